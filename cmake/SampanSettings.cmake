@@ -1,0 +1,28 @@
+# Language level, warnings and instrumentation that every target of the project shares.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_package(Threads REQUIRED)
+
+add_library(sampan_settings INTERFACE)
+target_compile_options(sampan_settings INTERFACE
+  -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
+  -Wunused -Wno-missing-field-initializers -Wno-restrict -Wconversion -Wno-sign-conversion -Wdouble-promotion -Wformat=2)
+target_link_libraries(sampan_settings INTERFACE Threads::Threads)
+
+if(SAMPAN_SANITIZE)
+  add_compile_options(-fsanitize=${SAMPAN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SAMPAN_SANITIZE})
+endif()
+if(SAMPAN_COVERAGE)
+  add_compile_options(--coverage -fprofile-update=atomic)
+  add_link_options(--coverage)
+endif()

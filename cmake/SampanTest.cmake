@@ -1,0 +1,32 @@
+# sampan_test(name LABEL label SOURCES ... [ENVIRONMENT ...] [INTERNAL] [TIMEOUT seconds]): a GoogleTest program.
+# It links the shared library as a program does; with INTERNAL, the layers themselves.
+# sampan_test_variant(name program LABEL label ENVIRONMENT ... [FILTER pattern]): the same program under other settings.
+find_package(GTest REQUIRED)
+
+function(sampan_test name)
+  cmake_parse_arguments(TEST "INTERNAL" "LABEL;TIMEOUT" "SOURCES;ENVIRONMENT" ${ARGN})
+  add_executable(${name} ${TEST_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${name} PRIVATE sampan_settings GTest::gtest GTest::gtest_main)
+  if(TEST_INTERNAL)
+    target_link_libraries(${name} PRIVATE sampan_acl)
+  else()
+    target_link_libraries(${name} PRIVATE acl_rt)
+  endif()
+  sampan_test_variant(${name} ${name} LABEL "${TEST_LABEL}" ENVIRONMENT "${TEST_ENVIRONMENT}" TIMEOUT "${TEST_TIMEOUT}")
+endfunction()
+
+function(sampan_test_variant name program)
+  cmake_parse_arguments(TEST "" "LABEL;FILTER;TIMEOUT" "ENVIRONMENT" ${ARGN})
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 300)
+  endif()
+  set(arguments "")
+  if(TEST_FILTER)
+    set(arguments "--gtest_filter=${TEST_FILTER}")
+  endif()
+  add_test(NAME ${name} COMMAND ${program} ${arguments})
+  # Expected refusals are part of the tests: their log lines would only hide real ones.
+  set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABEL}" TIMEOUT ${TEST_TIMEOUT}
+    ENVIRONMENT "ASCEND_GLOBAL_LOG_LEVEL=4;${TEST_ENVIRONMENT}")
+endfunction()
