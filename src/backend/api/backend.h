@@ -1,0 +1,58 @@
+// What makes devices real: memory, queues, blocking copies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "backend/api/queue.h"
+#include "base/status.h"
+
+namespace sampan {
+
+/// Memory handed out by a backend.
+struct MemoryBlock {
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;
+  std::ptrdiff_t engine_delta = 0;
+  std::uint32_t page_bytes = 4096;
+};
+
+struct MemoryInfo {
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+};
+
+/// A source of memory of one place. Thread-safe.
+class MemorySource {
+ public:
+  virtual ~MemorySource() = default;
+  virtual Result<MemoryBlock> Allocate(std::size_t bytes) = 0;
+  virtual void Free(const MemoryBlock& block) noexcept = 0;
+  virtual MemoryInfo Info() const = 0;
+  /// True for any address of the source's range, allocated or not.
+  virtual bool Owns(std::uintptr_t address) const = 0;
+};
+
+/// One device. Thread-safe.
+class BackendDevice {
+ public:
+  virtual ~BackendDevice() = default;
+  virtual MemorySource& memory() = 0;
+  virtual Result<std::shared_ptr<Queue>> CreateQueue(QueueListener& listener) = 0;
+  /// Does a copy or fill before it returns, outside every queue.
+  virtual Status RunNow(Task task) = 0;
+};
+
+/// Opens devices. Thread-safe.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::int32_t device_count() const = 0;
+  /// The device, opened on first use.
+  virtual Result<BackendDevice*> Device(std::int32_t physical_id) = 0;
+  /// Pinned host memory.
+  virtual MemorySource& pinned_memory() = 0;
+};
+
+}  // namespace sampan

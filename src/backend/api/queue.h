@@ -1,0 +1,37 @@
+// An in-order queue of tasks on a device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "backend/api/task.h"
+#include "backend/api/timeline.h"
+#include "base/status.h"
+
+namespace sampan {
+
+/// Is told of tasks that failed while they executed. Called from the backend's threads, with no lock held.
+class QueueListener {
+ public:
+  virtual ~QueueListener() = default;
+  /// True: drop what is queued behind the failed task.
+  virtual bool OnTaskFailed(std::uint64_t value, Status failure) noexcept = 0;
+};
+
+/// Executes tasks one after the other; parallel to other queues. Thread-safe. Shared with the backend's
+/// threads, so its owner ends it with Close.
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  /// Appends; blocks while the queue is full. Returns the timeline value that the task's end will give.
+  virtual Result<std::uint64_t> Submit(Task task) = 0;
+  virtual const std::shared_ptr<Timeline>& timeline() const = 0;
+  /// The value of the last task submitted.
+  virtual std::uint64_t submitted() const = 0;
+  /// Drops everything submitted so far that has not started; the timeline passes over it.
+  virtual void Discard() = 0;
+  /// Discards, and waits for the task in progress: the listener is not called any more afterwards.
+  virtual void Close() = 0;
+};
+
+}  // namespace sampan

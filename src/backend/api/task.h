@@ -1,0 +1,103 @@
+// What a queue can be asked to do.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "backend/api/allocation.h"
+#include "backend/api/copy_segment.h"
+#include "backend/api/timeline.h"
+#include "base/status.h"
+
+namespace sampan {
+
+/// Segments carry engine addresses; the uses keep their memory, and say at execution whether it was freed.
+struct CopyTask {
+  Segment segment;
+  AllocationUse dst, src;
+};
+
+struct RowsTask {
+  Rows rows;
+  AllocationUse dst, src;
+};
+
+/// Many segments, unordered among themselves.
+struct BatchTask {
+  struct Content {
+    std::vector<Segment> segments;
+    std::vector<AllocationUse> memory;  ///< every allocation that a segment touches, at least once
+    std::unique_ptr<std::byte[]>
+        captured;  ///< source bytes taken at submission, where the segments read those
+    std::size_t bytes = 0;
+  };
+  std::unique_ptr<Content> content;
+};
+
+/// Writes the four bytes of the pattern over and over.
+struct FillTask {
+  std::byte* dst;
+  std::size_t bytes;
+  std::uint32_t pattern;
+  AllocationUse memory;
+};
+
+/// Turns the addresses that a program stored in device memory into memory that may be touched.
+class AddressResolver {
+ public:
+  virtual ~AddressResolver() = default;
+  /// A use of the device memory at [address, +bytes) on that device; a failure says what is wrong with it.
+  virtual Result<AllocationUse> ResolveDevice(std::uintptr_t address, std::size_t bytes,
+                                              std::int32_t device) = 0;
+};
+
+/// A copy whose operands lie in device memory and are read when it executes.
+struct IndirectTask {
+  struct Content {
+    enum class Form { kDescriptor, kPointerCells } form = Form::kDescriptor;
+    AllocationUse operands_memory[2];
+    /// kDescriptor: the descriptor and the offsets of its fields. kPointerCells: the cells of dst and src.
+    const std::byte* operands[2] = {nullptr, nullptr};
+    std::uint32_t length_at = 0, src_at = 0, dst_at = 0;
+    /// kPointerCells only.
+    std::size_t dst_offset = 0, src_offset = 0, bytes = 0;
+    std::int32_t device = 0;
+    AddressResolver* resolver = nullptr;
+  };
+  std::unique_ptr<Content> content;
+};
+
+/// Holds the queue back until the point is reached; with a time limit, fails when that is over.
+struct WaitTask {
+  Point point;
+  Deadline deadline = kNever;
+};
+
+/// Stores the time at which the queue came by.
+struct Mark {
+  std::atomic<std::int64_t> time_ns{0};
+};
+struct MarkTask {
+  std::shared_ptr<Mark> mark;
+};
+
+/// Work outside the device, during which the queue stands still.
+class HostWork {
+ public:
+  virtual ~HostWork() = default;
+  /// Must not block. `resume` is called exactly once, from any thread, and lets the queue go on.
+  virtual void Start(std::function<void(Status)> resume) noexcept = 0;
+};
+struct HostTask {
+  std::shared_ptr<HostWork> work;
+};
+
+using Task = std::variant<std::monostate, CopyTask, RowsTask, BatchTask, FillTask, IndirectTask, WaitTask,
+                          MarkTask, HostTask>;
+
+}  // namespace sampan

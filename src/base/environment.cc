@@ -1,0 +1,26 @@
+// The process's environment variables; the only place that reads them.
+#include "base/environment.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace sampan {
+
+std::optional<std::string> EnvironmentValue(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::vector<std::pair<std::string, std::string>> EnvironmentWithPrefix(std::string_view prefix) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (!text.starts_with(prefix) || equals == std::string_view::npos) continue;
+    found.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return found;
+}
+
+}  // namespace sampan

@@ -1,0 +1,125 @@
+// Checked handles: a number that names an object, and stops naming it once the object is gone.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace sampan {
+
+/// What a handle names. The value stands in the handle, so that a stream's handle is never taken for an
+/// event's.
+enum class HandleKind : std::uint64_t { kStream = 0xA1, kEvent = 0xA2, kContext = 0xA3 };
+
+/// Maps handles to shared objects. Thread-safe; finding takes only the lock of the one slot. A handle is a
+/// non-canonical address (it faults when a program looks inside), made of kind, generation and slot.
+template <typename T, HandleKind kKind>
+class HandleTable {
+ public:
+  HandleTable() = default;
+  ~HandleTable() {
+    for (auto& chunk : chunks_)
+      delete chunk.load(std::memory_order_relaxed);
+  }
+  HandleTable(const HandleTable&) = delete;
+  HandleTable& operator=(const HandleTable&) = delete;
+
+  /// A new handle; null when all slots are taken. Throws std::bad_alloc with nothing changed.
+  void* Insert(std::shared_ptr<T> object) {
+    const auto index = TakeSlot();
+    if (!index) return nullptr;
+    Slot& slot = *SlotAt(*index);
+    const std::lock_guard lock(slot.mutex);
+    slot.object = std::move(object);
+    return Encode(*index, slot.generation);
+  }
+
+  /// The object, alive for as long as the caller keeps it; null for a dead, foreign or forged handle.
+  std::shared_ptr<T> Find(const void* handle) const {
+    const Parts parts = Decode(handle);
+    Slot* slot = parts.kind == kKind ? SlotAt(parts.index) : nullptr;
+    if (slot == nullptr) return nullptr;
+    const std::lock_guard lock(slot->mutex);
+    return slot->generation == parts.generation ? slot->object : nullptr;
+  }
+
+  /// Ends the handle; the object goes when its last user lets go. Null when it was not a live handle.
+  std::shared_ptr<T> Remove(const void* handle) {
+    const Parts parts = Decode(handle);
+    Slot* slot = parts.kind == kKind ? SlotAt(parts.index) : nullptr;
+    if (slot == nullptr) return nullptr;
+    std::shared_ptr<T> object;
+    {
+      const std::lock_guard lock(slot->mutex);
+      if (slot->generation != parts.generation || slot->object == nullptr) return nullptr;
+      object = std::move(slot->object);
+      slot->object = nullptr;
+      slot->generation = (slot->generation + 1) & kGenerationMask;
+    }
+    const std::lock_guard lock(free_mutex_);
+    free_.push_back(parts.index);  // cannot throw: TakeSlot keeps room for every slot handed out
+    return object;
+  }
+
+ private:
+  static constexpr std::uint32_t kSlotsPerChunk = 1024;
+  static constexpr std::uint32_t kChunks = 1024;
+  static constexpr std::uint64_t kIndexBits = 20;
+  static constexpr std::uint32_t kGenerationMask = (1U << 28) - 1;
+
+  struct Slot {
+    mutable std::mutex mutex;
+    std::uint32_t generation = 1;
+    std::shared_ptr<T> object;
+  };
+  using Chunk = std::array<Slot, kSlotsPerChunk>;
+  struct Parts {
+    HandleKind kind;
+    std::uint32_t generation;
+    std::uint32_t index;
+  };
+
+  static void* Encode(std::uint32_t index, std::uint32_t generation) {
+    const std::uint64_t value = (static_cast<std::uint64_t>(kKind) << 56) | (1ULL << 55) |
+                                (static_cast<std::uint64_t>(generation) << (kIndexBits + 3)) |
+                                (static_cast<std::uint64_t>(index) << 3);
+    return reinterpret_cast<void*>(value);
+  }
+  static Parts Decode(const void* handle) {
+    const auto value = reinterpret_cast<std::uint64_t>(handle);
+    const bool shaped = (value & (1ULL << 55)) != 0 && (value & 7) == 0;
+    return {shaped ? static_cast<HandleKind>(value >> 56) : HandleKind{},
+            static_cast<std::uint32_t>(value >> (kIndexBits + 3)) & kGenerationMask,
+            static_cast<std::uint32_t>(value >> 3) & ((1U << kIndexBits) - 1)};
+  }
+  Slot* SlotAt(std::uint32_t index) const {
+    Chunk* chunk = chunks_[index / kSlotsPerChunk].load(std::memory_order_acquire);
+    return chunk == nullptr ? nullptr : &(*chunk)[index % kSlotsPerChunk];
+  }
+  std::optional<std::uint32_t> TakeSlot() {
+    const std::lock_guard lock(free_mutex_);
+    if (free_.empty()) {
+      if (chunk_count_ == kChunks) return std::nullopt;
+      const std::uint32_t first = chunk_count_ * kSlotsPerChunk;
+      free_.reserve(first + kSlotsPerChunk);
+      auto chunk = std::make_unique<Chunk>();
+      for (std::uint32_t i = kSlotsPerChunk; i > 0; --i)
+        free_.push_back(first + i - 1);
+      chunks_[chunk_count_++].store(chunk.release(), std::memory_order_release);
+    }
+    const std::uint32_t index = free_.back();
+    free_.pop_back();
+    return index;
+  }
+
+  std::array<std::atomic<Chunk*>, kChunks> chunks_{};
+  std::mutex free_mutex_;
+  std::vector<std::uint32_t> free_;
+  std::uint32_t chunk_count_ = 0;
+};
+
+}  // namespace sampan
