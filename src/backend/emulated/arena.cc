@@ -1,0 +1,200 @@
+// A range of addresses backed by one memory file that is mapped twice: the program's view, the engines' view.
+#include "backend/emulated/arena.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "base/text.h"
+
+namespace sampan::emulated {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+/// Blocks above this size are aligned to huge pages, as the device's driver does.
+constexpr std::size_t kHugePageThreshold = std::size_t{1} << 20;
+/// Addresses per byte of capacity: the larger, the longer a freed address stays unused.
+constexpr std::size_t kAddressesPerByte = 4;
+
+std::size_t RoundUp(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+Status SystemFailure(const std::string& what, const std::string& name) {
+  return {Code::kDeviceSetupError, Text("cannot set up ", name, ": ", what, ": ", std::strerror(errno))};
+}
+
+}  // namespace
+
+Arena::Arena(const ArenaOptions& options, std::size_t address_space_bytes)
+    : options_(options), address_space_bytes_(address_space_bytes) {
+  free_ranges_.emplace(0, address_space_bytes_);
+}
+
+Result<std::unique_ptr<Arena>> Arena::Create(const ArenaOptions& options) {
+  const std::size_t bytes =
+      RoundUp(std::max(options.capacity_bytes, kHugePage) * kAddressesPerByte, kHugePage);
+  std::unique_ptr<Arena> arena(new Arena(options, bytes));
+  if (Status mapped = arena->Map(); !mapped.ok()) return mapped;
+  return arena;
+}
+
+Status Arena::Map() {
+  file_ = ::memfd_create(options_.name.c_str(), MFD_CLOEXEC);
+  if (file_ < 0) return SystemFailure("memfd_create", options_.name);
+  if (::ftruncate(file_, static_cast<off_t>(address_space_bytes_)) != 0) {
+    return SystemFailure(Text("a memory file of ", address_space_bytes_, " bytes"), options_.name);
+  }
+  const int user_access = options_.host_visible ? PROT_READ | PROT_WRITE : PROT_NONE;
+  for (const auto& [access, base] :
+       {std::pair{user_access, &user_base_}, {PROT_READ | PROT_WRITE, &engine_base_}}) {
+    // One huge page more, so that the view can begin on a huge-page boundary.
+    const std::size_t reserve_bytes = address_space_bytes_ + kHugePage;
+    void* reserved =
+        ::mmap(nullptr, reserve_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED)
+      return SystemFailure(Text(reserve_bytes, " bytes of addresses"), options_.name);
+    const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(reserved);
+    const std::uintptr_t aligned = RoundUp(start, kHugePage);
+    if (aligned > start) ::munmap(reserved, aligned - start);
+    ::munmap(reinterpret_cast<void*>(aligned + address_space_bytes_), start + kHugePage - aligned);
+    *base = aligned;
+    if (::mmap(reinterpret_cast<void*>(aligned), address_space_bytes_, access,
+               MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file_, 0) == MAP_FAILED) {
+      return SystemFailure("mapping the memory file", options_.name);
+    }
+    // A core dump of a crashing program should hold the program, not the device.
+    ::madvise(reinterpret_cast<void*>(aligned), address_space_bytes_, MADV_DONTDUMP);
+  }
+  return {};
+}
+
+Arena::~Arena() {
+  for (const std::uintptr_t base : {user_base_, engine_base_}) {
+    if (base != 0) ::munmap(reinterpret_cast<void*>(base), address_space_bytes_);
+  }
+  if (file_ >= 0) ::close(file_);
+  options_.budget->GiveBack(used_bytes_);
+}
+
+Result<MemoryBlock> Arena::Allocate(std::size_t bytes) {
+  const auto out_of_memory = [&](std::string_view why) {
+    const MemoryInfo info = Info();
+    return Error{Code::kMemoryAllocation, Text(options_.name, ": ", bytes, " bytes asked for, ",
+                                               info.free_bytes, " of ", info.total_bytes, " free: ", why)};
+  };
+  if (options_.faults->ShouldFail(FaultKind::kMemory))
+    return out_of_memory("failure ordered by SAMPAN_FAULT");
+  if (bytes > options_.capacity_bytes) return out_of_memory("more than the capacity (SAMPAN_DEVICE_MEMORY)");
+  const bool huge = bytes > kHugePageThreshold;
+  const std::size_t whole = RoundUp(bytes, kPage);
+  std::size_t offset = 0;
+  bool taken = false;
+  {
+    const std::lock_guard lock(mutex_);
+    KeepNodeForReturn();
+    if (whole <= options_.capacity_bytes - used_bytes_)
+      taken = TakeRange(whole, huge ? kHugePage : kPage, &offset);
+    if (taken) {
+      used_bytes_ += whole;
+    } else {
+      spare_nodes_.pop_back();
+    }
+  }
+  if (!taken) return out_of_memory("the capacity is used up (SAMPAN_DEVICE_MEMORY)");
+  const MemoryBlock block{user_base_ + offset, whole, static_cast<std::ptrdiff_t>(engine_base_ - user_base_),
+                          static_cast<std::uint32_t>(huge ? kHugePage : kPage)};
+  if (!options_.budget->TryTake(whole)) {
+    Return(block);
+    return out_of_memory("the host has no more memory to spare for emulated devices");
+  }
+  return block;
+}
+
+bool Arena::TakeRange(std::size_t bytes, std::size_t alignment, std::size_t* offset) {
+  const auto try_range = [&](auto range) {
+    const auto [start, length] = *range;
+    const std::size_t aligned = RoundUp(start, alignment);
+    const std::size_t before = aligned - start;
+    if (length < before || length - before < bytes) return false;
+    const std::size_t behind = length - before - bytes;
+    if (before > 0) {
+      if (behind > 0) free_ranges_.emplace(aligned + bytes, behind);
+      range->second = before;
+    } else {
+      auto node = free_ranges_.extract(range);
+      node.key() = aligned + bytes;
+      node.mapped() = behind;
+      if (behind > 0) free_ranges_.insert(std::move(node));
+    }
+    *offset = aligned;
+    next_offset_ = aligned + bytes;
+    return true;
+  };
+  const auto first = free_ranges_.lower_bound(next_offset_);
+  for (auto range = first; range != free_ranges_.end(); ++range) {
+    if (try_range(range)) return true;
+  }
+  for (auto range = free_ranges_.begin(); range != first; ++range) {
+    if (try_range(range)) return true;
+  }
+  return false;
+}
+
+void Arena::KeepNodeForReturn() {
+  std::map<std::size_t, std::size_t> one;
+  one.emplace(0, 0);
+  spare_nodes_.push_back(one.extract(one.begin()));
+}
+
+void Arena::ReturnRange(std::size_t offset, std::size_t bytes) noexcept {
+  auto node = std::move(spare_nodes_.back());
+  spare_nodes_.pop_back();
+  const auto next = free_ranges_.lower_bound(offset);
+  if (next != free_ranges_.end() && offset + bytes == next->first) {
+    bytes += next->second;
+    node = free_ranges_.extract(next);
+  }
+  const auto behind = free_ranges_.lower_bound(offset);
+  if (behind != free_ranges_.begin()) {
+    const auto before = std::prev(behind);
+    if (before->first + before->second == offset) {
+      before->second += bytes;
+      return;
+    }
+  }
+  node.key() = offset;
+  node.mapped() = bytes;
+  free_ranges_.insert(std::move(node));
+}
+
+void Arena::Free(const MemoryBlock& block) noexcept {
+  ::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+              static_cast<off_t>(block.address - user_base_), static_cast<off_t>(block.bytes));
+  Return(block);
+  options_.budget->GiveBack(block.bytes);
+}
+
+void Arena::Return(const MemoryBlock& block) noexcept {
+  const std::lock_guard lock(mutex_);
+  used_bytes_ -= block.bytes;
+  ReturnRange(block.address - user_base_, block.bytes);
+}
+
+MemoryInfo Arena::Info() const {
+  std::size_t used = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    used = used_bytes_;
+  }
+  return {std::min(options_.capacity_bytes - used, options_.budget->left_bytes()), options_.capacity_bytes};
+}
+
+}  // namespace sampan::emulated

@@ -1,0 +1,64 @@
+// A range of addresses backed by one memory file that is mapped twice: the program's view, the engines' view.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backend/api/backend.h"
+#include "backend/emulated/host_budget.h"
+#include "base/fault.h"
+
+namespace sampan::emulated {
+
+struct ArenaOptions {
+  std::string name;
+  std::size_t capacity_bytes = 0;  ///< how much may be allocated at a time
+  bool host_visible = false;       ///< whether the program may read and write through its view
+  HostBudget* budget = nullptr;
+  FaultPlan* faults = nullptr;
+};
+
+/// Hands out page-aligned blocks. Addresses are used round robin, so that a freed one is not soon somebody
+/// else's; the pages of a freed block go back to the system at once. Thread-safe.
+class Arena final : public MemorySource {
+ public:
+  static Result<std::unique_ptr<Arena>> Create(const ArenaOptions& options);
+  ~Arena() override;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  Result<MemoryBlock> Allocate(std::size_t bytes) override;
+  void Free(const MemoryBlock& block) noexcept override;
+  MemoryInfo Info() const override;
+  bool Owns(std::uintptr_t address) const override { return address - user_base_ < address_space_bytes_; }
+
+ private:
+  Arena(const ArenaOptions& options, std::size_t address_space_bytes);
+
+  Status Map();
+  /// Takes an aligned range out of the free ones, looking first behind the last one taken.
+  bool TakeRange(std::size_t bytes, std::size_t alignment, std::size_t* offset);
+  /// Puts a node by, so that giving a range back later needs no memory.
+  void KeepNodeForReturn();
+  void ReturnRange(std::size_t offset, std::size_t bytes) noexcept;
+  void Return(const MemoryBlock& block) noexcept;
+
+  const ArenaOptions options_;
+  const std::size_t address_space_bytes_;
+  int file_ = -1;
+  std::uintptr_t user_base_ = 0;
+  std::uintptr_t engine_base_ = 0;
+
+  mutable std::mutex mutex_;
+  std::map<std::size_t, std::size_t> free_ranges_;                          // offset -> bytes
+  std::vector<std::map<std::size_t, std::size_t>::node_type> spare_nodes_;  // one per block handed out
+  std::size_t next_offset_ = 0;
+  std::size_t used_bytes_ = 0;
+};
+
+}  // namespace sampan::emulated

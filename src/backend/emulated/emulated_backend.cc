@@ -1,0 +1,97 @@
+// Devices that need no hardware: memory files for memory, threads for copy engines.
+#include "backend/emulated/emulated_backend.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "backend/emulated/emulated_queue.h"
+#include "backend/emulated/engine_pool.h"
+#include "backend/emulated/stepped_scheduler.h"
+#include "backend/emulated/task_execution.h"
+#include "base/text.h"
+
+namespace sampan::emulated {
+namespace {
+
+constexpr std::size_t kCapacityUnit = std::size_t{2} << 20;
+constexpr unsigned kMostEnginesByDefault = 4;
+
+class EmulatedDevice final : public BackendDevice {
+ public:
+  EmulatedDevice(std::unique_ptr<Arena> memory, std::unique_ptr<EnginePool> engines,
+                 QueueScheduler& scheduler, FaultPlan& faults)
+      : memory_(std::move(memory)), engines_(std::move(engines)), scheduler_(scheduler), faults_(faults) {}
+
+  MemorySource& memory() override { return *memory_; }
+  Result<std::shared_ptr<Queue>> CreateQueue(QueueListener& listener) override {
+    return std::shared_ptr<Queue>(EmulatedQueue::Create(scheduler_, listener, faults_));
+  }
+  Status RunNow(Task task) override {
+    if (faults_.ShouldFail(FaultKind::kQueue)) {
+      return {Code::kResourceAllocFail, "the copy could not be started: failure ordered by SAMPAN_FAULT"};
+    }
+    return ExecuteTask(task, scheduler_);
+  }
+
+ private:
+  const std::unique_ptr<Arena> memory_;
+  const std::unique_ptr<EnginePool> engines_;  // null when one scheduler serves all devices
+  QueueScheduler& scheduler_;
+  FaultPlan& faults_;
+};
+
+}  // namespace
+
+EmulatedBackend::EmulatedBackend(const EmulatedOptions& options)
+    : options_(options),
+      device_budget_(AvailableHostBytes() / 2),
+      pinned_budget_(device_budget_.limit_bytes()) {
+  const auto devices = static_cast<std::size_t>(options_.devices);
+  if (options_.device_bytes == 0) {
+    const std::size_t share = device_budget_.limit_bytes() / devices;
+    options_.device_bytes = std::max(share / kCapacityUnit * kCapacityUnit, kCapacityUnit);
+  }
+  if (options_.engines == 0) {
+    options_.engines = std::clamp(std::thread::hardware_concurrency(), 1U, kMostEnginesByDefault);
+  }
+  devices_.resize(devices);
+}
+
+EmulatedBackend::~EmulatedBackend() = default;
+
+Result<std::unique_ptr<EmulatedBackend>> EmulatedBackend::Create(const EmulatedOptions& options) {
+  std::unique_ptr<EmulatedBackend> backend(new EmulatedBackend(options));
+  auto pinned = Arena::Create({.name = "sampan pinned host memory",
+                               .capacity_bytes = backend->pinned_budget_.limit_bytes(),
+                               .host_visible = true,
+                               .budget = &backend->pinned_budget_,
+                               .faults = options.faults});
+  if (!pinned.ok()) return pinned.TakeStatus();
+  backend->pinned_ = std::move(*pinned);
+  if (options.schedule.kind != Schedule::Kind::kParallel) {
+    backend->stepped_ = std::make_unique<SteppedScheduler>(options.schedule);
+  }
+  return backend;
+}
+
+Result<BackendDevice*> EmulatedBackend::Device(std::int32_t physical_id) {
+  const std::lock_guard lock(mutex_);
+  auto& device = devices_[static_cast<std::size_t>(physical_id)];
+  if (device == nullptr) {
+    auto memory = Arena::Create({.name = Text("sampan device ", physical_id),
+                                 .capacity_bytes = options_.device_bytes,
+                                 .host_visible = false,
+                                 .budget = &device_budget_,
+                                 .faults = options_.faults});
+    if (!memory.ok()) return memory.TakeStatus();
+    std::unique_ptr<EnginePool> engines;
+    if (stepped_ == nullptr) engines = std::make_unique<EnginePool>(options_.engines);
+    QueueScheduler& scheduler = stepped_ != nullptr ? static_cast<QueueScheduler&>(*stepped_) : *engines;
+    device =
+        std::make_unique<EmulatedDevice>(std::move(*memory), std::move(engines), scheduler, *options_.faults);
+  }
+  return device.get();
+}
+
+}  // namespace sampan::emulated

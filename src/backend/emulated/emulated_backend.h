@@ -1,0 +1,46 @@
+// Devices that need no hardware: memory files for memory, threads for copy engines.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backend/api/backend.h"
+#include "backend/emulated/arena.h"
+#include "backend/emulated/host_budget.h"
+#include "backend/emulated/schedule.h"
+#include "base/fault.h"
+
+namespace sampan::emulated {
+
+struct EmulatedOptions {
+  std::int32_t devices = 8;
+  std::size_t device_bytes = 0;  ///< capacity of each device; 0: a fair share of half the host's free memory
+  unsigned engines = 0;          ///< per device; 0: one per core, at most four
+  Schedule schedule;
+  FaultPlan* faults = nullptr;
+};
+
+/// Thread-safe. Devices are opened on first use and live as long as the backend.
+class EmulatedBackend final : public Backend {
+ public:
+  static Result<std::unique_ptr<EmulatedBackend>> Create(const EmulatedOptions& options);
+  ~EmulatedBackend() override;
+
+  std::int32_t device_count() const override { return options_.devices; }
+  Result<BackendDevice*> Device(std::int32_t physical_id) override;
+  MemorySource& pinned_memory() override { return *pinned_; }
+
+ private:
+  explicit EmulatedBackend(const EmulatedOptions& options);
+
+  EmulatedOptions options_;
+  HostBudget device_budget_;
+  HostBudget pinned_budget_;
+  std::unique_ptr<Arena> pinned_;
+  std::unique_ptr<class SteppedScheduler> stepped_;  // where the schedule is not parallel
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<BackendDevice>> devices_;
+};
+
+}  // namespace sampan::emulated

@@ -1,0 +1,89 @@
+// A queue of tasks on an emulated device: a ring that programs fill and one engine at a time empties.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "backend/api/queue.h"
+#include "backend/emulated/emulated_timeline.h"
+#include "backend/emulated/queue_scheduler.h"
+#include "base/fault.h"
+
+namespace sampan::emulated {
+
+/// Thread-safe for programs. At any time at most one thread executes it: the one that a scheduler gave a
+/// turn.
+class EmulatedQueue final : public Queue, public std::enable_shared_from_this<EmulatedQueue> {
+ public:
+  /// Tasks that a stream holds; one more blocks its submitter.
+  static constexpr std::uint64_t kDepth = 1792;
+
+  static std::shared_ptr<EmulatedQueue> Create(QueueScheduler& scheduler, QueueListener& listener,
+                                               FaultPlan& faults);
+  ~EmulatedQueue() override;
+
+  Result<std::uint64_t> Submit(Task task) override;
+  const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
+  std::uint64_t submitted() const override { return tail_.load(std::memory_order_acquire); }
+  void Discard() override;
+  void Close() override;
+
+  /// How a turn ended. After kBlocked the queue may already be in another thread's hands.
+  enum class TurnEnd { kEmpty, kMore, kBlocked };
+  /// For schedulers: executes up to `most` tasks.
+  TurnEnd TakeTurn(int most);
+  /// For schedulers, after kEmpty: lets go. False when a task came in between, and the queue is still the
+  /// caller's.
+  bool TryLeave();
+  bool HasTasks() const { return done_ != tail_.load(std::memory_order_acquire); }
+  /// Looks again at what the queue is blocked by. Safe to call at any time.
+  void Unblock() noexcept;
+  /// The timeline that holds the queue back, if one does. For schedulers that run one task at a time.
+  const std::shared_ptr<Timeline>& blocked_on() const { return blocked_on_; }
+
+  std::shared_ptr<EmulatedQueue> next_ready;  ///< for the scheduler's list
+
+ private:
+  enum class State : std::uint8_t { kIdle, kScheduled, kBlocked };
+  static constexpr std::uint64_t kSlots = 2048;
+  static_assert((kSlots & (kSlots - 1)) == 0 && kSlots >= kDepth);
+
+  EmulatedQueue(QueueScheduler& scheduler, QueueListener& listener, FaultPlan& faults);
+
+  /// Whether the task at the head is over. False: it blocks the queue, which is no longer the caller's.
+  bool ExecuteHead(Task& task, std::uint64_t value);
+  bool ExecuteWait(WaitTask& task, std::uint64_t value);
+  bool ExecuteHost(HostTask& task, std::uint64_t value);
+  void OnHostDone(std::uint64_t value, Status status) noexcept;
+  void Fail(std::uint64_t value, Status failure);
+  bool Discarded(std::uint64_t value) const { return value <= discard_to_.load(std::memory_order_acquire); }
+  /// Gives up the turn; true when it could be taken back because `over` holds already.
+  template <typename Over>
+  bool BlockUnless(Over over);
+  Task& SlotOf(std::uint64_t value) { return slots_[value & (kSlots - 1)]; }
+
+  QueueScheduler& scheduler_;
+  QueueListener& listener_;
+  FaultPlan& faults_;
+  const std::shared_ptr<EmulatedTimeline> timeline_;
+  const std::shared_ptr<Timeline> public_timeline_;
+
+  std::mutex submit_mutex_;
+  Task* const slots_;                   // kSlots, each constructed when a task is put there
+  std::atomic<std::uint64_t> tail_{0};  // tasks submitted
+  std::uint64_t done_ = 0;              // tasks over; belongs to whoever has the turn
+  std::atomic<std::uint64_t> discard_to_{0};
+  std::atomic<State> state_{State::kIdle};
+
+  // The head task's own state while it blocks; belongs to whoever has the turn.
+  std::shared_ptr<Timeline> blocked_on_;
+  std::uint64_t host_started_ = 0;  // the value of the host task that was started last
+  // The outcome of host work, delivered from any thread.
+  std::mutex host_mutex_;
+  std::uint64_t host_done_ = 0;
+  Status host_status_;
+};
+
+}  // namespace sampan::emulated

@@ -1,0 +1,78 @@
+// The progress of one emulated queue, and everybody who waits for it.
+#include "backend/emulated/emulated_timeline.h"
+
+#include <algorithm>
+
+#include "backend/emulated/emulated_queue.h"
+#include "base/spin.h"
+
+namespace sampan::emulated {
+namespace {
+
+/// Longer than a small copy's hand-over, shorter than a sleep and a wake-up.
+constexpr std::chrono::microseconds kHostSpin{10};
+
+}  // namespace
+
+bool EmulatedTimeline::Reached(std::uint64_t value) {
+  if (this->value() >= value) return true;
+  scheduler_.Polled(*this);
+  return this->value() >= value;
+}
+
+void EmulatedTimeline::Advance(std::uint64_t value) {
+  // Sequentially consistent against the waiter, which stores wake_at_ first and loads value_ then: one sees
+  // the other.
+  value_.store(value, std::memory_order_seq_cst);
+  if (value >= wake_at_.load(std::memory_order_seq_cst)) WakeReached(value);
+}
+
+void EmulatedTimeline::WakeReached(std::uint64_t value) {
+  std::vector<Waiter> reached;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto rest = std::partition(waiters_.begin(), waiters_.end(),
+                                     [&](const Waiter& waiter) { return waiter.value > value; });
+    reached.assign(std::move_iterator(rest), std::move_iterator(waiters_.end()));
+    waiters_.erase(rest, waiters_.end());
+    std::uint64_t least = kNobody;
+    for (const Waiter& waiter : waiters_)
+      least = std::min(least, waiter.value);
+    for (const std::uint64_t awaited : host_waits_) {
+      if (awaited > value) least = std::min(least, awaited);
+    }
+    wake_at_.store(least, std::memory_order_seq_cst);
+  }
+  changed_.notify_all();
+  for (const Waiter& waiter : reached) {
+    if (const auto queue = waiter.queue.lock()) queue->Unblock();
+  }
+}
+
+bool EmulatedTimeline::AddWaiter(std::uint64_t value, std::weak_ptr<EmulatedQueue> queue) {
+  const std::lock_guard lock(mutex_);
+  waiters_.push_back({value, std::move(queue)});
+  wake_at_.store(std::min(wake_at_.load(), value), std::memory_order_seq_cst);
+  if (value_.load(std::memory_order_seq_cst) < value) return true;
+  waiters_.pop_back();
+  return false;
+}
+
+bool EmulatedTimeline::Wait(std::uint64_t value, Deadline deadline) {
+  scheduler_.Drive(*this, value, deadline);
+  if (SpinFor(kHostSpin, [&] { return this->value() >= value; })) return true;
+  std::unique_lock lock(mutex_);
+  host_waits_.push_back(value);
+  wake_at_.store(std::min(wake_at_.load(), value), std::memory_order_seq_cst);
+  const auto reached = [&] { return value_.load(std::memory_order_seq_cst) >= value; };
+  bool done = true;
+  if (deadline == kNever) {
+    changed_.wait(lock, reached);
+  } else {
+    done = changed_.wait_until(lock, deadline, reached);
+  }
+  host_waits_.erase(std::find(host_waits_.begin(), host_waits_.end(), value));
+  return done;
+}
+
+}  // namespace sampan::emulated

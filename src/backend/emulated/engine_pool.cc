@@ -1,0 +1,214 @@
+// The copy engines of one device: threads that execute queues and share large copies.
+#include "backend/emulated/engine_pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "backend/emulated/emulated_queue.h"
+#include "base/spin.h"
+
+namespace sampan::emulated {
+namespace {
+
+/// How long an engine stays with a queue it has emptied: a program that submits in a loop is back sooner.
+constexpr std::chrono::microseconds kLinger{4};
+/// How long the one spinning engine looks for work before it sleeps.
+constexpr std::chrono::microseconds kSpin{40};
+/// Tasks in a row of one queue while others are ready.
+constexpr int kTasksPerTurn = 32;
+
+}  // namespace
+
+/// Chunked work that engines may join while it stands in the list. Lives on its owner's stack.
+struct EnginePool::Job {
+  const ChunkedWork& work;
+  std::atomic<std::size_t> next{0};
+  std::atomic<unsigned> helpers{0};  // changed only under the pool's lock
+
+  bool Exhausted() const { return next.load(std::memory_order_relaxed) >= work.chunks; }
+  bool RunOne() {
+    const std::size_t chunk = next.fetch_add(1, std::memory_order_relaxed);
+    if (chunk >= work.chunks) return false;
+    work.Run(chunk);
+    return true;
+  }
+};
+
+EnginePool::EnginePool(unsigned engines)
+    : spin_time_(std::thread::hardware_concurrency() > 1 ? kSpin : std::chrono::microseconds(0)) {
+  jobs_.reserve(64);
+  // Signals are the program's: none is delivered to an engine.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  for (unsigned i = 0; i < engines; ++i) {
+    engines_.emplace_back([this] { EngineLoop(); });
+    ::pthread_setname_np(engines_.back().native_handle(), "sampan-engine");
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+EnginePool::~EnginePool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& engine : engines_)
+    engine.join();
+}
+
+void EnginePool::MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept {
+  bool wake = false;
+  {
+    const std::lock_guard lock(mutex_);
+    EmulatedQueue* const added = queue.get();
+    (first_ready_ == nullptr ? first_ready_ : last_ready_->next_ready) = std::move(queue);
+    last_ready_ = added;
+    ready_count_.fetch_add(1);
+    wake = sleeping_ > 0 && (!spinning_.load() || ready_count_.load() > 1);
+  }
+  if (wake) wake_.notify_one();
+}
+
+std::shared_ptr<EmulatedQueue> EnginePool::TakeReady() {
+  if (ready_count_.load() == 0) return nullptr;
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<EmulatedQueue> queue = std::move(first_ready_);
+  if (queue == nullptr) return nullptr;
+  first_ready_ = std::move(queue->next_ready);
+  if (first_ready_ == nullptr) last_ready_ = nullptr;
+  ready_count_.fetch_sub(1);
+  return queue;
+}
+
+void EnginePool::WakeAt(Deadline time, std::weak_ptr<EmulatedQueue> queue) {
+  {
+    const std::lock_guard lock(mutex_);
+    wake_times_.emplace(time, std::move(queue));
+    timed_count_.store(wake_times_.size());
+  }
+  wake_.notify_one();  // a sleeper may have to sleep less
+}
+
+void EnginePool::UnblockExpired() {
+  std::vector<std::weak_ptr<EmulatedQueue>> expired;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto end = wake_times_.upper_bound(Clock::now());
+    for (auto entry = wake_times_.begin(); entry != end; ++entry)
+      expired.push_back(std::move(entry->second));
+    wake_times_.erase(wake_times_.begin(), end);
+    timed_count_.store(wake_times_.size());
+  }
+  for (const auto& entry : expired) {
+    if (const auto queue = entry.lock()) queue->Unblock();
+  }
+}
+
+void EnginePool::EngineLoop() {
+  for (;;) {
+    if (DoSomething()) continue;
+    // One engine spins; with more, they would take the cores from the program that feeds them.
+    if (spin_time_.count() > 0 && !spinning_.exchange(true)) {
+      const bool found = SpinFor(spin_time_, [this] { return HasWork(); });
+      spinning_.store(false);
+      if (found) continue;
+    }
+    Sleep();
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+  }
+}
+
+void EnginePool::Sleep() {
+  {
+    std::unique_lock lock(mutex_);
+    ++sleeping_;
+    while (!stopping_ && !HasWork()) {
+      if (wake_times_.empty()) {
+        wake_.wait(lock);
+      } else if (wake_.wait_until(lock, wake_times_.begin()->first) == std::cv_status::timeout) {
+        break;
+      }
+    }
+    --sleeping_;
+    if (wake_times_.empty()) return;
+  }
+  UnblockExpired();
+}
+
+bool EnginePool::DoSomething() {
+  if (auto queue = TakeReady()) {
+    RunQueue(std::move(queue));
+    return true;
+  }
+  if (job_count_.load() == 0) return false;
+  Job* job = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto open = std::find_if(jobs_.begin(), jobs_.end(), [](Job* each) { return !each->Exhausted(); });
+    if (open == jobs_.end()) return false;
+    job = *open;
+    job->helpers.fetch_add(1);
+  }
+  // A ready queue goes before somebody else's large copy.
+  while (job->RunOne() && ready_count_.load() == 0) {
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (job->helpers.fetch_sub(1) == 1) job_left_.notify_all();
+  }
+  return true;
+}
+
+void EnginePool::RunQueue(std::shared_ptr<EmulatedQueue> queue) {
+  for (;;) {
+    switch (queue->TakeTurn(kTasksPerTurn)) {
+      case EmulatedQueue::TurnEnd::kBlocked:
+        return;
+      case EmulatedQueue::TurnEnd::kMore:
+        if (timed_count_.load() != 0) UnblockExpired();
+        if (ready_count_.load() == 0) continue;
+        MakeReady(std::move(queue));
+        return;
+      case EmulatedQueue::TurnEnd::kEmpty:
+        if (spin_time_.count() > 0 && ready_count_.load() == 0) {
+          SpinFor(kLinger, [&] { return queue->HasTasks() || HasWork(); });
+        }
+        if (queue->TryLeave()) return;
+    }
+  }
+}
+
+void EnginePool::Run(const ChunkedWork& work) {
+  if (work.chunks == 1) return work.Run(0);
+  Job job{work};
+  bool shared = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (jobs_.size() < jobs_.capacity()) {
+      jobs_.push_back(&job);
+      job_count_.fetch_add(1);
+      shared = true;
+    }
+  }
+  if (shared) wake_.notify_all();
+  while (job.RunOne()) {
+  }
+  if (!shared) return;
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+    job_count_.fetch_sub(1);
+  }
+  SpinFor(kSpin, [&] { return job.helpers.load() == 0; });
+  std::unique_lock lock(mutex_);  // also waits for a helper that is just leaving
+  job_left_.wait(lock, [&] { return job.helpers.load() == 0; });
+}
+
+}  // namespace sampan::emulated

@@ -1,0 +1,152 @@
+// Line kernels for AVX-512 and AVX2, plain C++ for every other processor, with the choice between them.
+#include "backend/emulated/line_kernels.h"
+
+#include <atomic>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace sampan::emulated {
+namespace {
+
+void CopyPlain(std::byte* dst, const std::byte* src, std::size_t lines) noexcept {
+  std::memcpy(dst, src, lines * kLineBytes);
+}
+
+void CopyPiecePlain(std::byte* dst, const std::byte* src, std::size_t lines,
+                    const std::byte* upcoming) noexcept {
+  for (std::size_t line = 0; line < lines; ++line) {
+    __builtin_prefetch(upcoming + line * kLineBytes);
+    std::memcpy(dst + line * kLineBytes, src + line * kLineBytes, kLineBytes);
+  }
+}
+
+void FillPlain(std::byte* dst, std::uint32_t pattern32, std::size_t lines) noexcept {
+  std::uint32_t line[kLineBytes / sizeof(pattern32)];
+  for (std::uint32_t& word : line)
+    word = pattern32;
+  for (std::byte* const end = dst + lines * kLineBytes; dst != end; dst += kLineBytes) {
+    std::memcpy(dst, line, kLineBytes);
+  }
+}
+
+void PublishPlain() noexcept {}  // ordinary stores need nothing
+
+constexpr LineKernels kPlainKernels{CopyPlain, CopyPiecePlain, FillPlain, PublishPlain};
+
+#if defined(__x86_64__)
+
+// How far a long run reads ahead of itself: measured best between 1 and 4 KiB.
+constexpr std::size_t kReadAheadBytes = 2048;
+
+// Non-temporal stores spare the read of a line that is overwritten whole, half of the writing traffic of
+// memcpy. A run brings its own lines to L1; a piece brings those of a later piece only to L2, because L1
+// holds eight lines at distances that are multiples of 4 KiB, and pieces lie so more often than not.
+#define SAMPAN_TARGET __attribute__((target("avx512f")))
+
+template <_mm_hint kHint>
+SAMPAN_TARGET inline void CopyLinesAvx512(std::byte* dst, const std::byte* src, std::size_t lines,
+                                          const std::byte* upcoming) noexcept {
+  for (std::size_t at = 0; at < lines * kLineBytes; at += kLineBytes) {
+    _mm_prefetch(reinterpret_cast<const char*>(upcoming + at), kHint);
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(dst + at), _mm512_loadu_si512(src + at));
+  }
+}
+
+SAMPAN_TARGET void CopyAvx512(std::byte* dst, const std::byte* src, std::size_t lines) noexcept {
+  CopyLinesAvx512<_MM_HINT_T0>(dst, src, lines, src + kReadAheadBytes);
+}
+
+SAMPAN_TARGET void CopyPieceAvx512(std::byte* dst, const std::byte* src, std::size_t lines,
+                                   const std::byte* upcoming) noexcept {
+  CopyLinesAvx512<_MM_HINT_T1>(dst, src, lines, upcoming);
+}
+
+SAMPAN_TARGET void FillAvx512(std::byte* dst, std::uint32_t pattern32, std::size_t lines) noexcept {
+  const __m512i line = _mm512_set1_epi32(static_cast<int>(pattern32));
+  for (std::size_t at = 0; at < lines * kLineBytes; at += kLineBytes) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(dst + at), line);
+  }
+}
+
+#undef SAMPAN_TARGET
+#define SAMPAN_TARGET __attribute__((target("avx2")))
+
+template <_mm_hint kHint>
+SAMPAN_TARGET inline void CopyLinesAvx2(std::byte* dst, const std::byte* src, std::size_t lines,
+                                        const std::byte* upcoming) noexcept {
+  for (std::size_t at = 0; at < lines * kLineBytes; at += kLineBytes) {
+    _mm_prefetch(reinterpret_cast<const char*>(upcoming + at), kHint);
+    const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(src + at));
+    const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(src + at + 32));
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(dst + at), low);
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(dst + at + 32), high);
+  }
+}
+
+SAMPAN_TARGET void CopyAvx2(std::byte* dst, const std::byte* src, std::size_t lines) noexcept {
+  CopyLinesAvx2<_MM_HINT_T0>(dst, src, lines, src + kReadAheadBytes);
+}
+
+SAMPAN_TARGET void CopyPieceAvx2(std::byte* dst, const std::byte* src, std::size_t lines,
+                                 const std::byte* upcoming) noexcept {
+  CopyLinesAvx2<_MM_HINT_T1>(dst, src, lines, upcoming);
+}
+
+SAMPAN_TARGET void FillAvx2(std::byte* dst, std::uint32_t pattern32, std::size_t lines) noexcept {
+  const __m256i half = _mm256_set1_epi32(static_cast<int>(pattern32));
+  for (std::size_t at = 0; at < lines * kLineBytes; at += 32) {
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(dst + at), half);
+  }
+}
+
+#undef SAMPAN_TARGET
+
+void PublishStreamed() noexcept {
+  _mm_sfence();
+}
+
+constexpr LineKernels kAvx512Kernels{CopyAvx512, CopyPieceAvx512, FillAvx512, PublishStreamed};
+constexpr LineKernels kAvx2Kernels{CopyAvx2, CopyPieceAvx2, FillAvx2, PublishStreamed};
+
+#endif  // __x86_64__
+
+const LineKernels* KernelsOf(KernelLevel level) noexcept {
+  switch (level) {
+#if defined(__x86_64__)
+    case KernelLevel::kAvx512:
+      return __builtin_cpu_supports("avx512f") ? &kAvx512Kernels : nullptr;
+    case KernelLevel::kAvx2:
+      return __builtin_cpu_supports("avx2") ? &kAvx2Kernels : nullptr;
+#endif
+    case KernelLevel::kPlain:
+      return &kPlainKernels;
+    default:
+      return nullptr;
+  }
+}
+
+constinit std::atomic<const LineKernels*> g_active_kernels{nullptr};
+
+}  // namespace
+
+const LineKernels& ActiveLineKernels() noexcept {
+  const LineKernels* kernels = g_active_kernels.load(std::memory_order_relaxed);
+  if (kernels == nullptr) [[unlikely]] {
+    kernels = KernelsOf(KernelLevel::kAvx512);
+    if (kernels == nullptr) kernels = KernelsOf(KernelLevel::kAvx2);
+    if (kernels == nullptr) kernels = KernelsOf(KernelLevel::kPlain);
+    g_active_kernels.store(kernels, std::memory_order_relaxed);
+  }
+  return *kernels;
+}
+
+bool UseKernelLevel(KernelLevel level) noexcept {
+  const LineKernels* const kernels = KernelsOf(level);
+  if (kernels != nullptr) g_active_kernels.store(kernels, std::memory_order_relaxed);
+  return kernels != nullptr;
+}
+
+}  // namespace sampan::emulated

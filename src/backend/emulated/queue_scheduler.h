@@ -1,0 +1,35 @@
+// Decides which queue executes when.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "backend/emulated/chunked_work.h"
+#include "base/clock.h"
+
+namespace sampan::emulated {
+
+class EmulatedQueue;
+class EmulatedTimeline;
+
+/// Thread-safe. Called with no lock of a queue or a timeline held.
+class QueueScheduler {
+ public:
+  virtual ~QueueScheduler() = default;
+
+  /// The queue has something to do and nobody is at it: from here on the scheduler is.
+  virtual void MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept = 0;
+  /// Looks at the blocked queue again at that time.
+  virtual void WakeAt(Deadline time, std::weak_ptr<EmulatedQueue> queue) = 0;
+  /// A program submitted a task.
+  virtual void Submitted() {}
+  /// A program asked for a value that is not reached yet.
+  virtual void Polled(EmulatedTimeline&) {}
+  /// A program waits for the value: does what brings it nearer, and returns when that is reached, when the
+  /// deadline is over, or when there is nothing for the caller to do but wait.
+  virtual void Drive(EmulatedTimeline&, std::uint64_t /*value*/, Deadline) {}
+  /// Runs the work on the calling thread, shared with idle engines.
+  virtual void Run(const ChunkedWork& work) = 0;
+};
+
+}  // namespace sampan::emulated

@@ -1,0 +1,19 @@
+// In which order, and how soon, an emulated device executes what the rules leave open.
+#pragma once
+
+#include <cstdint>
+
+namespace sampan::emulated {
+
+struct Schedule {
+  enum class Kind {
+    kParallel,  ///< copy engines run as fast as they can
+    kEarly,     ///< every task runs as soon as the rules permit, before its submission returns
+    kLate,      ///< every task runs only when somebody waits for it
+    kSeeded,    ///< a random legal order, the same for the same seed
+  };
+  Kind kind = Kind::kParallel;
+  std::uint64_t seed = 0;
+};
+
+}  // namespace sampan::emulated

@@ -1,0 +1,158 @@
+// Executes tasks one at a time in an order that can be chosen and repeated: early, late, or by a seed.
+#include "backend/emulated/stepped_scheduler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "backend/emulated/emulated_queue.h"
+
+namespace sampan::emulated {
+namespace {
+
+/// How often a waiting thread looks at time limits when nothing else happens.
+constexpr std::chrono::milliseconds kLookAgain{2};
+constexpr std::size_t kMostQueues = 1 << 16;
+
+}  // namespace
+
+SteppedScheduler::SteppedScheduler(Schedule schedule) : schedule_(schedule), random_(schedule.seed) {
+  ready_.reserve(kMostQueues);
+  idle_ = std::thread([this] { IdleLoop(); });
+}
+
+SteppedScheduler::~SteppedScheduler() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  idle_.join();
+}
+
+void SteppedScheduler::MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    ready_.push_back(std::move(queue));
+    ++activity_;
+  }
+  changed_.notify_all();
+}
+
+void SteppedScheduler::WakeAt(Deadline time, std::weak_ptr<EmulatedQueue> queue) {
+  const std::lock_guard lock(mutex_);
+  wake_times_.emplace_back(time, std::move(queue));
+}
+
+void SteppedScheduler::UnblockExpired() {
+  std::vector<std::weak_ptr<EmulatedQueue>> expired;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto now = Clock::now();
+    std::erase_if(wake_times_, [&](auto& entry) {
+      if (entry.first > now) return false;
+      expired.push_back(entry.second);
+      return true;
+    });
+  }
+  for (const auto& entry : expired) {
+    if (const auto queue = entry.lock()) queue->Unblock();
+  }
+}
+
+std::shared_ptr<EmulatedQueue> SteppedScheduler::Choose(EmulatedTimeline* wanted) {
+  // The queue at the end of the chain of waits that holds the wanted value back.
+  std::shared_ptr<EmulatedQueue> needed = wanted == nullptr ? nullptr : wanted->queue();
+  for (std::size_t hops = 0; needed != nullptr && needed->blocked_on() != nullptr && hops < kMostQueues;
+       ++hops) {
+    const auto holding = std::dynamic_pointer_cast<EmulatedTimeline>(needed->blocked_on());
+    needed = holding == nullptr ? nullptr : holding->queue();
+  }
+  const std::lock_guard lock(mutex_);
+  ++activity_;
+  if (ready_.empty()) return nullptr;
+  auto chosen = ready_.begin();
+  if (schedule_.kind == Schedule::Kind::kSeeded) {
+    chosen += static_cast<std::ptrdiff_t>(random_() % ready_.size());
+  } else if (const auto found = std::find(ready_.begin(), ready_.end(), needed); found != ready_.end()) {
+    chosen = found;
+  }
+  std::shared_ptr<EmulatedQueue> queue = std::move(*chosen);
+  ready_.erase(chosen);
+  return queue;
+}
+
+bool SteppedScheduler::Step(EmulatedTimeline* wanted) {
+  const std::lock_guard step(step_mutex_);
+  std::shared_ptr<EmulatedQueue> queue = Choose(wanted);
+  if (queue == nullptr) return false;
+  switch (queue->TakeTurn(1)) {
+    case EmulatedQueue::TurnEnd::kBlocked:
+      break;
+    case EmulatedQueue::TurnEnd::kMore:
+      MakeReady(std::move(queue));
+      break;
+    case EmulatedQueue::TurnEnd::kEmpty:
+      if (!queue->TryLeave()) MakeReady(std::move(queue));
+      break;
+  }
+  return true;
+}
+
+void SteppedScheduler::StepAll() {
+  while (Step(nullptr)) {
+  }
+}
+
+void SteppedScheduler::Submitted() {
+  switch (schedule_.kind) {
+    case Schedule::Kind::kEarly:
+      StepAll();
+      break;
+    case Schedule::Kind::kSeeded: {
+      std::uint64_t steps = 0;
+      {
+        const std::lock_guard step(step_mutex_);
+        steps = random_() % 3;
+      }
+      while (steps-- > 0 && Step(nullptr)) {
+      }
+      break;
+    }
+    case Schedule::Kind::kLate:
+    case Schedule::Kind::kParallel:
+      break;
+  }
+}
+
+void SteppedScheduler::Polled(EmulatedTimeline& timeline) {
+  UnblockExpired();
+  Step(&timeline);
+}
+
+void SteppedScheduler::Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) {
+  while (timeline.value() < value && Clock::now() < deadline) {
+    UnblockExpired();
+    if (Step(&timeline)) continue;
+    std::unique_lock lock(mutex_);
+    if (ready_.empty()) changed_.wait_for(lock, kLookAgain);
+  }
+}
+
+void SteppedScheduler::Run(const ChunkedWork& work) {
+  for (std::size_t chunk = 0; chunk < work.chunks; ++chunk)
+    work.Run(chunk);
+}
+
+void SteppedScheduler::IdleLoop() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    const std::uint64_t before = activity_;
+    changed_.wait_for(lock, kIdleTime, [&] { return stopping_; });
+    if (stopping_ || activity_ != before || ready_.empty()) continue;
+    lock.unlock();
+    StepAll();
+    lock.lock();
+  }
+}
+
+}  // namespace sampan::emulated

@@ -1,0 +1,57 @@
+// Executes tasks one at a time in an order that can be chosen and repeated: early, late, or by a seed.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "backend/emulated/queue_scheduler.h"
+#include "backend/emulated/schedule.h"
+
+namespace sampan::emulated {
+
+/// Serves all devices of a process, so that the order between them is chosen too. Tasks run on the threads
+/// that submit or wait, one at a time: with one program thread, a run repeats exactly. A program that neither
+/// submits nor waits for kIdleTime gets what is pending, so that one which polls memory goes on. Thread-safe.
+class SteppedScheduler final : public QueueScheduler {
+ public:
+  explicit SteppedScheduler(Schedule schedule);
+  ~SteppedScheduler() override;
+  SteppedScheduler(const SteppedScheduler&) = delete;
+  SteppedScheduler& operator=(const SteppedScheduler&) = delete;
+
+  void MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept override;
+  void WakeAt(Deadline time, std::weak_ptr<EmulatedQueue> queue) override;
+  void Submitted() override;
+  void Polled(EmulatedTimeline& timeline) override;
+  void Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) override;
+  void Run(const ChunkedWork& work) override;
+
+ private:
+  static constexpr std::chrono::seconds kIdleTime{1};
+
+  /// Executes one task; false when nothing is ready. With a timeline, one that brings it nearer if there is
+  /// one.
+  bool Step(EmulatedTimeline* wanted);
+  std::shared_ptr<EmulatedQueue> Choose(EmulatedTimeline* wanted);
+  void StepAll();
+  void UnblockExpired();
+  void IdleLoop();
+
+  const Schedule schedule_;
+  std::mutex step_mutex_;  // held while a task executes
+  std::mt19937_64 random_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::shared_ptr<EmulatedQueue>> ready_;  // in the order in which they became ready
+  std::vector<std::pair<Deadline, std::weak_ptr<EmulatedQueue>>> wake_times_;
+  std::uint64_t activity_ = 0;
+  bool stopping_ = false;
+  std::thread idle_;
+};
+
+}  // namespace sampan::emulated

@@ -1,0 +1,143 @@
+// Executes the tasks that move or mark something.
+#include "backend/emulated/task_execution.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backend/emulated/copy_kernels.h"
+#include "base/clock.h"
+#include "base/text.h"
+
+namespace sampan::emulated {
+namespace {
+
+/// What one engine takes at a time from a request that is shared: long enough to pay for the hand-over.
+constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+/// Requests from this size on are worth sharing.
+constexpr std::size_t kShareFromBytes = std::size_t{512} << 10;
+
+std::size_t DivideUp(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit;
+}
+
+Status CheckLive(const AllocationUse& use) {
+  if (!use || use->live()) return {};
+  return {Code::kSdmaCopyError,
+          Text("memory was freed while a copy on it was queued: ", Describe(*use.get()))};
+}
+
+Status CheckLive(const AllocationUse& first, const AllocationUse& second) {
+  Status status = CheckLive(first);
+  return status.ok() ? CheckLive(second) : std::move(status);
+}
+
+/// Calls `part(first, count)` for all of [0, items), a chunk at a time where engines share it.
+template <typename Part>
+void Share(std::size_t items, std::size_t request_bytes, QueueScheduler& scheduler, Part part) {
+  if (request_bytes < kShareFromBytes) return part(std::size_t{0}, items);
+  const std::size_t chunk_items = std::max<std::size_t>(items / DivideUp(request_bytes, kChunkBytes), 1);
+  const auto run = [&](std::size_t chunk) {
+    const std::size_t first = chunk * chunk_items;
+    part(first, std::min(chunk_items, items - first));
+  };
+  scheduler.Run(MakeChunkedWork(DivideUp(items, chunk_items), run));
+}
+
+void CopyLinear(const Segment& segment, QueueScheduler& scheduler) {
+  const Caching caching = CachingFor(segment.bytes);
+  Share(segment.bytes, segment.bytes, scheduler, [&](std::size_t first, std::size_t bytes) {
+    CopyBytes(segment.dst + first, segment.src + first, bytes, caching);
+  });
+}
+
+Status Execute(CopyTask& task, QueueScheduler& scheduler) {
+  if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
+  CopyLinear(task.segment, scheduler);
+  return {};
+}
+
+Status Execute(RowsTask& task, QueueScheduler& scheduler) {
+  if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
+  const Rows& rows = task.rows;
+  const std::size_t bytes = rows.width * rows.height;
+  const Caching caching = CachingFor(bytes);
+  Share(rows.height, bytes, scheduler, [&](std::size_t first, std::size_t count) {
+    CopyRows({rows.dst + first * rows.dst_pitch, rows.src + first * rows.src_pitch, rows.dst_pitch,
+              rows.src_pitch, rows.width, count},
+             caching);
+  });
+  return {};
+}
+
+Status Execute(BatchTask& task, QueueScheduler& scheduler) {
+  for (const AllocationUse& use : task.content->memory) {
+    if (Status live = CheckLive(use); !live.ok()) return live;
+  }
+  const std::span<const Segment> segments = task.content->segments;
+  const Caching caching = CachingFor(task.content->bytes);
+  Share(segments.size(), task.content->bytes, scheduler,
+        [&](std::size_t first, std::size_t count) { CopySegments(segments.subspan(first, count), caching); });
+  return {};
+}
+
+Status Execute(FillTask& task, QueueScheduler& scheduler) {
+  if (Status live = CheckLive(task.memory); !live.ok()) return live;
+  const Caching caching = CachingFor(task.bytes);
+  // In units of the pattern, so that every part begins with its first byte.
+  constexpr std::size_t kUnit = sizeof(task.pattern);
+  Share(DivideUp(task.bytes, kUnit), task.bytes, scheduler, [&](std::size_t first, std::size_t count) {
+    const std::size_t begin = first * kUnit;
+    FillBytes(task.dst + begin, task.pattern, std::min(count * kUnit, task.bytes - begin), caching);
+  });
+  return {};
+}
+
+template <typename T>
+T Load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+Status Execute(IndirectTask& task, QueueScheduler& scheduler) {
+  const IndirectTask::Content& content = *task.content;
+  if (Status live = CheckLive(content.operands_memory[0], content.operands_memory[1]); !live.ok())
+    return live;
+  std::uintptr_t dst = 0;
+  std::uintptr_t src = 0;
+  std::size_t bytes = content.bytes;
+  if (content.form == IndirectTask::Content::Form::kDescriptor) {
+    const std::byte* descriptor = content.operands[0];
+    bytes = Load<std::uint32_t>(descriptor + content.length_at);
+    src = Load<std::uint64_t>(descriptor + content.src_at);
+    dst = Load<std::uint64_t>(descriptor + content.dst_at);
+  } else {
+    dst = Load<std::uint64_t>(content.operands[0]) + content.dst_offset;
+    src = Load<std::uint64_t>(content.operands[1]) + content.src_offset;
+  }
+  if (bytes == 0) return {};
+  auto dst_use = content.resolver->ResolveDevice(dst, bytes, content.device);
+  if (!dst_use.ok()) return dst_use.TakeStatus();
+  auto src_use = content.resolver->ResolveDevice(src, bytes, content.device);
+  if (!src_use.ok()) return src_use.TakeStatus();
+  CopyLinear({(*dst_use)->EngineView(dst), (*src_use)->EngineView(src), bytes}, scheduler);
+  return {};
+}
+
+Status Execute(MarkTask& task, QueueScheduler&) {
+  task.mark->time_ns.store(NowNs(), std::memory_order_release);
+  return {};
+}
+
+template <typename Other>
+Status Execute(Other&, QueueScheduler&) {
+  return {Code::kInternalError, "a task that only a queue can execute"};
+}
+
+}  // namespace
+
+Status ExecuteTask(Task& task, QueueScheduler& scheduler) {
+  return std::visit([&](auto& body) { return Execute(body, scheduler); }, task);
+}
+
+}  // namespace sampan::emulated
