@@ -1,0 +1,145 @@
+// Turns a batch request into one task; every entry is checked before any byte moves.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "core/copy_plan.h"
+#include "core/copy_rules.h"
+#include "core/memory_location.h"
+
+namespace sampan {
+namespace {
+
+/// Longer entries are cut, so that engines can share them.
+constexpr std::size_t kMostSegmentBytes = std::size_t{1} << 20;
+
+Error AtEntry(std::size_t entry, std::string text) {
+  return {Code::kParamInvalid, Text("entry ", entry, ": ", text), entry};
+}
+
+/// Finds the memory of one side's entries; neighbours mostly lie in the same allocation.
+class SideLocator {
+ public:
+  SideLocator(std::string_view name, HostAccess access, const MemoryRegistry& registry,
+              BatchTask::Content& content)
+      : name_(name), access_(access), registry_(registry), content_(content) {}
+
+  struct Found {
+    Place place;
+    std::byte* engine;
+  };
+
+  Result<Found> Find(const void* pointer, std::size_t bytes) {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    if (last_ != nullptr && last_->Contains(address) && bytes <= last_->BytesFrom(address)) {
+      return Found{last_->facts.place, last_->EngineView(address)};
+    }
+    const MemoryArgument argument{name_, pointer, bytes};
+    auto location = Locate(registry_, argument);
+    if (!location.ok()) return location.TakeStatus();
+    if (location->use) {
+      last_ = location->use.get();
+      content_.memory.push_back(std::move(location->use));
+    } else {
+      pageable_ = true;
+      if (Status probed = ProbeHostMemory(argument, access_); !probed.ok()) return probed;
+    }
+    return Found{location->place, location->engine};
+  }
+
+  bool pageable() const { return pageable_; }
+
+ private:
+  const std::string_view name_;
+  const HostAccess access_;
+  const MemoryRegistry& registry_;
+  BatchTask::Content& content_;
+  const Allocation* last_ = nullptr;  // kept alive by content_.memory
+  bool pageable_ = false;
+};
+
+std::string Describe(const ClaimedPlace& claim) {
+  if (!claim.known) return "a location type that no memory has";
+  return claim.on_device ? Text("memory of device ", claim.device) : std::string("host memory");
+}
+
+bool Matches(const ClaimedPlace& claim, const Place& place) {
+  return claim.known && claim.on_device == place.on_device() &&
+         (!claim.on_device || claim.device == static_cast<std::uint32_t>(place.device));
+}
+
+}  // namespace
+
+Status CheckBatchAttributes(const BatchRequest& request) {
+  const std::size_t entries = request.sizes.size();
+  const auto refuse = [](std::string text) { return Status(Code::kParamInvalid, std::move(text)); };
+  if (request.attributes.empty()) return refuse("numAttrs is 0");
+  if (request.attributes.size() > entries) {
+    return refuse(Text("numAttrs ", request.attributes.size(), " is more than numBatches ", entries));
+  }
+  if (request.attributes.front().first_entry != 0) {
+    return refuse(Text("attrsIndexes[0] is ", request.attributes.front().first_entry, ", it must be 0"));
+  }
+  for (std::size_t k = 1; k < request.attributes.size(); ++k) {
+    const std::size_t first = request.attributes[k].first_entry;
+    if (first <= request.attributes[k - 1].first_entry) {
+      return refuse(Text("attrsIndexes[", k, "] is ", first, ", not more than the one before"));
+    }
+    if (first >= entries)
+      return refuse(Text("attrsIndexes[", k, "] is ", first, ", numBatches is ", entries));
+  }
+  return {};
+}
+
+Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) {
+  auto content = std::make_unique<BatchTask::Content>();
+  content->segments.reserve(request.sizes.size());
+  SideLocator dsts("dst", HostAccess::kWrite, context.registry, *content);
+  SideLocator srcs("src", HostAccess::kRead, context.registry, *content);
+  CopyKind batch_direction{};
+  std::size_t next_attribute = 0;
+  const BatchAttribute* attribute = nullptr;
+  for (std::size_t i = 0; i < request.sizes.size(); ++i) {
+    if (next_attribute < request.attributes.size() && request.attributes[next_attribute].first_entry == i) {
+      attribute = &request.attributes[next_attribute++];
+    }
+    const std::size_t bytes = request.sizes[i];
+    if (bytes == 0 && !request.zero_sizes_allowed) return AtEntry(i, "its size is 0");
+    if (request.dsts[i] == nullptr) return AtEntry(i, "its dst is NULL");
+    if (request.srcs[i] == nullptr) return AtEntry(i, "its src is NULL");
+    if (bytes == 0) continue;
+    const auto fail = [i](Status status) { return AtEntry(i, std::move(status.error().message)); };
+    auto dst = dsts.Find(request.dsts[i], bytes);
+    if (!dst.ok()) return fail(dst.TakeStatus());
+    auto src = srcs.Find(request.srcs[i], bytes);
+    if (!src.ok()) return fail(src.TakeStatus());
+    if (!Matches(attribute->dst, dst->place)) {
+      return AtEntry(i, Text("dst ", Hex(request.dsts[i]), " is ", Describe(dst->place),
+                             ", its attribute says ", Describe(attribute->dst)));
+    }
+    if (!Matches(attribute->src, src->place)) {
+      return AtEntry(i, Text("src ", Hex(request.srcs[i]), " is ", Describe(src->place),
+                             ", its attribute says ", Describe(attribute->src)));
+    }
+    if (dst->place.on_device() == src->place.on_device()) {
+      return AtEntry(i, Text("a batch copies between host and device, this is ", Describe(src->place), " to ",
+                             Describe(dst->place)));
+    }
+    const CopyKind direction = DirectionOf(src->place, dst->place);
+    if (content->segments.empty()) batch_direction = direction;
+    if (direction != batch_direction) {
+      return AtEntry(i, Text("a batch has one direction: this entry is ", Describe(direction),
+                             ", the ones before are ", Describe(batch_direction)));
+    }
+    for (std::size_t done = 0; done < bytes; done += kMostSegmentBytes) {
+      content->segments.push_back(
+          {dst->engine + done, src->engine + done, std::min(kMostSegmentBytes, bytes - done)});
+    }
+    content->bytes += bytes;
+  }
+  if (content->segments.empty()) return Plan{.timing = Timing::kNothing};
+  const bool pageable = dsts.pageable() || srcs.pageable();
+  return Plan{BatchTask{std::move(content)}, pageable ? Timing::kDrainThenNow : Timing::kQueued};
+}
+
+}  // namespace sampan

@@ -1,0 +1,230 @@
+// Turns linear, row, fill and operand-driven requests into the task that does them.
+#include "core/copy_plan.h"
+
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "core/copy_rules.h"
+#include "core/memory_location.h"
+
+namespace sampan {
+namespace {
+
+constexpr std::size_t kDescriptorAlignment = 64;
+
+struct Ends {
+  Location dst, src;
+  Timing timing() const { return dst.use && src.use ? Timing::kQueued : Timing::kDrainThenNow; }
+};
+
+/// Device-to-device copies that reach another device need its memory opened to the one that copies.
+Status CheckPeers(const Ends& ends, const PlanContext& context) {
+  if (!ends.dst.place.on_device() || !ends.src.place.on_device()) return {};
+  for (const Location* end : {&ends.dst, &ends.src}) {
+    if (context.peers.Enabled(context.device, end->place.device)) continue;
+    return {Code::kParamInvalid, Text("device ", context.device, " may not touch ", Describe(*end->use.get()),
+                                      ": call aclrtDeviceEnablePeerAccess(", end->place.device,
+                                      ", 0) on device ", context.device, " first")};
+  }
+  return {};
+}
+
+Result<Ends> LocateEnds(const MemoryArgument& dst, const MemoryArgument& src, const PlanContext& context) {
+  auto found_dst = Locate(context.registry, dst);
+  if (!found_dst.ok()) return found_dst.TakeStatus();
+  auto found_src = Locate(context.registry, src);
+  if (!found_src.ok()) return found_src.TakeStatus();
+  Ends ends{std::move(*found_dst), std::move(*found_src)};
+  if (Status peers = CheckPeers(ends, context); !peers.ok()) return peers;
+  return ends;
+}
+
+Status ProbeEnds(const Ends& ends, const MemoryArgument& dst, const MemoryArgument& src) {
+  if (!ends.dst.use) {
+    if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
+  }
+  if (!ends.src.use) return ProbeHostMemory(src, HostAccess::kRead);
+  return {};
+}
+
+/// Takes the source's bytes now, so that the program may reuse it on return.
+Result<Plan> PlanCaptured(const LinearRequest& request, Ends ends) {
+  if (ends.src.place.on_device() || !ends.dst.place.on_device()) {
+    return Error{Code::kParamInvalid,
+                 Text("kind ", Describe(request.kind), " copies from the host to a device: src is ",
+                      Describe(ends.src.place), ", dst is ", Describe(ends.dst.place))};
+  }
+  auto content = std::make_unique<BatchTask::Content>();
+  content->captured = std::make_unique_for_overwrite<std::byte[]>(request.bytes);
+  std::memcpy(content->captured.get(), ends.src.engine, request.bytes);
+  content->segments.push_back({ends.dst.engine, content->captured.get(), request.bytes});
+  content->memory.push_back(std::move(ends.dst.use));
+  content->bytes = request.bytes;
+  return Plan{BatchTask{std::move(content)}};
+}
+
+/// Bytes from the first to behind the last row; fails when they do not fit the address space.
+Result<std::size_t> RowsExtent(std::string_view name, std::size_t pitch, const RowsRequest& request) {
+  std::size_t extent = 0;
+  if (__builtin_mul_overflow(pitch, request.height - 1, &extent) ||
+      __builtin_add_overflow(extent, request.width, &extent)) {
+    return Error{Code::kParamInvalid, Text(name, " ", pitch, " times height ", request.height,
+                                           " is more than there are addresses")};
+  }
+  return extent;
+}
+
+}  // namespace
+
+Result<Plan> PlanLinear(const LinearRequest& request, CopyForm form, const PlanContext& context) {
+  const MemoryArgument dst{"dst", request.dst, request.bytes};
+  const MemoryArgument src{"src", request.src, request.bytes};
+  auto located = LocateEnds(dst, src, context);
+  if (!located.ok()) return located.TakeStatus();
+  Ends& ends = *located;
+  const bool captures = request.kind == CopyKind::kHostToBufferToDevice && context.profile.attached;
+  if (form == CopyForm::kAsynchronous && !captures) {
+    auto kind = ResolveKind(request.kind, ends.src.place, ends.dst.place, context.profile);
+    if (!kind.ok()) return kind.TakeStatus();
+    if (*kind == CopyKind::kHostToHost) {
+      return Error{Code::kFeatureNotSupport,
+                   "a host-to-host copy cannot be asynchronous: src and dst are both host memory",
+                   Error::kNoItem, true};
+    }
+    if (request.dst == request.src) return Plan{.timing = Timing::kNothing};
+  }
+  if (Status probed = ProbeEnds(ends, dst, src); !probed.ok()) return probed;
+  if (form == CopyForm::kAsynchronous && captures) return PlanCaptured(request, std::move(ends));
+  const Timing timing = ends.timing();
+  return Plan{CopyTask{{ends.dst.engine, ends.src.engine, request.bytes},
+                       std::move(ends.dst.use),
+                       std::move(ends.src.use)},
+              timing};
+}
+
+Result<Plan> PlanRows(const RowsRequest& request, CopyForm form, const PlanContext& context) {
+  auto dst_bytes = RowsExtent("dpitch", request.dst_pitch, request);
+  if (!dst_bytes.ok()) return dst_bytes.TakeStatus();
+  auto src_bytes = RowsExtent("spitch", request.src_pitch, request);
+  if (!src_bytes.ok()) return src_bytes.TakeStatus();
+  const MemoryArgument dst{"dst", request.dst, *dst_bytes};
+  const MemoryArgument src{"src", request.src, *src_bytes};
+  auto located = LocateEnds(dst, src, context);
+  if (!located.ok()) return located.TakeStatus();
+  Ends& ends = *located;
+  auto kind = ResolveKind(request.kind, ends.src.place, ends.dst.place, context.profile);
+  if (!kind.ok()) return kind.TakeStatus();
+  const bool allowed = *kind == CopyKind::kHostToDevice || *kind == CopyKind::kDeviceToHost ||
+                       (*kind == CopyKind::kDeviceToDevice && form == CopyForm::kAsynchronous &&
+                        context.profile.rows_between_devices);
+  if (!allowed) {
+    return Error{Code::kParamInvalid,
+                 Text("a 2D copy goes between host and device, this one is ", Describe(*kind), ": src is ",
+                      Describe(ends.src.place), ", dst is ", Describe(ends.dst.place))};
+  }
+  if (Status probed = ProbeEnds(ends, dst, src); !probed.ok()) return probed;
+  const Timing timing = ends.timing();
+  return Plan{RowsTask{{ends.dst.engine, ends.src.engine, request.dst_pitch, request.src_pitch, request.width,
+                        request.height},
+                       std::move(ends.dst.use),
+                       std::move(ends.src.use)},
+              timing};
+}
+
+Result<Plan> PlanFill(const FillRequest& request, const PlanContext& context) {
+  const MemoryArgument dst{"the memory", request.dst, request.bytes};
+  auto location = Locate(context.registry, dst);
+  if (!location.ok()) return location.TakeStatus();
+  if (!location->use) {
+    if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
+  }
+  const Timing timing = location->place.on_device() ? Timing::kQueued : Timing::kNow;
+  return Plan{FillTask{location->engine, request.bytes, request.pattern, std::move(location->use)}, timing};
+}
+
+namespace {
+
+/// Operands lie in device memory of the executing device.
+Result<Location> LocateOperand(const MemoryArgument& argument, const PlanContext& context) {
+  auto location = Locate(context.registry, argument);
+  if (location.ok() && !location->place.on_device()) {
+    return Error{Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address),
+                                           " must be device memory, it is ", Describe(location->place))};
+  }
+  return location;
+}
+
+Result<Location> LocateDescriptor(void* descriptor, const PlanContext& context) {
+  auto location = LocateOperand({"desc", descriptor, context.profile.descriptor.bytes}, context);
+  if (location.ok() && reinterpret_cast<std::uintptr_t>(descriptor) % kDescriptorAlignment != 0) {
+    return Error{Code::kParamInvalid,
+                 Text("desc ", Hex(descriptor), " must be aligned to ", kDescriptorAlignment, " bytes")};
+  }
+  return location;
+}
+
+}  // namespace
+
+Result<Plan> PlanDescriptor(const DescriptorRequest& request, const PlanContext& context) {
+  auto location = LocateDescriptor(request.descriptor, context);
+  if (!location.ok()) return location.TakeStatus();
+  const DescriptorLayout& layout = context.profile.descriptor;
+  auto content = std::make_unique<IndirectTask::Content>();
+  content->form = IndirectTask::Content::Form::kDescriptor;
+  content->operands[0] = location->engine;
+  content->operands_memory[0] = std::move(location->use);
+  content->length_at = layout.length_at;
+  content->src_at = layout.src_at;
+  content->dst_at = layout.dst_at;
+  content->device = context.device;
+  content->resolver = &context.registry;
+  return Plan{IndirectTask{std::move(content)}};
+}
+
+Result<Plan> PlanOffset(const OffsetRequest& request, const PlanContext& context) {
+  auto content = std::make_unique<IndirectTask::Content>();
+  content->form = IndirectTask::Content::Form::kPointerCells;
+  const MemoryArgument cells[2] = {{"dst", request.dst, sizeof(void*)}, {"src", request.src, sizeof(void*)}};
+  for (int i = 0; i < 2; ++i) {
+    auto location = LocateOperand(cells[i], context);
+    if (!location.ok()) return location.TakeStatus();
+    content->operands[i] = location->engine;
+    content->operands_memory[i] = std::move(location->use);
+  }
+  content->dst_offset = request.dst_offset;
+  content->src_offset = request.src_offset;
+  content->bytes = request.bytes;
+  content->device = context.device;
+  content->resolver = &context.registry;
+  return Plan{IndirectTask{std::move(content)}};
+}
+
+Result<DescriptorWrite> PlanDescriptorWrite(const SetDescriptorRequest& request, const PlanContext& context) {
+  auto descriptor = LocateDescriptor(request.descriptor, context);
+  if (!descriptor.ok()) return descriptor.TakeStatus();
+  auto src = LocateOperand({"srcAddr", request.src, request.bytes}, context);
+  if (!src.ok()) return src.TakeStatus();
+  auto dst = LocateOperand({"dstAddr", request.dst, request.bytes}, context);
+  if (!dst.ok()) return dst.TakeStatus();
+  if (src->place != dst->place) {
+    return Error{Code::kParamInvalid, Text("srcAddr and dstAddr must be of one device: ",
+                                           Describe(*src->use.get()), ", ", Describe(*dst->use.get()))};
+  }
+  return DescriptorWrite{
+      .memory = std::move(descriptor->use),
+      .at = descriptor->engine,
+      .layout = context.profile.descriptor,
+      .src = reinterpret_cast<std::uint64_t>(request.src),
+      .dst = reinterpret_cast<std::uint64_t>(request.dst),
+      .length = static_cast<std::uint32_t>(request.bytes)};  // 4 GiB becomes 0, as on the device
+}
+
+void DescriptorWrite::Apply() const {
+  std::memset(at, 0, layout.bytes);
+  std::memcpy(at + layout.length_at, &length, sizeof(length));
+  std::memcpy(at + layout.src_at, &src, sizeof(src));
+  std::memcpy(at + layout.dst_at, &dst, sizeof(dst));
+}
+
+}  // namespace sampan

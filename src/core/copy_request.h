@@ -1,0 +1,89 @@
+// What a program asks for when it copies: the arguments of the public calls, one struct a family.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "backend/api/place.h"
+
+namespace sampan {
+
+/// Values as in the public header.
+enum class CopyKind : int {
+  kHostToHost = 0,
+  kHostToDevice = 1,
+  kDeviceToHost = 2,
+  kDeviceToDevice = 3,
+  kDefault = 4,
+  kHostToBufferToDevice = 5,
+  kInnerDeviceToDevice = 6,
+  kInterDeviceToDevice = 7,
+};
+
+struct LinearRequest {
+  void* dst;
+  std::size_t dst_max;
+  const void* src;
+  std::size_t bytes;
+  CopyKind kind;
+};
+
+struct RowsRequest {
+  void* dst;
+  std::size_t dst_pitch;
+  const void* src;
+  std::size_t src_pitch;
+  std::size_t width, height;
+  CopyKind kind;
+};
+
+/// Where a batch attribute says that memory lies. Hosts have no id.
+struct ClaimedPlace {
+  bool on_device = false;
+  bool known = true;  ///< false for a type that matches nothing
+  std::uint32_t device = 0;
+};
+
+/// Holds for the entries from first_entry to the next attribute's.
+struct BatchAttribute {
+  ClaimedPlace dst, src;
+  std::size_t first_entry;
+};
+
+struct BatchRequest {
+  std::span<void* const> dsts;
+  std::span<void* const> srcs;
+  std::span<const std::size_t> sizes;
+  std::span<const BatchAttribute> attributes;
+  bool zero_sizes_allowed;  ///< the blocking form skips such entries, the asynchronous one refuses them
+};
+
+struct SetDescriptorRequest {
+  void* descriptor;
+  const void* src;
+  void* dst;
+  std::size_t bytes;
+};
+
+struct DescriptorRequest {
+  void* descriptor;
+};
+
+struct OffsetRequest {
+  void** dst;
+  std::size_t dst_max, dst_offset;
+  const void** src;
+  std::size_t bytes, src_offset;
+  CopyKind kind;
+};
+
+/// Fills with a repeated four-byte pattern.
+struct FillRequest {
+  void* dst;
+  std::size_t dst_max;
+  std::uint32_t pattern;
+  std::size_t bytes;
+};
+
+}  // namespace sampan

@@ -1,0 +1,65 @@
+// The rules by which the kind of a copy and the places of its memory fit together.
+#include "core/copy_rules.h"
+
+#include <array>
+
+#include "base/text.h"
+
+namespace sampan {
+namespace {
+
+constexpr unsigned Accepts(std::initializer_list<CopyKind> kinds) {
+  unsigned mask = 0;
+  for (const CopyKind kind : kinds)
+    mask |= 1U << static_cast<unsigned>(kind);
+  return mask;
+}
+
+/// A row of the resolution table. Rows that are not listed (both sides known to the runtime) take every kind
+/// and force the real direction.
+struct Row {
+  PlaceKind src, dst;
+  unsigned accepted;
+};
+
+using enum CopyKind;
+constexpr std::array kRows = {
+    Row{PlaceKind::kPageable, PlaceKind::kDevice, Accepts({kHostToDevice, kDeviceToDevice, kDefault})},
+    Row{PlaceKind::kDevice, PlaceKind::kPageable, Accepts({kDeviceToHost, kDeviceToDevice, kDefault})},
+    Row{PlaceKind::kPinned, PlaceKind::kPageable, Accepts({kHostToHost, kHostToDevice, kDefault})},
+    Row{PlaceKind::kPageable, PlaceKind::kPinned, Accepts({kHostToHost, kDeviceToHost, kDefault})},
+    Row{PlaceKind::kPageable, PlaceKind::kPageable,
+        Accepts({kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kDefault})},
+};
+
+}  // namespace
+
+std::string Describe(CopyKind kind) {
+  constexpr std::array<std::string_view, 8> kNames = {
+      "HOST_TO_HOST", "HOST_TO_DEVICE",        "DEVICE_TO_HOST",         "DEVICE_TO_DEVICE",
+      "DEFAULT",      "HOST_TO_BUF_TO_DEVICE", "INNER_DEVICE_TO_DEVICE", "INTER_DEVICE_TO_DEVICE"};
+  const auto value = static_cast<std::size_t>(kind);
+  return value < kNames.size() ? Text("ACL_MEMCPY_", kNames[value]) : Text(static_cast<int>(kind));
+}
+
+CopyKind DirectionOf(const Place& src, const Place& dst) {
+  if (src.on_device()) return dst.on_device() ? kDeviceToDevice : kDeviceToHost;
+  return dst.on_device() ? kHostToDevice : kHostToHost;
+}
+
+Result<CopyKind> ResolveKind(CopyKind kind, const Place& src, const Place& dst, const Profile& profile) {
+  const CopyKind real = DirectionOf(src, dst);
+  // Where host and device share one memory, every direction is a copy on the device.
+  if (!profile.attached) return kDeviceToDevice;
+  for (const Row& row : kRows) {
+    if (row.src != src.kind || row.dst != dst.kind) continue;
+    if ((row.accepted & (1U << static_cast<unsigned>(kind))) == 0) {
+      return Error{Code::kParamInvalid, Text("kind ", Describe(kind), " contradicts the addresses: src is ",
+                                             Describe(src), ", dst is ", Describe(dst))};
+    }
+    return kind == kDefault ? real : kind;
+  }
+  return real;
+}
+
+}  // namespace sampan

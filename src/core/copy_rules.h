@@ -1,0 +1,19 @@
+// The rules by which the kind of a copy and the places of its memory fit together.
+#pragma once
+
+#include "backend/api/place.h"
+#include "base/status.h"
+#include "core/copy_request.h"
+#include "core/profile.h"
+
+namespace sampan {
+
+std::string Describe(CopyKind kind);
+
+/// The kind that a copy between these places really has; refused when the given one contradicts them.
+Result<CopyKind> ResolveKind(CopyKind kind, const Place& src, const Place& dst, const Profile& profile);
+
+/// The direction that the places alone give.
+CopyKind DirectionOf(const Place& src, const Place& dst);
+
+}  // namespace sampan

@@ -1,0 +1,44 @@
+// Carries out plans: queued on a stream, or before the call returns.
+#include "core/copy_submit.h"
+
+#include <utility>
+
+#include "base/text.h"
+#include "core/device.h"
+
+namespace sampan {
+
+Status CheckStreamContext(const CopyTarget& target) {
+  if (target.context->Owns(target.TheStream())) return {};
+  return {Code::kStreamContext,
+          Text("stream ", target.TheStream().id(), " belongs to another context than the calling thread's")};
+}
+
+Status SubmitPlan(const CopyTarget& target, Result<Plan> plan) {
+  if (!plan.ok()) return plan.TakeStatus();
+  switch (plan->timing) {
+    case Timing::kNothing:
+      return {};
+    case Timing::kDrainThenNow:
+      if (Status drained = target.TheStream().Synchronize(kNever); !drained.ok()) return drained;
+      return RunPlan(*target.context, std::move(plan));
+    case Timing::kNow:
+      if (Status own = CheckStreamContext(target); !own.ok()) return own;
+      return RunPlan(*target.context, std::move(plan));
+    case Timing::kQueued:
+      break;
+  }
+  if (Status own = CheckStreamContext(target); !own.ok()) return own;
+  auto point = target.TheStream().Enqueue(std::move(plan->task));
+  return point.ok() ? Status() : point.TakeStatus();
+}
+
+Status RunPlan(const Context& context, Result<Plan> plan) {
+  if (!plan.ok()) return plan.TakeStatus();
+  if (plan->timing == Timing::kNothing) return {};
+  auto device = context.device().Open();
+  if (!device.ok()) return device.TakeStatus();
+  return (*device)->RunNow(std::move(plan->task));
+}
+
+}  // namespace sampan

@@ -1,0 +1,30 @@
+// Carries out plans: queued on a stream, or before the call returns.
+#pragma once
+
+#include <memory>
+
+#include "base/status.h"
+#include "core/context.h"
+#include "core/copy_plan.h"
+#include "core/stream.h"
+
+namespace sampan {
+
+/// Who asked, and for which stream.
+struct CopyTarget {
+  std::shared_ptr<Context> context;
+  std::shared_ptr<Stream> stream;  ///< null: the context's default stream
+
+  Stream& TheStream() const { return stream != nullptr ? *stream : *context->default_stream(); }
+};
+
+/// Refuses a stream that belongs to another context than the caller's.
+Status CheckStreamContext(const CopyTarget& target);
+
+/// For the asynchronous calls: as the plan's timing says.
+Status SubmitPlan(const CopyTarget& target, Result<Plan> plan);
+
+/// For the blocking calls: done on return, outside every stream.
+Status RunPlan(const Context& context, Result<Plan> plan);
+
+}  // namespace sampan

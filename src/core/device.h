@@ -1,0 +1,50 @@
+// A device as programs number it, with its contexts' common resources.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "backend/api/backend.h"
+#include "base/status.h"
+#include "core/context.h"
+#include "core/id_pool.h"
+#include "core/profile.h"
+#include "core/stream.h"
+
+namespace sampan {
+
+/// Thread-safe; lives as long as the runtime.
+class Device {
+ public:
+  Device(Backend& backend, std::int32_t id, std::int32_t physical_id, const Profile& profile)
+      : backend_(backend),
+        id_(id),
+        physical_id_(physical_id),
+        streams_(std::make_shared<IdPool>(profile.most_streams)),
+        events_(std::make_shared<IdPool>(profile.most_events)) {}
+
+  std::int32_t id() const { return id_; }
+  std::int32_t physical_id() const { return physical_id_; }
+  Result<BackendDevice*> Open() { return backend_.Device(physical_id_); }
+
+  Result<std::shared_ptr<Stream>> CreateStream(std::shared_ptr<StickyFailure> context_failure,
+                                               const StreamOptions& options);
+  IdPool& stream_ids() { return *streams_; }
+  IdPool& event_ids() { return *events_; }
+
+  /// The primary context and how often it is retained; both belong to the runtime, under this mutex.
+  std::mutex mutex;
+  std::shared_ptr<Context> primary;
+  std::uint64_t primary_uses = 0;
+  std::uint64_t contexts = 0;
+
+ private:
+  Backend& backend_;
+  const std::int32_t id_;
+  const std::int32_t physical_id_;
+  const std::shared_ptr<IdPool> streams_;
+  const std::shared_ptr<IdPool> events_;
+};
+
+}  // namespace sampan

@@ -1,0 +1,86 @@
+// An event: the points at which it was last recorded, and the rules of its two generations.
+#include "core/event.h"
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace sampan {
+
+std::optional<Event::Recording> Event::Latest() {
+  const std::lock_guard lock(mutex_);
+  return latest_;
+}
+
+Status Event::Record(Stream& stream) {
+  auto mark = std::make_shared<Mark>();
+  auto point = stream.Enqueue(MarkTask{mark});
+  if (!point.ok()) return point.TakeStatus();
+  const std::lock_guard lock(mutex_);
+  latest_ = Recording{std::move(*point), std::move(mark)};
+  return {};
+}
+
+Status Event::WaitIn(Stream& stream, Deadline deadline) {
+  if (!CanSync()) {
+    return {Code::kFeatureNotSupport,
+            Text("event ", id(), " was made without ACL_EVENT_SYNC: a stream cannot wait for it")};
+  }
+  const auto recording = Latest();
+  if (!recording) return {};
+  auto point = stream.Enqueue(WaitTask{recording->point, deadline});
+  if (!point.ok()) return point.TakeStatus();
+  if (generation_ == EventGeneration::kEx) return {};
+  const std::lock_guard lock(mutex_);
+  std::erase_if(waits_, [](const Point& wait) { return wait.Reached(); });
+  waits_.push_back(std::move(*point));
+  return {};
+}
+
+Status Event::Reset() {
+  if (generation_ == EventGeneration::kEx || !CanSync()) {
+    return {Code::kFeatureNotSupport,
+            Text("event ", id(), " cannot be reset: made by aclrtCreateEventExWithFlag, or ",
+                 "without ACL_EVENT_SYNC")};
+  }
+  const std::lock_guard lock(mutex_);
+  latest_.reset();
+  return {};
+}
+
+Status Event::Synchronize(Deadline deadline) {
+  const auto recording = Latest();
+  if (!recording || recording->point.Wait(deadline)) return {};
+  return {Code::kEventSyncTimeout, Text("event ", id(), " was not reached within the time limit")};
+}
+
+bool Event::Recorded() {
+  const auto recording = Latest();
+  if (!recording) return generation_ == EventGeneration::kEx;
+  return recording->point.Reached();
+}
+
+bool Event::Waited() {
+  std::vector<Point> waits;
+  {
+    const std::lock_guard lock(mutex_);
+    waits = waits_;
+  }
+  for (const Point& wait : waits) {
+    if (!wait.Reached()) return false;
+  }
+  return true;
+}
+
+Result<std::int64_t> Event::TimeNs() {
+  const auto recording = Latest();
+  if (!recording) return Error{Code::kInternalError, Text("event ", id(), " was never recorded")};
+  if ((flags_ & EventFlags::kTimeLine) == 0) {
+    return Error{Code::kEventTimestampInvalid, Text("event ", id(), " was made without ACL_EVENT_TIME_LINE")};
+  }
+  const std::int64_t time = recording->point.Reached() ? recording->mark->time_ns.load() : 0;
+  if (time == 0) return Error{Code::kEventTimestampInvalid, Text("event ", id(), " is not reached yet")};
+  return time;
+}
+
+}  // namespace sampan

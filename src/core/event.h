@@ -1,0 +1,63 @@
+// An event: the points at which it was last recorded, and the rules of its two generations.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "backend/api/task.h"
+#include "base/status.h"
+#include "core/id_pool.h"
+#include "core/stream.h"
+
+namespace sampan {
+
+/// Flags as in the public header, plus the inner one of the plain create call.
+struct EventFlags {
+  static constexpr std::uint32_t kSync = 0x1, kStreamProgress = 0x2, kInnerSync = 0x4, kTimeLine = 0x8,
+                                 kDeviceUseOnly = 0x10, kExternal = 0x20, kIpc = 0x40;
+};
+
+enum class EventGeneration { kLegacy, kEx };
+
+/// Thread-safe. Waits bind to the latest recording at the time of the call.
+class Event {
+ public:
+  Event(EventGeneration generation, std::uint32_t flags, IdLease id)
+      : generation_(generation), flags_(flags), id_(std::move(id)) {}
+
+  Status Record(Stream& stream);
+  /// Makes the stream wait. The time limit starts now.
+  Status WaitIn(Stream& stream, Deadline deadline);
+  Status Reset();
+  /// Blocks the host until the latest recording is over.
+  Status Synchronize(Deadline deadline);
+  bool Recorded();  ///< the recording is over; what "never recorded" means depends on the generation
+  bool Waited();    ///< all waits are over
+  /// Nanoseconds at which the recording was over, on the device's clock.
+  Result<std::int64_t> TimeNs();
+
+  EventGeneration generation() const { return generation_; }
+  std::uint32_t flags() const { return flags_; }
+  std::uint32_t id() const { return id_.id(); }
+
+ private:
+  struct Recording {
+    Point point;
+    std::shared_ptr<Mark> mark;
+  };
+
+  bool CanSync() const { return (flags_ & (EventFlags::kSync | EventFlags::kInnerSync)) != 0; }
+  std::optional<Recording> Latest();
+
+  const EventGeneration generation_;
+  const std::uint32_t flags_;
+  const IdLease id_;
+  std::mutex mutex_;
+  std::optional<Recording> latest_;
+  std::vector<Point> waits_;  // of legacy events, until they are over
+};
+
+}  // namespace sampan

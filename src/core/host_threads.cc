@@ -1,0 +1,68 @@
+// Threads of the runtime that run a program's host functions.
+#include "core/host_threads.h"
+
+#include <exception>
+#include <utility>
+
+namespace sampan {
+
+HostThreads::~HostThreads() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_)
+    thread.join();
+}
+
+std::shared_ptr<HostWork> HostThreads::MakeWork(void (*function)(void*), void* argument) {
+  class FunctionWork final : public HostWork {
+   public:
+    FunctionWork(HostThreads& threads, void (*function)(void*), void* argument)
+        : threads_(threads), function_(function), argument_(argument) {}
+
+    void Start(std::function<void(Status)> resume) noexcept override {
+      try {
+        threads_.Run([function = function_, argument = argument_, resume] {
+          function(argument);
+          resume({});
+        });
+      } catch (const std::exception&) {
+        resume({Code::kResourceAllocFail, "no thread could be started for a host function"});
+      }
+    }
+
+   private:
+    HostThreads& threads_;
+    void (*const function_)(void*);
+    void* const argument_;
+  };
+  return std::make_shared<FunctionWork>(*this, function, argument);
+}
+
+void HostThreads::Run(std::function<void()> job) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (jobs_.size() >= idle_) threads_.emplace_back([this] { Loop(); });
+    jobs_.push_back(std::move(job));
+  }
+  wake_.notify_one();
+}
+
+void HostThreads::Loop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_;
+    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    --idle_;
+    if (jobs_.empty()) return;
+    const std::function<void()> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    job();
+    lock.lock();
+  }
+}
+
+}  // namespace sampan

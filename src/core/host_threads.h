@@ -1,0 +1,39 @@
+// Threads of the runtime that run a program's host functions.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "backend/api/task.h"
+
+namespace sampan {
+
+/// Host functions may block on one another, so each running one has a thread to itself; idle threads are
+/// reused. Thread-safe. Destroying it waits for running functions.
+class HostThreads {
+ public:
+  HostThreads() = default;
+  ~HostThreads();
+  HostThreads(const HostThreads&) = delete;
+  HostThreads& operator=(const HostThreads&) = delete;
+
+  /// The function as work of a queue.
+  std::shared_ptr<HostWork> MakeWork(void (*function)(void*), void* argument);
+
+ private:
+  void Run(std::function<void()> job);
+  void Loop();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> jobs_;
+  std::vector<std::thread> threads_;
+  std::size_t idle_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace sampan

@@ -1,0 +1,68 @@
+// Small numbers for streams and events, each in use once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace sampan {
+
+class IdPool;
+
+/// Owns one number and gives it back at its end. Move-only; empty after a move.
+class IdLease {
+ public:
+  IdLease(std::shared_ptr<IdPool> pool, std::uint32_t id) : pool_(std::move(pool)), id_(id) {}
+  IdLease(IdLease&&) noexcept = default;
+  IdLease& operator=(IdLease&&) = delete;
+  ~IdLease();
+  std::uint32_t id() const { return id_; }
+
+ private:
+  std::shared_ptr<IdPool> pool_;
+  std::uint32_t id_;
+};
+
+/// Thread-safe; hands out the number given back last, or else the next one.
+class IdPool : public std::enable_shared_from_this<IdPool> {
+ public:
+  explicit IdPool(std::uint32_t most) : most_(most) {}
+
+  /// Nothing when all are in use. Throws std::bad_alloc with nothing changed.
+  std::optional<IdLease> Take() {
+    const std::lock_guard lock(mutex_);
+    if (returned_.empty()) {
+      if (next_ == most_) return std::nullopt;
+      returned_.reserve(next_ + 1);  // so that giving back needs no memory
+      return IdLease(shared_from_this(), next_++);
+    }
+    const std::uint32_t id = returned_.back();
+    returned_.pop_back();
+    return IdLease(shared_from_this(), id);
+  }
+  std::uint32_t available() const {
+    const std::lock_guard lock(mutex_);
+    return most_ - next_ + static_cast<std::uint32_t>(returned_.size());
+  }
+
+ private:
+  friend class IdLease;
+  void GiveBack(std::uint32_t id) noexcept {
+    const std::lock_guard lock(mutex_);
+    returned_.push_back(id);
+  }
+
+  const std::uint32_t most_;
+  mutable std::mutex mutex_;
+  std::uint32_t next_ = 0;
+  std::vector<std::uint32_t> returned_;
+};
+
+inline IdLease::~IdLease() {
+  if (pool_ != nullptr) pool_->GiveBack(id_);
+}
+
+}  // namespace sampan

@@ -1,0 +1,36 @@
+// What lies at the addresses that a program passes.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "backend/api/allocation.h"
+#include "base/status.h"
+#include "core/memory_registry.h"
+
+namespace sampan {
+
+/// A checked range: where it is, what keeps it alive, how the copy engines see it.
+struct Location {
+  Place place;
+  AllocationUse use;  ///< empty for pageable memory
+  std::byte* engine = nullptr;
+};
+
+/// An argument that points to memory, with the name that messages give it.
+struct MemoryArgument {
+  std::string_view name;
+  const void* address;
+  std::size_t bytes;
+};
+
+/// Refuses a range that leaves its allocation, and an address of the runtime's that is not allocated.
+Result<Location> Locate(const MemoryRegistry& registry, const MemoryArgument& argument);
+
+enum class HostAccess { kRead, kWrite };
+
+/// Refuses a range of ordinary host memory that the process cannot access so: what would otherwise be a
+/// crash.
+Status ProbeHostMemory(const MemoryArgument& argument, HostAccess access);
+
+}  // namespace sampan

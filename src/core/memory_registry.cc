@@ -1,0 +1,169 @@
+// All memory that the runtime knows of: what lies at an address, and who still uses it.
+#include "core/memory_registry.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "core/backtrace.h"
+
+namespace sampan {
+
+MemoryRegistry::Record& MemoryRegistry::TakeRecord() {
+  if (unused_records_.empty()) {
+    unused_records_.reserve(records_.size() + 1);  // so that Reclaim needs no memory
+    return records_.emplace_back();
+  }
+  Record& record = *unused_records_.back();
+  unused_records_.pop_back();
+  return record;
+}
+
+AllocationFacts MemoryRegistry::FactsOf(AllocationFacts facts) const {
+  if (with_backtraces_) facts.backtrace = CurrentBacktrace();
+  return facts;
+}
+
+Status MemoryRegistry::Publish(AllocationFacts facts, const MemoryBlock& block, MemorySource* source,
+                               MemoryOrigin origin) {
+  const std::lock_guard lock(mutex_);
+  if (pages_.AnyIn(facts.address, facts.bytes)) {
+    return {Code::kHostMemoryAlreadyRegistered, Text("[", Hex(facts.address), ", +", facts.bytes,
+                                                     " bytes] overlaps memory that is already known")};
+  }
+  Record& record = TakeRecord();
+  record.facts = std::move(facts);
+  record.facts.serial = ++serial_;
+  record.block = block;
+  record.source = source;
+  record.origin = origin;
+  record.Begin(*this);
+  try {
+    pages_.Insert(record);
+  } catch (...) {
+    static_cast<void>(record.EndLife());
+    unused_records_.push_back(&record);
+    throw;
+  }
+  return {};
+}
+
+Result<void*> MemoryRegistry::Allocate(MemorySource& source, Place place, std::size_t usable_bytes,
+                                       const char* made_by) {
+  AllocationFacts facts =
+      FactsOf({.bytes = usable_bytes, .place = place, .made_by = made_by, .backtrace = {}});
+  auto block = source.Allocate(usable_bytes);
+  if (!block.ok()) return block.TakeStatus();
+  facts.address = block->address;
+  facts.engine_delta = block->engine_delta;
+  facts.page_bytes = block->page_bytes;
+  const MemoryOrigin origin = place.on_device() ? MemoryOrigin::kDevice : MemoryOrigin::kPinned;
+  try {
+    if (Status published = Publish(std::move(facts), *block, &source, origin); !published.ok())
+      return published;
+  } catch (...) {
+    source.Free(*block);
+    throw;
+  }
+  return reinterpret_cast<void*>(block->address);
+}
+
+Status MemoryRegistry::Register(void* address, std::size_t bytes, const char* made_by) {
+  AllocationFacts facts = FactsOf({.address = reinterpret_cast<std::uintptr_t>(address),
+                                   .bytes = bytes,
+                                   .place = {PlaceKind::kPinned, 0},
+                                   .made_by = made_by,
+                                   .backtrace = {}});
+  return Publish(std::move(facts), {}, nullptr, MemoryOrigin::kRegistered);
+}
+
+Status MemoryRegistry::End(void* address, MemoryOrigin origin, Code unknown_code) {
+  const auto start = reinterpret_cast<std::uintptr_t>(address);
+  const AllocationUse use = Find(start);
+  if (!use) {
+    return {unknown_code,
+            Text(Hex(address), " is not memory that the runtime knows: never made, or freed already")};
+  }
+  const Record& record = static_cast<const Record&>(*use.get());
+  if (record.origin != origin) {
+    return {unknown_code, Text(Hex(address), " is of another kind than this call frees: ", Describe(record))};
+  }
+  if (record.facts.address != start) {
+    return {unknown_code, Text(Hex(address), " lies inside, not at the beginning of, ", Describe(record))};
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (!use->EndLife()) {
+      return {unknown_code, Text(Hex(address), " was freed by another thread at the same time")};
+    }
+    pages_.Erase(*use.get());
+  }
+  use->Release();  // the program's
+  return {};
+}
+
+void MemoryRegistry::EndAllOf(std::int32_t device) {
+  std::vector<Record*> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    ended.reserve(records_.size());
+    for (Record& record : records_) {
+      if (record.facts.place != Place{PlaceKind::kDevice, device} || !record.EndLife()) continue;
+      pages_.Erase(record);
+      ended.push_back(&record);
+    }
+  }
+  for (Record* record : ended)
+    record->Release();
+}
+
+void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
+  Record& record = static_cast<Record&>(allocation);
+  // The addresses become free only now, and nobody can find the record: it left the map when its life ended.
+  if (record.source != nullptr) record.source->Free(record.block);
+  const std::lock_guard lock(mutex_);
+  unused_records_.push_back(&record);
+}
+
+AllocationUse MemoryRegistry::Find(std::uintptr_t address) const {
+  for (;;) {
+    Allocation* found = pages_.Find(address);
+    if (found == nullptr) return {};
+    if (!found->TryUse()) continue;  // being recycled: the map is about to change
+    AllocationUse use(found);
+    if (pages_.Find(address) != found) continue;
+    if (!found->Contains(address)) return {};
+    return use;
+  }
+}
+
+void MemoryRegistry::AddSource(const MemorySource& source) {
+  const std::lock_guard lock(sources_mutex_);
+  if (std::find(sources_.begin(), sources_.end(), &source) == sources_.end()) sources_.push_back(&source);
+}
+
+bool MemoryRegistry::InSource(std::uintptr_t address) const {
+  const std::shared_lock lock(sources_mutex_);
+  return std::any_of(sources_.begin(), sources_.end(),
+                     [&](const auto* source) { return source->Owns(address); });
+}
+
+Result<AllocationUse> MemoryRegistry::ResolveDevice(std::uintptr_t address, std::size_t bytes,
+                                                    std::int32_t device) {
+  AllocationUse use = Find(address);
+  if (!use || use->facts.place != Place{PlaceKind::kDevice, device}) {
+    return Error{Code::kSdmaCopyError, Text(Hex(address), " is not allocated memory of device ", device,
+                                            use ? Text(" but ", Describe(*use.get())) : std::string())};
+  }
+  if (bytes > use->BytesFrom(address)) {
+    return Error{Code::kSdmaCopyError,
+                 Text("[", Hex(address), ", +", bytes, " bytes] leaves ", Describe(*use.get()))};
+  }
+  return use;
+}
+
+MemoryOrigin MemoryRegistry::OriginOf(const Allocation& allocation) const {
+  return static_cast<const Record&>(allocation).origin;
+}
+
+}  // namespace sampan

@@ -1,0 +1,73 @@
+// All memory that the runtime knows of: what lies at an address, and who still uses it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "backend/api/allocation.h"
+#include "backend/api/backend.h"
+#include "backend/api/task.h"
+#include "base/status.h"
+#include "core/page_map.h"
+
+namespace sampan {
+
+/// How a program made memory known; decides which call may end it.
+enum class MemoryOrigin : std::uint8_t { kDevice, kPinned, kRegistered };
+
+/// Thread-safe; finding takes no lock. Freed memory goes back to its source when the last task using it is
+/// over, so an address is never handed out again while a queued copy could still write there.
+class MemoryRegistry final : public AddressResolver, private AllocationOwner {
+ public:
+  explicit MemoryRegistry(bool with_backtraces) : with_backtraces_(with_backtraces) {}
+
+  /// Allocates from the source; `usable_bytes` is what copies may touch.
+  Result<void*> Allocate(MemorySource& source, Place place, std::size_t usable_bytes, const char* made_by);
+  /// Makes the program's own host memory known as pinned.
+  Status Register(void* address, std::size_t bytes, const char* made_by);
+  /// Ends the life of the memory that begins at the address. The code is for one that does not.
+  Status End(void* address, MemoryOrigin origin, Code unknown_code);
+  /// Ends all memory of a device.
+  void EndAllOf(std::int32_t device);
+
+  /// A use of the live allocation that the address lies in; empty when there is none.
+  AllocationUse Find(std::uintptr_t address) const;
+  /// A range that a source owns: an address there is never ordinary host memory.
+  void AddSource(const MemorySource& source);
+  bool InSource(std::uintptr_t address) const;
+
+  Result<AllocationUse> ResolveDevice(std::uintptr_t address, std::size_t bytes,
+                                      std::int32_t device) override;
+
+  MemoryOrigin OriginOf(const Allocation& allocation) const;
+
+ private:
+  struct Record : Allocation {
+    MemorySource* source = nullptr;
+    MemoryBlock block;
+    MemoryOrigin origin = MemoryOrigin::kDevice;
+  };
+
+  /// The facts, with the caller's backtrace where the settings ask for it.
+  AllocationFacts FactsOf(AllocationFacts facts) const;
+  /// Makes the memory findable. Throws std::bad_alloc with nothing changed.
+  Status Publish(AllocationFacts facts, const MemoryBlock& block, MemorySource* source, MemoryOrigin origin);
+  Record& TakeRecord();
+  void Reclaim(Allocation& allocation) noexcept override;
+
+  const bool with_backtraces_;
+  PageMap pages_;
+  mutable std::shared_mutex sources_mutex_;
+  std::vector<const MemorySource*> sources_;
+  std::mutex mutex_;  // writers of pages_, and the records below
+  std::deque<Record> records_;
+  std::vector<Record*> unused_records_;
+  std::uint64_t serial_ = 0;
+};
+
+}  // namespace sampan

@@ -1,0 +1,29 @@
+// Which device may touch which other device's memory.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace sampan {
+
+inline constexpr std::int32_t kMostDevices = 64;
+
+/// One direction at a time, as the public calls have it. Thread-safe.
+class PeerAccess {
+ public:
+  bool Enabled(std::int32_t from, std::int32_t to) const {
+    return from == to || (bits_[static_cast<std::size_t>(from)].load() >> to & 1) != 0;
+  }
+  void Enable(std::int32_t from, std::int32_t to) { bits_[static_cast<std::size_t>(from)].fetch_or(Bit(to)); }
+  void Disable(std::int32_t from, std::int32_t to) {
+    bits_[static_cast<std::size_t>(from)].fetch_and(~Bit(to));
+  }
+  void DisableAllFrom(std::int32_t from) { bits_[static_cast<std::size_t>(from)].store(0); }
+
+ private:
+  static std::uint64_t Bit(std::int32_t device) { return std::uint64_t{1} << device; }
+  std::array<std::atomic<std::uint64_t>, kMostDevices> bits_{};
+};
+
+}  // namespace sampan

@@ -1,0 +1,150 @@
+// Callbacks that a program runs itself, on threads it subscribed for its streams.
+#include "core/report_threads.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace sampan {
+namespace {
+
+Status Unserved() {
+  return {Code::kStreamNoCallbackRegistered,
+          "a callback was dropped: its stream has no thread subscribed any more"};
+}
+
+}  // namespace
+
+/// Hands its callback to the subscribed thread when the stream comes by.
+class ReportThreads::Work final : public HostWork {
+ public:
+  Work(std::shared_ptr<ReportThreads> threads, const Stream* stream, const Callback& callback)
+      : threads_(std::move(threads)), stream_(stream), callback_(callback) {}
+
+  void Start(std::function<void(Status)> resume) noexcept override {
+    try {
+      threads_->Deliver(stream_, callback_, resume);
+    } catch (const std::exception&) {
+      resume({Code::kResourceAllocFail, "a callback could not be delivered: out of host memory"});
+    }
+  }
+
+ private:
+  const std::shared_ptr<ReportThreads> threads_;
+  const Stream* const stream_;  // a name, never followed
+  const Callback callback_;
+};
+
+Status ReportThreads::Subscribe(std::uint64_t thread, const std::shared_ptr<Stream>& stream) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (thread_of_.contains(stream.get())) {
+      return {Code::kStreamSubscribe, Text("stream ", stream->id(), " has a thread subscribed already")};
+    }
+    items_[thread];
+    thread_of_.emplace(stream.get(), thread);
+  }
+  changed_.notify_all();
+  return {};
+}
+
+std::deque<ReportThreads::Item> ReportThreads::Remove(const Stream* stream) {
+  std::deque<Item> dropped;
+  const auto entry = thread_of_.find(stream);
+  if (entry == thread_of_.end()) return dropped;
+  const std::uint64_t thread = entry->second;
+  auto& items = items_[thread];
+  const auto rest = std::stable_partition(items.begin(), items.end(),
+                                          [&](const Item& item) { return item.stream != stream; });
+  dropped.assign(std::move_iterator(rest), std::move_iterator(items.end()));
+  items.erase(rest, items.end());
+  thread_of_.erase(entry);
+  const bool serves_others = std::any_of(thread_of_.begin(), thread_of_.end(),
+                                         [&](const auto& each) { return each.second == thread; });
+  if (!serves_others) items_.erase(thread);
+  return dropped;
+}
+
+Status ReportThreads::Unsubscribe(std::uint64_t thread, const std::shared_ptr<Stream>& stream) {
+  std::deque<Item> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!items_.contains(thread)) {
+      return {Code::kThreadSubscribe, Text("thread ", thread, " is not subscribed to any stream")};
+    }
+    const auto entry = thread_of_.find(stream.get());
+    if (entry == thread_of_.end() || entry->second != thread) {
+      return {Code::kStreamNoCallbackRegistered,
+              Text("thread ", thread, " is not subscribed to stream ", stream->id())};
+    }
+    dropped = Remove(stream.get());
+  }
+  for (const Item& item : dropped) {
+    if (item.resume) item.resume(Unserved());
+  }
+  return {};
+}
+
+void ReportThreads::Forget(const Stream& stream) {
+  const std::lock_guard lock(mutex_);
+  Remove(&stream);  // nobody waits for them: the stream's queue is closed
+}
+
+bool ReportThreads::Subscribed(const Stream& stream) const {
+  const std::lock_guard lock(mutex_);
+  return thread_of_.contains(&stream);
+}
+
+Status ReportThreads::Launch(Stream& stream, const Callback& callback) {
+  if (!Subscribed(stream)) {
+    return {Code::kStreamNoCallbackRegistered,
+            Text("stream ", stream.id(), " has no thread subscribed: call aclrtSubscribeReport first")};
+  }
+  auto point = stream.Enqueue(HostTask{std::make_shared<Work>(shared_from_this(), &stream, callback)});
+  return point.ok() ? Status() : point.TakeStatus();
+}
+
+void ReportThreads::Deliver(const Stream* stream, const Callback& callback,
+                            std::function<void(Status)> resume) {
+  bool served = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto entry = thread_of_.find(stream);
+    served = entry != thread_of_.end();
+    if (served) items_[entry->second].push_back({stream, callback, callback.holds_stream ? resume : nullptr});
+  }
+  if (!served) return resume(Unserved());
+  changed_.notify_all();
+  if (!callback.holds_stream) resume({});
+}
+
+Status ReportThreads::Process(std::uint64_t thread, Deadline deadline) {
+  std::deque<Item> ready;
+  {
+    std::unique_lock lock(mutex_);
+    const auto something = [&] {
+      const auto entry = items_.find(thread);
+      return entry != items_.end() && !entry->second.empty();
+    };
+    bool found = true;
+    if (deadline == kNever) {
+      changed_.wait(lock, something);
+    } else {
+      found = changed_.wait_until(lock, deadline, something);
+    }
+    if (!found) {
+      if (!items_.contains(thread))
+        return {Code::kThreadSubscribe, "this thread is not subscribed to any stream"};
+      return {Code::kReportTimeout, "no callback came within the time limit"};
+    }
+    ready.swap(items_[thread]);
+  }
+  for (const Item& item : ready) {
+    item.callback.function(item.callback.argument);
+    if (item.resume) item.resume({});
+  }
+  return {};
+}
+
+}  // namespace sampan

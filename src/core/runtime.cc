@@ -1,0 +1,189 @@
+// Everything a process has of the runtime: devices, contexts, streams, events, memory.
+#include "core/runtime.h"
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace sampan {
+namespace {
+
+Status DeadHandle(std::string_view what, const void* handle) {
+  return {Code::kInvalidHandle,
+          Text(Hex(handle), " is not a living ", what, ": destroyed, of another kind, or never made")};
+}
+
+Status DeadContext() {
+  return {Code::kContextNull, "the context was destroyed, or its device reset, at the same time"};
+}
+
+}  // namespace
+
+Runtime::Runtime(std::unique_ptr<Backend> backend, RuntimeOptions options)
+    : backend_(std::move(backend)), options_(std::move(options)), memory_(options_.with_backtraces) {
+  memory_.AddSource(backend_->pinned_memory());
+  for (const std::int32_t physical_id : options_.visible_devices) {
+    devices_.push_back(std::make_unique<Device>(*backend_, device_count(), physical_id, options_.profile));
+  }
+}
+
+Result<Device*> Runtime::FindDevice(std::int64_t id) {
+  if (id < 0 || id >= device_count()) {
+    return Error{Code::kInvalidDevice,
+                 Text("there is no device ", id, ": ", device_count(), " are visible, from 0")};
+  }
+  return devices_[static_cast<std::size_t>(id)].get();
+}
+
+Result<std::shared_ptr<Context>> Runtime::MakeContext(Device& device, bool primary) {
+  auto opened = device.Open();
+  if (!opened.ok()) return opened.TakeStatus();
+  memory_.AddSource((*opened)->memory());
+  auto made = Context::Create(device, primary);
+  if (!made.ok()) return made;
+  const std::shared_ptr<Context>& context = *made;
+  context->own_handle = contexts_.Insert(context);
+  context->default_stream_handle = streams_.Insert(context->default_stream());
+  if (context->own_handle == nullptr || context->default_stream_handle == nullptr) {
+    contexts_.Remove(context->own_handle);
+    streams_.Remove(context->default_stream_handle);
+    return Error{Code::kResourceAllocFail, "no handle is left for another context"};
+  }
+  context->AddStream(context->default_stream_handle, context->default_stream());
+  return made;
+}
+
+void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) {
+  const Context::Handles handles = context->Kill();
+  contexts_.Remove(context->own_handle);
+  context->Finish(wait);
+  for (void* handle : handles.streams) {
+    if (const auto stream = streams_.Remove(handle)) report_threads_->Forget(*stream);
+  }
+  for (void* handle : handles.events)
+    events_.Remove(handle);
+  Device& device = context->device();
+  bool last = false;
+  {
+    const std::lock_guard lock(device.mutex);
+    last = --device.contexts == 0;
+  }
+  if (!last) return;
+  peers_.DisableAllFrom(device.id());
+  memory_.EndAllOf(device.id());
+}
+
+Result<std::shared_ptr<Context>> Runtime::RetainPrimary(std::int32_t device_id) {
+  auto device = FindDevice(device_id);
+  if (!device.ok()) return device.TakeStatus();
+  const std::lock_guard lock((*device)->mutex);
+  if ((*device)->primary == nullptr) {
+    auto context = MakeContext(**device, true);
+    if (!context.ok()) return context;
+    (*device)->primary = *context;
+    ++(*device)->contexts;
+  }
+  ++(*device)->primary_uses;
+  return (*device)->primary;
+}
+
+Status Runtime::ReleasePrimary(std::int32_t device_id, bool all) {
+  auto device = FindDevice(device_id);
+  if (!device.ok()) return device.TakeStatus();
+  std::shared_ptr<Context> ending;
+  {
+    const std::lock_guard lock((*device)->mutex);
+    if ((*device)->primary_uses == 0) {
+      return {Code::kContextReleaseError,
+              Text("device ", device_id, " is not set: reset more often than set")};
+    }
+    (*device)->primary_uses = all ? 0 : (*device)->primary_uses - 1;
+    if ((*device)->primary_uses == 0) ending = std::move((*device)->primary);
+  }
+  if (ending != nullptr) EndContext(ending, !all);
+  return {};
+}
+
+Result<std::shared_ptr<Context>> Runtime::CreateContext(std::int32_t device_id) {
+  auto device = FindDevice(device_id);
+  if (!device.ok()) return device.TakeStatus();
+  const std::lock_guard lock((*device)->mutex);
+  auto context = MakeContext(**device, false);
+  if (context.ok()) ++(*device)->contexts;
+  return context;
+}
+
+Status Runtime::DestroyContext(void* handle) {
+  const auto context = contexts_.Find(handle);
+  if (context == nullptr || context->primary()) {
+    return {Code::kContextNull,
+            Text(Hex(handle), context == nullptr ? " is not a living context"
+                                                 : " is a device's primary context: reset the device")};
+  }
+  // Two threads may destroy at once: the one that removes the handle does.
+  if (contexts_.Remove(handle) == nullptr) {
+    return {Code::kContextReleaseError, Text(Hex(handle), " is being destroyed by another thread")};
+  }
+  EndContext(context, false);
+  return {};
+}
+
+Result<void*> Runtime::CreateStream(Context& context, const StreamOptions& options) {
+  auto stream = context.device().CreateStream(context.failure(), options);
+  if (!stream.ok()) return stream.TakeStatus();
+  void* handle = streams_.Insert(*stream);
+  if (handle == nullptr) return Error{Code::kNoStreamResource, "no handle is left for another stream"};
+  bool added = false;
+  try {
+    added = context.AddStream(handle, *stream);
+  } catch (...) {
+    streams_.Remove(handle);
+    throw;
+  }
+  if (added) return handle;
+  streams_.Remove(handle);
+  return DeadContext();
+}
+
+Status Runtime::DestroyStream(void* handle, Context* caller, bool force) {
+  auto stream = streams_.Find(handle);
+  if (stream == nullptr) return DeadHandle("stream", handle);
+  if (caller == nullptr) return {Code::kContextNull, "the calling thread has no context"};
+  if (!caller->Owns(*stream)) {
+    return {Code::kStreamContext,
+            Text("stream ", stream->id(), " belongs to another context than the calling thread's")};
+  }
+  if (handle == caller->default_stream_handle) {
+    return {Code::kParamInvalid, "the default stream of a context cannot be destroyed"};
+  }
+  if (streams_.Remove(handle) == nullptr) return DeadHandle("stream", handle);
+  caller->RemoveStream(handle);
+  if (!force) stream->Last().Wait(kNever);
+  stream->Close();
+  report_threads_->Forget(*stream);
+  return {};
+}
+
+Result<void*> Runtime::CreateEvent(Context& context, EventGeneration generation, std::uint32_t flags) {
+  auto id = context.device().event_ids().Take();
+  if (!id) return Error{Code::kNoEventResource, Text("device ", context.device().id(), " has no event left")};
+  void* handle = events_.Insert(std::make_shared<Event>(generation, flags, std::move(*id)));
+  if (handle == nullptr) return Error{Code::kNoEventResource, "no handle is left for another event"};
+  bool added = false;
+  try {
+    added = context.AddEvent(handle);
+  } catch (...) {
+    events_.Remove(handle);
+    throw;
+  }
+  if (added) return handle;
+  events_.Remove(handle);
+  return DeadContext();
+}
+
+Status Runtime::DestroyEvent(void* handle) {
+  if (events_.Remove(handle) == nullptr) return DeadHandle("event", handle);
+  return {};
+}
+
+}  // namespace sampan

@@ -1,0 +1,103 @@
+// A stream: an in-order queue of a context, with the rules about failures.
+#include "core/stream.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+
+namespace sampan {
+
+void StickyFailure::Set(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  if (set_.load(std::memory_order_relaxed)) return;
+  error_ = error;
+  set_.store(true, std::memory_order_release);
+}
+
+Status StickyFailure::Check() const {
+  if (!set_.load(std::memory_order_acquire)) return {};
+  const std::lock_guard lock(mutex_);
+  return Status(error_);
+}
+
+Stream::Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id)
+    : options_(options), id_(std::move(id)), context_failure_(std::move(context_failure)) {}
+
+Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
+                                               std::shared_ptr<StickyFailure> context_failure,
+                                               const StreamOptions& options, IdLease id) {
+  std::shared_ptr<Stream> stream(new Stream(std::move(context_failure), options, std::move(id)));
+  auto queue = device.CreateQueue(*stream);
+  if (!queue.ok()) return queue.TakeStatus();
+  stream->queue_ = std::move(*queue);
+  return stream;
+}
+
+Result<Point> Stream::Enqueue(Task task) {
+  if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
+  auto value = queue_->Submit(std::move(task));
+  if (!value.ok()) return value.TakeStatus();
+  return Point{queue_->timeline(), *value};
+}
+
+Point Stream::Last() const {
+  return {queue_->timeline(), queue_->submitted()};
+}
+
+Status Stream::Synchronize(Deadline deadline, Code timeout_code) {
+  const std::uint64_t aborts_before = aborts_.load();
+  if (!Last().Wait(deadline)) {
+    return {timeout_code, Text("stream ", id(), " still has work after the time limit")};
+  }
+  if (aborts_.load() != aborts_before) {
+    return {Code::kStreamAbort, Text("stream ", id(), " was aborted while this call waited for it")};
+  }
+  return TakeFailure();
+}
+
+Result<bool> Stream::Query() {
+  const bool done = Last().Reached();
+  if (Status failure = TakeFailure(); !failure.ok()) return failure;
+  return done;
+}
+
+void Stream::Abort() {
+  aborts_.fetch_add(1);
+  queue_->Discard();
+  Last().Wait(kNever);
+}
+
+void Stream::Close() {
+  queue_->Close();
+}
+
+Status Stream::TakeFailure() {
+  if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
+  if (!failed_.exchange(false)) return {};
+  const std::lock_guard lock(mutex_);
+  if (!failure_) return {};
+  return Status(*std::exchange(failure_, std::nullopt));
+}
+
+bool Stream::OnTaskFailed(std::uint64_t value, Status failure) noexcept {
+  try {
+    Error error = std::move(failure.error());
+    error.message = Text("task ", value, " of stream ", id(), " failed: ", error.message);
+    Log(LogLevel::kError, "RUNTIME", error.message);
+    if (stops_on_failure()) {
+      context_failure_->Set(error);
+      return true;
+    }
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::move(error);
+  } catch (...) {
+    // Without memory for the message, the code still has to arrive.
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_.emplace(Error{failure.code(), {}});
+  }
+  failed_.store(true);
+  return false;
+}
+
+}  // namespace sampan

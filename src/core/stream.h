@@ -1,0 +1,93 @@
+// A stream: an in-order queue of a context, with the rules about failures.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "backend/api/backend.h"
+#include "backend/api/queue.h"
+#include "base/status.h"
+#include "core/id_pool.h"
+
+namespace sampan {
+
+/// A failure that stays with a context once one of its streams stopped at it. Thread-safe.
+class StickyFailure {
+ public:
+  void Set(const Error& error);
+  /// The failure, for everybody who asks; success while there is none.
+  Status Check() const;
+
+ private:
+  std::atomic<bool> set_{false};
+  mutable std::mutex mutex_;
+  Error error_;
+};
+
+struct StreamOptions {
+  std::uint32_t priority = 0;
+  std::uint32_t flags = 0;
+};
+
+/// Thread-safe. Shared by its context and by calls in progress; ended with Close.
+class Stream final : private QueueListener {
+ public:
+  /// Flags under which synchronising is not the host's business and returns at once.
+  static constexpr std::uint32_t kCpuSchedule = 0x10, kDeviceUseOnly = 0x20, kPersistent = 0x4;
+
+  static Result<std::shared_ptr<Stream>> Create(BackendDevice& device,
+                                                std::shared_ptr<StickyFailure> context_failure,
+                                                const StreamOptions& options, IdLease id);
+
+  /// Queues a task; the point is reached when it is over.
+  Result<Point> Enqueue(Task task);
+  /// Waits for everything queued so far and reports, once, what failed. The code is for a deadline that is
+  /// over.
+  Status Synchronize(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
+  /// Whether everything queued so far is done; fails like Synchronize.
+  Result<bool> Query();
+  /// Drops what is queued. Whoever waits in Synchronize is told so.
+  void Abort();
+  /// Drops what is queued and waits for what runs. Nothing may be queued afterwards.
+  void Close();
+  /// The point at which everything queued so far is over.
+  Point Last() const;
+
+  std::uint32_t id() const { return id_.id(); }
+  /// What the streams of one context have in common.
+  const std::shared_ptr<StickyFailure>& context_failure() const { return context_failure_; }
+  std::uint32_t priority() const { return options_.priority; }
+  std::uint32_t flags() const { return options_.flags; }
+  bool SkipsSynchronize() const {
+    return (options_.flags & (kCpuSchedule | kDeviceUseOnly | kPersistent)) != 0;
+  }
+  bool stops_on_failure() const { return stops_on_failure_.load(); }
+  void StopOnFailure() { stops_on_failure_.store(true); }
+  std::atomic<std::uint32_t>& tag() { return tag_; }
+  std::atomic<bool>& overflow_check() { return overflow_check_; }
+
+ private:
+  Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id);
+
+  bool OnTaskFailed(std::uint64_t value, Status failure) noexcept override;
+  /// The first failure since the last time, forgotten by asking.
+  Status TakeFailure();
+
+  const StreamOptions options_;
+  const IdLease id_;
+  const std::shared_ptr<StickyFailure> context_failure_;
+  std::shared_ptr<Queue> queue_;
+  std::atomic<bool> stops_on_failure_{false};
+  std::atomic<std::uint32_t> tag_{0};
+  std::atomic<bool> overflow_check_{false};
+  std::atomic<std::uint64_t> aborts_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace sampan
