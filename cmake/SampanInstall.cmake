@@ -1,0 +1,53 @@
+# Install layout: CANN's, so that ASCEND_HOME_PATH can point at the prefix, and relocatable as a whole.
+#
+#   include/acl                      public headers
+#   lib64                            libacl_rt.so, libascendcl.so
+#   lib64/cmake/sampan, cmake        find_package(sampan): sampan::acl_rt, sampan::ascendcl
+#   lib64/pkgconfig                  sampan.pc, ascendcl.pc
+#   set_env.sh, bin/setenv.bash      environment of a shell
+#   share/info/<package>             version.info, what aclsysGetVersionStr reads
+#   share/doc/sampan                 licence
+include(CMakePackageConfigHelpers)
+
+set(SAMPAN_CANN_VERSION "8.5.0" CACHE STRING "CANN release that version queries answer with")
+set(SAMPAN_VERSION_PACKAGES "runtime" CACHE STRING "CANN packages that version queries know")
+
+function(sampan_install)
+  set(templates ${PROJECT_SOURCE_DIR}/cmake/templates)
+  set(staging ${PROJECT_BINARY_DIR}/install_files)
+
+  # The folder of every public header, acl/ among them.
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION include FILES_MATCHING PATTERN "*.h")
+
+  install(TARGETS acl_rt ascendcl EXPORT sampan-targets
+          LIBRARY DESTINATION lib64 INCLUDES DESTINATION include)
+  install(EXPORT sampan-targets NAMESPACE sampan:: DESTINATION lib64/cmake/sampan)
+  configure_file(${templates}/sampan-config.cmake.in ${staging}/sampan-config.cmake @ONLY)
+  write_basic_package_version_file(${staging}/sampan-config-version.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${staging}/sampan-config.cmake ${staging}/sampan-config-version.cmake
+          DESTINATION lib64/cmake/sampan)
+  # find_package does not look into lib64 on every distribution; it always looks into cmake.
+  foreach(file sampan-config sampan-config-version)
+    file(WRITE ${staging}/cmake/${file}.cmake
+         "# Forwards to the package files in lib64.\n"
+         "include(\${CMAKE_CURRENT_LIST_DIR}/../lib64/cmake/sampan/${file}.cmake)\n")
+  endforeach()
+  install(DIRECTORY ${staging}/cmake/ DESTINATION cmake)
+
+  foreach(name sampan ascendcl)
+    configure_file(${templates}/${name}.pc.in ${staging}/${name}.pc @ONLY)
+    install(FILES ${staging}/${name}.pc DESTINATION lib64/pkgconfig)
+  endforeach()
+
+  install(FILES ${templates}/set_env.sh DESTINATION .)
+  install(FILES ${templates}/setenv.bash DESTINATION bin)
+
+  foreach(package IN LISTS SAMPAN_VERSION_PACKAGES)
+    set(SAMPAN_PACKAGE ${package})
+    configure_file(${templates}/version.info.in ${staging}/info/${package}/version.info @ONLY)
+    install(FILES ${staging}/info/${package}/version.info DESTINATION share/info/${package})
+  endforeach()
+
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/sampan OPTIONAL)
+endfunction()
+sampan_install()

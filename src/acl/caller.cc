@@ -1,0 +1,79 @@
+// What public functions need of the process and of the calling thread.
+#include "acl/caller.h"
+
+#include <utility>
+
+#include "acl/init_state.h"
+#include "base/text.h"
+#include "process/process.h"
+#include "process/thread_state.h"
+
+namespace sampan::acl {
+
+Result<Caller> CallerMaybeWithoutContext() {
+  auto runtime = process::TheRuntime();
+  if (!runtime.ok()) return runtime.TakeStatus();
+  return Caller{**runtime, process::ThisThread().Current()};
+}
+
+Result<Caller> CallerWithContext() {
+  auto caller = CallerMaybeWithoutContext();
+  if (!caller.ok() || caller->context != nullptr) return caller;
+  if (const auto default_device = DefaultDevice()) {
+    auto context = caller->runtime.RetainPrimary(*default_device);
+    if (!context.ok()) return context.TakeStatus();
+    process::ThisThread().primary_context = *context;
+    caller->context = std::move(*context);
+    return caller;
+  }
+  return Error{Code::kContextNull,
+               "the calling thread has no context: call aclrtSetDevice or aclrtSetCurrentContext first"};
+}
+
+Result<std::shared_ptr<Stream>> FindStream(Runtime& runtime, void* handle) {
+  if (handle == nullptr) return std::shared_ptr<Stream>();
+  auto stream = runtime.FindStream(handle);
+  if (stream == nullptr) {
+    return Error{
+        Code::kInvalidHandle,
+        Text("stream ", Hex(handle), " is not a living stream: destroyed, of another kind, or never made")};
+  }
+  return stream;
+}
+
+Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle) {
+  auto event = runtime.FindEvent(handle);
+  if (event == nullptr) {
+    return Error{
+        Code::kInvalidHandle,
+        Text("event ", Hex(handle), " is not a living event: destroyed, of another kind, or never made")};
+  }
+  return event;
+}
+
+Result<StreamCall> FindStreamCall(void* handle) {
+  auto runtime = process::TheRuntime();
+  if (!runtime.ok()) return runtime.TakeStatus();
+  auto stream = FindStream(**runtime, handle);
+  if (!stream.ok()) return stream.TakeStatus();
+  auto caller = CallerWithContext();
+  if (!caller.ok()) return caller.TakeStatus();
+  return StreamCall{**runtime, {std::move(caller->context), std::move(*stream)}};
+}
+
+Result<StreamCall> FindOwnStreamCall(void* handle) {
+  auto call = FindStreamCall(handle);
+  if (!call.ok()) return call;
+  if (Status own = CheckStreamContext(call->target); !own.ok()) return own;
+  return call;
+}
+
+Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds) {
+  if (milliseconds < -1 || milliseconds == 0) {
+    return Error{Code::kParamInvalid,
+                 Text("timeout ", milliseconds, " ms: it must be -1 (no limit) or positive")};
+  }
+  return milliseconds == -1 ? kNever : Clock::now() + std::chrono::milliseconds(milliseconds);
+}
+
+}  // namespace sampan::acl

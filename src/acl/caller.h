@@ -1,0 +1,45 @@
+// What public functions need of the process and of the calling thread.
+#pragma once
+
+#include <memory>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "core/copy_submit.h"
+#include "core/runtime.h"
+
+namespace sampan::acl {
+
+/// The runtime and the calling thread's context.
+struct Caller {
+  Runtime& runtime;
+  std::shared_ptr<Context> context;
+
+  Device& device() const { return context->device(); }
+};
+
+/// Fails without a context (107002). A default device of the init file is set here.
+Result<Caller> CallerWithContext();
+/// The context may be null.
+Result<Caller> CallerMaybeWithoutContext();
+
+/// The stream that a handle names; null stays null, which means the default stream. A dead or forged handle:
+/// 107017.
+Result<std::shared_ptr<Stream>> FindStream(Runtime& runtime, void* handle);
+Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle);
+
+/// The stream that a call works on, with the caller's context; fails without one.
+struct StreamCall {
+  Runtime& runtime;
+  CopyTarget target;
+
+  Stream& stream() const { return target.TheStream(); }
+};
+Result<StreamCall> FindStreamCall(void* handle);
+/// The same for calls that queue something: a stream of another context is refused (107003).
+Result<StreamCall> FindOwnStreamCall(void* handle);
+
+/// Timeouts in milliseconds: -1 waits for ever; less, and 0, are refused with 107000.
+Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds);
+
+}  // namespace sampan::acl

@@ -1,0 +1,73 @@
+// aclrtMemcpy and its asynchronous forms.
+#include "acl/acl_rt.h"
+#include "acl/caller.h"
+#include "acl/guard.h"
+#include "core/copy_plan.h"
+#include "core/copy_rules.h"
+
+namespace sampan::acl {
+namespace {
+
+Status CheckArguments(const LinearRequest& request) {
+  if (Status present = RequireNonNull("dst", request.dst, "src", request.src); !present.ok()) return present;
+  const int kind = static_cast<int>(request.kind);
+  if (kind < 0 || kind > static_cast<int>(CopyKind::kHostToBufferToDevice)) {
+    return InvalidArgument(Text("kind is ", Describe(request.kind), ", it must be 0 to 5"));
+  }
+  return {};
+}
+
+Status CheckLength(const LinearRequest& request) {
+  if (request.bytes <= request.dst_max) return {};
+  return {Code::kParamInvalid, Text("count ", request.bytes, " is more than destMax ", request.dst_max,
+                                    " of dst ", Hex(request.dst))};
+}
+
+Status Copy(const LinearRequest& request) {
+  if (request.bytes == 0) return {};
+  if (Status checked = CheckArguments(request); !checked.ok()) return checked;
+  if (Status checked = CheckLength(request); !checked.ok()) return checked;
+  if (request.dst == request.src) return {};
+  auto caller = CallerWithContext();
+  if (!caller.ok()) return caller.TakeStatus();
+  return RunPlan(*caller->context,
+                 PlanLinear(request, CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context)));
+}
+
+Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
+  if (request.bytes == 0) return {};
+  if (Status checked = CheckArguments(request); !checked.ok()) return checked;
+  auto maybe = CallerMaybeWithoutContext();
+  if (!maybe.ok()) return maybe.TakeStatus();
+  auto stream = FindStream(maybe->runtime, stream_handle);
+  if (!stream.ok()) return stream.TakeStatus();
+  if (Status checked = CheckLength(request); !checked.ok()) return checked;
+  auto caller = CallerWithContext();
+  if (!caller.ok()) return caller.TakeStatus();
+  auto plan = PlanLinear(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context));
+  return SubmitPlan({std::move(caller->context), std::move(*stream)}, std::move(plan));
+}
+
+}  // namespace
+}  // namespace sampan::acl
+
+using namespace sampan;
+using namespace sampan::acl;
+
+aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind) {
+  return Guard("aclrtMemcpy", [&] { return Copy({dst, destMax, src, count, static_cast<CopyKind>(kind)}); });
+}
+
+aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind,
+                          aclrtStream stream) {
+  return Guard("aclrtMemcpyAsync", [&] {
+    return CopyAsync({dst, destMax, src, count, static_cast<CopyKind>(kind)}, stream);
+  });
+}
+
+aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src, size_t count,
+                                       aclrtMemcpyKind kind, aclrtStream stream) {
+  return Guard("aclrtMemcpyAsyncWithCondition", [&] {
+    return CopyAsync({dst, destMax, src, count, static_cast<CopyKind>(kind)}, stream);
+  });
+}

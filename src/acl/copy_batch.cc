@@ -1,0 +1,165 @@
+// aclrtMemcpyBatch and its asynchronous and V2 forms.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "acl/acl_rt.h"
+#include "acl/caller.h"
+#include "acl/guard.h"
+#include "core/copy_plan.h"
+
+namespace sampan::acl {
+namespace {
+
+constexpr std::size_t kMostBlockingEntries = 4096;
+
+/// The C arguments that the four forms share.
+struct BatchArguments {
+  void** dsts;
+  size_t* dst_maxs;
+  void** srcs;
+  size_t* sizes;
+  size_t entries;
+  aclrtMemcpyBatchAttr* attributes;
+  size_t* attribute_starts;
+  size_t attribute_count;
+};
+
+/// How the forms differ. `fail_index` is null in the V2 forms.
+struct BatchForm {
+  CopyForm form;
+  bool has_fail_index;
+  size_t* fail_index;
+  aclrtStream stream = nullptr;
+};
+
+bool AllZero(const BatchArguments& arguments) {
+  return std::all_of(arguments.sizes, arguments.sizes + arguments.entries,
+                     [](size_t bytes) { return bytes == 0; });
+}
+
+Status CheckArrays(const BatchArguments& arguments) {
+  if (Status present = RequireNonNull("dsts", arguments.dsts, "destMaxs", arguments.dst_maxs, "srcs",
+                                      arguments.srcs, "sizes", arguments.sizes, "attrs", arguments.attributes,
+                                      "attrsIndexes", arguments.attribute_starts);
+      !present.ok()) {
+    return present;
+  }
+  for (size_t i = 0; i < arguments.entries; ++i) {
+    if (arguments.dst_maxs[i] < arguments.sizes[i]) {
+      return InvalidArgument(Text("entry ", i, ": sizes[", i, "] ", arguments.sizes[i],
+                                  " is more than destMaxs[", i, "] ", arguments.dst_maxs[i]));
+    }
+  }
+  for (size_t k = 0; k < arguments.attribute_count; ++k) {
+    for (const uint8_t byte : arguments.attributes[k].rsv) {
+      if (byte != 0) return InvalidArgument(Text("attrs[", k, "].rsv must be all zero"));
+    }
+  }
+  return {};
+}
+
+ClaimedPlace ClaimOf(const aclrtMemLocation& location) {
+  switch (location.type) {
+    case ACL_MEM_LOCATION_TYPE_DEVICE:
+      return {.on_device = true, .device = location.id};
+    case ACL_MEM_LOCATION_TYPE_HOST:
+    case ACL_MEM_LOCATION_TYPE_HOST_NUMA:
+      return {};
+    default:
+      return {.known = false};
+  }
+}
+
+Status CopyBatch(const BatchArguments& arguments, const BatchForm& form) {
+  if (form.has_fail_index) {
+    if (Status present = RequireNonNull("failIndex", form.fail_index); !present.ok()) return present;
+  }
+  if (Status present = RequireNonNull("sizes", arguments.sizes); !present.ok()) return present;
+  if (arguments.entries == 0) return InvalidArgument("numBatches is 0");
+  size_t unused_index = 0;
+  size_t& fail_index = form.fail_index != nullptr ? *form.fail_index : unused_index;
+  if (AllZero(arguments)) {
+    fail_index = SIZE_MAX;
+    return {};
+  }
+  if (Status checked = CheckArrays(arguments); !checked.ok()) return checked;
+  auto maybe = CallerMaybeWithoutContext();
+  if (!maybe.ok()) return maybe.TakeStatus();
+  if (!maybe->runtime.profile().batch) {
+    return CopyUnsupported(Text(maybe->runtime.profile().chip, " has no batch copies"));
+  }
+  auto stream = FindStream(maybe->runtime, form.stream);
+  if (!stream.ok()) return stream.TakeStatus();
+
+  fail_index = SIZE_MAX;
+  const bool blocking = form.form == CopyForm::kBlocking;
+  if (blocking && arguments.entries > kMostBlockingEntries) {
+    return {Code::kParamInvalid, Text("numBatches ", arguments.entries, " is more than the ",
+                                      kMostBlockingEntries, " that the blocking call takes")};
+  }
+  if (arguments.attribute_count > arguments.entries) {
+    return {Code::kParamInvalid,
+            Text("numAttrs ", arguments.attribute_count, " is more than numBatches ", arguments.entries)};
+  }
+  std::vector<BatchAttribute> attributes;
+  attributes.reserve(arguments.attribute_count);
+  for (size_t k = 0; k < arguments.attribute_count; ++k) {
+    const aclrtMemcpyBatchAttr& given = arguments.attributes[k];
+    attributes.push_back({ClaimOf(given.dstLoc), ClaimOf(given.srcLoc), arguments.attribute_starts[k]});
+  }
+  const BatchRequest request{{arguments.dsts, arguments.entries},
+                             {arguments.srcs, arguments.entries},
+                             {arguments.sizes, arguments.entries},
+                             attributes,
+                             blocking};
+  if (Status checked = CheckBatchAttributes(request); !checked.ok()) return checked;
+  auto caller = CallerWithContext();
+  if (!caller.ok()) return caller.TakeStatus();
+  auto plan = PlanBatch(request, caller->runtime.PlanContextOf(*caller->context));
+  Status status = blocking ? RunPlan(*caller->context, std::move(plan))
+                           : SubmitPlan({std::move(caller->context), std::move(*stream)}, std::move(plan));
+  if (!status.ok()) fail_index = status.error().item;
+  return status;
+}
+
+}  // namespace
+}  // namespace sampan::acl
+
+using namespace sampan;
+using namespace sampan::acl;
+
+aclError aclrtMemcpyBatch(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes, size_t numBatches,
+                          aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs,
+                          size_t* failIndex) {
+  return Guard("aclrtMemcpyBatch", [&] {
+    return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
+                     {CopyForm::kBlocking, true, failIndex});
+  });
+}
+
+aclError aclrtMemcpyBatchV2(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes, size_t numBatches,
+                            aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs) {
+  return Guard("aclrtMemcpyBatchV2", [&] {
+    return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
+                     {CopyForm::kBlocking, false, nullptr});
+  });
+}
+
+aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes, size_t numBatches,
+                               aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs,
+                               size_t* failIndex, aclrtStream stream) {
+  return Guard("aclrtMemcpyBatchAsync", [&] {
+    return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
+                     {CopyForm::kAsynchronous, true, failIndex, stream});
+  });
+}
+
+aclError aclrtMemcpyBatchAsyncV2(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes, size_t numBatches,
+                                 aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs,
+                                 aclrtStream stream) {
+  return Guard("aclrtMemcpyBatchAsyncV2", [&] {
+    return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
+                     {CopyForm::kAsynchronous, false, nullptr, stream});
+  });
+}

@@ -1,0 +1,147 @@
+// Copies whose operands lie in device memory: descriptors and offsets.
+#include "acl/acl_rt.h"
+#include "acl/caller.h"
+#include "acl/guard.h"
+#include "core/copy_plan.h"
+#include "core/copy_rules.h"
+
+namespace sampan::acl {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{4} << 30;
+constexpr std::size_t kMostOffset = 0xFFFFFFFFFFFF;
+constexpr int kKinds = 8;
+
+Status CheckKnownKind(aclrtMemcpyKind kind) {
+  const auto value = static_cast<unsigned>(kind);
+  return value < kKinds ? Status() : InvalidArgument(Text("kind is ", value, ", it must be 0 to 7"));
+}
+
+Status CheckDescriptorKind(aclrtMemcpyKind kind, const Profile& profile) {
+  if (!profile.descriptors) return CopyUnsupported(Text(profile.chip, " has no copy descriptors"));
+  if (kind == ACL_MEMCPY_INNER_DEVICE_TO_DEVICE) return {};
+  return CopyUnsupported(Text("kind is ", Describe(static_cast<CopyKind>(kind)),
+                              ", descriptors take ACL_MEMCPY_INNER_DEVICE_TO_DEVICE"));
+}
+
+Status CheckCount(std::size_t bytes) {
+  if (bytes <= kMostBytes) return {};
+  return {Code::kParamInvalid, Text("count ", bytes, " is more than 4 GiB")};
+}
+
+/// For plans whose checks come before that of the context; without one, the device does not matter.
+PlanContext PlanContextOf(Runtime& runtime, Result<Caller>& caller) {
+  return {runtime.memory(), runtime.profile(), runtime.peers(), caller.ok() ? caller->device().id() : 0};
+}
+
+Status SetDescriptor(const SetDescriptorRequest& request, aclrtMemcpyKind kind, const void* config) {
+  if (Status present = RequireNonNull("desc", request.descriptor); !present.ok()) return present;
+  if (Status known = CheckKnownKind(kind); !known.ok()) return known;
+  if (Status present = RequireNonNull("srcAddr", request.src, "dstAddr", request.dst); !present.ok())
+    return present;
+  if (request.bytes == 0) return InvalidArgument("count is 0");
+  if (config != nullptr) return InvalidArgument("config must be NULL");
+  auto maybe = CallerMaybeWithoutContext();
+  if (!maybe.ok()) return maybe.TakeStatus();
+  if (Status checked = CheckDescriptorKind(kind, maybe->runtime.profile()); !checked.ok()) return checked;
+  if (Status checked = CheckCount(request.bytes); !checked.ok()) return checked;
+  // The memory is looked at before the context is missed.
+  auto caller = CallerWithContext();
+  auto write = PlanDescriptorWrite(request, PlanContextOf(maybe->runtime, caller));
+  if (!write.ok()) return write.TakeStatus();
+  if (!caller.ok()) return caller.TakeStatus();
+  write->Apply();
+  return {};
+}
+
+Status CopyWithOffset(const OffsetRequest& request, aclrtStream stream_handle) {
+  if (request.bytes == 0) return {};
+  if (request.kind != CopyKind::kInnerDeviceToDevice) {
+    return {Code::kParamInvalid,
+            Text("kind is ", Describe(request.kind), ", it must be ACL_MEMCPY_INNER_DEVICE_TO_DEVICE")};
+  }
+  auto maybe = CallerMaybeWithoutContext();
+  if (!maybe.ok()) return maybe.TakeStatus();
+  if (!maybe->runtime.profile().offsets) {
+    return CopyUnsupported(Text(maybe->runtime.profile().chip, " has no copies with offsets"));
+  }
+  auto stream = FindStream(maybe->runtime, stream_handle);
+  if (!stream.ok()) return stream.TakeStatus();
+  const auto refuse = [](std::string text) { return Status(Code::kParamInvalid, std::move(text)); };
+  if (request.dst == nullptr) return refuse("dst is NULL");
+  if (request.src == nullptr) return refuse("src is NULL");
+  if (request.bytes > request.dst_max) {
+    return refuse(Text("count ", request.bytes, " is more than destMax ", request.dst_max));
+  }
+  if (Status checked = CheckCount(request.bytes); !checked.ok()) return checked;
+  if (request.src_offset > kMostOffset)
+    return refuse(Text("srcDataOffset ", request.src_offset, " is more than 48 bits"));
+  if (request.dst_offset > kMostOffset)
+    return refuse(Text("dstDataOffset ", request.dst_offset, " is more than 48 bits"));
+  if (request.dst_offset >= request.dst_max) {
+    return refuse(Text("dstDataOffset ", request.dst_offset, " is not less than destMax ", request.dst_max));
+  }
+  if (request.bytes > request.dst_max - request.dst_offset) {
+    return refuse(Text("count ", request.bytes, " at dstDataOffset ", request.dst_offset,
+                       " is more than destMax ", request.dst_max));
+  }
+  auto caller = CallerWithContext();
+  if (!caller.ok()) return caller.TakeStatus();
+  auto plan = PlanOffset(request, caller->runtime.PlanContextOf(*caller->context));
+  return SubmitPlan({std::move(caller->context), std::move(*stream)}, std::move(plan));
+}
+
+Status CopyWithDescriptor(const DescriptorRequest& request, aclrtMemcpyKind kind, aclrtStream stream_handle) {
+  if (Status present = RequireNonNull("desc", request.descriptor); !present.ok()) return present;
+  if (Status known = CheckKnownKind(kind); !known.ok()) return known;
+  if (Status present = RequireNonNull("stream", stream_handle); !present.ok()) return present;
+  auto maybe = CallerMaybeWithoutContext();
+  if (!maybe.ok()) return maybe.TakeStatus();
+  auto stream = FindStream(maybe->runtime, stream_handle);
+  if (!stream.ok()) return stream.TakeStatus();
+  if (Status checked = CheckDescriptorKind(kind, maybe->runtime.profile()); !checked.ok()) return checked;
+  auto caller = CallerWithContext();
+  auto plan = PlanDescriptor(request, PlanContextOf(maybe->runtime, caller));
+  if (!plan.ok()) return plan.TakeStatus();
+  if (!caller.ok()) return caller.TakeStatus();
+  return SubmitPlan({std::move(caller->context), std::move(*stream)}, std::move(plan));
+}
+
+}  // namespace
+}  // namespace sampan::acl
+
+using namespace sampan;
+using namespace sampan::acl;
+
+aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t* descSize) {
+  return Guard("aclrtGetMemcpyDescSize", [&]() -> Status {
+    if (Status present = RequireNonNull("descSize", descSize); !present.ok()) return present;
+    if (Status known = CheckKnownKind(kind); !known.ok()) return known;
+    auto caller = CallerMaybeWithoutContext();
+    if (!caller.ok()) return caller.TakeStatus();
+    const Profile& profile = caller->runtime.profile();
+    if (Status checked = CheckDescriptorKind(kind, profile); !checked.ok()) return checked;
+    *descSize = profile.descriptor.bytes;
+    return {};
+  });
+}
+
+aclError aclrtSetMemcpyDesc(void* desc, aclrtMemcpyKind kind, void* srcAddr, void* dstAddr, size_t count,
+                            void* config) {
+  return Guard("aclrtSetMemcpyDesc", [&] {
+    return SetDescriptor({desc, srcAddr, dstAddr, count}, kind, config);
+  });
+}
+
+aclError aclrtMemcpyAsyncWithDesc(void* desc, aclrtMemcpyKind kind, aclrtStream stream) {
+  return Guard("aclrtMemcpyAsyncWithDesc", [&] { return CopyWithDescriptor({desc}, kind, stream); });
+}
+
+aclError aclrtMemcpyAsyncWithOffset(void** dst, size_t destMax, size_t dstDataOffset, const void** src,
+                                    size_t count, size_t srcDataOffset, aclrtMemcpyKind kind,
+                                    aclrtStream stream) {
+  return Guard("aclrtMemcpyAsyncWithOffset", [&] {
+    return CopyWithOffset(
+        {dst, destMax, dstDataOffset, src, count, srcDataOffset, static_cast<CopyKind>(kind)}, stream);
+  });
+}

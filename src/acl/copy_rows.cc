@@ -1,0 +1,91 @@
+// aclrtMemcpy2d and aclrtMemcpy2dAsync.
+#include "acl/acl_rt.h"
+#include "acl/caller.h"
+#include "acl/guard.h"
+#include "core/copy_plan.h"
+#include "core/copy_rules.h"
+
+namespace sampan::acl {
+namespace {
+
+Status CheckArguments(const RowsRequest& request) {
+  if (Status present = RequireNonNull("dst", request.dst, "src", request.src); !present.ok()) return present;
+  if (request.width > request.src_pitch) {
+    return InvalidArgument(Text("width ", request.width, " is more than spitch ", request.src_pitch));
+  }
+  if (request.width > request.dst_pitch) {
+    return InvalidArgument(Text("width ", request.width, " is more than dpitch ", request.dst_pitch));
+  }
+  if (request.kind < CopyKind::kHostToDevice || request.kind > CopyKind::kDefault) {
+    return InvalidArgument(Text("kind is ", Describe(request.kind), ", a 2D copy takes 1 to 4"));
+  }
+  return {};
+}
+
+Status CheckRules(const RowsRequest& request, CopyForm form, const Profile& profile) {
+  if (!profile.rows) return CopyUnsupported(Text(profile.chip, " has no 2D copies"));
+  if (request.height > kMostRows) {
+    return {Code::kParamInvalid, Text("height ", request.height, " is more than ", kMostRows)};
+  }
+  if (request.width > profile.most_row_bytes) {
+    return {Code::kParamInvalid, Text("width ", request.width, " is more than ", profile.most_row_bytes)};
+  }
+  const bool between_devices = form == CopyForm::kAsynchronous && profile.rows_between_devices;
+  if (request.kind == CopyKind::kDeviceToDevice && !between_devices) {
+    return CopyUnsupported(Text("2D copies from device to device are not supported by ",
+                                form == CopyForm::kBlocking ? "the blocking call" : profile.release));
+  }
+  return {};
+}
+
+Status Copy(const RowsRequest& request) {
+  if (request.width == 0 || request.height == 0) return {};
+  if (Status checked = CheckArguments(request); !checked.ok()) return checked;
+  auto maybe = CallerMaybeWithoutContext();
+  if (!maybe.ok()) return maybe.TakeStatus();
+  if (Status checked = CheckRules(request, CopyForm::kBlocking, maybe->runtime.profile()); !checked.ok())
+    return checked;
+  auto caller = CallerWithContext();
+  if (!caller.ok()) return caller.TakeStatus();
+  return RunPlan(*caller->context,
+                 PlanRows(request, CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context)));
+}
+
+Status CopyAsync(const RowsRequest& request, aclrtStream stream_handle) {
+  if (request.width == 0 || request.height == 0) return {};
+  if (Status checked = CheckArguments(request); !checked.ok()) return checked;
+  auto maybe = CallerMaybeWithoutContext();
+  if (!maybe.ok()) return maybe.TakeStatus();
+  auto stream = FindStream(maybe->runtime, stream_handle);
+  if (!stream.ok()) return stream.TakeStatus();
+  auto caller = CallerWithContext();
+  if (!caller.ok() && stream_handle == nullptr) {
+    return {Code::kParamInvalid,
+            "stream is NULL, and the calling thread has no context whose default stream it could mean"};
+  }
+  const Profile& profile = maybe->runtime.profile();
+  if (Status checked = CheckRules(request, CopyForm::kAsynchronous, profile); !checked.ok()) return checked;
+  if (!caller.ok()) return caller.TakeStatus();
+  auto plan = PlanRows(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context));
+  return SubmitPlan({std::move(caller->context), std::move(*stream)}, std::move(plan));
+}
+
+}  // namespace
+}  // namespace sampan::acl
+
+using namespace sampan;
+using namespace sampan::acl;
+
+aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+                       aclrtMemcpyKind kind) {
+  return Guard("aclrtMemcpy2d", [&] {
+    return Copy({dst, dpitch, src, spitch, width, height, static_cast<CopyKind>(kind)});
+  });
+}
+
+aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
+                            size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
+  return Guard("aclrtMemcpy2dAsync", [&] {
+    return CopyAsync({dst, dpitch, src, spitch, width, height, static_cast<CopyKind>(kind)}, stream);
+  });
+}

@@ -1,0 +1,276 @@
+// Events: recording, waiting, timing.
+#include <cstdint>
+
+#include "acl/acl_rt.h"
+#include "acl/caller.h"
+#include "acl/guard.h"
+#include "process/process.h"
+
+namespace sampan::acl {
+namespace {
+
+constexpr std::uint32_t kCombinable =
+    EventFlags::kSync | EventFlags::kStreamProgress | EventFlags::kInnerSync | EventFlags::kTimeLine;
+
+Status Create(aclrtEvent* out, EventGeneration generation, std::uint32_t flags) {
+  if (Status present = RequireNonNull("event", out); !present.ok()) return present;
+  const bool combined = flags != 0 && (flags & ~kCombinable) == 0;
+  const bool alone = generation == EventGeneration::kLegacy &&
+                     (flags == EventFlags::kDeviceUseOnly || flags == EventFlags::kExternal);
+  if (generation == EventGeneration::kEx && flags == EventFlags::kIpc) {
+    return {Code::kFeatureNotSupport, "events for other processes (ACL_EVENT_IPC) are not supported"};
+  }
+  if (!combined && !alone)
+    return {Code::kParamInvalid, Text("flag ", flags, " is no valid combination of event flags")};
+  auto caller = CallerWithContext();
+  if (!caller.ok()) return caller.TakeStatus();
+  auto handle = caller->runtime.CreateEvent(*caller->context, generation, flags);
+  if (!handle.ok()) return handle.TakeStatus();
+  *out = *handle;
+  return {};
+}
+
+Result<std::shared_ptr<Event>> FindLiving(aclrtEvent handle) {
+  auto runtime = process::TheRuntime();
+  if (!runtime.ok()) return runtime.TakeStatus();
+  return FindEvent(**runtime, handle);
+}
+
+Status Record(aclrtEvent handle, aclrtStream stream) {
+  if (Status present = RequireNonNull("event", handle); !present.ok()) return present;
+  auto event = FindLiving(handle);
+  if (!event.ok()) return event.TakeStatus();
+  auto call = FindOwnStreamCall(stream);
+  if (!call.ok()) return call.TakeStatus();
+  return (*event)->Record(call->stream());
+}
+
+Status WaitInStream(aclrtStream stream, aclrtEvent handle, Deadline deadline) {
+  auto event = FindLiving(handle);
+  if (!event.ok()) return event.TakeStatus();
+  auto call = FindOwnStreamCall(stream);
+  if (!call.ok()) return call.TakeStatus();
+  return (*event)->WaitIn(call->stream(), deadline);
+}
+
+/// Timeouts of waits in streams are in seconds; 0 is none.
+Deadline SecondsFromNow(std::uint32_t seconds) {
+  return seconds == 0 ? kNever : Clock::now() + std::chrono::seconds(seconds);
+}
+
+Status Synchronize(aclrtEvent handle, Deadline deadline) {
+  if (Status present = RequireNonNull("event", handle); !present.ok()) return present;
+  auto event = FindLiving(handle);
+  if (!event.ok()) return event.TakeStatus();
+  if ((*event)->flags() == EventFlags::kExternal) {
+    return {Code::kFeatureNotSupport,
+            Text("event ", (*event)->id(), " is external: the host cannot wait for it")};
+  }
+  return (*event)->Synchronize(deadline);
+}
+
+Result<std::int64_t> TimeOf(aclrtEvent handle) {
+  auto event = FindLiving(handle);
+  if (!event.ok()) return event.TakeStatus();
+  if ((*event)->flags() == EventFlags::kExternal) {
+    return Error{Code::kFeatureNotSupport, Text("event ", (*event)->id(), " is external: it has no time")};
+  }
+  return (*event)->TimeNs();
+}
+
+Status CheckFlag(std::uint32_t flag) {
+  return flag <= 1 ? Status() : InvalidArgument(Text("flag is ", flag, ", it must be 0 or 1"));
+}
+
+Status OnlyWhileCapturing() {
+  return {Code::kStreamNotCaptured,
+          "the EXTERNAL flag is for streams that are being captured, and this one is not"};
+}
+
+}  // namespace
+}  // namespace sampan::acl
+
+using namespace sampan;
+using namespace sampan::acl;
+
+aclError aclrtCreateEvent(aclrtEvent* event) {
+  return Guard("aclrtCreateEvent", [&] {
+    return Create(event, EventGeneration::kLegacy,
+                  EventFlags::kStreamProgress | EventFlags::kInnerSync | EventFlags::kTimeLine);
+  });
+}
+
+aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag) {
+  return Guard("aclrtCreateEventWithFlag", [&] { return Create(event, EventGeneration::kLegacy, flag); });
+}
+
+// Compatibility: partly: ACL_EVENT_IPC is refused with ACL_ERROR_RT_FEATURE_NOT_SUPPORT
+aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag) {
+  return Guard("aclrtCreateEventExWithFlag", [&] { return Create(event, EventGeneration::kEx, flag); });
+}
+
+aclError aclrtDestroyEvent(aclrtEvent event) {
+  return Guard("aclrtDestroyEvent", [&]() -> Status {
+    if (Status present = RequireNonNull("event", event); !present.ok()) return present;
+    auto runtime = process::TheRuntime();
+    if (!runtime.ok()) return runtime.TakeStatus();
+    return (*runtime)->DestroyEvent(event);
+  });
+}
+
+aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
+  return Guard("aclrtRecordEvent", [&] { return Record(event, stream); });
+}
+
+aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag) {
+  return Guard("aclrtRecordEventWithFlag", [&]() -> Status {
+    if (Status present = RequireNonNull("event", event); !present.ok()) return present;
+    if (Status checked = CheckFlag(flag); !checked.ok()) return checked;
+    if (flag == ACL_EVENT_RECORD_EXTERNAL) return OnlyWhileCapturing();
+    return Record(event, stream);
+  });
+}
+
+aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
+  return Guard("aclrtResetEvent", [&]() -> Status {
+    if (Status present = RequireNonNull("event", event); !present.ok()) return present;
+    auto found = FindLiving(event);
+    if (!found.ok()) return found.TakeStatus();
+    if ((*found)->flags() == EventFlags::kDeviceUseOnly) {
+      return {Code::kParamInvalid, Text("event ", (*found)->id(), " is for use on the device only")};
+    }
+    auto call = FindOwnStreamCall(stream);
+    if (!call.ok()) return call.TakeStatus();
+    return (*found)->Reset();
+  });
+}
+
+aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
+  return Guard("aclrtQueryEvent", [&]() -> Status {
+    if (Status present = RequireNonNull("event", event, "status", status); !present.ok()) return present;
+    auto found = FindLiving(event);
+    if (!found.ok()) return found.TakeStatus();
+    if ((*found)->generation() == EventGeneration::kEx) {
+      return {Code::kFeatureNotSupport,
+              "events made by aclrtCreateEventExWithFlag take aclrtQueryEventStatus"};
+    }
+    *status = (*found)->Recorded() ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
+    return {};
+  });
+}
+
+aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
+  return Guard("aclrtQueryEventStatus", [&]() -> Status {
+    if (Status present = RequireNonNull("event", event, "status", status); !present.ok()) return present;
+    auto found = FindLiving(event);
+    if (!found.ok()) return found.TakeStatus();
+    *status = (*found)->Recorded() ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+    return {};
+  });
+}
+
+aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status) {
+  return Guard("aclrtQueryEventWaitStatus", [&]() -> Status {
+    if (Status present = RequireNonNull("event", event, "status", status); !present.ok()) return present;
+    auto found = FindLiving(event);
+    if (!found.ok()) return found.TakeStatus();
+    if ((*found)->generation() == EventGeneration::kEx) {
+      return {Code::kFeatureNotSupport,
+              "events made by aclrtCreateEventExWithFlag keep no state of their waits"};
+    }
+    *status = (*found)->Waited() ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY;
+    return {};
+  });
+}
+
+aclError aclrtSynchronizeEvent(aclrtEvent event) {
+  return Guard("aclrtSynchronizeEvent", [&] { return Synchronize(event, kNever); });
+}
+
+aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
+  return Guard("aclrtSynchronizeEventWithTimeout", [&]() -> Status {
+    if (timeout < -1) return DeadlineFromTimeout(timeout).TakeStatus();
+    if (Status present = RequireNonNull("event", event); !present.ok()) return present;
+    auto deadline = DeadlineFromTimeout(timeout);
+    if (!deadline.ok()) return deadline.TakeStatus();
+    return Synchronize(event, *deadline);
+  });
+}
+
+aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent) {
+  return Guard("aclrtEventElapsedTime", [&]() -> Status {
+    if (Status present = RequireNonNull("ms", ms, "startEvent", startEvent, "endEvent", endEvent);
+        !present.ok()) {
+      return present;
+    }
+    auto start = TimeOf(startEvent);
+    auto end = TimeOf(endEvent);
+    // That an event was never recorded is reported before a time that is missing.
+    if (!end.ok() &&
+        (start.ok() || (end.code() == Code::kInternalError && start.code() != Code::kInternalError))) {
+      return end.TakeStatus();
+    }
+    if (!start.ok()) return start.TakeStatus();
+    *ms = static_cast<float>(static_cast<double>(*end - *start) / 1e6);
+    return {};
+  });
+}
+
+aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
+  return Guard("aclrtEventGetTimestamp", [&]() -> Status {
+    if (Status present = RequireNonNull("event", event, "timestamp", timestamp); !present.ok())
+      return present;
+    auto time = TimeOf(event);
+    if (!time.ok()) return time.TakeStatus();
+    *timestamp = static_cast<uint64_t>(*time / 1000);
+    return {};
+  });
+}
+
+aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
+  return Guard("aclrtStreamWaitEvent", [&]() -> Status {
+    if (Status present = RequireNonNull("event", event); !present.ok()) return present;
+    return WaitInStream(stream, event, kNever);
+  });
+}
+
+aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout, uint32_t flag) {
+  return Guard("aclrtStreamWaitEventWithFlag", [&]() -> Status {
+    if (Status present = RequireNonNull("event", event); !present.ok()) return present;
+    if (Status checked = CheckFlag(flag); !checked.ok()) return checked;
+    if (flag == ACL_EVENT_WAIT_EXTERNAL) {
+      if (timeout != 0)
+        return InvalidArgument(Text("timeout is ", timeout, ", with ACL_EVENT_WAIT_EXTERNAL it must be 0"));
+      return OnlyWhileCapturing();
+    }
+    return WaitInStream(stream, event, SecondsFromNow(timeout));
+  });
+}
+
+aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout) {
+  return Guard("aclrtStreamWaitEventWithTimeout", [&]() -> Status {
+    if (timeout < 0) return {Code::kParamInvalid, Text("timeout ", timeout, " s is negative")};
+    if (event == nullptr) return {Code::kParamInvalid, "event is NULL"};
+    return WaitInStream(stream, event, SecondsFromNow(static_cast<std::uint32_t>(timeout)));
+  });
+}
+
+aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId) {
+  return Guard("aclrtGetEventId", [&]() -> Status {
+    if (Status present = RequireNonNull("event", event, "eventId", eventId); !present.ok()) return present;
+    auto found = FindLiving(event);
+    if (!found.ok()) return found.TakeStatus();
+    *eventId = (*found)->id();
+    return {};
+  });
+}
+
+aclError aclrtGetEventAvailNum(uint32_t* eventCount) {
+  return Guard("aclrtGetEventAvailNum", [&]() -> Status {
+    if (Status present = RequireNonNull("eventCount", eventCount); !present.ok()) return present;
+    auto caller = CallerWithContext();
+    if (!caller.ok()) return caller.TakeStatus();
+    *eventCount = caller->device().event_ids().available();
+    return {};
+  });
+}

@@ -1,0 +1,88 @@
+// The edge of the library: nothing but a code leaves a public function.
+#include "acl/guard.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include "base/log.h"
+#include "process/thread_state.h"
+
+namespace sampan::acl {
+namespace {
+
+/// The messages of a thread are kept up to this length, newest first.
+constexpr std::size_t kMostMessageBytes = 16384;
+
+/// The title and code that readers of these messages know.
+struct Title {
+  const char* text;
+  const char* code;
+};
+
+Title TitleOf(const Error& error) {
+  if (error.message.ends_with(" is NULL")) {
+    return IsArgumentCheckCode(error.code) ? Title{"NULL argument", "EH0002"}
+                                           : Title{"NULL pointer", "EE1004"};
+  }
+  switch (error.code) {
+    case Code::kInvalidFile:
+      return {"Invalid path", "EH0003"};
+    case Code::kFeatureNotSupport:
+      return {"Operation refused", "EE1016"};
+    case Code::kNoDevice:
+      return {"Invalid device list", "EE2002"};
+    case Code::kStreamContext:
+      return {"Inconsistent parameter", "EE1017"};
+    default:
+      break;
+  }
+  return IsArgumentCheckCode(error.code) ? Title{"Invalid argument", "EH0001"}
+                                         : Title{"Invalid value", "EE1011"};
+}
+
+std::string TimeText() {
+  const std::time_t now = std::time(nullptr);
+  tm parts{};
+  ::localtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d-%H:%M:%S", &parts);
+  return text.data();
+}
+
+void Remember(const char* function, const Error& error) {
+  const Title title = TitleOf(error);
+  std::string& messages = process::ThisThread().recent_messages;
+  std::string text = Text("[PID: ", ::getpid(), "] ", TimeText(), " ", std::string_view(title.text), "(",
+                          std::string_view(title.code), "): ", std::string_view(function), ": ",
+                          error.message, "\n        TraceBack (most recent call last):\n        ",
+                          std::string_view(function), " returned ", static_cast<int>(error.code), "\n");
+  text.append(messages, 0, std::min(messages.size(), kMostMessageBytes));
+  messages = std::move(text);
+}
+
+}  // namespace
+
+aclError Report(const char* function, const Error& error) noexcept {
+  if (!IsArgumentCheckCode(error.code) && !error.unrecorded) process::ThisThread().last_error = error.code;
+  try {
+    Remember(function, error);
+    Log(LogLevel::kError, IsArgumentCheckCode(error.code) ? "ASCENDCL" : "RUNTIME",
+        Text(std::string_view(function), ": ", error.message, " (", static_cast<int>(error.code), ")"));
+  } catch (const std::exception&) {
+    // Without memory for the message there is still the code.
+  }
+  return static_cast<aclError>(error.code);
+}
+
+aclError ReportException(const char* function, Code code, const char* what) noexcept {
+  try {
+    return Report(function, Error{code, what});
+  } catch (const std::exception&) {
+    return static_cast<aclError>(code);
+  }
+}
+
+}  // namespace sampan::acl

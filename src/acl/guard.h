@@ -1,0 +1,55 @@
+// The edge of the library: nothing but a code leaves a public function.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "acl/acl_rt.h"
+#include "base/status.h"
+#include "base/text.h"
+
+namespace sampan::acl {
+
+/// Makes the failure the thread's: message, log line, and last error where the code counts as one. Gives the
+/// code.
+aclError Report(const char* function, const Error& error) noexcept;
+aclError ReportException(const char* function, Code code, const char* what) noexcept;
+
+/// Runs the body of a public function; failures and exceptions become codes.
+template <typename Body>
+aclError Guard(const char* function, Body body) noexcept {
+  try {
+    const Status status = body();
+    return status.ok() ? ACL_SUCCESS : Report(function, status.error());
+  } catch (const std::bad_alloc&) {
+    return ReportException(function, Code::kBadAlloc, "the host is out of memory");
+  } catch (const std::exception& exception) {
+    return ReportException(function, Code::kInternalAcl, exception.what());
+  }
+}
+
+/// The argument checks of the outermost layer, by which nothing but 100000 is answered.
+inline Status InvalidArgument(std::string message) {
+  return {Code::kInvalidParam, std::move(message)};
+}
+
+/// A copy call that the chip, the release or the direction does not have: answered quietly, because programs
+/// ask on purpose and fall back.
+inline Status CopyUnsupported(std::string message) {
+  return Error{Code::kFeatureNotSupport, std::move(message), Error::kNoItem, true};
+}
+
+inline Status RequireNonNull(std::string_view name, const void* pointer) {
+  return pointer != nullptr ? Status() : InvalidArgument(Text(name, " is NULL"));
+}
+
+/// The first of the named pointers that is null, in order.
+template <typename... Rest>
+Status RequireNonNull(std::string_view name, const void* pointer, Rest... rest) {
+  Status first = RequireNonNull(name, pointer);
+  return first.ok() ? RequireNonNull(rest...) : std::move(first);
+}
+
+}  // namespace sampan::acl

@@ -1,0 +1,234 @@
+// aclInit, aclFinalize and the callbacks around them.
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "acl/acl_rt.h"
+#include "acl/guard.h"
+#include "acl/init_state.h"
+#include "process/process.h"
+
+namespace sampan::acl {
+namespace {
+
+constexpr int kMostNesting = 10;
+
+struct InitCallback {
+  aclRegisterCallbackType type;
+  aclInitCallbackFunc function;
+  void* user_data;
+};
+struct FinalizeCallback {
+  aclRegisterCallbackType type;
+  aclFinalizeCallbackFunc function;
+  void* user_data;
+};
+
+/// Never destroyed: threads may still call when the process ends.
+struct InitState {
+  std::recursive_mutex mutex;  // callbacks may call back
+  std::uint64_t references = 0;
+  bool finalized = false;
+  std::optional<std::string> first_config;  // the text of the first file that was used
+  std::string config;
+  std::optional<std::int32_t> default_device;
+  std::vector<InitCallback> init_callbacks;
+  std::vector<FinalizeCallback> finalize_callbacks;
+};
+
+InitState& State() {
+  static InitState& state = *new InitState;
+  return state;
+}
+
+struct Config {
+  std::string text;
+  std::optional<std::int32_t> default_device;
+};
+
+Result<std::int32_t> ParseDevice(const nlohmann::json& value) {
+  std::int32_t device = -1;
+  if (value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), device);
+    if (error == std::errc() && end == text.data() + text.size() && device >= 0) return device;
+  }
+  return InvalidArgument(
+      Text("defaultDevice.default_device is ", value.dump(), ", it must be a device id in quotes"));
+}
+
+Result<Config> ReadConfig(const char* path) {
+  Config config;
+  if (path == nullptr || *path == '\0') return config;
+  std::ifstream file(path);
+  if (!file) return Error{Code::kInvalidFile, Text("the file '", std::string_view(path), "' cannot be read")};
+  config.text.assign(std::istreambuf_iterator<char>(file), {});
+  bool too_deep = false;
+  const auto watch_depth = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    too_deep = too_deep || depth > kMostNesting;
+    return true;
+  };
+  const auto json = nlohmann::json::parse(config.text, watch_depth, false);
+  if (json.is_discarded() || !json.is_object() || too_deep) {
+    return Error{Code::kParseFile, Text("the file '", std::string_view(path), "' is no JSON object",
+                                        too_deep ? " of at most 10 levels" : "")};
+  }
+  if (const auto mode = json.find("err_msg_mode"); mode != json.end() && *mode != "0" && *mode != "1") {
+    return InvalidArgument(Text("err_msg_mode is ", mode->dump(), ", it must be \"0\" or \"1\""));
+  }
+  if (const auto section = json.find("defaultDevice"); section != json.end() && section->is_object()) {
+    if (const auto id = section->find("default_device"); id != section->end()) {
+      auto device = ParseDevice(*id);
+      if (!device.ok()) return device.TakeStatus();
+      config.default_device = *device;
+    }
+  }
+  return config;
+}
+
+Status CallbackFailure(std::string_view which, aclError code) {
+  return {static_cast<Code>(code), Text("a registered ", which, " callback failed with ", code)};
+}
+
+Status Init(const char* path) {
+  InitState& state = State();
+  const std::lock_guard lock(state.mutex);
+  if (state.references > 0) {
+    ++state.references;
+    return {Code::kRepeatInitialize, Text("initialised already, ", state.references, " references now")};
+  }
+  auto runtime = process::TheRuntime();
+  if (!runtime.ok()) return runtime.TakeStatus();
+  auto config = ReadConfig(path);
+  if (!config.ok()) return config.TakeStatus();
+  if (!config->text.empty() && state.first_config && *state.first_config != config->text) {
+    return InvalidArgument(
+        Text("the file '", std::string_view(path), "' differs from the one of an earlier aclInit"));
+  }
+  if (config->default_device) {
+    if (auto device = (*runtime)->FindDevice(*config->default_device); !device.ok())
+      return device.TakeStatus();
+  }
+  const std::vector<InitCallback> callbacks = state.init_callbacks;
+  for (const InitCallback& callback : callbacks) {
+    const aclError code = callback.function(config->text.c_str(), config->text.size(), callback.user_data);
+    if (code != ACL_SUCCESS) return CallbackFailure("init", code);
+  }
+  if (!config->text.empty()) state.first_config = config->text;
+  state.config = std::move(config->text);
+  state.default_device = config->default_device;
+  state.references = 1;
+  state.finalized = false;
+  return {};
+}
+
+Status Finalize() {
+  InitState& state = State();
+  const std::lock_guard lock(state.mutex);
+  if (state.finalized) return {Code::kRepeatFinalize, "finalised already"};
+  const std::vector<FinalizeCallback> callbacks = state.finalize_callbacks;
+  for (const FinalizeCallback& callback : callbacks) {
+    const aclError code = callback.function(callback.user_data);
+    if (code != ACL_SUCCESS) return CallbackFailure("finalize", code);
+  }
+  state.references = 0;
+  state.finalized = true;
+  state.default_device.reset();
+  return {};
+}
+
+template <typename Callbacks, typename Function>
+Status Unregister(Callbacks& callbacks, aclRegisterCallbackType type, Function function) {
+  const auto found = std::find_if(callbacks.begin(), callbacks.end(), [&](const auto& callback) {
+    return callback.type == type && callback.function == function;
+  });
+  if (found == callbacks.end()) return InvalidArgument("cbFunc is not registered for this type");
+  callbacks.erase(found);
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::int32_t> DefaultDevice() {
+  InitState& state = State();
+  const std::lock_guard lock(state.mutex);
+  return state.default_device;
+}
+
+}  // namespace sampan::acl
+
+using namespace sampan;
+using namespace sampan::acl;
+
+aclError aclInit(const char* configPath) {
+  return Guard("aclInit", [&] { return Init(configPath); });
+}
+
+aclError aclFinalize(void) {
+  return Guard("aclFinalize", [] { return Finalize(); });
+}
+
+aclError aclFinalizeReference(uint64_t* refCount) {
+  return Guard("aclFinalizeReference", [&]() -> Status {
+    InitState& state = State();
+    const std::lock_guard lock(state.mutex);
+    Status status;
+    if (state.references == 0) {
+      status = {Code::kRepeatFinalize, "the reference count is 0 already"};
+    } else if (state.references == 1) {
+      status = Finalize();
+    } else {
+      --state.references;
+    }
+    if (refCount != nullptr) *refCount = state.references;
+    return status;
+  });
+}
+
+aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc, void* userData) {
+  return Guard("aclInitCallbackRegister", [&]() -> Status {
+    if (cbFunc == nullptr) return InvalidArgument("cbFunc is NULL");
+    InitState& state = State();
+    const std::lock_guard lock(state.mutex);
+    // A late one is called at once: its module still has to be initialised.
+    if (state.references > 0) {
+      const aclError code = cbFunc(state.config.c_str(), state.config.size(), userData);
+      if (code != ACL_SUCCESS) return CallbackFailure("init", code);
+    }
+    state.init_callbacks.push_back({type, cbFunc, userData});
+    return {};
+  });
+}
+
+aclError aclInitCallbackUnRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc) {
+  return Guard("aclInitCallbackUnRegister", [&]() -> Status {
+    if (cbFunc == nullptr) return InvalidArgument("cbFunc is NULL");
+    const std::lock_guard lock(State().mutex);
+    return Unregister(State().init_callbacks, type, cbFunc);
+  });
+}
+
+aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc,
+                                     void* userData) {
+  return Guard("aclFinalizeCallbackRegister", [&]() -> Status {
+    if (cbFunc == nullptr) return InvalidArgument("cbFunc is NULL");
+    const std::lock_guard lock(State().mutex);
+    State().finalize_callbacks.push_back({type, cbFunc, userData});
+    return {};
+  });
+}
+
+aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc) {
+  return Guard("aclFinalizeCallbackUnRegister", [&]() -> Status {
+    if (cbFunc == nullptr) return InvalidArgument("cbFunc is NULL");
+    const std::lock_guard lock(State().mutex);
+    return Unregister(State().finalize_callbacks, type, cbFunc);
+  });
+}

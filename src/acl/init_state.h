@@ -1,0 +1,12 @@
+// What aclInit and aclFinalize leave behind.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace sampan::acl {
+
+/// The device that the init file sets for threads without one.
+std::optional<std::int32_t> DefaultDevice();
+
+}  // namespace sampan::acl

@@ -1,0 +1,14 @@
+// The answer of public functions that the library has only a name for.
+#include "acl/not_supported.h"
+
+#include "acl/guard.h"
+
+namespace sampan::acl {
+
+aclError NotSupported(const char* function) noexcept {
+  return Guard(function, [&]() -> Status {
+    return {Code::kFeatureNotSupport, Text(std::string_view(function), " is not supported by this runtime")};
+  });
+}
+
+}  // namespace sampan::acl

@@ -1,0 +1,12 @@
+// Says which allocation it was when the host touches device memory, before the process dies of it.
+#pragma once
+
+#include "core/memory_registry.h"
+
+namespace sampan::process {
+
+/// From now on, a SIGSEGV at an address of the runtime's is explained on standard error; then it takes its
+/// course.
+void ReportHostFaults(const MemoryRegistry& memory);
+
+}  // namespace sampan::process

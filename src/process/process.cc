@@ -1,0 +1,75 @@
+// The one object that a process has of Sampan, made at the first use.
+#include "process/process.h"
+
+#include <unistd.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "backend/emulated/emulated_backend.h"
+#include "process/fault_report.h"
+#include "process/settings.h"
+
+namespace sampan::process {
+namespace {
+
+Result<Runtime*> MakeRuntime() {
+  auto settings = ReadSettings();
+  if (!settings.ok()) return settings.TakeStatus();
+  if (settings->help) {
+    const std::string help = SettingsHelp();
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, help.data(), help.size());
+  }
+  Faults().Arm(FaultKind::kMemory, settings->fail_memory_at);
+  Faults().Arm(FaultKind::kQueue, settings->fail_queue_at);
+  auto backend = emulated::EmulatedBackend::Create({.devices = settings->devices,
+                                                    .device_bytes = settings->device_bytes,
+                                                    .engines = settings->engines,
+                                                    .schedule = settings->schedule,
+                                                    .faults = &Faults()});
+  if (!backend.ok()) return backend.TakeStatus();
+  auto runtime = std::make_unique<Runtime>(
+      std::move(*backend), RuntimeOptions{.profile = settings->profile,
+                                          .visible_devices = ReadVisibleDevices(settings->devices),
+                                          .with_backtraces = settings->backtrace});
+  ReportHostFaults(runtime->memory());
+  return runtime.release();
+}
+
+/// The runtime or the failure to make it. Leaked on purpose, like the runtime.
+struct State {
+  std::mutex mutex;
+  Runtime* runtime = nullptr;
+  std::optional<Error> failure;
+};
+
+}  // namespace
+
+Result<Runtime*> TheRuntime() {
+  static State& state = *new State;
+  static std::atomic<Runtime*> made{nullptr};
+  if (Runtime* runtime = made.load(std::memory_order_acquire)) return runtime;
+  const std::lock_guard lock(state.mutex);
+  if (state.failure) return Error(*state.failure);
+  if (state.runtime == nullptr) {
+    auto runtime = MakeRuntime();
+    if (!runtime.ok()) {
+      Status failure = runtime.TakeStatus();
+      state.failure = failure.error();
+      return failure;
+    }
+    state.runtime = *runtime;
+    made.store(state.runtime, std::memory_order_release);
+  }
+  return state.runtime;
+}
+
+FaultPlan& Faults() {
+  static FaultPlan faults;
+  return faults;
+}
+
+}  // namespace sampan::process

@@ -1,0 +1,17 @@
+// The one object that a process has of Sampan, made at the first use.
+#pragma once
+
+#include "base/fault.h"
+#include "base/status.h"
+#include "core/runtime.h"
+
+namespace sampan::process {
+
+/// The runtime; fails, each time the same way, when the settings are bad or the system refuses.
+/// It is never destroyed: copies may run until the process ends.
+Result<Runtime*> TheRuntime();
+
+/// Failures on order, for tests of error paths.
+FaultPlan& Faults();
+
+}  // namespace sampan::process

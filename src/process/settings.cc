@@ -1,0 +1,188 @@
+// Everything that can be set about the runtime, read from the environment once.
+#include "process/settings.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "base/environment.h"
+#include "base/text.h"
+#include "core/peer_access.h"
+
+namespace sampan::process {
+namespace {
+
+std::optional<std::uint64_t> ParseNumber(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return number;
+}
+
+std::optional<std::uint64_t> ParseNumber(std::string_view text, std::uint64_t least, std::uint64_t most) {
+  const auto number = ParseNumber(text);
+  return number && *number >= least && *number <= most ? number : std::nullopt;
+}
+
+std::optional<std::size_t> ParseBytes(std::string_view text) {
+  unsigned shift = 0;
+  if (!text.empty()) {
+    switch (text.back()) {
+      case 'K':
+        shift = 10;
+        break;
+      case 'M':
+        shift = 20;
+        break;
+      case 'G':
+        shift = 30;
+        break;
+      default:
+        break;
+    }
+  }
+  if (shift != 0) text.remove_suffix(1);
+  const auto number = ParseNumber(text, 1, std::numeric_limits<std::uint64_t>::max() >> shift);
+  return number ? std::optional<std::size_t>(*number << shift) : std::nullopt;
+}
+
+bool ParseSwitch(std::string_view text, bool& value) {
+  value = text == "1";
+  return text == "1" || text == "0";
+}
+
+bool ParseSchedule(std::string_view text, emulated::Schedule& schedule) {
+  using Kind = emulated::Schedule::Kind;
+  constexpr std::string_view kSeed = "seed:";
+  if (text == "parallel")
+    schedule.kind = Kind::kParallel;
+  else if (text == "early")
+    schedule.kind = Kind::kEarly;
+  else if (text == "late")
+    schedule.kind = Kind::kLate;
+  else if (const auto seed =
+               text.starts_with(kSeed) ? ParseNumber(text.substr(kSeed.size())) : std::nullopt) {
+    schedule = {Kind::kSeeded, *seed};
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool ParseFault(std::string_view text, Settings& settings) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) return false;
+  const auto n = ParseNumber(text.substr(colon + 1), 1, std::numeric_limits<std::uint64_t>::max());
+  const std::string_view kind = text.substr(0, colon);
+  if (!n || (kind != "memory" && kind != "queue")) return false;
+  (kind == "memory" ? settings.fail_memory_at : settings.fail_queue_at) = *n;
+  return true;
+}
+
+template <typename T>
+bool Store(const std::optional<std::uint64_t>& number, T& value) {
+  if (number) value = static_cast<T>(*number);
+  return number.has_value();
+}
+
+struct Setting {
+  std::string_view name;
+  std::string_view accepted;
+  std::string_view preset;
+  std::string_view meaning;
+  bool (*parse)(std::string_view text, Settings& settings);
+};
+
+constexpr std::array kSettings = {
+    Setting{"SAMPAN_BACKEND", "emulated", "emulated", "what makes devices real",
+            [](std::string_view text, Settings&) { return text == "emulated"; }},
+    Setting{"SAMPAN_DEVICES", "1 to 64", "8", "how many devices the machine has",
+            [](std::string_view text, Settings& settings) {
+              return Store(ParseNumber(text, 1, kMostDevices), settings.devices);
+            }},
+    Setting{"SAMPAN_DEVICE_MEMORY", "bytes, with K, M or G behind the number",
+            "half of the host's free memory, divided by the devices", "how much memory each device has",
+            [](std::string_view text, Settings& settings) {
+              return Store(ParseBytes(text), settings.device_bytes);
+            }},
+    Setting{"SAMPAN_ENGINES", "1 to 64", "the number of cores, at most 4",
+            "copy engines (threads) of each device",
+            [](std::string_view text, Settings& settings) {
+              return Store(ParseNumber(text, 1, 64), settings.engines);
+            }},
+    Setting{"SAMPAN_PROFILE",
+            "a chip (ascend910b, ascend910c, ascend310-rc) and a release (cann8, cann9), joined by a comma",
+            "ascend910b,cann8", "which chip and which CANN release is imitated",
+            [](std::string_view text, Settings& settings) {
+              auto profile = FindProfile(text);
+              if (profile.ok()) settings.profile = *profile;
+              return profile.ok() && !text.empty();
+            }},
+    Setting{"SAMPAN_SCHEDULE", "parallel, early, late or seed:N", "parallel",
+            "in which order work runs where the rules leave it open",
+            [](std::string_view text, Settings& settings) { return ParseSchedule(text, settings.schedule); }},
+    Setting{"SAMPAN_BACKTRACE", "0 or 1", "0", "messages about memory say where it was allocated",
+            [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.backtrace); }},
+    Setting{"SAMPAN_FAULT", "memory:N or queue:N", "none",
+            "makes the N-th allocation or queue operation fail, once",
+            [](std::string_view text, Settings& settings) { return ParseFault(text, settings); }},
+    Setting{"SAMPAN_HELP", "0 or 1", "0", "prints this list when the runtime starts",
+            [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.help); }},
+};
+
+}  // namespace
+
+Result<Settings> ReadSettings() {
+  Settings settings;
+  settings.profile = FindProfile({}).value();
+  for (const auto& [name, value] : EnvironmentWithPrefix("SAMPAN_")) {
+    const Setting* known = nullptr;
+    std::string names;
+    for (const Setting& setting : kSettings) {
+      if (setting.name == name) known = &setting;
+      names += Text(names.empty() ? "" : ", ", setting.name);
+    }
+    if (known == nullptr) {
+      return Error{Code::kDeviceSetupError, Text(name, " is not a setting; there are ", names)};
+    }
+    if (!known->parse(value, settings)) {
+      return Error{Code::kDeviceSetupError,
+                   Text(name, "='", value, "' is not valid; accepted: ", known->accepted)};
+    }
+  }
+  return settings;
+}
+
+std::string SettingsHelp() {
+  std::string text = "Sampan's settings (environment variables):\n";
+  for (const Setting& setting : kSettings) {
+    text += Text("  ", setting.name, "\n      ", setting.meaning, "\n      accepted: ", setting.accepted,
+                 "; default: ", setting.preset, "\n");
+  }
+  return text;
+}
+
+std::vector<std::int32_t> ReadVisibleDevices(std::int32_t devices) {
+  std::vector<std::int32_t> visible;
+  const auto list = EnvironmentValue("ASCEND_RT_VISIBLE_DEVICES");
+  if (!list) {
+    for (std::int32_t id = 0; id < devices; ++id)
+      visible.push_back(id);
+    return visible;
+  }
+  std::string_view rest = *list;
+  while (!rest.empty()) {
+    const std::string_view token = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), token.size() + 1));
+    const auto id = ParseNumber(token, 0, static_cast<std::uint64_t>(devices) - 1);
+    if (!id) break;  // what follows an invalid one does not count
+    // Ascending, without duplicates: any other list is refused as a whole.
+    if (!visible.empty() && static_cast<std::int32_t>(*id) <= visible.back()) return {};
+    visible.push_back(static_cast<std::int32_t>(*id));
+  }
+  return visible;
+}
+
+}  // namespace sampan::process

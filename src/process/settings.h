@@ -1,0 +1,37 @@
+// Everything that can be set about the runtime, read from the environment once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backend/emulated/schedule.h"
+#include "base/fault.h"
+#include "base/status.h"
+#include "core/profile.h"
+
+namespace sampan::process {
+
+struct Settings {
+  std::int32_t devices = 8;
+  std::size_t device_bytes = 0;  ///< 0: a fair share of the host's memory
+  unsigned engines = 0;          ///< 0: by the number of cores
+  Profile profile;
+  emulated::Schedule schedule;
+  bool backtrace = false;
+  bool help = false;
+  std::uint64_t fail_memory_at = 0;
+  std::uint64_t fail_queue_at = 0;
+};
+
+/// Refuses an unknown or malformed SAMPAN_ variable with its name and what it accepts.
+Result<Settings> ReadSettings();
+
+/// All settings with their defaults, for a person.
+std::string SettingsHelp();
+
+/// The devices that ASCEND_RT_VISIBLE_DEVICES leaves, as physical ids; all of them when it is unset. Empty
+/// when the list is bad.
+std::vector<std::int32_t> ReadVisibleDevices(std::int32_t devices);
+
+}  // namespace sampan::process

@@ -1,0 +1,29 @@
+// What the runtime knows of the calling thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "core/context.h"
+
+namespace sampan::process {
+
+/// One per thread; nothing is inherited by new ones.
+struct ThreadState {
+  std::shared_ptr<Context> explicit_context;  ///< set or created by the thread
+  std::shared_ptr<Context> primary_context;   ///< of the device that the thread set last
+  Code last_error = Code::kOk;
+  std::string recent_messages;  ///< newest first
+  std::string shown_messages;   ///< what the program was last given a pointer to
+
+  /// The context that calls of this thread use, or null.
+  std::shared_ptr<Context> Current() const {
+    const auto& context = explicit_context != nullptr ? explicit_context : primary_context;
+    return context != nullptr && context->alive() ? context : nullptr;
+  }
+};
+
+ThreadState& ThisThread();
+
+}  // namespace sampan::process
