@@ -4,6 +4,7 @@
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
+#include "base/environment.h"
 #include "process/process.h"
 #include "process/thread_state.h"
 

@@ -49,7 +49,8 @@ aclError aclrtGetLastError(aclrtLastErrLevel level) {
 void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line, const char* fmt,
                ...) {
   const auto level = static_cast<LogLevel>(logLevel);
-  if (fmt == nullptr || level < LogLevel::kDebug || level > LogLevel::kError || !LogEnabled(level)) return;
+  if (fmt == nullptr || level < LogLevel::kDebug || level > LogLevel::kError || !LogEnabled(level, "APP"))
+    return;
   std::array<char, kMostLogBytes> text{};
   std::va_list arguments;
   va_start(arguments, fmt);

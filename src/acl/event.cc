@@ -63,19 +63,14 @@ Status Synchronize(aclrtEvent handle, Deadline deadline) {
   auto event = FindLiving(handle);
   if (!event.ok()) return event.TakeStatus();
   if ((*event)->flags() == EventFlags::kExternal) {
-    return {Code::kFeatureNotSupport,
-            Text("event ", (*event)->id(), " is external: the host cannot wait for it")};
+    return {Code::kFeatureNotSupport, "the event is external: the host cannot wait for it"};
   }
   return (*event)->Synchronize(deadline);
 }
 
-Result<std::int64_t> TimeOf(aclrtEvent handle) {
-  auto event = FindLiving(handle);
-  if (!event.ok()) return event.TakeStatus();
-  if ((*event)->flags() == EventFlags::kExternal) {
-    return Error{Code::kFeatureNotSupport, Text("event ", (*event)->id(), " is external: it has no time")};
-  }
-  return (*event)->TimeNs();
+Status CheckHasTime(const Event& event) {
+  if (event.flags() != EventFlags::kExternal) return {};
+  return {Code::kFeatureNotSupport, "the event is external: it has no time"};
 }
 
 Status CheckFlag(std::uint32_t flag) {
@@ -137,7 +132,7 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
     auto found = FindLiving(event);
     if (!found.ok()) return found.TakeStatus();
     if ((*found)->flags() == EventFlags::kDeviceUseOnly) {
-      return {Code::kParamInvalid, Text("event ", (*found)->id(), " is for use on the device only")};
+      return {Code::kParamInvalid, "the event is for use on the device only"};
     }
     auto call = FindOwnStreamCall(stream);
     if (!call.ok()) return call.TakeStatus();
@@ -203,15 +198,21 @@ aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endE
         !present.ok()) {
       return present;
     }
-    auto start = TimeOf(startEvent);
-    auto end = TimeOf(endEvent);
-    // That an event was never recorded is reported before a time that is missing.
-    if (!end.ok() &&
-        (start.ok() || (end.code() == Code::kInternalError && start.code() != Code::kInternalError))) {
-      return end.TakeStatus();
-    }
+    auto start = FindLiving(startEvent);
     if (!start.ok()) return start.TakeStatus();
-    *ms = static_cast<float>(static_cast<double>(*end - *start) / 1e6);
+    auto end = FindLiving(endEvent);
+    if (!end.ok()) return end.TakeStatus();
+    for (const auto& event : {*start, *end}) {
+      if (Status checked = CheckHasTime(*event); !checked.ok()) return checked;
+    }
+    for (const auto& event : {*start, *end}) {
+      if (Status checked = event->CheckRecorded(); !checked.ok()) return checked;
+    }
+    auto start_time = (*start)->TimeNs();
+    if (!start_time.ok()) return start_time.TakeStatus();
+    auto end_time = (*end)->TimeNs();
+    if (!end_time.ok()) return end_time.TakeStatus();
+    *ms = static_cast<float>(static_cast<double>(*end_time - *start_time) / 1e6);
     return {};
   });
 }
@@ -220,7 +221,11 @@ aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
   return Guard("aclrtEventGetTimestamp", [&]() -> Status {
     if (Status present = RequireNonNull("event", event, "timestamp", timestamp); !present.ok())
       return present;
-    auto time = TimeOf(event);
+    auto found = FindLiving(event);
+    if (!found.ok()) return found.TakeStatus();
+    if (Status checked = CheckHasTime(**found); !checked.ok()) return checked;
+    if (Status checked = (*found)->CheckRecorded(); !checked.ok()) return checked;
+    auto time = (*found)->TimeNs();
     if (!time.ok()) return time.TakeStatus();
     *timestamp = static_cast<uint64_t>(*time / 1000);
     return {};
@@ -260,7 +265,9 @@ aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId) {
     if (Status present = RequireNonNull("event", event, "eventId", eventId); !present.ok()) return present;
     auto found = FindLiving(event);
     if (!found.ok()) return found.TakeStatus();
-    *eventId = (*found)->id();
+    auto id = (*found)->Id();
+    if (!id.ok()) return id.TakeStatus();
+    *eventId = *id;
     return {};
   });
 }
@@ -270,7 +277,7 @@ aclError aclrtGetEventAvailNum(uint32_t* eventCount) {
     if (Status present = RequireNonNull("eventCount", eventCount); !present.ok()) return present;
     auto caller = CallerWithContext();
     if (!caller.ok()) return caller.TakeStatus();
-    *eventCount = caller->device().event_ids().available();
+    *eventCount = caller->device().event_ids()->available();
     return {};
   });
 }

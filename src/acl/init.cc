@@ -1,6 +1,7 @@
 // aclInit, aclFinalize and the callbacks around them.
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <mutex>
@@ -68,11 +69,31 @@ Result<Config> ReadConfig(const char* path) {
   Config config;
   if (path == nullptr || *path == '\0') return config;
   std::ifstream file(path);
-  if (!file) return Error{Code::kInvalidFile, Text("the file '", std::string_view(path), "' cannot be read")};
+  if (!file || !std::filesystem::is_regular_file(path))
+    return Error{Code::kInvalidFile, Text("the file '", std::string_view(path), "' cannot be read")};
   config.text.assign(std::istreambuf_iterator<char>(file), {});
+  // Objects and arrays are counted apart.
+  int objects = 0;
+  int arrays = 0;
   bool too_deep = false;
-  const auto watch_depth = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    too_deep = too_deep || depth > kMostNesting;
+  const auto watch_depth = [&](int, nlohmann::json::parse_event_t event, nlohmann::json&) {
+    switch (event) {
+      case nlohmann::json::parse_event_t::object_start:
+        ++objects;
+        break;
+      case nlohmann::json::parse_event_t::object_end:
+        --objects;
+        break;
+      case nlohmann::json::parse_event_t::array_start:
+        ++arrays;
+        break;
+      case nlohmann::json::parse_event_t::array_end:
+        --arrays;
+        break;
+      default:
+        break;
+    }
+    too_deep = too_deep || objects > kMostNesting || arrays > kMostNesting;
     return true;
   };
   const auto json = nlohmann::json::parse(config.text, watch_depth, false);

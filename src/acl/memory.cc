@@ -34,13 +34,27 @@ Status CheckPolicy(aclrtMemMallocPolicy policy) {
   return {Code::kFeatureNotSupport, Text("policy ", base, ": the chip has no 1 GiB pages")};
 }
 
-Status AllocateDevice(void** out, std::size_t bytes, const char* function) {
+Pages PagesOf(aclrtMemMallocPolicy policy) {
+  switch (static_cast<unsigned>(policy) & 0xFF) {
+    case ACL_MEM_MALLOC_HUGE_ONLY:
+    case ACL_MEM_MALLOC_HUGE_ONLY_P2P:
+      return Pages::kHuge;
+    case ACL_MEM_MALLOC_NORMAL_ONLY:
+    case ACL_MEM_MALLOC_NORMAL_ONLY_P2P:
+      return Pages::kNormal;
+    default:
+      return Pages::kBySize;
+  }
+}
+
+Status AllocateDevice(void** out, std::size_t bytes, aclrtMemMallocPolicy policy, const char* function) {
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
   auto device = caller->device().Open();
   if (!device.ok()) return device.TakeStatus();
   const Place place{PlaceKind::kDevice, caller->device().id()};
-  auto address = caller->runtime.memory().Allocate((*device)->memory(), place, RoundUp(bytes), function);
+  auto address = caller->runtime.memory().Allocate(
+      {(*device)->memory(), place, RoundUp(bytes), function, PagesOf(policy)});
   if (!address.ok()) return address.TakeStatus();
   *out = *address;
   return {};
@@ -50,7 +64,7 @@ aclError Malloc(const char* function, void** out, std::size_t bytes, aclrtMemMal
   return Guard(function, [&]() -> Status {
     if (Status checked = CheckSize(out, "devPtr", bytes); !checked.ok()) return checked;
     if (Status checked = CheckPolicy(policy); !checked.ok()) return checked;
-    return AllocateDevice(out, bytes, function);
+    return AllocateDevice(out, bytes, policy, function);
   });
 }
 
@@ -58,8 +72,8 @@ Status AllocatePinned(void** out, std::size_t bytes, const char* function) {
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
   const Place place{PlaceKind::kPinned, 0};
-  auto address = caller->runtime.memory().Allocate(caller->runtime.backend().pinned_memory(), place,
-                                                   RoundUp(bytes), function);
+  auto address = caller->runtime.memory().Allocate(
+      {caller->runtime.backend().pinned_memory(), place, bytes, RoundUp(bytes), function});
   if (!address.ok()) return address.TakeStatus();
   *out = *address;
   return {};
@@ -149,7 +163,7 @@ aclError aclrtMallocWithCfg(void** devPtr, size_t size, aclrtMemMallocPolicy pol
     if (!caller.ok()) return caller.TakeStatus();
     if (Status checked = CheckDeviceConfig(cfg, caller->device().id()); !checked.ok()) return checked;
     if (Status checked = CheckPolicy(policy); !checked.ok()) return checked;
-    return AllocateDevice(devPtr, size, "aclrtMallocWithCfg");
+    return AllocateDevice(devPtr, size, policy, "aclrtMallocWithCfg");
   });
 }
 

@@ -7,11 +7,16 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/environment.h"
 #include "base/text.h"
@@ -22,13 +27,27 @@ namespace {
 /// Where lines go and which of them; read from the environment once. Immutable, never destroyed.
 struct Sink {
   LogLevel threshold = LogLevel::kError;
+  std::vector<std::pair<std::string, LogLevel>> module_thresholds;
   int descriptor = STDERR_FILENO;
 };
 
-LogLevel ThresholdFromEnvironment() {
-  const auto text = EnvironmentValue("ASCEND_GLOBAL_LOG_LEVEL");
-  if (!text || text->size() != 1 || text->front() < '0' || text->front() > '4') return LogLevel::kError;
-  return static_cast<LogLevel>(text->front() - '0');
+std::optional<LogLevel> ParseLevel(std::string_view text) {
+  if (text.size() != 1 || text.front() < '0' || text.front() > '4') return std::nullopt;
+  return static_cast<LogLevel>(text.front() - '0');
+}
+
+/// "MODULE=level:MODULE=level"; parts that make no sense are passed over.
+std::vector<std::pair<std::string, LogLevel>> ParseModuleLevels(std::string_view text) {
+  std::vector<std::pair<std::string, LogLevel>> levels;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(':'));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    const auto equals = part.find('=');
+    if (equals == std::string_view::npos) continue;
+    if (const auto level = ParseLevel(part.substr(equals + 1)))
+      levels.emplace_back(part.substr(0, equals), *level);
+  }
+  return levels;
 }
 
 bool PrintsToStdout() {
@@ -50,9 +69,11 @@ int OpenLogFile(const std::string& root) {
 }
 
 const Sink& TheSink() {
-  static const Sink sink = [] {
+  static const Sink& sink = *new Sink([] {
     Sink made;
-    made.threshold = ThresholdFromEnvironment();
+    made.threshold =
+        ParseLevel(EnvironmentValue("ASCEND_GLOBAL_LOG_LEVEL").value_or("")).value_or(LogLevel::kError);
+    made.module_thresholds = ParseModuleLevels(EnvironmentValue("ASCEND_MODULE_LOG_LEVEL").value_or(""));
     if (PrintsToStdout()) {
       made.descriptor = STDOUT_FILENO;
     } else if (const auto root = EnvironmentValue("ASCEND_PROCESS_LOG_PATH"); root && !root->empty()) {
@@ -60,7 +81,7 @@ const Sink& TheSink() {
       if (file >= 0) made.descriptor = file;
     }
     return made;
-  }();
+  }());
   return sink;
 }
 
@@ -91,7 +112,7 @@ std::string TimeOfDay() {
 }
 
 void Write(LogLevel level, std::string_view module, std::string_view position, std::string_view text) {
-  static const std::string process = ProcessName();
+  static const std::string& process = *new std::string(ProcessName());
   const std::string line = Text("[", LevelName(level), "] ", module, "(", ::getpid(), ",", process,
                                 "):", TimeOfDay(), position, " ", ::gettid(), " ", text, "\n");
   // One write call a line keeps lines of several threads whole; nothing can be done about a failing sink.
@@ -100,16 +121,20 @@ void Write(LogLevel level, std::string_view module, std::string_view position, s
 
 }  // namespace
 
-bool LogEnabled(LogLevel level) {
-  return level >= TheSink().threshold && level < LogLevel::kOff;
+bool LogEnabled(LogLevel level, std::string_view module) {
+  LogLevel threshold = TheSink().threshold;
+  for (const auto& [name, its_threshold] : TheSink().module_thresholds) {
+    if (name == module) threshold = its_threshold;
+  }
+  return level >= threshold && level < LogLevel::kOff;
 }
 
 void Log(LogLevel level, std::string_view module, std::string_view text) {
-  if (LogEnabled(level)) Write(level, module, "", text);
+  if (LogEnabled(level, module)) Write(level, module, "", text);
 }
 
 void LogAt(LogLevel level, std::string_view module, const LogPosition& position, std::string_view text) {
-  if (!LogEnabled(level)) return;
+  if (!LogEnabled(level, module)) return;
   Write(level, module, Text(" [", position.file, ":", position.line, "]"),
         Text(position.function, ": ", text));
 }

@@ -7,8 +7,8 @@ namespace sampan {
 
 enum class LogLevel : int { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3, kOff = 4 };
 
-/// Cheap: tells whether a line of this level would be written.
-bool LogEnabled(LogLevel level);
+/// Cheap: tells whether a line of this level and module would be written.
+bool LogEnabled(LogLevel level, std::string_view module);
 
 /// Writes one line, whole, from any thread. `module` is the name that log readers filter by.
 void Log(LogLevel level, std::string_view module, std::string_view text);

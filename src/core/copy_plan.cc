@@ -203,21 +203,21 @@ Result<Plan> PlanOffset(const OffsetRequest& request, const PlanContext& context
 Result<DescriptorWrite> PlanDescriptorWrite(const SetDescriptorRequest& request, const PlanContext& context) {
   auto descriptor = LocateDescriptor(request.descriptor, context);
   if (!descriptor.ok()) return descriptor.TakeStatus();
-  auto src = LocateOperand({"srcAddr", request.src, request.bytes}, context);
+  const auto length = static_cast<std::uint32_t>(request.bytes);  // 4 GiB becomes 0, as on the device
+  auto src = LocateOperand({"srcAddr", request.src, length}, context);
   if (!src.ok()) return src.TakeStatus();
-  auto dst = LocateOperand({"dstAddr", request.dst, request.bytes}, context);
+  auto dst = LocateOperand({"dstAddr", request.dst, length}, context);
   if (!dst.ok()) return dst.TakeStatus();
   if (src->place != dst->place) {
     return Error{Code::kParamInvalid, Text("srcAddr and dstAddr must be of one device: ",
                                            Describe(*src->use.get()), ", ", Describe(*dst->use.get()))};
   }
-  return DescriptorWrite{
-      .memory = std::move(descriptor->use),
-      .at = descriptor->engine,
-      .layout = context.profile.descriptor,
-      .src = reinterpret_cast<std::uint64_t>(request.src),
-      .dst = reinterpret_cast<std::uint64_t>(request.dst),
-      .length = static_cast<std::uint32_t>(request.bytes)};  // 4 GiB becomes 0, as on the device
+  return DescriptorWrite{.memory = std::move(descriptor->use),
+                         .at = descriptor->engine,
+                         .layout = context.profile.descriptor,
+                         .src = reinterpret_cast<std::uint64_t>(request.src),
+                         .dst = reinterpret_cast<std::uint64_t>(request.dst),
+                         .length = length};
 }
 
 void DescriptorWrite::Apply() const {

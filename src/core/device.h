@@ -31,7 +31,7 @@ class Device {
   Result<std::shared_ptr<Stream>> CreateStream(std::shared_ptr<StickyFailure> context_failure,
                                                const StreamOptions& options);
   IdPool& stream_ids() { return *streams_; }
-  IdPool& event_ids() { return *events_; }
+  const std::shared_ptr<IdPool>& event_ids() const { return events_; }
 
   /// The primary context and how often it is retained; both belong to the runtime, under this mutex.
   std::mutex mutex;

@@ -12,7 +12,22 @@ std::optional<Event::Recording> Event::Latest() {
   return latest_;
 }
 
+Result<std::uint32_t> Event::Id() {
+  const std::lock_guard lock(mutex_);
+  if (!id_) {
+    auto id = ids_->Take();
+    if (!id) return Error{Code::kNoEventResource, "the device has no event number left"};
+    id_.emplace(std::move(*id));
+  }
+  return id_->id();
+}
+
+Status Event::CheckRecorded() {
+  return Latest() ? Status() : Status(Code::kInternalError, "the event was never recorded");
+}
+
 Status Event::Record(Stream& stream) {
+  if (auto id = Id(); !id.ok()) return id.TakeStatus();
   auto mark = std::make_shared<Mark>();
   auto point = stream.Enqueue(MarkTask{mark});
   if (!point.ok()) return point.TakeStatus();
@@ -24,7 +39,7 @@ Status Event::Record(Stream& stream) {
 Status Event::WaitIn(Stream& stream, Deadline deadline) {
   if (!CanSync()) {
     return {Code::kFeatureNotSupport,
-            Text("event ", id(), " was made without ACL_EVENT_SYNC: a stream cannot wait for it")};
+            "the event was made without ACL_EVENT_SYNC: a stream cannot wait for it"};
   }
   const auto recording = Latest();
   if (!recording) return {};
@@ -40,8 +55,7 @@ Status Event::WaitIn(Stream& stream, Deadline deadline) {
 Status Event::Reset() {
   if (generation_ == EventGeneration::kEx || !CanSync()) {
     return {Code::kFeatureNotSupport,
-            Text("event ", id(), " cannot be reset: made by aclrtCreateEventExWithFlag, or ",
-                 "without ACL_EVENT_SYNC")};
+            "the event cannot be reset: made by aclrtCreateEventExWithFlag, or without ACL_EVENT_SYNC"};
   }
   const std::lock_guard lock(mutex_);
   latest_.reset();
@@ -51,7 +65,7 @@ Status Event::Reset() {
 Status Event::Synchronize(Deadline deadline) {
   const auto recording = Latest();
   if (!recording || recording->point.Wait(deadline)) return {};
-  return {Code::kEventSyncTimeout, Text("event ", id(), " was not reached within the time limit")};
+  return {Code::kEventSyncTimeout, "the event was not reached within the time limit"};
 }
 
 bool Event::Recorded() {
@@ -74,12 +88,12 @@ bool Event::Waited() {
 
 Result<std::int64_t> Event::TimeNs() {
   const auto recording = Latest();
-  if (!recording) return Error{Code::kInternalError, Text("event ", id(), " was never recorded")};
+  if (!recording) return CheckRecorded();
   if ((flags_ & EventFlags::kTimeLine) == 0) {
-    return Error{Code::kEventTimestampInvalid, Text("event ", id(), " was made without ACL_EVENT_TIME_LINE")};
+    return Error{Code::kEventTimestampInvalid, "the event was made without ACL_EVENT_TIME_LINE"};
   }
   const std::int64_t time = recording->point.Reached() ? recording->mark->time_ns.load() : 0;
-  if (time == 0) return Error{Code::kEventTimestampInvalid, Text("event ", id(), " is not reached yet")};
+  if (time == 0) return Error{Code::kEventTimestampInvalid, "the event is not reached yet"};
   return time;
 }
 

@@ -25,8 +25,10 @@ enum class EventGeneration { kLegacy, kEx };
 /// Thread-safe. Waits bind to the latest recording at the time of the call.
 class Event {
  public:
-  Event(EventGeneration generation, std::uint32_t flags, IdLease id)
-      : generation_(generation), flags_(flags), id_(std::move(id)) {}
+  /// Legacy events come with their number; the others take one at their first use.
+  Event(EventGeneration generation, std::uint32_t flags, std::shared_ptr<IdPool> ids,
+        std::optional<IdLease> id)
+      : generation_(generation), flags_(flags), ids_(std::move(ids)), id_(std::move(id)) {}
 
   Status Record(Stream& stream);
   /// Makes the stream wait. The time limit starts now.
@@ -36,12 +38,13 @@ class Event {
   Status Synchronize(Deadline deadline);
   bool Recorded();  ///< the recording is over; what "never recorded" means depends on the generation
   bool Waited();    ///< all waits are over
+  Status CheckRecorded();
   /// Nanoseconds at which the recording was over, on the device's clock.
   Result<std::int64_t> TimeNs();
 
   EventGeneration generation() const { return generation_; }
   std::uint32_t flags() const { return flags_; }
-  std::uint32_t id() const { return id_.id(); }
+  Result<std::uint32_t> Id();
 
  private:
   struct Recording {
@@ -54,8 +57,9 @@ class Event {
 
   const EventGeneration generation_;
   const std::uint32_t flags_;
-  const IdLease id_;
+  const std::shared_ptr<IdPool> ids_;
   std::mutex mutex_;
+  std::optional<IdLease> id_;
   std::optional<Recording> latest_;
   std::vector<Point> waits_;  // of legacy events, until they are over
 };

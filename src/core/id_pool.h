@@ -17,7 +17,11 @@ class IdLease {
  public:
   IdLease(std::shared_ptr<IdPool> pool, std::uint32_t id) : pool_(std::move(pool)), id_(id) {}
   IdLease(IdLease&&) noexcept = default;
-  IdLease& operator=(IdLease&&) = delete;
+  IdLease& operator=(IdLease&& other) noexcept {
+    std::swap(pool_, other.pool_);
+    std::swap(id_, other.id_);
+    return *this;
+  }
   ~IdLease();
   std::uint32_t id() const { return id_; }
 

@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <string>
 
 #include "base/text.h"
 
@@ -36,19 +39,56 @@ Result<Location> Locate(const MemoryRegistry& registry, const MemoryArgument& ar
   return Location{use->facts.place, std::move(use), engine};
 }
 
-Status ProbeHostMemory(const MemoryArgument& argument, HostAccess access) {
+namespace {
+
+/// Whether /proc/self/maps shows the whole of [first, last] with that access. True where it cannot be read.
+bool MapsAllow(std::uintptr_t first, std::uintptr_t last, HostAccess access) {
+  std::ifstream maps("/proc/self/maps");
+  if (!maps) return true;
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    const char* const text_end = line.data() + line.size();
+    const auto dash = std::from_chars(line.data(), text_end, begin, 16);
+    const auto space = std::from_chars(dash.ptr + 1, text_end, end, 16);
+    if (first < begin) return false;  // a hole
+    if (first >= end) continue;
+    const char* const permissions = space.ptr + 1;
+    if (permissions[access == HostAccess::kRead ? 0 : 1] == '-') return false;
+    if (last < end) return true;
+    first = end;
+  }
+  return false;
+}
+
+/// Asks the kernel to make the range accessible, which fails where the program could not access it.
+bool Accessible(std::uintptr_t address, std::size_t bytes, HostAccess access) {
   static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto address = reinterpret_cast<std::uintptr_t>(argument.address);
   const std::uintptr_t first = address / page * page;
-  const std::uintptr_t last = address + argument.bytes - 1;
-  const int saved_errno = errno;
+  const std::uintptr_t last = address + bytes - 1;
+  if (last < address) return false;
   const int advice = access == HostAccess::kRead ? MADV_POPULATE_READ : MADV_POPULATE_WRITE;
-  const bool wraps = last < address;
-  // EINVAL comes from kernels before 5.14 and from memory of devices: neither says that the range is bad.
-  const bool bad = wraps || (::madvise(reinterpret_cast<void*>(first), last - first + 1, advice) != 0 &&
-                             errno != EINVAL && errno != EAGAIN && errno != EINTR);
+  if (::madvise(reinterpret_cast<void*>(first), last - first + 1, advice) == 0) return true;
+  switch (errno) {
+    case EAGAIN:
+    case EINTR:
+      return true;
+    // Kernels before 5.14, memory of devices, or a permission that is missing: only the map can tell.
+    case EINVAL:
+      return MapsAllow(address, last, access);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Status ProbeHostMemory(const MemoryArgument& argument, HostAccess access) {
+  const int saved_errno = errno;
+  const auto address = reinterpret_cast<std::uintptr_t>(argument.address);
+  const bool accessible = Accessible(address, argument.bytes, access);
   errno = saved_errno;
-  if (!bad) return {};
+  if (accessible) return {};
   return {Code::kParamInvalid,
           Text(argument.name, " ", Hex(address), " + ", argument.bytes, " bytes is host memory that ",
                "the process cannot ", access == HostAccess::kRead ? "read" : "write")};

@@ -48,21 +48,23 @@ Status MemoryRegistry::Publish(AllocationFacts facts, const MemoryBlock& block, 
   return {};
 }
 
-Result<void*> MemoryRegistry::Allocate(MemorySource& source, Place place, std::size_t usable_bytes,
-                                       const char* made_by) {
-  AllocationFacts facts =
-      FactsOf({.bytes = usable_bytes, .place = place, .made_by = made_by, .backtrace = {}});
-  auto block = source.Allocate(usable_bytes);
+Result<void*> MemoryRegistry::Allocate(const AllocationRequest& request) {
+  AllocationFacts facts = FactsOf({.bytes = request.usable_bytes,
+                                   .asked_bytes = request.asked_bytes,
+                                   .place = request.place,
+                                   .made_by = request.made_by,
+                                   .backtrace = {}});
+  auto block = request.source.Allocate(request.usable_bytes, request.pages);
   if (!block.ok()) return block.TakeStatus();
   facts.address = block->address;
   facts.engine_delta = block->engine_delta;
   facts.page_bytes = block->page_bytes;
-  const MemoryOrigin origin = place.on_device() ? MemoryOrigin::kDevice : MemoryOrigin::kPinned;
+  const MemoryOrigin origin = request.place.on_device() ? MemoryOrigin::kDevice : MemoryOrigin::kPinned;
   try {
-    if (Status published = Publish(std::move(facts), *block, &source, origin); !published.ok())
+    if (Status published = Publish(std::move(facts), *block, &request.source, origin); !published.ok())
       return published;
   } catch (...) {
-    source.Free(*block);
+    request.source.Free(*block);
     throw;
   }
   return reinterpret_cast<void*>(block->address);
@@ -71,6 +73,7 @@ Result<void*> MemoryRegistry::Allocate(MemorySource& source, Place place, std::s
 Status MemoryRegistry::Register(void* address, std::size_t bytes, const char* made_by) {
   AllocationFacts facts = FactsOf({.address = reinterpret_cast<std::uintptr_t>(address),
                                    .bytes = bytes,
+                                   .asked_bytes = bytes,
                                    .place = {PlaceKind::kPinned, 0},
                                    .made_by = made_by,
                                    .backtrace = {}});

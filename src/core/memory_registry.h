@@ -26,8 +26,15 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
  public:
   explicit MemoryRegistry(bool with_backtraces) : with_backtraces_(with_backtraces) {}
 
-  /// Allocates from the source; `usable_bytes` is what copies may touch.
-  Result<void*> Allocate(MemorySource& source, Place place, std::size_t usable_bytes, const char* made_by);
+  struct AllocationRequest {
+    MemorySource& source;
+    Place place;
+    std::size_t asked_bytes;
+    std::size_t usable_bytes;  ///< what copies may touch
+    const char* made_by;
+    Pages pages = Pages::kBySize;
+  };
+  Result<void*> Allocate(const AllocationRequest& request);
   /// Makes the program's own host memory known as pinned.
   Status Register(void* address, std::size_t bytes, const char* made_by);
   /// Ends the life of the memory that begins at the address. The code is for one that does not.

@@ -165,9 +165,12 @@ Status Runtime::DestroyStream(void* handle, Context* caller, bool force) {
 }
 
 Result<void*> Runtime::CreateEvent(Context& context, EventGeneration generation, std::uint32_t flags) {
-  auto id = context.device().event_ids().Take();
-  if (!id) return Error{Code::kNoEventResource, Text("device ", context.device().id(), " has no event left")};
-  void* handle = events_.Insert(std::make_shared<Event>(generation, flags, std::move(*id)));
+  const std::shared_ptr<IdPool>& ids = context.device().event_ids();
+  std::optional<IdLease> id;
+  if (generation == EventGeneration::kLegacy) id = ids->Take();
+  if (generation == EventGeneration::kLegacy && !id)
+    return Error{Code::kNoEventResource, Text("device ", context.device().id(), " has no event left")};
+  void* handle = events_.Insert(std::make_shared<Event>(generation, flags, ids, std::move(id)));
   if (handle == nullptr) return Error{Code::kNoEventResource, "no handle is left for another event"};
   bool added = false;
   try {

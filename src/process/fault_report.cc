@@ -57,15 +57,18 @@ void Explain(std::uintptr_t address) {
 }
 
 void OnFault(int signal, siginfo_t* info, void* context) {
-  Explain(reinterpret_cast<std::uintptr_t>(info->si_addr));
+  const bool sent = info->si_code <= 0;  // by a program, not by an access
+  if (!sent) Explain(reinterpret_cast<std::uintptr_t>(info->si_addr));
   if ((previous_action.sa_flags & SA_SIGINFO) != 0 && previous_action.sa_sigaction != nullptr) {
     return previous_action.sa_sigaction(signal, info, context);
   }
   if (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN) {
     return previous_action.sa_handler(signal);
   }
-  // The access faults again after this returns, and the default action ends the process.
+  // The access faults again after this returns, and the default action ends the process. A sent one has to be
+  // sent again.
   ::signal(signal, SIG_DFL);
+  if (sent) ::raise(signal);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ class AllocationOwner {
 struct AllocationFacts {
   std::uintptr_t address = 0;       ///< where the program sees it
   std::size_t bytes = 0;            ///< what copies may touch
+  std::size_t asked_bytes = 0;      ///< what the program asked for, before rounding
   std::ptrdiff_t engine_delta = 0;  ///< add to the program's address to get the copy engines' view
   Place place;
   std::uint32_t page_bytes = 4096;
@@ -106,9 +107,14 @@ class AllocationUse {
 /// One line that names an allocation to a person.
 inline std::string Describe(const Allocation& allocation) {
   const AllocationFacts& facts = allocation.facts;
-  return Text("allocation #", facts.serial, " [", Hex(facts.address), ", +", facts.bytes, " bytes, ",
-              Describe(facts.place), ", made by ", facts.made_by, "]", facts.backtrace.empty() ? "" : " at\n",
-              facts.backtrace);
+  const std::string rounded =
+      facts.bytes == facts.asked_bytes ? "" : Text(" (", facts.bytes, " with rounding)");
+  return Text("allocation #", facts.serial, " [", Hex(facts.address), ", +", facts.asked_bytes, " bytes",
+              rounded, ", ", Describe(facts.place), ", made by ", facts.made_by, "]",
+              facts.backtrace.empty() ? ""
+                                      : " at
+                                        ",
+                                        facts.backtrace);
 }
 
 }  // namespace sampan

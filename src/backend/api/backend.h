@@ -23,11 +23,14 @@ struct MemoryInfo {
   std::size_t total_bytes = 0;
 };
 
+/// What pages a block is to have. By size: huge ones for large blocks.
+enum class Pages { kBySize, kNormal, kHuge };
+
 /// A source of memory of one place. Thread-safe.
 class MemorySource {
  public:
   virtual ~MemorySource() = default;
-  virtual Result<MemoryBlock> Allocate(std::size_t bytes) = 0;
+  virtual Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) = 0;
   virtual void Free(const MemoryBlock& block) noexcept = 0;
   virtual MemoryInfo Info() const = 0;
   /// True for any address of the source's range, allocated or not.

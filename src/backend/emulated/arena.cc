@@ -84,7 +84,7 @@ Arena::~Arena() {
   options_.budget->GiveBack(used_bytes_);
 }
 
-Result<MemoryBlock> Arena::Allocate(std::size_t bytes) {
+Result<MemoryBlock> Arena::Allocate(std::size_t bytes, Pages pages) {
   const auto out_of_memory = [&](std::string_view why) {
     const MemoryInfo info = Info();
     return Error{Code::kMemoryAllocation, Text(options_.name, ": ", bytes, " bytes asked for, ",
@@ -93,7 +93,7 @@ Result<MemoryBlock> Arena::Allocate(std::size_t bytes) {
   if (options_.faults->ShouldFail(FaultKind::kMemory))
     return out_of_memory("failure ordered by SAMPAN_FAULT");
   if (bytes > options_.capacity_bytes) return out_of_memory("more than the capacity (SAMPAN_DEVICE_MEMORY)");
-  const bool huge = bytes > kHugePageThreshold;
+  const bool huge = pages == Pages::kHuge || (pages == Pages::kBySize && bytes > kHugePageThreshold);
   const std::size_t whole = RoundUp(bytes, kPage);
   std::size_t offset = 0;
   bool taken = false;

@@ -32,7 +32,7 @@ class Arena final : public MemorySource {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  Result<MemoryBlock> Allocate(std::size_t bytes) override;
+  Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
   void Free(const MemoryBlock& block) noexcept override;
   MemoryInfo Info() const override;
   bool Owns(std::uintptr_t address) const override { return address - user_base_ < address_space_bytes_; }
