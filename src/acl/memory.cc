@@ -54,7 +54,7 @@ Status AllocateDevice(void** out, std::size_t bytes, aclrtMemMallocPolicy policy
   if (!device.ok()) return device.TakeStatus();
   const Place place{PlaceKind::kDevice, caller->device().id()};
   auto address = caller->runtime.memory().Allocate(
-      {(*device)->memory(), place, RoundUp(bytes), function, PagesOf(policy)});
+      {(*device)->memory(), place, bytes, RoundUp(bytes), function, PagesOf(policy)});
   if (!address.ok()) return address.TakeStatus();
   *out = *address;
   return {};

@@ -49,8 +49,8 @@ Status ProbeEnds(const Ends& ends, const MemoryArgument& dst, const MemoryArgume
 }
 
 /// Takes the source's bytes now, so that the program may reuse it on return.
-Result<Plan> PlanCaptured(const LinearRequest& request, Ends ends) {
-  if (ends.src.place.on_device() || !ends.dst.place.on_device()) {
+Result<Plan> PlanCaptured(const LinearRequest& request, Ends ends, const Profile& profile) {
+  if (profile.attached && (ends.src.place.on_device() || !ends.dst.place.on_device())) {
     return Error{Code::kParamInvalid,
                  Text("kind ", Describe(request.kind), " copies from the host to a device: src is ",
                       Describe(ends.src.place), ", dst is ", Describe(ends.dst.place))};
@@ -59,9 +59,10 @@ Result<Plan> PlanCaptured(const LinearRequest& request, Ends ends) {
   content->captured = std::make_unique_for_overwrite<std::byte[]>(request.bytes);
   std::memcpy(content->captured.get(), ends.src.engine, request.bytes);
   content->segments.push_back({ends.dst.engine, content->captured.get(), request.bytes});
-  content->memory.push_back(std::move(ends.dst.use));
   content->bytes = request.bytes;
-  return Plan{BatchTask{std::move(content)}};
+  const Timing timing = ends.dst.use ? Timing::kQueued : Timing::kDrainThenNow;
+  if (ends.dst.use) content->memory.push_back(std::move(ends.dst.use));
+  return Plan{BatchTask{std::move(content)}, timing};
 }
 
 /// Bytes from the first to behind the last row; fails when they do not fit the address space.
@@ -83,7 +84,7 @@ Result<Plan> PlanLinear(const LinearRequest& request, CopyForm form, const PlanC
   auto located = LocateEnds(dst, src, context);
   if (!located.ok()) return located.TakeStatus();
   Ends& ends = *located;
-  const bool captures = request.kind == CopyKind::kHostToBufferToDevice && context.profile.attached;
+  const bool captures = request.kind == CopyKind::kHostToBufferToDevice;
   if (form == CopyForm::kAsynchronous && !captures) {
     auto kind = ResolveKind(request.kind, ends.src.place, ends.dst.place, context.profile);
     if (!kind.ok()) return kind.TakeStatus();
@@ -95,7 +96,8 @@ Result<Plan> PlanLinear(const LinearRequest& request, CopyForm form, const PlanC
     if (request.dst == request.src) return Plan{.timing = Timing::kNothing};
   }
   if (Status probed = ProbeEnds(ends, dst, src); !probed.ok()) return probed;
-  if (form == CopyForm::kAsynchronous && captures) return PlanCaptured(request, std::move(ends));
+  if (form == CopyForm::kAsynchronous && captures)
+    return PlanCaptured(request, std::move(ends), context.profile);
   const Timing timing = ends.timing();
   return Plan{CopyTask{{ends.dst.engine, ends.src.engine, request.bytes},
                        std::move(ends.dst.use),

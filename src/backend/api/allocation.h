@@ -111,10 +111,7 @@ inline std::string Describe(const Allocation& allocation) {
       facts.bytes == facts.asked_bytes ? "" : Text(" (", facts.bytes, " with rounding)");
   return Text("allocation #", facts.serial, " [", Hex(facts.address), ", +", facts.asked_bytes, " bytes",
               rounded, ", ", Describe(facts.place), ", made by ", facts.made_by, "]",
-              facts.backtrace.empty() ? ""
-                                      : " at
-                                        ",
-                                        facts.backtrace);
+              facts.backtrace.empty() ? "" : " at\n", facts.backtrace);
 }
 
 }  // namespace sampan
