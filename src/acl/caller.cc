@@ -22,8 +22,8 @@ Result<Caller> CallerWithContext() {
   if (const auto default_device = DefaultDevice()) {
     auto context = caller->runtime.RetainPrimary(*default_device);
     if (!context.ok()) return context.TakeStatus();
-    process::ThisThread().primary_context = *context;
-    caller->context = std::move(*context);
+    caller->context = context->get();
+    process::ThisThread().primary_context = std::move(*context);
     return caller;
   }
   return Error{Code::kContextNull,
@@ -58,7 +58,7 @@ Result<StreamCall> FindStreamCall(void* handle) {
   if (!stream.ok()) return stream.TakeStatus();
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
-  return StreamCall{**runtime, {std::move(caller->context), std::move(*stream)}};
+  return StreamCall{**runtime, {caller->context, std::move(*stream)}};
 }
 
 Result<StreamCall> FindOwnStreamCall(void* handle) {

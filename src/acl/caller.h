@@ -10,10 +10,10 @@
 
 namespace sampan::acl {
 
-/// The runtime and the calling thread's context.
+/// The runtime and the calling thread's context, which the thread's own state keeps alive.
 struct Caller {
   Runtime& runtime;
-  std::shared_ptr<Context> context;
+  Context* context;
 
   Device& device() const { return context->device(); }
 };

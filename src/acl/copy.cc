@@ -45,7 +45,7 @@ Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
   auto plan = PlanLinear(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context));
-  return SubmitPlan({std::move(caller->context), std::move(*stream)}, std::move(plan));
+  return SubmitPlan({caller->context, std::move(*stream)}, std::move(plan));
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
     }
     auto call = FindOwnStreamCall(stream);
     if (!call.ok()) return call.TakeStatus();
-    return (*found)->Reset();
+    return (*found)->Reset(call->stream());
   });
 }
 

@@ -27,7 +27,7 @@ Status Fill(const FillRequest& request, Wait wait, aclrtStream stream_handle) {
   if (!caller.ok()) return caller.TakeStatus();
   auto plan = PlanFill(request, caller->runtime.PlanContextOf(*caller->context));
   if (wait == Wait::kYes) return RunPlan(*caller->context, std::move(plan));
-  return SubmitPlan({std::move(caller->context), std::move(*stream)}, std::move(plan));
+  return SubmitPlan({caller->context, std::move(*stream)}, std::move(plan));
 }
 
 Status FillBytes(void* address, size_t most, int32_t value, size_t count, Wait wait, aclrtStream stream) {

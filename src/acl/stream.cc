@@ -36,7 +36,7 @@ Status Destroy(aclrtStream stream, bool force) {
   if (Status present = RequireNonNull("stream", stream); !present.ok()) return present;
   auto caller = CallerMaybeWithoutContext();
   if (!caller.ok()) return caller.TakeStatus();
-  return caller->runtime.DestroyStream(stream, caller->context.get(), force);
+  return caller->runtime.DestroyStream(stream, caller->context, force);
 }
 
 Status Synchronize(aclrtStream handle, Deadline deadline) {

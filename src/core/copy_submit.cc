@@ -14,7 +14,7 @@ Status CheckStreamContext(const CopyTarget& target) {
           Text("stream ", target.TheStream().id(), " belongs to another context than the calling thread's")};
 }
 
-Status SubmitPlan(const CopyTarget& target, Result<Plan> plan) {
+Status SubmitPlan(const CopyTarget& target, Result<Plan>&& plan) {
   if (!plan.ok()) return plan.TakeStatus();
   switch (plan->timing) {
     case Timing::kNothing:
@@ -33,7 +33,7 @@ Status SubmitPlan(const CopyTarget& target, Result<Plan> plan) {
   return point.ok() ? Status() : point.TakeStatus();
 }
 
-Status RunPlan(const Context& context, Result<Plan> plan) {
+Status RunPlan(const Context& context, Result<Plan>&& plan) {
   if (!plan.ok()) return plan.TakeStatus();
   if (plan->timing == Timing::kNothing) return {};
   auto device = context.device().Open();

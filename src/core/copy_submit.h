@@ -12,7 +12,7 @@ namespace sampan {
 
 /// Who asked, and for which stream.
 struct CopyTarget {
-  std::shared_ptr<Context> context;
+  Context* context;                ///< the calling thread's, which keeps it alive during the call
   std::shared_ptr<Stream> stream;  ///< null: the context's default stream
 
   Stream& TheStream() const { return stream != nullptr ? *stream : *context->default_stream(); }
@@ -22,9 +22,9 @@ struct CopyTarget {
 Status CheckStreamContext(const CopyTarget& target);
 
 /// For the asynchronous calls: as the plan's timing says.
-Status SubmitPlan(const CopyTarget& target, Result<Plan> plan);
+Status SubmitPlan(const CopyTarget& target, Result<Plan>&& plan);
 
 /// For the blocking calls: done on return, outside every stream.
-Status RunPlan(const Context& context, Result<Plan> plan);
+Status RunPlan(const Context& context, Result<Plan>&& plan);
 
 }  // namespace sampan

@@ -8,8 +8,13 @@
 namespace sampan {
 
 std::optional<Event::Recording> Event::Latest() {
-  const std::lock_guard lock(mutex_);
-  return latest_;
+  std::optional<Recording> latest;
+  {
+    const std::lock_guard lock(mutex_);
+    latest = latest_;
+  }
+  if (latest && latest->reset && latest->reset->Reached()) return std::nullopt;
+  return latest;
 }
 
 Result<std::uint32_t> Event::Id() {
@@ -32,7 +37,7 @@ Status Event::Record(Stream& stream) {
   auto point = stream.Enqueue(MarkTask{mark});
   if (!point.ok()) return point.TakeStatus();
   const std::lock_guard lock(mutex_);
-  latest_ = Recording{std::move(*point), std::move(mark)};
+  latest_ = Recording{std::move(*point), std::move(mark), std::nullopt};
   return {};
 }
 
@@ -52,13 +57,15 @@ Status Event::WaitIn(Stream& stream, Deadline deadline) {
   return {};
 }
 
-Status Event::Reset() {
+Status Event::Reset(Stream& stream) {
   if (generation_ == EventGeneration::kEx || !CanSync()) {
     return {Code::kFeatureNotSupport,
             "the event cannot be reset: made by aclrtCreateEventExWithFlag, or without ACL_EVENT_SYNC"};
   }
+  auto point = stream.Enqueue(MarkTask{std::make_shared<Mark>()});
+  if (!point.ok()) return point.TakeStatus();
   const std::lock_guard lock(mutex_);
-  latest_.reset();
+  if (latest_) latest_->reset = std::move(*point);
   return {};
 }
 

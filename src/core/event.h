@@ -33,7 +33,8 @@ class Event {
   Status Record(Stream& stream);
   /// Makes the stream wait. The time limit starts now.
   Status WaitIn(Stream& stream, Deadline deadline);
-  Status Reset();
+  /// Takes the recording back when the stream comes by.
+  Status Reset(Stream& stream);
   /// Blocks the host until the latest recording is over.
   Status Synchronize(Deadline deadline);
   bool Recorded();  ///< the recording is over; what "never recorded" means depends on the generation
@@ -50,6 +51,7 @@ class Event {
   struct Recording {
     Point point;
     std::shared_ptr<Mark> mark;
+    std::optional<Point> reset;  ///< where it is taken back
   };
 
   bool CanSync() const { return (flags_ & (EventFlags::kSync | EventFlags::kInnerSync)) != 0; }

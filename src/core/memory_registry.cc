@@ -37,14 +37,13 @@ Status MemoryRegistry::Publish(AllocationFacts facts, const MemoryBlock& block, 
   record.block = block;
   record.source = source;
   record.origin = origin;
-  record.Begin(*this);
   try {
     pages_.Insert(record);
   } catch (...) {
-    static_cast<void>(record.EndLife());
     unused_records_.push_back(&record);
     throw;
   }
+  record.Begin(*this);
   return {};
 }
 
@@ -94,30 +93,23 @@ Status MemoryRegistry::End(void* address, MemoryOrigin origin, Code unknown_code
   if (record.facts.address != start) {
     return {unknown_code, Text(Hex(address), " lies inside, not at the beginning of, ", Describe(record))};
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (!use->EndLife()) {
-      return {unknown_code, Text(Hex(address), " was freed by another thread at the same time")};
-    }
-    pages_.Erase(*use.get());
-  }
-  use->Release();  // the program's
+  // The use taken above keeps the record from being reclaimed until it has left the map.
+  if (!use->EndLife())
+    return {unknown_code, Text(Hex(address), " was freed by another thread at the same time")};
+  const std::lock_guard lock(mutex_);
+  pages_.Erase(*use.get());
   return {};
 }
 
 void MemoryRegistry::EndAllOf(std::int32_t device) {
-  std::vector<Record*> ended;
-  {
-    const std::lock_guard lock(mutex_);
-    ended.reserve(records_.size());
-    for (Record& record : records_) {
-      if (record.facts.place != Place{PlaceKind::kDevice, device} || !record.EndLife()) continue;
-      pages_.Erase(record);
-      ended.push_back(&record);
-    }
+  std::vector<AllocationUse> seen;  // let go after the lock: that may reclaim
+  const std::lock_guard lock(mutex_);
+  seen.reserve(records_.size());
+  for (Record& record : records_) {
+    if (!record.TryUse()) continue;
+    seen.emplace_back(&record);
+    if (record.facts.place == Place{PlaceKind::kDevice, device} && record.EndLife()) pages_.Erase(record);
   }
-  for (Record* record : ended)
-    record->Release();
 }
 
 void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
@@ -132,7 +124,7 @@ AllocationUse MemoryRegistry::Find(std::uintptr_t address) const {
   for (;;) {
     Allocation* found = pages_.Find(address);
     if (found == nullptr) return {};
-    if (!found->TryUse()) continue;  // being recycled: the map is about to change
+    if (!found->TryUse()) continue;  // just beginning or ending: the map is about to agree
     AllocationUse use(found);
     if (pages_.Find(address) != found) continue;
     if (!found->Contains(address)) return {};

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 
 namespace sampan {
 namespace {
+
+/// How often a thread that waits for callbacks asks its streams while they work.
+constexpr std::chrono::microseconds kPollInterval{500};
 
 Status Unserved() {
   return {Code::kStreamNoCallbackRegistered,
@@ -39,11 +43,11 @@ class ReportThreads::Work final : public HostWork {
 Status ReportThreads::Subscribe(std::uint64_t thread, const std::shared_ptr<Stream>& stream) {
   {
     const std::lock_guard lock(mutex_);
-    if (thread_of_.contains(stream.get())) {
+    if (subscriptions_.contains(stream.get())) {
       return {Code::kStreamSubscribe, Text("stream ", stream->id(), " has a thread subscribed already")};
     }
     items_[thread];
-    thread_of_.emplace(stream.get(), thread);
+    subscriptions_.emplace(stream.get(), Subscription{thread, stream});
   }
   changed_.notify_all();
   return {};
@@ -51,17 +55,17 @@ Status ReportThreads::Subscribe(std::uint64_t thread, const std::shared_ptr<Stre
 
 std::deque<ReportThreads::Item> ReportThreads::Remove(const Stream* stream) {
   std::deque<Item> dropped;
-  const auto entry = thread_of_.find(stream);
-  if (entry == thread_of_.end()) return dropped;
-  const std::uint64_t thread = entry->second;
+  const auto entry = subscriptions_.find(stream);
+  if (entry == subscriptions_.end()) return dropped;
+  const std::uint64_t thread = entry->second.thread;
   auto& items = items_[thread];
   const auto rest = std::stable_partition(items.begin(), items.end(),
                                           [&](const Item& item) { return item.stream != stream; });
   dropped.assign(std::move_iterator(rest), std::move_iterator(items.end()));
   items.erase(rest, items.end());
-  thread_of_.erase(entry);
-  const bool serves_others = std::any_of(thread_of_.begin(), thread_of_.end(),
-                                         [&](const auto& each) { return each.second == thread; });
+  subscriptions_.erase(entry);
+  const bool serves_others = std::any_of(subscriptions_.begin(), subscriptions_.end(),
+                                         [&](const auto& each) { return each.second.thread == thread; });
   if (!serves_others) items_.erase(thread);
   return dropped;
 }
@@ -73,8 +77,8 @@ Status ReportThreads::Unsubscribe(std::uint64_t thread, const std::shared_ptr<St
     if (!items_.contains(thread)) {
       return {Code::kThreadSubscribe, Text("thread ", thread, " is not subscribed to any stream")};
     }
-    const auto entry = thread_of_.find(stream.get());
-    if (entry == thread_of_.end() || entry->second != thread) {
+    const auto entry = subscriptions_.find(stream.get());
+    if (entry == subscriptions_.end() || entry->second.thread != thread) {
       return {Code::kStreamNoCallbackRegistered,
               Text("thread ", thread, " is not subscribed to stream ", stream->id())};
     }
@@ -93,7 +97,7 @@ void ReportThreads::Forget(const Stream& stream) {
 
 bool ReportThreads::Subscribed(const Stream& stream) const {
   const std::lock_guard lock(mutex_);
-  return thread_of_.contains(&stream);
+  return subscriptions_.contains(&stream);
 }
 
 Status ReportThreads::Launch(Stream& stream, const Callback& callback) {
@@ -102,7 +106,9 @@ Status ReportThreads::Launch(Stream& stream, const Callback& callback) {
             Text("stream ", stream.id(), " has no thread subscribed: call aclrtSubscribeReport first")};
   }
   auto point = stream.Enqueue(HostTask{std::make_shared<Work>(shared_from_this(), &stream, callback)});
-  return point.ok() ? Status() : point.TakeStatus();
+  if (!point.ok()) return point.TakeStatus();
+  changed_.notify_all();  // whoever waits in Process has something to poll for
+  return {};
 }
 
 void ReportThreads::Deliver(const Stream* stream, const Callback& callback,
@@ -110,35 +116,52 @@ void ReportThreads::Deliver(const Stream* stream, const Callback& callback,
   bool served = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto entry = thread_of_.find(stream);
-    served = entry != thread_of_.end();
-    if (served) items_[entry->second].push_back({stream, callback, callback.holds_stream ? resume : nullptr});
+    const auto entry = subscriptions_.find(stream);
+    served = entry != subscriptions_.end();
+    if (served)
+      items_[entry->second.thread].push_back({stream, callback, callback.holds_stream ? resume : nullptr});
   }
   if (!served) return resume(Unserved());
   changed_.notify_all();
   if (!callback.holds_stream) resume({});
 }
 
+bool ReportThreads::PollStreamsOf(std::uint64_t thread) {
+  std::vector<std::shared_ptr<Stream>> streams;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& entry : subscriptions_) {
+      if (entry.second.thread != thread) continue;
+      if (auto stream = entry.second.stream.lock()) streams.push_back(std::move(stream));
+    }
+  }
+  bool working = false;
+  for (const auto& stream : streams)
+    working = !stream->Last().Reached() || working;
+  return working;
+}
+
 Status ReportThreads::Process(std::uint64_t thread, Deadline deadline) {
   std::deque<Item> ready;
-  {
+  while (ready.empty()) {
+    const bool working = PollStreamsOf(thread);
     std::unique_lock lock(mutex_);
-    const auto something = [&] {
-      const auto entry = items_.find(thread);
-      return entry != items_.end() && !entry->second.empty();
-    };
-    bool found = true;
-    if (deadline == kNever) {
-      changed_.wait(lock, something);
-    } else {
-      found = changed_.wait_until(lock, deadline, something);
+    const auto entry = items_.find(thread);
+    if (entry != items_.end() && !entry->second.empty()) {
+      ready.swap(entry->second);
+      break;
     }
-    if (!found) {
-      if (!items_.contains(thread))
+    if (Clock::now() >= deadline) {
+      if (entry == items_.end())
         return {Code::kThreadSubscribe, "this thread is not subscribed to any stream"};
       return {Code::kReportTimeout, "no callback came within the time limit"};
     }
-    ready.swap(items_[thread]);
+    const Deadline look_again = working ? std::min(deadline, Clock::now() + kPollInterval) : deadline;
+    if (look_again == kNever) {
+      changed_.wait(lock);
+    } else {
+      changed_.wait_until(lock, look_again);
+    }
   }
   for (const Item& item : ready) {
     item.callback.function(item.callback.argument);

@@ -44,12 +44,19 @@ class ReportThreads : public std::enable_shared_from_this<ReportThreads> {
   class Work;
 
   void Deliver(const Stream* stream, const Callback& callback, std::function<void(Status)> resume);
+  /// Asks the thread's streams how far they are, which is what moves them under a schedule that runs nothing
+  /// unasked. True while one of them has work.
+  bool PollStreamsOf(std::uint64_t thread);
   /// Takes a stream out; gives the items to resume.
   std::deque<Item> Remove(const Stream* stream);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<const Stream*, std::uint64_t> thread_of_;
+  struct Subscription {
+    std::uint64_t thread;
+    std::weak_ptr<Stream> stream;
+  };
+  std::map<const Stream*, Subscription> subscriptions_;
   std::map<std::uint64_t, std::deque<Item>> items_;  // an entry per subscribed thread
 };
 

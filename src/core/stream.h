@@ -44,7 +44,7 @@ class Stream final : private QueueListener {
                                                 const StreamOptions& options, IdLease id);
 
   /// Queues a task; the point is reached when it is over.
-  Result<Point> Enqueue(Task task);
+  Result<Point> Enqueue(Task&& task);
   /// Waits for everything queued so far and reports, once, what failed. The code is for a deadline that is
   /// over.
   Status Synchronize(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);

@@ -18,8 +18,8 @@ struct ThreadState {
   std::string shown_messages;   ///< what the program was last given a pointer to
 
   /// The context that calls of this thread use, or null.
-  std::shared_ptr<Context> Current() const {
-    const auto& context = explicit_context != nullptr ? explicit_context : primary_context;
+  Context* Current() const {
+    Context* const context = explicit_context != nullptr ? explicit_context.get() : primary_context.get();
     return context != nullptr && context->alive() ? context : nullptr;
   }
 };

@@ -33,9 +33,11 @@ struct AllocationFacts {
   std::string backtrace;     ///< where, when SAMPAN_BACKTRACE=1
 };
 
-/// Counts its users: the program (until it frees) and every task queued on it. Thread-safe. The records are
-/// pooled and never unmapped, so TryUse may be called on one that is being recycled: it then answers false,
-/// or takes a use of the successor, which the caller detects by looking the address up again.
+/// Counts its users: the program (until it frees) and every task queued on it. Thread-safe. Beginnings and
+/// ends of uses are counted apart, each on its own cache line: programs begin uses while engines end others.
+/// Both only grow. The records are pooled and never unmapped, so TryUse may be called on one that is being
+/// recycled: it then answers false, or takes a use of the successor, which the caller detects by looking the
+/// address up again.
 class Allocation {
  public:
   AllocationFacts facts;
@@ -48,33 +50,50 @@ class Allocation {
   }
 
   /// False once the program has freed it.
-  bool live() const { return live_.load(std::memory_order_acquire); }
-  /// The program frees it; says whether it was still live.
-  bool EndLife() { return live_.exchange(false, std::memory_order_acq_rel); }
+  bool live() const { return state_.load(std::memory_order_acquire) == State::kLive; }
 
-  /// Starts its life with one use, the program's.
+  /// Starts its life.
   void Begin(AllocationOwner& owner) {
     owner_ = &owner;
-    live_.store(true, std::memory_order_relaxed);
-    uses_.store(1, std::memory_order_release);
+    state_.store(State::kLive, std::memory_order_seq_cst);
   }
-  bool TryUse() {
-    std::uint32_t uses = uses_.load(std::memory_order_relaxed);
-    while (uses != 0) {
-      if (uses_.compare_exchange_weak(uses, uses + 1, std::memory_order_acquire, std::memory_order_relaxed))
-        return true;
-    }
+  /// The program frees it; says whether it was still live. It is reclaimed now, or with the end of the last
+  /// use.
+  bool EndLife() noexcept {
+    State live = State::kLive;
+    if (!state_.compare_exchange_strong(live, State::kFreed, std::memory_order_seq_cst)) return false;
+    ReclaimIfUnused();
+    return true;
+  }
+  bool TryUse() noexcept {
+    begun_.fetch_add(1, std::memory_order_seq_cst);
+    if (state_.load(std::memory_order_seq_cst) == State::kLive) return true;
+    Release();
     return false;
   }
-  void Use() { uses_.fetch_add(1, std::memory_order_relaxed); }
   void Release() noexcept {
-    if (uses_.fetch_sub(1, std::memory_order_acq_rel) == 1) owner_->Reclaim(*this);
+    ended_.fetch_add(1, std::memory_order_seq_cst);
+    if (state_.load(std::memory_order_seq_cst) == State::kFreed) ReclaimIfUnused();
   }
 
  private:
-  std::atomic<std::uint32_t> uses_{0};
-  std::atomic<bool> live_{false};
+  enum class State : std::uint8_t { kUnused, kLive, kFreed };
+  static constexpr std::size_t kCacheLine = 64;
+
+  /// After the life ended. A use that began before is seen here, and one that begins later sees the end of
+  /// the life and touches nothing: so equal counts mean that nobody is left. Ends are read first, because
+  /// they never overtake.
+  void ReclaimIfUnused() noexcept {
+    const std::uint64_t ended = ended_.load(std::memory_order_seq_cst);
+    if (begun_.load(std::memory_order_seq_cst) != ended) return;
+    State freed = State::kFreed;
+    if (state_.compare_exchange_strong(freed, State::kUnused)) owner_->Reclaim(*this);
+  }
+
+  std::atomic<State> state_{State::kUnused};
   AllocationOwner* owner_ = nullptr;
+  alignas(kCacheLine) std::atomic<std::uint64_t> begun_{0};
+  alignas(kCacheLine) std::atomic<std::uint64_t> ended_{0};
 };
 
 /// Holds one use of an allocation, or nothing (pageable memory has no record). Move-only.
@@ -92,10 +111,6 @@ class AllocationUse {
     if (allocation_ != nullptr) allocation_->Release();
   }
 
-  AllocationUse Share() const {
-    if (allocation_ != nullptr) allocation_->Use();
-    return AllocationUse(allocation_);
-  }
   Allocation* get() const { return allocation_; }
   Allocation* operator->() const { return allocation_; }
   explicit operator bool() const { return allocation_ != nullptr; }

@@ -24,7 +24,7 @@ class Queue {
  public:
   virtual ~Queue() = default;
   /// Appends; blocks while the queue is full. Returns the timeline value that the task's end will give.
-  virtual Result<std::uint64_t> Submit(Task task) = 0;
+  virtual Result<std::uint64_t> Submit(Task&& task) = 0;
   virtual const std::shared_ptr<Timeline>& timeline() const = 0;
   /// The value of the last task submitted.
   virtual std::uint64_t submitted() const = 0;

@@ -8,6 +8,12 @@
 #include "base/text.h"
 
 namespace sampan::emulated {
+namespace {
+
+/// How long a submitter waits for a full queue to drain well.
+constexpr std::chrono::milliseconds kPatience{1};
+
+}  // namespace
 
 std::shared_ptr<EmulatedQueue> EmulatedQueue::Create(QueueScheduler& scheduler, QueueListener& listener,
                                                      FaultPlan& faults) {
@@ -30,34 +36,40 @@ EmulatedQueue::~EmulatedQueue() {
   ::operator delete(slots_);
 }
 
-Result<std::uint64_t> EmulatedQueue::Submit(Task task) {
+Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
   if (faults_.ShouldFail(FaultKind::kQueue)) {
     return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
   }
-  std::uint64_t value = 0;
+  std::uint64_t value = TryAppend(task);
   while (value == 0) {
-    std::uint64_t wait_for = 0;
-    {
-      const std::lock_guard lock(submit_mutex_);
-      const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-      if (tail - timeline_->value() < kDepth) {
-        value = tail + 1;
-        std::construct_at(&SlotOf(value), std::move(task));
-        // Sequentially consistent against TryLeave, which stores the state first and loads the tail then.
-        tail_.store(value, std::memory_order_seq_cst);
-      } else {
-        wait_for = tail + 1 - kDepth;
-      }
-    }
-    if (wait_for != 0) timeline_->Wait(wait_for, kNever);
+    WaitForRoom();
+    value = TryAppend(task);
   }
-  State idle = State::kIdle;
-  if (state_.load(std::memory_order_seq_cst) == State::kIdle &&
-      state_.compare_exchange_strong(idle, State::kScheduled)) {
+  std::uint64_t idle = kIdle;
+  if (state_.load(std::memory_order_seq_cst) == kIdle && state_.compare_exchange_strong(idle, kScheduled)) {
     scheduler_.MakeReady(shared_from_this());
   }
   scheduler_.Submitted();
   return value;
+}
+
+std::uint64_t EmulatedQueue::TryAppend(Task& task) {
+  const std::lock_guard lock(submit_mutex_);
+  const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+  if (tail - seen_done_ >= kDepth) seen_done_ = timeline_->value();
+  if (tail - seen_done_ >= kDepth) return 0;
+  std::construct_at(&SlotOf(tail + 1), std::move(task));
+  // Sequentially consistent against TryLeave, which stores the state first and loads the tail then.
+  tail_.store(tail + 1, std::memory_order_seq_cst);
+  return tail + 1;
+}
+
+void EmulatedQueue::WaitForRoom() {
+  // Rather for a quarter of the queue than for one place: a sleep per task would be slow. But not for ever,
+  // because the one place may be all that comes until this thread goes on.
+  const std::uint64_t full_at = submitted() - kDepth;
+  if (timeline_->Wait(full_at + kDepth / 4, Clock::now() + kPatience)) return;
+  timeline_->Wait(full_at + 1, kNever);
 }
 
 EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most) {
@@ -76,15 +88,19 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most) {
 
 bool EmulatedQueue::TryLeave() {
   const std::uint64_t done = done_;  // not ours to read once the state is idle
-  state_.store(State::kIdle, std::memory_order_seq_cst);
+  state_.store(kIdle, std::memory_order_seq_cst);
   if (tail_.load(std::memory_order_seq_cst) == done) return true;
-  State idle = State::kIdle;
-  return !state_.compare_exchange_strong(idle, State::kScheduled);
+  std::uint64_t idle = kIdle;
+  return !state_.compare_exchange_strong(idle, kScheduled);
 }
 
 void EmulatedQueue::Unblock() noexcept {
-  State blocked = State::kBlocked;
-  if (state_.compare_exchange_strong(blocked, State::kScheduled)) scheduler_.MakeReady(shared_from_this());
+  std::uint64_t state = state_.load(std::memory_order_seq_cst);
+  while (state >= kFirstTicket) {
+    if (!state_.compare_exchange_weak(state, kScheduled)) continue;
+    scheduler_.MakeReady(shared_from_this());
+    return;
+  }
 }
 
 bool EmulatedQueue::ExecuteHead(Task& task, std::uint64_t value) {
@@ -96,10 +112,10 @@ bool EmulatedQueue::ExecuteHead(Task& task, std::uint64_t value) {
 
 template <typename Over>
 bool EmulatedQueue::BlockUnless(Over over) {
-  state_.store(State::kBlocked, std::memory_order_seq_cst);
-  if (!over()) return false;
-  State blocked = State::kBlocked;
-  return state_.compare_exchange_strong(blocked, State::kScheduled);
+  std::uint64_t ticket = next_ticket_++;
+  state_.store(ticket, std::memory_order_seq_cst);
+  // From here on the queue may be somebody else's.
+  return over() && state_.compare_exchange_strong(ticket, kScheduled);
 }
 
 bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t value) {

@@ -24,7 +24,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
                                                FaultPlan& faults);
   ~EmulatedQueue() override;
 
-  Result<std::uint64_t> Submit(Task task) override;
+  Result<std::uint64_t> Submit(Task&& task) override;
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return tail_.load(std::memory_order_acquire); }
   void Discard() override;
@@ -37,7 +37,10 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   /// For schedulers, after kEmpty: lets go. False when a task came in between, and the queue is still the
   /// caller's.
   bool TryLeave();
-  bool HasTasks() const { return done_ != tail_.load(std::memory_order_acquire); }
+  bool HasTasks() {
+    if (done_ == seen_tail_) seen_tail_ = tail_.load(std::memory_order_acquire);
+    return done_ != seen_tail_;
+  }
   /// Looks again at what the queue is blocked by. Safe to call at any time.
   void Unblock() noexcept;
   /// The timeline that holds the queue back, if one does. For schedulers that run one task at a time.
@@ -46,12 +49,17 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::shared_ptr<EmulatedQueue> next_ready;  ///< for the scheduler's list
 
  private:
-  enum class State : std::uint8_t { kIdle, kScheduled, kBlocked };
+  /// kIdle, kScheduled, or blocked. Blocked states carry a ticket, so that whoever blocked the queue takes
+  /// back this very blocking and not a later one.
+  static constexpr std::uint64_t kIdle = 0, kScheduled = 1, kFirstTicket = 2;
   static constexpr std::uint64_t kSlots = 2048;
   static_assert((kSlots & (kSlots - 1)) == 0 && kSlots >= kDepth);
 
   EmulatedQueue(QueueScheduler& scheduler, QueueListener& listener, FaultPlan& faults);
 
+  /// Puts the task into the ring and gives its value; 0 when the queue is full.
+  std::uint64_t TryAppend(Task& task);
+  void WaitForRoom();
   /// Whether the task at the head is over. False: it blocks the queue, which is no longer the caller's.
   bool ExecuteHead(Task& task, std::uint64_t value);
   bool ExecuteWait(WaitTask& task, std::uint64_t value);
@@ -69,17 +77,22 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   FaultPlan& faults_;
   const std::shared_ptr<EmulatedTimeline> timeline_;
   const std::shared_ptr<Timeline> public_timeline_;
-
-  std::mutex submit_mutex_;
-  Task* const slots_;                   // kSlots, each constructed when a task is put there
-  std::atomic<std::uint64_t> tail_{0};  // tasks submitted
-  std::uint64_t done_ = 0;              // tasks over; belongs to whoever has the turn
+  Task* const slots_;  // kSlots, each constructed when a task is put there
+  std::atomic<std::uint64_t> state_{kIdle};
   std::atomic<std::uint64_t> discard_to_{0};
-  std::atomic<State> state_{State::kIdle};
 
-  // The head task's own state while it blocks; belongs to whoever has the turn.
+  // Written by submitters.
+  alignas(64) std::mutex submit_mutex_;
+  std::uint64_t seen_done_ = 0;         // under the mutex: tasks known to be over
+  std::atomic<std::uint64_t> tail_{0};  // tasks submitted
+
+  // Belongs to whoever has the turn.
+  alignas(64) std::uint64_t done_ = 0;  // tasks over
+  std::uint64_t seen_tail_ = 0;         // tasks known to be submitted
+  std::uint64_t next_ticket_ = kFirstTicket;
   std::shared_ptr<Timeline> blocked_on_;
   std::uint64_t host_started_ = 0;  // the value of the host task that was started last
+
   // The outcome of host work, delivered from any thread.
   std::mutex host_mutex_;
   std::uint64_t host_done_ = 0;

@@ -43,8 +43,8 @@ class EmulatedTimeline final : public Timeline {
 
   QueueScheduler& scheduler_;
   std::weak_ptr<EmulatedQueue> queue_;
-  std::atomic<std::uint64_t> value_{0};
-  std::atomic<std::uint64_t> wake_at_{kNobody};  // the least value that somebody waits for
+  alignas(64) std::atomic<std::uint64_t> value_{0};          // written with every task that ends
+  alignas(64) std::atomic<std::uint64_t> wake_at_{kNobody};  // the least value that somebody waits for
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Waiter> waiters_;

@@ -60,16 +60,18 @@ void SteppedScheduler::UnblockExpired() {
 }
 
 std::shared_ptr<EmulatedQueue> SteppedScheduler::Choose(EmulatedTimeline* wanted) {
-  // The queue at the end of the chain of waits that holds the wanted value back.
-  std::shared_ptr<EmulatedQueue> needed = wanted == nullptr ? nullptr : wanted->queue();
-  for (std::size_t hops = 0; needed != nullptr && needed->blocked_on() != nullptr && hops < kMostQueues;
-       ++hops) {
-    const auto holding = std::dynamic_pointer_cast<EmulatedTimeline>(needed->blocked_on());
-    needed = holding == nullptr ? nullptr : holding->queue();
-  }
   const std::lock_guard lock(mutex_);
   ++activity_;
   if (ready_.empty()) return nullptr;
+  // The queue at the end of the chain of waits that holds the wanted value back, or the first of it that can
+  // go on.
+  std::shared_ptr<EmulatedQueue> needed = wanted == nullptr ? nullptr : wanted->queue();
+  const auto is_ready = [&] { return std::find(ready_.begin(), ready_.end(), needed) != ready_.end(); };
+  for (std::size_t hops = 0;
+       needed != nullptr && needed->blocked_on() != nullptr && !is_ready() && hops < kMostQueues; ++hops) {
+    const auto holding = std::dynamic_pointer_cast<EmulatedTimeline>(needed->blocked_on());
+    needed = holding == nullptr ? nullptr : holding->queue();
+  }
   auto chosen = ready_.begin();
   if (schedule_.kind == Schedule::Kind::kSeeded) {
     chosen += static_cast<std::ptrdiff_t>(random_() % ready_.size());
