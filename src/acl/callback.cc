@@ -76,7 +76,6 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
       return {Code::kStreamSubscribe,
               Text("stream ", call->stream().id(), " has a subscribed thread: use aclrtLaunchCallback")};
     }
-    auto point = call->stream().Enqueue(HostTask{call->runtime.host_threads().MakeWork(fn, args)});
-    return point.ok() ? Status() : point.TakeStatus();
+    return call->stream().Enqueue(HostTask{call->runtime.host_threads().MakeWork(fn, args)});
   });
 }

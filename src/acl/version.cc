@@ -4,7 +4,6 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
-#include <regex>
 #include <string>
 
 #include "acl/acl_rt.h"
@@ -63,15 +62,42 @@ Result<std::string> FindVersion(const std::string& package) {
 struct VersionParts {
   std::string major, minor, patch, stage, stage_number;
 };
+
+/// Takes what the beginning of the text has of such characters.
+template <typename Belongs>
+std::string TakeWhile(std::string_view& text, Belongs belongs) {
+  const auto end = std::find_if_not(text.begin(), text.end(), belongs);
+  std::string taken(text.begin(), end);
+  text.remove_prefix(taken.size());
+  return taken;
+}
+
+std::string TakeDigits(std::string_view& text) {
+  constexpr std::size_t kMostDigits = 4;
+  std::string digits = TakeWhile(text, [](char c) { return c >= '0' && c <= '9'; });
+  return digits.size() <= kMostDigits ? digits : std::string();
+}
+
+bool TakeSeparator(std::string_view& text) {
+  const bool found = !text.empty() && (text.front() == '.' || text.front() == '-');
+  if (found) text.remove_prefix(1);
+  return found;
+}
+
 Result<VersionParts> SplitVersion(const std::string& version) {
-  static const std::regex& form = *new std::regex(
-      R"(v?(\d{1,3})\.(\d{1,2})(?:\.(\d{1,2}))?(?:[.-]?(alpha|beta|rc)[.-]?(\d{1,2}0?\d?)?)?.*)",
-      std::regex::icase);
-  std::smatch match;
-  if (!std::regex_match(version, match, form)) {
+  std::string_view rest = version;
+  VersionParts parts;
+  parts.major = TakeDigits(rest);
+  if (TakeSeparator(rest)) parts.minor = TakeDigits(rest);
+  if (parts.major.empty() || parts.minor.empty()) {
     return Error{Code::kInternalAcl, Text("the version '", version, "' is malformed")};
   }
-  return VersionParts{match[1], match[2], match[3], match[4], match[5]};
+  if (TakeSeparator(rest)) parts.patch = TakeDigits(rest);
+  TakeSeparator(rest);
+  parts.stage = TakeWhile(rest, [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; });
+  TakeSeparator(rest);
+  parts.stage_number = TakeDigits(rest);
+  return parts;
 }
 
 int NumberOf(const std::string& digits) {

@@ -13,18 +13,18 @@ inline void CpuRelax() {
 #endif
 }
 
-/// Waits until `ready()` holds or the time is over; says which.
+/// Waits until `ready()` holds or the time is over; says which. It looks a few times a microsecond: whoever
+/// makes it ready writes what is looked at, and would be slowed down by looks without a pause.
 template <typename Ready>
 bool SpinFor(std::chrono::nanoseconds time, Ready ready) {
-  constexpr int kLooksPerClockRead = 32;
+  constexpr int kPausesPerLook = 8;
   const Deadline end = Clock::now() + time;
-  do {
-    for (int look = 0; look < kLooksPerClockRead; ++look) {
-      if (ready()) return true;
+  while (!ready()) {
+    for (int pause = 0; pause < kPausesPerLook; ++pause)
       CpuRelax();
-    }
-  } while (Clock::now() < end);
-  return false;
+    if (Clock::now() >= end) return ready();
+  }
+  return true;
 }
 
 }  // namespace sampan

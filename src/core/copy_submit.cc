@@ -29,8 +29,7 @@ Status SubmitPlan(const CopyTarget& target, Result<Plan>&& plan) {
       break;
   }
   if (Status own = CheckStreamContext(target); !own.ok()) return own;
-  auto point = target.TheStream().Enqueue(std::move(plan->task));
-  return point.ok() ? Status() : point.TakeStatus();
+  return target.TheStream().Enqueue(std::move(plan->task));
 }
 
 Status RunPlan(const Context& context, Result<Plan>&& plan) {

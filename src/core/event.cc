@@ -34,7 +34,7 @@ Status Event::CheckRecorded() {
 Status Event::Record(Stream& stream) {
   if (auto id = Id(); !id.ok()) return id.TakeStatus();
   auto mark = std::make_shared<Mark>();
-  auto point = stream.Enqueue(MarkTask{mark});
+  auto point = stream.EnqueueWithPoint(MarkTask{mark});
   if (!point.ok()) return point.TakeStatus();
   const std::lock_guard lock(mutex_);
   latest_ = Recording{std::move(*point), std::move(mark), std::nullopt};
@@ -48,7 +48,7 @@ Status Event::WaitIn(Stream& stream, Deadline deadline) {
   }
   const auto recording = Latest();
   if (!recording) return {};
-  auto point = stream.Enqueue(WaitTask{recording->point, deadline});
+  auto point = stream.EnqueueWithPoint(WaitTask{recording->point, deadline});
   if (!point.ok()) return point.TakeStatus();
   if (generation_ == EventGeneration::kEx) return {};
   const std::lock_guard lock(mutex_);
@@ -62,7 +62,7 @@ Status Event::Reset(Stream& stream) {
     return {Code::kFeatureNotSupport,
             "the event cannot be reset: made by aclrtCreateEventExWithFlag, or without ACL_EVENT_SYNC"};
   }
-  auto point = stream.Enqueue(MarkTask{std::make_shared<Mark>()});
+  auto point = stream.EnqueueWithPoint(MarkTask{std::make_shared<Mark>()});
   if (!point.ok()) return point.TakeStatus();
   const std::lock_guard lock(mutex_);
   if (latest_) latest_->reset = std::move(*point);

@@ -105,8 +105,8 @@ Status ReportThreads::Launch(Stream& stream, const Callback& callback) {
     return {Code::kStreamNoCallbackRegistered,
             Text("stream ", stream.id(), " has no thread subscribed: call aclrtSubscribeReport first")};
   }
-  auto point = stream.Enqueue(HostTask{std::make_shared<Work>(shared_from_this(), &stream, callback)});
-  if (!point.ok()) return point.TakeStatus();
+  Status queued = stream.Enqueue(HostTask{std::make_shared<Work>(shared_from_this(), &stream, callback)});
+  if (!queued.ok()) return queued;
   changed_.notify_all();  // whoever waits in Process has something to poll for
   return {};
 }

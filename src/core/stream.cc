@@ -34,7 +34,13 @@ Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
   return stream;
 }
 
-Result<Point> Stream::Enqueue(Task&& task) {
+Status Stream::Enqueue(Task&& task) {
+  if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
+  auto value = queue_->Submit(std::move(task));
+  return value.ok() ? Status() : value.TakeStatus();
+}
+
+Result<Point> Stream::EnqueueWithPoint(Task&& task) {
   if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
   auto value = queue_->Submit(std::move(task));
   if (!value.ok()) return value.TakeStatus();

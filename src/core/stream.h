@@ -43,8 +43,9 @@ class Stream final : private QueueListener {
                                                 std::shared_ptr<StickyFailure> context_failure,
                                                 const StreamOptions& options, IdLease id);
 
-  /// Queues a task; the point is reached when it is over.
-  Result<Point> Enqueue(Task&& task);
+  /// Queues a task; its point is reached when it is over.
+  Status Enqueue(Task&& task);
+  Result<Point> EnqueueWithPoint(Task&& task);
   /// Waits for everything queued so far and reports, once, what failed. The code is for a deadline that is
   /// over.
   Status Synchronize(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);

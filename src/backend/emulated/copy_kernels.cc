@@ -2,168 +2,135 @@
 #include "backend/emulated/copy_kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
 #include "backend/emulated/line_kernels.h"
 
+// The distances and limits below were measured on Zen 4 with 4 KiB pages (bench/bench_copy_kernels.cc), where
+// each has a flat optimum. The common thread: memory is far away, so that many lines must be on their way at
+// once, and the processor's own prefetchers follow neither pieces nor wide pitches.
 namespace sampan::emulated {
 namespace {
-
-#ifndef T_SHORT
-#define T_SHORT 256
-#endif
-#ifndef T_PA
-#define T_PA 16384
-#endif
-#ifndef T_PCAP
-#define T_PCAP 64
-#endif
-#ifndef T_RA
-#define T_RA 32768
-#endif
-#ifndef T_RMIN
-#define T_RMIN 64
-#endif
-#ifndef T_STAGE
-#define T_STAGE 1024
-#endif
-#ifndef T_PACKMAX
-#define T_PACKMAX 1024
-#endif
-#ifndef T_WHOLE
-#define T_WHOLE 64
-#endif
-#ifndef T_MINPITCH
-#define T_MINPITCH 64
-#endif
 
 std::size_t LineOffset(const std::byte* address) {
   return reinterpret_cast<std::uintptr_t>(address) % kLineBytes;
 }
 
-// Brings bytes to L2. Forced inline: GCC 12 deletes calls to a function that only prefetches.
+// Brings a line to L2 and not to L1, which holds no more than eight lines that lie multiples of 4 KiB apart.
+// Inlined by force: GCC 12 drops calls of functions that only prefetch.
 [[gnu::always_inline]] inline void Prefetch(const std::byte* address) {
   __builtin_prefetch(address, 0, 2);
 }
 
-// ---- pieces
+// Runs shorter than this are written through the caches: their first and last lines, which are not whole,
+// cost more than streaming the others saves.
+constexpr std::size_t kShortestStreamed = 256;
 
-// Shorter pieces are written through the caches: their partial first and last lines outweigh the whole ones.
-constexpr std::size_t kShortestStreamed = T_SHORT;
-
+// Whole lines past the caches, the ends of the piece through them.
 void StreamPiece(const LineKernels& kernels, const Segment& piece, const Segment& upcoming) {
   const std::size_t head = -LineOffset(piece.dst) % kLineBytes;
   const std::size_t lines = (piece.bytes - head) / kLineBytes;
   const std::size_t paired = std::min(lines, upcoming.bytes / kLineBytes);
+  const std::size_t middle = head + paired * kLineBytes;
   const std::size_t tail = head + lines * kLineBytes;
-  if (head > 0) std::memcpy(piece.dst, piece.src, head);
+  if (head > 0) std::memmove(piece.dst, piece.src, head);
   if (paired > 0) kernels.copy_piece(piece.dst + head, piece.src + head, paired, upcoming.src);
-  if (lines > paired) {
-    const std::size_t rest = head + paired * kLineBytes;
-    kernels.copy(piece.dst + rest, piece.src + rest, lines - paired);
-  }
-  if (tail < piece.bytes) std::memcpy(piece.dst + tail, piece.src + tail, piece.bytes - tail);
+  if (lines > paired) kernels.copy(piece.dst + middle, piece.src + middle, lines - paired);
+  if (tail < piece.bytes) std::memmove(piece.dst + tail, piece.src + tail, piece.bytes - tail);
 }
 
+// Copies the pieces `piece_at(0)` to `piece_at(count - 1)`, streaming those of `shortest_streamed` bytes or
+// more.
 template <typename PieceAt>
-void StreamPieces(std::size_t count, PieceAt piece_at) {
+void StreamPieces(std::size_t count, std::size_t shortest_streamed, PieceAt piece_at) {
+  constexpr std::size_t kBytesAhead = 16384;  // keeps two pieces of 4 KiB on their way, or eight of 1 KiB
+  constexpr std::size_t kMostAhead = 64;
   const LineKernels& kernels = ActiveLineKernels();
   for (std::size_t i = 0; i < count; ++i) {
     const Segment piece = piece_at(i);
-    const std::size_t ahead = std::clamp<std::size_t>(T_PA >> std::bit_width(piece.bytes), 1, T_PCAP);
-    const Segment upcoming = piece_at(std::min(i + ahead, count - 1));
-    Prefetch(upcoming.dst);
-    if (piece.bytes >= kShortestStreamed ||
-        (T_WHOLE < 256 && (piece.bytes | LineOffset(piece.dst)) % 64 == 0)) {
+    if (piece.bytes == 0) continue;
+    const std::size_t ahead =
+        std::clamp<std::size_t>(kBytesAhead >> std::bit_width(piece.bytes), 1, kMostAhead);
+    const Segment upcoming = i + ahead < count ? piece_at(i + ahead) : Segment{piece.dst, piece.src, 0};
+    Prefetch(upcoming.dst);  // mostly for its address translation
+    if (piece.bytes >= shortest_streamed) {
       StreamPiece(kernels, piece, upcoming);
     } else {
-      for (std::size_t at = 0; at < upcoming.bytes && at < kShortestStreamed; at += kLineBytes)
+      const std::size_t near = std::min(upcoming.bytes, kShortestStreamed);
+      for (std::size_t at = 0; at < near; at += kLineBytes)
         Prefetch(upcoming.src + at);
-      std::memcpy(piece.dst, piece.src, piece.bytes);
+      std::memmove(piece.dst, piece.src, piece.bytes);
     }
   }
   kernels.publish();
 }
 
-// ---- rows
-
 // kBytes bytes in registers.
 template <std::size_t kBytes>
 struct Block {
-  Block<kBytes / 2> low, high;
   explicit Block(const std::byte* from) : low(from), high(from + kBytes / 2) {}
   void Store(std::byte* to) const {
     low.Store(to);
     high.Store(to + kBytes / 2);
   }
+  Block<kBytes / 2> low, high;
 };
-template <typename Word>
-struct WordBlock {
-  Word word;
-  explicit WordBlock(const std::byte* from) { std::memcpy(&word, from, sizeof(word)); }
-  void Store(std::byte* to) const { std::memcpy(to, &word, sizeof(word)); }
-};
-using Word16 = std::uint64_t __attribute__((vector_size(16)));
-template <>
-struct Block<1> : WordBlock<std::uint8_t> {
-  using WordBlock::WordBlock;
-};
-template <>
-struct Block<2> : WordBlock<std::uint16_t> {
-  using WordBlock::WordBlock;
-};
-template <>
-struct Block<4> : WordBlock<std::uint32_t> {
-  using WordBlock::WordBlock;
-};
-template <>
-struct Block<8> : WordBlock<std::uint64_t> {
-  using WordBlock::WordBlock;
-};
-template <>
-struct Block<16> : WordBlock<Word16> {
-  using WordBlock::WordBlock;
+template <std::size_t kBytes>
+requires(kBytes <= 16) struct Block<kBytes> {
+  explicit Block(const std::byte* from) { std::memcpy(&word, from, kBytes); }
+  void Store(std::byte* to) const { std::memcpy(to, &word, kBytes); }
+  std::uint8_t __attribute__((vector_size(kBytes))) word;
 };
 
-// A row of kHalf to 2 * kHalf bytes, as two blocks that may overlap.
+// A row of kHalf to 2 * kHalf bytes: two blocks that may overlap. Reads all before it writes.
 template <std::size_t kHalf>
 struct ShortRow {
   static void Copy(std::byte* dst, const std::byte* src, std::size_t width) {
-    const Block<kHalf> first(src), last(src + width - kHalf);
+    const Block<kHalf> first(src);
+    const Block<kHalf> last(src + width - kHalf);
     first.Store(dst);
     last.Store(dst + width - kHalf);
   }
 };
 
 struct LongRow {
-  static void Copy(std::byte* dst, const std::byte* src, std::size_t width) { std::memcpy(dst, src, width); }
+  static void Copy(std::byte* dst, const std::byte* src, std::size_t width) { std::memmove(dst, src, width); }
 };
 
-// Brings the lines of the rows near that come some rows later.
+// Brings the rows near that come later.
 class RowPrefetch {
  public:
-  RowPrefetch(const std::byte* rows, std::size_t pitch, std::size_t width)
-      : ahead_(std::max<std::size_t>(T_RMIN, T_RA / pitch) * pitch),
-        bytes_(pitch < T_MINPITCH ? 0 : width),
+  RowPrefetch(const std::byte* rows, std::size_t pitch, std::size_t width, std::size_t height)
+      : ahead_(std::max(kRowsAhead, kBytesAhead / std::max<std::size_t>(pitch, 1))),
+        end_(pitch >= kLineBytes && height > ahead_ ? rows + (height - ahead_) * pitch : rows),
+        ahead_bytes_(ahead_ * pitch),
+        width_(width),
         last_(LineOffset(rows) == 0 && pitch % kLineBytes == 0 ? 0 : width - 1) {}
+
   [[gnu::always_inline]] void operator()(const std::byte* row) const {
-    if (bytes_ == 0) return;
-    for (std::size_t at = 0; at < bytes_; at += kLineBytes)
-      Prefetch(row + ahead_ + at);
-    if (last_ > 0) Prefetch(row + ahead_ + last_);
+    if (row >= end_) return;
+    for (std::size_t at = 0; at < width_; at += kLineBytes)
+      Prefetch(row + ahead_bytes_ + at);
+    if (last_ > 0) Prefetch(row + ahead_bytes_ + last_);
   }
 
  private:
+  static constexpr std::size_t kRowsAhead = 64;
+  static constexpr std::size_t kBytesAhead = 32768;
   std::size_t ahead_;
-  std::size_t bytes_;
-  std::size_t last_;  // where the last line begins no later than at; 0: it is already among the others
+  const std::byte*
+      end_;  // rows from here on have no later one; all of them where lines are shared by rows anyhow
+  std::size_t ahead_bytes_;
+  std::size_t width_;
+  std::size_t last_;  // a byte in the last line of a row; 0 where the loop over whole lines meets that line
 };
 
 template <typename Row>
-void CopyRowsThroughCache(const Rows& rows) {
-  const RowPrefetch prefetch_src(rows.src, rows.src_pitch, rows.width);
-  const RowPrefetch prefetch_dst(rows.dst, rows.dst_pitch, rows.width);
+void CopyRowsThroughCaches(const Rows& rows) {
+  const RowPrefetch prefetch_src(rows.src, rows.src_pitch, rows.width, rows.height);
+  const RowPrefetch prefetch_dst(rows.dst, rows.dst_pitch, rows.width, rows.height);
   const std::byte* src = rows.src;
   std::byte* dst = rows.dst;
   for (std::size_t left = rows.height; left > 0; --left, src += rows.src_pitch, dst += rows.dst_pitch) {
@@ -173,74 +140,81 @@ void CopyRowsThroughCache(const Rows& rows) {
   }
 }
 
-constexpr std::size_t kWidestPacked = T_PACKMAX;
+constexpr std::size_t kWidestPacked = 1024;
 
+// For a destination without gaps: collects rows in L1 until there are lines to stream, whatever the width.
 template <typename Row>
 void PackRows(const Rows& rows) {
-  constexpr std::size_t kStageBytes = T_STAGE;
-  alignas(kLineBytes) std::byte stage[kStageBytes + kWidestPacked + kLineBytes];
+  constexpr std::size_t kDrainFrom = 1024;
+  alignas(kLineBytes) std::array<std::byte, kDrainFrom + kWidestPacked + kLineBytes> stage;
   const LineKernels& kernels = ActiveLineKernels();
-  const RowPrefetch prefetch(rows.src, rows.src_pitch, rows.width);
-  std::size_t begin = LineOffset(rows.dst);
+  const RowPrefetch prefetch(rows.src, rows.src_pitch, rows.width, rows.height);
+  std::size_t begin =
+      LineOffset(rows.dst);  // stage[i] belongs at line[i]; only the first line may begin later
   std::size_t end = begin;
-  std::byte* out = rows.dst - begin;
+  std::byte* line = rows.dst - begin;
   const std::byte* src = rows.src;
   for (std::size_t left = rows.height; left > 0; --left, src += rows.src_pitch) {
     prefetch(src);
-    Row::Copy(stage + end, src, rows.width);
+    Row::Copy(stage.data() + end, src, rows.width);
     end += rows.width;
-    if (end < kStageBytes) continue;
+    if (end < kDrainFrom) continue;
     if (begin > 0) {
-      std::memcpy(out + begin, stage + begin, kLineBytes - begin);
+      std::memcpy(line + begin, stage.data() + begin, kLineBytes - begin);
       begin = kLineBytes;
     }
     const std::size_t whole = end - end % kLineBytes;
-    kernels.copy(out + begin, stage + begin, (whole - begin) / kLineBytes);
-    std::memcpy(stage, stage + whole, kLineBytes);
-    out += whole;
+    kernels.copy(line + begin, stage.data() + begin, (whole - begin) / kLineBytes);
+    std::memcpy(stage.data(), stage.data() + whole, kLineBytes);
+    line += whole;
     end -= whole;
     begin = 0;
   }
-  std::memcpy(out + begin, stage + begin, end - begin);
+  std::memcpy(line + begin, stage.data() + begin, end - begin);
   kernels.publish();
 }
 
+enum class RowWrites { kThroughCaches, kPacked };
+
 template <typename Row>
-void CopyRowsAs(const Rows& rows, bool pack) {
-  if (pack) {
+void CopyRowsAs(const Rows& rows, RowWrites writes) {
+  if (writes == RowWrites::kPacked) {
     PackRows<Row>(rows);
   } else {
-    CopyRowsThroughCache<Row>(rows);
+    CopyRowsThroughCaches<Row>(rows);
   }
 }
 
-void CopyNarrowRows(const Rows& rows, bool pack) {
+void CopyRowByRow(const Rows& rows, RowWrites writes) {
   switch (std::bit_width(rows.width - 1)) {
     case 0:
     case 1:
-      return CopyRowsAs<ShortRow<1>>(rows, pack);
+      return CopyRowsAs<ShortRow<1>>(rows, writes);
     case 2:
-      return CopyRowsAs<ShortRow<2>>(rows, pack);
+      return CopyRowsAs<ShortRow<2>>(rows, writes);
     case 3:
-      return CopyRowsAs<ShortRow<4>>(rows, pack);
+      return CopyRowsAs<ShortRow<4>>(rows, writes);
     case 4:
-      return CopyRowsAs<ShortRow<8>>(rows, pack);
+      return CopyRowsAs<ShortRow<8>>(rows, writes);
     case 5:
-      return CopyRowsAs<ShortRow<16>>(rows, pack);
+      return CopyRowsAs<ShortRow<16>>(rows, writes);
     case 6:
-      return CopyRowsAs<ShortRow<32>>(rows, pack);
+      return CopyRowsAs<ShortRow<32>>(rows, writes);
     case 7:
-      return CopyRowsAs<ShortRow<64>>(rows, pack);
+      return CopyRowsAs<ShortRow<64>>(rows, writes);
     default:
-      return CopyRowsAs<LongRow>(rows, pack);
+      return CopyRowsAs<LongRow>(rows, writes);
   }
 }
 
 }  // namespace
 
 void CopyBytes(std::byte* dst, const std::byte* src, std::size_t bytes, Caching caching) noexcept {
-  if (caching == Caching::kKeep || bytes < 4096 ||
-      reinterpret_cast<std::uintptr_t>(dst) - reinterpret_cast<std::uintptr_t>(src) < bytes) {
+  constexpr std::size_t kShortestRun = 4096;
+  if (bytes == 0) return;  // the addresses may be null
+  const bool dst_within_src =
+      reinterpret_cast<std::uintptr_t>(dst) - reinterpret_cast<std::uintptr_t>(src) < bytes;
+  if (caching == Caching::kKeep || bytes < kShortestRun || dst_within_src) {
     std::memmove(dst, src, bytes);
     return;
   }
@@ -250,12 +224,8 @@ void CopyBytes(std::byte* dst, const std::byte* src, std::size_t bytes, Caching 
 }
 
 void CopySegments(std::span<const Segment> segments, Caching caching) noexcept {
-  if (caching == Caching::kKeep) {
-    for (const Segment& segment : segments)
-      std::memmove(segment.dst, segment.src, segment.bytes);
-    return;
-  }
-  StreamPieces(segments.size(), [segments](std::size_t i) { return segments[i]; });
+  const std::size_t shortest_streamed = caching == Caching::kStream ? kShortestStreamed : SIZE_MAX;
+  StreamPieces(segments.size(), shortest_streamed, [segments](std::size_t i) { return segments[i]; });
 }
 
 void CopyRows(const Rows& rows, Caching caching) noexcept {
@@ -264,18 +234,39 @@ void CopyRows(const Rows& rows, Caching caching) noexcept {
   if (rows.height == 1 || (dense && rows.src_pitch == rows.width)) {
     return CopyBytes(rows.dst, rows.src, rows.width * rows.height, caching);
   }
-  if (caching == Caching::kKeep) return CopyNarrowRows(rows, false);
-  if (dense && rows.width <= kWidestPacked) return CopyNarrowRows(rows, true);
+  if (caching == Caching::kKeep) return CopyRowByRow(rows, RowWrites::kThroughCaches);
+  if (dense && rows.width <= kWidestPacked) return CopyRowByRow(rows, RowWrites::kPacked);
   const bool whole_lines =
       (LineOffset(rows.dst) | rows.width % kLineBytes | rows.dst_pitch % kLineBytes) == 0;
-  if (rows.width < (whole_lines ? T_WHOLE : kShortestStreamed)) return CopyNarrowRows(rows, false);
-  StreamPieces(rows.height, [&rows](std::size_t i) {
+  if (rows.width < kShortestStreamed && !whole_lines) return CopyRowByRow(rows, RowWrites::kThroughCaches);
+  StreamPieces(rows.height, 0, [&rows](std::size_t i) {
     return Segment{rows.dst + i * rows.dst_pitch, rows.src + i * rows.src_pitch, rows.width};
   });
 }
 
 void FillBytes(std::byte* dst, std::uint32_t pattern32, std::size_t bytes, Caching caching) noexcept {
-  (void)dst, (void)pattern32, (void)bytes, (void)caching;
+  static_assert(std::endian::native == std::endian::little, "the first byte is the least significant one");
+  if (bytes == 0) return;  // the address may be null
+  std::array<std::uint32_t, 2 * kLineBytes / sizeof(pattern32)>
+      ends;  // long enough for the pattern at any phase
+  ends.fill(pattern32);
+  if (bytes < 2 * kLineBytes) {
+    std::memcpy(dst, ends.data(), bytes);
+    return;
+  }
+  const bool one_byte = pattern32 == std::rotl(pattern32, 8);
+  if (caching == Caching::kKeep && one_byte) {
+    std::memset(dst, static_cast<int>(pattern32 & 0xFF), bytes);
+    return;
+  }
+  const std::size_t head = -LineOffset(dst) % kLineBytes;
+  const std::size_t lines = (bytes - head) / kLineBytes;
+  const std::size_t tail = head + lines * kLineBytes;
+  const LineKernels& kernels = ActiveLineKernels();
+  std::memcpy(dst, ends.data(), head);
+  kernels.fill(dst + head, std::rotr(pattern32, static_cast<int>(head % 4 * 8)), lines);
+  std::memcpy(dst + tail, reinterpret_cast<const std::byte*>(ends.data()) + tail % 4, bytes - tail);
+  kernels.publish();
 }
 
 }  // namespace sampan::emulated

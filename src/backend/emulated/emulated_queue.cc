@@ -12,6 +12,8 @@ namespace {
 
 /// How long a submitter waits for a full queue to drain well.
 constexpr std::chrono::milliseconds kPatience{1};
+/// How far ahead slots are brought near.
+constexpr std::uint64_t kSlotsAhead = 4;
 
 }  // namespace
 
@@ -58,6 +60,7 @@ std::uint64_t EmulatedQueue::TryAppend(Task& task) {
   const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
   if (tail - seen_done_ >= kDepth) seen_done_ = timeline_->value();
   if (tail - seen_done_ >= kDepth) return 0;
+  __builtin_prefetch(&SlotOf(tail + kSlotsAhead), 1);  // the engine had it last
   std::construct_at(&SlotOf(tail + 1), std::move(task));
   // Sequentially consistent against TryLeave, which stores the state first and loads the tail then.
   tail_.store(tail + 1, std::memory_order_seq_cst);
@@ -77,6 +80,7 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most) {
     if (!HasTasks()) return TurnEnd::kEmpty;
     const std::uint64_t value = done_ + 1;
     Task& task = SlotOf(value);
+    __builtin_prefetch(&SlotOf(value + kSlotsAhead));
     if (!Discarded(value) && !ExecuteHead(task, value)) return TurnEnd::kBlocked;
     blocked_on_ = nullptr;
     std::destroy_at(&task);  // lets go of memory before anybody hears that the task is over

@@ -1,6 +1,7 @@
 // Line kernels for AVX-512 and AVX2, plain C++ for every other processor, with the choice between them.
 #include "backend/emulated/line_kernels.h"
 
+#include <array>
 #include <atomic>
 #include <cstring>
 
@@ -12,14 +13,14 @@ namespace sampan::emulated {
 namespace {
 
 void CopyPlain(std::byte* dst, const std::byte* src, std::size_t lines) noexcept {
-  std::memcpy(dst, src, lines * kLineBytes);
+  std::memmove(dst, src, lines * kLineBytes);
 }
 
 void CopyPiecePlain(std::byte* dst, const std::byte* src, std::size_t lines,
                     const std::byte* upcoming) noexcept {
-  for (std::size_t line = 0; line < lines; ++line) {
-    __builtin_prefetch(upcoming + line * kLineBytes);
-    std::memcpy(dst + line * kLineBytes, src + line * kLineBytes, kLineBytes);
+  for (std::size_t at = 0; at < lines * kLineBytes; at += kLineBytes) {
+    __builtin_prefetch(upcoming + at);
+    std::memmove(dst + at, src + at, kLineBytes);
   }
 }
 
@@ -38,47 +39,46 @@ constexpr LineKernels kPlainKernels{CopyPlain, CopyPiecePlain, FillPlain, Publis
 
 #if defined(__x86_64__)
 
-// How far a long run reads ahead of itself: measured best between 1 and 4 KiB.
+// How far a long run reads ahead of itself: as good anywhere between 1 and 4 KiB.
 constexpr std::size_t kReadAheadBytes = 2048;
 
-// Non-temporal stores spare the read of a line that is overwritten whole, half of the writing traffic of
-// memcpy. A run brings its own lines to L1; a piece brings those of a later piece only to L2, because L1
-// holds eight lines at distances that are multiples of 4 KiB, and pieces lie so more often than not.
-#define SAMPAN_TARGET __attribute__((target("avx512f")))
+// Where a prefetch puts a line. A run brings its own next lines to L1. A piece brings those of a later piece
+// to L2: L1 holds no more than eight lines that lie multiples of 4 KiB apart, as the lines of pieces often
+// do.
+constexpr int kToL1 = 3;
+constexpr int kToL2 = 2;
 
-template <_mm_hint kHint>
-SAMPAN_TARGET inline void CopyLinesAvx512(std::byte* dst, const std::byte* src, std::size_t lines,
-                                          const std::byte* upcoming) noexcept {
+// Non-temporal stores of whole lines spare the reading of what they overwrite.
+#define SAMPAN_AVX512 __attribute__((target("avx512f")))
+
+template <int kNearness>
+SAMPAN_AVX512 void CopyLinesAvx512(std::byte* dst, const std::byte* src, std::size_t lines,
+                                   const std::byte* upcoming) noexcept {
   for (std::size_t at = 0; at < lines * kLineBytes; at += kLineBytes) {
-    _mm_prefetch(reinterpret_cast<const char*>(upcoming + at), kHint);
+    __builtin_prefetch(upcoming + at, 0, kNearness);
     _mm512_stream_si512(reinterpret_cast<__m512i*>(dst + at), _mm512_loadu_si512(src + at));
   }
 }
 
-SAMPAN_TARGET void CopyAvx512(std::byte* dst, const std::byte* src, std::size_t lines) noexcept {
-  CopyLinesAvx512<_MM_HINT_T0>(dst, src, lines, src + kReadAheadBytes);
+SAMPAN_AVX512 void CopyAvx512(std::byte* dst, const std::byte* src, std::size_t lines) noexcept {
+  CopyLinesAvx512<kToL1>(dst, src, lines, src + kReadAheadBytes);
 }
 
-SAMPAN_TARGET void CopyPieceAvx512(std::byte* dst, const std::byte* src, std::size_t lines,
-                                   const std::byte* upcoming) noexcept {
-  CopyLinesAvx512<_MM_HINT_T1>(dst, src, lines, upcoming);
-}
-
-SAMPAN_TARGET void FillAvx512(std::byte* dst, std::uint32_t pattern32, std::size_t lines) noexcept {
+SAMPAN_AVX512 void FillAvx512(std::byte* dst, std::uint32_t pattern32, std::size_t lines) noexcept {
   const __m512i line = _mm512_set1_epi32(static_cast<int>(pattern32));
   for (std::size_t at = 0; at < lines * kLineBytes; at += kLineBytes) {
     _mm512_stream_si512(reinterpret_cast<__m512i*>(dst + at), line);
   }
 }
 
-#undef SAMPAN_TARGET
-#define SAMPAN_TARGET __attribute__((target("avx2")))
+#undef SAMPAN_AVX512
+#define SAMPAN_AVX2 __attribute__((target("avx2")))
 
-template <_mm_hint kHint>
-SAMPAN_TARGET inline void CopyLinesAvx2(std::byte* dst, const std::byte* src, std::size_t lines,
-                                        const std::byte* upcoming) noexcept {
+template <int kNearness>
+SAMPAN_AVX2 void CopyLinesAvx2(std::byte* dst, const std::byte* src, std::size_t lines,
+                               const std::byte* upcoming) noexcept {
   for (std::size_t at = 0; at < lines * kLineBytes; at += kLineBytes) {
-    _mm_prefetch(reinterpret_cast<const char*>(upcoming + at), kHint);
+    __builtin_prefetch(upcoming + at, 0, kNearness);
     const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(src + at));
     const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(src + at + 32));
     _mm256_stream_si256(reinterpret_cast<__m256i*>(dst + at), low);
@@ -86,30 +86,25 @@ SAMPAN_TARGET inline void CopyLinesAvx2(std::byte* dst, const std::byte* src, st
   }
 }
 
-SAMPAN_TARGET void CopyAvx2(std::byte* dst, const std::byte* src, std::size_t lines) noexcept {
-  CopyLinesAvx2<_MM_HINT_T0>(dst, src, lines, src + kReadAheadBytes);
+SAMPAN_AVX2 void CopyAvx2(std::byte* dst, const std::byte* src, std::size_t lines) noexcept {
+  CopyLinesAvx2<kToL1>(dst, src, lines, src + kReadAheadBytes);
 }
 
-SAMPAN_TARGET void CopyPieceAvx2(std::byte* dst, const std::byte* src, std::size_t lines,
-                                 const std::byte* upcoming) noexcept {
-  CopyLinesAvx2<_MM_HINT_T1>(dst, src, lines, upcoming);
-}
-
-SAMPAN_TARGET void FillAvx2(std::byte* dst, std::uint32_t pattern32, std::size_t lines) noexcept {
+SAMPAN_AVX2 void FillAvx2(std::byte* dst, std::uint32_t pattern32, std::size_t lines) noexcept {
   const __m256i half = _mm256_set1_epi32(static_cast<int>(pattern32));
   for (std::size_t at = 0; at < lines * kLineBytes; at += 32) {
     _mm256_stream_si256(reinterpret_cast<__m256i*>(dst + at), half);
   }
 }
 
-#undef SAMPAN_TARGET
+#undef SAMPAN_AVX2
 
 void PublishStreamed() noexcept {
   _mm_sfence();
 }
 
-constexpr LineKernels kAvx512Kernels{CopyAvx512, CopyPieceAvx512, FillAvx512, PublishStreamed};
-constexpr LineKernels kAvx2Kernels{CopyAvx2, CopyPieceAvx2, FillAvx2, PublishStreamed};
+constexpr LineKernels kAvx512Kernels{CopyAvx512, CopyLinesAvx512<kToL2>, FillAvx512, PublishStreamed};
+constexpr LineKernels kAvx2Kernels{CopyAvx2, CopyLinesAvx2<kToL2>, FillAvx2, PublishStreamed};
 
 #endif  // __x86_64__
 
