@@ -2,6 +2,8 @@
 #include "core/page_map.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <new>
 
 namespace sampan {
 namespace {
@@ -34,7 +36,10 @@ bool Whole(unsigned shift, unsigned page_shift, std::uintptr_t from, std::uintpt
 
 }  // namespace
 
-PageMap::PageMap() : top_(new Entry[kTopEntries]()) {}
+// Zero pages of the system: only the parts that are used cost memory. All-zero bytes are valid entries.
+PageMap::PageMap() : top_(static_cast<Entry*>(std::calloc(kTopEntries, sizeof(Entry)))) {
+  if (top_ == nullptr) throw std::bad_alloc();
+}
 PageMap::~PageMap() = default;
 
 Allocation* PageMap::Find(std::uintptr_t address) const {

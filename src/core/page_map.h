@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -55,7 +56,10 @@ class PageMap {
            std::uintptr_t value) noexcept;
   static bool Any(const Entry* entries, unsigned shift, std::uintptr_t first, std::uintptr_t last);
 
-  std::unique_ptr<Entry[]> top_;
+  struct Free {
+    void operator()(Entry* entries) const { std::free(entries); }
+  };
+  std::unique_ptr<Entry[], Free> top_;
   std::vector<std::unique_ptr<Table>> tables_;
 };
 

@@ -30,7 +30,8 @@ class Queue {
   virtual std::uint64_t submitted() const = 0;
   /// Drops everything submitted so far that has not started; the timeline passes over it.
   virtual void Discard() = 0;
-  /// Discards, and waits for the task in progress: the listener is not called any more afterwards.
+  /// Refuses what comes from now on (107017), discards, and waits for the task in progress: the listener is
+  /// not called any more afterwards.
   virtual void Close() = 0;
 };
 

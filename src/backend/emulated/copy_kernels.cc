@@ -27,6 +27,8 @@ std::size_t LineOffset(const std::byte* address) {
 // Runs shorter than this are written through the caches: their first and last lines, which are not whole,
 // cost more than streaming the others saves.
 constexpr std::size_t kShortestStreamed = 256;
+// The same for a call that copies or fills a single run.
+constexpr std::size_t kShortestRun = 4096;
 
 // Whole lines past the caches, the ends of the piece through them.
 void StreamPiece(const LineKernels& kernels, const Segment& piece, const Segment& upcoming) {
@@ -207,10 +209,27 @@ void CopyRowByRow(const Rows& rows, RowWrites writes) {
   }
 }
 
+// The pattern as it goes on after so many bytes.
+std::uint32_t PatternFrom(std::uint32_t pattern32, std::size_t bytes) {
+  static_assert(std::endian::native == std::endian::little, "the first byte is the least significant one");
+  return std::rotr(pattern32, static_cast<int>(bytes % sizeof(pattern32) * 8));
+}
+
+void FillThroughCaches(std::byte* dst, std::uint32_t pattern32, std::size_t bytes) {
+  if (pattern32 == std::rotl(pattern32, 8)) {
+    std::memset(dst, static_cast<int>(pattern32 & 0xFF), bytes);
+    return;
+  }
+  std::array<std::uint32_t, kLineBytes / sizeof(pattern32)> line;
+  line.fill(pattern32);
+  for (; bytes >= kLineBytes; bytes -= kLineBytes, dst += kLineBytes)
+    std::memcpy(dst, line.data(), kLineBytes);
+  std::memcpy(dst, line.data(), bytes);
+}
+
 }  // namespace
 
 void CopyBytes(std::byte* dst, const std::byte* src, std::size_t bytes, Caching caching) noexcept {
-  constexpr std::size_t kShortestRun = 4096;
   if (bytes == 0) return;  // the addresses may be null
   const bool dst_within_src =
       reinterpret_cast<std::uintptr_t>(dst) - reinterpret_cast<std::uintptr_t>(src) < bytes;
@@ -245,27 +264,15 @@ void CopyRows(const Rows& rows, Caching caching) noexcept {
 }
 
 void FillBytes(std::byte* dst, std::uint32_t pattern32, std::size_t bytes, Caching caching) noexcept {
-  static_assert(std::endian::native == std::endian::little, "the first byte is the least significant one");
   if (bytes == 0) return;  // the address may be null
-  std::array<std::uint32_t, 2 * kLineBytes / sizeof(pattern32)>
-      ends;  // long enough for the pattern at any phase
-  ends.fill(pattern32);
-  if (bytes < 2 * kLineBytes) {
-    std::memcpy(dst, ends.data(), bytes);
-    return;
-  }
-  const bool one_byte = pattern32 == std::rotl(pattern32, 8);
-  if (caching == Caching::kKeep && one_byte) {
-    std::memset(dst, static_cast<int>(pattern32 & 0xFF), bytes);
-    return;
-  }
+  if (caching == Caching::kKeep || bytes < kShortestRun) return FillThroughCaches(dst, pattern32, bytes);
   const std::size_t head = -LineOffset(dst) % kLineBytes;
   const std::size_t lines = (bytes - head) / kLineBytes;
   const std::size_t tail = head + lines * kLineBytes;
   const LineKernels& kernels = ActiveLineKernels();
-  std::memcpy(dst, ends.data(), head);
-  kernels.fill(dst + head, std::rotr(pattern32, static_cast<int>(head % 4 * 8)), lines);
-  std::memcpy(dst + tail, reinterpret_cast<const std::byte*>(ends.data()) + tail % 4, bytes - tail);
+  FillThroughCaches(dst, pattern32, head);
+  kernels.fill(dst + head, PatternFrom(pattern32, head), lines);
+  FillThroughCaches(dst + tail, PatternFrom(pattern32, tail), bytes - tail);
   kernels.publish();
 }
 

@@ -42,11 +42,12 @@ Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
   if (faults_.ShouldFail(FaultKind::kQueue)) {
     return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
   }
-  std::uint64_t value = TryAppend(task);
-  while (value == 0) {
+  auto value = TryAppend(task);
+  while (value.ok() && *value == 0) {
     WaitForRoom();
     value = TryAppend(task);
   }
+  if (!value.ok()) return value;
   std::uint64_t idle = kIdle;
   if (state_.load(std::memory_order_seq_cst) == kIdle && state_.compare_exchange_strong(idle, kScheduled)) {
     scheduler_.MakeReady(shared_from_this());
@@ -55,11 +56,12 @@ Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
   return value;
 }
 
-std::uint64_t EmulatedQueue::TryAppend(Task& task) {
+Result<std::uint64_t> EmulatedQueue::TryAppend(Task& task) {
   const std::lock_guard lock(submit_mutex_);
+  if (closed_) return Error{Code::kInvalidHandle, "the stream was destroyed at the same time"};
   const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
   if (tail - seen_done_ >= kDepth) seen_done_ = timeline_->value();
-  if (tail - seen_done_ >= kDepth) return 0;
+  if (tail - seen_done_ >= kDepth) return std::uint64_t{0};
   __builtin_prefetch(&SlotOf(tail + kSlotsAhead), 1);  // the engine had it last
   std::construct_at(&SlotOf(tail + 1), std::move(task));
   // Sequentially consistent against TryLeave, which stores the state first and loads the tail then.
@@ -162,8 +164,12 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t value) {
     });
     if (!taken_back) return false;
   }
-  const std::lock_guard lock(host_mutex_);
-  if (host_done_ == value && !host_status_.ok()) Fail(value, std::exchange(host_status_, Status()));
+  Status status;
+  {
+    const std::lock_guard lock(host_mutex_);
+    if (host_done_ == value) status = std::exchange(host_status_, Status());
+  }
+  if (!status.ok()) Fail(value, std::move(status));
   return true;
 }
 
@@ -188,6 +194,10 @@ void EmulatedQueue::Discard() {
 }
 
 void EmulatedQueue::Close() {
+  {
+    const std::lock_guard lock(submit_mutex_);
+    closed_ = true;
+  }
   Discard();
   timeline_->Wait(submitted(), kNever);
 }

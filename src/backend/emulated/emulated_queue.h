@@ -57,8 +57,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
 
   EmulatedQueue(QueueScheduler& scheduler, QueueListener& listener, FaultPlan& faults);
 
-  /// Puts the task into the ring and gives its value; 0 when the queue is full.
-  std::uint64_t TryAppend(Task& task);
+  /// Puts the task into the ring; the value is 0 when the queue is full. Fails once the queue is closed.
+  Result<std::uint64_t> TryAppend(Task& task);
   void WaitForRoom();
   /// Whether the task at the head is over. False: it blocks the queue, which is no longer the caller's.
   bool ExecuteHead(Task& task, std::uint64_t value);
@@ -83,6 +83,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
 
   // Written by submitters.
   alignas(64) std::mutex submit_mutex_;
+  bool closed_ = false;                 // under the mutex
   std::uint64_t seen_done_ = 0;         // under the mutex: tasks known to be over
   std::atomic<std::uint64_t> tail_{0};  // tasks submitted
 
