@@ -15,7 +15,7 @@ find_package(Threads REQUIRED)
 add_library(sampan_settings INTERFACE)
 target_compile_options(sampan_settings INTERFACE
   -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
-  -Wunused -Wno-missing-field-initializers -Wno-restrict -Wconversion -Wno-sign-conversion -Wdouble-promotion -Wformat=2)
+  -Wunused -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> -Wconversion -Wno-sign-conversion -Wdouble-promotion -Wformat=2)
 target_link_libraries(sampan_settings INTERFACE Threads::Threads)
 
 if(SAMPAN_SANITIZE)

@@ -101,8 +101,11 @@ Result<Config> ReadConfig(const char* path) {
     return Error{Code::kParseFile, Text("the file '", std::string_view(path), "' is no JSON object",
                                         too_deep ? " of at most 10 levels" : "")};
   }
-  if (const auto mode = json.find("err_msg_mode"); mode != json.end() && *mode != "0" && *mode != "1") {
-    return InvalidArgument(Text("err_msg_mode is ", mode->dump(), ", it must be \"0\" or \"1\""));
+  if (const auto mode = json.find("err_msg_mode"); mode != json.end()) {
+    const auto* text = mode->get_ptr<const std::string*>();
+    if (text == nullptr || (*text != "0" && *text != "1")) {
+      return InvalidArgument(Text("err_msg_mode is ", mode->dump(), ", it must be \"0\" or \"1\""));
+    }
   }
   if (const auto section = json.find("defaultDevice"); section != json.end() && section->is_object()) {
     if (const auto id = section->find("default_device"); id != section->end()) {

@@ -13,11 +13,10 @@ inline void CpuRelax() {
 #endif
 }
 
-/// Waits until `ready()` holds or the time is over; says which. It looks a few times a microsecond: whoever
-/// makes it ready writes what is looked at, and would be slowed down by looks without a pause.
-template <typename Ready>
+/// Waits until `ready()` holds or the time is over; says which. Whoever makes it ready writes what is looked
+/// at, and is slowed down by every look: `kPausesPerLook` is how patient the waiter is.
+template <int kPausesPerLook = 8, typename Ready>
 bool SpinFor(std::chrono::nanoseconds time, Ready ready) {
-  constexpr int kPausesPerLook = 8;
   const Deadline end = Clock::now() + time;
   while (!ready()) {
     for (int pause = 0; pause < kPausesPerLook; ++pause)

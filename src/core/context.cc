@@ -18,32 +18,32 @@ Result<std::shared_ptr<Context>> Context::Create(Device& device, bool primary) {
 bool Context::AddStream(void* handle, std::shared_ptr<Stream> stream) {
   const std::lock_guard lock(mutex_);
   if (!alive()) return false;
-  streams_.emplace(handle, std::move(stream));
+  owned_.streams.emplace(handle, std::move(stream));
   return true;
 }
 
 void Context::RemoveStream(void* handle) {
   const std::lock_guard lock(mutex_);
-  streams_.erase(handle);
+  owned_.streams.erase(handle);
 }
 
 bool Context::AddEvent(void* handle) {
   const std::lock_guard lock(mutex_);
   if (!alive()) return false;
-  events_.insert(handle);
+  owned_.events.insert(handle);
   return true;
 }
 
 void Context::RemoveEvent(void* handle) {
   const std::lock_guard lock(mutex_);
-  events_.erase(handle);
+  owned_.events.erase(handle);
 }
 
 std::vector<std::shared_ptr<Stream>> Context::Streams() const {
   std::vector<std::shared_ptr<Stream>> streams;
   const std::lock_guard lock(mutex_);
-  streams.reserve(streams_.size() + 1);
-  for (const auto& entry : streams_) {
+  streams.reserve(owned_.streams.size() + 1);
+  for (const auto& entry : owned_.streams) {
     if (entry.second != default_stream_) streams.push_back(entry.second);
   }
   streams.push_back(default_stream_);
@@ -60,28 +60,10 @@ Status Context::Synchronize(Deadline deadline) {
   return first;
 }
 
-Context::Handles Context::Kill() {
-  Handles handles;
+Context::Remains Context::Kill() noexcept {
   const std::lock_guard lock(mutex_);
-  handles.streams.reserve(streams_.size());
-  handles.events.reserve(events_.size());
-  for (const auto& entry : streams_)
-    handles.streams.push_back(entry.first);
-  for (void* event : events_)
-    handles.events.push_back(event);
   alive_.store(false, std::memory_order_release);
-  return handles;
-}
-
-void Context::Finish(bool wait) {
-  const auto streams = Streams();
-  for (const auto& stream : streams) {
-    if (wait) stream->Last().Wait(kNever);
-    stream->Close();
-  }
-  const std::lock_guard lock(mutex_);
-  streams_.clear();
-  events_.clear();
+  return std::move(owned_);
 }
 
 }  // namespace sampan

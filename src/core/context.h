@@ -45,13 +45,13 @@ class Context {
   /// Waits for all streams, the default one last; the first failure is reported.
   Status Synchronize(Deadline deadline);
 
-  struct Handles {
-    std::vector<void*> streams, events;
+  /// What a dead context leaves to be ended.
+  struct Remains {
+    std::unordered_map<void*, std::shared_ptr<Stream>> streams;
+    std::unordered_set<void*> events;
   };
-  /// Ends the context: nothing can be added any more. Gives the handles that must die with it.
-  Handles Kill();
-  /// Ends the work of a killed context: waits for it, or drops it.
-  void Finish(bool wait);
+  /// Ends the context: nothing can be added any more.
+  Remains Kill() noexcept;
 
  private:
   Context(Device& device, bool primary) : device_(device), primary_(primary) {}
@@ -64,8 +64,7 @@ class Context {
   std::shared_ptr<Stream> default_stream_;
   std::atomic<bool> alive_{true};
   mutable std::mutex mutex_;
-  std::unordered_map<void*, std::shared_ptr<Stream>> streams_;
-  std::unordered_set<void*> events_;
+  Remains owned_;
 };
 
 }  // namespace sampan

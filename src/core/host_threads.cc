@@ -44,7 +44,11 @@ std::shared_ptr<HostWork> HostThreads::MakeWork(void (*function)(void*), void* a
 void HostThreads::Run(std::function<void()> job) {
   {
     const std::lock_guard lock(mutex_);
-    if (jobs_.size() >= idle_) threads_.emplace_back([this] { Loop(); });
+    if (jobs_.size() >= idle_) {
+      threads_.reserve(threads_.size() +
+                       1);  // a running thread cannot be dropped when the vector fails to grow
+      threads_.emplace_back([this] { Loop(); });
+    }
     jobs_.push_back(std::move(job));
   }
   wake_.notify_one();

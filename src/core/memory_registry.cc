@@ -96,20 +96,28 @@ Status MemoryRegistry::End(void* address, MemoryOrigin origin, Code unknown_code
   // The use taken above keeps the record from being reclaimed until it has left the map.
   if (!use->EndLife())
     return {unknown_code, Text(Hex(address), " was freed by another thread at the same time")};
-  const std::lock_guard lock(mutex_);
-  pages_.Erase(*use.get());
+  Unpublish(static_cast<Record&>(*use.get()));
   return {};
 }
 
-void MemoryRegistry::EndAllOf(std::int32_t device) {
-  std::vector<AllocationUse> seen;  // let go after the lock: that may reclaim
-  const std::lock_guard lock(mutex_);
-  seen.reserve(records_.size());
-  for (Record& record : records_) {
-    if (!record.TryUse()) continue;
-    seen.emplace_back(&record);
-    if (record.facts.place == Place{PlaceKind::kDevice, device} && record.EndLife()) pages_.Erase(record);
+void MemoryRegistry::EndAllOf(std::int32_t device) noexcept {
+  for (std::size_t i = 0;; ++i) {
+    Record* record = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      if (i == records_.size()) return;
+      record = &records_[i];
+    }
+    if (!record->TryUse()) continue;
+    const AllocationUse use(record);
+    if (record->facts.place != Place{PlaceKind::kDevice, device} || !record->EndLife()) continue;
+    Unpublish(*record);
   }
+}
+
+void MemoryRegistry::Unpublish(Record& record) noexcept {
+  const std::lock_guard lock(mutex_);
+  pages_.Erase(record);
 }
 
 void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {

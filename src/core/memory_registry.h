@@ -40,7 +40,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   /// Ends the life of the memory that begins at the address. The code is for one that does not.
   Status End(void* address, MemoryOrigin origin, Code unknown_code);
   /// Ends all memory of a device.
-  void EndAllOf(std::int32_t device);
+  void EndAllOf(std::int32_t device) noexcept;
 
   /// A use of the live allocation that the address lies in; empty when there is none.
   AllocationUse Find(std::uintptr_t address) const;
@@ -65,6 +65,8 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   /// Makes the memory findable. Throws std::bad_alloc with nothing changed.
   Status Publish(AllocationFacts facts, const MemoryBlock& block, MemorySource* source, MemoryOrigin origin);
   Record& TakeRecord();
+  /// Takes an ended record out of the map. The caller has a use of it: nothing may be let go under the lock.
+  void Unpublish(Record& record) noexcept;
   void Reclaim(Allocation& allocation) noexcept override;
 
   const bool with_backtraces_;

@@ -2,6 +2,7 @@
 #include "core/report_threads.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -53,21 +54,16 @@ Status ReportThreads::Subscribe(std::uint64_t thread, const std::shared_ptr<Stre
   return {};
 }
 
-std::deque<ReportThreads::Item> ReportThreads::Remove(const Stream* stream) {
-  std::deque<Item> dropped;
+void ReportThreads::Remove(const Stream* stream) noexcept {
   const auto entry = subscriptions_.find(stream);
-  if (entry == subscriptions_.end()) return dropped;
+  if (entry == subscriptions_.end()) return;
   const std::uint64_t thread = entry->second.thread;
-  auto& items = items_[thread];
-  const auto rest = std::stable_partition(items.begin(), items.end(),
-                                          [&](const Item& item) { return item.stream != stream; });
-  dropped.assign(std::move_iterator(rest), std::move_iterator(items.end()));
-  items.erase(rest, items.end());
   subscriptions_.erase(entry);
+  const auto items = items_.find(thread);
+  std::erase_if(items->second, [&](const Item& item) { return item.stream == stream; });
   const bool serves_others = std::any_of(subscriptions_.begin(), subscriptions_.end(),
                                          [&](const auto& each) { return each.second.thread == thread; });
-  if (!serves_others) items_.erase(thread);
-  return dropped;
+  if (!serves_others) items_.erase(items);
 }
 
 Status ReportThreads::Unsubscribe(std::uint64_t thread, const std::shared_ptr<Stream>& stream) {
@@ -82,7 +78,10 @@ Status ReportThreads::Unsubscribe(std::uint64_t thread, const std::shared_ptr<St
       return {Code::kStreamNoCallbackRegistered,
               Text("thread ", thread, " is not subscribed to stream ", stream->id())};
     }
-    dropped = Remove(stream.get());
+    const auto& waiting = items_[thread];
+    std::copy_if(waiting.begin(), waiting.end(), std::back_inserter(dropped),
+                 [&](const Item& item) { return item.stream == stream.get(); });
+    Remove(stream.get());
   }
   for (const Item& item : dropped) {
     if (item.resume) item.resume(Unserved());
@@ -90,7 +89,7 @@ Status ReportThreads::Unsubscribe(std::uint64_t thread, const std::shared_ptr<St
   return {};
 }
 
-void ReportThreads::Forget(const Stream& stream) {
+void ReportThreads::Forget(const Stream& stream) noexcept {
   const std::lock_guard lock(mutex_);
   Remove(&stream);  // nobody waits for them: the stream's queue is closed
 }

@@ -28,7 +28,7 @@ class ReportThreads : public std::enable_shared_from_this<ReportThreads> {
   /// Callbacks that still wait are dropped, and reported by their stream.
   Status Unsubscribe(std::uint64_t thread, const std::shared_ptr<Stream>& stream);
   /// The stream is gone.
-  void Forget(const Stream& stream);
+  void Forget(const Stream& stream) noexcept;
   bool Subscribed(const Stream& stream) const;
   /// Queues the callback in stream order.
   Status Launch(Stream& stream, const Callback& callback);
@@ -47,8 +47,8 @@ class ReportThreads : public std::enable_shared_from_this<ReportThreads> {
   /// Asks the thread's streams how far they are, which is what moves them under a schedule that runs nothing
   /// unasked. True while one of them has work.
   bool PollStreamsOf(std::uint64_t thread);
-  /// Takes a stream out; gives the items to resume.
-  std::deque<Item> Remove(const Stream* stream);
+  /// Takes a stream and what waits for it out.
+  void Remove(const Stream* stream) noexcept;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -42,25 +42,33 @@ Result<std::shared_ptr<Context>> Runtime::MakeContext(Device& device, bool prima
   auto made = Context::Create(device, primary);
   if (!made.ok()) return made;
   const std::shared_ptr<Context>& context = *made;
-  context->own_handle = contexts_.Insert(context);
-  context->default_stream_handle = streams_.Insert(context->default_stream());
-  if (context->own_handle == nullptr || context->default_stream_handle == nullptr) {
+  bool complete = false;
+  try {
+    context->own_handle = contexts_.Insert(context);
+    context->default_stream_handle = streams_.Insert(context->default_stream());
+    complete = context->own_handle != nullptr && context->default_stream_handle != nullptr &&
+               context->AddStream(context->default_stream_handle, context->default_stream());
+  } catch (...) {
     contexts_.Remove(context->own_handle);
     streams_.Remove(context->default_stream_handle);
-    return Error{Code::kResourceAllocFail, "no handle is left for another context"};
+    throw;
   }
-  context->AddStream(context->default_stream_handle, context->default_stream());
-  return made;
+  if (complete) return made;
+  contexts_.Remove(context->own_handle);
+  streams_.Remove(context->default_stream_handle);
+  return Error{Code::kResourceAllocFail, "no handle is left for another context"};
 }
 
-void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) {
-  const Context::Handles handles = context->Kill();
+void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noexcept {
+  const Context::Remains remains = context->Kill();
   contexts_.Remove(context->own_handle);
-  context->Finish(wait);
-  for (void* handle : handles.streams) {
-    if (const auto stream = streams_.Remove(handle)) report_threads_->Forget(*stream);
+  for (const auto& [handle, stream] : remains.streams) {
+    if (wait) stream->Last().Wait(kNever);
+    stream->Close();
+    streams_.Remove(handle);
+    report_threads_->Forget(*stream);
   }
-  for (void* handle : handles.events)
+  for (void* handle : remains.events)
     events_.Remove(handle);
   Device& device = context->device();
   bool last = false;

@@ -66,7 +66,7 @@ class Runtime {
 
  private:
   Result<std::shared_ptr<Context>> MakeContext(Device& device, bool primary);
-  void EndContext(const std::shared_ptr<Context>& context, bool wait);
+  void EndContext(const std::shared_ptr<Context>& context, bool wait) noexcept;
 
   const std::unique_ptr<Backend> backend_;
   const RuntimeOptions options_;

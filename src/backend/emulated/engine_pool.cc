@@ -14,7 +14,9 @@ namespace sampan::emulated {
 namespace {
 
 /// How long an engine stays with a queue it has emptied: a program that submits in a loop is back sooner.
-constexpr std::chrono::microseconds kLinger{4};
+constexpr std::chrono::microseconds kLinger{8};
+/// About a microsecond between looks: a few tasks come together, and their submitter is left alone meanwhile.
+constexpr int kLingerPauses = 64;
 /// How long the one spinning engine looks for work before it sleeps.
 constexpr std::chrono::microseconds kSpin{40};
 /// Tasks in a row of one queue while others are ready.
@@ -45,14 +47,25 @@ EnginePool::EnginePool(unsigned engines)
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  for (unsigned i = 0; i < engines; ++i) {
-    engines_.emplace_back([this] { EngineLoop(); });
-    ::pthread_setname_np(engines_.back().native_handle(), "sampan-engine");
+  try {
+    engines_.reserve(engines);
+    for (unsigned i = 0; i < engines; ++i) {
+      engines_.emplace_back([this] { EngineLoop(); });
+      ::pthread_setname_np(engines_.back().native_handle(), "sampan-engine");
+    }
+  } catch (...) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    Stop();
+    throw;
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 EnginePool::~EnginePool() {
+  Stop();
+}
+
+void EnginePool::Stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -178,7 +191,7 @@ void EnginePool::RunQueue(std::shared_ptr<EmulatedQueue> queue) {
         return;
       case EmulatedQueue::TurnEnd::kEmpty:
         if (spin_time_.count() > 0 && ready_count_.load() == 0) {
-          SpinFor(kLinger, [&] { return queue->HasTasks() || HasWork(); });
+          SpinFor<kLingerPauses>(kLinger, [&] { return queue->HasTasks() || HasWork(); });
         }
         if (queue->TryLeave()) return;
     }

@@ -29,6 +29,7 @@ class EnginePool final : public QueueScheduler {
  private:
   struct Job;
 
+  void Stop();
   void EngineLoop();
   bool HasWork() const { return ready_count_.load() != 0 || job_count_.load() != 0; }
   /// Runs a queue, or helps with a job; false when there is neither.
