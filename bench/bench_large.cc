@@ -22,7 +22,8 @@ class Machine {
     BENCH_CHECK(aclrtMallocHost(&pinned, bytes));
     std::mt19937_64 random(7);
     auto* words = static_cast<std::uint64_t*>(pinned);
-    for (std::size_t i = 0; i < bytes / sizeof(*words); ++i) words[i] = random();
+    for (std::size_t i = 0; i < bytes / sizeof(*words); ++i)
+      words[i] = random();
     std::memcpy(plain_src_.get(), pinned, bytes);
     std::memset(plain_dst_.get(), 1, bytes);
     BENCH_CHECK(aclrtMemcpy(device, bytes, pinned, bytes, ACL_MEMCPY_HOST_TO_DEVICE));
@@ -45,7 +46,9 @@ class Machine {
   void* pinned = nullptr;
 
  private:
-  static std::unique_ptr<char[]> Plain(std::size_t bytes) { return std::make_unique_for_overwrite<char[]>(bytes); }
+  static std::unique_ptr<char[]> Plain(std::size_t bytes) {
+    return std::make_unique_for_overwrite<char[]>(bytes);
+  }
 
   std::size_t bytes_;
   std::unique_ptr<char[]> plain_dst_, plain_src_;
@@ -61,7 +64,8 @@ void LinearCopy(benchmark::State& state) {
         void* dst = to_device ? machine.device : machine.pinned;
         const void* src = to_device ? machine.pinned : machine.device;
         BENCH_CHECK(aclrtMemcpyAsync(dst, bytes, src, bytes,
-                                     to_device ? ACL_MEMCPY_HOST_TO_DEVICE : ACL_MEMCPY_DEVICE_TO_HOST, machine.stream));
+                                     to_device ? ACL_MEMCPY_HOST_TO_DEVICE : ACL_MEMCPY_DEVICE_TO_HOST,
+                                     machine.stream));
         machine.Sync();
       },
       [&] {
@@ -69,7 +73,11 @@ void LinearCopy(benchmark::State& state) {
         benchmark::ClobberMemory();
       });
 }
-BENCHMARK(LinearCopy)->ArgNames({"MiB", "d2h"})->ArgsProduct({{64, 256}, {0, 1}})->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(LinearCopy)
+    ->ArgNames({"MiB", "d2h"})
+    ->ArgsProduct({{64, 256}, {0, 1}})
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
 
 /// Entries at random places on both sides.
 void ScatteredBatch(benchmark::State& state) {
@@ -80,7 +88,8 @@ void ScatteredBatch(benchmark::State& state) {
   const bool to_device = state.range(3) == 0;
   const Machine machine(kRegion);
   std::vector<std::size_t> dst_places(kRegion / entry);
-  for (std::size_t i = 0; i < dst_places.size(); ++i) dst_places[i] = i * entry;
+  for (std::size_t i = 0; i < dst_places.size(); ++i)
+    dst_places[i] = i * entry;
   auto src_places = dst_places;
   std::mt19937_64 random(11);
   std::shuffle(dst_places.begin(), dst_places.end(), random);
@@ -95,7 +104,8 @@ void ScatteredBatch(benchmark::State& state) {
   const aclrtMemcpyBatchAttr attribute{to_device ? device : host, to_device ? host : device, {}};
   std::vector<aclrtMemcpyBatchAttr> attributes(attribute_each ? entries : 1, attribute);
   std::vector<std::size_t> starts(attributes.size());
-  for (std::size_t i = 0; i < starts.size(); ++i) starts[i] = i;
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    starts[i] = i;
   std::size_t round = 0;  // both sides use other places each time, so that neither finds them in a cache
   const auto place = [&](const std::vector<std::size_t>& places, std::size_t i) {
     return places[(round * entries + i) % places.size()];
@@ -110,12 +120,14 @@ void ScatteredBatch(benchmark::State& state) {
         }
         std::size_t failed = 0;
         BENCH_CHECK(aclrtMemcpyBatchAsync(dsts.data(), sizes.data(), srcs.data(), sizes.data(), entries,
-                                          attributes.data(), starts.data(), attributes.size(), &failed, machine.stream));
+                                          attributes.data(), starts.data(), attributes.size(), &failed,
+                                          machine.stream));
         machine.Sync();
       },
       [&] {
         for (std::size_t i = 0; i < entries; ++i) {
-          std::memcpy(machine.plain_dst() + place(dst_places, i), machine.plain_src() + place(src_places, i), entry);
+          std::memcpy(machine.plain_dst() + place(dst_places, i), machine.plain_src() + place(src_places, i),
+                      entry);
         }
         benchmark::ClobberMemory();
       });
@@ -156,9 +168,11 @@ void RowsCopy(benchmark::State& state) {
 }
 void RowsArguments(benchmark::internal::Benchmark* benchmark) {
   for (const std::int64_t width : {16, 17, 64, 100, 256, 512, 1000, 1024}) {
-    for (const std::int64_t pitch : {2 * width, std::int64_t{4096}, 2 * width + 13}) benchmark->Args({width, pitch, 0});
+    for (const std::int64_t pitch : {2 * width, std::int64_t{4096}, 2 * width + 13})
+      benchmark->Args({width, pitch, 0});
   }
-  for (const std::int64_t width : {16, 64, 256, 1024}) benchmark->Args({width, 2 * width, 1});
+  for (const std::int64_t width : {16, 64, 256, 1024})
+    benchmark->Args({width, 2 * width, 1});
 }
 BENCHMARK(RowsCopy)
     ->ArgNames({"width", "pitch", "d2h"})

@@ -1,4 +1,5 @@
-// Many small asynchronous copies: against a worker with a mutex and a condition variable, and over streams and threads.
+// Many small asynchronous copies: against a worker with a mutex and a condition variable, and over streams
+// and threads.
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -68,14 +69,16 @@ class SmallCopies {
  public:
   explicit SmallCopies(std::size_t streams) : streams_(streams) {
     BENCH_CHECK(aclrtSetDevice(0));
-    for (auto& stream : streams_) BENCH_CHECK(aclrtCreateStreamWithConfig(&stream, 0, ACL_STREAM_FAST_LAUNCH));
+    for (auto& stream : streams_)
+      BENCH_CHECK(aclrtCreateStreamWithConfig(&stream, 0, ACL_STREAM_FAST_LAUNCH));
     BENCH_CHECK(aclrtMalloc(&device_, kBytes * kCopies, ACL_MEM_MALLOC_HUGE_FIRST));
     BENCH_CHECK(aclrtMallocHost(&pinned_, kBytes * kCopies));
     std::memset(pinned_, 5, kBytes * kCopies);
     BENCH_CHECK(aclrtMemcpy(device_, kBytes * kCopies, pinned_, kBytes * kCopies, ACL_MEMCPY_HOST_TO_DEVICE));
   }
   ~SmallCopies() {
-    for (aclrtStream stream : streams_) BENCH_CHECK(aclrtDestroyStream(stream));
+    for (aclrtStream stream : streams_)
+      BENCH_CHECK(aclrtDestroyStream(stream));
     BENCH_CHECK(aclrtFree(device_));
     BENCH_CHECK(aclrtFreeHost(pinned_));
     BENCH_CHECK(aclrtResetDevice(0));
@@ -89,8 +92,10 @@ class SmallCopies {
                                  streams_[i % streams]));
   }
   void RunOver(std::size_t streams) const {
-    for (std::size_t i = 0; i < kCopies; ++i) Submit(i, streams);
-    for (std::size_t s = 0; s < streams; ++s) BENCH_CHECK(aclrtSynchronizeStream(streams_[s]));
+    for (std::size_t i = 0; i < kCopies; ++i)
+      Submit(i, streams);
+    for (std::size_t s = 0; s < streams; ++s)
+      BENCH_CHECK(aclrtSynchronizeStream(streams_[s]));
   }
   /// Each thread submits its share to a stream of its own.
   void RunThreads(std::size_t threads) const {
@@ -98,12 +103,14 @@ class SmallCopies {
     for (std::size_t t = 0; t < threads; ++t) {
       workers.emplace_back([this, t, threads] {
         BENCH_CHECK(aclrtSetDevice(0));
-        for (std::size_t i = t; i < kCopies; i += threads) Submit(i, threads);
+        for (std::size_t i = t; i < kCopies; i += threads)
+          Submit(i, threads);
         BENCH_CHECK(aclrtSynchronizeStream(streams_[t]));
         BENCH_CHECK(aclrtResetDevice(0));
       });
     }
-    for (std::thread& worker : workers) worker.join();
+    for (std::thread& worker : workers)
+      worker.join();
   }
 
  private:
@@ -121,7 +128,9 @@ void OneStreamAgainstWorker(benchmark::State& state) {
       state, kCopies, [&] { copies.RunOver(1); },
       [&] {
         for (std::size_t i = 0; i < kCopies; ++i) {
-          worker.Push([to = dst.data() + i * kBytes, from = src.data() + i * kBytes] { std::memcpy(to, from, kBytes); });
+          worker.Push([to = dst.data() + i * kBytes, from = src.data() + i * kBytes] {
+            std::memcpy(to, from, kBytes);
+          });
         }
         worker.Sync();
       });
@@ -130,13 +139,15 @@ BENCHMARK(OneStreamAgainstWorker)->UseManualTime()->Unit(benchmark::kMillisecond
 
 void SixteenStreamsAgainstOne(benchmark::State& state) {
   const SmallCopies copies(16);
-  MeasureRatio(state, kCopies, [&] { copies.RunOver(16); }, [&] { copies.RunOver(1); });
+  MeasureRatio(
+      state, kCopies, [&] { copies.RunOver(16); }, [&] { copies.RunOver(1); });
 }
 BENCHMARK(SixteenStreamsAgainstOne)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 void TwoSubmittersAgainstOne(benchmark::State& state) {
   const SmallCopies copies(2);
-  MeasureRatio(state, kCopies, [&] { copies.RunThreads(2); }, [&] { copies.RunThreads(1); });
+  MeasureRatio(
+      state, kCopies, [&] { copies.RunThreads(2); }, [&] { copies.RunThreads(1); });
 }
 BENCHMARK(TwoSubmittersAgainstOne)->UseManualTime()->Unit(benchmark::kMillisecond);
 

@@ -22,7 +22,8 @@ inline void Check(aclError code, const char* call) {
 #define BENCH_CHECK(call) ::bench::Check((call), #call)
 
 inline double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
   return values[values.size() / 2];
 }
 
@@ -33,8 +34,8 @@ double SecondsOf(Work work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Runs both in turn for as long as the benchmark asks. The time is Sampan's; the counters are medians: what each
-/// moves in a second (bytes or operations, as `amount` counts), and how many times faster Sampan is.
+/// Runs both in turn for as long as the benchmark asks. The time is Sampan's; the counters are medians: what
+/// each moves in a second (bytes or operations, as `amount` counts), and how many times faster Sampan is.
 template <typename Ours, typename Instead>
 void MeasureRatio(benchmark::State& state, double amount, Ours ours, Instead instead) {
   std::vector<double> our_times;

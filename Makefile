@@ -1,0 +1,56 @@
+# Thin front end of the CMake presets: see CMakePresets.json for what they mean.
+PREFIX ?= /usr/local/sampan
+deps = scripts/install_deps.sh build test
+preset = cmake --preset $(1) && cmake --build --preset $(1) $(if $(2),--target $(2))
+
+help:
+	@echo "make demo            build and run the examples"
+	@echo "make test            build and run all tests"
+	@echo "make bench           build and run the benchmarks"
+	@echo "make format          lay out all sources (check-format: only check)"
+	@echo "make tidy            clang-tidy over the library"
+	@echo "make coverage        line coverage of the tests"
+	@echo "make install         install below PREFIX (now $(PREFIX))"
+	@echo "make clean           remove build/"
+
+demo:
+	$(deps)
+	$(call preset,release,examples)
+	scripts/demo.sh build/release
+
+test:
+	$(deps)
+	$(call preset,release)
+	ctest --preset release
+
+bench:
+	$(deps)
+	$(call preset,release,run_bench)
+
+format:
+	$(deps) lint
+	scripts/check_format.sh --fix
+
+check-format:
+	$(deps) lint
+	scripts/check_format.sh
+
+tidy:
+	$(deps) lint
+	$(call preset,tidy)
+
+coverage:
+	$(deps) lint
+	$(call preset,coverage)
+	ctest --preset coverage
+	gcovr --root . --filter src/ --print-summary build/coverage
+
+install:
+	$(deps)
+	$(call preset,release,acl_rt ascendcl)
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build
+
+.PHONY: help demo test bench format check-format tidy coverage install clean
