@@ -145,9 +145,10 @@ void EnginePool::Sleep() {
     while (!stopping_ && !HasWork()) {
       if (wake_times_.empty()) {
         wake_.wait(lock);
-      } else if (wake_.wait_until(lock, wake_times_.begin()->first) == std::cv_status::timeout) {
-        break;
+        continue;
       }
+      const Deadline next = wake_times_.begin()->first;  // a copy: the entry may go while this waits
+      if (wake_.wait_until(lock, next) == std::cv_status::timeout) break;
     }
     --sleeping_;
     if (wake_times_.empty()) return;
