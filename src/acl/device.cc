@@ -81,9 +81,9 @@ aclError aclrtGetDeviceCount(uint32_t* count) {
     auto runtime = process::TheRuntime();
     if (!runtime.ok()) return runtime.TakeStatus();
     if ((*runtime)->device_count() == 0) {
-      return {
-          Code::kNoDevice,
-          "ASCEND_RT_VISIBLE_DEVICES leaves no device: it takes ids in ascending order, without duplicates"};
+      return {Code::kNoDevice,
+              Text("ASCEND_RT_VISIBLE_DEVICES='", EnvironmentValue("ASCEND_RT_VISIBLE_DEVICES").value_or(""),
+                   "' leaves no device: it takes ids in ascending order, without duplicates")};
     }
     *count = static_cast<std::uint32_t>((*runtime)->device_count());
     return {};

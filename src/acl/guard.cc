@@ -66,8 +66,8 @@ void Remember(const char* function, const Error& error) {
 }  // namespace
 
 aclError Report(const char* function, const Error& error) noexcept {
-  if (!IsArgumentCheckCode(error.code) && !error.unrecorded) process::ThisThread().last_error = error.code;
   try {
+    if (!IsArgumentCheckCode(error.code) && !error.unrecorded) process::ThisThread().last_error = error.code;
     Remember(function, error);
     Log(LogLevel::kError, IsArgumentCheckCode(error.code) ? "ASCENDCL" : "RUNTIME",
         Text(std::string_view(function), ": ", error.message, " (", static_cast<int>(error.code), ")"));

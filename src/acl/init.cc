@@ -1,11 +1,6 @@
 // aclInit, aclFinalize and the callbacks around them.
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,13 +8,12 @@
 
 #include "acl/acl_rt.h"
 #include "acl/guard.h"
+#include "acl/init_config.h"
 #include "acl/init_state.h"
 #include "process/process.h"
 
 namespace sampan::acl {
 namespace {
-
-constexpr int kMostNesting = 10;
 
 struct InitCallback {
   aclRegisterCallbackType type;
@@ -49,74 +43,6 @@ InitState& State() {
   return state;
 }
 
-struct Config {
-  std::string text;
-  std::optional<std::int32_t> default_device;
-};
-
-Result<std::int32_t> ParseDevice(const nlohmann::json& value) {
-  std::int32_t device = -1;
-  if (value.is_string()) {
-    const auto& text = value.get_ref<const std::string&>();
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), device);
-    if (error == std::errc() && end == text.data() + text.size() && device >= 0) return device;
-  }
-  return InvalidArgument(
-      Text("defaultDevice.default_device is ", value.dump(), ", it must be a device id in quotes"));
-}
-
-Result<Config> ReadConfig(const char* path) {
-  Config config;
-  if (path == nullptr || *path == '\0') return config;
-  std::ifstream file(path);
-  if (!file || !std::filesystem::is_regular_file(path))
-    return Error{Code::kInvalidFile, Text("the file '", std::string_view(path), "' cannot be read")};
-  config.text.assign(std::istreambuf_iterator<char>(file), {});
-  // Objects and arrays are counted apart.
-  int objects = 0;
-  int arrays = 0;
-  bool too_deep = false;
-  const auto watch_depth = [&](int, nlohmann::json::parse_event_t event, nlohmann::json&) {
-    switch (event) {
-      case nlohmann::json::parse_event_t::object_start:
-        ++objects;
-        break;
-      case nlohmann::json::parse_event_t::object_end:
-        --objects;
-        break;
-      case nlohmann::json::parse_event_t::array_start:
-        ++arrays;
-        break;
-      case nlohmann::json::parse_event_t::array_end:
-        --arrays;
-        break;
-      default:
-        break;
-    }
-    too_deep = too_deep || objects > kMostNesting || arrays > kMostNesting;
-    return true;
-  };
-  const auto json = nlohmann::json::parse(config.text, watch_depth, false);
-  if (json.is_discarded() || !json.is_object() || too_deep) {
-    return Error{Code::kParseFile, Text("the file '", std::string_view(path), "' is no JSON object",
-                                        too_deep ? " of at most 10 levels" : "")};
-  }
-  if (const auto mode = json.find("err_msg_mode"); mode != json.end()) {
-    const auto* text = mode->get_ptr<const std::string*>();
-    if (text == nullptr || (*text != "0" && *text != "1")) {
-      return InvalidArgument(Text("err_msg_mode is ", mode->dump(), ", it must be \"0\" or \"1\""));
-    }
-  }
-  if (const auto section = json.find("defaultDevice"); section != json.end() && section->is_object()) {
-    if (const auto id = section->find("default_device"); id != section->end()) {
-      auto device = ParseDevice(*id);
-      if (!device.ok()) return device.TakeStatus();
-      config.default_device = *device;
-    }
-  }
-  return config;
-}
-
 Status CallbackFailure(std::string_view which, aclError code) {
   return {static_cast<Code>(code), Text("a registered ", which, " callback failed with ", code)};
 }
@@ -130,7 +56,7 @@ Status Init(const char* path) {
   }
   auto runtime = process::TheRuntime();
   if (!runtime.ok()) return runtime.TakeStatus();
-  auto config = ReadConfig(path);
+  auto config = ReadInitConfig(path);
   if (!config.ok()) return config.TakeStatus();
   if (!config->text.empty() && state.first_config && *state.first_config != config->text) {
     return InvalidArgument(

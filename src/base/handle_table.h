@@ -91,10 +91,10 @@ class HandleTable {
   }
   static Parts Decode(const void* handle) {
     const auto value = reinterpret_cast<std::uint64_t>(handle);
-    const bool shaped = (value & (1ULL << 55)) != 0 && (value & 7) == 0;
-    return {shaped ? static_cast<HandleKind>(value >> 56) : HandleKind{},
-            static_cast<std::uint32_t>(value >> (kIndexBits + 3)) & kGenerationMask,
-            static_cast<std::uint32_t>(value >> 3) & ((1U << kIndexBits) - 1)};
+    const auto generation = static_cast<std::uint32_t>(value >> (kIndexBits + 3)) & kGenerationMask;
+    const auto index = static_cast<std::uint32_t>(value >> 3) & ((1U << kIndexBits) - 1);
+    // Of this table's kind, and without a bit that Encode does not set.
+    return {Encode(index, generation) == handle ? kKind : HandleKind{}, generation, index};
   }
   Slot* SlotAt(std::uint32_t index) const {
     Chunk* chunk = chunks_[index / kSlotsPerChunk].load(std::memory_order_acquire);

@@ -119,9 +119,9 @@ Result<MemoryBlock> Arena::Allocate(std::size_t bytes, Pages pages) {
 }
 
 bool Arena::TakeRange(std::size_t bytes, std::size_t alignment, std::size_t* offset) {
-  const auto try_range = [&](auto range) {
+  const auto try_range = [&](auto range, std::size_t from) {
     const auto [start, length] = *range;
-    const std::size_t aligned = RoundUp(start, alignment);
+    const std::size_t aligned = RoundUp(std::max(start, from), alignment);
     const std::size_t before = aligned - start;
     if (length < before || length - before < bytes) return false;
     const std::size_t behind = length - before - bytes;
@@ -138,12 +138,15 @@ bool Arena::TakeRange(std::size_t bytes, std::size_t alignment, std::size_t* off
     next_offset_ = aligned + bytes;
     return true;
   };
-  const auto first = free_ranges_.lower_bound(next_offset_);
+  // From the end of the last one taken, which mostly lies inside a free range, to the end; then from the
+  // beginning.
+  auto first = free_ranges_.upper_bound(next_offset_);
+  if (first != free_ranges_.begin()) --first;
   for (auto range = first; range != free_ranges_.end(); ++range) {
-    if (try_range(range)) return true;
+    if (try_range(range, next_offset_)) return true;
   }
-  for (auto range = free_ranges_.begin(); range != first; ++range) {
-    if (try_range(range)) return true;
+  for (auto range = free_ranges_.begin(); range != free_ranges_.end(); ++range) {
+    if (try_range(range, 0)) return true;
   }
   return false;
 }

@@ -46,7 +46,7 @@ void StreamPiece(const LineKernels& kernels, const Segment& piece, const Segment
 // Copies the pieces `piece_at(0)` to `piece_at(count - 1)`, streaming those of `shortest_streamed` bytes or
 // more.
 template <typename PieceAt>
-void StreamPieces(std::size_t count, std::size_t shortest_streamed, PieceAt piece_at) {
+void CopyPieces(std::size_t count, std::size_t shortest_streamed, PieceAt piece_at) {
   constexpr std::size_t kBytesAhead = 16384;  // keeps two pieces of 4 KiB on their way, or eight of 1 KiB
   constexpr std::size_t kMostAhead = 64;
   const LineKernels& kernels = ActiveLineKernels();
@@ -59,12 +59,13 @@ void StreamPieces(std::size_t count, std::size_t shortest_streamed, PieceAt piec
     Prefetch(upcoming.dst);  // mostly for its address translation
     if (piece.bytes >= shortest_streamed) {
       StreamPiece(kernels, piece, upcoming);
-    } else {
-      const std::size_t near = std::min(upcoming.bytes, kShortestStreamed);
-      for (std::size_t at = 0; at < near; at += kLineBytes)
-        Prefetch(upcoming.src + at);
-      std::memmove(piece.dst, piece.src, piece.bytes);
+      continue;
     }
+    if (upcoming.bytes < kShortestStreamed) {
+      for (std::size_t at = 0; at < upcoming.bytes; at += kLineBytes)
+        Prefetch(upcoming.src + at);
+    }
+    std::memmove(piece.dst, piece.src, piece.bytes);
   }
   kernels.publish();
 }
@@ -244,7 +245,7 @@ void CopyBytes(std::byte* dst, const std::byte* src, std::size_t bytes, Caching 
 
 void CopySegments(std::span<const Segment> segments, Caching caching) noexcept {
   const std::size_t shortest_streamed = caching == Caching::kStream ? kShortestStreamed : SIZE_MAX;
-  StreamPieces(segments.size(), shortest_streamed, [segments](std::size_t i) { return segments[i]; });
+  CopyPieces(segments.size(), shortest_streamed, [segments](std::size_t i) { return segments[i]; });
 }
 
 void CopyRows(const Rows& rows, Caching caching) noexcept {
@@ -253,12 +254,16 @@ void CopyRows(const Rows& rows, Caching caching) noexcept {
   if (rows.height == 1 || (dense && rows.src_pitch == rows.width)) {
     return CopyBytes(rows.dst, rows.src, rows.width * rows.height, caching);
   }
-  if (caching == Caching::kKeep) return CopyRowByRow(rows, RowWrites::kThroughCaches);
-  if (dense && rows.width <= kWidestPacked) return CopyRowByRow(rows, RowWrites::kPacked);
+  const bool stream = caching == Caching::kStream;
   const bool whole_lines =
       (LineOffset(rows.dst) | rows.width % kLineBytes | rows.dst_pitch % kLineBytes) == 0;
-  if (rows.width < kShortestStreamed && !whole_lines) return CopyRowByRow(rows, RowWrites::kThroughCaches);
-  StreamPieces(rows.height, 0, [&rows](std::size_t i) {
+  if (rows.width <= kWidestPacked) {
+    if (stream && dense) return CopyRowByRow(rows, RowWrites::kPacked);
+    if (!stream || (rows.width < kShortestStreamed && !whole_lines)) {
+      return CopyRowByRow(rows, RowWrites::kThroughCaches);
+    }
+  }
+  CopyPieces(rows.height, stream ? 0 : SIZE_MAX, [&rows](std::size_t i) {
     return Segment{rows.dst + i * rows.dst_pitch, rows.src + i * rows.src_pitch, rows.width};
   });
 }

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# Tests of the scripts that read the public headers and the sources of the C ABI.
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+
+import api_definitions
+import api_functions
+import generate_compatibility
+import generate_exports
+import generate_unsupported
+
+HEADER = """
+/* ACL_FUNC_VISIBILITY aclError aclInComment(void); */
+#define ACL_FUNC_VISIBILITY \\
+  __attribute__((visibility("default")))
+ACL_FUNC_VISIBILITY aclError aclCopy(void* dst, const void** src, size_t count,
+                                     aclrtStream stream);
+ACL_DEPRECATED_MESSAGE("prefer (another) one")
+ACL_FUNC_VISIBILITY const char *aclName(void);
+ACL_FUNC_VISIBILITY void aclLog(const char* fmt, ...);
+ACL_FUNC_VISIBILITY uint32_t aclNumber(const aclThing* thing);
+"""
+
+
+def functions():
+    return api_functions.parse(HEADER, "acl/acl_test.h")
+
+
+class Declarations(unittest.TestCase):
+    def test_names_types_and_parameters(self):
+        self.assertEqual(
+            [function.prototype() for function in functions()],
+            [
+                "aclError aclCopy(void* dst, const void** src, size_t count, aclrtStream stream)",
+                "const char* aclName(void)",
+                "void aclLog(const char* fmt, ...)",
+                "uint32_t aclNumber(const aclThing* thing)",
+            ],
+        )
+
+    def test_deprecated(self):
+        self.assertEqual([f.name for f in functions() if f.deprecated], ["aclName"])
+
+    def test_what_is_not_understood_is_refused(self):
+        for text in (
+            "ACL_FUNC_VISIBILITY aclError aclDefined(void) { return 0; }",
+            "ACL_FUNC_VISIBILITY aclError notOurs(void);",
+            "ACL_FUNC_VISIBILITY aclError aclArray(int values[4]);",
+            "ACL_FUNC_VISIBILITY aclError aclUnnamed(int);",
+        ):
+            with self.assertRaises(ValueError, msg=text):
+                api_functions.parse(text, "acl/acl_test.h")
+
+    def test_the_real_headers(self):
+        names = {function.name for function in api_functions.declared_functions()}
+        self.assertEqual(len(names), 204)
+        self.assertIn("aclrtMemcpyBatchAsync", names)
+        self.assertIn("aclrtMemPoolTrimTo", names)
+
+
+class Definitions(unittest.TestCase):
+    def find(self, text):
+        return {d.name: d.partly for d in api_definitions.find(text, functions(), "test.cc")}
+
+    def test_a_definition(self):
+        broken_line = "aclError aclCopy(void* dst, const void** src,\n  size_t n, aclrtStream s) {\n}\n"
+        self.assertEqual(self.find(broken_line), {"aclCopy": ""})
+        self.assertEqual(self.find("const char* aclName(void) {\n}\n"), {"aclName": ""})
+        self.assertEqual(self.find("const char *aclName() noexcept\n{\n}\n"), {"aclName": ""})
+        self.assertEqual(self.find("uint32_t\naclNumber(const aclThing*) {\n}\n"), {"aclNumber": ""})
+
+    def test_what_is_none(self):
+        for text in (
+            "aclError aclCopy(void* d, const void** s, size_t n, aclrtStream t);\n",
+            "  aclError aclCopy(void* d) {\n}\n",
+            "  return aclName();\n",
+            "// aclError aclCopy(void* d) {\n",
+            "/*\naclError aclCopy(void* d) {\n*/\n",
+            "aclError aclCopyMore(void* d) {\n}\n",
+            "aclError code = aclCopy(d, s, n, t);\n",
+            'const char* text = "aclError aclCopy(void) {";\n',
+        ):
+            self.assertEqual(self.find(text), {}, text)
+
+    def test_partly(self):
+        marked = "// More.\n// Compatibility: partly: one | two\n//   and three.\naclError aclCopy() {\n}\n"
+        self.assertEqual(self.find(marked), {"aclCopy": "one | two and three."})
+        apart = "// Compatibility: partly: far\n\naclError aclCopy() {\n}\n"
+        self.assertEqual(self.find(apart), {"aclCopy": ""})
+        above = "// Compatibility: partly: its\nvoid aclLog(const char*, ...) {\n}\naclError aclCopy() {\n}\n"
+        self.assertEqual(self.find(above), {"aclLog": "its", "aclCopy": ""})
+
+    def test_twice(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = [pathlib.Path(folder) / name for name in ("a.cc", "b.cc")]
+            for file in files:
+                file.write_text("aclError aclCopy() {\n}\n")
+            with self.assertRaisesRegex(ValueError, "a.cc and in b.cc"):
+                api_definitions.defined_functions(functions(), files)
+
+
+class Generated(unittest.TestCase):
+    def test_refusals(self):
+        text = generate_unsupported.source(functions())
+        self.assertIn("\naclError aclCopy(void*, const void**, size_t, aclrtStream) {\n", text)
+        self.assertIn('  return sampan::acl::NotSupported("aclCopy");\n', text)
+        self.assertIn('  static_cast<void>(sampan::acl::NotSupported("aclName"));\n  return nullptr;\n', text)
+        self.assertIn("return 0xFFFFFFFFU;", text)
+        self.assertIn("void aclLog(const char*, ...) {\n  static_cast<void>", text)
+        self.assertIn('#include "acl/acl_test.h"\n', text)
+
+    def test_version_script(self):
+        script = generate_exports.version_script(["aclA", "aclB"])
+        self.assertEqual(script, "{\n  global:\n    aclA;\n    aclB;\n  local:\n    *;\n};\n")
+
+    def test_statuses(self):
+        partly = {"aclCopy": "", "aclName": "a | b"}
+        defined = {name: api_definitions.Definition(name, "a.cc", why) for name, why in partly.items()}
+        declared = {function.name for function in functions()}
+        groups = [("some", ["aclCopy", "aclName", "aclLog"]), ("rest", ["aclNumber", "aclAbsent"])]
+        text = generate_compatibility.document(groups, declared, defined)
+        for line in (
+            "| supported | 1 |",
+            "| partly | 1 |",
+            "| not supported | 2 |",
+            "| not declared | 1 |",
+            "| `aclCopy` | supported | |",
+            "| `aclName` | partly | a \\| b |",
+            "| `aclAbsent` | not declared | |",
+            "## Some (2 of 3)",
+        ):
+            self.assertIn(line, text)
+        with self.assertRaises(ValueError):
+            generate_compatibility.document(groups[:1], declared, defined)
+
+    def test_every_function_is_listed_once(self):
+        groups = generate_compatibility.read_groups(generate_compatibility.LIST)
+        self.assertEqual(sum(len(names) for _, names in groups), 404)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,274 @@
+// What is wrong with one entry of a batch: the code, the entry that failIndex names, nothing moved.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "acl/acl.h"
+#include "tests/support/batch_request.h"
+#include "tests/support/copy_fixture.h"
+
+namespace sampan::test {
+namespace {
+
+constexpr std::size_t kEntryBytes = 96, kEntries = 300, kBlamed = 137;
+
+std::string Name(const ::testing::TestParamInfo<BatchForm>& given) {
+  std::ostringstream name;
+  name << given.param;
+  return name.str();
+}
+
+/// Both directions over the same memory. A refused batch leaves all of it alone.
+class AttachedBatchEntries : public CopyTest, public ::testing::WithParamInterface<BatchForm> {
+ protected:
+  void SetUp() override {
+    CopyTest::SetUp();
+    if (HasFatalFailure()) return;
+    host_.emplace(Place::kPinned, kEntries * kEntryBytes);
+    device_.emplace(Place::kDevice, kEntries * kEntryBytes);
+  }
+  void TearDown() override {
+    device_.reset();
+    host_.reset();
+    CopyTest::TearDown();
+  }
+
+  void* host(std::size_t entry) const { return host_->at(entry * kEntryBytes); }
+  void* device(std::size_t entry) const { return device_->at(entry * kEntryBytes); }
+
+  BatchRequest Up() const {
+    BatchRequest request;
+    for (std::size_t i = 0; i < kEntries; ++i)
+      request.Add(device(i), host(i), kEntryBytes);
+    request.UseAttr(HostToDevice());
+    return request;
+  }
+  BatchRequest Down() const {
+    BatchRequest request;
+    for (std::size_t i = 0; i < kEntries; ++i)
+      request.Add(host(i), device(i), kEntryBytes);
+    request.UseAttr(DeviceToHost());
+    return request;
+  }
+
+  void ExpectBlamed(BatchRequest& request, std::size_t entry = kBlamed) {
+    host_->Write(random().Fill(host_->bytes()));
+    const Bytes host_before = host_->Read(), device_before = device_->Read();
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, request.Submit(GetParam(), stream()));
+    EXPECT_TRUE(MessageHas(std::to_string(entry)));
+    if (HasFailIndex(GetParam())) {
+      EXPECT_EQ(request.fail_index, entry);
+    }
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, TakeLastError());
+    Synchronize();
+    EXPECT_TRUE(host_->Holds(host_before));
+    EXPECT_TRUE(device_->Holds(device_before));
+  }
+
+  std::optional<GuardedBuffer> host_, device_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Forms, AttachedBatchEntries,
+                         ::testing::Values(BatchForm::kSync, BatchForm::kSyncV2, BatchForm::kAsync,
+                                           BatchForm::kAsyncV2),
+                         Name);
+
+TEST_P(AttachedBatchEntries, DestinationIsNotWhereTheAttributeSays) {
+  BatchRequest request = Up();
+  request.dsts[kBlamed] = host(kBlamed);
+  ExpectBlamed(request);
+  EXPECT_TRUE(MessageHas("dst"));
+}
+
+TEST_P(AttachedBatchEntries, SourceIsNotWhereTheAttributeSays) {
+  BatchRequest request = Up();
+  request.srcs[kBlamed] = device(0);
+  ExpectBlamed(request);
+  EXPECT_TRUE(MessageHas("src"));
+}
+
+TEST_P(AttachedBatchEntries, DestinationIsTestedBeforeSource) {
+  BatchRequest request = Up();
+  request.dsts[kBlamed] = host(kBlamed);
+  request.srcs[kBlamed] = device(kBlamed);
+  ExpectBlamed(request);
+  EXPECT_TRUE(MessageHas("dst"));
+}
+
+TEST_P(AttachedBatchEntries, DeviceNumberIsNotTheRealOne) {
+  for (const std::uint32_t id : {1U, 7U, kGarbageId}) {
+    BatchRequest request = Up();
+    request.UseAttr(HostToDevice(id), kBlamed);
+    ExpectBlamed(request);
+    BatchRequest down = Down();
+    down.UseAttr(DeviceToHost(id), kBlamed);
+    ExpectBlamed(down);
+  }
+}
+
+TEST_P(AttachedBatchEntries, AttributeTypesThatMatchNothing) {
+  for (const aclrtMemLocationType type :
+       {ACL_MEM_LOCATION_TYPE_UNREGISTERED, ACL_MEM_LOCATION_TYPE_MANAGED, ACL_MEM_LOCATION_TYPE_DEVICE}) {
+    BatchRequest request = Up();
+    request.UseAttr(BatchAttr({0, ACL_MEM_LOCATION_TYPE_DEVICE}, {0, type}), kBlamed);
+    ExpectBlamed(request);
+  }
+  for (const aclrtMemLocationType type :
+       {ACL_MEM_LOCATION_TYPE_UNREGISTERED, ACL_MEM_LOCATION_TYPE_MANAGED, ACL_MEM_LOCATION_TYPE_HOST}) {
+    BatchRequest request = Up();
+    request.UseAttr(BatchAttr({0, type}, {0, ACL_MEM_LOCATION_TYPE_HOST}), kBlamed);
+    ExpectBlamed(request);
+  }
+}
+
+TEST_P(AttachedBatchEntries, UnregisteredAttributeDoesNotMatchPageableMemory) {
+  PageableBuffer pageable(kEntryBytes);
+  BatchRequest request = Up();
+  request.srcs[kBlamed] = pageable.data();
+  request.UseAttr(BatchAttr({0, ACL_MEM_LOCATION_TYPE_DEVICE}, {0, ACL_MEM_LOCATION_TYPE_UNREGISTERED}),
+                  kBlamed);
+  ExpectBlamed(request);
+}
+
+TEST_P(AttachedBatchEntries, SameSideOnBothEnds) {
+  {
+    BatchRequest request = Up();
+    request.UseAttr(BatchAttr({0, ACL_MEM_LOCATION_TYPE_DEVICE}, {0, ACL_MEM_LOCATION_TYPE_DEVICE}), kBlamed);
+    request.UseAttr(HostToDevice(), kBlamed + 1);
+    request.srcs[kBlamed] = device(0);
+    ExpectBlamed(request);
+  }
+  {
+    BatchRequest request = Up();
+    request.UseAttr(BatchAttr({0, ACL_MEM_LOCATION_TYPE_HOST}, {0, ACL_MEM_LOCATION_TYPE_HOST}), kBlamed);
+    request.UseAttr(HostToDevice(), kBlamed + 1);
+    request.dsts[kBlamed] = host(0);
+    ExpectBlamed(request);
+  }
+}
+
+TEST_P(AttachedBatchEntries, MixedDirections) {
+  BatchRequest request = Up();
+  request.UseAttr(DeviceToHost(), kBlamed);
+  request.UseAttr(HostToDevice(), kBlamed + 1);
+  std::swap(request.dsts[kBlamed], request.srcs[kBlamed]);
+  ExpectBlamed(request);
+  // Blamed is the one that differs from the first, even when the first is the odd one.
+  BatchRequest odd_first = Up();
+  std::swap(odd_first.dsts[0], odd_first.srcs[0]);
+  odd_first.attrs[0] = DeviceToHost();
+  odd_first.UseAttr(HostToDevice(), 1);
+  ExpectBlamed(odd_first, 1);
+}
+
+TEST_P(AttachedBatchEntries, NullAddresses) {
+  BatchRequest request = Up();
+  request.dsts[kBlamed] = nullptr;
+  ExpectBlamed(request);
+  EXPECT_TRUE(MessageHas("dst"));
+  request = Down();
+  request.srcs[kBlamed] = nullptr;
+  ExpectBlamed(request);
+  EXPECT_TRUE(MessageHas("src"));
+}
+
+TEST_P(AttachedBatchEntries, FirstBadEntryIsBlamed) {
+  BatchRequest request = Up();
+  request.dsts[kEntries - 1] = nullptr;
+  request.srcs[kBlamed] = device(3);
+  request.dsts[kBlamed + 1] = nullptr;
+  ExpectBlamed(request);
+}
+
+TEST_P(AttachedBatchEntries, FirstEntryAndLastEntry) {
+  for (const std::size_t entry : {std::size_t{0}, kEntries - 1}) {
+    BatchRequest request = Up();
+    request.srcs[entry] = device(entry);
+    ExpectBlamed(request, entry);
+  }
+}
+
+TEST_P(AttachedBatchEntries, BeyondTheAllocation) {
+  DeviceBuffer small(100);  // 128 bytes may be touched
+  BatchRequest request = Up();
+  request.dsts[kBlamed] = small.at(33);
+  ExpectBlamed(request);
+  EXPECT_TRUE(MessageHas(Hex(small.data())));
+  request.dsts[kBlamed] = small.at(128);
+  ExpectBlamed(request);
+}
+
+TEST_P(AttachedBatchEntries, FreedMemory) {
+  DeviceBuffer freed(kEntryBytes);
+  void* const dangling = freed.data();
+  freed.Free();
+  BatchRequest request = Up();
+  request.dsts[kBlamed] = dangling;
+  ExpectBlamed(request);
+}
+
+TEST_P(AttachedBatchEntries, WildPageableMemory) {
+  BatchRequest request = Up();
+  request.srcs[kBlamed] = reinterpret_cast<void*>(0x1000);
+  ExpectBlamed(request);
+}
+
+TEST_P(AttachedBatchEntries, NumaNodesCountAsHost) {
+  BatchRequest request = Up();
+  request.attrs[0] =
+      BatchAttr({0, ACL_MEM_LOCATION_TYPE_DEVICE}, {kGarbageId, ACL_MEM_LOCATION_TYPE_HOST_NUMA});
+  const Bytes contents = random().Fill(host_->bytes());
+  host_->Write(contents);
+  EXPECT_ACL(ACL_SUCCESS, request.Submit(GetParam(), stream()));
+  if (HasFailIndex(GetParam())) {
+    EXPECT_EQ(request.fail_index, SIZE_MAX);
+  }
+  Synchronize();
+  EXPECT_TRUE(device_->Holds(contents));
+}
+
+class AttachedQueuedBatchEntries : public AttachedBatchEntries {};
+INSTANTIATE_TEST_SUITE_P(Forms, AttachedQueuedBatchEntries,
+                         ::testing::Values(BatchForm::kAsync, BatchForm::kAsyncV2), Name);
+
+TEST_P(AttachedQueuedBatchEntries, ZeroSizeIsRefused) {
+  BatchRequest request = Up();
+  request.sizes[kBlamed] = 0;
+  ExpectBlamed(request);
+}
+
+TEST_P(AttachedQueuedBatchEntries, BadEntryWinsOverForeignStream) {
+  ForeignStream foreign;
+  BatchRequest request = Up();
+  request.dsts[0] = host(0);
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, request.Submit(GetParam(), foreign));
+  if (HasFailIndex(GetParam())) {
+    EXPECT_EQ(request.fail_index, 0U);
+  }
+}
+
+class AttachedSyncBatchEntries : public AttachedBatchEntries {};
+INSTANTIATE_TEST_SUITE_P(Forms, AttachedSyncBatchEntries,
+                         ::testing::Values(BatchForm::kSync, BatchForm::kSyncV2), Name);
+
+TEST_P(AttachedSyncBatchEntries, ZeroSizeMovesNothing) {
+  BatchRequest request = Up();
+  request.sizes[kBlamed] = 0;
+  const Bytes contents = random().Fill(host_->bytes());
+  host_->Write(contents);
+  EXPECT_ACL(ACL_SUCCESS, request.Submit(GetParam(), stream()));
+  if (HasFailIndex(GetParam())) {
+    EXPECT_EQ(request.fail_index, SIZE_MAX);
+  }
+  Bytes expected = contents;
+  std::fill_n(expected.begin() + kBlamed * kEntryBytes, kEntryBytes, GuardedBuffer::kBackground);
+  EXPECT_TRUE(device_->Holds(expected));
+}
+
+}  // namespace
+}  // namespace sampan::test

@@ -1,0 +1,34 @@
+# The copy suite: one program under every schedule, under other profiles, with those profiles' own programs.
+sampan_test(conformance_copy LABEL conformance SOURCES
+  copy_memcpy_rules_test.cc
+  copy_async_rules_test.cc
+  copy_async_kinds_test.cc
+  copy_linear_data_test.cc
+  copy_ordering_test.cc
+  copy_rows_rules_test.cc
+  copy_rows_data_test.cc
+  copy_batch_rules_test.cc
+  copy_batch_entries_test.cc
+  copy_batch_data_test.cc
+  copy_descriptor_test.cc
+  copy_offset_test.cc
+  copy_memset_test.cc
+  copy_bounds_test.cc
+  copy_errors_test.cc
+  copy_peer_test.cc)
+
+foreach(schedule early late seed:7)
+  string(REPLACE ":" "_" suffix ${schedule})
+  sampan_test_variant(conformance_copy_${suffix} conformance_copy LABEL conformance
+    ENVIRONMENT SAMPAN_SCHEDULE=${schedule})
+endforeach()
+
+# Names say where a rule holds: Cann8 under that release, Attached on a card in a host.
+sampan_test_variant(conformance_copy_cann9 conformance_copy LABEL conformance
+  ENVIRONMENT SAMPAN_PROFILE=ascend910b,cann9 FILTER "-*Cann8*")
+sampan_test_variant(conformance_copy_rc conformance_copy LABEL conformance
+  ENVIRONMENT SAMPAN_PROFILE=ascend310-rc FILTER "-*Attached*:*Cann8*")
+sampan_test(conformance_copy_cann9_rules LABEL conformance SOURCES copy_cann9_test.cc
+  ENVIRONMENT SAMPAN_PROFILE=ascend910b,cann9)
+sampan_test(conformance_copy_rc_rules LABEL conformance SOURCES copy_rc_test.cc
+  ENVIRONMENT SAMPAN_PROFILE=ascend310-rc)

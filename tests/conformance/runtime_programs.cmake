@@ -1,0 +1,44 @@
+# Everything around the copies: processes, devices, streams, events, callbacks, memory.
+sampan_test(conformance_process LABEL conformance SOURCES
+  init_test.cc
+  init_callback_test.cc
+  version_test.cc
+  log_test.cc
+  settings_test.cc
+  visible_devices_test.cc
+  fault_message_test.cc
+  process_exit_test.cc)
+
+sampan_test(conformance_device LABEL conformance SOURCES
+  error_test.cc
+  device_test.cc
+  device_info_test.cc
+  context_test.cc
+  thread_context_test.cc)
+
+sampan_test(conformance_memory LABEL conformance SOURCES
+  memory_test.cc
+  memory_free_test.cc
+  pointer_attributes_test.cc
+  host_register_test.cc)
+
+# These depend on when work runs, so they run under every schedule.
+sampan_test(conformance_stream LABEL conformance SOURCES
+  stream_test.cc
+  stream_sync_test.cc
+  stream_abort_test.cc
+  stream_failure_test.cc
+  event_test.cc
+  event_order_test.cc
+  event_time_test.cc
+  callback_test.cc
+  host_function_test.cc
+  exception_callback_test.cc)
+
+foreach(program stream memory device)
+  foreach(schedule early late seed:3)
+    string(REPLACE ":" "_" suffix ${schedule})
+    sampan_test_variant(conformance_${program}_${suffix} conformance_${program} LABEL conformance
+      ENVIRONMENT SAMPAN_SCHEDULE=${schedule})
+  endforeach()
+endforeach()

@@ -1,0 +1,145 @@
+// Aborting and stopping streams.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include "acl/acl.h"
+#include "tests/support/acl_expect.h"
+#include "tests/support/device_fixture.h"
+#include "tests/support/memory_buffer.h"
+#include "tests/support/stream.h"
+
+namespace sampan::test {
+namespace {
+
+/// A stream that waits for an event of another, held one, with a copy behind the wait.
+class StreamAbort : public DeviceTest {
+ protected:
+  static constexpr std::byte kWritten{0x44};
+
+  struct Scene {
+    Scene() {
+      source.Write(0, Bytes{kWritten});
+      *target.at(0) = std::byte{0};
+    }
+    /// Queues the wait and the copy.
+    void Queue(aclrtStream stream) {
+      EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(event, other));
+      EXPECT_ACL(ACL_SUCCESS, aclrtStreamWaitEvent(stream, event));
+      Copy(stream);
+    }
+    void Copy(aclrtStream stream) {
+      EXPECT_ACL(ACL_SUCCESS,
+                 aclrtMemcpyAsync(target.data(), 1, source.data(), 1, ACL_MEMCPY_DEVICE_TO_HOST, stream));
+    }
+    bool Copied() const { return *target.at(0) == kWritten; }
+
+    DeviceBuffer source{1};
+    PinnedBuffer target{1};
+    Stream other;
+    Event event;
+    Gate gate{other};
+  };
+};
+
+TEST_F(StreamAbort, DropsQueuedWork) {
+  Scene scene;
+  Stream stream;
+  scene.Queue(stream);
+  EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(stream));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStreamWithTimeout(stream, 2000)) << "nothing is left to wait for";
+  scene.gate.Open();
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeDevice());
+  EXPECT_FALSE(scene.Copied());
+}
+
+TEST_F(StreamAbort, LeavesTheStreamUsable) {
+  Scene scene;
+  Stream stream;
+  scene.Queue(stream);
+  EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(stream));
+  scene.Copy(stream);
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStreamWithTimeout(stream, 2000));
+  EXPECT_TRUE(scene.Copied());
+}
+
+TEST_F(StreamAbort, OfNullIsTheDefaultStream) {
+  Scene scene;
+  scene.Queue(nullptr);
+  EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(nullptr));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStreamWithTimeout(nullptr, 2000));
+  EXPECT_FALSE(scene.Copied());
+}
+
+TEST_F(StreamAbort, OfAnIdleStreamDoesNothing) {
+  Stream stream;
+  EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(stream));
+  aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
+  EXPECT_ACL(ACL_SUCCESS, aclrtStreamQuery(stream, &status));
+  EXPECT_EQ(status, ACL_STREAM_STATUS_COMPLETE);
+}
+
+TEST_F(StreamAbort, LeavesOtherStreamsAlone) {
+  Scene scene, untouched;
+  Stream aborted, stream;
+  scene.Queue(aborted);
+  untouched.Queue(stream);
+  EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(aborted));
+  untouched.gate.Open();
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+  EXPECT_TRUE(untouched.Copied());
+  EXPECT_FALSE(scene.Copied());
+}
+
+TEST_F(StreamAbort, TellsAConcurrentSynchroniser) {
+  // Nobody outside can see that the other thread has begun to wait. An abort that comes too early finds a
+  // synchroniser that returns success; the next attempt gives it more time.
+  aclError answer = ACL_SUCCESS;
+  for (int pause_ms = 1; answer == ACL_SUCCESS && pause_ms <= 512; pause_ms *= 2) {
+    Scene scene;
+    Stream stream;
+    scene.Queue(stream);
+    std::atomic<bool> begins = false;
+    std::thread synchroniser([&] {
+      EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+      begins = true;
+      answer = aclrtSynchronizeStream(stream);
+      EXPECT_ACL(ACL_SUCCESS, aclrtResetDevice(0));
+    });
+    while (!begins)
+      std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+    EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(stream));
+    synchroniser.join();
+    EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream)) << "only who waited is told";
+  }
+  EXPECT_EQ(answer, ACL_ERROR_RT_STREAM_ABORT);
+}
+
+TEST_F(StreamAbort, RefusesDeadHandles) {
+  EXPECT_ACL(ACL_ERROR_RT_INVALID_HANDLE, aclrtStreamAbort(DeadStream()));
+}
+
+// ---- stop ----
+
+class StreamStop : public DeviceTest {};
+
+TEST_F(StreamStop, NeedsAStream) {
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtStreamStop(nullptr));
+  EXPECT_ACL(ACL_ERROR_RT_INVALID_HANDLE, aclrtStreamStop(DeadStream()));
+}
+
+TEST_F(StreamStop, OfAnIdleStreamKeepsItUsable) {
+  Stream stream;
+  EXPECT_ACL(ACL_SUCCESS, aclrtStreamStop(stream));
+  DeviceBuffer buffer(1);
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemsetAsync(buffer.data(), 1, 7, 1, stream));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+  EXPECT_EQ(buffer.Read(0, 1), Bytes{std::byte{7}});
+}
+
+}  // namespace
+}  // namespace sampan::test

@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+# Writes the names of the public functions that the library defines, as C++ string literals.
+
+import argparse
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+
+import api_definitions
+import api_functions
+import generated_file
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Lists the public functions that the library defines.")
+    parser.add_argument("--output", type=pathlib.Path, required=True)
+    arguments = parser.parse_args()
+    functions = api_functions.declared_functions()
+    defined = api_definitions.defined_functions(functions, api_definitions.source_files())
+    generated_file.write_if_changed(arguments.output, "".join(f'"{name}",\n' for name in sorted(defined)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

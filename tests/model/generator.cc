@@ -1,0 +1,306 @@
+// Random steps on streams, events and memory, and the ordering of what would race.
+#include "tests/model/generator.h"
+
+#include <algorithm>
+
+namespace sampan::model {
+namespace {
+
+constexpr int kDeepestOrdering = 4;
+
+}  // namespace
+
+std::uint64_t Dice::Next() {
+  state_ += 0x9E3779B97F4A7C15ULL;
+  std::uint64_t value = state_;
+  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  value = (value ^ (value >> 27)) * 0x94D049BB133111EBULL;
+  return value ^ (value >> 31);
+}
+
+Program Generator::Make() {
+  Operation start = Make(Call::kUseDevice);
+  start.device = dice_.Below(kDevices);
+  Emit(start);
+  Prologue();
+  const std::size_t steps = dice_.Between(5, 40);
+  for (std::size_t i = 0; i < steps; ++i)
+    AddStep();
+  Epilogue();
+  return program_;
+}
+
+void Generator::Prologue() {
+  for (int slot = 0; slot < 4; ++slot) {
+    static constexpr Memory kFirst[] = {Memory::kDevice, Memory::kDevice, Memory::kPinned, Memory::kPageable};
+    Operation allocate = Make(Call::kAllocate);
+    allocate.slot = slot;
+    allocate.memory = kFirst[slot];
+    allocate.bytes = PickSize();
+    Emit(allocate);
+  }
+  const int streams = dice_.Below(4);
+  for (int slot = 0; slot < streams; ++slot) {
+    Operation create = Make(Call::kCreateStream);
+    create.slot = slot;
+    Emit(create);
+  }
+  Operation event = Make(Call::kCreateEvent);
+  if (dice_.Percent(80)) Emit(event);
+  Operation peer = Make(Call::kSetPeerAccess);
+  peer.value = 1;
+  if (dice_.Percent(25)) Emit(peer);
+}
+
+Operation Generator::Make(Call call) const {
+  Operation op;
+  op.call = call;
+  op.device = model_.current_device();
+  return op;
+}
+
+bool Generator::Emit(const Operation& op, int depth) {
+  const Verdict verdict = model_.Apply(op);
+  if (verdict.admitted) {
+    program_.push_back(op);
+    return true;
+  }
+  return depth < kDeepestOrdering && Order(op, verdict, depth + 1) && Emit(op, depth + 1);
+}
+
+bool Generator::Order(const Operation& op, const Verdict& verdict, int depth) {
+  if (verdict.held) return Emit(Make(Call::kOpenGate), depth);
+  if (verdict.unordered_with.empty()) return false;
+  const int number = verdict.unordered_with.front();
+  int slot = kNull;
+  int device = 0;
+  for (int i = 0; i < kDevices; ++i) {
+    if (model_.default_stream(i).number == number) device = i;
+  }
+  for (int i = 0; i < kStreams; ++i) {
+    if (!model_.stream(i).live || model_.stream(i).number != number) continue;
+    slot = i;
+    device = model_.stream(i).device;
+  }
+  const int home = model_.current_device();
+  Operation go = Make(Call::kUseDevice);
+  go.device = device;
+  Operation back = Make(Call::kUseDevice);
+  back.device = home;
+  if (device != home) Emit(go, depth);
+
+  bool done = false;
+  const int event = PickEvent(false);
+  if (event != kNull && dice_.Percent(75)) {
+    Operation record = Make(Call::kRecord);
+    record.event = event;
+    record.stream = slot;
+    Operation wait = Make(Call::kWait);
+    wait.event = event;
+    wait.stream = op.stream;
+    done = Emit(record, depth);
+    if (device != home) Emit(back, depth);
+    // When the host is what would race, the wait of a stream does not help, but does no harm either.
+    done = done && Emit(wait, depth);
+    if (done && model_.gate_closed() && dice_.Percent(30)) Emit(Make(Call::kOpenGate), depth);
+    return done;
+  }
+  Operation sync = Make(Call::kSyncStream);
+  sync.stream = slot;
+  sync.value = static_cast<std::uint32_t>(dice_.Below(2));
+  done = Emit(sync, depth);
+  if (device != home) Emit(back, depth);
+  return done;
+}
+
+void Generator::Epilogue() {
+  Emit(Make(Call::kOpenGate));
+  for (int device = 0; device < kDevices; ++device) {
+    Operation use = Make(Call::kUseDevice);
+    use.device = device;
+    Emit(use);
+    for (int slot = kNull; slot < kStreams; ++slot) {
+      if (slot != kNull && (!model_.stream(slot).live || model_.stream(slot).device != device)) continue;
+      Operation sync = Make(Call::kSyncStream);
+      sync.stream = slot;
+      Emit(sync);
+    }
+  }
+  for (int slot = 0; slot < kBuffers; ++slot) {
+    Operation verify = Make(Call::kVerify);
+    verify.slot = slot;
+    if (model_.buffer(slot).state == Buffer::State::kLive) Emit(verify);
+  }
+}
+
+void Generator::AddStep() {
+  const int choice = dice_.Below(100);
+  if (choice < 10) return AddMemoryStep();
+  if (choice < 22) return AddStreamStep();
+  if (choice < 32) return AddEventStep();
+  if (choice < 42) return AddSyncStep();
+  if (choice < 62) return AddCopy();
+  if (choice < 69) return AddRows();
+  if (choice < 78) return AddBatch();
+  if (choice < 84) return AddFill();
+  if (choice < 93) return AddDescriptorStep();
+  return AddCellStep();
+}
+
+int Generator::PickBuffer(bool on_device, bool any_device) {
+  std::vector<int> fitting;
+  for (int slot = 0; slot < kBuffers; ++slot) {
+    const Buffer& buffer = model_.buffer(slot);
+    if (buffer.state != Buffer::State::kLive || buffer.on_device() != on_device) continue;
+    if (on_device && !any_device && buffer.device != model_.current_device()) continue;
+    fitting.push_back(slot);
+  }
+  return fitting.empty() ? kNull : fitting[dice_.Below(static_cast<int>(fitting.size()))];
+}
+
+int Generator::PickAnyBuffer() {
+  const bool on_device = dice_.Percent(50);
+  const int slot = PickBuffer(on_device, true);
+  return slot != kNull ? slot : PickBuffer(!on_device, true);
+}
+
+int Generator::PickStream() {
+  std::vector<int> fitting;
+  if (dice_.Percent(2)) {
+    for (int slot = 0; slot < kStreams; ++slot) {
+      if (model_.stream(slot).created && !model_.stream(slot).live) return slot;
+    }
+  }
+  const bool foreign = dice_.Percent(3);
+  for (int slot = 0; slot < kStreams; ++slot) {
+    if (model_.stream(slot).live && (model_.stream(slot).device != model_.current_device()) == foreign) {
+      fitting.push_back(slot);
+    }
+  }
+  if (fitting.empty() || dice_.Percent(10)) return kNull;
+  return fitting[dice_.Below(static_cast<int>(fitting.size()))];
+}
+
+int Generator::PickEvent(bool recorded) {
+  std::vector<int> fitting;
+  for (int slot = 0; slot < kEvents; ++slot) {
+    const Event& event = model_.event(slot);
+    if (!event.live || event.form == EventForm::kTimeOnly) continue;
+    const bool recordable = event.form == EventForm::kEx || !event.recorded;
+    if (recorded ? event.recorded : recordable) fitting.push_back(slot);
+  }
+  return fitting.empty() ? kNull : fitting[dice_.Below(static_cast<int>(fitting.size()))];
+}
+
+std::size_t Generator::PickSize() {
+  const int choice = dice_.Below(100);
+  if (choice < 15) return dice_.Between(1, 64);
+  if (choice < 90) return dice_.Between(65, 4000);
+  if (choice < 99) return dice_.Between(4001, 70000);
+  return dice_.Between(1u << 20, (1u << 20) + 5000);
+}
+
+Address Generator::PickRange(int slot, std::size_t bytes) {
+  const std::size_t room = model_.buffer(slot).reach - bytes;
+  if (dice_.Percent(20)) return {slot, room};
+  return {slot, dice_.Percent(30) ? 0 : dice_.Between(0, room)};
+}
+
+void Generator::AddMemoryStep() {
+  const int slot = dice_.Below(kBuffers);
+  const Buffer& buffer = model_.buffer(slot);
+  if (buffer.state != Buffer::State::kLive) {
+    static constexpr Memory kChoices[] = {Memory::kDevice,  Memory::kDevice, Memory::kDevice,
+                                          Memory::kPinned,  Memory::kPinned, Memory::kRegistered,
+                                          Memory::kPageable};
+    Operation allocate = Make(Call::kAllocate);
+    allocate.slot = slot;
+    allocate.memory = kChoices[dice_.Below(7)];
+    allocate.bytes = dice_.Percent(2) ? 0 : PickSize();
+    Emit(allocate);
+    return;
+  }
+  if (dice_.Percent(60)) return;
+  Operation free = Make(Call::kFree);
+  free.dst.slot = slot;
+  free.memory = buffer.memory;
+  free.value = dice_.Percent(25) ? 1 : 0;
+  if (dice_.Percent(15) && buffer.reach > 1) free.dst.offset = dice_.Between(1, buffer.reach - 1);
+  if (dice_.Percent(10)) free.memory = Memory::kPinned;
+  if (!Emit(free) || dice_.Percent(75)) return;
+  Emit(free);  // once more: refused
+  AddCopy();   // with some luck of the freed memory
+}
+
+void Generator::AddStreamStep() {
+  const int slot = dice_.Below(kStreams);
+  if (!model_.stream(slot).live && dice_.Percent(60)) {
+    Operation create = Make(Call::kCreateStream);
+    create.slot = slot;
+    Emit(create);
+    return;
+  }
+  const int choice = dice_.Below(12);
+  if (choice < 2) {
+    Operation destroy = Make(Call::kDestroyStream);
+    destroy.stream = dice_.Percent(10) ? kNull : slot;
+    destroy.value = dice_.Percent(30) ? 1 : 0;
+    Emit(destroy);
+  } else if (choice < 4) {
+    Operation use = Make(Call::kUseDevice);
+    use.device = 1 - model_.current_device();
+    Emit(use);
+  } else if (choice < 5) {
+    Operation peer = Make(Call::kSetPeerAccess);
+    peer.value = model_.peer_access(model_.current_device()) ? 0 : 1;
+    Emit(peer);
+  } else if (choice < 9) {
+    Operation close = Make(Call::kCloseGate);
+    close.stream = PickStream();
+    Emit(close);
+  } else {
+    Operation function = Make(Call::kHostFunction);
+    const int buffer = PickBuffer(false);
+    if (buffer == kNull) return;
+    function.stream = PickStream();
+    function.value = static_cast<std::uint32_t>(dice_.Between(1, 255));
+    function.bytes = dice_.Between(1, std::min<std::size_t>(model_.buffer(buffer).reach, 300));
+    function.dst = PickRange(buffer, function.bytes);
+    Emit(function);
+  }
+}
+
+void Generator::AddEventStep() {
+  const int slot = dice_.Below(kEvents);
+  if (!model_.event(slot).created || (!model_.event(slot).live && dice_.Percent(70))) {
+    static constexpr EventForm kForms[] = {EventForm::kEx,      EventForm::kEx,     EventForm::kEx,
+                                           EventForm::kLegacy,  EventForm::kLegacy, EventForm::kLegacySync,
+                                           EventForm::kTimeOnly};
+    Operation create = Make(Call::kCreateEvent);
+    create.event = slot;
+    create.form = kForms[dice_.Below(7)];
+    Emit(create);
+    return;
+  }
+  static constexpr Call kCalls[] = {Call::kRecord, Call::kRecord,     Call::kRecord,
+                                    Call::kWait,   Call::kWait,       Call::kWait,
+                                    Call::kWait,   Call::kResetEvent, Call::kDestroyEvent};
+  Operation op = Make(kCalls[dice_.Below(9)]);
+  op.event = dice_.Percent(3) ? (dice_.Percent(50) ? kNull : kWild) : slot;
+  op.stream = dice_.Percent(3) ? kWild : PickStream();
+  Emit(op);
+}
+
+void Generator::AddSyncStep() {
+  static constexpr Call kCalls[] = {Call::kSyncStream, Call::kSyncStream,  Call::kSyncEvent,
+                                    Call::kSyncDevice, Call::kQueryStream, Call::kQueryEvent,
+                                    Call::kVerify,     Call::kVerify,      Call::kOpenGate};
+  Operation op = Make(kCalls[dice_.Below(9)]);
+  op.value = static_cast<std::uint32_t>(dice_.Below(2));
+  op.stream = dice_.Percent(3) ? kWild : PickStream();
+  op.event = dice_.Below(kEvents);
+  op.slot = dice_.Below(kBuffers);
+  Emit(op);
+}
+
+}  // namespace sampan::model

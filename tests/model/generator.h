@@ -1,0 +1,72 @@
+// Makes random programs whose outcome the rules determine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tests/model/model.h"
+#include "tests/model/operation.h"
+
+namespace sampan::model {
+
+/// Random numbers that are the same everywhere.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t Next();
+  /// 0 to limit - 1.
+  int Below(int limit) { return static_cast<int>(Next() % static_cast<std::uint64_t>(limit)); }
+  /// Both included.
+  std::size_t Between(std::size_t least, std::size_t most) { return least + Next() % (most - least + 1); }
+  bool Percent(int chance) { return Below(100) < chance; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Builds one program. Where an operation would race, it first orders it behind the other one, by an event or
+/// a wait of the host.
+class Generator {
+ public:
+  explicit Generator(std::uint64_t seed) : dice_(seed) {}
+  Program Make();
+
+ private:
+  /// Adds the operation if it can be made determinate; says whether it was added.
+  bool Emit(const Operation& op, int depth = 0);
+  bool Order(const Operation& op, const Verdict& verdict, int depth);
+  void Prologue();
+  void Epilogue();
+
+  // generator.cc
+  void AddStep();
+  void AddMemoryStep();
+  void AddStreamStep();
+  void AddEventStep();
+  void AddSyncStep();
+  // generator_copy.cc
+  void AddCopy();
+  void AddRows();
+  void AddBatch();
+  void AddFill();
+  void AddDescriptorStep();
+  void AddCellStep();
+  /// Turns a good operation into one that must be refused, or leaves it.
+  void Spoil(Operation& op);
+  void SpoilBatch(Operation& op);
+
+  Operation Make(Call call) const;
+  int PickBuffer(bool on_device, bool any_device = false);
+  int PickAnyBuffer();
+  int PickStream();
+  int PickEvent(bool recorded);
+  std::size_t PickSize();
+  /// A range of at most `most` bytes of the buffer, some of them up to its very end.
+  Address PickRange(int slot, std::size_t bytes);
+
+  Dice dice_;
+  Model model_;
+  Program program_;
+};
+
+}  // namespace sampan::model

@@ -1,0 +1,130 @@
+// What the stress tests share: devices, threads, patterns, streams that are held back.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "acl/acl.h"
+#include "tests/stress/stress_scale.h"
+#include "tests/support/acl_expect.h"
+
+namespace sampan::stress {
+
+/// Both devices are set for the test's thread, device 0 is current; everything is taken back at the end.
+class StressTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (int device = kDevices - 1; device >= 0; --device)
+      ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(device));
+  }
+  void TearDown() override {
+    for (int device = 0; device < kDevices; ++device)
+      EXPECT_ACL(ACL_SUCCESS, aclrtResetDeviceForce(device));
+  }
+};
+
+/// Runs the function on so many threads at once, each with its number, and waits for all.
+inline void OnThreads(int count, const std::function<void(int)>& function) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i)
+    threads.emplace_back([&function, i] { function(i); });
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+inline std::uint8_t PatternByte(std::size_t at, std::uint32_t salt) {
+  return static_cast<std::uint8_t>(at * 31 + at / 255 + salt * 97 + 1);
+}
+inline void WritePattern(void* where, std::size_t bytes, std::uint32_t salt) {
+  for (std::size_t i = 0; i < bytes; ++i)
+    static_cast<std::uint8_t*>(where)[i] = PatternByte(i, salt);
+}
+inline ::testing::AssertionResult HoldsPattern(const void* where, std::size_t bytes, std::uint32_t salt) {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    const std::uint8_t got = static_cast<const std::uint8_t*>(where)[i];
+    if (got == PatternByte(i, salt)) continue;
+    return ::testing::AssertionFailure()
+           << "byte " << i << " is " << int{got} << " instead of " << int{PatternByte(i, salt)};
+  }
+  return ::testing::AssertionSuccess();
+}
+
+/// Owns memory of the current device, or pinned memory. Frees from whichever thread, without a context.
+class Memory {
+ public:
+  static Memory Device(std::size_t bytes) {
+    Memory memory;
+    EXPECT_ACL(ACL_SUCCESS, aclrtMalloc(&memory.address_, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
+    return memory;
+  }
+  static Memory Pinned(std::size_t bytes) {
+    Memory memory;
+    memory.pinned_ = true;
+    EXPECT_ACL(ACL_SUCCESS, aclrtMallocHost(&memory.address_, bytes));
+    return memory;
+  }
+  Memory(Memory&& other) noexcept : address_(other.Release()), pinned_(other.pinned_) {}
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  Memory& operator=(Memory&&) = delete;
+  ~Memory() {
+    if (address_ == nullptr) return;
+    EXPECT_ACL(ACL_SUCCESS, pinned_ ? aclrtFreeHost(address_) : aclrtFree(address_));
+  }
+
+  void* Release() {
+    void* const address = address_;
+    address_ = nullptr;
+    return address;
+  }
+  void* get() const { return address_; }
+  std::uint8_t* at(std::size_t offset) const { return static_cast<std::uint8_t*>(address_) + offset; }
+
+ private:
+  Memory() = default;
+  void* address_ = nullptr;
+  bool pinned_ = false;
+};
+
+/// Holds streams until it is opened, and opens when it goes; the streams must be drained before it dies.
+/// Thread-safe.
+class Barrier {
+ public:
+  ~Barrier() { Open(); }
+  aclError Hold(aclrtStream stream) { return aclrtLaunchHostFunc(stream, &Barrier::Stand, this); }
+  void Open() {
+    {
+      const std::lock_guard lock(mutex_);
+      open_ = true;
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  static void Stand(void* barrier) {
+    auto& self = *static_cast<Barrier*>(barrier);
+    std::unique_lock lock(self.mutex_);
+    self.changed_.wait(lock, [&] { return self.open_; });
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+};
+
+inline ::testing::AssertionResult IsOneOf(aclError code, std::initializer_list<aclError> allowed) {
+  for (const aclError one : allowed) {
+    if (code == one) return ::testing::AssertionSuccess();
+  }
+  return ::testing::AssertionFailure() << "answered " << code << ": " << sampan::test::RecentMessage();
+}
+
+}  // namespace sampan::stress
