@@ -38,7 +38,7 @@ struct ChildResult {
 namespace child_process {
 
 constexpr const char* kMark = "TEST_RUNS_IN_CHILD";
-constexpr std::chrono::seconds kLongestRun{30};
+constexpr std::chrono::seconds kLongestRun{60};
 
 inline std::vector<std::string> Environment(const Variables& changes) {
   std::vector<std::string> entries;

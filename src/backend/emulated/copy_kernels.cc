@@ -26,7 +26,7 @@ std::size_t LineOffset(const std::byte* address) {
 
 // Runs shorter than this are written through the caches: their first and last lines, which are not whole,
 // cost more than streaming the others saves.
-constexpr std::size_t kShortestStreamed = 256;
+constexpr std::size_t kShortestStreamed = 512;
 // The same for a call that copies or fills a single run.
 constexpr std::size_t kShortestRun = 4096;
 
@@ -43,12 +43,12 @@ void StreamPiece(const LineKernels& kernels, const Segment& piece, const Segment
   if (tail < piece.bytes) std::memmove(piece.dst + tail, piece.src + tail, piece.bytes - tail);
 }
 
-// Copies the pieces `piece_at(0)` to `piece_at(count - 1)`, streaming those of `shortest_streamed` bytes or
-// more.
+// Copies the pieces `piece_at(0)` to `piece_at(count - 1)`.
 template <typename PieceAt>
-void CopyPieces(std::size_t count, std::size_t shortest_streamed, PieceAt piece_at) {
+void CopyPieces(std::size_t count, Caching caching, PieceAt piece_at) {
   constexpr std::size_t kBytesAhead = 16384;  // keeps two pieces of 4 KiB on their way, or eight of 1 KiB
   constexpr std::size_t kMostAhead = 64;
+  const std::size_t shortest_streamed = caching == Caching::kStream ? kShortestStreamed : SIZE_MAX;
   const LineKernels& kernels = ActiveLineKernels();
   for (std::size_t i = 0; i < count; ++i) {
     const Segment piece = piece_at(i);
@@ -244,8 +244,7 @@ void CopyBytes(std::byte* dst, const std::byte* src, std::size_t bytes, Caching 
 }
 
 void CopySegments(std::span<const Segment> segments, Caching caching) noexcept {
-  const std::size_t shortest_streamed = caching == Caching::kStream ? kShortestStreamed : SIZE_MAX;
-  CopyPieces(segments.size(), shortest_streamed, [segments](std::size_t i) { return segments[i]; });
+  CopyPieces(segments.size(), caching, [segments](std::size_t i) { return segments[i]; });
 }
 
 void CopyRows(const Rows& rows, Caching caching) noexcept {
@@ -255,15 +254,9 @@ void CopyRows(const Rows& rows, Caching caching) noexcept {
     return CopyBytes(rows.dst, rows.src, rows.width * rows.height, caching);
   }
   const bool stream = caching == Caching::kStream;
-  const bool whole_lines =
-      (LineOffset(rows.dst) | rows.width % kLineBytes | rows.dst_pitch % kLineBytes) == 0;
-  if (rows.width <= kWidestPacked) {
-    if (stream && dense) return CopyRowByRow(rows, RowWrites::kPacked);
-    if (!stream || (rows.width < kShortestStreamed && !whole_lines)) {
-      return CopyRowByRow(rows, RowWrites::kThroughCaches);
-    }
-  }
-  CopyPieces(rows.height, stream ? 0 : SIZE_MAX, [&rows](std::size_t i) {
+  if (stream && dense && rows.width <= kWidestPacked) return CopyRowByRow(rows, RowWrites::kPacked);
+  if (rows.width < kShortestStreamed) return CopyRowByRow(rows, RowWrites::kThroughCaches);
+  CopyPieces(rows.height, caching, [&rows](std::size_t i) {
     return Segment{rows.dst + i * rows.dst_pitch, rows.src + i * rows.src_pitch, rows.width};
   });
 }
