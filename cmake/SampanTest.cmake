@@ -26,6 +26,9 @@ function(sampan_test_variant name program)
     set(arguments "--gtest_filter=${TEST_FILTER}")
   endif()
   add_test(NAME ${name} COMMAND ${program} ${arguments})
+  if(SAMPAN_SANITIZE MATCHES "thread")
+    list(APPEND TEST_ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan_suppressions.txt")
+  endif()
   # Expected refusals are part of the tests: their log lines would only hide real ones.
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABEL}" TIMEOUT ${TEST_TIMEOUT}
     ENVIRONMENT "ASCEND_GLOBAL_LOG_LEVEL=4;${TEST_ENVIRONMENT}")

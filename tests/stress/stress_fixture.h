@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -94,30 +95,42 @@ class Memory {
   bool pinned_ = false;
 };
 
-/// Holds streams until it is opened, and opens when it goes; the streams must be drained before it dies.
-/// Thread-safe.
+/// Holds streams until it is opened, and opens when it goes. Thread-safe. A stream that is destroyed by force
+/// does not wait for the function that stands here, so what it looks at is kept until the program ends.
 class Barrier {
  public:
+  Barrier() : state_(MakeState()) {}
   ~Barrier() { Open(); }
-  aclError Hold(aclrtStream stream) { return aclrtLaunchHostFunc(stream, &Barrier::Stand, this); }
+  Barrier(const Barrier&) = delete;
+  Barrier& operator=(const Barrier&) = delete;
+  aclError Hold(aclrtStream stream) { return aclrtLaunchHostFunc(stream, &Barrier::Stand, &state_); }
   void Open() {
     {
-      const std::lock_guard lock(mutex_);
-      open_ = true;
+      const std::lock_guard lock(state_.mutex);
+      state_.open = true;
     }
-    changed_.notify_all();
+    state_.changed.notify_all();
   }
 
  private:
-  static void Stand(void* barrier) {
-    auto& self = *static_cast<Barrier*>(barrier);
-    std::unique_lock lock(self.mutex_);
-    self.changed_.wait(lock, [&] { return self.open_; });
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool open = false;
+  };
+  static State& MakeState() {
+    static std::mutex mutex;
+    static std::deque<State>& states = *new std::deque<State>;
+    const std::lock_guard lock(mutex);
+    return states.emplace_back();
+  }
+  static void Stand(void* argument) {
+    auto& state = *static_cast<State*>(argument);
+    std::unique_lock lock(state.mutex);
+    state.changed.wait(lock, [&] { return state.open; });
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool open_ = false;
+  State& state_;
 };
 
 inline ::testing::AssertionResult IsOneOf(aclError code, std::initializer_list<aclError> allowed) {

@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 
 #include "backend/emulated/line_kernels.h"
 
-// The distances and limits below were measured on Zen 4 with 4 KiB pages (bench/bench_copy_kernels.cc), where
-// each has a flat optimum. The common thread: memory is far away, so that many lines must be on their way at
-// once, and the processor's own prefetchers follow neither pieces nor wide pitches.
+// The distances and limits below were measured on Zen 4 with 4 KiB pages (bench/bench_copy_kernels.cc); each
+// has a flat optimum. What they share: memory is far, so that many lines must be on their way at once, and
+// the processor's own prefetchers follow neither pieces nor wide pitches.
 namespace sampan::emulated {
 namespace {
 
@@ -24,10 +25,9 @@ std::size_t LineOffset(const std::byte* address) {
   __builtin_prefetch(address, 0, 2);
 }
 
-// Runs shorter than this are written through the caches: their first and last lines, which are not whole,
-// cost more than streaming the others saves.
+// Shorter pieces and rows are written through the caches, which takes no longer once their lines are near.
 constexpr std::size_t kShortestStreamed = 512;
-// The same for a call that copies or fills a single run.
+// The same for a call that copies or fills a single run, of which nothing can be brought near beforehand.
 constexpr std::size_t kShortestRun = 4096;
 
 // Whole lines past the caches, the ends of the piece through them.
@@ -102,7 +102,8 @@ struct LongRow {
   static void Copy(std::byte* dst, const std::byte* src, std::size_t width) { std::memmove(dst, src, width); }
 };
 
-// Brings the rows near that come later.
+// Brings the rows near that come later. Does nothing where several rows share a line: the processor's own
+// prefetchers do as well there.
 class RowPrefetch {
  public:
   RowPrefetch(const std::byte* rows, std::size_t pitch, std::size_t width, std::size_t height)
@@ -122,12 +123,12 @@ class RowPrefetch {
  private:
   static constexpr std::size_t kRowsAhead = 64;
   static constexpr std::size_t kBytesAhead = 32768;
+
   std::size_t ahead_;
-  const std::byte*
-      end_;  // rows from here on have no later one; all of them where lines are shared by rows anyhow
+  const std::byte* end_;  // the row at or after this one has none so far ahead
   std::size_t ahead_bytes_;
   std::size_t width_;
-  std::size_t last_;  // a byte in the last line of a row; 0 where the loop over whole lines meets that line
+  std::size_t last_;  // a byte of the last line; 0 where the steps by whole lines meet that line
 };
 
 template <typename Row>
@@ -152,8 +153,8 @@ void PackRows(const Rows& rows) {
   alignas(kLineBytes) std::array<std::byte, kDrainFrom + kWidestPacked + kLineBytes> stage;
   const LineKernels& kernels = ActiveLineKernels();
   const RowPrefetch prefetch(rows.src, rows.src_pitch, rows.width, rows.height);
-  std::size_t begin =
-      LineOffset(rows.dst);  // stage[i] belongs at line[i]; only the first line may begin later
+  // stage[i] belongs at line[i], for i from begin to end; only the first line may begin later than at 0.
+  std::size_t begin = LineOffset(rows.dst);
   std::size_t end = begin;
   std::byte* line = rows.dst - begin;
   const std::byte* src = rows.src;

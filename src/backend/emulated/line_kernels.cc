@@ -25,11 +25,10 @@ void CopyPiecePlain(std::byte* dst, const std::byte* src, std::size_t lines,
 }
 
 void FillPlain(std::byte* dst, std::uint32_t pattern32, std::size_t lines) noexcept {
-  std::uint32_t line[kLineBytes / sizeof(pattern32)];
-  for (std::uint32_t& word : line)
-    word = pattern32;
-  for (std::byte* const end = dst + lines * kLineBytes; dst != end; dst += kLineBytes) {
-    std::memcpy(dst, line, kLineBytes);
+  std::array<std::uint32_t, kLineBytes / sizeof(pattern32)> line;
+  line.fill(pattern32);
+  for (std::size_t at = 0; at < lines * kLineBytes; at += kLineBytes) {
+    std::memcpy(dst + at, line.data(), kLineBytes);
   }
 }
 
