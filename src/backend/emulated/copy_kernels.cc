@@ -102,13 +102,15 @@ struct LongRow {
   static void Copy(std::byte* dst, const std::byte* src, std::size_t width) { std::memmove(dst, src, width); }
 };
 
-// Brings the rows near that come later. Does nothing where several rows share a line: the processor's own
-// prefetchers do as well there.
+// Brings the rows near that come later, except where they are short and leave no line out: those the
+// processor's own prefetchers follow better.
 class RowPrefetch {
  public:
   RowPrefetch(const std::byte* rows, std::size_t pitch, std::size_t width, std::size_t height)
       : ahead_(std::max(kRowsAhead, kBytesAhead / std::max<std::size_t>(pitch, 1))),
-        end_(pitch >= kLineBytes && height > ahead_ ? rows + (height - ahead_) * pitch : rows),
+        end_(pitch >= std::min(width + kLineBytes, kShortRun) && height > ahead_
+                 ? rows + (height - ahead_) * pitch
+                 : rows),
         ahead_bytes_(ahead_ * pitch),
         width_(width),
         last_(LineOffset(rows) == 0 && pitch % kLineBytes == 0 ? 0 : width - 1) {}
@@ -123,6 +125,7 @@ class RowPrefetch {
  private:
   static constexpr std::size_t kRowsAhead = 64;
   static constexpr std::size_t kBytesAhead = 32768;
+  static constexpr std::size_t kShortRun = 256;
 
   std::size_t ahead_;
   const std::byte* end_;  // the row at or after this one has none so far ahead
