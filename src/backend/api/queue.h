@@ -10,7 +10,8 @@
 
 namespace sampan {
 
-/// Is told of tasks that failed while they executed. Called from the backend's threads, with no lock held.
+/// Is told of tasks that failed while they executed. Called from whichever thread executes the task, which
+/// may be its submitter: must not submit.
 class QueueListener {
  public:
   virtual ~QueueListener() = default;

@@ -42,30 +42,46 @@ Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
   if (faults_.ShouldFail(FaultKind::kQueue)) {
     return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
   }
-  auto value = TryAppend(task);
+  if (scheduler_.RunsShortTasksAtOnce() && IsShort(task)) {
+    if (const std::uint64_t value = TryExecuteAtOnce(task); value != 0) return value;
+  }
+  bool first = false;
+  auto value = TryAppend(task, first);
   while (value.ok() && *value == 0) {
     WaitForRoom();
-    value = TryAppend(task);
+    value = TryAppend(task, first);
   }
   if (!value.ok()) return value;
-  std::uint64_t idle = kIdle;
-  if (state_.load(std::memory_order_seq_cst) == kIdle && state_.compare_exchange_strong(idle, kScheduled)) {
-    scheduler_.MakeReady(shared_from_this());
-  }
+  if (first) scheduler_.MakeReady(shared_from_this());
   scheduler_.Submitted();
   return value;
 }
 
-Result<std::uint64_t> EmulatedQueue::TryAppend(Task& task) {
-  const std::lock_guard lock(submit_mutex_);
+std::uint64_t EmulatedQueue::TryExecuteAtOnce(Task& task) {
+  const std::lock_guard lock(submit_lock_);
+  if (closed_ || state_.load(std::memory_order_acquire) != kIdle) return 0;
+  // Nobody has the turn, and the lock keeps others from taking it.
+  const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
+  if (Status status = ExecuteTask(task, scheduler_); !status.ok()) Fail(value, std::move(status));
+  task.emplace<std::monostate>();  // lets go of memory before anybody hears that the task is over
+  done_ = value;
+  seen_tail_ = value;
+  timeline_->AdvanceBeforeSubmission(value);
+  tail_.store(value, std::memory_order_release);
+  return value;
+}
+
+Result<std::uint64_t> EmulatedQueue::TryAppend(Task& task, bool& first) {
+  const std::lock_guard lock(submit_lock_);
   if (closed_) return Error{Code::kInvalidHandle, "the stream was destroyed at the same time"};
   const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
   if (tail - seen_done_ >= kDepth) seen_done_ = timeline_->value();
   if (tail - seen_done_ >= kDepth) return std::uint64_t{0};
   __builtin_prefetch(&SlotOf(tail + kSlotsAhead), 1);  // the engine had it last
   std::construct_at(&SlotOf(tail + 1), std::move(task));
-  // Sequentially consistent against TryLeave, which stores the state first and loads the tail then.
-  tail_.store(tail + 1, std::memory_order_seq_cst);
+  tail_.store(tail + 1, std::memory_order_release);
+  first = state_.load(std::memory_order_relaxed) == kIdle;
+  if (first) state_.store(kScheduled, std::memory_order_relaxed);
   return tail + 1;
 }
 
@@ -93,11 +109,10 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most) {
 }
 
 bool EmulatedQueue::TryLeave() {
-  const std::uint64_t done = done_;  // not ours to read once the state is idle
-  state_.store(kIdle, std::memory_order_seq_cst);
-  if (tail_.load(std::memory_order_seq_cst) == done) return true;
-  std::uint64_t idle = kIdle;
-  return !state_.compare_exchange_strong(idle, kScheduled);
+  const std::lock_guard lock(submit_lock_);
+  if (tail_.load(std::memory_order_relaxed) != done_) return false;
+  state_.store(kIdle, std::memory_order_release);
+  return true;
 }
 
 void EmulatedQueue::Unblock() noexcept {
@@ -195,7 +210,7 @@ void EmulatedQueue::Discard() {
 
 void EmulatedQueue::Close() {
   {
-    const std::lock_guard lock(submit_mutex_);
+    const std::lock_guard lock(submit_lock_);
     closed_ = true;
   }
   Discard();

@@ -10,6 +10,8 @@
 #include "backend/emulated/emulated_timeline.h"
 #include "backend/emulated/queue_scheduler.h"
 #include "base/fault.h"
+#include "base/spin_lock.h"
+#include "base/thread_stripe.h"
 
 namespace sampan::emulated {
 
@@ -49,16 +51,21 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::shared_ptr<EmulatedQueue> next_ready;  ///< for the scheduler's list
 
  private:
-  /// kIdle, kScheduled, or blocked. Blocked states carry a ticket, so that whoever blocked the queue takes
-  /// back this very blocking and not a later one.
+  /// kIdle, kScheduled, or blocked. It becomes idle, and stops being so, only under the submit lock. Blocked
+  /// states carry a ticket, so that whoever blocked the queue takes back this very blocking and not a later
+  /// one.
   static constexpr std::uint64_t kIdle = 0, kScheduled = 1, kFirstTicket = 2;
   static constexpr std::uint64_t kSlots = 2048;
   static_assert((kSlots & (kSlots - 1)) == 0 && kSlots >= kDepth);
 
   EmulatedQueue(QueueScheduler& scheduler, QueueListener& listener, FaultPlan& faults);
 
-  /// Puts the task into the ring; the value is 0 when the queue is full. Fails once the queue is closed.
-  Result<std::uint64_t> TryAppend(Task& task);
+  /// Executes a short task on the calling thread if nothing is before it, which is sooner than an engine
+  /// could have heard of it. Returns its value, or 0 when the queue is busy or closed.
+  std::uint64_t TryExecuteAtOnce(Task& task);
+  /// Puts the task into the ring; the value is 0 when the queue is full. `first` says that the queue was idle
+  /// and is now to be made ready. Fails once the queue is closed.
+  Result<std::uint64_t> TryAppend(Task& task, bool& first);
   void WaitForRoom();
   /// Whether the task at the head is over. False: it blocks the queue, which is no longer the caller's.
   bool ExecuteHead(Task& task, std::uint64_t value);
@@ -82,14 +89,14 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::atomic<std::uint64_t> discard_to_{0};
 
   // Written by submitters.
-  alignas(64) std::mutex submit_mutex_;
-  bool closed_ = false;                 // under the mutex
-  std::uint64_t seen_done_ = 0;         // under the mutex: tasks known to be over
+  alignas(kCacheLineBytes) SpinLock submit_lock_;
+  bool closed_ = false;                 // under the lock
+  std::uint64_t seen_done_ = 0;         // under the lock: tasks known to be over
   std::atomic<std::uint64_t> tail_{0};  // tasks submitted
 
   // Belongs to whoever has the turn.
-  alignas(64) std::uint64_t done_ = 0;  // tasks over
-  std::uint64_t seen_tail_ = 0;         // tasks known to be submitted
+  alignas(kCacheLineBytes) std::uint64_t done_ = 0;  // tasks over
+  std::uint64_t seen_tail_ = 0;                      // tasks known to be submitted
   std::uint64_t next_ticket_ = kFirstTicket;
   std::shared_ptr<Timeline> blocked_on_;
   std::uint64_t host_started_ = 0;  // the value of the host task that was started last

@@ -25,6 +25,8 @@ class EmulatedTimeline final : public Timeline {
   std::uint64_t value() const { return value_.load(std::memory_order_acquire); }
   /// Called by whoever executes the queue, with growing values.
   void Advance(std::uint64_t value);
+  /// The same for a value that no program can know of yet: nobody waits for it.
+  void AdvanceBeforeSubmission(std::uint64_t value) { value_.store(value, std::memory_order_release); }
   /// Unblocks the queue once the value is reached; false when it already is.
   bool AddWaiter(std::uint64_t value, std::weak_ptr<EmulatedQueue> queue);
 

@@ -13,10 +13,6 @@
 namespace sampan::emulated {
 namespace {
 
-/// How long an engine stays with a queue it has emptied: a program that submits in a loop is back sooner.
-constexpr std::chrono::microseconds kLinger{8};
-/// About a microsecond between looks: a few tasks come together, and their submitter is left alone meanwhile.
-constexpr int kLingerPauses = 64;
 /// How long the one spinning engine looks for work before it sleeps.
 constexpr std::chrono::microseconds kSpin{40};
 /// Tasks in a row of one queue while others are ready.
@@ -191,9 +187,6 @@ void EnginePool::RunQueue(std::shared_ptr<EmulatedQueue> queue) {
         MakeReady(std::move(queue));
         return;
       case EmulatedQueue::TurnEnd::kEmpty:
-        if (spin_time_.count() > 0 && ready_count_.load() == 0) {
-          SpinFor<kLingerPauses>(kLinger, [&] { return queue->HasTasks() || HasWork(); });
-        }
         if (queue->TryLeave()) return;
     }
   }

@@ -24,6 +24,7 @@ class EnginePool final : public QueueScheduler {
 
   void MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept override;
   void WakeAt(Deadline time, std::weak_ptr<EmulatedQueue> queue) override;
+  bool RunsShortTasksAtOnce() const override { return true; }
   void Run(const ChunkedWork& work) override;
 
  private:

@@ -28,6 +28,8 @@ class QueueScheduler {
   /// A program waits for the value: does what brings it nearer, and returns when that is reached, when the
   /// deadline is over, or when there is nothing for the caller to do but wait.
   virtual void Drive(EmulatedTimeline&, std::uint64_t /*value*/, Deadline) {}
+  /// Whether a queue with nothing to do may execute a short task on its submitter's thread.
+  virtual bool RunsShortTasksAtOnce() const { return false; }
   /// Runs the work on the calling thread, shared with idle engines.
   virtual void Run(const ChunkedWork& work) = 0;
 };

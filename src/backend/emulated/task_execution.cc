@@ -16,19 +16,28 @@ constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 /// Requests from this size on are worth sharing.
 constexpr std::size_t kShareFromBytes = std::size_t{512} << 10;
 
+/// Copied in the time that it takes to wake an engine.
+constexpr std::size_t kShortBytes = std::size_t{4} << 10;
+
 std::size_t DivideUp(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit;
 }
 
-Status CheckLive(const AllocationUse& use) {
-  if (!use || use->live()) return {};
+bool Live(const AllocationUse& use) {
+  return !use || use->live();
+}
+
+Status Freed(const AllocationUse& use) {
   return {Code::kSdmaCopyError,
           Text("memory was freed while a copy on it was queued: ", Describe(*use.get()))};
 }
 
+Status CheckLive(const AllocationUse& use) {
+  return Live(use) ? Status() : Freed(use);
+}
+
 Status CheckLive(const AllocationUse& first, const AllocationUse& second) {
-  Status status = CheckLive(first);
-  return status.ok() ? CheckLive(second) : std::move(status);
+  return Live(first) ? CheckLive(second) : Freed(first);
 }
 
 /// Calls `part(first, count)` for all of [0, items), a chunk at a time where engines share it.
@@ -135,6 +144,14 @@ Status Execute(Other&, QueueScheduler&) {
 }
 
 }  // namespace
+
+bool IsShort(const Task& task) {
+  if (const auto* copy = std::get_if<CopyTask>(&task)) return copy->segment.bytes <= kShortBytes;
+  if (const auto* rows = std::get_if<RowsTask>(&task))
+    return rows->rows.width * rows->rows.height <= kShortBytes;
+  if (const auto* fill = std::get_if<FillTask>(&task)) return fill->bytes <= kShortBytes;
+  return std::holds_alternative<MarkTask>(task);
+}
 
 Status ExecuteTask(Task& task, QueueScheduler& scheduler) {
   return std::visit([&](auto& body) { return Execute(body, scheduler); }, task);

@@ -11,4 +11,7 @@ namespace sampan::emulated {
 /// business.
 Status ExecuteTask(Task& task, QueueScheduler& scheduler);
 
+/// Whether executing the task takes no longer than handing it to another thread would.
+bool IsShort(const Task& task);
+
 }  // namespace sampan::emulated

@@ -1,0 +1,37 @@
+// A lock for a few instructions at a time: one atomic operation to take, a plain store to give back.
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+
+#include "base/spin.h"
+
+namespace sampan {
+
+/// Works with std::lock_guard. Whoever waits long enough for the holder to have lost its core gives up its
+/// own.
+class SpinLock {
+ public:
+  void lock() noexcept {
+    while (taken_.exchange(true, std::memory_order_acquire))
+      WaitUntilFree();
+  }
+  void unlock() noexcept { taken_.store(false, std::memory_order_release); }
+
+ private:
+  [[gnu::noinline]] void WaitUntilFree() noexcept {
+    constexpr int kPatience = 128;
+    for (int look = 0; taken_.load(std::memory_order_relaxed); ++look) {
+      if (look < kPatience) {
+        CpuRelax();
+      } else {
+        ::sched_yield();
+      }
+    }
+  }
+
+  std::atomic<bool> taken_{false};
+};
+
+}  // namespace sampan
