@@ -1,6 +1,7 @@
 // A piece of memory that the runtime knows, shared by its owner and by the tasks that use it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "backend/api/place.h"
+#include "base/thread_stripe.h"
 
 namespace sampan {
 
@@ -34,10 +36,10 @@ struct AllocationFacts {
 };
 
 /// Counts its users: the program (until it frees) and every task queued on it. Thread-safe. Beginnings and
-/// ends of uses are counted apart, each on its own cache line: programs begin uses while engines end others.
-/// Both only grow. The records are pooled and never unmapped, so TryUse may be called on one that is being
-/// recycled: it then answers false, or takes a use of the successor, which the caller detects by looking the
-/// address up again.
+/// ends of uses are counted apart, in stripes, so that threads that begin and end uses of one allocation do
+/// not hinder one another; all counts only grow. The records are pooled and never unmapped, so TryUse may be
+/// called on one that is being recycled: it then answers false, or takes a use of the successor, which the
+/// caller tells by the facts: they are fixed from then on.
 class Allocation {
  public:
   AllocationFacts facts;
@@ -66,34 +68,40 @@ class Allocation {
     return true;
   }
   bool TryUse() noexcept {
-    begun_.fetch_add(1, std::memory_order_seq_cst);
+    stripes_[ThisThreadStripe()].begun.fetch_add(1, std::memory_order_seq_cst);
     if (state_.load(std::memory_order_seq_cst) == State::kLive) return true;
     Release();
     return false;
   }
   void Release() noexcept {
-    ended_.fetch_add(1, std::memory_order_seq_cst);
+    stripes_[ThisThreadStripe()].ended.fetch_add(1, std::memory_order_seq_cst);
     if (state_.load(std::memory_order_seq_cst) == State::kFreed) ReclaimIfUnused();
   }
 
  private:
   enum class State : std::uint8_t { kUnused, kLive, kFreed };
-  static constexpr std::size_t kCacheLine = 64;
+  struct alignas(kCacheLineBytes) Stripe {
+    std::atomic<std::uint64_t> begun{0};
+    std::atomic<std::uint64_t> ended{0};
+  };
 
   /// After the life ended. A use that began before is seen here, and one that begins later sees the end of
   /// the life and touches nothing: so equal counts mean that nobody is left. Ends are read first, because
   /// they never overtake.
   void ReclaimIfUnused() noexcept {
-    const std::uint64_t ended = ended_.load(std::memory_order_seq_cst);
-    if (begun_.load(std::memory_order_seq_cst) != ended) return;
+    std::uint64_t left = 0;
+    for (const Stripe& stripe : stripes_)
+      left -= stripe.ended.load(std::memory_order_seq_cst);
+    for (const Stripe& stripe : stripes_)
+      left += stripe.begun.load(std::memory_order_seq_cst);
+    if (left != 0) return;
     State freed = State::kFreed;
     if (state_.compare_exchange_strong(freed, State::kUnused)) owner_->Reclaim(*this);
   }
 
   std::atomic<State> state_{State::kUnused};
   AllocationOwner* owner_ = nullptr;
-  alignas(kCacheLine) std::atomic<std::uint64_t> begun_{0};
-  alignas(kCacheLine) std::atomic<std::uint64_t> ended_{0};
+  std::array<Stripe, kThreadStripes> stripes_;
 };
 
 /// Holds one use of an allocation, or nothing (pageable memory has no record). Move-only.
