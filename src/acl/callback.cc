@@ -18,7 +18,7 @@ Status CheckProcessTimeout(std::int32_t milliseconds) {
 
 /// The stream that a handle or NULL names, as something that subscriptions can hold on to.
 std::shared_ptr<Stream> StreamOf(const StreamCall& call) {
-  return call.target.stream != nullptr ? call.target.stream : call.target.context->default_stream();
+  return call.stream().shared_from_this();
 }
 
 }  // namespace

@@ -11,28 +11,38 @@
 namespace sampan::acl {
 
 Result<Caller> CallerMaybeWithoutContext() {
-  auto runtime = process::TheRuntime();
-  if (!runtime.ok()) return runtime.TakeStatus();
-  return Caller{**runtime, process::ThisThread().Current()};
+  Runtime* runtime = process::TheRuntimeIfMade();
+  if (runtime == nullptr) {
+    auto made = process::TheRuntime();
+    if (!made.ok()) return made.TakeStatus();
+    runtime = *made;
+  }
+  return Caller{*runtime, process::ThisThread().Current()};
 }
 
-Result<Caller> CallerWithContext() {
-  auto caller = CallerMaybeWithoutContext();
-  if (!caller.ok() || caller->context != nullptr) return caller;
+Status RequireContext(Caller& caller) {
+  if (caller.context != nullptr) return {};
   if (const auto default_device = DefaultDevice()) {
-    auto context = caller->runtime.RetainPrimary(*default_device);
+    auto context = caller.runtime.RetainPrimary(*default_device);
     if (!context.ok()) return context.TakeStatus();
-    caller->context = context->get();
+    caller.context = context->get();
     process::ThisThread().primary_context = std::move(*context);
-    return caller;
+    return {};
   }
   return Error{Code::kContextNull,
                "the calling thread has no context: call aclrtSetDevice or aclrtSetCurrentContext first"};
 }
 
-Result<std::shared_ptr<Stream>> FindStream(Runtime& runtime, void* handle) {
-  if (handle == nullptr) return std::shared_ptr<Stream>();
-  auto stream = runtime.FindStream(handle);
+Result<Caller> CallerWithContext() {
+  auto caller = CallerMaybeWithoutContext();
+  if (!caller.ok()) return caller;
+  if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
+  return caller;
+}
+
+Result<Stream*> FindStream(const Runtime& runtime, void* handle) {
+  if (handle == nullptr) return nullptr;
+  Stream* const stream = process::ThisThread().recent_streams.Find(runtime, handle);
   if (stream == nullptr) {
     return Error{
         Code::kInvalidHandle,
@@ -52,13 +62,12 @@ Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle) {
 }
 
 Result<StreamCall> FindStreamCall(void* handle) {
-  auto runtime = process::TheRuntime();
-  if (!runtime.ok()) return runtime.TakeStatus();
-  auto stream = FindStream(**runtime, handle);
-  if (!stream.ok()) return stream.TakeStatus();
-  auto caller = CallerWithContext();
+  auto caller = CallerMaybeWithoutContext();
   if (!caller.ok()) return caller.TakeStatus();
-  return StreamCall{**runtime, {caller->context, std::move(*stream)}};
+  auto stream = FindStream(caller->runtime, handle);
+  if (!stream.ok()) return stream.TakeStatus();
+  if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
+  return StreamCall{caller->runtime, {caller->context, *stream}};
 }
 
 Result<StreamCall> FindOwnStreamCall(void* handle) {

@@ -18,14 +18,16 @@ struct Caller {
   Device& device() const { return context->device(); }
 };
 
-/// Fails without a context (107002). A default device of the init file is set here.
-Result<Caller> CallerWithContext();
 /// The context may be null.
 Result<Caller> CallerMaybeWithoutContext();
+/// Gives the caller a context, or fails (107002). A default device of the init file is set here.
+Status RequireContext(Caller& caller);
+/// Both.
+Result<Caller> CallerWithContext();
 
-/// The stream that a handle names; null stays null, which means the default stream. A dead or forged handle:
-/// 107017.
-Result<std::shared_ptr<Stream>> FindStream(Runtime& runtime, void* handle);
+/// The stream that a handle names, kept alive by the thread during the call; null stays null, which means the
+/// default stream. A dead or forged handle: 107017.
+Result<Stream*> FindStream(const Runtime& runtime, void* handle);
 Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle);
 
 /// The stream that a call works on, with the caller's context; fails without one.

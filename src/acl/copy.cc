@@ -9,7 +9,8 @@ namespace sampan::acl {
 namespace {
 
 Status CheckArguments(const LinearRequest& request) {
-  if (Status present = RequireNonNull("dst", request.dst, "src", request.src); !present.ok()) return present;
+  if (request.dst == nullptr || request.src == nullptr)
+    return RequireNonNull("dst", request.dst, "src", request.src);
   const int kind = static_cast<int>(request.kind);
   if (kind < 0 || kind > static_cast<int>(CopyKind::kHostToBufferToDevice)) {
     return InvalidArgument(Text("kind is ", Describe(request.kind), ", it must be 0 to 5"));
@@ -37,15 +38,14 @@ Status Copy(const LinearRequest& request) {
 Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
   if (request.bytes == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
-  auto maybe = CallerMaybeWithoutContext();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  auto stream = FindStream(maybe->runtime, stream_handle);
+  auto caller = CallerMaybeWithoutContext();
+  if (!caller.ok()) return caller.TakeStatus();
+  auto stream = FindStream(caller->runtime, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   if (Status checked = CheckLength(request); !checked.ok()) return checked;
-  auto caller = CallerWithContext();
-  if (!caller.ok()) return caller.TakeStatus();
+  if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
   auto plan = PlanLinear(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context));
-  return SubmitPlan({caller->context, std::move(*stream)}, std::move(plan));
+  return SubmitPlan({caller->context, *stream}, std::move(plan));
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ Status CopyBatch(const BatchArguments& arguments, const BatchForm& form) {
   if (!caller.ok()) return caller.TakeStatus();
   auto plan = PlanBatch(request, caller->runtime.PlanContextOf(*caller->context));
   Status status = blocking ? RunPlan(*caller->context, std::move(plan))
-                           : SubmitPlan({caller->context, std::move(*stream)}, std::move(plan));
+                           : SubmitPlan({caller->context, *stream}, std::move(plan));
   if (!status.ok()) fail_index = status.error().item;
   return status;
 }

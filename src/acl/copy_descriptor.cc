@@ -88,7 +88,7 @@ Status CopyWithOffset(const OffsetRequest& request, aclrtStream stream_handle) {
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
   auto plan = PlanOffset(request, caller->runtime.PlanContextOf(*caller->context));
-  return SubmitPlan({caller->context, std::move(*stream)}, std::move(plan));
+  return SubmitPlan({caller->context, *stream}, std::move(plan));
 }
 
 Status CopyWithDescriptor(const DescriptorRequest& request, aclrtMemcpyKind kind, aclrtStream stream_handle) {
@@ -104,7 +104,7 @@ Status CopyWithDescriptor(const DescriptorRequest& request, aclrtMemcpyKind kind
   auto plan = PlanDescriptor(request, PlanContextOf(maybe->runtime, caller));
   if (!plan.ok()) return plan.TakeStatus();
   if (!caller.ok()) return caller.TakeStatus();
-  return SubmitPlan({caller->context, std::move(*stream)}, std::move(plan));
+  return SubmitPlan({caller->context, *stream}, std::move(plan));
 }
 
 }  // namespace

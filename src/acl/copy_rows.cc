@@ -67,7 +67,7 @@ Status CopyAsync(const RowsRequest& request, aclrtStream stream_handle) {
   if (Status checked = CheckRules(request, CopyForm::kAsynchronous, profile); !checked.ok()) return checked;
   if (!caller.ok()) return caller.TakeStatus();
   auto plan = PlanRows(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context));
-  return SubmitPlan({caller->context, std::move(*stream)}, std::move(plan));
+  return SubmitPlan({caller->context, *stream}, std::move(plan));
 }
 
 }  // namespace

@@ -15,19 +15,18 @@ std::uint32_t BytePattern(std::int32_t value) {
 }
 
 Status Fill(const FillRequest& request, Wait wait, aclrtStream stream_handle) {
-  auto maybe = CallerMaybeWithoutContext();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  auto stream = FindStream(maybe->runtime, stream_handle);
+  auto caller = CallerMaybeWithoutContext();
+  if (!caller.ok()) return caller.TakeStatus();
+  auto stream = FindStream(caller->runtime, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   if (request.bytes > request.dst_max) {
     return {Code::kParamInvalid, Text("count ", request.bytes, " is more than maxCount ", request.dst_max,
                                       " of ", Hex(request.dst))};
   }
-  auto caller = CallerWithContext();
-  if (!caller.ok()) return caller.TakeStatus();
+  if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
   auto plan = PlanFill(request, caller->runtime.PlanContextOf(*caller->context));
   if (wait == Wait::kYes) return RunPlan(*caller->context, std::move(plan));
-  return SubmitPlan({caller->context, std::move(*stream)}, std::move(plan));
+  return SubmitPlan({caller->context, *stream}, std::move(plan));
 }
 
 Status FillBytes(void* address, size_t most, int32_t value, size_t count, Wait wait, aclrtStream stream) {

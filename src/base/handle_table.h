@@ -60,10 +60,14 @@ class HandleTable {
       slot->object = nullptr;
       slot->generation = (slot->generation + 1) & kGenerationMask;
     }
+    removals_.fetch_add(1, std::memory_order_release);
     const std::lock_guard lock(free_mutex_);
     free_.push_back(parts.index);  // cannot throw: TakeSlot keeps room for every slot handed out
     return object;
   }
+
+  /// Grows with every removal: while it stands still, what was found is alive.
+  std::uint64_t removals() const { return removals_.load(std::memory_order_acquire); }
 
  private:
   static constexpr std::uint32_t kSlotsPerChunk = 1024;
@@ -117,6 +121,7 @@ class HandleTable {
   }
 
   std::array<std::atomic<Chunk*>, kChunks> chunks_{};
+  std::atomic<std::uint64_t> removals_{0};
   std::mutex free_mutex_;
   std::vector<std::uint32_t> free_;
   std::uint32_t chunk_count_ = 0;

@@ -12,8 +12,8 @@ namespace sampan {
 
 /// Who asked, and for which stream.
 struct CopyTarget {
-  Context* context;                ///< the calling thread's, which keeps it alive during the call
-  std::shared_ptr<Stream> stream;  ///< null: the context's default stream
+  Context* context;  ///< the calling thread's, which keeps it alive during the call
+  Stream* stream;    ///< kept alive by the thread as well; null: the context's default stream
 
   Stream& TheStream() const { return stream != nullptr ? *stream : *context->default_stream(); }
 };

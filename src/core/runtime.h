@@ -55,6 +55,8 @@ class Runtime {
   /// `caller` is the calling thread's context, if it has one.
   Status DestroyStream(void* handle, Context* caller, bool force);
   std::shared_ptr<Stream> FindStream(void* handle) const { return streams_.Find(handle); }
+  /// Streams found while this number stood are not destroyed yet.
+  std::uint64_t streams_removed() const { return streams_.removals(); }
 
   Result<void*> CreateEvent(Context& context, EventGeneration generation, std::uint32_t flags);
   Status DestroyEvent(void* handle);

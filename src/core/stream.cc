@@ -15,14 +15,16 @@ void StickyFailure::Set(const Error& error) {
   set_.store(true, std::memory_order_release);
 }
 
-Status StickyFailure::Check() const {
-  if (!set_.load(std::memory_order_acquire)) return {};
+Error StickyFailure::Get() const {
   const std::lock_guard lock(mutex_);
-  return Status(error_);
+  return error_;
 }
 
 Stream::Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id)
-    : options_(options), id_(std::move(id)), context_failure_(std::move(context_failure)) {}
+    : options_(options),
+      id_(id.id()),
+      context_failure_(std::move(context_failure)),
+      id_lease_(std::move(id)) {}
 
 Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
                                                std::shared_ptr<StickyFailure> context_failure,
@@ -76,6 +78,8 @@ void Stream::Abort() {
 
 void Stream::Close() {
   queue_->Close();
+  const std::lock_guard lock(mutex_);
+  id_lease_.reset();
 }
 
 Status Stream::TakeFailure() {

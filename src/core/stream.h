@@ -20,9 +20,11 @@ class StickyFailure {
  public:
   void Set(const Error& error);
   /// The failure, for everybody who asks; success while there is none.
-  Status Check() const;
+  Status Check() const { return set_.load(std::memory_order_acquire) ? Status(Get()) : Status(); }
 
  private:
+  Error Get() const;
+
   std::atomic<bool> set_{false};
   mutable std::mutex mutex_;
   Error error_;
@@ -34,7 +36,7 @@ struct StreamOptions {
 };
 
 /// Thread-safe. Shared by its context and by calls in progress; ended with Close.
-class Stream final : private QueueListener {
+class Stream final : public std::enable_shared_from_this<Stream>, private QueueListener {
  public:
   /// Flags under which synchronising is not the host's business and returns at once.
   static constexpr std::uint32_t kCpuSchedule = 0x10, kDeviceUseOnly = 0x20, kPersistent = 0x4;
@@ -53,12 +55,12 @@ class Stream final : private QueueListener {
   Result<bool> Query();
   /// Drops what is queued. Whoever waits in Synchronize is told so.
   void Abort();
-  /// Drops what is queued and waits for what runs. Nothing may be queued afterwards.
+  /// Drops what is queued, waits for what runs and gives the number back. Nothing may be queued afterwards.
   void Close();
   /// The point at which everything queued so far is over.
   Point Last() const;
 
-  std::uint32_t id() const { return id_.id(); }
+  std::uint32_t id() const { return id_; }
   /// What the streams of one context have in common.
   const std::shared_ptr<StickyFailure>& context_failure() const { return context_failure_; }
   std::uint32_t priority() const { return options_.priority; }
@@ -79,7 +81,7 @@ class Stream final : private QueueListener {
   Status TakeFailure();
 
   const StreamOptions options_;
-  const IdLease id_;
+  const std::uint32_t id_;
   const std::shared_ptr<StickyFailure> context_failure_;
   std::shared_ptr<Queue> queue_;
   std::atomic<bool> stops_on_failure_{false};
@@ -87,7 +89,8 @@ class Stream final : private QueueListener {
   std::atomic<bool> overflow_check_{false};
   std::atomic<std::uint64_t> aborts_{0};
   std::atomic<bool> failed_{false};
-  std::mutex mutex_;
+  std::mutex mutex_;                 // of what follows
+  std::optional<IdLease> id_lease_;  // until the stream is closed
   std::optional<Error> failure_;
 };
 

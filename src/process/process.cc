@@ -46,12 +46,17 @@ struct State {
   std::optional<Error> failure;
 };
 
+constinit std::atomic<Runtime*> made_runtime{nullptr};
+
 }  // namespace
+
+Runtime* TheRuntimeIfMade() {
+  return made_runtime.load(std::memory_order_acquire);
+}
 
 Result<Runtime*> TheRuntime() {
   static State& state = *new State;
-  static std::atomic<Runtime*> made{nullptr};
-  if (Runtime* runtime = made.load(std::memory_order_acquire)) return runtime;
+  if (Runtime* runtime = TheRuntimeIfMade()) return runtime;
   const std::lock_guard lock(state.mutex);
   if (state.failure) return Error(*state.failure);
   if (state.runtime == nullptr) {
@@ -62,7 +67,7 @@ Result<Runtime*> TheRuntime() {
       return failure;
     }
     state.runtime = *runtime;
-    made.store(state.runtime, std::memory_order_release);
+    made_runtime.store(state.runtime, std::memory_order_release);
   }
   return state.runtime;
 }

@@ -10,6 +10,8 @@ namespace sampan::process {
 /// The runtime; fails, each time the same way, when the settings are bad or the system refuses.
 /// It is never destroyed: copies may run until the process ends.
 Result<Runtime*> TheRuntime();
+/// The runtime if it was made already, otherwise null.
+Runtime* TheRuntimeIfMade();
 
 /// Failures on order, for tests of error paths.
 FaultPlan& Faults();

@@ -11,7 +11,7 @@ namespace {
 /// The state is behind a plain pointer, because programs also call from static destructors and exit handlers,
 /// when the main thread's thread_local objects are gone: the main thread's state is therefore kept to the
 /// end.
-thread_local ThreadState* this_thread = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local ThreadState* this_thread = nullptr;
 
 struct Ender {
   ~Ender() {

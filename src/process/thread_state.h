@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "core/context.h"
+#include "core/recent_streams.h"
 
 namespace sampan::process {
 
@@ -14,6 +15,7 @@ struct ThreadState {
   std::shared_ptr<Context> explicit_context;  ///< set or created by the thread
   std::shared_ptr<Context> primary_context;   ///< of the device that the thread set last
   Code last_error = Code::kOk;
+  RecentStreams recent_streams;
   std::string recent_messages;  ///< newest first
   std::string shown_messages;   ///< what the program was last given a pointer to
 
