@@ -26,6 +26,9 @@ class HandMadeWorker {
     Push(nullptr);
     thread_.join();
   }
+  void CopyAsync(void* dst, const void* src, std::size_t bytes) {
+    Push([dst, src, bytes] { std::memcpy(dst, src, bytes); });
+  }
   void Push(std::function<void()> work) {
     {
       const std::lock_guard lock(mutex_);
@@ -97,6 +100,12 @@ class SmallCopies {
     for (std::size_t s = 0; s < streams; ++s)
       BENCH_CHECK(aclrtSynchronizeStream(streams_[s]));
   }
+  void RunAwaited() const {
+    for (std::size_t i = 0; i < kCopies; ++i) {
+      Submit(i, 1);
+      BENCH_CHECK(aclrtSynchronizeStream(streams_[0]));
+    }
+  }
   /// Each thread submits its share to a stream of its own.
   void RunThreads(std::size_t threads) const {
     std::vector<std::thread> workers;
@@ -128,14 +137,29 @@ void OneStreamAgainstWorker(benchmark::State& state) {
       state, kCopies, [&] { copies.RunOver(1); },
       [&] {
         for (std::size_t i = 0; i < kCopies; ++i) {
-          worker.Push([to = dst.data() + i * kBytes, from = src.data() + i * kBytes] {
-            std::memcpy(to, from, kBytes);
-          });
+          worker.CopyAsync(dst.data() + i * kBytes, src.data() + i * kBytes, kBytes);
         }
         worker.Sync();
       });
 }
 BENCHMARK(OneStreamAgainstWorker)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+/// The program needs each copy before it goes on: two hand-overs a copy, there and back.
+void EachAwaitedAgainstWorker(benchmark::State& state) {
+  const SmallCopies copies(1);
+  HandMadeWorker worker;
+  std::vector<char> src(kBytes * kCopies, 5);
+  std::vector<char> dst(kBytes * kCopies);
+  MeasureRatio(
+      state, kCopies, [&] { copies.RunAwaited(); },
+      [&] {
+        for (std::size_t i = 0; i < kCopies; ++i) {
+          worker.CopyAsync(dst.data() + i * kBytes, src.data() + i * kBytes, kBytes);
+          worker.Sync();
+        }
+      });
+}
+BENCHMARK(EachAwaitedAgainstWorker)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 void SixteenStreamsAgainstOne(benchmark::State& state) {
   const SmallCopies copies(16);

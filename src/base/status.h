@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "base/code.h"
 
@@ -42,21 +42,23 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}
+  Result(const T& value) : value_(value) {}
+  Result(T&& value) : value_(std::move(value)) {}
+  Result(Status status) : status_(std::move(status)) {}
   Result(Error error) : Result(Status(std::move(error))) {}
 
-  bool ok() const { return state_.index() == 0; }
-  T& value() { return std::get<0>(state_); }
-  const T& value() const { return std::get<0>(state_); }
+  bool ok() const { return value_.has_value(); }
+  T& value() { return *value_; }
+  const T& value() const { return *value_; }
   T& operator*() { return value(); }
   T* operator->() { return &value(); }
-  Code code() const { return ok() ? Code::kOk : std::get<1>(state_).code(); }
+  Code code() const { return status_.code(); }
   /// The failure, handed on; only after ok() was false.
-  Status TakeStatus() { return std::move(std::get<1>(state_)); }
+  Status TakeStatus() { return std::move(status_); }
 
  private:
-  std::variant<T, Status> state_;
+  std::optional<T> value_;
+  Status status_;
 };
 
 }  // namespace sampan

@@ -35,16 +35,16 @@ class SideLocator {
       return Found{last_->facts.place, last_->EngineView(address)};
     }
     const MemoryArgument argument{name_, pointer, bytes};
-    auto location = Locate(registry_, argument);
-    if (!location.ok()) return location.TakeStatus();
-    if (location->use) {
-      last_ = location->use.get();
-      content_.memory.push_back(std::move(location->use));
+    Location location;
+    if (Status located = Locate(registry_, argument, location); !located.ok()) return located;
+    if (location.use) {
+      last_ = location.use.get();
+      content_.memory.push_back(std::move(location.use));
     } else {
       pageable_ = true;
       if (Status probed = ProbeHostMemory(argument, access_); !probed.ok()) return probed;
     }
-    return Found{location->place, location->engine};
+    return Found{location.place, location.engine};
   }
 
   bool pageable() const { return pageable_; }

@@ -30,14 +30,11 @@ Status CheckPeers(const Ends& ends, const PlanContext& context) {
   return {};
 }
 
-Result<Ends> LocateEnds(const MemoryArgument& dst, const MemoryArgument& src, const PlanContext& context) {
-  auto found_dst = Locate(context.registry, dst);
-  if (!found_dst.ok()) return found_dst.TakeStatus();
-  auto found_src = Locate(context.registry, src);
-  if (!found_src.ok()) return found_src.TakeStatus();
-  Ends ends{std::move(*found_dst), std::move(*found_src)};
-  if (Status peers = CheckPeers(ends, context); !peers.ok()) return peers;
-  return ends;
+Status LocateEnds(const MemoryArgument& dst, const MemoryArgument& src, const PlanContext& context,
+                  Ends& ends) {
+  if (Status located = Locate(context.registry, dst, ends.dst); !located.ok()) return located;
+  if (Status located = Locate(context.registry, src, ends.src); !located.ok()) return located;
+  return CheckPeers(ends, context);
 }
 
 Status ProbeEnds(const Ends& ends, const MemoryArgument& dst, const MemoryArgument& src) {
@@ -81,9 +78,8 @@ Result<std::size_t> RowsExtent(std::string_view name, std::size_t pitch, const R
 Result<Plan> PlanLinear(const LinearRequest& request, CopyForm form, const PlanContext& context) {
   const MemoryArgument dst{"dst", request.dst, request.bytes};
   const MemoryArgument src{"src", request.src, request.bytes};
-  auto located = LocateEnds(dst, src, context);
-  if (!located.ok()) return located.TakeStatus();
-  Ends& ends = *located;
+  Ends ends;
+  if (Status located = LocateEnds(dst, src, context, ends); !located.ok()) return located;
   const bool captures = request.kind == CopyKind::kHostToBufferToDevice;
   if (form == CopyForm::kAsynchronous && !captures) {
     auto kind = ResolveKind(request.kind, ends.src.place, ends.dst.place, context.profile);
@@ -99,10 +95,10 @@ Result<Plan> PlanLinear(const LinearRequest& request, CopyForm form, const PlanC
   if (form == CopyForm::kAsynchronous && captures)
     return PlanCaptured(request, std::move(ends), context.profile);
   const Timing timing = ends.timing();
-  return Plan{CopyTask{{ends.dst.engine, ends.src.engine, request.bytes},
-                       std::move(ends.dst.use),
-                       std::move(ends.src.use)},
-              timing};
+  Result<Plan> plan(Plan{.timing = timing});
+  plan->task.emplace<CopyTask>(CopyTask{
+      {ends.dst.engine, ends.src.engine, request.bytes}, std::move(ends.dst.use), std::move(ends.src.use)});
+  return plan;
 }
 
 Result<Plan> PlanRows(const RowsRequest& request, CopyForm form, const PlanContext& context) {
@@ -112,9 +108,8 @@ Result<Plan> PlanRows(const RowsRequest& request, CopyForm form, const PlanConte
   if (!src_bytes.ok()) return src_bytes.TakeStatus();
   const MemoryArgument dst{"dst", request.dst, *dst_bytes};
   const MemoryArgument src{"src", request.src, *src_bytes};
-  auto located = LocateEnds(dst, src, context);
-  if (!located.ok()) return located.TakeStatus();
-  Ends& ends = *located;
+  Ends ends;
+  if (Status located = LocateEnds(dst, src, context, ends); !located.ok()) return located;
   auto kind = ResolveKind(request.kind, ends.src.place, ends.dst.place, context.profile);
   if (!kind.ok()) return kind.TakeStatus();
   const bool allowed = *kind == CopyKind::kHostToDevice || *kind == CopyKind::kDeviceToHost ||
@@ -136,23 +131,24 @@ Result<Plan> PlanRows(const RowsRequest& request, CopyForm form, const PlanConte
 
 Result<Plan> PlanFill(const FillRequest& request, const PlanContext& context) {
   const MemoryArgument dst{"the memory", request.dst, request.bytes};
-  auto location = Locate(context.registry, dst);
-  if (!location.ok()) return location.TakeStatus();
-  if (!location->use) {
+  Location location;
+  if (Status located = Locate(context.registry, dst, location); !located.ok()) return located;
+  if (!location.use) {
     if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
   }
-  const Timing timing = location->place.on_device() ? Timing::kQueued : Timing::kNow;
-  return Plan{FillTask{location->engine, request.bytes, request.pattern, std::move(location->use)}, timing};
+  const Timing timing = location.place.on_device() ? Timing::kQueued : Timing::kNow;
+  return Plan{FillTask{location.engine, request.bytes, request.pattern, std::move(location.use)}, timing};
 }
 
 namespace {
 
 /// Operands lie in device memory of the executing device.
 Result<Location> LocateOperand(const MemoryArgument& argument, const PlanContext& context) {
-  auto location = Locate(context.registry, argument);
-  if (location.ok() && !location->place.on_device()) {
+  Location location;
+  if (Status located = Locate(context.registry, argument, location); !located.ok()) return located;
+  if (!location.place.on_device()) {
     return Error{Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address),
-                                           " must be device memory, it is ", Describe(location->place))};
+                                           " must be device memory, it is ", Describe(location.place))};
   }
   return location;
 }

@@ -15,8 +15,8 @@ constexpr unsigned Accepts(std::initializer_list<CopyKind> kinds) {
   return mask;
 }
 
-/// A row of the resolution table. Rows that are not listed (both sides known to the runtime) take every kind
-/// and force the real direction.
+/// A row of the resolution table, which concerns copies that pageable memory takes part in. With both sides
+/// known to the runtime every kind is taken, and the real direction forced.
 struct Row {
   PlaceKind src, dst;
   unsigned accepted;
@@ -51,6 +51,7 @@ Result<CopyKind> ResolveKind(CopyKind kind, const Place& src, const Place& dst, 
   const CopyKind real = DirectionOf(src, dst);
   // Where host and device share one memory, every direction is a copy on the device.
   if (!profile.attached) return kDeviceToDevice;
+  if (src.kind != PlaceKind::kPageable && dst.kind != PlaceKind::kPageable) return real;
   for (const Row& row : kRows) {
     if (row.src != src.kind || row.dst != dst.kind) continue;
     if ((row.accepted & (1U << static_cast<unsigned>(kind))) == 0) {

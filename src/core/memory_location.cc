@@ -18,25 +18,38 @@
 
 namespace sampan {
 
-Result<Location> Locate(const MemoryRegistry& registry, const MemoryArgument& argument) {
+namespace {
+
+Status NotAllocated(const MemoryArgument& argument) {
+  return {Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address),
+                                    " is an address of the runtime's that is not allocated: freed already, ",
+                                    "or past the end of its allocation")};
+}
+
+Status LeavesAllocation(const MemoryArgument& argument, const Allocation& allocation,
+                        std::size_t bytes_left) {
+  return {Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address), " + ", argument.bytes,
+                                    " bytes leaves its allocation by ", argument.bytes - bytes_left,
+                                    " bytes: ", Describe(allocation))};
+}
+
+}  // namespace
+
+Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
   const auto address = reinterpret_cast<std::uintptr_t>(argument.address);
-  AllocationUse use = registry.Find(address);
-  if (!use) {
-    if (registry.InSource(address)) {
-      return Error{Code::kParamInvalid,
-                   Text(argument.name, " ", Hex(address), " is an address of the runtime's that is ",
-                        "not allocated: freed already, or past the end of its allocation")};
-    }
-    return Location{{}, {}, reinterpret_cast<std::byte*>(address)};
+  found.use = registry.Find(address);
+  if (!found.use) {
+    if (registry.InSource(address)) return NotAllocated(argument);
+    found.place = {};
+    found.engine = reinterpret_cast<std::byte*>(address);
+    return {};
   }
-  if (argument.bytes > use->BytesFrom(address)) {
-    return Error{
-        Code::kParamInvalid,
-        Text(argument.name, " ", Hex(address), " + ", argument.bytes, " bytes leaves its allocation by ",
-             argument.bytes - use->BytesFrom(address), " bytes: ", Describe(*use.get()))};
-  }
-  std::byte* const engine = use->EngineView(address);
-  return Location{use->facts.place, std::move(use), engine};
+  const Allocation& allocation = *found.use.get();
+  const std::size_t bytes_left = allocation.BytesFrom(address);
+  if (argument.bytes > bytes_left) return LeavesAllocation(argument, allocation, bytes_left);
+  found.place = allocation.facts.place;
+  found.engine = allocation.EngineView(address);
+  return {};
 }
 
 namespace {

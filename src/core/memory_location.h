@@ -24,8 +24,9 @@ struct MemoryArgument {
   std::size_t bytes;
 };
 
-/// Refuses a range that leaves its allocation, and an address of the runtime's that is not allocated.
-Result<Location> Locate(const MemoryRegistry& registry, const MemoryArgument& argument);
+/// Finds the range of an argument. Refuses one that leaves its allocation, and an address of the runtime's
+/// that is not allocated.
+Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found);
 
 enum class HostAccess { kRead, kWrite };
 

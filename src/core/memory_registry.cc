@@ -134,9 +134,10 @@ AllocationUse MemoryRegistry::Find(std::uintptr_t address) const {
     if (found == nullptr) return {};
     if (!found->TryUse()) continue;  // just beginning or ending: the map is about to agree
     AllocationUse use(found);
-    if (pages_.Find(address) != found) continue;
-    if (!found->Contains(address)) return {};
-    return use;
+    // Live, and with its facts fixed by the use: whatever the record was a moment ago, it is the answer now.
+    if (found->Contains(address)) return use;
+    // Past the end of the allocation in its last page, unless the record was recycled meanwhile.
+    if (pages_.Find(address) == found) return {};
   }
 }
 

@@ -42,15 +42,6 @@ PageMap::PageMap() : top_(static_cast<Entry*>(std::calloc(kTopEntries, sizeof(En
 }
 PageMap::~PageMap() = default;
 
-Allocation* PageMap::Find(std::uintptr_t address) const {
-  if ((address >> kAddressBits) != 0) return nullptr;
-  std::uintptr_t entry = top_[address >> kTopShift].load(std::memory_order_acquire);
-  for (unsigned shift = kTopShift - kTableBits; Table* table = TableIn(entry); shift -= kTableBits) {
-    entry = (*table)[(address >> shift) & (kTableEntries - 1)].load(std::memory_order_acquire);
-  }
-  return reinterpret_cast<Allocation*>(entry);
-}
-
 PageMap::Table* PageMap::MakeTable(Entry& entry) {
   const std::uintptr_t before = entry.load(std::memory_order_relaxed);
   if (Table* table = TableIn(before)) return table;

@@ -25,9 +25,16 @@ class PageMap {
   PageMap(const PageMap&) = delete;
   PageMap& operator=(const PageMap&) = delete;
 
-  /// The allocation whose pages include the address, or null. The pointer is only a hint until TryUse
-  /// succeeded on it and a second Find gave the same.
-  Allocation* Find(std::uintptr_t address) const;
+  /// The allocation whose pages include the address, or null. The pointer is only a hint: the record may be
+  /// another allocation's by the time that TryUse succeeds on it.
+  Allocation* Find(std::uintptr_t address) const {
+    if ((address >> kAddressBits) != 0) return nullptr;
+    std::uintptr_t entry = top_[address >> kTopShift].load(std::memory_order_acquire);
+    for (unsigned shift = kTopShift - kTableBits; Table* table = TableIn(entry); shift -= kTableBits) {
+      entry = (*table)[(address >> shift) & (kTableEntries - 1)].load(std::memory_order_acquire);
+    }
+    return reinterpret_cast<Allocation*>(entry);
+  }
   /// Whether any page of the range is taken.
   bool AnyIn(std::uintptr_t address, std::size_t bytes) const;
   /// Throws std::bad_alloc with nothing changed.
