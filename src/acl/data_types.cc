@@ -72,7 +72,7 @@ size_t aclDataTypeSize(aclDataType dataType) {
 aclDataBuffer* aclCreateDataBuffer(void* data, size_t size) {
   std::unique_ptr<aclDataBuffer> buffer;
   static_cast<void>(Guard("aclCreateDataBuffer", [&]() -> Status {
-    buffer = std::make_unique<aclDataBuffer>(data, size);
+    buffer = std::unique_ptr<aclDataBuffer>(new aclDataBuffer{data, size});
     return {};
   }));
   return buffer.release();

@@ -13,7 +13,7 @@ namespace {
 /// Longer entries are cut, so that engines can share them.
 constexpr std::size_t kMostSegmentBytes = std::size_t{1} << 20;
 
-Error AtEntry(std::size_t entry, std::string text) {
+Error AtEntry(std::size_t entry, std::string_view text) {
   return {Code::kParamInvalid, Text("entry ", entry, ": ", text), entry};
 }
 
@@ -108,7 +108,7 @@ Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) 
     if (request.dsts[i] == nullptr) return AtEntry(i, "its dst is NULL");
     if (request.srcs[i] == nullptr) return AtEntry(i, "its src is NULL");
     if (bytes == 0) continue;
-    const auto fail = [i](Status status) { return AtEntry(i, std::move(status.error().message)); };
+    const auto fail = [i](Status status) { return AtEntry(i, status.error().message); };
     auto dst = dsts.Find(request.dsts[i], bytes);
     if (!dst.ok()) return fail(dst.TakeStatus());
     auto src = srcs.Find(request.srcs[i], bytes);

@@ -111,7 +111,7 @@ Status ReportThreads::Launch(Stream& stream, const Callback& callback) {
 }
 
 void ReportThreads::Deliver(const Stream* stream, const Callback& callback,
-                            std::function<void(Status)> resume) {
+                            const std::function<void(Status)>& resume) {
   bool served = false;
   {
     const std::lock_guard lock(mutex_);

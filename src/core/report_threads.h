@@ -43,7 +43,7 @@ class ReportThreads : public std::enable_shared_from_this<ReportThreads> {
   };
   class Work;
 
-  void Deliver(const Stream* stream, const Callback& callback, std::function<void(Status)> resume);
+  void Deliver(const Stream* stream, const Callback& callback, const std::function<void(Status)>& resume);
   /// Asks the thread's streams how far they are, which is what moves them under a schedule that runs nothing
   /// unasked. True while one of them has work.
   bool PollStreamsOf(std::uint64_t thread);

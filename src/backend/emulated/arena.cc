@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "base/text.h"
@@ -28,7 +28,8 @@ std::size_t RoundUp(std::size_t value, std::size_t unit) {
 }
 
 Status SystemFailure(const std::string& what, const std::string& name) {
-  return {Code::kDeviceSetupError, Text("cannot set up ", name, ": ", what, ": ", std::strerror(errno))};
+  const std::string reason = std::generic_category().message(errno);
+  return {Code::kDeviceSetupError, Text("cannot set up ", name, ": ", what, ": ", reason)};
 }
 
 }  // namespace
