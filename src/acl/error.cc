@@ -46,8 +46,8 @@ aclError aclrtGetLastError(aclrtLastErrLevel level) {
   return error;
 }
 
-void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line, const char* fmt,
-               ...) {
+[[gnu::format(printf, 5, 6)]] void aclAppLog(aclLogLevel logLevel, const char* func, const char* file,
+                                             uint32_t line, const char* fmt, ...) {
   const auto level = static_cast<LogLevel>(logLevel);
   if (fmt == nullptr || level < LogLevel::kDebug || level > LogLevel::kError || !LogEnabled(level, "APP"))
     return;
