@@ -15,7 +15,7 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 /// A device with a stream, a pinned buffer, a device buffer, and two ordinary buffers for the comparison.
 class Machine {
  public:
-  explicit Machine(std::size_t bytes) : bytes_(bytes), plain_dst_(Plain(bytes)), plain_src_(Plain(bytes)) {
+  explicit Machine(std::size_t bytes) : plain_dst_(Plain(bytes)), plain_src_(Plain(bytes)) {
     BENCH_CHECK(aclrtSetDevice(0));
     BENCH_CHECK(aclrtCreateStream(&stream));
     BENCH_CHECK(aclrtMalloc(&device, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
@@ -50,7 +50,6 @@ class Machine {
     return std::make_unique_for_overwrite<char[]>(bytes);
   }
 
-  std::size_t bytes_;
   std::unique_ptr<char[]> plain_dst_, plain_src_;
 };
 

@@ -46,15 +46,18 @@ aclError aclrtGetLastError(aclrtLastErrLevel level) {
   return error;
 }
 
-[[gnu::format(printf, 5, 6)]] void aclAppLog(aclLogLevel logLevel, const char* func, const char* file,
-                                             uint32_t line, const char* fmt, ...) {
+void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line, const char* fmt,
+               ...) {
   const auto level = static_cast<LogLevel>(logLevel);
   if (fmt == nullptr || level < LogLevel::kDebug || level > LogLevel::kError || !LogEnabled(level, "APP"))
     return;
   std::array<char, kMostLogBytes> text{};
   std::va_list arguments;
   va_start(arguments, fmt);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"  // the format is the program's
   std::vsnprintf(text.data(), text.size(), fmt, arguments);
+#pragma GCC diagnostic pop
   va_end(arguments);
   static_cast<void>(Guard("aclAppLog", [&]() -> Status {
     LogAt(level, "APP", {func != nullptr ? func : "?", file != nullptr ? file : "?", line}, text.data());
