@@ -3,11 +3,20 @@
 # sampan_test_variant(name program LABEL label ENVIRONMENT ... [FILTER pattern]): the same program under other settings.
 find_package(GTest REQUIRED)
 
+# What every test includes, compiled once. A program like the tests, because they share its flags.
+file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cc "int main() {}\n")
+add_executable(sampan_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cc)
+target_include_directories(sampan_test_headers PRIVATE ${PROJECT_SOURCE_DIR}/include)
+target_compile_options(sampan_test_headers PRIVATE -O1 -g1)
+target_link_libraries(sampan_test_headers PRIVATE sampan_settings GTest::gtest)
+target_precompile_headers(sampan_test_headers PRIVATE <gtest/gtest.h> <acl/acl.h>)
+
 function(sampan_test name)
   cmake_parse_arguments(TEST "INTERNAL" "LABEL;TIMEOUT" "SOURCES;ENVIRONMENT" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${name} PRIVATE sampan_settings GTest::gtest GTest::gtest_main)
+  target_precompile_headers(${name} REUSE_FROM sampan_test_headers)
   if(TEST_INTERNAL)
     target_link_libraries(${name} PRIVATE sampan_acl)
   else()
