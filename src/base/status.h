@@ -45,6 +45,8 @@ class [[nodiscard]] Result {
   Result(const T& value) : value_(value) {}
   Result(T&& value) : value_(std::move(value)) {}
   Result(Status status) : status_(std::move(status)) {}
+  /// A value made in place, by its default constructor.
+  explicit Result(std::in_place_t) : value_(std::in_place) {}
   Result(Error error) : Result(Status(std::move(error))) {}
 
   bool ok() const { return value_.has_value(); }

@@ -94,8 +94,8 @@ Result<Plan> PlanLinear(const LinearRequest& request, CopyForm form, const PlanC
   if (Status probed = ProbeEnds(ends, dst, src); !probed.ok()) return probed;
   if (form == CopyForm::kAsynchronous && captures)
     return PlanCaptured(request, std::move(ends), context.profile);
-  const Timing timing = ends.timing();
-  Result<Plan> plan(Plan{.timing = timing});
+  Result<Plan> plan(std::in_place);
+  plan->timing = ends.timing();
   plan->task.emplace<CopyTask>(CopyTask{
       {ends.dst.engine, ends.src.engine, request.bytes}, std::move(ends.dst.use), std::move(ends.src.use)});
   return plan;

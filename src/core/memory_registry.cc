@@ -128,13 +128,12 @@ void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
   unused_records_.push_back(&record);
 }
 
-AllocationUse MemoryRegistry::Find(std::uintptr_t address) const {
+AllocationUse MemoryRegistry::FindAgain(std::uintptr_t address) const {
   for (;;) {
-    Allocation* found = pages_.Find(address);
+    Allocation* const found = pages_.Find(address);
     if (found == nullptr) return {};
     if (!found->TryUse()) continue;  // just beginning or ending: the map is about to agree
     AllocationUse use(found);
-    // Live, and with its facts fixed by the use: whatever the record was a moment ago, it is the answer now.
     if (found->Contains(address)) return use;
     // Past the end of the allocation in its last page, unless the record was recycled meanwhile.
     if (pages_.Find(address) == found) return {};

@@ -43,7 +43,18 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   void EndAllOf(std::int32_t device) noexcept;
 
   /// A use of the live allocation that the address lies in; empty when there is none.
-  AllocationUse Find(std::uintptr_t address) const;
+  AllocationUse Find(std::uintptr_t address) const {
+    Allocation* const found = pages_.Find(address);
+    if (found == nullptr) return {};
+    if (found->TryUse()) [[likely]] {
+      // Live, and with its facts fixed by the use: whatever the record was a moment ago, it is the answer
+      // now.
+      AllocationUse use(found);
+      if (found->Contains(address)) [[likely]]
+        return use;
+    }
+    return FindAgain(address);
+  }
   /// A range that a source owns: an address there is never ordinary host memory.
   void AddSource(const MemorySource& source);
   bool InSource(std::uintptr_t address) const;
@@ -60,6 +71,8 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     MemoryOrigin origin = MemoryOrigin::kDevice;
   };
 
+  /// For an address that the map had an answer for which no longer fits.
+  AllocationUse FindAgain(std::uintptr_t address) const;
   /// The facts, with the caller's backtrace where the settings ask for it.
   AllocationFacts FactsOf(AllocationFacts facts) const;
   /// Makes the memory findable. Throws std::bad_alloc with nothing changed.

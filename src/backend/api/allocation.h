@@ -112,18 +112,20 @@ class AllocationUse {
   explicit AllocationUse(Allocation* counted) : allocation_(counted) {}
   AllocationUse(AllocationUse&& other) noexcept : allocation_(std::exchange(other.allocation_, nullptr)) {}
   AllocationUse& operator=(AllocationUse&& other) noexcept {
-    std::swap(allocation_, other.allocation_);
+    LetGo(std::exchange(allocation_, std::exchange(other.allocation_, nullptr)));
     return *this;
   }
-  ~AllocationUse() {
-    if (allocation_ != nullptr) allocation_->Release();
-  }
+  ~AllocationUse() { LetGo(allocation_); }
 
   Allocation* get() const { return allocation_; }
   Allocation* operator->() const { return allocation_; }
   explicit operator bool() const { return allocation_ != nullptr; }
 
  private:
+  static void LetGo(Allocation* allocation) noexcept {
+    if (allocation != nullptr) allocation->Release();
+  }
+
   Allocation* allocation_ = nullptr;
 };
 

@@ -28,6 +28,7 @@ EmulatedQueue::EmulatedQueue(QueueScheduler& scheduler, QueueListener& listener,
     : scheduler_(scheduler),
       listener_(listener),
       faults_(faults),
+      short_tasks_at_once_(scheduler.RunsShortTasksAtOnce()),
       timeline_(std::make_shared<EmulatedTimeline>(scheduler)),
       public_timeline_(timeline_),
       slots_(static_cast<Task*>(::operator new(kSlots * sizeof(Task)))) {}
@@ -42,7 +43,7 @@ Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
   if (faults_.ShouldFail(FaultKind::kQueue)) {
     return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
   }
-  if (scheduler_.RunsShortTasksAtOnce() && IsShort(task)) {
+  if (short_tasks_at_once_ && IsShort(task)) {
     if (const std::uint64_t value = TryExecuteAtOnce(task); value != 0) return value;
   }
   bool first = false;

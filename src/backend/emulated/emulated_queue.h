@@ -82,6 +82,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   QueueScheduler& scheduler_;
   QueueListener& listener_;
   FaultPlan& faults_;
+  const bool short_tasks_at_once_;
   const std::shared_ptr<EmulatedTimeline> timeline_;
   const std::shared_ptr<Timeline> public_timeline_;
   Task* const slots_;  // kSlots, each constructed when a task is put there
