@@ -50,8 +50,9 @@ Status SetDescriptor(const SetDescriptorRequest& request, aclrtMemcpyKind kind, 
   auto write = PlanDescriptorWrite(request, PlanContextOf(maybe->runtime, caller));
   if (!write.ok()) return write.TakeStatus();
   if (!caller.ok()) return caller.TakeStatus();
-  write->Apply();
-  return {};
+  auto device = caller->device().Open();
+  if (!device.ok()) return device.TakeStatus();
+  return std::move(*write).Apply(**device);
 }
 
 Status CopyWithOffset(const OffsetRequest& request, aclrtStream stream_handle) {

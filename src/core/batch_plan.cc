@@ -138,7 +138,8 @@ Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) 
     content->bytes += bytes;
   }
   if (content->segments.empty()) return Plan{.timing = Timing::kNothing};
-  const bool pageable = dsts.pageable() || srcs.pageable();
+  content->pageable = dsts.pageable() || srcs.pageable();
+  const bool pageable = content->pageable;
   return Plan{BatchTask{std::move(content)}, pageable ? Timing::kDrainThenNow : Timing::kQueued};
 }
 

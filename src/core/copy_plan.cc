@@ -1,6 +1,7 @@
 // Turns linear, row, fill and operand-driven requests into the task that does them.
 #include "core/copy_plan.h"
 
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace sampan {
 namespace {
 
 constexpr std::size_t kDescriptorAlignment = 64;
+constexpr std::size_t kMostDescriptorBytes = 64;
 
 struct Ends {
   Location dst, src;
@@ -218,11 +220,12 @@ Result<DescriptorWrite> PlanDescriptorWrite(const SetDescriptorRequest& request,
                          .length = length};
 }
 
-void DescriptorWrite::Apply() const {
-  std::memset(at, 0, layout.bytes);
-  std::memcpy(at + layout.length_at, &length, sizeof(length));
-  std::memcpy(at + layout.src_at, &src, sizeof(src));
-  std::memcpy(at + layout.dst_at, &dst, sizeof(dst));
+Status DescriptorWrite::Apply(BackendDevice& device) && {
+  std::array<std::byte, kMostDescriptorBytes> bytes{};
+  std::memcpy(bytes.data() + layout.length_at, &length, sizeof(length));
+  std::memcpy(bytes.data() + layout.src_at, &src, sizeof(src));
+  std::memcpy(bytes.data() + layout.dst_at, &dst, sizeof(dst));
+  return device.RunNow(CopyTask{{at, bytes.data(), layout.bytes}, std::move(memory), {}});
 }
 
 }  // namespace sampan

@@ -54,7 +54,7 @@ struct DescriptorWrite {
   std::uint64_t src, dst;
   std::uint32_t length;
 
-  void Apply() const;
+  Status Apply(BackendDevice& device) &&;
 };
 Result<DescriptorWrite> PlanDescriptorWrite(const SetDescriptorRequest& request, const PlanContext& context);
 

@@ -8,6 +8,14 @@
 #include "core/backtrace.h"
 
 namespace sampan {
+namespace {
+
+Status Overlap(std::uintptr_t address, std::size_t bytes) {
+  return {Code::kHostMemoryAlreadyRegistered,
+          Text("[", Hex(address), ", +", bytes, " bytes] overlaps memory that is already known")};
+}
+
+}  // namespace
 
 MemoryRegistry::Record& MemoryRegistry::TakeRecord() {
   if (unused_records_.empty()) {
@@ -24,18 +32,12 @@ AllocationFacts MemoryRegistry::FactsOf(AllocationFacts facts) const {
   return facts;
 }
 
-Status MemoryRegistry::Publish(AllocationFacts facts, const MemoryBlock& block, MemorySource* source,
-                               MemoryOrigin origin) {
+Status MemoryRegistry::Publish(AllocationFacts facts, const Origin& origin) {
   const std::lock_guard lock(mutex_);
-  if (pages_.AnyIn(facts.address, facts.bytes)) {
-    return {Code::kHostMemoryAlreadyRegistered, Text("[", Hex(facts.address), ", +", facts.bytes,
-                                                     " bytes] overlaps memory that is already known")};
-  }
+  if (pages_.AnyIn(facts.address, facts.bytes)) return Overlap(facts.address, facts.bytes);
   Record& record = TakeRecord();
   record.facts = std::move(facts);
   record.facts.serial = ++serial_;
-  record.block = block;
-  record.source = source;
   record.origin = origin;
   try {
     pages_.Insert(record);
@@ -58,10 +60,10 @@ Result<void*> MemoryRegistry::Allocate(const AllocationRequest& request) {
   facts.address = block->address;
   facts.engine_delta = block->engine_delta;
   facts.page_bytes = block->page_bytes;
-  const MemoryOrigin origin = request.place.on_device() ? MemoryOrigin::kDevice : MemoryOrigin::kPinned;
+  const MemoryOrigin kind = request.place.on_device() ? MemoryOrigin::kDevice : MemoryOrigin::kPinned;
   try {
-    if (Status published = Publish(std::move(facts), *block, &request.source, origin); !published.ok())
-      return published;
+    const Origin origin{.kind = kind, .source = &request.source, .block = *block};
+    if (Status published = Publish(std::move(facts), origin); !published.ok()) return published;
   } catch (...) {
     request.source.Free(*block);
     throw;
@@ -69,14 +71,31 @@ Result<void*> MemoryRegistry::Allocate(const AllocationRequest& request) {
   return reinterpret_cast<void*>(block->address);
 }
 
-Status MemoryRegistry::Register(void* address, std::size_t bytes, const char* made_by) {
-  AllocationFacts facts = FactsOf({.address = reinterpret_cast<std::uintptr_t>(address),
-                                   .bytes = bytes,
-                                   .asked_bytes = bytes,
+Status MemoryRegistry::Register(const RegistrationRequest& request) {
+  const auto address = reinterpret_cast<std::uintptr_t>(request.address);
+  AllocationFacts facts = FactsOf({.address = address,
+                                   .bytes = request.bytes,
+                                   .asked_bytes = request.bytes,
                                    .place = {PlaceKind::kPinned, 0},
-                                   .made_by = made_by,
+                                   .made_by = request.made_by,
                                    .backtrace = {}});
-  return Publish(std::move(facts), {}, nullptr, MemoryOrigin::kRegistered);
+  if (Status known = CheckUnknown(address, request.bytes); !known.ok()) return known;
+  if (Status made = request.registrar.Register(request.address, request.bytes, request.read_only); !made.ok())
+    return made;
+  try {
+    Status published =
+        Publish(std::move(facts), {.kind = MemoryOrigin::kRegistered, .registrar = &request.registrar});
+    if (!published.ok()) request.registrar.Unregister(request.address);
+    return published;
+  } catch (...) {
+    request.registrar.Unregister(request.address);
+    throw;
+  }
+}
+
+Status MemoryRegistry::CheckUnknown(std::uintptr_t address, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  return pages_.AnyIn(address, bytes) ? Overlap(address, bytes) : Status();
 }
 
 Status MemoryRegistry::End(void* address, MemoryOrigin origin, Code unknown_code) {
@@ -87,7 +106,7 @@ Status MemoryRegistry::End(void* address, MemoryOrigin origin, Code unknown_code
             Text(Hex(address), " is not memory that the runtime knows: never made, or freed already")};
   }
   const Record& record = static_cast<const Record&>(*use.get());
-  if (record.origin != origin) {
+  if (record.origin.kind != origin) {
     return {unknown_code, Text(Hex(address), " is of another kind than this call frees: ", Describe(record))};
   }
   if (record.facts.address != start) {
@@ -123,7 +142,9 @@ void MemoryRegistry::Unpublish(Record& record) noexcept {
 void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
   Record& record = static_cast<Record&>(allocation);
   // The addresses become free only now, and nobody can find the record: it left the map when its life ended.
-  if (record.source != nullptr) record.source->Free(record.block);
+  const Origin& origin = record.origin;
+  if (origin.source != nullptr) origin.source->Free(origin.block);
+  if (origin.registrar != nullptr) origin.registrar->Unregister(reinterpret_cast<void*>(record.facts.address));
   const std::lock_guard lock(mutex_);
   unused_records_.push_back(&record);
 }
@@ -166,7 +187,7 @@ Result<AllocationUse> MemoryRegistry::ResolveDevice(std::uintptr_t address, std:
 }
 
 MemoryOrigin MemoryRegistry::OriginOf(const Allocation& allocation) const {
-  return static_cast<const Record&>(allocation).origin;
+  return static_cast<const Record&>(allocation).origin.kind;
 }
 
 }  // namespace sampan

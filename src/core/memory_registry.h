@@ -35,8 +35,15 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     Pages pages = Pages::kBySize;
   };
   Result<void*> Allocate(const AllocationRequest& request);
+  struct RegistrationRequest {
+    HostRegistrar& registrar;
+    void* address;
+    std::size_t bytes;
+    bool read_only;
+    const char* made_by;
+  };
   /// Makes the program's own host memory known as pinned.
-  Status Register(void* address, std::size_t bytes, const char* made_by);
+  Status Register(const RegistrationRequest& request);
   /// Ends the life of the memory that begins at the address. The code is for one that does not.
   Status End(void* address, MemoryOrigin origin, Code unknown_code);
   /// Ends all memory of a device.
@@ -65,18 +72,25 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   MemoryOrigin OriginOf(const Allocation& allocation) const;
 
  private:
-  struct Record : Allocation {
+  /// Whom memory goes back to: its source, or the registrar of the program's own.
+  struct Origin {
+    MemoryOrigin kind = MemoryOrigin::kDevice;
     MemorySource* source = nullptr;
     MemoryBlock block;
-    MemoryOrigin origin = MemoryOrigin::kDevice;
+    HostRegistrar* registrar = nullptr;
+  };
+  struct Record : Allocation {
+    Origin origin;
   };
 
   /// For an address that the map had an answer for which no longer fits.
   AllocationUse FindAgain(std::uintptr_t address) const;
   /// The facts, with the caller's backtrace where the settings ask for it.
   AllocationFacts FactsOf(AllocationFacts facts) const;
+  /// Refuses a range of which a page is known.
+  Status CheckUnknown(std::uintptr_t address, std::size_t bytes);
   /// Makes the memory findable. Throws std::bad_alloc with nothing changed.
-  Status Publish(AllocationFacts facts, const MemoryBlock& block, MemorySource* source, MemoryOrigin origin);
+  Status Publish(AllocationFacts facts, const Origin& origin);
   Record& TakeRecord();
   /// Takes an ended record out of the map. The caller has a use of it: nothing may be let go under the lock.
   void Unpublish(Record& record) noexcept;

@@ -9,12 +9,36 @@
 #include <string>
 #include <utility>
 
+#include "backend/cuda/cuda_backend.h"
 #include "backend/emulated/emulated_backend.h"
 #include "process/fault_report.h"
 #include "process/settings.h"
 
 namespace sampan::process {
 namespace {
+
+constexpr std::int32_t kEmulatedDevices = 8;
+
+template <typename Made>
+Result<std::unique_ptr<Backend>> AsBackend(Result<Made> made) {
+  if (!made.ok()) return made.TakeStatus();
+  return std::unique_ptr<Backend>(std::move(*made));
+}
+
+Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
+  if (settings.backend == BackendKind::kCuda) {
+    return AsBackend(cuda::CudaBackend::Create({.devices = settings.devices,
+                                                .device_bytes = settings.device_bytes,
+                                                .paths = settings.copy_paths,
+                                                .faults = &Faults()}));
+  }
+  return AsBackend(
+      emulated::EmulatedBackend::Create({.devices = settings.devices != 0 ? settings.devices : kEmulatedDevices,
+                                         .device_bytes = settings.device_bytes,
+                                         .engines = settings.engines,
+                                         .schedule = settings.schedule,
+                                         .faults = &Faults()}));
+}
 
 Result<Runtime*> MakeRuntime() {
   auto settings = ReadSettings();
@@ -25,15 +49,12 @@ Result<Runtime*> MakeRuntime() {
   }
   Faults().Arm(FaultKind::kMemory, settings->fail_memory_at);
   Faults().Arm(FaultKind::kQueue, settings->fail_queue_at);
-  auto backend = emulated::EmulatedBackend::Create({.devices = settings->devices,
-                                                    .device_bytes = settings->device_bytes,
-                                                    .engines = settings->engines,
-                                                    .schedule = settings->schedule,
-                                                    .faults = &Faults()});
+  auto backend = MakeBackend(*settings);
   if (!backend.ok()) return backend.TakeStatus();
+  auto visible_devices = ReadVisibleDevices((*backend)->device_count());
   auto runtime = std::make_unique<Runtime>(
       std::move(*backend), RuntimeOptions{.profile = settings->profile,
-                                          .visible_devices = ReadVisibleDevices(settings->devices),
+                                          .visible_devices = std::move(visible_devices),
                                           .with_backtraces = settings->backtrace});
   ReportHostFaults(runtime->memory());
   return runtime.release();

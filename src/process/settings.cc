@@ -71,6 +71,13 @@ bool ParseSchedule(std::string_view text, emulated::Schedule& schedule) {
   return true;
 }
 
+bool ParsePath(std::string_view text, std::optional<cuda::CopyPath>& path) {
+  for (const auto each : {cuda::CopyPath::kEngine, cuda::CopyPath::kBatchCall, cuda::CopyPath::kKernel}) {
+    if (text == cuda::Describe(each)) path = each;
+  }
+  return path.has_value();
+}
+
 bool ParseFault(std::string_view text, Settings& settings) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) return false;
@@ -96,19 +103,24 @@ struct Setting {
 };
 
 constexpr std::array kSettings = {
-    Setting{"SAMPAN_BACKEND", "emulated", "emulated", "what makes devices real",
-            [](std::string_view text, Settings&) { return text == "emulated"; }},
-    Setting{"SAMPAN_DEVICES", "1 to 64", "8", "how many devices the machine has",
+    Setting{"SAMPAN_BACKEND", "emulated or cuda", "emulated", "what makes devices real",
+            [](std::string_view text, Settings& settings) {
+              settings.backend = text == "cuda" ? BackendKind::kCuda : BackendKind::kEmulated;
+              return text == "emulated" || text == "cuda";
+            }},
+    Setting{"SAMPAN_DEVICES", "1 to 64", "8; on cuda, one for each GPU",
+            "how many devices the machine has; on cuda, more than GPUs share them",
             [](std::string_view text, Settings& settings) {
               return Store(ParseNumber(text, 1, kMostDevices), settings.devices);
             }},
     Setting{"SAMPAN_DEVICE_MEMORY", "bytes, with K, M or G behind the number",
-            "half of the host's free memory, divided by the devices", "how much memory each device has",
+            "half of the host's free memory, or a GPU's free memory, divided by the devices",
+            "how much memory each device has",
             [](std::string_view text, Settings& settings) {
               return Store(ParseBytes(text), settings.device_bytes);
             }},
     Setting{"SAMPAN_ENGINES", "1 to 64", "the number of cores, at most 4",
-            "copy engines (threads) of each device",
+            "copy engines (threads) of each emulated device",
             [](std::string_view text, Settings& settings) {
               return Store(ParseNumber(text, 1, 64), settings.engines);
             }},
@@ -121,8 +133,18 @@ constexpr std::array kSettings = {
               return profile.ok() && !text.empty();
             }},
     Setting{"SAMPAN_SCHEDULE", "parallel, early, late or seed:N", "parallel",
-            "in which order work runs where the rules leave it open",
+            "in which order emulated devices work where the rules leave it open",
             [](std::string_view text, Settings& settings) { return ParseSchedule(text, settings.schedule); }},
+    Setting{"SAMPAN_COPY_PATH", "auto, engine, batch or kernel", "auto",
+            "which way batches and rows take on cuda; auto chooses by measurement",
+            [](std::string_view text, Settings& settings) {
+              return text == "auto" || ParsePath(text, settings.copy_paths.path);
+            }},
+    Setting{"SAMPAN_COPY_BLOCKS", "1 to 1024", "by measurement",
+            "how many blocks of threads a copy kernel has on cuda",
+            [](std::string_view text, Settings& settings) {
+              return Store(ParseNumber(text, 1, 1024), settings.copy_paths.blocks);
+            }},
     Setting{"SAMPAN_BACKTRACE", "0 or 1", "0", "messages about memory say where it was allocated",
             [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.backtrace); }},
     Setting{"SAMPAN_FAULT", "memory:N or queue:N", "none",
@@ -150,6 +172,13 @@ Result<Settings> ReadSettings() {
     if (!known->parse(value, settings)) {
       return Error{Code::kDeviceSetupError,
                    Text(name, "='", value, "' is not valid; accepted: ", known->accepted)};
+    }
+  }
+  if (settings.backend == BackendKind::kCuda) {
+    const bool schedule = settings.schedule.kind != emulated::Schedule::Kind::kParallel;
+    if (schedule || settings.engines != 0) {
+      return Error{Code::kDeviceSetupError, Text(schedule ? "SAMPAN_SCHEDULE" : "SAMPAN_ENGINES",
+                                                 " is for emulated devices: SAMPAN_BACKEND=cuda does not take it")};
     }
   }
   return settings;

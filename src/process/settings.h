@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cuda/copy_path.h"
 #include "backend/emulated/schedule.h"
 #include "base/fault.h"
 #include "base/status.h"
@@ -12,10 +13,14 @@
 
 namespace sampan::process {
 
+enum class BackendKind { kEmulated, kCuda };
+
 struct Settings {
-  std::int32_t devices = 8;
-  std::size_t device_bytes = 0;  ///< 0: a fair share of the host's memory
+  BackendKind backend = BackendKind::kEmulated;
+  std::int32_t devices = 0;      ///< 0: as many as the backend has by default
+  std::size_t device_bytes = 0;  ///< 0: a fair share of the memory there is
   unsigned engines = 0;          ///< 0: by the number of cores
+  cuda::PathSettings copy_paths;
   Profile profile;
   emulated::Schedule schedule;
   bool backtrace = false;

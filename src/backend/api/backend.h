@@ -37,6 +37,15 @@ class MemorySource {
   virtual bool Owns(std::uintptr_t address) const = 0;
 };
 
+/// Makes the program's own host memory reachable for devices. Thread-safe.
+class HostRegistrar {
+ public:
+  virtual ~HostRegistrar() = default;
+  virtual Status Register(void* address, std::size_t bytes, bool read_only) = 0;
+  /// Called when the last task that uses the memory is over.
+  virtual void Unregister(void* address) noexcept = 0;
+};
+
 /// One device. Thread-safe.
 class BackendDevice {
  public:
@@ -56,6 +65,7 @@ class Backend {
   virtual Result<BackendDevice*> Device(std::int32_t physical_id) = 0;
   /// Pinned host memory.
   virtual MemorySource& pinned_memory() = 0;
+  virtual HostRegistrar& host_registrar() = 0;
 };
 
 }  // namespace sampan

@@ -35,6 +35,7 @@ struct BatchTask {
     std::unique_ptr<std::byte[]>
         captured;  ///< source bytes taken at submission, where the segments read those
     std::size_t bytes = 0;
+    bool pageable = false;  ///< a segment begins or ends in pageable memory
   };
   std::unique_ptr<Content> content;
 };

@@ -30,14 +30,23 @@ class EmulatedBackend final : public Backend {
   std::int32_t device_count() const override { return options_.devices; }
   Result<BackendDevice*> Device(std::int32_t physical_id) override;
   MemorySource& pinned_memory() override { return *pinned_; }
+  HostRegistrar& host_registrar() override { return host_registrar_; }
 
  private:
+  /// Engines are threads of this process: they reach all of its memory anyway.
+  class NoRegistrar final : public HostRegistrar {
+   public:
+    Status Register(void*, std::size_t, bool) override { return {}; }
+    void Unregister(void*) noexcept override {}
+  };
+
   explicit EmulatedBackend(const EmulatedOptions& options);
 
   EmulatedOptions options_;
   HostBudget device_budget_;
   HostBudget pinned_budget_;
   std::unique_ptr<Arena> pinned_;
+  NoRegistrar host_registrar_;
   std::unique_ptr<class SteppedScheduler> stepped_;  // where the schedule is not parallel
   std::mutex mutex_;
   std::vector<std::unique_ptr<BackendDevice>> devices_;

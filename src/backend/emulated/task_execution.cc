@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/api/task_memory.h"
 #include "backend/emulated/copy_kernels.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -21,23 +22,6 @@ constexpr std::size_t kShortBytes = std::size_t{4} << 10;
 
 std::size_t DivideUp(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit;
-}
-
-bool Live(const AllocationUse& use) {
-  return !use || use->live();
-}
-
-Status Freed(const AllocationUse& use) {
-  return {Code::kSdmaCopyError,
-          Text("memory was freed while a copy on it was queued: ", Describe(*use.get()))};
-}
-
-Status CheckLive(const AllocationUse& use) {
-  return Live(use) ? Status() : Freed(use);
-}
-
-Status CheckLive(const AllocationUse& first, const AllocationUse& second) {
-  return Live(first) ? CheckLive(second) : Freed(first);
 }
 
 /// Calls `part(first, count)` for all of [0, items), a chunk at a time where engines share it.

@@ -1,0 +1,33 @@
+// Sampan on a GPU against the driver's own calls: bench_gpu [--json FILE] [GROUP...]. Every group is verified on
+// random contents outside the timed part. Ends with 1 when bytes were wrong, not when a bar was missed.
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "bench/gpu/groups.h"
+
+int main(int argc, char** argv) {
+  ::setenv("SAMPAN_BACKEND", "cuda", 0);
+  ::setenv("SAMPAN_PROFILE", "ascend910b,cann9", 0);  // rows within a device
+  const char* json = nullptr;
+  std::vector<std::string> wanted;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
+      json = argv[++i];
+    } else {
+      wanted.emplace_back(argv[i]);
+    }
+  }
+  bench::World world;
+  for (const bench::Group& group : bench::kGroups) {
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), group.name) == wanted.end()) continue;
+    group.run(world);
+  }
+  std::printf("\n%zu bars missed\n", world.report.Missed());
+  if (json != nullptr && !world.report.WriteJson(json, world.machine)) {
+    std::fprintf(stderr, "cannot write %s\n", json);
+    return 1;
+  }
+  return 0;
+}

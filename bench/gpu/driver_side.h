@@ -1,0 +1,75 @@
+// What a user of the CUDA driver would do instead, on memory of the driver's own.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "backend/cuda/driver.h"
+
+namespace bench {
+
+using sampan::cuda::CuAddress;
+using sampan::cuda::CuContext;
+using sampan::cuda::CuStream;
+
+inline void CheckDriver(int result, const char* call) {
+  if (result == 0) return;
+  std::fprintf(stderr, "%s failed with %d\n", call, result);
+  std::exit(1);
+}
+#define BENCH_DRIVER(call) ::bench::CheckDriver((call), #call)
+
+/// The driver with a stream, and the calls that only benchmarks need.
+class DriverSide {
+ public:
+  DriverSide() {
+    auto loaded = sampan::cuda::LoadDriver();
+    if (!loaded.ok()) {
+      std::fprintf(stderr, "%s\n", loaded.TakeStatus().error().message.c_str());
+      std::exit(1);
+    }
+    driver_ = *loaded;
+    BENCH_DRIVER(driver_.PrimaryContextRetain(&context_, 0));
+    BENCH_DRIVER(driver_.ContextSetCurrent(context_));
+    for (CuStream& stream : streams_)
+      BENCH_DRIVER(driver_.StreamCreate(&stream, sampan::cuda::cu::kStreamNonBlocking, 0));
+    void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
+    allocate_ = reinterpret_cast<decltype(allocate_)>(::dlsym(library, "cuMemAlloc_v2"));
+    allocate_host_ = reinterpret_cast<decltype(allocate_host_)>(::dlsym(library, "cuMemHostAlloc"));
+    copy_blocking_ = reinterpret_cast<decltype(copy_blocking_)>(::dlsym(library, "cuMemcpy"));
+  }
+
+  const sampan::cuda::Driver& operator*() const { return driver_; }
+  const sampan::cuda::Driver* operator->() const { return &driver_; }
+  CuStream stream(int which = 0) const { return streams_[which]; }
+  void Synchronize(int which = 0) const { BENCH_DRIVER(driver_.StreamSynchronize(streams_[which])); }
+
+  std::byte* Allocate(std::size_t bytes) const {
+    CuAddress address = 0;
+    BENCH_DRIVER(allocate_(&address, bytes));
+    return reinterpret_cast<std::byte*>(address);
+  }
+  std::byte* AllocateHost(std::size_t bytes) const {
+    void* memory = nullptr;
+    BENCH_DRIVER(allocate_host_(&memory, bytes, 1));
+    return static_cast<std::byte*>(memory);
+  }
+  void CopyBlocking(void* dst, const void* src, std::size_t bytes) const {
+    BENCH_DRIVER(copy_blocking_(reinterpret_cast<CuAddress>(dst), reinterpret_cast<CuAddress>(src), bytes));
+  }
+
+ private:
+  sampan::cuda::Driver driver_;
+  CuContext context_ = nullptr;
+  CuStream streams_[2] = {};
+  int (*allocate_)(CuAddress*, std::size_t) = nullptr;
+  int (*allocate_host_)(void**, std::size_t, unsigned) = nullptr;
+  int (*copy_blocking_)(CuAddress, CuAddress, std::size_t) = nullptr;
+};
+
+}  // namespace bench

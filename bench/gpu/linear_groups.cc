@@ -1,0 +1,254 @@
+// Linear copies: bandwidth, cost of submission, pageable memory, both directions at once, operands on the device.
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+#include "bench/gpu/groups.h"
+
+namespace bench {
+namespace {
+
+constexpr int kRounds = 7;
+
+aclrtMemcpyKind KindOf(Way way) {
+  return way == Way::kIn ? ACL_MEMCPY_HOST_TO_DEVICE
+                         : way == Way::kOut ? ACL_MEMCPY_DEVICE_TO_HOST : ACL_MEMCPY_DEVICE_TO_DEVICE;
+}
+
+void OursAsync(const World& world, Way way, std::size_t bytes, int stream = 0) {
+  BENCH_ACL(aclrtMemcpyAsync(DstOf(world.ours, way), bytes, SrcOf(world.ours, way), bytes, KindOf(way),
+                             world.streams[stream]));
+}
+void TheirsAsync(const World& world, Way way, std::size_t bytes, int stream = 0) {
+  BENCH_DRIVER(world.driver->CopyAny(reinterpret_cast<CuAddress>(DstOf(world.theirs, way)),
+                                     reinterpret_cast<CuAddress>(SrcOf(world.theirs, way)), bytes,
+                                     world.driver.stream(stream)));
+}
+
+/// A round trip through the device brings random bytes back.
+void VerifyRoundTrip(World& world, std::size_t bytes) {
+  std::vector<std::byte> expected(bytes);
+  FillRandom(expected.data(), bytes, bytes + 1);
+  std::memcpy(world.ours.host, expected.data(), bytes);
+  OursAsync(world, Way::kIn, bytes);
+  OursAsync(world, Way::kWithin, bytes);
+  world.Synchronize();
+  std::memset(world.ours.host, 0, bytes);
+  BENCH_ACL(aclrtMemcpyAsync(world.ours.host, bytes, world.ours.second_device, bytes, ACL_MEMCPY_DEVICE_TO_HOST,
+                             world.streams[0]));
+  world.Synchronize();
+  MustEqual(expected.data(), world.ours.host, bytes, "linear round trip");
+}
+
+double Rate(std::size_t bytes, double seconds) {
+  return seconds == 0 ? 0 : static_cast<double>(bytes) / seconds / 1e9;
+}
+
+}  // namespace
+
+void RunLinear(World& world) {
+  VerifyRoundTrip(world, 64 * kMiB);
+  for (const Way way : {Way::kIn, Way::kOut, Way::kWithin}) {
+    for (const std::size_t bytes : {4 * kKiB, kMiB, 64 * kMiB, 256 * kMiB, kGiB}) {
+      const auto times = Measure({[&] { OursAsync(world, way, bytes), world.Synchronize(); },
+                                  [&] { TheirsAsync(world, way, bytes), world.driver.Synchronize(); }},
+                                 bytes < kMiB ? 101 : kRounds * 2 + 1);
+      world.report.Add({.group = "linear",
+                        .direction = Name(way),
+                        .entry_bytes = bytes,
+                        .ours = Rate(bytes, times[0]),
+                        .call = Rate(bytes, times[1]),
+                        .bar = bytes >= 64 * kMiB ? 0.99 : 0});
+    }
+  }
+}
+
+void RunSubmission(World& world) {
+  constexpr int kCopies = 200;
+  for (const Way way : {Way::kIn, Way::kOut, Way::kWithin}) {
+    std::vector<double> ours, theirs;
+    for (int round = 0; round < 31; ++round) {
+      ours.push_back(SecondsOf([&] {
+        for (int i = 0; i < kCopies; ++i)
+          OursAsync(world, way, 4 * kKiB);
+      }));
+      world.Synchronize();
+      theirs.push_back(SecondsOf([&] {
+        for (int i = 0; i < kCopies; ++i)
+          TheirsAsync(world, way, 4 * kKiB);
+      }));
+      world.driver.Synchronize();
+    }
+    const double their_us = Median(theirs) * 1e6 / kCopies;
+    world.report.Add({.group = "submission of 4 KiB",
+                      .direction = Name(way),
+                      .entry_bytes = 4 * kKiB,
+                      .entries = kCopies,
+                      .unit = "us",
+                      .ours = Median(ours) * 1e6 / kCopies,
+                      .call = their_us,
+                      .bar = their_us + 0.3,
+                      .bar_of_figure = true});
+  }
+}
+
+void RunPageable(World& world) {
+  constexpr std::size_t kBytes = kGiB;
+  auto* const pageable = static_cast<std::byte*>(std::aligned_alloc(4096, kBytes));
+  FillRandom(pageable, kBytes, 3);
+  const std::vector<std::byte> expected(pageable, pageable + kBytes);
+  BENCH_ACL(aclrtMemcpy(world.ours.device, kBytes, pageable, kBytes, ACL_MEMCPY_HOST_TO_DEVICE));
+  std::memset(pageable, 0, kBytes);
+  BENCH_ACL(aclrtMemcpy(pageable, kBytes, world.ours.device, kBytes, ACL_MEMCPY_DEVICE_TO_HOST));
+  MustEqual(expected.data(), pageable, kBytes, "pageable round trip");
+  for (const std::size_t bytes : {64 * kKiB, kMiB, 16 * kMiB, kBytes}) {
+    const int rounds = bytes < kBytes ? 21 : 5;
+    const auto in = Measure({[&] {
+                               BENCH_ACL(aclrtMemcpy(world.ours.device, bytes, pageable, bytes,
+                                                     ACL_MEMCPY_HOST_TO_DEVICE));
+                             },
+                             [&] { world.driver.CopyBlocking(world.theirs.device, pageable, bytes); }},
+                            rounds);
+    const auto out = Measure({[&] {
+                                BENCH_ACL(aclrtMemcpy(pageable, bytes, world.ours.device, bytes,
+                                                      ACL_MEMCPY_DEVICE_TO_HOST));
+                              },
+                              [&] { world.driver.CopyBlocking(pageable, world.theirs.device, bytes); }},
+                             rounds);
+    for (const auto& [name, times] : {std::pair{"H2D", &in}, {"D2H", &out}}) {
+      world.report.Add({.group = "pageable, blocking",
+                        .direction = name,
+                        .entry_bytes = bytes,
+                        .ours = Rate(bytes, (*times)[0]),
+                        .call = Rate(bytes, (*times)[1]),
+                        .bar = bytes == kBytes ? 3.0 : 0});
+    }
+  }
+  std::free(pageable);
+}
+
+void RunBothWays(World& world) {
+  constexpr std::size_t kBytes = 256 * kMiB;
+  const auto ours = [&] {
+    OursAsync(world, Way::kIn, kBytes, 0);
+    BENCH_ACL(aclrtMemcpyAsync(world.ours.host + kBytes, kBytes, world.ours.second_device, kBytes,
+                               ACL_MEMCPY_DEVICE_TO_HOST, world.streams[1]));
+    world.Synchronize(0);
+    world.Synchronize(1);
+  };
+  const auto theirs = [&] {
+    TheirsAsync(world, Way::kIn, kBytes, 0);
+    BENCH_DRIVER(world.driver->CopyAny(reinterpret_cast<CuAddress>(world.theirs.host + kBytes),
+                                       reinterpret_cast<CuAddress>(world.theirs.second_device), kBytes,
+                                       world.driver.stream(1)));
+    world.driver.Synchronize(0);
+    world.driver.Synchronize(1);
+  };
+  const auto times = Measure({ours, theirs}, kRounds);
+  world.report.Add({.group = "both ways on two streams",
+                    .direction = "both",
+                    .entry_bytes = 2 * kBytes,
+                    .ours = Rate(2 * kBytes, times[0]),
+                    .call = Rate(2 * kBytes, times[1]),
+                    .bar = 0.97});
+}
+
+void RunIndirect(World& world) {
+  void* descriptor = nullptr;
+  void* cells = nullptr;
+  BENCH_ACL(aclrtMalloc(&descriptor, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+  BENCH_ACL(aclrtMalloc(&cells, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+  void* pointers[2] = {world.ours.second_device, world.ours.device};
+  BENCH_ACL(aclrtMemcpy(cells, 64, pointers, sizeof(pointers), ACL_MEMCPY_HOST_TO_DEVICE));
+  auto** const dst_cell = static_cast<void**>(cells);
+  const auto kind = ACL_MEMCPY_INNER_DEVICE_TO_DEVICE;
+  const auto by_descriptor = [&] { BENCH_ACL(aclrtMemcpyAsyncWithDesc(descriptor, kind, world.streams[0])); };
+  const auto by_offset = [&](std::size_t bytes) {
+    BENCH_ACL(aclrtMemcpyAsyncWithOffset(dst_cell, bytes, 0, const_cast<const void**>(dst_cell + 1), bytes, 0, kind,
+                                         world.streams[0]));
+  };
+  const auto set = [&](std::size_t bytes) {
+    BENCH_ACL(aclrtSetMemcpyDesc(descriptor, kind, world.ours.device, world.ours.second_device, bytes, nullptr));
+  };
+  // Random bytes through both.
+  constexpr std::size_t kVerified = 64 * kMiB + 12;
+  std::vector<std::byte> expected(kVerified), got(kVerified);
+  for (const bool descriptors : {true, false}) {
+    FillRandom(expected.data(), kVerified, descriptors ? 21 : 22);
+    BENCH_ACL(aclrtMemcpy(world.ours.device, kVerified, expected.data(), kVerified, ACL_MEMCPY_HOST_TO_DEVICE));
+    BENCH_ACL(aclrtMemset(world.ours.second_device, kVerified, 0, kVerified));
+    set(kVerified);
+    if (descriptors) {
+      by_descriptor();
+    } else {
+      by_offset(kVerified);
+    }
+    world.Synchronize();
+    BENCH_ACL(aclrtMemcpy(got.data(), kVerified, world.ours.second_device, kVerified, ACL_MEMCPY_DEVICE_TO_HOST));
+    MustEqual(expected.data(), got.data(), kVerified / 8 * 8, descriptors ? "descriptor" : "offset");
+  }
+  for (const std::size_t bytes : {64 * kMiB, 256 * kMiB, kGiB}) {
+    set(bytes);
+    const auto times = Measure({[&] { by_descriptor(), world.Synchronize(); },
+                                [&] { by_offset(bytes), world.Synchronize(); },
+                                [&] { TheirsAsync(world, Way::kWithin, bytes), world.driver.Synchronize(); }},
+                               kRounds);
+    for (int i = 0; i < 2; ++i) {
+      world.report.Add({.group = i == 0 ? "descriptor copies" : "offset copies",
+                        .direction = "D2D",
+                        .entry_bytes = bytes,
+                        .ours = Rate(bytes, times[static_cast<std::size_t>(i)]),
+                        .call = Rate(bytes, times[2]),
+                        .bar = 0.95});
+    }
+  }
+  constexpr int kQueued = 8;
+  set(4 * kKiB);
+  const auto times = Measure({[&] {
+                                for (int i = 0; i < kQueued; ++i)
+                                  by_descriptor();
+                                world.Synchronize();
+                              },
+                              [&] {
+                                for (int i = 0; i < kQueued; ++i)
+                                  by_offset(4 * kKiB);
+                                world.Synchronize();
+                              },
+                              [&] {
+                                for (int i = 0; i < kQueued; ++i)
+                                  TheirsAsync(world, Way::kWithin, 4 * kKiB);
+                                world.driver.Synchronize();
+                              }},
+                             101);
+  for (int i = 0; i < 2; ++i) {
+    world.report.Add({.group = i == 0 ? "descriptor copies, 8 queued, each" : "offset copies, 8 queued, each",
+                      .direction = "D2D",
+                      .entry_bytes = 4 * kKiB,
+                      .entries = kQueued,
+                      .unit = "us",
+                      .ours = times[static_cast<std::size_t>(i)] * 1e6 / kQueued,
+                      .call = times[2] * 1e6 / kQueued,
+                      .bar = 5.0,
+                      .bar_of_figure = true});
+  }
+  BENCH_ACL(aclrtFree(descriptor));
+  BENCH_ACL(aclrtFree(cells));
+}
+
+World::World() {
+  BENCH_ACL(aclrtSetDevice(0));
+  ours = MakeOurs();
+  theirs = MakeTheirs(driver);
+  for (aclrtStream& stream : streams)
+    BENCH_ACL(aclrtCreateStream(&stream));
+  FillRandom(ours.host, kArrayBytes, 1);
+  std::memcpy(theirs.host, ours.host, kArrayBytes);
+  char name[128] = {};
+  driver->DeviceGetName(name, sizeof(name), 0);
+  machine = std::string(name) + ", driver " + std::to_string(driver->version / 1000) + "." +
+            std::to_string(driver->version % 1000 / 10);
+  std::printf("%s; GB/s of payload, medians, from the call to the synchronised stream\n", machine.c_str());
+}
+
+}  // namespace bench

@@ -1,0 +1,28 @@
+// The rule for memory that a program frees while a task on it is queued.
+#pragma once
+
+#include <string>
+
+#include "backend/api/allocation.h"
+#include "base/status.h"
+
+namespace sampan {
+
+inline bool Live(const AllocationUse& use) {
+  return !use || use->live();
+}
+
+inline Status Freed(const AllocationUse& use) {
+  return {Code::kSdmaCopyError,
+          Text("memory was freed while a copy on it was queued: ", Describe(*use.get()))};
+}
+
+/// Refuses memory that was freed before the task came to execute. Pageable memory has no record and is not asked.
+inline Status CheckLive(const AllocationUse& use) {
+  return Live(use) ? Status() : Freed(use);
+}
+inline Status CheckLive(const AllocationUse& first, const AllocationUse& second) {
+  return Live(first) ? CheckLive(second) : Freed(first);
+}
+
+}  // namespace sampan

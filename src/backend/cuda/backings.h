@@ -1,0 +1,22 @@
+// The two kinds of memory that a reserved range can have behind it: a GPU's, and pinned host memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backend/cuda/gpu.h"
+#include "backend/cuda/host_registrations.h"
+#include "backend/cuda/reserved_memory.h"
+
+namespace sampan::cuda {
+
+/// Memory of a GPU, open to itself and to the GPUs that can reach it.
+Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemoryOptions options,
+                                                         const std::vector<int>& reachable_from);
+
+/// Pinned host memory.
+Result<std::unique_ptr<ReservedMemory>> MakePinnedMemory(HostRegistrations& registrations,
+                                                         ReservedMemoryOptions options);
+
+}  // namespace sampan::cuda

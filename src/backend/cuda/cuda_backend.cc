@@ -1,0 +1,137 @@
+// NVIDIA GPUs as devices, through the driver that is found at run time.
+#include "backend/cuda/cuda_backend.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "backend/cuda/backings.h"
+#include "base/text.h"
+
+namespace sampan::cuda {
+
+CudaBackend::CudaBackend(const CudaOptions& options, const Driver& driver, int gpus)
+    : options_(options),
+      driver_(driver),
+      registrations_([this] { Sweep(); }),
+      sites_(static_cast<std::size_t>(gpus)),
+      devices_(static_cast<std::size_t>(options.devices != 0 ? options.devices : gpus)) {}
+
+CudaBackend::~CudaBackend() = default;
+
+Result<std::unique_ptr<CudaBackend>> CudaBackend::Create(const CudaOptions& options) {
+  auto driver = LoadDriver();
+  if (!driver.ok()) return driver.TakeStatus();
+  int gpus = 0;
+  if (driver->DeviceGetCount(&gpus) != cu::kSuccess || gpus == 0)
+    return Error{Code::kDeviceSetupError, "SAMPAN_BACKEND=cuda: the NVIDIA driver finds no GPU"};
+  std::unique_ptr<CudaBackend> backend(new CudaBackend(options, *driver, gpus));
+  const auto host_bytes =
+      static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  auto pinned = MakePinnedMemory(backend->registrations_, {.name = "pinned host memory",
+                                                           .capacity_bytes = host_bytes / 4 * 3,
+                                                           .faults = options.faults});
+  if (!pinned.ok()) return pinned.TakeStatus();
+  backend->pinned_ = std::move(*pinned);
+  backend->swept_pinned_ =
+      std::make_unique<SweptMemory>(*backend->pinned_, [self = backend.get()] { self->Sweep(); });
+  return backend;
+}
+
+std::vector<int> CudaBackend::ReachableFrom(int ordinal) const {
+  std::vector<int> ordinals = {ordinal};
+  for (int other = 0; other < static_cast<int>(sites_.size()); ++other) {
+    int can = 0;
+    if (other != ordinal && driver_.DeviceCanAccessPeer(&can, other, ordinal) == cu::kSuccess && can != 0)
+      ordinals.push_back(other);
+  }
+  return ordinals;
+}
+
+Result<CudaBackend::Site*> CudaBackend::OpenSite(std::size_t index) {
+  Site& site = sites_[index];
+  if (site.gpu != nullptr) return &site;
+  auto gpu = Gpu::Open(driver_, static_cast<int>(index));
+  if (!gpu.ok()) return gpu.TakeStatus();
+  const GpuFacts& facts = (*gpu)->facts();
+  site.paths = std::make_unique<CopyPaths>(facts.name, facts.multiprocessors, options_.paths);
+  const std::size_t sharing = (devices_.size() - index + sites_.size() - 1) / sites_.size();
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  {
+    const ContextScope scope(**gpu);
+    if (Status asked = (*gpu)->Check(driver_.MemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo"); !asked.ok())
+      return asked;
+  }
+  site.device_bytes = options_.device_bytes != 0
+                          ? options_.device_bytes
+                          : free_bytes / sharing / ReservedMemory::kUnitBytes * ReservedMemory::kUnitBytes;
+  site.gpu = std::move(*gpu);
+  site.gpu->set_on_lost([this, lost = site.gpu.get()] {
+    for (CudaDevice* device : OpenDevices(lost))
+      device->WakeQueues();
+  });
+  registrations_.Use(*site.gpu);
+  return &site;
+}
+
+Result<BackendDevice*> CudaBackend::Device(std::int32_t physical_id) {
+  const auto id = static_cast<std::size_t>(physical_id);
+  CudaDevice* open = nullptr;
+  {
+    const std::lock_guard lock(devices_mutex_);
+    open = devices_[id].get();
+  }
+  if (open != nullptr && !open->gpu().lost()) return open;
+  const std::lock_guard lock(opening_);
+  auto site = OpenSite(id % sites_.size());
+  if (!site.ok()) return site.TakeStatus();
+  Gpu& gpu = *(*site)->gpu;
+  if (gpu.lost()) {
+    if (Status revived = Revive(**site); !revived.ok()) return revived;
+  }
+  {
+    const std::lock_guard devices_lock(devices_mutex_);
+    if (devices_[id] != nullptr) return devices_[id].get();
+  }
+  auto memory = MakeDeviceMemory(gpu,
+                                 {.name = Text("device ", physical_id, " on ", gpu.facts().name),
+                                  .capacity_bytes = (*site)->device_bytes,
+                                  .faults = options_.faults},
+                                 ReachableFrom(gpu.facts().ordinal));
+  if (!memory.ok()) return memory.TakeStatus();
+  auto device = std::make_unique<CudaDevice>(CudaDeviceParts{.gpu = gpu,
+                                                             .memory = std::move(*memory),
+                                                             .pinned_memory = *pinned_,
+                                                             .paths = *(*site)->paths,
+                                                             .watch = watch_,
+                                                             .faults = *options_.faults,
+                                                             .sweep = [this] { Sweep(); }});
+  const std::lock_guard devices_lock(devices_mutex_);
+  devices_[id] = std::move(device);
+  return devices_[id].get();
+}
+
+Status CudaBackend::Revive(Site& site) {
+  if (site.gpu->users().load() != 0) return site.gpu->LostStatus();
+  for (CudaDevice* device : OpenDevices(site.gpu.get()))
+    device->Abandon();
+  if (Status revived = site.gpu->Revive(); !revived.ok()) return revived;
+  return registrations_.Renew(*site.gpu);
+}
+
+std::vector<CudaDevice*> CudaBackend::OpenDevices(const Gpu* on) {
+  std::vector<CudaDevice*> open;
+  const std::lock_guard lock(devices_mutex_);
+  for (const auto& device : devices_) {
+    if (device != nullptr && (on == nullptr || &device->gpu() == on)) open.push_back(device.get());
+  }
+  return open;
+}
+
+void CudaBackend::Sweep() {
+  for (CudaDevice* device : OpenDevices(nullptr))
+    device->Sweep();
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,68 @@
+// NVIDIA GPUs as devices, through the driver that is found at run time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backend/api/backend.h"
+#include "backend/cuda/copy_path.h"
+#include "backend/cuda/cuda_device.h"
+#include "backend/cuda/driver.h"
+#include "backend/cuda/gpu.h"
+#include "backend/cuda/hold_watch.h"
+#include "backend/cuda/host_registrations.h"
+#include "base/fault.h"
+
+namespace sampan::cuda {
+
+struct CudaOptions {
+  std::int32_t devices = 0;      ///< 0: as many as there are GPUs; more share them, round robin
+  std::size_t device_bytes = 0;  ///< 0: the GPU's free memory, divided by the devices on it
+  PathSettings paths;
+  FaultPlan* faults = nullptr;
+};
+
+/// Thread-safe. A GPU is opened with its first device. A lost one gets a new context at the first use after its last
+/// queue has ended.
+class CudaBackend final : public Backend {
+ public:
+  static Result<std::unique_ptr<CudaBackend>> Create(const CudaOptions& options);
+  ~CudaBackend() override;
+
+  std::int32_t device_count() const override { return static_cast<std::int32_t>(devices_.size()); }
+  Result<BackendDevice*> Device(std::int32_t physical_id) override;
+  MemorySource& pinned_memory() override { return *swept_pinned_; }
+  HostRegistrar& host_registrar() override { return registrations_; }
+
+ private:
+  /// A GPU and what its devices share.
+  struct Site {
+    std::unique_ptr<Gpu> gpu;
+    std::unique_ptr<CopyPaths> paths;
+    std::size_t device_bytes = 0;
+  };
+
+  CudaBackend(const CudaOptions& options, const Driver& driver, int gpus);
+  // With the lock.
+  Result<Site*> OpenSite(std::size_t index);
+  Status Revive(Site& site);
+  std::vector<int> ReachableFrom(int ordinal) const;
+  // Without.
+  std::vector<CudaDevice*> OpenDevices(const Gpu* on);
+  void Sweep();
+
+  const CudaOptions options_;
+  const Driver driver_;
+  HoldWatch watch_;
+  HostRegistrations registrations_;
+  std::unique_ptr<ReservedMemory> pinned_;
+  std::unique_ptr<SweptMemory> swept_pinned_;
+  std::mutex opening_;  // one device is opened at a time
+  std::vector<Site> sites_;
+  std::mutex devices_mutex_;
+  std::vector<std::unique_ptr<CudaDevice>> devices_;
+};
+
+}  // namespace sampan::cuda

@@ -1,0 +1,148 @@
+// A device on a GPU: its memory, its queues, and the streams that blocking copies use.
+#include "backend/cuda/cuda_device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "backend/api/task_memory.h"
+
+namespace sampan::cuda {
+namespace {
+
+bool OnDevice(const AllocationUse& use) {
+  return use && use->facts.place.on_device();
+}
+
+/// Fills on the host's side are the host's own work.
+void FillHost(const FillTask& task) {
+  constexpr std::size_t kWord = sizeof(task.pattern);
+  for (std::size_t done = 0; done < task.bytes; done += kWord)
+    std::memcpy(task.dst + done, &task.pattern, std::min(kWord, task.bytes - done));
+}
+
+}  // namespace
+
+Result<MemoryBlock> SweptMemory::Allocate(std::size_t bytes, Pages pages) {
+  auto block = memory_.Allocate(bytes, pages);
+  if (block.ok() || block.code() != Code::kMemoryAllocation) return block;
+  const std::size_t free_before = memory_.Info().free_bytes;
+  sweep_();
+  return memory_.Info().free_bytes > free_before ? memory_.Allocate(bytes, pages) : std::move(block);
+}
+
+MemoryInfo SweptMemory::Info() const {
+  sweep_();
+  return memory_.Info();
+}
+
+CudaDevice::CudaDevice(CudaDeviceParts parts)
+    : parts_(std::move(parts)),
+      swept_memory_(*parts_.memory, parts_.sweep),
+      staged_in_(parts_.gpu, parts_.pinned_memory, Direction::kHostToDevice),
+      staged_out_(parts_.gpu, parts_.pinned_memory, Direction::kDeviceToHost) {}
+
+Result<std::shared_ptr<Queue>> CudaDevice::CreateQueue(QueueListener& listener) {
+  auto queue = CudaQueue::Create(Site(), listener, parts_.watch, parts_.faults);
+  if (!queue.ok()) return queue.TakeStatus();
+  const std::lock_guard lock(mutex_);
+  std::erase_if(queues_, [](const auto& each) { return each.expired(); });
+  queues_.push_back(*queue);
+  return std::shared_ptr<Queue>(std::move(*queue));
+}
+
+std::vector<std::shared_ptr<CudaQueue>> CudaDevice::Queues() {
+  std::vector<std::shared_ptr<CudaQueue>> queues;
+  const std::lock_guard lock(mutex_);
+  for (const auto& weak : queues_) {
+    if (auto queue = weak.lock()) queues.push_back(std::move(queue));
+  }
+  return queues;
+}
+
+void CudaDevice::Sweep() {
+  for (const auto& queue : Queues())
+    queue->Sweep();
+}
+
+void CudaDevice::WakeQueues() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& queue : queues_)
+    parts_.watch.Wake(queue);
+}
+
+void CudaDevice::Abandon() {
+  std::vector<Lane> lanes;
+  {
+    const std::lock_guard lock(mutex_);
+    lanes.swap(idle_lanes_);
+  }
+  lanes.clear();
+  staged_in_.Abandon();
+  staged_out_.Abandon();
+  parts_.memory->Forget();
+}
+
+Result<CudaDevice::Lane> CudaDevice::TakeLane() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_lanes_.empty()) {
+      Lane lane = std::move(idle_lanes_.back());
+      idle_lanes_.pop_back();
+      return lane;
+    }
+  }
+  auto launcher = TaskLauncher::Create(Site());
+  if (!launcher.ok()) return launcher.TakeStatus();
+  return Lane{std::move(*launcher)};
+}
+
+Status CudaDevice::RunOnLane(Task& task) {
+  auto lane = TakeLane();
+  if (!lane.ok()) return lane.TakeStatus();
+  const std::uint64_t value = ++lane->last_value;
+  Status status = lane->launcher->Launch(task, value);
+  const ContextScope scope(parts_.gpu);
+  // Also after a failure: part of the task may be under way.
+  Status waited =
+      parts_.gpu.Check(parts_.gpu.driver().StreamSynchronize(lane->launcher->stream()), "waiting for a copy");
+  if (status.ok()) status = std::move(waited);
+  if (parts_.gpu.lost()) return parts_.gpu.LostStatus();
+  std::vector<TaskLauncher::DeviceFailure> failures;
+  lane->launcher->Retire(value, failures);
+  if (status.ok() && !failures.empty()) status = std::move(failures.front().status);
+  const std::lock_guard lock(mutex_);
+  idle_lanes_.push_back(std::move(*lane));
+  return status;
+}
+
+Status CudaDevice::RunCopy(CopyTask& task) {
+  if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
+  const Segment& segment = task.segment;
+  if (!OnDevice(task.dst) && !OnDevice(task.src)) {
+    std::memmove(segment.dst, segment.src, segment.bytes);
+    return {};
+  }
+  const bool pageable = !task.dst || !task.src;
+  if (pageable && segment.bytes >= StagedCopy::kFromBytes) {
+    if (parts_.gpu.lost()) return parts_.gpu.LostStatus();
+    return (OnDevice(task.dst) ? staged_in_ : staged_out_).Run(segment);
+  }
+  Task whole(std::move(task));
+  return RunOnLane(whole);
+}
+
+Status CudaDevice::RunNow(Task task) {
+  if (parts_.faults.ShouldFail(FaultKind::kQueue)) {
+    return {Code::kResourceAllocFail, "the copy could not be started: failure ordered by SAMPAN_FAULT"};
+  }
+  if (auto* fill = std::get_if<FillTask>(&task); fill != nullptr && !OnDevice(fill->memory)) {
+    if (Status live = CheckLive(fill->memory); !live.ok()) return live;
+    FillHost(*fill);
+    return {};
+  }
+  if (auto* copy = std::get_if<CopyTask>(&task)) return RunCopy(*copy);
+  return RunOnLane(task);
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,83 @@
+// A device on a GPU: its memory, its queues, and the streams that blocking copies use.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backend/api/backend.h"
+#include "backend/cuda/copy_path.h"
+#include "backend/cuda/cuda_queue.h"
+#include "backend/cuda/gpu.h"
+#include "backend/cuda/hold_watch.h"
+#include "backend/cuda/staged_copy.h"
+#include "backend/cuda/task_launch.h"
+
+namespace sampan::cuda {
+
+/// Memory that first lets go what copies are done with, where somebody asks how much there is or wants more than there
+/// seems to be. Thread-safe.
+class SweptMemory final : public MemorySource {
+ public:
+  SweptMemory(ReservedMemory& memory, std::function<void()> sweep) : memory_(memory), sweep_(std::move(sweep)) {}
+
+  Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
+  void Free(const MemoryBlock& block) noexcept override { memory_.Free(block); }
+  MemoryInfo Info() const override;
+  bool Owns(std::uintptr_t address) const override { return memory_.Owns(address); }
+
+ private:
+  ReservedMemory& memory_;
+  const std::function<void()> sweep_;
+};
+
+/// What a device is made of; the rest lives in the backend.
+struct CudaDeviceParts {
+  Gpu& gpu;
+  std::unique_ptr<ReservedMemory> memory;
+  ReservedMemory& pinned_memory;
+  const CopyPaths& paths;
+  HoldWatch& watch;
+  FaultPlan& faults;
+  std::function<void()> sweep;  ///< notices what is over on all devices
+};
+
+/// Thread-safe; lives as long as the backend.
+class CudaDevice final : public BackendDevice {
+ public:
+  explicit CudaDevice(CudaDeviceParts parts);
+
+  MemorySource& memory() override { return swept_memory_; }
+  Result<std::shared_ptr<Queue>> CreateQueue(QueueListener& listener) override;
+  Status RunNow(Task task) override;
+
+  Gpu& gpu() { return parts_.gpu; }
+  void Sweep();
+  /// Has all queues notice that the GPU is lost.
+  void WakeQueues();
+  /// Lets go of everything on the lost GPU. There are no queues.
+  void Abandon();
+
+ private:
+  /// A stream for blocking copies.
+  struct Lane {
+    std::unique_ptr<TaskLauncher> launcher;
+    std::uint64_t last_value = 0;
+  };
+  LaunchSite Site() { return {parts_.gpu, *parts_.memory, parts_.pinned_memory, parts_.paths}; }
+  std::vector<std::shared_ptr<CudaQueue>> Queues();
+  Result<Lane> TakeLane();
+  Status RunOnLane(Task& task);
+  Status RunCopy(CopyTask& task);
+
+  CudaDeviceParts parts_;
+  SweptMemory swept_memory_;
+  StagedCopy staged_in_, staged_out_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<CudaQueue>> queues_;
+  std::vector<Lane> idle_lanes_;
+};
+
+}  // namespace sampan::cuda

@@ -1,0 +1,147 @@
+// A queue of tasks on a GPU: a CUDA stream, and the tasks that may not go to it yet.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "backend/api/queue.h"
+#include "backend/cuda/gpu.h"
+#include "backend/cuda/hold_watch.h"
+#include "backend/cuda/task_launch.h"
+#include "base/fault.h"
+
+namespace sampan::cuda {
+
+class CudaQueue;
+
+/// The progress of one queue. Thread-safe; may outlive its queue, whose tasks are all over then.
+class CudaTimeline final : public Timeline {
+ public:
+  bool Reached(std::uint64_t value) override;
+  bool Wait(std::uint64_t value, Deadline deadline) override;
+
+  std::uint64_t done() const { return done_.load(std::memory_order_acquire); }
+  std::shared_ptr<CudaQueue> queue() const { return queue_.lock(); }
+
+ private:
+  friend class CudaQueue;
+  std::atomic<std::uint64_t> done_{0};
+  std::weak_ptr<CudaQueue> queue_;  // set once, right after both were made
+};
+
+/// Thread-safe. Tasks go to the driver on the submitting thread. While host work runs, or a wait is not yet something
+/// that the GPU can wait for itself, the queue is held: later tasks stay in the ring, where they can still be dropped
+/// and still notice that their memory was freed. What the driver has been given cannot be taken back.
+class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQueue> {
+ public:
+  /// Tasks that a stream holds; one more blocks its submitter.
+  static constexpr std::uint64_t kDepth = 1792;
+
+  static Result<std::shared_ptr<CudaQueue>> Create(const LaunchSite& site, QueueListener& listener, HoldWatch& watch,
+                                                   FaultPlan& faults);
+  ~CudaQueue() override;
+
+  Result<std::uint64_t> Submit(Task&& task) override;
+  const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
+  std::uint64_t submitted() const override { return tail_.load(std::memory_order_acquire); }
+  void Discard() override;
+  void Close() override;
+
+  /// For the watch: goes on if the reason to be held is over.
+  void Continue();
+  /// Notices what is over, without waiting.
+  void Sweep();
+
+ private:
+  friend class CudaTimeline;
+  static constexpr std::uint64_t kSlots = 2048;
+  static_assert((kSlots & (kSlots - 1)) == 0 && kSlots >= kDepth);
+  using Lock = std::unique_lock<std::mutex>;
+
+  /// An event behind the task of that value; with a mark when it is that of a MarkTask.
+  struct Marker {
+    std::uint64_t value;
+    std::shared_ptr<GpuEvent> event;
+    std::shared_ptr<Mark> mark;
+  };
+  /// Another queue that waits for a value which this one has not given to the driver yet.
+  struct Waiter {
+    std::uint64_t value;
+    std::weak_ptr<CudaQueue> queue;
+  };
+  enum class Held { kNo, kByHost, kByWait };
+
+  CudaQueue(std::unique_ptr<TaskLauncher> launcher, QueueListener& listener, HoldWatch& watch, FaultPlan& faults);
+
+  // Everything below with the lock; where a Lock is passed it may be let go meanwhile.
+  /// Gives the driver what may go to it. One thread at a time does.
+  void HandOver(Lock& lock);
+  void HandOverHead(Lock& lock, Task& task, std::uint64_t value);
+  void StartHost(Lock& lock, HostTask& task, std::uint64_t value);
+  /// Whether the reason to be held is over; a failure of it is reported.
+  bool HoldIsOver(Lock& lock);
+  bool HostIsOver(Lock& lock, std::uint64_t value);
+  bool WaitIsOver(Lock& lock, std::uint64_t value);
+  /// Goes on, or has the thread that is at it look again.
+  void GoOn(Lock& lock);
+  bool Discarded(std::uint64_t value) const { return value <= discard_to_.load(std::memory_order_acquire); }
+  void Fail(Lock& lock, std::uint64_t value, Status failure);
+  Status RecordMarker(std::shared_ptr<Mark> mark);
+  /// Notices what is over. False when that cannot be known without waiting.
+  void Refresh(Lock& lock, std::uint64_t wanted);
+  /// Tasks up to the value are over.
+  void Retire(Lock& lock, std::uint64_t value);
+  void Lose(Lock& lock);
+  /// The GPU's outcome of waiting for tasks up to the value.
+  void Finish(Lock& lock, CuResult result, std::uint64_t value);
+  bool WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline);
+  /// The first marker at or behind the value; null when there is none.
+  const Marker* MarkerFor(std::uint64_t value) const;
+  void WakeWaiters();
+
+  // Without the lock.
+  enum class Order { kReached, kByEvent, kNotYet };
+  /// How another queue can wait for the value. kNotYet: it is woken when that changes.
+  Order OrderBehind(std::uint64_t value, const std::weak_ptr<CudaQueue>& waiter, std::shared_ptr<GpuEvent>* event);
+  static void RunHostTask(void* call);
+  void OnHostDone(std::uint64_t value, Status status) noexcept;
+  std::uint64_t done() const { return timeline_->done(); }
+  Task& SlotOf(std::uint64_t value) { return slots_[value & (kSlots - 1)]; }
+
+  Gpu& gpu_;
+  const std::unique_ptr<TaskLauncher> launcher_;
+  QueueListener& listener_;
+  HoldWatch& watch_;
+  FaultPlan& faults_;
+  const std::shared_ptr<CudaTimeline> timeline_;
+  const std::shared_ptr<Timeline> public_timeline_;
+  Task* const slots_;  // kSlots, each constructed when a task is put there
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<std::uint64_t> tail_{0};        // tasks submitted
+  std::uint64_t handed_ = 0;                  // tasks given to the driver, or passed over
+  std::uint64_t retired_ = 0;                 // tasks over, though perhaps not yet told
+  std::atomic<std::uint64_t> discard_to_{0};  // tasks up to here are dropped
+  bool closed_ = false;
+  bool handing_ = false;   // a thread is in HandOver
+  bool look_again_ = false;  // it is to look at the reason to be held once more
+  bool retiring_ = false;  // a thread is in Retire
+  Held held_ = Held::kNo;  // by the task behind handed_
+  std::deque<Marker> markers_;
+  std::vector<Waiter> waiters_;
+  bool host_in_driver_ = false;  // the host task that holds the queue waits for the stream
+
+  // The outcome of host work, delivered from any thread.
+  std::mutex host_mutex_;
+  std::uint64_t host_done_ = 0;
+  Status host_status_;
+};
+
+}  // namespace sampan::cuda

@@ -1,0 +1,150 @@
+// The part of the CUDA driver's interface that the backend uses, found in libcuda.so.1 at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+
+namespace sampan::cuda {
+
+// Names and values are the driver's; only what is used is here.
+using CuResult = int;
+using CuDevice = int;
+using CuAddress = unsigned long long;
+using CuMemoryHandle = unsigned long long;
+using CuContext = struct CuContextTag*;
+using CuStream = struct CuStreamTag*;
+using CuEvent = struct CuEventTag*;
+using CuModule = struct CuModuleTag*;
+using CuFunction = struct CuFunctionTag*;
+using CuHostFunction = void (*)(void*);
+
+namespace cu {
+inline constexpr CuResult kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitialized = 3, kDeinitialized = 4,
+                          kDeviceUnavailable = 46,
+                          kNoDevice = 100, kEccUncorrectable = 214, kHostMemoryAlreadyRegistered = 712,
+                          kNotSupported = 801, kNotReady = 600, kIllegalAddress = 700, kLaunchTimeout = 702,
+                          kUnknown = 999;
+// Attributes of a device.
+inline constexpr int kMultiprocessors = 16, kMostPitch = 11, kUnifiedAddressing = 41, kMajor = 75, kMinor = 76,
+                     kHostPointersUsable = 91, kVirtualMemory = 102, kReadOnlyRegistration = 113;
+// Flags.
+inline constexpr unsigned kStreamNonBlocking = 1, kRegisterPortable = 1, kRegisterDeviceMap = 2, kRegisterReadOnly = 8;
+inline constexpr int kMemoryHost = 1, kMemoryDevice = 2, kAllocationPinned = 1, kLocationDevice = 1,
+                     kAccessReadWrite = 3;
+}  // namespace cu
+
+struct CuLocation {
+  int type, id;
+};
+struct CuAllocationProperties {
+  int type = cu::kAllocationPinned;
+  int handle_types = 0;
+  CuLocation location{};
+  void* unused = nullptr;
+  unsigned char flags[8] = {};
+};
+struct CuAccess {
+  CuLocation location;
+  int flags;
+};
+struct CuCopy2d {
+  std::size_t src_x, src_y;
+  int src_type;
+  const void* src_host;
+  CuAddress src_device;
+  void* src_array;
+  std::size_t src_pitch;
+  std::size_t dst_x, dst_y;
+  int dst_type;
+  void* dst_host;
+  CuAddress dst_device;
+  void* dst_array;
+  std::size_t dst_pitch;
+  std::size_t width, height;
+};
+struct CuBatchAttributes {
+  int source_order = 1;  ///< the source is read in stream order
+  CuLocation src{}, dst{};
+  unsigned flags = 0;
+};
+
+// member, exported name, parameters. Every one has been there since driver 12.0.
+#define SAMPAN_CUDA_FUNCTIONS(X)                                                                              \
+  X(Init, "cuInit", unsigned)                                                                                 \
+  X(DriverGetVersion, "cuDriverGetVersion", int*)                                                             \
+  X(GetErrorName, "cuGetErrorName", CuResult, const char**)                                                   \
+  X(GetErrorString, "cuGetErrorString", CuResult, const char**)                                               \
+  X(DeviceGetCount, "cuDeviceGetCount", int*)                                                                 \
+  X(DeviceGet, "cuDeviceGet", CuDevice*, int)                                                                 \
+  X(DeviceGetName, "cuDeviceGetName", char*, int, CuDevice)                                                   \
+  X(DeviceGetAttribute, "cuDeviceGetAttribute", int*, int, CuDevice)                                          \
+  X(DeviceTotalMem, "cuDeviceTotalMem_v2", std::size_t*, CuDevice)                                            \
+  X(DeviceCanAccessPeer, "cuDeviceCanAccessPeer", int*, CuDevice, CuDevice)                                   \
+  X(PrimaryContextRetain, "cuDevicePrimaryCtxRetain", CuContext*, CuDevice)                                   \
+  X(PrimaryContextReset, "cuDevicePrimaryCtxReset_v2", CuDevice)                                              \
+  X(ContextGetCurrent, "cuCtxGetCurrent", CuContext*)                                                         \
+  X(ContextSetCurrent, "cuCtxSetCurrent", CuContext)                                                          \
+  X(ContextPush, "cuCtxPushCurrent_v2", CuContext)                                                            \
+  X(ContextPop, "cuCtxPopCurrent_v2", CuContext*)                                                             \
+  X(MemGetInfo, "cuMemGetInfo_v2", std::size_t*, std::size_t*)                                                \
+  X(AddressReserve, "cuMemAddressReserve", CuAddress*, std::size_t, std::size_t, CuAddress, unsigned long long) \
+  X(MemCreate, "cuMemCreate", CuMemoryHandle*, std::size_t, const CuAllocationProperties*, unsigned long long) \
+  X(MemRelease, "cuMemRelease", CuMemoryHandle)                                                               \
+  X(MemMap, "cuMemMap", CuAddress, std::size_t, std::size_t, CuMemoryHandle, unsigned long long)              \
+  X(MemUnmap, "cuMemUnmap", CuAddress, std::size_t)                                                           \
+  X(MemSetAccess, "cuMemSetAccess", CuAddress, std::size_t, const CuAccess*, std::size_t)                     \
+  X(AllocationGranularity, "cuMemGetAllocationGranularity", std::size_t*, const CuAllocationProperties*, int) \
+  X(HostRegister, "cuMemHostRegister_v2", void*, std::size_t, unsigned)                                       \
+  X(HostUnregister, "cuMemHostUnregister", void*)                                                             \
+  X(StreamCreate, "cuStreamCreateWithPriority", CuStream*, unsigned, int)                                     \
+  X(StreamDestroy, "cuStreamDestroy_v2", CuStream)                                                            \
+  X(StreamSynchronize, "cuStreamSynchronize", CuStream)                                                       \
+  X(StreamQuery, "cuStreamQuery", CuStream)                                                                   \
+  X(StreamWaitEvent, "cuStreamWaitEvent", CuStream, CuEvent, unsigned)                                        \
+  X(EventCreate, "cuEventCreate", CuEvent*, unsigned)                                                         \
+  X(EventDestroy, "cuEventDestroy_v2", CuEvent)                                                               \
+  X(EventRecord, "cuEventRecord", CuEvent, CuStream)                                                          \
+  X(EventQuery, "cuEventQuery", CuEvent)                                                                      \
+  X(EventSynchronize, "cuEventSynchronize", CuEvent)                                                          \
+  X(EventElapsedTime, "cuEventElapsedTime", float*, CuEvent, CuEvent)                                         \
+  X(LaunchHostFunction, "cuLaunchHostFunc", CuStream, CuHostFunction, void*)                                  \
+  X(ModuleLoadData, "cuModuleLoadData", CuModule*, const void*)                                               \
+  X(ModuleGetFunction, "cuModuleGetFunction", CuFunction*, CuModule, const char*)                             \
+  X(LaunchKernel, "cuLaunchKernel", CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,   \
+    unsigned, CuStream, void**, void**)                                                                       \
+  X(CopyHostToDevice, "cuMemcpyHtoDAsync_v2", CuAddress, const void*, std::size_t, CuStream)                  \
+  X(CopyDeviceToHost, "cuMemcpyDtoHAsync_v2", void*, CuAddress, std::size_t, CuStream)                        \
+  X(CopyDeviceToDevice, "cuMemcpyDtoDAsync_v2", CuAddress, CuAddress, std::size_t, CuStream)                  \
+  X(CopyAny, "cuMemcpyAsync", CuAddress, CuAddress, std::size_t, CuStream)                                    \
+  X(Copy2d, "cuMemcpy2DAsync_v2", const CuCopy2d*, CuStream)                                                  \
+  X(FillBytes, "cuMemsetD8Async", CuAddress, unsigned char, std::size_t, CuStream)                            \
+  X(FillWords, "cuMemsetD32Async", CuAddress, unsigned, std::size_t, CuStream)
+
+/// The driver's functions. Filled once, never unloaded.
+struct Driver {
+#define SAMPAN_CUDA_MEMBER(member, name, ...) CuResult (*member)(__VA_ARGS__) = nullptr;
+  SAMPAN_CUDA_FUNCTIONS(SAMPAN_CUDA_MEMBER)
+#undef SAMPAN_CUDA_MEMBER
+  /// Null where the driver is older than 12.8.
+  CuResult (*CopyBatch)(CuAddress* dsts, CuAddress* srcs, std::size_t* sizes, std::size_t count,
+                        CuBatchAttributes* attributes, std::size_t* attribute_starts, std::size_t attribute_count,
+                        std::size_t* fail_index, CuStream stream) = nullptr;
+  int version = 0;  ///< 12040 is 12.4
+};
+
+/// Loads and initialises it; the message says what is missing.
+Result<Driver> LoadDriver();
+
+/// "CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
+std::string Describe(const Driver& driver, CuResult result);
+
+/// Whether the result says that the context is beyond use.
+bool IsSticky(CuResult result);
+
+/// A failed call, with the code that programs know for it.
+Status Failure(const Driver& driver, CuResult result, std::string_view what);
+
+}  // namespace sampan::cuda

@@ -1,0 +1,184 @@
+// One GPU: its context, our kernels on it, events to order streams by, and whether it is still of use.
+#include "backend/cuda/gpu.h"
+
+#include <array>
+#include <utility>
+
+#include "backend/cuda/kernel_image.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+
+namespace sampan::cuda {
+namespace {
+
+constexpr int kOldestMajor = 7;
+/// The driver gives times as float milliseconds from another event: beyond this they get coarse.
+constexpr double kLongestClockStepNs = 4e9;
+
+int Attribute(const Driver& driver, int attribute, CuDevice device) {
+  int value = 0;
+  return driver.DeviceGetAttribute(&value, attribute, device) == cu::kSuccess ? value : 0;
+}
+
+Status Unusable(const GpuFacts& facts, std::string why) {
+  return {Code::kDeviceSetupError, Text("GPU ", facts.ordinal, " (", facts.name, "): ", why)};
+}
+
+}  // namespace
+
+ContextScope::ContextScope(const Gpu& gpu) : driver_(gpu.driver()) {
+  CuContext current = nullptr;
+  driver_.ContextGetCurrent(&current);
+  const CuContext wanted = gpu.context();
+  if (current == wanted) return;
+  if (current == nullptr) {
+    driver_.ContextSetCurrent(wanted);
+  } else {
+    pushed_ = driver_.ContextPush(wanted) == cu::kSuccess;
+  }
+}
+
+ContextScope::~ContextScope() {
+  CuContext popped = nullptr;
+  if (pushed_) driver_.ContextPop(&popped);
+}
+
+GpuEvent::~GpuEvent() {
+  gpu_.GiveBack(event_, generation_);
+}
+
+Gpu::Gpu(const Driver& driver, CuDevice device, GpuFacts facts)
+    : driver_(driver), device_(device), facts_(std::move(facts)) {}
+
+Result<std::unique_ptr<Gpu>> Gpu::Open(const Driver& driver, int ordinal) {
+  CuDevice device = 0;
+  if (const CuResult found = driver.DeviceGet(&device, ordinal); found != cu::kSuccess)
+    return Error{Code::kDeviceSetupError, Text("GPU ", ordinal, ": ", Describe(driver, found))};
+  std::array<char, 128> name{};
+  driver.DeviceGetName(name.data(), static_cast<int>(name.size()), device);
+  GpuFacts facts{.name = name.data(),
+                 .ordinal = ordinal,
+                 .major = Attribute(driver, cu::kMajor, device),
+                 .minor = Attribute(driver, cu::kMinor, device),
+                 .multiprocessors = static_cast<unsigned>(Attribute(driver, cu::kMultiprocessors, device)),
+                 .most_pitch = static_cast<std::size_t>(Attribute(driver, cu::kMostPitch, device)),
+                 .read_only_registration = Attribute(driver, cu::kReadOnlyRegistration, device) != 0};
+  driver.DeviceTotalMem(&facts.total_bytes, device);
+  if (facts.major < kOldestMajor) {
+    return Unusable(facts, Text("compute capability ", facts.major, ".", facts.minor, ", 7.0 or newer is needed"));
+  }
+  for (const auto& [attribute, what] : {std::pair{cu::kUnifiedAddressing, "unified addressing"},
+                                        {cu::kVirtualMemory, "virtual memory management"},
+                                        {cu::kHostPointersUsable, "host pointers for registered memory"}}) {
+    if (Attribute(driver, attribute, device) == 0) return Unusable(facts, Text("it has no ", std::string_view(what)));
+  }
+  std::unique_ptr<Gpu> gpu(new Gpu(driver, device, std::move(facts)));
+  if (Status entered = gpu->Enter(); !entered.ok()) return entered;
+  return gpu;
+}
+
+Status Gpu::Enter() {
+  CuContext context = nullptr;
+  if (const CuResult result = driver_.PrimaryContextRetain(&context, device_); result != cu::kSuccess)
+    return Unusable(facts_, Text("no context: ", Describe(driver_, result)));
+  context_.store(context, std::memory_order_release);
+  const ContextScope scope(*this);
+  CuModule module = nullptr;
+  CuResult result = driver_.ModuleLoadData(&module, KernelImage());
+  const std::array<std::pair<CuFunction*, const char*>, 3> functions = {{{&kernels_.pieces, "sampan_copy_pieces"},
+                                                                         {&kernels_.rows, "sampan_copy_rows"},
+                                                                         {&kernels_.indirect, "sampan_copy_indirect"}}};
+  for (const auto& [function, name] : functions) {
+    if (result == cu::kSuccess) result = driver_.ModuleGetFunction(function, module, name);
+  }
+  if (result != cu::kSuccess) return Unusable(facts_, Text("the copy kernels: ", Describe(driver_, result)));
+  return {};
+}
+
+Status Gpu::Fail(CuResult result, std::string_view what) {
+  if (!IsSticky(result)) return Failure(driver_, result, what);
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    first = !lost_.load(std::memory_order_relaxed);
+    if (first) {
+      lost_error_ = Failure(driver_, result, Text("GPU ", facts_.ordinal, " (", facts_.name, ") is lost")).error();
+      lost_error_.message += "; reset the device to go on";
+      lost_.store(true, std::memory_order_release);
+    }
+  }
+  if (first && result != cu::kDeinitialized) Log(LogLevel::kError, "RUNTIME", LostStatus().error().message);
+  if (first && on_lost_) on_lost_();
+  return LostStatus();
+}
+
+Status Gpu::LostStatus() const {
+  const std::lock_guard lock(mutex_);
+  return Status(lost_error_);
+}
+
+Status Gpu::Revive() {
+  std::shared_ptr<GpuEvent> old_clock;  // let go without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    idle_events_.clear();  // they went with their context
+    old_clock.swap(clock_event_);
+    ++generation_;
+  }
+  // The reset ends the old context. Where the hardware is really gone, entering fails and says so.
+  driver_.ContextSetCurrent(nullptr);
+  driver_.PrimaryContextReset(device_);
+  if (Status entered = Enter(); !entered.ok()) return entered;
+  lost_.store(false, std::memory_order_release);
+  Log(LogLevel::kWarning, "RUNTIME", Text("GPU ", facts_.ordinal, " has a new context"));
+  return {};
+}
+
+Result<std::shared_ptr<GpuEvent>> Gpu::TakeEvent() {
+  CuEvent event = nullptr;
+  std::uint64_t generation = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    generation = generation_;
+    if (!idle_events_.empty()) {
+      event = idle_events_.back();
+      idle_events_.pop_back();
+    }
+  }
+  if (event == nullptr) {
+    if (Status made = Check(driver_.EventCreate(&event, 0), "cuEventCreate"); !made.ok()) return made;
+  }
+  return std::make_shared<GpuEvent>(*this, event, generation);
+}
+
+void Gpu::GiveBack(CuEvent event, std::uint64_t generation) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (generation != generation_) return;
+  try {
+    idle_events_.push_back(event);
+  } catch (const std::bad_alloc&) {
+    driver_.EventDestroy(event);
+  }
+}
+
+std::int64_t Gpu::TimeNs(const std::shared_ptr<GpuEvent>& event) {
+  std::shared_ptr<GpuEvent> old_clock;  // let go without the lock
+  const std::lock_guard lock(mutex_);
+  float milliseconds = 0;
+  if (clock_event_ == nullptr) {
+    clock_event_ = event;
+    clock_ns_ = static_cast<double>(NowNs());
+  } else if (event != clock_event_ &&
+             driver_.EventElapsedTime(&milliseconds, clock_event_->get(), event->get()) != cu::kSuccess) {
+    return NowNs();
+  }
+  const double time_ns = clock_ns_ + static_cast<double>(milliseconds) * 1e6;
+  if (time_ns - clock_ns_ > kLongestClockStepNs) {
+    old_clock = std::exchange(clock_event_, event);
+    clock_ns_ = time_ns;
+  }
+  return static_cast<std::int64_t>(time_ns);
+}
+
+}  // namespace sampan::cuda

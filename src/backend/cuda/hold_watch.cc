@@ -1,0 +1,63 @@
+// Looks after queues that are held back: a thread that goes on with them when their reason is over.
+#include "backend/cuda/hold_watch.h"
+
+#include <utility>
+
+#include "backend/cuda/cuda_queue.h"
+
+namespace sampan::cuda {
+
+HoldWatch::~HoldWatch() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void HoldWatch::Start() {
+  if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+}
+
+void HoldWatch::Wake(std::weak_ptr<CudaQueue> queue) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    Start();
+    awake_.push_back(std::move(queue));
+  }
+  changed_.notify_one();
+}
+
+void HoldWatch::WakeAt(Deadline time, std::weak_ptr<CudaQueue> queue) {
+  {
+    const std::lock_guard lock(mutex_);
+    Start();
+    later_.emplace(time, std::move(queue));
+  }
+  changed_.notify_one();
+}
+
+void HoldWatch::Loop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    for (auto due = later_.begin(); due != later_.end() && due->first <= Clock::now(); due = later_.erase(due))
+      awake_.push_back(std::move(due->second));
+    if (stopping_) return;
+    if (!awake_.empty()) {
+      const auto queues = std::exchange(awake_, {});
+      lock.unlock();
+      for (const auto& weak : queues) {
+        if (const auto queue = weak.lock()) queue->Continue();
+      }
+      lock.lock();
+    } else if (later_.empty()) {
+      changed_.wait(lock);
+    } else {
+      const Deadline next = later_.begin()->first;  // a copy: others change the list meanwhile
+      changed_.wait_until(lock, next);
+    }
+  }
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,42 @@
+// Looks after queues that are held back: a thread that goes on with them when their reason is over.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace sampan::cuda {
+
+class CudaQueue;
+
+/// One for all devices. Thread-safe. Starts its thread at the first use; runs until the process ends.
+class HoldWatch {
+ public:
+  HoldWatch() = default;
+  ~HoldWatch();
+  HoldWatch(const HoldWatch&) = delete;
+  HoldWatch& operator=(const HoldWatch&) = delete;
+
+  /// Goes on with the queue soon. Does not block, and calls nothing of the driver's: callbacks of the driver may call it.
+  void Wake(std::weak_ptr<CudaQueue> queue) noexcept;
+  /// Looks at the queue at that time.
+  void WakeAt(Deadline time, std::weak_ptr<CudaQueue> queue);
+
+ private:
+  void Loop();
+  void Start();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::weak_ptr<CudaQueue>> awake_;
+  std::multimap<Deadline, std::weak_ptr<CudaQueue>> later_;
+  std::thread thread_;
+  bool stopping_ = false;
+};
+
+}  // namespace sampan::cuda

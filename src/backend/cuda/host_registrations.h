@@ -1,0 +1,45 @@
+// Host memory that the GPUs can reach: registered with the driver, and registered again when a context is replaced.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+
+#include "backend/api/backend.h"
+#include "backend/cuda/gpu.h"
+
+namespace sampan::cuda {
+
+/// Registrations hold for all contexts but are made in one: that of a GPU that is open. Thread-safe.
+class HostRegistrations final : public HostRegistrar {
+ public:
+  /// `sweep` lets memory go whose users are done but have not been noticed.
+  explicit HostRegistrations(std::function<void()> sweep) : sweep_(std::move(sweep)) {}
+
+  /// From now on registrations are made here. The first GPU stays.
+  void Use(Gpu& gpu);
+  Status Register(void* address, std::size_t bytes, bool read_only) override;
+  /// The same for memory that cannot be known yet.
+  Status RegisterNew(void* address, std::size_t bytes);
+  void Unregister(void* address) noexcept override;
+  /// Makes every registration anew, in the GPU's new context, if it is the one they were made in.
+  Status Renew(const Gpu& gpu);
+
+ private:
+  struct Entry {
+    std::size_t bytes;
+    bool read_only;
+  };
+  CuResult Add(void* address, const Entry& entry);
+  CuResult Make(void* address, const Entry& entry);
+  Status StatusOf(CuResult result, const void* address, std::size_t bytes);
+
+  const std::function<void()> sweep_;
+  std::mutex mutex_;
+  Gpu* gpu_ = nullptr;
+  std::map<void*, Entry> entries_;
+};
+
+}  // namespace sampan::cuda

@@ -1,0 +1,202 @@
+// The kernels that copy where a copy engine is slow: many pieces, narrow rows, operands in device memory.
+#include "backend/cuda/kernels/device_language.h"
+#include "backend/cuda/kernels/kernel_arguments.h"
+
+namespace sampan::cuda {
+namespace {
+
+using Size = unsigned long long;
+
+/// Sixteen bytes, the widest access.
+struct Vector {
+  unsigned a, b, c, d;
+};
+
+/// Data passes by once: the caches are told so (cs). Volatile keeps the loads of a step before its stores.
+__device__ inline Vector LoadVector(DeviceAddress from) {
+  Vector vector;
+  asm volatile("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(vector.a), "=r"(vector.b), "=r"(vector.c), "=r"(vector.d)
+               : "l"(from));
+  return vector;
+}
+__device__ inline void StoreVector(DeviceAddress to, const Vector& vector) {
+  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(vector.a), "r"(vector.b),
+               "r"(vector.c), "r"(vector.d));
+}
+__device__ inline unsigned LoadWord(DeviceAddress from) {
+  unsigned word;
+  asm volatile("ld.global.u32 %0, [%1];" : "=r"(word) : "l"(from));
+  return word;
+}
+__device__ inline void StoreWord(DeviceAddress to, unsigned word) {
+  asm volatile("st.global.u32 [%0], %1;" ::"l"(to), "r"(word));
+}
+__device__ inline void CopyByte(DeviceAddress to, DeviceAddress from) {
+  unsigned byte;
+  asm volatile("ld.global.u8 %0, [%1];" : "=r"(byte) : "l"(from));
+  asm volatile("st.global.u8 [%0], %1;" ::"l"(to), "r"(byte));
+}
+__device__ inline DeviceAddress LoadAddress(DeviceAddress from) {
+  DeviceAddress value;
+  asm volatile("ld.global.u64 %0, [%1];" : "=l"(value) : "l"(from));
+  return value;
+}
+/// The four bytes that begin `bits` bits inside `low`.
+__device__ inline unsigned Funnel(unsigned low, unsigned high, unsigned bits) {
+  unsigned word;
+  asm("shf.r.wrap.b32 %0, %1, %2, %3;" : "=r"(word) : "r"(low), "r"(high), "r"(bits));
+  return word;
+}
+
+/// Threads that share a piece: `first` is the calling one's number among them, they are `step`.
+struct Team {
+  Size first, step;
+};
+
+__device__ inline void CopyBytes(DeviceAddress dst, DeviceAddress src, Size bytes, Team team) {
+  for (Size i = team.first; i < bytes; i += team.step)
+    CopyByte(dst + i, src + i);
+}
+
+constexpr int kVectorsInFlight = 4;
+constexpr int kWordsInFlight = 4;
+
+__device__ inline void CopyVectors(DeviceAddress dst, DeviceAddress src, Size vectors, Team team) {
+  Size i = team.first;
+  for (; i + (kVectorsInFlight - 1) * team.step < vectors; i += kVectorsInFlight * team.step) {
+    Vector kept[kVectorsInFlight];
+#pragma unroll
+    for (int k = 0; k < kVectorsInFlight; ++k)
+      kept[k] = LoadVector(src + 16 * (i + k * team.step));
+#pragma unroll
+    for (int k = 0; k < kVectorsInFlight; ++k)
+      StoreVector(dst + 16 * (i + k * team.step), kept[k]);
+  }
+  for (; i < vectors; i += team.step)
+    StoreVector(dst + 16 * i, LoadVector(src + 16 * i));
+}
+
+/// Writes whole words although the source may begin anywhere: each is put together from the two aligned words that
+/// it spans. Those hold at least one byte of the source, so nothing outside its pages is read.
+__device__ inline void CopyWords(DeviceAddress dst, DeviceAddress src, Size words, Team team) {
+  const unsigned bits = static_cast<unsigned>(src & 3) * 8;
+  const DeviceAddress base = src & ~DeviceAddress{3};
+  const DeviceAddress second = bits == 0 ? 0 : 4;  // an aligned source is read once
+  Size i = team.first;
+  for (; i + (kWordsInFlight - 1) * team.step < words; i += kWordsInFlight * team.step) {
+    unsigned low[kWordsInFlight];
+    unsigned high[kWordsInFlight];
+#pragma unroll
+    for (int k = 0; k < kWordsInFlight; ++k) {
+      low[k] = LoadWord(base + 4 * (i + k * team.step));
+      high[k] = LoadWord(base + 4 * (i + k * team.step) + second);
+    }
+#pragma unroll
+    for (int k = 0; k < kWordsInFlight; ++k)
+      StoreWord(dst + 4 * (i + k * team.step), Funnel(low[k], high[k], bits));
+  }
+  for (; i < words; i += team.step)
+    StoreWord(dst + 4 * i, Funnel(LoadWord(base + 4 * i), LoadWord(base + 4 * i + second), bits));
+}
+
+/// Any alignment, any length. Bytes up to the first aligned address of the destination, wide accesses, the rest.
+__device__ inline void CopyPiece(DeviceAddress dst, DeviceAddress src, Size bytes, Team team) {
+  const bool wide = ((dst ^ src) & 15) == 0;
+  const Size unit = wide ? 16 : 4;
+  Size head = (unit - (dst & (unit - 1))) & (unit - 1);
+  if (head > bytes) head = bytes;
+  CopyBytes(dst, src, head, team);
+  dst += head;
+  src += head;
+  bytes -= head;
+  const Size units = bytes / unit;
+  if (wide) {
+    CopyVectors(dst, src, units, team);
+  } else {
+    CopyWords(dst, src, units, team);
+  }
+  CopyBytes(dst + units * unit, src + units * unit, bytes - units * unit, team);
+}
+
+/// Which team of the whole grid the calling thread belongs to.
+struct Place {
+  Size team, teams;
+  Team member;
+};
+__device__ inline Place PlaceInGrid(unsigned team_bits) {
+  const Size thread = static_cast<Size>(BlockInGrid()) * ThreadsPerBlock() + ThreadInBlock();
+  const Size threads = static_cast<Size>(Blocks()) * ThreadsPerBlock();
+  const Size step = Size{1} << team_bits;
+  return {thread >> team_bits, threads >> team_bits, {thread & (step - 1), step}};
+}
+
+/// Whether [address, +bytes) lies in one of the sorted ranges.
+__device__ inline bool Inside(DeviceAddress address, Size bytes, DeviceAddress ranges, Size count) {
+  Size low = 0;
+  Size high = count;
+  while (low < high) {
+    const Size middle = (low + high) / 2;
+    if (LoadAddress(ranges + middle * sizeof(RangeArgument)) <= address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == 0) return false;
+  const DeviceAddress end = LoadAddress(ranges + (low - 1) * sizeof(RangeArgument) + sizeof(DeviceAddress));
+  return address < end && bytes <= end - address;
+}
+
+}  // namespace
+
+/// A team of 2^team_bits threads to a piece.
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
+    sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits) {
+  const Place place = PlaceInGrid(team_bits);
+  for (Size i = place.team; i < count; i += place.teams) {
+    const DeviceAddress piece = pieces + i * sizeof(PieceArgument);
+    const DeviceAddress dst = LoadAddress(piece);
+    const DeviceAddress src = LoadAddress(piece + 8);
+    const Size bytes = LoadAddress(piece + 16);
+    CopyPiece(dst, src, bytes, place.member);
+  }
+}
+
+/// A team of 2^team_bits threads to a row.
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
+    sampan_copy_rows(RowsArgument rows, unsigned team_bits) {
+  const Place place = PlaceInGrid(team_bits);
+  for (Size i = place.team; i < rows.height; i += place.teams)
+    CopyPiece(rows.dst + i * rows.dst_pitch, rows.src + i * rows.src_pitch, rows.width, place.member);
+}
+
+/// Reads its operands when it runs, holds them against the table of what may be touched, and copies.
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
+    sampan_copy_indirect(IndirectArgument argument) {
+  __shared__ DeviceAddress dst;
+  __shared__ DeviceAddress src;
+  __shared__ Size bytes;
+  if (ThreadInBlock() == 0) {
+    dst = LoadAddress(argument.dst_cell) + argument.dst_offset;
+    src = LoadAddress(argument.src_cell) + argument.src_offset;
+    bytes = argument.length_cell != 0 ? LoadWord(argument.length_cell) : argument.bytes;
+    const bool allowed = bytes == 0 || (Inside(dst, bytes, argument.ranges, argument.range_count) &&
+                                        Inside(src, bytes, argument.ranges, argument.range_count));
+    if (!allowed) {
+      if (BlockInGrid() == 0) {
+        auto* failure = reinterpret_cast<volatile IndirectFailure*>(argument.failure);
+        failure->dst = dst;
+        failure->src = src;
+        failure->bytes = bytes;
+        failure->failed = 1;
+      }
+      bytes = 0;
+    }
+  }
+  SyncBlock();
+  const Size thread = static_cast<Size>(BlockInGrid()) * ThreadsPerBlock() + ThreadInBlock();
+  CopyPiece(dst, src, bytes, {thread, static_cast<Size>(Blocks()) * ThreadsPerBlock()});
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,234 @@
+// Memory of one place: a reserved range of addresses that gets memory behind it piece by piece.
+#include "backend/cuda/reserved_memory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace sampan::cuda {
+namespace {
+
+std::size_t RoundUp(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+ReservedMemory::ReservedMemory(const ReservedMemoryOptions& options, std::unique_ptr<Backing> backing)
+    : options_(options),
+      backing_(std::move(backing)),
+      units_(options.reserved_bytes / kUnitBytes, UnitState::kFree),
+      epoch_(std::make_shared<Epoch>(*this)) {}
+
+ReservedMemory::~ReservedMemory() = default;
+
+Status ReservedMemory::OutOfMemory(std::size_t bytes, std::string_view why) const {
+  return {Code::kMemoryAllocation, Text(options_.name, ": ", bytes, " bytes asked for, ",
+                                        options_.capacity_bytes - used_bytes_, " of ", options_.capacity_bytes,
+                                        " free: ", why)};
+}
+
+Result<MemoryBlock> ReservedMemory::Allocate(std::size_t bytes, Pages pages) {
+  const std::lock_guard lock(mutex_);
+  if (options_.faults->ShouldFail(FaultKind::kMemory))
+    return OutOfMemory(bytes, "failure ordered by SAMPAN_FAULT");
+  ReleaseUnheld();
+  if (bytes > options_.capacity_bytes) return OutOfMemory(bytes, "more than the capacity");
+  const bool huge = pages == Pages::kHuge || (pages == Pages::kBySize && bytes > kUnitBytes / 2);
+  const bool shares = Shares(RoundUp(bytes, kPageBytes), huge);
+  const std::size_t whole = RoundUp(bytes, shares ? kPageBytes : kUnitBytes);
+  if (whole > options_.capacity_bytes - used_bytes_) return OutOfMemory(bytes, "the capacity is used up");
+  epoch_->freed_.reserve(live_.size() + 1);  // so that freeing needs no memory
+  auto address = shares ? TakePages(whole / kPageBytes) : TakeOwn(whole);
+  if (!address.ok()) {
+    Status failure = address.TakeStatus();
+    if (failure.code() == Code::kMemoryAllocation) return OutOfMemory(bytes, failure.error().message);
+    return failure;
+  }
+  const MemoryBlock block{*address, whole, 0, static_cast<std::uint32_t>(huge ? kUnitBytes : kPageBytes)};
+  try {
+    live_.emplace(*address, bytes);
+  } catch (...) {
+    Release(block);
+    throw;
+  }
+  used_bytes_ += whole;
+  ++version_;
+  return block;
+}
+
+bool ReservedMemory::TakeUnits(std::size_t count, UnitState state, std::size_t* first) {
+  const auto search = [&](std::size_t from, std::size_t to) {
+    std::size_t run = 0;
+    for (std::size_t i = from; i < to; ++i) {
+      run = units_[i] == UnitState::kFree ? run + 1 : 0;
+      if (run < count) continue;
+      *first = i + 1 - count;
+      return true;
+    }
+    return false;
+  };
+  if (!search(next_unit_, units_.size()) && !search(0, units_.size())) return false;
+  std::fill_n(units_.begin() + static_cast<std::ptrdiff_t>(*first), count, state);
+  next_unit_ = *first + count;
+  return true;
+}
+
+void ReservedMemory::ReturnUnits(std::size_t first, std::size_t count) noexcept {
+  std::fill_n(units_.begin() + static_cast<std::ptrdiff_t>(first), count, UnitState::kFree);
+}
+
+Result<std::uintptr_t> ReservedMemory::TakeOwn(std::size_t bytes) {
+  const std::size_t count = bytes / kUnitBytes;
+  std::size_t first = 0;
+  if (!TakeUnits(count, UnitState::kOwn, &first)) return Error{Code::kMemoryAllocation, "no addresses are left"};
+  if (Status committed = backing_->Commit(AddressOf(first), bytes); !committed.ok()) {
+    ReturnUnits(first, count);
+    return committed;
+  }
+  return AddressOf(first);
+}
+
+bool ReservedMemory::TakeFrom(SharedUnit& unit, std::size_t pages, std::size_t* first) {
+  if (kPagesPerUnit - unit.used_pages < pages) return false;
+  const auto search = [&](std::size_t from) {
+    std::size_t run = 0;
+    for (std::size_t i = from; i < kPagesPerUnit; ++i) {
+      run = unit.taken[i] ? 0 : run + 1;
+      if (run < pages) continue;
+      *first = i + 1 - pages;
+      return true;
+    }
+    return false;
+  };
+  if (!search(unit.next_page) && !search(0)) return false;
+  std::fill_n(unit.taken.begin() + static_cast<std::ptrdiff_t>(*first), pages, true);
+  unit.used_pages += pages;
+  unit.next_page = *first + pages;
+  return true;
+}
+
+Result<std::uintptr_t> ReservedMemory::TakePages(std::size_t pages) {
+  std::size_t page = 0;
+  // From the unit used last to the end, then from the beginning.
+  auto unit = shared_.lower_bound(next_shared_);
+  for (std::size_t tried = 0; tried < shared_.size(); ++tried) {
+    if (unit == shared_.end()) unit = shared_.begin();
+    if (TakeFrom(unit->second, pages, &page)) {
+      next_shared_ = unit->first;
+      return AddressOf(unit->first) + page * kPageBytes;
+    }
+    ++unit;
+  }
+  auto address = TakeOwn(kUnitBytes);
+  if (!address.ok()) return address;
+  const std::size_t index = (*address - options_.base) / kUnitBytes;
+  try {
+    unit = shared_.emplace(index, SharedUnit{.index = index}).first;
+  } catch (...) {
+    backing_->Decommit(*address, kUnitBytes);
+    ReturnUnits(index, 1);
+    throw;
+  }
+  units_[index] = UnitState::kShared;
+  next_shared_ = index;
+  TakeFrom(unit->second, pages, &page);
+  return *address + page * kPageBytes;
+}
+
+void ReservedMemory::Free(const MemoryBlock& block) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (live_.erase(block.address) == 0) return;  // of memory that was forgotten
+  ++version_;
+  used_bytes_ -= block.bytes;
+  if (epoch_.use_count() > 1) {
+    epoch_->freed_.push_back(block);  // room was made when it was allocated
+    return;
+  }
+  Release(block);
+}
+
+void ReservedMemory::Release(const MemoryBlock& block) noexcept {
+  const std::size_t index = (block.address - options_.base) / kUnitBytes;
+  const auto found = shared_.find(index);
+  if (found == shared_.end()) {
+    backing_->Decommit(block.address, block.bytes);
+    ReturnUnits(index, block.bytes / kUnitBytes);
+    return;
+  }
+  SharedUnit& unit = found->second;
+  const std::size_t page = (block.address - AddressOf(index)) / kPageBytes;
+  const std::size_t pages = block.bytes / kPageBytes;
+  std::fill_n(unit.taken.begin() + static_cast<std::ptrdiff_t>(page), pages, false);
+  unit.used_pages -= pages;
+  if (unit.used_pages != 0 || shared_.size() == 1) return;  // the last one stays for the next small block
+  backing_->Decommit(AddressOf(index), kUnitBytes);
+  shared_.erase(found);
+  ReturnUnits(index, 1);
+}
+
+void ReservedMemory::ReleaseUnheld() noexcept {
+  if (epoch_.use_count() > 1) return;
+  for (const MemoryBlock& block : epoch_->freed_)
+    Release(block);
+  epoch_->freed_.clear();
+}
+
+std::shared_ptr<ReservedMemory::Epoch> ReservedMemory::HoldFreed() {
+  std::shared_ptr<Epoch> old;  // ends without the lock
+  const std::lock_guard lock(mutex_);
+  ReleaseUnheld();
+  if (!epoch_->freed_.empty()) {
+    auto next = std::make_shared<Epoch>(*this);
+    next->freed_.reserve(live_.size() + 1);
+    epoch_->newer_ = next;
+    old = std::exchange(epoch_, std::move(next));
+  }
+  return epoch_;
+}
+
+ReservedMemory::Epoch::~Epoch() {
+  const std::lock_guard lock(memory_.mutex_);
+  for (const MemoryBlock& block : freed_)
+    memory_.Release(block);
+}
+
+MemoryInfo ReservedMemory::Info() const {
+  const std::lock_guard lock(mutex_);
+  return {options_.capacity_bytes - used_bytes_, options_.capacity_bytes};
+}
+
+std::uint64_t ReservedMemory::version() const {
+  const std::lock_guard lock(mutex_);
+  return version_;
+}
+
+std::uint64_t ReservedMemory::CopyRanges(std::vector<Range>& ranges) const {
+  const std::lock_guard lock(mutex_);
+  ranges.clear();
+  ranges.reserve(live_.size());
+  for (const auto& [address, bytes] : live_)
+    ranges.push_back({address, address + bytes});
+  return version_;
+}
+
+void ReservedMemory::Forget() noexcept {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [address, bytes] : live_) {
+    if (shared_.contains((address - options_.base) / kUnitBytes)) continue;
+    backing_->Decommit(address, RoundUp(bytes, kUnitBytes));
+  }
+  for (const MemoryBlock& block : epoch_->freed_)
+    Release(block);
+  for (const auto& entry : shared_)
+    backing_->Decommit(AddressOf(entry.first), kUnitBytes);
+  std::fill(units_.begin(), units_.end(), UnitState::kFree);
+  epoch_->freed_.clear();
+  shared_.clear();
+  live_.clear();
+  used_bytes_ = 0;
+  ++version_;
+}
+
+}  // namespace sampan::cuda

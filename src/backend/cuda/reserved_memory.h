@@ -1,0 +1,115 @@
+// Memory of one place: a reserved range of addresses that gets memory behind it piece by piece.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backend/api/backend.h"
+#include "base/fault.h"
+
+namespace sampan::cuda {
+
+/// Puts memory behind reserved addresses and takes it away. Thread-safe.
+class Backing {
+ public:
+  virtual ~Backing() = default;
+  virtual Status Commit(std::uintptr_t address, std::size_t bytes) = 0;
+  virtual void Decommit(std::uintptr_t address, std::size_t bytes) noexcept = 0;
+};
+
+struct ReservedMemoryOptions {
+  std::string name;
+  std::uintptr_t base = 0;         ///< a multiple of the unit
+  std::size_t reserved_bytes = 0;  ///< addresses
+  std::size_t capacity_bytes = 0;  ///< memory
+  FaultPlan* faults = nullptr;
+};
+
+/// Blocks of up to half a unit share units, a page at the least; larger ones have units of their own. Addresses are
+/// handed out round robin, so a freed one is not soon somebody else's. Thread-safe.
+class ReservedMemory final : public MemorySource {
+ public:
+  static constexpr std::size_t kPageBytes = 4096;
+  static constexpr std::size_t kUnitBytes = std::size_t{2} << 20;
+
+  ReservedMemory(const ReservedMemoryOptions& options, std::unique_ptr<Backing> backing);
+  ~ReservedMemory() override;
+
+  Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
+  void Free(const MemoryBlock& block) noexcept override;
+  MemoryInfo Info() const override;
+  bool Owns(std::uintptr_t address) const override {
+    return address - options_.base < options_.reserved_bytes;
+  }
+
+  /// Keeps what is freed from now on from being given away, for as long as somebody has it: a kernel that found the
+  /// memory in its table may still touch it.
+  class Epoch;
+  std::shared_ptr<Epoch> HoldFreed();
+
+  struct Range {
+    std::uintptr_t begin, end;
+  };
+  /// Counts changes of what is allocated.
+  std::uint64_t version() const;
+  /// What is allocated, in ascending order, and the version that this is.
+  std::uint64_t CopyRanges(std::vector<Range>& ranges) const;
+
+  /// The memory behind all addresses is gone (its GPU was lost): starts anew.
+  void Forget() noexcept;
+
+ private:
+  static constexpr std::size_t kPagesPerUnit = kUnitBytes / kPageBytes;
+  enum class UnitState : std::uint8_t { kFree, kOwn, kShared };
+  struct SharedUnit {
+    std::size_t index;
+    std::size_t used_pages = 0;
+    std::size_t next_page = 0;
+    std::vector<bool> taken = std::vector<bool>(kPagesPerUnit);
+  };
+
+  bool Shares(std::size_t whole, bool huge) const { return !huge && whole <= kUnitBytes / 2; }
+  Status OutOfMemory(std::size_t bytes, std::string_view why) const;
+  /// Units in a row, next-fit; false when there are not that many.
+  bool TakeUnits(std::size_t count, UnitState state, std::size_t* first);
+  void ReturnUnits(std::size_t first, std::size_t count) noexcept;
+  Result<std::uintptr_t> TakePages(std::size_t pages);
+  static bool TakeFrom(SharedUnit& unit, std::size_t pages, std::size_t* first);
+  Result<std::uintptr_t> TakeOwn(std::size_t bytes);
+  /// Lets addresses and memory of an ended block go.
+  void Release(const MemoryBlock& block) noexcept;
+  void ReleaseUnheld() noexcept;
+  std::uintptr_t AddressOf(std::size_t unit) const { return options_.base + unit * kUnitBytes; }
+
+  const ReservedMemoryOptions options_;
+  const std::unique_ptr<Backing> backing_;
+  mutable std::mutex mutex_;
+  std::vector<UnitState> units_;
+  std::size_t next_unit_ = 0;
+  std::map<std::size_t, SharedUnit> shared_;  // by unit
+  std::size_t next_shared_ = 0;
+  std::size_t used_bytes_ = 0;
+  std::map<std::uintptr_t, std::size_t> live_;  // address -> bytes that copies may touch
+  std::uint64_t version_ = 0;
+  std::shared_ptr<Epoch> epoch_;
+};
+
+class ReservedMemory::Epoch {
+ public:
+  explicit Epoch(ReservedMemory& memory) : memory_(memory) {}
+  ~Epoch();
+  Epoch(const Epoch&) = delete;
+  Epoch& operator=(const Epoch&) = delete;
+
+ private:
+  friend class ReservedMemory;
+  ReservedMemory& memory_;
+  std::vector<MemoryBlock> freed_;
+  std::shared_ptr<Epoch> newer_;  // ends after this one: its blocks may be in older tables too
+};
+
+}  // namespace sampan::cuda

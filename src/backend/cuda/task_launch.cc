@@ -1,0 +1,378 @@
+// Hands tasks that move bytes to the driver, in the order of one CUDA stream.
+#include "backend/cuda/task_launch.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "backend/api/task_memory.h"
+#include "base/log.h"
+#include "base/text.h"
+
+namespace sampan::cuda {
+namespace {
+
+constexpr std::size_t kVectorBytes = 16;
+constexpr unsigned kMostTeamBits = 5;  // a warp
+/// Pieces of a kernel: short enough to spread over the threads, long enough to be worth a descriptor.
+constexpr std::size_t kLeastPieceBytes = std::size_t{4} << 10;
+constexpr std::size_t kMostPieceBytes = std::size_t{64} << 10;
+constexpr std::size_t kPiecesPerTeam = 4;
+/// Pieces after which a kernel starts on what is there while the host describes the rest.
+constexpr std::size_t kPiecesPerLaunch = 4096;
+
+static_assert(sizeof(PieceArgument) == sizeof(Segment) && sizeof(RangeArgument) == sizeof(ReservedMemory::Range));
+
+CuAddress AddressOf(const void* pointer) {
+  return reinterpret_cast<CuAddress>(pointer);
+}
+
+bool OnDevice(const AllocationUse& use) {
+  return use && use->facts.place.on_device();
+}
+
+Direction DirectionOf(bool dst_on_device, bool src_on_device) {
+  if (src_on_device) return dst_on_device ? Direction::kDeviceToDevice : Direction::kDeviceToHost;
+  return dst_on_device ? Direction::kHostToDevice : Direction::kHostToHost;
+}
+
+bool OneDevice(const AllocationUse& dst, const AllocationUse& src) {
+  return OnDevice(dst) && OnDevice(src) && dst->facts.place == src->facts.place;
+}
+
+/// A batch has one direction: that of its first entry.
+Direction DirectionOf(const BatchTask::Content& content) {
+  const auto on_device = [&](const void* pointer) {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    const auto use = std::find_if(content.memory.begin(), content.memory.end(),
+                                  [&](const AllocationUse& each) { return each->Contains(address); });
+    return use != content.memory.end() && OnDevice(*use);
+  };
+  const Segment& first = content.segments.front();
+  return DirectionOf(on_device(first.dst), on_device(first.src));
+}
+
+/// Calls `each(segment)` for the segments of a batch, those that continue the one before joined with it.
+template <typename Each>
+Status ForJoined(std::span<const Segment> segments, Each each) {
+  Segment joined = segments.front();
+  for (const Segment& next : segments.subspan(1)) {
+    if (next.dst == joined.dst + joined.bytes && next.src == joined.src + joined.bytes) {
+      joined.bytes += next.bytes;
+      continue;
+    }
+    if (Status status = each(joined); !status.ok()) return status;
+    joined = next;
+  }
+  return each(joined);
+}
+
+unsigned TeamBitsFor(std::size_t piece_bytes) {
+  const std::size_t vectors = std::max<std::size_t>(piece_bytes / kVectorBytes, 1);
+  return std::min(static_cast<unsigned>(std::bit_width(vectors - 1)), kMostTeamBits);
+}
+
+std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
+  const std::size_t teams = std::size_t{blocks} * (kThreadsPerBlock >> kMostTeamBits);
+  const std::size_t share = bytes / (teams * kPiecesPerTeam) / kVectorBytes * kVectorBytes;
+  return std::clamp(share, kLeastPieceBytes, kMostPieceBytes);
+}
+
+void LogChoice(std::string_view what, Direction direction, const PathChoice& choice) {
+  if (!LogEnabled(LogLevel::kDebug, "RUNTIME")) return;
+  Log(LogLevel::kDebug, "RUNTIME",
+      Text(what, ", ", Describe(direction), ": path ", Describe(choice.path), ", because ", choice.why));
+}
+
+}  // namespace
+
+TaskLauncher::TaskLauncher(const LaunchSite& site, CuStream stream)
+    : site_(site), stream_(stream), ring_(site.pinned_memory) {}
+
+Result<std::unique_ptr<TaskLauncher>> TaskLauncher::Create(const LaunchSite& site) {
+  const ContextScope scope(site.gpu);
+  CuStream stream = nullptr;
+  const CuResult made = site.gpu.driver().StreamCreate(&stream, cu::kStreamNonBlocking, 0);
+  if (Status checked = site.gpu.Check(made, "cuStreamCreate"); !checked.ok()) return checked;
+  return std::unique_ptr<TaskLauncher>(new TaskLauncher(site, stream));
+}
+
+TaskLauncher::~TaskLauncher() {
+  Abandon();
+  if (ranges_block_.bytes != 0) site_.device_memory.Free(ranges_block_);
+  const ContextScope scope(site_.gpu);
+  if (!site_.gpu.lost()) site_.gpu.driver().StreamDestroy(stream_);
+}
+
+std::uint64_t TaskLauncher::BusyUntil(const Task& task) const {
+  if (const auto* batch = std::get_if<BatchTask>(&task)) {
+    const BatchTask::Content& content = *batch->content;
+    const std::size_t pieces = content.segments.size() + content.bytes / kLeastPieceBytes;
+    const std::size_t bytes = content.captured != nullptr ? content.bytes : pieces * sizeof(PieceArgument);
+    return bytes <= PinnedRing::kBytes ? ring_.BusyUntil(bytes) : 0;
+  }
+  if (std::holds_alternative<IndirectTask>(task)) return ring_.BusyUntil(sizeof(IndirectFailure));
+  return 0;
+}
+
+Status TaskLauncher::Launch(Task& task, std::uint64_t value) {
+  const ContextScope scope(site_.gpu);
+  return std::visit([&](auto& body) { return LaunchBody(body, value); }, task);
+}
+
+Status TaskLauncher::CopyLinear(const Segment& segment, Direction direction, bool one_device) {
+  const Driver& driver = site_.gpu.driver();
+  const auto [dst, src, bytes] = segment;
+  switch (direction) {
+    case Direction::kHostToDevice:
+      return site_.gpu.Check(driver.CopyHostToDevice(AddressOf(dst), src, bytes, stream_), "cuMemcpyHtoDAsync");
+    case Direction::kDeviceToHost:
+      return site_.gpu.Check(driver.CopyDeviceToHost(dst, AddressOf(src), bytes, stream_), "cuMemcpyDtoHAsync");
+    case Direction::kDeviceToDevice:
+      if (!one_device) break;
+      return site_.gpu.Check(driver.CopyDeviceToDevice(AddressOf(dst), AddressOf(src), bytes, stream_),
+                             "cuMemcpyDtoDAsync");
+    case Direction::kHostToHost:
+      break;
+  }
+  return site_.gpu.Check(driver.CopyAny(AddressOf(dst), AddressOf(src), bytes, stream_), "cuMemcpyAsync");
+}
+
+Status TaskLauncher::LaunchBody(CopyTask& task, std::uint64_t) {
+  if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
+  return CopyLinear(task.segment, DirectionOf(OnDevice(task.dst), OnDevice(task.src)),
+                    OneDevice(task.dst, task.src));
+}
+
+Status TaskLauncher::LaunchBody(RowsTask& task, std::uint64_t) {
+  if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
+  const Rows& rows = task.rows;
+  const bool dst_on_device = OnDevice(task.dst);
+  const bool src_on_device = OnDevice(task.src);
+  const Direction direction = DirectionOf(dst_on_device, src_on_device);
+  const std::size_t most_pitch = site_.gpu.facts().most_pitch;
+  const bool reachable = task.dst && task.src;  // a kernel cannot touch pageable memory
+  PathChoice choice =
+      site_.paths.ForRows(direction, rows.width, rows.dst_pitch <= most_pitch && rows.src_pitch <= most_pitch);
+  if (!reachable) choice = {CopyPath::kEngine, "a kernel cannot touch pageable memory"};
+  LogChoice(Text(rows.height, " rows of ", rows.width, " bytes"), direction, choice);
+  if (choice.path == CopyPath::kKernel) {
+    RowsArgument argument{AddressOf(rows.dst), AddressOf(rows.src), rows.dst_pitch,
+                          rows.src_pitch,      rows.width,          rows.height};
+    unsigned team_bits = TeamBitsFor(rows.width);
+    std::array<void*, 2> arguments = {&argument, &team_bits};
+    return Launch(site_.gpu.kernels().rows, site_.paths.BlocksFor(direction), arguments);
+  }
+  CuCopy2d copy{};
+  copy.src_type = src_on_device ? cu::kMemoryDevice : cu::kMemoryHost;
+  copy.src_host = rows.src;
+  copy.src_device = AddressOf(rows.src);
+  copy.src_pitch = rows.src_pitch;
+  copy.dst_type = dst_on_device ? cu::kMemoryDevice : cu::kMemoryHost;
+  copy.dst_host = rows.dst;
+  copy.dst_device = AddressOf(rows.dst);
+  copy.dst_pitch = rows.dst_pitch;
+  copy.width = rows.width;
+  copy.height = rows.height;
+  return site_.gpu.Check(site_.gpu.driver().Copy2d(&copy, stream_), "cuMemcpy2DAsync");
+}
+
+Status TaskLauncher::LaunchBody(FillTask& task, std::uint64_t) {
+  if (Status live = CheckLive(task.memory); !live.ok()) return live;
+  const Driver& driver = site_.gpu.driver();
+  const auto byte = static_cast<unsigned char>(task.pattern);
+  if (task.pattern == byte * 0x01010101U)
+    return site_.gpu.Check(driver.FillBytes(AddressOf(task.dst), byte, task.bytes, stream_), "cuMemsetD8Async");
+  constexpr std::size_t kWord = sizeof(task.pattern);
+  return site_.gpu.Check(driver.FillWords(AddressOf(task.dst), task.pattern, task.bytes / kWord, stream_),
+                         "cuMemsetD32Async");
+}
+
+Status TaskLauncher::LaunchBody(BatchTask& task, std::uint64_t value) {
+  const BatchTask::Content& content = *task.content;
+  for (const AllocationUse& use : content.memory) {
+    if (Status live = CheckLive(use); !live.ok()) return live;
+  }
+  if (content.captured != nullptr) return CopyCaptured(content, value);
+  const Direction direction = DirectionOf(content);
+  PathChoice choice = site_.paths.ForBatch(direction, content.segments.size(), content.bytes);
+  if (choice.path == CopyPath::kBatchCall && site_.gpu.driver().CopyBatch == nullptr)
+    choice = {CopyPath::kEngine, "the driver has no batch call"};
+  if (content.pageable) choice = {CopyPath::kEngine, "a kernel cannot touch pageable memory"};
+  LogChoice(Text("a batch of ", content.segments.size(), " entries, ", content.bytes, " bytes"), direction, choice);
+  switch (choice.path) {
+    case CopyPath::kEngine:
+      break;
+    case CopyPath::kBatchCall:
+      return CopyByBatchCall(content);
+    case CopyPath::kKernel:
+      return CopyByKernel(content, direction, value);
+  }
+  return CopySegments(content, direction);
+}
+
+Status TaskLauncher::CopySegments(const BatchTask::Content& content, Direction direction) {
+  return ForJoined(content.segments, [&](const Segment& segment) { return CopyLinear(segment, direction, true); });
+}
+
+Status TaskLauncher::CopyByBatchCall(const BatchTask::Content& content) {
+  std::vector<CuAddress> dsts, srcs;
+  std::vector<std::size_t> sizes;
+  static_cast<void>(ForJoined(content.segments, [&](const Segment& segment) -> Status {
+    dsts.push_back(AddressOf(segment.dst));
+    srcs.push_back(AddressOf(segment.src));
+    sizes.push_back(segment.bytes);
+    return {};
+  }));
+  CuBatchAttributes attributes;
+  std::size_t first = 0;
+  std::size_t failed = 0;
+  return site_.gpu.Check(site_.gpu.driver().CopyBatch(dsts.data(), srcs.data(), sizes.data(), sizes.size(),
+                                                      &attributes, &first, 1, &failed, stream_),
+                         "cuMemcpyBatchAsync");
+}
+
+Status TaskLauncher::CopyByKernel(const BatchTask::Content& content, Direction direction, std::uint64_t value) {
+  const unsigned blocks = site_.paths.BlocksFor(direction);
+  const std::size_t piece_bytes = PieceBytesFor(content.bytes, blocks);
+  const std::size_t most_pieces = content.segments.size() + content.bytes / piece_bytes;
+  auto memory = TakePinned(most_pieces * sizeof(PieceArgument), value);
+  if (!memory.ok()) return memory.TakeStatus();
+  auto* const pieces = reinterpret_cast<PieceArgument*>(*memory);
+  unsigned team_bits = TeamBitsFor(std::min(piece_bytes, content.bytes / content.segments.size()));
+  std::size_t count = 0;
+  std::size_t launched = 0;
+  const auto launch = [&]() -> Status {
+    CuAddress first = AddressOf(pieces + launched);
+    auto number = static_cast<unsigned>(count - launched);
+    launched = count;
+    std::array<void*, 3> arguments = {&first, &number, &team_bits};
+    return Launch(site_.gpu.kernels().pieces, blocks, arguments);
+  };
+  Status status = ForJoined(content.segments, [&](const Segment& segment) -> Status {
+    for (std::size_t done = 0; done < segment.bytes; done += piece_bytes) {
+      pieces[count++] = {AddressOf(segment.dst + done), AddressOf(segment.src + done),
+                         std::min(piece_bytes, segment.bytes - done)};
+    }
+    return count - launched >= kPiecesPerLaunch ? launch() : Status();
+  });
+  if (!status.ok() || count == launched) return status;
+  return launch();
+}
+
+Status TaskLauncher::CopyCaptured(const BatchTask::Content& content, std::uint64_t value) {
+  auto memory = TakePinned(content.bytes, value);
+  if (!memory.ok()) return memory.TakeStatus();
+  std::memcpy(*memory, content.captured.get(), content.bytes);
+  for (const Segment& segment : content.segments) {
+    const std::byte* const source = *memory + (segment.src - content.captured.get());
+    if (Status copied = CopyLinear({segment.dst, source, segment.bytes}, DirectionOf(content), true); !copied.ok())
+      return copied;
+  }
+  return {};
+}
+
+Status TaskLauncher::Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments) {
+  return site_.gpu.Check(site_.gpu.driver().LaunchKernel(kernel, blocks, 1, 1, kThreadsPerBlock, 1, 1, 0, stream_,
+                                                         arguments.data(), nullptr),
+                         "cuLaunchKernel");
+}
+
+Result<std::byte*> TaskLauncher::TakePinned(std::size_t bytes, std::uint64_t value) {
+  if (bytes <= PinnedRing::kBytes && ring_.BusyUntil(bytes) == 0) return ring_.Take(bytes, value);
+  auto block = site_.pinned_memory.Allocate(bytes, Pages::kBySize);
+  if (!block.ok()) return block.TakeStatus();
+  attachments_.push_back({.value = value, .pinned = *block});
+  return reinterpret_cast<std::byte*>(block->address);
+}
+
+Status TaskLauncher::UpdateRanges(std::uint64_t value) {
+  if (ranges_block_.bytes != 0 && ranges_version_ == site_.device_memory.version()) return {};
+  ranges_version_ = site_.device_memory.CopyRanges(ranges_);
+  if (ranges_block_.bytes / sizeof(RangeArgument) < ranges_.size() + 2) {
+    auto block = site_.device_memory.Allocate((ranges_.size() + 2) * 2 * sizeof(RangeArgument), Pages::kNormal);
+    if (!block.ok()) return block.TakeStatus();
+    attachments_.push_back({.value = value, .device = std::exchange(ranges_block_, *block)});
+    ranges_version_ = site_.device_memory.CopyRanges(ranges_);
+  }
+  // A program's operands must not lead into the table itself.
+  std::erase_if(ranges_, [&](const auto& range) { return range.begin == ranges_block_.address; });
+  range_count_ = ranges_.size();
+  if (ranges_.empty()) return {};
+  const std::size_t bytes = ranges_.size() * sizeof(RangeArgument);
+  auto memory = TakePinned(bytes, value);
+  if (!memory.ok()) return memory.TakeStatus();
+  std::memcpy(*memory, ranges_.data(), bytes);
+  return site_.gpu.Check(site_.gpu.driver().CopyHostToDevice(ranges_block_.address, *memory, bytes, stream_),
+                         "uploading the table of device memory");
+}
+
+Status TaskLauncher::LaunchBody(IndirectTask& task, std::uint64_t value) {
+  const IndirectTask::Content& content = *task.content;
+  if (Status live = CheckLive(content.operands_memory[0], content.operands_memory[1]); !live.ok()) return live;
+  auto held = site_.device_memory.HoldFreed();  // before the table is made: what is freed now stays until this is over
+  if (Status updated = UpdateRanges(value); !updated.ok()) return updated;
+  auto memory = TakePinned(sizeof(IndirectFailure), value);
+  if (!memory.ok()) return memory.TakeStatus();
+  auto* const failure = reinterpret_cast<IndirectFailure*>(*memory);
+  *failure = {};
+  const bool descriptor = content.form == IndirectTask::Content::Form::kDescriptor;
+  IndirectArgument argument{
+      .dst_cell = AddressOf(content.operands[0]) + (descriptor ? content.dst_at : 0),
+      .src_cell = AddressOf(content.operands[descriptor ? 0 : 1]) + (descriptor ? content.src_at : 0),
+      .length_cell = descriptor ? AddressOf(content.operands[0]) + content.length_at : 0,
+      .dst_offset = content.dst_offset,
+      .src_offset = content.src_offset,
+      .bytes = content.bytes,
+      .ranges = ranges_block_.address,
+      .range_count = range_count_,
+      .failure = AddressOf(failure)};
+  attachments_.push_back({.value = value, .freed_memory = std::move(held), .failure = failure, .indirect = &content});
+  std::array<void*, 1> arguments = {&argument};
+  return Launch(site_.gpu.kernels().indirect, site_.paths.BlocksFor(Direction::kDeviceToDevice), arguments);
+}
+
+template <typename Other>
+Status TaskLauncher::LaunchBody(Other&, std::uint64_t) {
+  return {Code::kInternalError, "a task that only a queue can execute"};
+}
+
+namespace {
+
+/// The message of whoever looks the operands up, as if it had been looked up on the device.
+Status FailureOf(const IndirectFailure& failure, const IndirectTask::Content& content) {
+  for (const CuAddress address : {failure.dst, failure.src}) {
+    auto use = content.resolver->ResolveDevice(address, failure.bytes, content.device);
+    if (!use.ok()) return use.TakeStatus();
+  }
+  return {Code::kSdmaCopyError, Text("the operands of a copy were not allocated device memory when it executed: ",
+                                     failure.bytes, " bytes from ", Hex(static_cast<std::uintptr_t>(failure.src)),
+                                     " to ", Hex(static_cast<std::uintptr_t>(failure.dst)))};
+}
+
+}  // namespace
+
+void TaskLauncher::Retire(std::uint64_t done, std::vector<DeviceFailure>& failures) {
+  while (!attachments_.empty() && attachments_.front().value <= done) {
+    const Attachment attachment = std::move(attachments_.front());
+    attachments_.pop_front();
+    if (attachment.pinned.bytes != 0) site_.pinned_memory.Free(attachment.pinned);
+    if (attachment.device.bytes != 0) site_.device_memory.Free(attachment.device);
+    if (attachment.failure != nullptr && attachment.failure->failed != 0)
+      failures.push_back({attachment.value, FailureOf(*attachment.failure, *attachment.indirect)});
+  }
+  ring_.Retire(done);
+}
+
+void TaskLauncher::Abandon() {
+  for (const Attachment& attachment : attachments_) {
+    if (attachment.pinned.bytes != 0) site_.pinned_memory.Free(attachment.pinned);
+    if (attachment.device.bytes != 0) site_.device_memory.Free(attachment.device);
+  }
+  attachments_.clear();
+  ring_.Retire(UINT64_MAX);
+}
+
+}  // namespace sampan::cuda

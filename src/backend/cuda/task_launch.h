@@ -1,0 +1,96 @@
+// Hands tasks that move bytes to the driver, in the order of one CUDA stream.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backend/api/task.h"
+#include "backend/cuda/copy_path.h"
+#include "backend/cuda/gpu.h"
+#include "backend/cuda/kernels/kernel_arguments.h"
+#include "backend/cuda/pinned_ring.h"
+#include "backend/cuda/reserved_memory.h"
+
+namespace sampan::cuda {
+
+/// What a device's launchers share.
+struct LaunchSite {
+  Gpu& gpu;
+  ReservedMemory& device_memory;
+  ReservedMemory& pinned_memory;
+  const CopyPaths& paths;
+};
+
+/// Owns a CUDA stream and what launched tasks need until they are over. Not thread-safe: its queue's lock protects it.
+/// Values count its tasks and only grow.
+class TaskLauncher {
+ public:
+  static Result<std::unique_ptr<TaskLauncher>> Create(const LaunchSite& site);
+  ~TaskLauncher();
+  TaskLauncher(const TaskLauncher&) = delete;
+  TaskLauncher& operator=(const TaskLauncher&) = delete;
+
+  CuStream stream() const { return stream_; }
+  Gpu& gpu() const { return site_.gpu; }
+
+  /// The value that has to be over before the task can be launched; 0 when it can be now.
+  std::uint64_t BusyUntil(const Task& task) const;
+  /// Copies and fills; anything else is refused. What the task refers to stays until the value is retired.
+  Status Launch(Task& task, std::uint64_t value);
+
+  struct DeviceFailure {
+    std::uint64_t value;
+    Status status;
+  };
+  /// Tasks up to this value are over; adds those that failed on the device.
+  void Retire(std::uint64_t done, std::vector<DeviceFailure>& failures);
+  /// The GPU is lost: nothing launched is in use any more.
+  void Abandon();
+
+ private:
+  TaskLauncher(const LaunchSite& site, CuStream stream);
+
+  Status LaunchBody(CopyTask& task, std::uint64_t value);
+  Status LaunchBody(RowsTask& task, std::uint64_t value);
+  Status LaunchBody(BatchTask& task, std::uint64_t value);
+  Status LaunchBody(FillTask& task, std::uint64_t value);
+  Status LaunchBody(IndirectTask& task, std::uint64_t value);
+  template <typename Other>
+  Status LaunchBody(Other&, std::uint64_t);
+
+  Status CopyLinear(const Segment& segment, Direction direction, bool one_device);
+  Status CopySegments(const BatchTask::Content& content, Direction direction);
+  Status CopyByBatchCall(const BatchTask::Content& content);
+  Status CopyByKernel(const BatchTask::Content& content, Direction direction, std::uint64_t value);
+  Status CopyCaptured(const BatchTask::Content& content, std::uint64_t value);
+  Status Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
+  /// Pinned memory until the value is over: of the ring, or of its own where that is too small.
+  Result<std::byte*> TakePinned(std::size_t bytes, std::uint64_t value);
+  /// Brings the table of device memory on the device up to date, in stream order.
+  Status UpdateRanges(std::uint64_t value);
+
+  /// Kept for a task until it is over.
+  struct Attachment {
+    std::uint64_t value;
+    MemoryBlock pinned;                                   ///< given back
+    MemoryBlock device;                                   ///< given back
+    std::shared_ptr<ReservedMemory::Epoch> freed_memory;  ///< let go
+    const IndirectFailure* failure = nullptr;             ///< looked at, with the task that it is of
+    const IndirectTask::Content* indirect = nullptr;
+  };
+
+  const LaunchSite site_;
+  const CuStream stream_;
+  PinnedRing ring_;
+  std::deque<Attachment> attachments_;
+  // The table of device memory that this stream's kernels look into.
+  MemoryBlock ranges_block_;
+  std::uint64_t ranges_version_ = 0;
+  std::size_t range_count_ = 0;
+  std::vector<ReservedMemory::Range> ranges_;
+};
+
+}  // namespace sampan::cuda
