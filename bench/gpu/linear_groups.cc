@@ -81,6 +81,25 @@ void RunSubmission(World& world) {
       world.driver.Synchronize();
     }
     const double their_us = Median(theirs) * 1e6 / kCopies;
+    // DIAGNOSE
+    const auto raw = [&](const char* name, auto call) {
+      std::vector<double> t;
+      for (int round = 0; round < 31; ++round) {
+        t.push_back(SecondsOf([&] { for (int i = 0; i < kCopies; ++i) call(); }));
+        world.driver.Synchronize();
+      }
+      std::printf("    diagnose %s %s: %.3f us\n", Name(way), name, Median(t) * 1e6 / kCopies);
+    };
+    for (const Arrays* arrays : {&world.ours, &world.theirs}) {
+      const char* whose = arrays == &world.ours ? "ours" : "theirs";
+      auto d = DstOf(*arrays, way), s2 = SrcOf(*arrays, way);
+      std::printf("%s\n", whose);
+      raw("any", [&] { world.driver->CopyAny((CuAddress)d, (CuAddress)s2, 4096, world.driver.stream()); });
+      if (way == Way::kIn) raw("htod", [&] { world.driver->CopyHostToDevice((CuAddress)d, s2, 4096, world.driver.stream()); });
+      if (way == Way::kOut) raw("dtoh", [&] { world.driver->CopyDeviceToHost(d, (CuAddress)s2, 4096, world.driver.stream()); });
+      if (way == Way::kWithin) raw("dtod", [&] { world.driver->CopyDeviceToDevice((CuAddress)d, (CuAddress)s2, 4096, world.driver.stream()); });
+    }
+    raw("getctx", [&] { CuContext c; world.driver->ContextGetCurrent(&c); });
     world.report.Add({.group = "submission of 4 KiB",
                       .direction = Name(way),
                       .entry_bytes = 4 * kKiB,

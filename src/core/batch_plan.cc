@@ -29,11 +29,16 @@ class SideLocator {
     std::byte* engine;
   };
 
+  /// The allocation found last, if the range lies in it; otherwise null.
+  const Allocation* Again(const void* pointer, std::size_t bytes) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    const bool same = last_ != nullptr && last_->Contains(address) && bytes <= last_->BytesFrom(address);
+    return same ? last_ : nullptr;
+  }
+
   Result<Found> Find(const void* pointer, std::size_t bytes) {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    if (last_ != nullptr && last_->Contains(address) && bytes <= last_->BytesFrom(address)) {
-      return Found{last_->facts.place, last_->EngineView(address)};
-    }
+    if (const Allocation* same = Again(pointer, bytes)) return Found{same->facts.place, same->EngineView(address)};
     const MemoryArgument argument{name_, pointer, bytes};
     Location location;
     if (Status located = Locate(registry_, argument, location); !located.ok()) return located;
@@ -99,11 +104,24 @@ Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) 
   CopyKind batch_direction{};
   std::size_t next_attribute = 0;
   const BatchAttribute* attribute = nullptr;
+  // The attribute that the allocations found last were held against: an entry in the same two needs no more checks.
+  const BatchAttribute* checked = nullptr;
   for (std::size_t i = 0; i < request.sizes.size(); ++i) {
     if (next_attribute < request.attributes.size() && request.attributes[next_attribute].first_entry == i) {
       attribute = &request.attributes[next_attribute++];
     }
     const std::size_t bytes = request.sizes[i];
+    if (checked == attribute && bytes - 1 < kMostSegmentBytes) {
+      const Allocation* const dst = dsts.Again(request.dsts[i], bytes);
+      const Allocation* const src = srcs.Again(request.srcs[i], bytes);
+      if (dst != nullptr && src != nullptr) {
+        content->segments.push_back({dst->EngineView(reinterpret_cast<std::uintptr_t>(request.dsts[i])),
+                                     src->EngineView(reinterpret_cast<std::uintptr_t>(request.srcs[i])), bytes});
+        content->bytes += bytes;
+        continue;
+      }
+    }
+    checked = nullptr;
     if (bytes == 0 && !request.zero_sizes_allowed) return AtEntry(i, "its size is 0");
     if (request.dsts[i] == nullptr) return AtEntry(i, "its dst is NULL");
     if (request.srcs[i] == nullptr) return AtEntry(i, "its src is NULL");
@@ -136,6 +154,8 @@ Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) 
           {dst->engine + done, src->engine + done, std::min(kMostSegmentBytes, bytes - done)});
     }
     content->bytes += bytes;
+    if (dsts.Again(request.dsts[i], bytes) != nullptr && srcs.Again(request.srcs[i], bytes) != nullptr)
+      checked = attribute;
   }
   if (content->segments.empty()) return Plan{.timing = Timing::kNothing};
   content->pageable = dsts.pageable() || srcs.pageable();

@@ -4,10 +4,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "base/text.h"
 
@@ -54,10 +56,23 @@ Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Lo
 
 namespace {
 
-/// Whether /proc/self/maps shows the whole of [first, last] with that access. True where it cannot be read.
-bool MapsAllow(std::uintptr_t first, std::uintptr_t last, HostAccess access) {
+/// From here on looking at the mappings is cheaper than at the pages.
+constexpr std::size_t kLargeRange = std::size_t{64} << 20;
+
+/// Which mappings count.
+enum class Mappings { kAny, kAnonymous };
+
+/// The inode in a line of /proc/self/maps: the fifth field; 0 for memory without a file.
+bool HasFile(std::string_view line) {
+  for (int field = 1; field < 5; ++field)
+    line.remove_prefix(std::min(line.size(), line.find(' ') + 1));
+  return !line.starts_with("0");
+}
+
+/// Whether /proc/self/maps shows the whole of [first, last] with that access in such mappings.
+bool MapsAllow(std::uintptr_t first, std::uintptr_t last, HostAccess access, Mappings mappings) {
   std::ifstream maps("/proc/self/maps");
-  if (!maps) return true;
+  if (!maps) return mappings == Mappings::kAny;  // nobody can tell
   for (std::string line; std::getline(maps, line);) {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
@@ -68,6 +83,7 @@ bool MapsAllow(std::uintptr_t first, std::uintptr_t last, HostAccess access) {
     if (first >= end) continue;
     const char* const permissions = space.ptr + 1;
     if (permissions[access == HostAccess::kRead ? 0 : 1] == '-') return false;
+    if (mappings == Mappings::kAnonymous && HasFile(line)) return false;
     if (last < end) return true;
     first = end;
   }
@@ -80,6 +96,8 @@ bool Accessible(std::uintptr_t address, std::size_t bytes, HostAccess access) {
   const std::uintptr_t first = address / page * page;
   const std::uintptr_t last = address + bytes - 1;
   if (last < address) return false;
+  // The kernel would walk every page. Memory without a file has nothing to find there that its mapping does not say.
+  if (bytes >= kLargeRange && MapsAllow(address, last, access, Mappings::kAnonymous)) return true;
   const int advice = access == HostAccess::kRead ? MADV_POPULATE_READ : MADV_POPULATE_WRITE;
   if (::madvise(reinterpret_cast<void*>(first), last - first + 1, advice) == 0) return true;
   switch (errno) {
@@ -88,7 +106,7 @@ bool Accessible(std::uintptr_t address, std::size_t bytes, HostAccess access) {
       return true;
     // Kernels before 5.14, memory of devices, or a permission that is missing: only the map can tell.
     case EINVAL:
-      return MapsAllow(address, last, access);
+      return MapsAllow(address, last, access, Mappings::kAny);
     default:
       return false;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace sampan::cuda {
 namespace {
@@ -12,19 +13,25 @@ constexpr std::size_t kKiB = 1024;
 /// The first row whose name fits. Measured with bench_gpu; the last row is for GPUs nobody has measured.
 constexpr std::array kTable = {
     PathLimits{.gpu = "H200",
-               .batch_h2d_below = 512 * kKiB,
-               .batch_d2h_below = 512 * kKiB,
-               .batch_from_entries = 2,
-               .rows_h2d_to = 48,
-               .rows_d2h_to = 96,
+               .batch_kernel_below = 384 * kKiB,
+               .batch_kernel_from_entries = 10,
+               .rows_h2d_to = 56,
+               .rows_h2d_odd_to = 48,
+               .rows_d2h_to = 120,
+               .rows_d2h_odd_to = 0,
+               .rows_d2d_to = SIZE_MAX,
+               .rows_d2d_odd_to = 128,
                .link_blocks = 32,
                .memory_blocks = 2},
     PathLimits{.gpu = "",
-               .batch_h2d_below = 64 * kKiB,
-               .batch_d2h_below = 64 * kKiB,
-               .batch_from_entries = 4,
+               .batch_kernel_below = 64 * kKiB,
+               .batch_kernel_from_entries = 16,
                .rows_h2d_to = 32,
+               .rows_h2d_odd_to = 32,
                .rows_d2h_to = 32,
+               .rows_d2h_odd_to = 0,
+               .rows_d2d_to = SIZE_MAX,
+               .rows_d2d_odd_to = 64,
                .link_blocks = 32,
                .memory_blocks = 2},
 };
@@ -65,25 +72,28 @@ std::string_view Describe(Direction direction) {
 CopyPaths::CopyPaths(std::string_view gpu_name, unsigned multiprocessors, const PathSettings& settings)
     : limits_(FindLimits(gpu_name)), multiprocessors_(multiprocessors), settings_(settings) {}
 
-PathChoice CopyPaths::ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const {
+PathChoice CopyPaths::ForBatch(std::size_t entries, std::size_t bytes) const {
   if (settings_.path) return {*settings_.path, "SAMPAN_COPY_PATH says so"};
-  if (entries < limits_.batch_from_entries) return {CopyPath::kEngine, "so few entries are as many copies"};
-  const std::size_t below =
-      direction == Direction::kHostToDevice ? limits_.batch_h2d_below : limits_.batch_d2h_below;
-  if (bytes / entries < below) return {CopyPath::kKernel, "short entries cost an engine more to start than to copy"};
-  return {CopyPath::kEngine, "an engine is faster on long entries"};
+  if (entries == 1) return {CopyPath::kEngine, "one entry is one copy"};
+  if (entries < limits_.batch_kernel_from_entries)
+    return {CopyPath::kBatchCall, "a kernel takes longer to start than so few entries"};
+  if (bytes / entries < limits_.batch_kernel_below)
+    return {CopyPath::kKernel, "short entries cost an engine more to start than to copy"};
+  return {CopyPath::kBatchCall, "an engine is faster on long entries"};
 }
 
-PathChoice CopyPaths::ForRows(Direction direction, std::size_t width, bool engine_takes) const {
+PathChoice CopyPaths::ForRows(Direction direction, std::size_t width, std::size_t unit, bool engine_takes) const {
   if (!engine_takes) return {CopyPath::kKernel, "the driver's 2D copy does not take this pitch"};
   if (settings_.path) {
     const bool kernel = *settings_.path == CopyPath::kKernel;
     return {kernel ? CopyPath::kKernel : CopyPath::kEngine, "SAMPAN_COPY_PATH says so"};
   }
-  if (direction == Direction::kDeviceToDevice) return {CopyPath::kKernel, "a kernel is faster within a device"};
-  const std::size_t to = direction == Direction::kHostToDevice ? limits_.rows_h2d_to : limits_.rows_d2h_to;
-  if (width <= to) return {CopyPath::kKernel, "rows as narrow as this waste an engine's requests"};
-  return {CopyPath::kEngine, "an engine is faster on wide rows"};
+  const bool odd = unit < 4;
+  std::size_t to = odd ? limits_.rows_d2d_odd_to : limits_.rows_d2d_to;
+  if (direction == Direction::kHostToDevice) to = odd ? limits_.rows_h2d_odd_to : limits_.rows_h2d_to;
+  if (direction == Direction::kDeviceToHost) to = odd ? limits_.rows_d2h_odd_to : limits_.rows_d2h_to;
+  if (width <= to) return {CopyPath::kKernel, "a kernel is faster on rows of this width"};
+  return {CopyPath::kEngine, "an engine is faster on rows of this width"};
 }
 
 unsigned CopyPaths::BlocksFor(Direction direction) const {

@@ -32,11 +32,13 @@ struct PathSettings {
 struct PathLimits {
   std::string_view gpu;  ///< part of its name; empty matches every GPU
   /// Batches between host and device go by kernel when their entries are shorter than this on average...
-  std::size_t batch_h2d_below, batch_d2h_below;
-  /// ... and there are at least so many.
-  std::size_t batch_from_entries;
-  /// Rows up to this width go by kernel.
-  std::size_t rows_h2d_to, rows_d2h_to;
+  std::size_t batch_kernel_below;
+  /// ... and there are at least so many. Otherwise by the driver's batch call.
+  std::size_t batch_kernel_from_entries;
+  /// Rows up to this width go by kernel: where all of them permit accesses of 4 or 16 bytes, and where not.
+  std::size_t rows_h2d_to, rows_h2d_odd_to;
+  std::size_t rows_d2h_to, rows_d2h_odd_to;
+  std::size_t rows_d2d_to, rows_d2d_odd_to;
   /// Blocks of a kernel that the link to the host limits: a few saturate it, the rest of the GPU stays free.
   unsigned link_blocks;
   /// Blocks for each multiprocessor, of a kernel that only memory limits.
@@ -48,9 +50,10 @@ class CopyPaths {
  public:
   CopyPaths(std::string_view gpu_name, unsigned multiprocessors, const PathSettings& settings);
 
-  PathChoice ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const;
-  /// `engine_takes` is false where the driver's 2D copy refuses the pitch.
-  PathChoice ForRows(Direction direction, std::size_t width, bool engine_takes) const;
+  PathChoice ForBatch(std::size_t entries, std::size_t bytes) const;
+  /// `unit` is the widest access that every row permits; `engine_takes` is false where the driver's 2D copy refuses the
+  /// pitch.
+  PathChoice ForRows(Direction direction, std::size_t width, std::size_t unit, bool engine_takes) const;
   unsigned BlocksFor(Direction direction) const;
 
  private:

@@ -124,9 +124,10 @@ Status CudaDevice::RunCopy(CopyTask& task) {
     return {};
   }
   const bool pageable = !task.dst || !task.src;
-  if (pageable && segment.bytes >= StagedCopy::kFromBytes) {
+  StagedCopy& staged = OnDevice(task.dst) ? staged_in_ : staged_out_;
+  if (pageable && staged.Pays(segment.bytes)) {
     if (parts_.gpu.lost()) return parts_.gpu.LostStatus();
-    return (OnDevice(task.dst) ? staged_in_ : staged_out_).Run(segment);
+    return staged.Run(segment);
   }
   Task whole(std::move(task));
   return RunOnLane(whole);

@@ -90,6 +90,8 @@ struct CuBatchAttributes {
   X(ContextPush, "cuCtxPushCurrent_v2", CuContext)                                                            \
   X(ContextPop, "cuCtxPopCurrent_v2", CuContext*)                                                             \
   X(MemGetInfo, "cuMemGetInfo_v2", std::size_t*, std::size_t*)                                                \
+  X(MemAlloc, "cuMemAlloc_v2", CuAddress*, std::size_t)                                                       \
+  X(MemFree, "cuMemFree_v2", CuAddress)                                                                       \
   X(AddressReserve, "cuMemAddressReserve", CuAddress*, std::size_t, std::size_t, CuAddress, unsigned long long) \
   X(MemCreate, "cuMemCreate", CuMemoryHandle*, std::size_t, const CuAllocationProperties*, unsigned long long) \
   X(MemRelease, "cuMemRelease", CuMemoryHandle)                                                               \

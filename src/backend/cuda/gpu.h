@@ -58,7 +58,7 @@ struct GpuFacts {
 };
 
 struct Kernels {
-  CuFunction pieces = nullptr, rows = nullptr, indirect = nullptr;
+  CuFunction pieces = nullptr, rows = nullptr, rows_of_vectors = nullptr, rows_of_words = nullptr, indirect = nullptr;
 };
 
 /// Thread-safe. Lives as long as the process. After a fault its context is lost, and every call fails, until Revive.

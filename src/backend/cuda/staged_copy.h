@@ -21,14 +21,13 @@ namespace sampan::cuda {
 /// the other, or the other way round. Thread-safe. Takes threads and buffers at the first use.
 class StagedCopy {
  public:
-  /// From here on it is faster than the driver's copy of pageable memory.
-  static constexpr std::size_t kFromBytes = std::size_t{1} << 20;
-
   StagedCopy(Gpu& gpu, ReservedMemory& pinned, Direction direction);
   ~StagedCopy();
   StagedCopy(const StagedCopy&) = delete;
   StagedCopy& operator=(const StagedCopy&) = delete;
 
+  /// Whether it is faster than the driver's copy of pageable memory.
+  bool Pays(std::size_t bytes) const;
   /// Done on return.
   Status Run(const Segment& segment);
   /// Gives back what it took, before the GPU's context is replaced.

@@ -14,14 +14,16 @@
 namespace sampan::cuda {
 namespace {
 
-constexpr std::size_t kVectorBytes = 16;
+constexpr std::size_t kVectorBytes = 16, kWordBytes = 4;
 constexpr unsigned kMostTeamBits = 5;  // a warp
 /// Pieces of a kernel: short enough to spread over the threads, long enough to be worth a descriptor.
 constexpr std::size_t kLeastPieceBytes = std::size_t{4} << 10;
 constexpr std::size_t kMostPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kPiecesPerTeam = 4;
 /// Pieces after which a kernel starts on what is there while the host describes the rest.
-constexpr std::size_t kPiecesPerLaunch = 4096;
+constexpr std::size_t kFirstLaunchPieces = 1024;
+/// Room in a table of device memory, so that it seldom has to grow.
+constexpr std::size_t kLeastTableRanges = 4096;
 
 static_assert(sizeof(PieceArgument) == sizeof(Segment) && sizeof(RangeArgument) == sizeof(ReservedMemory::Range));
 
@@ -74,6 +76,13 @@ unsigned TeamBitsFor(std::size_t piece_bytes) {
   return std::min(static_cast<unsigned>(std::bit_width(vectors - 1)), kMostTeamBits);
 }
 
+/// The widest access that every row permits.
+std::size_t RowsUnit(const Rows& rows) {
+  const std::size_t all = AddressOf(rows.dst) | AddressOf(rows.src) | rows.width |
+                          (rows.height > 1 ? rows.dst_pitch | rows.src_pitch : 0);
+  return all % kVectorBytes == 0 ? kVectorBytes : all % kWordBytes == 0 ? kWordBytes : 1;
+}
+
 std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
   const std::size_t teams = std::size_t{blocks} * (kThreadsPerBlock >> kMostTeamBits);
   const std::size_t share = bytes / (teams * kPiecesPerTeam) / kVectorBytes * kVectorBytes;
@@ -101,9 +110,13 @@ Result<std::unique_ptr<TaskLauncher>> TaskLauncher::Create(const LaunchSite& sit
 
 TaskLauncher::~TaskLauncher() {
   Abandon();
-  if (ranges_block_.bytes != 0) site_.device_memory.Free(ranges_block_);
+  if (site_.gpu.lost()) return;  // it all went with the context
   const ContextScope scope(site_.gpu);
-  if (!site_.gpu.lost()) site_.gpu.driver().StreamDestroy(stream_);
+  old_tables_.push_back(table_);
+  for (const CuAddress table : old_tables_) {
+    if (table != 0) site_.gpu.driver().MemFree(table);
+  }
+  site_.gpu.driver().StreamDestroy(stream_);
 }
 
 std::uint64_t TaskLauncher::BusyUntil(const Task& task) const {
@@ -154,17 +167,11 @@ Status TaskLauncher::LaunchBody(RowsTask& task, std::uint64_t) {
   const Direction direction = DirectionOf(dst_on_device, src_on_device);
   const std::size_t most_pitch = site_.gpu.facts().most_pitch;
   const bool reachable = task.dst && task.src;  // a kernel cannot touch pageable memory
-  PathChoice choice =
-      site_.paths.ForRows(direction, rows.width, rows.dst_pitch <= most_pitch && rows.src_pitch <= most_pitch);
+  PathChoice choice = site_.paths.ForRows(direction, rows.width, RowsUnit(rows),
+                                          rows.dst_pitch <= most_pitch && rows.src_pitch <= most_pitch);
   if (!reachable) choice = {CopyPath::kEngine, "a kernel cannot touch pageable memory"};
   LogChoice(Text(rows.height, " rows of ", rows.width, " bytes"), direction, choice);
-  if (choice.path == CopyPath::kKernel) {
-    RowsArgument argument{AddressOf(rows.dst), AddressOf(rows.src), rows.dst_pitch,
-                          rows.src_pitch,      rows.width,          rows.height};
-    unsigned team_bits = TeamBitsFor(rows.width);
-    std::array<void*, 2> arguments = {&argument, &team_bits};
-    return Launch(site_.gpu.kernels().rows, site_.paths.BlocksFor(direction), arguments);
-  }
+  if (choice.path == CopyPath::kKernel) return CopyRowsByKernel(rows, direction);
   CuCopy2d copy{};
   copy.src_type = src_on_device ? cu::kMemoryDevice : cu::kMemoryHost;
   copy.src_host = rows.src;
@@ -177,6 +184,21 @@ Status TaskLauncher::LaunchBody(RowsTask& task, std::uint64_t) {
   copy.width = rows.width;
   copy.height = rows.height;
   return site_.gpu.Check(site_.gpu.driver().Copy2d(&copy, stream_), "cuMemcpy2DAsync");
+}
+
+Status TaskLauncher::CopyRowsByKernel(const Rows& rows, Direction direction) {
+  RowsArgument argument{AddressOf(rows.dst), AddressOf(rows.src), rows.dst_pitch,
+                        rows.src_pitch,      rows.width,          rows.height};
+  const unsigned blocks = site_.paths.BlocksFor(direction);
+  const Kernels& kernels = site_.gpu.kernels();
+  const std::size_t unit = RowsUnit(rows);
+  if (unit >= kWordBytes) {
+    std::array<void*, 1> arguments = {&argument};
+    return Launch(unit == kVectorBytes ? kernels.rows_of_vectors : kernels.rows_of_words, blocks, arguments);
+  }
+  unsigned team_bits = TeamBitsFor(rows.width);
+  std::array<void*, 2> arguments = {&argument, &team_bits};
+  return Launch(kernels.rows, blocks, arguments);
 }
 
 Status TaskLauncher::LaunchBody(FillTask& task, std::uint64_t) {
@@ -197,7 +219,7 @@ Status TaskLauncher::LaunchBody(BatchTask& task, std::uint64_t value) {
   }
   if (content.captured != nullptr) return CopyCaptured(content, value);
   const Direction direction = DirectionOf(content);
-  PathChoice choice = site_.paths.ForBatch(direction, content.segments.size(), content.bytes);
+  PathChoice choice = site_.paths.ForBatch(content.segments.size(), content.bytes);
   if (choice.path == CopyPath::kBatchCall && site_.gpu.driver().CopyBatch == nullptr)
     choice = {CopyPath::kEngine, "the driver has no batch call"};
   if (content.pageable) choice = {CopyPath::kEngine, "a kernel cannot touch pageable memory"};
@@ -218,20 +240,22 @@ Status TaskLauncher::CopySegments(const BatchTask::Content& content, Direction d
 }
 
 Status TaskLauncher::CopyByBatchCall(const BatchTask::Content& content) {
-  std::vector<CuAddress> dsts, srcs;
-  std::vector<std::size_t> sizes;
+  batch_dsts_.clear();
+  batch_srcs_.clear();
+  batch_sizes_.clear();
   static_cast<void>(ForJoined(content.segments, [&](const Segment& segment) -> Status {
-    dsts.push_back(AddressOf(segment.dst));
-    srcs.push_back(AddressOf(segment.src));
-    sizes.push_back(segment.bytes);
+    batch_dsts_.push_back(AddressOf(segment.dst));
+    batch_srcs_.push_back(AddressOf(segment.src));
+    batch_sizes_.push_back(segment.bytes);
     return {};
   }));
   CuBatchAttributes attributes;
   std::size_t first = 0;
   std::size_t failed = 0;
-  return site_.gpu.Check(site_.gpu.driver().CopyBatch(dsts.data(), srcs.data(), sizes.data(), sizes.size(),
-                                                      &attributes, &first, 1, &failed, stream_),
-                         "cuMemcpyBatchAsync");
+  return site_.gpu.Check(
+      site_.gpu.driver().CopyBatch(batch_dsts_.data(), batch_srcs_.data(), batch_sizes_.data(), batch_sizes_.size(),
+                                   &attributes, &first, 1, &failed, stream_),
+      "cuMemcpyBatchAsync");
 }
 
 Status TaskLauncher::CopyByKernel(const BatchTask::Content& content, Direction direction, std::uint64_t value) {
@@ -244,10 +268,12 @@ Status TaskLauncher::CopyByKernel(const BatchTask::Content& content, Direction d
   unsigned team_bits = TeamBitsFor(std::min(piece_bytes, content.bytes / content.segments.size()));
   std::size_t count = 0;
   std::size_t launched = 0;
+  std::size_t launch_at = kFirstLaunchPieces;
   const auto launch = [&]() -> Status {
     CuAddress first = AddressOf(pieces + launched);
     auto number = static_cast<unsigned>(count - launched);
     launched = count;
+    launch_at = 2 * count;
     std::array<void*, 3> arguments = {&first, &number, &team_bits};
     return Launch(site_.gpu.kernels().pieces, blocks, arguments);
   };
@@ -256,7 +282,7 @@ Status TaskLauncher::CopyByKernel(const BatchTask::Content& content, Direction d
       pieces[count++] = {AddressOf(segment.dst + done), AddressOf(segment.src + done),
                          std::min(piece_bytes, segment.bytes - done)};
     }
-    return count - launched >= kPiecesPerLaunch ? launch() : Status();
+    return count >= launch_at ? launch() : Status();
   });
   if (!status.ok() || count == launched) return status;
   return launch();
@@ -289,23 +315,26 @@ Result<std::byte*> TaskLauncher::TakePinned(std::size_t bytes, std::uint64_t val
 }
 
 Status TaskLauncher::UpdateRanges(std::uint64_t value) {
-  if (ranges_block_.bytes != 0 && ranges_version_ == site_.device_memory.version()) return {};
-  ranges_version_ = site_.device_memory.CopyRanges(ranges_);
-  if (ranges_block_.bytes / sizeof(RangeArgument) < ranges_.size() + 2) {
-    auto block = site_.device_memory.Allocate((ranges_.size() + 2) * 2 * sizeof(RangeArgument), Pages::kNormal);
-    if (!block.ok()) return block.TakeStatus();
-    attachments_.push_back({.value = value, .device = std::exchange(ranges_block_, *block)});
-    ranges_version_ = site_.device_memory.CopyRanges(ranges_);
+  if (table_ != 0 && ranges_version_ == site_.device_memory.version()) return {};
+  const std::uint64_t version = site_.device_memory.CopyRanges(ranges_);
+  if (table_ranges_ < ranges_.size()) {
+    const std::size_t room = std::max(ranges_.size() * 2, kLeastTableRanges);
+    CuAddress table = 0;
+    if (Status made = site_.gpu.Check(site_.gpu.driver().MemAlloc(&table, room * sizeof(RangeArgument)),
+                                      "a table of device memory");
+        !made.ok()) {
+      return made;
+    }
+    if (table_ != 0) old_tables_.push_back(table_);
+    table_ = table;
+    table_ranges_ = room;
   }
-  // A program's operands must not lead into the table itself.
-  std::erase_if(ranges_, [&](const auto& range) { return range.begin == ranges_block_.address; });
-  range_count_ = ranges_.size();
-  if (ranges_.empty()) return {};
   const std::size_t bytes = ranges_.size() * sizeof(RangeArgument);
   auto memory = TakePinned(bytes, value);
   if (!memory.ok()) return memory.TakeStatus();
   std::memcpy(*memory, ranges_.data(), bytes);
-  return site_.gpu.Check(site_.gpu.driver().CopyHostToDevice(ranges_block_.address, *memory, bytes, stream_),
+  ranges_version_ = version;
+  return site_.gpu.Check(site_.gpu.driver().CopyHostToDevice(table_, *memory, bytes, stream_),
                          "uploading the table of device memory");
 }
 
@@ -326,8 +355,8 @@ Status TaskLauncher::LaunchBody(IndirectTask& task, std::uint64_t value) {
       .dst_offset = content.dst_offset,
       .src_offset = content.src_offset,
       .bytes = content.bytes,
-      .ranges = ranges_block_.address,
-      .range_count = range_count_,
+      .ranges = table_,
+      .range_count = ranges_.size(),
       .failure = AddressOf(failure)};
   attachments_.push_back({.value = value, .freed_memory = std::move(held), .failure = failure, .indirect = &content});
   std::array<void*, 1> arguments = {&argument};
@@ -359,7 +388,6 @@ void TaskLauncher::Retire(std::uint64_t done, std::vector<DeviceFailure>& failur
     const Attachment attachment = std::move(attachments_.front());
     attachments_.pop_front();
     if (attachment.pinned.bytes != 0) site_.pinned_memory.Free(attachment.pinned);
-    if (attachment.device.bytes != 0) site_.device_memory.Free(attachment.device);
     if (attachment.failure != nullptr && attachment.failure->failed != 0)
       failures.push_back({attachment.value, FailureOf(*attachment.failure, *attachment.indirect)});
   }
@@ -369,7 +397,6 @@ void TaskLauncher::Retire(std::uint64_t done, std::vector<DeviceFailure>& failur
 void TaskLauncher::Abandon() {
   for (const Attachment& attachment : attachments_) {
     if (attachment.pinned.bytes != 0) site_.pinned_memory.Free(attachment.pinned);
-    if (attachment.device.bytes != 0) site_.device_memory.Free(attachment.device);
   }
   attachments_.clear();
   ring_.Retire(UINT64_MAX);

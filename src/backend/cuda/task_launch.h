@@ -65,6 +65,7 @@ class TaskLauncher {
   Status CopySegments(const BatchTask::Content& content, Direction direction);
   Status CopyByBatchCall(const BatchTask::Content& content);
   Status CopyByKernel(const BatchTask::Content& content, Direction direction, std::uint64_t value);
+  Status CopyRowsByKernel(const Rows& rows, Direction direction);
   Status CopyCaptured(const BatchTask::Content& content, std::uint64_t value);
   Status Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
   /// Pinned memory until the value is over: of the ring, or of its own where that is too small.
@@ -76,7 +77,6 @@ class TaskLauncher {
   struct Attachment {
     std::uint64_t value;
     MemoryBlock pinned;                                   ///< given back
-    MemoryBlock device;                                   ///< given back
     std::shared_ptr<ReservedMemory::Epoch> freed_memory;  ///< let go
     const IndirectFailure* failure = nullptr;             ///< looked at, with the task that it is of
     const IndirectTask::Content* indirect = nullptr;
@@ -86,11 +86,15 @@ class TaskLauncher {
   const CuStream stream_;
   PinnedRing ring_;
   std::deque<Attachment> attachments_;
-  // The table of device memory that this stream's kernels look into.
-  MemoryBlock ranges_block_;
+  // The table of device memory that this stream's kernels look into. Memory of the driver's, not of the program's share.
+  CuAddress table_ = 0;
+  std::size_t table_ranges_ = 0;       // room
+  std::vector<CuAddress> old_tables_;  // that kernels may still look into
   std::uint64_t ranges_version_ = 0;
-  std::size_t range_count_ = 0;
   std::vector<ReservedMemory::Range> ranges_;
+  // Arguments of the driver's batch call, kept for their memory.
+  std::vector<CuAddress> batch_dsts_, batch_srcs_;
+  std::vector<std::size_t> batch_sizes_;
 };
 
 }  // namespace sampan::cuda

@@ -131,36 +131,102 @@ __device__ inline Place PlaceInGrid(unsigned team_bits) {
   return {thread >> team_bits, threads >> team_bits, {thread & (step - 1), step}};
 }
 
-/// Whether [address, +bytes) lies in one of the sorted ranges.
-__device__ inline bool Inside(DeviceAddress address, Size bytes, DeviceAddress ranges, Size count) {
-  Size low = 0;
-  Size high = count;
-  while (low < high) {
-    const Size middle = (low + high) / 2;
-    if (LoadAddress(ranges + middle * sizeof(RangeArgument)) <= address) {
-      low = middle + 1;
-    } else {
-      high = middle;
+__device__ inline Vector Load(DeviceAddress from, const Vector*) { return LoadVector(from); }
+__device__ inline unsigned Load(DeviceAddress from, const unsigned*) { return LoadWord(from); }
+__device__ inline void Store(DeviceAddress to, const Vector& vector) { StoreVector(to, vector); }
+__device__ inline void Store(DeviceAddress to, unsigned word) { StoreWord(to, word); }
+
+constexpr int kRowsInFlight = 4;
+
+/// Rows of whole units. Neighbouring threads have neighbouring units of a row, or of the next one where rows are
+/// shorter than a block is wide, and each has several rows under way.
+template <typename Unit>
+__device__ inline void CopyRowsOf(const RowsArgument& rows) {
+  constexpr Size kUnit = sizeof(Unit);
+  const unsigned units = static_cast<unsigned>(rows.width / kUnit);
+  const unsigned threads = ThreadsPerBlock();
+  const unsigned columns = units < threads ? units : threads;  // threads to a row
+  const unsigned rows_at_once = threads / columns;
+  const unsigned row_in_block = ThreadInBlock() / columns;
+  const unsigned column = ThreadInBlock() - row_in_block * columns;
+  if (row_in_block >= rows_at_once) return;
+  const Size step = static_cast<Size>(Blocks()) * rows_at_once;
+  for (Size row = static_cast<Size>(BlockInGrid()) * rows_at_once + row_in_block; row < rows.height;
+       row += kRowsInFlight * step) {
+    for (unsigned at = column; at < units; at += columns) {
+      const DeviceAddress src = rows.src + row * rows.src_pitch + at * kUnit;
+      const DeviceAddress dst = rows.dst + row * rows.dst_pitch + at * kUnit;
+      if (row + (kRowsInFlight - 1) * step < rows.height) {
+        Unit kept[kRowsInFlight];
+#pragma unroll
+        for (int k = 0; k < kRowsInFlight; ++k)
+          kept[k] = Load(src + k * step * rows.src_pitch, static_cast<const Unit*>(nullptr));
+#pragma unroll
+        for (int k = 0; k < kRowsInFlight; ++k)
+          Store(dst + k * step * rows.dst_pitch, kept[k]);
+      } else {
+        for (Size k = 0; row + k * step < rows.height; ++k) {
+          Store(dst + k * step * rows.dst_pitch,
+                Load(src + k * step * rows.src_pitch, static_cast<const Unit*>(nullptr)));
+        }
+      }
     }
   }
-  if (low == 0) return false;
-  const DeviceAddress end = LoadAddress(ranges + (low - 1) * sizeof(RangeArgument) + sizeof(DeviceAddress));
-  return address < end && bytes <= end - address;
+}
+
+/// Tiles of a long copy: a block takes neighbouring ones, so that memory is swept in order.
+__device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vectors) {
+  const Size tile = static_cast<Size>(ThreadsPerBlock()) * kVectorsInFlight;
+  const Size whole = vectors / tile;
+  for (Size i = BlockInGrid(); i < whole; i += Blocks()) {
+    const Size first = i * tile + ThreadInBlock();
+    Vector kept[kVectorsInFlight];
+#pragma unroll
+    for (int k = 0; k < kVectorsInFlight; ++k)
+      kept[k] = LoadVector(src + 16 * (first + k * ThreadsPerBlock()));
+#pragma unroll
+    for (int k = 0; k < kVectorsInFlight; ++k)
+      StoreVector(dst + 16 * (first + k * ThreadsPerBlock()), kept[k]);
+  }
+  const Size thread = static_cast<Size>(BlockInGrid()) * ThreadsPerBlock() + ThreadInBlock();
+  const Size done = whole * tile;
+  CopyVectors(dst + 16 * done, src + 16 * done, vectors - done,
+              {thread, static_cast<Size>(Blocks()) * ThreadsPerBlock()});
 }
 
 }  // namespace
 
-/// A team of 2^team_bits threads to a piece.
+/// A team of 2^team_bits threads to a piece. The next piece's description, which comes from the host, is fetched while
+/// this one is copied.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
     sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits) {
   const Place place = PlaceInGrid(team_bits);
-  for (Size i = place.team; i < count; i += place.teams) {
-    const DeviceAddress piece = pieces + i * sizeof(PieceArgument);
-    const DeviceAddress dst = LoadAddress(piece);
-    const DeviceAddress src = LoadAddress(piece + 8);
-    const Size bytes = LoadAddress(piece + 16);
+  Size i = place.team;
+  if (i >= count) return;
+  DeviceAddress piece = pieces + i * sizeof(PieceArgument);
+  DeviceAddress dst = LoadAddress(piece);
+  DeviceAddress src = LoadAddress(piece + 8);
+  Size bytes = LoadAddress(piece + 16);
+  for (;;) {
+    i += place.teams;
+    piece = pieces + (i < count ? i : count - 1) * sizeof(PieceArgument);
+    const DeviceAddress next_dst = LoadAddress(piece);
+    const DeviceAddress next_src = LoadAddress(piece + 8);
+    const Size next_bytes = LoadAddress(piece + 16);
     CopyPiece(dst, src, bytes, place.member);
+    if (i >= count) return;
+    dst = next_dst;
+    src = next_src;
+    bytes = next_bytes;
   }
+}
+
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock) sampan_copy_rows_of_vectors(RowsArgument rows) {
+  CopyRowsOf<Vector>(rows);
+}
+
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock) sampan_copy_rows_of_words(RowsArgument rows) {
+  CopyRowsOf<unsigned>(rows);
 }
 
 /// A team of 2^team_bits threads to a row.
@@ -172,31 +238,36 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
 }
 
 /// Reads its operands when it runs, holds them against the table of what may be touched, and copies.
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
-    sampan_copy_indirect(IndirectArgument argument) {
-  __shared__ DeviceAddress dst;
-  __shared__ DeviceAddress src;
-  __shared__ Size bytes;
-  if (ThreadInBlock() == 0) {
-    dst = LoadAddress(argument.dst_cell) + argument.dst_offset;
-    src = LoadAddress(argument.src_cell) + argument.src_offset;
-    bytes = argument.length_cell != 0 ? LoadWord(argument.length_cell) : argument.bytes;
-    const bool allowed = bytes == 0 || (Inside(dst, bytes, argument.ranges, argument.range_count) &&
-                                        Inside(src, bytes, argument.ranges, argument.range_count));
-    if (!allowed) {
-      if (BlockInGrid() == 0) {
-        auto* failure = reinterpret_cast<volatile IndirectFailure*>(argument.failure);
-        failure->dst = dst;
-        failure->src = src;
-        failure->bytes = bytes;
-        failure->failed = 1;
-      }
-      bytes = 0;
-    }
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock) sampan_copy_indirect(IndirectArgument argument) {
+  __shared__ unsigned found[2];
+  if (ThreadInBlock() < 2) found[ThreadInBlock()] = 0;
+  const DeviceAddress dst = LoadAddress(argument.dst_cell) + argument.dst_offset;
+  const DeviceAddress src = LoadAddress(argument.src_cell) + argument.src_offset;
+  const Size bytes = argument.length_cell != 0 ? LoadWord(argument.length_cell) : argument.bytes;
+  SyncBlock();
+  for (Size i = ThreadInBlock(); i < argument.range_count; i += ThreadsPerBlock()) {
+    const DeviceAddress begin = LoadAddress(argument.ranges + i * sizeof(RangeArgument));
+    const DeviceAddress end = LoadAddress(argument.ranges + i * sizeof(RangeArgument) + sizeof(DeviceAddress));
+    if (dst >= begin && dst < end && bytes <= end - dst) found[0] = 1;
+    if (src >= begin && src < end && bytes <= end - src) found[1] = 1;
   }
   SyncBlock();
+  if (bytes == 0) return;
+  if (found[0] == 0 || found[1] == 0) {
+    if (BlockInGrid() != 0 || ThreadInBlock() != 0) return;
+    auto* failure = reinterpret_cast<volatile IndirectFailure*>(argument.failure);
+    failure->dst = dst;
+    failure->src = src;
+    failure->bytes = bytes;
+    failure->failed = 1;
+    return;
+  }
   const Size thread = static_cast<Size>(BlockInGrid()) * ThreadsPerBlock() + ThreadInBlock();
-  CopyPiece(dst, src, bytes, {thread, static_cast<Size>(Blocks()) * ThreadsPerBlock()});
+  const Team all = {thread, static_cast<Size>(Blocks()) * ThreadsPerBlock()};
+  if (((dst | src) & 15) != 0) return CopyPiece(dst, src, bytes, all);
+  const Size vectors = bytes / 16;
+  CopyTiles(dst, src, vectors);
+  CopyBytes(dst + 16 * vectors, src + 16 * vectors, bytes - 16 * vectors, all);
 }
 
 }  // namespace sampan::cuda
