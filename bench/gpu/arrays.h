@@ -38,7 +38,8 @@ inline Arrays MakeOurs() {
   BENCH_ACL(aclrtMallocHost(&memory[0], kArrayBytes));
   BENCH_ACL(aclrtMalloc(&memory[1], kArrayBytes, ACL_MEM_MALLOC_HUGE_FIRST));
   BENCH_ACL(aclrtMalloc(&memory[2], kArrayBytes, ACL_MEM_MALLOC_HUGE_FIRST));
-  return {static_cast<std::byte*>(memory[0]), static_cast<std::byte*>(memory[1]), static_cast<std::byte*>(memory[2])};
+  return {static_cast<std::byte*>(memory[0]), static_cast<std::byte*>(memory[1]),
+          static_cast<std::byte*>(memory[2])};
 }
 
 inline Arrays MakeTheirs(const DriverSide& driver) {
@@ -65,12 +66,14 @@ inline std::byte* SrcOf(const Arrays& arrays, Way way) {
 }
 
 /// Ends the program when the bytes differ.
-inline void MustEqual(const std::byte* expected, const std::byte* got, std::size_t bytes, std::string_view what) {
+inline void MustEqual(const std::byte* expected, const std::byte* got, std::size_t bytes,
+                      std::string_view what) {
   if (std::memcmp(expected, got, bytes) == 0) return;
   std::size_t at = 0;
   while (expected[at] == got[at])
     ++at;
-  std::fprintf(stderr, "wrong bytes: %.*s, byte %zu of %zu\n", static_cast<int>(what.size()), what.data(), at, bytes);
+  std::fprintf(stderr, "wrong bytes: %.*s, byte %zu of %zu\n", static_cast<int>(what.size()), what.data(), at,
+               bytes);
   std::exit(1);
 }
 

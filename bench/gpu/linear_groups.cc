@@ -1,4 +1,5 @@
-// Linear copies: bandwidth, cost of submission, pageable memory, both directions at once, operands on the device.
+// Linear copies: bandwidth, cost of submission, pageable memory, both directions at once, operands on the
+// device.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -12,8 +13,9 @@ namespace {
 constexpr int kRounds = 7;
 
 aclrtMemcpyKind KindOf(Way way) {
-  return way == Way::kIn ? ACL_MEMCPY_HOST_TO_DEVICE
-                         : way == Way::kOut ? ACL_MEMCPY_DEVICE_TO_HOST : ACL_MEMCPY_DEVICE_TO_DEVICE;
+  return way == Way::kIn    ? ACL_MEMCPY_HOST_TO_DEVICE
+         : way == Way::kOut ? ACL_MEMCPY_DEVICE_TO_HOST
+                            : ACL_MEMCPY_DEVICE_TO_DEVICE;
 }
 
 void OursAsync(const World& world, Way way, std::size_t bytes, int stream = 0) {
@@ -35,8 +37,8 @@ void VerifyRoundTrip(World& world, std::size_t bytes) {
   OursAsync(world, Way::kWithin, bytes);
   world.Synchronize();
   std::memset(world.ours.host, 0, bytes);
-  BENCH_ACL(aclrtMemcpyAsync(world.ours.host, bytes, world.ours.second_device, bytes, ACL_MEMCPY_DEVICE_TO_HOST,
-                             world.streams[0]));
+  BENCH_ACL(aclrtMemcpyAsync(world.ours.host, bytes, world.ours.second_device, bytes,
+                             ACL_MEMCPY_DEVICE_TO_HOST, world.streams[0]));
   world.Synchronize();
   MustEqual(expected.data(), world.ours.host, bytes, "linear round trip");
 }
@@ -81,25 +83,6 @@ void RunSubmission(World& world) {
       world.driver.Synchronize();
     }
     const double their_us = Median(theirs) * 1e6 / kCopies;
-    // DIAGNOSE
-    const auto raw = [&](const char* name, auto call) {
-      std::vector<double> t;
-      for (int round = 0; round < 31; ++round) {
-        t.push_back(SecondsOf([&] { for (int i = 0; i < kCopies; ++i) call(); }));
-        world.driver.Synchronize();
-      }
-      std::printf("    diagnose %s %s: %.3f us\n", Name(way), name, Median(t) * 1e6 / kCopies);
-    };
-    for (const Arrays* arrays : {&world.ours, &world.theirs}) {
-      const char* whose = arrays == &world.ours ? "ours" : "theirs";
-      auto d = DstOf(*arrays, way), s2 = SrcOf(*arrays, way);
-      std::printf("%s\n", whose);
-      raw("any", [&] { world.driver->CopyAny((CuAddress)d, (CuAddress)s2, 4096, world.driver.stream()); });
-      if (way == Way::kIn) raw("htod", [&] { world.driver->CopyHostToDevice((CuAddress)d, s2, 4096, world.driver.stream()); });
-      if (way == Way::kOut) raw("dtoh", [&] { world.driver->CopyDeviceToHost(d, (CuAddress)s2, 4096, world.driver.stream()); });
-      if (way == Way::kWithin) raw("dtod", [&] { world.driver->CopyDeviceToDevice((CuAddress)d, (CuAddress)s2, 4096, world.driver.stream()); });
-    }
-    raw("getctx", [&] { CuContext c; world.driver->ContextGetCurrent(&c); });
     world.report.Add({.group = "submission of 4 KiB",
                       .direction = Name(way),
                       .entry_bytes = 4 * kKiB,
@@ -123,18 +106,18 @@ void RunPageable(World& world) {
   MustEqual(expected.data(), pageable, kBytes, "pageable round trip");
   for (const std::size_t bytes : {64 * kKiB, kMiB, 16 * kMiB, kBytes}) {
     const int rounds = bytes < kBytes ? 21 : 5;
-    const auto in = Measure({[&] {
-                               BENCH_ACL(aclrtMemcpy(world.ours.device, bytes, pageable, bytes,
-                                                     ACL_MEMCPY_HOST_TO_DEVICE));
-                             },
-                             [&] { world.driver.CopyBlocking(world.theirs.device, pageable, bytes); }},
-                            rounds);
-    const auto out = Measure({[&] {
-                                BENCH_ACL(aclrtMemcpy(pageable, bytes, world.ours.device, bytes,
-                                                      ACL_MEMCPY_DEVICE_TO_HOST));
-                              },
-                              [&] { world.driver.CopyBlocking(pageable, world.theirs.device, bytes); }},
-                             rounds);
+    const auto in = Measure(
+        {[&] {
+           BENCH_ACL(aclrtMemcpy(world.ours.device, bytes, pageable, bytes, ACL_MEMCPY_HOST_TO_DEVICE));
+         },
+         [&] { world.driver.CopyBlocking(world.theirs.device, pageable, bytes); }},
+        rounds);
+    const auto out = Measure(
+        {[&] {
+           BENCH_ACL(aclrtMemcpy(pageable, bytes, world.ours.device, bytes, ACL_MEMCPY_DEVICE_TO_HOST));
+         },
+         [&] { world.driver.CopyBlocking(pageable, world.theirs.device, bytes); }},
+        rounds);
     for (const auto& [name, times] : {std::pair{"H2D", &in}, {"D2H", &out}}) {
       world.report.Add({.group = "pageable, blocking",
                         .direction = name,
@@ -184,18 +167,20 @@ void RunIndirect(World& world) {
   const auto kind = ACL_MEMCPY_INNER_DEVICE_TO_DEVICE;
   const auto by_descriptor = [&] { BENCH_ACL(aclrtMemcpyAsyncWithDesc(descriptor, kind, world.streams[0])); };
   const auto by_offset = [&](std::size_t bytes) {
-    BENCH_ACL(aclrtMemcpyAsyncWithOffset(dst_cell, bytes, 0, const_cast<const void**>(dst_cell + 1), bytes, 0, kind,
-                                         world.streams[0]));
+    BENCH_ACL(aclrtMemcpyAsyncWithOffset(dst_cell, bytes, 0, const_cast<const void**>(dst_cell + 1), bytes, 0,
+                                         kind, world.streams[0]));
   };
   const auto set = [&](std::size_t bytes) {
-    BENCH_ACL(aclrtSetMemcpyDesc(descriptor, kind, world.ours.device, world.ours.second_device, bytes, nullptr));
+    BENCH_ACL(
+        aclrtSetMemcpyDesc(descriptor, kind, world.ours.device, world.ours.second_device, bytes, nullptr));
   };
   // Random bytes through both.
   constexpr std::size_t kVerified = 64 * kMiB + 12;
   std::vector<std::byte> expected(kVerified), got(kVerified);
   for (const bool descriptors : {true, false}) {
     FillRandom(expected.data(), kVerified, descriptors ? 21 : 22);
-    BENCH_ACL(aclrtMemcpy(world.ours.device, kVerified, expected.data(), kVerified, ACL_MEMCPY_HOST_TO_DEVICE));
+    BENCH_ACL(
+        aclrtMemcpy(world.ours.device, kVerified, expected.data(), kVerified, ACL_MEMCPY_HOST_TO_DEVICE));
     BENCH_ACL(aclrtMemset(world.ours.second_device, kVerified, 0, kVerified));
     set(kVerified);
     if (descriptors) {
@@ -204,15 +189,16 @@ void RunIndirect(World& world) {
       by_offset(kVerified);
     }
     world.Synchronize();
-    BENCH_ACL(aclrtMemcpy(got.data(), kVerified, world.ours.second_device, kVerified, ACL_MEMCPY_DEVICE_TO_HOST));
+    BENCH_ACL(
+        aclrtMemcpy(got.data(), kVerified, world.ours.second_device, kVerified, ACL_MEMCPY_DEVICE_TO_HOST));
     MustEqual(expected.data(), got.data(), kVerified / 8 * 8, descriptors ? "descriptor" : "offset");
   }
   for (const std::size_t bytes : {64 * kMiB, 256 * kMiB, kGiB}) {
     set(bytes);
-    const auto times = Measure({[&] { by_descriptor(), world.Synchronize(); },
-                                [&] { by_offset(bytes), world.Synchronize(); },
-                                [&] { TheirsAsync(world, Way::kWithin, bytes), world.driver.Synchronize(); }},
-                               kRounds);
+    const auto times = Measure(
+        {[&] { by_descriptor(), world.Synchronize(); }, [&] { by_offset(bytes), world.Synchronize(); },
+         [&] { TheirsAsync(world, Way::kWithin, bytes), world.driver.Synchronize(); }},
+        kRounds);
     for (int i = 0; i < 2; ++i) {
       world.report.Add({.group = i == 0 ? "descriptor copies" : "offset copies",
                         .direction = "D2D",

@@ -45,7 +45,10 @@ Status CheckArrays(const BatchArguments& arguments) {
       !present.ok()) {
     return present;
   }
-  for (size_t i = 0; i < arguments.entries; ++i) {
+  bool fits = true;
+  for (size_t i = 0; i < arguments.entries; ++i)
+    fits &= arguments.sizes[i] <= arguments.dst_maxs[i];  // without a branch: there may be thousands
+  for (size_t i = 0; !fits && i < arguments.entries; ++i) {
     if (arguments.dst_maxs[i] < arguments.sizes[i]) {
       return InvalidArgument(Text("entry ", i, ": sizes[", i, "] ", arguments.sizes[i],
                                   " is more than destMaxs[", i, "] ", arguments.dst_maxs[i]));

@@ -39,8 +39,8 @@ Status Register(const Registration& registration, const char* function) {
       !probed.ok()) {
     return probed;
   }
-  return memory.Register({caller->runtime.backend().host_registrar(), registration.address, registration.bytes,
-                          registration.read_only, function});
+  return memory.Register({caller->runtime.backend().host_registrar(), registration.address,
+                          registration.bytes, registration.read_only, function});
 }
 
 }  // namespace

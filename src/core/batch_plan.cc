@@ -17,6 +17,40 @@ Error AtEntry(std::size_t entry, std::string_view text) {
   return {Code::kParamInvalid, Text("entry ", entry, ": ", text), entry};
 }
 
+/// An allocation as entries are held against it. Empty: nothing fits.
+struct KnownRange {
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;
+  std::ptrdiff_t engine_delta = 0;
+
+  bool Holds(const void* pointer, std::size_t length) const {
+    const std::size_t offset = reinterpret_cast<std::uintptr_t>(pointer) - address;
+    return offset < bytes && length <= bytes - offset;
+  }
+  std::byte* EngineView(const void* pointer) const {
+    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(pointer) +
+                                        static_cast<std::uintptr_t>(engine_delta));
+  }
+};
+
+/// Takes entries from `first` on for as long as they lie in the two ranges; gives the first that does not, or
+/// `end`.
+std::size_t AppendRun(const BatchRequest& request, std::size_t first, std::size_t end,
+                      const KnownRange& dst_range, const KnownRange& src_range, BatchTask::Content& content) {
+  std::size_t total = 0;
+  std::size_t i = first;
+  for (; i < end; ++i) {
+    const std::size_t bytes = request.sizes[i];
+    const void* const dst = request.dsts[i];
+    const void* const src = request.srcs[i];
+    if (bytes - 1 >= kMostSegmentBytes || !dst_range.Holds(dst, bytes) || !src_range.Holds(src, bytes)) break;
+    content.segments.push_back({dst_range.EngineView(dst), src_range.EngineView(src), bytes});
+    total += bytes;
+  }
+  content.bytes += total;
+  return i;
+}
+
 /// Finds the memory of one side's entries; neighbours mostly lie in the same allocation.
 class SideLocator {
  public:
@@ -35,10 +69,17 @@ class SideLocator {
     const bool same = last_ != nullptr && last_->Contains(address) && bytes <= last_->BytesFrom(address);
     return same ? last_ : nullptr;
   }
+  /// What is known of the memory around a range that was found; nothing of pageable memory.
+  KnownRange RangeAt(const void* pointer, std::size_t bytes) const {
+    const Allocation* const allocation = Again(pointer, bytes);
+    if (allocation == nullptr) return {};
+    return {allocation->facts.address, allocation->facts.bytes, allocation->facts.engine_delta};
+  }
 
   Result<Found> Find(const void* pointer, std::size_t bytes) {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    if (const Allocation* same = Again(pointer, bytes)) return Found{same->facts.place, same->EngineView(address)};
+    if (const Allocation* same = Again(pointer, bytes))
+      return Found{same->facts.place, same->EngineView(address)};
     const MemoryArgument argument{name_, pointer, bytes};
     Location location;
     if (Status located = Locate(registry_, argument, location); !located.ok()) return located;
@@ -66,6 +107,10 @@ class SideLocator {
 std::string Describe(const ClaimedPlace& claim) {
   if (!claim.known) return "a location type that no memory has";
   return claim.on_device ? Text("memory of device ", claim.device) : std::string("host memory");
+}
+
+bool SameClaims(const BatchAttribute& one, const BatchAttribute& other) {
+  return one.dst == other.dst && one.src == other.src;
 }
 
 bool Matches(const ClaimedPlace& claim, const Place& place) {
@@ -104,24 +149,11 @@ Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) 
   CopyKind batch_direction{};
   std::size_t next_attribute = 0;
   const BatchAttribute* attribute = nullptr;
-  // The attribute that the allocations found last were held against: an entry in the same two needs no more checks.
-  const BatchAttribute* checked = nullptr;
   for (std::size_t i = 0; i < request.sizes.size(); ++i) {
     if (next_attribute < request.attributes.size() && request.attributes[next_attribute].first_entry == i) {
       attribute = &request.attributes[next_attribute++];
     }
     const std::size_t bytes = request.sizes[i];
-    if (checked == attribute && bytes - 1 < kMostSegmentBytes) {
-      const Allocation* const dst = dsts.Again(request.dsts[i], bytes);
-      const Allocation* const src = srcs.Again(request.srcs[i], bytes);
-      if (dst != nullptr && src != nullptr) {
-        content->segments.push_back({dst->EngineView(reinterpret_cast<std::uintptr_t>(request.dsts[i])),
-                                     src->EngineView(reinterpret_cast<std::uintptr_t>(request.srcs[i])), bytes});
-        content->bytes += bytes;
-        continue;
-      }
-    }
-    checked = nullptr;
     if (bytes == 0 && !request.zero_sizes_allowed) return AtEntry(i, "its size is 0");
     if (request.dsts[i] == nullptr) return AtEntry(i, "its dst is NULL");
     if (request.srcs[i] == nullptr) return AtEntry(i, "its src is NULL");
@@ -154,12 +186,28 @@ Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) 
           {dst->engine + done, src->engine + done, std::min(kMostSegmentBytes, bytes - done)});
     }
     content->bytes += bytes;
-    if (dsts.Again(request.dsts[i], bytes) != nullptr && srcs.Again(request.srcs[i], bytes) != nullptr)
-      checked = attribute;
+    // What holds for this entry holds for those behind it that lie in the same two allocations.
+    while (next_attribute < request.attributes.size() &&
+           SameClaims(request.attributes[next_attribute], *attribute)) {
+      ++next_attribute;
+    }
+    const std::size_t run_end = next_attribute < request.attributes.size()
+                                    ? request.attributes[next_attribute].first_entry
+                                    : request.sizes.size();
+    i = AppendRun(request, i + 1, run_end, dsts.RangeAt(request.dsts[i], bytes),
+                  srcs.RangeAt(request.srcs[i], bytes), *content) -
+        1;
   }
   if (content->segments.empty()) return Plan{.timing = Timing::kNothing};
   content->pageable = dsts.pageable() || srcs.pageable();
   const bool pageable = content->pageable;
+  if (request.sizes.size() == 1 && !pageable) {  // one entry is a copy like any other
+    const Segment& first = content->segments.front();
+    return Plan{CopyTask{{first.dst, first.src, content->bytes},
+                         std::move(content->memory[0]),
+                         std::move(content->memory[1])},
+                Timing::kQueued};
+  }
   return Plan{BatchTask{std::move(content)}, pageable ? Timing::kDrainThenNow : Timing::kQueued};
 }
 

@@ -43,6 +43,8 @@ struct ClaimedPlace {
   bool on_device = false;
   bool known = true;  ///< false for a type that matches nothing
   std::uint32_t device = 0;
+
+  bool operator==(const ClaimedPlace&) const = default;
 };
 
 /// Holds for the entries from first_entry to the next attribute's.

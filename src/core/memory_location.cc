@@ -96,7 +96,8 @@ bool Accessible(std::uintptr_t address, std::size_t bytes, HostAccess access) {
   const std::uintptr_t first = address / page * page;
   const std::uintptr_t last = address + bytes - 1;
   if (last < address) return false;
-  // The kernel would walk every page. Memory without a file has nothing to find there that its mapping does not say.
+  // The kernel would walk every page. Memory without a file has nothing to find there that its mapping does
+  // not say.
   if (bytes >= kLargeRange && MapsAllow(address, last, access, Mappings::kAnonymous)) return true;
   const int advice = access == HostAccess::kRead ? MADV_POPULATE_READ : MADV_POPULATE_WRITE;
   if (::madvise(reinterpret_cast<void*>(first), last - first + 1, advice) == 0) return true;

@@ -144,7 +144,8 @@ void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
   // The addresses become free only now, and nobody can find the record: it left the map when its life ended.
   const Origin& origin = record.origin;
   if (origin.source != nullptr) origin.source->Free(origin.block);
-  if (origin.registrar != nullptr) origin.registrar->Unregister(reinterpret_cast<void*>(record.facts.address));
+  if (origin.registrar != nullptr)
+    origin.registrar->Unregister(reinterpret_cast<void*>(record.facts.address));
   const std::lock_guard lock(mutex_);
   unused_records_.push_back(&record);
 }

@@ -32,12 +32,12 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
                                                 .paths = settings.copy_paths,
                                                 .faults = &Faults()}));
   }
-  return AsBackend(
-      emulated::EmulatedBackend::Create({.devices = settings.devices != 0 ? settings.devices : kEmulatedDevices,
-                                         .device_bytes = settings.device_bytes,
-                                         .engines = settings.engines,
-                                         .schedule = settings.schedule,
-                                         .faults = &Faults()}));
+  return AsBackend(emulated::EmulatedBackend::Create(
+      {.devices = settings.devices != 0 ? settings.devices : kEmulatedDevices,
+       .device_bytes = settings.device_bytes,
+       .engines = settings.engines,
+       .schedule = settings.schedule,
+       .faults = &Faults()}));
 }
 
 Result<Runtime*> MakeRuntime() {
@@ -52,10 +52,10 @@ Result<Runtime*> MakeRuntime() {
   auto backend = MakeBackend(*settings);
   if (!backend.ok()) return backend.TakeStatus();
   auto visible_devices = ReadVisibleDevices((*backend)->device_count());
-  auto runtime = std::make_unique<Runtime>(
-      std::move(*backend), RuntimeOptions{.profile = settings->profile,
-                                          .visible_devices = std::move(visible_devices),
-                                          .with_backtraces = settings->backtrace});
+  auto runtime = std::make_unique<Runtime>(std::move(*backend),
+                                           RuntimeOptions{.profile = settings->profile,
+                                                          .visible_devices = std::move(visible_devices),
+                                                          .with_backtraces = settings->backtrace});
   ReportHostFaults(runtime->memory());
   return runtime.release();
 }

@@ -177,8 +177,9 @@ Result<Settings> ReadSettings() {
   if (settings.backend == BackendKind::kCuda) {
     const bool schedule = settings.schedule.kind != emulated::Schedule::Kind::kParallel;
     if (schedule || settings.engines != 0) {
-      return Error{Code::kDeviceSetupError, Text(schedule ? "SAMPAN_SCHEDULE" : "SAMPAN_ENGINES",
-                                                 " is for emulated devices: SAMPAN_BACKEND=cuda does not take it")};
+      return Error{Code::kDeviceSetupError,
+                   Text(schedule ? "SAMPAN_SCHEDULE" : "SAMPAN_ENGINES",
+                        " is for emulated devices: SAMPAN_BACKEND=cuda does not take it")};
     }
   }
   return settings;

@@ -15,9 +15,9 @@ namespace sampan::test {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-constexpr const char* kSettings[] = {"SAMPAN_BACKEND", "SAMPAN_DEVICES",   "SAMPAN_DEVICE_MEMORY",
-                                     "SAMPAN_ENGINES", "SAMPAN_PROFILE",   "SAMPAN_SCHEDULE",
-                                     "SAMPAN_FAULT",   "SAMPAN_BACKTRACE", "SAMPAN_HELP",
+constexpr const char* kSettings[] = {"SAMPAN_BACKEND",   "SAMPAN_DEVICES",    "SAMPAN_DEVICE_MEMORY",
+                                     "SAMPAN_ENGINES",   "SAMPAN_PROFILE",    "SAMPAN_SCHEDULE",
+                                     "SAMPAN_FAULT",     "SAMPAN_BACKTRACE",  "SAMPAN_HELP",
                                      "SAMPAN_COPY_PATH", "SAMPAN_COPY_BLOCKS"};
 
 /// Removes the settings that this process was started with.

@@ -1,4 +1,5 @@
-// Says whether the CUDA backend can work here: 0 yes, 77 there is no GPU or no driver, 1 there is one that fails.
+// Says whether the CUDA backend can work here: 0 yes, 77 there is no GPU or no driver, 1 there is one that
+// fails.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

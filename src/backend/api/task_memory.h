@@ -17,7 +17,8 @@ inline Status Freed(const AllocationUse& use) {
           Text("memory was freed while a copy on it was queued: ", Describe(*use.get()))};
 }
 
-/// Refuses memory that was freed before the task came to execute. Pageable memory has no record and is not asked.
+/// Refuses memory that was freed before the task came to execute. Pageable memory has no record and is not
+/// asked.
 inline Status CheckLive(const AllocationUse& use) {
   return Live(use) ? Status() : Freed(use);
 }

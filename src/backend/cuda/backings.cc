@@ -61,7 +61,8 @@ class PinnedBacking final : public Backing {
 
   Status Commit(std::uintptr_t address, std::size_t bytes) override {
     void* const memory = reinterpret_cast<void*>(address);
-    if (::mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+    if (::mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+        MAP_FAILED)
       return {Code::kMemoryAllocation, Text("the system has none: ", std::strerror(errno))};
     ::madvise(memory, bytes, MADV_HUGEPAGE);
     Status registered = registrations_.RegisterNew(memory, bytes);
@@ -93,9 +94,8 @@ Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemor
   const CuResult reserved =
       gpu.driver().AddressReserve(&base, options.reserved_bytes, ReservedMemory::kUnitBytes, 0, 0);
   if (reserved != cu::kSuccess) {
-    return Error{Code::kDeviceSetupError,
-                 Text("cannot set up ", options.name, ": ", options.reserved_bytes,
-                      " bytes of addresses: ", Describe(gpu.driver(), reserved))};
+    return Error{Code::kDeviceSetupError, Text("cannot set up ", options.name, ": ", options.reserved_bytes,
+                                               " bytes of addresses: ", Describe(gpu.driver(), reserved))};
   }
   options.base = base;
   return std::make_unique<ReservedMemory>(options, std::make_unique<DeviceBacking>(gpu, reachable_from));
@@ -112,7 +112,8 @@ Result<std::unique_ptr<ReservedMemory>> MakePinnedMemory(HostRegistrations& regi
                                                " bytes of addresses: ", std::strerror(errno))};
   }
   const auto address = reinterpret_cast<std::uintptr_t>(start);
-  options.base = (address + ReservedMemory::kUnitBytes - 1) / ReservedMemory::kUnitBytes * ReservedMemory::kUnitBytes;
+  options.base =
+      (address + ReservedMemory::kUnitBytes - 1) / ReservedMemory::kUnitBytes * ReservedMemory::kUnitBytes;
   return std::make_unique<ReservedMemory>(options, std::make_unique<PinnedBacking>(registrations));
 }
 

@@ -9,20 +9,22 @@ namespace sampan::cuda {
 namespace {
 
 constexpr std::size_t kKiB = 1024;
+constexpr std::size_t kMostBlocks = std::size_t{1} << 16;
 
 /// The first row whose name fits. Measured with bench_gpu; the last row is for GPUs nobody has measured.
 constexpr std::array kTable = {
     PathLimits{.gpu = "H200",
                .batch_kernel_below = 384 * kKiB,
                .batch_kernel_from_entries = 10,
-               .rows_h2d_to = 56,
+               .rows_h2d_to = 40,
                .rows_h2d_odd_to = 48,
                .rows_d2h_to = 120,
                .rows_d2h_odd_to = 0,
                .rows_d2d_to = SIZE_MAX,
                .rows_d2d_odd_to = 128,
                .link_blocks = 32,
-               .memory_blocks = 2},
+               .memory_blocks = 2,
+               .bytes_per_block = 32 * kKiB},
     PathLimits{.gpu = "",
                .batch_kernel_below = 64 * kKiB,
                .batch_kernel_from_entries = 16,
@@ -33,12 +35,14 @@ constexpr std::array kTable = {
                .rows_d2d_to = SIZE_MAX,
                .rows_d2d_odd_to = 64,
                .link_blocks = 32,
-               .memory_blocks = 2},
+               .memory_blocks = 2,
+               .bytes_per_block = 32 * kKiB},
 };
 
 const PathLimits& FindLimits(std::string_view gpu_name) {
-  return *std::find_if(kTable.begin(), kTable.end() - 1,
-                       [&](const PathLimits& row) { return gpu_name.find(row.gpu) != std::string_view::npos; });
+  return *std::find_if(kTable.begin(), kTable.end() - 1, [&](const PathLimits& row) {
+    return gpu_name.find(row.gpu) != std::string_view::npos;
+  });
 }
 
 }  // namespace
@@ -82,7 +86,8 @@ PathChoice CopyPaths::ForBatch(std::size_t entries, std::size_t bytes) const {
   return {CopyPath::kBatchCall, "an engine is faster on long entries"};
 }
 
-PathChoice CopyPaths::ForRows(Direction direction, std::size_t width, std::size_t unit, bool engine_takes) const {
+PathChoice CopyPaths::ForRows(Direction direction, std::size_t width, std::size_t unit,
+                              bool engine_takes) const {
   if (!engine_takes) return {CopyPath::kKernel, "the driver's 2D copy does not take this pitch"};
   if (settings_.path) {
     const bool kernel = *settings_.path == CopyPath::kKernel;
@@ -96,10 +101,24 @@ PathChoice CopyPaths::ForRows(Direction direction, std::size_t width, std::size_
   return {CopyPath::kEngine, "an engine is faster on rows of this width"};
 }
 
-unsigned CopyPaths::BlocksFor(Direction direction) const {
+unsigned CopyPaths::Within(std::size_t wanted, std::size_t most) const {
   if (settings_.blocks != 0) return settings_.blocks;
-  if (direction == Direction::kDeviceToDevice) return multiprocessors_ * limits_.memory_blocks;
-  return std::min(limits_.link_blocks, multiprocessors_);
+  return static_cast<unsigned>(std::clamp<std::size_t>(wanted, 1, most));
+}
+
+unsigned CopyPaths::BlocksForPieces(std::size_t most) const {
+  return Within(most, std::min(limits_.link_blocks, multiprocessors_));
+}
+
+unsigned CopyPaths::BlocksForRows(Direction direction, std::size_t most) const {
+  if (direction != Direction::kDeviceToDevice) return BlocksForPieces(most);
+  return Within(most, std::size_t{multiprocessors_} * limits_.memory_blocks);
+}
+
+unsigned CopyPaths::BlocksForBytes(std::size_t bytes) const {
+  // A copy that turns out longer than expected still finds the whole GPU.
+  return std::max(Within(bytes / limits_.bytes_per_block, kMostBlocks),
+                  Within(multiprocessors_, kMostBlocks));
 }
 
 }  // namespace sampan::cuda

@@ -41,8 +41,10 @@ struct PathLimits {
   std::size_t rows_d2d_to, rows_d2d_odd_to;
   /// Blocks of a kernel that the link to the host limits: a few saturate it, the rest of the GPU stays free.
   unsigned link_blocks;
-  /// Blocks for each multiprocessor, of a kernel that only memory limits.
+  /// Blocks for each multiprocessor, of a row kernel that only memory limits.
   unsigned memory_blocks;
+  /// What a block of a linear kernel copies: so many blocks sweep memory in order, which is fastest.
+  std::size_t bytes_per_block;
 };
 
 /// Immutable.
@@ -51,12 +53,17 @@ class CopyPaths {
   CopyPaths(std::string_view gpu_name, unsigned multiprocessors, const PathSettings& settings);
 
   PathChoice ForBatch(std::size_t entries, std::size_t bytes) const;
-  /// `unit` is the widest access that every row permits; `engine_takes` is false where the driver's 2D copy refuses the
-  /// pitch.
+  /// `unit` is the widest access that every row permits; `engine_takes` is false where the driver's 2D copy
+  /// refuses the pitch.
   PathChoice ForRows(Direction direction, std::size_t width, std::size_t unit, bool engine_takes) const;
-  unsigned BlocksFor(Direction direction) const;
+  /// How many blocks a kernel gets; `most` is the number that could have something to do.
+  unsigned BlocksForPieces(std::size_t most) const;
+  unsigned BlocksForRows(Direction direction, std::size_t most) const;
+  unsigned BlocksForBytes(std::size_t bytes) const;
 
  private:
+  unsigned Within(std::size_t wanted, std::size_t most) const;
+
   const PathLimits& limits_;
   const unsigned multiprocessors_;
   const PathSettings settings_;

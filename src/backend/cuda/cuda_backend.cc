@@ -28,9 +28,9 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::Create(const CudaOptions& opti
   std::unique_ptr<CudaBackend> backend(new CudaBackend(options, *driver, gpus));
   const auto host_bytes =
       static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  auto pinned = MakePinnedMemory(backend->registrations_, {.name = "pinned host memory",
-                                                           .capacity_bytes = host_bytes / 4 * 3,
-                                                           .faults = options.faults});
+  auto pinned = MakePinnedMemory(
+      backend->registrations_,
+      {.name = "pinned host memory", .capacity_bytes = host_bytes / 4 * 3, .faults = options.faults});
   if (!pinned.ok()) return pinned.TakeStatus();
   backend->pinned_ = std::move(*pinned);
   backend->swept_pinned_ =
@@ -60,7 +60,8 @@ Result<CudaBackend::Site*> CudaBackend::OpenSite(std::size_t index) {
   std::size_t total_bytes = 0;
   {
     const ContextScope scope(**gpu);
-    if (Status asked = (*gpu)->Check(driver_.MemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo"); !asked.ok())
+    if (Status asked = (*gpu)->Check(driver_.MemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo");
+        !asked.ok())
       return asked;
   }
   site.device_bytes = options_.device_bytes != 0

@@ -116,6 +116,21 @@ Status CudaDevice::RunOnLane(Task& task) {
   return status;
 }
 
+Status CudaDevice::CopyPageable(const Segment& segment, bool to_device) {
+  const ContextScope scope(parts_.gpu);
+  const Driver& driver = parts_.gpu.driver();
+  if (!to_device) {
+    return parts_.gpu.Check(
+        driver.CopyOutBlocking(segment.dst, reinterpret_cast<CuAddress>(segment.src), segment.bytes),
+        "cuMemcpyDtoH");
+  }
+  CuResult result =
+      driver.CopyInBlocking(reinterpret_cast<CuAddress>(segment.dst), segment.src, segment.bytes);
+  // The call may return with the bytes still on their way.
+  if (result == cu::kSuccess) result = driver.StreamSynchronize(cu::kThreadStream);
+  return parts_.gpu.Check(result, "cuMemcpyHtoD");
+}
+
 Status CudaDevice::RunCopy(CopyTask& task) {
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
   const Segment& segment = task.segment;
@@ -125,9 +140,9 @@ Status CudaDevice::RunCopy(CopyTask& task) {
   }
   const bool pageable = !task.dst || !task.src;
   StagedCopy& staged = OnDevice(task.dst) ? staged_in_ : staged_out_;
-  if (pageable && staged.Pays(segment.bytes)) {
+  if (pageable) {
     if (parts_.gpu.lost()) return parts_.gpu.LostStatus();
-    return staged.Run(segment);
+    return staged.Pays(segment.bytes) ? staged.Run(segment) : CopyPageable(segment, OnDevice(task.dst));
   }
   Task whole(std::move(task));
   return RunOnLane(whole);

@@ -17,11 +17,12 @@
 
 namespace sampan::cuda {
 
-/// Memory that first lets go what copies are done with, where somebody asks how much there is or wants more than there
-/// seems to be. Thread-safe.
+/// Memory that first lets go what copies are done with, where somebody asks how much there is or wants more
+/// than there seems to be. Thread-safe.
 class SweptMemory final : public MemorySource {
  public:
-  SweptMemory(ReservedMemory& memory, std::function<void()> sweep) : memory_(memory), sweep_(std::move(sweep)) {}
+  SweptMemory(ReservedMemory& memory, std::function<void()> sweep)
+      : memory_(memory), sweep_(std::move(sweep)) {}
 
   Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
   void Free(const MemoryBlock& block) noexcept override { memory_.Free(block); }
@@ -71,6 +72,7 @@ class CudaDevice final : public BackendDevice {
   Result<Lane> TakeLane();
   Status RunOnLane(Task& task);
   Status RunCopy(CopyTask& task);
+  Status CopyPageable(const Segment& segment, bool to_device);
 
   CudaDeviceParts parts_;
   SweptMemory swept_memory_;

@@ -114,7 +114,7 @@ void CudaQueue::HandOver(Lock& lock) {
     if (!waiters_.empty()) WakeWaiters();
   }
   handing_ = false;
-  changed_.notify_all();
+  if (waiting_threads_ != 0) changed_.notify_all();
 }
 
 void CudaQueue::GoOn(Lock& lock) {
@@ -132,7 +132,8 @@ void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t value) {
   if (auto* mark = std::get_if<MarkTask>(&task)) {
     const ContextScope scope(gpu_);
     auto event = gpu_.TakeEvent();
-    status = event.ok() ? gpu_.Check(gpu_.driver().EventRecord((*event)->get(), launcher_->stream()), "cuEventRecord")
+    status = event.ok() ? gpu_.Check(gpu_.driver().EventRecord((*event)->get(), launcher_->stream()),
+                                     "cuEventRecord")
                         : event.TakeStatus();
     if (status.ok()) markers_.push_back({value, std::move(*event), mark->mark});
   } else {
@@ -164,8 +165,9 @@ Status CudaQueue::RecordMarker(std::shared_ptr<Mark> mark) {
 }
 
 const CudaQueue::Marker* CudaQueue::MarkerFor(std::uint64_t value) const {
-  const auto found = std::lower_bound(markers_.begin(), markers_.end(), value,
-                                      [](const Marker& marker, std::uint64_t wanted) { return marker.value < wanted; });
+  const auto found =
+      std::lower_bound(markers_.begin(), markers_.end(), value,
+                       [](const Marker& marker, std::uint64_t wanted) { return marker.value < wanted; });
   return found == markers_.end() ? nullptr : &*found;
 }
 
@@ -203,7 +205,8 @@ CudaQueue::Order CudaQueue::OrderBehind(std::uint64_t value, const std::weak_ptr
 
 bool CudaQueue::WaitIsOver(Lock& lock, std::uint64_t value) {
   // Copies: the task may be gone when the lock was let go.
-  const auto awaited = std::dynamic_pointer_cast<CudaTimeline>(std::get<WaitTask>(SlotOf(value)).point.timeline);
+  const auto awaited =
+      std::dynamic_pointer_cast<CudaTimeline>(std::get<WaitTask>(SlotOf(value)).point.timeline);
   const std::uint64_t awaited_value = std::get<WaitTask>(SlotOf(value)).point.value;
   const Deadline deadline = std::get<WaitTask>(SlotOf(value)).deadline;
   if (awaited == nullptr || awaited == timeline_) return true;  // what this queue did before is behind it
@@ -261,7 +264,8 @@ void CudaQueue::StartHost(Lock& lock, HostTask& task, std::uint64_t value) {
   Fail(lock, value, std::move(status));
 }
 
-/// May run on a thread of the driver's: takes no lock under which the driver is called, and calls nothing of it.
+/// May run on a thread of the driver's: takes no lock under which the driver is called, and calls nothing of
+/// it.
 void CudaQueue::RunHostTask(void* argument) {
   const std::unique_ptr<HostCall> call(static_cast<HostCall*>(argument));
   if (call->queue->Discarded(call->value)) return;
@@ -384,13 +388,14 @@ void CudaQueue::Finish(Lock& lock, CuResult result, std::uint64_t value) {
 
 void CudaQueue::Retire(Lock& lock, std::uint64_t value) {
   while (retiring_)
-    changed_.wait(lock);
+    WaitForChange(lock, kNever);
   if (value <= retired_) return;
   std::vector<TaskLauncher::DeviceFailure> failures;
   launcher_->Retire(value, failures);
   for (; !markers_.empty() && markers_.front().value <= value; markers_.pop_front()) {
     const Marker& marker = markers_.front();
-    if (marker.mark != nullptr) marker.mark->time_ns.store(gpu_.TimeNs(marker.event), std::memory_order_release);
+    if (marker.mark != nullptr)
+      marker.mark->time_ns.store(gpu_.TimeNs(marker.event), std::memory_order_release);
   }
   for (std::uint64_t each = retired_ + 1; each <= value; ++each)
     std::destroy_at(&SlotOf(each));  // lets go of memory before anybody hears that the task is over
@@ -402,12 +407,12 @@ void CudaQueue::Retire(Lock& lock, std::uint64_t value) {
     retiring_ = false;
   }
   timeline_->done_.store(value, std::memory_order_release);
-  changed_.notify_all();
+  if (waiting_threads_ != 0) changed_.notify_all();
 }
 
 void CudaQueue::Lose(Lock& lock) {
   while (retiring_)
-    changed_.wait(lock);
+    WaitForChange(lock, kNever);
   const std::uint64_t first = retired_ + 1;
   const std::uint64_t tail = tail_.load();
   held_ = Held::kNo;
@@ -424,11 +429,23 @@ void CudaQueue::Lose(Lock& lock) {
   Fail(lock, first, gpu_.LostStatus());
   retiring_ = false;
   timeline_->done_.store(tail, std::memory_order_release);
-  changed_.notify_all();
+  if (waiting_threads_ != 0) changed_.notify_all();
+}
+
+bool CudaQueue::WaitForChange(Lock& lock, Deadline deadline) {
+  ++waiting_threads_;
+  auto woken = std::cv_status::no_timeout;
+  if (deadline == kNever) {
+    changed_.wait(lock);
+  } else {
+    woken = changed_.wait_until(lock, deadline);
+  }
+  --waiting_threads_;
+  return woken == std::cv_status::no_timeout;
 }
 
 bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline) {
-  const Deadline poll_until = Clock::now() + kPollWithoutPause;
+  const Deadline poll_until = deadline == kNever ? kNever : Clock::now() + kPollWithoutPause;
   for (;;) {
     if (done() >= value) return true;
     if (gpu_.lost()) {
@@ -436,11 +453,7 @@ bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline
       continue;
     }
     if (handed_ < value || retiring_) {
-      if (deadline == kNever) {
-        changed_.wait(lock);
-      } else if (changed_.wait_until(lock, deadline) == std::cv_status::timeout) {
-        return done() >= value;
-      }
+      if (!WaitForChange(lock, deadline)) return done() >= value;
       continue;
     }
     const ContextScope scope(gpu_);

@@ -35,16 +35,17 @@ class CudaTimeline final : public Timeline {
   std::weak_ptr<CudaQueue> queue_;  // set once, right after both were made
 };
 
-/// Thread-safe. Tasks go to the driver on the submitting thread. While host work runs, or a wait is not yet something
-/// that the GPU can wait for itself, the queue is held: later tasks stay in the ring, where they can still be dropped
-/// and still notice that their memory was freed. What the driver has been given cannot be taken back.
+/// Thread-safe. Tasks go to the driver on the submitting thread. While host work runs, or a wait is not yet
+/// something that the GPU can wait for itself, the queue is held: later tasks stay in the ring, where they
+/// can still be dropped and still notice that their memory was freed. What the driver has been given cannot
+/// be taken back.
 class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQueue> {
  public:
   /// Tasks that a stream holds; one more blocks its submitter.
   static constexpr std::uint64_t kDepth = 1792;
 
-  static Result<std::shared_ptr<CudaQueue>> Create(const LaunchSite& site, QueueListener& listener, HoldWatch& watch,
-                                                   FaultPlan& faults);
+  static Result<std::shared_ptr<CudaQueue>> Create(const LaunchSite& site, QueueListener& listener,
+                                                   HoldWatch& watch, FaultPlan& faults);
   ~CudaQueue() override;
 
   Result<std::uint64_t> Submit(Task&& task) override;
@@ -77,7 +78,8 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   };
   enum class Held { kNo, kByHost, kByWait };
 
-  CudaQueue(std::unique_ptr<TaskLauncher> launcher, QueueListener& listener, HoldWatch& watch, FaultPlan& faults);
+  CudaQueue(std::unique_ptr<TaskLauncher> launcher, QueueListener& listener, HoldWatch& watch,
+            FaultPlan& faults);
 
   // Everything below with the lock; where a Lock is passed it may be let go meanwhile.
   /// Gives the driver what may go to it. One thread at a time does.
@@ -100,6 +102,8 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   void Lose(Lock& lock);
   /// The GPU's outcome of waiting for tasks up to the value.
   void Finish(Lock& lock, CuResult result, std::uint64_t value);
+  /// False when the deadline was over first.
+  bool WaitForChange(Lock& lock, Deadline deadline);
   bool WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline);
   /// The first marker at or behind the value; null when there is none.
   const Marker* MarkerFor(std::uint64_t value) const;
@@ -108,7 +112,8 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   // Without the lock.
   enum class Order { kReached, kByEvent, kNotYet };
   /// How another queue can wait for the value. kNotYet: it is woken when that changes.
-  Order OrderBehind(std::uint64_t value, const std::weak_ptr<CudaQueue>& waiter, std::shared_ptr<GpuEvent>* event);
+  Order OrderBehind(std::uint64_t value, const std::weak_ptr<CudaQueue>& waiter,
+                    std::shared_ptr<GpuEvent>* event);
   static void RunHostTask(void* call);
   void OnHostDone(std::uint64_t value, Status status) noexcept;
   std::uint64_t done() const { return timeline_->done(); }
@@ -129,11 +134,12 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   std::uint64_t handed_ = 0;                  // tasks given to the driver, or passed over
   std::uint64_t retired_ = 0;                 // tasks over, though perhaps not yet told
   std::atomic<std::uint64_t> discard_to_{0};  // tasks up to here are dropped
+  int waiting_threads_ = 0;                   // for changed_
   bool closed_ = false;
-  bool handing_ = false;   // a thread is in HandOver
+  bool handing_ = false;     // a thread is in HandOver
   bool look_again_ = false;  // it is to look at the reason to be held once more
-  bool retiring_ = false;  // a thread is in Retire
-  Held held_ = Held::kNo;  // by the task behind handed_
+  bool retiring_ = false;    // a thread is in Retire
+  Held held_ = Held::kNo;    // by the task behind handed_
   std::deque<Marker> markers_;
   std::vector<Waiter> waiters_;
   bool host_in_driver_ = false;  // the host task that holds the queue waits for the stream

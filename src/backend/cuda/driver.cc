@@ -40,8 +40,8 @@ Result<Driver> LoadDriver() {
     return Missing(Text("the NVIDIA driver supports CUDA ", VersionText(driver.version), ", ",
                         VersionText(kOldestVersion), " or newer is needed"));
   }
-#define SAMPAN_CUDA_FIND(member, name, ...)                                                     \
-  driver.member = reinterpret_cast<decltype(driver.member)>(::dlsym(library, name));            \
+#define SAMPAN_CUDA_FIND(member, name, ...)                                          \
+  driver.member = reinterpret_cast<decltype(driver.member)>(::dlsym(library, name)); \
   if (driver.member == nullptr) return Missing(Text(kLibrary, " has no function ", name));
   SAMPAN_CUDA_FUNCTIONS(SAMPAN_CUDA_FIND)
 #undef SAMPAN_CUDA_FIND
@@ -55,16 +55,29 @@ Result<Driver> LoadDriver() {
 std::string Describe(const Driver& driver, CuResult result) {
   const char* name = nullptr;
   const char* text = nullptr;
-  if (driver.GetErrorName(result, &name) != cu::kSuccess || name == nullptr) return Text("CUDA error ", result);
+  if (driver.GetErrorName(result, &name) != cu::kSuccess || name == nullptr)
+    return Text("CUDA error ", result);
   static_cast<void>(driver.GetErrorString(result, &text));
   return Text(std::string_view(name), " (", std::string_view(text != nullptr ? text : "no text"), ")");
 }
 
 bool IsSticky(CuResult result) {
   // Illegal accesses, failed launches, hardware faults, a GPU that is gone, a driver that has shut down.
-  constexpr std::array kSticky = {cu::kDeinitialized,  cu::kDeviceUnavailable, cu::kEccUncorrectable, 220, 226,
-                                  cu::kIllegalAddress, cu::kLaunchTimeout,     709,                   710, 714,
-                                  715,                 716,                    717,                   718, 719,
+  constexpr std::array kSticky = {cu::kDeinitialized,
+                                  cu::kDeviceUnavailable,
+                                  cu::kEccUncorrectable,
+                                  220,
+                                  226,
+                                  cu::kIllegalAddress,
+                                  cu::kLaunchTimeout,
+                                  709,
+                                  710,
+                                  714,
+                                  715,
+                                  716,
+                                  717,
+                                  718,
+                                  719,
                                   cu::kUnknown};
   return std::find(kSticky.begin(), kSticky.end(), result) != kSticky.end();
 }
@@ -77,7 +90,8 @@ Status Failure(const Driver& driver, CuResult result, std::string_view what) {
   if (result == cu::kEccUncorrectable) code = Code::kHbmMultiBitEcc;
   if (result == cu::kIllegalAddress) code = Code::kDeviceMemoryError;
   if (result == cu::kLaunchTimeout) code = Code::kTaskTimeout;
-  if (result == cu::kDeinitialized || result == cu::kNoDevice || result == cu::kDeviceUnavailable) code = Code::kLostHeartbeat;
+  if (result == cu::kDeinitialized || result == cu::kNoDevice || result == cu::kDeviceUnavailable)
+    code = Code::kLostHeartbeat;
   return {code, Text(what, ": ", Describe(driver, result))};
 }
 

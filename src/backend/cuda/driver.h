@@ -22,16 +22,18 @@ using CuFunction = struct CuFunctionTag*;
 using CuHostFunction = void (*)(void*);
 
 namespace cu {
-inline constexpr CuResult kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitialized = 3, kDeinitialized = 4,
-                          kDeviceUnavailable = 46,
-                          kNoDevice = 100, kEccUncorrectable = 214, kHostMemoryAlreadyRegistered = 712,
-                          kNotSupported = 801, kNotReady = 600, kIllegalAddress = 700, kLaunchTimeout = 702,
-                          kUnknown = 999;
+inline constexpr CuResult kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitialized = 3,
+                          kDeinitialized = 4, kDeviceUnavailable = 46, kNoDevice = 100,
+                          kEccUncorrectable = 214, kHostMemoryAlreadyRegistered = 712, kNotSupported = 801,
+                          kNotReady = 600, kIllegalAddress = 700, kLaunchTimeout = 702, kUnknown = 999;
+/// The stream of the calling thread that the blocking copies use.
+inline const CuStream kThreadStream = reinterpret_cast<CuStream>(2);
 // Attributes of a device.
-inline constexpr int kMultiprocessors = 16, kMostPitch = 11, kUnifiedAddressing = 41, kMajor = 75, kMinor = 76,
-                     kHostPointersUsable = 91, kVirtualMemory = 102, kReadOnlyRegistration = 113;
+inline constexpr int kMultiprocessors = 16, kMostPitch = 11, kUnifiedAddressing = 41, kMajor = 75,
+                     kMinor = 76, kHostPointersUsable = 91, kVirtualMemory = 102, kReadOnlyRegistration = 113;
 // Flags.
-inline constexpr unsigned kStreamNonBlocking = 1, kRegisterPortable = 1, kRegisterDeviceMap = 2, kRegisterReadOnly = 8;
+inline constexpr unsigned kStreamNonBlocking = 1, kRegisterPortable = 1, kRegisterDeviceMap = 2,
+                          kRegisterReadOnly = 8;
 inline constexpr int kMemoryHost = 1, kMemoryDevice = 2, kAllocationPinned = 1, kLocationDevice = 1,
                      kAccessReadWrite = 3;
 }  // namespace cu
@@ -72,57 +74,62 @@ struct CuBatchAttributes {
 };
 
 // member, exported name, parameters. Every one has been there since driver 12.0.
-#define SAMPAN_CUDA_FUNCTIONS(X)                                                                              \
-  X(Init, "cuInit", unsigned)                                                                                 \
-  X(DriverGetVersion, "cuDriverGetVersion", int*)                                                             \
-  X(GetErrorName, "cuGetErrorName", CuResult, const char**)                                                   \
-  X(GetErrorString, "cuGetErrorString", CuResult, const char**)                                               \
-  X(DeviceGetCount, "cuDeviceGetCount", int*)                                                                 \
-  X(DeviceGet, "cuDeviceGet", CuDevice*, int)                                                                 \
-  X(DeviceGetName, "cuDeviceGetName", char*, int, CuDevice)                                                   \
-  X(DeviceGetAttribute, "cuDeviceGetAttribute", int*, int, CuDevice)                                          \
-  X(DeviceTotalMem, "cuDeviceTotalMem_v2", std::size_t*, CuDevice)                                            \
-  X(DeviceCanAccessPeer, "cuDeviceCanAccessPeer", int*, CuDevice, CuDevice)                                   \
-  X(PrimaryContextRetain, "cuDevicePrimaryCtxRetain", CuContext*, CuDevice)                                   \
-  X(PrimaryContextReset, "cuDevicePrimaryCtxReset_v2", CuDevice)                                              \
-  X(ContextGetCurrent, "cuCtxGetCurrent", CuContext*)                                                         \
-  X(ContextSetCurrent, "cuCtxSetCurrent", CuContext)                                                          \
-  X(ContextPush, "cuCtxPushCurrent_v2", CuContext)                                                            \
-  X(ContextPop, "cuCtxPopCurrent_v2", CuContext*)                                                             \
-  X(MemGetInfo, "cuMemGetInfo_v2", std::size_t*, std::size_t*)                                                \
-  X(MemAlloc, "cuMemAlloc_v2", CuAddress*, std::size_t)                                                       \
-  X(MemFree, "cuMemFree_v2", CuAddress)                                                                       \
-  X(AddressReserve, "cuMemAddressReserve", CuAddress*, std::size_t, std::size_t, CuAddress, unsigned long long) \
-  X(MemCreate, "cuMemCreate", CuMemoryHandle*, std::size_t, const CuAllocationProperties*, unsigned long long) \
-  X(MemRelease, "cuMemRelease", CuMemoryHandle)                                                               \
-  X(MemMap, "cuMemMap", CuAddress, std::size_t, std::size_t, CuMemoryHandle, unsigned long long)              \
-  X(MemUnmap, "cuMemUnmap", CuAddress, std::size_t)                                                           \
-  X(MemSetAccess, "cuMemSetAccess", CuAddress, std::size_t, const CuAccess*, std::size_t)                     \
-  X(AllocationGranularity, "cuMemGetAllocationGranularity", std::size_t*, const CuAllocationProperties*, int) \
-  X(HostRegister, "cuMemHostRegister_v2", void*, std::size_t, unsigned)                                       \
-  X(HostUnregister, "cuMemHostUnregister", void*)                                                             \
-  X(StreamCreate, "cuStreamCreateWithPriority", CuStream*, unsigned, int)                                     \
-  X(StreamDestroy, "cuStreamDestroy_v2", CuStream)                                                            \
-  X(StreamSynchronize, "cuStreamSynchronize", CuStream)                                                       \
-  X(StreamQuery, "cuStreamQuery", CuStream)                                                                   \
-  X(StreamWaitEvent, "cuStreamWaitEvent", CuStream, CuEvent, unsigned)                                        \
-  X(EventCreate, "cuEventCreate", CuEvent*, unsigned)                                                         \
-  X(EventDestroy, "cuEventDestroy_v2", CuEvent)                                                               \
-  X(EventRecord, "cuEventRecord", CuEvent, CuStream)                                                          \
-  X(EventQuery, "cuEventQuery", CuEvent)                                                                      \
-  X(EventSynchronize, "cuEventSynchronize", CuEvent)                                                          \
-  X(EventElapsedTime, "cuEventElapsedTime", float*, CuEvent, CuEvent)                                         \
-  X(LaunchHostFunction, "cuLaunchHostFunc", CuStream, CuHostFunction, void*)                                  \
-  X(ModuleLoadData, "cuModuleLoadData", CuModule*, const void*)                                               \
-  X(ModuleGetFunction, "cuModuleGetFunction", CuFunction*, CuModule, const char*)                             \
-  X(LaunchKernel, "cuLaunchKernel", CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,   \
-    unsigned, CuStream, void**, void**)                                                                       \
-  X(CopyHostToDevice, "cuMemcpyHtoDAsync_v2", CuAddress, const void*, std::size_t, CuStream)                  \
-  X(CopyDeviceToHost, "cuMemcpyDtoHAsync_v2", void*, CuAddress, std::size_t, CuStream)                        \
-  X(CopyDeviceToDevice, "cuMemcpyDtoDAsync_v2", CuAddress, CuAddress, std::size_t, CuStream)                  \
-  X(CopyAny, "cuMemcpyAsync", CuAddress, CuAddress, std::size_t, CuStream)                                    \
-  X(Copy2d, "cuMemcpy2DAsync_v2", const CuCopy2d*, CuStream)                                                  \
-  X(FillBytes, "cuMemsetD8Async", CuAddress, unsigned char, std::size_t, CuStream)                            \
+#define SAMPAN_CUDA_FUNCTIONS(X)                                                                            \
+  X(Init, "cuInit", unsigned)                                                                               \
+  X(DriverGetVersion, "cuDriverGetVersion", int*)                                                           \
+  X(GetErrorName, "cuGetErrorName", CuResult, const char**)                                                 \
+  X(GetErrorString, "cuGetErrorString", CuResult, const char**)                                             \
+  X(DeviceGetCount, "cuDeviceGetCount", int*)                                                               \
+  X(DeviceGet, "cuDeviceGet", CuDevice*, int)                                                               \
+  X(DeviceGetName, "cuDeviceGetName", char*, int, CuDevice)                                                 \
+  X(DeviceGetAttribute, "cuDeviceGetAttribute", int*, int, CuDevice)                                        \
+  X(DeviceTotalMem, "cuDeviceTotalMem_v2", std::size_t*, CuDevice)                                          \
+  X(DeviceCanAccessPeer, "cuDeviceCanAccessPeer", int*, CuDevice, CuDevice)                                 \
+  X(PrimaryContextRetain, "cuDevicePrimaryCtxRetain", CuContext*, CuDevice)                                 \
+  X(PrimaryContextReset, "cuDevicePrimaryCtxReset_v2", CuDevice)                                            \
+  X(ContextGetCurrent, "cuCtxGetCurrent", CuContext*)                                                       \
+  X(ContextSetCurrent, "cuCtxSetCurrent", CuContext)                                                        \
+  X(ContextPush, "cuCtxPushCurrent_v2", CuContext)                                                          \
+  X(ContextPop, "cuCtxPopCurrent_v2", CuContext*)                                                           \
+  X(MemGetInfo, "cuMemGetInfo_v2", std::size_t*, std::size_t*)                                              \
+  X(MemAlloc, "cuMemAlloc_v2", CuAddress*, std::size_t)                                                     \
+  X(MemFree, "cuMemFree_v2", CuAddress)                                                                     \
+  X(AddressReserve, "cuMemAddressReserve", CuAddress*, std::size_t, std::size_t, CuAddress,                 \
+    unsigned long long)                                                                                     \
+  X(MemCreate, "cuMemCreate", CuMemoryHandle*, std::size_t, const CuAllocationProperties*,                  \
+    unsigned long long)                                                                                     \
+  X(MemRelease, "cuMemRelease", CuMemoryHandle)                                                             \
+  X(MemMap, "cuMemMap", CuAddress, std::size_t, std::size_t, CuMemoryHandle, unsigned long long)            \
+  X(MemUnmap, "cuMemUnmap", CuAddress, std::size_t)                                                         \
+  X(MemSetAccess, "cuMemSetAccess", CuAddress, std::size_t, const CuAccess*, std::size_t)                   \
+  X(AllocationGranularity, "cuMemGetAllocationGranularity", std::size_t*, const CuAllocationProperties*,    \
+    int)                                                                                                    \
+  X(HostRegister, "cuMemHostRegister_v2", void*, std::size_t, unsigned)                                     \
+  X(HostUnregister, "cuMemHostUnregister", void*)                                                           \
+  X(StreamCreate, "cuStreamCreateWithPriority", CuStream*, unsigned, int)                                   \
+  X(StreamDestroy, "cuStreamDestroy_v2", CuStream)                                                          \
+  X(StreamSynchronize, "cuStreamSynchronize", CuStream)                                                     \
+  X(StreamQuery, "cuStreamQuery", CuStream)                                                                 \
+  X(StreamWaitEvent, "cuStreamWaitEvent", CuStream, CuEvent, unsigned)                                      \
+  X(EventCreate, "cuEventCreate", CuEvent*, unsigned)                                                       \
+  X(EventDestroy, "cuEventDestroy_v2", CuEvent)                                                             \
+  X(EventRecord, "cuEventRecord", CuEvent, CuStream)                                                        \
+  X(EventQuery, "cuEventQuery", CuEvent)                                                                    \
+  X(EventSynchronize, "cuEventSynchronize", CuEvent)                                                        \
+  X(EventElapsedTime, "cuEventElapsedTime", float*, CuEvent, CuEvent)                                       \
+  X(LaunchHostFunction, "cuLaunchHostFunc", CuStream, CuHostFunction, void*)                                \
+  X(ModuleLoadData, "cuModuleLoadData", CuModule*, const void*)                                             \
+  X(ModuleGetFunction, "cuModuleGetFunction", CuFunction*, CuModule, const char*)                           \
+  X(LaunchKernel, "cuLaunchKernel", CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
+    unsigned, CuStream, void**, void**)                                                                     \
+  X(CopyHostToDevice, "cuMemcpyHtoDAsync_v2", CuAddress, const void*, std::size_t, CuStream)                \
+  X(CopyDeviceToHost, "cuMemcpyDtoHAsync_v2", void*, CuAddress, std::size_t, CuStream)                      \
+  X(CopyDeviceToDevice, "cuMemcpyDtoDAsync_v2", CuAddress, CuAddress, std::size_t, CuStream)                \
+  X(CopyAny, "cuMemcpyAsync", CuAddress, CuAddress, std::size_t, CuStream)                                  \
+  X(CopyInBlocking, "cuMemcpyHtoD_v2_ptds", CuAddress, const void*, std::size_t)                            \
+  X(CopyOutBlocking, "cuMemcpyDtoH_v2_ptds", void*, CuAddress, std::size_t)                                 \
+  X(Copy2d, "cuMemcpy2DAsync_v2", const CuCopy2d*, CuStream)                                                \
+  X(FillBytes, "cuMemsetD8Async", CuAddress, unsigned char, std::size_t, CuStream)                          \
   X(FillWords, "cuMemsetD32Async", CuAddress, unsigned, std::size_t, CuStream)
 
 /// The driver's functions. Filled once, never unloaded.
@@ -132,8 +139,8 @@ struct Driver {
 #undef SAMPAN_CUDA_MEMBER
   /// Null where the driver is older than 12.8.
   CuResult (*CopyBatch)(CuAddress* dsts, CuAddress* srcs, std::size_t* sizes, std::size_t count,
-                        CuBatchAttributes* attributes, std::size_t* attribute_starts, std::size_t attribute_count,
-                        std::size_t* fail_index, CuStream stream) = nullptr;
+                        CuBatchAttributes* attributes, std::size_t* attribute_starts,
+                        std::size_t attribute_count, std::size_t* fail_index, CuStream stream) = nullptr;
   int version = 0;  ///< 12040 is 12.4
 };
 

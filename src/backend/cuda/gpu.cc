@@ -66,12 +66,14 @@ Result<std::unique_ptr<Gpu>> Gpu::Open(const Driver& driver, int ordinal) {
                  .read_only_registration = Attribute(driver, cu::kReadOnlyRegistration, device) != 0};
   driver.DeviceTotalMem(&facts.total_bytes, device);
   if (facts.major < kOldestMajor) {
-    return Unusable(facts, Text("compute capability ", facts.major, ".", facts.minor, ", 7.0 or newer is needed"));
+    return Unusable(facts,
+                    Text("compute capability ", facts.major, ".", facts.minor, ", 7.0 or newer is needed"));
   }
   for (const auto& [attribute, what] : {std::pair{cu::kUnifiedAddressing, "unified addressing"},
                                         {cu::kVirtualMemory, "virtual memory management"},
                                         {cu::kHostPointersUsable, "host pointers for registered memory"}}) {
-    if (Attribute(driver, attribute, device) == 0) return Unusable(facts, Text("it has no ", std::string_view(what)));
+    if (Attribute(driver, attribute, device) == 0)
+      return Unusable(facts, Text("it has no ", std::string_view(what)));
   }
   std::unique_ptr<Gpu> gpu(new Gpu(driver, device, std::move(facts)));
   if (Status entered = gpu->Enter(); !entered.ok()) return entered;
@@ -106,7 +108,8 @@ Status Gpu::Fail(CuResult result, std::string_view what) {
     const std::lock_guard lock(mutex_);
     first = !lost_.load(std::memory_order_relaxed);
     if (first) {
-      lost_error_ = Failure(driver_, result, Text("GPU ", facts_.ordinal, " (", facts_.name, ") is lost")).error();
+      lost_error_ =
+          Failure(driver_, result, Text("GPU ", facts_.ordinal, " (", facts_.name, ") is lost")).error();
       lost_error_.message += "; reset the device to go on";
       lost_.store(true, std::memory_order_release);
     }

@@ -17,8 +17,8 @@ namespace sampan::cuda {
 
 class Gpu;
 
-/// Makes the GPU's context the calling thread's for as long as it lives. A thread that has none keeps it: another
-/// library's context is put back.
+/// Makes the GPU's context the calling thread's for as long as it lives. A thread that has none keeps it:
+/// another library's context is put back.
 class ContextScope {
  public:
   explicit ContextScope(const Gpu& gpu);
@@ -34,7 +34,8 @@ class ContextScope {
 /// A timing event, borrowed from its GPU. Shared by whoever waits for it; goes back with the last.
 class GpuEvent {
  public:
-  GpuEvent(Gpu& gpu, CuEvent event, std::uint64_t generation) : gpu_(gpu), event_(event), generation_(generation) {}
+  GpuEvent(Gpu& gpu, CuEvent event, std::uint64_t generation)
+      : gpu_(gpu), event_(event), generation_(generation) {}
   ~GpuEvent();
   GpuEvent(const GpuEvent&) = delete;
   GpuEvent& operator=(const GpuEvent&) = delete;
@@ -58,10 +59,12 @@ struct GpuFacts {
 };
 
 struct Kernels {
-  CuFunction pieces = nullptr, rows = nullptr, rows_of_vectors = nullptr, rows_of_words = nullptr, indirect = nullptr;
+  CuFunction pieces = nullptr, rows = nullptr, rows_of_vectors = nullptr, rows_of_words = nullptr,
+             indirect = nullptr;
 };
 
-/// Thread-safe. Lives as long as the process. After a fault its context is lost, and every call fails, until Revive.
+/// Thread-safe. Lives as long as the process. After a fault its context is lost, and every call fails, until
+/// Revive.
 class Gpu {
  public:
   static Result<std::unique_ptr<Gpu>> Open(const Driver& driver, int ordinal);

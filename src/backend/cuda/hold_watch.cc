@@ -41,7 +41,8 @@ void HoldWatch::WakeAt(Deadline time, std::weak_ptr<CudaQueue> queue) {
 void HoldWatch::Loop() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    for (auto due = later_.begin(); due != later_.end() && due->first <= Clock::now(); due = later_.erase(due))
+    for (auto due = later_.begin(); due != later_.end() && due->first <= Clock::now();
+         due = later_.erase(due))
       awake_.push_back(std::move(due->second));
     if (stopping_) return;
     if (!awake_.empty()) {

@@ -22,7 +22,8 @@ class HoldWatch {
   HoldWatch(const HoldWatch&) = delete;
   HoldWatch& operator=(const HoldWatch&) = delete;
 
-  /// Goes on with the queue soon. Does not block, and calls nothing of the driver's: callbacks of the driver may call it.
+  /// Goes on with the queue soon. Does not block, and calls nothing of the driver's: callbacks of the driver
+  /// may call it.
   void Wake(std::weak_ptr<CudaQueue> queue) noexcept;
   /// Looks at the queue at that time.
   void WakeAt(Deadline time, std::weak_ptr<CudaQueue> queue);

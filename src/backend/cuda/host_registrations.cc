@@ -1,4 +1,5 @@
-// Host memory that the GPUs can reach: registered with the driver, and registered again when a context is replaced.
+// Host memory that the GPUs can reach: registered with the driver, and registered again when a context is
+// replaced.
 #include "backend/cuda/host_registrations.h"
 
 #include "base/text.h"
@@ -64,7 +65,8 @@ Status HostRegistrations::Renew(const Gpu& gpu) {
   for (const auto& [address, entry] : entries_) {
     const CuResult result = Make(address, entry);
     if (result == cu::kSuccess || result == cu::kHostMemoryAlreadyRegistered) continue;
-    return gpu_->Check(result, Text("registering host memory again [", Hex(address), ", +", entry.bytes, " bytes]"));
+    return gpu_->Check(result,
+                       Text("registering host memory again [", Hex(address), ", +", entry.bytes, " bytes]"));
   }
   return {};
 }

@@ -1,4 +1,5 @@
-// Host memory that the GPUs can reach: registered with the driver, and registered again when a context is replaced.
+// Host memory that the GPUs can reach: registered with the driver, and registered again when a context is
+// replaced.
 #pragma once
 
 #include <cstddef>

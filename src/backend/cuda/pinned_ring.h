@@ -1,4 +1,5 @@
-// A ring of pinned host memory: what a launched task reads or writes beside its data, reused when the task is over.
+// A ring of pinned host memory: what a launched task reads or writes beside its data, reused when the task is
+// over.
 #pragma once
 
 #include <cstddef>

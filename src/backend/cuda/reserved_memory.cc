@@ -24,9 +24,9 @@ ReservedMemory::ReservedMemory(const ReservedMemoryOptions& options, std::unique
 ReservedMemory::~ReservedMemory() = default;
 
 Status ReservedMemory::OutOfMemory(std::size_t bytes, std::string_view why) const {
-  return {Code::kMemoryAllocation, Text(options_.name, ": ", bytes, " bytes asked for, ",
-                                        options_.capacity_bytes - used_bytes_, " of ", options_.capacity_bytes,
-                                        " free: ", why)};
+  return {Code::kMemoryAllocation,
+          Text(options_.name, ": ", bytes, " bytes asked for, ", options_.capacity_bytes - used_bytes_,
+               " of ", options_.capacity_bytes, " free: ", why)};
 }
 
 Result<MemoryBlock> ReservedMemory::Allocate(std::size_t bytes, Pages pages) {
@@ -82,7 +82,8 @@ void ReservedMemory::ReturnUnits(std::size_t first, std::size_t count) noexcept 
 Result<std::uintptr_t> ReservedMemory::TakeOwn(std::size_t bytes) {
   const std::size_t count = bytes / kUnitBytes;
   std::size_t first = 0;
-  if (!TakeUnits(count, UnitState::kOwn, &first)) return Error{Code::kMemoryAllocation, "no addresses are left"};
+  if (!TakeUnits(count, UnitState::kOwn, &first))
+    return Error{Code::kMemoryAllocation, "no addresses are left"};
   if (Status committed = backing_->Commit(AddressOf(first), bytes); !committed.ok()) {
     ReturnUnits(first, count);
     return committed;

@@ -29,8 +29,8 @@ struct ReservedMemoryOptions {
   FaultPlan* faults = nullptr;
 };
 
-/// Blocks of up to half a unit share units, a page at the least; larger ones have units of their own. Addresses are
-/// handed out round robin, so a freed one is not soon somebody else's. Thread-safe.
+/// Blocks of up to half a unit share units, a page at the least; larger ones have units of their own.
+/// Addresses are handed out round robin, so a freed one is not soon somebody else's. Thread-safe.
 class ReservedMemory final : public MemorySource {
  public:
   static constexpr std::size_t kPageBytes = 4096;
@@ -46,8 +46,8 @@ class ReservedMemory final : public MemorySource {
     return address - options_.base < options_.reserved_bytes;
   }
 
-  /// Keeps what is freed from now on from being given away, for as long as somebody has it: a kernel that found the
-  /// memory in its table may still touch it.
+  /// Keeps what is freed from now on from being given away, for as long as somebody has it: a kernel that
+  /// found the memory in its table may still touch it.
   class Epoch;
   std::shared_ptr<Epoch> HoldFreed();
 

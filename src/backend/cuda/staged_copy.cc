@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/text.h"
 
@@ -16,13 +17,13 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::size_t kLeastPartBytes = std::size_t{128} << 10;
 constexpr std::size_t kStreamBytes = 64;
-constexpr unsigned kMostWorkers = 12;
+constexpr unsigned kMostWorkers = 16;
 /// Measured on an H200.
-constexpr std::size_t kInFromBytes = std::size_t{8} << 20;
-constexpr std::size_t kOutFromBytes = std::size_t{1} << 20;
+constexpr std::size_t kInFromBytes = std::size_t{32} << 20;
+constexpr std::size_t kOutFromBytes = std::size_t{16} << 20;
 
-/// Writes past the caches: the program's memory is larger than they are, and reading it first would cost half the
-/// bandwidth.
+/// Writes past the caches: the program's memory is larger than they are, and reading it first would cost half
+/// the bandwidth.
 void CopyPastCaches(std::byte* dst, const std::byte* src, std::size_t bytes) {
 #if defined(__x86_64__)
   const std::size_t head = std::min(bytes, -reinterpret_cast<std::uintptr_t>(dst) % kStreamBytes);
@@ -67,10 +68,13 @@ bool StagedCopy::Pays(std::size_t bytes) const {
 Status StagedCopy::Prepare() {
   if (!workers_.empty()) return {};
   const unsigned cores = std::max(std::thread::hardware_concurrency(), 2U);
-  std::vector<Worker> workers(std::min(cores - cores / 4, kMostWorkers));
+  std::vector<Worker> workers(std::min(cores, kMostWorkers));
   const Driver& driver = gpu_.driver();
+  if (Status made = gpu_.Check(driver.StreamCreate(&stream_, cu::kStreamNonBlocking, 0), "cuStreamCreate");
+      !made.ok())
+    return made;
   for (Worker& worker : workers) {
-    CuResult made = driver.StreamCreate(&worker.stream, cu::kStreamNonBlocking, 0);
+    CuResult made = cu::kSuccess;
     for (std::size_t i = 0; i < kBuffers && made == cu::kSuccess; ++i) {
       made = driver.EventCreate(&worker.events[i], 0);
       auto block = pinned_.Allocate(kBufferBytes, Pages::kHuge);
@@ -98,9 +102,9 @@ void StagedCopy::GiveBack(std::vector<Worker>& workers) {
       if (worker.events[i] != nullptr) driver.EventDestroy(worker.events[i]);
       if (worker.buffers[i].bytes != 0) pinned_.Free(worker.buffers[i]);
     }
-    if (worker.stream != nullptr) driver.StreamDestroy(worker.stream);
   }
   workers.clear();
+  if (stream_ != nullptr) driver.StreamDestroy(std::exchange(stream_, nullptr));
 }
 
 void StagedCopy::Abandon() {
@@ -151,7 +155,7 @@ void StagedCopy::Loop(std::size_t number) {
 void StagedCopy::Work(Worker& worker) {
   CuResult result = direction_ == Direction::kHostToDevice ? CopyIn(worker) : CopyOut(worker);
   // Also after a failure: nothing may be under way in the buffers when they are used again.
-  const CuResult waited = gpu_.driver().StreamSynchronize(worker.stream);
+  const CuResult waited = gpu_.driver().StreamSynchronize(stream_);
   if (result == cu::kSuccess) result = waited;
   if (result != cu::kSuccess) failure_.store(result);
 }
@@ -172,9 +176,9 @@ CuResult StagedCopy::CopyIn(Worker& worker) {
     if (turn >= kBuffers) result = driver.EventSynchronize(worker.events[at]);
     if (result != cu::kSuccess) break;
     std::memcpy(BytesOf(worker.buffers[at]), part.src, part.bytes);
-    result = driver.CopyHostToDevice(reinterpret_cast<CuAddress>(part.dst), BytesOf(worker.buffers[at]), part.bytes,
-                                     worker.stream);
-    if (result == cu::kSuccess) result = driver.EventRecord(worker.events[at], worker.stream);
+    result = driver.CopyHostToDevice(reinterpret_cast<CuAddress>(part.dst), BytesOf(worker.buffers[at]),
+                                     part.bytes, stream_);
+    if (result == cu::kSuccess) result = driver.EventRecord(worker.events[at], stream_);
   }
   return result;
 }
@@ -186,16 +190,18 @@ CuResult StagedCopy::CopyOut(Worker& worker) {
   const auto fetch = [&](std::size_t at) {
     under_way[at] = PartOf(next_part_.fetch_add(1));
     if (under_way[at].bytes == 0) return;
-    result = driver.CopyDeviceToHost(BytesOf(worker.buffers[at]), reinterpret_cast<CuAddress>(under_way[at].src),
-                                     under_way[at].bytes, worker.stream);
-    if (result == cu::kSuccess) result = driver.EventRecord(worker.events[at], worker.stream);
+    result =
+        driver.CopyDeviceToHost(BytesOf(worker.buffers[at]), reinterpret_cast<CuAddress>(under_way[at].src),
+                                under_way[at].bytes, stream_);
+    if (result == cu::kSuccess) result = driver.EventRecord(worker.events[at], stream_);
   };
   fetch(0);
   for (std::size_t turn = 0; result == cu::kSuccess && under_way[turn % kBuffers].bytes != 0; ++turn) {
     const std::size_t at = turn % kBuffers;
     fetch((turn + 1) % kBuffers);
     if (result == cu::kSuccess) result = driver.EventSynchronize(worker.events[at]);
-    if (result == cu::kSuccess) CopyPastCaches(under_way[at].dst, BytesOf(worker.buffers[at]), under_way[at].bytes);
+    if (result == cu::kSuccess)
+      CopyPastCaches(under_way[at].dst, BytesOf(worker.buffers[at]), under_way[at].bytes);
   }
   return result;
 }

@@ -17,8 +17,8 @@
 
 namespace sampan::cuda {
 
-/// Does one copy at a time, in one direction. Each of its threads fills one pinned buffer while the GPU copies from
-/// the other, or the other way round. Thread-safe. Takes threads and buffers at the first use.
+/// Does one copy at a time, in one direction. Each of its threads fills one pinned buffer while the GPU
+/// copies from the other, or the other way round. Thread-safe. Takes threads and buffers at the first use.
 class StagedCopy {
  public:
   StagedCopy(Gpu& gpu, ReservedMemory& pinned, Direction direction);
@@ -36,7 +36,6 @@ class StagedCopy {
  private:
   static constexpr std::size_t kBuffers = 2;
   struct Worker {
-    CuStream stream = nullptr;
     CuEvent events[kBuffers] = {};
     MemoryBlock buffers[kBuffers];
   };
@@ -53,6 +52,7 @@ class StagedCopy {
   ReservedMemory& pinned_;
   const Direction direction_;
   std::mutex one_at_a_time_;
+  CuStream stream_ = nullptr;    // one for all: an engine loses time between streams
   std::vector<Worker> workers_;  // the first is the calling thread's
   std::vector<std::thread> threads_;
 

@@ -25,7 +25,12 @@ constexpr std::size_t kFirstLaunchPieces = 1024;
 /// Room in a table of device memory, so that it seldom has to grow.
 constexpr std::size_t kLeastTableRanges = 4096;
 
-static_assert(sizeof(PieceArgument) == sizeof(Segment) && sizeof(RangeArgument) == sizeof(ReservedMemory::Range));
+static_assert(sizeof(PieceArgument) == sizeof(Segment) &&
+              sizeof(RangeArgument) == sizeof(ReservedMemory::Range));
+
+std::size_t DivideUp(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit;
+}
 
 CuAddress AddressOf(const void* pointer) {
   return reinterpret_cast<CuAddress>(pointer);
@@ -126,7 +131,7 @@ std::uint64_t TaskLauncher::BusyUntil(const Task& task) const {
     const std::size_t bytes = content.captured != nullptr ? content.bytes : pieces * sizeof(PieceArgument);
     return bytes <= PinnedRing::kBytes ? ring_.BusyUntil(bytes) : 0;
   }
-  if (std::holds_alternative<IndirectTask>(task)) return ring_.BusyUntil(sizeof(IndirectFailure));
+  if (std::holds_alternative<IndirectTask>(task)) return ring_.BusyUntil(sizeof(IndirectRecord));
   return 0;
 }
 
@@ -140,9 +145,11 @@ Status TaskLauncher::CopyLinear(const Segment& segment, Direction direction, boo
   const auto [dst, src, bytes] = segment;
   switch (direction) {
     case Direction::kHostToDevice:
-      return site_.gpu.Check(driver.CopyHostToDevice(AddressOf(dst), src, bytes, stream_), "cuMemcpyHtoDAsync");
+      return site_.gpu.Check(driver.CopyHostToDevice(AddressOf(dst), src, bytes, stream_),
+                             "cuMemcpyHtoDAsync");
     case Direction::kDeviceToHost:
-      return site_.gpu.Check(driver.CopyDeviceToHost(dst, AddressOf(src), bytes, stream_), "cuMemcpyDtoHAsync");
+      return site_.gpu.Check(driver.CopyDeviceToHost(dst, AddressOf(src), bytes, stream_),
+                             "cuMemcpyDtoHAsync");
     case Direction::kDeviceToDevice:
       if (!one_device) break;
       return site_.gpu.Check(driver.CopyDeviceToDevice(AddressOf(dst), AddressOf(src), bytes, stream_),
@@ -189,9 +196,11 @@ Status TaskLauncher::LaunchBody(RowsTask& task, std::uint64_t) {
 Status TaskLauncher::CopyRowsByKernel(const Rows& rows, Direction direction) {
   RowsArgument argument{AddressOf(rows.dst), AddressOf(rows.src), rows.dst_pitch,
                         rows.src_pitch,      rows.width,          rows.height};
-  const unsigned blocks = site_.paths.BlocksFor(direction);
   const Kernels& kernels = site_.gpu.kernels();
   const std::size_t unit = RowsUnit(rows);
+  const std::size_t units = std::min<std::size_t>(rows.width / unit, kThreadsPerBlock);
+  const std::size_t rows_of_block = kThreadsPerBlock / std::max<std::size_t>(units, 1) * kRowsInFlight;
+  const unsigned blocks = site_.paths.BlocksForRows(direction, DivideUp(rows.height, rows_of_block));
   if (unit >= kWordBytes) {
     std::array<void*, 1> arguments = {&argument};
     return Launch(unit == kVectorBytes ? kernels.rows_of_vectors : kernels.rows_of_words, blocks, arguments);
@@ -206,7 +215,8 @@ Status TaskLauncher::LaunchBody(FillTask& task, std::uint64_t) {
   const Driver& driver = site_.gpu.driver();
   const auto byte = static_cast<unsigned char>(task.pattern);
   if (task.pattern == byte * 0x01010101U)
-    return site_.gpu.Check(driver.FillBytes(AddressOf(task.dst), byte, task.bytes, stream_), "cuMemsetD8Async");
+    return site_.gpu.Check(driver.FillBytes(AddressOf(task.dst), byte, task.bytes, stream_),
+                           "cuMemsetD8Async");
   constexpr std::size_t kWord = sizeof(task.pattern);
   return site_.gpu.Check(driver.FillWords(AddressOf(task.dst), task.pattern, task.bytes / kWord, stream_),
                          "cuMemsetD32Async");
@@ -223,20 +233,22 @@ Status TaskLauncher::LaunchBody(BatchTask& task, std::uint64_t value) {
   if (choice.path == CopyPath::kBatchCall && site_.gpu.driver().CopyBatch == nullptr)
     choice = {CopyPath::kEngine, "the driver has no batch call"};
   if (content.pageable) choice = {CopyPath::kEngine, "a kernel cannot touch pageable memory"};
-  LogChoice(Text("a batch of ", content.segments.size(), " entries, ", content.bytes, " bytes"), direction, choice);
+  LogChoice(Text("a batch of ", content.segments.size(), " entries, ", content.bytes, " bytes"), direction,
+            choice);
   switch (choice.path) {
     case CopyPath::kEngine:
       break;
     case CopyPath::kBatchCall:
       return CopyByBatchCall(content);
     case CopyPath::kKernel:
-      return CopyByKernel(content, direction, value);
+      return CopyByKernel(content, value);
   }
   return CopySegments(content, direction);
 }
 
 Status TaskLauncher::CopySegments(const BatchTask::Content& content, Direction direction) {
-  return ForJoined(content.segments, [&](const Segment& segment) { return CopyLinear(segment, direction, true); });
+  return ForJoined(content.segments,
+                   [&](const Segment& segment) { return CopyLinear(segment, direction, true); });
 }
 
 Status TaskLauncher::CopyByBatchCall(const BatchTask::Content& content) {
@@ -253,13 +265,14 @@ Status TaskLauncher::CopyByBatchCall(const BatchTask::Content& content) {
   std::size_t first = 0;
   std::size_t failed = 0;
   return site_.gpu.Check(
-      site_.gpu.driver().CopyBatch(batch_dsts_.data(), batch_srcs_.data(), batch_sizes_.data(), batch_sizes_.size(),
-                                   &attributes, &first, 1, &failed, stream_),
+      site_.gpu.driver().CopyBatch(batch_dsts_.data(), batch_srcs_.data(), batch_sizes_.data(),
+                                   batch_sizes_.size(), &attributes, &first, 1, &failed, stream_),
       "cuMemcpyBatchAsync");
 }
 
-Status TaskLauncher::CopyByKernel(const BatchTask::Content& content, Direction direction, std::uint64_t value) {
-  const unsigned blocks = site_.paths.BlocksFor(direction);
+Status TaskLauncher::CopyByKernel(const BatchTask::Content& content, std::uint64_t value) {
+  const unsigned blocks =
+      site_.paths.BlocksForPieces(content.segments.size() + content.bytes / kLeastPieceBytes);
   const std::size_t piece_bytes = PieceBytesFor(content.bytes, blocks);
   const std::size_t most_pieces = content.segments.size() + content.bytes / piece_bytes;
   auto memory = TakePinned(most_pieces * sizeof(PieceArgument), value);
@@ -277,15 +290,17 @@ Status TaskLauncher::CopyByKernel(const BatchTask::Content& content, Direction d
     std::array<void*, 3> arguments = {&first, &number, &team_bits};
     return Launch(site_.gpu.kernels().pieces, blocks, arguments);
   };
-  Status status = ForJoined(content.segments, [&](const Segment& segment) -> Status {
-    for (std::size_t done = 0; done < segment.bytes; done += piece_bytes) {
-      pieces[count++] = {AddressOf(segment.dst + done), AddressOf(segment.src + done),
+  for (const Segment& segment : content.segments) {
+    std::size_t done = 0;
+    do {
+      pieces[count++] = {AddressOf(segment.dst) + done, AddressOf(segment.src) + done,
                          std::min(piece_bytes, segment.bytes - done)};
-    }
-    return count >= launch_at ? launch() : Status();
-  });
-  if (!status.ok() || count == launched) return status;
-  return launch();
+      done += piece_bytes;
+    } while (done < segment.bytes);
+    if (count < launch_at) continue;
+    if (Status launched_some = launch(); !launched_some.ok()) return launched_some;
+  }
+  return count == launched ? Status() : launch();
 }
 
 Status TaskLauncher::CopyCaptured(const BatchTask::Content& content, std::uint64_t value) {
@@ -294,15 +309,16 @@ Status TaskLauncher::CopyCaptured(const BatchTask::Content& content, std::uint64
   std::memcpy(*memory, content.captured.get(), content.bytes);
   for (const Segment& segment : content.segments) {
     const std::byte* const source = *memory + (segment.src - content.captured.get());
-    if (Status copied = CopyLinear({segment.dst, source, segment.bytes}, DirectionOf(content), true); !copied.ok())
+    if (Status copied = CopyLinear({segment.dst, source, segment.bytes}, DirectionOf(content), true);
+        !copied.ok())
       return copied;
   }
   return {};
 }
 
 Status TaskLauncher::Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments) {
-  return site_.gpu.Check(site_.gpu.driver().LaunchKernel(kernel, blocks, 1, 1, kThreadsPerBlock, 1, 1, 0, stream_,
-                                                         arguments.data(), nullptr),
+  return site_.gpu.Check(site_.gpu.driver().LaunchKernel(kernel, blocks, 1, 1, kThreadsPerBlock, 1, 1, 0,
+                                                         stream_, arguments.data(), nullptr),
                          "cuLaunchKernel");
 }
 
@@ -340,13 +356,15 @@ Status TaskLauncher::UpdateRanges(std::uint64_t value) {
 
 Status TaskLauncher::LaunchBody(IndirectTask& task, std::uint64_t value) {
   const IndirectTask::Content& content = *task.content;
-  if (Status live = CheckLive(content.operands_memory[0], content.operands_memory[1]); !live.ok()) return live;
-  auto held = site_.device_memory.HoldFreed();  // before the table is made: what is freed now stays until this is over
+  if (Status live = CheckLive(content.operands_memory[0], content.operands_memory[1]); !live.ok())
+    return live;
+  auto held = site_.device_memory
+                  .HoldFreed();  // before the table is made: what is freed now stays until this is over
   if (Status updated = UpdateRanges(value); !updated.ok()) return updated;
-  auto memory = TakePinned(sizeof(IndirectFailure), value);
+  auto memory = TakePinned(sizeof(IndirectRecord), value);
   if (!memory.ok()) return memory.TakeStatus();
-  auto* const failure = reinterpret_cast<IndirectFailure*>(*memory);
-  *failure = {};
+  auto* const record = reinterpret_cast<IndirectRecord*>(*memory);
+  *record = {};
   const bool descriptor = content.form == IndirectTask::Content::Form::kDescriptor;
   IndirectArgument argument{
       .dst_cell = AddressOf(content.operands[0]) + (descriptor ? content.dst_at : 0),
@@ -357,10 +375,12 @@ Status TaskLauncher::LaunchBody(IndirectTask& task, std::uint64_t value) {
       .bytes = content.bytes,
       .ranges = table_,
       .range_count = ranges_.size(),
-      .failure = AddressOf(failure)};
-  attachments_.push_back({.value = value, .freed_memory = std::move(held), .failure = failure, .indirect = &content});
+      .record = AddressOf(record)};
+  attachments_.push_back(
+      {.value = value, .freed_memory = std::move(held), .record = record, .indirect = &content});
   std::array<void*, 1> arguments = {&argument};
-  return Launch(site_.gpu.kernels().indirect, site_.paths.BlocksFor(Direction::kDeviceToDevice), arguments);
+  const std::size_t bytes = descriptor ? last_indirect_bytes_ : content.bytes;
+  return Launch(site_.gpu.kernels().indirect, site_.paths.BlocksForBytes(bytes), arguments);
 }
 
 template <typename Other>
@@ -371,14 +391,15 @@ Status TaskLauncher::LaunchBody(Other&, std::uint64_t) {
 namespace {
 
 /// The message of whoever looks the operands up, as if it had been looked up on the device.
-Status FailureOf(const IndirectFailure& failure, const IndirectTask::Content& content) {
-  for (const CuAddress address : {failure.dst, failure.src}) {
-    auto use = content.resolver->ResolveDevice(address, failure.bytes, content.device);
+Status FailureOf(const IndirectRecord& record, const IndirectTask::Content& content) {
+  for (const CuAddress address : {record.dst, record.src}) {
+    auto use = content.resolver->ResolveDevice(address, record.bytes, content.device);
     if (!use.ok()) return use.TakeStatus();
   }
-  return {Code::kSdmaCopyError, Text("the operands of a copy were not allocated device memory when it executed: ",
-                                     failure.bytes, " bytes from ", Hex(static_cast<std::uintptr_t>(failure.src)),
-                                     " to ", Hex(static_cast<std::uintptr_t>(failure.dst)))};
+  return {Code::kSdmaCopyError,
+          Text("the operands of a copy were not allocated device memory when it executed: ", record.bytes,
+               " bytes from ", Hex(static_cast<std::uintptr_t>(record.src)), " to ",
+               Hex(static_cast<std::uintptr_t>(record.dst)))};
 }
 
 }  // namespace
@@ -388,8 +409,10 @@ void TaskLauncher::Retire(std::uint64_t done, std::vector<DeviceFailure>& failur
     const Attachment attachment = std::move(attachments_.front());
     attachments_.pop_front();
     if (attachment.pinned.bytes != 0) site_.pinned_memory.Free(attachment.pinned);
-    if (attachment.failure != nullptr && attachment.failure->failed != 0)
-      failures.push_back({attachment.value, FailureOf(*attachment.failure, *attachment.indirect)});
+    if (attachment.record == nullptr) continue;
+    last_indirect_bytes_ = attachment.record->bytes;
+    if (attachment.record->failed != 0)
+      failures.push_back({attachment.value, FailureOf(*attachment.record, *attachment.indirect)});
   }
   ring_.Retire(done);
 }

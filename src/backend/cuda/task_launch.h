@@ -24,8 +24,8 @@ struct LaunchSite {
   const CopyPaths& paths;
 };
 
-/// Owns a CUDA stream and what launched tasks need until they are over. Not thread-safe: its queue's lock protects it.
-/// Values count its tasks and only grow.
+/// Owns a CUDA stream and what launched tasks need until they are over. Not thread-safe: its queue's lock
+/// protects it. Values count its tasks and only grow.
 class TaskLauncher {
  public:
   static Result<std::unique_ptr<TaskLauncher>> Create(const LaunchSite& site);
@@ -64,7 +64,7 @@ class TaskLauncher {
   Status CopyLinear(const Segment& segment, Direction direction, bool one_device);
   Status CopySegments(const BatchTask::Content& content, Direction direction);
   Status CopyByBatchCall(const BatchTask::Content& content);
-  Status CopyByKernel(const BatchTask::Content& content, Direction direction, std::uint64_t value);
+  Status CopyByKernel(const BatchTask::Content& content, std::uint64_t value);
   Status CopyRowsByKernel(const Rows& rows, Direction direction);
   Status CopyCaptured(const BatchTask::Content& content, std::uint64_t value);
   Status Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
@@ -78,7 +78,7 @@ class TaskLauncher {
     std::uint64_t value;
     MemoryBlock pinned;                                   ///< given back
     std::shared_ptr<ReservedMemory::Epoch> freed_memory;  ///< let go
-    const IndirectFailure* failure = nullptr;             ///< looked at, with the task that it is of
+    const IndirectRecord* record = nullptr;               ///< looked at, with the task that it is of
     const IndirectTask::Content* indirect = nullptr;
   };
 
@@ -86,12 +86,15 @@ class TaskLauncher {
   const CuStream stream_;
   PinnedRing ring_;
   std::deque<Attachment> attachments_;
-  // The table of device memory that this stream's kernels look into. Memory of the driver's, not of the program's share.
+  // The table of device memory that this stream's kernels look into. Memory of the driver's, not of the
+  // program's share.
   CuAddress table_ = 0;
   std::size_t table_ranges_ = 0;       // room
   std::vector<CuAddress> old_tables_;  // that kernels may still look into
   std::uint64_t ranges_version_ = 0;
   std::vector<ReservedMemory::Range> ranges_;
+  std::size_t last_indirect_bytes_ =
+      0;  // what the last descriptor said: the next one's size is not known before
   // Arguments of the driver's batch call, kept for their memory.
   std::vector<CuAddress> batch_dsts_, batch_srcs_;
   std::vector<std::size_t> batch_sizes_;

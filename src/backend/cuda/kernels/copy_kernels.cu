@@ -59,9 +59,6 @@ __device__ inline void CopyBytes(DeviceAddress dst, DeviceAddress src, Size byte
     CopyByte(dst + i, src + i);
 }
 
-constexpr int kVectorsInFlight = 4;
-constexpr int kWordsInFlight = 4;
-
 __device__ inline void CopyVectors(DeviceAddress dst, DeviceAddress src, Size vectors, Team team) {
   Size i = team.first;
   for (; i + (kVectorsInFlight - 1) * team.step < vectors; i += kVectorsInFlight * team.step) {
@@ -77,8 +74,8 @@ __device__ inline void CopyVectors(DeviceAddress dst, DeviceAddress src, Size ve
     StoreVector(dst + 16 * i, LoadVector(src + 16 * i));
 }
 
-/// Writes whole words although the source may begin anywhere: each is put together from the two aligned words that
-/// it spans. Those hold at least one byte of the source, so nothing outside its pages is read.
+/// Writes whole words although the source may begin anywhere: each is put together from the two aligned words
+/// that it spans. Those hold at least one byte of the source, so nothing outside its pages is read.
 __device__ inline void CopyWords(DeviceAddress dst, DeviceAddress src, Size words, Team team) {
   const unsigned bits = static_cast<unsigned>(src & 3) * 8;
   const DeviceAddress base = src & ~DeviceAddress{3};
@@ -100,7 +97,8 @@ __device__ inline void CopyWords(DeviceAddress dst, DeviceAddress src, Size word
     StoreWord(dst + 4 * i, Funnel(LoadWord(base + 4 * i), LoadWord(base + 4 * i + second), bits));
 }
 
-/// Any alignment, any length. Bytes up to the first aligned address of the destination, wide accesses, the rest.
+/// Any alignment, any length. Bytes up to the first aligned address of the destination, wide accesses, the
+/// rest.
 __device__ inline void CopyPiece(DeviceAddress dst, DeviceAddress src, Size bytes, Team team) {
   const bool wide = ((dst ^ src) & 15) == 0;
   const Size unit = wide ? 16 : 4;
@@ -131,15 +129,21 @@ __device__ inline Place PlaceInGrid(unsigned team_bits) {
   return {thread >> team_bits, threads >> team_bits, {thread & (step - 1), step}};
 }
 
-__device__ inline Vector Load(DeviceAddress from, const Vector*) { return LoadVector(from); }
-__device__ inline unsigned Load(DeviceAddress from, const unsigned*) { return LoadWord(from); }
-__device__ inline void Store(DeviceAddress to, const Vector& vector) { StoreVector(to, vector); }
-__device__ inline void Store(DeviceAddress to, unsigned word) { StoreWord(to, word); }
+__device__ inline Vector Load(DeviceAddress from, const Vector*) {
+  return LoadVector(from);
+}
+__device__ inline unsigned Load(DeviceAddress from, const unsigned*) {
+  return LoadWord(from);
+}
+__device__ inline void Store(DeviceAddress to, const Vector& vector) {
+  StoreVector(to, vector);
+}
+__device__ inline void Store(DeviceAddress to, unsigned word) {
+  StoreWord(to, word);
+}
 
-constexpr int kRowsInFlight = 4;
-
-/// Rows of whole units. Neighbouring threads have neighbouring units of a row, or of the next one where rows are
-/// shorter than a block is wide, and each has several rows under way.
+/// Rows of whole units. Neighbouring threads have neighbouring units of a row, or of the next one where rows
+/// are shorter than a block is wide, and each has several rows under way.
 template <typename Unit>
 __device__ inline void CopyRowsOf(const RowsArgument& rows) {
   constexpr Size kUnit = sizeof(Unit);
@@ -174,7 +178,7 @@ __device__ inline void CopyRowsOf(const RowsArgument& rows) {
   }
 }
 
-/// Tiles of a long copy: a block takes neighbouring ones, so that memory is swept in order.
+/// A long copy, a tile to a block: with as many blocks as tiles, memory is swept in order.
 __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vectors) {
   const Size tile = static_cast<Size>(ThreadsPerBlock()) * kVectorsInFlight;
   const Size whole = vectors / tile;
@@ -196,36 +200,43 @@ __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vect
 
 }  // namespace
 
-/// A team of 2^team_bits threads to a piece. The next piece's description, which comes from the host, is fetched while
-/// this one is copied.
+/// A team of 2^team_bits threads to a piece. The descriptions come from the host: a block fetches those of a
+/// round together, while it copies the round before.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
     sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits) {
-  const Place place = PlaceInGrid(team_bits);
-  Size i = place.team;
-  if (i >= count) return;
-  DeviceAddress piece = pieces + i * sizeof(PieceArgument);
-  DeviceAddress dst = LoadAddress(piece);
-  DeviceAddress src = LoadAddress(piece + 8);
-  Size bytes = LoadAddress(piece + 16);
-  for (;;) {
-    i += place.teams;
-    piece = pieces + (i < count ? i : count - 1) * sizeof(PieceArgument);
-    const DeviceAddress next_dst = LoadAddress(piece);
-    const DeviceAddress next_src = LoadAddress(piece + 8);
-    const Size next_bytes = LoadAddress(piece + 16);
-    CopyPiece(dst, src, bytes, place.member);
-    if (i >= count) return;
-    dst = next_dst;
-    src = next_src;
-    bytes = next_bytes;
+  constexpr unsigned kWords = sizeof(PieceArgument) / sizeof(Size);
+  constexpr unsigned kMostPieces = kThreadsPerBlock / 4;
+  static_assert(kMostPieces * kWords <= kThreadsPerBlock);
+  __shared__ Size words[kMostPieces * kWords];
+  const unsigned share = (count + Blocks() - 1) / Blocks();
+  const unsigned round = share < kMostPieces ? share : kMostPieces;
+  const unsigned thread = ThreadInBlock();
+  const Team team = {thread & ((1U << team_bits) - 1), Size{1} << team_bits};
+  const auto fetch = [&](unsigned first) -> Size {
+    const Size word = static_cast<Size>(first) * kWords + thread;
+    if (thread >= round * kWords || word >= static_cast<Size>(count) * kWords) return 0;
+    return LoadAddress(pieces + word * sizeof(Size));
+  };
+  unsigned first = BlockInGrid() * round;
+  Size fetched = fetch(first);
+  for (; first < count; first += Blocks() * round) {
+    if (thread < kMostPieces * kWords) words[thread] = fetched;
+    SyncBlock();
+    fetched = fetch(first + Blocks() * round);
+    const unsigned here = count - first < round ? count - first : round;
+    for (unsigned i = thread >> team_bits; i < here; i += ThreadsPerBlock() >> team_bits)
+      CopyPiece(words[i * kWords], words[i * kWords + 1], words[i * kWords + 2], team);
+    SyncBlock();
   }
 }
 
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock) sampan_copy_rows_of_vectors(RowsArgument rows) {
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
+    sampan_copy_rows_of_vectors(RowsArgument rows) {
   CopyRowsOf<Vector>(rows);
 }
 
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock) sampan_copy_rows_of_words(RowsArgument rows) {
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
+    sampan_copy_rows_of_words(RowsArgument rows) {
   CopyRowsOf<unsigned>(rows);
 }
 
@@ -238,7 +249,8 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
 }
 
 /// Reads its operands when it runs, holds them against the table of what may be touched, and copies.
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock) sampan_copy_indirect(IndirectArgument argument) {
+extern "C" __global__ void SAMPAN_RESIDENT_BLOCKS(kThreadsPerBlock, 3)
+    sampan_copy_indirect(IndirectArgument argument) {
   __shared__ unsigned found[2];
   if (ThreadInBlock() < 2) found[ThreadInBlock()] = 0;
   const DeviceAddress dst = LoadAddress(argument.dst_cell) + argument.dst_offset;
@@ -247,21 +259,23 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock) sampan_copy_in
   SyncBlock();
   for (Size i = ThreadInBlock(); i < argument.range_count; i += ThreadsPerBlock()) {
     const DeviceAddress begin = LoadAddress(argument.ranges + i * sizeof(RangeArgument));
-    const DeviceAddress end = LoadAddress(argument.ranges + i * sizeof(RangeArgument) + sizeof(DeviceAddress));
+    const DeviceAddress end =
+        LoadAddress(argument.ranges + i * sizeof(RangeArgument) + sizeof(DeviceAddress));
     if (dst >= begin && dst < end && bytes <= end - dst) found[0] = 1;
     if (src >= begin && src < end && bytes <= end - src) found[1] = 1;
   }
   SyncBlock();
-  if (bytes == 0) return;
-  if (found[0] == 0 || found[1] == 0) {
-    if (BlockInGrid() != 0 || ThreadInBlock() != 0) return;
-    auto* failure = reinterpret_cast<volatile IndirectFailure*>(argument.failure);
-    failure->dst = dst;
-    failure->src = src;
-    failure->bytes = bytes;
-    failure->failed = 1;
-    return;
+  const bool allowed = bytes == 0 || (found[0] != 0 && found[1] != 0);
+  if (BlockInGrid() == 0 && ThreadInBlock() == 0) {
+    auto* record = reinterpret_cast<volatile IndirectRecord*>(argument.record);
+    record->bytes = bytes;
+    if (!allowed) {
+      record->dst = dst;
+      record->src = src;
+      record->failed = 1;
+    }
   }
+  if (!allowed || bytes == 0) return;
   const Size thread = static_cast<Size>(BlockInGrid()) * ThreadsPerBlock() + ThreadInBlock();
   const Team all = {thread, static_cast<Size>(Blocks()) * ThreadsPerBlock()};
   if (((dst | src) & 15) != 0) return CopyPiece(dst, src, bytes, all);

@@ -1,5 +1,5 @@
-// The few words of CUDA C++ that the kernels use, spelled so that clang without the CUDA toolkit and nvcc both
-// take them.
+// The few words of CUDA C++ that the kernels use, spelled so that clang without the CUDA toolkit and nvcc
+// both take them.
 #pragma once
 
 #if defined(__clang__)
@@ -7,16 +7,38 @@
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
 #define SAMPAN_LAUNCH_BOUNDS(threads) __attribute__((launch_bounds(threads)))
-static __device__ inline unsigned ThreadInBlock() { return __nvvm_read_ptx_sreg_tid_x(); }
-static __device__ inline unsigned BlockInGrid() { return __nvvm_read_ptx_sreg_ctaid_x(); }
-static __device__ inline unsigned ThreadsPerBlock() { return __nvvm_read_ptx_sreg_ntid_x(); }
-static __device__ inline unsigned Blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
-static __device__ inline void SyncBlock() { __syncthreads(); }
+#define SAMPAN_RESIDENT_BLOCKS(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
+static __device__ inline unsigned ThreadInBlock() {
+  return __nvvm_read_ptx_sreg_tid_x();
+}
+static __device__ inline unsigned BlockInGrid() {
+  return __nvvm_read_ptx_sreg_ctaid_x();
+}
+static __device__ inline unsigned ThreadsPerBlock() {
+  return __nvvm_read_ptx_sreg_ntid_x();
+}
+static __device__ inline unsigned Blocks() {
+  return __nvvm_read_ptx_sreg_nctaid_x();
+}
+static __device__ inline void SyncBlock() {
+  __syncthreads();
+}
 #else
 #define SAMPAN_LAUNCH_BOUNDS(threads) __launch_bounds__(threads)
-static __device__ inline unsigned ThreadInBlock() { return threadIdx.x; }
-static __device__ inline unsigned BlockInGrid() { return blockIdx.x; }
-static __device__ inline unsigned ThreadsPerBlock() { return blockDim.x; }
-static __device__ inline unsigned Blocks() { return gridDim.x; }
-static __device__ inline void SyncBlock() { __syncthreads(); }
+#define SAMPAN_RESIDENT_BLOCKS(threads, blocks) __launch_bounds__(threads, blocks)
+static __device__ inline unsigned ThreadInBlock() {
+  return threadIdx.x;
+}
+static __device__ inline unsigned BlockInGrid() {
+  return blockIdx.x;
+}
+static __device__ inline unsigned ThreadsPerBlock() {
+  return blockDim.x;
+}
+static __device__ inline unsigned Blocks() {
+  return gridDim.x;
+}
+static __device__ inline void SyncBlock() {
+  __syncthreads();
+}
 #endif

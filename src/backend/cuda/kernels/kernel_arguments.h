@@ -5,6 +5,8 @@ namespace sampan::cuda {
 
 /// Threads of every block that the kernels are launched with.
 inline constexpr unsigned kThreadsPerBlock = 512;
+/// Accesses that a thread has under way at once: vectors of a piece, words of one, rows.
+inline constexpr int kVectorsInFlight = 4, kWordsInFlight = 4, kRowsInFlight = 4;
 
 /// An address of the GPU's; host memory that the GPU can reach has one too.
 using DeviceAddress = unsigned long long;
@@ -20,21 +22,22 @@ struct RangeArgument {
   DeviceAddress begin, end;
 };
 
-/// Why a copy with operands in device memory was not done. Written by the kernel, `failed` last.
-struct IndirectFailure {
+/// What a copy with operands in device memory found there. Written by the kernel: the length always, the rest
+/// when the operands were bad and nothing was copied.
+struct IndirectRecord {
   DeviceAddress dst, src;
   unsigned long long bytes;
   unsigned long long failed;
 };
 
-/// Where a copy with operands in device memory finds them: addresses in cells, the length in a cell of four bytes
-/// or, without such a cell, in `bytes`.
+/// Where a copy with operands in device memory finds them: addresses in cells, the length in a cell of four
+/// bytes or, without such a cell, in `bytes`.
 struct IndirectArgument {
   DeviceAddress dst_cell, src_cell, length_cell;
   unsigned long long dst_offset, src_offset, bytes;
   DeviceAddress ranges;
   unsigned long long range_count;
-  DeviceAddress failure;
+  DeviceAddress record;
 };
 
 /// Equal pieces at fixed distances.

@@ -1,0 +1,152 @@
+// Batches and rows of every shape that a path treats differently. Run with every SAMPAN_COPY_PATH.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "acl/acl.h"
+#include "tests/support/batch_request.h"
+#include "tests/support/child_process.h"
+#include "tests/support/copy_fixture.h"
+
+namespace sampan::test {
+namespace {
+
+class CopyShapes : public CopyTest {
+ protected:
+  /// Entries of random lengths up to `most_bytes` at random alignments; those at the destination do not
+  /// touch.
+  void CopyBatch(Place from, Place to, std::size_t entries, std::size_t most_bytes) {
+    const std::size_t stride = most_bytes + 64;
+    GuardedBuffer src(from, stride * entries), dst(to, stride * entries);
+    const Bytes contents = random().Fill(stride * entries);
+    Bytes expected(stride * entries, GuardedBuffer::kBackground);
+    src.Write(contents);
+    BatchRequest request;
+    for (std::size_t i = 0; i < entries; ++i) {
+      const std::size_t bytes = random().Between(1, most_bytes);
+      const std::size_t source = random().Between(0, stride * entries - bytes);
+      const std::size_t target = i * stride + random().Between(0, 63);
+      request.Add(dst.at(target), src.at(source), bytes);
+      std::memcpy(expected.data() + target, contents.data() + source, bytes);
+    }
+    request.UseAttr(from == Place::kDevice ? DeviceToHost() : HostToDevice());
+    EXPECT_ACL(ACL_SUCCESS, request.Submit(BatchForm::kAsync, stream()));
+    Synchronize();
+    EXPECT_TRUE(dst.Holds(expected)) << entries << " entries of up to " << most_bytes << " bytes";
+  }
+
+  struct Shape {
+    std::size_t width, height, src_pitch, dst_pitch, src_at, dst_at;
+  };
+  void CopyRows(Place from, Place to, const Shape& shape) {
+    const auto [width, height, src_pitch, dst_pitch, src_at, dst_at] = shape;
+    GuardedBuffer src(from, src_at + src_pitch * height), dst(to, dst_at + dst_pitch * height);
+    const Bytes contents = random().Fill(src.bytes());
+    Bytes expected(dst.bytes(), GuardedBuffer::kBackground);
+    src.Write(contents);
+    for (std::size_t row = 0; row < height; ++row) {
+      std::memcpy(expected.data() + dst_at + row * dst_pitch, contents.data() + src_at + row * src_pitch,
+                  width);
+    }
+    const auto kind = from == Place::kDevice
+                          ? (to == Place::kDevice ? ACL_MEMCPY_DEVICE_TO_DEVICE : ACL_MEMCPY_DEVICE_TO_HOST)
+                          : ACL_MEMCPY_HOST_TO_DEVICE;
+    EXPECT_ACL(ACL_SUCCESS, aclrtMemcpy2dAsync(dst.at(dst_at), dst_pitch, src.at(src_at), src_pitch, width,
+                                               height, kind, stream()));
+    Synchronize();
+    EXPECT_TRUE(dst.Holds(expected)) << height << " rows of " << width << ", pitches " << src_pitch << " and "
+                                     << dst_pitch << ", from " << src_at << " to " << dst_at;
+  }
+};
+
+TEST_F(CopyShapes, BatchesOfAnyLengthAndAlignment) {
+  for (const std::size_t entries : {2, 9, 10, 129, 3000}) {
+    for (const std::size_t most_bytes : {1, 15, 40, 600, 9000}) {
+      CopyBatch(Place::kPinned, Place::kDevice, entries, most_bytes);
+      CopyBatch(Place::kDevice, Place::kPinned, entries, most_bytes);
+    }
+  }
+}
+
+TEST_F(CopyShapes, ABatchLongerThanTheRingOfDescriptions) {
+  CopyBatch(Place::kPinned, Place::kDevice, 60'000, 8);
+  CopyBatch(Place::kDevice, Place::kPinned, 60'000, 8);
+}
+
+TEST_F(CopyShapes, ManyBatchesInARow) {
+  constexpr std::size_t kEntries = 5000, kBytes = 64;
+  GuardedBuffer device(Place::kDevice, kEntries * kBytes);
+  PinnedBuffer host(kEntries * kBytes);
+  const Bytes contents = random().Fill(kEntries * kBytes);
+  host.Write(0, contents);
+  BatchRequest request;
+  for (std::size_t i = 0; i < kEntries; ++i) {
+    const std::size_t at = (i * 7919 % kEntries) * kBytes;
+    request.Add(device.at(at), host.at(at), kBytes);
+  }
+  request.UseAttr(HostToDevice());
+  for (int i = 0; i < 50; ++i)
+    EXPECT_ACL(ACL_SUCCESS, request.Submit(BatchForm::kAsync, stream()));
+  Synchronize();
+  EXPECT_TRUE(device.Holds(contents));
+}
+
+TEST_F(CopyShapes, EntriesThatContinueOneAnother) {
+  constexpr std::size_t kEntries = 400, kBytes = 777;
+  GuardedBuffer device(Place::kDevice, kEntries * kBytes);
+  PinnedBuffer host(kEntries * kBytes);
+  const Bytes contents = random().Fill(kEntries * kBytes);
+  host.Write(0, contents);
+  BatchRequest request;
+  for (std::size_t i = 0; i < kEntries; ++i)
+    request.Add(device.at(i * kBytes), host.at(i * kBytes), kBytes);
+  request.UseAttr(HostToDevice());
+  EXPECT_ACL(ACL_SUCCESS, request.Submit(BatchForm::kAsync, stream()));
+  Synchronize();
+  EXPECT_TRUE(device.Holds(contents));
+}
+
+TEST_F(CopyShapes, RowsOfAnyWidthPitchAndAlignment) {
+  const struct {
+    Place from, to;
+  } ways[] = {
+      {Place::kPinned, Place::kDevice}, {Place::kDevice, Place::kPinned}, {Place::kDevice, Place::kDevice}};
+  for (const auto& [from, to] : ways) {
+    for (const std::size_t width : {1, 3, 4, 16, 20, 48, 100, 256, 333, 4096, 8208, 20'000}) {
+      const std::size_t height = width < 1000 ? 2111 : 37;
+      CopyRows(from, to, {width, height, 2 * width, width, 0, 0});
+      CopyRows(from, to, {width, height, width + 3, width + 1, 5, 2});
+      CopyRows(from, to, {width, height, (width + 16) / 16 * 16, (width + 64) / 16 * 16, 16, 32});
+      CopyRows(from, to, {width, 1, width, width, 1, 3});
+    }
+  }
+}
+
+TEST(CopyPath, IsNamedInTheDebugLog) {
+  if (!InChild()) {
+    const ChildResult child = RunInChild({{"ASCEND_GLOBAL_LOG_LEVEL", "0"},
+                                          {"ASCEND_LOG_PRINT_TO_STDOUT", "1"},
+                                          {"SAMPAN_COPY_PATH", "kernel"}});
+    EXPECT_TRUE(child.Passed()) << child;
+    EXPECT_NE(child.output.find("a batch of 2 entries, 128 bytes, host to device: path kernel, because "
+                                "SAMPAN_COPY_PATH says so"),
+              std::string::npos)
+        << child;
+    return;
+  }
+  EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+  const Stream stream;
+  const DeviceBuffer device(256);
+  const PinnedBuffer host(256);
+  BatchRequest request;
+  request.Add(device.at(0), host.at(128), 64);
+  request.Add(device.at(128), host.at(0), 64);
+  request.UseAttr(HostToDevice());
+  EXPECT_ACL(ACL_SUCCESS, request.Submit(BatchForm::kAsync, stream));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+}
+
+}  // namespace
+}  // namespace sampan::test
