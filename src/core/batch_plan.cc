@@ -144,6 +144,7 @@ Status CheckBatchAttributes(const BatchRequest& request) {
 Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) {
   auto content = std::make_unique<BatchTask::Content>();
   content->segments.reserve(request.sizes.size());
+  content->memory.reserve(2);  // mostly one allocation on either side
   SideLocator dsts("dst", HostAccess::kWrite, context.registry, *content);
   SideLocator srcs("src", HostAccess::kRead, context.registry, *content);
   CopyKind batch_direction{};

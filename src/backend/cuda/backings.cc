@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -20,39 +21,42 @@ std::size_t AddressBytes(std::size_t capacity_bytes) {
   return units * kAddressesPerByte * ReservedMemory::kUnitBytes;
 }
 
-class DeviceBacking final : public Backing {
+/// Memory that the driver makes and maps; it belongs to no context.
+class VirtualBacking final : public Backing {
  public:
-  DeviceBacking(Gpu& gpu, const std::vector<int>& reachable_from) : gpu_(gpu) {
-    properties_.location = {cu::kLocationDevice, gpu.facts().ordinal};
-    for (const int ordinal : reachable_from)
-      access_.push_back({{cu::kLocationDevice, ordinal}, cu::kAccessReadWrite});
+  VirtualBacking(const Driver& driver, const CuLocation& location, std::vector<CuAccess> access)
+      : driver_(driver), access_(std::move(access)) {
+    properties_.location = location;
   }
 
   Status Commit(std::uintptr_t address, std::size_t bytes) override {
-    const ContextScope scope(gpu_);
-    const Driver& driver = gpu_.driver();
     CuMemoryHandle handle = 0;
-    if (const CuResult made = driver.MemCreate(&handle, bytes, &properties_, 0); made != cu::kSuccess) {
-      return gpu_.Check(made, "cuMemCreate");
-    }
-    CuResult result = driver.MemMap(address, bytes, 0, handle, 0);
+    if (const CuResult made = driver_.MemCreate(&handle, bytes, &properties_, 0); made != cu::kSuccess)
+      return Failure(driver_, made, "cuMemCreate");
+    CuResult result = driver_.MemMap(address, bytes, 0, handle, 0);
     if (result == cu::kSuccess) {
-      result = driver.MemSetAccess(address, bytes, access_.data(), access_.size());
-      if (result != cu::kSuccess) driver.MemUnmap(address, bytes);
+      result = driver_.MemSetAccess(address, bytes, access_.data(), access_.size());
+      if (result != cu::kSuccess) driver_.MemUnmap(address, bytes);
     }
-    driver.MemRelease(handle);  // what is mapped stays until it is unmapped
-    return gpu_.Check(result, "mapping device memory");
+    driver_.MemRelease(handle);  // what is mapped stays until it is unmapped
+    return result == cu::kSuccess ? Status() : Failure(driver_, result, "mapping memory");
   }
 
   void Decommit(std::uintptr_t address, std::size_t bytes) noexcept override {
-    const ContextScope scope(gpu_);
-    gpu_.driver().MemUnmap(address, bytes);
+    driver_.MemUnmap(address, bytes);
+  }
+
+  /// Whether such memory comes in units as small as ours.
+  bool FitsUnits() const {
+    std::size_t granularity = 0;
+    return driver_.AllocationGranularity(&granularity, &properties_, 0) == cu::kSuccess && granularity != 0 &&
+           ReservedMemory::kUnitBytes % granularity == 0;
   }
 
  private:
-  Gpu& gpu_;
+  const Driver& driver_;
   CuAllocationProperties properties_;
-  std::vector<CuAccess> access_;
+  const std::vector<CuAccess> access_;
 };
 
 class PinnedBacking final : public Backing {
@@ -86,10 +90,41 @@ class PinnedBacking final : public Backing {
 
 }  // namespace
 
+namespace {
+
+/// Pinned memory of large pages; null where the driver or a GPU cannot.
+std::unique_ptr<ReservedMemory> MakeVirtualPinned(const Driver& driver, int gpus,
+                                                  ReservedMemoryOptions options) {
+  std::vector<CuAccess> access;
+  int node = 0;
+  for (int ordinal = 0; ordinal < gpus; ++ordinal) {
+    CuDevice device = 0;
+    int can = 0;
+    if (driver.DeviceGet(&device, ordinal) != cu::kSuccess ||
+        driver.DeviceGetAttribute(&can, cu::kVirtualHostMemory, device) != cu::kSuccess || can == 0)
+      return nullptr;
+    if (ordinal == 0) driver.DeviceGetAttribute(&node, cu::kHostNode, device);
+    access.push_back({{cu::kLocationDevice, ordinal}, cu::kAccessReadWrite});
+  }
+  const CuLocation location{cu::kLocationHostNode, std::max(node, 0)};
+  access.push_back({location, cu::kAccessReadWrite});
+  auto backing = std::make_unique<VirtualBacking>(driver, location, std::move(access));
+  CuAddress base = 0;
+  if (!backing->FitsUnits() || driver.AddressReserve(&base, options.reserved_bytes,
+                                                     ReservedMemory::kUnitBytes, 0, 0) != cu::kSuccess) {
+    return nullptr;
+  }
+  if (Status tried = backing->Commit(base, ReservedMemory::kUnitBytes); !tried.ok()) return nullptr;
+  backing->Decommit(base, ReservedMemory::kUnitBytes);
+  options.base = base;
+  return std::make_unique<ReservedMemory>(options, std::move(backing));
+}
+
+}  // namespace
+
 Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemoryOptions options,
                                                          const std::vector<int>& reachable_from) {
   options.reserved_bytes = AddressBytes(options.capacity_bytes);
-  const ContextScope scope(gpu);
   CuAddress base = 0;
   const CuResult reserved =
       gpu.driver().AddressReserve(&base, options.reserved_bytes, ReservedMemory::kUnitBytes, 0, 0);
@@ -98,12 +133,19 @@ Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemor
                                                " bytes of addresses: ", Describe(gpu.driver(), reserved))};
   }
   options.base = base;
-  return std::make_unique<ReservedMemory>(options, std::make_unique<DeviceBacking>(gpu, reachable_from));
+  std::vector<CuAccess> access;
+  for (const int ordinal : reachable_from)
+    access.push_back({{cu::kLocationDevice, ordinal}, cu::kAccessReadWrite});
+  const CuLocation location{cu::kLocationDevice, gpu.facts().ordinal};
+  return std::make_unique<ReservedMemory>(
+      options, std::make_unique<VirtualBacking>(gpu.driver(), location, std::move(access)));
 }
 
-Result<std::unique_ptr<ReservedMemory>> MakePinnedMemory(HostRegistrations& registrations,
+Result<std::unique_ptr<ReservedMemory>> MakePinnedMemory(const Driver& driver, int gpus,
+                                                         HostRegistrations& registrations,
                                                          ReservedMemoryOptions options) {
   options.reserved_bytes = AddressBytes(options.capacity_bytes);
+  if (auto memory = MakeVirtualPinned(driver, gpus, options)) return memory;
   // One unit more, so that the range can begin on a unit's boundary.
   void* const start = ::mmap(nullptr, options.reserved_bytes + ReservedMemory::kUnitBytes, PROT_NONE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

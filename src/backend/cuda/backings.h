@@ -15,8 +15,10 @@ namespace sampan::cuda {
 Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemoryOptions options,
                                                          const std::vector<int>& reachable_from);
 
-/// Pinned host memory.
-Result<std::unique_ptr<ReservedMemory>> MakePinnedMemory(HostRegistrations& registrations,
+/// Pinned host memory that all GPUs reach. Made by the driver from large pages where it can do that,
+/// otherwise mapped and registered; either way it does not depend on a context.
+Result<std::unique_ptr<ReservedMemory>> MakePinnedMemory(const Driver& driver, int gpus,
+                                                         HostRegistrations& registrations,
                                                          ReservedMemoryOptions options);
 
 }  // namespace sampan::cuda

@@ -29,7 +29,7 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::Create(const CudaOptions& opti
   const auto host_bytes =
       static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   auto pinned = MakePinnedMemory(
-      backend->registrations_,
+      backend->driver_, gpus, backend->registrations_,
       {.name = "pinned host memory", .capacity_bytes = host_bytes / 4 * 3, .faults = options.faults});
   if (!pinned.ok()) return pinned.TakeStatus();
   backend->pinned_ = std::move(*pinned);

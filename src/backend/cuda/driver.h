@@ -30,12 +30,13 @@ inline constexpr CuResult kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNo
 inline const CuStream kThreadStream = reinterpret_cast<CuStream>(2);
 // Attributes of a device.
 inline constexpr int kMultiprocessors = 16, kMostPitch = 11, kUnifiedAddressing = 41, kMajor = 75,
-                     kMinor = 76, kHostPointersUsable = 91, kVirtualMemory = 102, kReadOnlyRegistration = 113;
+                     kMinor = 76, kHostPointersUsable = 91, kVirtualMemory = 102, kReadOnlyRegistration = 113,
+                     kHostNode = 134, kVirtualHostMemory = 141;
 // Flags.
 inline constexpr unsigned kStreamNonBlocking = 1, kRegisterPortable = 1, kRegisterDeviceMap = 2,
                           kRegisterReadOnly = 8;
 inline constexpr int kMemoryHost = 1, kMemoryDevice = 2, kAllocationPinned = 1, kLocationDevice = 1,
-                     kAccessReadWrite = 3;
+                     kLocationHostNode = 3, kAccessReadWrite = 3;
 }  // namespace cu
 
 struct CuLocation {

@@ -97,6 +97,22 @@ __device__ inline void CopyWords(DeviceAddress dst, DeviceAddress src, Size word
     StoreWord(dst + 4 * i, Funnel(LoadWord(base + 4 * i), LoadWord(base + 4 * i + second), bits));
 }
 
+/// Any alignment, one word at a time: for whole grids, which have enough under way, and with few registers,
+/// so that more of it fits on the GPU.
+__device__ inline void CopyLean(DeviceAddress dst, DeviceAddress src, Size bytes, Team team) {
+  Size head = (4 - (dst & 3)) & 3;
+  if (head > bytes) head = bytes;
+  CopyBytes(dst, src, head, team);
+  const unsigned bits = static_cast<unsigned>((src + head) & 3) * 8;
+  const DeviceAddress base = (src + head) & ~DeviceAddress{3};
+  const DeviceAddress second = bits == 0 ? 0 : 4;
+  const Size words = (bytes - head) / 4;
+  for (Size i = team.first; i < words; i += team.step)
+    StoreWord(dst + head + 4 * i, Funnel(LoadWord(base + 4 * i), LoadWord(base + 4 * i + second), bits));
+  const Size done = head + 4 * words;
+  CopyBytes(dst + done, src + done, bytes - done, team);
+}
+
 /// Any alignment, any length. Bytes up to the first aligned address of the destination, wide accesses, the
 /// rest.
 __device__ inline void CopyPiece(DeviceAddress dst, DeviceAddress src, Size bytes, Team team) {
@@ -193,9 +209,9 @@ __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vect
       StoreVector(dst + 16 * (first + k * ThreadsPerBlock()), kept[k]);
   }
   const Size thread = static_cast<Size>(BlockInGrid()) * ThreadsPerBlock() + ThreadInBlock();
-  const Size done = whole * tile;
-  CopyVectors(dst + 16 * done, src + 16 * done, vectors - done,
-              {thread, static_cast<Size>(Blocks()) * ThreadsPerBlock()});
+  const Size last = whole * tile + thread;
+  for (Size i = last; i < vectors; i += static_cast<Size>(Blocks()) * ThreadsPerBlock())
+    StoreVector(dst + 16 * i, LoadVector(src + 16 * i));
 }
 
 }  // namespace
@@ -249,7 +265,7 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
 }
 
 /// Reads its operands when it runs, holds them against the table of what may be touched, and copies.
-extern "C" __global__ void SAMPAN_RESIDENT_BLOCKS(kThreadsPerBlock, 3)
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
     sampan_copy_indirect(IndirectArgument argument) {
   __shared__ unsigned found[2];
   if (ThreadInBlock() < 2) found[ThreadInBlock()] = 0;
@@ -278,7 +294,7 @@ extern "C" __global__ void SAMPAN_RESIDENT_BLOCKS(kThreadsPerBlock, 3)
   if (!allowed || bytes == 0) return;
   const Size thread = static_cast<Size>(BlockInGrid()) * ThreadsPerBlock() + ThreadInBlock();
   const Team all = {thread, static_cast<Size>(Blocks()) * ThreadsPerBlock()};
-  if (((dst | src) & 15) != 0) return CopyPiece(dst, src, bytes, all);
+  if (((dst | src) & 15) != 0) return CopyLean(dst, src, bytes, all);
   const Size vectors = bytes / 16;
   CopyTiles(dst, src, vectors);
   CopyBytes(dst + 16 * vectors, src + 16 * vectors, bytes - 16 * vectors, all);

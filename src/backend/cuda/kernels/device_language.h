@@ -7,7 +7,6 @@
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
 #define SAMPAN_LAUNCH_BOUNDS(threads) __attribute__((launch_bounds(threads)))
-#define SAMPAN_RESIDENT_BLOCKS(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
 static __device__ inline unsigned ThreadInBlock() {
   return __nvvm_read_ptx_sreg_tid_x();
 }
@@ -25,7 +24,6 @@ static __device__ inline void SyncBlock() {
 }
 #else
 #define SAMPAN_LAUNCH_BOUNDS(threads) __launch_bounds__(threads)
-#define SAMPAN_RESIDENT_BLOCKS(threads, blocks) __launch_bounds__(threads, blocks)
 static __device__ inline unsigned ThreadInBlock() {
   return threadIdx.x;
 }
