@@ -6,8 +6,8 @@
 # --list prints the packages and installs nothing.
 set -euo pipefail
 
-build=(g++ binutils cmake ninja-build make pkg-config python3 nlohmann-json3-dev)
-test=(git libgtest-dev libbenchmark-dev)
+build=(g++ binutils cmake ninja-build make pkg-config python3 nlohmann-json3-dev libcli11-dev)
+test=(git libgtest-dev libbenchmark-dev dpkg-dev)
 lint=(clang libclang-rt-dev clang-format clang-tidy gcovr)
 
 list=no

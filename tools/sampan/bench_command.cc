@@ -1,0 +1,139 @@
+// sampan bench: how fast copies are here, beside what a program would do without the runtime.
+#include <charconv>
+#include <optional>
+
+#include "bench_matrix.h"
+#include "bench_plot.h"
+#include "bench_report.h"
+#include "child_process.h"
+#include "command.h"
+#include "failure.h"
+#include "interrupt.h"
+#include "output_file.h"
+#include "quantities.h"
+#include "runtime_options.h"
+#include "terminal.h"
+
+namespace sampan::tool {
+namespace {
+
+constexpr std::string_view kDefaultSizes = "4K,64K,1M,16M,64M";
+
+struct BenchOptions {
+  std::string group;
+  std::vector<std::size_t> sizes;
+  std::string format;
+  double seconds = 0;
+};
+
+double ParseSeconds(const std::string& text) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0 && seconds <= 3600)) {
+    throw Failure(kBadUsage,
+                  "bench: '" + text + "' is not a number of seconds between 0 and 3600, such as 0.5");
+  }
+  return seconds;
+}
+
+BenchOptions OptionsOf(const Arguments& arguments) {
+  return {.group = arguments.operands.empty() ? "all" : arguments.operands.front(),
+          .sizes = ParseSizes(arguments.ValueOr("--sizes", kDefaultSizes)),
+          .format = arguments.ValueOr("--format", "table"),
+          .seconds = ParseSeconds(arguments.ValueOr("--time", "0.1"))};
+}
+
+/// A refused copy is a result too: the others are still measured.
+BenchResult MeasureCase(const BenchCase& bench, const Session& session, double seconds) {
+  BenchResult result{.bench = bench};
+  try {
+    result.measurement = Measure(bench.plan, session, seconds);
+  } catch (const Failure& failure) {
+    result.error = failure.what();
+  } catch (const std::bad_alloc&) {
+    result.error = "there is not enough memory for this size";
+  }
+  return result;
+}
+
+std::string Formatted(const BenchRun& run, const std::string& format) {
+  if (format == "json") return BenchJson(run);
+  return format == "csv" ? BenchCsv(run) : BenchTable(run);
+}
+
+int Execute(const Arguments& arguments) {
+  const BenchOptions options = OptionsOf(arguments);
+  std::optional<OutputFile> plot;
+  if (arguments.Has("--plot")) plot.emplace(arguments.ValueOr("--plot", ""));
+  BenchRun run;
+  const auto session = StartRuntime(arguments, run.facts);
+  const std::vector<BenchCase> cases = BenchMatrix(options.group, options.sizes, session->has_peer());
+  run.planned = cases.size();
+  WatchForInterrupt();
+  {
+    const ProgressBar progress(cases.size());
+    for (const BenchCase& bench : cases) {
+      progress.Show(run.results.size(), std::string(bench.group) + ", " + PathName(bench.plan) + ", " +
+                                            ShowBytes(bench.plan.shape.payload()));
+      BenchResult result = MeasureCase(bench, *session, options.seconds);
+      if (Interrupted() != 0) break;  // this one was cut short
+      run.results.push_back(std::move(result));
+    }
+  }
+  Print(Formatted(run, options.format));
+  if (plot) plot->Commit(BenchPlot(run.results));
+  if (const int signal = Interrupted(); signal != 0) {
+    plot.reset();
+    return EndLike({.signal = signal});
+  }
+  return run.CountFailed() == 0 ? kSuccess : kCheckFailed;
+}
+
+}  // namespace
+
+const Command& BenchCommand() {
+  static const Command command{
+      .description =
+          {.name = "bench",
+           .summary = "measure how fast copies are here",
+           .paragraphs = {"Measures copies by size, each from the call to the synchronised stream, in turn "
+                          "with one thread's "
+                          "memcpy over ordinary memory of the same shape. Shown are the median after a "
+                          "warm-up, the middle "
+                          "half of all rounds, and how many times faster than memcpy it was. Every case ends "
+                          "with a copy "
+                          "whose bytes are verified.",
+                          "linear: plain copies. 2d: rows of 1 KiB, 2 KiB apart. batch: scattered pieces of "
+                          "4 KiB. desc: "
+                          "copies by a descriptor in device memory.",
+                          "Ctrl-C stops early and shows what there is so far."},
+           .operands = {{.name = "WHAT",
+                         .meaning = "linear, 2d, batch, desc or all (default: all)",
+                         .choices = {"linear", "2d", "batch", "desc", "all"}}},
+           .options = WithRuntimeOptions(
+               {{.name = "--sizes",
+                 .value = "LIST",
+                 .meaning = "bytes of one call, joined by commas; K, M and G may follow a number (default: "
+                            "4K,64K,1M,16M,64M)"},
+                {.name = "--format",
+                 .value = "FORMAT",
+                 .meaning = "table (default), json or csv",
+                 .choices = {"table", "json", "csv"}},
+                {.name = "--time",
+                 .value = "SECONDS",
+                 .meaning = "how long to measure each case (default: 0.1)"},
+                {.name = "--plot", .value = "FILE.svg", .meaning = "draw the rates over the sizes as well"}}),
+           .examples = {{"sampan bench", "everything, in a few seconds"},
+                        {"sampan bench linear --sizes 1M,256M --time 1", "plain copies, measured for longer"},
+                        {"sampan bench all --format json --plot rates.svg > rates.json",
+                         "figures and a picture"}},
+           .exits = {{"0", "measured, and all data verified"},
+                     {"1", "wrong bytes, a refused copy, or a runtime that does not start"},
+                     {"2", "the arguments could not be understood"},
+                     {"3", "the results could not be written"},
+                     {"130", "ended by Ctrl-C"}}},
+      .execute = Execute};
+  return command;
+}
+
+}  // namespace sampan::tool

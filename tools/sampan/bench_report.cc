@@ -1,0 +1,156 @@
+// The figures of `sampan bench` as a table, as JSON and as CSV.
+#include "bench_report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "machine.h"
+#include "quantities.h"
+#include "terminal.h"
+
+namespace sampan::tool {
+namespace {
+
+std::string Right(const std::string& text, std::size_t width) {
+  return (text.size() < width ? std::string(width - text.size(), ' ') : "") + text;
+}
+
+std::string Left(const std::string& text, std::size_t width) {
+  return text + (text.size() < width ? std::string(width - text.size(), ' ') : "");
+}
+
+std::string StatusOf(const BenchResult& result) {
+  if (result.failed()) return "failed";
+  return result.measurement.offered ? "verified" : "not offered";
+}
+
+std::string FaultOf(const BenchResult& result) {
+  return result.error.empty() ? result.measurement.fault.value_or("") : result.error;
+}
+
+std::string TableRow(const BenchResult& result) {
+  const Measurement& measured = result.measurement;
+  const std::string head =
+      "  " + Left(PathName(result.bench.plan), 20) + Right(ShowBytes(result.bench.plan.shape.payload()), 9);
+  if (result.failed()) return head + "  " + Coloured(Colour::kBad, "FAILED") + ": " + FaultOf(result) + "\n";
+  if (!measured.offered) return head + "  " + Coloured(Colour::kFaint, "not offered by this profile") + "\n";
+  const auto rate = [&](double seconds) { return ShowRate(result.gigabytes_per_second(seconds)); };
+  // The slowest quarter of the times is the lower end of the rates.
+  return head + Right(ShowSeconds(measured.sampan.median_seconds), 10) +
+         Right(rate(measured.sampan.median_seconds), 8) + "  " +
+         Left(rate(measured.sampan.upper_seconds) + " - " + rate(measured.sampan.lower_seconds), 14) +
+         Right(rate(measured.loop.median_seconds), 8) + Right(ShowRate(measured.ratio()), 8) + "\n";
+}
+
+nlohmann::json TimingJson(const BenchResult& result, const Timing& timing) {
+  return {{"median_seconds", timing.median_seconds},
+          {"lower_quartile_seconds", timing.lower_seconds},
+          {"upper_quartile_seconds", timing.upper_seconds},
+          {"median_gb_per_s", result.gigabytes_per_second(timing.median_seconds)}};
+}
+
+nlohmann::json ResultJson(const BenchResult& result) {
+  const CopyPlan& plan = result.bench.plan;
+  nlohmann::json entry = {{"group", result.bench.group},     {"call", CallOf(plan.form)},
+                          {"path", PathName(plan)},          {"bytes", plan.shape.payload()},
+                          {"piece_bytes", plan.shape.bytes}, {"pieces", plan.shape.count},
+                          {"status", StatusOf(result)}};
+  if (result.failed()) entry["error"] = FaultOf(result);
+  if (result.measured()) {
+    entry["rounds"] = result.measurement.rounds;
+    entry["sampan"] = TimingJson(result, result.measurement.sampan);
+    entry["memcpy"] = TimingJson(result, result.measurement.loop);
+    entry["ratio"] = result.measurement.ratio();
+  }
+  return entry;
+}
+
+std::string CsvField(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char character : text)
+    quoted += character == '"' ? "\"\"" : std::string(1, character);
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::size_t BenchRun::CountFailed() const {
+  return static_cast<std::size_t>(std::count_if(results.begin(), results.end(),
+                                                [](const BenchResult& result) { return result.failed(); }));
+}
+
+std::string BenchTable(const BenchRun& run) {
+  const Machine machine = ThisMachine();
+  std::string text =
+      machine.processor + ", " + std::to_string(machine.cores) + " cores; backend " +
+      run.facts.Value("SAMPAN_BACKEND") + ", profile " + run.facts.Value("SAMPAN_PROFILE") +
+      "\nFrom the call to the synchronised stream; memcpy is one thread's, piece by piece, over "
+      "ordinary memory of the same shape.\n";
+  std::string_view group;
+  for (const BenchResult& result : run.results) {
+    if (result.bench.group != group) {
+      group = result.bench.group;
+      text += "\n" +
+              Coloured(Colour::kTitle,
+                       std::string(group) + " (" + std::string(CallOf(result.bench.plan.form)) + ")") +
+              "\n" +
+              Coloured(Colour::kFaint, "  " + Left("path", 20) + Right("size", 9) + Right("time", 10) +
+                                           Right("GB/s", 8) + "  " + Left("middle half", 14) +
+                                           Right("memcpy", 8) + Right("ratio", 8)) +
+              "\n";
+    }
+    text += TableRow(result);
+  }
+  const std::size_t failed = run.CountFailed();
+  const std::size_t offered = static_cast<std::size_t>(std::count_if(
+      run.results.begin(), run.results.end(), [](const BenchResult& r) { return r.measured(); }));
+  text += "\n";
+  if (run.interrupted())
+    text += "Interrupted after " + std::to_string(run.results.size()) + " of " + std::to_string(run.planned) +
+            " cases. ";
+  text += failed == 0
+              ? Coloured(Colour::kGood, std::to_string(offered) + " cases measured, all data verified")
+              : Coloured(Colour::kBad, std::to_string(failed) + " cases FAILED");
+  return text + "\n";
+}
+
+std::string BenchJson(const BenchRun& run) {
+  const Machine machine = ThisMachine();
+  auto results = nlohmann::json::array();
+  for (const BenchResult& result : run.results)
+    results.push_back(ResultJson(result));
+  const nlohmann::json all = {
+      {"sampan", SAMPAN_VERSION},
+      {"backend", run.facts.Value("SAMPAN_BACKEND")},
+      {"profile", run.facts.Value("SAMPAN_PROFILE")},
+      {"machine", {{"processor", machine.processor}, {"cores", machine.cores}, {"system", machine.system}}},
+      {"interrupted", run.interrupted()},
+      {"results", results}};
+  return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string BenchCsv(const BenchRun& run) {
+  std::ostringstream text;
+  text << "group,call,path,bytes,pieces,status,rounds,seconds,lower_quartile_seconds,upper_quartile_seconds,"
+          "gb_per_s,memcpy_seconds,memcpy_gb_per_s,ratio,error\n";
+  for (const BenchResult& result : run.results) {
+    const CopyPlan& plan = result.bench.plan;
+    const Measurement& measured = result.measurement;
+    text << result.bench.group << "," << CallOf(plan.form) << "," << PathName(plan) << ","
+         << plan.shape.payload() << "," << plan.shape.count << "," << StatusOf(result) << ",";
+    if (result.measured()) {
+      text << measured.rounds << "," << measured.sampan.median_seconds << "," << measured.sampan.lower_seconds
+           << "," << measured.sampan.upper_seconds << ","
+           << result.gigabytes_per_second(measured.sampan.median_seconds) << ","
+           << measured.loop.median_seconds << "," << result.gigabytes_per_second(measured.loop.median_seconds)
+           << "," << measured.ratio() << ",\n";
+    } else {
+      text << ",,,,,,,," << CsvField(FaultOf(result)) << "\n";
+    }
+  }
+  return text.str();
+}
+
+}  // namespace sampan::tool

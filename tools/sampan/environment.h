@@ -1,0 +1,26 @@
+// The environment in which programs find this installation, with the settings of the command line.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "installation.h"
+#include "runtime_options.h"
+
+namespace sampan::tool {
+
+using Environment = std::map<std::string, std::string, std::less<>>;
+
+Environment CurrentEnvironment();
+
+/// What has to be set: the variables of set_env.sh, then those of the options. Lists get our folder in front.
+std::vector<Variable> ChangesFor(const Installation& installation, const Arguments& arguments,
+                                 const Environment& current);
+
+/// Makes the runtime start, in a process of its own, with the options' settings. Throws what it has against
+/// them. Does nothing when there are none.
+void CheckSettings(const Arguments& arguments, const Environment& environment);
+
+}  // namespace sampan::tool

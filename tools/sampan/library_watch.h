@@ -1,0 +1,25 @@
+// Notices whether anybody opens certain files: tells whether a program loads our library, at whatever time.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace sampan::tool {
+
+/// Sees the program's children too, and changes nothing for them. Not copied; used by one thread.
+class LibraryWatch {
+ public:
+  explicit LibraryWatch(const std::vector<std::filesystem::path>& files);
+  ~LibraryWatch();
+  LibraryWatch(const LibraryWatch&) = delete;
+  LibraryWatch& operator=(const LibraryWatch&) = delete;
+
+  /// Whether one has been opened since. True as well when the system cannot tell.
+  bool MayHaveBeenOpened() const;
+
+ private:
+  int queue_;
+  bool complete_ = true;
+};
+
+}  // namespace sampan::tool

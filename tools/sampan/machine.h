@@ -1,0 +1,16 @@
+// The machine that figures were taken on.
+#pragma once
+
+#include <string>
+
+namespace sampan::tool {
+
+struct Machine {
+  std::string processor;
+  unsigned cores = 0;
+  std::string system;  ///< kernel and architecture
+};
+
+Machine ThisMachine();
+
+}  // namespace sampan::tool

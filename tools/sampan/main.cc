@@ -1,0 +1,53 @@
+// The sampan command: finds out what is wanted, has it done, and turns what goes wrong into messages and
+// statuses.
+#include <exception>
+#include <iostream>
+#include <new>
+
+#include "command.h"
+#include "command_line.h"
+#include "failure.h"
+#include "help.h"
+#include "terminal.h"
+
+namespace sampan::tool {
+
+std::vector<const Command*> AllCommands() {
+  return {&RunCommand(), &EnvCommand(), &InfoCommand(), &BenchCommand(), &CompletionCommand(), &ManCommand()};
+}
+
+namespace {
+
+int Execute(std::vector<std::string> words) {
+  const CommandLine line = ParseCommandLine(std::move(words));
+  if (line.wants_version) {
+    Print("sampan " SAMPAN_VERSION "\n");
+  } else if (line.wants_help) {
+    Print(line.command != nullptr ? HelpOf(line.command->description) : Overview());
+  } else if (line.command == nullptr) {
+    std::cerr << Overview();
+    return kBadUsage;
+  } else {
+    return line.command->execute(line.arguments);
+  }
+  return kSuccess;
+}
+
+}  // namespace
+}  // namespace sampan::tool
+
+int main(int argc, char** argv) {
+  using namespace sampan::tool;
+  try {
+    return Execute(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const Failure& failure) {
+    ErrorNote(failure.what());
+    return failure.status();
+  } catch (const std::bad_alloc&) {
+    ErrorNote("there is not enough memory; ask for smaller sizes");
+    return kCheckFailed;
+  } catch (const std::exception& error) {
+    ErrorNote(error.what());
+    return kCheckFailed;
+  }
+}

@@ -1,0 +1,35 @@
+// Times of one copy and of a loop of memcpy that does the same, taken in turn.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "copy_case.h"
+#include "session.h"
+
+namespace sampan::tool {
+
+/// The middle of some times, with the middles of the lower and the upper half as the spread.
+struct Timing {
+  double median_seconds = 0;
+  double lower_seconds = 0;
+  double upper_seconds = 0;
+};
+
+struct Measurement {
+  bool offered = true;  ///< the imitated chip has such a copy
+  std::size_t rounds = 0;
+  Timing sampan;
+  Timing loop;                       ///< one thread's memcpy, piece by piece, over ordinary memory
+  std::optional<std::string> fault;  ///< wrong bytes
+
+  /// How many times faster than the loop.
+  double ratio() const { return loop.median_seconds / sampan.median_seconds; }
+};
+
+/// Warms up, measures for about so long, then clears the destination, copies once more and verifies it.
+/// Throws a Failure when the runtime refuses the copy.
+Measurement Measure(const CopyPlan& plan, const Session& session, double seconds);
+
+}  // namespace sampan::tool

@@ -1,0 +1,23 @@
+// The options that choose how the runtime behaves, which it reads from environment variables.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.h"
+
+namespace sampan::tool {
+
+/// Descriptions of these options, with the command's own behind them.
+std::vector<OptionDescription> WithRuntimeOptions(std::vector<OptionDescription> own);
+
+struct Variable {
+  std::string name;
+  std::string value;
+};
+
+/// The variables that the given options stand for.
+std::vector<Variable> RuntimeVariables(const Arguments& arguments);
+
+}  // namespace sampan::tool
