@@ -11,6 +11,7 @@ help:
 	@echo "make tidy            clang-tidy over the library"
 	@echo "make coverage        line coverage of src/core and src/acl; at least 95 %"
 	@echo "make install         install below PREFIX (now $(PREFIX))"
+	@echo "make package         make a Debian package below build/release"
 	@echo "make clean           remove build/"
 
 demo:
@@ -47,10 +48,15 @@ coverage:
 
 install:
 	$(deps)
-	$(call preset,release,acl_rt ascendcl)
+	$(call preset,release,acl_rt ascendcl sampan_texts)
 	cmake --install build/release --prefix $(PREFIX)
+
+package:
+	$(deps)
+	$(call preset,release,acl_rt ascendcl sampan_texts)
+	cd build/release && cpack -G DEB
 
 clean:
 	rm -rf build
 
-.PHONY: help demo test bench format check-format tidy coverage install clean
+.PHONY: help demo test bench format check-format tidy coverage install package clean

@@ -1,0 +1,20 @@
+# Packages: `cpack -G DEB` in the build folder makes a .deb that installs below /opt/sampan.
+set(CPACK_PACKAGE_NAME sampan)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_CONTACT "The Sampan authors <sampan@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "AscendCL's copy runtime without Ascend hardware")
+set(CPACK_PACKAGE_DESCRIPTION
+    "An independent implementation of AscendCL's devices, streams, events, memory and copies on an emulated device, \
+with the command sampan, which runs unmodified programs on it.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /opt/sampan)
+set(CPACK_GENERATOR DEB)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_THREADS 0)
+
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib64)
+# Names on the usual paths that lead into /opt/sampan.
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/SampanPackageLinks.cmake)
+include(CPack)

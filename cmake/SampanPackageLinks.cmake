@@ -1,0 +1,13 @@
+# Run by CPack on the staged files: relative links, so that they also lead home below another root.
+foreach(link
+    usr/bin/sampan:bin/sampan
+    usr/share/man/man1/sampan.1:share/man/man1/sampan.1
+    usr/share/bash-completion/completions/sampan:share/bash-completion/completions/sampan)
+  string(REPLACE ":" ";" link ${link})
+  list(GET link 0 name)
+  list(GET link 1 target)
+  cmake_path(GET name PARENT_PATH folder)
+  string(REGEX REPLACE "[^/]+" ".." up ${folder})
+  file(MAKE_DIRECTORY ${CPACK_TEMPORARY_DIRECTORY}/${folder})
+  file(CREATE_LINK ${up}/opt/sampan/${target} ${CPACK_TEMPORARY_DIRECTORY}/${name} SYMBOLIC)
+endforeach()
