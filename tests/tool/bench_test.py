@@ -1,0 +1,169 @@
+"""sampan bench: formats, verified data, the picture, a full disk, interrupts, progress."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree
+
+from tool import PROGRAMS, SAMPAN, Terminal, environment, sampan
+
+QUICK = ["--sizes", "4K,1M", "--time", "0.01"]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class FormatTest(unittest.TestCase):
+    def test_json_of_everything(self):
+        result = sampan("bench", *QUICK, "--format", "json")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        run = json.loads(result.stdout)
+        self.assertFalse(run["interrupted"])
+        self.assertEqual({entry["group"] for entry in run["results"]}, {"linear", "2d", "batch", "desc"})
+        self.assertEqual({entry["bytes"] for entry in run["results"]}, {4096, 1 << 20})
+        for entry in run["results"]:
+            self.assertEqual(entry["status"], "verified")
+            self.assertGreaterEqual(entry["rounds"], 7)
+            for side in ("sampan", "memcpy"):
+                times = entry[side]
+                self.assertGreater(times["lower_quartile_seconds"], 0)
+                self.assertLessEqual(times["lower_quartile_seconds"], times["median_seconds"])
+                self.assertLessEqual(times["median_seconds"], times["upper_quartile_seconds"])
+                self.assertAlmostEqual(times["median_gb_per_s"] * times["median_seconds"] * 1e9, entry["bytes"], delta=1)
+            self.assertAlmostEqual(entry["ratio"] * entry["sampan"]["median_seconds"], entry["memcpy"]["median_seconds"])
+
+    def test_each_group_alone(self):
+        for group, call, pieces in (("linear", "aclrtMemcpyAsync", 1), ("2d", "aclrtMemcpy2dAsync", 64),
+                                    ("batch", "aclrtMemcpyBatchAsync", 16), ("desc", "aclrtMemcpyAsyncWithDesc", 1)):
+            run = json.loads(sampan("bench", group, "--sizes", "64K", "--time", "0.01", "--format", "json").stdout)
+            self.assertEqual({(entry["group"], entry["call"], entry["pieces"]) for entry in run["results"]}, {(group, call, pieces)})
+
+    def test_csv(self):
+        result = sampan("bench", "linear", *QUICK, "--format", "csv")
+        rows = list(csv.DictReader(io.StringIO(result.stdout)))
+        self.assertEqual(len(rows), 12)
+        for row in rows:
+            self.assertEqual((row["group"], row["status"], row["error"]), ("linear", "verified", ""))
+            self.assertAlmostEqual(float(row["memcpy_seconds"]) / float(row["seconds"]), float(row["ratio"]), delta=0.02 * float(row["ratio"]))
+
+    def test_table_without_progress_in_a_pipe(self):
+        result = sampan("bench", "desc", *QUICK)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"(?m)^  device to device +1 MiB +[\d.]+ [um]s +[\d.]+  [\d.]+ - [\d.]+ +[\d.]+ +[\d.]+$")
+        self.assertEqual(result.stdout.splitlines()[-1], "2 cases measured, all data verified")
+
+    def test_progress_on_a_terminal(self):
+        terminal = Terminal("bench", "desc", *QUICK)
+        self.assertEqual(terminal.end(), 0)
+        self.assertIn("] 1/2 desc, device to device, 1 MiB", terminal.shown)
+
+    def test_sizes_are_sorted_and_may_be_odd(self):
+        run = json.loads(sampan("bench", "desc", "--sizes", "3001,1,64K,1", "--time", "0.01", "--format", "json").stdout)
+        self.assertEqual([entry["bytes"] for entry in run["results"]], [1, 3001, 65536])
+
+    def test_what_a_chip_does_not_offer(self):
+        result = sampan("bench", "batch", *QUICK, "--format", "json", "--profile", "ascend310-rc")
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual({entry["status"] for entry in json.loads(result.stdout)["results"]}, {"not offered"})
+
+
+class FailureTest(unittest.TestCase):
+    def test_wrong_bytes(self):
+        env = environment(LD_PRELOAD=str(PROGRAMS / "libtool_wrong_copy.so"), WRONG_BYTES="-1")
+        result = sampan("bench", "linear", *QUICK, "--format", "json", env=env)
+        self.assertEqual(result.returncode, 1)
+        entries = json.loads(result.stdout)["results"]
+        self.assertEqual({entry["status"] for entry in entries}, {"failed"})
+        self.assertIn("of the destination", entries[0]["error"])
+        self.assertIn("FAILED", sampan("bench", "linear", *QUICK, env=env).stdout)
+
+    def test_a_size_that_no_memory_holds_fails_alone(self):
+        result = sampan("bench", "desc", "--sizes", "4K,4000G", "--time", "0.01", "--format", "json")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual([entry["status"] for entry in json.loads(result.stdout)["results"]], ["verified", "failed"])
+
+    def test_ctrl_c_shows_what_there_is(self):
+        command = subprocess.Popen(
+            [SAMPAN, "bench", "--sizes", "4K", "--time", "0.3", "--format", "json"],
+            env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        time.sleep(1.5)
+        command.send_signal(signal.SIGINT)
+        output, _ = command.communicate(timeout=30)
+        self.assertEqual(command.returncode, -signal.SIGINT)
+        run = json.loads(output)
+        self.assertTrue(run["interrupted"])
+        self.assertIn(len(run["results"]), range(1, 11))
+
+    def test_ctrl_c_on_a_terminal(self):
+        terminal = Terminal("bench", "--sizes", "4K", "--time", "0.3")
+        terminal.read_until("] 2/")
+        terminal.type("\x03")
+        self.assertEqual(os.waitstatus_to_exitcode(terminal.end()), -signal.SIGINT)
+        self.assertRegex(terminal.shown, r"Interrupted after \d+ of 11 cases\.")
+
+
+class PlotTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_picture_shows_the_figures(self):
+        path = self.folder / "rates.svg"
+        result = sampan("bench", "linear", *QUICK, "--format", "json", "--plot", path)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        picture = xml.etree.ElementTree.parse(path)
+        lines = picture.findall(f".//{SVG}polyline")
+        self.assertEqual(len(lines), 12)  # six paths and their memcpy
+        titles = {title.text for title in picture.findall(f".//{SVG}circle/{SVG}title")}
+        for entry in json.loads(result.stdout)["results"]:
+            size = "4 KiB" if entry["bytes"] == 4096 else "1 MiB"
+            [shown] = [t for t in titles if t.startswith(f"linear, {entry['path']}, {size}: ")]
+            rate = float(re.search(r"([\d.]+) GB/s", shown).group(1))
+            self.assertAlmostEqual(rate, entry["sampan"]["median_gb_per_s"], delta=0.02 * rate + 0.01)
+        box = [float(number) for number in picture.getroot().get("viewBox").split()]
+        for line in lines:
+            for point in line.get("points").split():
+                x, y = map(float, point.split(","))
+                self.assertTrue(0 <= x <= box[2] and 0 <= y <= box[3])
+        self.assertEqual(os.listdir(self.folder), ["rates.svg"])
+        self.assertNotIn("http", path.read_text().replace("http://www.w3.org/2000/svg", ""))
+
+    def test_one_size_and_nothing_measured(self):
+        for words in (["desc", "--sizes", "4K"], ["batch", "--sizes", "4K", "--profile", "ascend310-rc"]):
+            path = self.folder / "one.svg"
+            self.assertEqual(sampan("bench", *words, "--time", "0.01", "--plot", path).returncode, 0)
+            self.assertNotIn("nan", path.read_text())
+            xml.etree.ElementTree.parse(path)
+
+    def test_a_place_that_cannot_be_written_to_is_noticed_at_once(self):
+        for path in (self.folder / "none" / "rates.svg", self.folder):
+            begin = time.monotonic()
+            result = sampan("bench", "--time", "60", "--plot", path)
+            self.assertEqual((result.returncode, result.stdout), (3, ""))
+            self.assertIn(f"{path} cannot be written", result.stderr)
+            self.assertLess(time.monotonic() - begin, 10)
+
+    def test_full_disk(self):
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", self.folder], capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("mounting a small tmpfs needs rights that this process does not have")
+        self.addCleanup(subprocess.run, ["umount", self.folder], check=True)
+        path = self.folder / "rates.svg"
+        path.write_text("before")
+        result = sampan("bench", "desc", *QUICK, "--plot", path)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn(f"{path} cannot be written: No space left on device", result.stderr)
+        self.assertIn("2 cases measured", result.stdout)
+        self.assertEqual((os.listdir(self.folder), path.read_text()), (["rates.svg"], "before"))
+
+
+if __name__ == "__main__":
+    unittest.main()

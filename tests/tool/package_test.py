@@ -1,0 +1,77 @@
+"""The Debian package: installed into an empty root by dpkg, and used from there."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from tool import BUILD, PROGRAMS, environment, sampan
+
+
+@unittest.skipIf(shutil.which("dpkg-shlibdeps") is None, "there is no dpkg-dev")
+class PackageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        work = pathlib.Path(cls.folder.name)
+        made = subprocess.run(
+            [os.environ["TOOL_TEST_CPACK"], "-G", "DEB", "-B", work / "packages"],
+            cwd=BUILD, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )
+        if made.returncode != 0:
+            raise AssertionError(made.stdout)
+        [cls.package] = (work / "packages").glob("*.deb")
+        cls.root = work / "root"
+        for name in ("info", "updates"):
+            (cls.root / "var/lib/dpkg" / name).mkdir(parents=True)
+        (cls.root / "var/lib/dpkg/status").touch()
+        # An empty root has none of the libraries that the package depends on; this machine lends them.
+        cls.dpkg("--force-depends", "-i", cls.package)
+
+    @classmethod
+    def dpkg(cls, *words):
+        path = os.environ["PATH"] + ":/usr/sbin:/sbin"
+        ran = subprocess.run(
+            ["dpkg", f"--root={cls.root}", "--force-not-root", *words],
+            env=environment(PATH=path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )
+        if ran.returncode != 0:
+            raise AssertionError(ran.stdout)
+        return ran.stdout
+
+    def test_facts(self):
+        fields = subprocess.run(["dpkg-deb", "-f", self.package], capture_output=True, text=True, check=True).stdout
+        self.assertIn("Package: sampan\n", fields)
+        self.assertRegex(fields, r"Depends: .*libc6 .*libstdc\+\+6")
+        listed = self.dpkg("-L", "sampan").splitlines()
+        for path in ("/usr/bin/sampan", "/opt/sampan/bin/sampan", "/opt/sampan/lib64/libascendcl.so",
+                     "/opt/sampan/include/acl/acl.h", "/opt/sampan/set_env.sh"):
+            self.assertIn(path, listed)
+        self.assertEqual([path for path in listed if not path.startswith(("/opt", "/usr", "/."))], [])
+
+    def test_info_from_there(self):
+        result = sampan("info", "--json", binary=self.root / "usr/bin/sampan")
+        facts = json.loads(result.stdout)
+        self.assertEqual((result.returncode, result.stderr, facts["passed"]), (0, "", True))
+        self.assertEqual(facts["library"], str((self.root / "opt/sampan/lib64/libacl_rt.so").resolve()))
+        self.assertRegex(facts["versions"]["cann"], r"^\d+\.\d+")
+
+    def test_run_from_there(self):
+        result = sampan("run", PROGRAMS / "tool_vendor_rpath", binary=self.root / "usr/bin/sampan")
+        self.assertEqual((result.returncode, result.stdout), (0, "devices 8\n"))
+
+    def test_links_lead_home(self):
+        for link in ("usr/bin/sampan", "usr/share/man/man1/sampan.1", "usr/share/bash-completion/completions/sampan"):
+            self.assertTrue((self.root / link).resolve(strict=True).is_relative_to((self.root / "opt/sampan").resolve()))
+
+    def test_nothing_names_the_build_folder(self):
+        found = subprocess.run(["grep", "-rlF", BUILD, self.root / "opt"], capture_output=True, text=True, check=False)
+        self.assertEqual(found.stdout, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,4 @@
+/* Linked without any shared library. */
+int main(void) {
+  return 3;
+}
