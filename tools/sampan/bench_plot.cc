@@ -16,9 +16,9 @@ constexpr double kLeft = 70, kTop = 46, kWidth = 640, kHeight = 400, kLegend = 2
 constexpr double kRight = kLeft + kWidth;
 constexpr double kBottom = kTop + kHeight;
 
-/// Colours that differ for most kinds of colour blindness too, on light and on dark.
+/// Colours that can be told apart, on light and on dark ground.
 constexpr std::array kColours = {"#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377",
-                                 "#997700", "#44aa99", "#882255", "#999933", "#cc6677"};
+                                 "#ee7733", "#44aa99", "#7766dd", "#888888", "#bb5500"};
 
 struct Point {
   std::size_t bytes;

@@ -68,7 +68,9 @@ void CheckSettings(const Arguments& arguments, const Environment& environment) {
     const std::string message = RecentMessage();
     return ::write(STDOUT_FILENO, message.data(), message.size()) < 0 ? 2 : 1;
   });
-  if (check.status != 0) throw Failure(kRunFailed, "the runtime refuses these settings: " + check.text);
+  if (check.status == 0) return;
+  throw Failure(kRunFailed, check.text.empty() ? "the runtime dies of these settings"
+                                               : "the runtime refuses these settings: " + check.text);
 }
 
 }  // namespace sampan::tool
