@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "acl/acl.h"
@@ -121,6 +122,37 @@ TEST_F(CopyShapes, RowsOfAnyWidthPitchAndAlignment) {
       CopyRows(from, to, {width, height, (width + 16) / 16 * 16, (width + 64) / 16 * 16, 16, 32});
       CopyRows(from, to, {width, 1, width, width, 1, 3});
     }
+  }
+}
+
+/// The kernel looks at short and at long tables of device memory in two ways.
+TEST_F(CopyShapes, OperandsAmongFewAndManyAllocations) {
+  std::vector<std::unique_ptr<DeviceBuffer>> blocks;
+  for (const std::size_t count : {3, 120, 400}) {
+    while (blocks.size() < count)
+      blocks.push_back(std::make_unique<DeviceBuffer>(96));
+    const DeviceBuffer& src = *blocks[count / 2];
+    const DeviceBuffer& dst = *blocks[count - 1];
+    const Bytes contents = random().Fill(96);
+    src.Write(0, contents);
+    dst.Write(0, Bytes(96));
+    DeviceBuffer cells(2 * sizeof(void*));
+    void* const pointers[2] = {dst.data(), src.data()};
+    Bytes cell_bytes(sizeof(pointers));
+    std::memcpy(cell_bytes.data(), pointers, sizeof(pointers));
+    cells.Write(0, cell_bytes);
+    const auto copy = [&](std::size_t src_offset) {
+      return aclrtMemcpyAsyncWithOffset(static_cast<void**>(cells.data()), 96, 5,
+                                        const_cast<const void**>(static_cast<void**>(cells.data()) + 1), 80,
+                                        src_offset, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, stream());
+    };
+    EXPECT_ACL(ACL_SUCCESS, copy(3));
+    Synchronize();
+    EXPECT_TRUE(SameBytes(Bytes(contents.begin() + 3, contents.begin() + 83), dst.Read(5, 80)));
+    EXPECT_ACL(ACL_SUCCESS, copy(17)) << "by one byte too far: that shows when it executes";
+    EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream()));
+    EXPECT_TRUE(MessageHas(Hex(static_cast<std::byte*>(src.data()) + 17)));
+    EXPECT_TRUE(SameBytes(Bytes(contents.begin() + 3, contents.begin() + 83), dst.Read(5, 80)));
   }
 }
 

@@ -264,24 +264,42 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
     CopyPiece(rows.dst + i * rows.dst_pitch, rows.src + i * rows.src_pitch, rows.width, place.member);
 }
 
-/// Reads its operands when it runs, holds them against the table of what may be touched, and copies.
+/// Reads its operands when it runs, holds them against the table of what may be touched, and copies. Each
+/// warp looks at a short table by itself, which costs no barrier; a long one is shared by the block.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
     sampan_copy_indirect(IndirectArgument argument) {
+  constexpr unsigned kWarp = 32;
+  constexpr Size kShortTable = 4 * kWarp;
   __shared__ unsigned found[2];
-  if (ThreadInBlock() < 2) found[ThreadInBlock()] = 0;
+  const bool whole_block = argument.range_count > kShortTable;
+  if (whole_block) {
+    if (ThreadInBlock() < 2) found[ThreadInBlock()] = 0;
+    SyncBlock();
+  }
   const DeviceAddress dst = LoadAddress(argument.dst_cell) + argument.dst_offset;
   const DeviceAddress src = LoadAddress(argument.src_cell) + argument.src_offset;
   const Size bytes = argument.length_cell != 0 ? LoadWord(argument.length_cell) : argument.bytes;
-  SyncBlock();
-  for (Size i = ThreadInBlock(); i < argument.range_count; i += ThreadsPerBlock()) {
+  bool dst_found = false;
+  bool src_found = false;
+  const unsigned step = whole_block ? ThreadsPerBlock() : kWarp;
+  for (Size i = ThreadInBlock() % step; i < argument.range_count; i += step) {
     const DeviceAddress begin = LoadAddress(argument.ranges + i * sizeof(RangeArgument));
     const DeviceAddress end =
         LoadAddress(argument.ranges + i * sizeof(RangeArgument) + sizeof(DeviceAddress));
-    if (dst >= begin && dst < end && bytes <= end - dst) found[0] = 1;
-    if (src >= begin && src < end && bytes <= end - src) found[1] = 1;
+    dst_found = dst_found || (dst >= begin && dst < end && bytes <= end - dst);
+    src_found = src_found || (src >= begin && src < end && bytes <= end - src);
   }
-  SyncBlock();
-  const bool allowed = bytes == 0 || (found[0] != 0 && found[1] != 0);
+  if (whole_block) {
+    if (dst_found) found[0] = 1;
+    if (src_found) found[1] = 1;
+    SyncBlock();
+    dst_found = found[0] != 0;
+    src_found = found[1] != 0;
+  } else {
+    dst_found = AnyInWarp(dst_found);
+    src_found = AnyInWarp(src_found);
+  }
+  const bool allowed = bytes == 0 || (dst_found && src_found);
   if (BlockInGrid() == 0 && ThreadInBlock() == 0) {
     auto* record = reinterpret_cast<volatile IndirectRecord*>(argument.record);
     record->bytes = bytes;

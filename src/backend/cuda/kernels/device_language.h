@@ -22,6 +22,9 @@ static __device__ inline unsigned Blocks() {
 static __device__ inline void SyncBlock() {
   __syncthreads();
 }
+static __device__ inline bool AnyInWarp(bool mine) {
+  return __nvvm_vote_any_sync(0xFFFFFFFFU, mine);
+}
 #else
 #define SAMPAN_LAUNCH_BOUNDS(threads) __launch_bounds__(threads)
 static __device__ inline unsigned ThreadInBlock() {
@@ -38,5 +41,8 @@ static __device__ inline unsigned Blocks() {
 }
 static __device__ inline void SyncBlock() {
   __syncthreads();
+}
+static __device__ inline bool AnyInWarp(bool mine) {
+  return __any_sync(0xFFFFFFFFU, mine) != 0;
 }
 #endif

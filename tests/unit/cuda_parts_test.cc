@@ -1,0 +1,202 @@
+// Parts of the CUDA backend that need no GPU: addresses, the ring, the choice of paths.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "backend/cuda/copy_path.h"
+#include "backend/cuda/pinned_ring.h"
+#include "backend/cuda/reserved_memory.h"
+
+namespace sampan::cuda {
+namespace {
+
+constexpr std::size_t kUnit = ReservedMemory::kUnitBytes, kPage = ReservedMemory::kPageBytes;
+constexpr std::uintptr_t kBase = std::uintptr_t{1} << 40;
+
+/// Notes what has memory; fails on order.
+class NotingBacking final : public Backing {
+ public:
+  struct Notes {
+    std::map<std::uintptr_t, std::size_t> committed;
+    bool fails = false;
+  };
+  explicit NotingBacking(Notes& notes) : notes_(notes) {}
+  Status Commit(std::uintptr_t address, std::size_t bytes) override {
+    if (notes_.fails) return {Code::kMemoryAllocation, "none is left"};
+    EXPECT_TRUE(notes_.committed.emplace(address, bytes).second);
+    return {};
+  }
+  void Decommit(std::uintptr_t address, std::size_t bytes) noexcept override {
+    const auto found = notes_.committed.find(address);
+    ASSERT_NE(found, notes_.committed.end());
+    EXPECT_EQ(found->second, bytes);
+    notes_.committed.erase(found);
+  }
+
+ private:
+  Notes& notes_;
+};
+
+class ReservedMemoryTest : public ::testing::Test {
+ protected:
+  MemoryBlock Take(std::size_t bytes, Pages pages = Pages::kBySize) {
+    auto block = memory.Allocate(bytes, pages);
+    EXPECT_TRUE(block.ok());
+    return block.ok() ? *block : MemoryBlock{};
+  }
+
+  NotingBacking::Notes notes;
+  FaultPlan faults;
+  ReservedMemory memory{{.name = "test memory",
+                         .base = kBase,
+                         .reserved_bytes = 64 * kUnit,
+                         .capacity_bytes = 16 * kUnit,
+                         .faults = &faults},
+                        std::make_unique<NotingBacking>(notes)};
+};
+
+TEST_F(ReservedMemoryTest, SmallBlocksShareAUnitAndNoPage) {
+  const MemoryBlock first = Take(100), second = Take(5000);
+  EXPECT_EQ(notes.committed.size(), 1U);
+  EXPECT_EQ(first.bytes, kPage);
+  EXPECT_EQ(second.bytes, 2 * kPage);
+  EXPECT_GE(second.address, first.address + first.bytes);
+  EXPECT_EQ(memory.Info().free_bytes, 16 * kUnit - 3 * kPage);
+  memory.Free(first);
+  memory.Free(second);
+  EXPECT_EQ(memory.Info().free_bytes, 16 * kUnit);
+}
+
+TEST_F(ReservedMemoryTest, LargeBlocksHaveUnitsOfTheirOwn) {
+  const MemoryBlock block = Take(3 * kUnit + 1);
+  EXPECT_EQ(block.address % kUnit, 0U);
+  EXPECT_EQ(notes.committed.at(block.address), 4 * kUnit);
+  EXPECT_EQ(block.page_bytes, kUnit);
+  memory.Free(block);
+  EXPECT_TRUE(notes.committed.empty());
+}
+
+TEST_F(ReservedMemoryTest, AddressesAreNotReusedAtOnce) {
+  std::uintptr_t last = 0;
+  for (int i = 0; i < 10; ++i) {
+    const MemoryBlock block = Take(2 * kUnit);
+    EXPECT_NE(block.address, last);
+    last = block.address;
+    memory.Free(block);
+  }
+}
+
+TEST_F(ReservedMemoryTest, TheCapacityIsALimitThatNamesTheRequest) {
+  const MemoryBlock block = Take(15 * kUnit);
+  auto refused = memory.Allocate(2 * kUnit, Pages::kBySize);
+  ASSERT_EQ(refused.code(), Code::kMemoryAllocation);
+  EXPECT_NE(refused.TakeStatus().error().message.find(std::to_string(2 * kUnit)), std::string::npos);
+  memory.Free(block);
+  EXPECT_TRUE(memory.Allocate(2 * kUnit, Pages::kBySize).ok());
+}
+
+TEST_F(ReservedMemoryTest, AFailedCommitTakesNothing) {
+  notes.fails = true;
+  EXPECT_EQ(memory.Allocate(100, Pages::kBySize).code(), Code::kMemoryAllocation);
+  EXPECT_EQ(memory.Allocate(4 * kUnit, Pages::kBySize).code(), Code::kMemoryAllocation);
+  EXPECT_EQ(memory.Info().free_bytes, 16 * kUnit);
+  notes.fails = false;
+  EXPECT_TRUE(memory.Allocate(16 * kUnit, Pages::kBySize).ok());
+}
+
+TEST_F(ReservedMemoryTest, FreedMemoryStaysWhileItIsHeld) {
+  const MemoryBlock first = Take(2 * kUnit), second = Take(2 * kUnit);
+  auto early = memory.HoldFreed();
+  memory.Free(first);
+  auto late = memory.HoldFreed();  // begins after the first was freed: holds the second only
+  memory.Free(second);
+  EXPECT_EQ(notes.committed.size(), 2U);
+  std::vector<ReservedMemory::Range> ranges;
+  memory.CopyRanges(ranges);
+  EXPECT_TRUE(ranges.empty()) << "held, but nobody's";
+  late = nullptr;
+  EXPECT_EQ(notes.committed.size(), 2U) << "an older table may name it";
+  early = nullptr;
+  Take(kPage);  // whoever comes next lets go
+  EXPECT_FALSE(notes.committed.contains(first.address));
+  EXPECT_FALSE(notes.committed.contains(second.address));
+}
+
+TEST_F(ReservedMemoryTest, RangesAreSortedAndExact) {
+  const MemoryBlock small = Take(96), large = Take(3 * kUnit + 32);
+  std::vector<ReservedMemory::Range> ranges;
+  const std::uint64_t version = memory.CopyRanges(ranges);
+  ASSERT_EQ(ranges.size(), 2U);
+  EXPECT_LT(ranges[0].begin, ranges[1].begin);
+  for (const auto& [block, bytes] : {std::pair{small, std::size_t{96}}, {large, 3 * kUnit + 32}}) {
+    const auto& range = ranges[ranges[0].begin == block.address ? 0 : 1];
+    EXPECT_EQ(range.end - range.begin, bytes);
+  }
+  memory.Free(small);
+  EXPECT_NE(memory.version(), version);
+}
+
+class PinnedRingTest : public ReservedMemoryTest {
+ protected:
+  std::uintptr_t TakeFrom(std::size_t bytes, std::uint64_t value) {
+    auto taken = ring.Take(bytes, value);
+    EXPECT_TRUE(taken.ok());
+    return reinterpret_cast<std::uintptr_t>(*taken);
+  }
+  PinnedRing ring{memory};
+};
+
+TEST_F(PinnedRingTest, IsReusedOnlyWhenItsTasksAreOver) {
+  const std::size_t quarter = PinnedRing::kBytes / 4;
+  for (std::uint64_t value = 1; value <= 4; ++value) {
+    EXPECT_EQ(ring.BusyUntil(quarter), 0U);
+    TakeFrom(quarter, value);
+  }
+  EXPECT_EQ(ring.BusyUntil(quarter), 1U) << "the first has to be over";
+  EXPECT_EQ(ring.BusyUntil(2 * quarter), 2U);
+  ring.Retire(1);
+  EXPECT_EQ(ring.BusyUntil(quarter), 0U);
+}
+
+TEST_F(PinnedRingTest, PiecesDoNotCrossTheEnd) {
+  const std::uintptr_t base = TakeFrom(PinnedRing::kBytes / 4 * 3, 1);
+  TakeFrom(1, 2);
+  ring.Retire(1);
+  const std::uintptr_t next = TakeFrom(PinnedRing::kBytes / 2, 3);
+  EXPECT_EQ(next, base);
+  EXPECT_EQ(ring.BusyUntil(PinnedRing::kBytes), 3U);
+  ring.Retire(3);
+  EXPECT_EQ(ring.BusyUntil(PinnedRing::kBytes), 0U);
+}
+
+TEST(CopyPaths, ChooseByCountAndLength) {
+  const CopyPaths paths("NVIDIA H200", 132, {});
+  EXPECT_EQ(paths.ForBatch(1, 64).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForBatch(2, 128).path, CopyPath::kBatchCall);
+  EXPECT_EQ(paths.ForBatch(8192, 8192 * 4096).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch(64, std::size_t{64} << 20).path, CopyPath::kBatchCall);
+  EXPECT_EQ(paths.ForRows(Direction::kDeviceToHost, 16, 16, true).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForRows(Direction::kDeviceToHost, 16, 1, true).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForRows(Direction::kHostToDevice, 4096, 16, true).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForRows(Direction::kHostToDevice, 4096, 16, false).path, CopyPath::kKernel)
+      << "the driver refuses the pitch";
+}
+
+TEST(CopyPaths, ObeyTheSettings) {
+  const CopyPaths paths("unheard of", 10, {.path = CopyPath::kEngine, .blocks = 7});
+  EXPECT_EQ(paths.ForBatch(8192, 8192 * 64).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForRows(Direction::kDeviceToDevice, 16, 16, true).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.BlocksForPieces(1000), 7U);
+}
+
+TEST(CopyPaths, LeaveMostOfTheGpuFree) {
+  const CopyPaths paths("NVIDIA H200", 132, {});
+  EXPECT_EQ(paths.BlocksForPieces(100'000), 32U);
+  EXPECT_EQ(paths.BlocksForPieces(3), 3U);
+  EXPECT_GT(paths.BlocksForBytes(std::size_t{1} << 30), 132U) << "within a device, memory is the limit";
+}
+
+}  // namespace
+}  // namespace sampan::cuda
