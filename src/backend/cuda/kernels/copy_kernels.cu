@@ -223,7 +223,7 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
   constexpr unsigned kWords = sizeof(PieceArgument) / sizeof(Size);
   constexpr unsigned kMostPieces = kThreadsPerBlock / 4;
   static_assert(kMostPieces * kWords <= kThreadsPerBlock);
-  __shared__ Size words[kMostPieces * kWords];
+  __shared__ volatile Size words[kMostPieces * kWords];
   const unsigned share = (count + Blocks() - 1) / Blocks();
   const unsigned round = share < kMostPieces ? share : kMostPieces;
   const unsigned thread = ThreadInBlock();
@@ -270,7 +270,7 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
     sampan_copy_indirect(IndirectArgument argument) {
   constexpr unsigned kWarp = 32;
   constexpr Size kShortTable = 4 * kWarp;
-  __shared__ unsigned found[2];
+  __shared__ volatile unsigned found[2];
   const bool whole_block = argument.range_count > kShortTable;
   if (whole_block) {
     if (ThreadInBlock() < 2) found[ThreadInBlock()] = 0;

@@ -19,9 +19,6 @@ static __device__ inline unsigned ThreadsPerBlock() {
 static __device__ inline unsigned Blocks() {
   return __nvvm_read_ptx_sreg_nctaid_x();
 }
-static __device__ inline void SyncBlock() {
-  __syncthreads();
-}
 static __device__ inline bool AnyInWarp(bool mine) {
   return __nvvm_vote_any_sync(0xFFFFFFFFU, mine);
 }
@@ -39,10 +36,13 @@ static __device__ inline unsigned ThreadsPerBlock() {
 static __device__ inline unsigned Blocks() {
   return gridDim.x;
 }
-static __device__ inline void SyncBlock() {
-  __syncthreads();
-}
 static __device__ inline bool AnyInWarp(bool mine) {
   return __any_sync(0xFFFFFFFFU, mine) != 0;
 }
 #endif
+
+/// All threads of the block come here before one goes on. Shared variables are volatile besides: optimisers
+/// that know all accesses to one move them over a barrier otherwise.
+static __device__ inline void SyncBlock() {
+  asm volatile("bar.sync 0;" ::: "memory");
+}
