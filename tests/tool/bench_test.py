@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -13,7 +14,7 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-from tool import PROGRAMS, SAMPAN, Terminal, environment, sampan
+from tool import BUILD, PROGRAMS, SAMPAN, Terminal, environment, sampan
 
 QUICK = ["--sizes", "4K,1M", "--time", "0.01"]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -56,7 +57,7 @@ class FormatTest(unittest.TestCase):
         result = sampan("bench", "desc", *QUICK)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertRegex(result.stdout, r"(?m)^  device to device +1 MiB +[\d.]+ [um]s +[\d.]+  [\d.]+ - [\d.]+ +[\d.]+ +[\d.]+$")
-        self.assertEqual(result.stdout.splitlines()[-1], "2 cases measured, all data verified")
+        self.assertEqual(result.stdout.splitlines()[-2], "2 cases measured, all data verified")
 
     def test_progress_on_a_terminal(self):
         terminal = Terminal("bench", "desc", *QUICK)
@@ -107,6 +108,78 @@ class FailureTest(unittest.TestCase):
         terminal.type("\x03")
         self.assertEqual(os.waitstatus_to_exitcode(terminal.end()), -signal.SIGINT)
         self.assertRegex(terminal.shown, r"Interrupted after \d+ of 11 cases\.")
+
+
+class ReferenceTest(unittest.TestCase):
+    """An installation of its own, whose reference results the tests write."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        root = pathlib.Path(folder.name)
+        (root / "bin").mkdir()
+        shutil.copy(SAMPAN, root / "bin")
+        (root / "lib64").symlink_to(BUILD / "lib64")
+        self.binary = root / "bin" / "sampan"
+        self.references = root / "share" / "sampan" / "reference"
+        self.references.mkdir(parents=True)
+
+    def bench(self, *words):
+        return sampan("bench", "desc", *(words if "--sizes" in words else [*QUICK, *words]), binary=self.binary)
+
+    def measured(self):
+        return json.loads(self.bench("--format", "json").stdout)
+
+    def write(self, run, name="known.json"):
+        (self.references / name).write_text(json.dumps(run))
+
+    def scaled(self, run, factor):
+        for entry in run["results"]:
+            entry["sampan"]["median_gb_per_s"] *= factor
+        return run
+
+    def test_without_a_reference(self):
+        self.assertIsNone(self.measured()["comparison"])
+        self.assertIn("There are no reference results for this machine", self.bench().stdout.splitlines()[-1])
+
+    def test_a_reference_of_this_machine(self):
+        run = self.measured()
+        for factor, verdict in ((1e-3, "As fast as expected: "), (1e3, "SLOWER than expected: ")):
+            self.write(self.scaled(json.loads(json.dumps(run)), factor))
+            last = self.bench().stdout.splitlines()[-1]
+            self.assertTrue(last.startswith(verdict), last)
+            self.assertRegex(last, r"times the rates of known \(median of 2 cases\), at least \S+ \(desc, device to device, \S+ \S+\)")
+            comparison = self.measured()["comparison"]
+            self.assertEqual((comparison["reference"], comparison["cases"]), ("known", 2))
+            self.assertLessEqual(comparison["slowest"], comparison["median"])
+            self.assertEqual(comparison["median"] > 1, factor < 1)
+
+    def test_references_of_others_do_not_count(self):
+        run = self.measured()
+        for change in ({"backend": "cuda"}, {"machine": {**run["machine"], "cores": 4096}},
+                       {"machine": {**run["machine"], "processor": "another"}}, {"results": []}):
+            self.write({**run, **change})
+            self.assertIsNone(self.measured()["comparison"], change)
+
+    def test_a_broken_file_is_named_and_left_out(self):
+        run = self.measured()
+        (self.references / "broken.json").write_text('{"machine": ')
+        (self.references / "another.json").write_text("[]")
+        self.write(run)
+        result = self.bench("--format", "json")
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(json.loads(result.stdout)["comparison"]["reference"], "known")
+        for name in ("another.json", "broken.json"):
+            self.assertIn(f"{name} is not a result of 'sampan bench --format json'", result.stderr)
+
+    def test_shipped_references_can_be_read(self):
+        shipped = list((BUILD / "share" / "sampan" / "reference").glob("*.json"))
+        self.assertTrue(shipped)
+        for path in shipped:
+            run = json.loads(path.read_text())
+            self.write({**run, "machine": self.measured()["machine"]})
+            comparison = json.loads(self.bench("--sizes", "4K,64K", "--time", "0.01", "--format", "json").stdout)["comparison"]
+            self.assertEqual(comparison["cases"], 2, path)
 
 
 class PlotTest(unittest.TestCase):

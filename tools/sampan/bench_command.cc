@@ -8,9 +8,11 @@
 #include "child_process.h"
 #include "command.h"
 #include "failure.h"
+#include "installation.h"
 #include "interrupt.h"
 #include "output_file.h"
 #include "quantities.h"
+#include "reference.h"
 #include "runtime_options.h"
 #include "terminal.h"
 
@@ -80,6 +82,7 @@ int Execute(const Arguments& arguments) {
       run.results.push_back(std::move(result));
     }
   }
+  run.comparison = CompareWithReference(run, FindInstallation().root / "share" / "sampan" / "reference");
   Print(Formatted(run, options.format));
   if (plot) plot->Commit(BenchPlot(run.results));
   if (const int signal = Interrupted(); signal != 0) {
@@ -106,6 +109,9 @@ const Command& BenchCommand() {
                           "linear: plain copies. 2d: rows of 1 KiB, 2 KiB apart. batch: scattered pieces of "
                           "4 KiB. desc: "
                           "copies by a descriptor in device memory.",
+                          "The last line compares with reference results, where the installation has some "
+                          "for this machine: files "
+                          "of 'sampan bench --format json' below share/sampan/reference.",
                           "Ctrl-C stops early and shows what there is so far."},
            .operands = {{.name = "WHAT",
                          .meaning = "linear, 2d, batch, desc or all (default: all)",

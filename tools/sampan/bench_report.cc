@@ -66,6 +66,26 @@ nlohmann::json ResultJson(const BenchResult& result) {
   return entry;
 }
 
+/// Whether the machine does what was measured on its like before.
+std::string Verdict(const std::optional<Comparison>& comparison) {
+  if (!comparison)
+    return "There are no reference results for this machine, backend and sizes to compare with";
+  constexpr double kAsExpected = 0.8;
+  return (comparison->median >= kAsExpected ? "As fast as expected: " : "SLOWER than expected: ") +
+         ShowRate(comparison->median) + " times the rates of " + comparison->reference + " (median of " +
+         std::to_string(comparison->cases) + " cases), at least " + ShowRate(comparison->slowest) + " (" +
+         comparison->slowest_case + ")";
+}
+
+nlohmann::json ComparisonJson(const std::optional<Comparison>& comparison) {
+  if (!comparison) return nullptr;
+  return {{"reference", comparison->reference},
+          {"cases", comparison->cases},
+          {"median", comparison->median},
+          {"slowest", comparison->slowest},
+          {"slowest_case", comparison->slowest_case}};
+}
+
 std::string CsvField(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -113,7 +133,7 @@ std::string BenchTable(const BenchRun& run) {
   text += failed == 0
               ? Coloured(Colour::kGood, std::to_string(offered) + " cases measured, all data verified")
               : Coloured(Colour::kBad, std::to_string(failed) + " cases FAILED");
-  return text + "\n";
+  return text + "\n" + Verdict(run.comparison) + "\n";
 }
 
 std::string BenchJson(const BenchRun& run) {
@@ -127,6 +147,7 @@ std::string BenchJson(const BenchRun& run) {
       {"profile", run.facts.Value("SAMPAN_PROFILE")},
       {"machine", {{"processor", machine.processor}, {"cores", machine.cores}, {"system", machine.system}}},
       {"interrupted", run.interrupted()},
+      {"comparison", ComparisonJson(run.comparison)},
       {"results", results}};
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -1,6 +1,7 @@
 // The figures of `sampan bench` as a table, as JSON and as CSV.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,22 @@
 
 namespace sampan::tool {
 
+/// How fast a run was beside reference results, over the cases that both have.
+struct Comparison {
+  std::string reference;  ///< the name of its file
+  std::size_t cases = 0;
+  double median = 0;  ///< of the rates here over the rates there
+  double slowest = 0;
+  std::string slowest_case;
+};
+
 struct BenchRun {
   RuntimeFacts facts;
   std::vector<BenchResult> results;
+  std::optional<Comparison> comparison;
   std::size_t planned = 0;  ///< cases, of which an interrupt may have left some out
 
+  const std::string& backend() const { return facts.Value("SAMPAN_BACKEND"); }
   bool interrupted() const { return results.size() < planned; }
   std::size_t CountFailed() const;
 };

@@ -1,0 +1,81 @@
+// Results that were measured before on a machine like this one, shipped to compare with.
+#include "reference.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "machine.h"
+#include "quantities.h"
+#include "terminal.h"
+
+namespace sampan::tool {
+namespace {
+
+using nlohmann::json;
+
+bool Fits(const json& reference, const BenchRun& run) {
+  const Machine machine = ThisMachine();
+  const json& other = reference.at("machine");
+  return other.at("processor") == machine.processor && other.at("cores") == machine.cores &&
+         reference.at("backend") == run.backend();
+}
+
+/// The rate of the same case in the reference; nothing when it has none.
+std::optional<double> RateOf(const BenchResult& result, const json& reference) {
+  for (const json& entry : reference.at("results")) {
+    if (entry.at("group") == result.bench.group && entry.at("path") == PathName(result.bench.plan) &&
+        entry.at("bytes") == result.bench.plan.shape.payload() && entry.contains("sampan")) {
+      return entry.at("sampan").at("median_gb_per_s").get<double>();
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Comparison> Compare(const BenchRun& run, const json& reference, const std::string& name) {
+  Comparison comparison{.reference = name};
+  std::vector<double> ratios;
+  for (const BenchResult& result : run.results) {
+    if (!result.measured()) continue;
+    const std::optional<double> there = RateOf(result, reference);
+    if (!there) continue;
+    const double ratio = result.gigabytes_per_second(result.measurement.sampan.median_seconds) / *there;
+    if (ratios.empty() || ratio < comparison.slowest) {
+      comparison.slowest = ratio;
+      comparison.slowest_case = std::string(result.bench.group) + ", " + PathName(result.bench.plan) + ", " +
+                                ShowBytes(result.bench.plan.shape.payload());
+    }
+    ratios.push_back(ratio);
+  }
+  if (ratios.empty()) return std::nullopt;
+  std::sort(ratios.begin(), ratios.end());
+  comparison.cases = ratios.size();
+  comparison.median = ratios[ratios.size() / 2];
+  return comparison;
+}
+
+}  // namespace
+
+std::optional<Comparison> CompareWithReference(const BenchRun& run, const std::filesystem::path& folder) {
+  std::error_code missing;
+  std::vector<std::filesystem::path> files;
+  for (const auto& file : std::filesystem::directory_iterator(folder, missing)) {
+    if (file.path().extension() == ".json") files.push_back(file);
+  }
+  std::sort(files.begin(), files.end());
+  for (const std::filesystem::path& file : files) {
+    try {
+      std::ifstream text(file);
+      const json reference = json::parse(text);
+      if (!Fits(reference, run)) continue;
+      if (auto comparison = Compare(run, reference, file.stem().string())) return comparison;
+    } catch (const json::exception& error) {
+      Note(file.string() +
+           " is not a result of 'sampan bench --format json' and is left out: " + error.what());
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace sampan::tool
