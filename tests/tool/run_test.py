@@ -205,7 +205,7 @@ class SignalTest(unittest.TestCase):
         self.assertEqual(os.waitstatus_to_exitcode(status), 7)
 
     def test_ctrl_c_ends_a_program_that_does_not_mind(self):
-        terminal = Terminal("run", "--", "sh", "-c", "echo ready; sleep 60")
+        terminal = Terminal("run", "--", PROGRAMS / "tool_linked", "wait")
         terminal.read_until("ready")
         terminal.type("\x03")
         self.assertEqual(os.waitstatus_to_exitcode(terminal.end()), -signal.SIGINT)

@@ -60,9 +60,11 @@ int main(int argc, char** argv) {
     printf("parent devices %u\n", Copy());
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
   }
-  if (strcmp(what, "signals") == 0) {
-    signal(SIGINT, CountInterrupt);
-    signal(SIGTERM, EndWithCount);
+  if (strcmp(what, "signals") == 0 || strcmp(what, "wait") == 0) {
+    if (strcmp(what, "signals") == 0) {
+      signal(SIGINT, CountInterrupt);
+      signal(SIGTERM, EndWithCount);
+    }
     printf("ready %d\n", (int)getpid());
     for (;;)
       pause();
