@@ -8,18 +8,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupts = 0;
-
-static void CountInterrupt(int number) {
+static void TellInterrupt(int number) {
+  static const char line[] = "interrupted\n";
   (void)number;
-  ++interrupts;
+  if (write(STDOUT_FILENO, line, sizeof line - 1) < 0) _exit(1);
 }
 
-static void EndWithCount(int number) {
-  char line[] = "interrupts 0\n";
+static void EndWithSeven(int number) {
   (void)number;
-  line[11] = (char)('0' + interrupts);
-  _exit(write(STDOUT_FILENO, line, sizeof line - 1) < 0 ? 1 : 7);
+  _exit(7);
 }
 
 /* Devices that AscendCL sees, after a copy there and back. */
@@ -62,8 +59,8 @@ int main(int argc, char** argv) {
   }
   if (strcmp(what, "signals") == 0 || strcmp(what, "wait") == 0) {
     if (strcmp(what, "signals") == 0) {
-      signal(SIGINT, CountInterrupt);
-      signal(SIGTERM, EndWithCount);
+      signal(SIGINT, TellInterrupt);
+      signal(SIGTERM, EndWithSeven);
     }
     printf("ready %d\n", (int)getpid());
     for (;;)
