@@ -7,7 +7,6 @@ import os
 import pathlib
 import pty
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -15,7 +14,7 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-from tool import BUILD, PROGRAMS, SAMPAN, Terminal, environment, sampan
+from tool import BUILD, PROGRAMS, SAMPAN, Terminal, environment, private_installation, sampan
 
 QUICK = ["--sizes", "4K,1M", "--time", "0.01"]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -122,12 +121,8 @@ class ReferenceTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        root = pathlib.Path(folder.name)
-        (root / "bin").mkdir()
-        shutil.copy(SAMPAN, root / "bin")
-        (root / "lib64").symlink_to(BUILD / "lib64")
-        self.binary = root / "bin" / "sampan"
-        self.references = root / "share" / "sampan" / "reference"
+        self.binary = private_installation(f"{folder.name}/sampan")
+        self.references = self.binary.parent.parent / "share" / "sampan" / "reference"
         self.references.mkdir(parents=True)
 
     def bench(self, *words):

@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from tool import BUILD, PROGRAMS, SAMPAN, Terminal, environment, sampan
+from tool import BUILD, PROGRAMS, SAMPAN, Terminal, environment, private_installation, sampan
 
 NOTE = "did not use AscendCL"
 
@@ -34,7 +34,8 @@ class LibraryTest(unittest.TestCase):
 
     def test_a_plugin_that_leads_to_the_vendors_library_needs_preload(self):
         words = [PROGRAMS / "tool_plain", "plugin", PROGRAMS / "libtool_plugin.so"]
-        plain = sampan("run", "--", *words)
+        with tempfile.TemporaryDirectory() as folder:
+            plain = sampan("run", "--", *words, binary=private_installation(f"{folder}/sampan"))
         self.assertEqual((plain.returncode, plain.stdout), (0, "devices 777\n"))
         self.assertIn(NOTE, plain.stderr)
         self.assertIn("--preload", plain.stderr)
@@ -49,18 +50,15 @@ l.aclrtGetDeviceCount(ctypes.byref(n)); print(n.value)"
 
     def test_an_installation_whose_path_has_blanks(self):
         with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder) / "with blanks"
-            (root / "bin").mkdir(parents=True)
-            shutil.copy(SAMPAN, root / "bin")
-            shutil.copytree(BUILD / "lib64", root / "lib64")
-            result = sampan("run", PROGRAMS / "tool_linked", binary=root / "bin" / "sampan")
+            binary = private_installation(f"{folder}/with blanks")
+            result = sampan("run", PROGRAMS / "tool_linked", binary=binary)
             self.assertEqual((result.returncode, result.stdout), (0, "devices 8\n"))
             # LD_PRELOAD cannot name it: that is said, instead of running on the vendor's library.
-            result = sampan("run", PROGRAMS / "tool_vendor_rpath", binary=root / "bin" / "sampan")
+            result = sampan("run", PROGRAMS / "tool_vendor_rpath", binary=binary)
             self.assertEqual((result.returncode, result.stdout), (125, ""))
             self.assertIn("blanks", result.stderr)
-            (root / "lib64" / "libascendcl.so").unlink()
-            result = sampan("run", "true", binary=root / "bin" / "sampan")
+            (binary.parent.parent / "lib64" / "libascendcl.so").unlink()
+            result = sampan("run", "true", binary=binary)
             self.assertEqual(result.returncode, 125)
             self.assertIn("libascendcl.so is missing", result.stderr)
 
@@ -75,25 +73,33 @@ l.aclrtGetDeviceCount(ctypes.byref(n)); print(n.value)"
 
 
 class NoAclTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.binary = private_installation(f"{self.folder}/sampan")
+
+    def run_program(self, *words):
+        return sampan("run", "--", *words, binary=self.binary)
+
     def test_a_program_that_never_calls_acl_is_named(self):
-        result = sampan("run", "--", PROGRAMS / "tool_plain", "4")
+        result = self.run_program(PROGRAMS / "tool_plain", "4")
         self.assertEqual((result.returncode, result.stdout), (4, ""))
         self.assertIn(f"sampan: {PROGRAMS}/tool_plain {NOTE}", result.stderr)
 
     def test_a_static_program_is_named_with_the_reason(self):
-        result = sampan("run", PROGRAMS / "tool_static")
+        result = self.run_program(PROGRAMS / "tool_static")
         self.assertEqual(result.returncode, 3)
         self.assertIn(NOTE + ": it is linked statically", result.stderr)
 
     def test_a_program_with_rights_of_its_own_is_named_with_the_reason(self):
-        with tempfile.TemporaryDirectory() as folder:
-            program = shutil.copy(PROGRAMS / "tool_plain", folder)
-            os.chmod(program, 0o4755)
-            result = sampan("run", program)
+        program = shutil.copy(PROGRAMS / "tool_plain", self.folder)
+        os.chmod(program, 0o4755)
+        result = self.run_program(program)
         self.assertIn("rights of its own", result.stderr)
 
     def test_a_shell_whose_child_uses_acl_is_not_named(self):
-        result = sampan("run", "--", "sh", "-c", f"{PROGRAMS}/tool_linked; exit 6")
+        result = self.run_program("sh", "-c", f"{PROGRAMS}/tool_linked; exit 6")
         self.assertEqual((result.returncode, result.stdout, result.stderr), (6, "devices 8\n", ""))
 
 

@@ -4,6 +4,7 @@ import os
 import pathlib
 import pty
 import select
+import shutil
 import subprocess
 import time
 
@@ -35,6 +36,14 @@ def sampan(*words, env=None, binary=SAMPAN, **options):
         check=False,
         **options,
     )
+
+
+def private_installation(folder):
+    """A copy of the command and its libraries that no other process uses; answers the command."""
+    root = pathlib.Path(folder)
+    (root / "bin").mkdir(parents=True)
+    shutil.copytree(BUILD / "lib64", root / "lib64")
+    return pathlib.Path(shutil.copy(SAMPAN, root / "bin"))
 
 
 class Terminal:

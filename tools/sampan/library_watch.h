@@ -6,7 +6,9 @@
 
 namespace sampan::tool {
 
-/// Sees the program's children too, and changes nothing for them. Not copied; used by one thread.
+/// Sees the program's children too, and changes nothing for them. It cannot tell who opens a file: while
+/// other programs start on the same installation the answer may be a maybe, never a wrong no. Used by one
+/// thread.
 class LibraryWatch {
  public:
   explicit LibraryWatch(const std::vector<std::filesystem::path>& files);
@@ -14,7 +16,7 @@ class LibraryWatch {
   LibraryWatch(const LibraryWatch&) = delete;
   LibraryWatch& operator=(const LibraryWatch&) = delete;
 
-  /// Whether one has been opened since. True as well when the system cannot tell.
+  /// Whether one has been opened since, by anybody. True as well when the system cannot tell.
   bool MayHaveBeenOpened() const;
 
  private:

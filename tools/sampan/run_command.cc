@@ -67,8 +67,8 @@ const Command& RunCommand() {
                           "has a search path "
                           "of its own that leads elsewhere, they are preloaded.",
                           "Signals reach the program and its ending becomes that of 'sampan run'. A program "
-                          "that has not used "
-                          "AscendCL at all when it ends is named on standard error.",
+                          "that has not used AscendCL at all when it ends is named on standard error (unless "
+                          "another program starts on the same installation meanwhile: then nobody can tell).",
                           "Further settings are environment variables; SAMPAN_HELP=1 lists them."},
            .operands = {{.name = "PROGRAM [ARGS...]",
                          .meaning = "the program and what it is to get; everything behind -- belongs to it",
