@@ -13,7 +13,14 @@ namespace sampan {
 
 /// What a handle names. The value stands in the handle, so that a stream's handle is never taken for an
 /// event's.
-enum class HandleKind : std::uint64_t { kStream = 0xA1, kEvent = 0xA2, kContext = 0xA3 };
+enum class HandleKind : std::uint64_t {
+  kStream = 0xA1,
+  kEvent = 0xA2,
+  kContext = 0xA3,
+  kNotify = 0xA4,
+  kPhysical = 0xA5,
+  kPool = 0xA6,
+};
 
 /// Maps handles to shared objects. Thread-safe; finding takes only the lock of the one slot. A handle is a
 /// non-canonical address (it faults when a program looks inside), made of kind, generation and slot.

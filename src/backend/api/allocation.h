@@ -33,6 +33,10 @@ struct AllocationFacts {
   std::uint64_t serial = 0;  ///< counts allocations of the process, for messages
   const char* made_by = "";  ///< the public call that made it
   std::string backtrace;     ///< where, when SAMPAN_BACKTRACE=1
+  /// Mapped memory: the reservation that it is part of, whose parts are neighbours for the engines too; and
+  /// that a device needs rights to touch it.
+  std::uint64_t reservation = 0;
+  bool has_rights = false;
 };
 
 /// Counts its users: the program (until it frees) and every task queued on it. Thread-safe. Beginnings and
@@ -51,8 +55,17 @@ class Allocation {
     return reinterpret_cast<std::byte*>(address + static_cast<std::uintptr_t>(facts.engine_delta));
   }
 
-  /// False once the program has freed it.
-  bool live() const { return state_.load(std::memory_order_acquire) == State::kLive; }
+  /// Whether tasks that are queued on it may run: false once the program has freed it. Memory that went back
+  /// to a pool in stream order stays good for what was queued before.
+  bool live() const {
+    const State state = state_.load(std::memory_order_acquire);
+    return state != State::kFreed && state != State::kUnused;
+  }
+  bool parked() const { return state_.load(std::memory_order_seq_cst) == State::kParked; }
+
+  /// Which devices may read and write it, a bit each; looked at where the facts say so.
+  std::atomic<std::uint64_t> readers{~std::uint64_t{0}};
+  std::atomic<std::uint64_t> writers{~std::uint64_t{0}};
 
   /// Starts its life.
   void Begin(AllocationOwner& owner) {
@@ -67,6 +80,22 @@ class Allocation {
     ReclaimIfUnused();
     return true;
   }
+  /// The program gives it up, and it is kept for the next one who asks: nobody can begin a use meanwhile.
+  bool Park() noexcept {
+    State live = State::kLive;
+    return state_.compare_exchange_strong(live, State::kParked, std::memory_order_seq_cst);
+  }
+  bool Unpark() noexcept {
+    State parked = State::kParked;
+    return state_.compare_exchange_strong(parked, State::kLive, std::memory_order_seq_cst);
+  }
+  /// Ends a parked one; like EndLife, but what is queued on it still runs.
+  bool Retire() noexcept {
+    State parked = State::kParked;
+    if (!state_.compare_exchange_strong(parked, State::kRetired, std::memory_order_seq_cst)) return false;
+    ReclaimIfUnused();
+    return true;
+  }
   bool TryUse() noexcept {
     stripes_[ThisThreadStripe()].begun.fetch_add(1, std::memory_order_seq_cst);
     if (state_.load(std::memory_order_seq_cst) == State::kLive) return true;
@@ -75,11 +104,12 @@ class Allocation {
   }
   void Release() noexcept {
     stripes_[ThisThreadStripe()].ended.fetch_add(1, std::memory_order_seq_cst);
-    if (state_.load(std::memory_order_seq_cst) == State::kFreed) ReclaimIfUnused();
+    const State state = state_.load(std::memory_order_seq_cst);
+    if (state == State::kFreed || state == State::kRetired) ReclaimIfUnused();
   }
 
  private:
-  enum class State : std::uint8_t { kUnused, kLive, kFreed };
+  enum class State : std::uint8_t { kUnused, kLive, kParked, kRetired, kFreed };
   struct alignas(kCacheLineBytes) Stripe {
     std::atomic<std::uint64_t> begun{0};
     std::atomic<std::uint64_t> ended{0};
@@ -95,8 +125,9 @@ class Allocation {
     for (const Stripe& stripe : stripes_)
       left += stripe.begun.load(std::memory_order_seq_cst);
     if (left != 0) return;
-    State freed = State::kFreed;
-    if (state_.compare_exchange_strong(freed, State::kUnused)) owner_->Reclaim(*this);
+    State ended = state_.load(std::memory_order_seq_cst);
+    if (ended != State::kFreed && ended != State::kRetired) return;
+    if (state_.compare_exchange_strong(ended, State::kUnused)) owner_->Reclaim(*this);
   }
 
   std::atomic<State> state_{State::kUnused};

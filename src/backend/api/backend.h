@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "backend/api/queue.h"
+#include "backend/api/virtual_memory.h"
 #include "base/status.h"
 
 namespace sampan {
@@ -27,14 +28,15 @@ struct MemoryInfo {
 enum class Pages { kBySize, kNormal, kHuge };
 
 /// A source of memory of one place. Thread-safe.
-class MemorySource {
+class MemorySource : public AddressOwner {
  public:
-  virtual ~MemorySource() = default;
   virtual Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) = 0;
   virtual void Free(const MemoryBlock& block) noexcept = 0;
   virtual MemoryInfo Info() const = 0;
-  /// True for any address of the source's range, allocated or not.
-  virtual bool Owns(std::uintptr_t address) const = 0;
+  /// How other processes reach the block's bytes; 207000 where they cannot.
+  virtual Result<MemoryFile> FileOf(const MemoryBlock& /*block*/) const {
+    return Error{Code::kFeatureNotSupport, "memory of this backend cannot be shared or mapped"};
+  }
 };
 
 /// Makes the program's own host memory reachable for devices. Thread-safe.
@@ -66,6 +68,8 @@ class Backend {
   /// Pinned host memory.
   virtual MemorySource& pinned_memory() = 0;
   virtual HostRegistrar& host_registrar() = 0;
+  /// Null where addresses and memory cannot be had apart.
+  virtual VirtualMemory* virtual_memory() { return nullptr; }
 };
 
 }  // namespace sampan

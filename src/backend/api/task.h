@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 
 #include "backend/api/allocation.h"
 #include "backend/api/copy_segment.h"
+#include "backend/api/gate.h"
 #include "backend/api/timeline.h"
 #include "base/status.h"
 
@@ -52,9 +54,14 @@ struct FillTask {
 class AddressResolver {
  public:
   virtual ~AddressResolver() = default;
-  /// A use of the device memory at [address, +bytes) on that device; a failure says what is wrong with it.
-  virtual Result<AllocationUse> ResolveDevice(std::uintptr_t address, std::size_t bytes,
-                                              std::int32_t device) = 0;
+  enum class Access { kRead, kWrite };
+  struct Resolved {
+    std::byte* engine;                  ///< where the engines see it
+    std::vector<AllocationUse> memory;  ///< every allocation that it touches
+  };
+  /// The device memory at [address, +bytes) on that device; a failure says what is wrong with it.
+  virtual Result<Resolved> ResolveDevice(std::uintptr_t address, std::size_t bytes, std::int32_t device,
+                                         Access access) = 0;
 };
 
 /// A copy whose operands lie in device memory and are read when it executes.
@@ -98,7 +105,52 @@ struct HostTask {
   std::shared_ptr<HostWork> work;
 };
 
+/// Combines the source into the destination, element by element.
+struct ReduceTask {
+  enum class Operation : std::uint8_t { kSum, kMax, kMin };
+  enum class Element : std::uint8_t { kInt8, kInt16, kInt32, kHalf, kFloat, kBrainFloat };
+  Segment segment;
+  AllocationUse dst, src;
+  Operation operation;
+  Element element;
+};
+
+/// Holds the queue back until the gate lets it pass; with a time limit, fails when that is over. The time
+/// counts from the moment at which the queue stands before the gate.
+struct GateTask {
+  std::shared_ptr<Gate> gate;
+  std::chrono::nanoseconds limit{0};  ///< 0: none
+};
+
+/// Something short that happens when the queue comes by: a signal, a word written.
+class Effect {
+ public:
+  virtual ~Effect() = default;
+  virtual Status Apply() noexcept = 0;
+};
+struct EffectTask {
+  std::shared_ptr<Effect> effect;
+};
+
+/// A task on memory that consists of several allocations: theirs are the uses here, besides its own.
+struct SpanTask {
+  struct Content;
+  SpanTask() = default;
+  SpanTask(SpanTask&&) noexcept;
+  SpanTask& operator=(SpanTask&&) noexcept;
+  ~SpanTask();
+  std::unique_ptr<Content> content;
+};
+
 using Task = std::variant<std::monostate, CopyTask, RowsTask, BatchTask, FillTask, IndirectTask, WaitTask,
-                          MarkTask, HostTask>;
+                          MarkTask, HostTask, ReduceTask, GateTask, EffectTask, SpanTask>;
+
+struct SpanTask::Content {
+  Task task;
+  std::vector<AllocationUse> memory;
+};
+inline SpanTask::SpanTask(SpanTask&&) noexcept = default;
+inline SpanTask& SpanTask::operator=(SpanTask&&) noexcept = default;
+inline SpanTask::~SpanTask() = default;
 
 }  // namespace sampan

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,6 +51,7 @@ Result<std::unique_ptr<Arena>> Arena::Create(const ArenaOptions& options) {
 Status Arena::Map() {
   file_ = ::memfd_create(options_.name.c_str(), MFD_CLOEXEC);
   if (file_ < 0) return SystemFailure("memfd_create", options_.name);
+  ::fchmod(file_, S_IRUSR | S_IWUSR);  // other processes of the same user may map what is shared with them
   if (::ftruncate(file_, static_cast<off_t>(address_space_bytes_)) != 0) {
     return SystemFailure(Text("a memory file of ", address_space_bytes_, " bytes"), options_.name);
   }

@@ -35,6 +35,9 @@ class Arena final : public MemorySource {
   Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
   void Free(const MemoryBlock& block) noexcept override;
   MemoryInfo Info() const override;
+  Result<MemoryFile> FileOf(const MemoryBlock& block) const override {
+    return MemoryFile{file_, block.address - user_base_, block.bytes, options_.host_visible};
+  }
   bool Owns(std::uintptr_t address) const override { return address - user_base_ < address_space_bytes_; }
 
  private:

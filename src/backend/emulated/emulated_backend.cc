@@ -20,12 +20,16 @@ constexpr unsigned kMostEnginesByDefault = 4;
 class EmulatedDevice final : public BackendDevice {
  public:
   EmulatedDevice(std::unique_ptr<Arena> memory, std::unique_ptr<EnginePool> engines,
-                 QueueScheduler& scheduler, FaultPlan& faults)
-      : memory_(std::move(memory)), engines_(std::move(engines)), scheduler_(scheduler), faults_(faults) {}
+                 QueueScheduler& scheduler, GateWatch& gates, FaultPlan& faults)
+      : memory_(std::move(memory)),
+        engines_(std::move(engines)),
+        scheduler_(scheduler),
+        gates_(gates),
+        faults_(faults) {}
 
   MemorySource& memory() override { return *memory_; }
   Result<std::shared_ptr<Queue>> CreateQueue(QueueListener& listener) override {
-    return std::shared_ptr<Queue>(EmulatedQueue::Create(scheduler_, listener, faults_));
+    return std::shared_ptr<Queue>(EmulatedQueue::Create(scheduler_, gates_, listener, faults_));
   }
   Status RunNow(Task task) override {
     if (faults_.ShouldFail(FaultKind::kQueue)) {
@@ -38,6 +42,7 @@ class EmulatedDevice final : public BackendDevice {
   const std::unique_ptr<Arena> memory_;
   const std::unique_ptr<EnginePool> engines_;  // null when one scheduler serves all devices
   QueueScheduler& scheduler_;
+  GateWatch& gates_;
   FaultPlan& faults_;
 };
 
@@ -46,7 +51,9 @@ class EmulatedDevice final : public BackendDevice {
 EmulatedBackend::EmulatedBackend(const EmulatedOptions& options)
     : options_(options),
       device_budget_(AvailableHostBytes() / 2),
-      pinned_budget_(device_budget_.limit_bytes()) {
+      pinned_budget_(device_budget_.limit_bytes()),
+      gates_(options.schedule.kind == Schedule::Kind::kParallel ? GateWatch::Watching::kByThread
+                                                                : GateWatch::Watching::kByCallers) {
   const auto devices = static_cast<std::size_t>(options_.devices);
   if (options_.device_bytes == 0) {
     const std::size_t share = device_budget_.limit_bytes() / devices;
@@ -70,7 +77,7 @@ Result<std::unique_ptr<EmulatedBackend>> EmulatedBackend::Create(const EmulatedO
   if (!pinned.ok()) return pinned.TakeStatus();
   backend->pinned_ = std::move(*pinned);
   if (options.schedule.kind != Schedule::Kind::kParallel) {
-    backend->stepped_ = std::make_unique<SteppedScheduler>(options.schedule);
+    backend->stepped_ = std::make_unique<SteppedScheduler>(options.schedule, backend->gates_);
   }
   return backend;
 }
@@ -88,8 +95,8 @@ Result<BackendDevice*> EmulatedBackend::Device(std::int32_t physical_id) {
     std::unique_ptr<EnginePool> engines;
     if (stepped_ == nullptr) engines = std::make_unique<EnginePool>(options_.engines);
     QueueScheduler& scheduler = stepped_ != nullptr ? static_cast<QueueScheduler&>(*stepped_) : *engines;
-    device =
-        std::make_unique<EmulatedDevice>(std::move(*memory), std::move(engines), scheduler, *options_.faults);
+    device = std::make_unique<EmulatedDevice>(std::move(*memory), std::move(engines), scheduler, gates_,
+                                              *options_.faults);
   }
   return device.get();
 }

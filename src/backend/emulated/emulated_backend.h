@@ -7,8 +7,10 @@
 
 #include "backend/api/backend.h"
 #include "backend/emulated/arena.h"
+#include "backend/emulated/gate_watch.h"
 #include "backend/emulated/host_budget.h"
 #include "backend/emulated/schedule.h"
+#include "backend/emulated/view_ranges.h"
 #include "base/fault.h"
 
 namespace sampan::emulated {
@@ -31,6 +33,7 @@ class EmulatedBackend final : public Backend {
   Result<BackendDevice*> Device(std::int32_t physical_id) override;
   MemorySource& pinned_memory() override { return *pinned_; }
   HostRegistrar& host_registrar() override { return host_registrar_; }
+  VirtualMemory* virtual_memory() override { return &views_; }
 
  private:
   /// Engines are threads of this process: they reach all of its memory anyway.
@@ -47,6 +50,8 @@ class EmulatedBackend final : public Backend {
   HostBudget pinned_budget_;
   std::unique_ptr<Arena> pinned_;
   NoRegistrar host_registrar_;
+  ViewRanges views_;
+  GateWatch gates_;
   std::unique_ptr<class SteppedScheduler> stepped_;  // where the schedule is not parallel
   std::mutex mutex_;
   std::vector<std::unique_ptr<BackendDevice>> devices_;

@@ -14,18 +14,22 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{1};
 /// How far ahead slots are brought near.
 constexpr std::uint64_t kSlotsAhead = 4;
+/// Short tasks that are executed by whoever sees a gate open.
+constexpr int kTasksBehindGate = 64;
 
 }  // namespace
 
-std::shared_ptr<EmulatedQueue> EmulatedQueue::Create(QueueScheduler& scheduler, QueueListener& listener,
-                                                     FaultPlan& faults) {
-  std::shared_ptr<EmulatedQueue> queue(new EmulatedQueue(scheduler, listener, faults));
+std::shared_ptr<EmulatedQueue> EmulatedQueue::Create(QueueScheduler& scheduler, GateWatch& gates,
+                                                     QueueListener& listener, FaultPlan& faults) {
+  std::shared_ptr<EmulatedQueue> queue(new EmulatedQueue(scheduler, gates, listener, faults));
   queue->timeline_->set_queue(queue);
   return queue;
 }
 
-EmulatedQueue::EmulatedQueue(QueueScheduler& scheduler, QueueListener& listener, FaultPlan& faults)
+EmulatedQueue::EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, QueueListener& listener,
+                             FaultPlan& faults)
     : scheduler_(scheduler),
+      gates_(gates),
       listener_(listener),
       faults_(faults),
       short_tasks_at_once_(scheduler.RunsShortTasksAtOnce()),
@@ -61,6 +65,7 @@ Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
 std::uint64_t EmulatedQueue::TryExecuteAtOnce(Task& task) {
   const std::lock_guard lock(submit_lock_);
   if (closed_ || state_.load(std::memory_order_acquire) != kIdle) return 0;
+  if (auto* gate = std::get_if<GateTask>(&task); gate != nullptr && !gate->gate->TryPass()) return 0;
   // Nobody has the turn, and the lock keeps others from taking it.
   const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
   if (Status status = ExecuteTask(task, scheduler_); !status.ok()) Fail(value, std::move(status));
@@ -94,12 +99,16 @@ void EmulatedQueue::WaitForRoom() {
   timeline_->Wait(full_at + 1, kNever);
 }
 
-EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most) {
+EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
   for (int i = 0; i < most; ++i) {
     if (!HasTasks()) return TurnEnd::kEmpty;
     const std::uint64_t value = done_ + 1;
     Task& task = SlotOf(value);
     __builtin_prefetch(&SlotOf(value + kSlotsAhead));
+    if (tasks == Tasks::kShort && !IsShort(task) && !std::holds_alternative<GateTask>(task) &&
+        !std::holds_alternative<WaitTask>(task)) {
+      return TurnEnd::kMore;
+    }
     if (!Discarded(value) && !ExecuteHead(task, value)) return TurnEnd::kBlocked;
     blocked_on_ = nullptr;
     std::destroy_at(&task);  // lets go of memory before anybody hears that the task is over
@@ -116,18 +125,37 @@ bool EmulatedQueue::TryLeave() {
   return true;
 }
 
-void EmulatedQueue::Unblock() noexcept {
+bool EmulatedQueue::TakeFromBlocked() noexcept {
   std::uint64_t state = state_.load(std::memory_order_seq_cst);
   while (state >= kFirstTicket) {
-    if (!state_.compare_exchange_weak(state, kScheduled)) continue;
-    scheduler_.MakeReady(shared_from_this());
-    return;
+    if (state_.compare_exchange_weak(state, kScheduled)) return true;
   }
+  return false;
+}
+
+void EmulatedQueue::Unblock() noexcept {
+  if (TakeFromBlocked()) scheduler_.MakeReady(shared_from_this());
+}
+
+void EmulatedQueue::GoOnAtGate() {
+  if (!scheduler_.RunsShortTasksAtOnce()) return Unblock();
+  if (!TakeFromBlocked()) return;
+  switch (TakeTurn(kTasksBehindGate, Tasks::kShort)) {
+    case TurnEnd::kBlocked:
+      return;
+    case TurnEnd::kEmpty:
+      if (TryLeave()) return;
+      break;
+    case TurnEnd::kMore:
+      break;
+  }
+  scheduler_.MakeReady(shared_from_this());
 }
 
 bool EmulatedQueue::ExecuteHead(Task& task, std::uint64_t value) {
   if (auto* wait = std::get_if<WaitTask>(&task)) return ExecuteWait(*wait, value);
   if (auto* host = std::get_if<HostTask>(&task)) return ExecuteHost(*host, value);
+  if (auto* gate = std::get_if<GateTask>(&task)) return ExecuteGate(*gate, value);
   if (Status status = ExecuteTask(task, scheduler_); !status.ok()) Fail(value, std::move(status));
   return true;
 }
@@ -156,6 +184,31 @@ bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t value) {
     const bool taken_back = BlockUnless([&] {
       return !awaited->AddWaiter(awaited_value, weak_from_this()) || Discarded(value) ||
              Clock::now() >= deadline;
+    });
+    if (!taken_back) return false;
+  }
+  return true;
+}
+
+bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t value) {
+  const std::shared_ptr<Gate> gate = task.gate;  // once blocked, another thread may end the task
+  if (gate_reached_ != value) {
+    gate_reached_ = value;
+    gate_deadline_ = task.limit.count() == 0 ? kNever : Clock::now() + task.limit;
+  }
+  const Deadline deadline = gate_deadline_;
+  while (!Discarded(value) && !gate->TryPass()) {
+    if (Status possible = gate->Check(); !possible.ok()) {
+      Fail(value, std::move(possible));
+      return true;
+    }
+    if (Clock::now() >= deadline) {
+      Fail(value, {Code::kTaskTimeout, Text(gate->Describe(), " ran past its time limit")});
+      return true;
+    }
+    const bool taken_back = BlockUnless([&] {
+      gates_.Add({gate, deadline, weak_from_this(), value});
+      return gate->Open() || Discarded(value);
     });
     if (!taken_back) return false;
   }

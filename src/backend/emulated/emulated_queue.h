@@ -8,6 +8,7 @@
 
 #include "backend/api/queue.h"
 #include "backend/emulated/emulated_timeline.h"
+#include "backend/emulated/gate_watch.h"
 #include "backend/emulated/queue_scheduler.h"
 #include "base/fault.h"
 #include "base/spin_lock.h"
@@ -22,8 +23,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   /// Tasks that a stream holds; one more blocks its submitter.
   static constexpr std::uint64_t kDepth = 1792;
 
-  static std::shared_ptr<EmulatedQueue> Create(QueueScheduler& scheduler, QueueListener& listener,
-                                               FaultPlan& faults);
+  static std::shared_ptr<EmulatedQueue> Create(QueueScheduler& scheduler, GateWatch& gates,
+                                               QueueListener& listener, FaultPlan& faults);
   ~EmulatedQueue() override;
 
   Result<std::uint64_t> Submit(Task&& task) override;
@@ -35,7 +36,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   /// How a turn ended. After kBlocked the queue may already be in another thread's hands.
   enum class TurnEnd { kEmpty, kMore, kBlocked };
   /// For schedulers: executes up to `most` tasks.
-  TurnEnd TakeTurn(int most);
+  TurnEnd TakeTurn(int most) { return TakeTurn(most, Tasks::kAll); }
   /// For schedulers, after kEmpty: lets go. False when a task came in between, and the queue is still the
   /// caller's.
   bool TryLeave();
@@ -45,6 +46,10 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   }
   /// Looks again at what the queue is blocked by. Safe to call at any time.
   void Unblock() noexcept;
+  /// For the watch: the gate that holds the queue back may have opened.
+  void GoOnAtGate();
+  /// Whether the task with that value is over.
+  bool PassedBy(std::uint64_t value) const { return timeline_->value() >= value; }
   /// The timeline that holds the queue back, if one does. For schedulers that run one task at a time.
   const std::shared_ptr<Timeline>& blocked_on() const { return blocked_on_; }
 
@@ -58,7 +63,13 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   static constexpr std::uint64_t kSlots = 2048;
   static_assert((kSlots & (kSlots - 1)) == 0 && kSlots >= kDepth);
 
-  EmulatedQueue(QueueScheduler& scheduler, QueueListener& listener, FaultPlan& faults);
+  EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, QueueListener& listener, FaultPlan& faults);
+
+  /// Those that take no longer than a hand-over, or everything.
+  enum class Tasks { kShort, kAll };
+  TurnEnd TakeTurn(int most, Tasks tasks);
+  /// Makes a blocked queue the caller's; false when it is not blocked.
+  bool TakeFromBlocked() noexcept;
 
   /// Executes a short task on the calling thread if nothing is before it, which is sooner than an engine
   /// could have heard of it. Returns its value, or 0 when the queue is busy or closed.
@@ -70,6 +81,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   /// Whether the task at the head is over. False: it blocks the queue, which is no longer the caller's.
   bool ExecuteHead(Task& task, std::uint64_t value);
   bool ExecuteWait(WaitTask& task, std::uint64_t value);
+  bool ExecuteGate(GateTask& task, std::uint64_t value);
   bool ExecuteHost(HostTask& task, std::uint64_t value);
   void OnHostDone(std::uint64_t value, Status status) noexcept;
   void Fail(std::uint64_t value, Status failure);
@@ -80,6 +92,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   Task& SlotOf(std::uint64_t value) { return slots_[value & (kSlots - 1)]; }
 
   QueueScheduler& scheduler_;
+  GateWatch& gates_;
   QueueListener& listener_;
   FaultPlan& faults_;
   const bool short_tasks_at_once_;
@@ -101,6 +114,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::uint64_t next_ticket_ = kFirstTicket;
   std::shared_ptr<Timeline> blocked_on_;
   std::uint64_t host_started_ = 0;  // the value of the host task that was started last
+  std::uint64_t gate_reached_ = 0;  // the value of the gate task that stood at the head last
+  Deadline gate_deadline_ = kNever;
 
   // The outcome of host work, delivered from any thread.
   std::mutex host_mutex_;

@@ -20,6 +20,7 @@ class EmulatedTimeline final : public Timeline {
   explicit EmulatedTimeline(QueueScheduler& scheduler) : scheduler_(scheduler) {}
 
   bool Reached(std::uint64_t value) override;
+  bool Passed(std::uint64_t value) override { return this->value() >= value; }
   bool Wait(std::uint64_t value, Deadline deadline) override;
 
   std::uint64_t value() const { return value_.load(std::memory_order_acquire); }

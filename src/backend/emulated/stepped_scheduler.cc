@@ -15,7 +15,8 @@ constexpr std::size_t kMostQueues = 1 << 16;
 
 }  // namespace
 
-SteppedScheduler::SteppedScheduler(Schedule schedule) : schedule_(schedule), random_(schedule.seed) {
+SteppedScheduler::SteppedScheduler(Schedule schedule, GateWatch& gates)
+    : schedule_(schedule), gates_(gates), random_(schedule.seed) {
   ready_.reserve(kMostQueues);
   idle_ = std::thread([this] { IdleLoop(); });
 }
@@ -85,6 +86,7 @@ std::shared_ptr<EmulatedQueue> SteppedScheduler::Choose(EmulatedTimeline* wanted
 
 bool SteppedScheduler::Step(EmulatedTimeline* wanted) {
   const std::lock_guard step(step_mutex_);
+  gates_.Look();
   std::shared_ptr<EmulatedQueue> queue = Choose(wanted);
   if (queue == nullptr) return false;
   switch (queue->TakeTurn(1)) {
@@ -150,7 +152,7 @@ void SteppedScheduler::IdleLoop() {
   while (!stopping_) {
     const std::uint64_t before = activity_;
     changed_.wait_for(lock, kIdleTime, [&] { return stopping_; });
-    if (stopping_ || activity_ != before || ready_.empty()) continue;
+    if (stopping_ || activity_ != before) continue;
     lock.unlock();
     StepAll();
     lock.lock();

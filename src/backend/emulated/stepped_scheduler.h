@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "backend/emulated/gate_watch.h"
 #include "backend/emulated/queue_scheduler.h"
 #include "backend/emulated/schedule.h"
 
@@ -18,7 +19,7 @@ namespace sampan::emulated {
 /// submits nor waits for kIdleTime gets what is pending, so that one which polls memory goes on. Thread-safe.
 class SteppedScheduler final : public QueueScheduler {
  public:
-  explicit SteppedScheduler(Schedule schedule);
+  SteppedScheduler(Schedule schedule, GateWatch& gates);
   ~SteppedScheduler() override;
   SteppedScheduler(const SteppedScheduler&) = delete;
   SteppedScheduler& operator=(const SteppedScheduler&) = delete;
@@ -42,6 +43,7 @@ class SteppedScheduler final : public QueueScheduler {
   void IdleLoop();
 
   const Schedule schedule_;
+  GateWatch& gates_;
   std::mutex step_mutex_;  // held while a task executes
   std::mt19937_64 random_;
 

@@ -6,6 +6,7 @@
 
 #include "backend/api/task_memory.h"
 #include "backend/emulated/copy_kernels.h"
+#include "backend/emulated/reduce_kernels.h"
 #include "base/clock.h"
 #include "base/text.h"
 
@@ -109,17 +110,43 @@ Status Execute(IndirectTask& task, QueueScheduler& scheduler) {
     src = Load<std::uint64_t>(content.operands[1]) + content.src_offset;
   }
   if (bytes == 0) return {};
-  auto dst_use = content.resolver->ResolveDevice(dst, bytes, content.device);
-  if (!dst_use.ok()) return dst_use.TakeStatus();
-  auto src_use = content.resolver->ResolveDevice(src, bytes, content.device);
-  if (!src_use.ok()) return src_use.TakeStatus();
-  CopyLinear({(*dst_use)->EngineView(dst), (*src_use)->EngineView(src), bytes}, scheduler);
+  using Access = AddressResolver::Access;
+  auto to = content.resolver->ResolveDevice(dst, bytes, content.device, Access::kWrite);
+  if (!to.ok()) return to.TakeStatus();
+  auto from = content.resolver->ResolveDevice(src, bytes, content.device, Access::kRead);
+  if (!from.ok()) return from.TakeStatus();
+  CopyLinear({to->engine, from->engine, bytes}, scheduler);
   return {};
 }
 
 Status Execute(MarkTask& task, QueueScheduler&) {
   task.mark->time_ns.store(NowNs(), std::memory_order_release);
   return {};
+}
+
+Status Execute(EffectTask& task, QueueScheduler&) {
+  return task.effect->Apply();
+}
+
+Status Execute(GateTask&, QueueScheduler&) {
+  return {};  // passed already
+}
+
+Status Execute(ReduceTask& task, QueueScheduler& scheduler) {
+  if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
+  const std::size_t unit = ElementBytes(task.element);
+  const Segment& all = task.segment;
+  Share(all.bytes / unit, all.bytes, scheduler, [&](std::size_t first, std::size_t count) {
+    Reduce({all.dst + first * unit, all.src + first * unit, count * unit}, task.operation, task.element);
+  });
+  return {};
+}
+
+Status Execute(SpanTask& task, QueueScheduler& scheduler) {
+  for (const AllocationUse& use : task.content->memory) {
+    if (Status live = CheckLive(use); !live.ok()) return live;
+  }
+  return ExecuteTask(task.content->task, scheduler);
 }
 
 template <typename Other>
@@ -134,7 +161,8 @@ bool IsShort(const Task& task) {
   if (const auto* rows = std::get_if<RowsTask>(&task))
     return rows->rows.width * rows->rows.height <= kShortBytes;
   if (const auto* fill = std::get_if<FillTask>(&task)) return fill->bytes <= kShortBytes;
-  return std::holds_alternative<MarkTask>(task);
+  if (const auto* gate = std::get_if<GateTask>(&task)) return gate->gate->Open();
+  return std::holds_alternative<MarkTask>(task) || std::holds_alternative<EffectTask>(task);
 }
 
 Status ExecuteTask(Task& task, QueueScheduler& scheduler) {

@@ -1,0 +1,35 @@
+// What holds a queue back that no timeline of this process tells of: a word that anybody may change.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+
+namespace sampan {
+
+/// A word that threads of any process sleep on with futex(2). Whoever changes it wakes them when there are
+/// some; a process that was killed in its sleep leaves the count too high, which costs a wake-up too many.
+struct SleepWord {
+  std::atomic<std::uint32_t> value{0};
+  std::atomic<std::uint32_t> sleepers{0};
+};
+
+/// Thread-safe. A queue stands before it, and goes on when it could pass.
+class Gate {
+ public:
+  virtual ~Gate() = default;
+  /// Whether TryPass would succeed now.
+  virtual bool Open() const noexcept = 0;
+  /// Passes, and takes what can be taken only once.
+  virtual bool TryPass() noexcept = 0;
+  /// A failure when the gate can never open any more.
+  virtual Status Check() const { return {}; }
+  /// Changes, with a wake-up, when the gate may have opened; null where one has to look again and again.
+  virtual SleepWord* word() const noexcept = 0;
+  /// What is waited for, to a person.
+  virtual std::string Describe() const = 0;
+};
+
+}  // namespace sampan

@@ -1,0 +1,30 @@
+// Reserved addresses of the emulated devices: two ranges each, the program's view and the engines' view.
+#pragma once
+
+#include <map>
+#include <shared_mutex>
+
+#include "backend/api/virtual_memory.h"
+
+namespace sampan::emulated {
+
+/// Thread-safe. The engines see the neighbours of one reservation as neighbours too.
+class ViewRanges final : public VirtualMemory {
+ public:
+  Result<AddressRange> Reserve(std::size_t bytes, std::uintptr_t wish) override;
+  void Release(const AddressRange& range) noexcept override;
+  Status Map(const AddressRange& part, const MemoryFile& file) override;
+  void Unmap(const AddressRange& part) noexcept override;
+  Result<AddressRange> MapAnywhere(const MemoryFile& file) override;
+  void UnmapAnywhere(const AddressRange& range) noexcept override;
+  bool Owns(std::uintptr_t address) const override;
+
+ private:
+  /// Makes the range the runtime's; gives it back to the system where that fails.
+  Result<AddressRange> Keep(const AddressRange& range);
+
+  mutable std::shared_mutex mutex_;
+  std::map<std::uintptr_t, std::size_t> owned_;  // whole pages
+};
+
+}  // namespace sampan::emulated
