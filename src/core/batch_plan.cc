@@ -54,9 +54,13 @@ std::size_t AppendRun(const BatchRequest& request, std::size_t first, std::size_
 /// Finds the memory of one side's entries; neighbours mostly lie in the same allocation.
 class SideLocator {
  public:
-  SideLocator(std::string_view name, HostAccess access, const MemoryRegistry& registry,
+  SideLocator(std::string_view name, HostAccess access, const PlanContext& context,
               BatchTask::Content& content)
-      : name_(name), access_(access), registry_(registry), content_(content) {}
+      : name_(name),
+        access_(access),
+        registry_(context.registry),
+        device_(context.device),
+        content_(content) {}
 
   struct Found {
     Place place;
@@ -83,9 +87,13 @@ class SideLocator {
     const MemoryArgument argument{name_, pointer, bytes};
     Location location;
     if (Status located = Locate(registry_, argument, location); !located.ok()) return located;
+    if (Status may = CheckRights(location, argument, access_, device_); !may.ok()) return may;
     if (location.use) {
-      last_ = location.use.get();
+      // Rights may differ from piece to piece: only plain allocations are remembered.
+      last_ = location.use->facts.has_rights ? nullptr : location.use.get();
       content_.memory.push_back(std::move(location.use));
+      for (AllocationUse& each : location.more)
+        content_.memory.push_back(std::move(each));
     } else {
       pageable_ = true;
       if (Status probed = ProbeHostMemory(argument, access_); !probed.ok()) return probed;
@@ -99,6 +107,7 @@ class SideLocator {
   const std::string_view name_;
   const HostAccess access_;
   const MemoryRegistry& registry_;
+  const std::int32_t device_;
   BatchTask::Content& content_;
   const Allocation* last_ = nullptr;  // kept alive by content_.memory
   bool pageable_ = false;
@@ -145,8 +154,8 @@ Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) 
   auto content = std::make_unique<BatchTask::Content>();
   content->segments.reserve(request.sizes.size());
   content->memory.reserve(2);  // mostly one allocation on either side
-  SideLocator dsts("dst", HostAccess::kWrite, context.registry, *content);
-  SideLocator srcs("src", HostAccess::kRead, context.registry, *content);
+  SideLocator dsts("dst", HostAccess::kWrite, context, *content);
+  SideLocator srcs("src", HostAccess::kRead, context, *content);
   CopyKind batch_direction{};
   std::size_t next_attribute = 0;
   const BatchAttribute* attribute = nullptr;

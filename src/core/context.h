@@ -42,6 +42,8 @@ class Context {
   void RemoveEvent(void* handle);
   bool Owns(const Stream& stream) const { return stream.context_failure() == failure_; }
 
+  /// All streams, the default one last.
+  std::vector<std::shared_ptr<Stream>> Streams() const;
   /// Waits for all streams, the default one last; the first failure is reported.
   Status Synchronize(Deadline deadline);
 
@@ -55,8 +57,6 @@ class Context {
 
  private:
   Context(Device& device, bool primary) : device_(device), primary_(primary) {}
-
-  std::vector<std::shared_ptr<Stream>> Streams() const;
 
   Device& device_;
   const bool primary_;

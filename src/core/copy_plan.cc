@@ -36,6 +36,8 @@ Status LocateEnds(const MemoryArgument& dst, const MemoryArgument& src, const Pl
                   Ends& ends) {
   if (Status located = Locate(context.registry, dst, ends.dst); !located.ok()) return located;
   if (Status located = Locate(context.registry, src, ends.src); !located.ok()) return located;
+  if (Status may = CheckRights(ends.dst, dst, HostAccess::kWrite, context.device); !may.ok()) return may;
+  if (Status may = CheckRights(ends.src, src, HostAccess::kRead, context.device); !may.ok()) return may;
   return CheckPeers(ends, context);
 }
 
@@ -45,6 +47,18 @@ Status ProbeEnds(const Ends& ends, const MemoryArgument& dst, const MemoryArgume
   }
   if (!ends.src.use) return ProbeHostMemory(src, HostAccess::kRead);
   return {};
+}
+
+/// Adds the uses of the neighbours, where the task's memory consists of several allocations.
+void AddNeighbours(Task& task, Location& first, Location& second) {
+  if (first.more.empty() && second.more.empty()) return;
+  SpanTask span;
+  span.content = std::make_unique<SpanTask::Content>();
+  span.content->memory = std::move(first.more);
+  span.content->memory.insert(span.content->memory.end(), std::move_iterator(second.more.begin()),
+                              std::move_iterator(second.more.end()));
+  span.content->task = std::move(task);
+  task = std::move(span);
 }
 
 /// Takes the source's bytes now, so that the program may reuse it on return.
@@ -61,6 +75,8 @@ Result<Plan> PlanCaptured(const LinearRequest& request, Ends ends, const Profile
   content->bytes = request.bytes;
   const Timing timing = ends.dst.use ? Timing::kQueued : Timing::kDrainThenNow;
   if (ends.dst.use) content->memory.push_back(std::move(ends.dst.use));
+  content->memory.insert(content->memory.end(), std::move_iterator(ends.dst.more.begin()),
+                         std::move_iterator(ends.dst.more.end()));
   return Plan{BatchTask{std::move(content)}, timing};
 }
 
@@ -100,6 +116,7 @@ Result<Plan> PlanLinear(const LinearRequest& request, CopyForm form, const PlanC
   plan->timing = ends.timing();
   plan->task.emplace<CopyTask>(CopyTask{
       {ends.dst.engine, ends.src.engine, request.bytes}, std::move(ends.dst.use), std::move(ends.src.use)});
+  AddNeighbours(plan->task, ends.dst, ends.src);
   return plan;
 }
 
@@ -124,11 +141,13 @@ Result<Plan> PlanRows(const RowsRequest& request, CopyForm form, const PlanConte
   }
   if (Status probed = ProbeEnds(ends, dst, src); !probed.ok()) return probed;
   const Timing timing = ends.timing();
-  return Plan{RowsTask{{ends.dst.engine, ends.src.engine, request.dst_pitch, request.src_pitch, request.width,
-                        request.height},
-                       std::move(ends.dst.use),
-                       std::move(ends.src.use)},
-              timing};
+  Plan plan{RowsTask{{ends.dst.engine, ends.src.engine, request.dst_pitch, request.src_pitch, request.width,
+                      request.height},
+                     std::move(ends.dst.use),
+                     std::move(ends.src.use)},
+            timing};
+  AddNeighbours(plan.task, ends.dst, ends.src);
+  return plan;
 }
 
 Result<Plan> PlanFill(const FillRequest& request, const PlanContext& context) {
@@ -138,8 +157,31 @@ Result<Plan> PlanFill(const FillRequest& request, const PlanContext& context) {
   if (!location.use) {
     if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
   }
+  if (Status may = CheckRights(location, dst, HostAccess::kWrite, context.device); !may.ok()) return may;
   const Timing timing = location.place.on_device() ? Timing::kQueued : Timing::kNow;
-  return Plan{FillTask{location.engine, request.bytes, request.pattern, std::move(location.use)}, timing};
+  Plan plan{FillTask{location.engine, request.bytes, request.pattern, std::move(location.use)}, timing};
+  Location none;
+  AddNeighbours(plan.task, location, none);
+  return plan;
+}
+
+Result<Plan> PlanReduce(const ReduceRequest& request, const PlanContext& context) {
+  const MemoryArgument dst{"dst", request.dst, request.bytes};
+  const MemoryArgument src{"src", request.src, request.bytes};
+  Ends ends;
+  if (Status located = LocateEnds(dst, src, context, ends); !located.ok()) return located;
+  for (const auto& [end, argument] : {std::pair{&ends.dst, &dst}, {&ends.src, &src}}) {
+    if (end->place.on_device()) continue;
+    return Error{Code::kParamInvalid, Text(argument->name, " ", Hex(argument->address),
+                                           " must be device memory, it is ", Describe(end->place))};
+  }
+  Plan plan{ReduceTask{{ends.dst.engine, ends.src.engine, request.bytes},
+                       std::move(ends.dst.use),
+                       std::move(ends.src.use),
+                       request.operation,
+                       request.element}};
+  AddNeighbours(plan.task, ends.dst, ends.src);
+  return plan;
 }
 
 namespace {

@@ -42,6 +42,7 @@ Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context);
 Result<Plan> PlanDescriptor(const DescriptorRequest& request, const PlanContext& context);
 Result<Plan> PlanOffset(const OffsetRequest& request, const PlanContext& context);
 Result<Plan> PlanFill(const FillRequest& request, const PlanContext& context);
+Result<Plan> PlanReduce(const ReduceRequest& request, const PlanContext& context);
 
 /// The attributes' own rules; they concern no single entry.
 Status CheckBatchAttributes(const BatchRequest& request);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "backend/api/place.h"
+#include "backend/api/task.h"
 
 namespace sampan {
 
@@ -86,6 +87,15 @@ struct FillRequest {
   std::size_t dst_max;
   std::uint32_t pattern;
   std::size_t bytes;
+};
+
+/// Combines whole elements of the source into the destination.
+struct ReduceRequest {
+  void* dst;
+  const void* src;
+  std::size_t bytes;
+  ReduceTask::Operation operation;
+  ReduceTask::Element element;
 };
 
 }  // namespace sampan

@@ -13,7 +13,10 @@ Result<std::shared_ptr<Stream>> Device::CreateStream(std::shared_ptr<StickyFailu
   if (!device.ok()) return device.TakeStatus();
   auto id = streams_->Take();
   if (!id) return Error{Code::kNoStreamResource, Text("device ", id_, " has no stream left")};
-  return Stream::Create(**device, std::move(context_failure), options, std::move(*id));
+  StreamOptions complete = options;
+  complete.reports = &reports_;
+  complete.device = static_cast<std::uint32_t>(id_);
+  return Stream::Create(**device, std::move(context_failure), complete, std::move(*id));
 }
 
 }  // namespace sampan

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 
 #include "backend/api/backend.h"
 #include "base/status.h"
@@ -17,12 +18,15 @@ namespace sampan {
 /// Thread-safe; lives as long as the runtime.
 class Device {
  public:
-  Device(Backend& backend, std::int32_t id, std::int32_t physical_id, const Profile& profile)
+  Device(Backend& backend, std::int32_t id, std::int32_t physical_id, const Profile& profile,
+         FailureReports& reports)
       : backend_(backend),
+        reports_(reports),
         id_(id),
         physical_id_(physical_id),
         streams_(std::make_shared<IdPool>(profile.most_streams)),
-        events_(std::make_shared<IdPool>(profile.most_events)) {}
+        events_(std::make_shared<IdPool>(profile.most_events)),
+        notifies_(std::make_shared<IdPool>(profile.most_notifies)) {}
 
   std::int32_t id() const { return id_; }
   std::int32_t physical_id() const { return physical_id_; }
@@ -32,19 +36,26 @@ class Device {
                                                const StreamOptions& options);
   IdPool& stream_ids() { return *streams_; }
   const std::shared_ptr<IdPool>& event_ids() const { return events_; }
+  const std::shared_ptr<IdPool>& notify_ids() const { return notifies_; }
 
   /// The primary context and how often it is retained; both belong to the runtime, under this mutex.
   std::mutex mutex;
   std::shared_ptr<Context> primary;
   std::uint64_t primary_uses = 0;
   std::uint64_t contexts = 0;
+  /// What ends with the device's last context, by handle; under the same mutex.
+  std::set<void*> notifies, pools;
+  /// The living contexts, for what concerns all streams of the device.
+  std::set<Context*> living;
 
  private:
   Backend& backend_;
+  FailureReports& reports_;
   const std::int32_t id_;
   const std::int32_t physical_id_;
   const std::shared_ptr<IdPool> streams_;
   const std::shared_ptr<IdPool> events_;
+  const std::shared_ptr<IdPool> notifies_;
 };
 
 }  // namespace sampan

@@ -1,6 +1,7 @@
 // An event: the points at which it was last recorded, and the rules of its two generations.
 #include "core/event.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -23,6 +24,7 @@ Result<std::uint32_t> Event::Id() {
     auto id = ids_->Take();
     if (!id) return Error{Code::kNoEventResource, "the device has no event number left"};
     id_.emplace(std::move(*id));
+    if (shared_ != nullptr) shared_->set_number(id_->id());
   }
   return id_->id();
 }
@@ -33,6 +35,7 @@ Status Event::CheckRecorded() {
 
 Status Event::Record(Stream& stream) {
   if (auto id = Id(); !id.ok()) return id.TakeStatus();
+  if (shared_ != nullptr) return shared_->Record(stream);
   auto mark = std::make_shared<Mark>();
   auto point = stream.EnqueueWithPoint(MarkTask{mark});
   if (!point.ok()) return point.TakeStatus();
@@ -42,6 +45,10 @@ Status Event::Record(Stream& stream) {
 }
 
 Status Event::WaitIn(Stream& stream, Deadline deadline) {
+  if (shared_ != nullptr) {
+    const auto limit = deadline == kNever ? std::chrono::nanoseconds(0) : deadline - Clock::now();
+    return shared_->WaitIn(stream, std::max(limit, std::chrono::nanoseconds(deadline == kNever ? 0 : 1)));
+  }
   if (!CanSync()) {
     return {Code::kFeatureNotSupport,
             "the event was made without ACL_EVENT_SYNC: a stream cannot wait for it"};
@@ -70,12 +77,14 @@ Status Event::Reset(Stream& stream) {
 }
 
 Status Event::Synchronize(Deadline deadline) {
+  if (shared_ != nullptr) return shared_->Synchronize(deadline);
   const auto recording = Latest();
   if (!recording || recording->point.Wait(deadline)) return {};
   return {Code::kEventSyncTimeout, "the event was not reached within the time limit"};
 }
 
 bool Event::Recorded() {
+  if (shared_ != nullptr) return shared_->Recorded();
   const auto recording = Latest();
   if (!recording) return generation_ == EventGeneration::kEx;
   return recording->point.Reached();

@@ -10,6 +10,7 @@
 #include "backend/api/task.h"
 #include "base/status.h"
 #include "core/id_pool.h"
+#include "core/shared_event.h"
 #include "core/stream.h"
 
 namespace sampan {
@@ -29,6 +30,12 @@ class Event {
   Event(EventGeneration generation, std::uint32_t flags, std::shared_ptr<IdPool> ids,
         std::optional<IdLease> id)
       : generation_(generation), flags_(flags), ids_(std::move(ids)), id_(std::move(id)) {}
+  /// One that other processes know too.
+  Event(std::unique_ptr<SharedEvent> shared, std::shared_ptr<IdPool> ids)
+      : generation_(EventGeneration::kEx),
+        flags_(EventFlags::kIpc),
+        ids_(std::move(ids)),
+        shared_(std::move(shared)) {}
 
   Status Record(Stream& stream);
   /// Makes the stream wait. The time limit starts now.
@@ -46,6 +53,8 @@ class Event {
   EventGeneration generation() const { return generation_; }
   std::uint32_t flags() const { return flags_; }
   Result<std::uint32_t> Id();
+  /// Null for an event of this process alone.
+  const SharedEvent* shared() const { return shared_.get(); }
 
  private:
   struct Recording {
@@ -60,6 +69,7 @@ class Event {
   const EventGeneration generation_;
   const std::uint32_t flags_;
   const std::shared_ptr<IdPool> ids_;
+  const std::unique_ptr<SharedEvent> shared_;
   std::mutex mutex_;
   std::optional<IdLease> id_;
   std::optional<Recording> latest_;

@@ -25,14 +25,7 @@ namespace {
 Status NotAllocated(const MemoryArgument& argument) {
   return {Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address),
                                     " is an address of the runtime's that is not allocated: freed already, ",
-                                    "or past the end of its allocation")};
-}
-
-Status LeavesAllocation(const MemoryArgument& argument, const Allocation& allocation,
-                        std::size_t bytes_left) {
-  return {Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address), " + ", argument.bytes,
-                                    " bytes leaves its allocation by ", argument.bytes - bytes_left,
-                                    " bytes: ", Describe(allocation))};
+                                    "past the end of its allocation, or reserved with nothing mapped there")};
 }
 
 }  // namespace
@@ -47,10 +40,40 @@ Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Lo
     return {};
   }
   const Allocation& allocation = *found.use.get();
-  const std::size_t bytes_left = allocation.BytesFrom(address);
-  if (argument.bytes > bytes_left) return LeavesAllocation(argument, allocation, bytes_left);
+  if (argument.bytes > allocation.BytesFrom(address)) {
+    Status whole =
+        registry.FindNeighbours(found.use, address, argument.bytes, Code::kParamInvalid, found.more);
+    if (!whole.ok()) {
+      whole.error().message =
+          Text(argument.name, " ", Hex(address), " + ", argument.bytes, " bytes", whole.error().message);
+      return whole;
+    }
+  }
   found.place = allocation.facts.place;
   found.engine = allocation.EngineView(address);
+  return {};
+}
+
+namespace {
+
+Status CheckRightsOf(const Allocation& memory, const MemoryArgument& argument, HostAccess access,
+                     std::int32_t device) {
+  const std::uint64_t rights = (access == HostAccess::kWrite ? memory.writers : memory.readers).load();
+  if ((rights >> device & 1) != 0) return {};
+  return {Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address), ": device ", device,
+                                    " has no right to ", access == HostAccess::kWrite ? "write" : "read",
+                                    " it (aclrtMemSetAccess): ", Describe(memory))};
+}
+
+}  // namespace
+
+Status CheckRights(const Location& location, const MemoryArgument& argument, HostAccess access,
+                   std::int32_t device) {
+  if (!location.use || !location.use->facts.has_rights) return {};
+  if (Status first = CheckRightsOf(*location.use.get(), argument, access, device); !first.ok()) return first;
+  for (const AllocationUse& each : location.more) {
+    if (Status next = CheckRightsOf(*each.get(), argument, access, device); !next.ok()) return next;
+  }
   return {};
 }
 

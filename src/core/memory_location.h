@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "backend/api/allocation.h"
 #include "base/status.h"
@@ -15,6 +16,7 @@ struct Location {
   Place place;
   AllocationUse use;  ///< empty for pageable memory
   std::byte* engine = nullptr;
+  std::vector<AllocationUse> more;  ///< the neighbours, where several mapped pieces make up the range
 };
 
 /// An argument that points to memory, with the name that messages give it.
@@ -29,6 +31,10 @@ struct MemoryArgument {
 Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found);
 
 enum class HostAccess { kRead, kWrite };
+
+/// Refuses mapped memory that the device has no right to access so.
+Status CheckRights(const Location& location, const MemoryArgument& argument, HostAccess access,
+                   std::int32_t device);
 
 /// Refuses a range of ordinary host memory that the process cannot access so: what would otherwise be a
 /// crash.

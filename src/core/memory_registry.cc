@@ -32,21 +32,40 @@ AllocationFacts MemoryRegistry::FactsOf(AllocationFacts facts) const {
   return facts;
 }
 
-Status MemoryRegistry::Publish(AllocationFacts facts, const Origin& origin) {
+Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin) {
   const std::lock_guard lock(mutex_);
   if (pages_.AnyIn(facts.address, facts.bytes)) return Overlap(facts.address, facts.bytes);
   Record& record = TakeRecord();
   record.facts = std::move(facts);
   record.facts.serial = ++serial_;
-  record.origin = origin;
   try {
     pages_.Insert(record);
   } catch (...) {
     unused_records_.push_back(&record);
     throw;
   }
+  record.origin = std::move(origin);
   record.Begin(*this);
-  return {};
+  return &record;
+}
+
+Result<Allocation*> MemoryRegistry::Adopt(AllocationFacts facts, std::shared_ptr<MemoryKeeper> keeper,
+                                          MemoryOrigin origin) {
+  return Publish(FactsOf(std::move(facts)), {.kind = origin, .block = {}, .keeper = std::move(keeper)});
+}
+
+void MemoryRegistry::Retire(Allocation& allocation) noexcept {
+  Unpublish(static_cast<Record&>(allocation));
+  allocation.Retire();
+}
+
+MemoryRegistry::Backing MemoryRegistry::BackingOf(const Allocation& allocation) const {
+  const Record& record = static_cast<const Record&>(allocation);
+  return {record.origin.source, record.origin.block};
+}
+
+void MemoryRegistry::MarkShared(Allocation& allocation) {
+  static_cast<Record&>(allocation).shared.store(true);
 }
 
 Result<void*> MemoryRegistry::Allocate(const AllocationRequest& request) {
@@ -55,6 +74,7 @@ Result<void*> MemoryRegistry::Allocate(const AllocationRequest& request) {
                                    .place = request.place,
                                    .made_by = request.made_by,
                                    .backtrace = {}});
+  if (shared_blocks_ != nullptr) shared_blocks_->FreeReleased();
   auto block = request.source.Allocate(request.usable_bytes, request.pages);
   if (!block.ok()) return block.TakeStatus();
   facts.address = block->address;
@@ -62,8 +82,8 @@ Result<void*> MemoryRegistry::Allocate(const AllocationRequest& request) {
   facts.page_bytes = block->page_bytes;
   const MemoryOrigin kind = request.place.on_device() ? MemoryOrigin::kDevice : MemoryOrigin::kPinned;
   try {
-    const Origin origin{.kind = kind, .source = &request.source, .block = *block};
-    if (Status published = Publish(std::move(facts), origin); !published.ok()) return published;
+    auto published = Publish(std::move(facts), {.kind = kind, .source = &request.source, .block = *block});
+    if (!published.ok()) return published.TakeStatus();
   } catch (...) {
     request.source.Free(*block);
     throw;
@@ -83,10 +103,11 @@ Status MemoryRegistry::Register(const RegistrationRequest& request) {
   if (Status made = request.registrar.Register(request.address, request.bytes, request.read_only); !made.ok())
     return made;
   try {
-    Status published =
+    auto published =
         Publish(std::move(facts), {.kind = MemoryOrigin::kRegistered, .registrar = &request.registrar});
-    if (!published.ok()) request.registrar.Unregister(request.address);
-    return published;
+    if (published.ok()) return {};
+    request.registrar.Unregister(request.address);
+    return published.TakeStatus();
   } catch (...) {
     request.registrar.Unregister(request.address);
     throw;
@@ -106,7 +127,10 @@ Status MemoryRegistry::End(void* address, MemoryOrigin origin, Code unknown_code
             Text(Hex(address), " is not memory that the runtime knows: never made, or freed already")};
   }
   const Record& record = static_cast<const Record&>(*use.get());
-  if (record.origin.kind != origin) {
+  // Memory of a pool may be freed like any other of its device.
+  const bool fits =
+      record.origin.kind == origin || (origin == MemoryOrigin::kDevice && record.origin.kind == MemoryOrigin::kPool);
+  if (!fits) {
     return {unknown_code, Text(Hex(address), " is of another kind than this call frees: ", Describe(record))};
   }
   if (record.facts.address != start) {
@@ -135,17 +159,27 @@ void MemoryRegistry::EndAllOf(std::int32_t device) noexcept {
 }
 
 void MemoryRegistry::Unpublish(Record& record) noexcept {
-  const std::lock_guard lock(mutex_);
-  pages_.Erase(record);
+  {
+    const std::lock_guard lock(mutex_);
+    pages_.Erase(record);
+  }
+  if (record.shared.load()) shared_blocks_->Ended(record.facts.serial);
 }
 
 void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
   Record& record = static_cast<Record&>(allocation);
   // The addresses become free only now, and nobody can find the record: it left the map when its life ended.
-  const Origin& origin = record.origin;
-  if (origin.source != nullptr) origin.source->Free(origin.block);
+  Origin& origin = record.origin;
+  if (record.shared.exchange(false)) {
+    shared_blocks_->Free(record.facts.serial, *origin.source, origin.block);
+  } else if (origin.source != nullptr) {
+    origin.source->Free(origin.block);
+  }
   if (origin.registrar != nullptr)
     origin.registrar->Unregister(reinterpret_cast<void*>(record.facts.address));
+  origin.keeper = nullptr;
+  record.readers.store(~std::uint64_t{0});
+  record.writers.store(~std::uint64_t{0});
   const std::lock_guard lock(mutex_);
   unused_records_.push_back(&record);
 }
@@ -154,7 +188,11 @@ AllocationUse MemoryRegistry::FindAgain(std::uintptr_t address) const {
   for (;;) {
     Allocation* const found = pages_.Find(address);
     if (found == nullptr) return {};
-    if (!found->TryUse()) continue;  // just beginning or ending: the map is about to agree
+    if (!found->TryUse()) {
+      // Kept by its pool for the next allocation; or just beginning or ending, and the map is about to agree.
+      if (found->parked() && pages_.Find(address) == found) return {};
+      continue;
+    }
     AllocationUse use(found);
     if (found->Contains(address)) return use;
     // Past the end of the allocation in its last page, unless the record was recycled meanwhile.
@@ -162,7 +200,7 @@ AllocationUse MemoryRegistry::FindAgain(std::uintptr_t address) const {
   }
 }
 
-void MemoryRegistry::AddSource(const MemorySource& source) {
+void MemoryRegistry::AddSource(const AddressOwner& source) {
   const std::lock_guard lock(sources_mutex_);
   if (std::find(sources_.begin(), sources_.end(), &source) == sources_.end()) sources_.push_back(&source);
 }
@@ -173,18 +211,48 @@ bool MemoryRegistry::InSource(std::uintptr_t address) const {
                      [&](const auto* source) { return source->Owns(address); });
 }
 
-Result<AllocationUse> MemoryRegistry::ResolveDevice(std::uintptr_t address, std::size_t bytes,
-                                                    std::int32_t device) {
+Status MemoryRegistry::FindNeighbours(const AllocationUse& first, std::uintptr_t address, std::size_t bytes,
+                                      Code code, std::vector<AllocationUse>& more) const {
+  const Allocation* last = first.get();
+  std::uintptr_t at = address;
+  while (bytes > last->BytesFrom(at)) {
+    const std::size_t inside = last->BytesFrom(at);
+    bytes -= inside;
+    at += inside;
+    AllocationUse next = last->facts.reservation != 0 ? Find(at) : AllocationUse();
+    if (!next || next->facts.reservation != last->facts.reservation ||
+        next->facts.place != last->facts.place) {
+      return {code, Text(" leaves its allocation by ", bytes, " bytes: ", Describe(*last))};
+    }
+    more.push_back(std::move(next));
+    last = more.back().get();
+  }
+  return {};
+}
+
+Result<AddressResolver::Resolved> MemoryRegistry::ResolveDevice(std::uintptr_t address, std::size_t bytes,
+                                                                std::int32_t device, Access access) {
   AllocationUse use = Find(address);
   if (!use || use->facts.place != Place{PlaceKind::kDevice, device}) {
     return Error{Code::kSdmaCopyError, Text(Hex(address), " is not allocated memory of device ", device,
                                             use ? Text(" but ", Describe(*use.get())) : std::string())};
   }
-  if (bytes > use->BytesFrom(address)) {
-    return Error{Code::kSdmaCopyError,
-                 Text("[", Hex(address), ", +", bytes, " bytes] leaves ", Describe(*use.get()))};
+  std::vector<AllocationUse> memory;
+  if (Status whole = FindNeighbours(use, address, bytes, Code::kSdmaCopyError, memory); !whole.ok()) {
+    whole.error().message = Text("[", Hex(address), ", +", bytes, " bytes]", whole.error().message);
+    return whole;
   }
-  return use;
+  std::byte* const engine = use->EngineView(address);
+  memory.push_back(std::move(use));
+  for (const AllocationUse& each : memory) {
+    const auto& rights = access == Access::kWrite ? each->writers : each->readers;
+    if (each->facts.has_rights && (rights.load() >> device & 1) == 0) {
+      return Error{Code::kSdmaCopyError,
+                   Text("device ", device, " may not ", access == Access::kWrite ? "write " : "read ",
+                        Describe(*each.get()))};
+    }
+  }
+  return Resolved{engine, std::move(memory)};
 }
 
 MemoryOrigin MemoryRegistry::OriginOf(const Allocation& allocation) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
@@ -18,7 +19,14 @@
 namespace sampan {
 
 /// How a program made memory known; decides which call may end it.
-enum class MemoryOrigin : std::uint8_t { kDevice, kPinned, kRegistered };
+enum class MemoryOrigin : std::uint8_t { kDevice, kPinned, kRegistered, kMapped, kImported, kPool };
+
+/// What holds the memory behind an allocation, where that is not simply a block of a source: told, once, that
+/// nobody can touch the memory any more, on whichever thread let go last.
+class MemoryKeeper {
+ public:
+  virtual ~MemoryKeeper() = default;
+};
 
 /// Thread-safe; finding takes no lock. Freed memory goes back to its source when the last task using it is
 /// over, so an address is never handed out again while a queued copy could still write there.
@@ -44,8 +52,13 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   };
   /// Makes the program's own host memory known as pinned.
   Status Register(const RegistrationRequest& request);
+  /// Makes memory known that was made elsewhere; the keeper goes when the last use has ended. The result is
+  /// the live record, for as long as the caller does not end it.
+  Result<Allocation*> Adopt(AllocationFacts facts, std::shared_ptr<MemoryKeeper> keeper, MemoryOrigin origin);
   /// Ends the life of the memory that begins at the address. The code is for one that does not.
   Status End(void* address, MemoryOrigin origin, Code unknown_code);
+  /// Takes an adopted, parked allocation out; what is queued on it still runs.
+  void Retire(Allocation& allocation) noexcept;
   /// Ends all memory of a device.
   void EndAllOf(std::int32_t device) noexcept;
 
@@ -63,24 +76,53 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     return FindAgain(address);
   }
   /// A range that a source owns: an address there is never ordinary host memory.
-  void AddSource(const MemorySource& source);
+  void AddSource(const AddressOwner& source);
   bool InSource(std::uintptr_t address) const;
 
-  Result<AllocationUse> ResolveDevice(std::uintptr_t address, std::size_t bytes,
-                                      std::int32_t device) override;
+  /// The uses of all allocations that [address, +bytes) touches, beginning with one that was found there: the
+  /// neighbours of one reservation count as one. Fails, with the code, where the range leaves them.
+  Status FindNeighbours(const AllocationUse& first, std::uintptr_t address, std::size_t bytes, Code code,
+                        std::vector<AllocationUse>& more) const;
+  Result<Resolved> ResolveDevice(std::uintptr_t address, std::size_t bytes, std::int32_t device,
+                                 Access access) override;
 
   MemoryOrigin OriginOf(const Allocation& allocation) const;
+  /// For an adopted allocation that the caller has a use of.
+  const std::shared_ptr<MemoryKeeper>& KeeperOf(const Allocation& allocation) const {
+    return static_cast<const Record&>(allocation).origin.keeper;
+  }
+  /// The block of a source's that the allocation is; null for adopted and registered memory.
+  struct Backing {
+    MemorySource* source;
+    MemoryBlock block;
+  };
+  Backing BackingOf(const Allocation& allocation) const;
+  /// The block of this allocation was given to other processes: the listener frees it when they are done.
+  void MarkShared(Allocation& allocation);
+  class SharedBlocks {
+   public:
+    virtual ~SharedBlocks() = default;
+    /// The program's allocation with that serial number is gone.
+    virtual void Ended(std::uint64_t serial) noexcept = 0;
+    /// Nobody of this process uses the block any more.
+    virtual void Free(std::uint64_t serial, MemorySource& source, const MemoryBlock& block) noexcept = 0;
+    /// Frees what others have let go of meanwhile.
+    virtual void FreeReleased() noexcept = 0;
+  };
+  void set_shared_blocks(SharedBlocks* blocks) { shared_blocks_ = blocks; }
 
  private:
-  /// Whom memory goes back to: its source, or the registrar of the program's own.
+  /// Whom memory goes back to: its source, the registrar of the program's own, or whoever keeps it.
   struct Origin {
     MemoryOrigin kind = MemoryOrigin::kDevice;
     MemorySource* source = nullptr;
     MemoryBlock block;
     HostRegistrar* registrar = nullptr;
+    std::shared_ptr<MemoryKeeper> keeper;
   };
   struct Record : Allocation {
     Origin origin;
+    std::atomic<bool> shared{false};
   };
 
   /// For an address that the map had an answer for which no longer fits.
@@ -90,7 +132,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   /// Refuses a range of which a page is known.
   Status CheckUnknown(std::uintptr_t address, std::size_t bytes);
   /// Makes the memory findable. Throws std::bad_alloc with nothing changed.
-  Status Publish(AllocationFacts facts, const Origin& origin);
+  Result<Allocation*> Publish(AllocationFacts facts, Origin origin);
   Record& TakeRecord();
   /// Takes an ended record out of the map. The caller has a use of it: nothing may be let go under the lock.
   void Unpublish(Record& record) noexcept;
@@ -99,8 +141,9 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   const bool with_backtraces_;
   PageMap pages_;
   mutable std::shared_mutex sources_mutex_;
-  std::vector<const MemorySource*> sources_;
-  std::mutex mutex_;  // writers of pages_, and the records below
+  std::vector<const AddressOwner*> sources_;
+  SharedBlocks* shared_blocks_ = nullptr;  // set before there are threads
+  std::mutex mutex_;                       // writers of pages_, and the records below
   std::deque<Record> records_;
   std::vector<Record*> unused_records_;
   std::uint64_t serial_ = 0;

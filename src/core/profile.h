@@ -25,10 +25,12 @@ struct Profile {
   bool batch = true;
   bool descriptors = true;
   bool offsets = true;
-  bool hbm = true;  ///< memory is HBM, otherwise DDR
+  bool sharing = true;  ///< notifies, memory and events between processes, mapped memory, pools, values
+  bool hbm = true;      ///< memory is HBM, otherwise DDR
   DescriptorLayout descriptor{};
   std::uint32_t most_streams = 0;
   std::uint32_t most_events = 0;
+  std::uint32_t most_notifies = 8192;
   std::uint32_t ai_cores = 0;
   std::uint32_t vector_cores = 0;
   std::uint32_t ai_cpus = 0;

@@ -20,10 +20,15 @@ Status DeadContext() {
 }  // namespace
 
 Runtime::Runtime(std::unique_ptr<Backend> backend, RuntimeOptions options)
-    : backend_(std::move(backend)), options_(std::move(options)), memory_(options_.with_backtraces) {
+    : backend_(std::move(backend)),
+      options_(std::move(options)),
+      memory_(options_.with_backtraces),
+      sharing_(memory_, backend_->virtual_memory(), board_, others_),
+      addresses_(memory_, backend_->virtual_memory()) {
   memory_.AddSource(backend_->pinned_memory());
   for (const std::int32_t physical_id : options_.visible_devices) {
-    devices_.push_back(std::make_unique<Device>(*backend_, device_count(), physical_id, options_.profile));
+    devices_.push_back(
+        std::make_unique<Device>(*backend_, device_count(), physical_id, options_.profile, failure_reports_));
   }
 }
 
@@ -72,22 +77,50 @@ void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noe
     events_.Remove(handle);
   Device& device = context->device();
   bool last = false;
+  std::set<void*> notifies;
+  std::set<void*> pools;
   {
     const std::lock_guard lock(device.mutex);
+    device.living.erase(context.get());
     last = --device.contexts == 0;
+    if (last) {
+      notifies.swap(device.notifies);
+      pools.swap(device.pools);
+    }
   }
   if (!last) return;
+  for (void* handle : notifies)
+    notifies_.Remove(handle);
+  for (void* handle : pools) {
+    if (const auto pool = pools_.Remove(handle)) {
+      pool_count_.fetch_sub(1);
+      pool->End();
+    }
+  }
   peers_.DisableAllFrom(device.id());
   memory_.EndAllOf(device.id());
 }
+
+namespace {
+
+/// A place in a set, made before it is needed.
+std::set<Context*>::node_type MakeNode() {
+  std::set<Context*> one = {nullptr};
+  return one.extract(one.begin());
+}
+
+}  // namespace
 
 Result<std::shared_ptr<Context>> Runtime::RetainPrimary(std::int32_t device_id) {
   auto device = FindDevice(device_id);
   if (!device.ok()) return device.TakeStatus();
   const std::lock_guard lock((*device)->mutex);
   if ((*device)->primary == nullptr) {
+    auto place = MakeNode();
     auto context = MakeContext(**device, true);
     if (!context.ok()) return context;
+    place.value() = context->get();
+    (*device)->living.insert(std::move(place));
     (*device)->primary = *context;
     ++(*device)->contexts;
   }
@@ -116,8 +149,12 @@ Result<std::shared_ptr<Context>> Runtime::CreateContext(std::int32_t device_id) 
   auto device = FindDevice(device_id);
   if (!device.ok()) return device.TakeStatus();
   const std::lock_guard lock((*device)->mutex);
+  auto place = MakeNode();
   auto context = MakeContext(**device, false);
-  if (context.ok()) ++(*device)->contexts;
+  if (!context.ok()) return context;
+  place.value() = context->get();
+  (*device)->living.insert(std::move(place));
+  ++(*device)->contexts;
   return context;
 }
 
@@ -178,7 +215,11 @@ Result<void*> Runtime::CreateEvent(Context& context, EventGeneration generation,
   if (generation == EventGeneration::kLegacy) id = ids->Take();
   if (generation == EventGeneration::kLegacy && !id)
     return Error{Code::kNoEventResource, Text("device ", context.device().id(), " has no event left")};
-  void* handle = events_.Insert(std::make_shared<Event>(generation, flags, ids, std::move(id)));
+  return AddEvent(context, std::make_shared<Event>(generation, flags, ids, std::move(id)));
+}
+
+Result<void*> Runtime::AddEvent(Context& context, std::shared_ptr<Event> event) {
+  void* handle = events_.Insert(std::move(event));
   if (handle == nullptr) return Error{Code::kNoEventResource, "no handle is left for another event"};
   bool added = false;
   try {

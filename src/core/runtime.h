@@ -1,22 +1,36 @@
 // Everything a process has of the runtime: devices, contexts, streams, events, memory.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "backend/api/backend.h"
 #include "base/handle_table.h"
 #include "base/status.h"
+#include "core/address_table.h"
 #include "core/context.h"
 #include "core/copy_plan.h"
 #include "core/device.h"
 #include "core/event.h"
+#include "core/foreign_boards.h"
 #include "core/host_threads.h"
+#include "core/memory_pool.h"
 #include "core/memory_registry.h"
+#include "core/memory_sharing.h"
+#include "core/notify.h"
 #include "core/peer_access.h"
+#include "core/physical_memory.h"
 #include "core/profile.h"
 #include "core/report_threads.h"
+#include "core/share_board.h"
+#include "core/state_callbacks.h"
 
 namespace sampan {
 
@@ -62,22 +76,73 @@ class Runtime {
   Status DestroyEvent(void* handle);
   std::shared_ptr<Event> FindEvent(void* handle) const { return events_.Find(handle); }
 
+  /// An event that other processes may open, or that one of theirs is.
+  Result<void*> CreateSharedEvent(Context& context);
+  Result<void*> OpenSharedEvent(Context& context, const std::string& key);
+
+  Result<void*> CreateNotify(Device& device);
+  Result<void*> ImportNotify(Device& device, const std::string& key);
+  Status DestroyNotify(void* handle);
+  std::shared_ptr<Notify> FindNotify(void* handle) const { return notifies_.Find(handle); }
+
+  AddressTable& addresses() { return addresses_; }
+  MemorySharing& sharing() { return sharing_; }
+  /// How a program sees a device by its physical number; the given one where it does not see it.
+  std::int32_t VisibleDevice(std::int32_t physical_id, std::int32_t otherwise) const;
+
+  /// Physical memory of a device, or of the host without one.
+  Result<void*> CreatePhysical(Device* device, std::size_t bytes, const PhysicalProperties& properties);
+  Result<void*> HandleFor(std::shared_ptr<PhysicalMemory> physical);
+  std::shared_ptr<PhysicalMemory> FindPhysical(void* handle) const { return physicals_.Find(handle); }
+  std::shared_ptr<PhysicalMemory> RemovePhysical(void* handle) { return physicals_.Remove(handle); }
+  Result<std::uint64_t> ExportPhysical(const std::shared_ptr<PhysicalMemory>& physical, bool for_everybody);
+  Status AdmitToPhysical(std::uint64_t number, std::span<const std::int32_t> processes);
+  Result<void*> ImportPhysical(std::uint64_t number, std::int32_t device);
+
+  Result<void*> CreatePool(Device& device, std::size_t most_bytes);
+  Status DestroyPool(void* handle);
+  std::shared_ptr<MemoryPool> FindPool(void* handle) const { return pools_.Find(handle); }
+  bool has_pools() const { return pool_count_.load(std::memory_order_relaxed) != 0; }
+  /// After a synchronisation: pools give back what is above their thresholds; or everything unused.
+  enum class Trim { kToThreshold, kAll };
+  void TrimPools(Trim trim) noexcept;
+
+  FailureReports& failure_reports() { return failure_reports_; }
+  /// Drops the work of all streams of a device.
+  void AbortDevice(Device& device);
+
   PlanContext PlanContextOf(const Context& context) {
     return {memory_, options_.profile, peers_, context.device().id()};
   }
 
  private:
+  Result<void*> AddEvent(Context& context, std::shared_ptr<Event> event);
   Result<std::shared_ptr<Context>> MakeContext(Device& device, bool primary);
   void EndContext(const std::shared_ptr<Context>& context, bool wait) noexcept;
 
+  template <typename Table, typename Object>
+  Result<void*> InsertOwned(Table& table, std::shared_ptr<Object> object, Device& device,
+                            std::set<void*> Device::*owned, Code code);
+
   const std::unique_ptr<Backend> backend_;
   const RuntimeOptions options_;
+  FailureReports failure_reports_;
   MemoryRegistry memory_;
+  ShareBoard board_;
+  ForeignBoards others_;
+  MemorySharing sharing_;
+  AddressTable addresses_;
   PeerAccess peers_;
   std::vector<std::unique_ptr<Device>> devices_;
   HandleTable<Context, HandleKind::kContext> contexts_;
   HandleTable<Stream, HandleKind::kStream> streams_;
   HandleTable<Event, HandleKind::kEvent> events_;
+  HandleTable<Notify, HandleKind::kNotify> notifies_;
+  HandleTable<PhysicalMemory, HandleKind::kPhysical> physicals_;
+  HandleTable<MemoryPool, HandleKind::kPool> pools_;
+  std::atomic<std::size_t> pool_count_{0};
+  std::mutex exported_mutex_;
+  std::map<std::uint64_t, std::weak_ptr<PhysicalMemory>> exported_;  // by number
   HostThreads host_threads_;
   const std::shared_ptr<ReportThreads> report_threads_ = std::make_shared<ReportThreads>();
 };

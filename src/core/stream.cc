@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <unistd.h>
+
 #include "base/log.h"
 #include "base/text.h"
 
@@ -38,12 +40,14 @@ Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
 
 Status Stream::Enqueue(Task&& task) {
   if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
+  NoteSubmitter();
   auto value = queue_->Submit(std::move(task));
   return value.ok() ? Status() : value.TakeStatus();
 }
 
 Result<Point> Stream::EnqueueWithPoint(Task&& task) {
   if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
+  NoteSubmitter();
   auto value = queue_->Submit(std::move(task));
   if (!value.ok()) return value.TakeStatus();
   return Point{queue_->timeline(), *value};
@@ -82,15 +86,31 @@ void Stream::Close() {
   id_lease_.reset();
 }
 
+std::uint32_t Stream::CurrentThreadNumber() {
+  thread_local const auto number = static_cast<std::uint32_t>(::gettid());
+  return number;
+}
+
 Status Stream::TakeFailure() {
-  if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
+  if (Status sticky = context_failure_->Check(); !sticky.ok()) {
+    if (options_.reports != nullptr) options_.reports->Await();
+    return sticky;
+  }
   if (!failed_.exchange(false)) return {};
+  if (options_.reports != nullptr) options_.reports->Await();
   const std::lock_guard lock(mutex_);
   if (!failure_) return {};
   return Status(*std::exchange(failure_, std::nullopt));
 }
 
 bool Stream::OnTaskFailed(std::uint64_t value, Status failure) noexcept {
+  if (options_.reports != nullptr) {
+    options_.reports->Report({.task = static_cast<std::uint32_t>(value),
+                              .stream = id(),
+                              .thread = submitter_.load(),
+                              .device = options_.device,
+                              .code = static_cast<std::uint32_t>(failure.code())});
+  }
   try {
     Error error = std::move(failure.error());
     error.message = Text("task ", value, " of stream ", id(), " failed: ", error.message);

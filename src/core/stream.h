@@ -12,6 +12,7 @@
 #include "backend/api/queue.h"
 #include "base/status.h"
 #include "core/id_pool.h"
+#include "core/state_callbacks.h"
 
 namespace sampan {
 
@@ -33,6 +34,8 @@ class StickyFailure {
 struct StreamOptions {
   std::uint32_t priority = 0;
   std::uint32_t flags = 0;
+  FailureReports* reports = nullptr;  ///< who is told of failed tasks
+  std::uint32_t device = 0;
 };
 
 /// Thread-safe. Shared by its context and by calls in progress; ended with Close.
@@ -59,6 +62,12 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   void Close();
   /// The point at which everything queued so far is over.
   Point Last() const;
+  /// The same, cheaper where the point was this stream's before.
+  void GetLast(Point& point) const {
+    if (point.timeline != queue_->timeline()) point.timeline = queue_->timeline();
+    point.value = queue_->submitted();
+  }
+  const Timeline* timeline() const { return queue_->timeline().get(); }
 
   std::uint32_t id() const { return id_; }
   /// What the streams of one context have in common.
@@ -77,7 +86,12 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id);
 
   bool OnTaskFailed(std::uint64_t value, Status failure) noexcept override;
-  /// The first failure since the last time, forgotten by asking.
+  void NoteSubmitter() {
+    if (options_.reports != nullptr && options_.reports->any()) submitter_.store(CurrentThreadNumber());
+  }
+  static std::uint32_t CurrentThreadNumber();
+  /// The first failure since the last time, forgotten by asking. Whoever is told of failures knows it by
+  /// then.
   Status TakeFailure();
 
   const StreamOptions options_;
@@ -88,6 +102,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   std::atomic<std::uint32_t> tag_{0};
   std::atomic<bool> overflow_check_{false};
   std::atomic<std::uint64_t> aborts_{0};
+  std::atomic<std::uint32_t> submitter_{0};  // the thread that queued last, where somebody wants to know
   std::atomic<bool> failed_{false};
   std::mutex mutex_;                 // of what follows
   std::optional<IdLease> id_lease_;  // until the stream is closed

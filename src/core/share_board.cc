@@ -1,0 +1,258 @@
+// What this process shows to others: cells in a file that they can map, each with a key that nobody can
+// guess.
+#include "core/share_board.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <new>
+
+#include "base/text.h"
+
+namespace sampan {
+namespace {
+
+// Numbers: 22 bits of process, 17 of index, 25 of secret. Cells found by number lie anywhere in the upper
+// half.
+constexpr unsigned kIndexBits = 17, kSecretBits = 25;
+constexpr std::uint64_t kSecretMask = (std::uint64_t{1} << kSecretBits) - 1;
+constexpr std::uint32_t kFirstByNumber = ShareBoard::kCells / 2;
+static_assert(ShareBoard::kCells == 1U << kIndexBits);
+
+// Keys: "sampan:", a letter, ":", then process, index and secret in hexadecimal digits.
+constexpr std::string_view kKeyStart = "sampan:";
+constexpr std::array<unsigned, 4> kKeyDigits = {8, 8, 16, 16};
+
+char LetterOf(SharedKind kind) {
+  return "?nemp"[static_cast<std::uint32_t>(kind)];
+}
+
+template <typename T>
+Status RandomBits(T& bits) {
+  if (::getrandom(&bits, sizeof(bits), 0) == sizeof(bits)) return {};
+  return {Code::kInternalError, Text("the system gives no random bits: ", std::strerror(errno))};
+}
+
+std::string Digits(std::uint64_t value, unsigned count) {
+  std::string digits(count, '0');
+  for (unsigned i = count; i > 0; --i, value >>= 4)
+    digits[i - 1] = "0123456789abcdef"[value & 15];
+  return digits;
+}
+
+/// Whether somebody else has locked the byte that stands for a cell.
+bool LockedElsewhere(int file, std::uint32_t index) {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = index;
+  lock.l_len = 1;
+  return ::fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+}  // namespace
+
+std::string Describe(SharedKind kind) {
+  switch (kind) {
+    case SharedKind::kNotify:
+      return "a notify";
+    case SharedKind::kEvent:
+      return "an event";
+    case SharedKind::kMemory:
+      return "memory";
+    case SharedKind::kPhysical:
+      return "physical memory";
+  }
+  return "something";
+}
+
+OwnCell::~OwnCell() {
+  Close();
+  board_.Return(index_);
+}
+
+SharedCell& OwnCell::operator*() const {
+  return board_.At(index_);
+}
+
+std::string OwnCell::Key() const {
+  const SharedCell& cell = **this;
+  return Text(kKeyStart, LetterOf(cell.kind), ':',
+              Digits(static_cast<std::uint64_t>(::getpid()), kKeyDigits[0]), Digits(index_, kKeyDigits[1]),
+              Digits(cell.secret[0], kKeyDigits[2]), Digits(cell.secret[1], kKeyDigits[3]));
+}
+
+std::uint64_t OwnCell::Number() const {
+  const auto process = static_cast<std::uint64_t>(::getpid());
+  return ((process << kIndexBits | index_) << kSecretBits) | ((*this)->secret[0] & kSecretMask);
+}
+
+Status OwnCell::Admit(std::span<const std::int32_t> processes) {
+  SharedCell& cell = **this;
+  const std::uint32_t present = cell.process_count.load();
+  if (processes.size() > SharedCell::kMostProcesses - present) {
+    return {Code::kParamInvalid,
+            Text(processes.size(), " processes more: at most ", SharedCell::kMostProcesses,
+                 " may import it, ", present, " are admitted already")};
+  }
+  for (std::size_t i = 0; i < processes.size(); ++i)
+    cell.processes[present + i].store(processes[i]);
+  cell.process_count.store(present + static_cast<std::uint32_t>(processes.size()));
+  return {};
+}
+
+void OwnCell::Close() noexcept {
+  (*this)->state.store(SharedCell::kClosed, std::memory_order_seq_cst);
+}
+
+bool OwnCell::HeldElsewhere() const noexcept {
+  return board_.HeldElsewhere(index_);
+}
+
+ShareBoard::~ShareBoard() {
+  if (cells_ != nullptr) ::munmap(cells_, std::size_t{kCells} * kCellBytes);
+  if (file_ >= 0) ::close(file_);
+}
+
+SharedCell& ShareBoard::At(std::uint32_t index) const {
+  return *std::launder(reinterpret_cast<SharedCell*>(cells_ + std::size_t{index} * kCellBytes));
+}
+
+Status ShareBoard::Open() {
+  if (cells_ != nullptr) return {};
+  taken_.assign(kCells, false);
+  constexpr std::size_t kBytes = std::size_t{kCells} * kCellBytes;
+  const auto failure = [](std::string_view what) {
+    return Status(Code::kResourceAllocFail,
+                  Text("nothing can be shared with other processes: ", what, ": ", std::strerror(errno)));
+  };
+  if (file_ < 0) {
+    const int file = ::memfd_create(kFileName.data(), MFD_CLOEXEC);
+    if (file < 0) return failure("memfd_create");
+    if (::fchmod(file, S_IRUSR | S_IWUSR) != 0 || ::ftruncate(file, static_cast<off_t>(kBytes)) != 0) {
+      Status refused = failure("a memory file");
+      ::close(file);
+      return refused;
+    }
+    file_ = file;
+  }
+  void* const mapped = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  if (mapped == MAP_FAILED) return failure("mmap");
+  cells_ = static_cast<std::byte*>(mapped);
+  return {};
+}
+
+std::uint32_t ShareBoard::TakeIndex(FoundBy found_by) {
+  // Whoever held a cell may have let go by now.
+  std::erase_if(parked_, [&](std::uint32_t index) {
+    if (LockedElsewhere(file_, index)) return false;
+    Vacate(index);
+    return true;
+  });
+  if (found_by == FoundBy::kNumber) {
+    std::uint32_t start = 0;
+    if (!RandomBits(start).ok()) return kCells;
+    for (std::uint32_t i = 0; i < kFirstByNumber; ++i) {
+      const std::uint32_t index = kFirstByNumber + (start + i) % kFirstByNumber;
+      if (!taken_[index]) return index;
+    }
+    return kCells;
+  }
+  if (!returned_.empty()) {
+    const std::uint32_t index = returned_.back();
+    returned_.pop_back();
+    return index;
+  }
+  return next_ < kFirstByNumber ? next_++ : kCells;
+}
+
+Result<std::shared_ptr<OwnCell>> ShareBoard::Take(SharedKind kind, FoundBy found_by) {
+  const std::lock_guard lock(mutex_);
+  if (Status opened = Open(); !opened.ok()) return opened;
+  // So that giving back needs no memory.
+  returned_.reserve(next_ + 1);
+  parked_.reserve(taken_count_ + 1);
+  std::array<std::uint64_t, 2> secret{};
+  if (Status random = RandomBits(secret); !random.ok()) return random;
+  const std::uint32_t index = TakeIndex(found_by);
+  if (index == kCells) {
+    return Error{Code::kResourceAllocFail, Text("no more than ", kFirstByNumber, " objects can be shared")};
+  }
+  std::shared_ptr<OwnCell> own;
+  SharedCell& cell = *new (cells_ + std::size_t{index} * kCellBytes) SharedCell;
+  taken_[index] = true;
+  ++taken_count_;
+  try {
+    own = std::make_shared<OwnCell>(*this, index);
+  } catch (...) {
+    Vacate(index);
+    throw;
+  }
+  cell.kind = kind;
+  cell.secret = secret;
+  cell.state.store(SharedCell::kOpen, std::memory_order_seq_cst);
+  return own;
+}
+
+void ShareBoard::Return(std::uint32_t index) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (LockedElsewhere(file_, index)) {
+    parked_.push_back(index);
+  } else {
+    Vacate(index);
+  }
+}
+
+void ShareBoard::Vacate(std::uint32_t index) noexcept {
+  taken_[index] = false;
+  --taken_count_;
+  if (index < kFirstByNumber) returned_.push_back(index);
+}
+
+bool ShareBoard::HeldElsewhere(std::uint32_t index) const noexcept {
+  return LockedElsewhere(file_, index);
+}
+
+Result<CellAddress> CellAddress::FromKey(std::string_view key, SharedKind kind) {
+  const Error malformed{Code::kParamInvalid, Text("'", key, "' is no key of ", Describe(kind))};
+  const std::string start = Text(kKeyStart, LetterOf(kind), ':');
+  std::size_t digits = 0;
+  for (const unsigned each : kKeyDigits)
+    digits += each;
+  if (!key.starts_with(start) || key.size() != start.size() + digits) return malformed;
+  key.remove_prefix(start.size());
+  std::array<std::uint64_t, kKeyDigits.size()> parts{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string_view part = key.substr(0, kKeyDigits[i]);
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), parts[i], 16);
+    if (error != std::errc() || end != part.data() + part.size()) return malformed;
+    key.remove_prefix(part.size());
+  }
+  if (parts[0] == 0 || parts[0] > INT32_MAX || parts[1] >= ShareBoard::kCells) return malformed;
+  return CellAddress{
+      static_cast<std::int32_t>(parts[0]), static_cast<std::uint32_t>(parts[1]), {parts[2], parts[3]}, false};
+}
+
+Result<CellAddress> CellAddress::FromNumber(std::uint64_t number) {
+  const std::uint64_t process = number >> (kIndexBits + kSecretBits);
+  const auto index = static_cast<std::uint32_t>(number >> kSecretBits) & (ShareBoard::kCells - 1);
+  if (process == 0 || index < kFirstByNumber) {
+    return Error{Code::kParamInvalid, Text(number, " is no shareable handle")};
+  }
+  return CellAddress{static_cast<std::int32_t>(process), index, {number & kSecretMask, 0}, true};
+}
+
+bool CellAddress::Matches(const SharedCell& cell, SharedKind kind) const {
+  if (cell.state.load(std::memory_order_seq_cst) != SharedCell::kOpen || cell.kind != kind) return false;
+  if (by_number) return (cell.secret[0] & kSecretMask) == secret[0];
+  return cell.secret == secret;
+}
+
+}  // namespace sampan

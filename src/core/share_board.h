@@ -1,0 +1,133 @@
+// What this process shows to others: cells in a file that they can map, each with a key that nobody can
+// guess.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/api/gate.h"
+#include "base/status.h"
+
+namespace sampan {
+
+/// What a cell stands for.
+enum class SharedKind : std::uint32_t { kNotify = 1, kEvent, kMemory, kPhysical };
+
+std::string Describe(SharedKind kind);
+
+/// Where shared memory is, as its owner sees it.
+struct SharedExtent {
+  std::int32_t descriptor = -1;  ///< of the owner's
+  std::int32_t device = -1;      ///< physical id; -1: host memory
+  std::uint64_t offset = 0, bytes = 0;
+  std::uint32_t page_bytes = 4096;
+  std::uint32_t attribute = 0;  ///< of physical memory, as the program gave it
+  std::uint32_t location_id = 0, location_type = 0;
+};
+
+/// Plain data in memory that several processes map. Processes may be killed at any instruction: no state of
+/// it needs another one's help.
+struct SharedCell {
+  static constexpr std::size_t kMostProcesses = 64;
+  enum State : std::uint32_t { kUnused, kOpen, kClosed };
+
+  std::atomic<std::uint32_t> state{kUnused};
+  SharedKind kind{};
+  std::array<std::uint64_t, 2> secret{};
+  std::atomic<std::uint32_t> for_everybody{0};  ///< no list of processes
+  std::atomic<std::uint32_t> process_count{0};
+  std::array<std::atomic<std::int32_t>, kMostProcesses> processes{};
+  std::uint32_t number = 0;  ///< of a notify or an event, for messages
+  // Notifies and events.
+  alignas(64) SleepWord signal;
+  std::atomic<std::uint64_t> recorded{0}, completed{0}, recorder{0};
+  // Memory.
+  SharedExtent extent;
+};
+static_assert(sizeof(SharedCell) <= 512 && std::atomic<std::uint64_t>::is_always_lock_free);
+
+class ShareBoard;
+
+/// One cell of this process's own; comes back to the board when nobody needs it any more. Thread-safe.
+class OwnCell {
+ public:
+  OwnCell(ShareBoard& board, std::uint32_t index) : board_(board), index_(index) {}
+  ~OwnCell();
+  OwnCell(const OwnCell&) = delete;
+  OwnCell& operator=(const OwnCell&) = delete;
+
+  SharedCell& operator*() const;
+  SharedCell* operator->() const { return &**this; }
+  /// For other processes: a text of at most 64 characters, or a number.
+  std::string Key() const;
+  std::uint64_t Number() const;
+  /// Adds processes that may import it.
+  Status Admit(std::span<const std::int32_t> processes);
+  /// No import succeeds from now on.
+  void Close() noexcept;
+  /// Whether some process holds an import of it.
+  bool HeldElsewhere() const noexcept;
+
+ private:
+  ShareBoard& board_;
+  const std::uint32_t index_;
+};
+
+/// The cells of this process, in a memory file without a name that only processes of the same user can open.
+/// Thread-safe.
+class ShareBoard {
+ public:
+  static constexpr std::uint32_t kCells = 1U << 17;
+  static constexpr std::size_t kCellBytes = 512;
+  /// By which others know the file among this process's descriptors.
+  static constexpr std::string_view kFileName = "sampan board";
+
+  ShareBoard() = default;
+  ~ShareBoard();
+  ShareBoard(const ShareBoard&) = delete;
+  ShareBoard& operator=(const ShareBoard&) = delete;
+
+  /// A cell found by number has the more of its secret in its place.
+  enum class FoundBy { kKey, kNumber };
+  Result<std::shared_ptr<OwnCell>> Take(SharedKind kind, FoundBy found_by);
+
+ private:
+  friend class OwnCell;
+
+  Status Open();
+  std::uint32_t TakeIndex(FoundBy found_by);
+  void Return(std::uint32_t index) noexcept;
+  void Vacate(std::uint32_t index) noexcept;
+  bool HeldElsewhere(std::uint32_t index) const noexcept;
+  SharedCell& At(std::uint32_t index) const;
+
+  std::mutex mutex_;
+  int file_ = -1;
+  std::byte* cells_ = nullptr;
+  std::vector<bool> taken_;
+  std::vector<std::uint32_t> returned_;  // of those found by key
+  std::vector<std::uint32_t> parked_;    // given back here, still held elsewhere
+  std::uint32_t next_ = 0;
+  std::size_t taken_count_ = 0;
+};
+
+/// What a key or a number says.
+struct CellAddress {
+  std::int32_t process = 0;
+  std::uint32_t index = 0;
+  std::array<std::uint64_t, 2> secret{};
+  bool by_number = false;  ///< then only the lowest bits of the secret are known
+
+  static Result<CellAddress> FromKey(std::string_view key, SharedKind kind);
+  static Result<CellAddress> FromNumber(std::uint64_t number);
+  bool Matches(const SharedCell& cell, SharedKind kind) const;
+};
+
+}  // namespace sampan

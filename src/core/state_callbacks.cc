@@ -1,0 +1,79 @@
+// Functions of the program that are told what happens to devices, streams and tasks.
+#include "core/state_callbacks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace sampan {
+namespace {
+
+constexpr std::chrono::seconds kPatience{1};
+
+}  // namespace
+
+FailureReports::~FailureReports() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void FailureReports::Add(Function function, void* argument) {
+  const std::lock_guard lock(mutex_);
+  if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+  registered_.push_back({function, argument});
+  any_.store(true);
+}
+
+bool FailureReports::Remove(void* argument) {
+  std::unique_lock lock(mutex_);
+  const auto same = [&](const Registration& each) { return each.argument == argument; };
+  const auto found = std::find_if(registered_.begin(), registered_.end(), same);
+  if (found == registered_.end()) return false;
+  registered_.erase(found);
+  any_.store(!registered_.empty());
+  if (std::this_thread::get_id() != thread_.get_id()) changed_.wait(lock, [&] { return !telling_; });
+  return true;
+}
+
+void FailureReports::Report(const TaskFailure& failure) noexcept {
+  if (!any_.load(std::memory_order_relaxed)) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    news_.push_back(failure);
+  } catch (const std::exception&) {
+    return;
+  }
+  changed_.notify_all();
+}
+
+void FailureReports::Await() noexcept {
+  if (!any_.load(std::memory_order_relaxed)) return;
+  std::unique_lock lock(mutex_);
+  if (std::this_thread::get_id() == thread_.get_id()) return;
+  changed_.wait_for(lock, kPatience, [&] { return (news_.empty() && !telling_) || stopping_; });
+}
+
+void FailureReports::Loop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return stopping_ || !news_.empty(); });
+    if (stopping_) return;
+    const TaskFailure failure = news_.front();
+    news_.pop_front();
+    const std::vector<Registration> told = registered_;
+    telling_ = true;
+    lock.unlock();
+    for (const Registration& each : told)
+      each.function(failure, each.argument);
+    lock.lock();
+    telling_ = false;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace sampan

@@ -1,0 +1,95 @@
+// Functions of the program that are told what happens to devices, streams and tasks.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/status.h"
+
+namespace sampan {
+
+/// Functions by name; the last one registered under a name counts. Thread-safe; they are called with no lock
+/// held, on the thread to which it happens.
+template <typename Function>
+class NamedCallbacks {
+ public:
+  /// A null function takes the name's one back.
+  void Set(const std::string& name, Function function, void* argument) {
+    const std::lock_guard lock(mutex_);
+    if (function == nullptr) {
+      entries_.erase(name);
+    } else {
+      entries_[name] = {function, argument};
+    }
+    any_.store(!entries_.empty());
+  }
+  struct Entry {
+    Function function;
+    void* argument;
+  };
+  std::vector<Entry> All() const {
+    std::vector<Entry> all;
+    if (!any_.load(std::memory_order_relaxed)) return all;
+    const std::lock_guard lock(mutex_);
+    for (const auto& entry : entries_)
+      all.push_back(entry.second);
+    return all;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;
+  std::atomic<bool> any_{false};
+};
+
+/// A task that failed.
+struct TaskFailure {
+  std::uint32_t task = 0, stream = 0, thread = 0, device = 0, code = 0;
+};
+
+/// Tells the registered functions of every task that fails, on a thread of its own, one after the other.
+/// Thread-safe; destroying it waits for the function that runs.
+class FailureReports {
+ public:
+  using Function = void (*)(const TaskFailure& failure, void* argument);
+  FailureReports() = default;
+  ~FailureReports();
+  FailureReports(const FailureReports&) = delete;
+  FailureReports& operator=(const FailureReports&) = delete;
+
+  /// `argument` tells one registration from another.
+  void Add(Function function, void* argument);
+  /// False when there is none. The function does not run any more when this returns, unless it calls itself.
+  bool Remove(void* argument);
+  bool any() const { return any_.load(std::memory_order_relaxed); }
+  /// Queues the news; cheap where nobody is registered. Without memory it is lost.
+  void Report(const TaskFailure& failure) noexcept;
+  /// Waits, for a while, until what was reported before has been told: a function may itself wait for the
+  /// caller. Returns at once on the thread that tells.
+  void Await() noexcept;
+
+ private:
+  struct Registration {
+    Function function;
+    void* argument;
+  };
+  void Loop();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Registration> registered_;
+  std::atomic<bool> any_{false};
+  std::deque<TaskFailure> news_;
+  bool telling_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace sampan

@@ -1,0 +1,103 @@
+// A 64-bit word of device memory that streams write and wait for.
+#include "core/value_word.h"
+
+#include <atomic>
+#include <utility>
+
+#include "base/text.h"
+#include "core/memory_location.h"
+
+namespace sampan {
+namespace {
+
+Status Freed(const Allocation& memory) {
+  return {Code::kSdmaCopyError,
+          Text("memory of a word was freed while work on it was queued: ", Describe(memory))};
+}
+
+class WriteEffect final : public Effect {
+ public:
+  WriteEffect(AllocationUse use, std::byte* word, std::uint64_t value)
+      : use_(std::move(use)), word_(reinterpret_cast<std::uint64_t*>(word)), value_(value) {}
+  Status Apply() noexcept override {
+    if (!use_->live()) return Freed(*use_.get());
+    std::atomic_ref(*word_).store(value_, std::memory_order_seq_cst);
+    return {};
+  }
+
+ private:
+  const AllocationUse use_;
+  std::uint64_t* const word_;
+  const std::uint64_t value_;
+};
+
+class ValueGate final : public Gate {
+ public:
+  ValueGate(AllocationUse use, std::byte* word, std::uint64_t value, ValueCondition condition)
+      : use_(std::move(use)),
+        word_(reinterpret_cast<std::uint64_t*>(word)),
+        value_(value),
+        condition_(condition) {}
+
+  bool Open() const noexcept override {
+    if (!use_->live()) return true;  // the queue looks why
+    const std::uint64_t word = std::atomic_ref(*word_).load(std::memory_order_seq_cst);
+    switch (condition_) {
+      case ValueCondition::kAtLeast:
+        return static_cast<std::int64_t>(word - value_) >= 0;
+      case ValueCondition::kEqual:
+        return word == value_;
+      case ValueCondition::kAnd:
+        return (word & value_) != 0;
+      case ValueCondition::kNor:
+        return ~(word | value_) != 0;
+    }
+    return true;
+  }
+  bool TryPass() noexcept override { return use_->live() && Open(); }
+  Status Check() const override { return use_->live() ? Status() : Freed(*use_.get()); }
+  SleepWord* word() const noexcept override { return nullptr; }
+  std::string Describe() const override {
+    return Text("a wait for the word at ",
+                Hex(use_->facts.address +
+                    (reinterpret_cast<std::byte*>(word_) - use_->EngineView(use_->facts.address))),
+                " to fit ", value_);
+  }
+
+ private:
+  const AllocationUse use_;
+  std::uint64_t* const word_;
+  const std::uint64_t value_;
+  const ValueCondition condition_;
+};
+
+Status LocateWord(void* address, HostAccess access, const PlanContext& context, Location& word) {
+  const MemoryArgument argument{"devAddr", address, sizeof(std::uint64_t)};
+  if (Status located = Locate(context.registry, argument, word); !located.ok()) return located;
+  if (!word.place.on_device()) {
+    return {Code::kParamInvalid,
+            Text("devAddr ", Hex(address), " must be device memory, it is ", Describe(word.place))};
+  }
+  if (reinterpret_cast<std::uintptr_t>(address) % sizeof(std::uint64_t) != 0) {
+    return {Code::kParamInvalid,
+            Text("devAddr ", Hex(address), " must be aligned to ", sizeof(std::uint64_t), " bytes")};
+  }
+  return CheckRights(word, argument, access, context.device);
+}
+
+}  // namespace
+
+Result<Plan> PlanValueWrite(void* address, std::uint64_t value, const PlanContext& context) {
+  Location word;
+  if (Status located = LocateWord(address, HostAccess::kWrite, context, word); !located.ok()) return located;
+  return Plan{EffectTask{std::make_shared<WriteEffect>(std::move(word.use), word.engine, value)}};
+}
+
+Result<Plan> PlanValueWait(void* address, std::uint64_t value, ValueCondition condition,
+                           const PlanContext& context) {
+  Location word;
+  if (Status located = LocateWord(address, HostAccess::kRead, context, word); !located.ok()) return located;
+  return Plan{GateTask{std::make_shared<ValueGate>(std::move(word.use), word.engine, value, condition), {}}};
+}
+
+}  // namespace sampan

@@ -1,0 +1,19 @@
+// A 64-bit word of device memory that streams write and wait for.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/api/task.h"
+#include "base/status.h"
+#include "core/copy_plan.h"
+
+namespace sampan {
+
+/// How the word is compared with the value, as in the public header.
+enum class ValueCondition : std::uint32_t { kAtLeast = 0, kEqual = 1, kAnd = 2, kNor = 3 };
+
+Result<Plan> PlanValueWrite(void* address, std::uint64_t value, const PlanContext& context);
+Result<Plan> PlanValueWait(void* address, std::uint64_t value, ValueCondition condition,
+                           const PlanContext& context);
+
+}  // namespace sampan
