@@ -77,6 +77,13 @@ Result<StreamCall> FindOwnStreamCall(void* handle) {
   return call;
 }
 
+Status AfterSynchronize() {
+  auto runtime = process::TheRuntime();
+  if (!runtime.ok()) return runtime.TakeStatus();
+  if ((*runtime)->has_pools()) (*runtime)->TrimPools(Runtime::Trim::kToThreshold);
+  return {};
+}
+
 Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds) {
   if (milliseconds < -1 || milliseconds == 0) {
     return Error{Code::kParamInvalid,

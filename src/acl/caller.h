@@ -41,6 +41,9 @@ Result<StreamCall> FindStreamCall(void* handle);
 /// The same for calls that queue something: a stream of another context is refused (107003).
 Result<StreamCall> FindOwnStreamCall(void* handle);
 
+/// What follows a successful wait of the host: pools give back what they need not keep.
+Status AfterSynchronize();
+
 /// Timeouts in milliseconds: -1 waits for ever; less, and 0, are refused with 107000.
 Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds);
 

@@ -34,6 +34,8 @@ static_assert(Same(Code::kFeatureNotSupport, ACL_ERROR_RT_FEATURE_NOT_SUPPORT));
 static_assert(Same(Code::kMemoryAllocation, ACL_ERROR_RT_MEMORY_ALLOCATION));
 static_assert(Same(Code::kNoDevice, ACL_ERROR_RT_NO_DEVICE));
 static_assert(Same(Code::kResourceAllocFail, ACL_ERROR_RT_RESOURCE_ALLOC_FAIL));
+static_assert(Same(Code::kNoPermission, ACL_ERROR_RT_NO_PERMISSION));
+static_assert(Same(Code::kNoNotifyResource, ACL_ERROR_RT_NO_NOTIFY_RESOURCE));
 static_assert(Same(Code::kNoEventResource, ACL_ERROR_RT_NO_EVENT_RESOURCE));
 static_assert(Same(Code::kNoStreamResource, ACL_ERROR_RT_NO_STREAM_RESOURCE));
 static_assert(Same(Code::kInternalError, ACL_ERROR_RT_INTERNAL_ERROR));

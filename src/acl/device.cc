@@ -4,6 +4,7 @@
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
+#include "acl/state_callback.h"
 #include "base/environment.h"
 #include "process/process.h"
 #include "process/thread_state.h"
@@ -14,7 +15,9 @@ namespace {
 Status ResetDevice(std::int32_t device_id, bool all) {
   auto runtime = process::TheRuntime();
   if (!runtime.ok()) return runtime.TakeStatus();
+  TellDeviceState(device_id, ACL_RT_DEVICE_STATE_RESET_PRE);
   if (Status released = (*runtime)->ReleasePrimary(device_id, all); !released.ok()) return released;
+  TellDeviceState(device_id, ACL_RT_DEVICE_STATE_RESET_POST);
   auto& primary = process::ThisThread().primary_context;
   if (primary != nullptr && !primary->alive()) primary = nullptr;
   return {};
@@ -49,10 +52,12 @@ aclError aclrtSetDevice(int32_t deviceId) {
   return Guard("aclrtSetDevice", [&]() -> Status {
     auto runtime = process::TheRuntime();
     if (!runtime.ok()) return runtime.TakeStatus();
+    TellDeviceState(deviceId, ACL_RT_DEVICE_STATE_SET_PRE);
     auto context = (*runtime)->RetainPrimary(deviceId);
     if (!context.ok()) return context.TakeStatus();
     process::ThisThread().primary_context = std::move(*context);
     process::ThisThread().explicit_context = nullptr;
+    TellDeviceState(deviceId, ACL_RT_DEVICE_STATE_SET_POST);
     return {};
   });
 }
@@ -104,7 +109,8 @@ aclError aclrtSynchronizeDevice(void) {
   return Guard("aclrtSynchronizeDevice", [&]() -> Status {
     auto caller = CallerWithContext();
     if (!caller.ok()) return caller.TakeStatus();
-    return caller->context->Synchronize(kNever);
+    if (Status synced = caller->context->Synchronize(kNever); !synced.ok()) return synced;
+    return AfterSynchronize();
   });
 }
 
@@ -114,7 +120,8 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
     if (!deadline.ok()) return deadline.TakeStatus();
     auto caller = CallerWithContext();
     if (!caller.ok()) return caller.TakeStatus();
-    return caller->context->Synchronize(*deadline);
+    if (Status synced = caller->context->Synchronize(*deadline); !synced.ok()) return synced;
+    return AfterSynchronize();
   });
 }
 

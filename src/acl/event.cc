@@ -17,14 +17,17 @@ Status Create(aclrtEvent* out, EventGeneration generation, std::uint32_t flags) 
   const bool combined = flags != 0 && (flags & ~kCombinable) == 0;
   const bool alone = generation == EventGeneration::kLegacy &&
                      (flags == EventFlags::kDeviceUseOnly || flags == EventFlags::kExternal);
-  if (generation == EventGeneration::kEx && flags == EventFlags::kIpc) {
-    return {Code::kFeatureNotSupport, "events for other processes (ACL_EVENT_IPC) are not supported"};
-  }
-  if (!combined && !alone)
+  const bool shared = generation == EventGeneration::kEx && flags == EventFlags::kIpc;
+  if (!combined && !alone && !shared)
     return {Code::kParamInvalid, Text("flag ", flags, " is no valid combination of event flags")};
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
-  auto handle = caller->runtime.CreateEvent(*caller->context, generation, flags);
+  if (shared && !caller->runtime.profile().sharing) {
+    return {Code::kFeatureNotSupport,
+            Text(caller->runtime.profile().chip, " has no events for other processes")};
+  }
+  auto handle = shared ? caller->runtime.CreateSharedEvent(*caller->context)
+                       : caller->runtime.CreateEvent(*caller->context, generation, flags);
   if (!handle.ok()) return handle.TakeStatus();
   *out = *handle;
   return {};
@@ -65,12 +68,13 @@ Status Synchronize(aclrtEvent handle, Deadline deadline) {
   if ((*event)->flags() == EventFlags::kExternal) {
     return {Code::kFeatureNotSupport, "the event is external: the host cannot wait for it"};
   }
-  return (*event)->Synchronize(deadline);
+  if (Status synced = (*event)->Synchronize(deadline); !synced.ok()) return synced;
+  return AfterSynchronize();
 }
 
 Status CheckHasTime(const Event& event) {
-  if (event.flags() != EventFlags::kExternal) return {};
-  return {Code::kFeatureNotSupport, "the event is external: it has no time"};
+  if (event.flags() != EventFlags::kExternal && event.flags() != EventFlags::kIpc) return {};
+  return {Code::kFeatureNotSupport, "the event is external or shared with other processes: it has no time"};
 }
 
 Status CheckFlag(std::uint32_t flag) {
@@ -99,7 +103,6 @@ aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag) {
   return Guard("aclrtCreateEventWithFlag", [&] { return Create(event, EventGeneration::kLegacy, flag); });
 }
 
-// Compatibility: partly: ACL_EVENT_IPC is refused with ACL_ERROR_RT_FEATURE_NOT_SUPPORT
 aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag) {
   return Guard("aclrtCreateEventExWithFlag", [&] { return Create(event, EventGeneration::kEx, flag); });
 }

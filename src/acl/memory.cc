@@ -53,8 +53,13 @@ Status AllocateDevice(void** out, std::size_t bytes, aclrtMemMallocPolicy policy
   auto device = caller->device().Open();
   if (!device.ok()) return device.TakeStatus();
   const Place place{PlaceKind::kDevice, caller->device().id()};
-  auto address = caller->runtime.memory().Allocate(
-      {(*device)->memory(), place, bytes, RoundUp(bytes), function, PagesOf(policy)});
+  const MemoryRegistry::AllocationRequest request{(*device)->memory(), place,    bytes,
+                                                  RoundUp(bytes),      function, PagesOf(policy)};
+  auto address = caller->runtime.memory().Allocate(request);
+  if (!address.ok() && address.code() == Code::kMemoryAllocation && caller->runtime.has_pools()) {
+    caller->runtime.TrimPools(Runtime::Trim::kAll);
+    address = caller->runtime.memory().Allocate(request);
+  }
   if (!address.ok()) return address.TakeStatus();
   *out = *address;
   return {};
@@ -215,6 +220,7 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
                           attr == ACL_DDR_MEM_P2P_HUGE || attr == ACL_DDR_MEM_P2P_NORMAL;
     const bool asks_either = attr >= ACL_MEM_NORMAL;
     const bool has = asks_either || asks_ddr != caller->runtime.profile().hbm;
+    caller->runtime.sharing().FreeReleased();
     const MemoryInfo info = has ? (*device)->memory().Info() : MemoryInfo{};
     *free = info.free_bytes;
     *total = info.total_bytes;

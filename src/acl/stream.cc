@@ -5,6 +5,7 @@
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
+#include "acl/state_callback.h"
 
 namespace sampan::acl {
 namespace {
@@ -29,6 +30,7 @@ Status Create(aclrtStream* out, std::uint32_t priority, std::uint32_t flags) {
   auto handle = caller->runtime.CreateStream(*caller->context, {std::min(priority, kLeastPriority), flags});
   if (!handle.ok()) return handle.TakeStatus();
   *out = *handle;
+  TellStreamState(*out, ACL_RT_STREAM_STATE_CREATE_POST);
   return {};
 }
 
@@ -36,6 +38,7 @@ Status Destroy(aclrtStream stream, bool force) {
   if (Status present = RequireNonNull("stream", stream); !present.ok()) return present;
   auto caller = CallerMaybeWithoutContext();
   if (!caller.ok()) return caller.TakeStatus();
+  if (caller->runtime.FindStream(stream) != nullptr) TellStreamState(stream, ACL_RT_STREAM_STATE_DESTROY_PRE);
   return caller->runtime.DestroyStream(stream, caller->context, force);
 }
 
@@ -43,7 +46,8 @@ Status Synchronize(aclrtStream handle, Deadline deadline) {
   auto call = FindStreamCall(handle);
   if (!call.ok()) return call.TakeStatus();
   if (call->stream().SkipsSynchronize()) return {};
-  return call->stream().Synchronize(deadline);
+  if (Status synced = call->stream().Synchronize(deadline); !synced.ok()) return synced;
+  return call->runtime.has_pools() ? AfterSynchronize() : Status();
 }
 
 /// Writes what `read` gives for the stream.

@@ -1,6 +1,7 @@
 // The one object that a process has of Sampan, made at the first use.
 #include "process/process.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "backend/cuda/cuda_backend.h"
 #include "backend/emulated/emulated_backend.h"
+#include "base/text.h"
 #include "process/fault_report.h"
 #include "process/settings.h"
 
@@ -68,6 +70,12 @@ struct State {
 };
 
 constinit std::atomic<Runtime*> made_runtime{nullptr};
+constinit std::atomic<bool> inherited{false};
+
+/// A child has the parent's memory but none of its threads: whatever it asked for would never happen.
+void AfterForkInChild() {
+  if (made_runtime.exchange(nullptr) != nullptr) inherited.store(true);
+}
 
 }  // namespace
 
@@ -78,6 +86,12 @@ Runtime* TheRuntimeIfMade() {
 Result<Runtime*> TheRuntime() {
   static State& state = *new State;
   if (Runtime* runtime = TheRuntimeIfMade()) return runtime;
+  if (inherited.load()) {
+    return Error{
+        Code::kDeviceSetupError,
+        Text("process ", ::getpid(), " was forked from one that used the runtime already: fork before the ",
+             "first call, or start a new program in the child (exec)")};
+  }
   const std::lock_guard lock(state.mutex);
   if (state.failure) return Error(*state.failure);
   if (state.runtime == nullptr) {
@@ -88,6 +102,7 @@ Result<Runtime*> TheRuntime() {
       return failure;
     }
     state.runtime = *runtime;
+    ::pthread_atfork(nullptr, nullptr, &AfterForkInChild);
     made_runtime.store(state.runtime, std::memory_order_release);
   }
   return state.runtime;

@@ -1,0 +1,84 @@
+// Copies that combine the source into the destination.
+#include <cstdint>
+#include <optional>
+
+#include "acl/acl_rt.h"
+#include "acl/caller.h"
+#include "acl/guard.h"
+#include "core/copy_plan.h"
+
+namespace sampan::acl {
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;
+
+struct ElementType {
+  ReduceTask::Element element;
+  std::size_t bytes;
+};
+
+std::optional<ElementType> ElementOf(aclDataType type) {
+  using Element = ReduceTask::Element;
+  switch (type) {
+    case ACL_INT8:
+      return ElementType{Element::kInt8, 1};
+    case ACL_INT16:
+      return ElementType{Element::kInt16, 2};
+    case ACL_INT32:
+      return ElementType{Element::kInt32, 4};
+    case ACL_FLOAT16:
+      return ElementType{Element::kHalf, 2};
+    case ACL_FLOAT:
+      return ElementType{Element::kFloat, 4};
+    case ACL_BF16:
+      return ElementType{Element::kBrainFloat, 2};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<ReduceTask::Operation> OperationOf(aclrtReduceKind kind) {
+  switch (kind) {
+    case ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM:
+      return ReduceTask::Operation::kSum;
+    case ACL_RT_MEMCPY_SDMA_AUTOMATIC_MAX:
+      return ReduceTask::Operation::kMax;
+    case ACL_RT_MEMCPY_SDMA_AUTOMATIC_MIN:
+      return ReduceTask::Operation::kMin;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+}  // namespace sampan::acl
+
+using namespace sampan;
+using namespace sampan::acl;
+
+// Compatibility: partly: ACL_RT_MEMCPY_SDMA_AUTOMATIC_EQUAL is refused with ACL_ERROR_RT_FEATURE_NOT_SUPPORT
+aclError aclrtReduceAsync(void* dst, const void* src, uint64_t count, aclrtReduceKind kind, aclDataType type,
+                          aclrtStream stream, void* reserve) {
+  return Guard("aclrtReduceAsync", [&]() -> Status {
+    if (Status present = RequireNonNull("dst", dst, "src", src); !present.ok()) return present;
+    if (reserve != nullptr) return InvalidArgument("reserve is not NULL");
+    if (kind < ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM || kind > ACL_RT_MEMCPY_SDMA_AUTOMATIC_EQUAL)
+      return InvalidArgument(Text("kind is ", static_cast<int>(kind), ", it must be 10 to 13"));
+    auto call = FindStreamCall(stream);
+    if (!call.ok()) return call.TakeStatus();
+    const auto operation = OperationOf(kind);
+    if (!operation)
+      return CopyUnsupported(Text("kind ", static_cast<int>(kind), " (EQUAL) is not supported"));
+    const auto element = ElementOf(type);
+    if (!element) {
+      return CopyUnsupported(Text("type ", static_cast<int>(type),
+                                  " cannot be reduced: int8, int16, int32, fp16, fp32 and bf16 can"));
+    }
+    if (count == 0 || count % element->bytes != 0 || count > kMostBytes) {
+      return {Code::kParamInvalid, Text("count ", count, " must be a positive multiple of ", element->bytes,
+                                        " bytes, at most ", kMostBytes)};
+    }
+    const ReduceRequest request{dst, src, count, *operation, element->element};
+    return SubmitPlan(call->target, PlanReduce(request, call->runtime.PlanContextOf(*call->target.context)));
+  });
+}
