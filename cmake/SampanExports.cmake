@@ -1,4 +1,4 @@
-# What the public library exports and refuses, generated from the headers in include/acl.
+# What the public library exports and refuses, generated from the headers in include/acl and the list of functions.
 include_guard(GLOBAL)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
@@ -15,7 +15,8 @@ function(sampan_add_exports)
     COMMAND ${Python3_EXECUTABLE} -B ${scripts}/generate_exports.py
             --headers ${PROJECT_SOURCE_DIR}/include/acl
             --script ${SAMPAN_EXPORTS_SCRIPT} --list ${SAMPAN_EXPORTS_LIST} --alias ${SAMPAN_EXPORTS_ALIAS}
-    DEPENDS ${headers} ${scripts}/generate_exports.py ${scripts}/api_functions.py ${scripts}/generated_file.py
+    DEPENDS ${headers} ${PROJECT_SOURCE_DIR}/docs/compatibility/functions.txt ${scripts}/generate_exports.py
+            ${scripts}/api_functions.py ${scripts}/api_list.py ${scripts}/generated_file.py
     COMMENT "Generating the export list" VERBATIM)
   add_custom_target(sampan_exports DEPENDS ${outputs})
 endfunction()
@@ -28,7 +29,7 @@ function(sampan_export_declared target)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${SAMPAN_EXPORTS_SCRIPT})
 endfunction()
 
-# sampan_refuse_undefined(target SOURCES ...): adds a source with refusals for the declared functions that
+# sampan_refuse_undefined(target SOURCES ...): adds a source with refusals for the public functions that
 # none of the sources defines. It includes acl/not_supported.h, to be found below src/.
 function(sampan_refuse_undefined target)
   cmake_parse_arguments(REFUSE "" "" "SOURCES" ${ARGN})
@@ -44,8 +45,9 @@ function(sampan_refuse_undefined target)
     OUTPUT ${output}
     COMMAND ${Python3_EXECUTABLE} -B ${scripts}/generate_unsupported.py
             --headers ${PROJECT_SOURCE_DIR}/include/acl --output ${output} ${sources}
-    DEPENDS ${headers} ${sources} ${scripts}/generate_unsupported.py ${scripts}/api_definitions.py
-            ${scripts}/api_functions.py ${scripts}/generated_file.py
+    DEPENDS ${headers} ${sources} ${PROJECT_SOURCE_DIR}/docs/compatibility/functions.txt
+            ${scripts}/generate_unsupported.py ${scripts}/api_definitions.py ${scripts}/api_functions.py
+            ${scripts}/api_list.py ${scripts}/generated_file.py
     COMMENT "Generating refusals for the functions that are not implemented" VERBATIM)
   target_sources(${target} PRIVATE ${output})
 endfunction()

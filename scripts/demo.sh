@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build=${1:-build/release}
-examples=(first_copy matrix_tiles kv_cache_offload descriptor_chain overlap)
+examples=(first_copy matrix_tiles kv_cache_offload descriptor_chain overlap growing_arena two_processes)
 summary=()
 failed=0
 

@@ -4,42 +4,23 @@
 import argparse
 import difflib
 import pathlib
-import re
 import sys
 
 import api_definitions
 import api_functions
+import api_list
 import generated_file
 
-LIST = api_functions.ROOT / "docs" / "compatibility" / "functions.txt"
+LIST = api_list.LIST
 DOCUMENT = api_functions.ROOT / "docs" / "COMPATIBILITY.md"
 
-SUPPORTED, PARTLY, REFUSED, ABSENT = "supported", "partly", "not supported", "not declared"
+SUPPORTED, PARTLY, REFUSED, NAMED = "supported", "partly", "not supported", "name only"
 MEANING = {
     SUPPORTED: "does what the documentation says",
     PARTLY: "does part of it; the note says which",
     REFUSED: "exported, and answers `ACL_ERROR_RT_FEATURE_NOT_SUPPORT` (207000) or its failure value",
-    ABSENT: "in no header and not exported: a program that calls it does not link",
+    NAMED: "the same, but in no header of ours: a program that declares it itself links",
 }
-
-
-def read_groups(path):
-    """List of (group, names), in the order of the file."""
-    groups = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        line = line.strip()
-        heading = re.fullmatch(r"\[(.+)\]", line)
-        if heading:
-            groups.append((heading[1], []))
-        elif line and not line.startswith("#"):
-            if not groups or not re.fullmatch(r"acl\w+", line):
-                raise ValueError(f"{path.name}:{number}: neither a [group] nor a function: {line!r}")
-            groups[-1][1].append(line)
-    names = [name for _, members in groups for name in members]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"{path.name}: listed more than once: " + ", ".join(twice))
-    return groups
 
 
 def status_of(name, declared, defined):
@@ -47,7 +28,7 @@ def status_of(name, declared, defined):
     if name in defined:
         reason = defined[name].partly
         return (PARTLY, reason) if reason else (SUPPORTED, "")
-    return (REFUSED, "") if name in declared else (ABSENT, "")
+    return (REFUSED, "") if name in declared else (NAMED, "")
 
 
 def row(name, status, note):
@@ -89,7 +70,7 @@ def main():
     arguments = parser.parse_args()
     functions = api_functions.declared_functions(arguments.headers)
     defined = api_definitions.defined_functions(functions, api_definitions.source_files(arguments.sources))
-    text = document(read_groups(arguments.list), {function.name for function in functions}, defined)
+    text = document(api_list.read_groups(arguments.list), {function.name for function in functions}, defined)
     if not arguments.check:
         generated_file.write_if_changed(arguments.output, text)
         return 0

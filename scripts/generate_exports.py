@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-# Writes what the library exports, from the headers: linker version script, symbol list, alias source.
+# Writes what the library exports, from the headers and the list: linker version script, symbol list, alias source.
 
 import argparse
 import pathlib
 import sys
 
 import api_functions
+import api_list
 import generated_file
 
 
@@ -32,7 +33,8 @@ def main():
     parser.add_argument("--list", type=pathlib.Path, help="list of the expected symbols to write")
     parser.add_argument("--alias", type=pathlib.Path, help="source of a filter library to write")
     arguments = parser.parse_args()
-    names = sorted(function.name for function in api_functions.declared_functions(arguments.headers))
+    functions = api_functions.declared_functions(arguments.headers)
+    names = sorted([function.name for function in functions] + api_list.undeclared_names(functions))
     if arguments.script:
         generated_file.write_if_changed(arguments.script, version_script(names))
     if arguments.list:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Writes definitions that refuse for every declared function without a definition in src/acl.
+# Writes definitions that refuse for every public function without a definition in src/acl.
 
 import argparse
 import pathlib
@@ -7,6 +7,7 @@ import sys
 
 import api_definitions
 import api_functions
+import api_list
 import generated_file
 
 # What a function of each return type answers when it fails.
@@ -33,13 +34,23 @@ def refusal(function):
     return f"\n{function.return_type} {function.name}({types}) {{\n{body}}}\n"
 
 
-def source(functions):
+def undeclared_refusal(name):
+    """A function whose parameters are not known here: callers pass them in vain, which the C ABI permits."""
+    report = f'sampan::acl::NotSupported("{name}")'
+    visible = 'extern "C" __attribute__((visibility("default")))'
+    if name in api_list.GIVES_POINTER:
+        return f"\n{visible} void* {name}() {{\n  static_cast<void>({report});\n  return nullptr;\n}}\n"
+    return f"\n{visible} aclError {name}() {{\n  return {report};\n}}\n"
+
+
+def source(functions, undeclared=()):
     headers = sorted({function.header for function in functions} | {"acl/acl.h"})
     return (
-        "// Generated: public functions that this build declares and refuses.\n"
+        "// Generated: public functions that this build exports and refuses.\n"
         + "".join(f'#include "{header}"\n' for header in headers)
         + '#include "acl/not_supported.h"\n'
         + "".join(refusal(function) for function in functions)
+        + "".join(undeclared_refusal(name) for name in undeclared)
     )
 
 
@@ -52,7 +63,8 @@ def main():
     functions = api_functions.declared_functions(arguments.headers)
     files = arguments.sources or api_definitions.source_files()
     defined = api_definitions.defined_functions(functions, files)
-    text = source([function for function in functions if function.name not in defined])
+    refused = [function for function in functions if function.name not in defined]
+    text = source(refused, api_list.undeclared_names(functions))
     if arguments.output:
         generated_file.write_if_changed(arguments.output, text)
     else:
