@@ -35,7 +35,14 @@ sampan_test(conformance_stream LABEL conformance SOURCES
   host_function_test.cc
   exception_callback_test.cc)
 
-foreach(program stream memory device)
+sampan_test(conformance_sharing LABEL conformance SOURCES
+  memory_pool_test.cc
+  notify_test.cc
+  state_callback_test.cc
+  value_test.cc
+  virtual_memory_test.cc)
+
+foreach(program stream memory device sharing)
   foreach(schedule early late seed:3)
     string(REPLACE ":" "_" suffix ${schedule})
     sampan_test_variant(conformance_${program}_${suffix} conformance_${program} LABEL conformance

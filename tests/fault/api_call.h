@@ -30,6 +30,10 @@ struct World {
     aclrtEvent event = nullptr;
     aclrtContext context = nullptr;
     aclDataBuffer* buffer = nullptr;
+    aclrtNotify notify = nullptr;
+    aclrtDrvMemHandle physical = nullptr;
+    void* range = nullptr;
+    void* pool = nullptr;
     std::size_t size = 0, other_size = 0;
     std::uint64_t number = 0;
     char text[512] = {};
@@ -66,6 +70,7 @@ std::vector<ApiCall> StreamCalls();
 std::vector<ApiCall> EventCalls();
 std::vector<ApiCall> MemoryCalls();
 std::vector<ApiCall> CopyCalls();
+std::vector<ApiCall> SharingCalls();
 
 std::vector<ApiCall> AllCalls();
 

@@ -47,6 +47,7 @@ bool IsShortage(aclError code) {
                                             ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
                                             ACL_ERROR_RT_NO_EVENT_RESOURCE,
                                             ACL_ERROR_RT_NO_STREAM_RESOURCE,
+                                            ACL_ERROR_RT_NO_NOTIFY_RESOURCE,
                                             ACL_ERROR_RT_DEV_SETUP_ERROR};
   return kCodes.contains(code);
 }
@@ -127,8 +128,17 @@ INSTANTIATE_TEST_SUITE_P(Api, Faults, ::testing::ValuesIn(AllCalls()), TestName)
 
 /// Functions that hold no table row: they only read a value that the caller passed in.
 const std::set<std::string> kWithoutState = {
-    "aclFloat16ToFloat",    "aclFloatToFloat16",    "aclDataTypeSize",
-    "aclGetDataBufferAddr", "aclGetDataBufferSize", "aclGetDataBufferSizeV2",
+    "aclFloat16ToFloat",
+    "aclFloatToFloat16",
+    "aclDataTypeSize",
+    "aclGetDataBufferAddr",
+    "aclGetDataBufferSize",
+    "aclGetDataBufferSizeV2",
+    "aclrtGetTaskIdFromExceptionInfo",
+    "aclrtGetStreamIdFromExceptionInfo",
+    "aclrtGetThreadIdFromExceptionInfo",
+    "aclrtGetDeviceIdFromExceptionInfo",
+    "aclrtGetErrorCodeFromExceptionInfo",
 };
 
 TEST(FaultTable, HasEveryFunctionOfTheLibrary) {

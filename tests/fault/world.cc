@@ -68,8 +68,8 @@ bool World::Holds(const void* device, int value) const {
 
 std::vector<ApiCall> AllCalls() {
   std::vector<ApiCall> all;
-  for (const auto& calls :
-       {InitCalls(), DeviceCalls(), StreamCalls(), EventCalls(), MemoryCalls(), CopyCalls()}) {
+  for (const auto& calls : {InitCalls(), DeviceCalls(), StreamCalls(), EventCalls(), MemoryCalls(),
+                            CopyCalls(), SharingCalls()}) {
     all.insert(all.end(), calls.begin(), calls.end());
   }
   return all;
