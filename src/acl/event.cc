@@ -4,6 +4,7 @@
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
+#include "acl/shared_key.h"
 #include "process/process.h"
 
 namespace sampan::acl {
@@ -22,9 +23,8 @@ Status Create(aclrtEvent* out, EventGeneration generation, std::uint32_t flags) 
     return {Code::kParamInvalid, Text("flag ", flags, " is no valid combination of event flags")};
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
-  if (shared && !caller->runtime.profile().sharing) {
-    return {Code::kFeatureNotSupport,
-            Text(caller->runtime.profile().chip, " has no events for other processes")};
+  if (shared) {
+    if (Status may = RequireSignals(caller->runtime); !may.ok()) return may;
   }
   auto handle = shared ? caller->runtime.CreateSharedEvent(*caller->context)
                        : caller->runtime.CreateEvent(*caller->context, generation, flags);

@@ -33,6 +33,7 @@ aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event) 
     if (Status present = RequireNonNull("event", event); !present.ok()) return present;
     auto caller = CallerWithContext();
     if (!caller.ok()) return caller.TakeStatus();
+    if (Status may = RequireSignals(caller->runtime); !may.ok()) return may;
     const std::string key(handle.reserved, ::strnlen(handle.reserved, sizeof(handle.reserved)));
     auto opened = caller->runtime.OpenSharedEvent(*caller->context, key);
     if (!opened.ok()) return opened.TakeStatus();

@@ -219,6 +219,10 @@ aclError aclrtMemPoolFreeAsync(void* ptr, aclrtStream stream) {
       case MemoryOrigin::kPool:
         return MemoryPool::Free(memory, use, call->stream());
       case MemoryOrigin::kDevice:
+        if (!call->runtime.backend().has_signals()) {
+          if (Status drained = call->stream().Synchronize(kNever); !drained.ok()) return drained;
+          return memory.End(ptr, MemoryOrigin::kDevice, Code::kParamInvalid);
+        }
         return call->stream().Enqueue(EffectTask{std::make_shared<FreeEffect>(memory, ptr)});
       default:
         return {Code::kParamInvalid,

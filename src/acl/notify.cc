@@ -45,7 +45,7 @@ aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t flag) {
       return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0 or 1")};
     auto caller = CallerWithContext();
     if (!caller.ok()) return caller.TakeStatus();
-    if (Status may = RequireSharing(caller->runtime.profile()); !may.ok()) return may;
+    if (Status may = RequireSignals(caller->runtime); !may.ok()) return may;
     auto handle = caller->runtime.CreateNotify(caller->device());
     if (!handle.ok()) return handle.TakeStatus();
     *notify = *handle;
@@ -130,6 +130,7 @@ aclError aclrtNotifyImportByKey(aclrtNotify* notify, const char* key, uint64_t f
       return checked;
     auto caller = CallerWithContext();
     if (!caller.ok()) return caller.TakeStatus();
+    if (Status may = RequireSignals(caller->runtime); !may.ok()) return may;
     auto handle = caller->runtime.ImportNotify(caller->device(), ReadKey(key));
     if (!handle.ok()) return handle.TakeStatus();
     *notify = *handle;

@@ -66,6 +66,8 @@ aclError aclrtReduceAsync(void* dst, const void* src, uint64_t count, aclrtReduc
       return InvalidArgument(Text("kind is ", static_cast<int>(kind), ", it must be 10 to 13"));
     auto call = FindStreamCall(stream);
     if (!call.ok()) return call.TakeStatus();
+    if (!call->runtime.backend().has_signals())
+      return CopyUnsupported("streams of this backend have no reducing copies");
     const auto operation = OperationOf(kind);
     if (!operation)
       return CopyUnsupported(Text("kind ", static_cast<int>(kind), " (EQUAL) is not supported"));

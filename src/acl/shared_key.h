@@ -7,6 +7,7 @@
 
 #include "acl/guard.h"
 #include "core/profile.h"
+#include "core/runtime.h"
 
 namespace sampan::acl {
 
@@ -32,10 +33,18 @@ inline std::string ReadKey(const char* key) {
   return {key, ::strnlen(key, kKeyBytes)};
 }
 
+/// What the imitated chip has.
 inline Status RequireSharing(const Profile& profile) {
   if (profile.sharing) return {};
   return {Code::kFeatureNotSupport,
           Text(profile.chip, " has no notifies, shared or mapped memory, pools or values")};
+}
+
+/// The same for what queues must be able to do as well.
+inline Status RequireSignals(Runtime& runtime) {
+  if (Status has = RequireSharing(runtime.profile()); !has.ok()) return has;
+  if (runtime.backend().has_signals()) return {};
+  return {Code::kFeatureNotSupport, "streams of this backend have no notifies, values or reducing copies"};
 }
 
 }  // namespace sampan::acl

@@ -16,7 +16,7 @@ template <typename MakePlan>
 Status QueuePlan(aclrtStream stream, MakePlan make_plan) {
   auto call = FindOwnStreamCall(stream);
   if (!call.ok()) return call.TakeStatus();
-  if (Status may = RequireSharing(call->runtime.profile()); !may.ok()) return may;
+  if (Status may = RequireSignals(call->runtime); !may.ok()) return may;
   return SubmitPlan(call->target, make_plan(call->runtime.PlanContextOf(*call->target.context)));
 }
 

@@ -70,6 +70,8 @@ class Backend {
   virtual HostRegistrar& host_registrar() = 0;
   /// Null where addresses and memory cannot be had apart.
   virtual VirtualMemory* virtual_memory() { return nullptr; }
+  /// Whether queues take gates, effects and reducing copies.
+  virtual bool has_signals() const { return false; }
 };
 
 }  // namespace sampan

@@ -392,9 +392,10 @@ namespace {
 
 /// The message of whoever looks the operands up, as if it had been looked up on the device.
 Status FailureOf(const IndirectRecord& record, const IndirectTask::Content& content) {
-  for (const CuAddress address : {record.dst, record.src}) {
-    auto use = content.resolver->ResolveDevice(address, record.bytes, content.device);
-    if (!use.ok()) return use.TakeStatus();
+  using Access = AddressResolver::Access;
+  for (const auto& [address, access] : {std::pair{record.dst, Access::kWrite}, {record.src, Access::kRead}}) {
+    auto memory = content.resolver->ResolveDevice(address, record.bytes, content.device, access);
+    if (!memory.ok()) return memory.TakeStatus();
   }
   return {Code::kSdmaCopyError,
           Text("the operands of a copy were not allocated device memory when it executed: ", record.bytes,

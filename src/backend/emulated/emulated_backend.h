@@ -34,6 +34,7 @@ class EmulatedBackend final : public Backend {
   MemorySource& pinned_memory() override { return *pinned_; }
   HostRegistrar& host_registrar() override { return host_registrar_; }
   VirtualMemory* virtual_memory() override { return &views_; }
+  bool has_signals() const override { return true; }
 
  private:
   /// Engines are threads of this process: they reach all of its memory anyway.
