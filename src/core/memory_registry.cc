@@ -128,8 +128,8 @@ Status MemoryRegistry::End(void* address, MemoryOrigin origin, Code unknown_code
   }
   const Record& record = static_cast<const Record&>(*use.get());
   // Memory of a pool may be freed like any other of its device.
-  const bool fits =
-      record.origin.kind == origin || (origin == MemoryOrigin::kDevice && record.origin.kind == MemoryOrigin::kPool);
+  const bool fits = record.origin.kind == origin ||
+                    (origin == MemoryOrigin::kDevice && record.origin.kind == MemoryOrigin::kPool);
   if (!fits) {
     return {unknown_code, Text(Hex(address), " is of another kind than this call frees: ", Describe(record))};
   }

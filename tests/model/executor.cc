@@ -106,6 +106,7 @@ std::string Executor::CleanUp() {
     free.memory = buffers_[slot].memory;
     expect(Free(free), "free");
   }
+  expect(EndPools(), "aclrtMemPoolDestroy");
   for (RealTable& table : tables_)
     expect(aclrtFree(table.memory), "aclrtFree");
   expect(aclrtFreeHost(staging_), "aclrtFreeHost");
@@ -221,6 +222,12 @@ aclError Executor::Allocate(const Operation& op) {
       code = aclrtHostRegister(made.address, op.bytes, ACL_HOST_REGISTER_MAPPED, &seen_by_device);
       break;
     }
+    case Memory::kPool:
+      code = TakeFromPool(made, op.bytes);
+      break;
+    case Memory::kMapped:
+      code = Map(made, op.bytes);
+      break;
     case Memory::kPageable:
       made.guarded.assign(op.bytes + 2 * kGuardBytes, kGuard);
       made.address = made.guarded.data() + kGuardBytes;
@@ -228,7 +235,7 @@ aclError Executor::Allocate(const Operation& op) {
   }
   if (code != ACL_SUCCESS) return code;
   const auto& initial = model_.buffer(op.slot).bytes;
-  if (op.memory == Memory::kDevice) {
+  if (model_.buffer(op.slot).on_device()) {
     code =
         aclrtMemcpy(made.address, initial.size(), initial.data(), initial.size(), ACL_MEMCPY_HOST_TO_DEVICE);
   } else {
@@ -250,6 +257,10 @@ aclError Executor::Free(const Operation& op) {
       munmap(address, buffers_[op.dst.slot].mapped_bytes);
       return code;
     }
+    case Memory::kPool:
+      return GiveToPool(buffers_[op.dst.slot], address, op.value != 0);
+    case Memory::kMapped:
+      return Unmap(buffers_[op.dst.slot]);
     case Memory::kPageable:
       break;
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "acl/acl_rt_memory_soma.h"
 #include "tests/model/model.h"
 #include "tests/model/operation.h"
 
@@ -50,6 +51,13 @@ class Executor {
     Memory memory = Memory::kDevice;
     std::size_t mapped_bytes = 0;       ///< kRegistered
     std::vector<std::uint8_t> guarded;  ///< kPageable, between guards
+    int device = 0;                     ///< kPool
+    std::byte* range = nullptr;         ///< kMapped
+    std::array<aclrtDrvMemHandle, 2> pieces{};
+  };
+  struct RealPool {
+    aclrtMemPool pool = nullptr;
+    aclrtStream stream = nullptr;  ///< in which its memory is taken and given back
   };
   struct RealTable {
     void* memory = nullptr;
@@ -69,6 +77,12 @@ class Executor {
   aclError Perform(const Operation& op);
   aclError Allocate(const Operation& op);
   aclError Free(const Operation& op);
+  // executor_memory.cc
+  aclError TakeFromPool(RealBuffer& made, std::size_t bytes);
+  aclError GiveToPool(const RealBuffer& buffer, void* address, bool at_once);
+  aclError Map(RealBuffer& made, std::size_t bytes);
+  aclError Unmap(const RealBuffer& buffer);
+  aclError EndPools();
   aclError CreateEvent(const Operation& op);
   std::string Query(const Operation& op, const Verdict& expected);
   std::string Compare(int slot);
@@ -93,6 +107,7 @@ class Executor {
   std::array<aclrtStream, kStreams> streams_{};
   std::array<aclrtEvent, kEvents> events_{};
   std::array<RealTable, kDevices> tables_;
+  std::array<RealPool, kDevices> pools_;
   void* staging_ = nullptr;
   std::size_t staged_ = 0;
   std::deque<GateFunction> gates_;

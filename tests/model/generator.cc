@@ -206,17 +206,32 @@ Address Generator::PickRange(int slot, std::size_t bytes) {
   return {slot, dice_.Percent(30) ? 0 : dice_.Between(0, room)};
 }
 
+namespace {
+
+/// Whether the library can map memory at reserved addresses here.
+bool MapsMemory() {
+  static const bool maps = [] {
+    void* range = nullptr;
+    if (aclrtReserveMemAddress(&range, 1, 0, nullptr, 0) != ACL_SUCCESS) return false;
+    return aclrtReleaseMemAddress(range) == ACL_SUCCESS;
+  }();
+  return maps;
+}
+
+}  // namespace
+
 void Generator::AddMemoryStep() {
   const int slot = dice_.Below(kBuffers);
   const Buffer& buffer = model_.buffer(slot);
   if (buffer.state != Buffer::State::kLive) {
-    static constexpr Memory kChoices[] = {Memory::kDevice,  Memory::kDevice, Memory::kDevice,
-                                          Memory::kPinned,  Memory::kPinned, Memory::kRegistered,
-                                          Memory::kPageable};
+    static constexpr Memory kChoices[] = {
+        Memory::kDevice,     Memory::kDevice,   Memory::kDevice, Memory::kPinned, Memory::kPinned,
+        Memory::kRegistered, Memory::kPageable, Memory::kPool,   Memory::kPool,   Memory::kMapped};
     Operation allocate = Make(Call::kAllocate);
     allocate.slot = slot;
-    allocate.memory = kChoices[dice_.Below(7)];
-    allocate.bytes = dice_.Percent(2) ? 0 : PickSize();
+    allocate.memory = kChoices[dice_.Below(MapsMemory() ? 10 : 9)];
+    const bool plain = allocate.memory != Memory::kPool && allocate.memory != Memory::kMapped;
+    allocate.bytes = plain && dice_.Percent(2) ? 0 : PickSize();
     Emit(allocate);
     return;
   }

@@ -188,7 +188,8 @@ Verdict Model::Allocate(const Operation& op) {
   buffer.state = Buffer::State::kLive;
   buffer.memory = op.memory;
   buffer.device = current_;
-  const bool rounded = op.memory == Memory::kDevice || op.memory == Memory::kPinned;
+  const bool rounded =
+      op.memory == Memory::kDevice || op.memory == Memory::kPinned || op.memory == Memory::kPool;
   buffer.reach = rounded ? RoundUp32(op.bytes) : op.bytes;
   buffer.bytes.resize(buffer.reach);
   for (std::size_t i = 0; i < buffer.reach; ++i)

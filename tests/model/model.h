@@ -32,7 +32,9 @@ struct Buffer {
   std::vector<std::uint8_t> bytes;
   std::vector<Access> accesses;
 
-  bool on_device() const { return memory == Memory::kDevice; }
+  bool on_device() const {
+    return memory == Memory::kDevice || memory == Memory::kPool || memory == Memory::kMapped;
+  }
   bool known_to_runtime() const { return memory != Memory::kPageable; }
 };
 

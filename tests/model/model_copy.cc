@@ -51,7 +51,8 @@ Model::Site Model::Locate(const Address& address, std::size_t bytes) {
   const bool ends_inside = starts_inside && bytes <= buffer.reach - address.offset;
   if (buffer.state == Buffer::State::kLive) {
     site.usable = ends_inside;
-    site.known = ends_inside || (starts_inside && !site.pageable);
+    // Behind a mapped buffer there is more of its last piece.
+    site.known = ends_inside || (starts_inside && !site.pageable && buffer.memory != Memory::kMapped);
   } else {
     const bool of_runtime = buffer.memory == Memory::kDevice || buffer.memory == Memory::kPinned;
     site.usable = false;

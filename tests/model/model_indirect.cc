@@ -152,6 +152,8 @@ Verdict Model::CopyIndirect(Stream& stream, const std::vector<Touch>& operands, 
     const bool same = buffer.state == Buffer::State::kLive && buffer.serial == stored.serial;
     if (!same || address.offset >= buffer.reach) return Undetermined();
     const bool fits = copy.bytes <= buffer.reach - address.offset;
+    // Behind a mapped buffer there is more of its last piece.
+    if (!fits && buffer.memory == Memory::kMapped) return Undetermined();
     good = good && buffer.on_device() && buffer.device == stream.device && fits;
   }
   if (copy.bytes == 0) {

@@ -23,7 +23,8 @@ inline constexpr std::size_t kDescriptorStride = 64;
 inline constexpr int kNull = -1;
 inline constexpr int kWild = -2;  ///< an address or a handle that nobody gave out
 
-enum class Memory : std::uint8_t { kDevice, kPinned, kRegistered, kPageable };
+/// kPool: of a pool of the device. kMapped: physical memory at reserved addresses, over a seam of two pieces.
+enum class Memory : std::uint8_t { kDevice, kPinned, kRegistered, kPageable, kPool, kMapped };
 
 enum class Call : std::uint8_t {
   kUseDevice,      ///< device

@@ -68,6 +68,11 @@ std::string Allocation(const Operation& op) {
     case Memory::kRegistered:
       return Name('b', op.slot) + " = mmap(" + bytes + "); aclrtHostRegister(b" + std::to_string(op.slot) +
              ", " + bytes + ")";
+    case Memory::kPool:
+      return "aclrtMemPoolMallocAsync(&" + Name('b', op.slot) + ", " + bytes + ", pool, pool_stream)";
+    case Memory::kMapped:
+      return Name('b', op.slot) + " = reserved addresses with two pieces mapped, " + bytes +
+             " bytes over the seam";
     case Memory::kPageable:
       break;
   }
@@ -75,7 +80,8 @@ std::string Allocation(const Operation& op) {
 }
 
 std::string FreeText(const Operation& op) {
-  static constexpr const char* kNames[] = {"aclrtFree", "aclrtFreeHost", "aclrtHostUnregister", "free"};
+  static constexpr const char* kNames[] = {"aclrtFree", "aclrtFreeHost",         "aclrtHostUnregister",
+                                           "free",      "aclrtMemPoolFreeAsync", "aclrtUnmapMem"};
   const bool syncs = op.value != 0 && (op.memory == Memory::kDevice || op.memory == Memory::kPinned);
   return kNames[static_cast<int>(op.memory)] + std::string(syncs ? "WithDevSync(" : "(") + Where(op.dst) +
          ")";
