@@ -188,10 +188,10 @@ Status AddressTable::Map(void* address, std::size_t bytes, std::shared_ptr<Physi
                                 .engine_delta = part.engine_delta,
                                 .place = place,
                                 .page_bytes = kUnit,
-                                .made_by = made_by,
-                                .backtrace = {},
+                                .has_rights = true,
                                 .reservation = reservation->id(),
-                                .has_rights = true},
+                                .made_by = made_by,
+                                .backtrace = {}},
                                std::move(piece), MemoryOrigin::kMapped);
     if (!known.ok()) {
       mappings_.erase(entry);

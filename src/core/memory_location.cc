@@ -67,9 +67,8 @@ Status CheckRightsOf(const Allocation& memory, const MemoryArgument& argument, H
 
 }  // namespace
 
-Status CheckRights(const Location& location, const MemoryArgument& argument, HostAccess access,
-                   std::int32_t device) {
-  if (!location.use || !location.use->facts.has_rights) return {};
+Status CheckMappedRights(const Location& location, const MemoryArgument& argument, HostAccess access,
+                         std::int32_t device) {
   if (Status first = CheckRightsOf(*location.use.get(), argument, access, device); !first.ok()) return first;
   for (const AllocationUse& each : location.more) {
     if (Status next = CheckRightsOf(*each.get(), argument, access, device); !next.ok()) return next;

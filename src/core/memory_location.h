@@ -32,9 +32,14 @@ Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Lo
 
 enum class HostAccess { kRead, kWrite };
 
+Status CheckMappedRights(const Location& location, const MemoryArgument& argument, HostAccess access,
+                         std::int32_t device);
 /// Refuses mapped memory that the device has no right to access so.
-Status CheckRights(const Location& location, const MemoryArgument& argument, HostAccess access,
-                   std::int32_t device);
+inline Status CheckRights(const Location& location, const MemoryArgument& argument, HostAccess access,
+                          std::int32_t device) {
+  if (!location.use || !location.use->facts.has_rights) return {};
+  return CheckMappedRights(location, argument, access, device);
+}
 
 /// Refuses a range of ordinary host memory that the process cannot access so: what would otherwise be a
 /// crash.

@@ -45,15 +45,15 @@ class Commands {
       const aclError code = aclrtMalloc(&memory, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
       return Give(code, memory, memory_);
     });
-    Add("free", [this](std::istream& in) { return aclrtFree(memory_[Read<std::size_t>(in)]); });
+    Add("free", [this](std::istream& in) { return aclrtFree(Pick(memory_, in)); });
     Add("fill", [this](std::istream& in) {
-      void* const memory = memory_[Read<std::size_t>(in)];
+      void* const memory = Pick(memory_, in);
       const auto bytes = Read<std::size_t>(in);
       const Bytes contents = Contents(Read<std::uint64_t>(in), bytes);
       return aclrtMemcpy(memory, bytes, contents.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE);
     });
     Add("check", [this](std::istream& in) {
-      void* const memory = memory_[Read<std::size_t>(in)];
+      void* const memory = Pick(memory_, in);
       const auto bytes = Read<std::size_t>(in);
       const Bytes expected = Contents(Read<std::uint64_t>(in), bytes);
       Bytes found(bytes);
@@ -62,8 +62,8 @@ class Commands {
       return code;
     });
     Add("copy", [this](std::istream& in) {  // in the stream
-      void* const dst = memory_[Read<std::size_t>(in)];
-      void* const src = memory_[Read<std::size_t>(in)];
+      void* const dst = Pick(memory_, in);
+      void* const src = Pick(memory_, in);
       const auto bytes = Read<std::size_t>(in);
       return aclrtMemcpyAsync(dst, bytes, src, bytes, ACL_MEMCPY_DEVICE_TO_DEVICE, stream_);
     });
@@ -109,11 +109,17 @@ class Commands {
     }
     return code;
   }
+  /// A commanded number may name nothing: the process may be told to use what it failed to get.
+  template <typename T>
+  static T Pick(const std::vector<T>& list, std::istream& in) {
+    const auto index = Read<std::size_t>(in);
+    return index < list.size() ? list[index] : nullptr;
+  }
   void Add(const std::string& name, Command command) { commands_[name] = std::move(command); }
 
   void AddMemory() {
     Add("export", [this](std::istream& in) {
-      void* const memory = memory_[Read<std::size_t>(in)];
+      void* const memory = Pick(memory_, in);
       const auto bytes = Read<std::size_t>(in);
       char key[65] = {};
       const aclError code = aclrtIpcMemGetExportKey(memory, bytes, key, sizeof(key), Read<std::uint64_t>(in));
@@ -166,10 +172,9 @@ class Commands {
       const aclError code = aclrtMallocPhysical(&handle, Read<std::size_t>(in), &prop, 0);
       return Give(code, handle, physical_);
     });
-    Add("free_physical",
-        [this](std::istream& in) { return aclrtFreePhysical(physical_[Read<std::size_t>(in)]); });
+    Add("free_physical", [this](std::istream& in) { return aclrtFreePhysical(Pick(physical_, in)); });
     Add("export_physical", [this](std::istream& in) {
-      const aclrtDrvMemHandle handle = physical_[Read<std::size_t>(in)];
+      const aclrtDrvMemHandle handle = Pick(physical_, in);
       std::uint64_t number = 0;
       const aclError code = aclrtMemExportToShareableHandleV2(handle, Read<std::uint64_t>(in),
                                                               ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT, &number);
@@ -187,7 +192,7 @@ class Commands {
       return Give(code, handle, physical_);
     });
     Add("map", [this](std::istream& in) {
-      const aclrtDrvMemHandle handle = physical_[Read<std::size_t>(in)];
+      const aclrtDrvMemHandle handle = Pick(physical_, in);
       const auto bytes = Read<std::size_t>(in);
       void* address = nullptr;
       if (const aclError code = aclrtReserveMemAddress(&address, bytes, 0, nullptr, 0); code != ACL_SUCCESS)
@@ -195,7 +200,7 @@ class Commands {
       return Give(aclrtMapMem(address, bytes, 0, handle, 0), address, memory_);
     });
     Add("unmap", [this](std::istream& in) {
-      void* const address = memory_[Read<std::size_t>(in)];
+      void* const address = Pick(memory_, in);
       if (const aclError code = aclrtUnmapMem(address); code != ACL_SUCCESS) return code;
       return aclrtReleaseMemAddress(address);
     });
@@ -207,23 +212,22 @@ class Commands {
       const aclError code = aclrtCreateNotify(&notify, 0);
       return Give(code, notify, notifies_);
     });
-    Add("destroy_notify",
-        [this](std::istream& in) { return aclrtDestroyNotify(notifies_[Read<std::size_t>(in)]); });
+    Add("destroy_notify", [this](std::istream& in) { return aclrtDestroyNotify(Pick(notifies_, in)); });
     Add("notify_id", [this](std::istream& in) {
       std::uint32_t id = 0;
-      const aclError code = aclrtGetNotifyId(notifies_[Read<std::size_t>(in)], &id);
+      const aclError code = aclrtGetNotifyId(Pick(notifies_, in), &id);
       out_ << id;
       return code;
     });
     Add("export_notify", [this](std::istream& in) {
-      const aclrtNotify notify = notifies_[Read<std::size_t>(in)];
+      const aclrtNotify notify = Pick(notifies_, in);
       char key[65] = {};
       const aclError code = aclrtNotifyGetExportKey(notify, key, sizeof(key), Read<std::uint64_t>(in));
       out_ << key;
       return code;
     });
     Add("admit_notify", [this](std::istream& in) {
-      const aclrtNotify notify = notifies_[Read<std::size_t>(in)];
+      const aclrtNotify notify = Pick(notifies_, in);
       std::int32_t process = Read<std::int32_t>(in);
       return aclrtNotifySetImportPid(notify, &process, 1);
     });
@@ -233,10 +237,9 @@ class Commands {
       const aclError code = aclrtNotifyImportByKey(&notify, key.c_str(), 0);
       return Give(code, notify, notifies_);
     });
-    Add("record",
-        [this](std::istream& in) { return aclrtRecordNotify(notifies_[Read<std::size_t>(in)], stream_); });
+    Add("record", [this](std::istream& in) { return aclrtRecordNotify(Pick(notifies_, in), stream_); });
     Add("wait", [this](std::istream& in) {
-      const aclrtNotify notify = notifies_[Read<std::size_t>(in)];
+      const aclrtNotify notify = Pick(notifies_, in);
       return aclrtWaitAndResetNotify(notify, stream_, Read<std::uint32_t>(in));
     });
     Add("sync", [this](std::istream&) { return aclrtSynchronizeStreamWithTimeout(stream_, 50000); });
@@ -247,7 +250,7 @@ class Commands {
     });
     Add("export_event", [this](std::istream& in) {
       aclrtIpcEventHandle handle = {};
-      const aclError code = aclrtIpcGetEventHandle(events_[Read<std::size_t>(in)], &handle);
+      const aclError code = aclrtIpcGetEventHandle(Pick(events_, in), &handle);
       out_ << std::string(handle.reserved, strnlen(handle.reserved, sizeof(handle.reserved)));
       return code;
     });
@@ -259,23 +262,21 @@ class Commands {
       const aclError code = aclrtIpcOpenEventHandle(handle, &event);
       return Give(code, event, events_);
     });
-    Add("record_event",
-        [this](std::istream& in) { return aclrtRecordEvent(events_[Read<std::size_t>(in)], stream_); });
+    Add("record_event", [this](std::istream& in) { return aclrtRecordEvent(Pick(events_, in), stream_); });
     Add("wait_event", [this](std::istream& in) {
-      const aclrtEvent event = events_[Read<std::size_t>(in)];
+      const aclrtEvent event = Pick(events_, in);
       return aclrtStreamWaitEventWithTimeout(stream_, event, Read<std::int32_t>(in));
     });
-    Add("sync_event", [this](std::istream& in) {
-      return aclrtSynchronizeEventWithTimeout(events_[Read<std::size_t>(in)], 20000);
-    });
+    Add("sync_event",
+        [this](std::istream& in) { return aclrtSynchronizeEventWithTimeout(Pick(events_, in), 20000); });
     Add("query_event", [this](std::istream& in) {
       aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
-      const aclError code = aclrtQueryEventStatus(events_[Read<std::size_t>(in)], &status);
+      const aclError code = aclrtQueryEventStatus(Pick(events_, in), &status);
       out_ << (status == ACL_EVENT_RECORDED_STATUS_COMPLETE ? "complete" : "open");
       return code;
     });
     Add("event_rules", [this](std::istream& in) {  // what shared events have not
-      const aclrtEvent event = events_[Read<std::size_t>(in)];
+      const aclrtEvent event = Pick(events_, in);
       float ms = 0;
       std::uint64_t stamp = 0;
       aclrtEventWaitStatus waited = ACL_EVENT_WAIT_STATUS_RESERVED;

@@ -6,7 +6,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <mutex>
+#include <utility>
 
 #include "base/text.h"
 
@@ -105,7 +107,16 @@ Result<AddressRange> ViewRanges::Reserve(std::size_t bytes, std::uintptr_t wish)
 }
 
 void ViewRanges::Release(const AddressRange& range) noexcept {
-  UnmapAnywhere(range);
+  ::munmap(At(EngineView(range)), range.bytes);
+  Drop(range);
+}
+
+void ViewRanges::Drop(const AddressRange& range) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    owned_.erase(range.address);
+  }
+  ::munmap(At(range.address), range.bytes);
 }
 
 Status ViewRanges::Map(const AddressRange& part, const MemoryFile& file) {
@@ -142,12 +153,15 @@ Result<AddressRange> ViewRanges::MapAnywhere(const MemoryFile& file) {
 
 void ViewRanges::UnmapAnywhere(const AddressRange& range) noexcept {
   const AddressRange pages = WholePages(range);
+  ::munmap(At(EngineView(pages)), pages.bytes);
+  ::mmap(At(pages.address), pages.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+         -1, 0);
+  AddressRange oldest;
   {
     const std::lock_guard lock(mutex_);
-    owned_.erase(pages.address);
+    oldest = std::exchange(kept_back_[next_kept_++ % kKeptBack], pages);
   }
-  ::munmap(At(pages.address), pages.bytes);
-  ::munmap(At(EngineView(pages)), pages.bytes);
+  if (oldest.bytes != 0) Drop(oldest);
 }
 
 bool ViewRanges::Owns(std::uintptr_t address) const {

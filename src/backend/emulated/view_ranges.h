@@ -1,6 +1,7 @@
 // Reserved addresses of the emulated devices: two ranges each, the program's view and the engines' view.
 #pragma once
 
+#include <array>
 #include <map>
 #include <shared_mutex>
 
@@ -20,11 +21,18 @@ class ViewRanges final : public VirtualMemory {
   bool Owns(std::uintptr_t address) const override;
 
  private:
+  /// How many imports' addresses stay unused after their end, so that a pointer which outlived its import
+  /// does not lead to somebody else's memory.
+  static constexpr std::size_t kKeptBack = 64;
+
+  void Drop(const AddressRange& range) noexcept;
   /// Makes the range the runtime's; gives it back to the system where that fails.
   Result<AddressRange> Keep(const AddressRange& range);
 
   mutable std::shared_mutex mutex_;
   std::map<std::uintptr_t, std::size_t> owned_;  // whole pages
+  std::array<AddressRange, kKeptBack> kept_back_{};
+  std::size_t next_kept_ = 0;
 };
 
 }  // namespace sampan::emulated
