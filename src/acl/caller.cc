@@ -42,7 +42,8 @@ Result<Caller> CallerWithContext() {
 
 Result<Stream*> FindStream(const Runtime& runtime, void* handle) {
   if (handle == nullptr) return nullptr;
-  Stream* const stream = process::ThisThread().recent_streams.Find(runtime, handle);
+  Stream* const stream = process::ThisThread().recent_streams.Get(
+      handle, runtime.streams_removed(), [&](void* each) { return runtime.FindStream(each); });
   if (stream == nullptr) {
     return Error{
         Code::kInvalidHandle,
@@ -61,20 +62,34 @@ Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle) {
   return event;
 }
 
+namespace {
+
+Result<StreamCall> FindStreamCall(Caller caller, void* handle) {
+  auto stream = FindStream(caller.runtime, handle);
+  if (!stream.ok()) return stream.TakeStatus();
+  if (Status with_context = RequireContext(caller); !with_context.ok()) return with_context;
+  return StreamCall{caller.runtime, {caller.context, *stream}};
+}
+
+}  // namespace
+
 Result<StreamCall> FindStreamCall(void* handle) {
   auto caller = CallerMaybeWithoutContext();
   if (!caller.ok()) return caller.TakeStatus();
-  auto stream = FindStream(caller->runtime, handle);
-  if (!stream.ok()) return stream.TakeStatus();
-  if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
-  return StreamCall{caller->runtime, {caller->context, *stream}};
+  return FindStreamCall(*caller, handle);
 }
 
-Result<StreamCall> FindOwnStreamCall(void* handle) {
-  auto call = FindStreamCall(handle);
+Result<StreamCall> FindOwnStreamCall(const Caller& caller, void* handle) {
+  auto call = FindStreamCall(caller, handle);
   if (!call.ok()) return call;
   if (Status own = CheckStreamContext(call->target); !own.ok()) return own;
   return call;
+}
+
+Result<StreamCall> FindOwnStreamCall(void* handle) {
+  auto caller = CallerMaybeWithoutContext();
+  if (!caller.ok()) return caller.TakeStatus();
+  return FindOwnStreamCall(*caller, handle);
 }
 
 Status AfterSynchronize() {

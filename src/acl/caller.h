@@ -40,6 +40,7 @@ struct StreamCall {
 Result<StreamCall> FindStreamCall(void* handle);
 /// The same for calls that queue something: a stream of another context is refused (107003).
 Result<StreamCall> FindOwnStreamCall(void* handle);
+Result<StreamCall> FindOwnStreamCall(const Caller& caller, void* handle);
 
 /// What follows a successful wait of the host: pools give back what they need not keep.
 Status AfterSynchronize();

@@ -8,6 +8,7 @@
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "acl/shared_key.h"
+#include "process/thread_state.h"
 
 namespace sampan::acl {
 namespace {
@@ -15,14 +16,20 @@ namespace {
 /// As programs write the switches of a pool.
 constexpr std::uint32_t kOn = 1, kOff = 2;
 
-Result<std::shared_ptr<MemoryPool>> FindPool(aclrtMemPool handle) {
-  auto caller = CallerMaybeWithoutContext();
-  if (!caller.ok()) return caller.TakeStatus();
-  auto pool = caller->runtime.FindPool(handle);
+/// The pool that a handle names, kept alive by the thread during the call.
+Result<MemoryPool*> FindPool(const Runtime& runtime, aclrtMemPool handle) {
+  MemoryPool* const pool = process::ThisThread().recent_pools.Get(
+      handle, runtime.pools_removed(), [&](void* each) { return runtime.FindPool(each); });
   if (pool != nullptr) return pool;
   return Error{
       Code::kInvalidHandle,
       Text("memPool ", Hex(handle), " is not a living pool: destroyed, of another kind, or never made")};
+}
+
+Result<MemoryPool*> FindPool(aclrtMemPool handle) {
+  auto caller = CallerMaybeWithoutContext();
+  if (!caller.ok()) return caller.TakeStatus();
+  return FindPool(caller->runtime, handle);
 }
 
 template <typename T>
@@ -184,12 +191,14 @@ aclError aclrtMemPoolGetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void* 
 
 aclError aclrtMemPoolMallocAsync(void** ptr, size_t size, aclrtMemPool memPool, aclrtStream stream) {
   return Guard("aclrtMemPoolMallocAsync", [&]() -> Status {
-    if (Status present = RequireNonNull("ptr", ptr, "memPool", memPool, "stream", stream); !present.ok())
-      return present;
+    if (ptr == nullptr || memPool == nullptr || stream == nullptr)
+      return RequireNonNull("ptr", ptr, "memPool", memPool, "stream", stream);
     if (size == 0) return {};
-    auto pool = FindPool(memPool);
+    auto caller = CallerMaybeWithoutContext();
+    if (!caller.ok()) return caller.TakeStatus();
+    auto pool = FindPool(caller->runtime, memPool);
     if (!pool.ok()) return pool.TakeStatus();
-    auto call = FindOwnStreamCall(stream);
+    auto call = FindOwnStreamCall(*caller, stream);
     if (!call.ok()) return call.TakeStatus();
     auto address = (*pool)->Allocate(size, call->stream());
     if (!address.ok() && address.code() == Code::kMemoryAllocation) {

@@ -102,6 +102,8 @@ class Runtime {
   Result<void*> CreatePool(Device& device, std::size_t most_bytes);
   Status DestroyPool(void* handle);
   std::shared_ptr<MemoryPool> FindPool(void* handle) const { return pools_.Find(handle); }
+  /// Pools found while this number stood are not destroyed yet.
+  std::uint64_t pools_removed() const { return pools_.removals(); }
   bool has_pools() const { return pool_count_.load(std::memory_order_relaxed) != 0; }
   /// After a synchronisation: pools give back what is above their thresholds; or everything unused.
   enum class Trim { kToThreshold, kAll };

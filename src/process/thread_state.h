@@ -6,7 +6,8 @@
 
 #include "base/status.h"
 #include "core/context.h"
-#include "core/recent_streams.h"
+#include "core/memory_pool.h"
+#include "core/recent_objects.h"
 
 namespace sampan::process {
 
@@ -15,7 +16,8 @@ struct ThreadState {
   std::shared_ptr<Context> explicit_context;  ///< set or created by the thread
   std::shared_ptr<Context> primary_context;   ///< of the device that the thread set last
   Code last_error = Code::kOk;
-  RecentStreams recent_streams;
+  RecentObjects<Stream> recent_streams;
+  RecentObjects<MemoryPool> recent_pools;
   std::string recent_messages;  ///< newest first
   std::string shown_messages;   ///< what the program was last given a pointer to
 
