@@ -138,7 +138,7 @@ void EmulatedQueue::Unblock() noexcept {
 }
 
 void EmulatedQueue::GoOnAtGate() {
-  if (!scheduler_.RunsShortTasksAtOnce()) return Unblock();
+  if (!short_tasks_at_once_) return Unblock();
   if (!TakeFromBlocked()) return;
   switch (TakeTurn(kTasksBehindGate, Tasks::kShort)) {
     case TurnEnd::kBlocked:
