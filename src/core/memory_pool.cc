@@ -121,10 +121,20 @@ bool MemoryPool::Reusable(const Block& block, const Timeline* stream, Point& wai
   return true;
 }
 
+std::vector<MemoryPool::Block*>* MemoryPool::ParkedOf(std::size_t usable) {
+  if (recent_usable_ != usable) {
+    const auto list = parked_.find(usable);
+    if (list == parked_.end()) return nullptr;
+    recent_usable_ = usable;
+    recent_list_ = &list->second;
+  }
+  return recent_list_;
+}
+
 MemoryPool::Block* MemoryPool::TakeParked(std::size_t usable, Stream& stream, Point& wait_for) {
-  const auto list = parked_.find(usable);
-  if (list == parked_.end() || list->second.empty()) return nullptr;
-  auto& blocks = list->second;
+  auto* const list = ParkedOf(usable);
+  if (list == nullptr || list->empty()) return nullptr;
+  auto& blocks = *list;
   const Timeline* const timeline = stream.timeline();
   std::size_t chosen = blocks.size();
   const std::size_t looks = std::min(blocks.size(), kMostLooks);

@@ -63,6 +63,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   class Block;
   friend class Block;
 
+  std::vector<Block*>* ParkedOf(std::size_t usable);
   Block* TakeParked(std::size_t usable, Stream& stream, Point& wait_for);
   Result<std::shared_ptr<Block>> MakeBlock(std::size_t usable, Stream& stream);
   std::shared_ptr<Block> Carve(std::size_t usable, std::size_t span);
@@ -79,6 +80,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   mutable std::mutex mutex_;
   std::map<std::uintptr_t, std::shared_ptr<Chunk>> chunks_;
   std::unordered_map<std::size_t, std::vector<Block*>> parked_;  // by usable bytes; their records keep them
+  std::size_t recent_usable_ = 0;                                // the size that was asked for last
+  std::vector<Block*>* recent_list_ = nullptr;                   // and its blocks
   std::size_t parked_count_ = 0;
   bool ended_ = false;
   Usage usage_;
