@@ -89,10 +89,11 @@ class SmallCopies {
   SmallCopies(const SmallCopies&) = delete;
   SmallCopies& operator=(const SmallCopies&) = delete;
 
-  void Submit(std::size_t i, std::size_t streams) const {
+  void Submit(std::size_t i, std::size_t streams) const { SubmitTo(i, i % streams); }
+  void SubmitTo(std::size_t i, std::size_t stream) const {
     BENCH_CHECK(aclrtMemcpyAsync(static_cast<char*>(device_) + i * kBytes, kBytes,
                                  static_cast<char*>(pinned_) + i * kBytes, kBytes, ACL_MEMCPY_HOST_TO_DEVICE,
-                                 streams_[i % streams]));
+                                 streams_[stream]));
   }
   void RunOver(std::size_t streams) const {
     for (std::size_t i = 0; i < kCopies; ++i)
@@ -106,14 +107,15 @@ class SmallCopies {
       BENCH_CHECK(aclrtSynchronizeStream(streams_[0]));
     }
   }
-  /// Each thread submits its share to a stream of its own.
+  /// Each thread submits its share, a part of the memory to itself, to a stream of its own.
   void RunThreads(std::size_t threads) const {
     std::vector<std::thread> workers;
     for (std::size_t t = 0; t < threads; ++t) {
       workers.emplace_back([this, t, threads] {
         BENCH_CHECK(aclrtSetDevice(0));
-        for (std::size_t i = t; i < kCopies; i += threads)
-          Submit(i, threads);
+        const std::size_t share = kCopies / threads;
+        for (std::size_t i = t * share; i < (t + 1) * share; ++i)
+          SubmitTo(i, t);
         BENCH_CHECK(aclrtSynchronizeStream(streams_[t]));
         BENCH_CHECK(aclrtResetDevice(0));
       });

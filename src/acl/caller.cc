@@ -5,8 +5,6 @@
 
 #include "acl/init_state.h"
 #include "base/text.h"
-#include "process/process.h"
-#include "process/thread_state.h"
 
 namespace sampan::acl {
 
@@ -42,8 +40,7 @@ Result<Caller> CallerWithContext() {
 
 Result<Stream*> FindStream(const Runtime& runtime, void* handle) {
   if (handle == nullptr) return nullptr;
-  Stream* const stream = process::ThisThread().recent_streams.Get(
-      handle, runtime.streams_removed(), [&](void* each) { return runtime.FindStream(each); });
+  Stream* const stream = process::ThisThread().FindStream(runtime, handle);
   if (stream == nullptr) {
     return Error{
         Code::kInvalidHandle,
@@ -80,6 +77,7 @@ Result<StreamCall> FindStreamCall(void* handle) {
 }
 
 Result<StreamCall> FindOwnStreamCall(const Caller& caller, void* handle) {
+  if (const auto usual = FindUsualStreamCall(handle)) return *usual;
   auto call = FindStreamCall(caller, handle);
   if (!call.ok()) return call;
   if (Status own = CheckStreamContext(call->target); !own.ok()) return own;
@@ -87,6 +85,7 @@ Result<StreamCall> FindOwnStreamCall(const Caller& caller, void* handle) {
 }
 
 Result<StreamCall> FindOwnStreamCall(void* handle) {
+  if (const auto usual = FindUsualStreamCall(handle)) return *usual;
   auto caller = CallerMaybeWithoutContext();
   if (!caller.ok()) return caller.TakeStatus();
   return FindOwnStreamCall(*caller, handle);

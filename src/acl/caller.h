@@ -2,11 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/status.h"
 #include "core/copy_submit.h"
 #include "core/runtime.h"
+#include "process/process.h"
+#include "process/thread_state.h"
 
 namespace sampan::acl {
 
@@ -37,6 +40,17 @@ struct StreamCall {
 
   Stream& stream() const { return target.TheStream(); }
 };
+/// The usual case, found without a word: the thread has a context, and the stream is alive and the context's.
+inline std::optional<StreamCall> FindUsualStreamCall(void* handle) {
+  Runtime* const runtime = process::TheRuntimeIfMade();
+  process::ThreadState& thread = process::ThisThread();
+  Context* const context = thread.Current();
+  if (runtime == nullptr || context == nullptr) return std::nullopt;
+  Stream* const stream =
+      handle == nullptr ? context->default_stream().get() : thread.FindStream(*runtime, handle);
+  if (stream == nullptr || !context->Owns(*stream)) return std::nullopt;
+  return StreamCall{*runtime, {context, stream}};
+}
 Result<StreamCall> FindStreamCall(void* handle);
 /// The same for calls that queue something: a stream of another context is refused (107003).
 Result<StreamCall> FindOwnStreamCall(void* handle);

@@ -4,6 +4,7 @@
 #include "acl/guard.h"
 #include "core/copy_plan.h"
 #include "core/copy_rules.h"
+#include "core/express_copy.h"
 
 namespace sampan::acl {
 namespace {
@@ -35,7 +36,17 @@ Status Copy(const LinearRequest& request) {
                  PlanLinear(request, CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context)));
 }
 
+/// Most copies are short, right in every respect, and find their stream idle. Whoever is not so lucky goes
+/// through all the checks below, in their order.
+bool TryExpress(const LinearRequest& request, aclrtStream stream_handle) {
+  if (request.bytes == 0 || request.bytes > request.dst_max) return false;
+  const auto call = FindUsualStreamCall(stream_handle);
+  if (!call) return false;
+  return TryExpressCopy(request, call->stream(), call->runtime.PlanContextOf(*call->target.context));
+}
+
 Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
+  if (TryExpress(request, stream_handle)) return {};
   if (request.bytes == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
   auto caller = CallerMaybeWithoutContext();

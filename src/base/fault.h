@@ -15,7 +15,9 @@ class FaultPlan {
  public:
   /// The n-th operation of this kind from now on fails, once; 0 disarms.
   void Arm(FaultKind kind, std::uint64_t n) { At(kind).store(n, std::memory_order_relaxed); }
-  bool Armed(FaultKind kind) const { return remaining_[static_cast<std::size_t>(kind)].load() != 0; }
+  bool Armed(FaultKind kind) const {
+    return remaining_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed) != 0;
+  }
 
   bool ShouldFail(FaultKind kind) {
     auto& left = At(kind);

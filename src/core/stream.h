@@ -21,7 +21,8 @@ class StickyFailure {
  public:
   void Set(const Error& error);
   /// The failure, for everybody who asks; success while there is none.
-  Status Check() const { return set_.load(std::memory_order_acquire) ? Status(Get()) : Status(); }
+  Status Check() const { return is_set() ? Status(Get()) : Status(); }
+  bool is_set() const { return set_.load(std::memory_order_acquire); }
 
  private:
   Error Get() const;
@@ -51,6 +52,10 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   /// Queues a task; its point is reached when it is over.
   Status Enqueue(Task&& task);
   Result<Point> EnqueueWithPoint(Task&& task);
+  /// The queue's, where nobody has to be told of anything.
+  bool TryCopyAtOnce(const Segment& segment) {
+    return !context_failure_->is_set() && !FailuresReported() && queue_->TryCopyAtOnce(segment);
+  }
   /// Waits for everything queued so far and reports, once, what failed. The code is for a deadline that is
   /// over.
   Status Synchronize(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
@@ -86,8 +91,9 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id);
 
   bool OnTaskFailed(std::uint64_t value, Status failure) noexcept override;
+  bool FailuresReported() const { return options_.reports != nullptr && options_.reports->any(); }
   void NoteSubmitter() {
-    if (options_.reports != nullptr && options_.reports->any()) submitter_.store(CurrentThreadNumber());
+    if (FailuresReported()) submitter_.store(CurrentThreadNumber());
   }
   static std::uint32_t CurrentThreadNumber();
   /// The first failure since the last time, forgotten by asking. Whoever is told of failures knows it by

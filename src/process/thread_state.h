@@ -8,6 +8,7 @@
 #include "core/context.h"
 #include "core/memory_pool.h"
 #include "core/recent_objects.h"
+#include "core/runtime.h"
 
 namespace sampan::process {
 
@@ -26,8 +27,21 @@ struct ThreadState {
     Context* const context = explicit_context != nullptr ? explicit_context.get() : primary_context.get();
     return context != nullptr && context->alive() ? context : nullptr;
   }
+  /// The living stream that a handle names, kept until the thread's next call; null when there is none.
+  Stream* FindStream(const Runtime& runtime, void* handle) {
+    return recent_streams.Get(handle, runtime.streams_removed(),
+                              [&](void* each) { return runtime.FindStream(each); });
+  }
 };
 
-ThreadState& ThisThread();
+/// The state is behind a plain pointer, because programs also call from static destructors and exit handlers,
+/// when the main thread's thread_local objects are gone: the main thread's state is therefore kept to the
+/// end.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadState* this_thread;
+ThreadState& MakeThreadState();
+
+inline ThreadState& ThisThread() {
+  return this_thread != nullptr ? *this_thread : MakeThreadState();
+}
 
 }  // namespace sampan::process

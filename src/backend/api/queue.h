@@ -1,6 +1,7 @@
 // An in-order queue of tasks on a device.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -26,6 +27,11 @@ class Queue {
   virtual ~Queue() = default;
   /// Appends; blocks while the queue is full. Returns the timeline value that the task's end will give.
   virtual Result<std::uint64_t> Submit(Task&& task) = 0;
+  /// A copy between live memory, of at most kMostBytesAtOnce: done on the calling thread where nothing is
+  /// queued before it, as if it had been submitted and was over. False: nothing was done, it has to be
+  /// submitted.
+  static constexpr std::size_t kMostBytesAtOnce = 4096;
+  virtual bool TryCopyAtOnce(const Segment&) { return false; }
   virtual const std::shared_ptr<Timeline>& timeline() const = 0;
   /// The value of the last task submitted.
   virtual std::uint64_t submitted() const = 0;

@@ -1,6 +1,7 @@
 // A queue of tasks on an emulated device: a ring that programs fill and one engine at a time empties.
 #include "backend/emulated/emulated_queue.h"
 
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -70,11 +71,24 @@ std::uint64_t EmulatedQueue::TryExecuteAtOnce(Task& task) {
   const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
   if (Status status = ExecuteTask(task, scheduler_); !status.ok()) Fail(value, std::move(status));
   task.emplace<std::monostate>();  // lets go of memory before anybody hears that the task is over
+  PassAtOnce(value);
+  return value;
+}
+
+bool EmulatedQueue::TryCopyAtOnce(const Segment& segment) {
+  if (!short_tasks_at_once_ || faults_.Armed(FaultKind::kQueue)) return false;
+  const std::lock_guard lock(submit_lock_);
+  if (closed_ || state_.load(std::memory_order_acquire) != kIdle) return false;
+  std::memmove(segment.dst, segment.src, segment.bytes);
+  PassAtOnce(tail_.load(std::memory_order_relaxed) + 1);
+  return true;
+}
+
+void EmulatedQueue::PassAtOnce(std::uint64_t value) {
   done_ = value;
   seen_tail_ = value;
   timeline_->AdvanceBeforeSubmission(value);
   tail_.store(value, std::memory_order_release);
-  return value;
 }
 
 Result<std::uint64_t> EmulatedQueue::TryAppend(Task& task, bool& first) {

@@ -28,6 +28,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   ~EmulatedQueue() override;
 
   Result<std::uint64_t> Submit(Task&& task) override;
+  bool TryCopyAtOnce(const Segment& segment) override;
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return tail_.load(std::memory_order_acquire); }
   void Discard() override;
@@ -74,6 +75,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   /// Executes a short task on the calling thread if nothing is before it, which is sooner than an engine
   /// could have heard of it. Returns its value, or 0 when the queue is busy or closed.
   std::uint64_t TryExecuteAtOnce(Task& task);
+  /// Under the submit lock, with nothing queued: accounts for a task that is over.
+  void PassAtOnce(std::uint64_t value);
   /// Puts the task into the ring; the value is 0 when the queue is full. `first` says that the queue was idle
   /// and is now to be made ready. Fails once the queue is closed.
   Result<std::uint64_t> TryAppend(Task& task, bool& first);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/api/queue.h"
 #include "backend/api/task_memory.h"
 #include "backend/emulated/copy_kernels.h"
 #include "backend/emulated/reduce_kernels.h"
@@ -19,7 +20,7 @@ constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 constexpr std::size_t kShareFromBytes = std::size_t{512} << 10;
 
 /// Copied in the time that it takes to wake an engine.
-constexpr std::size_t kShortBytes = std::size_t{4} << 10;
+constexpr std::size_t kShortBytes = Queue::kMostBytesAtOnce;
 
 std::size_t DivideUp(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit;
