@@ -112,6 +112,34 @@ TEST_F(MemoryPoolTest, ArgumentsAreChecked) {
   EXPECT_ACL(ACL_ERROR_RT_INVALID_HANDLE, aclrtMemPoolMallocAsync(&memory, 64, dead, stream));
 }
 
+TEST_F(MemoryPoolTest, AttributesAreKeptAndHighMarksResetOnly) {
+  const Pool pool;
+  const Stream stream;
+  for (const aclrtMemPoolAttr each :
+       {ACL_RT_MEM_POOL_REUSE_FOLLOW_EVENT_DEPENDENCIES, ACL_RT_MEM_POOL_REUSE_ALLOW_OPPORTUNISTIC,
+        ACL_RT_MEM_POOL_REUSE_ALLOW_INTERNAL_DEPENDENCIES}) {
+    for (std::uint32_t wanted : {2U, 1U}) {
+      std::uint32_t value = 0;
+      EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolSetAttr(pool, each, &wanted));
+      EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolGetAttr(pool, each, &value));
+      EXPECT_EQ(value, wanted);
+    }
+  }
+  pool.Set(ACL_RT_MEM_POOL_ATTR_RELEASE_THRESHOLD, kChunk);
+  EXPECT_EQ(pool.Get(ACL_RT_MEM_POOL_ATTR_RELEASE_THRESHOLD), kChunk);
+  void* const memory = pool.Take(4096, stream);
+  EXPECT_EQ(pool.Get(ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT), 4096U);
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolFreeAsync(memory, stream));
+  EXPECT_EQ(pool.Get(ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH), 4096U);
+  pool.Set(ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH, 0);
+  EXPECT_EQ(pool.Get(ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH), 0U);
+  pool.Set(ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_HIGH, 0);
+  EXPECT_EQ(pool.Get(ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_HIGH),
+            pool.Get(ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT));
+  std::uint64_t value = 0;
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtMemPoolSetAttr(pool, static_cast<aclrtMemPoolAttr>(9), &value));
+}
+
 TEST_F(MemoryPoolTest, MemoryOfAPoolIsMemory) {
   const Pool pool;
   Stream stream;

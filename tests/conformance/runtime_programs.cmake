@@ -14,7 +14,8 @@ sampan_test(conformance_device LABEL conformance SOURCES
   device_test.cc
   device_info_test.cc
   context_test.cc
-  thread_context_test.cc)
+  thread_context_test.cc
+  data_types_test.cc)
 
 sampan_test(conformance_memory LABEL conformance SOURCES
   memory_test.cc
@@ -36,6 +37,7 @@ sampan_test(conformance_stream LABEL conformance SOURCES
   exception_callback_test.cc)
 
 sampan_test(conformance_sharing LABEL conformance SOURCES
+  ipc_event_test.cc
   memory_pool_test.cc
   notify_test.cc
   state_callback_test.cc

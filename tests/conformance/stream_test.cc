@@ -203,13 +203,38 @@ TEST_F(StreamAttribute, FailureModeIsSetAndRead) {
   EXPECT_EQ(value.failureMode, ACL_STOP_ON_FAILURE);
 }
 
-TEST_F(StreamAttribute, TagIsAccepted) {
-  Stream stream;
+TEST_F(StreamAttribute, IsKept) {
+  const Stream stream;
   aclrtStreamAttrValue value = {};
-  value.userCustomTag = 42;
+  value.userCustomTag = 77;
   EXPECT_ACL(ACL_SUCCESS, aclrtSetStreamAttribute(stream, ACL_STREAM_ATTR_USER_CUSTOM_TAG, &value));
+  value = {};
   value.overflowSwitch = 1;
   EXPECT_ACL(ACL_SUCCESS, aclrtSetStreamAttribute(stream, ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK, &value));
+  value = {};
+  EXPECT_ACL(ACL_SUCCESS, aclrtGetStreamAttribute(stream, ACL_STREAM_ATTR_USER_CUSTOM_TAG, &value));
+  EXPECT_EQ(value.userCustomTag, 77U);
+  EXPECT_ACL(ACL_SUCCESS, aclrtGetStreamAttribute(stream, ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK, &value));
+  EXPECT_EQ(value.overflowSwitch, 1U);
+  EXPECT_ACL(ACL_SUCCESS, aclrtGetStreamAttribute(stream, ACL_STREAM_ATTR_FAILURE_MODE, &value));
+  EXPECT_EQ(value.failureMode, ACL_CONTINUE_ON_FAILURE);
+  value.streamPriority = 99;
+  EXPECT_ACL(ACL_SUCCESS, aclrtGetStreamAttribute(stream, ACL_STREAM_ATTR_PRIORITY, &value));
+  EXPECT_EQ(value.streamPriority, 0U);
+}
+
+TEST_F(StreamAttribute, IsRefusedWhereItCannotBe) {
+  const Stream stream;
+  aclrtStreamAttrValue value = {};
+  EXPECT_ACL(ACL_ERROR_INVALID_PARAM, aclrtGetStreamAttribute(stream, ACL_STREAM_ATTR_PRIORITY, nullptr));
+  EXPECT_ACL(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+             aclrtSetStreamAttribute(stream, ACL_STREAM_ATTR_PRIORITY, &value));
+  EXPECT_ACL(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+             aclrtGetStreamAttribute(stream, ACL_STREAM_ATTR_CACHE_OP_INFO, &value));
+  const auto unknown = static_cast<aclrtStreamAttr>(7);
+  const aclError set = aclrtSetStreamAttribute(stream, unknown, &value);
+  EXPECT_NE(set, ACL_SUCCESS);
+  EXPECT_ACL(set, aclrtGetStreamAttribute(stream, unknown, &value));
 }
 
 TEST_F(StreamAttribute, ChecksItsArguments) {
