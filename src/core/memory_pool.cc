@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/free_ranges.h"
 #include "base/text.h"
 
 namespace sampan {
@@ -25,64 +26,17 @@ std::size_t RoundUp(std::size_t value, std::size_t unit) {
 /// A block of the device's, cut up by the pool; goes back when nothing of it is used or kept.
 class MemoryPool::Chunk {
  public:
-  Chunk(MemorySource& source, const MemoryBlock& block) : source_(source), block_(block) {
-    free_.emplace(0, block.bytes);
-  }
+  Chunk(MemorySource& source, const MemoryBlock& block) : free(block.bytes), source_(source), block_(block) {}
   ~Chunk() { source_.Free(block_); }
   Chunk(const Chunk&) = delete;
   Chunk& operator=(const Chunk&) = delete;
 
   const MemoryBlock& block() const { return block_; }
-  bool WholeFree() const { return free_.size() == 1 && free_.begin()->second == block_.bytes; }
-
-  /// The smallest free piece that is large enough, cut to size; false when there is none.
-  bool Take(std::size_t bytes, std::size_t* offset) {
-    auto best = free_.end();
-    for (auto piece = free_.begin(); piece != free_.end(); ++piece) {
-      if (piece->second >= bytes && (best == free_.end() || piece->second < best->second)) best = piece;
-    }
-    if (best == free_.end()) return false;
-    *offset = best->first;
-    const std::size_t rest = best->second - bytes;
-    auto node = free_.extract(best);
-    spare_.reserve(spare_.size() + 2);
-    if (rest > 0) {
-      node.key() += bytes;
-      node.mapped() = rest;
-      free_.insert(std::move(node));
-      std::map<std::size_t, std::size_t> one;
-      one.emplace(0, 0);
-      spare_.push_back(one.extract(one.begin()));  // so that giving back needs no memory
-    } else {
-      spare_.push_back(std::move(node));
-    }
-    return true;
-  }
-  void Return(std::size_t offset, std::size_t bytes) noexcept {
-    auto node = std::move(spare_.back());
-    spare_.pop_back();
-    if (const auto next = free_.find(offset + bytes); next != free_.end()) {
-      bytes += next->second;
-      free_.erase(next);
-    }
-    const auto behind = free_.lower_bound(offset);
-    if (behind != free_.begin()) {
-      const auto before = std::prev(behind);
-      if (before->first + before->second == offset) {
-        before->second += bytes;
-        return;
-      }
-    }
-    node.key() = offset;
-    node.mapped() = bytes;
-    free_.insert(std::move(node));
-  }
+  FreeRanges free;
 
  private:
   MemorySource& source_;
   const MemoryBlock block_;
-  std::map<std::size_t, std::size_t> free_;
-  std::vector<std::map<std::size_t, std::size_t>::node_type> spare_;
 };
 
 /// One piece of a chunk, and the record that programs find it by.
@@ -96,7 +50,7 @@ class MemoryPool::Block final : public MemoryKeeper {
     // Freed at once, by aclrtFree or by a reset.
     const std::lock_guard lock(pool->mutex_);
     pool->usage_.used -= usable;
-    chunk->Return(offset, span);
+    chunk->free.Return(offset, span);
   }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
@@ -218,14 +172,14 @@ Result<std::shared_ptr<MemoryPool::Block>> MemoryPool::MakeBlock(std::size_t usa
 
 std::shared_ptr<MemoryPool::Block> MemoryPool::Carve(std::size_t usable, std::size_t span) {
   for (const auto& entry : chunks_) {
-    std::size_t offset = 0;
-    if (!entry.second->Take(span, &offset)) continue;
+    const auto offset = entry.second->free.TakeSmallest(span);
+    if (!offset) continue;
     try {
-      auto block = std::make_shared<Block>(shared_from_this(), entry.second, offset, span, usable);
+      auto block = std::make_shared<Block>(shared_from_this(), entry.second, *offset, span, usable);
       block->returned = true;  // until it is published: its end must not lock
       return block;
     } catch (...) {
-      entry.second->Return(offset, span);
+      entry.second->free.Return(*offset, span);
       throw;
     }
   }
@@ -257,7 +211,7 @@ Status MemoryPool::Grow(std::size_t span) {
 
 void MemoryPool::Retire(Block& block) noexcept {
   block.returned = true;
-  block.chunk->Return(block.offset, block.span);
+  block.chunk->free.Return(block.offset, block.span);
   memory_.Retire(*block.record);
 }
 
@@ -299,7 +253,7 @@ void MemoryPool::TrimLocked(std::size_t keep_bytes) noexcept {
   RetireReached();
   std::erase_if(chunks_, [&](const auto& entry) {
     const std::size_t bytes = entry.second->block().bytes;
-    if (!entry.second->WholeFree() || usage_.reserved - bytes < keep_bytes) return false;
+    if (!entry.second->free.AllFree() || usage_.reserved - bytes < keep_bytes) return false;
     usage_.reserved -= bytes;
     return true;
   });

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <iterator>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -36,9 +36,7 @@ Status SystemFailure(const std::string& what, const std::string& name) {
 }  // namespace
 
 Arena::Arena(const ArenaOptions& options, std::size_t address_space_bytes)
-    : options_(options), address_space_bytes_(address_space_bytes) {
-  free_ranges_.emplace(0, address_space_bytes_);
-}
+    : options_(options), address_space_bytes_(address_space_bytes), free_ranges_(address_space_bytes) {}
 
 Result<std::unique_ptr<Arena>> Arena::Create(const ArenaOptions& options) {
   const std::size_t bytes =
@@ -98,87 +96,21 @@ Result<MemoryBlock> Arena::Allocate(std::size_t bytes, Pages pages) {
   if (bytes > options_.capacity_bytes) return out_of_memory("more than the capacity (SAMPAN_DEVICE_MEMORY)");
   const bool huge = pages == Pages::kHuge || (pages == Pages::kBySize && bytes > kHugePageThreshold);
   const std::size_t whole = RoundUp(bytes, kPage);
-  std::size_t offset = 0;
-  bool taken = false;
+  std::optional<std::size_t> offset;
   {
     const std::lock_guard lock(mutex_);
-    KeepNodeForReturn();
     if (whole <= options_.capacity_bytes - used_bytes_)
-      taken = TakeRange(whole, huge ? kHugePage : kPage, &offset);
-    if (taken) {
-      used_bytes_ += whole;
-    } else {
-      spare_nodes_.pop_back();
-    }
+      offset = free_ranges_.TakeNext(whole, huge ? kHugePage : kPage);
+    if (offset) used_bytes_ += whole;
   }
-  if (!taken) return out_of_memory("the capacity is used up (SAMPAN_DEVICE_MEMORY)");
-  const MemoryBlock block{user_base_ + offset, whole, static_cast<std::ptrdiff_t>(engine_base_ - user_base_),
+  if (!offset) return out_of_memory("the capacity is used up (SAMPAN_DEVICE_MEMORY)");
+  const MemoryBlock block{user_base_ + *offset, whole, static_cast<std::ptrdiff_t>(engine_base_ - user_base_),
                           static_cast<std::uint32_t>(huge ? kHugePage : kPage)};
   if (!options_.budget->TryTake(whole)) {
     Return(block);
     return out_of_memory("the host has no more memory to spare for emulated devices");
   }
   return block;
-}
-
-bool Arena::TakeRange(std::size_t bytes, std::size_t alignment, std::size_t* offset) {
-  const auto try_range = [&](auto range, std::size_t from) {
-    const auto [start, length] = *range;
-    const std::size_t aligned = RoundUp(std::max(start, from), alignment);
-    const std::size_t before = aligned - start;
-    if (length < before || length - before < bytes) return false;
-    const std::size_t behind = length - before - bytes;
-    if (before > 0) {
-      if (behind > 0) free_ranges_.emplace(aligned + bytes, behind);
-      range->second = before;
-    } else {
-      auto node = free_ranges_.extract(range);
-      node.key() = aligned + bytes;
-      node.mapped() = behind;
-      if (behind > 0) free_ranges_.insert(std::move(node));
-    }
-    *offset = aligned;
-    next_offset_ = aligned + bytes;
-    return true;
-  };
-  // From the end of the last one taken, which mostly lies inside a free range, to the end; then from the
-  // beginning.
-  auto first = free_ranges_.upper_bound(next_offset_);
-  if (first != free_ranges_.begin()) --first;
-  for (auto range = first; range != free_ranges_.end(); ++range) {
-    if (try_range(range, next_offset_)) return true;
-  }
-  for (auto range = free_ranges_.begin(); range != free_ranges_.end(); ++range) {
-    if (try_range(range, 0)) return true;
-  }
-  return false;
-}
-
-void Arena::KeepNodeForReturn() {
-  std::map<std::size_t, std::size_t> one;
-  one.emplace(0, 0);
-  spare_nodes_.push_back(one.extract(one.begin()));
-}
-
-void Arena::ReturnRange(std::size_t offset, std::size_t bytes) noexcept {
-  auto node = std::move(spare_nodes_.back());
-  spare_nodes_.pop_back();
-  const auto next = free_ranges_.lower_bound(offset);
-  if (next != free_ranges_.end() && offset + bytes == next->first) {
-    bytes += next->second;
-    node = free_ranges_.extract(next);
-  }
-  const auto behind = free_ranges_.lower_bound(offset);
-  if (behind != free_ranges_.begin()) {
-    const auto before = std::prev(behind);
-    if (before->first + before->second == offset) {
-      before->second += bytes;
-      return;
-    }
-  }
-  node.key() = offset;
-  node.mapped() = bytes;
-  free_ranges_.insert(std::move(node));
 }
 
 void Arena::Free(const MemoryBlock& block) noexcept {
@@ -191,7 +123,7 @@ void Arena::Free(const MemoryBlock& block) noexcept {
 void Arena::Return(const MemoryBlock& block) noexcept {
   const std::lock_guard lock(mutex_);
   used_bytes_ -= block.bytes;
-  ReturnRange(block.address - user_base_, block.bytes);
+  free_ranges_.Return(block.address - user_base_, block.bytes);
 }
 
 MemoryInfo Arena::Info() const {

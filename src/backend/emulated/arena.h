@@ -3,15 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "backend/api/backend.h"
 #include "backend/emulated/host_budget.h"
 #include "base/fault.h"
+#include "base/free_ranges.h"
 
 namespace sampan::emulated {
 
@@ -44,11 +43,6 @@ class Arena final : public MemorySource {
   Arena(const ArenaOptions& options, std::size_t address_space_bytes);
 
   Status Map();
-  /// Takes an aligned range out of the free ones, looking first behind the last one taken.
-  bool TakeRange(std::size_t bytes, std::size_t alignment, std::size_t* offset);
-  /// Puts a node by, so that giving a range back later needs no memory.
-  void KeepNodeForReturn();
-  void ReturnRange(std::size_t offset, std::size_t bytes) noexcept;
   void Return(const MemoryBlock& block) noexcept;
 
   const ArenaOptions options_;
@@ -58,9 +52,7 @@ class Arena final : public MemorySource {
   std::uintptr_t engine_base_ = 0;
 
   mutable std::mutex mutex_;
-  std::map<std::size_t, std::size_t> free_ranges_;                          // offset -> bytes
-  std::vector<std::map<std::size_t, std::size_t>::node_type> spare_nodes_;  // one per block handed out
-  std::size_t next_offset_ = 0;
+  FreeRanges free_ranges_;
   std::size_t used_bytes_ = 0;
 };
 
