@@ -192,14 +192,11 @@ Status AddressTable::Map(void* address, std::size_t bytes, std::shared_ptr<Physi
                                 .reservation = reservation->id(),
                                 .made_by = made_by,
                                 .backtrace = {}},
-                               std::move(piece), MemoryOrigin::kMapped);
+                               std::move(piece), MemoryOrigin::kMapped,
+                               access == MapAccess::kNone ? 0 : ~std::uint64_t{0});
     if (!known.ok()) {
       mappings_.erase(entry);
       return known.TakeStatus();
-    }
-    if (access == MapAccess::kNone) {
-      (*known)->readers.store(0);
-      (*known)->writers.store(0);
     }
   } catch (...) {
     mappings_.erase(entry);

@@ -32,7 +32,8 @@ AllocationFacts MemoryRegistry::FactsOf(AllocationFacts facts) const {
   return facts;
 }
 
-Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin) {
+Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin,
+                                            std::uint64_t devices_with_rights) {
   const std::lock_guard lock(mutex_);
   if (pages_.AnyIn(facts.address, facts.bytes)) return Overlap(facts.address, facts.bytes);
   Record& record = TakeRecord();
@@ -45,13 +46,16 @@ Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin
     throw;
   }
   record.origin = std::move(origin);
+  record.readers.store(devices_with_rights);
+  record.writers.store(devices_with_rights);
   record.Begin(*this);
   return &record;
 }
 
 Result<Allocation*> MemoryRegistry::Adopt(AllocationFacts facts, std::shared_ptr<MemoryKeeper> keeper,
-                                          MemoryOrigin origin) {
-  return Publish(FactsOf(std::move(facts)), {.kind = origin, .block = {}, .keeper = std::move(keeper)});
+                                          MemoryOrigin origin, std::uint64_t devices_with_rights) {
+  return Publish(FactsOf(std::move(facts)), {.kind = origin, .block = {}, .keeper = std::move(keeper)},
+                 devices_with_rights);
 }
 
 void MemoryRegistry::Retire(Allocation& allocation) noexcept {
@@ -178,8 +182,6 @@ void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
   if (origin.registrar != nullptr)
     origin.registrar->Unregister(reinterpret_cast<void*>(record.facts.address));
   origin.keeper = nullptr;
-  record.readers.store(~std::uint64_t{0});
-  record.writers.store(~std::uint64_t{0});
   const std::lock_guard lock(mutex_);
   unused_records_.push_back(&record);
 }

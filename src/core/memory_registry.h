@@ -54,7 +54,8 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   Status Register(const RegistrationRequest& request);
   /// Makes memory known that was made elsewhere; the keeper goes when the last use has ended. The result is
   /// the live record, for as long as the caller does not end it.
-  Result<Allocation*> Adopt(AllocationFacts facts, std::shared_ptr<MemoryKeeper> keeper, MemoryOrigin origin);
+  Result<Allocation*> Adopt(AllocationFacts facts, std::shared_ptr<MemoryKeeper> keeper, MemoryOrigin origin,
+                            std::uint64_t devices_with_rights = ~std::uint64_t{0});
   /// Ends the life of the memory that begins at the address. The code is for one that does not.
   Status End(void* address, MemoryOrigin origin, Code unknown_code);
   /// Takes an adopted, parked allocation out; what is queued on it still runs.
@@ -132,7 +133,8 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   /// Refuses a range of which a page is known.
   Status CheckUnknown(std::uintptr_t address, std::size_t bytes);
   /// Makes the memory findable. Throws std::bad_alloc with nothing changed.
-  Result<Allocation*> Publish(AllocationFacts facts, Origin origin);
+  Result<Allocation*> Publish(AllocationFacts facts, Origin origin,
+                              std::uint64_t devices_with_rights = ~std::uint64_t{0});
   Record& TakeRecord();
   /// Takes an ended record out of the map. The caller has a use of it: nothing may be let go under the lock.
   void Unpublish(Record& record) noexcept;
