@@ -123,8 +123,8 @@ class RowPrefetch {
   }
 
  private:
-  static constexpr std::size_t kRowsAhead = 64;
-  static constexpr std::size_t kBytesAhead = 32768;
+  static constexpr std::size_t kRowsAhead = 32;
+  static constexpr std::size_t kBytesAhead = 8192;
   static constexpr std::size_t kShortRun = 256;
 
   std::size_t ahead_;
@@ -152,7 +152,7 @@ constexpr std::size_t kWidestPacked = 1024;
 // For a destination without gaps: collects rows in L1 until there are lines to stream, whatever the width.
 template <typename Row>
 void PackRows(const Rows& rows) {
-  constexpr std::size_t kDrainFrom = 1024;
+  constexpr std::size_t kDrainFrom = 512;
   alignas(kLineBytes) std::array<std::byte, kDrainFrom + kWidestPacked + kLineBytes> stage;
   const LineKernels& kernels = ActiveLineKernels();
   const RowPrefetch prefetch(rows.src, rows.src_pitch, rows.width, rows.height);
@@ -178,6 +178,19 @@ void PackRows(const Rows& rows) {
     begin = 0;
   }
   std::memcpy(line + begin, stage.data() + begin, end - begin);
+  kernels.publish();
+}
+
+// For a destination without gaps that is made of whole lines: streams the rows as they are.
+void StreamRows(const Rows& rows) {
+  const LineKernels& kernels = ActiveLineKernels();
+  const RowPrefetch prefetch(rows.src, rows.src_pitch, rows.width, rows.height);
+  const std::byte* src = rows.src;
+  std::byte* dst = rows.dst;
+  for (std::size_t left = rows.height; left > 0; --left, src += rows.src_pitch, dst += rows.width) {
+    prefetch(src);
+    kernels.copy(dst, src, rows.width / kLineBytes);
+  }
   kernels.publish();
 }
 
@@ -258,7 +271,10 @@ void CopyRows(const Rows& rows, Caching caching) noexcept {
     return CopyBytes(rows.dst, rows.src, rows.width * rows.height, caching);
   }
   const bool stream = caching == Caching::kStream;
-  if (stream && dense && rows.width <= kWidestPacked) return CopyRowByRow(rows, RowWrites::kPacked);
+  if (stream && dense && rows.width <= kWidestPacked) {
+    if (rows.width % kLineBytes == 0 && LineOffset(rows.dst) == 0) return StreamRows(rows);
+    return CopyRowByRow(rows, RowWrites::kPacked);
+  }
   if (rows.width < kShortestStreamed) return CopyRowByRow(rows, RowWrites::kThroughCaches);
   CopyPieces(rows.height, caching, [&rows](std::size_t i) {
     return Segment{rows.dst + i * rows.dst_pitch, rows.src + i * rows.src_pitch, rows.width};
