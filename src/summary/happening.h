@@ -1,0 +1,111 @@
+// What happened in a program, piece by piece, as traces tell it and as the summary counts it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace sampan::summary {
+
+enum class TaskType : std::uint8_t {
+  kMemcpyAsync,
+  kMemcpy,  ///< blocking, outside every stream
+  kMemsetAsync,
+  kMemset,
+  kReduceAsync,
+  kEventRecord,
+  kEventWait,
+  kEventReset,
+  kNotifyRecord,
+  kNotifyWait,
+  kValueWrite,
+  kValueWait,
+  kHostFunction,
+  kOther,
+};
+
+enum class Form : std::uint8_t {
+  kNone,
+  kLinear,
+  kRows,
+  kBatch,
+  kDescriptor,
+  kOffset,
+  kCaptured,
+  kFill,
+  kReduce
+};
+
+enum class Operation : std::uint8_t {
+  kNone,
+  kHostToHost,
+  kHostToDevice,
+  kDeviceToHost,
+  kDeviceToDevice,
+  kFill
+};
+
+enum class Path : std::uint8_t { kNone, kEngine, kShared, kAtOnce, kBlocking, kBatchCall, kKernel, kStaged };
+
+enum class Memory : std::uint8_t { kNone, kPageable, kPinned, kDevice };
+
+/// What a call waits for.
+enum class Awaited : std::uint8_t { kNothing, kStream, kEvent, kDevice };
+
+enum class WaitReason : std::uint8_t { kQueueFull, kPageable };
+
+/// The words that a trace has for them.
+std::string_view Describe(TaskType type);
+std::string_view Describe(Form form);
+std::string_view Describe(Operation operation);
+std::string_view Describe(Path path);
+std::string_view Describe(Memory memory);
+std::string_view Describe(Awaited awaited);
+std::string_view Describe(WaitReason reason);
+
+/// The other way round; nothing for a word that is none of theirs.
+template <typename Enum>
+std::optional<Enum> Parse(std::string_view word);
+
+/// A task that is over. Times are nanoseconds of one clock.
+struct Task {
+  TaskType type = TaskType::kOther;
+  Form form = Form::kNone;
+  Operation operation = Operation::kNone;
+  Path path = Path::kNone;
+  Memory dst = Memory::kNone, src = Memory::kNone;
+  bool discarded = false;
+  bool asynchronous_call = false;  ///< by a call that would not have had to block
+  bool timed = true;               ///< whether begin and end are those of the work itself
+  std::int32_t device = 0;
+  std::int64_t stream = -1;  ///< -1: none
+  std::uint64_t thread = 0;  ///< whose call it was; 0 when unknown
+  std::uint64_t bytes = 0;
+  std::uint64_t entries = 1;
+  std::int64_t submitted_ns = 0, begin_ns = 0, end_ns = 0;
+};
+
+/// A public call that has returned.
+struct Call {
+  std::string_view name;  ///< without the area in front
+  std::uint64_t thread = 0;
+  std::int32_t code = 0;
+  Awaited awaited = Awaited::kNothing;
+  std::int64_t begin_ns = 0, end_ns = 0;
+};
+
+/// A wait of the host inside of a call that was not for waiting.
+struct Wait {
+  WaitReason reason = WaitReason::kQueueFull;
+  std::uint64_t thread = 0;
+  std::int64_t begin_ns = 0, end_ns = 0;
+};
+
+/// How many tasks a stream had, at some time.
+struct Depth {
+  std::int32_t device = 0;
+  std::uint32_t stream = 0;
+  std::uint64_t tasks = 0;
+};
+
+}  // namespace sampan::summary

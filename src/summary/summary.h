@@ -1,0 +1,95 @@
+// Counts what a program copied and says what is plainly slow; the same for a live program, a trace and a replay.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "summary/happening.h"
+
+namespace sampan::summary {
+
+/// One row of the table: copies of one kind that went one way.
+struct Row {
+  Operation operation = Operation::kNone;
+  Path path = Path::kNone;
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t time_ns = 0;  ///< the sum of their durations
+  bool timed = true;         ///< false: the device's own times are not known
+
+  /// 10^9 bytes a second; 0 when there was no time.
+  double gigabytes_per_second() const {
+    return time_ns > 0 ? static_cast<double>(bytes) / static_cast<double>(time_ns) : 0;
+  }
+};
+
+/// The whole summary, ready to be shown.
+struct Report {
+  std::vector<Row> rows;  ///< by operation, then by path
+  std::uint64_t pageable_copies = 0;          ///< asynchronous calls with pageable memory
+  std::uint64_t pageable_copies_blocked = 0;  ///< of those, the ones that had to wait or copy before returning
+  std::uint64_t deepest_queue = 0;
+  std::int32_t deepest_queue_device = 0;
+  std::uint32_t deepest_queue_stream = 0;
+  std::int64_t host_wait_ns = 0;       ///< all of the next three
+  std::int64_t synchronize_ns = 0;     ///< in calls that wait for the device
+  std::int64_t queue_full_ns = 0;      ///< in submissions to a full stream
+  std::int64_t pageable_wait_ns = 0;   ///< in copies with pageable memory, for the stream before them
+  std::uint64_t calls = 0;             ///< public calls of any kind
+  std::uint64_t failed_calls = 0;
+  std::int64_t span_ns = 0;            ///< from the first to the last thing that happened
+  std::vector<std::string> advice;     ///< a sentence or two each, with the figures that show it
+};
+
+/// Takes what happened in any order, though advice about what came one after the other wants the tasks of a
+/// stream in the order of their submission. Memory grows with the number of streams only. Not thread-safe.
+class Summary {
+ public:
+  void Add(const Task& task);
+  void Add(const Call& call);
+  void Add(const Wait& wait);
+  void Add(const Depth& depth);
+
+  Report MakeReport() const;
+
+ private:
+  /// Short copies one after the other on one stream.
+  struct Run {
+    std::uint64_t copies = 0, bytes = 0;
+    std::int64_t last_submitted_ns = 0;
+    Operation operation = Operation::kNone;
+  };
+  struct StreamFacts {
+    Run run;
+    std::uint64_t run_copies = 0, run_bytes = 0, longest_run = 0;  // of runs that are long enough
+    Operation run_operation = Operation::kNone;                    // of the longest
+    std::uint64_t copies = 0;
+    std::int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
+    std::array<std::int64_t, 6> busy_ns{};  // by operation
+  };
+  struct PageableFacts {
+    std::uint64_t copies = 0, bytes = 0;
+    std::int64_t time_ns = 0;
+  };
+
+  void NoteTime(std::int64_t begin_ns, std::int64_t end_ns);
+  void NoteStream(const Task& task);
+  void AdviseBatch(Report& report) const;
+  void AdvisePinned(Report& report) const;
+  void AdviseSecondStream(Report& report) const;
+
+  std::map<std::pair<Operation, Path>, Row> rows_;
+  std::map<std::pair<std::int32_t, std::int64_t>, StreamFacts> streams_;
+  PageableFacts pageable_, pinned_;
+  Report counted_;
+  std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;
+};
+
+/// The table and the advice as text, for a terminal.
+std::string Text(const Report& report);
+
+}  // namespace sampan::summary
