@@ -1,7 +1,7 @@
-// Counts what a program copied and says what is plainly slow; the same for a live program, a trace and a replay.
+// Counts what a program copied and says what is plainly slow; the same for a live program, a trace and a
+// replay.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -29,20 +29,21 @@ struct Row {
 
 /// The whole summary, ready to be shown.
 struct Report {
-  std::vector<Row> rows;  ///< by operation, then by path
-  std::uint64_t pageable_copies = 0;          ///< asynchronous calls with pageable memory
-  std::uint64_t pageable_copies_blocked = 0;  ///< of those, the ones that had to wait or copy before returning
+  std::vector<Row> rows;              ///< by operation, then by path
+  std::uint64_t pageable_copies = 0;  ///< asynchronous calls with pageable memory
+  std::uint64_t pageable_copies_blocked =
+      0;  ///< of those, the ones that had to wait or copy before returning
   std::uint64_t deepest_queue = 0;
   std::int32_t deepest_queue_device = 0;
   std::uint32_t deepest_queue_stream = 0;
-  std::int64_t host_wait_ns = 0;       ///< all of the next three
-  std::int64_t synchronize_ns = 0;     ///< in calls that wait for the device
-  std::int64_t queue_full_ns = 0;      ///< in submissions to a full stream
-  std::int64_t pageable_wait_ns = 0;   ///< in copies with pageable memory, for the stream before them
-  std::uint64_t calls = 0;             ///< public calls of any kind
+  std::int64_t host_wait_ns = 0;      ///< all of the next three
+  std::int64_t synchronize_ns = 0;    ///< in calls that wait for the device
+  std::int64_t queue_full_ns = 0;     ///< in submissions to a full stream
+  std::int64_t pageable_wait_ns = 0;  ///< in copies with pageable memory, for the stream before them
+  std::uint64_t calls = 0;            ///< public calls of any kind
   std::uint64_t failed_calls = 0;
-  std::int64_t span_ns = 0;            ///< from the first to the last thing that happened
-  std::vector<std::string> advice;     ///< a sentence or two each, with the figures that show it
+  std::int64_t span_ns = 0;         ///< from the first to the last thing that happened
+  std::vector<std::string> advice;  ///< a sentence or two each, with the figures that show it
 };
 
 /// Takes what happened in any order, though advice about what came one after the other wants the tasks of a
@@ -60,36 +61,36 @@ class Summary {
   /// Short copies one after the other on one stream.
   struct Run {
     std::uint64_t copies = 0, bytes = 0;
-    std::int64_t last_submitted_ns = 0;
+    std::int64_t first_ns = 0, last_ns = 0;  // of submission
     Operation operation = Operation::kNone;
   };
   struct StreamFacts {
-    Run run;
-    std::uint64_t run_copies = 0, run_bytes = 0, longest_run = 0;  // of runs that are long enough
-    Operation run_operation = Operation::kNone;                    // of the longest
-    std::uint64_t copies = 0;
-    std::int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
-    std::array<std::int64_t, 6> busy_ns{};  // by operation
+    Run current;
+    std::uint64_t longest_run = 0;
+    Run runs;  ///< all that were long enough, together; first_ns is 0, last_ns the time that they took
+    std::int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;  ///< of copies
+    std::int64_t in_ns = 0, out_ns = 0;                     ///< of copies to the device and back
   };
-  struct PageableFacts {
+  struct Volume {
     std::uint64_t copies = 0, bytes = 0;
     std::int64_t time_ns = 0;
   };
 
   void NoteTime(std::int64_t begin_ns, std::int64_t end_ns);
   void NoteStream(const Task& task);
+  static void CloseRun(StreamFacts& stream);
   void AdviseBatch(Report& report) const;
   void AdvisePinned(Report& report) const;
   void AdviseSecondStream(Report& report) const;
 
   std::map<std::pair<Operation, Path>, Row> rows_;
   std::map<std::pair<std::int32_t, std::int64_t>, StreamFacts> streams_;
-  PageableFacts pageable_, pinned_;
+  Volume pageable_, pinned_;  // copies between host and device, by the host's memory
   Report counted_;
   std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;
 };
 
 /// The table and the advice as text, for a terminal.
-std::string Text(const Report& report);
+std::string TerminalText(const Report& report);
 
 }  // namespace sampan::summary

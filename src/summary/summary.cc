@@ -1,0 +1,115 @@
+// Counts what a program copied.
+#include "summary/summary.h"
+
+#include <algorithm>
+
+namespace sampan::summary {
+namespace {
+
+/// Copies up to this size are worth merging, when they come this close to one another and so many in a row.
+constexpr std::uint64_t kShortBytes = 16 << 10;
+constexpr std::int64_t kCloseNs = 20'000;
+constexpr std::uint64_t kLongRun = 32;
+
+bool BetweenHostAndDevice(Operation operation) {
+  return operation == Operation::kHostToDevice || operation == Operation::kDeviceToHost;
+}
+
+}  // namespace
+
+void Summary::NoteTime(std::int64_t begin_ns, std::int64_t end_ns) {
+  first_ns_ = std::min(first_ns_, begin_ns);
+  last_ns_ = std::max(last_ns_, end_ns);
+}
+
+void Summary::Add(const Task& task) {
+  NoteTime(task.submitted_ns, task.end_ns);
+  if (task.form == Form::kNone || task.discarded) return;
+  Row& row = rows_[{task.operation, task.path}];
+  row.operation = task.operation;
+  row.path = task.path;
+  row.calls += 1;
+  row.bytes += task.bytes;
+  row.time_ns += task.end_ns - task.begin_ns;
+  row.timed = row.timed && task.timed;
+  const bool pageable = task.dst == Memory::kPageable || task.src == Memory::kPageable;
+  if (pageable && task.asynchronous_call) {
+    counted_.pageable_copies += 1;
+    if (task.path == Path::kBlocking || task.path == Path::kStaged) counted_.pageable_copies_blocked += 1;
+  }
+  if (BetweenHostAndDevice(task.operation) && task.timed) {
+    Volume& volume = pageable ? pageable_ : pinned_;
+    volume.copies += 1;
+    volume.bytes += task.bytes;
+    volume.time_ns += task.end_ns - task.begin_ns;
+  }
+  if (task.stream >= 0) NoteStream(task);
+}
+
+void Summary::NoteStream(const Task& task) {
+  StreamFacts& stream = streams_[{task.device, task.stream}];
+  const std::int64_t time_ns = task.end_ns - task.begin_ns;
+  if (task.timed && BetweenHostAndDevice(task.operation)) {
+    stream.begin_ns = std::min(stream.begin_ns, task.begin_ns);
+    stream.end_ns = std::max(stream.end_ns, task.end_ns);
+    (task.operation == Operation::kHostToDevice ? stream.in_ns : stream.out_ns) += time_ns;
+  }
+  const bool is_short =
+      task.form == Form::kLinear && task.bytes <= kShortBytes && BetweenHostAndDevice(task.operation);
+  Run& run = stream.current;
+  if (!is_short || task.operation != run.operation || task.submitted_ns - run.last_ns > kCloseNs) {
+    CloseRun(stream);
+    if (!is_short) return;
+    run.first_ns = task.submitted_ns;
+    run.operation = task.operation;
+  }
+  run.copies += 1;
+  run.bytes += task.bytes;
+  run.last_ns = std::max(run.last_ns, task.submitted_ns);
+}
+
+void Summary::CloseRun(StreamFacts& stream) {
+  const Run run = std::exchange(stream.current, Run());
+  if (run.copies < kLongRun) return;
+  stream.runs.copies += run.copies;
+  stream.runs.bytes += run.bytes;
+  stream.runs.last_ns += run.last_ns - run.first_ns;
+  if (run.copies > stream.longest_run) {
+    stream.longest_run = run.copies;
+    stream.runs.operation = run.operation;
+  }
+}
+
+void Summary::Add(const Call& call) {
+  NoteTime(call.begin_ns, call.end_ns);
+  counted_.calls += 1;
+  if (call.code != 0) counted_.failed_calls += 1;
+  if (call.awaited != Awaited::kNothing) counted_.synchronize_ns += call.end_ns - call.begin_ns;
+}
+
+void Summary::Add(const Wait& wait) {
+  NoteTime(wait.begin_ns, wait.end_ns);
+  (wait.reason == WaitReason::kQueueFull ? counted_.queue_full_ns : counted_.pageable_wait_ns) +=
+      wait.end_ns - wait.begin_ns;
+}
+
+void Summary::Add(const Depth& depth) {
+  if (depth.tasks <= counted_.deepest_queue) return;
+  counted_.deepest_queue = depth.tasks;
+  counted_.deepest_queue_device = depth.device;
+  counted_.deepest_queue_stream = depth.stream;
+}
+
+Report Summary::MakeReport() const {
+  Report report = counted_;
+  for (const auto& [key, row] : rows_)
+    report.rows.push_back(row);
+  report.host_wait_ns = report.synchronize_ns + report.queue_full_ns + report.pageable_wait_ns;
+  report.span_ns = last_ns_ > first_ns_ ? last_ns_ - first_ns_ : 0;
+  AdviseBatch(report);
+  AdvisePinned(report);
+  AdviseSecondStream(report);
+  return report;
+}
+
+}  // namespace sampan::summary

@@ -1,0 +1,69 @@
+// The summary as text, for a terminal.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "summary/quantity_text.h"
+#include "summary/summary.h"
+
+namespace sampan::summary {
+namespace {
+
+constexpr std::size_t kColumns = 6;
+using Cells = std::array<std::string, kColumns>;
+
+/// Words to the left, numbers to the right.
+std::string Table(const std::vector<Cells>& lines) {
+  std::array<std::size_t, kColumns> widths{};
+  for (const Cells& line : lines) {
+    for (std::size_t i = 0; i < kColumns; ++i)
+      widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string text;
+  for (const Cells& line : lines) {
+    text += ' ';
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      const std::string blanks(widths[i] - line[i].size(), ' ');
+      text += Text(" ", i < 2 ? line[i] : blanks, i < 2 ? blanks : line[i], i + 1 < kColumns ? " " : "");
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string TerminalText(const Report& report) {
+  std::string text = Text("Sampan summary: ", report.calls, " calls in ", TimeText(report.span_ns));
+  if (report.failed_calls != 0) text += Text(", ", report.failed_calls, " of them failed");
+  text += '\n';
+  if (report.rows.empty()) return text + "  nothing was copied\n";
+  std::vector<Cells> lines = {{"operation", "path", "copies", "bytes", "time", "bandwidth"}};
+  for (const Row& row : report.rows) {
+    lines.push_back({std::string(Describe(row.operation)), std::string(Describe(row.path)), Text(row.calls),
+                     BytesText(static_cast<double>(row.bytes)), row.timed ? TimeText(row.time_ns) : "-",
+                     row.timed ? RateText(row.bytes, row.time_ns) : "-"});
+  }
+  text += Table(lines);
+  if (report.pageable_copies != 0) {
+    text += Text("  asynchronous copies with pageable memory: ", report.pageable_copies, ", of which ",
+                 report.pageable_copies_blocked, " (",
+                 PercentText(static_cast<double>(report.pageable_copies_blocked),
+                             static_cast<double>(report.pageable_copies)),
+                 ") blocked the host\n");
+  }
+  if (report.deepest_queue != 0) {
+    text += Text("  deepest queue: ", report.deepest_queue, " tasks (device ", report.deepest_queue_device,
+                 ", stream ", report.deepest_queue_stream, ")\n");
+  }
+  text += Text("  the host waited ", TimeText(report.host_wait_ns), ": ", TimeText(report.synchronize_ns),
+               " synchronising, ", TimeText(report.queue_full_ns), " for room in full queues, ",
+               TimeText(report.pageable_wait_ns), " before copies with pageable memory\n");
+  for (const std::string& advice : report.advice)
+    text += Text("  advice: ", advice, "\n");
+  return text;
+}
+
+}  // namespace sampan::summary
