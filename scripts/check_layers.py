@@ -13,15 +13,16 @@ import sys
 # Layer -> what it may include besides itself. <acl> and <hccl> are the public headers under include/.
 LAYERS = {
     "base": set(),
-    "backend/api": {"base"},
-    "core": {"base", "backend/api"},
-    "backend/emulated": {"base", "backend/api"},
-    "backend/cuda": {"base", "backend/api"},
-    "backend/ucx": {"base", "backend/api"},
+    "summary": {"base"},
+    "trace": {"base", "summary"},
+    "backend/api": {"base", "trace"},
+    "core": {"base", "trace", "backend/api"},
+    "backend/emulated": {"base", "trace", "backend/api"},
+    "backend/cuda": {"base", "trace", "backend/api"},
+    "backend/ucx": {"base", "trace", "backend/api"},
     "check": {"base", "core"},
-    "trace": {"base", "core"},
     "process": {"base", "backend/api", "backend/emulated", "backend/cuda", "backend/ucx", "core", "check", "trace"},
-    "acl": {"base", "core", "process", "<acl>"},
+    "acl": {"base", "trace", "core", "process", "<acl>"},
     "hccl": {"base", "<acl>", "<hccl>"},
 }
 ENVIRONMENT_READER = "base/environment.cc"

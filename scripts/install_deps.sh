@@ -6,7 +6,7 @@
 # --list prints the packages and installs nothing.
 set -euo pipefail
 
-build=(g++ binutils cmake ninja-build make pkg-config python3 nlohmann-json3-dev libcli11-dev)
+build=(g++ binutils cmake ninja-build make pkg-config python3 nlohmann-json3-dev libcli11-dev zlib1g-dev)
 test=(git libgtest-dev libbenchmark-dev dpkg-dev)
 lint=(clang libclang-rt-dev clang-format clang-tidy gcovr)
 

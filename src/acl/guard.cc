@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "base/log.h"
+#include "process/process.h"
 #include "process/thread_state.h"
 
 namespace sampan::acl {
@@ -64,6 +65,11 @@ void Remember(const char* function, const Error& error) {
 }
 
 }  // namespace
+
+void BeginTracedCall(trace::Call& call) noexcept {
+  process::StartTrace();
+  if (trace::On()) trace::BeginCall(call);
+}
 
 aclError Report(const char* function, const Error& error) noexcept {
   try {

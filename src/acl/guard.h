@@ -9,6 +9,7 @@
 #include "acl/acl_rt.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "trace/trace.h"
 
 namespace sampan::acl {
 
@@ -17,9 +18,11 @@ namespace sampan::acl {
 aclError Report(const char* function, const Error& error) noexcept;
 aclError ReportException(const char* function, Code code, const char* what) noexcept;
 
-/// Runs the body of a public function; failures and exceptions become codes.
+/// Begins the trace of a call; the first one looks whether there is to be a trace.
+void BeginTracedCall(trace::Call& call) noexcept;
+
 template <typename Body>
-aclError Guard(const char* function, Body body) noexcept {
+aclError RunGuarded(const char* function, Body& body) noexcept {
   try {
     const Status status = body();
     return status.ok() ? ACL_SUCCESS : Report(function, status.error());
@@ -28,6 +31,18 @@ aclError Guard(const char* function, Body body) noexcept {
   } catch (const std::exception& exception) {
     return ReportException(function, Code::kInternalAcl, exception.what());
   }
+}
+
+/// Runs the body of a public function; failures and exceptions become codes.
+template <typename Body>
+aclError Guard(const char* function, Body body) noexcept {
+  trace::Call call;
+  if (trace::mode.load(std::memory_order_relaxed) != trace::Mode::kOff) [[unlikely]]
+    BeginTracedCall(call);
+  const aclError code = RunGuarded(function, body);
+  if (call.begin_ns != 0) [[unlikely]]
+    trace::EndCall(call, function, code);
+  return code;
 }
 
 /// The argument checks of the outermost layer, by which nothing but 100000 is answered.

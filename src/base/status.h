@@ -55,6 +55,7 @@ class [[nodiscard]] Result {
   T& operator*() { return value(); }
   T* operator->() { return &value(); }
   Code code() const { return status_.code(); }
+  const Error& error() const { return status_.error(); }
   /// The failure, handed on; only after ok() was false.
   Status TakeStatus() { return std::move(status_); }
 

@@ -9,7 +9,7 @@ namespace sampan {
 
 Result<std::shared_ptr<Context>> Context::Create(Device& device, bool primary) {
   std::shared_ptr<Context> context(new Context(device, primary));
-  auto stream = device.CreateStream(context->failure_, {});
+  auto stream = device.CreateStream(context->failure_, {.of_context = true});
   if (!stream.ok()) return stream.TakeStatus();
   context->default_stream_ = std::move(*stream);
   return context;
@@ -57,6 +57,7 @@ Status Context::Synchronize(Deadline deadline) {
     Status status = stream->Synchronize(deadline);
     if (!status.ok() && first.ok()) first = std::move(status);
   }
+  if (trace::On()) trace::NoteAwaited(summary::Awaited::kDevice, device_.id(), 0, 0);
   return first;
 }
 

@@ -14,17 +14,30 @@ Status CheckStreamContext(const CopyTarget& target) {
           Text("stream ", target.TheStream().id(), " belongs to another context than the calling thread's")};
 }
 
+namespace {
+
+/// Before a copy with pageable memory: everything in the stream is over then.
+Status Drain(Stream& stream) {
+  const trace::HostWait traced(summary::WaitReason::kPageable, stream.label());
+  return stream.Synchronize(kNever);
+}
+
+}  // namespace
+
 Status SubmitPlan(const CopyTarget& target, Result<Plan>&& plan) {
   if (!plan.ok()) return plan.TakeStatus();
   switch (plan->timing) {
     case Timing::kNothing:
       return {};
     case Timing::kDrainThenNow:
-      if (Status drained = target.TheStream().Synchronize(kNever); !drained.ok()) return drained;
-      return RunPlan(*target.context, std::move(plan));
+      if (Status drained = Drain(target.TheStream()); !drained.ok()) return drained;
+      return RunPlan(*target.context, std::move(plan),
+                     {true, target.TheStream().label(),
+                      "pageable host memory: the call waits for its stream and copies before it returns"});
     case Timing::kNow:
       if (Status own = CheckStreamContext(target); !own.ok()) return own;
-      return RunPlan(*target.context, std::move(plan));
+      return RunPlan(*target.context, std::move(plan),
+                     {true, target.TheStream().label(), "host memory: done before the call returns"});
     case Timing::kQueued:
       break;
   }
@@ -32,11 +45,12 @@ Status SubmitPlan(const CopyTarget& target, Result<Plan>&& plan) {
   return target.TheStream().Enqueue(std::move(plan->task));
 }
 
-Status RunPlan(const Context& context, Result<Plan>&& plan) {
+Status RunPlan(const Context& context, Result<Plan>&& plan, const BlockingReason& reason) {
   if (!plan.ok()) return plan.TakeStatus();
   if (plan->timing == Timing::kNothing) return {};
   auto device = context.device().Open();
   if (!device.ok()) return device.TakeStatus();
+  if (trace::On()) return RunTraced(**device, context.device().id(), std::move(plan->task), reason);
   return (*device)->RunNow(std::move(plan->task));
 }
 

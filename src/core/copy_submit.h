@@ -7,6 +7,7 @@
 #include "core/context.h"
 #include "core/copy_plan.h"
 #include "core/stream.h"
+#include "core/task_trace.h"
 
 namespace sampan {
 
@@ -24,7 +25,7 @@ Status CheckStreamContext(const CopyTarget& target);
 /// For the asynchronous calls: as the plan's timing says.
 Status SubmitPlan(const CopyTarget& target, Result<Plan>&& plan);
 
-/// For the blocking calls: done on return, outside every stream.
-Status RunPlan(const Context& context, Result<Plan>&& plan);
+/// For the blocking calls: done on return, outside every stream. The reason is for traces.
+Status RunPlan(const Context& context, Result<Plan>&& plan, const BlockingReason& reason = {});
 
 }  // namespace sampan

@@ -29,6 +29,12 @@ Result<std::uint32_t> Event::Id() {
   return id_->id();
 }
 
+std::uint32_t Event::TraceId() {
+  if (!trace::On()) return 0;
+  const std::lock_guard lock(mutex_);
+  return id_ ? id_->id() : 0;
+}
+
 Status Event::CheckRecorded() {
   return Latest() ? Status() : Status(Code::kInternalError, "the event was never recorded");
 }
@@ -37,6 +43,7 @@ Status Event::Record(Stream& stream) {
   if (auto id = Id(); !id.ok()) return id.TakeStatus();
   if (shared_ != nullptr) return shared_->Record(stream);
   auto mark = std::make_shared<Mark>();
+  const trace::About about(summary::TaskType::kEventRecord, TraceId());
   auto point = stream.EnqueueWithPoint(MarkTask{mark});
   if (!point.ok()) return point.TakeStatus();
   const std::lock_guard lock(mutex_);
@@ -55,6 +62,7 @@ Status Event::WaitIn(Stream& stream, Deadline deadline) {
   }
   const auto recording = Latest();
   if (!recording) return {};
+  const trace::About about(summary::TaskType::kEventWait, TraceId());
   auto point = stream.EnqueueWithPoint(WaitTask{recording->point, deadline});
   if (!point.ok()) return point.TakeStatus();
   if (generation_ == EventGeneration::kEx) return {};
@@ -69,6 +77,7 @@ Status Event::Reset(Stream& stream) {
     return {Code::kFeatureNotSupport,
             "the event cannot be reset: made by aclrtCreateEventExWithFlag, or without ACL_EVENT_SYNC"};
   }
+  const trace::About about(summary::TaskType::kEventReset, TraceId());
   auto point = stream.EnqueueWithPoint(MarkTask{std::make_shared<Mark>()});
   if (!point.ok()) return point.TakeStatus();
   const std::lock_guard lock(mutex_);
@@ -77,6 +86,7 @@ Status Event::Reset(Stream& stream) {
 }
 
 Status Event::Synchronize(Deadline deadline) {
+  if (trace::On()) trace::NoteAwaited(summary::Awaited::kEvent, 0, TraceId(), 0);
   if (shared_ != nullptr) return shared_->Synchronize(deadline);
   const auto recording = Latest();
   if (!recording || recording->point.Wait(deadline)) return {};

@@ -65,6 +65,8 @@ class Event {
 
   bool CanSync() const { return (flags_ & (EventFlags::kSync | EventFlags::kInnerSync)) != 0; }
   std::optional<Recording> Latest();
+  /// Its number while there is a trace.
+  std::uint32_t TraceId();
 
   const EventGeneration generation_;
   const std::uint32_t flags_;

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/backtrace.h"
+#include "trace/trace.h"
 
 namespace sampan {
 namespace {
@@ -13,6 +14,17 @@ namespace {
 Status Overlap(std::uintptr_t address, std::size_t bytes) {
   return {Code::kHostMemoryAlreadyRegistered,
           Text("[", Hex(address), ", +", bytes, " bytes] overlaps memory that is already known")};
+}
+
+trace::MemoryRecord TraceRecord(const AllocationFacts& facts, std::uint8_t flags) {
+  const bool on_device = facts.place.on_device();
+  return {.head = {.flags = flags},
+          .allocation = facts.serial,
+          .bytes = facts.asked_bytes,
+          .address = facts.address,
+          .call = facts.made_by,
+          .memory = on_device ? summary::Memory::kDevice : summary::Memory::kPinned,
+          .device = facts.place.device};
 }
 
 }  // namespace
@@ -34,7 +46,7 @@ AllocationFacts MemoryRegistry::FactsOf(AllocationFacts facts) const {
 
 Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin,
                                             std::uint64_t devices_with_rights) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (pages_.AnyIn(facts.address, facts.bytes)) return Overlap(facts.address, facts.bytes);
   Record& record = TakeRecord();
   record.facts = std::move(facts);
@@ -48,7 +60,10 @@ Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin
   record.origin = std::move(origin);
   record.readers.store(devices_with_rights);
   record.writers.store(devices_with_rights);
+  const trace::MemoryRecord traced = TraceRecord(record.facts, 0);
   record.Begin(*this);
+  lock.unlock();
+  if (trace::On()) trace::NoteMemory(traced);
   return &record;
 }
 
@@ -163,6 +178,7 @@ void MemoryRegistry::EndAllOf(std::int32_t device) noexcept {
 }
 
 void MemoryRegistry::Unpublish(Record& record) noexcept {
+  if (trace::On()) trace::NoteMemory(TraceRecord(record.facts, trace::MemoryRecord::kFreed));
   {
     const std::lock_guard lock(mutex_);
     pages_.Erase(record);

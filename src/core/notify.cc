@@ -5,6 +5,7 @@
 
 #include "base/futex.h"
 #include "base/text.h"
+#include "trace/trace.h"
 
 namespace sampan {
 namespace {
@@ -54,10 +55,12 @@ std::shared_ptr<SleepWord> Notify::SharedWord() const {
 }
 
 Status Notify::Record(Stream& stream) const {
+  const trace::About about(summary::TaskType::kNotifyRecord, id());
   return stream.Enqueue(EffectTask{std::make_shared<RecordEffect>(SharedWord())});
 }
 
 Status Notify::WaitIn(Stream& stream, std::chrono::nanoseconds limit) const {
+  const trace::About about(summary::TaskType::kNotifyWait, id());
   return stream.Enqueue(GateTask{std::make_shared<NotifyGate>(SharedWord(), id()), limit});
 }
 

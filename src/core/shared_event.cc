@@ -13,6 +13,7 @@
 
 #include "base/futex.h"
 #include "base/text.h"
+#include "trace/trace.h"
 
 namespace sampan {
 namespace {
@@ -93,6 +94,7 @@ Status SharedEvent::Record(Stream& stream) {
   const std::lock_guard lock(mutex_);
   shared->recorder.store(static_cast<std::uint64_t>(::getpid()));
   const std::uint64_t recording = shared->recorded.fetch_add(1) + 1;
+  const trace::About about(summary::TaskType::kEventRecord, shared->number);
   auto point = stream.EnqueueWithPoint(EffectTask{std::make_shared<RecordEffect>(shared, recording)});
   if (!point.ok()) {
     static_cast<void>(RecordEffect(shared, recording).Apply());  // nobody may wait for it
@@ -107,6 +109,7 @@ Status SharedEvent::WaitIn(Stream& stream, std::chrono::nanoseconds limit) const
   const auto shared = cell();
   const std::uint64_t recording = shared->recorded.load();
   if (recording == 0) return {};
+  const trace::About about(summary::TaskType::kEventWait, shared->number);
   return stream.Enqueue(GateTask{std::make_shared<EventGate>(shared, recording), limit});
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "core/task_trace.h"
 
 namespace sampan {
 
@@ -35,20 +36,24 @@ Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
   auto queue = device.CreateQueue(*stream);
   if (!queue.ok()) return queue.TakeStatus();
   stream->queue_ = std::move(*queue);
+  stream->queue_->label = {trace::NextQueueNumber(), static_cast<std::int32_t>(options.device), stream->id()};
+  if (trace::On()) trace::NoteStream(stream->label(), options.of_context ? trace::StreamRecord::kDefault : 0);
   return stream;
 }
 
-Status Stream::Enqueue(Task&& task) {
+Result<std::uint64_t> Stream::Submit(Task&& task) {
   if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
   NoteSubmitter();
-  auto value = queue_->Submit(std::move(task));
+  return trace::On() ? SubmitTraced(*queue_, std::move(task)) : queue_->Submit(std::move(task));
+}
+
+Status Stream::Enqueue(Task&& task) {
+  auto value = Submit(std::move(task));
   return value.ok() ? Status() : value.TakeStatus();
 }
 
 Result<Point> Stream::EnqueueWithPoint(Task&& task) {
-  if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
-  NoteSubmitter();
-  auto value = queue_->Submit(std::move(task));
+  auto value = Submit(std::move(task));
   if (!value.ok()) return value.TakeStatus();
   return Point{queue_->timeline(), *value};
 }
@@ -59,6 +64,9 @@ Point Stream::Last() const {
 
 Status Stream::Synchronize(Deadline deadline, Code timeout_code) {
   const std::uint64_t aborts_before = aborts_.load();
+  if (trace::On()) {
+    trace::NoteAwaited(summary::Awaited::kStream, label().device, id(), queue_->submitted());
+  }
   if (!Last().Wait(deadline)) {
     return {timeout_code, Text("stream ", id(), " still has work after the time limit")};
   }
@@ -82,6 +90,7 @@ void Stream::Abort() {
 
 void Stream::Close() {
   queue_->Close();
+  if (trace::On()) trace::NoteStream(label(), trace::StreamRecord::kDestroyed);
   const std::lock_guard lock(mutex_);
   id_lease_.reset();
 }

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "core/id_pool.h"
 #include "core/state_callbacks.h"
+#include "trace/trace.h"
 
 namespace sampan {
 
@@ -37,6 +38,7 @@ struct StreamOptions {
   std::uint32_t flags = 0;
   FailureReports* reports = nullptr;  ///< who is told of failed tasks
   std::uint32_t device = 0;
+  bool of_context = false;  ///< a context's own
 };
 
 /// Thread-safe. Shared by its context and by calls in progress; ended with Close.
@@ -54,7 +56,8 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   Result<Point> EnqueueWithPoint(Task&& task);
   /// The queue's, where nobody has to be told of anything.
   bool TryCopyAtOnce(const Segment& segment) {
-    return !context_failure_->is_set() && !FailuresReported() && queue_->TryCopyAtOnce(segment);
+    return !trace::On() && !context_failure_->is_set() && !FailuresReported() &&
+           queue_->TryCopyAtOnce(segment);
   }
   /// Waits for everything queued so far and reports, once, what failed. The code is for a deadline that is
   /// over.
@@ -75,6 +78,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   const Timeline* timeline() const { return queue_->timeline().get(); }
 
   std::uint32_t id() const { return id_; }
+  const trace::QueueLabel& label() const { return queue_->label; }
   /// What the streams of one context have in common.
   const std::shared_ptr<StickyFailure>& context_failure() const { return context_failure_; }
   std::uint32_t priority() const { return options_.priority; }
@@ -90,6 +94,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
  private:
   Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id);
 
+  Result<std::uint64_t> Submit(Task&& task);
   bool OnTaskFailed(std::uint64_t value, Status failure) noexcept override;
   bool FailuresReported() const { return options_.reports != nullptr && options_.reports->any(); }
   void NoteSubmitter() {

@@ -15,6 +15,8 @@
 #include "base/text.h"
 #include "process/fault_report.h"
 #include "process/settings.h"
+#include "trace/session.h"
+#include "trace/trace.h"
 
 namespace sampan::process {
 namespace {
@@ -42,9 +44,31 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
        .faults = &Faults()}));
 }
 
+/// The settings as they were at the first call, with the trace that they ask for on its way. Leaked on
+/// purpose, like the runtime.
+Result<Settings>& StartedSettings() {
+  static auto& settings = *new Result<Settings>([]() -> Result<Settings> {
+    auto read = ReadSettings();
+    Status started = trace::Start(
+        read.ok() ? trace::Options{.file = read->trace,
+                                   .summary = read->summary,
+                                   .backend = std::string(Describe(read->backend)),
+                                   .profile = Text(read->profile.chip, ",", read->profile.release)}
+                  : trace::Options());
+    if (read.ok() && !started.ok()) return started;
+    return read;
+  }());
+  return settings;
+}
+
+/// After everything that the program itself does at its end.
+[[gnu::destructor]] void FinishTrace() {
+  trace::Finish();
+}
+
 Result<Runtime*> MakeRuntime() {
-  auto settings = ReadSettings();
-  if (!settings.ok()) return settings.TakeStatus();
+  auto& settings = StartedSettings();
+  if (!settings.ok()) return Error(settings.error());
   if (settings->help) {
     const std::string help = SettingsHelp();
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, help.data(), help.size());
@@ -106,6 +130,16 @@ Result<Runtime*> TheRuntime() {
     made_runtime.store(state.runtime, std::memory_order_release);
   }
   return state.runtime;
+}
+
+void StartTrace() noexcept {
+  if (trace::mode.load(std::memory_order_acquire) != trace::Mode::kUnasked) return;
+  try {
+    StartedSettings();
+  } catch (...) {
+    // Without memory for it there is no trace; the call says what else is missing.
+    trace::mode.store(trace::Mode::kOff);
+  }
 }
 
 FaultPlan& Faults() {

@@ -13,6 +13,9 @@ Result<Runtime*> TheRuntime();
 /// The runtime if it was made already, otherwise null.
 Runtime* TheRuntimeIfMade();
 
+/// Starts the trace and the summary that the settings ask for, once; a failure is TheRuntime's.
+void StartTrace() noexcept;
+
 /// Failures on order, for tests of error paths.
 FaultPlan& Faults();
 

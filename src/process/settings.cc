@@ -147,6 +147,14 @@ constexpr std::array kSettings = {
             }},
     Setting{"SAMPAN_BACKTRACE", "0 or 1", "0", "messages about memory say where it was allocated",
             [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.backtrace); }},
+    Setting{"SAMPAN_TRACE", "a file name, which may hold %p for the process", "none",
+            "writes a timeline of calls and copies there, compressed if the name ends in .gz",
+            [](std::string_view text, Settings& settings) {
+              settings.trace = text;
+              return !text.empty();
+            }},
+    Setting{"SAMPAN_SUMMARY", "0 or 1", "0", "prints what was copied, and how fast, when the program ends",
+            [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.summary); }},
     Setting{"SAMPAN_FAULT", "memory:N or queue:N", "none",
             "makes the N-th allocation or queue operation fail, once",
             [](std::string_view text, Settings& settings) { return ParseFault(text, settings); }},
@@ -155,6 +163,10 @@ constexpr std::array kSettings = {
 };
 
 }  // namespace
+
+std::string_view Describe(BackendKind kind) {
+  return kind == BackendKind::kCuda ? "cuda" : "emulated";
+}
 
 Result<Settings> ReadSettings() {
   Settings settings;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/cuda/copy_path.h"
@@ -14,6 +15,7 @@
 namespace sampan::process {
 
 enum class BackendKind { kEmulated, kCuda };
+std::string_view Describe(BackendKind kind);
 
 struct Settings {
   BackendKind backend = BackendKind::kEmulated;
@@ -24,6 +26,8 @@ struct Settings {
   Profile profile;
   emulated::Schedule schedule;
   bool backtrace = false;
+  std::string trace;  ///< the file; empty: none
+  bool summary = false;
   bool help = false;
   std::uint64_t fail_memory_at = 0;
   std::uint64_t fail_queue_at = 0;

@@ -8,6 +8,7 @@
 #include "backend/api/task.h"
 #include "backend/api/timeline.h"
 #include "base/status.h"
+#include "trace/record.h"
 
 namespace sampan {
 
@@ -40,6 +41,9 @@ class Queue {
   /// Refuses what comes from now on (107017), discards, and waits for the task in progress: the listener is
   /// not called any more afterwards.
   virtual void Close() = 0;
+
+  /// Which stream it is, in traces. Set once, before anything is submitted.
+  trace::QueueLabel label;
 };
 
 }  // namespace sampan

@@ -7,6 +7,7 @@
 
 #include "backend/emulated/task_execution.h"
 #include "base/text.h"
+#include "trace/trace.h"
 
 namespace sampan::emulated {
 namespace {
@@ -69,8 +70,11 @@ std::uint64_t EmulatedQueue::TryExecuteAtOnce(Task& task) {
   if (auto* gate = std::get_if<GateTask>(&task); gate != nullptr && !gate->gate->TryPass()) return 0;
   // Nobody has the turn, and the lock keeps others from taking it.
   const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
+  const std::int64_t traced_ns = trace::BeginAtOnce();
   if (Status status = ExecuteTask(task, scheduler_); !status.ok()) Fail(value, std::move(status));
   task.emplace<std::monostate>();  // lets go of memory before anybody hears that the task is over
+  if (traced_ns != 0) [[unlikely]]
+    trace::EndAtOnce(traced_ns);
   PassAtOnce(value);
   return value;
 }
@@ -106,6 +110,7 @@ Result<std::uint64_t> EmulatedQueue::TryAppend(Task& task, bool& first) {
 }
 
 void EmulatedQueue::WaitForRoom() {
+  const trace::HostWait traced(summary::WaitReason::kQueueFull, label);
   // Rather for a quarter of the queue than for one place: a sleep per task would be slow. But not for ever,
   // because the one place may be all that comes until this thread goes on.
   const std::uint64_t full_at = submitted() - kDepth;
@@ -123,13 +128,23 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
         !std::holds_alternative<WaitTask>(task)) {
       return TurnEnd::kMore;
     }
-    if (!Discarded(value) && !ExecuteHead(task, value)) return TurnEnd::kBlocked;
+    if (trace::On()) [[unlikely]]
+      TraceHead(task, value);
+    const bool discarded = Discarded(value);
+    if (!discarded && !ExecuteHead(task, value)) return TurnEnd::kBlocked;
+    if (trace::On()) [[unlikely]]
+      trace::EndExecution(std::exchange(head_since_ns_, 0), discarded);
     blocked_on_ = nullptr;
     std::destroy_at(&task);  // lets go of memory before anybody hears that the task is over
     done_ = value;
     timeline_->Advance(value);
   }
   return HasTasks() ? TurnEnd::kMore : TurnEnd::kEmpty;
+}
+
+void EmulatedQueue::TraceHead(const Task& task, std::uint64_t value) {
+  if (head_since_ns_ == 0) head_since_ns_ = NowNs();
+  trace::BeginExecution({label, value, TraceType(task)});
 }
 
 bool EmulatedQueue::TryLeave() {
@@ -267,6 +282,7 @@ void EmulatedQueue::OnHostDone(std::uint64_t value, Status status) noexcept {
 }
 
 void EmulatedQueue::Fail(std::uint64_t value, Status failure) {
+  trace::NoteFailure(static_cast<std::int32_t>(failure.code()));
   if (listener_.OnTaskFailed(value, std::move(failure)))
     discard_to_.store(submitted(), std::memory_order_release);
 }

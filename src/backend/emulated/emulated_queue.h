@@ -81,6 +81,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   /// and is now to be made ready. Fails once the queue is closed.
   Result<std::uint64_t> TryAppend(Task& task, bool& first);
   void WaitForRoom();
+  /// Notes since when the task is at the head.
+  void TraceHead(const Task& task, std::uint64_t value);
   /// Whether the task at the head is over. False: it blocks the queue, which is no longer the caller's.
   bool ExecuteHead(Task& task, std::uint64_t value);
   bool ExecuteWait(WaitTask& task, std::uint64_t value);
@@ -119,6 +121,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::uint64_t host_started_ = 0;  // the value of the host task that was started last
   std::uint64_t gate_reached_ = 0;  // the value of the gate task that stood at the head last
   Deadline gate_deadline_ = kNever;
+  std::int64_t head_since_ns_ = 0;  // while there is a trace: since when the task at the head is there
 
   // The outcome of host work, delivered from any thread.
   std::mutex host_mutex_;

@@ -9,6 +9,7 @@
 
 #include "backend/emulated/emulated_queue.h"
 #include "base/spin.h"
+#include "trace/trace.h"
 
 namespace sampan::emulated {
 namespace {
@@ -23,6 +24,7 @@ constexpr int kTasksPerTurn = 32;
 /// Chunked work that engines may join while it stands in the list. Lives on its owner's stack.
 struct EnginePool::Job {
   const ChunkedWork& work;
+  const trace::TaskKey traced;  // what it is part of, while there is a trace
   std::atomic<std::size_t> next{0};
   std::atomic<unsigned> helpers{0};  // changed only under the pool's lock
 
@@ -46,7 +48,10 @@ EnginePool::EnginePool(unsigned engines)
   try {
     engines_.reserve(engines);
     for (unsigned i = 0; i < engines; ++i) {
-      engines_.emplace_back([this] { EngineLoop(); });
+      engines_.emplace_back([this, i] {
+        trace::SetRole({trace::ThreadRole::Kind::kEngine, i});
+        EngineLoop();
+      });
       ::pthread_setname_np(engines_.back().native_handle(), "sampan-engine");
     }
   } catch (...) {
@@ -166,9 +171,15 @@ bool EnginePool::DoSomething() {
     job = *open;
     job->helpers.fetch_add(1);
   }
+  const std::int64_t traced_ns = trace::On() ? NowNs() : 0;
+  bool helped = false;
   // A ready queue goes before somebody else's large copy.
-  while (job->RunOne() && ready_count_.load() == 0) {
+  while (job->RunOne()) {
+    helped = true;
+    if (ready_count_.load() != 0) break;
   }
+  if (helped && traced_ns != 0) [[unlikely]]
+    trace::EndShare(job->traced, traced_ns);
   {
     const std::lock_guard lock(mutex_);
     if (job->helpers.fetch_sub(1) == 1) job_left_.notify_all();
@@ -194,7 +205,7 @@ void EnginePool::RunQueue(std::shared_ptr<EmulatedQueue> queue) {
 
 void EnginePool::Run(const ChunkedWork& work) {
   if (work.chunks == 1) return work.Run(0);
-  Job job{work};
+  Job job{work, trace::ShareExecution()};
   bool shared = false;
   {
     const std::lock_guard lock(mutex_);

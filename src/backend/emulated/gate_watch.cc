@@ -10,6 +10,7 @@
 #include "backend/emulated/emulated_queue.h"
 #include "base/futex.h"
 #include "base/spin.h"
+#include "trace/trace.h"
 
 namespace sampan::emulated {
 namespace {
@@ -48,7 +49,10 @@ void GateWatch::Add(Standing standing) {
       ::sigfillset(&all);
       ::pthread_sigmask(SIG_SETMASK, &all, &before);
       try {
-        thread_ = std::thread([this] { Loop(); });
+        thread_ = std::thread([this] {
+          trace::SetRole({trace::ThreadRole::Kind::kWatch});
+          Loop();
+        });
       } catch (...) {
         ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
         standing_.pop_back();

@@ -10,6 +10,7 @@
 #include "backend/emulated/reduce_kernels.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "trace/trace.h"
 
 namespace sampan::emulated {
 namespace {
@@ -111,6 +112,7 @@ Status Execute(IndirectTask& task, QueueScheduler& scheduler) {
     src = Load<std::uint64_t>(content.operands[1]) + content.src_offset;
   }
   if (bytes == 0) return {};
+  trace::NoteBytes(bytes);
   using Access = AddressResolver::Access;
   auto to = content.resolver->ResolveDevice(dst, bytes, content.device, Access::kWrite);
   if (!to.ok()) return to.TakeStatus();
@@ -164,6 +166,16 @@ bool IsShort(const Task& task) {
   if (const auto* fill = std::get_if<FillTask>(&task)) return fill->bytes <= kShortBytes;
   if (const auto* gate = std::get_if<GateTask>(&task)) return gate->gate->Open();
   return std::holds_alternative<MarkTask>(task) || std::holds_alternative<EffectTask>(task);
+}
+
+summary::TaskType TraceType(const Task& task) {
+  using summary::TaskType;
+  if (const auto* span = std::get_if<SpanTask>(&task)) return TraceType(span->content->task);
+  if (std::holds_alternative<FillTask>(task)) return TaskType::kMemsetAsync;
+  if (std::holds_alternative<ReduceTask>(task)) return TaskType::kReduceAsync;
+  const bool copies = std::holds_alternative<CopyTask>(task) || std::holds_alternative<RowsTask>(task) ||
+                      std::holds_alternative<BatchTask>(task) || std::holds_alternative<IndirectTask>(task);
+  return copies ? TaskType::kMemcpyAsync : TaskType::kOther;
 }
 
 Status ExecuteTask(Task& task, QueueScheduler& scheduler) {

@@ -4,12 +4,16 @@
 #include "backend/api/task.h"
 #include "backend/emulated/queue_scheduler.h"
 #include "base/status.h"
+#include "trace/record.h"
 
 namespace sampan::emulated {
 
 /// Does the task now; large ones are shared with idle engines. Waits and host work are the queue's own
 /// business.
 Status ExecuteTask(Task& task, QueueScheduler& scheduler);
+
+/// What the task is called on the rows of engines.
+summary::TaskType TraceType(const Task& task);
 
 /// Whether executing the task takes no longer than handing it to another thread would.
 bool IsShort(const Task& task);

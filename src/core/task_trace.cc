@@ -1,0 +1,315 @@
+// What traces tell of tasks that are submitted, and of copies outside every stream.
+#include "core/task_trace.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "trace/trace.h"
+
+namespace sampan {
+namespace {
+
+using summary::Form;
+using summary::Memory;
+using summary::Operation;
+using summary::TaskType;
+
+/// Entries that a batch cut into pieces of this size are put together again.
+constexpr std::size_t kMostSegmentBytes = std::size_t{1} << 20;
+
+/// A record in the making, with what belongs behind it.
+struct Description {
+  trace::TaskRecord record{};
+  union {
+    trace::RowsShape rows;
+    trace::Piece pieces[trace::kMostPieces];
+    trace::BatchOutline outline;
+  };
+  std::size_t more_bytes = 0;
+
+  Description() {}  // NOLINT(cppcoreguidelines-pro-type-member-init): what is behind is written where needed
+};
+
+trace::MemoryEnd EndOf(const void* engine, const Allocation* allocation) {
+  const auto address = reinterpret_cast<std::uintptr_t>(engine);
+  if (allocation == nullptr) return {0, address, Memory::kPageable, 0};
+  const AllocationFacts& facts = allocation->facts;
+  const std::uintptr_t begin = facts.address + static_cast<std::uintptr_t>(facts.engine_delta);
+  const bool on_device = facts.place.on_device();
+  return {facts.serial, address - begin, on_device ? Memory::kDevice : Memory::kPinned,
+          on_device ? facts.place.device : 0};
+}
+
+Operation OperationOf(const trace::MemoryEnd& dst, const trace::MemoryEnd& src) {
+  const bool to_device = dst.memory == Memory::kDevice;
+  if (src.memory == Memory::kDevice) return to_device ? Operation::kDeviceToDevice : Operation::kDeviceToHost;
+  return to_device ? Operation::kHostToDevice : Operation::kHostToHost;
+}
+
+void SetEnds(Description& description, Form form, std::size_t bytes, const trace::MemoryEnd& dst,
+             const trace::MemoryEnd& src) {
+  trace::TaskRecord& record = description.record;
+  record.type = TaskType::kMemcpyAsync;
+  record.form = form;
+  record.bytes = bytes;
+  record.dst = dst;
+  record.src = src;
+  record.operation = OperationOf(dst, src);
+}
+
+/// Finds the allocations of a batch's entries; neighbours mostly lie in the same ones.
+class SideFinder {
+ public:
+  explicit SideFinder(std::span<const AllocationUse> memory) : memory_(memory) {}
+
+  const Allocation* Find(const std::byte* engine) {
+    if (last_ != nullptr && Holds(*last_, engine)) return last_;
+    const auto found = std::find_if(memory_.begin(), memory_.end(), [&](const AllocationUse& use) {
+      return use && Holds(*use.get(), engine);
+    });
+    last_ = found == memory_.end() ? nullptr : found->get();
+    return last_;
+  }
+
+ private:
+  static bool Holds(const Allocation& allocation, const std::byte* engine) {
+    const AllocationFacts& facts = allocation.facts;
+    return reinterpret_cast<std::uintptr_t>(engine) -
+               (facts.address + static_cast<std::uintptr_t>(facts.engine_delta)) <
+           facts.bytes;
+  }
+
+  const std::span<const AllocationUse> memory_;
+  const Allocation* last_ = nullptr;
+};
+
+/// Calls `each(segment)` for the entries of a batch as the program gave them.
+template <typename Each>
+void ForEntries(std::span<const Segment> segments, Each each) {
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    Segment entry = segments[i];
+    while (entry.bytes % kMostSegmentBytes == 0 && i + 1 < segments.size() &&
+           segments[i + 1].dst == entry.dst + entry.bytes && segments[i + 1].src == entry.src + entry.bytes) {
+      entry.bytes += segments[++i].bytes;
+    }
+    each(entry);
+  }
+}
+
+void DescribePieces(const BatchTask::Content& content, Description& description) {
+  SideFinder dsts(content.memory);
+  SideFinder srcs(content.memory);
+  std::size_t count = 0;
+  ForEntries(content.segments, [&](const Segment& entry) {
+    const trace::MemoryEnd dst = EndOf(entry.dst, dsts.Find(entry.dst));
+    const trace::MemoryEnd src = EndOf(entry.src, srcs.Find(entry.src));
+    description.pieces[count++] = {dst.allocation, dst.offset, src.allocation, src.offset, entry.bytes};
+  });
+  description.more_bytes = count * sizeof(trace::Piece);
+}
+
+/// The part of an allocation that entries touch; those of other allocations do not count.
+void Widen(trace::BatchOutline::Extent& extent, std::uint64_t first, std::uint64_t bytes) {
+  extent.first = std::min(extent.first, first);
+  extent.end = std::max(extent.end, first + bytes);
+}
+
+void DescribeOutline(const BatchTask::Content& content, Description& description) {
+  trace::BatchOutline& outline = description.outline;
+  const trace::MemoryEnd& dst = description.record.dst;
+  const trace::MemoryEnd& src = description.record.src;
+  const Segment& first = content.segments.front();
+  outline.dst = {dst.allocation, dst.offset, dst.offset};
+  outline.src = {src.allocation, src.offset, src.offset};
+  const Allocation* const dst_memory = SideFinder(content.memory).Find(first.dst);
+  const Allocation* const src_memory = SideFinder(content.memory).Find(first.src);
+  outline.runs = 0;
+  std::uint64_t rest_entries = 0;
+  std::uint64_t rest_bytes = 0;
+  ForEntries(content.segments, [&](const Segment& entry) {
+    // Offsets from the first entry's allocation: one that lies elsewhere is far outside of it.
+    const std::uint64_t dst_offset = EndOf(entry.dst, dst_memory).offset;
+    const std::uint64_t src_offset = EndOf(entry.src, src_memory).offset;
+    if (dst_memory == nullptr || dst_offset < dst_memory->facts.bytes)
+      Widen(outline.dst, dst_offset, entry.bytes);
+    if (src_memory == nullptr || src_offset < src_memory->facts.bytes)
+      Widen(outline.src, src_offset, entry.bytes);
+    if (outline.runs != 0 && rest_entries == 0 && outline.sizes[outline.runs - 1].bytes == entry.bytes) {
+      ++outline.sizes[outline.runs - 1].entries;
+    } else if (outline.runs + 1 < outline.sizes.size()) {
+      outline.sizes[outline.runs++] = {entry.bytes, 1};
+    } else {
+      ++rest_entries;
+      rest_bytes += entry.bytes;
+    }
+  });
+  if (rest_entries != 0) outline.sizes[outline.runs++] = {rest_bytes / rest_entries, rest_entries};
+  description.more_bytes = sizeof(outline);
+}
+
+// ---- one for each body of a task ----
+
+void Describe(const CopyTask& task, Description& description) {
+  SetEnds(description, Form::kLinear, task.segment.bytes, EndOf(task.segment.dst, task.dst.get()),
+          EndOf(task.segment.src, task.src.get()));
+}
+
+void Describe(const RowsTask& task, Description& description) {
+  const Rows& rows = task.rows;
+  SetEnds(description, Form::kRows, rows.width * rows.height, EndOf(rows.dst, task.dst.get()),
+          EndOf(rows.src, task.src.get()));
+  description.rows = {rows.width, rows.height, rows.dst_pitch, rows.src_pitch};
+  description.more_bytes = sizeof(description.rows);
+}
+
+void Describe(const BatchTask& task, Description& description) {
+  const BatchTask::Content& content = *task.content;
+  const Segment& first = content.segments.front();
+  const bool captured = content.captured != nullptr;
+  SetEnds(description, captured ? Form::kCaptured : Form::kBatch, content.bytes,
+          EndOf(first.dst, SideFinder(content.memory).Find(first.dst)),
+          EndOf(first.src, SideFinder(content.memory).Find(first.src)));
+  if (captured) {
+    description.record.reason = "the source was taken at submission";
+    return;
+  }
+  std::uint32_t entries = 0;
+  if (content.segments.size() <= trace::kMostPieces) {
+    DescribePieces(content, description);
+    entries = static_cast<std::uint32_t>(description.more_bytes / sizeof(trace::Piece));
+  } else {
+    ForEntries(content.segments, [&](const Segment&) { ++entries; });
+    if (entries > trace::kMostPieces) {
+      DescribeOutline(content, description);
+    } else {
+      DescribePieces(content, description);
+    }
+  }
+  description.record.entries = entries;
+}
+
+void Describe(const FillTask& task, Description& description) {
+  SetEnds(description, Form::kFill, task.bytes, EndOf(task.dst, task.memory.get()), {});
+  description.record.type = TaskType::kMemsetAsync;
+  description.record.operation = Operation::kFill;
+}
+
+void Describe(const IndirectTask& task, Description& description) {
+  const bool descriptor = task.content->form == IndirectTask::Content::Form::kDescriptor;
+  description.record.type = TaskType::kMemcpyAsync;
+  description.record.form = descriptor ? Form::kDescriptor : Form::kOffset;
+  description.record.bytes = task.content->bytes;
+  description.record.operation = Operation::kDeviceToDevice;
+}
+
+void Describe(const ReduceTask& task, Description& description) {
+  SetEnds(description, Form::kReduce, task.segment.bytes, EndOf(task.segment.dst, task.dst.get()),
+          EndOf(task.segment.src, task.src.get()));
+  description.record.type = TaskType::kReduceAsync;
+}
+
+void Describe(const WaitTask&, Description& description) {
+  description.record.type = TaskType::kEventWait;
+}
+void Describe(const MarkTask&, Description& description) {
+  description.record.type = TaskType::kEventRecord;
+}
+void Describe(const HostTask&, Description& description) {
+  description.record.type = TaskType::kHostFunction;
+}
+
+void Describe(const Task& task, Description& description);
+
+void Describe(const SpanTask& task, Description& description) {
+  Describe(task.content->task, description);
+}
+
+/// Gates and effects are what their makers say.
+template <typename Other>
+void Describe(const Other&, Description& description) {
+  description.record.type = TaskType::kOther;
+}
+
+void Describe(const Task& task, Description& description) {
+  std::visit([&](const auto& body) { Describe(body, description); }, task);
+}
+
+/// The record of a task that the calling thread is about to submit or to run.
+void Begin(const Task& task, trace::ThreadState& thread, const char* reason, Description& description) {
+  trace::TaskRecord& record = description.record;
+  record.entries = 1;
+  record.reason = reason;
+  record.path = summary::Path::kEngine;
+  Describe(task, description);
+  if (thread.subject != nullptr) {
+    record.type = thread.subject->type;
+    record.object = thread.subject->object;
+  }
+  record.link = thread.link;
+  record.remote_rank = thread.remote_rank;
+  record.connection = thread.TakeConnection();
+  if (thread.call != nullptr && thread.call->connection == 0) thread.call->connection = record.connection;
+}
+
+void Push(trace::ThreadState& thread, Description& description) {
+  thread.buffer->Push(trace::RecordKind::kTask, description.record, &description.rows,
+                      description.more_bytes);
+}
+
+}  // namespace
+
+Result<std::uint64_t> SubmitTraced(Queue& queue, Task&& task) {
+  trace::ThreadState& thread = trace::ThisThread();
+  Description description;
+  Begin(task, thread, "in stream order", description);
+  thread.at_once_begin_ns = 0;
+  thread.failure = 0;
+  auto value = queue.Submit(std::move(task));
+  if (!value.ok()) return value;
+  trace::TaskRecord& record = description.record;
+  record.queue = queue.label;
+  record.task = *value;
+  // Since the call could submit; a wait for room has moved that.
+  record.submitted_ns = thread.call != nullptr ? thread.call->ready_ns : NowNs();
+  if (thread.at_once_begin_ns != 0) {
+    record.head.flags = trace::TaskRecord::kExecuted;
+    record.head.code = thread.failure;
+    record.begin_ns = thread.at_once_begin_ns;
+    record.end_ns = thread.at_once_end_ns;
+    record.submitted_ns = std::min(record.submitted_ns, record.begin_ns);
+    if (record.form != Form::kNone) {
+      record.path = summary::Path::kAtOnce;
+      record.reason = "short, and nothing is queued before it";
+    }
+  }
+  Push(thread, description);
+  return value;
+}
+
+Status RunTraced(BackendDevice& device, std::int32_t device_id, Task&& task, const BlockingReason& reason) {
+  trace::ThreadState& thread = trace::ThisThread();
+  Description description;
+  Begin(task, thread, reason.text, description);
+  trace::TaskRecord& record = description.record;
+  record.head.flags = static_cast<std::uint8_t>(
+      trace::TaskRecord::kBlocking | (reason.asynchronous_call ? trace::TaskRecord::kAsynchronousCall : 0));
+  record.type = record.form == Form::kFill ? TaskType::kMemset : TaskType::kMemcpy;
+  record.path = summary::Path::kBlocking;
+  record.queue = reason.queue;
+  record.queue.device = device_id;
+  trace::QueueLabel outside;
+  outside.device = device_id;
+  trace::BeginExecution({outside, record.connection, record.type});
+  record.begin_ns = NowNs();
+  record.submitted_ns = record.begin_ns;
+  Status status = device.RunNow(std::move(task));
+  record.end_ns = NowNs();
+  record.head.code = static_cast<std::int32_t>(status.code());
+  if (thread.path != summary::Path::kNone) record.path = thread.path;
+  if (thread.reason != nullptr) record.reason = thread.reason;
+  Push(thread, description);
+  return status;
+}
+
+}  // namespace sampan

@@ -1,0 +1,26 @@
+// What traces tell of tasks that are submitted, and of copies outside every stream.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/api/backend.h"
+#include "backend/api/queue.h"
+#include "backend/api/task.h"
+#include "base/status.h"
+
+namespace sampan {
+
+/// Submits, while there is a trace.
+Result<std::uint64_t> SubmitTraced(Queue& queue, Task&& task);
+
+/// Why a copy is done before its call returns.
+struct BlockingReason {
+  bool asynchronous_call = false;  ///< the call would not have had to
+  trace::QueueLabel queue{};       ///< the stream that it was asked for on, if any
+  const char* text = "a blocking call";
+};
+
+/// Runs, while there is a trace.
+Status RunTraced(BackendDevice& device, std::int32_t device_id, Task&& task, const BlockingReason& reason);
+
+}  // namespace sampan

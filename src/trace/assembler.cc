@@ -1,0 +1,189 @@
+// Puts the records of all threads together: what was submitted with what was executed, and both with the
+// counters.
+#include "trace/assembler.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace sampan::trace {
+namespace {
+
+template <typename Record>
+const Record& As(const RecordHead& head) {
+  return *reinterpret_cast<const Record*>(&head);
+}
+
+/// What lies behind a record.
+const void* Behind(const TaskRecord& record) {
+  return &record + 1;
+}
+
+const char* ExecutorName(const ThreadBuffer& thread, const ExecutionRecord& execution) {
+  if ((execution.head.flags & ExecutionRecord::kByDriver) != 0) return "driver";
+  switch (thread.role().kind) {
+    case ThreadRole::Kind::kEngine:
+      return "engine";
+    case ThreadRole::Kind::kWatch:
+      return "watch";
+    case ThreadRole::Kind::kProgram:
+      break;
+  }
+  return "caller";
+}
+
+bool MovesBytes(summary::TaskType type) {
+  using summary::TaskType;
+  return type == TaskType::kMemcpyAsync || type == TaskType::kMemsetAsync || type == TaskType::kReduceAsync;
+}
+
+summary::Task SummaryOf(const FinishedTask& task) {
+  const TaskRecord& record = task.record;
+  const bool streamed = record.queue.number != 0;
+  return {.type = record.type,
+          .form = record.form,
+          .operation = record.operation,
+          .path = record.path,
+          .dst = record.dst.memory,
+          .src = record.src.memory,
+          .discarded = task.discarded,
+          .asynchronous_call = (record.head.flags & TaskRecord::kAsynchronousCall) != 0,
+          .timed = task.timed,
+          .device = record.queue.device,
+          .stream = streamed ? static_cast<std::int64_t>(record.queue.stream) : -1,
+          .thread = task.thread,
+          .bytes = record.bytes,
+          .entries = record.entries,
+          .submitted_ns = record.submitted_ns,
+          .begin_ns = record.begin_ns,
+          .end_ns = record.end_ns};
+}
+
+}  // namespace
+
+Assembler::Assembler(TraceFile* file, summary::Summary& summary, std::uint64_t process)
+    : summary_(summary), counters_([this](const Counters::Sample& sample) {
+        if (sample.kind == Counters::Kind::kQueueDepth) {
+          summary_.Add(summary::Depth{sample.queue.device, sample.queue.stream,
+                                      static_cast<std::uint64_t>(sample.value)});
+          if (events_) events_->AddQueueDepth(sample.queue, sample.time_ns, sample.value);
+        } else if (events_) {
+          events_->AddBytesInFlight(sample.queue.device, sample.time_ns, sample.value);
+        }
+      }) {
+  if (file != nullptr) events_.emplace(*file, process);
+}
+
+void Assembler::Take(const ThreadBuffer& thread, const RecordHead& record) {
+  switch (record.kind) {
+    case RecordKind::kCall:
+      return TakeCall(thread, As<CallRecord>(record));
+    case RecordKind::kTask:
+      return TakeTask(thread, As<TaskRecord>(record));
+    case RecordKind::kExecution:
+      return TakeExecution(thread, As<ExecutionRecord>(record));
+    case RecordKind::kShare:
+      if (events_) events_->AddEnginePart(thread.role().number, As<ShareRecord>(record), "share");
+      return;
+    case RecordKind::kWait: {
+      const auto& wait = As<WaitRecord>(record);
+      summary_.Add(summary::Wait{wait.reason, thread.thread(), wait.begin_ns, wait.end_ns});
+      if (events_) events_->AddWait(thread.thread(), thread.name(), wait);
+      return;
+    }
+    case RecordKind::kMemory:
+      if (events_) events_->AddMemory(thread.thread(), thread.name(), As<MemoryRecord>(record));
+      return;
+    case RecordKind::kStream:
+      if (events_) events_->AddStream(thread.thread(), thread.name(), As<StreamRecord>(record));
+      return;
+    case RecordKind::kFiller:
+      return;
+  }
+}
+
+void Assembler::TakeCall(const ThreadBuffer& thread, const CallRecord& call) {
+  summary_.Add(
+      summary::Call{call.name, thread.thread(), call.head.code, call.awaited, call.begin_ns, call.end_ns});
+  if (events_) events_->AddCall(thread.thread(), thread.name(), call);
+}
+
+void Assembler::TakeTask(const ThreadBuffer& thread, const TaskRecord& task) {
+  using Kind = Counters::Kind;
+  if ((task.head.flags & TaskRecord::kBlocking) != 0) {
+    counters_.Change(Kind::kBytesInFlight, task.queue, task.submitted_ns,
+                     static_cast<std::int64_t>(task.bytes));
+    counters_.Change(Kind::kBytesInFlight, task.queue, task.end_ns, -static_cast<std::int64_t>(task.bytes));
+    const std::uint64_t row = BlockingLane(task.queue.device, task.begin_ns, task.end_ns);
+    return Finished({task, Behind(task), thread.thread(), row, "caller", false, true});
+  }
+  if ((task.head.flags & TaskRecord::kExecuted) != 0) {  // it never stood in the queue
+    return Finished({task, Behind(task), thread.thread(), task.queue.stream, "caller", false, true});
+  }
+  counters_.Change(Kind::kQueueDepth, task.queue, task.submitted_ns, 1);
+  if (task.bytes != 0)
+    counters_.Change(Kind::kBytesInFlight, task.queue, task.submitted_ns,
+                     static_cast<std::int64_t>(task.bytes));
+  const TaskId id{task.queue.number, task.task};
+  if (const auto executed = executed_.extract(id)) {
+    return Join(task, Behind(task), thread.thread(), executed.mapped());
+  }
+  const auto* const more = static_cast<const std::byte*>(Behind(task));
+  const std::size_t more_bytes = task.head.words * sizeof(std::uint64_t) - sizeof(TaskRecord);
+  submitted_.emplace(id, Submitted{task, {more, more + more_bytes}, thread.thread()});
+}
+
+void Assembler::TakeExecution(const ThreadBuffer& thread, const ExecutionRecord& execution) {
+  const bool discarded = (execution.head.flags & ExecutionRecord::kDiscarded) != 0;
+  if (events_ && !discarded && thread.role().kind == ThreadRole::Kind::kEngine &&
+      MovesBytes(execution.type)) {
+    events_->AddEnginePart(
+        thread.role().number,
+        {{}, execution.queue, execution.task, execution.begin_ns, execution.end_ns, execution.type}, "whole");
+  }
+  const TaskId id{execution.queue.number, execution.task};
+  const Executed executed{execution, ExecutorName(thread, execution)};
+  if (const auto submitted = submitted_.extract(id)) {
+    const Submitted& task = submitted.mapped();
+    return Join(task.record, task.more.data(), task.thread, executed);
+  }
+  executed_.emplace(id, executed);
+}
+
+void Assembler::Join(TaskRecord task, const void* more, std::uint64_t thread, const Executed& executed) {
+  using Kind = Counters::Kind;
+  const ExecutionRecord& execution = executed.record;
+  counters_.Change(Kind::kQueueDepth, task.queue, execution.end_ns, -1);
+  if (task.bytes != 0)
+    counters_.Change(Kind::kBytesInFlight, task.queue, execution.end_ns,
+                     -static_cast<std::int64_t>(task.bytes));
+  task.begin_ns = execution.begin_ns;
+  task.end_ns = execution.end_ns;
+  task.head.code = execution.head.code;
+  if (execution.bytes != 0) task.bytes = execution.bytes;
+  if (execution.path != summary::Path::kNone) task.path = execution.path;
+  if (execution.reason != nullptr) task.reason = execution.reason;
+  if ((execution.head.flags & ExecutionRecord::kShared) != 0) {
+    task.path = summary::Path::kShared;
+    task.reason = "512 KiB or more: idle engines take part";
+  }
+  const bool by_driver = (execution.head.flags & ExecutionRecord::kByDriver) != 0;
+  // Tasks of one stream never overlap: no lanes.
+  Finished({task, more, thread, task.queue.stream, executed.executed_by,
+            (execution.head.flags & ExecutionRecord::kDiscarded) != 0, !by_driver});
+}
+
+void Assembler::Finished(const FinishedTask& task) {
+  summary_.Add(SummaryOf(task));
+  if (events_) events_->AddTask(task);
+}
+
+std::uint64_t Assembler::BlockingLane(std::int32_t device, std::int64_t begin_ns, std::int64_t end_ns) {
+  std::vector<std::int64_t>& lanes = lanes_[device];
+  auto lane = std::find_if(lanes.begin(), lanes.end(), [&](std::int64_t free) { return free <= begin_ns; });
+  if (lane == lanes.end()) lane = lanes.insert(lanes.end(), 0);
+  *lane = end_ns;
+  return kBlockingRow + static_cast<std::uint64_t>(lane - lanes.begin()) * kLaneStep;
+}
+
+}  // namespace sampan::trace

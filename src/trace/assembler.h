@@ -1,0 +1,68 @@
+// Puts the records of all threads together: what was submitted with what was executed, and both with the
+// counters.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "summary/summary.h"
+#include "trace/counters.h"
+#include "trace/event_text.h"
+#include "trace/thread_buffer.h"
+#include "trace/trace_file.h"
+
+namespace sampan::trace {
+
+/// Takes records in any order. Keeps what is submitted and not over, which the depth of queues bounds. Not
+/// thread-safe.
+class Assembler {
+ public:
+  /// The file may be null.
+  Assembler(TraceFile* file, summary::Summary& summary, std::uint64_t process);
+
+  void Take(const ThreadBuffer& thread, const RecordHead& record);
+  /// All that happened before that time has been taken.
+  void Advance(std::int64_t time_ns) { counters_.Advance(time_ns); }
+  void Finish() { counters_.Finish(); }
+
+ private:
+  struct TaskId {
+    std::uint64_t queue, task;
+    bool operator==(const TaskId&) const = default;
+  };
+  struct TaskIdHash {
+    std::size_t operator()(const TaskId& id) const {
+      return static_cast<std::size_t>((id.queue << 40) ^ (id.task * 0x9E3779B97F4A7C15U));
+    }
+  };
+  struct Submitted {
+    TaskRecord record;
+    std::vector<std::byte> more;
+    std::uint64_t thread;
+  };
+  struct Executed {
+    ExecutionRecord record;
+    const char* executed_by;
+  };
+
+  void TakeCall(const ThreadBuffer& thread, const CallRecord& call);
+  void TakeTask(const ThreadBuffer& thread, const TaskRecord& task);
+  void TakeExecution(const ThreadBuffer& thread, const ExecutionRecord& execution);
+  void Join(TaskRecord task, const void* more, std::uint64_t thread, const Executed& executed);
+  void Finished(const FinishedTask& task);
+  /// The first row of blocking copies that is free at the beginning; it is taken until the end.
+  std::uint64_t BlockingLane(std::int32_t device, std::int64_t begin_ns, std::int64_t end_ns);
+
+  std::optional<EventText> events_;  // nothing without a file
+  summary::Summary& summary_;
+  Counters counters_;
+  std::unordered_map<TaskId, Submitted, TaskIdHash> submitted_;
+  std::unordered_map<TaskId, Executed, TaskIdHash> executed_;
+  std::map<std::int32_t, std::vector<std::int64_t>> lanes_;  // of blocking copies: until when each is taken
+};
+
+}  // namespace sampan::trace

@@ -1,0 +1,74 @@
+// The events of a trace as text; docs/TRACE.md describes them.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "trace/event_line.h"
+#include "trace/record.h"
+#include "trace/trace_file.h"
+
+namespace sampan::trace {
+
+/// Rows of a device's area.
+inline constexpr std::uint64_t kEngineRow = 1'000'000, kBlockingRow = 2'000'000, kLaneStep = 10'000'000;
+
+/// A task with everything that is known of it.
+struct FinishedTask {
+  const TaskRecord& record;  ///< with its beginning and its end
+  const void* more;          ///< what is behind the record
+  std::uint64_t thread;      ///< that submitted it
+  std::uint64_t row;
+  const char* executed_by;
+  bool discarded;
+  bool timed;  ///< the times are those of the work itself
+};
+
+/// Writes events to a file. Names areas and rows before they are first used. Not thread-safe.
+class EventText {
+ public:
+  EventText(TraceFile& file, std::uint64_t process) : file_(file), process_(process) {}
+
+  void AddCall(std::uint64_t thread, const std::string& thread_name, const CallRecord& call);
+  void AddWait(std::uint64_t thread, const std::string& thread_name, const WaitRecord& wait);
+  void AddMemory(std::uint64_t thread, const std::string& thread_name, const MemoryRecord& memory);
+  void AddStream(std::uint64_t thread, const std::string& thread_name, const StreamRecord& stream);
+  /// The slice of its stream and the arrow that leads there.
+  void AddTask(const FinishedTask& task);
+  /// A task, or a share of it, on the row of an engine.
+  void AddEnginePart(std::uint32_t engine, const ShareRecord& part, const char* part_name);
+  void AddQueueDepth(const QueueLabel& queue, std::int64_t time_ns, std::int64_t tasks);
+  void AddBytesInFlight(std::int32_t device, std::int64_t time_ns, std::int64_t bytes);
+
+ private:
+  std::uint64_t CallsArea() const { return process_ * 128; }
+  std::uint64_t DeviceArea(std::int32_t device) const {
+    return process_ * 128 + 1 + static_cast<std::uint64_t>(device);
+  }
+  void NameArea(std::uint64_t area, const char* name, const std::string& label);
+  void NameRow(std::uint64_t area, std::uint64_t row, const std::string& name);
+  void NameThread(std::uint64_t thread, const std::string& name);
+  void NameDeviceRow(std::int32_t device, std::uint64_t row);
+  /// Up to the opening bracket of the arguments.
+  EventLine& BeginSlice(std::string_view area_prefix, std::string_view name, std::uint64_t area,
+                        std::uint64_t row, std::int64_t begin_ns, std::int64_t end_ns);
+  EventLine& BeginInstant(std::string_view name, std::uint64_t thread, std::int64_t time_ns);
+  void AddFlow(const FinishedTask& task);
+  void AppendCopy(const FinishedTask& task);
+  void AppendMemory(const char* key, const MemoryEnd& end);
+  void AppendBatch(const FinishedTask& task);
+  void Emit() {
+    file_.Add(line_.text());
+    line_.Clear();
+  }
+
+  TraceFile& file_;
+  const std::uint64_t process_;
+  EventLine line_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> named_;  // areas (row 0 of ~) and rows
+  std::uint64_t last_named_area_ = 0, last_named_row_ = 0;
+};
+
+}  // namespace sampan::trace

@@ -1,0 +1,148 @@
+// What threads leave for the trace's writer: plain numbers, in a fixed form.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "summary/happening.h"
+
+namespace sampan::trace {
+
+enum class RecordKind : std::uint8_t { kFiller, kCall, kTask, kExecution, kShare, kWait, kMemory, kStream };
+
+/// Every record begins with it. Lengths are in words of eight bytes.
+struct RecordHead {
+  RecordKind kind;
+  std::uint8_t flags;
+  std::uint16_t words;
+  std::int32_t code;
+};
+
+/// Which queue it is, for good, and the stream that it belongs to, whose number may be given again.
+struct QueueLabel {
+  std::uint64_t number = 0;  ///< 0: none
+  std::int32_t device = 0;
+  std::uint32_t stream = 0;
+};
+
+/// A public call that has returned.
+struct CallRecord {
+  RecordHead head;
+  const char* name;
+  std::int64_t begin_ns, end_ns;
+  std::uint64_t connection;  ///< of the first task that it submitted; 0: none
+  summary::Awaited awaited;
+  std::int32_t device;
+  std::uint32_t object;  ///< the stream or event that it waited for
+  std::uint64_t task;
+};
+
+/// One end of a copy.
+struct MemoryEnd {
+  std::uint64_t allocation;  ///< 0: the offset is an address of pageable memory
+  std::uint64_t offset;
+  summary::Memory memory;
+  std::int32_t device;
+};
+
+/// A task that was submitted, or a blocking one that is over. Behind it are, by its form, the rows, or the
+/// entries of a batch.
+struct TaskRecord {
+  static constexpr std::uint8_t kExecuted = 1;  ///< by the thread that submitted it: begin and end are known
+  static constexpr std::uint8_t kBlocking = 2;  ///< outside every stream
+  static constexpr std::uint8_t kAsynchronousCall = 4;
+
+  RecordHead head;
+  std::uint64_t connection;
+  std::int64_t submitted_ns, begin_ns, end_ns;
+  QueueLabel queue;
+  std::uint64_t task;
+  std::uint64_t bytes;
+  const char* reason;
+  const char* link;  ///< null: none
+  summary::TaskType type;
+  summary::Form form;
+  summary::Operation operation;
+  summary::Path path;
+  std::int32_t remote_rank;
+  std::uint32_t object;  ///< the number of an event or notify
+  std::uint32_t entries;
+  MemoryEnd dst, src;
+};
+
+/// Behind a task of rows.
+struct RowsShape {
+  std::uint64_t width, height, dst_pitch, src_pitch;
+};
+
+/// Batches of up to so many entries are recorded entry by entry.
+inline constexpr std::uint32_t kMostPieces = 32;
+struct Piece {
+  std::uint64_t dst_allocation, dst_offset, src_allocation, src_offset, bytes;
+};
+
+/// Larger ones by the runs of equal sizes, and by what they touch.
+struct BatchOutline {
+  struct Extent {
+    std::uint64_t allocation, first, end;
+  };
+  struct SizeRun {
+    std::uint64_t bytes, entries;
+  };
+  Extent dst, src;
+  std::uint64_t runs;
+  std::array<SizeRun, kMostPieces> sizes;
+};
+
+/// A task that a queue has executed, or dropped.
+struct ExecutionRecord {
+  static constexpr std::uint8_t kDiscarded = 1, kShared = 2, kByDriver = 4;
+
+  RecordHead head;
+  QueueLabel queue;
+  std::uint64_t task;
+  std::int64_t begin_ns, end_ns;
+  std::uint64_t bytes;  ///< where only the execution could tell
+  const char* reason;   ///< where the backend chose a path; null otherwise
+  summary::Path path;
+  summary::TaskType type;
+};
+
+/// An engine that helped with somebody else's task.
+struct ShareRecord {
+  RecordHead head;
+  QueueLabel queue;
+  std::uint64_t task;  ///< the connection, for a task outside every queue
+  std::int64_t begin_ns, end_ns;
+  summary::TaskType type;
+};
+
+/// A wait of the host inside of a call.
+struct WaitRecord {
+  RecordHead head;
+  std::int64_t begin_ns, end_ns;
+  std::int32_t device;
+  std::uint32_t stream;
+  summary::WaitReason reason;
+};
+
+struct MemoryRecord {
+  static constexpr std::uint8_t kFreed = 1;
+
+  RecordHead head;
+  std::int64_t time_ns;
+  std::uint64_t allocation, bytes, address;
+  const char* call;
+  summary::Memory memory;
+  std::int32_t device;
+};
+
+struct StreamRecord {
+  static constexpr std::uint8_t kDestroyed = 1, kDefault = 2;
+
+  RecordHead head;
+  std::int64_t time_ns;
+  QueueLabel queue;
+};
+
+}  // namespace sampan::trace

@@ -1,0 +1,293 @@
+// The trace of a process: its file, its writer, and the buffers of its threads.
+#include "trace/session.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <condition_variable>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/text.h"
+#include "summary/summary.h"
+#include "trace/assembler.h"
+#include "trace/trace.h"
+#include "trace/trace_file.h"
+
+namespace sampan::trace {
+namespace {
+
+/// How long records stay in memory at most.
+constexpr std::chrono::milliseconds kFlushInterval{50};
+/// How long a record may be under way between the moment it tells of and its buffer. Later ones are taken
+/// too.
+constexpr std::int64_t kSlackNs = 5'000'000;
+/// Connections that a thread takes at a time.
+constexpr std::uint64_t kConnectionBlock = 1024;
+
+void Warn(std::string_view text) {
+  const std::string line = Text("sampan: ", text, "\n");
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+std::string ProgramName() {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::string("?") : path.string();
+}
+
+std::string HeadText(const Options& options, std::uint64_t process, const std::string& started,
+                     FileState state) {
+  const char* const word = state == FileState::kRunning ? "running"
+                           : state == FileState::kEnded ? "ended"
+                                                        : "cut";
+  EventLine line;
+  line.Add("{\"name\":\"sampan_trace\",\"ph\":\"M\",\"pid\":", process * 128,
+           ",\"tid\":0,\"args\":{\"format\":1,\"state\":\"", word, "\",\"process\":", process,
+           ",\"program\":", Quoted{ProgramName()},
+           ",\"version\":\"" SAMPAN_VERSION "\",\"backend\":", Quoted{options.backend},
+           ",\"profile\":", Quoted{options.profile}, ",\"started\":\"", started, "\"}}");
+  return std::string(line.text());
+}
+
+std::string NowText() {
+  const std::time_t now = std::time(nullptr);
+  tm parts{};
+  ::gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+std::string ThreadName() {
+  std::array<char, 16> name{};
+  return ::pthread_getname_np(::pthread_self(), name.data(), name.size()) == 0 ? name.data() : "";
+}
+
+/// Thread-safe where it says so; made once, and never destroyed.
+class Session {
+ public:
+  Session(std::unique_ptr<TraceFile> file, bool summary)
+      : process_(static_cast<std::uint64_t>(::getpid())),
+        file_(std::move(file)),
+        with_summary_(summary),
+        assembler_(file_.get(), summary_, process_) {}
+
+  void StartWriter() {
+    // Signals are the program's: none is delivered to the writer.
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      writer_ = std::thread([this] { WriterLoop(); });
+      ::pthread_setname_np(writer_.native_handle(), "sampan-trace");
+    } catch (...) {
+      ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      throw;
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  /// From any thread.
+  std::shared_ptr<ThreadBuffer> AddThread(ThreadRole role) {
+    auto buffer =
+        std::make_shared<ThreadBuffer>(static_cast<std::uint64_t>(::gettid()), ThreadName(), role, bell_);
+    const std::lock_guard lock(mutex_);
+    buffers_.push_back(buffer);
+    return buffer;
+  }
+  std::uint64_t TakeConnections() { return connections_.fetch_add(kConnectionBlock) + 1; }
+
+  /// From one thread, once.
+  void Stop() noexcept {
+    if (static_cast<std::uint64_t>(::getpid()) != process_) return;  // a child has no writer
+    stopping_.store(true);
+    bell_.fetch_add(1);
+    FutexWake(bell_);
+    if (writer_.joinable()) writer_.join();
+    if (with_summary_) {
+      const std::string text = summary::TerminalText(summary_.MakeReport());
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    }
+  }
+
+ private:
+  void WriterLoop() {
+    Deadline next_flush = Clock::now() + kFlushInterval;
+    for (bool last = false; !last;) {
+      const std::uint32_t bell = bell_.load();
+      last = stopping_.load();
+      if (last) mode.store(Mode::kOff);
+      const bool any = TakeAll();
+      const Deadline now = Clock::now();
+      if (last) {
+        assembler_.Finish();
+        if (file_ != nullptr) file_->End();
+      } else if (now >= next_flush) {
+        assembler_.Advance(NowNs() - kSlackNs);
+        if (file_ != nullptr) file_->Flush();
+        next_flush = now + kFlushInterval;
+      }
+      if (file_ != nullptr && !file_->failure().empty() && !warned_) {
+        Warn(Text("the trace ", file_->path(), " ends here, the program goes on: ", file_->failure()));
+        warned_ = true;
+      }
+      if (last || any) continue;
+      const std::array wait = {FutexWait{&bell_, bell}};
+      FutexSleep(wait, next_flush);
+    }
+    const std::lock_guard lock(mutex_);
+    for (const auto& buffer : buffers_)
+      buffer->Release();
+  }
+
+  /// Takes what is in the buffers; says whether that was much.
+  bool TakeAll() {
+    std::vector<std::shared_ptr<ThreadBuffer>> buffers;
+    {
+      const std::lock_guard lock(mutex_);
+      buffers = buffers_;
+    }
+    std::size_t taken = 0;
+    for (const auto& buffer : buffers) {
+      const bool left = buffer->left();
+      taken += buffer->Drain([&](const RecordHead& record) { assembler_.Take(*buffer, record); });
+      if (!left) continue;
+      const std::lock_guard lock(mutex_);
+      std::erase(buffers_, buffer);
+    }
+    constexpr std::size_t kMuch = 256;
+    return taken >= kMuch;
+  }
+
+  const std::uint64_t process_;
+  const std::unique_ptr<TraceFile> file_;
+  const bool with_summary_;
+  summary::Summary summary_;
+  Assembler assembler_;
+  bool warned_ = false;
+  std::thread writer_;
+  std::atomic<std::uint32_t> bell_{0};
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::uint64_t> connections_{0};
+  std::mutex mutex_;  // of the list
+  std::vector<std::shared_ptr<ThreadBuffer>> buffers_;
+};
+
+constinit std::atomic<Session*> the_session{nullptr};
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadState* this_thread = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadRole this_role{};
+
+/// Ends with the thread. The main thread's state is kept: programs also call from exit handlers.
+struct Leaver {
+  ~Leaver() {
+    if (this_thread == nullptr || ::gettid() == ::getpid()) return;
+    this_thread->buffer->Leave();
+    delete std::exchange(this_thread, nullptr);
+  }
+};
+
+ThreadState& MakeThreadState() {
+  thread_local const Leaver leaver;
+  static_cast<void>(leaver);
+  this_thread = new ThreadState(the_session.load(std::memory_order_acquire)->AddThread(this_role));
+  return *this_thread;
+}
+
+/// A child has no writer, and the file is its parent's.
+void AfterForkInChild() {
+  if (mode.load() == Mode::kOn) mode.store(Mode::kOff);
+}
+
+Result<std::unique_ptr<TraceFile>> MakeFile(const Options& options) {
+  const auto process = static_cast<std::uint64_t>(::getpid());
+  const auto head = [options, process, started = NowText()](FileState state) {
+    return HeadText(options, process, started, state);
+  };
+  const bool numbered = options.file.find("%p") != std::string::npos;
+  const std::string with_process = NameWithProcess(options.file, process);
+  auto file = TraceFile::Create(numbered ? with_process : options.file, head);
+  if (file.ok() || numbered || file.code() != Code::kInvalidFile) return file;
+  return TraceFile::Create(with_process, head);  // another process was first
+}
+
+}  // namespace
+
+std::string NameWithProcess(const std::string& name, std::uint64_t process) {
+  const std::string number = Text(process);
+  std::string result = name;
+  bool replaced = false;
+  for (std::size_t at = result.find("%p"); at != std::string::npos;
+       at = result.find("%p", at + number.size())) {
+    result.replace(at, 2, number);
+    replaced = true;
+  }
+  if (replaced) return result;
+  const std::size_t base = name.rfind('/') == std::string::npos ? 0 : name.rfind('/') + 1;
+  std::size_t end = name.ends_with(".gz") ? name.size() - 3 : name.size();
+  const std::size_t dot = name.rfind('.', end == 0 ? 0 : end - 1);
+  if (dot != std::string::npos && dot > base) end = dot;
+  return result.insert(end, "." + number);
+}
+
+Status Start(const Options& options) {
+  if (options.file.empty() && !options.summary) {
+    mode.store(Mode::kOff);
+    return {};
+  }
+  std::unique_ptr<TraceFile> file;
+  if (!options.file.empty()) {
+    auto made = MakeFile(options);
+    if (!made.ok()) {
+      mode.store(Mode::kOff);
+      Status failure = made.TakeStatus();
+      if (failure.code() != Code::kResourceAllocFail)
+        return Error{Code::kDeviceSetupError, failure.error().message};
+      Warn(Text(failure.error().message, ": the program goes on without it"));
+      return {};
+    }
+    file = std::move(*made);
+  }
+  auto session = std::make_unique<Session>(std::move(file), options.summary);
+  session->StartWriter();
+  the_session.store(session.release(), std::memory_order_release);
+  ::pthread_atfork(nullptr, nullptr, &AfterForkInChild);
+  mode.store(Mode::kOn, std::memory_order_release);
+  return {};
+}
+
+void Finish() noexcept {
+  if (mode.load() != Mode::kOn) return;
+  if (Session* const session = the_session.load(std::memory_order_acquire)) session->Stop();
+}
+
+ThreadState& ThisThread() {
+  return this_thread != nullptr ? *this_thread : MakeThreadState();
+}
+
+void SetRole(ThreadRole role) {
+  this_role = role;
+}
+
+std::uint64_t ThreadState::TakeConnection() {
+  if (next_connection == last_connection) {
+    next_connection = the_session.load(std::memory_order_acquire)->TakeConnections();
+    last_connection = next_connection + kConnectionBlock;
+  }
+  return next_connection++;
+}
+
+}  // namespace sampan::trace

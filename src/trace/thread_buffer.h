@@ -1,0 +1,96 @@
+// A thread's records on their way to the writer.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/thread_stripe.h"
+#include "trace/record.h"
+
+namespace sampan::trace {
+
+/// What a thread is for.
+struct ThreadRole {
+  enum class Kind : std::uint8_t { kProgram, kEngine, kWatch } kind = Kind::kProgram;
+  std::uint32_t number = 0;  ///< of an engine
+};
+
+/// One thread writes, the trace's writer reads. A thread whose buffer is full waits for the writer.
+class ThreadBuffer {
+ public:
+  ThreadBuffer(std::uint64_t thread, std::string name, ThreadRole role,
+               std::atomic<std::uint32_t>& writer_bell)
+      : thread_(thread), name_(std::move(name)), role_(role), writer_bell_(writer_bell) {}
+  ThreadBuffer(const ThreadBuffer&) = delete;
+  ThreadBuffer& operator=(const ThreadBuffer&) = delete;
+
+  std::uint64_t thread() const { return thread_; }
+  const std::string& name() const { return name_; }
+  const ThreadRole& role() const { return role_; }
+
+  /// By the thread: hands over a record, and what belongs behind it.
+  template <typename Record>
+  void Push(RecordKind kind, Record& record, const void* more = nullptr, std::size_t more_bytes = 0) {
+    static_assert(sizeof(Record) % sizeof(std::uint64_t) == 0);
+    record.head.kind = kind;
+    record.head.words = static_cast<std::uint16_t>((sizeof(Record) + more_bytes) / sizeof(std::uint64_t));
+    Append(&record, sizeof(Record), more, more_bytes);
+  }
+  /// By the thread, as its last act.
+  void Leave() noexcept { left_.store(true, std::memory_order_release); }
+
+  /// By the writer: calls `take(head)` for each record that is there; says how many there were.
+  template <typename Take>
+  std::size_t Drain(Take take) {
+    std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    const std::uint64_t head = head_.load(std::memory_order_acquire);
+    std::size_t taken = 0;
+    while (tail != head) {
+      const auto& record = *reinterpret_cast<const RecordHead*>(&words_[tail % kWords]);
+      tail += record.words;
+      if (record.kind != RecordKind::kFiller) {
+        take(record);
+        ++taken;
+      }
+      if (tail - tail_.load(std::memory_order_relaxed) >= kWords / 4) GiveRoom(tail);
+    }
+    GiveRoom(tail);
+    return taken;
+  }
+  /// By the writer: nothing will come any more.
+  bool left() const { return left_.load(std::memory_order_acquire); }
+  /// By whoever stops the trace: lets a thread go on that waits for room.
+  void Release() noexcept;
+
+ private:
+  static constexpr std::uint64_t kWords = std::uint64_t{1} << 15;
+
+  void Append(const void* record, std::size_t bytes, const void* more, std::size_t more_bytes);
+  /// Waits until so many words in a row are free; false when the trace was stopped.
+  bool WaitForRoom(std::uint64_t words);
+  void RingWriter();
+  void GiveRoom(std::uint64_t tail) noexcept;
+
+  const std::uint64_t thread_;
+  const std::string name_;
+  const ThreadRole role_;
+  std::atomic<std::uint32_t>& writer_bell_;
+  const std::unique_ptr<std::uint64_t[]> words_ = std::make_unique_for_overwrite<std::uint64_t[]>(kWords);
+
+  // The thread's.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> head_{0};
+  std::uint64_t seen_tail_ = 0;
+  std::atomic<bool> left_{false};
+
+  // The writer's.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> tail_{0};
+  std::atomic<std::uint32_t> room_{0};    // changes when there is room for whoever waits
+  std::atomic<bool> waiting_{false};      // the thread sleeps on it
+  std::atomic<bool> writer_rung_{false};  // and has told the writer so
+  std::atomic<bool> stopped_{false};
+};
+
+}  // namespace sampan::trace

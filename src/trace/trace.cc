@@ -1,0 +1,99 @@
+// The hooks through which the runtime tells what happens.
+#include "trace/trace.h"
+
+#include <utility>
+
+namespace sampan::trace {
+
+void BeginCall(Call& call) noexcept {
+  ThreadState& thread = ThisThread();
+  call.outer = std::exchange(thread.call, &call);
+  call.connection = 0;
+  call.awaited = summary::Awaited::kNothing;
+  call.begin_ns = NowNs();
+  call.ready_ns = call.begin_ns;
+}
+
+void EndCall(Call& call, const char* name, std::int32_t code) noexcept {
+  ThreadState& thread = ThisThread();
+  thread.call = call.outer;
+  CallRecord record{{.code = code}, name,        call.begin_ns, NowNs(),  call.connection,
+                    call.awaited,   call.device, call.object,   call.task};
+  thread.buffer->Push(RecordKind::kCall, record);
+}
+
+void NoteAwaited(summary::Awaited awaited, std::int32_t device, std::uint32_t object, std::uint64_t task) {
+  Call* const call = ThisThread().call;
+  if (call == nullptr) return;
+  call->awaited = awaited;
+  call->device = device;
+  call->object = object;
+  call->task = task;
+}
+
+void HostWait::End() noexcept {
+  ThreadState& thread = ThisThread();
+  const std::int64_t end_ns = NowNs();
+  if (thread.call != nullptr) {
+    thread.call->ready_ns = end_ns;
+    thread.call->awaited = summary::Awaited::kNothing;  // the wait has a slice of its own
+  }
+  WaitRecord record{{}, begin_ns_, end_ns, queue_.device, queue_.stream, reason_};
+  thread.buffer->Push(RecordKind::kWait, record);
+}
+
+std::uint64_t NextQueueNumber() {
+  static constinit std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+void EndAtOnce(std::int64_t begin_ns) {
+  ThreadState& thread = ThisThread();
+  thread.at_once_begin_ns = begin_ns;
+  thread.at_once_end_ns = NowNs();
+}
+
+void BeginExecution(const TaskKey& task) {
+  ThreadState& thread = ThisThread();
+  thread.executing = task;
+  thread.shared = false;
+  thread.failure = 0;
+  thread.bytes = 0;
+  thread.path = summary::Path::kNone;
+  thread.reason = nullptr;
+}
+
+void EndExecution(std::int64_t begin_ns, bool discarded) {
+  ThreadState& thread = ThisThread();
+  ExecutionRecord record{};
+  record.head.flags = static_cast<std::uint8_t>((discarded ? ExecutionRecord::kDiscarded : 0) |
+                                                (thread.shared ? ExecutionRecord::kShared : 0));
+  record.head.code = thread.failure;
+  record.queue = thread.executing.queue;
+  record.task = thread.executing.task;
+  record.end_ns = NowNs();
+  record.begin_ns = begin_ns != 0 ? begin_ns : record.end_ns;
+  record.bytes = thread.bytes;
+  record.reason = thread.reason;
+  record.path = thread.path;
+  record.type = thread.executing.type;
+  thread.buffer->Push(RecordKind::kExecution, record);
+}
+
+void EndShare(const TaskKey& task, std::int64_t begin_ns) {
+  ShareRecord record{{}, task.queue, task.task, begin_ns, NowNs(), task.type};
+  ThisThread().buffer->Push(RecordKind::kShare, record);
+}
+
+void NoteMemory(const MemoryRecord& record) {
+  MemoryRecord copy = record;
+  copy.time_ns = NowNs();
+  ThisThread().buffer->Push(RecordKind::kMemory, copy);
+}
+
+void NoteStream(const QueueLabel& queue, std::uint8_t flags) {
+  StreamRecord record{{.flags = flags}, NowNs(), queue};
+  ThisThread().buffer->Push(RecordKind::kStream, record);
+}
+
+}  // namespace sampan::trace

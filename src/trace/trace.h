@@ -1,0 +1,164 @@
+// The hooks through which the runtime tells what happens. While nobody listens each costs one load.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/clock.h"
+#include "trace/record.h"
+#include "trace/thread_buffer.h"
+
+namespace sampan::trace {
+
+/// kUnasked: nobody has looked yet whether the settings ask for a trace.
+enum class Mode : std::uint8_t { kOff, kUnasked, kOn };
+inline constinit std::atomic<Mode> mode{Mode::kUnasked};
+
+inline bool On() {
+  return mode.load(std::memory_order_relaxed) == Mode::kOn;
+}
+
+/// A public call while it runs; lies on its stack.
+struct Call {
+  std::int64_t begin_ns = 0;  ///< 0: not traced
+  // What the call did meanwhile; set with the beginning.
+  Call* outer;
+  std::int64_t ready_ns;  ///< since when it could submit: its beginning, or the end of a wait for room
+  std::uint64_t connection;
+  summary::Awaited awaited;
+  std::int32_t device;
+  std::uint32_t object;
+  std::uint64_t task;
+};
+
+/// What a task is about, where the task itself does not tell.
+struct Subject {
+  summary::TaskType type = summary::TaskType::kOther;
+  std::uint32_t object = 0;
+};
+
+/// A task that engines share, as those who help name it.
+struct TaskKey {
+  QueueLabel queue;
+  std::uint64_t task = 0;
+  summary::TaskType type = summary::TaskType::kOther;
+};
+
+/// What the trace knows of a thread. Made at its first record; goes with the thread.
+struct ThreadState {
+  explicit ThreadState(std::shared_ptr<ThreadBuffer> own) : buffer(std::move(own)) {}
+
+  const std::shared_ptr<ThreadBuffer> buffer;
+  Call* call = nullptr;
+  std::uint64_t next_connection = 0, last_connection = 0;  // a block of its own at a time
+  // Said about the task that is being submitted.
+  const Subject* subject = nullptr;
+  const char* link = nullptr;
+  std::int32_t remote_rank = 0;
+  // Said about the task that is being executed.
+  TaskKey executing;
+  bool shared = false;
+  std::int32_t failure = 0;
+  std::uint64_t bytes = 0;
+  summary::Path path = summary::Path::kNone;
+  const char* reason = nullptr;
+  // Of a task that was executed by its submitter.
+  std::int64_t at_once_begin_ns = 0, at_once_end_ns = 0;
+
+  std::uint64_t TakeConnection();
+};
+
+/// The calling thread's, while the trace is on.
+ThreadState& ThisThread();
+/// What the calling thread is for; before its first record.
+void SetRole(ThreadRole role);
+
+// ---- calls ----
+
+void BeginCall(Call& call) noexcept;
+void EndCall(Call& call, const char* name, std::int32_t code) noexcept;
+/// The call waits for something of the device.
+void NoteAwaited(summary::Awaited awaited, std::int32_t device, std::uint32_t object, std::uint64_t task);
+
+/// A wait of the host inside of a call: from its making to its end. Off: nothing.
+class HostWait {
+ public:
+  HostWait(summary::WaitReason reason, const QueueLabel& queue)
+      : reason_(reason), queue_(queue), begin_ns_(On() ? NowNs() : 0) {}
+  ~HostWait() {
+    if (begin_ns_ != 0) End();
+  }
+  HostWait(const HostWait&) = delete;
+  HostWait& operator=(const HostWait&) = delete;
+
+ private:
+  void End() noexcept;
+
+  const summary::WaitReason reason_;
+  const QueueLabel& queue_;
+  const std::int64_t begin_ns_;
+};
+
+// ---- submission ----
+
+/// What the tasks submitted while it lives are about.
+class About {
+ public:
+  About(summary::TaskType type, std::uint32_t object) : subject_{type, object}, on_(On()) {
+    if (on_) ThisThread().subject = &subject_;
+  }
+  ~About() {
+    if (on_) ThisThread().subject = nullptr;
+  }
+  About(const About&) = delete;
+  About& operator=(const About&) = delete;
+
+ private:
+  const Subject subject_;
+  const bool on_;
+};
+
+/// The number of a queue that is being made.
+std::uint64_t NextQueueNumber();
+
+// ---- execution ----
+
+/// Around the execution of a task by the thread that submitted it.
+inline std::int64_t BeginAtOnce() {
+  return On() ? NowNs() : 0;
+}
+void EndAtOnce(std::int64_t begin_ns);
+
+/// The task that the calling thread begins to execute.
+void BeginExecution(const TaskKey& task);
+/// It is over. A beginning of 0 means that the trace was off then.
+void EndExecution(std::int64_t begin_ns, bool discarded);
+
+/// Said while a task is executed.
+inline void NoteFailure(std::int32_t code) {
+  if (On()) ThisThread().failure = code;
+}
+inline void NoteBytes(std::uint64_t bytes) {
+  if (On()) ThisThread().bytes = bytes;
+}
+inline void NotePath(summary::Path path, const char* reason) {
+  if (!On()) return;
+  ThisThread().path = path;
+  ThisThread().reason = reason;
+}
+/// The task is offered to other engines; gives its name for those who help.
+inline TaskKey ShareExecution() {
+  if (!On()) return {};
+  ThisThread().shared = true;
+  return ThisThread().executing;
+}
+/// The calling thread helped with it since then.
+void EndShare(const TaskKey& task, std::int64_t begin_ns);
+
+// ---- what there is ----
+
+void NoteMemory(const MemoryRecord& record);
+void NoteStream(const QueueLabel& queue, std::uint8_t flags);
+
+}  // namespace sampan::trace

@@ -1,0 +1,121 @@
+// The file of a trace: valid after every write, whatever becomes of the process.
+#include "trace/trace_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+
+namespace sampan::trace {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+/// Written at once when so much has come together.
+constexpr std::size_t kMostPendingBytes = std::size_t{1} << 20;
+constexpr std::string_view kPlainTail = "]\n";
+
+}  // namespace
+
+Result<std::unique_ptr<TraceFile>> TraceFile::Create(const std::string& path, Head head) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    const int error = errno;
+    return Error{error == EEXIST ? Code::kInvalidFile : Code::kDeviceSetupError,
+                 Text("the trace ", path, " cannot be made: ", std::string_view(std::strerror(error)))};
+  }
+  std::unique_ptr<TraceFile> file(new TraceFile(path, descriptor, std::move(head)));
+  const std::string_view beginning = file->Beginning(FileState::kRunning);
+  file->end_ = beginning.size();
+  file->bytes_.assign(beginning).append(file->tail_);
+  if (file->Write(0, file->bytes_)) return file;
+  ::unlink(path.c_str());
+  return Error{Code::kResourceAllocFail, Text("the trace ", path, " cannot be written: ", file->failure_)};
+}
+
+TraceFile::TraceFile(std::string path, int descriptor, Head head)
+    : path_(std::move(path)),
+      descriptor_(descriptor),
+      head_(std::move(head)),
+      gzip_(path_.ends_with(".gz") ? std::make_unique<GzipMembers>() : nullptr),
+      tail_(gzip_ != nullptr ? gzip_->tail() : kPlainTail) {}
+
+TraceFile::~TraceFile() {
+  ::close(descriptor_);
+}
+
+std::string_view TraceFile::Beginning(FileState state) {
+  std::string text = "[\n" + head_(state);
+  text.resize(kHeadBytes + 2, ' ');
+  text += '\n';
+  if (gzip_ == nullptr) {
+    beginning_ = std::move(text);
+  } else {
+    beginning_.clear();
+    gzip_->AppendStored(text, beginning_);
+  }
+  return beginning_;
+}
+
+void TraceFile::Add(std::string_view event) {
+  if (!failure_.empty()) return;
+  if (gzip_ == nullptr) {
+    const std::size_t used = (end_ + pending_.size()) % kPageBytes;
+    // With the comma before it, and the line's end and a closing bracket behind it.
+    if (used + event.size() + 2 + kPlainTail.size() > kPageBytes) pending_.append(kPageBytes - used, ' ');
+  }
+  pending_ += ',';
+  pending_ += event;
+  pending_ += '\n';
+  if (pending_.size() >= kMostPendingBytes) Flush();
+}
+
+void TraceFile::Flush() {
+  if (pending_.empty() || !failure_.empty()) return;
+  bytes_.clear();
+  if (gzip_ != nullptr) {
+    gzip_->Append(pending_, bytes_);
+  } else {
+    bytes_ = pending_;
+  }
+  const std::uint64_t tail_at = end_ + bytes_.size();
+  bytes_ += tail_;
+  if (!Write(end_, bytes_)) return Cut();
+  end_ = tail_at;
+  pending_.clear();
+}
+
+void TraceFile::End() {
+  Flush();
+  if (failure_.empty() && !Write(0, Beginning(FileState::kEnded))) Cut();
+}
+
+bool TraceFile::Write(std::uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      failure_ = std::strerror(written < 0 ? errno : ENOSPC);
+      return false;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+  return true;
+}
+
+void TraceFile::Cut() {
+  const std::string why = failure_;
+  pending_.clear();
+  // What was written of the failed part goes; the places of the bracket and of the beginning are there
+  // already.
+  [[maybe_unused]] const int truncated = ::ftruncate(descriptor_, static_cast<off_t>(end_ + tail_.size()));
+  static_cast<void>(Write(end_, tail_));
+  static_cast<void>(Write(0, Beginning(FileState::kCut)));
+  failure_ = why;
+}
+
+}  // namespace sampan::trace

@@ -1,0 +1,65 @@
+// The file of a trace: valid after every write, whatever becomes of the process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "trace/gzip_members.h"
+
+namespace sampan::trace {
+
+/// How a trace ends; "running" while it does not.
+enum class FileState { kRunning, kEnded, kCut };
+
+/// An array of events, one a line. Owns the file. Not thread-safe.
+///
+/// Each write overwrites the closing bracket and ends in a new one. A write may be cut short at a page of the
+/// file (by SIGKILL): no event crosses one, so what is there is whole.
+class TraceFile {
+ public:
+  /// The first event, for a state: at most kHeadBytes long.
+  using Head = std::function<std::string(FileState)>;
+  static constexpr std::size_t kHeadBytes = 1000;
+
+  /// Makes the file; with a name that ends in .gz it is compressed. Fails with kInvalidFile when there is one
+  /// already, with kResourceAllocFail when there is no room for it, otherwise with kDeviceSetupError.
+  static Result<std::unique_ptr<TraceFile>> Create(const std::string& path, Head head);
+  ~TraceFile();
+  TraceFile(const TraceFile&) = delete;
+  TraceFile& operator=(const TraceFile&) = delete;
+
+  /// Adds an event; it is written with the next flush, or earlier.
+  void Add(std::string_view event);
+  /// Writes what was added.
+  void Flush();
+  /// The last write: from now on the file says that everything is there.
+  void End();
+  /// Why the file could not be written any more; empty while it can. Nothing is added then.
+  const std::string& failure() const { return failure_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  TraceFile(std::string path, int descriptor, Head head);
+
+  /// The beginning of the file, always of the same length.
+  std::string_view Beginning(FileState state);
+  bool Write(std::uint64_t offset, std::string_view bytes);
+  void Cut();
+
+  const std::string path_;
+  const int descriptor_;
+  const Head head_;
+  const std::unique_ptr<GzipMembers> gzip_;  // null: plain text
+  std::string beginning_;
+  std::string pending_;    // events that are not written yet
+  std::string bytes_;      // what a write consists of
+  std::string_view tail_;  // the closing bracket as it is stored
+  std::uint64_t end_ = 0;  // where the tail begins
+  std::string failure_;
+};
+
+}  // namespace sampan::trace
