@@ -44,7 +44,10 @@ void Summary::AdvisePinned(Report& report) const {
                  TimeText(report.pageable_wait_ns), " for their stream");
   }
   text += ".";
-  if (pinned_.bytes >= kManyBytes)
+  const bool pinned_is_faster =
+      static_cast<double>(pinned_.bytes) * static_cast<double>(pageable_.time_ns) >
+      1.1 * static_cast<double>(pageable_.bytes) * static_cast<double>(pinned_.time_ns);
+  if (pinned_.bytes >= kManyBytes && pinned_is_faster)
     text += Text(" Pinned memory reached ", RateText(pinned_.bytes, pinned_.time_ns), ".");
   report.advice.push_back(text + " Memory of aclrtMallocHost is copied without the host.");
 }

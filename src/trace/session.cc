@@ -129,6 +129,7 @@ class Session {
     for (bool last = false; !last;) {
       const std::uint32_t bell = bell_.load();
       last = stopping_.load();
+      const std::int64_t before_ns = NowNs();
       if (last) mode.store(Mode::kOff);
       const bool any = TakeAll();
       const Deadline now = Clock::now();
@@ -136,7 +137,7 @@ class Session {
         assembler_.Finish();
         if (file_ != nullptr) file_->End();
       } else if (now >= next_flush) {
-        assembler_.Advance(NowNs() - kSlackNs);
+        assembler_.Advance(before_ns - kSlackNs);
         if (file_ != nullptr) file_->Flush();
         next_flush = now + kFlushInterval;
       }
@@ -163,7 +164,10 @@ class Session {
     std::size_t taken = 0;
     for (const auto& buffer : buffers) {
       const bool left = buffer->left();
-      taken += buffer->Drain([&](const RecordHead& record) { assembler_.Take(*buffer, record); });
+      taken += buffer->Drain([&](const RecordHead& record) {
+        assembler_.Take(*buffer, record);
+        if (file_ != nullptr) file_->FlushIfMuch();
+      });
       if (!left) continue;
       const std::lock_guard lock(mutex_);
       std::erase(buffers_, buffer);

@@ -14,8 +14,7 @@ namespace sampan::trace {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-/// Written at once when so much has come together.
-constexpr std::size_t kMostPendingBytes = std::size_t{1} << 20;
+constexpr std::size_t kMuchBytes = std::size_t{512} << 10;
 constexpr std::string_view kPlainTail = "]\n";
 
 }  // namespace
@@ -70,7 +69,10 @@ void TraceFile::Add(std::string_view event) {
   pending_ += ',';
   pending_ += event;
   pending_ += '\n';
-  if (pending_.size() >= kMostPendingBytes) Flush();
+}
+
+void TraceFile::FlushIfMuch() {
+  if (pending_.size() >= kMuchBytes) Flush();
 }
 
 void TraceFile::Flush() {
@@ -81,10 +83,14 @@ void TraceFile::Flush() {
   } else {
     bytes_ = pending_;
   }
-  const std::uint64_t tail_at = end_ + bytes_.size();
+  const std::uint64_t events_bytes = bytes_.size();
   bytes_ += tail_;
-  if (!Write(end_, bytes_)) return Cut();
-  end_ = tail_at;
+  std::uint64_t written = 0;
+  if (!Write(end_, bytes_, &written)) {
+    end_ += gzip_ == nullptr ? WholeLines(written) : 0;
+    return Cut();
+  }
+  end_ += events_bytes;
   pending_.clear();
 }
 
@@ -93,7 +99,13 @@ void TraceFile::End() {
   if (failure_.empty() && !Write(0, Beginning(FileState::kEnded))) Cut();
 }
 
-bool TraceFile::Write(std::uint64_t offset, std::string_view bytes) {
+std::uint64_t TraceFile::WholeLines(std::uint64_t written) const {
+  if (written < tail_.size()) return 0;
+  const std::size_t last = std::string_view(bytes_).substr(0, written - tail_.size()).rfind('\n');
+  return last == std::string_view::npos ? 0 : last + 1;
+}
+
+bool TraceFile::Write(std::uint64_t offset, std::string_view bytes, std::uint64_t* done) {
   while (!bytes.empty()) {
     const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
@@ -103,6 +115,7 @@ bool TraceFile::Write(std::uint64_t offset, std::string_view bytes) {
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));
     offset += static_cast<std::uint64_t>(written);
+    if (done != nullptr) *done += static_cast<std::uint64_t>(written);
   }
   return true;
 }

@@ -32,10 +32,12 @@ class TraceFile {
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
-  /// Adds an event; it is written with the next flush, or earlier.
+  /// Adds an event; it is written with the next flush.
   void Add(std::string_view event);
   /// Writes what was added.
   void Flush();
+  /// The same when much has come together. For places between events that belong to one another.
+  void FlushIfMuch();
   /// The last write: from now on the file says that everything is there.
   void End();
   /// Why the file could not be written any more; empty while it can. Nothing is added then.
@@ -47,7 +49,9 @@ class TraceFile {
 
   /// The beginning of the file, always of the same length.
   std::string_view Beginning(FileState state);
-  bool Write(std::uint64_t offset, std::string_view bytes);
+  /// Of the bytes of a write that failed behind so many: those of whole lines with room for the tail.
+  std::uint64_t WholeLines(std::uint64_t written) const;
+  bool Write(std::uint64_t offset, std::string_view bytes, std::uint64_t* done = nullptr);
   void Cut();
 
   const std::string path_;

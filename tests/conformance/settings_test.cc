@@ -15,10 +15,10 @@ namespace sampan::test {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-constexpr const char* kSettings[] = {"SAMPAN_BACKEND",   "SAMPAN_DEVICES",    "SAMPAN_DEVICE_MEMORY",
-                                     "SAMPAN_ENGINES",   "SAMPAN_PROFILE",    "SAMPAN_SCHEDULE",
-                                     "SAMPAN_FAULT",     "SAMPAN_BACKTRACE",  "SAMPAN_HELP",
-                                     "SAMPAN_COPY_PATH", "SAMPAN_COPY_BLOCKS"};
+constexpr const char* kSettings[] = {
+    "SAMPAN_BACKEND",     "SAMPAN_DEVICES", "SAMPAN_DEVICE_MEMORY", "SAMPAN_ENGINES", "SAMPAN_PROFILE",
+    "SAMPAN_SCHEDULE",    "SAMPAN_FAULT",   "SAMPAN_BACKTRACE",     "SAMPAN_HELP",    "SAMPAN_COPY_PATH",
+    "SAMPAN_COPY_BLOCKS", "SAMPAN_TRACE",   "SAMPAN_SUMMARY"};
 
 /// Removes the settings that this process was started with.
 Variables Only(Variables changes) {
@@ -77,6 +77,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Wrong{"fault_of_unknown_kind", "SAMPAN_FAULT", "disk:1", "memory:N"},
                       Wrong{"copy_path", "SAMPAN_COPY_PATH", "road", "kernel"},
                       Wrong{"copy_blocks", "SAMPAN_COPY_BLOCKS", "0", "1024"},
+                      Wrong{"trace", "SAMPAN_TRACE", "", "a file name"},
+                      Wrong{"summary", "SAMPAN_SUMMARY", "yes", "0 or 1"},
                       Wrong{"help", "SAMPAN_HELP", "please", "0 or 1"}),
     [](const auto& instance) { return instance.param.name; });
 

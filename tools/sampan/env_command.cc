@@ -39,7 +39,7 @@ const Command& EnvCommand() {
                {"Prints the variables that 'sampan run' sets, as exports for a POSIX shell. Programs "
                 "started from that shell then find Sampan. Sourcing set_env.sh of the installation does "
                 "the same without settings."},
-           .options = WithRuntimeOptions({}),
+           .options = WithProgramOptions({}),
            .examples = {{"eval \"$(sampan env)\"", "this shell's programs use Sampan"},
                         {"eval \"$(sampan env --devices 2)\"", "and see two devices"}},
            .exits = {{"0", "printed"},

@@ -63,7 +63,8 @@ void CheckSettings(const Arguments& arguments, const Environment& environment) {
     for (const auto& [name, value] : environment)
       ::setenv(name.c_str(), value.c_str(), 1);
     ::setenv("ASCEND_GLOBAL_LOG_LEVEL", "4", 1);  // what is wrong is said once, by us
-    ::unsetenv("SAMPAN_HELP");
+    for (const char* name : {"SAMPAN_HELP", "SAMPAN_TRACE", "SAMPAN_SUMMARY"})  // for the program alone
+      ::unsetenv(name);
     if (::aclInit(nullptr) == ACL_SUCCESS) return 0;
     const std::string message = RecentMessage();
     return ::write(STDOUT_FILENO, message.data(), message.size()) < 0 ? 2 : 1;

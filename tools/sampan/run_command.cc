@@ -6,6 +6,7 @@
 #include "library_watch.h"
 #include "program_file.h"
 #include "terminal.h"
+#include "trace_place.h"
 
 namespace sampan::tool {
 namespace {
@@ -42,6 +43,7 @@ int Execute(const Arguments& arguments) {
     environment[change.name] = std::move(change.value);
   const ProgramFile program = FindProgram(arguments.program.front(), environment);
   CheckSettings(arguments, environment);
+  if (arguments.Has("--trace")) MakeRoomForTrace(environment["SAMPAN_TRACE"]);
   const AclReferences references = FindAclReferences(program, installation, environment);
   const bool preloads = references.elsewhere || arguments.Has("--preload");
   if (preloads) Preload(installation, environment);
@@ -69,11 +71,13 @@ const Command& RunCommand() {
                           "Signals reach the program and its ending becomes that of 'sampan run'. A program "
                           "that has not used AscendCL at all when it ends is named on standard error (unless "
                           "another program starts on the same installation meanwhile: then nobody can tell).",
+                          "With --trace every process that uses AscendCL writes a file: the first one the "
+                          "file that was named, others the same name with their number in it.",
                           "Further settings are environment variables; SAMPAN_HELP=1 lists them."},
            .operands = {{.name = "PROGRAM [ARGS...]",
                          .meaning = "the program and what it is to get; everything behind -- belongs to it",
                          .is_program = true}},
-           .options = WithRuntimeOptions(
+           .options = WithProgramOptions(
                {{.name = "--preload",
                  .value = "",
                  .meaning = "load Sampan before anything else, for programs whose plug-ins have search paths "
@@ -81,6 +85,8 @@ const Command& RunCommand() {
            .examples = {{"sampan run -- ./app --verbose", "with the settings of the environment"},
                         {"sampan run --devices 2 --profile ascend910c,cann9 -- python3 test.py",
                          "two devices of another chip and release"},
+                        {"sampan run --trace app.json.gz --summary -- ./app",
+                         "a timeline for Perfetto or 'sampan report', and a table of all copies at the end"},
                         {"sampan run --schedule seed:7 -- ./app",
                          "an unusual order of work that can be repeated: finds missing synchronisation"}},
            .exits = {{"N", "what the program exited with; a signal that ended it ends 'sampan run' too"},

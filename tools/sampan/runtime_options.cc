@@ -1,7 +1,7 @@
 // The options that choose how the runtime behaves, which it reads from environment variables.
 #include "runtime_options.h"
 
-#include <array>
+#include <filesystem>
 
 namespace sampan::tool {
 namespace {
@@ -9,6 +9,7 @@ namespace {
 struct RuntimeOption {
   OptionDescription description;
   std::string_view variable;
+  bool records = false;  ///< about a program, not about the runtime
 };
 
 /// The runtime itself decides which values it takes, so that there is one place that knows.
@@ -33,25 +34,54 @@ const std::vector<RuntimeOption>& RuntimeOptions() {
         .choices = {"parallel", "early", "late", "seed:"},
         .only_choices = false},
        "SAMPAN_SCHEDULE"},
+      {{.name = "--trace",
+        .value = "FILE",
+        .meaning =
+            "write a timeline of calls and copies there, for Perfetto and 'sampan report'; compressed if "
+            "the name ends in .gz; %p in it is the number of the process"},
+       "SAMPAN_TRACE",
+       true},
+      {{.name = "--summary",
+        .value = "",
+        .meaning =
+            "say on standard error, when the program ends, what was copied, how fast, and what is slow"},
+       "SAMPAN_SUMMARY",
+       true},
   };
   return options;
+}
+
+std::vector<OptionDescription> With(bool recording, const std::vector<OptionDescription>& own) {
+  std::vector<OptionDescription> all;
+  for (const RuntimeOption& option : RuntimeOptions()) {
+    if (recording || !option.records) all.push_back(option.description);
+  }
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+/// What the variable gets: a program may change its folder before it uses a file name.
+std::string ValueOf(const OptionDescription& option, const std::string& given) {
+  if (!option.takes_value()) return "1";
+  return option.takes_file() ? std::filesystem::absolute(given).string() : given;
 }
 
 }  // namespace
 
 std::vector<OptionDescription> WithRuntimeOptions(std::vector<OptionDescription> own) {
-  std::vector<OptionDescription> all;
-  for (const RuntimeOption& option : RuntimeOptions())
-    all.push_back(option.description);
-  all.insert(all.end(), own.begin(), own.end());
-  return all;
+  return With(false, own);
+}
+
+std::vector<OptionDescription> WithProgramOptions(std::vector<OptionDescription> own) {
+  return With(true, own);
 }
 
 std::vector<Variable> RuntimeVariables(const Arguments& arguments) {
   std::vector<Variable> variables;
   for (const RuntimeOption& option : RuntimeOptions()) {
     if (arguments.Has(option.description.name))
-      variables.push_back({std::string(option.variable), arguments.ValueOr(option.description.name, "")});
+      variables.push_back({std::string(option.variable),
+                           ValueOf(option.description, arguments.ValueOr(option.description.name, ""))});
   }
   return variables;
 }

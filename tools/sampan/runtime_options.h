@@ -11,6 +11,8 @@ namespace sampan::tool {
 
 /// Descriptions of these options, with the command's own behind them.
 std::vector<OptionDescription> WithRuntimeOptions(std::vector<OptionDescription> own);
+/// The same for a program of the user's: also what is to be recorded of it.
+std::vector<OptionDescription> WithProgramOptions(std::vector<OptionDescription> own);
 
 struct Variable {
   std::string name;
