@@ -16,6 +16,7 @@ function(sampan_add_exports)
             --headers ${PROJECT_SOURCE_DIR}/include/acl
             --script ${SAMPAN_EXPORTS_SCRIPT} --list ${SAMPAN_EXPORTS_LIST} --alias ${SAMPAN_EXPORTS_ALIAS}
     DEPENDS ${headers} ${PROJECT_SOURCE_DIR}/docs/compatibility/functions.txt ${scripts}/generate_exports.py
+            ${PROJECT_SOURCE_DIR}/src/base/platform_bridge.h
             ${scripts}/api_functions.py ${scripts}/api_list.py ${scripts}/generated_file.py
     COMMENT "Generating the export list" VERBATIM)
   add_custom_target(sampan_exports DEPENDS ${outputs})

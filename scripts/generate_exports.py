@@ -3,11 +3,20 @@
 
 import argparse
 import pathlib
+import re
 import sys
 
 import api_functions
 import api_list
 import generated_file
+
+
+BRIDGE = api_functions.ROOT / "src" / "base" / "platform_bridge.h"
+
+
+def bridge_names(path=BRIDGE):
+    """What libhccl_plf needs of the library beyond the public functions."""
+    return re.findall(r"^\w+ (sampan\w+)\(", path.read_text(), re.M)
 
 
 def version_script(names):
@@ -34,7 +43,7 @@ def main():
     parser.add_argument("--alias", type=pathlib.Path, help="source of a filter library to write")
     arguments = parser.parse_args()
     functions = api_functions.declared_functions(arguments.headers)
-    names = sorted([function.name for function in functions] + api_list.undeclared_names(functions))
+    names = sorted([function.name for function in functions] + api_list.undeclared_names(functions) + bridge_names())
     if arguments.script:
         generated_file.write_if_changed(arguments.script, version_script(names))
     if arguments.list:

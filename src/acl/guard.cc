@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "base/log.h"
+#include "base/platform_bridge.h"
 #include "process/process.h"
 #include "process/thread_state.h"
 
@@ -92,3 +93,22 @@ aclError ReportException(const char* function, Code code, const char* what) noex
 }
 
 }  // namespace sampan::acl
+
+void sampanReportFailure(const char* function, int code, const std::string& text) noexcept {
+  using namespace sampan;
+  try {
+    acl::Remember(function, Error{static_cast<Code>(code), text});
+    Log(LogLevel::kError, "HCCL", Text(std::string_view(function), ": ", text, " (", code, ")"));
+  } catch (const std::exception&) {
+    // Without memory for the message there is still the code.
+  }
+}
+
+void sampanLogLine(int level, const std::string& text) noexcept {
+  using namespace sampan;
+  try {
+    if (LogEnabled(static_cast<LogLevel>(level), "HCCL")) Log(static_cast<LogLevel>(level), "HCCL", text);
+  } catch (const std::exception&) {
+    // A line less.
+  }
+}

@@ -7,6 +7,7 @@
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "acl/shared_key.h"
+#include "base/platform_bridge.h"
 
 namespace sampan::acl {
 namespace {
@@ -30,6 +31,28 @@ Result<std::shared_ptr<OwnCell>> CellOf(aclrtNotify handle) {
                  Text("notify ", Hex(handle), " is another process's, which alone can share it")};
   }
   return (*notify)->own_cell();
+}
+
+aclError Record(const char* function, aclrtNotify notify, aclrtStream stream,
+                const std::shared_ptr<SignalLink>& link) noexcept {
+  return Guard(function, [&]() -> Status {
+    auto found = FindNotify(notify);
+    if (!found.ok()) return found.TakeStatus();
+    auto call = FindOwnStreamCall(stream);
+    if (!call.ok()) return call.TakeStatus();
+    return (*found)->Record(call->stream(), link);
+  });
+}
+
+aclError Wait(const char* function, aclrtNotify notify, aclrtStream stream, std::uint32_t seconds,
+              const std::shared_ptr<SignalLink>& link) noexcept {
+  return Guard(function, [&]() -> Status {
+    auto found = FindNotify(notify);
+    if (!found.ok()) return found.TakeStatus();
+    auto call = FindOwnStreamCall(stream);
+    if (!call.ok()) return call.TakeStatus();
+    return (*found)->WaitIn(call->stream(), std::chrono::seconds(seconds), link);
+  });
 }
 
 }  // namespace
@@ -63,23 +86,20 @@ aclError aclrtDestroyNotify(aclrtNotify notify) {
 }
 
 aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream) {
-  return Guard("aclrtRecordNotify", [&]() -> Status {
-    auto found = FindNotify(notify);
-    if (!found.ok()) return found.TakeStatus();
-    auto call = FindOwnStreamCall(stream);
-    if (!call.ok()) return call.TakeStatus();
-    return (*found)->Record(call->stream());
-  });
+  return Record("aclrtRecordNotify", notify, stream, nullptr);
 }
 
 aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout) {
-  return Guard("aclrtWaitAndResetNotify", [&]() -> Status {
-    auto found = FindNotify(notify);
-    if (!found.ok()) return found.TakeStatus();
-    auto call = FindOwnStreamCall(stream);
-    if (!call.ok()) return call.TakeStatus();
-    return (*found)->WaitIn(call->stream(), std::chrono::seconds(timeout));
-  });
+  return Wait("aclrtWaitAndResetNotify", notify, stream, timeout, nullptr);
+}
+
+int sampanRecordLinked(void* notify, void* stream, const std::shared_ptr<SignalLink>& link) {
+  return Record("aclrtRecordNotify", notify, stream, link);
+}
+
+int sampanWaitLinked(void* notify, void* stream, std::uint32_t seconds,
+                     const std::shared_ptr<SignalLink>& link) {
+  return Wait("aclrtWaitAndResetNotify", notify, stream, seconds, link);
 }
 
 aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t* notifyId) {

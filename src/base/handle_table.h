@@ -20,6 +20,7 @@ enum class HandleKind : std::uint64_t {
   kNotify = 0xA4,
   kPhysical = 0xA5,
   kPool = 0xA6,
+  kDispatcher = 0xA7,
 };
 
 /// Maps handles to shared objects. Thread-safe; finding takes only the lock of the one slot. A handle is a

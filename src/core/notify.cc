@@ -14,8 +14,13 @@ constexpr std::uint32_t kClear = 0, kSet = 1;
 
 class RecordEffect final : public Effect {
  public:
-  explicit RecordEffect(std::shared_ptr<SleepWord> word) : word_(std::move(word)) {}
+  RecordEffect(std::shared_ptr<SleepWord> word, std::shared_ptr<const SignalLink> link)
+      : word_(std::move(word)), link_(std::move(link)) {}
   Status Apply() noexcept override {
+    if (link_ != nullptr) {
+      Status holds = link_->Check();
+      if (!holds.ok()) return Withheld(holds.error());
+    }
     // Sequentially consistent against those who sleep: they count themselves first and look then.
     word_->value.store(kSet, std::memory_order_seq_cst);
     if (word_->sleepers.load(std::memory_order_seq_cst) != 0) FutexWake(word_->value);
@@ -23,10 +28,15 @@ class RecordEffect final : public Effect {
   }
 
  private:
+  Status Withheld(const Error& reason) const noexcept {
+    return {reason.code, Text(link_->Describe(), " is withheld: ", reason.message)};
+  }
+
   const std::shared_ptr<SleepWord> word_;
+  const std::shared_ptr<const SignalLink> link_;
 };
 
-class NotifyGate final : public Gate {
+class NotifyGate : public Gate {
  public:
   NotifyGate(std::shared_ptr<SleepWord> word, std::uint32_t id) : word_(std::move(word)), id_(id) {}
   bool Open() const noexcept override { return word_->value.load(std::memory_order_seq_cst) == kSet; }
@@ -42,6 +52,27 @@ class NotifyGate final : public Gate {
   const std::uint32_t id_;
 };
 
+/// The same for a signal of a connection, which may break.
+class LinkedGate final : public NotifyGate {
+ public:
+  LinkedGate(std::shared_ptr<SleepWord> word, std::uint32_t id, std::shared_ptr<SignalLink> link)
+      : NotifyGate(std::move(word), id), link_(std::move(link)) {}
+  Status Check() const override {
+    Status holds = link_->Check();
+    if (holds.ok()) return holds;
+    return {holds.code(), Text(Describe(), " cannot end: ", holds.error().message)};
+  }
+  std::string Describe() const override { return Text(NotifyGate::Describe(), ", ", link_->Describe(), ","); }
+  Status TimedOut() noexcept override {
+    Status failure = Gate::TimedOut();
+    link_->OnTimeout(failure.error().message);
+    return failure;
+  }
+
+ private:
+  const std::shared_ptr<SignalLink> link_;
+};
+
 }  // namespace
 
 Notify::Notify(std::shared_ptr<OwnCell> cell, IdLease id)
@@ -54,14 +85,17 @@ std::shared_ptr<SleepWord> Notify::SharedWord() const {
   return {foreign_, &cell().signal};
 }
 
-Status Notify::Record(Stream& stream) const {
+Status Notify::Record(Stream& stream, std::shared_ptr<const SignalLink> link) const {
   const trace::About about(summary::TaskType::kNotifyRecord, id());
-  return stream.Enqueue(EffectTask{std::make_shared<RecordEffect>(SharedWord())});
+  return stream.Enqueue(EffectTask{std::make_shared<RecordEffect>(SharedWord(), std::move(link))});
 }
 
-Status Notify::WaitIn(Stream& stream, std::chrono::nanoseconds limit) const {
+Status Notify::WaitIn(Stream& stream, std::chrono::nanoseconds limit,
+                      std::shared_ptr<SignalLink> link) const {
   const trace::About about(summary::TaskType::kNotifyWait, id());
-  return stream.Enqueue(GateTask{std::make_shared<NotifyGate>(SharedWord(), id()), limit});
+  if (link == nullptr)
+    return stream.Enqueue(GateTask{std::make_shared<NotifyGate>(SharedWord(), id()), limit});
+  return stream.Enqueue(GateTask{std::make_shared<LinkedGate>(SharedWord(), id(), std::move(link)), limit});
 }
 
 void Notify::Reset() noexcept {

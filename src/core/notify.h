@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/platform_bridge.h"
 #include "base/status.h"
 #include "core/foreign_boards.h"
 #include "core/id_pool.h"
@@ -20,9 +21,11 @@ class Notify {
   explicit Notify(std::shared_ptr<ForeignCell> cell) : foreign_(std::move(cell)) {}
 
   /// Sets it when the stream comes by; setting it twice is setting it once.
-  Status Record(Stream& stream) const;
+  Status Record(Stream& stream, std::shared_ptr<const SignalLink> link = nullptr) const;
+  /// With a link, both fail once it does not hold any more, and a record then sets nothing.
   /// Holds the stream until it is set, and takes it back. The limit counts from when the stream stands here.
-  Status WaitIn(Stream& stream, std::chrono::nanoseconds limit) const;
+  Status WaitIn(Stream& stream, std::chrono::nanoseconds limit,
+                std::shared_ptr<SignalLink> link = nullptr) const;
   void Reset() noexcept;
 
   std::uint32_t id() const { return cell().number; }

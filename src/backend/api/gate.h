@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "base/text.h"
 
 namespace sampan {
 
@@ -30,6 +31,10 @@ class Gate {
   virtual SleepWord* word() const noexcept = 0;
   /// What is waited for, to a person.
   virtual std::string Describe() const = 0;
+  /// The failure of a queue that stood here for too long.
+  virtual Status TimedOut() noexcept {
+    return {Code::kTaskTimeout, Text(Describe(), " ran past its time limit")};
+  }
 };
 
 }  // namespace sampan

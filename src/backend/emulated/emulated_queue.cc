@@ -232,7 +232,7 @@ bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t value) {
       return true;
     }
     if (Clock::now() >= deadline) {
-      Fail(value, {Code::kTaskTimeout, Text(gate->Describe(), " ran past its time limit")});
+      Fail(value, gate->TimedOut());
       return true;
     }
     const bool taken_back = BlockUnless([&] {

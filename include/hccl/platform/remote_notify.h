@@ -1,0 +1,42 @@
+/* A notify that somebody else waits for: streams post it from here. */
+#ifndef SAMPAN_HCCL_PLATFORM_REMOTE_NOTIFY_H
+#define SAMPAN_HCCL_PLATFORM_REMOTE_NOTIFY_H
+
+#include <vector>
+
+#include "dispatcher.h"
+
+namespace hccl {
+
+/* Does not own the notify; keeps its import, where it is another process's. */
+class HCCL_PLF_VISIBILITY RemoteNotify {
+ public:
+  RemoteNotify();
+  virtual ~RemoteNotify();
+  RemoteNotify(const RemoteNotify&) = delete;
+  RemoteNotify& operator=(const RemoteNotify&) = delete;
+
+  /* What LocalNotify::Serialize gave. */
+  HcclResult Init(const std::vector<u8>& byteVector);
+  /* A notify of this process, as LocalNotify::GetNotifyData told of it. */
+  HcclResult Init(const HcclSignalInfo& notifyInfo,
+                  const NotifyLoadType type = NotifyLoadType::DEVICE_NOTIFY);
+  HcclResult Open();
+  HcclResult Close();
+
+  HcclResult Post(Stream& stream, HcclDispatcher dispatcher, s32 stage = INVALID_VALUE_STAGE);
+  HcclResult Post(Stream& stream);
+
+  HcclRtNotify ptr() { return notify_; }
+  HcclResult GetNotifyOffset(u64& notifyOffset);
+  HcclResult GetNotifyData(HcclSignalInfo& notifyInfo);
+
+ private:
+  std::vector<u8> serialized_;
+  HcclRtNotify notify_;
+  bool imported_;
+};
+
+}  // namespace hccl
+
+#endif /* SAMPAN_HCCL_PLATFORM_REMOTE_NOTIFY_H */

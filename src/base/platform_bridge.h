@@ -1,0 +1,42 @@
+// What libacl_rt does for libhccl_plf beyond the public functions. Exported under these names, for that
+// library alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+
+namespace sampan {
+
+/// The connection that a signal belongs to. Thread-safe, called by the threads that execute streams: must not
+/// block and must not call the runtime. Kept by the tasks queued on it.
+class SignalLink {
+ public:
+  virtual ~SignalLink() = default;
+  /// Fails once nothing sensible can come over the connection any more.
+  virtual Status Check() const = 0;
+  /// The signal, to a person: whose it is and what it means.
+  virtual std::string Describe() const = 0;
+  /// A wait for the signal ran past its limit; the text says so.
+  virtual void OnTimeout(const std::string& text) noexcept = 0;
+};
+
+}  // namespace sampan
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+/// aclrtRecordNotify and aclrtWaitAndResetNotify for a signal of a connection. A record is withheld, and
+/// fails its stream, once the connection does not hold; so does a wait, at once.
+int sampanRecordLinked(void* notify, void* stream, const std::shared_ptr<sampan::SignalLink>& link);
+int sampanWaitLinked(void* notify, void* stream, std::uint32_t seconds,
+                     const std::shared_ptr<sampan::SignalLink>& link);
+
+/// Makes a failure the calling thread's: message and log line, as the public functions do with theirs.
+void sampanReportFailure(const char* function, int code, const std::string& text) noexcept;
+/// A log line of a level (base/log.h) that is no failure of a call.
+void sampanLogLine(int level, const std::string& text) noexcept;
+}
+#pragma GCC visibility pop

@@ -1,0 +1,394 @@
+// The functions of dispatcher.h, in the order of that header.
+#include "hccl/platform/dispatcher.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "acl/acl_rt.h"
+#include "hccl/dispatcher_call.h"
+#include "hccl/dtype_common.h"
+
+namespace sampan::plf {
+namespace {
+
+HcclResult OfTheDeviceSide(const char* function) {
+  return Fail(function, HCCL_E_NOT_SUPPORT, "this function belongs to the device side, which is not there");
+}
+
+/// Without a stream a copy happens here and now, as a bounded copy of the C library's kind would.
+HcclResult CopyNow(const char* function, const CopyTask& copy) {
+  if (copy.dst_bytes == 0 || copy.bytes > copy.dst_bytes) {
+    return Fail(function, HCCL_E_INTERNAL,
+                Text("without a stream: ", copy.bytes, " bytes do not go into the ", copy.dst_bytes, " at ",
+                     Hex(copy.dst)));
+  }
+  const auto dst = reinterpret_cast<std::uintptr_t>(copy.dst);
+  const auto src = reinterpret_cast<std::uintptr_t>(copy.src);
+  const std::uintptr_t distance = std::max(dst, src) - std::min(dst, src);
+  if (distance != 0 && distance < copy.bytes) {
+    return Fail(function, HCCL_E_INTERNAL,
+                Text("without a stream: the ", copy.bytes, " bytes at ", Hex(copy.src), " and at ",
+                     Hex(copy.dst), " overlap"));
+  }
+  const aclError code = aclrtMemcpy(copy.dst, copy.dst_bytes, copy.src, copy.bytes, ACL_MEMCPY_DEFAULT);
+  return code == ACL_SUCCESS ? HCCL_SUCCESS : HCCL_E_INTERNAL;
+}
+
+/// The kinds that the runtime's copy takes.
+bool IsRuntimeKind(HcclRtMemcpyKind kind) {
+  return kind >= HcclRtMemcpyKind::HCCL_RT_MEMCPY_KIND_HOST_TO_HOST &&
+         kind <= HcclRtMemcpyKind::HCCL_RT_MEMCPY_KIND_DEVICE_TO_DEVICE;
+}
+
+/// The raw copy, which never waits for a launch.
+HcclResult Copy(const char* function, Dispatcher& dispatcher, const CopyTask& copy, hccl::Stream& stream,
+                u64 begin) {
+  if (stream.ptr() == nullptr) return CopyNow(function, copy);
+  if (copy.bytes == 0 || copy.dst == copy.src) return HCCL_SUCCESS;
+  if (copy.dst_bytes < copy.bytes) {
+    return Fail(
+        function, HCCL_E_PARA,
+        Text("count ", copy.bytes, " is more than destMax ", copy.dst_bytes, " of dst ", Hex(copy.dst)));
+  }
+  if (!IsRuntimeKind(copy.kind)) {
+    return Fail(function, HCCL_E_PARA, Text("kind is ", static_cast<int>(copy.kind), ", it must be 0 to 3"));
+  }
+  return dispatcher.SubmitNow(TaskFor(stream, begin, copy));
+}
+
+hccl::TaskLogicInfo LogicInfo(hccl::TaskLogicFuncType function) {
+  hccl::TaskLogicInfo info;
+  info.taskLogicCmd.taskLogicType = hccl::TaskLogicType::DISPATCHER_TASK;
+  info.taskFuncType = function;
+  return info;
+}
+
+bool IsInlineType(HcclDataType type) {
+  switch (type) {
+    case HCCL_DATA_TYPE_INT8:
+    case HCCL_DATA_TYPE_INT16:
+    case HCCL_DATA_TYPE_INT32:
+    case HCCL_DATA_TYPE_FP16:
+    case HCCL_DATA_TYPE_FP32:
+    case HCCL_DATA_TYPE_BFP16:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsInlineOperation(HcclReduceOp operation) {
+  return operation == HCCL_REDUCE_SUM || operation == HCCL_REDUCE_MAX || operation == HCCL_REDUCE_MIN;
+}
+
+HcclResult CheckReduction(const char* function, const ReduceTask& reduce) {
+  if (IsInlineType(reduce.type) && IsInlineOperation(reduce.operation)) return HCCL_SUCCESS;
+  return Fail(
+      function, reduce.inlined ? HCCL_E_PARA : HCCL_E_NOT_SUPPORT,
+      Text("type ", static_cast<int>(reduce.type), " with operation ", static_cast<int>(reduce.operation),
+           " cannot be reduced: int8, int16, int32, fp16, fp32 and bf16 can, by sum, max and min"));
+}
+
+HcclResult LaunchAll(const char* function, HcclDispatcher handle, hccl::Stream& stream) {
+  return WithDispatcher(function, handle, [&](Dispatcher& dispatcher) -> HcclResult {
+    Platform& platform = ThePlatform();
+    if (const HcclResult result = platform.Call(platform.launch_callback(), handle, stream);
+        result != HCCL_SUCCESS)
+      return result;
+    if (dispatcher.is_virtual()) return HCCL_SUCCESS;
+    if (dispatcher.holding() && stream.ptr() == nullptr)
+      return Fail(function, HCCL_E_PTR, "the stream is empty: there is nothing to launch in");
+    return dispatcher.Launch(stream.ptr());
+  });
+}
+
+}  // namespace
+}  // namespace sampan::plf
+
+using namespace sampan;
+using namespace sampan::plf;
+
+HcclResult HcclDispatcherInit(DispatcherType type, const s32 devicePhyId, HcclDispatcher* dispatcher) {
+  constexpr const char* kFunction = "HcclDispatcherInit";
+  return Guard(kFunction, [&]() -> HcclResult {
+    if (dispatcher == nullptr) return Fail(kFunction, HCCL_E_PTR, "dispatcher is NULL");
+    s32 logical = -1;
+    if (devicePhyId != HOST_DEVICE_ID && aclrtGetLogicDevIdByPhyDevId(devicePhyId, &logical) != ACL_SUCCESS)
+      return HCCL_E_RUNTIME;
+    if (type != DispatcherType::DISPATCHER_NORMAL && type != DispatcherType::DISPATCHER_VIRTURAL) {
+      return Fail(kFunction, HCCL_E_NOT_SUPPORT,
+                  Text("type is ", static_cast<int>(type), ", there are NORMAL (0) and VIRTURAL (1)"));
+    }
+    void* const handle = ThePlatform().Add(std::make_shared<Dispatcher>(type));
+    if (handle == nullptr) return Fail(kFunction, HCCL_E_MEMORY, "no handle is left for another dispatcher");
+    *dispatcher = handle;
+    return HCCL_SUCCESS;
+  });
+}
+
+HcclResult HcclDispatcherDestroy(HcclDispatcher dispatcher) {
+  return Guard("HcclDispatcherDestroy", [&] {
+    if (dispatcher != nullptr && ThePlatform().Remove(dispatcher) == nullptr)
+      Warn(Text("HcclDispatcherDestroy: ", Hex(dispatcher), " is not a living dispatcher"));
+    return HCCL_SUCCESS;
+  });
+}
+
+HcclResult HcclDispatcherAicpuInit(HcclDispatcher*, const u32, const u32, DispatcherType) {
+  return OfTheDeviceSide("HcclDispatcherAicpuInit");
+}
+
+HcclResult HcclSetGlobalWorkSpace(HcclDispatcher dispatcherPtr, std::vector<void*>&) {
+  // Only older chips than the imitated ones have an overflow address to tell of.
+  return WithDispatcher("HcclSetGlobalWorkSpace", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
+}
+
+HcclResult HcclSetNotifyWaitMode(HcclDispatcher dispatcherPtr, const SyncMode notifyWaitMode) {
+  return WithDispatcher("HcclSetNotifyWaitMode", dispatcherPtr, [&](Dispatcher& dispatcher) {
+    dispatcher.set_wait_mode(notifyWaitMode);
+    return HCCL_SUCCESS;
+  });
+}
+
+HcclResult HcclGetNotifyWaitMode(HcclDispatcher dispatcherPtr, SyncMode* notifyWaitMode) {
+  constexpr const char* kFunction = "HcclGetNotifyWaitMode";
+  return WithDispatcher(kFunction, dispatcherPtr, [&](Dispatcher& dispatcher) {
+    if (notifyWaitMode == nullptr) return Fail(kFunction, HCCL_E_PTR, "notifyWaitMode is NULL");
+    *notifyWaitMode = dispatcher.wait_mode();
+    return HCCL_SUCCESS;
+  });
+}
+
+HcclResult HcclSetExecTimeOut(HcclDispatcher dispatcherPtr, const s32 execTimeOut) {
+  constexpr const char* kFunction = "HcclSetExecTimeOut";
+  return WithDispatcher(kFunction, dispatcherPtr, [&](Dispatcher& dispatcher) {
+    if (execTimeOut < 0)
+      return Fail(kFunction, HCCL_E_PARA, Text("execTimeOut is ", execTimeOut, ", it must not be negative"));
+    dispatcher.set_exec_seconds(static_cast<u32>(execTimeOut));
+    return HCCL_SUCCESS;
+  });
+}
+
+HcclResult SetMultiQpMode(HcclDispatcher dispatcherPtr, bool) {
+  // It would switch caching off, and nothing is cached.
+  return WithDispatcher("SetMultiQpMode", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
+}
+
+HcclResult HcclD2DMemcpyAsync(HcclDispatcher dispatcherPtr, hccl::DeviceMem& dst, const hccl::DeviceMem& src,
+                              hccl::Stream& stream, u32 remoteUserRank, hccl::LinkType inLinkType) {
+  constexpr const char* kFunction = "HcclD2DMemcpyAsync";
+  return WithDispatcher(kFunction, dispatcherPtr, [&](Dispatcher& dispatcher) -> HcclResult {
+    const u64 begin = NowNs();
+    if (const HcclResult result = RequirePointer(kFunction, "dst.ptr()", dst.ptr()); result != HCCL_SUCCESS)
+      return result;
+    if (const HcclResult result = RequirePointer(kFunction, "src.ptr()", src.ptr()); result != HCCL_SUCCESS)
+      return result;
+    if (dst.size() < src.size()) {
+      return Fail(kFunction, HCCL_E_PTR,
+                  Text("dst ", Hex(dst.ptr()), " has ", dst.size(), " bytes, fewer than the ", src.size(),
+                       " of src ", Hex(src.ptr())));
+    }
+    if (dispatcher.is_virtual()) {
+      auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_MEMCPYASYNC_TYPE);
+      info.src = src.ptr();
+      info.dst = dst.ptr();
+      info.size = src.size();
+      info.remoteUserRank = remoteUserRank;
+      info.linkType = inLinkType;
+      stream.PushTaskLogicInfo(info);
+      return HCCL_SUCCESS;
+    }
+    const CopyTask copy{dst.ptr(),
+                        dst.size(),
+                        src.ptr(),
+                        src.size(),
+                        HcclRtMemcpyKind::HCCL_RT_MEMCPY_KIND_DEVICE_TO_DEVICE,
+                        {remoteUserRank, inLinkType}};
+    // What waits for a launch is taken as it is: a copy of no bytes is a place where streams can meet.
+    if (dispatcher.holding() && stream.ptr() != nullptr)
+      return dispatcher.Submit(TaskFor(stream, begin, copy));
+    return Copy(kFunction, dispatcher, copy, stream, begin);
+  });
+}
+
+HcclResult HcclMemcpyAsync(HcclDispatcher dispatcherPtr, void* dst, const u64 destMax, const void* src,
+                           const u64 count, const HcclRtMemcpyKind kind, hccl::Stream& stream,
+                           const u32 remoteUserRank, hccl::LinkType inLinkType) {
+  constexpr const char* kFunction = "HcclMemcpyAsync";
+  return WithDispatcher(kFunction, dispatcherPtr, [&](Dispatcher& dispatcher) -> HcclResult {
+    const u64 begin = NowNs();
+    if (const HcclResult result = RequirePointer(kFunction, "dst", dst); result != HCCL_SUCCESS)
+      return result;
+    if (const HcclResult result = RequirePointer(kFunction, "src", src); result != HCCL_SUCCESS)
+      return result;
+    return Copy(kFunction, dispatcher, {dst, destMax, src, count, kind, {remoteUserRank, inLinkType}}, stream,
+                begin);
+  });
+}
+
+HcclResult HcclReduceAsync(HcclDispatcher dispatcherPtr, void* src, u64 count, const HcclDataType datatype,
+                           const HcclReduceOp reduceOp, hccl::Stream& stream, void* dst,
+                           const u32 remoteUserRank, const hccl::LinkType linkType, const u64 reduceAttr) {
+  constexpr const char* kFunction = "HcclReduceAsync";
+  return WithDispatcher(kFunction, dispatcherPtr, [&](Dispatcher& dispatcher) -> HcclResult {
+    const u64 begin = NowNs();
+    if (const HcclResult result = RequirePointer(kFunction, "dst", dst); result != HCCL_SUCCESS)
+      return result;
+    if (const HcclResult result = RequirePointer(kFunction, "src", src); result != HCCL_SUCCESS)
+      return result;
+    if (dispatcher.is_virtual()) {
+      auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_REDUCEASYNC_TYPE);
+      info.src = src;
+      info.dst = dst;
+      info.size = count;
+      info.dataType = datatype;
+      info.reduceOp = reduceOp;
+      info.remoteUserRank = remoteUserRank;
+      info.linkType = linkType;
+      stream.PushTaskLogicInfo(info);
+      return HCCL_SUCCESS;
+    }
+    if (count == 0) return HCCL_SUCCESS;
+    if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
+        result != HCCL_SUCCESS)
+      return result;
+    const bool inlined = (reduceAttr & INLINE_REDUCE_BITMASK) != 0;
+    const ReduceTask reduce{dst, src, count, datatype, reduceOp, inlined, {remoteUserRank, linkType}};
+    if (const HcclResult result = CheckReduction(kFunction, reduce); result != HCCL_SUCCESS) return result;
+    return dispatcher.Submit(TaskFor(stream, begin, reduce));
+  });
+}
+
+HcclResult HcclSignalRecord(HcclDispatcher dispatcherPtr, HcclRtNotify signal, hccl::Stream& stream,
+                            u32 userRank, u64 offset, s32 stage, bool, u64) {
+  constexpr const char* kFunction = "HcclSignalRecord";
+  return WithDispatcher(kFunction, dispatcherPtr, [&](Dispatcher& dispatcher) -> HcclResult {
+    const u64 begin = NowNs();
+    if (const HcclResult result = RequirePointer(kFunction, "signal", signal); result != HCCL_SUCCESS)
+      return result;
+    if (dispatcher.is_virtual()) {
+      auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALRECORD_TYPE);
+      info.signal = signal;
+      info.userRank = userRank;
+      info.offset = offset;
+      info.stage = stage;
+      stream.PushTaskLogicInfo(info);
+      return HCCL_SUCCESS;
+    }
+    if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
+        result != HCCL_SUCCESS)
+      return result;
+    return dispatcher.Submit(
+        TaskFor(stream, begin, PostTask{signal, {userRank, userRank, offset, stage}, nullptr}));
+  });
+}
+
+HcclResult HcclSignalWait(HcclDispatcher dispatcherPtr, HcclRtNotify signal, hccl::Stream& stream,
+                          u32 userRank, u32 remoteUserRank, s32 stage, bool) {
+  constexpr const char* kFunction = "HcclSignalWait";
+  return WithDispatcher(kFunction, dispatcherPtr, [&](Dispatcher& dispatcher) -> HcclResult {
+    const u64 begin = NowNs();
+    if (const HcclResult result = RequirePointer(kFunction, "signal", signal); result != HCCL_SUCCESS)
+      return result;
+    if (dispatcher.is_virtual()) {
+      auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALWAIT_TYPE);
+      info.signal = signal;
+      info.userRank = userRank;
+      info.remoteUserRank = remoteUserRank;
+      info.stage = stage;
+      stream.PushTaskLogicInfo(info);
+      return HCCL_SUCCESS;
+    }
+    if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
+        result != HCCL_SUCCESS)
+      return result;
+    const u32 seconds = dispatcher.WaitSeconds(NOTIFY_INVALID_WAIT_TIME);
+    return dispatcher.Submit(TaskFor(
+        stream, begin, WaitTask{signal, seconds, {userRank, remoteUserRank, INVALID_U64, stage}, nullptr}));
+  });
+}
+
+HcclResult HcclDispatcherWaitValue(HcclDispatcher dispatcherPtr, hccl::Stream&, u64, u64, bool) {
+  return WithDispatcher("HcclDispatcherWaitValue", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
+}
+
+HcclResult HcclDispatcherWriteValue(HcclDispatcher dispatcherPtr, hccl::Stream&, u64, u64) {
+  return WithDispatcher("HcclDispatcherWriteValue", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
+}
+
+HcclResult InitTask(HcclDispatcher dispatcherPtr, hccl::Stream& stream, const bool, const std::string&,
+                    bool) {
+  return WithDispatcher("InitTask", dispatcherPtr, [&](Dispatcher& dispatcher) {
+    if (!dispatcher.is_virtual()) dispatcher.BeginLaunch();
+    Platform& platform = ThePlatform();
+    return platform.Call(platform.init_callback(), dispatcherPtr, stream);
+  });
+}
+
+HcclResult LaunchTask(HcclDispatcher dispatcherPtr, hccl::Stream& stream) {
+  return LaunchAll("LaunchTask", dispatcherPtr, stream);
+}
+
+HcclResult LaunchTaskExtend(HcclDispatcher dispatcherPtr, hccl::Stream& stream, std::vector<hccl::Stream>&) {
+  // The streams that were used are known: each task names its own.
+  return LaunchAll("LaunchTaskExtend", dispatcherPtr, stream);
+}
+
+HcclResult SetNormalMode(HcclDispatcher dispatcherPtr) {
+  return WithDispatcher("SetNormalMode", dispatcherPtr, [](Dispatcher& dispatcher) {
+    dispatcher.EndLaunch("SetNormalMode came before LaunchTask");
+    return HCCL_SUCCESS;
+  });
+}
+
+HcclResult AddRetryPreamble(HcclDispatcher dispatcherPtr, hccl::Stream&) {
+  return WithDispatcher("AddRetryPreamble", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
+}
+
+HcclResult StreamSync(HcclDispatcher dispatcherPtr, hccl::Stream&) {
+  return WithDispatcher("StreamSync", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
+}
+
+void RegisterInitTaskCallBack(HcclResult (*p1)(const HcclDispatcher&, hccl::Stream&)) {
+  ThePlatform().init_callback().store(p1);
+}
+
+void RegisterLaunchTaskCallBack(HcclResult (*p1)(const HcclDispatcher&, hccl::Stream&)) {
+  ThePlatform().launch_callback().store(p1);
+}
+
+HcclResult RegisterLoadTaskCallBack(HcclDispatcher dispatcherPtr, void* userPtr, LoadTaskCallBack p1) {
+  return WithDispatcher("RegisterLoadTaskCallBack", dispatcherPtr, [&](Dispatcher& dispatcher) {
+    dispatcher.SetObserver(userPtr, p1);
+    return HCCL_SUCCESS;
+  });
+}
+
+HcclResult HcclGetCallbackResult(HcclDispatcher dispatcherPtr) {
+  return WithDispatcher("HcclGetCallbackResult", dispatcherPtr,
+                        [](Dispatcher&) { return ThePlatform().callback_result(); });
+}
+
+HcclResult ForceProfOn(HcclDispatcher& dispatcherPtr, bool isForce) {
+  return WithDispatcher("ForceProfOn", dispatcherPtr, [&](Dispatcher&) {
+    ThePlatform().force_profiling(isForce);
+    return HCCL_SUCCESS;
+  });
+}
+
+HcclResult HcclSetOpExecStatusCallback(HcclDispatcher, std::function<HcclResult()>) {
+  return OfTheDeviceSide("HcclSetOpExecStatusCallback");
+}
+
+HcclResult HcclSetSqeTimeOut(HcclDispatcher, u64) {
+  return OfTheDeviceSide("HcclSetSqeTimeOut");
+}
+
+HcclResult HcclSetSqFullWaitTimeOut(HcclDispatcher, u64) {
+  return OfTheDeviceSide("HcclSetSqFullWaitTimeOut");
+}
+
+HcclResult HcclSetOpRingBufferIdx(HcclDispatcher, u32) {
+  return OfTheDeviceSide("HcclSetOpRingBufferIdx");
+}

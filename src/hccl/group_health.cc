@@ -1,0 +1,23 @@
+// Whether a group of ranks is still whole, as one rank knows it.
+#include "hccl/group_health.h"
+
+#include <exception>
+#include <utility>
+
+namespace sampan::plf {
+
+bool GroupHealth::Break(HcclResult code, std::string reason) {
+  const std::lock_guard lock(mutex_);
+  if (broken()) return false;
+  reason_ = std::move(reason);
+  code_.store(code, std::memory_order_release);
+  return true;
+}
+
+void GroupHealth::BreakHere(HcclResult code, std::string reason) noexcept {
+  if (!Break(code, std::move(reason))) return;
+  news_.store(true);
+  wake_up_.Wake();
+}
+
+}  // namespace sampan::plf

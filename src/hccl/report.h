@@ -1,0 +1,43 @@
+// How the library's functions end: a code, with a message that belongs to the thread.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "base/platform_bridge.h"
+#include "base/text.h"
+#include "hccl/hccl_types.h"
+
+namespace sampan::plf {
+
+/// Gives the code, and makes the failure the calling thread's: aclGetRecentErrMsg shows it.
+inline HcclResult Fail(const char* function, HcclResult code, const std::string& text) noexcept {
+  sampanReportFailure(function, static_cast<int>(code), text);
+  return code;
+}
+
+inline void Warn(const std::string& text) noexcept {
+  constexpr int kWarning = 2;
+  sampanLogLine(kWarning, text);
+}
+
+/// What a program has lost, without a call of its that could say so.
+inline void Complain(const std::string& text) noexcept {
+  constexpr int kError = 3;
+  sampanLogLine(kError, text);
+}
+
+/// Runs the body of a public function; exceptions become codes.
+template <typename Body>
+HcclResult Guard(const char* function, Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return Fail(function, HCCL_E_MEMORY, "the host is out of memory");
+  } catch (const std::exception& exception) {
+    return Fail(function, HCCL_E_INTERNAL, exception.what());
+  }
+}
+
+}  // namespace sampan::plf

@@ -1,0 +1,19 @@
+// Which way bytes go between two addresses.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "hccl/platform/dispatcher_task_types.h"
+
+namespace sampan::plf {
+
+/// The link between two devices, by their numbers in this process; on the chip where they are one.
+hccl::LinkType LinkBetween(s32 device, s32 other);
+
+/// The same by addresses; nothing where one of them is not device memory.
+std::optional<hccl::LinkType> LinkBetween(const void* dst, const void* src);
+
+std::string_view Name(hccl::LinkType link);
+
+}  // namespace sampan::plf
