@@ -104,6 +104,10 @@ void sampanReportFailure(const char* function, int code, const std::string& text
   }
 }
 
+bool sampanLogs(int level) noexcept {
+  return sampan::LogEnabled(static_cast<sampan::LogLevel>(level), "HCCL");
+}
+
 void sampanLogLine(int level, const std::string& text) noexcept {
   using namespace sampan;
   try {

@@ -36,7 +36,8 @@ int sampanWaitLinked(void* notify, void* stream, std::uint32_t seconds,
 
 /// Makes a failure the calling thread's: message and log line, as the public functions do with theirs.
 void sampanReportFailure(const char* function, int code, const std::string& text) noexcept;
-/// A log line of a level (base/log.h) that is no failure of a call.
+/// Log lines of a level (base/log.h) that are no failure of a call: whether one would be written, and one.
+bool sampanLogs(int level) noexcept;
 void sampanLogLine(int level, const std::string& text) noexcept;
 }
 #pragma GCC visibility pop

@@ -347,7 +347,11 @@ HcclResult AddRetryPreamble(HcclDispatcher dispatcherPtr, hccl::Stream&) {
 }
 
 HcclResult StreamSync(HcclDispatcher dispatcherPtr, hccl::Stream&) {
-  return WithDispatcher("StreamSync", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
+  return WithDispatcher("StreamSync", dispatcherPtr, [](Dispatcher& dispatcher) {
+    if (const std::size_t held = dispatcher.held(); held != 0)
+      Warn(Text("StreamSync: ", held, " tasks still wait for LaunchTask"));
+    return HCCL_SUCCESS;
+  });
 }
 
 void RegisterInitTaskCallBack(HcclResult (*p1)(const HcclDispatcher&, hccl::Stream&)) {

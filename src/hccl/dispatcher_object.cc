@@ -127,7 +127,12 @@ HcclResult Dispatcher::Submit(Task task) {
 HcclResult Dispatcher::SubmitNow(const Task& task) {
   if (const auto* copy = std::get_if<CopyTask>(&task.content)) CheckRoute(*copy);
   return SubmitTask(task, ThePlatform().most_task_bytes(),
-                    [this](const hccl::TaskPara& para) { Observe(para); });
+                    [this](const hccl::TaskPara& para) { Accepted(para); });
+}
+
+void Dispatcher::Accepted(const hccl::TaskPara& para) const {
+  if (Traces()) Trace(Describe(para));
+  Observe(para);
 }
 
 void Dispatcher::BeginLaunch() {
@@ -169,7 +174,11 @@ HcclResult Dispatcher::Launch(void* main_stream) {
   }
   for (const Task& task : tasks) {
     if (const auto* copy = std::get_if<CopyTask>(&task.content)) CheckRoute(*copy);
-    const HcclResult result = SubmitTask(task, ThePlatform().most_task_bytes(), {});
+    // The records were given when the tasks came; the trace is of what streams get.
+    const HcclResult result =
+        SubmitTask(task, ThePlatform().most_task_bytes(), [](const hccl::TaskPara& para) {
+          if (Traces()) Trace(Describe(para));
+        });
     if (result != HCCL_SUCCESS) {
       return Fail("LaunchTask", result,
                   Text("task ", &task - tasks.data(), " of ", tasks.size(),

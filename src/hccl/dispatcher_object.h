@@ -37,6 +37,11 @@ class Dispatcher {
   HcclResult Submit(Task task);
   /// The same past a launch: into the stream at once.
   HcclResult SubmitNow(const Task& task);
+  /// How many tasks wait for the launch.
+  std::size_t held() const {
+    const std::lock_guard lock(mutex_);
+    return held_.size();
+  }
   bool holding() const { return holding_.load(std::memory_order_acquire); }
 
   /// From here on work waits; what still waits is lost, and said to be.
@@ -49,6 +54,8 @@ class Dispatcher {
  private:
   void Observe(hccl::TaskPara para) const;
   void ObserveHeld(const Task& task, u32 place) const;
+  /// One piece that the runtime has accepted.
+  void Accepted(const hccl::TaskPara& para) const;
   /// Whether the caller's link type is what the addresses say; a contradiction is told once.
   void CheckRoute(const CopyTask& copy);
   static void Lost(std::size_t tasks, const char* because);

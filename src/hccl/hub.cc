@@ -126,6 +126,7 @@ class Hub {
     }
     member.rank = frame.rank;
     ranks_[frame.rank] = &member;
+    left_[frame.rank] = false;
     if (std::all_of(ranks_.begin(), ranks_.end(), [](const Member* each) { return each != nullptr; }))
       Complete();
   }

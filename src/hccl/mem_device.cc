@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "acl/acl_rt.h"
+#include "hccl/address_part.h"
 #include "hccl/platform/mem_device_pub.h"
 #include "hccl/report.h"
 
@@ -10,30 +11,38 @@ namespace hccl {
 using sampan::Hex;
 using sampan::Text;
 
-DeviceMem::DeviceMem() : ptr_(nullptr), size_(0), owner_(false) {}
+DeviceMem::DeviceMem() : DeviceMem(nullptr, 0) {}
 
-DeviceMem::DeviceMem(void* ptr, u64 size, bool owner) : ptr_(ptr), size_(size), owner_(owner) {}
+DeviceMem::DeviceMem(void* ptr, u64 size, bool owner)
+    : ptr_(ptr), size_(size), owned_(owner ? ptr : nullptr), ownedSize_(owner ? size : 0) {}
 
-DeviceMem::DeviceMem(u64 size) : ptr_(nullptr), size_(size), owner_(true) {
+DeviceMem::DeviceMem(u64 size) : DeviceMem(nullptr, size) {
   if (aclrtMalloc(&ptr_, size, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS) ptr_ = nullptr;
+  owned_ = ptr_;
+  ownedSize_ = size;
 }
 
-DeviceMem::DeviceMem(const DeviceMem& that) : ptr_(that.ptr_), size_(that.size_), owner_(false) {}
+DeviceMem::DeviceMem(const DeviceMem& that) : DeviceMem(that.ptr_, that.size_) {}
 
 DeviceMem::DeviceMem(DeviceMem&& that) noexcept
     : ptr_(std::exchange(that.ptr_, nullptr)),
       size_(std::exchange(that.size_, 0)),
-      owner_(std::exchange(that.owner_, false)) {}
+      owned_(std::exchange(that.owned_, nullptr)),
+      ownedSize_(std::exchange(that.ownedSize_, 0)) {}
 
 DeviceMem::~DeviceMem() {
   free();
 }
 
 void DeviceMem::free() {
-  if (!owner_ || ptr_ == nullptr) return;
+  if (owned_ == nullptr) return;
   // A failure has said why already, and there is nobody to tell.
-  static_cast<void>(aclrtFree(ptr_));
+  static_cast<void>(aclrtFree(std::exchange(owned_, nullptr)));
   ptr_ = nullptr;
+}
+
+bool DeviceMem::IsPartOfOwned(const DeviceMem& that) const {
+  return sampan::plf::IsPart(owned_, ownedSize_, that.ptr_) && that.owned_ == nullptr;
 }
 
 DeviceMem DeviceMem::alloc(u64 size, bool) {
@@ -53,23 +62,27 @@ DeviceMem DeviceMem::create(void* ptr, u64 size) {
 }
 
 DeviceMem DeviceMem::operator=(DeviceMem&& that) {
-  if (&that != this) {
+  if (&that == this) return *this;
+  if (that.owned_ == nullptr) {
+    *this = static_cast<const DeviceMem&>(that);  // a view: nothing to take over but what it shows
+  } else {
     free();
-    ptr_ = std::exchange(that.ptr_, nullptr);
-    size_ = std::exchange(that.size_, 0);
-    owner_ = std::exchange(that.owner_, false);
+    ptr_ = that.ptr_;
+    size_ = that.size_;
+    owned_ = std::exchange(that.owned_, nullptr);
+    ownedSize_ = std::exchange(that.ownedSize_, 0);
   }
+  that.ptr_ = nullptr;
+  that.size_ = 0;
   return *this;
 }
 
 DeviceMem& DeviceMem::operator=(const DeviceMem& that) {
   if (&that == this) return *this;
-  // A view of what this object owns keeps it: the object goes on owning its block.
-  const bool same = that.ptr_ == ptr_;
-  if (!same) free();
+  // An owner that is narrowed to a part of its block goes on owning the block.
+  if (!IsPartOfOwned(that)) free();
   ptr_ = that.ptr_;
   size_ = that.size_;
-  if (!same) owner_ = false;
   return *this;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "acl/acl_rt.h"
+#include "hccl/address_part.h"
 #include "hccl/platform/mem_host_pub.h"
 #include "hccl/report.h"
 
@@ -14,14 +15,19 @@ using sampan::Text;
 HostMem::HostMem() : HostMem(nullptr, 0, false, false) {}
 
 HostMem::HostMem(void* ptr, u64 size, bool owner, bool isRtsMem)
-    : ptr_(ptr), size_(size), owner_(owner), isRtsMem_(isRtsMem) {}
+    : ptr_(ptr),
+      size_(size),
+      owned_(owner ? ptr : nullptr),
+      ownedSize_(owner ? size : 0),
+      isRtsMem_(isRtsMem) {}
 
 HostMem::HostMem(const HostMem& that) : HostMem(that.ptr_, that.size_, false, that.isRtsMem_) {}
 
 HostMem::HostMem(HostMem&& that) noexcept
     : ptr_(std::exchange(that.ptr_, nullptr)),
       size_(std::exchange(that.size_, 0)),
-      owner_(std::exchange(that.owner_, false)),
+      owned_(std::exchange(that.owned_, nullptr)),
+      ownedSize_(std::exchange(that.ownedSize_, 0)),
       isRtsMem_(that.isRtsMem_) {}
 
 HostMem::~HostMem() {
@@ -29,13 +35,18 @@ HostMem::~HostMem() {
 }
 
 void HostMem::free() {
-  if (!owner_ || ptr_ == nullptr) return;
+  if (owned_ == nullptr) return;
+  void* const owned = std::exchange(owned_, nullptr);
   if (isRtsMem_) {
-    static_cast<void>(aclrtFreeHost(ptr_));
+    static_cast<void>(aclrtFreeHost(owned));
   } else {
-    delete[] static_cast<u8*>(ptr_);
+    delete[] static_cast<u8*>(owned);
   }
   ptr_ = nullptr;
+}
+
+bool HostMem::IsPartOfOwned(const HostMem& that) const {
+  return sampan::plf::IsPart(owned_, ownedSize_, that.ptr_) && that.owned_ == nullptr;
 }
 
 HostMem HostMem::alloc(u64 size, bool isRtsMem) {
@@ -53,26 +64,28 @@ HostMem HostMem::create(void* ptr, u64 size) {
 }
 
 HostMem HostMem::operator=(HostMem&& that) {
-  if (&that != this) {
+  if (&that == this) return *this;
+  if (that.owned_ == nullptr) {
+    *this = static_cast<const HostMem&>(that);  // a view: nothing to take over but what it shows
+  } else {
     free();
-    ptr_ = std::exchange(that.ptr_, nullptr);
-    size_ = std::exchange(that.size_, 0);
-    owner_ = std::exchange(that.owner_, false);
+    ptr_ = that.ptr_;
+    size_ = that.size_;
+    owned_ = std::exchange(that.owned_, nullptr);
+    ownedSize_ = std::exchange(that.ownedSize_, 0);
     isRtsMem_ = that.isRtsMem_;
   }
+  that.ptr_ = nullptr;
+  that.size_ = 0;
   return *this;
 }
 
 HostMem& HostMem::operator=(const HostMem& that) {
   if (&that == this) return *this;
-  const bool same = that.ptr_ == ptr_;
-  if (!same) free();
+  // An owner that is narrowed to a part of its block goes on owning the block.
+  if (!IsPartOfOwned(that)) free();
   ptr_ = that.ptr_;
   size_ = that.size_;
-  if (!same) {
-    owner_ = false;
-    isRtsMem_ = that.isRtsMem_;
-  }
   return *this;
 }
 

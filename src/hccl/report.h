@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "base/log.h"
 #include "base/platform_bridge.h"
 #include "base/text.h"
 #include "hccl/hccl_types.h"
@@ -18,14 +19,20 @@ inline HcclResult Fail(const char* function, HcclResult code, const std::string&
 }
 
 inline void Warn(const std::string& text) noexcept {
-  constexpr int kWarning = 2;
-  sampanLogLine(kWarning, text);
+  sampanLogLine(static_cast<int>(LogLevel::kWarning), text);
+}
+
+/// Whether lines for those who look for a fault are wanted; they cost more than the calls.
+inline bool Traces() noexcept {
+  return sampanLogs(static_cast<int>(LogLevel::kDebug));
+}
+inline void Trace(const std::string& text) noexcept {
+  sampanLogLine(static_cast<int>(LogLevel::kDebug), text);
 }
 
 /// What a program has lost, without a call of its that could say so.
 inline void Complain(const std::string& text) noexcept {
-  constexpr int kError = 3;
-  sampanLogLine(kError, text);
+  sampanLogLine(static_cast<int>(LogLevel::kError), text);
 }
 
 /// Runs the body of a public function; exceptions become codes.

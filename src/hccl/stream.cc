@@ -113,7 +113,11 @@ Stream& Stream::operator=(const Stream& that) {
 }
 
 Stream Stream::operator=(Stream&& that) {
-  if (&that != this) {
+  if (&that == this) return *this;
+  if (!that.owner_) {
+    *this = static_cast<const Stream&>(that);  // a view: nothing to take over but what it shows
+    that.stream_ = nullptr;
+  } else {
     Release();
     stream_ = std::exchange(that.stream_, nullptr);
     state_ = that.state_;

@@ -7,6 +7,7 @@
 #include "acl/acl_rt.h"
 #include "hccl/dtype_common.h"
 #include "hccl/report.h"
+#include "hccl/route.h"
 
 namespace sampan::plf {
 namespace {
@@ -155,6 +156,28 @@ HcclResult ForEachPiece(const Signal& signal, u64, Each submit) {
 u64 NotifyOffset(HcclRtNotify notify) {
   u32 id = 0;
   return aclrtGetNotifyId(notify, &id) == ACL_SUCCESS ? id : INVALID_U64;
+}
+
+std::string Describe(const TaskPara& para) {
+  const auto with = [](hccl::LinkType link, u32 rank) {
+    return rank == INVALID_VALUE_RANKID ? Text(" over ", Name(link))
+                                        : Text(" over ", Name(link), " with rank ", rank);
+  };
+  const std::string stream = Text(" in stream ", Hex(para.stream));
+  switch (para.type) {
+    case TaskType::TASK_SDMA:
+      return Text("copy of ", para.dma.size, " bytes from ", Hex(para.dma.src), " to ", Hex(para.dma.dst),
+                  with(para.dma.linkType, para.dma.remoteUserRank), stream);
+    case TaskType::TASK_REDUCE_INLINE:
+    case TaskType::TASK_REDUCE_TBE:
+      return Text("reduce of ", para.reduce.size,
+                  para.type == TaskType::TASK_REDUCE_TBE ? " elements from " : " bytes from ",
+                  Hex(para.reduce.src), " to ", Hex(para.reduce.dst),
+                  with(para.reduce.linkType, para.reduce.remoteUserRank), stream);
+    default:
+      return Text(para.type == TaskType::TASK_NOTIFY_RECORD ? "record of notify " : "wait for notify ",
+                  para.notify.notifyID & 0xFFFFFFFFULL, " with rank ", para.notify.remoteUserRank, stream);
+  }
 }
 
 TaskPara RecordOf(const Task& task) {

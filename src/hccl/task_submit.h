@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "hccl/task.h"
 
@@ -15,6 +16,9 @@ HcclResult SubmitTask(const Task& task, u64 most_bytes, const Recorder& recorder
 
 /// The one record of a task as a whole.
 hccl::TaskPara RecordOf(const Task& task);
+
+/// A record in words: what, where, how much, over which link and with which rank.
+std::string Describe(const hccl::TaskPara& para);
 
 /// Where a notify is in its device's list; all ones when the runtime does not know it.
 u64 NotifyOffset(HcclRtNotify notify);

@@ -44,9 +44,11 @@ class HCCL_PLF_VISIBILITY DeviceMem {
 
  private:
   explicit DeviceMem(u64 size);
+  bool IsPartOfOwned(const DeviceMem& that) const;
 
   u64 size_;
-  bool owner_;
+  void* owned_; /* what is to be freed; null for a view */
+  u64 ownedSize_;
 };
 
 }  // namespace hccl

@@ -38,11 +38,13 @@ class HCCL_PLF_VISIBILITY HostMem {
 
  private:
   HostMem(void* ptr, u64 size, bool owner, bool isRtsMem);
+  bool IsPartOfOwned(const HostMem& that) const;
 
   void* ptr_;
   u64 size_;
-  bool owner_;
-  bool isRtsMem_;
+  void* owned_; /* what is to be freed; null for a view */
+  u64 ownedSize_;
+  bool isRtsMem_; /* how it is freed */
 };
 
 }  // namespace hccl
