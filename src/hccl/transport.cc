@@ -35,21 +35,28 @@ struct Transport::Call {
   const char* function;
 
   HcclResult CheckWhole() const {
+    return CheckWhole(
+        [&] { return Text("the link of rank ", link.local_rank, " to rank ", link.remote_rank); });
+  }
+  template <typename What>
+  HcclResult CheckWhole(What what) const {
     const auto& health = link.membership->health();
     if (!health->broken()) return HCCL_SUCCESS;
-    return Fail(function, health->code(),
-                Text("the link of rank ", link.local_rank, " to rank ", link.remote_rank,
-                     " is of no use any more: ", health->reason()));
+    return Fail(function, health->code(), Text(what(), " is of no use any more: ", health->reason()));
+  }
+  HcclResult CheckWhole(const GroupSignal& signal, HcclRtNotify notify) const {
+    return CheckWhole([&] { return Text("notify ", NotifyOffset(notify), ", ", signal.Describe(), ","); });
   }
 
   HcclResult Post(std::size_t index, Stream& stream) const {
     return WithDispatcher(function, link.dispatcher, [&](Dispatcher& dispatcher) -> HcclResult {
       const u64 begin = NowNs();
-      if (const HcclResult result = CheckWhole(); result != HCCL_SUCCESS) return result;
+      plf::LinkSignal& signal = *link.signals[index];
+      if (const HcclResult result = CheckWhole(*signal.posted, signal.remote.ptr()); result != HCCL_SUCCESS)
+        return result;
       if (const HcclResult result = RequirePointer(function, "stream.ptr()", stream.ptr());
           result != HCCL_SUCCESS)
         return result;
-      plf::LinkSignal& signal = *link.signals[index];
       const SignalRecord record{link.remote_world, link.remote_world, INVALID_U64, INVALID_VALUE_STAGE};
       return dispatcher.Submit(TaskFor(stream, begin, PostTask{signal.remote.ptr(), record, signal.posted}));
     });
@@ -58,11 +65,12 @@ struct Transport::Call {
   HcclResult Wait(std::size_t index, Stream& stream, u32 seconds = NOTIFY_INVALID_WAIT_TIME) const {
     return WithDispatcher(function, link.dispatcher, [&](Dispatcher& dispatcher) -> HcclResult {
       const u64 begin = NowNs();
-      if (const HcclResult result = CheckWhole(); result != HCCL_SUCCESS) return result;
+      plf::LinkSignal& signal = *link.signals[index];
+      if (const HcclResult result = CheckWhole(*signal.waited, signal.local.ptr()); result != HCCL_SUCCESS)
+        return result;
       if (const HcclResult result = RequirePointer(function, "stream.ptr()", stream.ptr());
           result != HCCL_SUCCESS)
         return result;
-      plf::LinkSignal& signal = *link.signals[index];
       const SignalRecord record{link.local_user, link.remote_world, INVALID_U64, INVALID_VALUE_STAGE};
       return dispatcher.Submit(
           TaskFor(stream, begin,
