@@ -14,8 +14,8 @@ constexpr std::uint32_t kClear = 0, kSet = 1;
 
 class RecordEffect final : public Effect {
  public:
-  RecordEffect(std::shared_ptr<SleepWord> word, std::shared_ptr<const SignalLink> link)
-      : word_(std::move(word)), link_(std::move(link)) {}
+  RecordEffect(std::shared_ptr<SleepWord> word, std::uint32_t id, std::shared_ptr<const SignalLink> link)
+      : word_(std::move(word)), id_(id), link_(std::move(link)) {}
   Status Apply() noexcept override {
     if (link_ != nullptr) {
       Status holds = link_->Check();
@@ -29,10 +29,11 @@ class RecordEffect final : public Effect {
 
  private:
   Status Withheld(const Error& reason) const noexcept {
-    return {reason.code, Text(link_->Describe(), " is withheld: ", reason.message)};
+    return {reason.code, Text("notify ", id_, ", ", link_->Describe(), ", is withheld: ", reason.message)};
   }
 
   const std::shared_ptr<SleepWord> word_;
+  const std::uint32_t id_;
   const std::shared_ptr<const SignalLink> link_;
 };
 
@@ -87,7 +88,7 @@ std::shared_ptr<SleepWord> Notify::SharedWord() const {
 
 Status Notify::Record(Stream& stream, std::shared_ptr<const SignalLink> link) const {
   const trace::About about(summary::TaskType::kNotifyRecord, id());
-  return stream.Enqueue(EffectTask{std::make_shared<RecordEffect>(SharedWord(), std::move(link))});
+  return stream.Enqueue(EffectTask{std::make_shared<RecordEffect>(SharedWord(), id(), std::move(link))});
 }
 
 Status Notify::WaitIn(Stream& stream, std::chrono::nanoseconds limit,

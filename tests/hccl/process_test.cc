@@ -19,10 +19,15 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Ranks = std::vector<std::unique_ptr<RankProcess>>;
 
+/// Other test programs run at the same time.
+std::string GroupName() {
+  return "process-test-" + std::to_string(::getpid());
+}
+
 RankOrder Order(const std::string& scenario, std::uint32_t size) {
   RankOrder order;
   order.scenario = scenario;
-  order.name = "process-test";
+  order.name = GroupName();
   order.token = hccl::RankGroup::MakeToken();
   order.size = size;
   order.seed = TestSeed();
@@ -53,7 +58,7 @@ class NothingLeft {
       EXPECT_TRUE(before_.contains(name) || name.find("sampan") == std::string::npos) << name;
     std::ifstream sockets("/proc/net/unix");
     for (std::string line; std::getline(sockets, line);)
-      EXPECT_EQ(line.find("process-test"), std::string::npos) << line;
+      EXPECT_EQ(line.find(GroupName()), std::string::npos) << line;
   }
 
  private:
