@@ -106,45 +106,70 @@ void DescribePieces(const BatchTask::Content& content, Description& description)
     const trace::MemoryEnd src = EndOf(entry.src, srcs.Find(entry.src));
     description.pieces[count++] = {dst.allocation, dst.offset, src.allocation, src.offset, entry.bytes};
   });
+  description.record.entries = static_cast<std::uint32_t>(count);
   description.more_bytes = count * sizeof(trace::Piece);
 }
 
-/// The part of an allocation that entries touch; those of other allocations do not count.
-void Widen(trace::BatchOutline::Extent& extent, std::uint64_t first, std::uint64_t bytes) {
-  extent.first = std::min(extent.first, first);
-  extent.end = std::max(extent.end, first + bytes);
-}
+/// The part of one side's memory that entries touch: of the first entry's allocation, or of pageable memory.
+class ExtentFinder {
+ public:
+  ExtentFinder(const trace::MemoryEnd& first, const std::byte* engine, const Allocation* allocation)
+      : allocation_(first.allocation),
+        begin_(engine - first.offset),
+        bytes_(allocation == nullptr ? SIZE_MAX : allocation->facts.bytes),
+        first_(first.offset),
+        end_(first.offset) {}
 
+  void Widen(const std::byte* engine, std::size_t bytes) {
+    const auto offset = static_cast<std::size_t>(engine - begin_);
+    if (offset >= bytes_) return;  // of another allocation
+    first_ = std::min(first_, offset);
+    end_ = std::max(end_, offset + bytes);
+  }
+  trace::BatchOutline::Extent extent() const { return {allocation_, first_, end_}; }
+
+ private:
+  const std::uint64_t allocation_;
+  const std::byte* const begin_;
+  const std::size_t bytes_;
+  std::size_t first_, end_;
+};
+
+/// Counts the entries, too.
 void DescribeOutline(const BatchTask::Content& content, Description& description) {
-  trace::BatchOutline& outline = description.outline;
-  const trace::MemoryEnd& dst = description.record.dst;
-  const trace::MemoryEnd& src = description.record.src;
   const Segment& first = content.segments.front();
-  outline.dst = {dst.allocation, dst.offset, dst.offset};
-  outline.src = {src.allocation, src.offset, src.offset};
-  const Allocation* const dst_memory = SideFinder(content.memory).Find(first.dst);
-  const Allocation* const src_memory = SideFinder(content.memory).Find(first.src);
+  ExtentFinder dsts(description.record.dst, first.dst, SideFinder(content.memory).Find(first.dst));
+  ExtentFinder srcs(description.record.src, first.src, SideFinder(content.memory).Find(first.src));
+  trace::BatchOutline& outline = description.outline;
   outline.runs = 0;
-  std::uint64_t rest_entries = 0;
-  std::uint64_t rest_bytes = 0;
-  ForEntries(content.segments, [&](const Segment& entry) {
-    // Offsets from the first entry's allocation: one that lies elsewhere is far outside of it.
-    const std::uint64_t dst_offset = EndOf(entry.dst, dst_memory).offset;
-    const std::uint64_t src_offset = EndOf(entry.src, src_memory).offset;
-    if (dst_memory == nullptr || dst_offset < dst_memory->facts.bytes)
-      Widen(outline.dst, dst_offset, entry.bytes);
-    if (src_memory == nullptr || src_offset < src_memory->facts.bytes)
-      Widen(outline.src, src_offset, entry.bytes);
-    if (outline.runs != 0 && rest_entries == 0 && outline.sizes[outline.runs - 1].bytes == entry.bytes) {
-      ++outline.sizes[outline.runs - 1].entries;
-    } else if (outline.runs + 1 < outline.sizes.size()) {
-      outline.sizes[outline.runs++] = {entry.bytes, 1};
+  trace::BatchOutline::SizeRun run{};
+  trace::BatchOutline::SizeRun rest{};  // bytes are their sum
+  const auto close_run = [&] {
+    if (run.entries == 0) return;
+    if (outline.runs + 1 < outline.sizes.size()) {
+      outline.sizes[outline.runs++] = run;
     } else {
-      ++rest_entries;
-      rest_bytes += entry.bytes;
+      rest.bytes += run.bytes * run.entries;
+      rest.entries += run.entries;
+    }
+  };
+  std::uint32_t entries = 0;
+  ForEntries(content.segments, [&](const Segment& entry) {
+    ++entries;
+    dsts.Widen(entry.dst, entry.bytes);
+    srcs.Widen(entry.src, entry.bytes);
+    if (entry.bytes == run.bytes) {
+      ++run.entries;
+    } else {
+      close_run();
+      run = {entry.bytes, 1};
     }
   });
-  if (rest_entries != 0) outline.sizes[outline.runs++] = {rest_bytes / rest_entries, rest_entries};
+  close_run();
+  if (rest.entries != 0) outline.sizes[outline.runs++] = {rest.bytes / rest.entries, rest.entries};
+  outline.dst = dsts.extent();
+  outline.src = srcs.extent();
+  description.record.entries = entries;
   description.more_bytes = sizeof(outline);
 }
 
@@ -174,19 +199,8 @@ void Describe(const BatchTask& task, Description& description) {
     description.record.reason = "the source was taken at submission";
     return;
   }
-  std::uint32_t entries = 0;
-  if (content.segments.size() <= trace::kMostPieces) {
-    DescribePieces(content, description);
-    entries = static_cast<std::uint32_t>(description.more_bytes / sizeof(trace::Piece));
-  } else {
-    ForEntries(content.segments, [&](const Segment&) { ++entries; });
-    if (entries > trace::kMostPieces) {
-      DescribeOutline(content, description);
-    } else {
-      DescribePieces(content, description);
-    }
-  }
-  description.record.entries = entries;
+  if (content.segments.size() > trace::kMostPieces) DescribeOutline(content, description);
+  if (description.record.entries <= trace::kMostPieces) DescribePieces(content, description);
 }
 
 void Describe(const FillTask& task, Description& description) {

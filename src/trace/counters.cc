@@ -11,8 +11,9 @@ constexpr std::int64_t kWindowNs = 20'000;
 }  // namespace
 
 void Counters::Change(Kind kind, const QueueLabel& queue, std::int64_t time_ns, std::int64_t change) {
+  // By what the program sees: a stream's number is given again only when it has no tasks any more.
   const std::uint64_t number =
-      kind == Kind::kQueueDepth ? queue.number : static_cast<std::uint64_t>(queue.device);
+      (static_cast<std::uint64_t>(queue.device) << 32) + (kind == Kind::kQueueDepth ? queue.stream : 0);
   pending_.push({std::max(time_ns, known_ns_), next_order_++, {kind, number}, queue, change});
 }
 

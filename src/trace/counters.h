@@ -36,7 +36,7 @@ class Counters {
   void Finish() { Advance(INT64_MAX); }
 
  private:
-  using Key = std::pair<Kind, std::uint64_t>;  // with the queue's number, or the device
+  using Key = std::pair<Kind, std::uint64_t>;  // with the device and the stream
   struct Pending {
     std::int64_t time_ns;
     std::uint64_t order;
