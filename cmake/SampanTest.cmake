@@ -1,6 +1,7 @@
 # sampan_test(name LABEL label SOURCES ... [ENVIRONMENT ...] [INTERNAL] [TIMEOUT seconds]): a GoogleTest program.
 # It links the shared library as a program does; with INTERNAL, the layers themselves.
-# sampan_test_variant(name program LABEL label ENVIRONMENT ... [FILTER pattern]): the same program under other settings.
+# sampan_test_variant(name program LABEL label ENVIRONMENT ... [FILTER pattern] [ARGUMENTS ...]): the same program under
+# other settings.
 find_package(GTest REQUIRED)
 
 # What every test includes, compiled once. A program like the tests, because they share its flags.
@@ -26,13 +27,13 @@ function(sampan_test name)
 endfunction()
 
 function(sampan_test_variant name program)
-  cmake_parse_arguments(TEST "" "LABEL;FILTER;TIMEOUT" "ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(TEST "" "LABEL;FILTER;TIMEOUT" "ENVIRONMENT;ARGUMENTS" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)
   endif()
-  set(arguments "")
+  set(arguments ${TEST_ARGUMENTS})
   if(TEST_FILTER)
-    set(arguments "--gtest_filter=${TEST_FILTER}")
+    list(APPEND arguments "--gtest_filter=${TEST_FILTER}")
   endif()
   add_test(NAME ${name} COMMAND ${program} ${arguments})
   if(SAMPAN_SANITIZE MATCHES "thread")
