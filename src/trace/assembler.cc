@@ -167,10 +167,11 @@ void Assembler::Join(TaskRecord task, const void* more, std::uint64_t thread, co
     task.path = summary::Path::kShared;
     task.reason = "512 KiB or more: idle engines take part";
   }
-  const bool by_driver = (execution.head.flags & ExecutionRecord::kByDriver) != 0;
+  const bool timed = (execution.head.flags & (ExecutionRecord::kByDriver | ExecutionRecord::kTimed)) !=
+                     ExecutionRecord::kByDriver;
   // Tasks of one stream never overlap: no lanes.
   Finished({task, more, thread, task.queue.stream, executed.executed_by,
-            (execution.head.flags & ExecutionRecord::kDiscarded) != 0, !by_driver});
+            (execution.head.flags & ExecutionRecord::kDiscarded) != 0, timed});
 }
 
 void Assembler::Finished(const FinishedTask& task) {

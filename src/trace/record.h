@@ -97,6 +97,7 @@ struct BatchOutline {
 /// A task that a queue has executed, or dropped.
 struct ExecutionRecord {
   static constexpr std::uint8_t kDiscarded = 1, kShared = 2, kByDriver = 4;
+  static constexpr std::uint8_t kTimed = 8;  ///< by the driver, with a time of its own
 
   RecordHead head;
   QueueLabel queue;

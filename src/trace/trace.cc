@@ -80,6 +80,11 @@ void EndExecution(std::int64_t begin_ns, bool discarded) {
   thread.buffer->Push(RecordKind::kExecution, record);
 }
 
+void NoteExecution(const ExecutionRecord& record) {
+  ExecutionRecord copy = record;
+  ThisThread().buffer->Push(RecordKind::kExecution, copy);
+}
+
 void EndShare(const TaskKey& task, std::int64_t begin_ns) {
   ShareRecord record{{}, task.queue, task.task, begin_ns, NowNs(), task.type};
   ThisThread().buffer->Push(RecordKind::kShare, record);

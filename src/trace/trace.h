@@ -135,6 +135,9 @@ void BeginExecution(const TaskKey& task);
 /// It is over. A beginning of 0 means that the trace was off then.
 void EndExecution(std::int64_t begin_ns, bool discarded);
 
+/// The same with everything known, for tasks that others execute.
+void NoteExecution(const ExecutionRecord& record);
+
 /// Said while a task is executed.
 inline void NoteFailure(std::int32_t code) {
   if (On()) ThisThread().failure = code;

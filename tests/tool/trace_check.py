@@ -119,7 +119,9 @@ class Trace:
             if event["name"].startswith("MEM") or event["name"] == "REDUCE_ASYNC":
                 assert args["path"] in PATHS and args["form"] in FORMS and args["operation"] in OPERATIONS, event
                 assert args["reason"] and args["size(B)"] >= 0, event
-                if event["dur"] > 0 and "discarded" not in args:
+                if args["executed by"] != "driver":
+                    assert "bandwidth(GB/s)" in args or "discarded" in args, event
+                if event["dur"] > 0 and "bandwidth(GB/s)" in args:
                     rate = args["size(B)"] / event["dur"] / 1000
                     assert abs(args["bandwidth(GB/s)"] - rate) <= 0.002 + rate / 100, event
             if event["name"] == "MEMCPY" or event["name"] == "MEMSET":

@@ -19,7 +19,7 @@ std::string_view Describe(Direction direction);
 
 struct PathChoice {
   CopyPath path;
-  std::string_view why;
+  const char* why;
 };
 
 /// What a program can set: SAMPAN_COPY_PATH and SAMPAN_COPY_BLOCKS.

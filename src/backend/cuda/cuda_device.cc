@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backend/api/task_memory.h"
+#include "trace/trace.h"
 
 namespace sampan::cuda {
 namespace {
@@ -142,7 +143,10 @@ Status CudaDevice::RunCopy(CopyTask& task) {
   StagedCopy& staged = OnDevice(task.dst) ? staged_in_ : staged_out_;
   if (pageable) {
     if (parts_.gpu.lost()) return parts_.gpu.LostStatus();
-    return staged.Pays(segment.bytes) ? staged.Run(segment) : CopyPageable(segment, OnDevice(task.dst));
+    if (!staged.Pays(segment.bytes)) return CopyPageable(segment, OnDevice(task.dst));
+    trace::NotePath(summary::Path::kStaged,
+                    "large pageable memory: through pinned buffers, by several threads");
+    return staged.Run(segment);
   }
   Task whole(std::move(task));
   return RunOnLane(whole);

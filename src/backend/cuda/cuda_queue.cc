@@ -56,6 +56,7 @@ Result<std::shared_ptr<CudaQueue>> CudaQueue::Create(const LaunchSite& site, Que
   if (!launcher.ok()) return launcher.TakeStatus();
   std::shared_ptr<CudaQueue> queue(new CudaQueue(std::move(*launcher), listener, watch, faults));
   queue->timeline_->queue_ = queue;
+  if (trace::On()) site.gpu.StartClock(queue->launcher_->stream());
   return queue;
 }
 
@@ -89,6 +90,7 @@ Result<std::uint64_t> CudaQueue::Submit(Task&& task) {
       return gpu_.LostStatus();
     }
     if (tail_.load(std::memory_order_relaxed) - done() < kDepth) break;
+    const trace::HostWait traced(summary::WaitReason::kQueueFull, label);
     WaitUntilDone(lock, tail_.load(std::memory_order_relaxed) - kDepth + 1, kNever);
   }
   const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
@@ -102,6 +104,7 @@ void CudaQueue::HandOver(Lock& lock) {
   handing_ = true;
   while (handed_ < tail_.load(std::memory_order_relaxed)) {
     const std::uint64_t value = handed_ + 1;
+    if (held_ == Held::kNo && trace_.on()) trace_.Begin(value);
     if (held_ == Held::kNo && !Discarded(value)) HandOverHead(lock, SlotOf(value), value);
     if (held_ != Held::kNo) {
       look_again_ = false;
@@ -110,6 +113,7 @@ void CudaQueue::HandOver(Lock& lock) {
       if (!over) break;
       held_ = Held::kNo;
     }
+    if (trace_.on() && Discarded(value)) trace_.Dropped(value);
     handed_ = std::max(handed_, value);  // a lost GPU has passed over everything meanwhile
     if (!waiters_.empty()) WakeWaiters();
   }
@@ -140,8 +144,9 @@ void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t value) {
     while (const std::uint64_t busy = launcher_->BusyUntil(task))
       WaitUntilDone(lock, busy, kNever);
     if (!Discarded(value)) status = launcher_->Launch(task, value);
+    if (trace_.on()) trace_.Handed(value);
     const std::uint64_t marked = markers_.empty() ? retired_ : markers_.back().value;
-    if (status.ok() && value - marked >= kMarkerInterval) {
+    if (status.ok() && (value - marked >= kMarkerInterval || trace_.on())) {  // a trace wants each one's end
       const ContextScope scope(gpu_);
       handed_ = value;
       status = RecordMarker(nullptr);
@@ -325,6 +330,7 @@ void CudaQueue::Continue() {
 }
 
 void CudaQueue::Fail(Lock& lock, std::uint64_t value, Status failure) {
+  if (trace_.on()) trace_.Failed(value, failure.code());
   lock.unlock();
   const bool drop_rest = listener_.OnTaskFailed(value, std::move(failure));
   lock.lock();
@@ -394,12 +400,14 @@ void CudaQueue::Retire(Lock& lock, std::uint64_t value) {
   launcher_->Retire(value, failures);
   for (; !markers_.empty() && markers_.front().value <= value; markers_.pop_front()) {
     const Marker& marker = markers_.front();
-    if (marker.mark != nullptr)
-      marker.mark->time_ns.store(gpu_.TimeNs(marker.event), std::memory_order_release);
+    const std::int64_t time_ns = marker.mark != nullptr || trace_.on() ? gpu_.TimeNs(marker.event) : 0;
+    if (marker.mark != nullptr) marker.mark->time_ns.store(time_ns, std::memory_order_release);
+    if (trace_.on()) trace_.Ended(label, marker.value, time_ns);
   }
   for (std::uint64_t each = retired_ + 1; each <= value; ++each)
     std::destroy_at(&SlotOf(each));  // lets go of memory before anybody hears that the task is over
   retired_ = value;
+  if (trace_.on()) trace_.Ended(label, value, 0);
   if (!failures.empty()) {
     retiring_ = true;
     for (TaskLauncher::DeviceFailure& failure : failures)
@@ -426,7 +434,12 @@ void CudaQueue::Lose(Lock& lock) {
     std::destroy_at(&SlotOf(each));
   retired_ = tail;
   retiring_ = true;
+  if (trace_.on()) {
+    for (std::uint64_t each = first; each <= tail; ++each)
+      trace_.Dropped(each);
+  }
   Fail(lock, first, gpu_.LostStatus());
+  if (trace_.on()) trace_.Ended(label, tail, 0);
   retiring_ = false;
   timeline_->done_.store(tail, std::memory_order_release);
   if (waiting_threads_ != 0) changed_.notify_all();

@@ -13,6 +13,7 @@
 #include "backend/api/queue.h"
 #include "backend/cuda/gpu.h"
 #include "backend/cuda/hold_watch.h"
+#include "backend/cuda/queue_trace.h"
 #include "backend/cuda/task_launch.h"
 #include "base/fault.h"
 
@@ -129,6 +130,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   Task* const slots_;  // kSlots, each constructed when a task is put there
 
   std::mutex mutex_;
+  QueueTrace trace_{kSlots};
   std::condition_variable changed_;
   std::atomic<std::uint64_t> tail_{0};        // tasks submitted
   std::uint64_t handed_ = 0;                  // tasks given to the driver, or passed over

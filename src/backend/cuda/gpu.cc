@@ -168,6 +168,13 @@ void Gpu::GiveBack(CuEvent event, std::uint64_t generation) noexcept {
   }
 }
 
+void Gpu::StartClock(CuStream stream) {
+  const ContextScope scope(*this);
+  const auto event = TakeEvent();
+  if (!event.ok() || driver_.EventRecord(event.value()->get(), stream) != cu::kSuccess) return;
+  if (driver_.EventSynchronize(event.value()->get()) == cu::kSuccess) TimeNs(event.value());
+}
+
 std::int64_t Gpu::TimeNs(const std::shared_ptr<GpuEvent>& event) {
   std::shared_ptr<GpuEvent> old_clock;  // let go without the lock
   const std::lock_guard lock(mutex_);

@@ -85,6 +85,9 @@ class Gpu {
   Result<std::shared_ptr<GpuEvent>> TakeEvent();
   /// The time at which a completed event was reached, on a clock that all events of the GPU share.
   std::int64_t TimeNs(const std::shared_ptr<GpuEvent>& event);
+  /// Sets the clock by an event that is reached at once, where TimeNs would take the first one that it is
+  /// asked for, which may have been reached long before.
+  void StartClock(CuStream stream);
 
   /// Is called once when the GPU is lost, on whichever thread noticed. Set before the GPU is used.
   void set_on_lost(std::function<void()> on_lost) { on_lost_ = std::move(on_lost); }

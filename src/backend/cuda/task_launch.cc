@@ -10,6 +10,7 @@
 #include "backend/api/task_memory.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "trace/trace.h"
 
 namespace sampan::cuda {
 namespace {
@@ -94,7 +95,20 @@ std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
   return std::clamp(share, kLeastPieceBytes, kMostPieceBytes);
 }
 
+summary::Path TracePath(CopyPath path) {
+  switch (path) {
+    case CopyPath::kEngine:
+      return summary::Path::kEngine;
+    case CopyPath::kBatchCall:
+      return summary::Path::kBatchCall;
+    case CopyPath::kKernel:
+      return summary::Path::kKernel;
+  }
+  return summary::Path::kNone;
+}
+
 void LogChoice(std::string_view what, Direction direction, const PathChoice& choice) {
+  trace::NotePath(TracePath(choice.path), choice.why);
   if (!LogEnabled(LogLevel::kDebug, "RUNTIME")) return;
   Log(LogLevel::kDebug, "RUNTIME",
       Text(what, ", ", Describe(direction), ": path ", Describe(choice.path), ", because ", choice.why));

@@ -1,0 +1,39 @@
+// What a trace tells of the tasks that a queue gives to the driver.
+#include "backend/cuda/queue_trace.h"
+
+#include <algorithm>
+
+namespace sampan::cuda {
+
+void QueueTrace::Begin(std::uint64_t value) {
+  trace::BeginExecution({});
+  SlotOf(value) = {.handed_ns = NowNs()};
+}
+
+void QueueTrace::Handed(std::uint64_t value) {
+  const trace::ThreadState& thread = trace::ThisThread();
+  SlotOf(value).path = thread.path;
+  SlotOf(value).reason = thread.reason;
+}
+
+void QueueTrace::Ended(const trace::QueueLabel& queue, std::uint64_t value, std::int64_t time_ns) {
+  while (told_ < value) {
+    const Slot& slot = SlotOf(++told_);
+    trace::ExecutionRecord record{};
+    const bool timed = told_ == value && time_ns != 0;
+    record.head.flags = static_cast<std::uint8_t>((slot.discarded ? trace::ExecutionRecord::kDiscarded : 0) |
+                                                  trace::ExecutionRecord::kByDriver |
+                                                  (timed ? trace::ExecutionRecord::kTimed : 0));
+    record.head.code = slot.failure;
+    record.queue = queue;
+    record.task = told_;
+    record.begin_ns = std::max(slot.handed_ns, last_end_ns_);
+    record.end_ns = timed ? std::max(time_ns, record.begin_ns) : record.begin_ns;
+    record.path = slot.path;
+    record.reason = slot.reason;
+    last_end_ns_ = record.end_ns;
+    trace::NoteExecution(record);
+  }
+}
+
+}  // namespace sampan::cuda

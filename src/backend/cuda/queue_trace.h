@@ -1,0 +1,44 @@
+// What a trace tells of the tasks that a queue gives to the driver.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend/api/task.h"
+#include "trace/trace.h"
+
+namespace sampan::cuda {
+
+/// Keeps, for each task in the driver's hands, when and how it went there. A task's time on the GPU begins
+/// when it was handed over or when the one before it ended, whichever is later, and ends with an event behind
+/// it. Used under the queue's lock. Off, it keeps nothing.
+class QueueTrace {
+ public:
+  explicit QueueTrace(std::uint64_t slots) : slots_(trace::On() ? slots : 0) {}
+
+  bool on() const { return !slots_.empty() && trace::On(); }
+  /// The calling thread is about to hand the task over.
+  void Begin(std::uint64_t value);
+  /// It has: notes the way that was chosen meanwhile.
+  void Handed(std::uint64_t value);
+  void Dropped(std::uint64_t value) { SlotOf(value).discarded = true; }
+  void Failed(std::uint64_t value, Code code) { SlotOf(value).failure = static_cast<std::int32_t>(code); }
+  /// Tasks up to this one are over, this one at that time on the GPU's clock; 0 where there is no such time.
+  void Ended(const trace::QueueLabel& queue, std::uint64_t value, std::int64_t time_ns);
+
+ private:
+  struct Slot {
+    std::int64_t handed_ns = 0;
+    const char* reason = nullptr;
+    summary::Path path = summary::Path::kNone;
+    std::int32_t failure = 0;
+    bool discarded = false;
+  };
+  Slot& SlotOf(std::uint64_t value) { return slots_[value & (slots_.size() - 1)]; }
+
+  std::vector<Slot> slots_;  // a power of two
+  std::uint64_t told_ = 0;   // tasks that the trace knows to be over
+  std::int64_t last_end_ns_ = 0;
+};
+
+}  // namespace sampan::cuda
