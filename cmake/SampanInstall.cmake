@@ -1,8 +1,8 @@
 # Install layout: CANN's, so that ASCEND_HOME_PATH can point at the prefix, and relocatable as a whole.
 #
-#   include/acl                      public headers
-#   lib64                            libacl_rt.so, libascendcl.so
-#   lib64/cmake/sampan, cmake        find_package(sampan): sampan::acl_rt, sampan::ascendcl
+#   include/acl, include/hccl        public headers
+#   lib64                            libacl_rt.so, libascendcl.so, libhccl_plf.so
+#   lib64/cmake/sampan, cmake        find_package(sampan): sampan::acl_rt, sampan::ascendcl, sampan::hccl_plf
 #   lib64/pkgconfig                  sampan.pc, ascendcl.pc
 #   set_env.sh, bin/setenv.bash      environment of a shell
 #   bin/sampan                       the command, with share/man and share/bash-completion (tools/sampan)

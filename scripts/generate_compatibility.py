@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# Writes docs/COMPATIBILITY.md: what this project does with every public function of AscendCL's runtime.
+# Writes docs/COMPATIBILITY.md: what this project does with every public function of AscendCL's runtime and of HCCL's
+# platform layer.
 
 import argparse
 import difflib
@@ -10,6 +11,7 @@ import api_definitions
 import api_functions
 import api_list
 import generated_file
+import hccl_list
 
 LIST = api_list.LIST
 DOCUMENT = api_functions.ROOT / "docs" / "COMPATIBILITY.md"
@@ -60,6 +62,24 @@ def document(groups, declared, defined):
     return "\n".join(lines) + "\n"
 
 
+def hccl_document(groups):
+    """What is said about HCCL's platform layer, as the second part of the page."""
+    entries = [entry for _, members in groups for entry in members]
+    counts = {status: sum(entry[1] == status for entry in entries) for status in (SUPPORTED, PARTLY, REFUSED)}
+    lines = [
+        "",
+        "# HCCL's platform layer",
+        "",
+        f"`libhccl_plf.so` has {len(entries)} functions and members: {counts[SUPPORTED]} supported, {counts[PARTLY]} in"
+        f" part, {counts[REFUSED]} refused with `HCCL_E_NOT_SUPPORT`. The notes say where it differs from the original.",
+    ]
+    for group, members in groups:
+        heading = group if "::" in group else group[0].upper() + group[1:]
+        lines += ["", f"## {heading}", "", "| name | status | note |", "|---|---|---|"]
+        lines += [row(*entry) for entry in members]
+    return "\n".join(lines) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description="Generates the table of supported functions.")
     api_functions.add_headers_argument(parser)
@@ -71,6 +91,9 @@ def main():
     functions = api_functions.declared_functions(arguments.headers)
     defined = api_definitions.defined_functions(functions, api_definitions.source_files(arguments.sources))
     text = document(api_list.read_groups(arguments.list), {function.name for function in functions}, defined)
+    hccl_groups = hccl_list.read_groups((SUPPORTED, PARTLY, REFUSED))
+    hccl_list.check(hccl_groups, hccl_list.declared())
+    text += hccl_document(hccl_groups)
     if not arguments.check:
         generated_file.write_if_changed(arguments.output, text)
         return 0

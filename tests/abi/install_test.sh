@@ -39,7 +39,8 @@ run() {
 
 step "layout"
 for path in include/acl/acl.h include/acl/acl_rt.h include/acl/error_codes/rt_error_codes.h \
-  lib64/libacl_rt.so lib64/libascendcl.so lib64/cmake/sampan/sampan-config.cmake \
+  include/hccl/hccl_types.h include/hccl/base.h include/hccl/platform/dispatcher.h \
+  lib64/libacl_rt.so lib64/libascendcl.so lib64/libhccl_plf.so lib64/cmake/sampan/sampan-config.cmake \
   lib64/pkgconfig/sampan.pc lib64/pkgconfig/ascendcl.pc \
   set_env.sh bin/setenv.bash share/info/runtime/version.info; do
   [ -e "$prefix/$path" ] || fail "$path is missing"
@@ -48,7 +49,7 @@ grep -q '^Version=[0-9]' "$prefix/share/info/runtime/version.info" || fail "vers
 
 step "no absolute path"
 if grep -rIlF -e "$work/first" -e "$build" "$prefix"; then fail "files above name a folder of the build"; fi
-for library in libacl_rt.so libascendcl.so; do
+for library in libacl_rt.so libascendcl.so libhccl_plf.so; do
   dynamic=$(readelf -d "$prefix/lib64/$library")
   grep -q "soname: \[$library\]" <<<"$dynamic" || fail "soname of $library"
   if grep -E 'R(UN)?PATH' <<<"$dynamic" | grep -qF "[/"; then fail "$library has an absolute run path"; fi
@@ -56,14 +57,16 @@ done
 
 step "find_package with the environment of set_env.sh"
 clean bash -c '. "$1/set_env.sh" && "$2" -S "$3" -B "$4" -DCMAKE_C_COMPILER="$5" -DCMAKE_C_FLAGS="$6" \
-  && "$2" --build "$4"' build "$prefix" "$cmake" "$project" "$work/found" "$cc" \
-  "${sanitize:+-fsanitize=$sanitize}" >"$work/found.log" 2>&1 ||
+  -DCMAKE_CXX_COMPILER="$7" -DCMAKE_CXX_FLAGS="$6" && "$2" --build "$4"' build "$prefix" "$cmake" "$project" \
+  "$work/found" "$cc" "${sanitize:+-fsanitize=$sanitize}" "$cxx" >"$work/found.log" 2>&1 ||
   { cat "$work/found.log"; fail "find_package"; }
 run "$work/found/consumer_acl_rt"
 run "$work/found/consumer_ascendcl"
+run "$work/found/consumer_hccl_plf"
 
 step "find_package with CMAKE_PREFIX_PATH alone"
-clean "$cmake" -S "$project" -B "$work/prefixed" -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" \
+clean "$cmake" -S "$project" -B "$work/prefixed" -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" \
+  -DCMAKE_PREFIX_PATH="$prefix" \
   >"$work/prefixed.log" 2>&1 || { cat "$work/prefixed.log"; fail "find_package by prefix"; }
 
 step "plain compiler options"
@@ -77,6 +80,11 @@ done
 "$cxx" -x c++ -O2 -std=c++17 -D_GLIBCXX_USE_CXX11_ABI=0 "${flags[@]}" "$source_file" -x none \
   -I"$prefix/include" "$prefix/lib64/libacl_rt.so" "$prefix/lib64/libascendcl.so" -o "$work/plain_both"
 run "$work/plain_both"
+
+step "HCCL's platform layer"
+"$cxx" -std=c++17 "${flags[@]}" "$project/ranks.cc" -I"$prefix/include" -I"$prefix/include/hccl/platform" \
+  -L"$prefix/lib64" -lhccl_plf -lacl_rt -pthread -o "$work/plain_hccl"
+run "$work/plain_hccl"
 
 step "pkg-config"
 if command -v pkg-config >/dev/null; then
