@@ -12,39 +12,33 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;
 
-struct ElementType {
-  ReduceTask::Element element;
-  std::size_t bytes;
-};
-
-std::optional<ElementType> ElementOf(aclDataType type) {
-  using Element = ReduceTask::Element;
+std::optional<ReduceElement> ElementOf(aclDataType type) {
   switch (type) {
     case ACL_INT8:
-      return ElementType{Element::kInt8, 1};
+      return ReduceElement::kInt8;
     case ACL_INT16:
-      return ElementType{Element::kInt16, 2};
+      return ReduceElement::kInt16;
     case ACL_INT32:
-      return ElementType{Element::kInt32, 4};
+      return ReduceElement::kInt32;
     case ACL_FLOAT16:
-      return ElementType{Element::kHalf, 2};
+      return ReduceElement::kHalf;
     case ACL_FLOAT:
-      return ElementType{Element::kFloat, 4};
+      return ReduceElement::kFloat;
     case ACL_BF16:
-      return ElementType{Element::kBrainFloat, 2};
+      return ReduceElement::kBrainFloat;
     default:
       return std::nullopt;
   }
 }
 
-std::optional<ReduceTask::Operation> OperationOf(aclrtReduceKind kind) {
+std::optional<ReduceOperation> OperationOf(aclrtReduceKind kind) {
   switch (kind) {
     case ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM:
-      return ReduceTask::Operation::kSum;
+      return ReduceOperation::kSum;
     case ACL_RT_MEMCPY_SDMA_AUTOMATIC_MAX:
-      return ReduceTask::Operation::kMax;
+      return ReduceOperation::kMax;
     case ACL_RT_MEMCPY_SDMA_AUTOMATIC_MIN:
-      return ReduceTask::Operation::kMin;
+      return ReduceOperation::kMin;
     default:
       return std::nullopt;
   }
@@ -76,11 +70,11 @@ aclError aclrtReduceAsync(void* dst, const void* src, uint64_t count, aclrtReduc
       return CopyUnsupported(Text("type ", static_cast<int>(type),
                                   " cannot be reduced: int8, int16, int32, fp16, fp32 and bf16 can"));
     }
-    if (count == 0 || count % element->bytes != 0 || count > kMostBytes) {
-      return {Code::kParamInvalid, Text("count ", count, " must be a positive multiple of ", element->bytes,
-                                        " bytes, at most ", kMostBytes)};
+    if (count == 0 || count % ElementBytes(*element) != 0 || count > kMostBytes) {
+      return {Code::kParamInvalid, Text("count ", count, " must be a positive multiple of ",
+                                        ElementBytes(*element), " bytes, at most ", kMostBytes)};
     }
-    const ReduceRequest request{dst, src, count, *operation, element->element};
+    const ReduceRequest request{dst, src, count, *operation, *element};
     return SubmitPlan(call->target, PlanReduce(request, call->runtime.PlanContextOf(*call->target.context)));
   });
 }

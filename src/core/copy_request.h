@@ -94,8 +94,8 @@ struct ReduceRequest {
   void* dst;
   const void* src;
   std::size_t bytes;
-  ReduceTask::Operation operation;
-  ReduceTask::Element element;
+  ReduceOperation operation;
+  ReduceElement element;
 };
 
 }  // namespace sampan

@@ -14,6 +14,7 @@
 #include "backend/api/copy_segment.h"
 #include "backend/api/gate.h"
 #include "backend/api/timeline.h"
+#include "base/reduce_kernels.h"
 #include "base/status.h"
 
 namespace sampan {
@@ -107,12 +108,10 @@ struct HostTask {
 
 /// Combines the source into the destination, element by element.
 struct ReduceTask {
-  enum class Operation : std::uint8_t { kSum, kMax, kMin };
-  enum class Element : std::uint8_t { kInt8, kInt16, kInt32, kHalf, kFloat, kBrainFloat };
   Segment segment;
   AllocationUse dst, src;
-  Operation operation;
-  Element element;
+  ReduceOperation operation;
+  ReduceElement element;
 };
 
 /// Holds the queue back until the gate lets it pass; with a time limit, fails when that is over. The time

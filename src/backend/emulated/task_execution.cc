@@ -7,7 +7,6 @@
 #include "backend/api/queue.h"
 #include "backend/api/task_memory.h"
 #include "backend/emulated/copy_kernels.h"
-#include "backend/emulated/reduce_kernels.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "trace/trace.h"
@@ -140,7 +139,7 @@ Status Execute(ReduceTask& task, QueueScheduler& scheduler) {
   const std::size_t unit = ElementBytes(task.element);
   const Segment& all = task.segment;
   Share(all.bytes / unit, all.bytes, scheduler, [&](std::size_t first, std::size_t count) {
-    Reduce({all.dst + first * unit, all.src + first * unit, count * unit}, task.operation, task.element);
+    Reduce({all.dst + first * unit, all.src + first * unit, count}, task.operation, task.element);
   });
   return {};
 }

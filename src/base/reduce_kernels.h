@@ -1,0 +1,48 @@
+// The arithmetic of reductions: combines a source into a destination, element by element.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sampan {
+
+enum class ReduceOperation : std::uint8_t { kSum, kProduct, kMax, kMin };
+inline constexpr std::size_t kReduceOperations = 4;
+
+enum class ReduceElement : std::uint8_t {
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kUint8,
+  kUint16,
+  kUint32,
+  kUint64,
+  kHalf,
+  kBrainFloat,
+  kFloat,
+  kDouble
+};
+inline constexpr std::size_t kReduceElements = 12;
+
+std::size_t ElementBytes(ReduceElement element) noexcept;
+
+/// `count` elements in memory of any alignment.
+struct ReduceOperands {
+  std::byte* dst;
+  const std::byte* src;
+  std::size_t count;
+};
+
+/// dst[i] = dst[i] op src[i]. Integers wrap around. Halves and brain floats are added and multiplied in
+/// single precision and rounded to the nearest, ties to even. Maximum and minimum of floats: -0 is less than
+/// +0, and a NaN on either side gives the positive quiet NaN, so that the order of many reductions does not
+/// matter.
+void Reduce(const ReduceOperands& operands, ReduceOperation operation, ReduceElement element) noexcept;
+
+/// For tests and benchmarks: the same with the instructions of `level`; false where this machine has none.
+enum class ReduceLevel { kPlain, kAvx2 };
+bool ReduceAt(ReduceLevel level, const ReduceOperands& operands, ReduceOperation operation,
+              ReduceElement element) noexcept;
+
+}  // namespace sampan
