@@ -4,7 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build=${1:-build/release}
-examples=(first_copy matrix_tiles kv_cache_offload descriptor_chain overlap growing_arena two_processes)
+examples=(first_copy matrix_tiles kv_cache_offload descriptor_chain overlap growing_arena two_processes
+  collectives/collectives)
 summary=()
 failed=0
 
@@ -22,7 +23,7 @@ for example in "${examples[@]}"; do
     failed=1
   fi
   printf '%s\n\n' "$output"
-  summary+=("$(printf '%-17s %s' "$example" "$result")")
+  summary+=("$(printf '%-17s %s' "${example##*/}" "$result")")
 done
 
 printf '== Summary\n'

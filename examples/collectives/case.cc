@@ -1,0 +1,107 @@
+// Collectives as data.
+#include "case.h"
+
+#include "hccl/dtype_common.h"
+#include "random.h"
+
+namespace collectives {
+namespace {
+
+/// How many elements a buffer holds: those of one rank, those of all, or none.
+enum class Extent { kOne, kAll };
+
+struct Traits {
+  Collective collective;
+  const char* name;
+  Extent input, output;
+  bool reduces, has_root;
+};
+
+const Traits& TraitsOf(Collective collective) {
+  static const Traits table[] = {
+      {Collective::kRingAllGather, "ring_all_gather", Extent::kOne, Extent::kAll, false, false},
+      {Collective::kMeshAllGather, "mesh_all_gather", Extent::kOne, Extent::kAll, false, false},
+      {Collective::kRingAllReduce, "ring_all_reduce", Extent::kOne, Extent::kOne, true, false},
+      {Collective::kRingReduceScatter, "ring_reduce_scatter", Extent::kAll, Extent::kAll, true, false},
+      {Collective::kMeshReduceScatter, "mesh_reduce_scatter", Extent::kAll, Extent::kOne, true, false},
+      {Collective::kBroadcast, "broadcast", Extent::kOne, Extent::kOne, false, true},
+      {Collective::kScatter, "scatter", Extent::kAll, Extent::kOne, false, true},
+      {Collective::kAllToAll, "all_to_all", Extent::kAll, Extent::kAll, false, false},
+      {Collective::kAllToAllV, "all_to_all_v", Extent::kAll, Extent::kAll, false, false}};
+  return table[static_cast<std::size_t>(collective)];
+}
+
+}  // namespace
+
+const std::vector<Collective>& AllCollectives() {
+  static const std::vector<Collective> all = {
+      Collective::kRingAllGather,     Collective::kMeshAllGather,     Collective::kRingAllReduce,
+      Collective::kRingReduceScatter, Collective::kMeshReduceScatter, Collective::kBroadcast,
+      Collective::kScatter,           Collective::kAllToAll,          Collective::kAllToAllV};
+  return all;
+}
+
+std::string NameOf(Collective collective) {
+  return TraitsOf(collective).name;
+}
+bool Reduces(Collective collective) {
+  return TraitsOf(collective).reduces;
+}
+bool HasRoot(Collective collective) {
+  return TraitsOf(collective).has_root;
+}
+
+std::string Describe(const Case& what, u32 ranks) {
+  return NameOf(what.collective) + " of " + std::to_string(what.count) + " elements of type " +
+         std::to_string(what.reduction.type) + " among " + std::to_string(ranks) + " ranks, operation " +
+         std::to_string(what.reduction.operation) + ", root " + std::to_string(what.root) + ", seed " +
+         std::to_string(what.seed);
+}
+
+Room RoomFor(const Case& what, u32 ranks) {
+  const u64 bytes = what.count * HcclDataTypeBytes(what.reduction.type);
+  const auto room = [&](Extent extent) { return extent == Extent::kAll ? bytes * ranks : bytes; };
+  const Traits& traits = TraitsOf(what.collective);
+  return {room(traits.input), room(traits.output)};
+}
+
+Exchange ExchangeOf(const Case& what, u32 rank, u32 ranks) {
+  const auto count = [&](u32 from, u32 to) { return Mixed(what.seed, from, to) % (what.count + 1); };
+  Exchange exchange;
+  u64 sent = 0;
+  for (u32 peer = 0; peer < ranks; ++peer) {
+    exchange.send_counts.push_back(count(rank, peer));
+    exchange.send_offsets.push_back(sent);
+    sent += exchange.send_counts.back();
+    exchange.receive_counts.push_back(count(peer, rank));
+    // From the last to the first, with gaps.
+    exchange.receive_offsets.push_back((ranks - 1 - peer) * what.count);
+  }
+  return exchange;
+}
+
+void RunCase(Rank& rank, const Case& what) {
+  const HcclDataType type = what.reduction.type;
+  switch (what.collective) {
+    case Collective::kRingAllGather:
+      return RingAllGather(rank, what.count, type);
+    case Collective::kMeshAllGather:
+      return MeshAllGather(rank, what.count, type);
+    case Collective::kRingAllReduce:
+      return RingAllReduce(rank, what.count, what.reduction);
+    case Collective::kRingReduceScatter:
+      return RingReduceScatter(rank, what.count, what.reduction);
+    case Collective::kMeshReduceScatter:
+      return MeshReduceScatter(rank, what.count, what.reduction);
+    case Collective::kBroadcast:
+      return Broadcast(rank, what.count, type, what.root);
+    case Collective::kScatter:
+      return Scatter(rank, what.count, type, what.root);
+    case Collective::kAllToAll:
+      return AllToAll(rank, what.count, type);
+    case Collective::kAllToAllV:
+      return AllToAllV(rank, ExchangeOf(what, rank.rank(), rank.size()), type);
+  }
+}
+
+}  // namespace collectives
