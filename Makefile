@@ -48,12 +48,12 @@ coverage:
 
 install:
 	$(deps)
-	$(call preset,release,acl_rt ascendcl sampan_texts)
+	$(call preset,release,acl_rt ascendcl hccl_plf sampan_texts hccl_bench)
 	cmake --install build/release --prefix $(PREFIX)
 
 package:
 	$(deps)
-	$(call preset,release,acl_rt ascendcl sampan_texts)
+	$(call preset,release,acl_rt ascendcl hccl_plf sampan_texts hccl_bench)
 	cd build/release && cpack -G DEB
 
 clean:

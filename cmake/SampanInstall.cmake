@@ -5,6 +5,7 @@
 #   lib64/cmake/sampan, cmake        find_package(sampan): sampan::acl_rt, sampan::ascendcl, sampan::hccl_plf
 #   lib64/pkgconfig                  sampan.pc, ascendcl.pc
 #   set_env.sh, bin/setenv.bash      environment of a shell
+#   bin/hccl_bench                   collectives measured (tools/hccl_bench)
 #   bin/sampan                       the command, with share/man and share/bash-completion (tools/sampan)
 #   share/info/<package>             version.info, what aclsysGetVersionStr reads
 #   share/doc/sampan                 licence

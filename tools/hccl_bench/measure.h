@@ -1,0 +1,27 @@
+// Measures a collective of one size, on all ranks at once.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "options.h"
+#include "plain_copies.h"
+
+namespace hccl_bench {
+
+enum class CheckResult { kNull, kSuccess, kFailed };
+
+struct Measurement {
+  u64 data_size;
+  double seconds;  // of one run, as the slowest rank saw it
+  CheckResult check = CheckResult::kNull;
+  std::string why;                       // why the check failed
+  std::optional<double> memcpy_seconds;  // of the same traffic without a runtime
+};
+
+/// Every rank calls it, with the same arguments, and gets the same answer. `plain` may be null.
+Measurement Measure(collectives::Rank& rank, const Options& options, const collectives::Case& what,
+                    const PlainCopies* plain);
+
+}  // namespace hccl_bench

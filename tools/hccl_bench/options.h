@@ -1,0 +1,37 @@
+// What hccl_bench was asked for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "case.h"
+#include "launch.h"
+
+namespace hccl_bench {
+
+using collectives::Collective;
+
+enum ExitStatus : int { kSuccess = 0, kFailed = 1, kBadUsage = 2 };
+
+struct Options {
+  Collective collective = Collective::kRingAllReduce;
+  collectives::Launch launch = {2, collectives::Form::kThreads};
+  std::vector<u64> sizes;  // bytes, ascending
+  collectives::Reduction reduction = {HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM};
+  u32 root = 0;
+  u32 iterations = 20;
+  u32 warm_up = 5;
+  bool check = true;
+  bool compare_with_memcpy = false;
+};
+
+/// Parses the command line. Where there is nothing to run (--help, or a mistake, which it explains), `status`
+/// is what to end with and the answer is false.
+bool ParseOptions(int argc, char** argv, Options& options, int& status);
+
+/// The case of about `size` bytes: the larger one of a rank's input and output.
+collectives::Case CaseOf(const Options& options, u64 size);
+/// The size it really has: whole elements, as many for each rank.
+u64 DataSize(const Options& options, const collectives::Case& what);
+
+}  // namespace hccl_bench
