@@ -45,9 +45,11 @@ Status CheckArrays(const BatchArguments& arguments) {
       !present.ok()) {
     return present;
   }
-  bool fits = true;
+  // Without a branch for each: there may be thousands. Numbers with the highest bit are looked at again.
+  size_t beyond = 0;
   for (size_t i = 0; i < arguments.entries; ++i)
-    fits &= arguments.sizes[i] <= arguments.dst_maxs[i];  // without a branch: there may be thousands
+    beyond |= arguments.sizes[i] | arguments.dst_maxs[i] | (arguments.dst_maxs[i] - arguments.sizes[i]);
+  const bool fits = beyond <= SIZE_MAX / 2;
   for (size_t i = 0; !fits && i < arguments.entries; ++i) {
     if (arguments.dst_maxs[i] < arguments.sizes[i]) {
       return InvalidArgument(Text("entry ", i, ": sizes[", i, "] ", arguments.sizes[i],

@@ -31,7 +31,8 @@ Status CheckCount(std::size_t bytes) {
 
 /// For plans whose checks come before that of the context; without one, the device does not matter.
 PlanContext PlanContextOf(Runtime& runtime, Result<Caller>& caller) {
-  return {runtime.memory(), runtime.profile(), runtime.peers(), caller.ok() ? caller->device().id() : 0};
+  return {runtime.memory(), runtime.profile(), runtime.peers(), caller.ok() ? caller->device().id() : 0,
+          runtime.backend()};
 }
 
 Status SetDescriptor(const SetDescriptorRequest& request, aclrtMemcpyKind kind, const void* config) {

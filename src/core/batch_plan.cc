@@ -1,5 +1,7 @@
 // Turns a batch request into one task; every entry is checked before any byte moves.
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "base/text.h"
@@ -22,33 +24,127 @@ struct KnownRange {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
   std::ptrdiff_t engine_delta = 0;
-
-  bool Holds(const void* pointer, std::size_t length) const {
-    const std::size_t offset = reinterpret_cast<std::uintptr_t>(pointer) - address;
-    return offset < bytes && length <= bytes - offset;
-  }
-  std::byte* EngineView(const void* pointer) const {
-    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(pointer) +
-                                        static_cast<std::uintptr_t>(engine_delta));
-  }
 };
 
-/// Takes entries from `first` on for as long as they lie in the two ranges; gives the first that does not, or
-/// `end`.
-std::size_t AppendRun(const BatchRequest& request, std::size_t first, std::size_t end,
-                      const KnownRange& dst_range, const KnownRange& src_range, BatchTask::Content& content) {
-  std::size_t total = 0;
-  std::size_t i = first;
-  for (; i < end; ++i) {
-    const std::size_t bytes = request.sizes[i];
-    const void* const dst = request.dsts[i];
-    const void* const src = request.srcs[i];
-    if (bytes - 1 >= kMostSegmentBytes || !dst_range.Holds(dst, bytes) || !src_range.Holds(src, bytes)) break;
-    content.segments.push_back({dst_range.EngineView(dst), src_range.EngineView(src), bytes});
-    total += bytes;
+/// Two entries at once.
+using Pair [[gnu::vector_size(16)]] = std::uint64_t;
+constexpr std::size_t kPair = 2;
+
+Pair LoadPair(const void* from) {
+  Pair pair;
+  std::memcpy(&pair, from, sizeof(pair));
+  return pair;
+}
+void StorePair(Pair pair, std::byte* to) {
+  std::memcpy(to, &pair, sizeof(pair));
+}
+std::uint64_t OrOf(Pair pair) {
+  return pair[0] | pair[1];
+}
+
+/// Describes entries that lie in two allocations, several at a time and without a branch for each.
+class RunWriter {
+ public:
+  RunWriter(const BatchRequest& request, const KnownRange& dst, const KnownRange& src)
+      : request_(request), dst_(dst), src_(src) {}
+
+  /// Describes entries from `first` on for as long as they lie in the allocations and need one segment; gives
+  /// the first that does not, or `end`.
+  std::size_t Append(std::size_t first, std::size_t end, BatchTask::Content& content) {
+    constexpr std::size_t kAtOnce = 4 * kPair;
+    Segment* const out = content.segments.next();
+    std::size_t done = 0;
+    while (end - first - done >= kAtOnce && Write<kAtOnce>(first + done, out + done))
+      done += kAtOnce;
+    // The last ones, or those up to one that is different.
+    while (first + done < end && WriteOne(first + done, out + done))
+      ++done;
+    content.segments.Added(done);
+    content.bytes += bytes_[0] + bytes_[1];
+    content.longest = std::max(content.longest, OrOf(lengths_) + 1);
+    return first + done;
   }
-  content.bytes += total;
-  return i;
+
+ private:
+  /// Adds up, for any number of entries, what shows in the end that one does not fit.
+  struct Checks {
+    Pair beyond{};   // a highest bit for each that begins before its allocation or ends behind it
+    Pair lengths{};  // the bits of all lengths less one
+    Pair bytes{};
+
+    bool good() const { return OrOf(beyond) >> 63 == 0 && OrOf(lengths) < kMostSegmentBytes; }
+  };
+
+  static void Check(Pair address, Pair bytes, const KnownRange& range, Checks& checks) {
+    const Pair begin = address - range.address;
+    const Pair end = begin + bytes;
+    checks.beyond |= begin | end | (range.bytes - end);
+  }
+
+  template <std::size_t kEntries>
+  bool Write(std::size_t first, Segment* out) {
+    Checks checks;
+    for (std::size_t i = 0; i < kEntries; i += kPair) {
+      const Pair dst = LoadPair(&request_.dsts[first + i]);
+      const Pair src = LoadPair(&request_.srcs[first + i]);
+      const Pair bytes = LoadPair(&request_.sizes[first + i]);
+      WritePair(dst, src, bytes, out + i, checks);
+    }
+    return Take(checks);
+  }
+
+  bool WriteOne(std::size_t index, Segment* out) {
+    const auto twice = [](std::uint64_t value) { return Pair{value, value}; };
+    Segment both[kPair];
+    Checks checks;
+    WritePair(twice(reinterpret_cast<std::uint64_t>(request_.dsts[index])),
+              twice(reinterpret_cast<std::uint64_t>(request_.srcs[index])), twice(request_.sizes[index]),
+              both, checks);
+    checks.bytes[1] = 0;
+    *out = both[0];
+    return Take(checks);
+  }
+
+  void WritePair(Pair dst, Pair src, Pair bytes, Segment* out, Checks& checks) const {
+    Check(dst, bytes, dst_, checks);
+    Check(src, bytes, src_, checks);
+    checks.lengths |= bytes - 1;
+    checks.bytes += bytes;
+    dst += static_cast<std::uint64_t>(dst_.engine_delta);
+    src += static_cast<std::uint64_t>(src_.engine_delta);
+    static_assert(sizeof(Segment) * kPair == 3 * sizeof(Pair));
+    auto* const to = reinterpret_cast<std::byte*>(out);
+    StorePair(Pair{dst[0], src[0]}, to);
+    StorePair(Pair{bytes[0], dst[1]}, to + sizeof(Pair));
+    StorePair(Pair{src[1], bytes[1]}, to + 2 * sizeof(Pair));
+  }
+
+  bool Take(const Checks& checks) {
+    if (!checks.good()) return false;
+    lengths_ |= checks.lengths;
+    bytes_ += checks.bytes;
+    return true;
+  }
+
+  const BatchRequest& request_;
+  const KnownRange dst_, src_;
+  Pair lengths_{}, bytes_{};
+};
+
+/// Appends an entry, in several segments where it is long, and keeps room for one each of those behind it.
+Status AppendCut(const Segment& entry, std::size_t entries_behind, BatchTask::Content& content) {
+  const std::size_t segments = (entry.bytes - 1) / kMostSegmentBytes + 1;
+  const std::size_t needed = content.segments.size() + segments + entries_behind;
+  if (needed > content.segments.room()) {
+    if (Status room = content.segments.Reserve(2 * needed); !room.ok()) return room;
+  }
+  for (std::size_t done = 0; done < entry.bytes; done += kMostSegmentBytes) {
+    content.segments.Append(
+        {entry.dst + done, entry.src + done, std::min(kMostSegmentBytes, entry.bytes - done)});
+  }
+  content.bytes += entry.bytes;
+  content.longest = std::max(content.longest, std::min(kMostSegmentBytes, entry.bytes));
+  return {};
 }
 
 /// Finds the memory of one side's entries; neighbours mostly lie in the same allocation.
@@ -151,8 +247,8 @@ Status CheckBatchAttributes(const BatchRequest& request) {
 }
 
 Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) {
-  auto content = std::make_unique<BatchTask::Content>();
-  content->segments.reserve(request.sizes.size());
+  auto content = std::make_unique<BatchTask::Content>(context.backend.segment_store());
+  if (Status room = content->segments.Reserve(request.sizes.size()); !room.ok()) return room;
   content->memory.reserve(2);  // mostly one allocation on either side
   SideLocator dsts("dst", HostAccess::kWrite, context, *content);
   SideLocator srcs("src", HostAccess::kRead, context, *content);
@@ -191,11 +287,10 @@ Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) 
       return AtEntry(i, Text("a batch has one direction: this entry is ", Describe(direction),
                              ", the ones before are ", Describe(batch_direction)));
     }
-    for (std::size_t done = 0; done < bytes; done += kMostSegmentBytes) {
-      content->segments.push_back(
-          {dst->engine + done, src->engine + done, std::min(kMostSegmentBytes, bytes - done)});
+    if (Status cut = AppendCut({dst->engine, src->engine, bytes}, request.sizes.size() - i - 1, *content);
+        !cut.ok()) {
+      return cut;
     }
-    content->bytes += bytes;
     // What holds for this entry holds for those behind it that lie in the same two allocations.
     while (next_attribute < request.attributes.size() &&
            SameClaims(request.attributes[next_attribute], *attribute)) {
@@ -204,9 +299,8 @@ Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) 
     const std::size_t run_end = next_attribute < request.attributes.size()
                                     ? request.attributes[next_attribute].first_entry
                                     : request.sizes.size();
-    i = AppendRun(request, i + 1, run_end, dsts.RangeAt(request.dsts[i], bytes),
-                  srcs.RangeAt(request.srcs[i], bytes), *content) -
-        1;
+    RunWriter run(request, dsts.RangeAt(request.dsts[i], bytes), srcs.RangeAt(request.srcs[i], bytes));
+    i = run.Append(i + 1, run_end, *content) - 1;
   }
   if (content->segments.empty()) return Plan{.timing = Timing::kNothing};
   content->pageable = dsts.pageable() || srcs.pageable();

@@ -62,17 +62,18 @@ void AddNeighbours(Task& task, Location& first, Location& second) {
 }
 
 /// Takes the source's bytes now, so that the program may reuse it on return.
-Result<Plan> PlanCaptured(const LinearRequest& request, Ends ends, const Profile& profile) {
-  if (profile.attached && (ends.src.place.on_device() || !ends.dst.place.on_device())) {
+Result<Plan> PlanCaptured(const LinearRequest& request, Ends ends, const PlanContext& context) {
+  if (context.profile.attached && (ends.src.place.on_device() || !ends.dst.place.on_device())) {
     return Error{Code::kParamInvalid,
                  Text("kind ", Describe(request.kind), " copies from the host to a device: src is ",
                       Describe(ends.src.place), ", dst is ", Describe(ends.dst.place))};
   }
-  auto content = std::make_unique<BatchTask::Content>();
+  auto content = std::make_unique<BatchTask::Content>(context.backend.segment_store());
+  if (Status room = content->segments.Reserve(1); !room.ok()) return room;
   content->captured = std::make_unique_for_overwrite<std::byte[]>(request.bytes);
   std::memcpy(content->captured.get(), ends.src.engine, request.bytes);
-  content->segments.push_back({ends.dst.engine, content->captured.get(), request.bytes});
-  content->bytes = request.bytes;
+  content->segments.Append({ends.dst.engine, content->captured.get(), request.bytes});
+  content->bytes = content->longest = request.bytes;
   const Timing timing = ends.dst.use ? Timing::kQueued : Timing::kDrainThenNow;
   if (ends.dst.use) content->memory.push_back(std::move(ends.dst.use));
   content->memory.insert(content->memory.end(), std::move_iterator(ends.dst.more.begin()),
@@ -110,8 +111,7 @@ Result<Plan> PlanLinear(const LinearRequest& request, CopyForm form, const PlanC
     if (request.dst == request.src) return Plan{.timing = Timing::kNothing};
   }
   if (Status probed = ProbeEnds(ends, dst, src); !probed.ok()) return probed;
-  if (form == CopyForm::kAsynchronous && captures)
-    return PlanCaptured(request, std::move(ends), context.profile);
+  if (form == CopyForm::kAsynchronous && captures) return PlanCaptured(request, std::move(ends), context);
   Result<Plan> plan(std::in_place);
   plan->timing = ends.timing();
   plan->task.emplace<CopyTask>(CopyTask{

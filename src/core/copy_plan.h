@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "backend/api/backend.h"
 #include "backend/api/task.h"
 #include "base/status.h"
 #include "core/copy_request.h"
@@ -18,6 +19,7 @@ struct PlanContext {
   const Profile& profile;
   const PeerAccess& peers;
   std::int32_t device;  ///< the device that would do it
+  Backend& backend;
 };
 
 /// When a plan's task is done, relative to the call that asked for it.

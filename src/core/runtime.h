@@ -114,7 +114,7 @@ class Runtime {
   void AbortDevice(Device& device);
 
   PlanContext PlanContextOf(const Context& context) {
-    return {memory_, options_.profile, peers_, context.device().id()};
+    return {memory_, options_.profile, peers_, context.device().id(), *backend_};
   }
 
  private:

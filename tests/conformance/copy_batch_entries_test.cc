@@ -193,6 +193,38 @@ TEST_P(AttachedBatchEntries, FirstEntryAndLastEntry) {
   }
 }
 
+/// Entries are looked at several at a time: each place among them, and lengths and addresses that overflow.
+TEST_P(AttachedBatchEntries, WhereverTheBadEntryIs) {
+  const auto wild = [](std::uintptr_t address) { return reinterpret_cast<void*>(address); };
+  const auto last = reinterpret_cast<std::uintptr_t>(device(kEntries - 1));
+  for (std::size_t entry = 40; entry < 50; ++entry) {
+    BatchRequest request = Up();
+    request.dsts[entry] = wild(last + 33 + kEntryBytes);  // ends behind the rounded end
+    ExpectBlamed(request, entry);
+  }
+  const std::size_t far = std::size_t{1} << 63;
+  for (const std::size_t bytes : {std::size_t{64} << 20, far, far - 1, SIZE_MAX, SIZE_MAX - kEntryBytes}) {
+    BatchRequest request = Up();
+    request.sizes[kBlamed] = request.dest_maxs[kBlamed] = bytes;
+    ExpectBlamed(request);
+  }
+  for (const std::uintptr_t address : {last + far, last - far + 1, last + far - 1, SIZE_MAX - 8}) {
+    BatchRequest request = Up();
+    request.dsts[kBlamed] = wild(address);
+    ExpectBlamed(request);
+  }
+  DeviceBuffer one(kEntryBytes);
+  const auto first = reinterpret_cast<std::uintptr_t>(one.data());
+  BatchRequest request = Up();
+  std::fill(request.dsts.begin(), request.dsts.end(), one.data());
+  request.dsts[kBlamed] = wild(first - 8);  // ends inside
+  ExpectBlamed(request);
+  request.dsts[kBlamed] = wild(first + far - 1);
+  request.srcs[kBlamed] = host(0);
+  request.sizes[kBlamed] = request.dest_maxs[kBlamed] = 10 * kEntryBytes;
+  ExpectBlamed(request);
+}
+
 TEST_P(AttachedBatchEntries, BeyondTheAllocation) {
   DeviceBuffer small(100);  // 128 bytes may be touched
   BatchRequest request = Up();

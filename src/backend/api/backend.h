@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "backend/api/queue.h"
+#include "backend/api/segment_list.h"
 #include "backend/api/virtual_memory.h"
 #include "base/status.h"
 
@@ -68,6 +69,8 @@ class Backend {
   /// Pinned host memory.
   virtual MemorySource& pinned_memory() = 0;
   virtual HostRegistrar& host_registrar() = 0;
+  /// Where the segments of batches are described.
+  virtual SegmentStore& segment_store() = 0;
   /// Null where addresses and memory cannot be had apart.
   virtual VirtualMemory* virtual_memory() { return nullptr; }
   /// Whether queues take gates, effects and reducing copies.

@@ -13,6 +13,7 @@
 #include "backend/api/allocation.h"
 #include "backend/api/copy_segment.h"
 #include "backend/api/gate.h"
+#include "backend/api/segment_list.h"
 #include "backend/api/timeline.h"
 #include "base/reduce_kernels.h"
 #include "base/status.h"
@@ -33,12 +34,14 @@ struct RowsTask {
 /// Many segments, unordered among themselves.
 struct BatchTask {
   struct Content {
-    std::vector<Segment> segments;
+    explicit Content(SegmentStore& store) : segments(store) {}
+    SegmentList segments;
     std::vector<AllocationUse> memory;  ///< every allocation that a segment touches, at least once
     std::unique_ptr<std::byte[]>
         captured;  ///< source bytes taken at submission, where the segments read those
     std::size_t bytes = 0;
-    bool pageable = false;  ///< a segment begins or ends in pageable memory
+    std::size_t longest = 0;  ///< no segment has more bytes
+    bool pageable = false;    ///< a segment begins or ends in pageable memory
   };
   std::unique_ptr<Content> content;
 };

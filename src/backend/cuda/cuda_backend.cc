@@ -35,6 +35,7 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::Create(const CudaOptions& opti
   backend->pinned_ = std::move(*pinned);
   backend->swept_pinned_ =
       std::make_unique<SweptMemory>(*backend->pinned_, [self = backend.get()] { self->Sweep(); });
+  backend->segments_ = std::make_unique<PinnedSegmentPool>(*backend->pinned_);
   return backend;
 }
 

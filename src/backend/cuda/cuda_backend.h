@@ -13,6 +13,7 @@
 #include "backend/cuda/gpu.h"
 #include "backend/cuda/hold_watch.h"
 #include "backend/cuda/host_registrations.h"
+#include "backend/cuda/pinned_segments.h"
 #include "base/fault.h"
 
 namespace sampan::cuda {
@@ -35,6 +36,7 @@ class CudaBackend final : public Backend {
   Result<BackendDevice*> Device(std::int32_t physical_id) override;
   MemorySource& pinned_memory() override { return *swept_pinned_; }
   HostRegistrar& host_registrar() override { return registrations_; }
+  SegmentStore& segment_store() override { return *segments_; }
 
  private:
   /// A GPU and what its devices share.
@@ -59,6 +61,7 @@ class CudaBackend final : public Backend {
   HostRegistrations registrations_;
   std::unique_ptr<ReservedMemory> pinned_;
   std::unique_ptr<SweptMemory> swept_pinned_;
+  std::unique_ptr<PinnedSegmentPool> segments_;
   std::mutex opening_;  // one device is opened at a time
   std::vector<Site> sites_;
   std::mutex devices_mutex_;

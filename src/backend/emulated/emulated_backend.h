@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/api/backend.h"
+#include "backend/api/segment_pool.h"
 #include "backend/emulated/arena.h"
 #include "backend/emulated/gate_watch.h"
 #include "backend/emulated/host_budget.h"
@@ -33,6 +34,7 @@ class EmulatedBackend final : public Backend {
   Result<BackendDevice*> Device(std::int32_t physical_id) override;
   MemorySource& pinned_memory() override { return *pinned_; }
   HostRegistrar& host_registrar() override { return host_registrar_; }
+  SegmentStore& segment_store() override { return segments_; }
   VirtualMemory* virtual_memory() override { return &views_; }
   bool has_signals() const override { return true; }
 
@@ -47,6 +49,7 @@ class EmulatedBackend final : public Backend {
   explicit EmulatedBackend(const EmulatedOptions& options);
 
   EmulatedOptions options_;
+  HeapSegmentPool segments_;
   HostBudget device_budget_;
   HostBudget pinned_budget_;
   std::unique_ptr<Arena> pinned_;
