@@ -63,12 +63,45 @@ class CopyShapes : public CopyTest {
 };
 
 TEST_F(CopyShapes, BatchesOfAnyLengthAndAlignment) {
-  for (const std::size_t entries : {2, 9, 10, 129, 3000}) {
+  for (const std::size_t entries : {2, 5, 9, 32, 33, 129, 3000}) {
     for (const std::size_t most_bytes : {1, 15, 40, 600, 9000}) {
       CopyBatch(Place::kPinned, Place::kDevice, entries, most_bytes);
       CopyBatch(Place::kDevice, Place::kPinned, entries, most_bytes);
     }
   }
+}
+
+TEST_F(CopyShapes, FewEntriesThatAreLong) {
+  for (const std::size_t entries : {2, 6, 31}) {
+    CopyBatch(Place::kPinned, Place::kDevice, entries, 700'000);
+    CopyBatch(Place::kDevice, Place::kPinned, entries, 700'000);
+  }
+}
+
+/// So much that the driver's batch call is made twice, with work in the stream before and behind it.
+TEST_F(CopyShapes, ALargeBatchOfLongEntries) {
+  constexpr std::size_t kEntries = 80, kBytes = std::size_t{1} << 20;
+  GuardedBuffer device(Place::kDevice, kEntries * kBytes);
+  PinnedBuffer host(kEntries * kBytes), back(kEntries * kBytes);
+  const Bytes contents = random().Fill(kEntries * kBytes);
+  host.Write(0, contents);
+  BatchRequest in, out;
+  for (std::size_t i = 0; i < kEntries; ++i) {
+    const std::size_t at = (i * 37 % kEntries) * kBytes;
+    in.Add(device.at(at), host.at(at), kBytes);
+    out.Add(back.at(at), device.at(at), kBytes);
+  }
+  in.UseAttr(HostToDevice());
+  out.UseAttr(DeviceToHost());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_ACL(ACL_SUCCESS,
+               aclrtMemsetAsync(device.at(0), kEntries * kBytes, 0, kEntries * kBytes, stream()));
+    EXPECT_ACL(ACL_SUCCESS, in.Submit(BatchForm::kAsync, stream()));
+    EXPECT_ACL(ACL_SUCCESS, out.Submit(BatchForm::kAsync, stream()));
+  }
+  Synchronize();
+  EXPECT_TRUE(device.Holds(contents));
+  EXPECT_EQ(back.Read(0, kEntries * kBytes), contents);
 }
 
 TEST_F(CopyShapes, ABatchLongerThanTheRingOfDescriptions) {
@@ -120,7 +153,9 @@ TEST_F(CopyShapes, RowsOfAnyWidthPitchAndAlignment) {
       CopyRows(from, to, {width, height, 2 * width, width, 0, 0});
       CopyRows(from, to, {width, height, width + 3, width + 1, 5, 2});
       CopyRows(from, to, {width, height, (width + 16) / 16 * 16, (width + 64) / 16 * 16, 16, 32});
-      CopyRows(from, to, {width, 1, width, width, 1, 3});
+      CopyRows(from, to, {width, height, width + 5, width, 1, 3});  // dense, but nothing is aligned
+      for (const std::size_t few : {1, 2, 5})
+        CopyRows(from, to, {width, few, width + 1, width, 1, 3});
     }
   }
 }

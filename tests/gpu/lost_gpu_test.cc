@@ -29,15 +29,19 @@ class FailureKeeper final : public QueueListener {
 };
 
 /// Has a kernel touch an address that is nobody's, which ends the context. No public call would let it pass.
-int LoseGpu(BackendDevice& device) {
+int LoseGpu(Backend& backend) {
   FailureKeeper listener;
-  auto queue = device.CreateQueue(listener);
+  auto device = backend.Device(0);
+  EXPECT_TRUE(device.ok());
+  auto queue = (*device)->CreateQueue(listener);
   EXPECT_TRUE(queue.ok());
-  auto content = std::make_unique<BatchTask::Content>();
+  auto content = std::make_unique<BatchTask::Content>(backend.segment_store());
+  EXPECT_TRUE(content->segments.Reserve(32).ok());
   auto* const nowhere = reinterpret_cast<std::byte*>(0x7000);
   for (int i = 0; i < 32; ++i)
-    content->segments.push_back({nowhere + 512 * i, nowhere + 512 * (33 + i), 256});
+    content->segments.Append({nowhere + 512 * i, nowhere + 512 * (33 + i), 256});
   content->bytes = 32 * 256;
+  content->longest = 256;
   EXPECT_TRUE((*queue)->Submit(BatchTask{std::move(content)}).ok());
   EXPECT_TRUE((*queue)->timeline()->Wait((*queue)->submitted(), kNever));
   (*queue)->Close();
@@ -60,9 +64,7 @@ TEST(LostGpu, WorksAgainAfterAReset) {
 
   auto runtime = process::TheRuntime();
   ASSERT_TRUE(runtime.ok());
-  auto device = (*runtime)->backend().Device(0);
-  ASSERT_TRUE(device.ok());
-  EXPECT_EQ(LoseGpu(**device), ACL_ERROR_RT_DEVICE_MEM_ERROR);
+  EXPECT_EQ(LoseGpu((*runtime)->backend()), ACL_ERROR_RT_DEVICE_MEM_ERROR);
 
   // Every call on the device says so, and the message says what to do.
   EXPECT_ACL(ACL_ERROR_RT_DEVICE_MEM_ERROR,
@@ -100,9 +102,7 @@ TEST(LostGpu, EndsWhatWaitsForIt) {
   EXPECT_ACL(ACL_SUCCESS, aclrtMemsetAsync(memory.data(), 64, 1, 64, held));
   auto runtime = process::TheRuntime();
   ASSERT_TRUE(runtime.ok());
-  auto device = (*runtime)->backend().Device(0);
-  ASSERT_TRUE(device.ok());
-  EXPECT_EQ(LoseGpu(**device), ACL_ERROR_RT_DEVICE_MEM_ERROR);
+  EXPECT_EQ(LoseGpu((*runtime)->backend()), ACL_ERROR_RT_DEVICE_MEM_ERROR);
   EXPECT_ACL(ACL_ERROR_RT_DEVICE_MEM_ERROR, aclrtSynchronizeStreamWithTimeout(held, 5000))
       << "the gate is still shut";
   gate.Open();

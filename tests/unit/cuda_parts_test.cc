@@ -173,21 +173,40 @@ TEST_F(PinnedRingTest, PiecesDoNotCrossTheEnd) {
 
 TEST(CopyPaths, ChooseByCountAndLength) {
   const CopyPaths paths("NVIDIA H200", 132, {});
-  EXPECT_EQ(paths.ForBatch(1, 64).path, CopyPath::kEngine);
-  EXPECT_EQ(paths.ForBatch(2, 128).path, CopyPath::kBatchCall);
-  EXPECT_EQ(paths.ForBatch(8192, 8192 * 4096).path, CopyPath::kKernel);
-  EXPECT_EQ(paths.ForBatch(64, std::size_t{64} << 20).path, CopyPath::kBatchCall);
-  EXPECT_EQ(paths.ForRows(Direction::kDeviceToHost, 16, 16, true).path, CopyPath::kKernel);
-  EXPECT_EQ(paths.ForRows(Direction::kDeviceToHost, 16, 1, true).path, CopyPath::kEngine);
-  EXPECT_EQ(paths.ForRows(Direction::kHostToDevice, 4096, 16, true).path, CopyPath::kEngine);
-  EXPECT_EQ(paths.ForRows(Direction::kHostToDevice, 4096, 16, false).path, CopyPath::kKernel)
-      << "the driver refuses the pitch";
+  constexpr auto kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost;
+  EXPECT_EQ(paths.ForBatch(kIn, 1, 64).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForBatch(kIn, 2, 128).path, CopyPath::kBatchCall);
+  EXPECT_EQ(paths.ForBatch(kIn, 6, 6 * 64).path, CopyPath::kBatchCall);
+  EXPECT_EQ(paths.ForBatch(kIn, 6, 6 * 4096).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch(kOut, 6, 6 * 4096).path, CopyPath::kBatchCall);
+  EXPECT_EQ(paths.ForBatch(kIn, 8192, 8192 * 4096).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch(kIn, 64, std::size_t{64} << 20).path, CopyPath::kBatchCall);
+  EXPECT_FALSE(paths.BatchCallTwice(64, std::size_t{32} << 20));
+  EXPECT_TRUE(paths.BatchCallTwice(64, std::size_t{64} << 20));
+  EXPECT_FALSE(paths.BatchCallTwice(1, std::size_t{64} << 20)) << "entries that were all joined";
+}
+
+TEST(CopyPaths, ChooseByTheShapeOfRows) {
+  const CopyPaths paths("NVIDIA H200", 132, {});
+  const auto path = [&](Direction direction, const RowsShape& rows) {
+    return paths.ForRows(direction, rows).path;
+  };
+  constexpr auto kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost,
+                 kWithin = Direction::kDeviceToDevice;
+  EXPECT_EQ(path(kOut, {16, 16, true, true}), CopyPath::kKernel);
+  EXPECT_EQ(path(kOut, {16, 1, false, true}), CopyPath::kEngine);
+  EXPECT_EQ(path(kOut, {333, 1, true, true}), CopyPath::kKernel) << "packed";
+  EXPECT_EQ(path(kWithin, {333, 1, false, true}), CopyPath::kKernel);
+  EXPECT_EQ(path(kWithin, {1001, 1, false, true}), CopyPath::kEngine);
+  EXPECT_EQ(path(kWithin, {1001, 1, true, true}), CopyPath::kKernel);
+  EXPECT_EQ(path(kIn, {4096, 16, true, true}), CopyPath::kEngine);
+  EXPECT_EQ(path(kIn, {4096, 16, true, false}), CopyPath::kKernel) << "the driver refuses the pitch";
 }
 
 TEST(CopyPaths, ObeyTheSettings) {
   const CopyPaths paths("unheard of", 10, {.path = CopyPath::kEngine, .blocks = 7});
-  EXPECT_EQ(paths.ForBatch(8192, 8192 * 64).path, CopyPath::kEngine);
-  EXPECT_EQ(paths.ForRows(Direction::kDeviceToDevice, 16, 16, true).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForBatch(Direction::kHostToDevice, 8192, 8192 * 64).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForRows(Direction::kDeviceToDevice, {16, 16, true, true}).path, CopyPath::kEngine);
   EXPECT_EQ(paths.BlocksForPieces(1000), 7U);
 }
 

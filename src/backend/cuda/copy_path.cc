@@ -15,27 +15,31 @@ constexpr std::size_t kMostBlocks = std::size_t{1} << 16;
 constexpr std::array kTable = {
     PathLimits{.gpu = "H200",
                .batch_kernel_below = 384 * kKiB,
-               .batch_kernel_from_entries = 10,
-               .rows_h2d_to = 40,
-               .rows_h2d_odd_to = 48,
-               .rows_d2h_to = 120,
-               .rows_d2h_odd_to = 0,
-               .rows_d2d_to = SIZE_MAX,
-               .rows_d2d_odd_to = 128,
+               .batch_h2d_short_from = 8,
+               .batch_h2d_from = 5,
+               .batch_d2h_short_from = 12,
+               .batch_d2h_from = 8,
+               .batch_halves_from = 64 * kKiB * kKiB,
+               .rows_h2d = {.even_to = 40, .odd_to = 40, .odd_dense_to = 40},
+               .rows_d2h = {.even_to = 120, .odd_to = 0, .odd_dense_to = 1024},
+               .rows_d2d = {.even_to = SIZE_MAX, .odd_to = 400, .odd_dense_to = SIZE_MAX},
                .link_blocks = 32,
                .memory_blocks = 2,
+               .packing_blocks = 8,
                .bytes_per_block = 32 * kKiB},
     PathLimits{.gpu = "",
                .batch_kernel_below = 64 * kKiB,
-               .batch_kernel_from_entries = 16,
-               .rows_h2d_to = 32,
-               .rows_h2d_odd_to = 32,
-               .rows_d2h_to = 32,
-               .rows_d2h_odd_to = 0,
-               .rows_d2d_to = SIZE_MAX,
-               .rows_d2d_odd_to = 64,
+               .batch_h2d_short_from = 16,
+               .batch_h2d_from = 16,
+               .batch_d2h_short_from = 16,
+               .batch_d2h_from = 16,
+               .batch_halves_from = SIZE_MAX,
+               .rows_h2d = {.even_to = 32, .odd_to = 32, .odd_dense_to = 32},
+               .rows_d2h = {.even_to = 32, .odd_to = 0, .odd_dense_to = 100},
+               .rows_d2d = {.even_to = SIZE_MAX, .odd_to = 64, .odd_dense_to = SIZE_MAX},
                .link_blocks = 32,
                .memory_blocks = 2,
+               .packing_blocks = 8,
                .bytes_per_block = 32 * kKiB},
 };
 
@@ -76,28 +80,32 @@ std::string_view Describe(Direction direction) {
 CopyPaths::CopyPaths(std::string_view gpu_name, unsigned multiprocessors, const PathSettings& settings)
     : limits_(FindLimits(gpu_name)), multiprocessors_(multiprocessors), settings_(settings) {}
 
-PathChoice CopyPaths::ForBatch(std::size_t entries, std::size_t bytes) const {
+PathChoice CopyPaths::ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const {
   if (settings_.path) return {*settings_.path, "SAMPAN_COPY_PATH says so"};
   if (entries == 1) return {CopyPath::kEngine, "one entry is one copy"};
-  if (entries < limits_.batch_kernel_from_entries)
-    return {CopyPath::kBatchCall, "a kernel takes longer to start than so few entries"};
+  const bool is_short = bytes / entries < kShortEntry;
+  std::size_t from = is_short ? limits_.batch_h2d_short_from : limits_.batch_h2d_from;
+  if (direction == Direction::kDeviceToHost)
+    from = is_short ? limits_.batch_d2h_short_from : limits_.batch_d2h_from;
+  if (entries < from) return {CopyPath::kBatchCall, "a kernel takes longer to start than so few entries"};
   if (bytes / entries < limits_.batch_kernel_below)
     return {CopyPath::kKernel, "short entries cost an engine more to start than to copy"};
   return {CopyPath::kBatchCall, "an engine is faster on long entries"};
 }
 
-PathChoice CopyPaths::ForRows(Direction direction, std::size_t width, std::size_t unit,
-                              bool engine_takes) const {
-  if (!engine_takes) return {CopyPath::kKernel, "the driver's 2D copy does not take this pitch"};
+PathChoice CopyPaths::ForRows(Direction direction, const RowsShape& rows) const {
+  if (!rows.engine_takes) return {CopyPath::kKernel, "the driver's 2D copy does not take this pitch"};
   if (settings_.path) {
     const bool kernel = *settings_.path == CopyPath::kKernel;
     return {kernel ? CopyPath::kKernel : CopyPath::kEngine, "SAMPAN_COPY_PATH says so"};
   }
-  const bool odd = unit < 4;
-  std::size_t to = odd ? limits_.rows_d2d_odd_to : limits_.rows_d2d_to;
-  if (direction == Direction::kHostToDevice) to = odd ? limits_.rows_h2d_odd_to : limits_.rows_h2d_to;
-  if (direction == Direction::kDeviceToHost) to = odd ? limits_.rows_d2h_odd_to : limits_.rows_d2h_to;
-  if (width <= to) return {CopyPath::kKernel, "a kernel is faster on rows of this width"};
+  const RowLimits& limits = direction == Direction::kHostToDevice   ? limits_.rows_h2d
+                            : direction == Direction::kDeviceToHost ? limits_.rows_d2h
+                                                                    : limits_.rows_d2d;
+  const bool odd = rows.unit < 4;
+  std::size_t to = odd ? limits.odd_to : limits.even_to;
+  if (rows.dense && rows.unit < 16) to = std::max(to, limits.odd_dense_to);
+  if (rows.width <= to) return {CopyPath::kKernel, "a kernel is faster on rows of this width"};
   return {CopyPath::kEngine, "an engine is faster on rows of this width"};
 }
 
@@ -113,6 +121,11 @@ unsigned CopyPaths::BlocksForPieces(std::size_t most) const {
 unsigned CopyPaths::BlocksForRows(Direction direction, std::size_t most) const {
   if (direction != Direction::kDeviceToDevice) return BlocksForPieces(most);
   return Within(most, std::size_t{multiprocessors_} * limits_.memory_blocks);
+}
+
+unsigned CopyPaths::BlocksForPacking(Direction direction, std::size_t most) const {
+  if (direction != Direction::kDeviceToDevice) return BlocksForPieces(most);
+  return Within(most, std::size_t{multiprocessors_} * limits_.packing_blocks);
 }
 
 unsigned CopyPaths::BlocksForBytes(std::size_t bytes) const {

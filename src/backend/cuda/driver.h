@@ -33,8 +33,8 @@ inline constexpr int kMultiprocessors = 16, kMostPitch = 11, kUnifiedAddressing 
                      kMinor = 76, kHostPointersUsable = 91, kVirtualMemory = 102, kReadOnlyRegistration = 113,
                      kHostNode = 134, kVirtualHostMemory = 141;
 // Flags.
-inline constexpr unsigned kStreamNonBlocking = 1, kRegisterPortable = 1, kRegisterDeviceMap = 2,
-                          kRegisterReadOnly = 8;
+inline constexpr unsigned kStreamNonBlocking = 1, kEventWithoutTime = 2, kRegisterPortable = 1,
+                          kRegisterDeviceMap = 2, kRegisterReadOnly = 8;
 inline constexpr int kMemoryHost = 1, kMemoryDevice = 2, kAllocationPinned = 1, kLocationDevice = 1,
                      kLocationHostNode = 3, kAccessReadWrite = 3;
 }  // namespace cu

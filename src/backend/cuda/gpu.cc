@@ -88,11 +88,14 @@ Status Gpu::Enter() {
   const ContextScope scope(*this);
   CuModule module = nullptr;
   CuResult result = driver_.ModuleLoadData(&module, KernelImage());
-  const std::array<std::pair<CuFunction*, const char*>, 5> functions = {
+  const std::array<std::pair<CuFunction*, const char*>, 8> functions = {
       {{&kernels_.pieces, "sampan_copy_pieces"},
+       {&kernels_.few, "sampan_copy_few"},
        {&kernels_.rows, "sampan_copy_rows"},
        {&kernels_.rows_of_vectors, "sampan_copy_rows_of_vectors"},
        {&kernels_.rows_of_words, "sampan_copy_rows_of_words"},
+       {&kernels_.rows_of_bytes, "sampan_copy_rows_of_bytes"},
+       {&kernels_.pack_rows, "sampan_pack_rows"},
        {&kernels_.indirect, "sampan_copy_indirect"}}};
   for (const auto& [function, name] : functions) {
     if (result == cu::kSuccess) result = driver_.ModuleGetFunction(function, module, name);

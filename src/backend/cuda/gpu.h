@@ -59,8 +59,8 @@ struct GpuFacts {
 };
 
 struct Kernels {
-  CuFunction pieces = nullptr, rows = nullptr, rows_of_vectors = nullptr, rows_of_words = nullptr,
-             indirect = nullptr;
+  CuFunction pieces = nullptr, few = nullptr, rows = nullptr, rows_of_vectors = nullptr,
+             rows_of_words = nullptr, rows_of_bytes = nullptr, pack_rows = nullptr, indirect = nullptr;
 };
 
 /// Thread-safe. Lives as long as the process. After a fault its context is lost, and every call fails, until

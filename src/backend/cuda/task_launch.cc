@@ -21,10 +21,13 @@ constexpr unsigned kMostTeamBits = 5;  // a warp
 constexpr std::size_t kLeastPieceBytes = std::size_t{4} << 10;
 constexpr std::size_t kMostPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kPiecesPerTeam = 4;
-/// Pieces after which a kernel starts on what is there while the host describes the rest.
-constexpr std::size_t kFirstLaunchPieces = 1024;
 /// Room in a table of device memory, so that it seldom has to grow.
 constexpr std::size_t kLeastTableRanges = 4096;
+
+/// What a block of the kernel for few pieces copies, where there are enough blocks; and how much longer than
+/// the mean a piece may be.
+constexpr std::size_t kFewBlockBytes = kThreadsPerBlock * kVectorBytes;
+constexpr std::size_t kMostFewImbalance = 4;
 
 static_assert(sizeof(PieceArgument) == sizeof(Segment) &&
               sizeof(RangeArgument) == sizeof(ReservedMemory::Range));
@@ -89,6 +92,11 @@ std::size_t RowsUnit(const Rows& rows) {
   return all % kVectorBytes == 0 ? kVectorBytes : all % kWordBytes == 0 ? kWordBytes : 1;
 }
 
+/// Whether the destination has no gaps.
+bool Dense(const Rows& rows) {
+  return rows.dst_pitch == rows.width || rows.height == 1;
+}
+
 std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
   const std::size_t teams = std::size_t{blocks} * (kThreadsPerBlock >> kMostTeamBits);
   const std::size_t share = bytes / (teams * kPiecesPerTeam) / kVectorBytes * kVectorBytes;
@@ -107,11 +115,25 @@ summary::Path TracePath(CopyPath path) {
   return summary::Path::kNone;
 }
 
-void LogChoice(std::string_view what, Direction direction, const PathChoice& choice) {
+/// Cuts long segments; gives the number of pieces.
+std::size_t CutSegments(std::span<const Segment> segments, std::size_t piece_bytes, PieceArgument* pieces) {
+  std::size_t count = 0;
+  for (const Segment& segment : segments) {
+    for (std::size_t done = 0; done < segment.bytes; done += piece_bytes) {
+      pieces[count++] = {AddressOf(segment.dst) + done, AddressOf(segment.src) + done,
+                         std::min(piece_bytes, segment.bytes - done)};
+    }
+  }
+  return count;
+}
+
+/// `what` is only put together where somebody reads it.
+template <typename... What>
+void LogChoice(Direction direction, const PathChoice& choice, const What&... what) {
   trace::NotePath(TracePath(choice.path), choice.why);
   if (!LogEnabled(LogLevel::kDebug, "RUNTIME")) return;
   Log(LogLevel::kDebug, "RUNTIME",
-      Text(what, ", ", Describe(direction), ": path ", Describe(choice.path), ", because ", choice.why));
+      Text(what..., ", ", Describe(direction), ": path ", Describe(choice.path), ", because ", choice.why));
 }
 
 }  // namespace
@@ -135,15 +157,24 @@ TaskLauncher::~TaskLauncher() {
   for (const CuAddress table : old_tables_) {
     if (table != 0) site_.gpu.driver().MemFree(table);
   }
+  for (const CuEvent event : {side_begin_, side_end_}) {
+    if (event != nullptr) site_.gpu.driver().EventDestroy(event);
+  }
+  if (side_stream_ != nullptr) site_.gpu.driver().StreamDestroy(side_stream_);
   site_.gpu.driver().StreamDestroy(stream_);
 }
 
 std::uint64_t TaskLauncher::BusyUntil(const Task& task) const {
   if (const auto* batch = std::get_if<BatchTask>(&task)) {
     const BatchTask::Content& content = *batch->content;
-    const std::size_t pieces = content.segments.size() + content.bytes / kLeastPieceBytes;
-    const std::size_t bytes = content.captured != nullptr ? content.bytes : pieces * sizeof(PieceArgument);
-    return bytes <= PinnedRing::kBytes ? ring_.BusyUntil(bytes) : 0;
+    const PieceShape shape = ShapeOf(content);
+    std::size_t bytes = 0;
+    if (content.captured != nullptr) {
+      bytes = content.bytes;
+    } else if (content.longest > shape.bytes) {
+      bytes = shape.MostPieces(content) * sizeof(PieceArgument);
+    }
+    return bytes != 0 && bytes <= PinnedRing::kBytes ? ring_.BusyUntil(bytes) : 0;
   }
   if (std::holds_alternative<IndirectTask>(task)) return ring_.BusyUntil(sizeof(IndirectRecord));
   return 0;
@@ -188,10 +219,13 @@ Status TaskLauncher::LaunchBody(RowsTask& task, std::uint64_t) {
   const Direction direction = DirectionOf(dst_on_device, src_on_device);
   const std::size_t most_pitch = site_.gpu.facts().most_pitch;
   const bool reachable = task.dst && task.src;  // a kernel cannot touch pageable memory
-  PathChoice choice = site_.paths.ForRows(direction, rows.width, RowsUnit(rows),
-                                          rows.dst_pitch <= most_pitch && rows.src_pitch <= most_pitch);
+  PathChoice choice = site_.paths.ForRows(
+      direction, {.width = rows.width,
+                  .unit = RowsUnit(rows),
+                  .dense = Dense(rows),
+                  .engine_takes = rows.dst_pitch <= most_pitch && rows.src_pitch <= most_pitch});
   if (!reachable) choice = {CopyPath::kEngine, "a kernel cannot touch pageable memory"};
-  LogChoice(Text(rows.height, " rows of ", rows.width, " bytes"), direction, choice);
+  LogChoice(direction, choice, rows.height, " rows of ", rows.width, " bytes");
   if (choice.path == CopyPath::kKernel) return CopyRowsByKernel(rows, direction);
   CuCopy2d copy{};
   copy.src_type = src_on_device ? cu::kMemoryDevice : cu::kMemoryHost;
@@ -212,15 +246,21 @@ Status TaskLauncher::CopyRowsByKernel(const Rows& rows, Direction direction) {
                         rows.src_pitch,      rows.width,          rows.height};
   const Kernels& kernels = site_.gpu.kernels();
   const std::size_t unit = RowsUnit(rows);
+  std::array<void*, 2> arguments = {&argument};
+  // Over a link whole vectors count most; within a GPU, few instructions.
+  if (Dense(rows) && (unit == 1 || (unit == kWordBytes && direction == Direction::kDeviceToHost))) {
+    const std::size_t vectors = DivideUp(rows.width * rows.height, kVectorBytes);
+    return Launch(kernels.pack_rows,
+                  site_.paths.BlocksForPacking(direction, DivideUp(vectors, kThreadsPerBlock)), arguments);
+  }
   const std::size_t units = std::min<std::size_t>(rows.width / unit, kThreadsPerBlock);
   const std::size_t rows_of_block = kThreadsPerBlock / std::max<std::size_t>(units, 1) * kRowsInFlight;
   const unsigned blocks = site_.paths.BlocksForRows(direction, DivideUp(rows.height, rows_of_block));
-  if (unit >= kWordBytes) {
-    std::array<void*, 1> arguments = {&argument};
-    return Launch(unit == kVectorBytes ? kernels.rows_of_vectors : kernels.rows_of_words, blocks, arguments);
-  }
+  if (unit == kVectorBytes) return Launch(kernels.rows_of_vectors, blocks, arguments);
+  if (unit == kWordBytes) return Launch(kernels.rows_of_words, blocks, arguments);
+  if (direction == Direction::kDeviceToDevice) return Launch(kernels.rows_of_bytes, blocks, arguments);
   unsigned team_bits = TeamBitsFor(rows.width);
-  std::array<void*, 2> arguments = {&argument, &team_bits};
+  arguments[1] = &team_bits;
   return Launch(kernels.rows, blocks, arguments);
 }
 
@@ -243,12 +283,11 @@ Status TaskLauncher::LaunchBody(BatchTask& task, std::uint64_t value) {
   }
   if (content.captured != nullptr) return CopyCaptured(content, value);
   const Direction direction = DirectionOf(content);
-  PathChoice choice = site_.paths.ForBatch(content.segments.size(), content.bytes);
+  PathChoice choice = site_.paths.ForBatch(direction, content.segments.size(), content.bytes);
   if (choice.path == CopyPath::kBatchCall && site_.gpu.driver().CopyBatch == nullptr)
     choice = {CopyPath::kEngine, "the driver has no batch call"};
   if (content.pageable) choice = {CopyPath::kEngine, "a kernel cannot touch pageable memory"};
-  LogChoice(Text("a batch of ", content.segments.size(), " entries, ", content.bytes, " bytes"), direction,
-            choice);
+  LogChoice(direction, choice, "a batch of ", content.segments.size(), " entries, ", content.bytes, " bytes");
   switch (choice.path) {
     case CopyPath::kEngine:
       break;
@@ -261,7 +300,7 @@ Status TaskLauncher::LaunchBody(BatchTask& task, std::uint64_t value) {
 }
 
 Status TaskLauncher::CopySegments(const BatchTask::Content& content, Direction direction) {
-  return ForJoined(content.segments,
+  return ForJoined(content.segments.all(),
                    [&](const Segment& segment) { return CopyLinear(segment, direction, true); });
 }
 
@@ -269,59 +308,91 @@ Status TaskLauncher::CopyByBatchCall(const BatchTask::Content& content) {
   batch_dsts_.clear();
   batch_srcs_.clear();
   batch_sizes_.clear();
-  static_cast<void>(ForJoined(content.segments, [&](const Segment& segment) -> Status {
+  static_cast<void>(ForJoined(content.segments.all(), [&](const Segment& segment) -> Status {
     batch_dsts_.push_back(AddressOf(segment.dst));
     batch_srcs_.push_back(AddressOf(segment.src));
     batch_sizes_.push_back(segment.bytes);
     return {};
   }));
+  const std::size_t entries = batch_sizes_.size();
+  if (!site_.paths.BatchCallTwice(entries, content.bytes)) return CallBatch(0, entries, stream_);
+  // Two engines share the work: each loses time between its entries.
+  const Driver& driver = site_.gpu.driver();
+  if (Status made = MakeSideStream(); !made.ok()) return made;
+  CuResult result = driver.EventRecord(side_begin_, stream_);
+  if (result == cu::kSuccess) result = driver.StreamWaitEvent(side_stream_, side_begin_, 0);
+  if (result != cu::kSuccess) return site_.gpu.Check(result, "dividing a batch");
+  Status status = CallBatch(0, entries / 2, side_stream_);
+  if (status.ok()) status = CallBatch(entries / 2, entries, stream_);
+  // Also after a failure: part of it may be under way.
+  result = driver.EventRecord(side_end_, side_stream_);
+  if (result == cu::kSuccess) result = driver.StreamWaitEvent(stream_, side_end_, 0);
+  return status.ok() ? site_.gpu.Check(result, "dividing a batch") : std::move(status);
+}
+
+Status TaskLauncher::CallBatch(std::size_t begin, std::size_t end, CuStream stream) {
   CuBatchAttributes attributes;
   std::size_t first = 0;
   std::size_t failed = 0;
-  return site_.gpu.Check(
-      site_.gpu.driver().CopyBatch(batch_dsts_.data(), batch_srcs_.data(), batch_sizes_.data(),
-                                   batch_sizes_.size(), &attributes, &first, 1, &failed, stream_),
-      "cuMemcpyBatchAsync");
+  return site_.gpu.Check(site_.gpu.driver().CopyBatch(batch_dsts_.data() + begin, batch_srcs_.data() + begin,
+                                                      batch_sizes_.data() + begin, end - begin, &attributes,
+                                                      &first, 1, &failed, stream),
+                         "cuMemcpyBatchAsync");
+}
+
+Status TaskLauncher::MakeSideStream() {
+  if (side_stream_ != nullptr) return {};
+  const Driver& driver = site_.gpu.driver();
+  CuResult made = cu::kSuccess;
+  for (CuEvent* const event : {&side_begin_, &side_end_}) {
+    if (*event == nullptr && made == cu::kSuccess) made = driver.EventCreate(event, cu::kEventWithoutTime);
+  }
+  if (made == cu::kSuccess) made = driver.StreamCreate(&side_stream_, cu::kStreamNonBlocking, 0);
+  return site_.gpu.Check(made, "a second stream for a batch");
+}
+
+PieceShape TaskLauncher::ShapeOf(const BatchTask::Content& content) const {
+  const unsigned blocks =
+      site_.paths.BlocksForPieces(content.segments.size() + content.bytes / kLeastPieceBytes);
+  return {blocks, PieceBytesFor(content.bytes, blocks)};
+}
+
+Status TaskLauncher::CopyFew(const BatchTask::Content& content) {
+  const auto count = static_cast<unsigned>(content.segments.size());
+  const unsigned most_each = std::max(site_.paths.BlocksForPieces(SIZE_MAX) / count, 1U);
+  const auto wanted_each = static_cast<unsigned>(DivideUp(content.longest, kFewBlockBytes));
+  FewArgument argument;
+  argument.blocks_each = std::min(wanted_each, most_each);
+  std::memcpy(argument.pieces, content.segments.all().data(), content.segments.all().size_bytes());
+  std::array<void*, 1> arguments = {&argument};
+  return Launch(site_.gpu.kernels().few, count * static_cast<unsigned>(argument.blocks_each), arguments);
 }
 
 Status TaskLauncher::CopyByKernel(const BatchTask::Content& content, std::uint64_t value) {
-  const unsigned blocks =
-      site_.paths.BlocksForPieces(content.segments.size() + content.bytes / kLeastPieceBytes);
-  const std::size_t piece_bytes = PieceBytesFor(content.bytes, blocks);
-  const std::size_t most_pieces = content.segments.size() + content.bytes / piece_bytes;
-  auto memory = TakePinned(most_pieces * sizeof(PieceArgument), value);
-  if (!memory.ok()) return memory.TakeStatus();
-  auto* const pieces = reinterpret_cast<PieceArgument*>(*memory);
-  unsigned team_bits = TeamBitsFor(std::min(piece_bytes, content.bytes / content.segments.size()));
-  std::size_t count = 0;
-  std::size_t launched = 0;
-  std::size_t launch_at = kFirstLaunchPieces;
-  const auto launch = [&]() -> Status {
-    CuAddress first = AddressOf(pieces + launched);
-    auto number = static_cast<unsigned>(count - launched);
-    launched = count;
-    launch_at = 2 * count;
-    std::array<void*, 3> arguments = {&first, &number, &team_bits};
-    return Launch(site_.gpu.kernels().pieces, blocks, arguments);
-  };
-  for (const Segment& segment : content.segments) {
-    std::size_t done = 0;
-    do {
-      pieces[count++] = {AddressOf(segment.dst) + done, AddressOf(segment.src) + done,
-                         std::min(piece_bytes, segment.bytes - done)};
-      done += piece_bytes;
-    } while (done < segment.bytes);
-    if (count < launch_at) continue;
-    if (Status launched_some = launch(); !launched_some.ok()) return launched_some;
+  // Where one is much longer than the others its blocks would be alone with it for most of the time.
+  if (content.segments.size() <= kMostFewPieces &&
+      content.longest * content.segments.size() <= kMostFewImbalance * content.bytes)
+    return CopyFew(content);
+  const PieceShape shape = ShapeOf(content);
+  unsigned team_bits = TeamBitsFor(std::min(shape.bytes, content.bytes / content.segments.size()));
+  CuAddress first = AddressOf(content.segments.all().data());
+  auto count = static_cast<unsigned>(content.segments.size());
+  if (content.longest > shape.bytes) {
+    auto memory = TakePinned(shape.MostPieces(content) * sizeof(PieceArgument), value);
+    if (!memory.ok()) return memory.TakeStatus();
+    count = static_cast<unsigned>(
+        CutSegments(content.segments.all(), shape.bytes, reinterpret_cast<PieceArgument*>(*memory)));
+    first = AddressOf(*memory);
   }
-  return count == launched ? Status() : launch();
+  std::array<void*, 3> arguments = {&first, &count, &team_bits};
+  return Launch(site_.gpu.kernels().pieces, shape.blocks, arguments);
 }
 
 Status TaskLauncher::CopyCaptured(const BatchTask::Content& content, std::uint64_t value) {
   auto memory = TakePinned(content.bytes, value);
   if (!memory.ok()) return memory.TakeStatus();
   std::memcpy(*memory, content.captured.get(), content.bytes);
-  for (const Segment& segment : content.segments) {
+  for (const Segment& segment : content.segments.all()) {
     const std::byte* const source = *memory + (segment.src - content.captured.get());
     if (Status copied = CopyLinear({segment.dst, source, segment.bytes}, DirectionOf(content), true);
         !copied.ok())

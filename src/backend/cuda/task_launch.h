@@ -24,6 +24,17 @@ struct LaunchSite {
   const CopyPaths& paths;
 };
 
+/// How a kernel takes a batch: by so many blocks, in pieces of at most so many bytes. Segments that are no
+/// longer are pieces as they are.
+struct PieceShape {
+  unsigned blocks;
+  std::size_t bytes;
+
+  std::size_t MostPieces(const BatchTask::Content& content) const {
+    return content.segments.size() + content.bytes / bytes;
+  }
+};
+
 /// Owns a CUDA stream and what launched tasks need until they are over. Not thread-safe: its queue's lock
 /// protects it. Values count its tasks and only grow.
 class TaskLauncher {
@@ -64,6 +75,11 @@ class TaskLauncher {
   Status CopyLinear(const Segment& segment, Direction direction, bool one_device);
   Status CopySegments(const BatchTask::Content& content, Direction direction);
   Status CopyByBatchCall(const BatchTask::Content& content);
+  /// The entries [begin, end) of the arrays below.
+  Status CallBatch(std::size_t begin, std::size_t end, CuStream stream);
+  Status MakeSideStream();
+  Status CopyFew(const BatchTask::Content& content);
+  PieceShape ShapeOf(const BatchTask::Content& content) const;
   Status CopyByKernel(const BatchTask::Content& content, std::uint64_t value);
   Status CopyRowsByKernel(const Rows& rows, Direction direction);
   Status CopyCaptured(const BatchTask::Content& content, std::uint64_t value);
@@ -98,6 +114,9 @@ class TaskLauncher {
   // Arguments of the driver's batch call, kept for their memory.
   std::vector<CuAddress> batch_dsts_, batch_srcs_;
   std::vector<std::size_t> batch_sizes_;
+  // A second stream for half of a batch, and the events that tie it to the first; made at the first use.
+  CuStream side_stream_ = nullptr;
+  CuEvent side_begin_ = nullptr, side_end_ = nullptr;
 };
 
 }  // namespace sampan::cuda

@@ -12,16 +12,16 @@ struct Vector {
   unsigned a, b, c, d;
 };
 
-/// Data passes by once: the caches are told so (cs). Volatile keeps the loads of a step before its stores.
+/// Volatile keeps the loads of a step before its stores.
 __device__ inline Vector LoadVector(DeviceAddress from) {
   Vector vector;
-  asm volatile("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];"
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(vector.a), "=r"(vector.b), "=r"(vector.c), "=r"(vector.d)
                : "l"(from));
   return vector;
 }
 __device__ inline void StoreVector(DeviceAddress to, const Vector& vector) {
-  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(vector.a), "r"(vector.b),
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(vector.a), "r"(vector.b),
                "r"(vector.c), "r"(vector.d));
 }
 __device__ inline unsigned LoadWord(DeviceAddress from) {
@@ -32,10 +32,16 @@ __device__ inline unsigned LoadWord(DeviceAddress from) {
 __device__ inline void StoreWord(DeviceAddress to, unsigned word) {
   asm volatile("st.global.u32 [%0], %1;" ::"l"(to), "r"(word));
 }
-__device__ inline void CopyByte(DeviceAddress to, DeviceAddress from) {
+__device__ inline unsigned LoadByte(DeviceAddress from) {
   unsigned byte;
   asm volatile("ld.global.u8 %0, [%1];" : "=r"(byte) : "l"(from));
+  return byte;
+}
+__device__ inline void StoreByte(DeviceAddress to, unsigned byte) {
   asm volatile("st.global.u8 [%0], %1;" ::"l"(to), "r"(byte));
+}
+__device__ inline void CopyByte(DeviceAddress to, DeviceAddress from) {
+  StoreByte(to, LoadByte(from));
 }
 __device__ inline DeviceAddress LoadAddress(DeviceAddress from) {
   DeviceAddress value;
@@ -60,18 +66,15 @@ __device__ inline void CopyBytes(DeviceAddress dst, DeviceAddress src, Size byte
 }
 
 __device__ inline void CopyVectors(DeviceAddress dst, DeviceAddress src, Size vectors, Team team) {
-  Size i = team.first;
-  for (; i + (kVectorsInFlight - 1) * team.step < vectors; i += kVectorsInFlight * team.step) {
+  for (Size i = team.first; i < vectors; i += kVectorsInFlight * team.step) {
     Vector kept[kVectorsInFlight];
 #pragma unroll
     for (int k = 0; k < kVectorsInFlight; ++k)
-      kept[k] = LoadVector(src + 16 * (i + k * team.step));
+      if (i + k * team.step < vectors) kept[k] = LoadVector(src + 16 * (i + k * team.step));
 #pragma unroll
     for (int k = 0; k < kVectorsInFlight; ++k)
-      StoreVector(dst + 16 * (i + k * team.step), kept[k]);
+      if (i + k * team.step < vectors) StoreVector(dst + 16 * (i + k * team.step), kept[k]);
   }
-  for (; i < vectors; i += team.step)
-    StoreVector(dst + 16 * i, LoadVector(src + 16 * i));
 }
 
 /// Writes whole words although the source may begin anywhere: each is put together from the two aligned words
@@ -80,21 +83,19 @@ __device__ inline void CopyWords(DeviceAddress dst, DeviceAddress src, Size word
   const unsigned bits = static_cast<unsigned>(src & 3) * 8;
   const DeviceAddress base = src & ~DeviceAddress{3};
   const DeviceAddress second = bits == 0 ? 0 : 4;  // an aligned source is read once
-  Size i = team.first;
-  for (; i + (kWordsInFlight - 1) * team.step < words; i += kWordsInFlight * team.step) {
+  for (Size i = team.first; i < words; i += kWordsInFlight * team.step) {
     unsigned low[kWordsInFlight];
     unsigned high[kWordsInFlight];
 #pragma unroll
     for (int k = 0; k < kWordsInFlight; ++k) {
+      if (i + k * team.step >= words) continue;
       low[k] = LoadWord(base + 4 * (i + k * team.step));
       high[k] = LoadWord(base + 4 * (i + k * team.step) + second);
     }
 #pragma unroll
     for (int k = 0; k < kWordsInFlight; ++k)
-      StoreWord(dst + 4 * (i + k * team.step), Funnel(low[k], high[k], bits));
+      if (i + k * team.step < words) StoreWord(dst + 4 * (i + k * team.step), Funnel(low[k], high[k], bits));
   }
-  for (; i < words; i += team.step)
-    StoreWord(dst + 4 * i, Funnel(LoadWord(base + 4 * i), LoadWord(base + 4 * i + second), bits));
 }
 
 /// Any alignment, one word at a time: for whole grids, which have enough under way, and with few registers,
@@ -131,6 +132,26 @@ __device__ inline void CopyPiece(DeviceAddress dst, DeviceAddress src, Size byte
     CopyWords(dst, src, units, team);
   }
   CopyBytes(dst + units * unit, src + units * unit, bytes - units * unit, team);
+}
+
+/// Reads of the argument of sampan_copy_few, which compilers would copy to memory of each thread's own.
+__device__ inline unsigned FewWord(unsigned at) {
+  unsigned word;
+  asm volatile(
+      "{\n\t.reg .b64 at;\n\tmov.b64 at, sampan_copy_few_param_0;\n\tadd.s64 at, at, %1;\n\t"
+      "ld.param.u32 %0, [at];\n\t}"
+      : "=r"(word)
+      : "l"(static_cast<Size>(at)));
+  return word;
+}
+__device__ inline DeviceAddress FewAddress(unsigned piece, unsigned field) {
+  DeviceAddress value;
+  asm volatile(
+      "{\n\t.reg .b64 at;\n\tmov.b64 at, sampan_copy_few_param_0;\n\tadd.s64 at, at, %1;\n\t"
+      "ld.param.u64 %0, [at];\n\t}"
+      : "=l"(value)
+      : "l"(kFewPiecesAt + sizeof(PieceArgument) * piece + sizeof(DeviceAddress) * field));
+  return value;
 }
 
 /// Which team of the whole grid the calling thread belongs to.
@@ -194,6 +215,48 @@ __device__ inline void CopyRowsOf(const RowsArgument& rows) {
   }
 }
 
+/// A place in rows that are put together without gaps, and the distance from one to the next that a thread
+/// has: no division on the way.
+struct Walk {
+  Size row, column;
+  Size step_rows, step_columns;
+
+  __device__ void Next(Size width) {
+    row += step_rows;
+    column += step_columns;
+    if (column < width) return;
+    column -= width;
+    ++row;
+  }
+};
+__device__ inline Walk WalkFrom(Size at, Size step, Size width) {
+  return {at / width, at % width, step / width, step % width};
+}
+
+/// Four bytes of rows that are put together, from a place on; they may go over to the next rows.
+__device__ inline unsigned PackedWord(const RowsArgument& rows, Size row, Size column) {
+  while (column >= rows.width) {
+    column -= rows.width;
+    ++row;
+  }
+  DeviceAddress src = rows.src + row * rows.src_pitch + column;
+  if (column + 4 <= rows.width) {
+    const unsigned bits = static_cast<unsigned>(src & 3) * 8;
+    const DeviceAddress base = src & ~DeviceAddress{3};
+    return Funnel(LoadWord(base), LoadWord(bits == 0 ? base : base + 4), bits);
+  }
+  unsigned word = 0;
+  for (unsigned k = 0; k < 4; ++k) {
+    word |= LoadByte(src) << (8 * k);
+    ++src;
+    if (++column < rows.width) continue;
+    column = 0;
+    ++row;
+    src = rows.src + row * rows.src_pitch;
+  }
+  return word;
+}
+
 /// A long copy, a tile to a block: with as many blocks as tiles, memory is swept in order.
 __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vectors) {
   const Size tile = static_cast<Size>(ThreadsPerBlock()) * kVectorsInFlight;
@@ -218,7 +281,7 @@ __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vect
 
 /// A team of 2^team_bits threads to a piece. The descriptions come from the host: a block fetches those of a
 /// round together, while it copies the round before.
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
     sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits) {
   constexpr unsigned kWords = sizeof(PieceArgument) / sizeof(Size);
   constexpr unsigned kMostPieces = kThreadsPerBlock / 4;
@@ -246,27 +309,87 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
   }
 }
 
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3)
     sampan_copy_rows_of_vectors(RowsArgument rows) {
   CopyRowsOf<Vector>(rows);
 }
 
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 4)
     sampan_copy_rows_of_words(RowsArgument rows) {
   CopyRowsOf<unsigned>(rows);
 }
 
 /// A team of 2^team_bits threads to a row.
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
     sampan_copy_rows(RowsArgument rows, unsigned team_bits) {
   const Place place = PlaceInGrid(team_bits);
   for (Size i = place.team; i < rows.height; i += place.teams)
     CopyPiece(rows.dst + i * rows.dst_pitch, rows.src + i * rows.src_pitch, rows.width, place.member);
 }
 
+/// Rows of any alignment into a dense destination, which is written in whole vectors.
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3) sampan_pack_rows(RowsArgument rows) {
+  const Place place = PlaceInGrid(0);
+  const Size bytes = rows.width * rows.height;
+  Size head = (16 - (rows.dst & 15)) & 15;
+  if (head > bytes) head = bytes;
+  const Size vectors = (bytes - head) / 16;
+  Walk walk = WalkFrom(head + 16 * place.team, 16 * place.teams, rows.width);
+  for (Size i = place.team; i < vectors; i += place.teams) {
+    Vector packed;
+    packed.a = PackedWord(rows, walk.row, walk.column);
+    packed.b = PackedWord(rows, walk.row, walk.column + 4);
+    packed.c = PackedWord(rows, walk.row, walk.column + 8);
+    packed.d = PackedWord(rows, walk.row, walk.column + 12);
+    StoreVector(rows.dst + head + 16 * i, packed);
+    walk.Next(rows.width);
+  }
+  // What is before and behind the vectors, a byte to a thread.
+  const Size at = place.team < head ? place.team : head + 16 * vectors + (place.team - head);
+  if (at < bytes) CopyByte(rows.dst + at, rows.src + at / rows.width * rows.src_pitch + at % rows.width);
+}
+
+/// Rows of any alignment, a byte to a thread: neighbouring threads write neighbouring bytes in one go, which
+/// is what counts over a link.
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 4)
+    sampan_copy_rows_of_bytes(RowsArgument rows) {
+  const Place place = PlaceInGrid(0);
+  const Size bytes = rows.width * rows.height;
+  Walk walk = WalkFrom(place.team, place.teams, rows.width);
+  for (Size i = place.team; i < bytes; i += kBytesInFlight * place.teams) {
+    DeviceAddress to[kBytesInFlight];
+    unsigned kept[kBytesInFlight];
+#pragma unroll
+    for (int k = 0; k < kBytesInFlight; ++k) {
+      to[k] = rows.dst + walk.row * rows.dst_pitch + walk.column;
+      if (i + k * place.teams < bytes) kept[k] = LoadByte(rows.src + walk.row * rows.src_pitch + walk.column);
+      walk.Next(rows.width);
+    }
+#pragma unroll
+    for (int k = 0; k < kBytesInFlight; ++k)
+      if (i + k * place.teams < bytes) StoreByte(to[k], kept[k]);
+  }
+}
+
+/// Few pieces, described in the arguments themselves: nothing has to be fetched first. Each has as many
+/// blocks as the others.
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1) sampan_copy_few(FewArgument) {
+  const unsigned each = FewWord(0);
+  const unsigned piece = BlockInGrid() / each;
+  const DeviceAddress dst = FewAddress(piece, 0);
+  const DeviceAddress src = FewAddress(piece, 1);
+  const Size bytes = FewAddress(piece, 2);
+  constexpr Size kLine = 128;
+  const Size share = (bytes / each + kLine) / kLine * kLine;
+  const Size begin = share * (BlockInGrid() - piece * each);
+  if (begin >= bytes) return;
+  const Size length = bytes - begin < share ? bytes - begin : share;
+  CopyPiece(dst + begin, src + begin, length, {ThreadInBlock(), ThreadsPerBlock()});
+}
+
 /// Reads its operands when it runs, holds them against the table of what may be touched, and copies. Each
 /// warp looks at a short table by itself, which costs no barrier; a long one is shared by the block.
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock)
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3)
     sampan_copy_indirect(IndirectArgument argument) {
   constexpr unsigned kWarp = 32;
   constexpr Size kShortTable = 4 * kWarp;

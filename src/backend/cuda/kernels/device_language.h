@@ -6,7 +6,8 @@
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
-#define SAMPAN_LAUNCH_BOUNDS(threads) __attribute__((launch_bounds(threads)))
+/// Blocks of so many threads, of which so many are to fit a multiprocessor.
+#define SAMPAN_LAUNCH_BOUNDS(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
 static __device__ inline unsigned ThreadInBlock() {
   return __nvvm_read_ptx_sreg_tid_x();
 }
@@ -23,7 +24,7 @@ static __device__ inline bool AnyInWarp(bool mine) {
   return __nvvm_vote_any_sync(0xFFFFFFFFU, mine);
 }
 #else
-#define SAMPAN_LAUNCH_BOUNDS(threads) __launch_bounds__(threads)
+#define SAMPAN_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 static __device__ inline unsigned ThreadInBlock() {
   return threadIdx.x;
 }

@@ -5,8 +5,8 @@ namespace sampan::cuda {
 
 /// Threads of every block that the kernels are launched with.
 inline constexpr unsigned kThreadsPerBlock = 512;
-/// Accesses that a thread has under way at once: vectors of a piece, words of one, rows.
-inline constexpr int kVectorsInFlight = 4, kWordsInFlight = 4, kRowsInFlight = 4;
+/// Accesses that a thread has under way at once: vectors of a piece, words of one, rows, bytes of rows.
+inline constexpr int kVectorsInFlight = 4, kWordsInFlight = 4, kRowsInFlight = 4, kBytesInFlight = 4;
 
 /// An address of the GPU's; host memory that the GPU can reach has one too.
 using DeviceAddress = unsigned long long;
@@ -16,6 +16,14 @@ struct PieceArgument {
   DeviceAddress dst, src;
   unsigned long long bytes;
 };
+
+/// A batch of few pieces, each copied by `blocks_each` blocks.
+inline constexpr unsigned kMostFewPieces = 32;
+struct FewArgument {
+  unsigned long long blocks_each;
+  PieceArgument pieces[kMostFewPieces];
+};
+inline constexpr unsigned long long kFewPiecesAt = sizeof(unsigned long long);
 
 /// Memory that copies may touch: [begin, end). Tables of them are sorted.
 struct RangeArgument {
