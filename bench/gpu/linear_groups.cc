@@ -104,7 +104,7 @@ void RunPageable(World& world) {
   std::memset(pageable, 0, kBytes);
   BENCH_ACL(aclrtMemcpy(pageable, kBytes, world.ours.device, kBytes, ACL_MEMCPY_DEVICE_TO_HOST));
   MustEqual(expected.data(), pageable, kBytes, "pageable round trip");
-  for (const std::size_t bytes : {64 * kKiB, kMiB, 16 * kMiB, kBytes}) {
+  for (const std::size_t bytes : {64 * kKiB, kMiB, 4 * kMiB, 16 * kMiB, 64 * kMiB, kBytes}) {
     const int rounds = bytes < kBytes ? 21 : 5;
     const auto in = Measure(
         {[&] {

@@ -1,10 +1,6 @@
 // Copies between pageable host memory and a GPU, through pinned memory and by several threads.
 #include "backend/cuda/staged_copy.h"
 
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -15,32 +11,11 @@ namespace sampan::cuda {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr std::size_t kLeastPartBytes = std::size_t{128} << 10;
-constexpr std::size_t kStreamBytes = 64;
+constexpr std::size_t kLeastPartBytes = std::size_t{512} << 10;
 constexpr unsigned kMostWorkers = 16;
 /// Measured on an H200.
-constexpr std::size_t kInFromBytes = std::size_t{32} << 20;
-constexpr std::size_t kOutFromBytes = std::size_t{16} << 20;
-
-/// Writes past the caches: the program's memory is larger than they are, and reading it first would cost half
-/// the bandwidth.
-void CopyPastCaches(std::byte* dst, const std::byte* src, std::size_t bytes) {
-#if defined(__x86_64__)
-  const std::size_t head = std::min(bytes, -reinterpret_cast<std::uintptr_t>(dst) % kStreamBytes);
-  std::memcpy(dst, src, head);
-  dst += head;
-  src += head;
-  bytes -= head;
-  for (; bytes >= kStreamBytes; bytes -= kStreamBytes, dst += kStreamBytes, src += kStreamBytes) {
-    for (std::size_t at = 0; at < kStreamBytes; at += sizeof(__m128i)) {
-      _mm_stream_si128(reinterpret_cast<__m128i*>(dst + at),
-                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + at)));
-    }
-  }
-  _mm_sfence();
-#endif
-  std::memcpy(dst, src, bytes);
-}
+constexpr std::size_t kInFromBytes = std::size_t{16} << 20;
+constexpr std::size_t kOutFromBytes = std::size_t{8} << 20;
 
 std::byte* BytesOf(const MemoryBlock& block) {
   return reinterpret_cast<std::byte*>(block.address);
@@ -195,13 +170,14 @@ CuResult StagedCopy::CopyOut(Worker& worker) {
                                 under_way[at].bytes, stream_);
     if (result == cu::kSuccess) result = driver.EventRecord(worker.events[at], stream_);
   };
-  fetch(0);
+  for (std::size_t at = 0; at + 1 < kBuffers && result == cu::kSuccess; ++at)
+    fetch(at);
   for (std::size_t turn = 0; result == cu::kSuccess && under_way[turn % kBuffers].bytes != 0; ++turn) {
     const std::size_t at = turn % kBuffers;
-    fetch((turn + 1) % kBuffers);
+    fetch((turn + kBuffers - 1) % kBuffers);
     if (result == cu::kSuccess) result = driver.EventSynchronize(worker.events[at]);
     if (result == cu::kSuccess)
-      CopyPastCaches(under_way[at].dst, BytesOf(worker.buffers[at]), under_way[at].bytes);
+      std::memcpy(under_way[at].dst, BytesOf(worker.buffers[at]), under_way[at].bytes);
   }
   return result;
 }

@@ -18,7 +18,7 @@
 namespace sampan::cuda {
 
 /// Does one copy at a time, in one direction. Each of its threads fills one pinned buffer while the GPU
-/// copies from the other, or the other way round. Thread-safe. Takes threads and buffers at the first use.
+/// copies from the others, or the other way round. Thread-safe. Takes threads and buffers at the first use.
 class StagedCopy {
  public:
   StagedCopy(Gpu& gpu, ReservedMemory& pinned, Direction direction);
@@ -34,7 +34,7 @@ class StagedCopy {
   void Abandon();
 
  private:
-  static constexpr std::size_t kBuffers = 2;
+  static constexpr std::size_t kBuffers = 3;
   struct Worker {
     CuEvent events[kBuffers] = {};
     MemoryBlock buffers[kBuffers];
