@@ -218,7 +218,7 @@ void ImportAgainstMmap(benchmark::State& state) {
   if (::ftruncate(file, kBytes) != 0) std::exit(1);
   const auto map = [&] {
     for (int i = 0; i < kRounds; ++i) {
-      void* const memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+      void* memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
       benchmark::DoNotOptimize(memory);
       ::munmap(memory, kBytes);
     }

@@ -15,7 +15,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 export PATH=$PATH:/usr/local/cuda/bin
-cmake --preset release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" >"$out/build.log" 2>&1 || { tail -20 "$out/build.log"; exit 1; }
+cmake --preset release >"$out/build.log" 2>&1 || { tail -20 "$out/build.log"; exit 1; }
 begin=$SECONDS
 cmake --build --preset release -j "$(nproc)" >>"$out/build.log" 2>&1 || { grep -m 20 -E "error|FAILED" "$out/build.log"; exit 1; }
 echo "built in $((SECONDS - begin)) s"
