@@ -101,7 +101,7 @@ void DescribePieces(const BatchTask::Content& content, Description& description)
   SideFinder dsts(content.memory);
   SideFinder srcs(content.memory);
   std::size_t count = 0;
-  ForEntries(content.segments, [&](const Segment& entry) {
+  ForEntries(content.segments.all(), [&](const Segment& entry) {
     const trace::MemoryEnd dst = EndOf(entry.dst, dsts.Find(entry.dst));
     const trace::MemoryEnd src = EndOf(entry.src, srcs.Find(entry.src));
     description.pieces[count++] = {dst.allocation, dst.offset, src.allocation, src.offset, entry.bytes};
@@ -154,7 +154,7 @@ void DescribeOutline(const BatchTask::Content& content, Description& description
     }
   };
   std::uint32_t entries = 0;
-  ForEntries(content.segments, [&](const Segment& entry) {
+  ForEntries(content.segments.all(), [&](const Segment& entry) {
     ++entries;
     dsts.Widen(entry.dst, entry.bytes);
     srcs.Widen(entry.src, entry.bytes);
