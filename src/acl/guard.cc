@@ -11,6 +11,7 @@
 #include "base/platform_bridge.h"
 #include "process/process.h"
 #include "process/thread_state.h"
+#include "trace/trace.h"
 
 namespace sampan::acl {
 namespace {
@@ -106,6 +107,18 @@ void sampanReportFailure(const char* function, int code, const std::string& text
 
 bool sampanLogs(int level) noexcept {
   return sampan::LogEnabled(static_cast<sampan::LogLevel>(level), "HCCL");
+}
+
+void sampanTraceLink(const char* link, std::int32_t remote_rank) noexcept {
+  using namespace sampan;
+  if (!trace::On()) return;
+  try {
+    trace::ThreadState& thread = trace::ThisThread();
+    thread.link = link;
+    thread.remote_rank = remote_rank;
+  } catch (const std::exception&) {
+    // A trace without the link.
+  }
 }
 
 void sampanLogLine(int level, const std::string& text) noexcept {

@@ -39,5 +39,9 @@ void sampanReportFailure(const char* function, int code, const std::string& text
 /// Log lines of a level (base/log.h) that are no failure of a call: whether one would be written, and one.
 bool sampanLogs(int level) noexcept;
 void sampanLogLine(int level, const std::string& text) noexcept;
+
+/// What the trace says about the tasks that the calling thread submits from now on: the link (a text that
+/// stays) and the rank on the other side. Null: nothing.
+void sampanTraceLink(const char* link, std::int32_t remote_rank) noexcept;
 }
 #pragma GCC visibility pop

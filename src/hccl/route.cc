@@ -35,7 +35,7 @@ std::optional<hccl::LinkType> LinkBetween(const void* dst, const void* src) {
   return LinkBetween(*to, *from);
 }
 
-std::string_view Name(hccl::LinkType link) {
+const char* Name(hccl::LinkType link) {
   switch (link) {
     case hccl::LinkType::LINK_ONCHIP:
       return "ONCHIP";

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "hccl/platform/dispatcher_task_types.h"
 
@@ -14,6 +13,7 @@ hccl::LinkType LinkBetween(s32 device, s32 other);
 /// The same by addresses; nothing where one of them is not device memory.
 std::optional<hccl::LinkType> LinkBetween(const void* dst, const void* src);
 
-std::string_view Name(hccl::LinkType link);
+/// In words that the trace has too; the text stays.
+const char* Name(hccl::LinkType link);
 
 }  // namespace sampan::plf

@@ -61,7 +61,17 @@ HcclResult FromRuntime(aclError code) {
   return code == ACL_SUCCESS ? HCCL_SUCCESS : HCCL_E_RUNTIME;
 }
 
+/// What the trace says about the tasks submitted while it lives.
+class TraceLink {
+ public:
+  explicit TraceLink(const Peer& peer) { sampanTraceLink(Name(peer.link), static_cast<s32>(peer.rank)); }
+  ~TraceLink() { sampanTraceLink(nullptr, 0); }
+  TraceLink(const TraceLink&) = delete;
+  TraceLink& operator=(const TraceLink&) = delete;
+};
+
 HcclResult Submit(const CopyTask& copy, void* stream) {
+  const TraceLink traced(copy.peer);
   // The two enumerations agree in the four directions; others were refused before.
   return FromRuntime(aclrtMemcpyAsync(copy.dst, copy.dst_bytes, copy.src, copy.bytes,
                                       static_cast<aclrtMemcpyKind>(copy.kind), stream));
@@ -96,6 +106,7 @@ aclrtReduceKind RuntimeKind(HcclReduceOp operation) {
 }
 
 HcclResult Submit(const ReduceTask& reduce, void* stream) {
+  const TraceLink traced(reduce.peer);
   return FromRuntime(aclrtReduceAsync(reduce.dst, reduce.src, reduce.count * HcclDataTypeBytes(reduce.type),
                                       RuntimeKind(reduce.operation), RuntimeType(reduce.type), stream,
                                       nullptr));

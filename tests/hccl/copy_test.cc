@@ -1,8 +1,14 @@
 // HcclD2DMemcpyAsync and HcclMemcpyAsync: what is decided, in which order, and what arrives.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
 #include "tests/hccl/dispatcher_fixture.h"
+#include "tests/support/child_process.h"
 #include "tests/support/mapped_memory.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sampan::test {
 namespace {
@@ -161,6 +167,35 @@ TEST_F(CopyTest, TheRecordSaysWhatTheCallerSaid) {
   EXPECT_HCCL(HCCL_SUCCESS, RegisterLoadTaskCallBack(d(), nullptr, nullptr));
   EXPECT_HCCL(HCCL_SUCCESS, Copy(View(dst), View(src)));
   EXPECT_EQ(records().size(), 1u) << "nobody listens any more";
+  Synchronize();
+}
+
+TEST_F(CopyTest, TheTraceSaysItToo) {
+  if (!InChild()) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/trace.json";
+    const ChildResult child = RunInChild({{"SAMPAN_TRACE", path}});
+    EXPECT_TRUE(child.Passed()) << child;
+    std::ifstream file(path);
+    const std::string trace((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    EXPECT_NE(trace.find("\"link\":\"SIO\",\"remote_rank\":1234"), std::string::npos);
+    EXPECT_NE(trace.find("\"link\":\"HCCS_SW\",\"remote_rank\":1235"), std::string::npos);
+    EXPECT_NE(trace.find("\"size(B)\":4321"), std::string::npos);
+    std::istringstream lines(trace);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("\"size(B)\":4321,") != std::string::npos) {
+        EXPECT_EQ(line.find("\"link\""), std::string::npos) << "a copy of the program's own: " << line;
+      }
+    }
+    return;
+  }
+  GuardedBuffer dst(Place::kDevice, 8192), src(Place::kDevice, 8192);
+  DeviceMem to = View(dst);
+  EXPECT_HCCL(HCCL_SUCCESS, HcclD2DMemcpyAsync(d(), to, View(src), stream(), 1234, LinkType::LINK_SIO));
+  EXPECT_HCCL(HCCL_SUCCESS, HcclReduceAsync(d(), src.data(), 64, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM,
+                                            stream(), dst.data(), 1235, LinkType::LINK_HCCS_SW, 1));
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemcpyAsync(dst.data(), 8192, src.data(), 4321, ACL_MEMCPY_DEVICE_TO_DEVICE,
+                                           stream().ptr()));
   Synchronize();
 }
 
