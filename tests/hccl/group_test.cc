@@ -156,13 +156,17 @@ TEST(GroupTest, AFileCanBeTheMeetingPoint) {
 }
 
 TEST(GroupTest, LeavingIsNoFailureUntilOthersNeedTheRank) {
-  RunRanks(3, [](RankWorld& world) {
+  std::atomic<int> looked{0};
+  RunRanks(3, [&](RankWorld& world) {
     if (world.rank == 0) {
       world.group.reset();  // the one that keeps the others together
       return;
     }
     std::this_thread::sleep_for(milliseconds(20));
     EXPECT_HCCL(HCCL_SUCCESS, world.group->Status());
+    looked.fetch_add(1);
+    while (looked.load() < 2)
+      std::this_thread::sleep_for(milliseconds(1));
     EXPECT_HCCL(HCCL_E_REMOTE, world.group->Barrier());
     EXPECT_TRUE(MessageHas("rank 0 has left the group"));
   });

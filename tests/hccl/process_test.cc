@@ -150,9 +150,9 @@ TEST(ProcessTest, AKilledRankIsNamedByAllOthers) {
 TEST(ProcessTest, KilledWhileTheRanksMeet) {
   const NothingLeft check;
   Random random;
-  for (int round = 0; round < 8; ++round) {
+  for (int round = 0; round < 5; ++round) {
     RankOrder order = Order("endless", 3);
-    order.join_ms = 1500;
+    order.join_ms = 800;
     Ranks ranks = Start(order);
     std::this_thread::sleep_for(milliseconds(random.Between(0, 40)));
     const auto victim = static_cast<std::uint32_t>(random.Between(0, 2));
