@@ -18,6 +18,9 @@ constexpr std::chrono::milliseconds kPatience{1};
 constexpr std::uint64_t kSlotsAhead = 4;
 /// Short tasks that are executed by whoever sees a gate open.
 constexpr int kTasksBehindGate = 64;
+/// More than a submitter does by itself: here an engine has to be woken while others wait for what the stream
+/// signals next.
+constexpr std::size_t kMostBytesBehindGate = std::size_t{64} << 10;
 
 }  // namespace
 
@@ -49,7 +52,7 @@ Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
   if (faults_.ShouldFail(FaultKind::kQueue)) {
     return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
   }
-  if (short_tasks_at_once_ && IsShort(task)) {
+  if (short_tasks_at_once_ && IsShort(task, kMostBytesAtOnce)) {
     if (const std::uint64_t value = TryExecuteAtOnce(task); value != 0) return value;
   }
   bool first = false;
@@ -124,8 +127,8 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
     const std::uint64_t value = done_ + 1;
     Task& task = SlotOf(value);
     __builtin_prefetch(&SlotOf(value + kSlotsAhead));
-    if (tasks == Tasks::kShort && !IsShort(task) && !std::holds_alternative<GateTask>(task) &&
-        !std::holds_alternative<WaitTask>(task)) {
+    if (tasks == Tasks::kShort && !IsShort(task, kMostBytesBehindGate) &&
+        !std::holds_alternative<GateTask>(task) && !std::holds_alternative<WaitTask>(task)) {
       return TurnEnd::kMore;
     }
     if (trace::On()) [[unlikely]]

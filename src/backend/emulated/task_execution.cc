@@ -19,9 +19,6 @@ constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 /// Requests from this size on are worth sharing.
 constexpr std::size_t kShareFromBytes = std::size_t{512} << 10;
 
-/// Copied in the time that it takes to wake an engine.
-constexpr std::size_t kShortBytes = Queue::kMostBytesAtOnce;
-
 std::size_t DivideUp(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit;
 }
@@ -158,11 +155,12 @@ Status Execute(Other&, QueueScheduler&) {
 
 }  // namespace
 
-bool IsShort(const Task& task) {
-  if (const auto* copy = std::get_if<CopyTask>(&task)) return copy->segment.bytes <= kShortBytes;
+bool IsShort(const Task& task, std::size_t most_bytes) {
+  if (const auto* copy = std::get_if<CopyTask>(&task)) return copy->segment.bytes <= most_bytes;
+  if (const auto* reduce = std::get_if<ReduceTask>(&task)) return reduce->segment.bytes <= most_bytes;
   if (const auto* rows = std::get_if<RowsTask>(&task))
-    return rows->rows.width * rows->rows.height <= kShortBytes;
-  if (const auto* fill = std::get_if<FillTask>(&task)) return fill->bytes <= kShortBytes;
+    return rows->rows.width * rows->rows.height <= most_bytes;
+  if (const auto* fill = std::get_if<FillTask>(&task)) return fill->bytes <= most_bytes;
   if (const auto* gate = std::get_if<GateTask>(&task)) return gate->gate->Open();
   return std::holds_alternative<MarkTask>(task) || std::holds_alternative<EffectTask>(task);
 }

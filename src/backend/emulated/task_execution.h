@@ -15,7 +15,8 @@ Status ExecuteTask(Task& task, QueueScheduler& scheduler);
 /// What the task is called on the rows of engines.
 summary::TaskType TraceType(const Task& task);
 
-/// Whether executing the task takes no longer than handing it to another thread would.
-bool IsShort(const Task& task);
+/// Whether the task moves no more than `most_bytes`, and takes no longer than handing it to another thread
+/// would.
+bool IsShort(const Task& task, std::size_t most_bytes);
 
 }  // namespace sampan::emulated
