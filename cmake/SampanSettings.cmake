@@ -21,6 +21,8 @@ target_link_libraries(sampan_settings INTERFACE Threads::Threads)
 if(SAMPAN_SANITIZE)
   # Any int may arrive in an enum parameter of a C function, and it is the library's job to refuse it: so no enum check.
   add_compile_options(-fsanitize=${SAMPAN_SANITIZE} -fno-sanitize=enum -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  # GCC takes the checks that it puts in for uses of what is not set yet.
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   add_link_options(-fsanitize=${SAMPAN_SANITIZE})
 endif()
 if(SAMPAN_COVERAGE)
