@@ -5,6 +5,7 @@
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
+#include "base/platform_bridge.h"
 #include "core/copy_plan.h"
 
 namespace sampan::acl {
@@ -44,6 +45,22 @@ std::optional<ReduceOperation> OperationOf(aclrtReduceKind kind) {
   }
 }
 
+Result<StreamCall> FindReduceCall(aclrtStream stream) {
+  auto call = FindStreamCall(stream);
+  if (call.ok() && !call->runtime.backend().has_signals())
+    return CopyUnsupported("streams of this backend have no reducing copies");
+  return call;
+}
+
+Status Submit(const StreamCall& call, const ReduceRequest& request) {
+  const std::size_t element_bytes = ElementBytes(request.element);
+  if (request.bytes == 0 || request.bytes % element_bytes != 0 || request.bytes > kMostBytes) {
+    return {Code::kParamInvalid, Text("count ", request.bytes, " must be a positive multiple of ",
+                                      element_bytes, " bytes, at most ", kMostBytes)};
+  }
+  return SubmitPlan(call.target, PlanReduce(request, call.runtime.PlanContextOf(*call.target.context)));
+}
+
 }  // namespace
 }  // namespace sampan::acl
 
@@ -58,10 +75,8 @@ aclError aclrtReduceAsync(void* dst, const void* src, uint64_t count, aclrtReduc
     if (reserve != nullptr) return InvalidArgument("reserve is not NULL");
     if (kind < ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM || kind > ACL_RT_MEMCPY_SDMA_AUTOMATIC_EQUAL)
       return InvalidArgument(Text("kind is ", static_cast<int>(kind), ", it must be 10 to 13"));
-    auto call = FindStreamCall(stream);
+    auto call = FindReduceCall(stream);
     if (!call.ok()) return call.TakeStatus();
-    if (!call->runtime.backend().has_signals())
-      return CopyUnsupported("streams of this backend have no reducing copies");
     const auto operation = OperationOf(kind);
     if (!operation)
       return CopyUnsupported(Text("kind ", static_cast<int>(kind), " (EQUAL) is not supported"));
@@ -70,11 +85,15 @@ aclError aclrtReduceAsync(void* dst, const void* src, uint64_t count, aclrtReduc
       return CopyUnsupported(Text("type ", static_cast<int>(type),
                                   " cannot be reduced: int8, int16, int32, fp16, fp32 and bf16 can"));
     }
-    if (count == 0 || count % ElementBytes(*element) != 0 || count > kMostBytes) {
-      return {Code::kParamInvalid, Text("count ", count, " must be a positive multiple of ",
-                                        ElementBytes(*element), " bytes, at most ", kMostBytes)};
-    }
-    const ReduceRequest request{dst, src, count, *operation, *element};
-    return SubmitPlan(call->target, PlanReduce(request, call->runtime.PlanContextOf(*call->target.context)));
+    return Submit(*call, {dst, src, count, *operation, *element});
+  });
+}
+
+int sampanReduceVector(void* dst, const void* src, std::uint64_t count, ReduceOperation operation,
+                       ReduceElement element, void* stream) {
+  return Guard("aclrtReduceAsync", [&]() -> Status {
+    auto call = FindReduceCall(stream);
+    if (!call.ok()) return call.TakeStatus();
+    return Submit(*call, {dst, src, count * ElementBytes(element), operation, element});
   });
 }

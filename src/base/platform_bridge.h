@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/reduce_kernels.h"
 #include "base/status.h"
 
 namespace sampan {
@@ -33,6 +34,10 @@ extern "C" {
 int sampanRecordLinked(void* notify, void* stream, const std::shared_ptr<sampan::SignalLink>& link);
 int sampanWaitLinked(void* notify, void* stream, std::uint32_t seconds,
                      const std::shared_ptr<sampan::SignalLink>& link);
+
+/// aclrtReduceAsync for every type and operation that there are kernels for; `count` elements, at most 4 GiB.
+int sampanReduceVector(void* dst, const void* src, std::uint64_t count, sampan::ReduceOperation operation,
+                       sampan::ReduceElement element, void* stream);
 
 /// Makes a failure the calling thread's: message and log line, as the public functions do with theirs.
 void sampanReportFailure(const char* function, int code, const std::string& text) noexcept;

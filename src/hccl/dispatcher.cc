@@ -8,6 +8,7 @@
 #include "acl/acl_rt.h"
 #include "hccl/dispatcher_call.h"
 #include "hccl/dtype_common.h"
+#include "hccl/reduction.h"
 
 namespace sampan::plf {
 namespace {
@@ -64,30 +65,18 @@ hccl::TaskLogicInfo LogicInfo(hccl::TaskLogicFuncType function) {
   return info;
 }
 
-bool IsInlineType(HcclDataType type) {
-  switch (type) {
-    case HCCL_DATA_TYPE_INT8:
-    case HCCL_DATA_TYPE_INT16:
-    case HCCL_DATA_TYPE_INT32:
-    case HCCL_DATA_TYPE_FP16:
-    case HCCL_DATA_TYPE_FP32:
-    case HCCL_DATA_TYPE_BFP16:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool IsInlineOperation(HcclReduceOp operation) {
-  return operation == HCCL_REDUCE_SUM || operation == HCCL_REDUCE_MAX || operation == HCCL_REDUCE_MIN;
-}
-
 HcclResult CheckReduction(const char* function, const ReduceTask& reduce) {
-  if (IsInlineType(reduce.type) && IsInlineOperation(reduce.operation)) return HCCL_SUCCESS;
-  return Fail(
-      function, reduce.inlined ? HCCL_E_PARA : HCCL_E_NOT_SUPPORT,
-      Text("type ", static_cast<int>(reduce.type), " with operation ", static_cast<int>(reduce.operation),
-           " cannot be reduced: int8, int16, int32, fp16, fp32 and bf16 can, by sum, max and min"));
+  const auto refuse = [&](HcclResult code, const char* what_can) {
+    return Fail(function, code,
+                Text("type ", static_cast<int>(reduce.type), " with operation ",
+                     static_cast<int>(reduce.operation), " cannot be reduced: ", what_can));
+  };
+  if (reduce.inlined && !CanBeInlined(reduce.type, reduce.operation))
+    return refuse(HCCL_E_PARA, "int8, int16, int32, fp16, fp32 and bf16 can, by sum, max and min");
+  if (!ElementOf(reduce.type) || !OperationOf(reduce.operation))
+    return refuse(HCCL_E_NOT_SUPPORT,
+                  "integers of 8 to 64 bits, fp16, bf16, fp32 and fp64 can, by sum, prod, max and min");
+  return HCCL_SUCCESS;
 }
 
 HcclResult LaunchAll(const char* function, HcclDispatcher handle, hccl::Stream& stream) {

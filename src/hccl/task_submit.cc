@@ -6,6 +6,7 @@
 
 #include "acl/acl_rt.h"
 #include "hccl/dtype_common.h"
+#include "hccl/reduction.h"
 #include "hccl/report.h"
 #include "hccl/route.h"
 
@@ -107,6 +108,10 @@ aclrtReduceKind RuntimeKind(HcclReduceOp operation) {
 
 HcclResult Submit(const ReduceTask& reduce, void* stream) {
   const TraceLink traced(reduce.peer);
+  if (!reduce.inlined) {
+    return FromRuntime(sampanReduceVector(reduce.dst, reduce.src, reduce.count,
+                                          *OperationOf(reduce.operation), *ElementOf(reduce.type), stream));
+  }
   return FromRuntime(aclrtReduceAsync(reduce.dst, reduce.src, reduce.count * HcclDataTypeBytes(reduce.type),
                                       RuntimeKind(reduce.operation), RuntimeType(reduce.type), stream,
                                       nullptr));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "hccl/dtype_common.h"
 #include "tests/hccl/dispatcher_fixture.h"
@@ -37,8 +38,10 @@ TEST_F(HcclReduceTest, ChecksInOrder) {
     EXPECT_HCCL(HCCL_SUCCESS, call(dst.data(), src.data(), 0, bad, HCCL_REDUCE_PROD, no_stream));
     EXPECT_HCCL(HCCL_E_PTR, call(dst.data(), src.data(), 1, bad, HCCL_REDUCE_PROD, no_stream));
     const HcclResult refused = inlined ? HCCL_E_PARA : HCCL_E_NOT_SUPPORT;
-    EXPECT_HCCL(refused, call(dst.data(), src.data(), 1, bad, HCCL_REDUCE_SUM, stream()));
-    EXPECT_HCCL(refused, call(dst.data(), src.data(), 1, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_PROD, stream()));
+    EXPECT_HCCL(refused, call(dst.data(), src.data(), 1, inlined ? bad : HCCL_DATA_TYPE_INT128,
+                              HCCL_REDUCE_SUM, stream()));
+    EXPECT_HCCL(refused, call(dst.data(), src.data(), 1, HCCL_DATA_TYPE_INT32,
+                              inlined ? HCCL_REDUCE_PROD : HCCL_REDUCE_RESERVED, stream()));
     EXPECT_HCCL(refused, call(dst.data(), src.data(), 1, HCCL_DATA_TYPE_RESERVED, HCCL_REDUCE_SUM, stream()));
   }
   EXPECT_HCCL(HCCL_E_RUNTIME, Reduce(dst.data(), src.data(), 1 << 20)) << "beyond the allocation";
@@ -88,6 +91,51 @@ TEST_F(HcclReduceTest, AllTypesAreTaken) {
     Synchronize();
     EXPECT_TRUE(dst.Untouched()) << "nothing was added to type " << type;
   }
+}
+
+/// More than copy engines can: every type and PROD.
+template <typename T>
+T CombineByVector(T left, T right, HcclReduceOp op) {
+  using Wide = std::conditional_t<std::is_floating_point_v<T>, T, std::uint64_t>;
+  if (op == HCCL_REDUCE_SUM) return static_cast<T>(static_cast<Wide>(left) + static_cast<Wide>(right));
+  if (op == HCCL_REDUCE_PROD) return static_cast<T>(static_cast<Wide>(left) * static_cast<Wide>(right));
+  return op == HCCL_REDUCE_MAX ? std::max(left, right) : std::min(left, right);
+}
+
+TEST_F(HcclReduceTest, TheVectorUnitTakesMoreTypesAndProducts) {
+  const auto expect = [&]<typename T>(HcclDataType type, T) {
+    constexpr std::size_t kCount = 77;
+    std::vector<T> left(kCount), right(kCount);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      left[i] = static_cast<T>(static_cast<std::int64_t>(random().Next()) >> 12);
+      right[i] = static_cast<T>(static_cast<std::int64_t>(random().Next()) >> 12);
+    }
+    const auto bytes = [](const std::vector<T>& values) {
+      const auto span = std::as_bytes(std::span(values));
+      return Bytes(span.begin(), span.end());
+    };
+    for (const HcclReduceOp op : {HCCL_REDUCE_SUM, HCCL_REDUCE_PROD, HCCL_REDUCE_MAX, HCCL_REDUCE_MIN}) {
+      GuardedBuffer dst(Place::kDevice, kCount * sizeof(T)), src(Place::kDevice, kCount * sizeof(T));
+      dst.Write(bytes(left));
+      src.Write(bytes(right));
+      EXPECT_HCCL(HCCL_SUCCESS, Reduce(dst.data(), src.data(), kCount, type, op, 0)) << type;
+      Synchronize();
+      std::vector<T> expected(kCount);
+      for (std::size_t i = 0; i < kCount; ++i)
+        expected[i] = CombineByVector(left[i], right[i], op);
+      EXPECT_TRUE(dst.Holds(bytes(expected))) << "type " << type << ", operation " << op;
+    }
+  };
+  expect(HCCL_DATA_TYPE_INT8, std::int8_t{});
+  expect(HCCL_DATA_TYPE_INT16, std::int16_t{});
+  expect(HCCL_DATA_TYPE_INT32, std::int32_t{});
+  expect(HCCL_DATA_TYPE_INT64, std::int64_t{});
+  expect(HCCL_DATA_TYPE_UINT8, std::uint8_t{});
+  expect(HCCL_DATA_TYPE_UINT16, std::uint16_t{});
+  expect(HCCL_DATA_TYPE_UINT32, std::uint32_t{});
+  expect(HCCL_DATA_TYPE_UINT64, std::uint64_t{});
+  expect(HCCL_DATA_TYPE_FP32, float{});
+  expect(HCCL_DATA_TYPE_FP64, double{});
 }
 
 TEST_F(HcclReduceTest, RecordsDifferByTheUnitThatReduces) {
