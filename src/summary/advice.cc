@@ -19,15 +19,17 @@ void Summary::AdviseBatch(Report& report) const {
   for (const auto& [key, facts] : streams_) {
     StreamFacts closed = facts;
     CloseRun(closed);
-    const Run& runs = closed.runs;
-    if (runs.copies < kManyCopies) continue;
-    report.advice.push_back(Text(
-        "Stream ", key.second, " of device ", key.first, " got ", runs.copies, " copies ",
-        Describe(runs.operation), " of ",
-        BytesText(static_cast<double>(runs.bytes) / static_cast<double>(runs.copies)),
-        " on average right after one another (up to ", closed.longest_run, " in a row), ",
-        BytesText(static_cast<double>(runs.bytes)), " in ", TimeText(runs.last_ns), ", ",
-        RateText(runs.bytes, runs.last_ns), ". aclrtMemcpyBatchAsync hands such a row over in one call."));
+    for (const auto operation : {Operation::kHostToDevice, Operation::kDeviceToHost}) {
+      const Runs& runs = operation == Operation::kHostToDevice ? closed.runs_in : closed.runs_out;
+      if (runs.copies < kManyCopies) continue;
+      const auto bytes = static_cast<double>(runs.bytes);
+      report.advice.push_back(
+          Text("Stream ", key.second, " of device ", key.first, " got ", runs.copies, " copies ",
+               Describe(operation), " of ", BytesText(bytes / static_cast<double>(runs.copies)),
+               " on average right after one another (up to ", runs.longest, " in a row): ", BytesText(bytes),
+               " in ", TimeText(runs.time_ns), ", ", RateText(runs.bytes, runs.time_ns),
+               ". aclrtMemcpyBatchAsync hands such a row over in one call."));
+    }
   }
 }
 

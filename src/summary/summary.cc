@@ -7,7 +7,7 @@ namespace sampan::summary {
 namespace {
 
 /// Copies up to this size are worth merging, when they come this close to one another and so many in a row.
-constexpr std::uint64_t kShortBytes = 16 << 10;
+constexpr std::uint64_t kShortBytes = 64 << 10;
 constexpr std::int64_t kCloseNs = 20'000;
 constexpr std::uint64_t kLongRun = 32;
 
@@ -66,18 +66,17 @@ void Summary::NoteStream(const Task& task) {
   run.copies += 1;
   run.bytes += task.bytes;
   run.last_ns = std::max(run.last_ns, task.submitted_ns);
+  run.end_ns = std::max(run.end_ns, task.end_ns);
 }
 
 void Summary::CloseRun(StreamFacts& stream) {
   const Run run = std::exchange(stream.current, Run());
   if (run.copies < kLongRun) return;
-  stream.runs.copies += run.copies;
-  stream.runs.bytes += run.bytes;
-  stream.runs.last_ns += run.last_ns - run.first_ns;
-  if (run.copies > stream.longest_run) {
-    stream.longest_run = run.copies;
-    stream.runs.operation = run.operation;
-  }
+  Runs& runs = run.operation == Operation::kHostToDevice ? stream.runs_in : stream.runs_out;
+  runs.copies += run.copies;
+  runs.bytes += run.bytes;
+  runs.longest = std::max(runs.longest, run.copies);
+  runs.time_ns += run.end_ns - run.first_ns;
 }
 
 void Summary::Add(const Call& call) {

@@ -58,16 +58,21 @@ class Summary {
   Report MakeReport() const;
 
  private:
-  /// Short copies one after the other on one stream.
+  /// Short copies of one direction, one right after the other on one stream.
   struct Run {
     std::uint64_t copies = 0, bytes = 0;
-    std::int64_t first_ns = 0, last_ns = 0;  // of submission
     Operation operation = Operation::kNone;
+    std::int64_t first_ns = 0, last_ns = 0;  ///< of submission
+    std::int64_t end_ns = 0;                 ///< of the last one
+  };
+  /// The runs of one direction that were long enough.
+  struct Runs {
+    std::uint64_t copies = 0, bytes = 0, longest = 0;
+    std::int64_t time_ns = 0;  ///< from the first submission to the last end of each, together
   };
   struct StreamFacts {
     Run current;
-    std::uint64_t longest_run = 0;
-    Run runs;  ///< all that were long enough, together; first_ns is 0, last_ns the time that they took
+    Runs runs_in, runs_out;
     std::int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;  ///< of copies
     std::int64_t in_ns = 0, out_ns = 0;                     ///< of copies to the device and back
   };

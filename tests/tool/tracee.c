@@ -171,13 +171,13 @@ static void Many(uint64_t count) {
   ManyCopies(count);
 }
 
-/* Without a pause, so that copies of 8 KiB queue up; the stream is full again and again. */
+/* Without a pause, so that copies queue up; the stream is full again and again. */
 static void Full(void) {
   aclrtStream stream;
   Open();
   CHECK(aclrtCreateStream(&stream));
   for (int i = 0; i < 6000; ++i)
-    CopyIn(32 << 10, stream);
+    CopyIn(128 << 10, stream);
   CHECK(aclrtSynchronizeStream(stream));
   CHECK(aclrtDestroyStream(stream));
 }
