@@ -25,7 +25,8 @@ std::byte* EngineView(const AllocationUse& use, const void* address) {
 }  // namespace
 
 bool TryExpressCopy(const LinearRequest& request, Stream& stream, const PlanContext& context) {
-  if (request.bytes > Queue::kMostBytesAtOnce || !IsPlainKind(request.kind)) return false;
+  if (!stream.may_copy_at_once() || request.bytes > Queue::kMostBytesAtOnce || !IsPlainKind(request.kind))
+    return false;
   if (!context.profile.attached || request.dst == request.src) return false;
   const AllocationUse dst = context.registry.Find(reinterpret_cast<std::uintptr_t>(request.dst));
   if (!Plain(dst, request.dst, request.bytes, context.device)) return false;

@@ -55,6 +55,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   Status Enqueue(Task&& task);
   Result<Point> EnqueueWithPoint(Task&& task);
   /// The queue's, where nobody has to be told of anything.
+  bool may_copy_at_once() const { return queue_->may_copy_at_once; }
   bool TryCopyAtOnce(const Segment& segment) {
     return !trace::On() && !context_failure_->is_set() && !FailuresReported() &&
            queue_->TryCopyAtOnce(segment);

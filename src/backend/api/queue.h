@@ -32,6 +32,8 @@ class Queue {
   /// queued before it, as if it had been submitted and was over. False: nothing was done, it has to be
   /// submitted.
   static constexpr std::size_t kMostBytesAtOnce = 4096;
+  /// Whether it is worth trying. Set once, by the queue itself.
+  bool may_copy_at_once = false;
   virtual bool TryCopyAtOnce(const Segment&) { return false; }
   virtual const std::shared_ptr<Timeline>& timeline() const = 0;
   /// The value of the last task submitted.

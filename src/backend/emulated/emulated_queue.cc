@@ -40,7 +40,9 @@ EmulatedQueue::EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, QueueL
       short_tasks_at_once_(scheduler.RunsShortTasksAtOnce()),
       timeline_(std::make_shared<EmulatedTimeline>(scheduler)),
       public_timeline_(timeline_),
-      slots_(static_cast<Task*>(::operator new(kSlots * sizeof(Task)))) {}
+      slots_(static_cast<Task*>(::operator new(kSlots * sizeof(Task)))) {
+  may_copy_at_once = short_tasks_at_once_;
+}
 
 EmulatedQueue::~EmulatedQueue() {
   for (std::uint64_t value = done_ + 1; value <= tail_.load(); ++value)
