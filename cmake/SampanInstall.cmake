@@ -6,7 +6,7 @@
 #   lib64/pkgconfig                  sampan.pc, ascendcl.pc
 #   set_env.sh, bin/setenv.bash      environment of a shell
 #   bin/hccl_bench                   collectives measured (tools/hccl_bench)
-#   bin/sampan                       the command, with share/man and share/bash-completion (tools/sampan)
+#   bin/sampan                       the command, with share/man and completion for bash, zsh and fish (tools/sampan)
 #   share/info/<package>             version.info, what aclsysGetVersionStr reads
 #   share/doc/sampan                 licence
 include(CMakePackageConfigHelpers)

@@ -3,7 +3,9 @@ foreach(link
     usr/bin/sampan:bin/sampan
     usr/bin/hccl_bench:bin/hccl_bench
     usr/share/man/man1/sampan.1:share/man/man1/sampan.1
-    usr/share/bash-completion/completions/sampan:share/bash-completion/completions/sampan)
+    usr/share/bash-completion/completions/sampan:share/bash-completion/completions/sampan
+    usr/share/zsh/vendor-completions/_sampan:share/zsh/vendor-completions/_sampan
+    usr/share/fish/vendor_completions.d/sampan.fish:share/fish/vendor_completions.d/sampan.fish)
   string(REPLACE ":" ";" link ${link})
   list(GET link 0 name)
   list(GET link 1 target)

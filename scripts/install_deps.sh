@@ -7,7 +7,7 @@
 set -euo pipefail
 
 build=(g++ binutils cmake ninja-build make pkg-config python3 nlohmann-json3-dev libcli11-dev zlib1g-dev)
-test=(git libgtest-dev libbenchmark-dev dpkg-dev)
+test=(git libgtest-dev libbenchmark-dev dpkg-dev chromium zsh fish)
 lint=(clang libclang-rt-dev clang-format clang-tidy gcovr)
 
 list=no

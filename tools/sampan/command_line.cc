@@ -44,11 +44,12 @@ class Parser {
     app_.add_flag("-h,--help", wants_help_);
     for (const OptionDescription& option : description.options) {
       const std::string name(option.name);
+      const std::string names = option.letter.empty() ? name : std::string(option.letter) + "," + name;
       if (option.takes_value()) {
-        CLI::Option* added = app_.add_option(name, values_[name]);
+        CLI::Option* added = app_.add_option(names, values_[name]);
         if (option.only_choices && !option.choices.empty()) added->check(OneOf(option.choices));
       } else {
-        app_.add_flag(name, switches_[name]);
+        app_.add_flag(names, switches_[name]);
       }
     }
     for (const OperandDescription& operand : description.operands) {

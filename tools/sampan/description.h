@@ -7,8 +7,9 @@
 namespace sampan::tool {
 
 struct OptionDescription {
-  std::string_view name;   ///< such as --format
-  std::string_view value;  ///< what follows it; empty for a switch
+  std::string_view name;         ///< such as --format
+  std::string_view letter = {};  ///< such as -o, where it has a short name too
+  std::string_view value;        ///< what follows it; empty for a switch
   std::string_view meaning;
   std::vector<std::string_view> choices = {};  ///< values that can be offered
   bool only_choices = true;  ///< other values are refused here; else whoever uses it decides
@@ -23,6 +24,7 @@ struct OperandDescription {
   std::string_view meaning;
   std::vector<std::string_view> choices = {};
   bool is_program = false;  ///< a program with its arguments: everything that follows
+  bool is_file = false;
   bool is_required = false;
 };
 

@@ -14,6 +14,7 @@ enum ExitStatus : int {
   kCheckFailed = 1,      ///< wrong bytes, a failed self-test, a runtime that does not start
   kBadUsage = 2,         ///< arguments that cannot be understood
   kOutputFailed = 3,     ///< results that could not be written
+  kBadTrace = 4,         ///< a trace that cannot be read, or not be replayed here
   kRunFailed = 125,      ///< `sampan run` itself failed
   kNotExecutable = 126,  ///< the program exists and cannot be executed
   kNotFound = 127,       ///< there is no such program

@@ -10,8 +10,7 @@ namespace sampan::tool {
 
 const std::vector<std::string_view> kToolParagraphs = {
     "Sampan is an implementation of AscendCL's copy runtime that needs no Ascend hardware. This command puts "
-    "it "
-    "under an existing program, shows whether it works here, and measures it.",
+    "it under an existing program, shows whether it works here, what a program does on it, and measures it.",
     "Colours are used on a terminal only, and never when NO_COLOR is set."};
 
 const std::vector<ExitDescription> kToolExits = {
@@ -19,12 +18,14 @@ const std::vector<ExitDescription> kToolExits = {
     {"1", "a check failed: wrong bytes, a failed self-test, or a runtime that does not start"},
     {"2", "the arguments could not be understood"},
     {"3", "the results could not be written, for example because a disk is full"},
+    {"4", "a trace cannot be read, or cannot be replayed here"},
     {"130", "ended by Ctrl-C (in truth by the signal, which a shell shows as 128 and its number)"}};
 
 const std::vector<Example> kToolExamples = {
     {"sampan info", "does it work here?"},
     {"sampan run -- ./app --verbose", "an unmodified program on Sampan"},
-    {"sampan bench linear", "how fast are plain copies?"}};
+    {"sampan bench linear", "how fast are plain copies?"},
+    {"sampan report app.json.gz", "what did a program do? (recorded with 'sampan run --trace app.json.gz')"}};
 
 namespace {
 
@@ -75,7 +76,8 @@ std::string Exits(const std::vector<ExitDescription>& exits) {
 }
 
 std::string Spelling(const OptionDescription& option) {
-  return std::string(option.name) + (option.takes_value() ? " " + std::string(option.value) : "");
+  const std::string letter = option.letter.empty() ? "" : std::string(option.letter) + ", ";
+  return letter + std::string(option.name) + (option.takes_value() ? " " + std::string(option.value) : "");
 }
 
 }  // namespace

@@ -28,4 +28,8 @@ int Interrupted() {
   return came;
 }
 
+void StopIfInterrupted() {
+  if (came != 0) throw Interruption{came};
+}
+
 }  // namespace sampan::tool

@@ -9,4 +9,12 @@ void WatchForInterrupt();
 /// Which of them has come; 0 for none.
 int Interrupted();
 
+/// Ends the command as the signal would have, after everything on the way was cleaned up.
+struct Interruption {
+  int signal;
+};
+
+/// Throws an Interruption when one has come.
+void StopIfInterrupted();
+
 }  // namespace sampan::tool

@@ -4,16 +4,19 @@
 #include <iostream>
 #include <new>
 
+#include "child_process.h"
 #include "command.h"
 #include "command_line.h"
 #include "failure.h"
 #include "help.h"
+#include "interrupt.h"
 #include "terminal.h"
 
 namespace sampan::tool {
 
 std::vector<const Command*> AllCommands() {
-  return {&RunCommand(), &EnvCommand(), &InfoCommand(), &BenchCommand(), &CompletionCommand(), &ManCommand()};
+  return {&RunCommand(),    &EnvCommand(),        &InfoCommand(), &BenchCommand(),
+          &ReportCommand(), &CompletionCommand(), &ManCommand()};
 }
 
 namespace {
@@ -43,6 +46,8 @@ int main(int argc, char** argv) {
   } catch (const Failure& failure) {
     ErrorNote(failure.what());
     return failure.status();
+  } catch (const Interruption& interruption) {
+    return EndLike({.signal = interruption.signal});
   } catch (const std::bad_alloc&) {
     ErrorNote("there is not enough memory; ask for smaller sizes");
     return kCheckFailed;

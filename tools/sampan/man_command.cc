@@ -50,7 +50,7 @@ std::string Section(const CommandDescription& command) {
   for (const OperandDescription& operand : command.operands)
     text += Entry("\\fI" + Escaped(operand.name) + "\\fR", operand.meaning);
   for (const OptionDescription& option : command.options) {
-    std::string name = Bold(option.name);
+    std::string name = (option.letter.empty() ? "" : Bold(option.letter) + ", ") + Bold(option.name);
     if (option.takes_value()) name += " \\fI" + Escaped(option.value) + "\\fR";
     text += Entry(name, option.meaning);
   }

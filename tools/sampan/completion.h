@@ -1,0 +1,17 @@
+// Completion scripts for shells, made from the same descriptions as the help.
+#pragma once
+
+#include <string>
+
+#include "description.h"
+
+namespace sampan::tool {
+
+std::string BashCompletion();
+std::string ZshCompletion();
+std::string FishCompletion();
+
+/// Whether a command runs a program, whose words are completed as they would be without us.
+bool RunsProgram(const CommandDescription& command);
+
+}  // namespace sampan::tool

@@ -1,0 +1,12 @@
+// The one HTML page of a report, with everything in it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sampan::tool {
+
+/// The page around its data, which is compressed and spelt in letters.
+std::string ReportPage(std::string_view json);
+
+}  // namespace sampan::tool
