@@ -1,9 +1,12 @@
 /* A user's program with copies of every shape, for the tests of traces: on two streams that wait for one
- * another, from two threads, blocking and not. The first argument is how many rounds of them. */
+ * another, from two threads, blocking and not. Arguments: how many rounds of them, and how many milliseconds
+ * to rest after each. */
+#define _DEFAULT_SOURCE
 #include <acl/acl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define MEBI (1U << 20)
 
@@ -62,6 +65,7 @@ static void Round(char* pageable, aclrtStream in, aclrtStream out, aclrtEvent ev
 
 int main(int argc, char** argv) {
   int rounds = argc > 1 ? atoi(argv[1]) : 1;
+  const unsigned rest_us = argc > 2 ? 1000 * (unsigned)atoi(argv[2]) : 0;
   aclrtStream in, out;
   aclrtEvent event;
   pthread_t thread;
@@ -74,8 +78,10 @@ int main(int argc, char** argv) {
   CHECK(aclrtMallocHost((void**)&pinned, 2 * MEBI));
   CHECK(aclrtMalloc((void**)&device, 2 * MEBI, ACL_MEM_MALLOC_HUGE_FIRST));
   if (pageable == NULL || pthread_create(&thread, NULL, CopyOnDevice, &rounds) != 0) return 1;
-  for (int i = 0; i < rounds; ++i)
+  for (int i = 0; i < rounds; ++i) {
     Round(pageable, in, out, event);
+    usleep(rest_us);
+  }
   pthread_join(thread, NULL);
   CHECK(aclrtSynchronizeDevice());
   CHECK(aclrtDestroyEvent(event));

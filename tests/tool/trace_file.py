@@ -2,21 +2,14 @@
 
 import gzip
 import json
-import subprocess
 
-from tool import BUILD, PROGRAMS, environment
-
-DEVICE_AREA = 1  # areas of a process: 0 for the calls, then one for each device
+from tool import PROGRAMS, sampan
 
 
-def record(path, rounds=3, **variables):
+def record(path, rounds=3, rest_ms=0):
     """Runs the program of copies.c with a trace; answers the summary that the runtime printed."""
-    ran = subprocess.run(
-        [PROGRAMS / "tool_copies", str(rounds)],
-        env=environment(LD_LIBRARY_PATH=str(BUILD / "lib64"), SAMPAN_TRACE=str(path), SAMPAN_SUMMARY="1", **variables),
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=True,
-    )
-    assert ran.stdout == "copied\n", ran
+    ran = sampan("run", "--trace", path, "--summary", "--", PROGRAMS / "tool_copies", rounds, rest_ms)
+    assert (ran.returncode, ran.stdout) == (0, "copied\n"), ran
     return ran.stderr
 
 

@@ -34,6 +34,7 @@ const Command& EnvCommand();
 const Command& InfoCommand();
 const Command& BenchCommand();
 const Command& ReportCommand();
+const Command& ReplayCommand();
 const Command& CompletionCommand();
 const Command& ManCommand();
 

@@ -15,8 +15,8 @@
 namespace sampan::tool {
 
 std::vector<const Command*> AllCommands() {
-  return {&RunCommand(),    &EnvCommand(),        &InfoCommand(), &BenchCommand(),
-          &ReportCommand(), &CompletionCommand(), &ManCommand()};
+  return {&RunCommand(),    &EnvCommand(),    &InfoCommand(),       &BenchCommand(),
+          &ReportCommand(), &ReplayCommand(), &CompletionCommand(), &ManCommand()};
 }
 
 namespace {

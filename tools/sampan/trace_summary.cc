@@ -39,10 +39,7 @@ summary::Task TaskOf(const TraceEvent& event) {
   task.stream = event.Number("Stream Id", -1);
   task.bytes = static_cast<std::uint64_t>(event.Number("size(B)"));
   task.entries = static_cast<std::uint64_t>(event.Number("entries", 1));
-  const json* const submitted = event.Find("submitted");
-  task.submitted_ns = submitted != nullptr && submitted->is_number()
-                          ? std::llround(submitted->get<double>() * 1000)
-                          : event.begin_ns;
+  task.submitted_ns = SubmittedNs(event);
   task.begin_ns = event.begin_ns;
   task.end_ns = event.begin_ns + event.duration_ns;
   return task;
@@ -76,6 +73,12 @@ std::int32_t DeviceOf(const TraceEvent& event) {
 
 bool IsTask(const TraceEvent& event) {
   return event.phase == 'X' && event.Find("Task Type") != nullptr;
+}
+
+std::int64_t SubmittedNs(const TraceEvent& task) {
+  const json* const submitted = task.Find("submitted");
+  if (submitted == nullptr || !submitted->is_number()) return task.begin_ns;
+  return std::llround(submitted->get<double>() * 1000);
 }
 
 void AddTo(summary::Summary& summary, const TraceEvent& event) {

@@ -14,6 +14,9 @@ std::int32_t DeviceOf(const TraceEvent& event);
 /// Whether the event is what a stream or a blocking call had done, and not what an engine contributed to it.
 bool IsTask(const TraceEvent& event);
 
+/// When a task was put into its stream.
+std::int64_t SubmittedNs(const TraceEvent& task);
+
 /// Counts the event as far as it matters.
 void AddTo(summary::Summary& summary, const TraceEvent& event);
 

@@ -1,0 +1,37 @@
+// One copy of a replay, ready to be issued.
+#pragma once
+
+#include <acl/acl.h>
+
+#include <vector>
+
+#include "replay_memory.h"
+#include "replay_plan.h"
+
+namespace sampan::tool {
+
+/// The allocations of the trace that a copy touches, without repetition; pageable memory is none.
+std::vector<std::uint64_t> AllocationsOf(const ReplayPlan& plan, const ReplayStep& step);
+
+/// Knows all addresses, so that it can be issued while others change the memory of the replay.
+class ReplayCopy {
+ public:
+  ReplayCopy(const ReplayPlan& plan, const ReplayStep& step, const ReplayMemory& memory);
+
+  /// By the call that the program had used, or one that does the same. Queued unless the step is a blocking
+  /// one.
+  aclError Issue(aclrtStream stream) const;
+
+ private:
+  aclError IssueBatch(aclrtStream stream) const;
+
+  const ReplayPlan& plan_;
+  const ReplayStep& step_;
+  void* dst_ = nullptr;
+  void* src_ = nullptr;
+  // Of a batch; the calls take them without const and leave them alone.
+  mutable std::vector<void*> dsts_, srcs_;
+  mutable std::vector<std::size_t> sizes_;
+};
+
+}  // namespace sampan::tool
