@@ -34,7 +34,8 @@ summary::Task TaskOf(const TraceEvent& event) {
   task.discarded = event.Find("discarded") != nullptr;
   // Blocking copies have a stream only when an asynchronous call made them.
   task.asynchronous_call = event.Find("Stream Id") != nullptr;
-  task.timed = event.Text("executed by") != "driver";
+  // The driver tells the times of some tasks only.
+  task.timed = event.Text("executed by") != "driver" || event.Find("bandwidth(GB/s)") != nullptr;
   task.device = DeviceOf(event);
   task.stream = event.Number("Stream Id", -1);
   task.bytes = static_cast<std::uint64_t>(event.Number("size(B)"));
