@@ -178,9 +178,13 @@ class ReferenceTest(unittest.TestCase):
         self.assertTrue(shipped)
         for path in shipped:
             run = json.loads(path.read_text())
-            self.write({**run, "machine": self.measured()["machine"]})
-            comparison = json.loads(self.bench("--sizes", "4K,64K", "--time", "0.01", "--format", "json").stdout)["comparison"]
-            self.assertEqual(comparison["cases"], 2, path)
+            self.assertEqual("gpu" in run["machine"], run["backend"] == "cuda", path)
+            self.write({**run, "machine": self.measured()["machine"], "backend": "emulated"})
+            result = sampan("bench", "linear", "--sizes", "4K,1M", "--time", "0.01", "--format", "json", binary=self.binary)
+            known = {(entry["group"], entry["path"], entry["bytes"]) for entry in run["results"]}
+            shared = [entry for entry in json.loads(result.stdout)["results"] if (entry["group"], entry["path"], entry["bytes"]) in known]
+            self.assertGreaterEqual(len(shared), 6, path)
+            self.assertEqual(json.loads(result.stdout)["comparison"]["cases"], len(shared), path)
 
 
 class PlotTest(unittest.TestCase):

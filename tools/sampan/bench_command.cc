@@ -7,6 +7,7 @@
 #include "bench_report.h"
 #include "child_process.h"
 #include "command.h"
+#include "driver_copies.h"
 #include "failure.h"
 #include "installation.h"
 #include "interrupt.h"
@@ -46,10 +47,11 @@ BenchOptions OptionsOf(const Arguments& arguments) {
 }
 
 /// A refused copy is a result too: the others are still measured.
-BenchResult MeasureCase(const BenchCase& bench, const Session& session, double seconds) {
+BenchResult MeasureCase(const BenchCase& bench, const Session& session, double seconds,
+                        const std::string& alternative) {
   BenchResult result{.bench = bench};
   try {
-    result.measurement = Measure(bench.plan, session, seconds);
+    result.measurement = Measure(bench.plan, session, seconds, alternative);
   } catch (const Failure& failure) {
     result.error = failure.what();
   } catch (const std::bad_alloc&) {
@@ -71,20 +73,21 @@ int Execute(const Arguments& arguments) {
   const auto session = StartRuntime(arguments, run.facts);
   const std::vector<BenchCase> cases = BenchMatrix(options.group, options.sizes, session->has_peer());
   run.planned = cases.size();
+  if (run.backend() == "cuda") run.gpu = GpuName();
   WatchForInterrupt();
   {
     const ProgressBar progress(cases.size());
     for (const BenchCase& bench : cases) {
       progress.Show(run.results.size(), std::string(bench.group) + ", " + PathName(bench.plan) + ", " +
                                             ShowBytes(bench.plan.shape.payload()));
-      BenchResult result = MeasureCase(bench, *session, options.seconds);
+      BenchResult result = MeasureCase(bench, *session, options.seconds, run.alternative());
       if (Interrupted() != 0) break;  // this one was cut short
       run.results.push_back(std::move(result));
     }
   }
   run.comparison = CompareWithReference(run, FindInstallation().root / "share" / "sampan" / "reference");
   Print(Formatted(run, options.format));
-  if (plot) plot->Commit(BenchPlot(run.results));
+  if (plot) plot->Commit(BenchPlot(run.results, run.alternative()));
   if (const int signal = Interrupted(); signal != 0) {
     plot.reset();
     return EndLike({.signal = signal});
@@ -99,20 +102,20 @@ const Command& BenchCommand() {
       .description =
           {.name = "bench",
            .summary = "measure how fast copies are here",
-           .paragraphs = {"Measures copies by size, each from the call to the synchronised stream, in turn "
-                          "with one thread's "
-                          "memcpy over ordinary memory of the same shape. Shown are the median after a "
-                          "warm-up, the middle "
-                          "half of all rounds, and how many times faster than memcpy it was. Every case ends "
-                          "with a copy "
-                          "whose bytes are verified.",
-                          "linear: plain copies. 2d: rows of 1 KiB, 2 KiB apart. batch: scattered pieces of "
-                          "4 KiB. desc: "
-                          "copies by a descriptor in device memory.",
-                          "The last line compares with reference results, where the installation has some "
-                          "for this machine: files "
-                          "of 'sampan bench --format json' below share/sampan/reference.",
-                          "Ctrl-C stops early and shows what there is so far."},
+           .paragraphs =
+               {"Measures copies by size, each from the call to the synchronised stream, in turn "
+                "with what a program would do without the runtime: one thread's memcpy over ordinary "
+                "memory of the same shape, or with --backend cuda the driver's own call over memory of "
+                "its own. Shown are the median after a warm-up, the middle half of all rounds, and how "
+                "many times faster than the alternative it was. Every case ends with a copy whose bytes "
+                "are verified.",
+                "linear: plain copies. 2d: rows of 1 KiB, 2 KiB apart. batch: scattered pieces of "
+                "4 KiB. desc: "
+                "copies by a descriptor in device memory.",
+                "The last line compares with reference results, where the installation has some "
+                "for this machine: files "
+                "of 'sampan bench --format json' below share/sampan/reference.",
+                "Ctrl-C stops early and shows what there is so far."},
            .operands = {{.name = "WHAT",
                          .meaning = "linear, 2d, batch, desc or all (default: all)",
                          .choices = {"linear", "2d", "batch", "desc", "all"}}},

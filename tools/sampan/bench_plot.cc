@@ -42,7 +42,7 @@ std::vector<Line> LinesOf(const std::vector<BenchResult>& results) {
       return result.gigabytes_per_second(timing.median_seconds);
     };
     lines.back().sampan.push_back({bytes, rate(result.measurement.sampan)});
-    lines.back().loop.push_back({bytes, rate(result.measurement.loop)});
+    lines.back().loop.push_back({bytes, rate(result.measurement.alternative)});
   }
   return lines;
 }
@@ -128,7 +128,7 @@ void DrawLine(std::ostream& svg, const Axes& axes, const std::vector<Point>& poi
 
 }  // namespace
 
-std::string BenchPlot(const std::vector<BenchResult>& results) {
+std::string BenchPlot(const std::vector<BenchResult>& results, const std::string& alternative) {
   const std::vector<Line> lines = LinesOf(results);
   std::ostringstream svg;
   svg << "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 " << kRight + kLegend << " " << kBottom + 54
@@ -158,8 +158,8 @@ std::string BenchPlot(const std::vector<BenchResult>& results) {
           << "'/><text x='" << kRight + 40 << "' y='" << y + 2 << "'>" << lines[i].name << "</text>\n";
     }
     const double y = kTop + 10 + 22 * static_cast<double>(lines.size());
-    svg << "<text x='" << kRight + 20 << "' y='" << y + 2
-        << "' opacity='0.8'>dashed: memcpy, one thread</text>\n";
+    svg << "<text x='" << kRight + 20 << "' y='" << y + 2 << "' opacity='0.8'>dashed: " << alternative
+        << "</text>\n";
   }
   svg << "</svg>\n";
   return svg.str();

@@ -9,6 +9,6 @@
 namespace sampan::tool {
 
 /// Both axes are logarithmic. A line for each path, a dashed one of the same colour for its memcpy loop.
-std::string BenchPlot(const std::vector<BenchResult>& results);
+std::string BenchPlot(const std::vector<BenchResult>& results, const std::string& alternative);
 
 }  // namespace sampan::tool

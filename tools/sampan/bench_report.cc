@@ -40,7 +40,7 @@ std::string TableRow(const BenchResult& result) {
   return head + Right(ShowSeconds(measured.sampan.median_seconds), 10) +
          Right(rate(measured.sampan.median_seconds), 8) + "  " +
          Left(rate(measured.sampan.upper_seconds) + " - " + rate(measured.sampan.lower_seconds), 14) +
-         Right(rate(measured.loop.median_seconds), 8) + Right(ShowRate(measured.ratio()), 8) + "\n";
+         Right(rate(measured.alternative.median_seconds), 8) + Right(ShowRate(measured.ratio()), 8) + "\n";
 }
 
 nlohmann::json TimingJson(const BenchResult& result, const Timing& timing) {
@@ -50,7 +50,7 @@ nlohmann::json TimingJson(const BenchResult& result, const Timing& timing) {
           {"median_gb_per_s", result.gigabytes_per_second(timing.median_seconds)}};
 }
 
-nlohmann::json ResultJson(const BenchResult& result) {
+nlohmann::json ResultJson(const BenchResult& result, const std::string& alternative) {
   const CopyPlan& plan = result.bench.plan;
   nlohmann::json entry = {{"group", result.bench.group},     {"call", CallOf(plan.form)},
                           {"path", PathName(plan)},          {"bytes", plan.shape.payload()},
@@ -60,7 +60,7 @@ nlohmann::json ResultJson(const BenchResult& result) {
   if (result.measured()) {
     entry["rounds"] = result.measurement.rounds;
     entry["sampan"] = TimingJson(result, result.measurement.sampan);
-    entry["memcpy"] = TimingJson(result, result.measurement.loop);
+    entry[alternative] = TimingJson(result, result.measurement.alternative);
     entry["ratio"] = result.measurement.ratio();
   }
   return entry;
@@ -103,11 +103,11 @@ std::size_t BenchRun::CountFailed() const {
 
 std::string BenchTable(const BenchRun& run) {
   const Machine machine = ThisMachine();
-  std::string text =
-      machine.processor + ", " + std::to_string(machine.cores) + " cores; backend " +
-      run.facts.Value("SAMPAN_BACKEND") + ", profile " + run.facts.Value("SAMPAN_PROFILE") +
-      "\nFrom the call to the synchronised stream; memcpy is one thread's, piece by piece, over "
-      "ordinary memory of the same shape.\n";
+  std::string text = (run.gpu.empty() ? "" : run.gpu + ", ") + machine.processor + ", " +
+                     std::to_string(machine.cores) + " cores; backend " + run.facts.Value("SAMPAN_BACKEND") +
+                     ", profile " + run.facts.Value("SAMPAN_PROFILE") +
+                     "\nFrom the call to the synchronised stream; " +
+                     std::string(AlternativeMeaning(run.alternative())) + ".\n";
   std::string_view group;
   for (const BenchResult& result : run.results) {
     if (result.bench.group != group) {
@@ -118,7 +118,7 @@ std::string BenchTable(const BenchRun& run) {
               "\n" +
               Coloured(Colour::kFaint, "  " + Left("path", 20) + Right("size", 9) + Right("time", 10) +
                                            Right("GB/s", 8) + "  " + Left("middle half", 14) +
-                                           Right("memcpy", 8) + Right("ratio", 8)) +
+                                           Right(run.alternative(), 8) + Right("ratio", 8)) +
               "\n";
     }
     text += TableRow(result);
@@ -140,22 +140,25 @@ std::string BenchJson(const BenchRun& run) {
   const Machine machine = ThisMachine();
   auto results = nlohmann::json::array();
   for (const BenchResult& result : run.results)
-    results.push_back(ResultJson(result));
-  const nlohmann::json all = {
-      {"sampan", SAMPAN_VERSION},
-      {"backend", run.facts.Value("SAMPAN_BACKEND")},
-      {"profile", run.facts.Value("SAMPAN_PROFILE")},
-      {"machine", {{"processor", machine.processor}, {"cores", machine.cores}, {"system", machine.system}}},
-      {"interrupted", run.interrupted()},
-      {"comparison", ComparisonJson(run.comparison)},
-      {"results", results}};
+    results.push_back(ResultJson(result, run.alternative()));
+  nlohmann::json machine_facts = {
+      {"processor", machine.processor}, {"cores", machine.cores}, {"system", machine.system}};
+  if (!run.gpu.empty()) machine_facts["gpu"] = run.gpu;
+  const nlohmann::json all = {{"sampan", SAMPAN_VERSION},
+                              {"backend", run.facts.Value("SAMPAN_BACKEND")},
+                              {"profile", run.facts.Value("SAMPAN_PROFILE")},
+                              {"machine", machine_facts},
+                              {"interrupted", run.interrupted()},
+                              {"comparison", ComparisonJson(run.comparison)},
+                              {"results", results}};
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 std::string BenchCsv(const BenchRun& run) {
   std::ostringstream text;
   text << "group,call,path,bytes,pieces,status,rounds,seconds,lower_quartile_seconds,upper_quartile_seconds,"
-          "gb_per_s,memcpy_seconds,memcpy_gb_per_s,ratio,error\n";
+          "gb_per_s,"
+       << run.alternative() << "_seconds," << run.alternative() << "_gb_per_s,ratio,error\n";
   for (const BenchResult& result : run.results) {
     const CopyPlan& plan = result.bench.plan;
     const Measurement& measured = result.measurement;
@@ -165,8 +168,9 @@ std::string BenchCsv(const BenchRun& run) {
       text << measured.rounds << "," << measured.sampan.median_seconds << "," << measured.sampan.lower_seconds
            << "," << measured.sampan.upper_seconds << ","
            << result.gigabytes_per_second(measured.sampan.median_seconds) << ","
-           << measured.loop.median_seconds << "," << result.gigabytes_per_second(measured.loop.median_seconds)
-           << "," << measured.ratio() << ",\n";
+           << measured.alternative.median_seconds << ","
+           << result.gigabytes_per_second(measured.alternative.median_seconds) << "," << measured.ratio()
+           << ",\n";
     } else {
       text << ",,,,,,,," << CsvField(FaultOf(result)) << "\n";
     }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "alternative.h"
 #include "bench_matrix.h"
 #include "runtime_facts.h"
 
@@ -21,11 +22,13 @@ struct Comparison {
 
 struct BenchRun {
   RuntimeFacts facts;
+  std::string gpu;  ///< its name where the backend is cuda
   std::vector<BenchResult> results;
   std::optional<Comparison> comparison;
   std::size_t planned = 0;  ///< cases, of which an interrupt may have left some out
 
   const std::string& backend() const { return facts.Value("SAMPAN_BACKEND"); }
+  std::string alternative() const { return std::string(AlternativeName(backend())); }
   bool interrupted() const { return results.size() < planned; }
   std::size_t CountFailed() const;
 };

@@ -1,11 +1,12 @@
-// Times of one copy and of a loop of memcpy that does the same, taken in turn.
+// Times of one copy and of an alternative that does the same, taken in turn.
 #include "measurement.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <memory>
 
 #include "acl_call.h"
+#include "alternative.h"
 #include "interrupt.h"
 
 namespace sampan::tool {
@@ -25,32 +26,14 @@ Timing Summarize(std::vector<double> times) {
           .upper_seconds = times[last - last / 4]};
 }
 
-/// The same pieces over ordinary memory of the same size.
-class MemcpyLoop {
- public:
-  explicit MemcpyLoop(const CopyCase& copy)
-      : pieces_(copy.pieces()), src_(copy.src_bytes(), std::byte{1}), dst_(copy.dst_bytes(), std::byte{2}) {}
-
-  void Run() {
-    for (const Piece& piece : pieces_)
-      std::memcpy(dst_.data() + piece.dst, src_.data() + piece.src, piece.bytes);
-    asm volatile("" : : "r"(dst_.data()) : "memory");  // the copies count as used
-  }
-
- private:
-  const std::vector<Piece>& pieces_;
-  Bytes src_;
-  Bytes dst_;
-};
-
 }  // namespace
 
-Measurement Measure(const CopyPlan& plan, const Session& session, double seconds) {
+Measurement Measure(const CopyPlan& plan, const Session& session, double seconds,
+                    std::string_view alternative) {
   constexpr int kWarmUps = 3;
   constexpr std::size_t kFewestRounds = 7;
   constexpr std::size_t kMostRounds = 1'000'000;
   CopyCase copy(plan);
-  MemcpyLoop loop(copy);
   const std::string what = std::string(CallOf(plan.form)) + ", " + PathName(plan);
   const auto copy_once = [&] {
     Require(copy.Issue(session.stream()), what.c_str());
@@ -67,7 +50,8 @@ Measurement Measure(const CopyPlan& plan, const Session& session, double seconds
   Require(session.Synchronize(), what.c_str());
   for (int i = 1; i < kWarmUps; ++i)
     copy_once();
-  loop.Run();
+  const std::unique_ptr<Alternative> other = MakeAlternative(alternative, plan, copy);
+  other->Run();
 
   std::vector<double> ours;
   std::vector<double> theirs;
@@ -78,13 +62,13 @@ Measurement Measure(const CopyPlan& plan, const Session& session, double seconds
     copy_once();
     ours.push_back(SecondsSince(start));
     start = Clock::now();
-    loop.Run();
+    other->Run();
     theirs.push_back(SecondsSince(start));
   }
   if (ours.empty()) return result;
   result.rounds = ours.size();
   result.sampan = Summarize(std::move(ours));
-  result.loop = Summarize(std::move(theirs));
+  result.alternative = Summarize(std::move(theirs));
   copy.Clear();
   copy_once();
   result.fault = copy.FindFault();

@@ -1,4 +1,4 @@
-// Times of one copy and of a loop of memcpy that does the same, taken in turn.
+// Times of one copy and of an alternative that does the same, taken in turn.
 #pragma once
 
 #include <optional>
@@ -21,15 +21,16 @@ struct Measurement {
   bool offered = true;  ///< the imitated chip has such a copy
   std::size_t rounds = 0;
   Timing sampan;
-  Timing loop;                       ///< one thread's memcpy, piece by piece, over ordinary memory
+  Timing alternative;                ///< what a program would do without the runtime
   std::optional<std::string> fault;  ///< wrong bytes
 
-  /// How many times faster than the loop.
-  double ratio() const { return loop.median_seconds / sampan.median_seconds; }
+  /// How many times faster than the alternative.
+  double ratio() const { return alternative.median_seconds / sampan.median_seconds; }
 };
 
 /// Warms up, measures for about so long, then clears the destination, copies once more and verifies it.
-/// Throws a Failure when the runtime refuses the copy.
-Measurement Measure(const CopyPlan& plan, const Session& session, double seconds);
+/// Throws a Failure when the runtime refuses the copy. The alternative is one of alternative.h.
+Measurement Measure(const CopyPlan& plan, const Session& session, double seconds,
+                    std::string_view alternative);
 
 }  // namespace sampan::tool

@@ -16,10 +16,11 @@ namespace {
 using nlohmann::json;
 
 bool Fits(const json& reference, const BenchRun& run) {
-  const Machine machine = ThisMachine();
   const json& other = reference.at("machine");
-  return other.at("processor") == machine.processor && other.at("cores") == machine.cores &&
-         reference.at("backend") == run.backend();
+  if (reference.at("backend") != run.backend()) return false;
+  if (!run.gpu.empty()) return other.value("gpu", "") == run.gpu;
+  const Machine machine = ThisMachine();
+  return other.at("processor") == machine.processor && other.at("cores") == machine.cores;
 }
 
 /// The rate of the same case in the reference; nothing when it has none.

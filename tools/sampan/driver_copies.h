@@ -1,0 +1,47 @@
+// The CUDA driver's own calls for a copy, over memory of the driver's own.
+#pragma once
+
+#include "alternative.h"
+#include "backend/cuda/driver.h"
+
+namespace sampan::tool {
+
+/// The name of the first GPU.
+std::string GpuName();
+
+/// Linear copies are one call, rows are one 2D call, and a batch is one call where the driver has such a call
+/// (12.8), else a call for each piece.
+class DriverCopies final : public Alternative {
+ public:
+  DriverCopies(const CopyPlan& plan, const CopyCase& copy);
+  ~DriverCopies() override;
+  DriverCopies(const DriverCopies&) = delete;
+  DriverCopies& operator=(const DriverCopies&) = delete;
+
+  void Run() override;
+
+ private:
+  struct Block {
+    cuda::CuAddress address = 0;
+    Place place = Place::kPageable;
+    Bytes host;  ///< of pageable and pinned memory
+  };
+
+  void Demand(cuda::CuResult result, const char* call) const;
+  void Allocate(Block& block, Place place, std::size_t bytes);
+  void Free(Block& block);
+  void CopyRows();
+  void CopyBatch();
+
+  const CopyPlan plan_;
+  const std::vector<Piece>& pieces_;
+  cuda::Driver driver_;
+  cuda::CuContext context_ = nullptr;
+  cuda::CuStream stream_ = nullptr;
+  Block src_;
+  Block dst_;
+  std::vector<cuda::CuAddress> dsts_, srcs_;
+  std::vector<std::size_t> sizes_;
+};
+
+}  // namespace sampan::tool
