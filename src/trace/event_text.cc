@@ -78,10 +78,8 @@ EventLine& EventText::BeginSlice(std::string_view area_prefix, std::string_view 
 
 void EventText::AddCall(std::uint64_t thread, const std::string& thread_name, const CallRecord& call) {
   NameThread(thread, thread_name);
-  const std::string_view name = call.name;
-  const bool hccl = name.starts_with("Hccl");
-  BeginSlice(hccl ? "HCCL@" : "AscendCL@", name, CallsArea(), thread, call.begin_ns, call.end_ns)
-      .Add("\"Thread Id\":", thread, hccl ? ",\"level\":\"hccl\"" : ",\"level\":\"acl\"");
+  BeginSlice("AscendCL@", call.name, CallsArea(), thread, call.begin_ns, call.end_ns)
+      .Add("\"Thread Id\":", thread, ",\"level\":\"acl\"");
   if (call.head.code != 0) line_.Add(",\"code\":", call.head.code);
   if (call.connection != 0) line_.Add(",\"connection_id\":", call.connection);
   if (call.awaited != summary::Awaited::kNothing) line_.Add(",\"waits\":\"", Describe(call.awaited), "\"");

@@ -86,8 +86,7 @@ class Trace:
             assert 0 <= area - self.calls_area <= 64
         self.rows = rows
         for event in self.calls:
-            area = "HCCL@" if event["args"]["level"] == "hccl" else "AscendCL@"
-            assert event["name"].startswith(area), event
+            assert event["name"].startswith("AscendCL@") and event["args"]["level"] == "acl", event
             assert event["args"]["Thread Id"] == event["tid"], event
 
     def check_rows(self):
