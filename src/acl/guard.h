@@ -21,25 +21,21 @@ aclError ReportException(const char* function, Code code, const char* what) noex
 /// Begins the trace of a call; the first one looks whether there is to be a trace.
 void BeginTracedCall(trace::Call& call) noexcept;
 
-template <typename Body>
-aclError RunGuarded(const char* function, Body& body) noexcept {
-  try {
-    const Status status = body();
-    return status.ok() ? ACL_SUCCESS : Report(function, status.error());
-  } catch (const std::bad_alloc&) {
-    return ReportException(function, Code::kBadAlloc, "the host is out of memory");
-  } catch (const std::exception& exception) {
-    return ReportException(function, Code::kInternalAcl, exception.what());
-  }
-}
-
 /// Runs the body of a public function; failures and exceptions become codes.
 template <typename Body>
 aclError Guard(const char* function, Body body) noexcept {
   trace::Call call;
   if (trace::mode.load(std::memory_order_relaxed) != trace::Mode::kOff) [[unlikely]]
     BeginTracedCall(call);
-  const aclError code = RunGuarded(function, body);
+  aclError code = ACL_SUCCESS;
+  try {
+    const Status status = body();
+    if (!status.ok()) code = Report(function, status.error());
+  } catch (const std::bad_alloc&) {
+    code = ReportException(function, Code::kBadAlloc, "the host is out of memory");
+  } catch (const std::exception& exception) {
+    code = ReportException(function, Code::kInternalAcl, exception.what());
+  }
   if (call.begin_ns != 0) [[unlikely]]
     trace::EndCall(call, function, code);
   return code;
