@@ -49,7 +49,8 @@ class PackageTest(unittest.TestCase):
         self.assertRegex(fields, r"Depends: .*libc6 .*libstdc\+\+6")
         listed = self.dpkg("-L", "sampan").splitlines()
         for path in ("/usr/bin/sampan", "/opt/sampan/bin/sampan", "/opt/sampan/lib64/libascendcl.so",
-                     "/opt/sampan/include/acl/acl.h", "/opt/sampan/set_env.sh"):
+                     "/opt/sampan/include/acl/acl.h", "/opt/sampan/set_env.sh",
+                     "/usr/share/zsh/vendor-completions/_sampan", "/usr/share/fish/vendor_completions.d/sampan.fish"):
             self.assertIn(path, listed)
         self.assertEqual([path for path in listed if not path.startswith(("/opt", "/usr", "/."))], [])
 
