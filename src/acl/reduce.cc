@@ -47,7 +47,7 @@ std::optional<ReduceOperation> OperationOf(aclrtReduceKind kind) {
 
 Result<StreamCall> FindReduceCall(aclrtStream stream) {
   auto call = FindStreamCall(stream);
-  if (call.ok() && !call->runtime.backend().has_signals())
+  if (call.ok() && !call->runtime.backend().reaches_device_memory())
     return CopyUnsupported("streams of this backend have no reducing copies");
   return call;
 }

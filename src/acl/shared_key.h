@@ -44,7 +44,7 @@ inline Status RequireSharing(const Profile& profile) {
 inline Status RequireSignals(Runtime& runtime) {
   if (Status has = RequireSharing(runtime.profile()); !has.ok()) return has;
   if (runtime.backend().has_signals()) return {};
-  return {Code::kFeatureNotSupport, "streams of this backend have no notifies, values or reducing copies"};
+  return {Code::kFeatureNotSupport, "streams of this backend have no notifies or shared events"};
 }
 
 }  // namespace sampan::acl

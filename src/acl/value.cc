@@ -16,7 +16,9 @@ template <typename MakePlan>
 Status QueuePlan(aclrtStream stream, MakePlan make_plan) {
   auto call = FindOwnStreamCall(stream);
   if (!call.ok()) return call.TakeStatus();
-  if (Status may = RequireSignals(call->runtime); !may.ok()) return may;
+  if (Status may = RequireSharing(call->runtime.profile()); !may.ok()) return may;
+  if (!call->runtime.backend().reaches_device_memory())
+    return {Code::kFeatureNotSupport, "streams of this backend neither write nor await words of memory"};
   return SubmitPlan(call->target, make_plan(call->runtime.PlanContextOf(*call->target.context)));
 }
 

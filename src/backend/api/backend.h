@@ -73,8 +73,11 @@ class Backend {
   virtual SegmentStore& segment_store() = 0;
   /// Null where addresses and memory cannot be had apart.
   virtual VirtualMemory* virtual_memory() { return nullptr; }
-  /// Whether queues take gates, effects and reducing copies.
+  /// Whether queues take gates and effects.
   virtual bool has_signals() const { return false; }
+  /// Whether gates and effects may touch device memory, and queues take reducing copies: where devices are
+  /// the host's own work.
+  virtual bool reaches_device_memory() const { return false; }
 };
 
 }  // namespace sampan

@@ -37,6 +37,7 @@ class CudaBackend final : public Backend {
   MemorySource& pinned_memory() override { return *swept_pinned_; }
   HostRegistrar& host_registrar() override { return registrations_; }
   SegmentStore& segment_store() override { return *segments_; }
+  bool has_signals() const override { return true; }
 
  private:
   /// A GPU and what its devices share.

@@ -19,6 +19,9 @@ constexpr std::chrono::milliseconds kPollWithoutPause{2};
 constexpr std::chrono::microseconds kPollInterval{50};
 /// How often a wait with a time limit inside a stream is looked at.
 constexpr std::chrono::microseconds kHoldInterval{100};
+/// How often a queue before a gate is looked at, and how often whether the gate can still open.
+constexpr std::chrono::microseconds kGateInterval{20};
+constexpr std::chrono::milliseconds kGateCheckInterval{20};
 /// How often the GPU is asked whether it still works while a host task waits for it.
 constexpr std::chrono::milliseconds kLossInterval{10};
 
@@ -129,6 +132,14 @@ void CudaQueue::GoOn(Lock& lock) {
 void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t value) {
   if (std::holds_alternative<WaitTask>(task)) {
     held_ = Held::kByWait;
+    return;
+  }
+  if (std::holds_alternative<GateTask>(task)) {
+    held_ = Held::kByGate;
+    return;
+  }
+  if (std::holds_alternative<EffectTask>(task)) {
+    held_ = Held::kByEffect;
     return;
   }
   if (auto* host = std::get_if<HostTask>(&task)) return StartHost(lock, *host, value);
@@ -243,6 +254,56 @@ bool CudaQueue::WaitIsOver(Lock& lock, std::uint64_t value) {
   return true;
 }
 
+// ---- gates and effects: the host's work, when everything before them is over ----
+
+bool CudaQueue::StandsBefore(Lock& lock) {
+  Refresh(lock, handed_);
+  if (done() >= handed_) return true;
+  watch_.WakeAt(Clock::now() + kGateInterval, weak_from_this());
+  return false;
+}
+
+bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t value) {
+  // Copies: the task may be gone when the lock was let go.
+  const std::shared_ptr<Gate> gate = std::get<GateTask>(SlotOf(value)).gate;
+  const std::chrono::nanoseconds limit = std::get<GateTask>(SlotOf(value)).limit;
+  const bool here = StandsBefore(lock);
+  if (Discarded(value)) return true;
+  if (!here) return false;
+  const Deadline now = Clock::now();
+  if (gate_reached_ != value) {
+    gate_reached_ = value;
+    gate_deadline_ = limit.count() == 0 ? kNever : now + limit;
+    gate_check_ = now;
+  }
+  if (gate->TryPass()) return true;
+  if (now >= gate_check_) {
+    gate_check_ = now + kGateCheckInterval;
+    if (Status possible = gate->Check(); !possible.ok()) {
+      Fail(lock, value, std::move(possible));
+      return true;
+    }
+  }
+  if (now >= gate_deadline_) {
+    Fail(lock, value, gate->TimedOut());
+    return true;
+  }
+  watch_.WakeAt(std::min(gate_deadline_, now + kGateInterval), weak_from_this());
+  return false;
+}
+
+bool CudaQueue::EffectIsOver(Lock& lock, std::uint64_t value) {
+  const std::shared_ptr<Effect> effect = std::get<EffectTask>(SlotOf(value)).effect;
+  const bool here = StandsBefore(lock);
+  if (Discarded(value)) return true;
+  if (!here) return false;
+  lock.unlock();  // it may free memory, which the driver is told
+  Status applied = effect->Apply();
+  lock.lock();
+  if (!applied.ok() && !Discarded(value)) Fail(lock, value, std::move(applied));
+  return true;
+}
+
 // ---- host work ----
 
 void CudaQueue::StartHost(Lock& lock, HostTask& task, std::uint64_t value) {
@@ -294,7 +355,19 @@ void CudaQueue::OnHostDone(std::uint64_t value, Status status) noexcept {
 bool CudaQueue::HoldIsOver(Lock& lock) {
   const std::uint64_t value = handed_ + 1;
   if (Discarded(value)) return true;
-  return held_ == Held::kByHost ? HostIsOver(lock, value) : WaitIsOver(lock, value);
+  switch (held_) {
+    case Held::kNo:
+      break;
+    case Held::kByHost:
+      return HostIsOver(lock, value);
+    case Held::kByWait:
+      return WaitIsOver(lock, value);
+    case Held::kByGate:
+      return GateIsOver(lock, value);
+    case Held::kByEffect:
+      return EffectIsOver(lock, value);
+  }
+  return true;
 }
 
 bool CudaQueue::HostIsOver(Lock& lock, std::uint64_t value) {

@@ -77,7 +77,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
     std::uint64_t value;
     std::weak_ptr<CudaQueue> queue;
   };
-  enum class Held { kNo, kByHost, kByWait };
+  enum class Held { kNo, kByHost, kByWait, kByGate, kByEffect };
 
   CudaQueue(std::unique_ptr<TaskLauncher> launcher, QueueListener& listener, HoldWatch& watch,
             FaultPlan& faults);
@@ -91,6 +91,10 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   bool HoldIsOver(Lock& lock);
   bool HostIsOver(Lock& lock, std::uint64_t value);
   bool WaitIsOver(Lock& lock, std::uint64_t value);
+  bool GateIsOver(Lock& lock, std::uint64_t value);
+  bool EffectIsOver(Lock& lock, std::uint64_t value);
+  /// Whether everything before the task that holds the queue is over; otherwise looks again soon.
+  bool StandsBefore(Lock& lock);
   /// Goes on, or has the thread that is at it look again.
   void GoOn(Lock& lock);
   bool Discarded(std::uint64_t value) const { return value <= discard_to_.load(std::memory_order_acquire); }
@@ -138,10 +142,12 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   std::atomic<std::uint64_t> discard_to_{0};  // tasks up to here are dropped
   int waiting_threads_ = 0;                   // for changed_
   bool closed_ = false;
-  bool handing_ = false;     // a thread is in HandOver
-  bool look_again_ = false;  // it is to look at the reason to be held once more
-  bool retiring_ = false;    // a thread is in Retire
-  Held held_ = Held::kNo;    // by the task behind handed_
+  bool handing_ = false;            // a thread is in HandOver
+  bool look_again_ = false;         // it is to look at the reason to be held once more
+  bool retiring_ = false;           // a thread is in Retire
+  Held held_ = Held::kNo;           // by the task behind handed_
+  std::uint64_t gate_reached_ = 0;  // the gate that the queue stands before, or stood before last
+  Deadline gate_deadline_ = kNever, gate_check_ = kNever;
   std::deque<Marker> markers_;
   std::vector<Waiter> waiters_;
   bool host_in_driver_ = false;  // the host task that holds the queue waits for the stream
