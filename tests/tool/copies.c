@@ -48,10 +48,10 @@ static void Batch(size_t pieces, aclrtStream stream) {
 static void Round(char* pageable, aclrtStream in, aclrtStream out, aclrtEvent event) {
   static const size_t sizes[] = {64, 4096, 65536, MEBI};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i)
-    CHECK(aclrtMemcpyAsync(device, sizes[i], pinned, sizes[i], ACL_MEMCPY_HOST_TO_DEVICE, in));
+    CHECK(aclrtMemcpyAsync(device + 2 * MEBI, sizes[i], pinned, sizes[i], ACL_MEMCPY_HOST_TO_DEVICE, in));
   CHECK(aclrtRecordEvent(event, in));
   CHECK(aclrtStreamWaitEvent(out, event));
-  CHECK(aclrtMemcpyAsync(pinned + MEBI, MEBI, device, MEBI, ACL_MEMCPY_DEVICE_TO_HOST, out));
+  CHECK(aclrtMemcpyAsync(pinned + MEBI, MEBI, device + 2 * MEBI, MEBI, ACL_MEMCPY_DEVICE_TO_HOST, out));
   CHECK(aclrtMemcpy2dAsync(device, 1000, pinned, 2048, 999, 50, ACL_MEMCPY_HOST_TO_DEVICE, in));
   Batch(3, in);
   Batch(40, in);
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   CHECK(aclrtCreateStream(&out));
   CHECK(aclrtCreateEvent(&event));
   CHECK(aclrtMallocHost((void**)&pinned, 2 * MEBI));
-  CHECK(aclrtMalloc((void**)&device, 2 * MEBI, ACL_MEM_MALLOC_HUGE_FIRST));
+  CHECK(aclrtMalloc((void**)&device, 3 * MEBI, ACL_MEM_MALLOC_HUGE_FIRST));
   if (pageable == NULL || pthread_create(&thread, NULL, CopyOnDevice, &rounds) != 0) return 1;
   for (int i = 0; i < rounds; ++i) {
     Round(pageable, in, out, event);
