@@ -76,6 +76,8 @@ HcclResult CheckReduction(const char* function, const ReduceTask& reduce) {
   if (!ElementOf(reduce.type) || !OperationOf(reduce.operation))
     return refuse(HCCL_E_NOT_SUPPORT,
                   "integers of 8 to 64 bits, fp16, bf16, fp32 and fp64 can, by sum, prod, max and min");
+  if (reduce.count > INVALID_U64 / HcclDataTypeBytes(reduce.type))
+    return Fail(function, HCCL_E_PARA, Text("count ", reduce.count, " is more than there are addresses"));
   return HCCL_SUCCESS;
 }
 

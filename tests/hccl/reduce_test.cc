@@ -37,6 +37,8 @@ TEST_F(HcclReduceTest, ChecksInOrder) {
     EXPECT_HCCL(HCCL_E_PTR, call(dst.data(), nullptr, 0, bad, HCCL_REDUCE_PROD, no_stream));
     EXPECT_HCCL(HCCL_SUCCESS, call(dst.data(), src.data(), 0, bad, HCCL_REDUCE_PROD, no_stream));
     EXPECT_HCCL(HCCL_E_PTR, call(dst.data(), src.data(), 1, bad, HCCL_REDUCE_PROD, no_stream));
+    EXPECT_HCCL(HCCL_E_PARA,
+                call(dst.data(), src.data(), ~u64{0} / 2, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, stream()));
     const HcclResult refused = inlined ? HCCL_E_PARA : HCCL_E_NOT_SUPPORT;
     EXPECT_HCCL(refused, call(dst.data(), src.data(), 1, inlined ? bad : HCCL_DATA_TYPE_INT128,
                               HCCL_REDUCE_SUM, stream()));
