@@ -43,7 +43,7 @@ std::string LinkOf(const std::string& path) {
 /// The process's descriptor of its board; -1 when it has none, or none that may be seen.
 int FindBoard(std::int32_t process) {
   const std::string folder = FolderOf(process);
-  const std::string wanted = Text("/memfd:", ShareBoard::kFileName);
+  const std::string wanted = Text("/memfd:", ShareBoard::FileName(process), " ");  // "(deleted)" follows
   const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), ::closedir);
   if (open == nullptr) return -1;
   while (const dirent* entry = ::readdir(open.get())) {

@@ -134,7 +134,7 @@ Status ShareBoard::Open() {
                   Text("nothing can be shared with other processes: ", what, ": ", std::strerror(errno)));
   };
   if (file_ < 0) {
-    const int file = ::memfd_create(kFileName.data(), MFD_CLOEXEC);
+    const int file = ::memfd_create(FileName(::getpid()).c_str(), MFD_CLOEXEC);
     if (file < 0) return failure("memfd_create");
     if (::fchmod(file, S_IRUSR | S_IWUSR) != 0 || ::ftruncate(file, static_cast<off_t>(kBytes)) != 0) {
       Status refused = failure("a memory file");

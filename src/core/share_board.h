@@ -14,6 +14,7 @@
 
 #include "backend/api/gate.h"
 #include "base/status.h"
+#include "base/text.h"
 
 namespace sampan {
 
@@ -87,7 +88,8 @@ class ShareBoard {
   static constexpr std::uint32_t kCells = 1U << 17;
   static constexpr std::size_t kCellBytes = 512;
   /// By which others know the file among this process's descriptors.
-  static constexpr std::string_view kFileName = "sampan board";
+  /// The name of a process's own board. Those of others, which it has open as well, have other names.
+  static std::string FileName(std::int32_t process) { return Text("sampan board of ", process); }
 
   ShareBoard() = default;
   ~ShareBoard();

@@ -35,8 +35,10 @@ struct Transport::Call {
   const char* function;
 
   HcclResult CheckWhole() const {
-    return CheckWhole(
-        [&] { return Text("the link of rank ", link.local_rank, " to rank ", link.remote_rank); });
+    return CheckWhole([&] {
+      return Text("the link of rank ", link.local_rank, " to rank ", link.remote_rank, ", with notify ",
+                  NotifyOffset(link.signals[Link::kReady]->local.ptr()), " for its data,");
+    });
   }
   template <typename What>
   HcclResult CheckWhole(What what) const {

@@ -69,6 +69,16 @@ TEST(SharedMemory, OnlyProcessesOnTheListMayImport) {
   EXPECT_EQ(friendly.Do("import", key).code, ACL_ERROR_RT_PARAM_INVALID);
 }
 
+TEST(SharedMemory, WhoeverImportedFirstCanExportToo) {
+  Peer first, middle, last;
+  const std::string own = first.Get("alloc", kBytes);
+  middle.Get("import", first.Get("export", own, kBytes, 1));
+  const std::string theirs = middle.Get("alloc", kBytes);
+  middle.Get("fill", theirs, kBytes, 5);
+  const std::string imported = last.Get("import", middle.Get("export", theirs, kBytes, 1));
+  EXPECT_EQ(last.Get("check", imported, kBytes, 5), "same");
+}
+
 TEST(SharedMemory, StaleAndGuessedKeysAreRefused) {
   Peer importer;
   std::string key, physical_number;
