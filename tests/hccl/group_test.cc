@@ -175,6 +175,7 @@ TEST(GroupTest, LeavingIsNoFailureUntilOthersNeedTheRank) {
 TEST(GroupTest, AnExchangeThatSomebodyMissesEnds) {
   RankGroupConfig config = GroupOf(2);
   config.timeout = milliseconds(500);
+  config.rank = 0;
   std::atomic<bool> done{false};
   std::thread other([&] {
     std::shared_ptr<RankGroup> group;
@@ -188,7 +189,6 @@ TEST(GroupTest, AnExchangeThatSomebodyMissesEnds) {
     EXPECT_NE(reason.find("rank 0 waited 500 ms"), std::string::npos) << reason;
   });
   std::shared_ptr<RankGroup> group;
-  config.rank = 0;
   EXPECT_HCCL(HCCL_SUCCESS, RankGroup::Join(config, group));
   EXPECT_HCCL(HCCL_E_TIMEOUT, group->Barrier());
   std::this_thread::sleep_for(milliseconds(100));
