@@ -17,7 +17,9 @@ namespace sampan::emulated {
 /// Thread-safe; may outlive its queue. Advancing costs one store and one load while nobody waits.
 class EmulatedTimeline final : public Timeline {
  public:
-  explicit EmulatedTimeline(QueueScheduler& scheduler) : scheduler_(scheduler) {}
+  explicit EmulatedTimeline(QueueScheduler& scheduler) : scheduler_(scheduler) {
+    host_waits_.reserve(kFewHostWaits);  // so that a submitter that waits for room allocates nothing
+  }
 
   bool Reached(std::uint64_t value) override;
   bool Passed(std::uint64_t value) override { return this->value() >= value; }
@@ -37,6 +39,7 @@ class EmulatedTimeline final : public Timeline {
 
  private:
   static constexpr std::uint64_t kNobody = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::size_t kFewHostWaits = 8;
   struct Waiter {
     std::uint64_t value;
     std::weak_ptr<EmulatedQueue> queue;
