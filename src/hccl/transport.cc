@@ -60,7 +60,13 @@ struct Transport::Call {
           result != HCCL_SUCCESS)
         return result;
       const SignalRecord record{link.remote_world, link.remote_world, INVALID_U64, INVALID_VALUE_STAGE};
-      return dispatcher.Submit(TaskFor(stream, begin, PostTask{signal.remote.ptr(), record, signal.posted}));
+      const HcclResult result =
+          dispatcher.Submit(TaskFor(stream, begin, PostTask{signal.remote.ptr(), record, signal.posted}));
+      if (result != HCCL_E_RUNTIME) return result;
+      // The runtime knows the handle only; a rank of this process that left has taken its notify along.
+      return Fail(function, result,
+                  Text("notify ", signal.posted->Describe(), " cannot be recorded: rank ", link.remote_rank,
+                       " has left, or the stream is of no use"));
     });
   }
 

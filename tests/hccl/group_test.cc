@@ -172,6 +172,26 @@ TEST(GroupTest, LeavingIsNoFailureUntilOthersNeedTheRank) {
   });
 }
 
+TEST(GroupTest, APostToARankThatLeftNamesIt) {
+  std::atomic<bool> left{false};
+  RunRanks(2, [&](RankWorld& world) {
+    hccl::MachinePara para;
+    hccl::DeviceMem memory = hccl::DeviceMem::alloc(64);
+    para.inputMem = para.outputMem = memory;
+    world.Connect(para);
+    if (world.rank == 1) {
+      world.links.clear();
+      left.store(true);
+      return;
+    }
+    while (!left.load())
+      std::this_thread::sleep_for(milliseconds(1));
+    EXPECT_HCCL(HCCL_E_RUNTIME, world.links[1]->TxAck(world.stream));
+    EXPECT_TRUE(MessageHas("rank 1 has left"));
+    EXPECT_TRUE(MessageHas("from rank 0 to rank 1"));
+  });
+}
+
 TEST(GroupTest, AnExchangeThatSomebodyMissesEnds) {
   RankGroupConfig config = GroupOf(2);
   config.timeout = milliseconds(500);
