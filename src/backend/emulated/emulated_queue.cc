@@ -45,7 +45,7 @@ EmulatedQueue::EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, QueueL
 }
 
 EmulatedQueue::~EmulatedQueue() {
-  for (std::uint64_t value = done_ + 1; value <= tail_.load(); ++value)
+  for (std::uint64_t value = timeline_->value() + 1; value <= tail_.load(); ++value)
     std::destroy_at(&SlotOf(value));
   ::operator delete(slots_);
 }
@@ -94,8 +94,6 @@ bool EmulatedQueue::TryCopyAtOnce(const Segment& segment) {
 }
 
 void EmulatedQueue::PassAtOnce(std::uint64_t value) {
-  done_ = value;
-  seen_tail_ = value;
   timeline_->AdvanceBeforeSubmission(value);
   tail_.store(value, std::memory_order_release);
 }
@@ -110,7 +108,11 @@ Result<std::uint64_t> EmulatedQueue::TryAppend(Task& task, bool& first) {
   std::construct_at(&SlotOf(tail + 1), std::move(task));
   tail_.store(tail + 1, std::memory_order_release);
   first = state_.load(std::memory_order_relaxed) == kIdle;
-  if (first) state_.store(kScheduled, std::memory_order_relaxed);
+  if (first) {
+    done_ = tail;  // tasks that were executed at once are not counted one by one
+    seen_tail_ = tail;
+    state_.store(kScheduled, std::memory_order_relaxed);
+  }
   return tail + 1;
 }
 

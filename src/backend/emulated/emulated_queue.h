@@ -113,7 +113,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::uint64_t seen_done_ = 0;         // under the lock: tasks known to be over
   std::atomic<std::uint64_t> tail_{0};  // tasks submitted
 
-  // Belongs to whoever has the turn.
+  // Belongs to whoever has the turn; means nothing while the queue is idle.
   alignas(kCacheLineBytes) std::uint64_t done_ = 0;  // tasks over
   std::uint64_t seen_tail_ = 0;                      // tasks known to be submitted
   std::uint64_t next_ticket_ = kFirstTicket;
