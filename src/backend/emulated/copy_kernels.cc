@@ -171,7 +171,7 @@ void PackRows(const Rows& rows) {
       begin = kLineBytes;
     }
     const std::size_t whole = end - end % kLineBytes;
-    kernels.copy(line + begin, stage.data() + begin, (whole - begin) / kLineBytes);
+    kernels.copy_piece(line + begin, stage.data() + begin, (whole - begin) / kLineBytes, stage.data());
     std::memcpy(stage.data(), stage.data() + whole, kLineBytes);
     line += whole;
     end -= whole;
@@ -184,13 +184,7 @@ void PackRows(const Rows& rows) {
 // For a destination without gaps that is made of whole lines: streams the rows as they are.
 void StreamRows(const Rows& rows) {
   const LineKernels& kernels = ActiveLineKernels();
-  const RowPrefetch prefetch(rows.src, rows.src_pitch, rows.width, rows.height);
-  const std::byte* src = rows.src;
-  std::byte* dst = rows.dst;
-  for (std::size_t left = rows.height; left > 0; --left, src += rows.src_pitch, dst += rows.width) {
-    prefetch(src);
-    kernels.copy(dst, src, rows.width / kLineBytes);
-  }
+  kernels.copy_rows(rows.dst, rows.src, rows.width / kLineBytes, rows.src_pitch, rows.height);
   kernels.publish();
 }
 

@@ -1,6 +1,7 @@
 // Line kernels for AVX-512 and AVX2, plain C++ for every other processor, with the choice between them.
 #include "backend/emulated/line_kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -24,6 +25,12 @@ void CopyPiecePlain(std::byte* dst, const std::byte* src, std::size_t lines,
   }
 }
 
+void CopyRowsPlain(std::byte* dst, const std::byte* src, std::size_t lines, std::size_t src_pitch,
+                   std::size_t height) noexcept {
+  for (; height > 0; --height, src += src_pitch, dst += lines * kLineBytes)
+    std::memmove(dst, src, lines * kLineBytes);
+}
+
 void FillPlain(std::byte* dst, std::uint32_t pattern32, std::size_t lines) noexcept {
   std::array<std::uint32_t, kLineBytes / sizeof(pattern32)> line;
   line.fill(pattern32);
@@ -34,12 +41,15 @@ void FillPlain(std::byte* dst, std::uint32_t pattern32, std::size_t lines) noexc
 
 void PublishPlain() noexcept {}  // ordinary stores need nothing
 
-constexpr LineKernels kPlainKernels{CopyPlain, CopyPiecePlain, FillPlain, PublishPlain};
+constexpr LineKernels kPlainKernels{CopyPlain, CopyPiecePlain, CopyRowsPlain, FillPlain, PublishPlain};
 
 #if defined(__x86_64__)
 
 // How far a long run reads ahead of itself: as good anywhere between 1 and 4 KiB.
 constexpr std::size_t kReadAheadBytes = 2048;
+
+// How many rows ahead a row's lines are brought near: 16 are nearly as good, 8 are not.
+constexpr std::size_t kRowsAhead = 32;
 
 // Where a prefetch puts a line. A run brings its own next lines to L1. A piece brings those of a later piece
 // to L2: L1 holds no more than eight lines that lie multiples of 4 KiB apart, as the lines of pieces often
@@ -57,6 +67,12 @@ SAMPAN_AVX512 void CopyLinesAvx512(std::byte* dst, const std::byte* src, std::si
     __builtin_prefetch(upcoming + at, 0, kNearness);
     _mm512_stream_si512(reinterpret_cast<__m512i*>(dst + at), _mm512_loadu_si512(src + at));
   }
+}
+
+SAMPAN_AVX512 void CopyRowsAvx512(std::byte* dst, const std::byte* src, std::size_t lines,
+                                  std::size_t src_pitch, std::size_t height) noexcept {
+  for (; height > 0; --height, src += src_pitch, dst += lines * kLineBytes)
+    CopyLinesAvx512<kToL2>(dst, src, lines, src + std::min(kRowsAhead, height - 1) * src_pitch);
 }
 
 SAMPAN_AVX512 void CopyAvx512(std::byte* dst, const std::byte* src, std::size_t lines) noexcept {
@@ -85,6 +101,12 @@ SAMPAN_AVX2 void CopyLinesAvx2(std::byte* dst, const std::byte* src, std::size_t
   }
 }
 
+SAMPAN_AVX2 void CopyRowsAvx2(std::byte* dst, const std::byte* src, std::size_t lines, std::size_t src_pitch,
+                              std::size_t height) noexcept {
+  for (; height > 0; --height, src += src_pitch, dst += lines * kLineBytes)
+    CopyLinesAvx2<kToL2>(dst, src, lines, src + std::min(kRowsAhead, height - 1) * src_pitch);
+}
+
 SAMPAN_AVX2 void CopyAvx2(std::byte* dst, const std::byte* src, std::size_t lines) noexcept {
   CopyLinesAvx2<kToL1>(dst, src, lines, src + kReadAheadBytes);
 }
@@ -102,8 +124,9 @@ void PublishStreamed() noexcept {
   _mm_sfence();
 }
 
-constexpr LineKernels kAvx512Kernels{CopyAvx512, CopyLinesAvx512<kToL2>, FillAvx512, PublishStreamed};
-constexpr LineKernels kAvx2Kernels{CopyAvx2, CopyLinesAvx2<kToL2>, FillAvx2, PublishStreamed};
+constexpr LineKernels kAvx512Kernels{CopyAvx512, CopyLinesAvx512<kToL2>, CopyRowsAvx512, FillAvx512,
+                                     PublishStreamed};
+constexpr LineKernels kAvx2Kernels{CopyAvx2, CopyLinesAvx2<kToL2>, CopyRowsAvx2, FillAvx2, PublishStreamed};
 
 #endif  // __x86_64__
 

@@ -19,6 +19,9 @@ struct LineKernels {
   // For pieces: while `lines` lines are copied, as many are brought near from `upcoming`, which is read next.
   void (*copy_piece)(std::byte* dst, const std::byte* src, std::size_t lines,
                      const std::byte* upcoming) noexcept;
+  // For rows `src_pitch` apart into one run: brings those near that come later.
+  void (*copy_rows)(std::byte* dst, const std::byte* src, std::size_t lines, std::size_t src_pitch,
+                    std::size_t height) noexcept;
   // Repeats the four bytes of `pattern32`.
   void (*fill)(std::byte* dst, std::uint32_t pattern32, std::size_t lines) noexcept;
   void (*publish)() noexcept;
