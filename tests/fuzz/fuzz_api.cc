@@ -14,13 +14,6 @@ namespace {
 constexpr int kMostCalls = 120;
 constexpr std::size_t kUntouched = 0x5EED;
 
-/// 0 is success, everything else a documented family; and there is a message to it.
-void Judge(aclError code) {
-  if (code == ACL_SUCCESS) return;
-  if (code < 100000 || code > 507999) Violation("a code of no family", code);
-  if (aclGetRecentErrMsg() == nullptr) Violation("an error without a message", code);
-}
-
 aclrtMemcpyKind PickKind(Input& input) {
   return static_cast<aclrtMemcpyKind>(static_cast<int>(input.Below(11)) - 1);
 }
@@ -278,10 +271,29 @@ void UseDevice(World& world, Input& input) {
   }
 }
 
+void Share(World& world, Input& input) {
+  switch (input.Below(8)) {
+    case 0:
+    case 1:
+      return world.sharing.UsePool(world, input);
+    case 2:
+      return world.sharing.UseNotify(world, input);
+    case 3:
+      return world.sharing.UseWord(world, input);
+    case 4:
+    case 5:
+      return world.sharing.UseAddresses(world, input);
+    case 6:
+      return world.sharing.UsePhysical(input);
+    default:
+      return world.sharing.UseKey(world, input);
+  }
+}
+
 using Step = void (*)(World&, Input&);
-constexpr Step kSteps[] = {Copy,     Copy,      Copy,           CopyRows,       CopyBatch, CopyBatch,
+constexpr Step kSteps[] = {Copy,     Copy,      Share,          CopyRows,       CopyBatch, Share,
                            Fill,     UseMemory, CopyIndirectly, CopyIndirectly, UseStream, UseStream,
-                           UseEvent, UseEvent,  UseDevice,      UseMemory};
+                           UseEvent, UseEvent,  UseDevice,      Share};
 
 }  // namespace
 }  // namespace sampan::fuzz

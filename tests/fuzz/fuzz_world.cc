@@ -28,6 +28,12 @@ void Violation(const char* what, long long value) {
   std::abort();
 }
 
+void Judge(aclError code) {
+  if (code == ACL_SUCCESS) return;
+  if (code < 100000 || code > 507999) Violation("a code of no family", code);
+  if (aclGetRecentErrMsg() == nullptr) Violation("an error without a message", code);
+}
+
 World::World() : heap_(kLargestBuffer) {
   for (int device = kDevices - 1; device >= 0; --device)
     Require(aclrtSetDevice(device), "aclrtSetDevice");
@@ -46,6 +52,7 @@ World::World() : heap_(kLargestBuffer) {
 
 World::~World() {
   aclrtSetDevice(0);
+  sharing.End();
   if (reset_devices) {
     for (int device = 0; device < kDevices; ++device)
       aclrtResetDeviceForce(device);
@@ -190,6 +197,7 @@ Argument World::PickPointer(Input& input) {
     return {reinterpret_cast<void*>(kWild[input.Below(std::size(kWild))])};
   }
   if (choice == 2) return {static_cast<std::uint8_t*>(table) + input.Below(4) * 64};
+  if (choice == 3) return {sharing.PickAddress(input)};
   const Buffer& buffer = PickBuffer(input);
   if (buffer.state == Buffer::State::kNever) return {};
   // Up to the end of its last page: what lies behind is somebody else's.

@@ -9,6 +9,7 @@
 
 #include "acl/acl.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/fuzz_sharing.h"
 
 namespace sampan::fuzz {
 
@@ -61,6 +62,7 @@ class World {
   std::array<bool, kHandles> stream_live{}, event_live{};
   void* table = nullptr;  ///< descriptors and pointer cells, on device 0
   bool reset_devices = false;
+  Sharing sharing;
 
  private:
   struct Bystander {
@@ -85,5 +87,7 @@ class World {
 
 /// Stops the process with a reason that the fuzzer reports.
 [[noreturn]] void Violation(const char* what, long long value = 0);
+/// 0 is success, everything else a documented family; and there is a message to it.
+void Judge(aclError code);
 
 }  // namespace sampan::fuzz
