@@ -4,11 +4,17 @@
 # other settings.
 find_package(GTest REQUIRED)
 
+# The library is what is optimised, and watched for undefined behaviour; the tests themselves should be built soon.
+set(SAMPAN_TEST_FLAGS -O0 -g1)
+if(SAMPAN_SANITIZE MATCHES "undefined")
+  list(APPEND SAMPAN_TEST_FLAGS -fno-sanitize=undefined)
+endif()
+
 # What every test includes, compiled once. A program like the tests, because they share its flags.
 file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cc "int main() {}\n")
 add_executable(sampan_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cc)
 target_include_directories(sampan_test_headers PRIVATE ${PROJECT_SOURCE_DIR}/include)
-target_compile_options(sampan_test_headers PRIVATE -O1 -g1)
+target_compile_options(sampan_test_headers PRIVATE ${SAMPAN_TEST_FLAGS})
 target_link_libraries(sampan_test_headers PRIVATE sampan_settings GTest::gtest)
 target_precompile_headers(sampan_test_headers PRIVATE <gtest/gtest.h> <acl/acl.h>)
 
