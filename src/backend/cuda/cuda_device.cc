@@ -6,14 +6,11 @@
 #include <utility>
 
 #include "backend/api/task_memory.h"
+#include "backend/cuda/copy_ends.h"
 #include "trace/trace.h"
 
 namespace sampan::cuda {
 namespace {
-
-bool OnDevice(const AllocationUse& use) {
-  return use && use->facts.place.on_device();
-}
 
 /// Fills on the host's side are the host's own work.
 void FillHost(const FillTask& task) {
@@ -109,7 +106,7 @@ Status CudaDevice::RunOnLane(Task& task) {
       parts_.gpu.Check(parts_.gpu.driver().StreamSynchronize(lane->launcher->stream()), "waiting for a copy");
   if (status.ok()) status = std::move(waited);
   if (parts_.gpu.lost()) return parts_.gpu.LostStatus();
-  std::vector<TaskLauncher::DeviceFailure> failures;
+  std::vector<DeviceFailure> failures;
   lane->launcher->Retire(value, failures);
   if (status.ok() && !failures.empty()) status = std::move(failures.front().status);
   const std::lock_guard lock(mutex_);

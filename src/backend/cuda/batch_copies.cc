@@ -1,0 +1,215 @@
+// Copies batches on a CUDA stream, on the path that is fastest for them.
+#include "backend/cuda/batch_copies.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "backend/cuda/copy_ends.h"
+#include "backend/cuda/kernel_shape.h"
+#include "backend/cuda/path_note.h"
+
+namespace sampan::cuda {
+namespace {
+
+/// Pieces of a kernel: short enough to spread over the threads, long enough to be worth a descriptor.
+constexpr std::size_t kLeastPieceBytes = std::size_t{4} << 10;
+constexpr std::size_t kMostPieceBytes = std::size_t{64} << 10;
+constexpr std::size_t kPiecesPerTeam = 4;
+/// What a block of the kernel for few pieces copies, where there are enough blocks; and how much longer than
+/// the mean a piece may be.
+constexpr std::size_t kFewBlockBytes = kThreadsPerBlock * kVectorBytes;
+constexpr std::size_t kMostFewImbalance = 4;
+
+static_assert(sizeof(PieceArgument) == sizeof(Segment));
+
+/// A batch has one direction: that of its first entry.
+Direction DirectionOfBatch(const BatchTask::Content& content) {
+  const auto on_device = [&](const void* pointer) {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    const auto use = std::find_if(content.memory.begin(), content.memory.end(),
+                                  [&](const AllocationUse& each) { return each->Contains(address); });
+    return use != content.memory.end() && OnDevice(*use);
+  };
+  const Segment& first = content.segments.front();
+  return DirectionOf(on_device(first.dst), on_device(first.src));
+}
+
+/// Calls `each(segment)` for the segments of a batch, those that continue the one before joined with it.
+template <typename Each>
+Status ForJoined(std::span<const Segment> segments, Each each) {
+  Segment joined = segments.front();
+  for (const Segment& next : segments.subspan(1)) {
+    if (next.dst == joined.dst + joined.bytes && next.src == joined.src + joined.bytes) {
+      joined.bytes += next.bytes;
+      continue;
+    }
+    if (Status status = each(joined); !status.ok()) return status;
+    joined = next;
+  }
+  return each(joined);
+}
+
+std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
+  const std::size_t teams = std::size_t{blocks} * (kThreadsPerBlock >> kMostTeamBits);
+  const std::size_t share = bytes / (teams * kPiecesPerTeam) / kVectorBytes * kVectorBytes;
+  return std::clamp(share, kLeastPieceBytes, kMostPieceBytes);
+}
+
+/// Cuts long segments; gives the number of pieces.
+std::size_t CutSegments(std::span<const Segment> segments, std::size_t piece_bytes, PieceArgument* pieces) {
+  std::size_t count = 0;
+  for (const Segment& segment : segments) {
+    for (std::size_t done = 0; done < segment.bytes; done += piece_bytes) {
+      pieces[count++] = {AddressOf(segment.dst) + done, AddressOf(segment.src) + done,
+                         std::min(piece_bytes, segment.bytes - done)};
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+BatchCopies::~BatchCopies() {
+  if (stream_.gpu().lost()) return;  // it all went with the context
+  const ContextScope scope(stream_.gpu());
+  for (const CuEvent event : {side_begin_, side_end_}) {
+    if (event != nullptr) stream_.driver().EventDestroy(event);
+  }
+  if (side_stream_ != nullptr) stream_.driver().StreamDestroy(side_stream_);
+}
+
+std::uint64_t BatchCopies::BusyUntil(const BatchTask::Content& content) const {
+  if (content.captured != nullptr) return stream_.BusyUntil(content.bytes);
+  const PieceShape shape = ShapeOf(content);
+  if (content.longest <= shape.bytes) return 0;
+  return stream_.BusyUntil(shape.MostPieces(content) * sizeof(PieceArgument));
+}
+
+Status BatchCopies::Launch(const BatchTask::Content& content, std::uint64_t value) {
+  if (content.captured != nullptr) return CopyCaptured(content, value);
+  const Direction direction = DirectionOfBatch(content);
+  PathChoice choice = stream_.site().paths.ForBatch(direction, content.segments.size(), content.bytes);
+  if (choice.path == CopyPath::kBatchCall && stream_.driver().CopyBatch == nullptr)
+    choice = {CopyPath::kEngine, "the driver has no batch call"};
+  if (content.pageable) choice = {CopyPath::kEngine, "a kernel cannot touch pageable memory"};
+  NotePath(direction, choice, "a batch of ", content.segments.size(), " entries, ", content.bytes, " bytes");
+  switch (choice.path) {
+    case CopyPath::kEngine:
+      break;
+    case CopyPath::kBatchCall:
+      return CopyByBatchCall(content);
+    case CopyPath::kKernel:
+      return CopyByKernel(content, value);
+  }
+  return CopySegments(content, direction);
+}
+
+Status BatchCopies::CopySegments(const BatchTask::Content& content, Direction direction) {
+  return ForJoined(content.segments.all(),
+                   [&](const Segment& segment) { return stream_.Copy(segment, direction, true); });
+}
+
+Status BatchCopies::CopyByBatchCall(const BatchTask::Content& content) {
+  batch_dsts_.clear();
+  batch_srcs_.clear();
+  batch_sizes_.clear();
+  static_cast<void>(ForJoined(content.segments.all(), [&](const Segment& segment) -> Status {
+    batch_dsts_.push_back(AddressOf(segment.dst));
+    batch_srcs_.push_back(AddressOf(segment.src));
+    batch_sizes_.push_back(segment.bytes);
+    return {};
+  }));
+  const std::size_t entries = batch_sizes_.size();
+  if (!stream_.site().paths.BatchCallTwice(entries, content.bytes))
+    return CallBatch(0, entries, stream_.get());
+  // Two engines share the work: each loses time between its entries.
+  const Driver& driver = stream_.driver();
+  if (Status made = MakeSideStream(); !made.ok()) return made;
+  CuResult result = driver.EventRecord(side_begin_, stream_.get());
+  if (result == cu::kSuccess) result = driver.StreamWaitEvent(side_stream_, side_begin_, 0);
+  if (result != cu::kSuccess) return stream_.gpu().Check(result, "dividing a batch");
+  Status status = CallBatch(0, entries / 2, side_stream_);
+  if (status.ok()) status = CallBatch(entries / 2, entries, stream_.get());
+  // Also after a failure: part of it may be under way.
+  result = driver.EventRecord(side_end_, side_stream_);
+  if (result == cu::kSuccess) result = driver.StreamWaitEvent(stream_.get(), side_end_, 0);
+  return status.ok() ? stream_.gpu().Check(result, "dividing a batch") : std::move(status);
+}
+
+Status BatchCopies::CallBatch(std::size_t begin, std::size_t end, CuStream stream) {
+  CuBatchAttributes attributes;
+  std::size_t first = 0;
+  std::size_t failed = 0;
+  return stream_.gpu().Check(
+      stream_.driver().CopyBatch(batch_dsts_.data() + begin, batch_srcs_.data() + begin,
+                                 batch_sizes_.data() + begin, end - begin, &attributes, &first, 1, &failed,
+                                 stream),
+      "cuMemcpyBatchAsync");
+}
+
+Status BatchCopies::MakeSideStream() {
+  if (side_stream_ != nullptr) return {};
+  const Driver& driver = stream_.driver();
+  CuResult made = cu::kSuccess;
+  for (CuEvent* const event : {&side_begin_, &side_end_}) {
+    if (*event == nullptr && made == cu::kSuccess) made = driver.EventCreate(event, cu::kEventWithoutTime);
+  }
+  if (made == cu::kSuccess) made = driver.StreamCreate(&side_stream_, cu::kStreamNonBlocking, 0);
+  return stream_.gpu().Check(made, "a second stream for a batch");
+}
+
+PieceShape BatchCopies::ShapeOf(const BatchTask::Content& content) const {
+  const unsigned blocks =
+      stream_.site().paths.BlocksForPieces(content.segments.size() + content.bytes / kLeastPieceBytes);
+  return {blocks, PieceBytesFor(content.bytes, blocks)};
+}
+
+Status BatchCopies::CopyFew(const BatchTask::Content& content) {
+  const auto count = static_cast<unsigned>(content.segments.size());
+  const unsigned most_each = std::max(stream_.site().paths.BlocksForPieces(SIZE_MAX) / count, 1U);
+  const auto wanted_each = static_cast<unsigned>(DivideUp(content.longest, kFewBlockBytes));
+  FewArgument argument;
+  argument.blocks_each = std::min(wanted_each, most_each);
+  std::memcpy(argument.pieces, content.segments.all().data(), content.segments.all().size_bytes());
+  std::array<void*, 1> arguments = {&argument};
+  return stream_.Launch(stream_.gpu().kernels().few, count * static_cast<unsigned>(argument.blocks_each),
+                        arguments);
+}
+
+Status BatchCopies::CopyByKernel(const BatchTask::Content& content, std::uint64_t value) {
+  // Where one is much longer than the others its blocks would be alone with it for most of the time.
+  if (content.segments.size() <= kMostFewPieces &&
+      content.longest * content.segments.size() <= kMostFewImbalance * content.bytes)
+    return CopyFew(content);
+  const PieceShape shape = ShapeOf(content);
+  unsigned team_bits = TeamBitsFor(std::min(shape.bytes, content.bytes / content.segments.size()));
+  CuAddress first = AddressOf(content.segments.all().data());
+  auto count = static_cast<unsigned>(content.segments.size());
+  if (content.longest > shape.bytes) {
+    auto memory = stream_.TakePinned(shape.MostPieces(content) * sizeof(PieceArgument), value);
+    if (!memory.ok()) return memory.TakeStatus();
+    count = static_cast<unsigned>(
+        CutSegments(content.segments.all(), shape.bytes, reinterpret_cast<PieceArgument*>(*memory)));
+    first = AddressOf(*memory);
+  }
+  std::array<void*, 3> arguments = {&first, &count, &team_bits};
+  return stream_.Launch(stream_.gpu().kernels().pieces, shape.blocks, arguments);
+}
+
+Status BatchCopies::CopyCaptured(const BatchTask::Content& content, std::uint64_t value) {
+  auto memory = stream_.TakePinned(content.bytes, value);
+  if (!memory.ok()) return memory.TakeStatus();
+  std::memcpy(*memory, content.captured.get(), content.bytes);
+  for (const Segment& segment : content.segments.all()) {
+    const std::byte* const source = *memory + (segment.src - content.captured.get());
+    if (Status copied = stream_.Copy({segment.dst, source, segment.bytes}, DirectionOfBatch(content), true);
+        !copied.ok())
+      return copied;
+  }
+  return {};
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,56 @@
+// Copies batches on a CUDA stream, on the path that is fastest for them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend/api/task.h"
+#include "backend/cuda/cuda_stream.h"
+
+namespace sampan::cuda {
+
+/// How a kernel takes a batch: by so many blocks, in pieces of at most so many bytes. Segments that are no
+/// longer are pieces as they are.
+struct PieceShape {
+  unsigned blocks;
+  std::size_t bytes;
+
+  std::size_t MostPieces(const BatchTask::Content& content) const {
+    return content.segments.size() + content.bytes / bytes;
+  }
+};
+
+/// As thread-safe as its stream, which outlives it.
+class BatchCopies {
+ public:
+  explicit BatchCopies(CudaStream& stream) : stream_(stream) {}
+  ~BatchCopies();
+  BatchCopies(const BatchCopies&) = delete;
+  BatchCopies& operator=(const BatchCopies&) = delete;
+
+  /// The value that has to be over before the batch can be launched; 0 when it can be now.
+  std::uint64_t BusyUntil(const BatchTask::Content& content) const;
+  /// Its memory is live.
+  Status Launch(const BatchTask::Content& content, std::uint64_t value);
+
+ private:
+  Status CopySegments(const BatchTask::Content& content, Direction direction);
+  Status CopyByBatchCall(const BatchTask::Content& content);
+  /// The entries [begin, end) of the arrays below.
+  Status CallBatch(std::size_t begin, std::size_t end, CuStream stream);
+  Status MakeSideStream();
+  Status CopyFew(const BatchTask::Content& content);
+  PieceShape ShapeOf(const BatchTask::Content& content) const;
+  Status CopyByKernel(const BatchTask::Content& content, std::uint64_t value);
+  Status CopyCaptured(const BatchTask::Content& content, std::uint64_t value);
+
+  CudaStream& stream_;
+  // Arguments of the driver's batch call, kept for their memory.
+  std::vector<CuAddress> batch_dsts_, batch_srcs_;
+  std::vector<std::size_t> batch_sizes_;
+  // A second stream for half of a batch, and the events that tie it to the first; made at the first use.
+  CuStream side_stream_ = nullptr;
+  CuEvent side_begin_ = nullptr, side_end_ = nullptr;
+};
+
+}  // namespace sampan::cuda

@@ -1,0 +1,33 @@
+// Where the ends of a copy lie, as the driver and the choice of paths want to know it.
+#pragma once
+
+#include <cstddef>
+
+#include "backend/api/allocation.h"
+#include "backend/cuda/copy_path.h"
+#include "backend/cuda/driver.h"
+
+namespace sampan::cuda {
+
+inline CuAddress AddressOf(const void* pointer) {
+  return reinterpret_cast<CuAddress>(pointer);
+}
+
+inline bool OnDevice(const AllocationUse& use) {
+  return use && use->facts.place.on_device();
+}
+
+inline Direction DirectionOf(bool dst_on_device, bool src_on_device) {
+  if (src_on_device) return dst_on_device ? Direction::kDeviceToDevice : Direction::kDeviceToHost;
+  return dst_on_device ? Direction::kHostToDevice : Direction::kHostToHost;
+}
+
+inline bool OneDevice(const AllocationUse& dst, const AllocationUse& src) {
+  return OnDevice(dst) && OnDevice(src) && dst->facts.place == src->facts.place;
+}
+
+inline std::size_t DivideUp(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit;
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,70 @@
+// A CUDA stream, and the pinned memory that what is launched there needs until it is over.
+#include "backend/cuda/cuda_stream.h"
+
+#include "backend/cuda/copy_ends.h"
+#include "backend/cuda/kernels/kernel_arguments.h"
+
+namespace sampan::cuda {
+
+CudaStream::CudaStream(const LaunchSite& site, CuStream stream)
+    : site_(site), stream_(stream), ring_(site.pinned_memory) {}
+
+Result<std::unique_ptr<CudaStream>> CudaStream::Create(const LaunchSite& site) {
+  const ContextScope scope(site.gpu);
+  CuStream stream = nullptr;
+  const CuResult made = site.gpu.driver().StreamCreate(&stream, cu::kStreamNonBlocking, 0);
+  if (Status checked = site.gpu.Check(made, "cuStreamCreate"); !checked.ok()) return checked;
+  return std::unique_ptr<CudaStream>(new CudaStream(site, stream));
+}
+
+CudaStream::~CudaStream() {
+  Abandon();
+  if (site_.gpu.lost()) return;  // it went with the context
+  const ContextScope scope(site_.gpu);
+  driver().StreamDestroy(stream_);
+}
+
+Status CudaStream::Copy(const Segment& segment, Direction direction, bool one_device) {
+  const auto [dst, src, bytes] = segment;
+  switch (direction) {
+    case Direction::kHostToDevice:
+      return site_.gpu.Check(driver().CopyHostToDevice(AddressOf(dst), src, bytes, stream_),
+                             "cuMemcpyHtoDAsync");
+    case Direction::kDeviceToHost:
+      return site_.gpu.Check(driver().CopyDeviceToHost(dst, AddressOf(src), bytes, stream_),
+                             "cuMemcpyDtoHAsync");
+    case Direction::kDeviceToDevice:
+      if (!one_device) break;
+      return site_.gpu.Check(driver().CopyDeviceToDevice(AddressOf(dst), AddressOf(src), bytes, stream_),
+                             "cuMemcpyDtoDAsync");
+    case Direction::kHostToHost:
+      break;
+  }
+  return site_.gpu.Check(driver().CopyAny(AddressOf(dst), AddressOf(src), bytes, stream_), "cuMemcpyAsync");
+}
+
+Status CudaStream::Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments) {
+  return site_.gpu.Check(driver().LaunchKernel(kernel, blocks, 1, 1, kThreadsPerBlock, 1, 1, 0, stream_,
+                                               arguments.data(), nullptr),
+                         "cuLaunchKernel");
+}
+
+std::uint64_t CudaStream::BusyUntil(std::size_t bytes) const {
+  return bytes <= PinnedRing::kBytes ? ring_.BusyUntil(bytes) : 0;
+}
+
+Result<std::byte*> CudaStream::TakePinned(std::size_t bytes, std::uint64_t value) {
+  if (bytes <= PinnedRing::kBytes && ring_.BusyUntil(bytes) == 0) return ring_.Take(bytes, value);
+  auto block = site_.pinned_memory.Allocate(bytes, Pages::kBySize);
+  if (!block.ok()) return block.TakeStatus();
+  own_blocks_.push_back({value, *block});
+  return reinterpret_cast<std::byte*>(block->address);
+}
+
+void CudaStream::Retire(std::uint64_t done) {
+  for (; !own_blocks_.empty() && own_blocks_.front().value <= done; own_blocks_.pop_front())
+    site_.pinned_memory.Free(own_blocks_.front().memory);
+  ring_.Retire(done);
+}
+
+}  // namespace sampan::cuda

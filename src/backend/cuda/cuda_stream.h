@@ -1,0 +1,65 @@
+// A CUDA stream, and the pinned memory that what is launched there needs until it is over.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+
+#include "backend/api/copy_segment.h"
+#include "backend/cuda/copy_path.h"
+#include "backend/cuda/gpu.h"
+#include "backend/cuda/pinned_ring.h"
+#include "backend/cuda/reserved_memory.h"
+
+namespace sampan::cuda {
+
+/// What a device's launchers share.
+struct LaunchSite {
+  Gpu& gpu;
+  ReservedMemory& device_memory;
+  ReservedMemory& pinned_memory;
+  const CopyPaths& paths;
+};
+
+/// Not thread-safe: the queue that it is for protects it. Values count its tasks and only grow.
+class CudaStream {
+ public:
+  static Result<std::unique_ptr<CudaStream>> Create(const LaunchSite& site);
+  ~CudaStream();
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+
+  CuStream get() const { return stream_; }
+  const LaunchSite& site() const { return site_; }
+  Gpu& gpu() const { return site_.gpu; }
+  const Driver& driver() const { return site_.gpu.driver(); }
+
+  Status Copy(const Segment& segment, Direction direction, bool one_device);
+  Status Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
+
+  /// The value that has to be over before so much pinned memory can be taken; 0 when it can be now.
+  std::uint64_t BusyUntil(std::size_t bytes) const;
+  /// Pinned memory until the value is over: of the ring, or of its own where that is too small.
+  Result<std::byte*> TakePinned(std::size_t bytes, std::uint64_t value);
+
+  /// Tasks up to this value are over.
+  void Retire(std::uint64_t done);
+  /// The GPU is lost: nothing launched is in use any more.
+  void Abandon() { Retire(UINT64_MAX); }
+
+ private:
+  CudaStream(const LaunchSite& site, CuStream stream);
+
+  struct OwnBlock {
+    std::uint64_t value;
+    MemoryBlock memory;
+  };
+
+  const LaunchSite site_;
+  const CuStream stream_;
+  PinnedRing ring_;
+  std::deque<OwnBlock> own_blocks_;
+};
+
+}  // namespace sampan::cuda

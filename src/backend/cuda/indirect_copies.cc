@@ -1,0 +1,103 @@
+// Copies whose operands lie in device memory, by a kernel that reads them when it runs.
+#include "backend/cuda/indirect_copies.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "backend/cuda/copy_ends.h"
+#include "base/text.h"
+
+namespace sampan::cuda {
+namespace {
+
+/// Room in a table of device memory, so that it seldom has to grow.
+constexpr std::size_t kLeastTableRanges = 4096;
+
+static_assert(sizeof(RangeArgument) == sizeof(ReservedMemory::Range));
+
+/// The message of whoever looks the operands up, as if it had been looked up on the device.
+Status FailureOf(const IndirectRecord& record, const IndirectTask::Content& content) {
+  using Access = AddressResolver::Access;
+  for (const auto& [address, access] : {std::pair{record.dst, Access::kWrite}, {record.src, Access::kRead}}) {
+    auto memory = content.resolver->ResolveDevice(address, record.bytes, content.device, access);
+    if (!memory.ok()) return memory.TakeStatus();
+  }
+  return {Code::kSdmaCopyError,
+          Text("the operands of a copy were not allocated device memory when it executed: ", record.bytes,
+               " bytes from ", Hex(static_cast<std::uintptr_t>(record.src)), " to ",
+               Hex(static_cast<std::uintptr_t>(record.dst)))};
+}
+
+}  // namespace
+
+IndirectCopies::~IndirectCopies() {
+  if (stream_.gpu().lost()) return;  // the tables went with the context
+  const ContextScope scope(stream_.gpu());
+  old_tables_.push_back(table_);
+  for (const CuAddress table : old_tables_) {
+    if (table != 0) stream_.driver().MemFree(table);
+  }
+}
+
+Status IndirectCopies::UpdateRanges(std::uint64_t value) {
+  if (table_ != 0 && ranges_version_ == stream_.site().device_memory.version()) return {};
+  const std::uint64_t version = stream_.site().device_memory.CopyRanges(ranges_);
+  if (table_ranges_ < ranges_.size()) {
+    const std::size_t room = std::max(ranges_.size() * 2, kLeastTableRanges);
+    CuAddress table = 0;
+    if (Status made = stream_.gpu().Check(stream_.driver().MemAlloc(&table, room * sizeof(RangeArgument)),
+                                          "a table of device memory");
+        !made.ok()) {
+      return made;
+    }
+    if (table_ != 0) old_tables_.push_back(table_);
+    table_ = table;
+    table_ranges_ = room;
+  }
+  const std::size_t bytes = ranges_.size() * sizeof(RangeArgument);
+  auto memory = stream_.TakePinned(bytes, value);
+  if (!memory.ok()) return memory.TakeStatus();
+  std::memcpy(*memory, ranges_.data(), bytes);
+  ranges_version_ = version;
+  return stream_.gpu().Check(stream_.driver().CopyHostToDevice(table_, *memory, bytes, stream_.get()),
+                             "uploading the table of device memory");
+}
+
+Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_t value) {
+  auto held =
+      stream_.site()
+          .device_memory.HoldFreed();  // before the table is made: what is freed now stays until this is over
+  if (Status updated = UpdateRanges(value); !updated.ok()) return updated;
+  auto memory = stream_.TakePinned(sizeof(IndirectRecord), value);
+  if (!memory.ok()) return memory.TakeStatus();
+  auto* const record = reinterpret_cast<IndirectRecord*>(*memory);
+  *record = {};
+  const bool descriptor = content.form == IndirectTask::Content::Form::kDescriptor;
+  IndirectArgument argument{
+      .dst_cell = AddressOf(content.operands[0]) + (descriptor ? content.dst_at : 0),
+      .src_cell = AddressOf(content.operands[descriptor ? 0 : 1]) + (descriptor ? content.src_at : 0),
+      .length_cell = descriptor ? AddressOf(content.operands[0]) + content.length_at : 0,
+      .dst_offset = content.dst_offset,
+      .src_offset = content.src_offset,
+      .bytes = content.bytes,
+      .ranges = table_,
+      .range_count = ranges_.size(),
+      .record = AddressOf(record)};
+  launched_.push_back({value, std::move(held), record, &content});
+  std::array<void*, 1> arguments = {&argument};
+  const std::size_t bytes = descriptor ? last_bytes_ : content.bytes;
+  return stream_.Launch(stream_.gpu().kernels().indirect, stream_.site().paths.BlocksForBytes(bytes),
+                        arguments);
+}
+
+void IndirectCopies::Retire(std::uint64_t done, std::vector<DeviceFailure>& failures) {
+  for (; !launched_.empty() && launched_.front().value <= done; launched_.pop_front()) {
+    const Launched& each = launched_.front();
+    last_bytes_ = each.record->bytes;
+    if (each.record->failed != 0) failures.push_back({each.value, FailureOf(*each.record, *each.content)});
+  }
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,21 @@
+// How the work of a copy is laid out over a kernel's threads.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+#include "backend/cuda/kernels/kernel_arguments.h"
+
+namespace sampan::cuda {
+
+inline constexpr std::size_t kVectorBytes = 16, kWordBytes = 4;
+inline constexpr unsigned kMostTeamBits = 5;  // a warp
+
+/// The threads that share a piece of that length, as a power of two.
+inline unsigned TeamBitsFor(std::size_t piece_bytes) {
+  const std::size_t vectors = std::max<std::size_t>(piece_bytes / kVectorBytes, 1);
+  return std::min(static_cast<unsigned>(std::bit_width(vectors - 1)), kMostTeamBits);
+}
+
+}  // namespace sampan::cuda
