@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/environment.h"
 #include "base/text.h"
@@ -145,6 +146,12 @@ constexpr std::array kSettings = {
             [](std::string_view text, Settings& settings) {
               return Store(ParseNumber(text, 1, 1024), settings.copy_paths.blocks);
             }},
+    Setting{"SAMPAN_COPY_TABLE", "a file of 'sampan tune'", "what is shipped for the GPU",
+            "the measured limits by which copies on cuda take their ways",
+            [](std::string_view text, Settings& settings) {
+              settings.copy_table = text;
+              return !text.empty();
+            }},
     Setting{"SAMPAN_BACKTRACE", "0 or 1", "0", "messages about memory say where it was allocated",
             [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.backtrace); }},
     Setting{"SAMPAN_TRACE", "a file name, which may hold %p for the process", "none",
@@ -161,6 +168,15 @@ constexpr std::array kSettings = {
     Setting{"SAMPAN_HELP", "0 or 1", "0", "prints this list when the runtime starts",
             [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.help); }},
 };
+
+/// What is wrong with a file is said with the name of the setting that has just named it.
+Status ReadNamedTable(std::string_view setting, Settings& settings) {
+  if (settings.copy_table.empty() || !settings.copy_paths.tables.empty()) return {};
+  auto tables = cuda::ReadCopyTables(settings.copy_table);
+  if (!tables.ok()) return {Code::kDeviceSetupError, Text(setting, ": ", tables.error().message)};
+  settings.copy_paths.tables = std::move(*tables);
+  return {};
+}
 
 }  // namespace
 
@@ -185,6 +201,7 @@ Result<Settings> ReadSettings() {
       return Error{Code::kDeviceSetupError,
                    Text(name, "='", value, "' is not valid; accepted: ", known->accepted)};
     }
+    if (Status read = ReadNamedTable(name, settings); !read.ok()) return read;
   }
   if (settings.backend == BackendKind::kCuda) {
     const bool schedule = settings.schedule.kind != emulated::Schedule::Kind::kParallel;

@@ -23,6 +23,7 @@ struct Settings {
   std::size_t device_bytes = 0;  ///< 0: a fair share of the memory there is
   unsigned engines = 0;          ///< 0: by the number of cores
   cuda::PathSettings copy_paths;
+  std::string copy_table;  ///< the file of its tables; empty: none
   Profile profile;
   emulated::Schedule schedule;
   bool backtrace = false;

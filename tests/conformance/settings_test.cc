@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr const char* kSettings[] = {
-    "SAMPAN_BACKEND",     "SAMPAN_DEVICES", "SAMPAN_DEVICE_MEMORY", "SAMPAN_ENGINES", "SAMPAN_PROFILE",
-    "SAMPAN_SCHEDULE",    "SAMPAN_FAULT",   "SAMPAN_BACKTRACE",     "SAMPAN_HELP",    "SAMPAN_COPY_PATH",
-    "SAMPAN_COPY_BLOCKS", "SAMPAN_TRACE",   "SAMPAN_SUMMARY"};
+    "SAMPAN_BACKEND",     "SAMPAN_DEVICES",    "SAMPAN_DEVICE_MEMORY", "SAMPAN_ENGINES", "SAMPAN_PROFILE",
+    "SAMPAN_SCHEDULE",    "SAMPAN_FAULT",      "SAMPAN_BACKTRACE",     "SAMPAN_HELP",    "SAMPAN_COPY_PATH",
+    "SAMPAN_COPY_BLOCKS", "SAMPAN_COPY_TABLE", "SAMPAN_TRACE",         "SAMPAN_SUMMARY"};
 
 /// Removes the settings that this process was started with.
 Variables Only(Variables changes) {
@@ -77,6 +77,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Wrong{"fault_of_unknown_kind", "SAMPAN_FAULT", "disk:1", "memory:N"},
                       Wrong{"copy_path", "SAMPAN_COPY_PATH", "road", "kernel"},
                       Wrong{"copy_blocks", "SAMPAN_COPY_BLOCKS", "0", "1024"},
+                      Wrong{"copy_table_without_name", "SAMPAN_COPY_TABLE", "", "sampan tune"},
+                      Wrong{"copy_table_that_is_not_there", "SAMPAN_COPY_TABLE", "/nowhere/limits.txt",
+                            "cannot be read: No such file"},
+                      Wrong{"copy_table_that_is_a_folder", "SAMPAN_COPY_TABLE", "/", "cannot be read"},
+                      Wrong{"copy_table_of_no_use", "SAMPAN_COPY_TABLE", "/dev/null",
+                            ":0: there is no table"},
                       Wrong{"trace", "SAMPAN_TRACE", "", "a file name"},
                       Wrong{"summary", "SAMPAN_SUMMARY", "yes", "0 or 1"},
                       Wrong{"help", "SAMPAN_HELP", "please", "0 or 1"}),

@@ -1,5 +1,4 @@
 // sampan bench: how fast copies are here, beside what a program would do without the runtime.
-#include <charconv>
 #include <optional>
 
 #include "bench_matrix.h"
@@ -29,21 +28,11 @@ struct BenchOptions {
   double seconds = 0;
 };
 
-double ParseSeconds(const std::string& text) {
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0 && seconds <= 3600)) {
-    throw Failure(kBadUsage,
-                  "bench: '" + text + "' is not a number of seconds between 0 and 3600, such as 0.5");
-  }
-  return seconds;
-}
-
 BenchOptions OptionsOf(const Arguments& arguments) {
   return {.group = arguments.operands.empty() ? "all" : arguments.operands.front(),
           .sizes = ParseSizes(arguments.ValueOr("--sizes", kDefaultSizes)),
           .format = arguments.ValueOr("--format", "table"),
-          .seconds = ParseSeconds(arguments.ValueOr("--time", "0.1"))};
+          .seconds = ParseSeconds("bench", arguments.ValueOr("--time", "0.1"), 3600)};
 }
 
 /// A refused copy is a result too: the others are still measured.

@@ -43,7 +43,7 @@ std::vector<Piece> PiecesOf(const CopyPlan& plan) {
   if (!IsRows(plan.form)) std::shuffle(slots.begin(), slots.end(), std::mt19937_64(shape.count));
   const std::size_t pitch = IsRows(plan.form) ? shape.pitch : shape.bytes;
   for (std::size_t i = 0; i < shape.count; ++i)
-    pieces[i] = {kMargin + i * shape.bytes, kMargin + slots[i] * pitch, shape.bytes};
+    pieces[i] = {kMargin + i * shape.dst_step(), kMargin + slots[i] * pitch, shape.bytes};
   return pieces;
 }
 
@@ -92,7 +92,7 @@ CopyCase::CopyCase(const CopyPlan& plan)
     : plan_(plan),
       pieces_(PiecesOf(plan)),
       src_(plan.src, 2 * kMargin + plan.shape.count * std::max(plan.shape.bytes, plan.shape.pitch)),
-      dst_(plan.dst, 2 * kMargin + plan.shape.payload()),
+      dst_(plan.dst, 2 * kMargin + plan.shape.count * plan.shape.dst_step()),
       cleared_(RandomBytes(dst_.bytes(), 1)),
       expected_(cleared_),
       operands_(std::make_unique<Operands>()) {
@@ -129,9 +129,10 @@ aclError CopyCase::Issue(aclrtStream stream) {
     case Form::kQueued:
       return ::aclrtMemcpyAsync(dst, shape.bytes, src, shape.bytes, kind, stream);
     case Form::kRows:
-      return ::aclrtMemcpy2d(dst, shape.bytes, src, shape.pitch, shape.bytes, shape.count, kind);
+      return ::aclrtMemcpy2d(dst, shape.dst_step(), src, shape.pitch, shape.bytes, shape.count, kind);
     case Form::kRowsQueued:
-      return ::aclrtMemcpy2dAsync(dst, shape.bytes, src, shape.pitch, shape.bytes, shape.count, kind, stream);
+      return ::aclrtMemcpy2dAsync(dst, shape.dst_step(), src, shape.pitch, shape.bytes, shape.count, kind,
+                                  stream);
     case Form::kBatch:
     case Form::kBatchQueued:
       return IssueBatch(stream);

@@ -27,14 +27,17 @@ enum class Form {
 
 std::string_view CallOf(Form form);
 
-/// `count` pieces of `bytes` each. Rows lie `pitch` apart in the source and close together in the
-/// destination; pieces of a batch lie scattered on both sides.
+/// `count` pieces of `bytes` each. Rows lie `pitch` apart in the source, and `dst_pitch` apart in the
+/// destination or, where that is 0, close together; pieces of a batch lie scattered on both sides.
 struct Shape {
   std::size_t bytes = 0;
   std::size_t count = 1;
   std::size_t pitch = 0;
+  std::size_t dst_pitch = 0;
 
   std::size_t payload() const { return bytes * count; }
+  /// From one row to the next in the destination.
+  std::size_t dst_step() const { return dst_pitch != 0 ? dst_pitch : bytes; }
 };
 
 /// What a copy consists of.

@@ -15,7 +15,7 @@
 namespace sampan::tool {
 
 std::vector<const Command*> AllCommands() {
-  return {&RunCommand(),    &EnvCommand(),    &InfoCommand(),       &BenchCommand(),
+  return {&RunCommand(),    &EnvCommand(),    &InfoCommand(),       &BenchCommand(), &TuneCommand(),
           &ReportCommand(), &ReplayCommand(), &CompletionCommand(), &ManCommand()};
 }
 

@@ -57,6 +57,17 @@ std::vector<std::size_t> ParseSizes(std::string_view list) {
   return sizes;
 }
 
+double ParseSeconds(std::string_view command, std::string_view text, int most) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0 && seconds <= most)) {
+    throw Failure(kBadUsage, std::string(command) + ": '" + std::string(text) +
+                                 "' is not a number of seconds between 0 and " + std::to_string(most) +
+                                 ", such as 0.5");
+  }
+  return seconds;
+}
+
 std::string ShowBytes(std::size_t bytes) {
   constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;

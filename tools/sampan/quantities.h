@@ -14,6 +14,9 @@ std::size_t ParseBytes(std::string_view text);
 /// Sizes joined by commas, in ascending order without repetition.
 std::vector<std::size_t> ParseSizes(std::string_view list);
 
+/// How long to measure: more than 0, at most so long. Throws a Failure that names the command otherwise.
+double ParseSeconds(std::string_view command, std::string_view text, int most);
+
 /// Exact where a unit divides it, as in 64 KiB; else rounded.
 std::string ShowBytes(std::size_t bytes);
 

@@ -1,53 +1,12 @@
-// Which way a request takes to move its bytes: the table, and the choice with its reason.
+// Which way a request takes to move its bytes: the choice, with its reason.
 #include "backend/cuda/copy_path.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 
 namespace sampan::cuda {
 namespace {
 
-constexpr std::size_t kKiB = 1024;
 constexpr std::size_t kMostBlocks = std::size_t{1} << 16;
-
-/// The first row whose name fits. Measured with bench_gpu; the last row is for GPUs nobody has measured.
-constexpr std::array kTable = {
-    PathLimits{.gpu = "H200",
-               .batch_kernel_below = 384 * kKiB,
-               .batch_h2d_short_from = 8,
-               .batch_h2d_from = 5,
-               .batch_d2h_short_from = 12,
-               .batch_d2h_from = 8,
-               .batch_halves_from = 64 * kKiB * kKiB,
-               .rows_h2d = {.even_to = 40, .odd_to = 40, .odd_dense_to = 40},
-               .rows_d2h = {.even_to = 120, .odd_to = 0, .odd_dense_to = 1024},
-               .rows_d2d = {.even_to = SIZE_MAX, .odd_to = 400, .odd_dense_to = SIZE_MAX},
-               .link_blocks = 32,
-               .memory_blocks = 2,
-               .packing_blocks = 8,
-               .bytes_per_block = 32 * kKiB},
-    PathLimits{.gpu = "",
-               .batch_kernel_below = 64 * kKiB,
-               .batch_h2d_short_from = 16,
-               .batch_h2d_from = 16,
-               .batch_d2h_short_from = 16,
-               .batch_d2h_from = 16,
-               .batch_halves_from = SIZE_MAX,
-               .rows_h2d = {.even_to = 32, .odd_to = 32, .odd_dense_to = 32},
-               .rows_d2h = {.even_to = 32, .odd_to = 0, .odd_dense_to = 100},
-               .rows_d2d = {.even_to = SIZE_MAX, .odd_to = 64, .odd_dense_to = SIZE_MAX},
-               .link_blocks = 32,
-               .memory_blocks = 2,
-               .packing_blocks = 8,
-               .bytes_per_block = 32 * kKiB},
-};
-
-const PathLimits& FindLimits(std::string_view gpu_name) {
-  return *std::find_if(kTable.begin(), kTable.end() - 1, [&](const PathLimits& row) {
-    return gpu_name.find(row.gpu) != std::string_view::npos;
-  });
-}
 
 }  // namespace
 
@@ -78,7 +37,7 @@ std::string_view Describe(Direction direction) {
 }
 
 CopyPaths::CopyPaths(std::string_view gpu_name, unsigned multiprocessors, const PathSettings& settings)
-    : limits_(FindLimits(gpu_name)), multiprocessors_(multiprocessors), settings_(settings) {}
+    : limits_(FindTable(settings.tables, gpu_name)), multiprocessors_(multiprocessors), settings_(settings) {}
 
 PathChoice CopyPaths::ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const {
   if (settings_.path) return {*settings_.path, "SAMPAN_COPY_PATH says so"};
@@ -115,7 +74,7 @@ unsigned CopyPaths::Within(std::size_t wanted, std::size_t most) const {
 }
 
 unsigned CopyPaths::BlocksForPieces(std::size_t most) const {
-  return Within(most, std::min(limits_.link_blocks, multiprocessors_));
+  return Within(most, std::min<std::size_t>(limits_.link_blocks, multiprocessors_));
 }
 
 unsigned CopyPaths::BlocksForRows(Direction direction, std::size_t most) const {

@@ -1,0 +1,224 @@
+// The measured limits between the paths of copies: the ones that are shipped, and files that say otherwise.
+#include "backend/cuda/copy_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include "base/text.h"
+
+namespace sampan::cuda {
+namespace {
+
+constexpr std::size_t kKiB = 1024;
+constexpr std::size_t kMostBytes = kAny, kMostBlocks = 1024;
+
+#define SAMPAN_LIMIT(member) [](PathLimits& limits) -> std::size_t& { return limits.member; }
+constexpr std::array kFields = {
+    LimitField{"batch_kernel_below", 1, kMostBytes,
+               "batches of entries that are shorter on average go by kernel",
+               SAMPAN_LIMIT(batch_kernel_below)},
+    LimitField{"batch_h2d_short_from", 1, kMostBytes,
+               "... where there are so many of less than 2 KiB, to the device",
+               SAMPAN_LIMIT(batch_h2d_short_from)},
+    LimitField{"batch_h2d_from", 1, kMostBytes, "... so many of 2 KiB and more, to the device",
+               SAMPAN_LIMIT(batch_h2d_from)},
+    LimitField{"batch_d2h_short_from", 1, kMostBytes, "... so many of less than 2 KiB, from the device",
+               SAMPAN_LIMIT(batch_d2h_short_from)},
+    LimitField{"batch_d2h_from", 1, kMostBytes, "... so many of 2 KiB and more, from the device",
+               SAMPAN_LIMIT(batch_d2h_from)},
+    LimitField{"batch_halves_from", 1, kMostBytes,
+               "the driver's batch call is made in two halves at once from so many bytes on",
+               SAMPAN_LIMIT(batch_halves_from)},
+    LimitField{"rows_h2d_even_to", 0, kMostBytes,
+               "rows up to this width go by kernel, to the device, where addresses, widths and pitches are "
+               "multiples of 4",
+               SAMPAN_LIMIT(rows_h2d.even_to)},
+    LimitField{"rows_h2d_odd_to", 0, kMostBytes, "... where they are not", SAMPAN_LIMIT(rows_h2d.odd_to)},
+    LimitField{"rows_h2d_odd_dense_to", 0, kMostBytes,
+               "... where they are not multiples of 16, and the destination has no gaps",
+               SAMPAN_LIMIT(rows_h2d.odd_dense_to)},
+    LimitField{"rows_d2h_even_to", 0, kMostBytes, "the same from the device", SAMPAN_LIMIT(rows_d2h.even_to)},
+    LimitField{"rows_d2h_odd_to", 0, kMostBytes, "", SAMPAN_LIMIT(rows_d2h.odd_to)},
+    LimitField{"rows_d2h_odd_dense_to", 0, kMostBytes, "", SAMPAN_LIMIT(rows_d2h.odd_dense_to)},
+    LimitField{"rows_d2d_even_to", 0, kMostBytes, "the same within the device",
+               SAMPAN_LIMIT(rows_d2d.even_to)},
+    LimitField{"rows_d2d_odd_to", 0, kMostBytes, "", SAMPAN_LIMIT(rows_d2d.odd_to)},
+    LimitField{"rows_d2d_odd_dense_to", 0, kMostBytes, "", SAMPAN_LIMIT(rows_d2d.odd_dense_to)},
+    LimitField{"link_blocks", 1, kMostBlocks,
+               "blocks of a kernel between host and device: few saturate the link, and leave the GPU free",
+               SAMPAN_LIMIT(link_blocks)},
+    LimitField{"memory_blocks", 1, kMostBlocks,
+               "blocks of a row kernel within the device, for each multiprocessor",
+               SAMPAN_LIMIT(memory_blocks)},
+    LimitField{"packing_blocks", 1, kMostBlocks, "... of the one that packs rows of any alignment",
+               SAMPAN_LIMIT(packing_blocks)},
+    LimitField{"bytes_per_block", 1, kMostBytes,
+               "what a block copies of a copy with operands in device memory", SAMPAN_LIMIT(bytes_per_block)},
+};
+#undef SAMPAN_LIMIT
+
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+std::optional<std::size_t> ParseLimit(std::string_view text, const LimitField& field) {
+  if (text == "any") return field.most == kAny ? std::optional(kAny) : std::nullopt;
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number >= field.least && number <= field.most ? std::optional(number) : std::nullopt;
+}
+
+std::string Accepted(const LimitField& field) {
+  if (field.most == kAny) return Text("a number from ", field.least, " on, or any");
+  return Text("a number from ", field.least, " to ", field.most);
+}
+
+/// Takes lines one by one; the failures say where.
+class TableParser {
+ public:
+  explicit TableParser(std::string_view file) : file_(file) {}
+
+  Status Take(std::string_view line) {
+    ++line_;
+    line = Trimmed(line.substr(0, line.find('#')));
+    if (line.empty()) return {};
+    const std::size_t space = line.find_first_of(" \t");
+    const std::string_view name = line.substr(0, space);
+    const std::string_view value = space == std::string_view::npos ? "" : Trimmed(line.substr(space));
+    if (name == "gpu") return Begin(value);
+    const auto field = std::find_if(kFields.begin(), kFields.end(),
+                                    [&](const LimitField& each) { return each.name == name; });
+    if (field == kFields.end()) return Wrong(Text("'", name, "' is not the name of a limit"));
+    if (tables_.empty()) return Wrong(Text(name, " stands before the first 'gpu NAME'"));
+    bool& given = given_[static_cast<std::size_t>(field - kFields.begin())];
+    if (given) return Wrong(Text(name, " was given before"));
+    given = true;
+    const auto limit = ParseLimit(value, *field);
+    if (!limit) return Wrong(Text(name, " is '", value, "', it must be ", Accepted(*field)));
+    field->of(tables_.back()) = *limit;
+    return {};
+  }
+
+  Result<std::vector<PathLimits>> Finish() {
+    if (Status whole = CheckWhole(); !whole.ok()) return whole;
+    if (tables_.empty()) return Wrong("there is no table; one begins with 'gpu NAME'");
+    return std::move(tables_);
+  }
+
+ private:
+  Status Begin(std::string_view gpu) {
+    if (Status whole = CheckWhole(); !whole.ok()) return whole;
+    if (gpu.empty()) return Wrong("gpu has no name behind it");
+    tables_.emplace_back().gpu = gpu;
+    given_ = {};
+    return {};
+  }
+  Status CheckWhole() const {
+    const auto missing = std::find(given_.begin(), given_.end(), false);
+    if (tables_.empty() || missing == given_.end()) return {};
+    const LimitField& field = kFields[static_cast<std::size_t>(missing - given_.begin())];
+    return Wrong(Text("the table of ", tables_.back().gpu, " ends without ", field.name));
+  }
+  Status Wrong(std::string_view what) const {
+    return {Code::kDeviceSetupError, Text(file_, ":", line_, ": ", what)};
+  }
+
+  const std::string_view file_;
+  std::size_t line_ = 0;
+  std::vector<PathLimits> tables_;
+  std::array<bool, kFields.size()> given_{};
+};
+
+}  // namespace
+
+std::span<const LimitField> limit_fields() {
+  return kFields;
+}
+
+const std::vector<PathLimits>& ShippedTables() {
+  static const std::vector<PathLimits> tables = {
+      {.gpu = "H200",
+       .batch_kernel_below = 384 * kKiB,
+       .batch_h2d_short_from = 8,
+       .batch_h2d_from = 5,
+       .batch_d2h_short_from = 12,
+       .batch_d2h_from = 8,
+       .batch_halves_from = 64 * kKiB * kKiB,
+       .rows_h2d = {.even_to = 40, .odd_to = 40, .odd_dense_to = 40},
+       .rows_d2h = {.even_to = 120, .odd_to = 0, .odd_dense_to = 1024},
+       .rows_d2d = {.even_to = kAny, .odd_to = 400, .odd_dense_to = kAny},
+       .link_blocks = 32,
+       .memory_blocks = 2,
+       .packing_blocks = 8,
+       .bytes_per_block = 32 * kKiB},
+      {.gpu = "",
+       .batch_kernel_below = 64 * kKiB,
+       .batch_h2d_short_from = 16,
+       .batch_h2d_from = 16,
+       .batch_d2h_short_from = 16,
+       .batch_d2h_from = 16,
+       .batch_halves_from = kAny,
+       .rows_h2d = {.even_to = 32, .odd_to = 32, .odd_dense_to = 32},
+       .rows_d2h = {.even_to = 32, .odd_to = 0, .odd_dense_to = 100},
+       .rows_d2d = {.even_to = kAny, .odd_to = 64, .odd_dense_to = kAny},
+       .link_blocks = 32,
+       .memory_blocks = 2,
+       .packing_blocks = 8,
+       .bytes_per_block = 32 * kKiB},
+  };
+  return tables;
+}
+
+const PathLimits& FindTable(std::span<const PathLimits> tables, std::string_view gpu_name) {
+  const auto fits = [&](const PathLimits& table) {
+    return gpu_name.find(table.gpu) != std::string_view::npos;
+  };
+  const auto found = std::find_if(tables.begin(), tables.end(), fits);
+  if (found != tables.end()) return *found;
+  return *std::find_if(ShippedTables().begin(), ShippedTables().end() - 1, fits);
+}
+
+Result<std::vector<PathLimits>> ParseCopyTables(std::string_view text, std::string_view file) {
+  TableParser parser(file);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (Status taken = parser.Take(text.substr(0, end)); !taken.ok()) return taken;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parser.Finish();
+}
+
+Result<std::vector<PathLimits>> ReadCopyTables(const std::string& file) {
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream.is_open() || text.bad() || errno != 0) {
+    return Error{Code::kDeviceSetupError,
+                 Text(file, ": cannot be read: ", std::generic_category().message(errno))};
+  }
+  return ParseCopyTables(text.str(), file);
+}
+
+std::string WriteCopyTable(const PathLimits& limits) {
+  PathLimits copy = limits;
+  std::string text = Text("gpu ", limits.gpu, "\n");
+  for (const LimitField& field : kFields) {
+    if (!field.meaning.empty()) text += Text("# ", field.meaning, "\n");
+    const std::size_t limit = field.of(copy);
+    text += Text(field.name, " ", limit == kAny ? "any" : std::to_string(limit), "\n");
+  }
+  return text;
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,64 @@
+// The measured limits between the paths of copies: the ones that are shipped, and files that say otherwise.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace sampan::cuda {
+
+/// No limit; "any" in a file.
+inline constexpr std::size_t kAny = SIZE_MAX;
+
+/// Rows up to this width go by kernel: where all of them permit accesses of 4 or 16 bytes, where not, and
+/// where not but without gaps at the destination.
+struct RowLimits {
+  std::size_t even_to, odd_to, odd_dense_to;
+  bool operator==(const RowLimits&) const = default;
+};
+
+/// The limits of one GPU. limit_fields() says what each of them means.
+struct PathLimits {
+  std::string gpu;
+  std::size_t batch_kernel_below;
+  std::size_t batch_h2d_short_from, batch_h2d_from;
+  std::size_t batch_d2h_short_from, batch_d2h_from;
+  std::size_t batch_halves_from;
+  RowLimits rows_h2d, rows_d2h, rows_d2d;
+  std::size_t link_blocks;
+  std::size_t memory_blocks, packing_blocks;
+  std::size_t bytes_per_block;
+  bool operator==(const PathLimits&) const = default;
+};
+
+/// Entries below this count as short.
+inline constexpr std::size_t kShortEntry = 2048;
+
+/// A limit by its name in files.
+struct LimitField {
+  std::string_view name;
+  std::size_t least, most;  ///< kAny as the most: also no limit at all
+  std::string_view meaning;
+  std::size_t& (*of)(PathLimits& limits);
+};
+std::span<const LimitField> limit_fields();
+
+/// Tables for GPUs that somebody has measured, and the last for all others. A table is for GPUs whose name
+/// has its `gpu` as a part.
+const std::vector<PathLimits>& ShippedTables();
+const PathLimits& FindTable(std::span<const PathLimits> tables, std::string_view gpu_name);
+
+/// Reads a file: lines of a name and a value, in tables that begin with `gpu NAME`; each has every limit
+/// once. Empty lines and what follows a # do not count. A failure names file, line and value.
+Result<std::vector<PathLimits>> ReadCopyTables(const std::string& file);
+Result<std::vector<PathLimits>> ParseCopyTables(std::string_view text, std::string_view file);
+
+/// A table as a file has it, with what each limit means.
+std::string WriteCopyTable(const PathLimits& limits);
+
+}  // namespace sampan::cuda

@@ -1,0 +1,178 @@
+// Which limits `sampan tune` measures, by which copies, and what the times say.
+#include "tune_questions.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "crossing.h"
+
+namespace sampan::tool {
+namespace {
+
+constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
+/// Enough for the times to count more than the start, little enough to be verified soon.
+constexpr std::size_t kLinkBytes = 8 * kMiB, kMemoryBytes = 32 * kMiB;
+
+using Sizes = std::vector<std::size_t>;
+
+struct Ends {
+  Place src, dst;
+};
+constexpr Ends kIn{Place::kPinned, Place::kDevice}, kOut{Place::kDevice, Place::kPinned},
+    kWithin{Place::kDevice, Place::kDevice};
+
+CopyPlan Batch(Ends ends, std::size_t bytes, std::size_t count) {
+  return {Form::kBatchQueued, ends.src, ends.dst, {.bytes = bytes, .count = count}};
+}
+
+/// How the rows lie: at multiples of 16, anywhere with gaps, anywhere without.
+enum class Layout { kEven, kOdd, kOddDense };
+
+CopyPlan Rows(Ends ends, Layout layout, std::size_t width) {
+  const std::size_t bytes = ends.src == ends.dst ? kMemoryBytes : kLinkBytes;
+  Shape shape{.bytes = width, .count = bytes / width, .pitch = 2 * width};
+  if (layout != Layout::kEven) shape.pitch += 3;
+  if (layout == Layout::kOdd) shape.dst_pitch = width + 1;
+  return {Form::kRowsQueued, ends.src, ends.dst, shape};
+}
+
+cuda::LimitField FieldOf(std::string_view name) {
+  const auto fields = cuda::limit_fields();
+  return *std::find_if(fields.begin(), fields.end(),
+                       [&](const cuda::LimitField& field) { return field.name == name; });
+}
+
+/// Both ways at each of the points; then where to go over from the first to the second.
+struct TwoWays {
+  Variation first, second;
+  Sizes points;
+  std::vector<CopyPlan> plans;  ///< of the points, as often as there are directions that share the limit
+};
+
+Question AskCrossing(const TwoWays& ways,
+                     std::function<void(std::size_t crossing, cuda::PathLimits& limits)> use) {
+  Question question;
+  for (const Variation& way : {ways.first, ways.second}) {
+    for (const CopyPlan& plan : ways.plans)
+      question.trials.push_back({way, plan});
+  }
+  question.conclude = [points = ways.points.size(), use = std::move(use)](std::span<const double> times,
+                                                                          cuda::PathLimits& limits) {
+    // Directions count alike: the product of their times.
+    std::vector<double> first(points, 1), second(points, 1);
+    for (std::size_t i = 0; i < times.size() / 2; ++i) {
+      first[i % points] *= times[i];
+      second[i % points] *= times[times.size() / 2 + i];
+    }
+    use(BestCrossing(first, second), limits);
+  };
+  return question;
+}
+
+/// A kernel from so many entries on.
+Question AskCount(std::string_view limit, Ends ends, std::size_t entry_bytes) {
+  TwoWays ways{{.path = "batch"}, {.path = "kernel"}, {2, 3, 4, 5, 6, 8, 12, 16, 24, 32}, {}};
+  for (const std::size_t count : ways.points)
+    ways.plans.push_back(Batch(ends, entry_bytes, count));
+  return AskCrossing(ways, [limit, points = ways.points](std::size_t crossing, cuda::PathLimits& limits) {
+    FieldOf(limit).of(limits) = crossing < points.size() ? points[crossing] : cuda::kAny;
+  });
+}
+
+/// A kernel for entries below a length.
+Question AskEntryLength() {
+  TwoWays ways{{.path = "kernel"}, {.path = "batch"}, {}, {}};
+  for (std::size_t bytes = 32 * kKiB; bytes <= 2 * kMiB; bytes *= 2) {
+    ways.points.push_back(bytes);
+    if (bytes < 2 * kMiB) ways.points.push_back(bytes + bytes / 2);
+  }
+  for (const Ends ends : {kIn, kOut}) {
+    for (const std::size_t bytes : ways.points)
+      ways.plans.push_back(Batch(ends, bytes, 24));
+  }
+  return AskCrossing(ways, [points = ways.points](std::size_t crossing, cuda::PathLimits& limits) {
+    limits.batch_kernel_below = crossing < points.size() ? points[crossing] : cuda::kAny;
+  });
+}
+
+/// The driver's batch call in halves from so many bytes on.
+Question AskHalves() {
+  TwoWays ways{{"batch", "batch_halves_from", cuda::kAny}, {"batch", "batch_halves_from", 1}, {}, {}};
+  for (const std::size_t entries : {4, 8, 16, 32, 64, 96})
+    ways.points.push_back(entries * kMiB);
+  for (const Ends ends : {kIn, kOut}) {
+    for (const std::size_t bytes : ways.points)
+      ways.plans.push_back(Batch(ends, kMiB, bytes / kMiB));
+  }
+  return AskCrossing(ways, [points = ways.points](std::size_t crossing, cuda::PathLimits& limits) {
+    limits.batch_halves_from = crossing < points.size() ? points[crossing] : cuda::kAny;
+  });
+}
+
+/// A kernel for rows up to a width.
+Question AskWidth(std::string_view limit, Ends ends, Layout layout) {
+  TwoWays ways{{.path = "kernel"}, {.path = "engine"}, {16, 32, 48, 64, 96, 128, 256, 512, 1024, 4096}, {}};
+  if (layout != Layout::kEven) ways.points = {5, 17, 33, 49, 65, 101, 129, 257, 333, 513, 1025, 4097};
+  for (const std::size_t width : ways.points)
+    ways.plans.push_back(Rows(ends, layout, width));
+  return AskCrossing(ways, [limit, points = ways.points](std::size_t crossing, cuda::PathLimits& limits) {
+    std::size_t& to = FieldOf(limit).of(limits);
+    if (crossing == points.size())
+      to = cuda::kAny;
+    else
+      to = crossing == 0 ? 0 : (points[crossing - 1] + points[crossing]) / 2;
+  });
+}
+
+/// The smallest value that is nearly as good as the best, over all of the copies.
+Question AskAmount(std::string_view limit, const Sizes& values, const std::vector<CopyPlan>& plans) {
+  Question question;
+  for (const std::size_t value : values) {
+    for (const CopyPlan& plan : plans)
+      question.trials.push_back({{"kernel", limit, value}, plan});
+  }
+  question.conclude = [limit, values](std::span<const double> times, cuda::PathLimits& limits) {
+    const std::size_t plans_each = times.size() / values.size();
+    std::vector<double> means;
+    for (std::size_t i = 0; i < times.size(); i += plans_each) {
+      double logarithms = 0;
+      for (const double time : times.subspan(i, plans_each))
+        logarithms += std::log(time);
+      means.push_back(std::exp(logarithms / static_cast<double>(plans_each)));
+    }
+    FieldOf(limit).of(limits) = values[FirstGoodEnough(means)];
+  };
+  return question;
+}
+
+}  // namespace
+
+std::vector<Question> AllQuestions() {
+  constexpr std::size_t kShort = 512, kLong = 8 * kKiB;
+  return {
+      AskCount("batch_h2d_short_from", kIn, kShort),
+      AskCount("batch_h2d_from", kIn, kLong),
+      AskCount("batch_d2h_short_from", kOut, kShort),
+      AskCount("batch_d2h_from", kOut, kLong),
+      AskEntryLength(),
+      AskHalves(),
+      AskWidth("rows_h2d_even_to", kIn, Layout::kEven),
+      AskWidth("rows_h2d_odd_to", kIn, Layout::kOdd),
+      AskWidth("rows_h2d_odd_dense_to", kIn, Layout::kOddDense),
+      AskWidth("rows_d2h_even_to", kOut, Layout::kEven),
+      AskWidth("rows_d2h_odd_to", kOut, Layout::kOdd),
+      AskWidth("rows_d2h_odd_dense_to", kOut, Layout::kOddDense),
+      AskWidth("rows_d2d_even_to", kWithin, Layout::kEven),
+      AskWidth("rows_d2d_odd_to", kWithin, Layout::kOdd),
+      AskWidth("rows_d2d_odd_dense_to", kWithin, Layout::kOddDense),
+      AskAmount("link_blocks", {8, 16, 24, 32, 48, 64},
+                {Batch(kIn, 4 * kKiB, 2048), Batch(kOut, 4 * kKiB, 2048)}),
+      AskAmount("memory_blocks", {1, 2, 4, 8},
+                {Rows(kWithin, Layout::kEven, 64), Rows(kWithin, Layout::kEven, 1024)}),
+      AskAmount("packing_blocks", {2, 4, 8, 16}, {Rows(kWithin, Layout::kOddDense, 333)}),
+      AskAmount("bytes_per_block", {8 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 128 * kKiB},
+                {{Form::kDescriptor, Place::kDevice, Place::kDevice, {.bytes = 64 * kMiB}}}),
+  };
+}
+
+}  // namespace sampan::tool

@@ -1,0 +1,21 @@
+// Which limits `sampan tune` measures, by which copies, and what the times say.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "tune_trials.h"
+
+namespace sampan::tool {
+
+/// One limit, or a number of blocks.
+struct Question {
+  std::vector<Trial> trials;
+  /// Puts the answer into the limits; the times are the trials'.
+  std::function<void(std::span<const double> times, cuda::PathLimits& limits)> conclude;
+};
+
+std::vector<Question> AllQuestions();
+
+}  // namespace sampan::tool
