@@ -7,6 +7,7 @@
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "core/copy_plan.h"
+#include "core/express_copy.h"
 
 namespace sampan::acl {
 namespace {
@@ -76,7 +77,33 @@ ClaimedPlace ClaimOf(const aclrtMemLocation& location) {
   }
 }
 
+BatchAttribute AttributeOf(const aclrtMemcpyBatchAttr& given, size_t first_entry) {
+  return {ClaimOf(given.dstLoc), ClaimOf(given.srcLoc), first_entry};
+}
+
+/// Few entries, right in every respect, in a stream that takes them at once. Whoever is not so lucky goes
+/// through all the checks below, in their order.
+bool TryExpress(const BatchArguments& arguments, const BatchForm& form) {
+  constexpr size_t kFew = 8;
+  if (form.form == CopyForm::kBlocking || (form.has_fail_index && form.fail_index == nullptr)) return false;
+  if (arguments.entries == 0 || arguments.entries > kFew || arguments.attribute_count != 1) return false;
+  if (arguments.sizes == nullptr || !CheckArrays(arguments).ok()) return false;
+  const auto call = FindUsualStreamCall(form.stream);
+  if (!call) return false;
+  const BatchAttribute attribute = AttributeOf(arguments.attributes[0], arguments.attribute_starts[0]);
+  const BatchRequest request{{arguments.dsts, arguments.entries},
+                             {arguments.srcs, arguments.entries},
+                             {arguments.sizes, arguments.entries},
+                             {&attribute, 1},
+                             false};
+  if (!TryExpressBatch(request, call->stream(), call->runtime.PlanContextOf(*call->target.context)))
+    return false;
+  if (form.fail_index != nullptr) *form.fail_index = SIZE_MAX;
+  return true;
+}
+
 Status CopyBatch(const BatchArguments& arguments, const BatchForm& form) {
+  if (TryExpress(arguments, form)) return {};
   if (form.has_fail_index) {
     if (Status present = RequireNonNull("failIndex", form.fail_index); !present.ok()) return present;
   }
@@ -110,8 +137,7 @@ Status CopyBatch(const BatchArguments& arguments, const BatchForm& form) {
   std::vector<BatchAttribute> attributes;
   attributes.reserve(arguments.attribute_count);
   for (size_t k = 0; k < arguments.attribute_count; ++k) {
-    const aclrtMemcpyBatchAttr& given = arguments.attributes[k];
-    attributes.push_back({ClaimOf(given.dstLoc), ClaimOf(given.srcLoc), arguments.attribute_starts[k]});
+    attributes.push_back(AttributeOf(arguments.attributes[k], arguments.attribute_starts[k]));
   }
   const BatchRequest request{{arguments.dsts, arguments.entries},
                              {arguments.srcs, arguments.entries},

@@ -218,11 +218,6 @@ bool SameClaims(const BatchAttribute& one, const BatchAttribute& other) {
   return one.dst == other.dst && one.src == other.src;
 }
 
-bool Matches(const ClaimedPlace& claim, const Place& place) {
-  return claim.known && claim.on_device == place.on_device() &&
-         (!claim.on_device || claim.device == static_cast<std::uint32_t>(place.device));
-}
-
 }  // namespace
 
 Status CheckBatchAttributes(const BatchRequest& request) {

@@ -13,6 +13,12 @@ std::string Describe(CopyKind kind);
 /// The kind that a copy between these places really has; refused when the given one contradicts them.
 Result<CopyKind> ResolveKind(CopyKind kind, const Place& src, const Place& dst, const Profile& profile);
 
+/// Whether memory lies where an attribute of a batch says.
+inline bool Matches(const ClaimedPlace& claim, const Place& place) {
+  return claim.known && claim.on_device == place.on_device() &&
+         (!claim.on_device || claim.device == static_cast<std::uint32_t>(place.device));
+}
+
 /// The direction that the places alone give.
 CopyKind DirectionOf(const Place& src, const Place& dst);
 

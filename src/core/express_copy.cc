@@ -1,39 +1,89 @@
-// The shortest way of the most frequent call: a short copy that nothing stands in the way of.
+// The shortest way of the most frequent calls: plain copies that nothing stands in the way of.
 #include "core/express_copy.h"
 
+#include <algorithm>
+#include <array>
+
+#include "core/copy_rules.h"
 #include "core/memory_registry.h"
 
 namespace sampan {
 namespace {
+
+/// More entries are not few.
+constexpr std::size_t kMostEntries = 8;
 
 /// Every direction is taken for what the addresses say; the kinds beyond them have rules of their own.
 bool IsPlainKind(CopyKind kind) {
   return static_cast<unsigned>(kind) <= static_cast<unsigned>(CopyKind::kDefault);
 }
 
-/// Whether the allocation holds the range, for a device that needs no permission.
-bool Plain(const AllocationUse& use, const void* address, std::size_t bytes, std::int32_t device) {
+/// Whether a device that needs no permission may touch the allocation.
+bool Plain(const AllocationUse& use, std::int32_t device) {
   if (!use || use->facts.has_rights) return false;
-  if (use->BytesFrom(reinterpret_cast<std::uintptr_t>(address)) < bytes) return false;
   return !use->facts.place.on_device() || use->facts.place.device == device;
+}
+
+bool Holds(const AllocationUse& use, const void* pointer, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  return use->Contains(address) && use->BytesFrom(address) >= bytes;
 }
 
 std::byte* EngineView(const AllocationUse& use, const void* address) {
   return use->EngineView(reinterpret_cast<std::uintptr_t>(address));
 }
 
+/// The uses of the allocations that two addresses lie in.
+struct TwoUses {
+  AllocationUse dst, src;
+
+  TwoUses(const void* dst_address, const void* src_address, const MemoryRegistry& registry)
+      : dst(registry.Find(reinterpret_cast<std::uintptr_t>(dst_address))),
+        src(registry.Find(reinterpret_cast<std::uintptr_t>(src_address))) {}
+
+  bool PlainFor(std::int32_t device) const { return Plain(dst, device) && Plain(src, device); }
+  bool Hold(const void* dst_address, const void* src_address, std::size_t bytes) const {
+    return Holds(dst, dst_address, bytes) && Holds(src, src_address, bytes);
+  }
+  Segment SegmentOf(const void* dst_address, const void* src_address, std::size_t bytes) const {
+    return {EngineView(dst, dst_address), EngineView(src, src_address), bytes};
+  }
+};
+
 }  // namespace
 
 bool TryExpressCopy(const LinearRequest& request, Stream& stream, const PlanContext& context) {
-  if (!stream.may_copy_at_once() || request.bytes > Queue::kMostBytesAtOnce || !IsPlainKind(request.kind))
-    return false;
+  if (request.bytes > stream.express().bytes || !IsPlainKind(request.kind)) return false;
   if (!context.profile.attached || request.dst == request.src) return false;
-  const AllocationUse dst = context.registry.Find(reinterpret_cast<std::uintptr_t>(request.dst));
-  if (!Plain(dst, request.dst, request.bytes, context.device)) return false;
-  const AllocationUse src = context.registry.Find(reinterpret_cast<std::uintptr_t>(request.src));
-  if (!Plain(src, request.src, request.bytes, context.device)) return false;
-  if (!dst->facts.place.on_device() && !src->facts.place.on_device()) return false;
-  return stream.TryCopyAtOnce({EngineView(dst, request.dst), EngineView(src, request.src), request.bytes});
+  TwoUses uses(request.dst, request.src, context.registry);
+  if (!uses.PlainFor(context.device) || !uses.Hold(request.dst, request.src, request.bytes)) return false;
+  if (!uses.dst->facts.place.on_device() && !uses.src->facts.place.on_device()) return false;
+  const Segment segment = uses.SegmentOf(request.dst, request.src, request.bytes);
+  return stream.TryExpress({&segment, 1}, uses.dst, uses.src);
+}
+
+bool TryExpressBatch(const BatchRequest& request, Stream& stream, const PlanContext& context) {
+  const std::size_t entries = request.sizes.size();
+  if (entries > std::min(stream.express().segments, kMostEntries) || request.attributes.size() != 1)
+    return false;
+  if (!context.profile.attached || !context.profile.batch || request.attributes.front().first_entry != 0)
+    return false;
+  TwoUses uses(request.dsts.front(), request.srcs.front(), context.registry);
+  if (!uses.PlainFor(context.device)) return false;
+  const Place& dst = uses.dst->facts.place;
+  const Place& src = uses.src->facts.place;
+  const BatchAttribute& claimed = request.attributes.front();
+  if (dst.on_device() == src.on_device() || !Matches(claimed.dst, dst) || !Matches(claimed.src, src))
+    return false;
+  std::array<Segment, kMostEntries> segments;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < entries; ++i) {
+    const std::size_t length = request.sizes[i];
+    if (length == 0 || !uses.Hold(request.dsts[i], request.srcs[i], length)) return false;
+    segments[i] = uses.SegmentOf(request.dsts[i], request.srcs[i], length);
+    bytes += length;
+  }
+  return bytes <= stream.express().bytes && stream.TryExpress({segments.data(), entries}, uses.dst, uses.src);
 }
 
 }  // namespace sampan

@@ -67,7 +67,7 @@ Status Stream::Synchronize(Deadline deadline, Code timeout_code) {
   if (trace::On()) {
     trace::NoteAwaited(summary::Awaited::kStream, label().device, id(), queue_->submitted());
   }
-  if (!Last().Wait(deadline)) {
+  if (!queue_->timeline()->Wait(queue_->submitted(), deadline)) {
     return {timeout_code, Text("stream ", id(), " still has work after the time limit")};
   }
   if (aborts_.load() != aborts_before) {

@@ -55,10 +55,10 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   Status Enqueue(Task&& task);
   Result<Point> EnqueueWithPoint(Task&& task);
   /// The queue's, where nobody has to be told of anything.
-  bool may_copy_at_once() const { return queue_->may_copy_at_once; }
-  bool TryCopyAtOnce(const Segment& segment) {
+  const Queue::ExpressLimits& express() const { return queue_->express; }
+  bool TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src) {
     return !trace::On() && !context_failure_->is_set() && !FailuresReported() &&
-           queue_->TryCopyAtOnce(segment);
+           queue_->TryExpress(segments, dst, src);
   }
   /// Waits for everything queued so far and reports, once, what failed. The code is for a deadline that is
   /// over.

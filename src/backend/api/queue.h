@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "backend/api/task.h"
 #include "backend/api/timeline.h"
@@ -28,13 +29,16 @@ class Queue {
   virtual ~Queue() = default;
   /// Appends; blocks while the queue is full. Returns the timeline value that the task's end will give.
   virtual Result<std::uint64_t> Submit(Task&& task) = 0;
-  /// A copy between live memory, of at most kMostBytesAtOnce: done on the calling thread where nothing is
-  /// queued before it, as if it had been submitted and was over. False: nothing was done, it has to be
-  /// submitted.
-  static constexpr std::size_t kMostBytesAtOnce = 4096;
-  /// Whether it is worth trying. Set once, by the queue itself.
-  bool may_copy_at_once = false;
-  virtual bool TryCopyAtOnce(const Segment&) { return false; }
+  /// What TryExpress takes; nothing by default. Set once, by the queue itself.
+  struct ExpressLimits {
+    std::size_t segments = 0, bytes = 0;
+  } express;
+  /// Copies between two live allocations without a task being made for them, where nothing stands in their
+  /// way: they are on their way, or over, as if they had been submitted. The queue keeps the uses for as long
+  /// as it needs them. False: nothing was done, and they have to be submitted.
+  virtual bool TryExpress(std::span<const Segment>, AllocationUse& /*dst*/, AllocationUse& /*src*/) {
+    return false;
+  }
   virtual const std::shared_ptr<Timeline>& timeline() const = 0;
   /// The value of the last task submitted.
   virtual std::uint64_t submitted() const = 0;

@@ -52,6 +52,11 @@ Status ForJoined(std::span<const Segment> segments, Each each) {
   return each(joined);
 }
 
+/// Where one piece is much longer than the others its blocks would be alone with it for most of the time.
+bool Balanced(std::size_t pieces, std::size_t bytes, std::size_t longest) {
+  return longest * pieces <= kMostFewImbalance * bytes;
+}
+
 std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
   const std::size_t teams = std::size_t{blocks} * (kThreadsPerBlock >> kMostTeamBits);
   const std::size_t share = bytes / (teams * kPiecesPerTeam) / kVectorBytes * kVectorBytes;
@@ -91,40 +96,58 @@ std::uint64_t BatchCopies::BusyUntil(const BatchTask::Content& content) const {
 Status BatchCopies::Launch(const BatchTask::Content& content, std::uint64_t value) {
   if (content.captured != nullptr) return CopyCaptured(content, value);
   const Direction direction = DirectionOfBatch(content);
-  PathChoice choice = stream_.site().paths.ForBatch(direction, content.segments.size(), content.bytes);
-  if (choice.path == CopyPath::kBatchCall && stream_.driver().CopyBatch == nullptr)
-    choice = {CopyPath::kEngine, "the driver has no batch call"};
+  PathChoice choice =
+      WhereThereIs(stream_.site().paths.ForBatch(direction, content.segments.size(), content.bytes));
   if (content.pageable) choice = {CopyPath::kEngine, "a kernel cannot touch pageable memory"};
   NotePath(direction, choice, "a batch of ", content.segments.size(), " entries, ", content.bytes, " bytes");
   switch (choice.path) {
     case CopyPath::kEngine:
       break;
     case CopyPath::kBatchCall:
-      return CopyByBatchCall(content);
+      return CopyByBatchCall(content.segments.all(), content.bytes);
     case CopyPath::kKernel:
       return CopyByKernel(content, value);
   }
-  return CopySegments(content, direction);
+  return CopySegments(content.segments.all(), direction);
 }
 
-Status BatchCopies::CopySegments(const BatchTask::Content& content, Direction direction) {
-  return ForJoined(content.segments.all(),
-                   [&](const Segment& segment) { return stream_.Copy(segment, direction, true); });
+Status BatchCopies::LaunchFew(std::span<const Segment> segments, Direction direction) {
+  std::size_t bytes = 0, longest = 0;
+  for (const Segment& segment : segments) {
+    bytes += segment.bytes;
+    longest = std::max(longest, segment.bytes);
+  }
+  PathChoice choice = stream_.site().paths.ForBatch(direction, segments.size(), bytes);
+  if (choice.path == CopyPath::kKernel && !Balanced(segments.size(), bytes, longest))
+    choice = {CopyPath::kBatchCall, "one of few entries is much longer than the others"};
+  choice = WhereThereIs(choice);
+  NotePath(direction, choice, "a batch of ", segments.size(), " entries, ", bytes, " bytes");
+  if (choice.path == CopyPath::kKernel) return CopyFew(segments, longest);
+  if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(segments, bytes);
+  return CopySegments(segments, direction);
 }
 
-Status BatchCopies::CopyByBatchCall(const BatchTask::Content& content) {
+PathChoice BatchCopies::WhereThereIs(const PathChoice& choice) const {
+  if (choice.path != CopyPath::kBatchCall || stream_.driver().CopyBatch != nullptr) return choice;
+  return {CopyPath::kEngine, "the driver has no batch call"};
+}
+
+Status BatchCopies::CopySegments(std::span<const Segment> segments, Direction direction) {
+  return ForJoined(segments, [&](const Segment& segment) { return stream_.Copy(segment, direction, true); });
+}
+
+Status BatchCopies::CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes) {
   batch_dsts_.clear();
   batch_srcs_.clear();
   batch_sizes_.clear();
-  static_cast<void>(ForJoined(content.segments.all(), [&](const Segment& segment) -> Status {
+  static_cast<void>(ForJoined(segments, [&](const Segment& segment) -> Status {
     batch_dsts_.push_back(AddressOf(segment.dst));
     batch_srcs_.push_back(AddressOf(segment.src));
     batch_sizes_.push_back(segment.bytes);
     return {};
   }));
   const std::size_t entries = batch_sizes_.size();
-  if (!stream_.site().paths.BatchCallTwice(entries, content.bytes))
-    return CallBatch(0, entries, stream_.get());
+  if (!stream_.site().paths.BatchCallTwice(entries, bytes)) return CallBatch(0, entries, stream_.get());
   // Two engines share the work: each loses time between its entries.
   const Driver& driver = stream_.driver();
   if (Status made = MakeSideStream(); !made.ok()) return made;
@@ -167,27 +190,26 @@ PieceShape BatchCopies::ShapeOf(const BatchTask::Content& content) const {
   return {blocks, PieceBytesFor(content.bytes, blocks)};
 }
 
-Status BatchCopies::CopyFew(const BatchTask::Content& content) {
-  const auto count = static_cast<unsigned>(content.segments.size());
+Status BatchCopies::CopyFew(std::span<const Segment> segments, std::size_t longest) {
+  const auto count = static_cast<unsigned>(segments.size());
   const unsigned most_each = std::max(stream_.site().paths.BlocksForPieces(SIZE_MAX) / count, 1U);
-  const auto wanted_each = static_cast<unsigned>(DivideUp(content.longest, kFewBlockBytes));
+  const auto wanted_each = static_cast<unsigned>(DivideUp(longest, kFewBlockBytes));
   FewArgument argument;
   argument.blocks_each = std::min(wanted_each, most_each);
-  std::memcpy(argument.pieces, content.segments.all().data(), content.segments.all().size_bytes());
+  std::memcpy(argument.pieces, segments.data(), segments.size_bytes());
   std::array<void*, 1> arguments = {&argument};
   return stream_.Launch(stream_.gpu().kernels().few, count * static_cast<unsigned>(argument.blocks_each),
                         arguments);
 }
 
 Status BatchCopies::CopyByKernel(const BatchTask::Content& content, std::uint64_t value) {
-  // Where one is much longer than the others its blocks would be alone with it for most of the time.
-  if (content.segments.size() <= kMostFewPieces &&
-      content.longest * content.segments.size() <= kMostFewImbalance * content.bytes)
-    return CopyFew(content);
+  const std::size_t entries = content.segments.size();
+  if (entries <= kMostFewPieces && Balanced(entries, content.bytes, content.longest))
+    return CopyFew(content.segments.all(), content.longest);
   const PieceShape shape = ShapeOf(content);
-  unsigned team_bits = TeamBitsFor(std::min(shape.bytes, content.bytes / content.segments.size()));
+  unsigned team_bits = TeamBitsFor(std::min(shape.bytes, content.bytes / entries));
   CuAddress first = AddressOf(content.segments.all().data());
-  auto count = static_cast<unsigned>(content.segments.size());
+  auto count = static_cast<unsigned>(entries);
   if (content.longest > shape.bytes) {
     auto memory = stream_.TakePinned(shape.MostPieces(content) * sizeof(PieceArgument), value);
     if (!memory.ok()) return memory.TakeStatus();

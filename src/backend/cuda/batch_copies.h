@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "backend/api/task.h"
@@ -32,14 +33,18 @@ class BatchCopies {
   std::uint64_t BusyUntil(const BatchTask::Content& content) const;
   /// Its memory is live.
   Status Launch(const BatchTask::Content& content, std::uint64_t value);
+  /// At most kMostFewPieces segments between pinned and device memory, for which nothing has to be kept.
+  Status LaunchFew(std::span<const Segment> segments, Direction direction);
 
  private:
-  Status CopySegments(const BatchTask::Content& content, Direction direction);
-  Status CopyByBatchCall(const BatchTask::Content& content);
+  /// Older drivers have no batch call.
+  PathChoice WhereThereIs(const PathChoice& choice) const;
+  Status CopySegments(std::span<const Segment> segments, Direction direction);
+  Status CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes);
   /// The entries [begin, end) of the arrays below.
   Status CallBatch(std::size_t begin, std::size_t end, CuStream stream);
   Status MakeSideStream();
-  Status CopyFew(const BatchTask::Content& content);
+  Status CopyFew(std::span<const Segment> segments, std::size_t longest);
   PieceShape ShapeOf(const BatchTask::Content& content) const;
   Status CopyByKernel(const BatchTask::Content& content, std::uint64_t value);
   Status CopyCaptured(const BatchTask::Content& content, std::uint64_t value);

@@ -35,6 +35,7 @@ CudaQueue::CudaQueue(std::unique_ptr<TaskLauncher> launcher, QueueListener& list
       public_timeline_(timeline_),
       slots_(static_cast<Task*>(::operator new(kSlots * sizeof(Task)))) {
   gpu_.users().fetch_add(1);
+  express = {.segments = SIZE_MAX, .bytes = SIZE_MAX};
 }
 
 CudaQueue::~CudaQueue() {
@@ -117,16 +118,42 @@ void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t value) {
       WaitUntilDone(lock, busy, kNever);
     if (!Discarded(value)) status = launcher_->Launch(task, value);
     if (trace_.on()) trace_.Handed(value);
-    const std::uint64_t marked = markers_.empty() ? retired_ : markers_.back().value;
-    if (status.ok() && (value - marked >= kMarkerInterval || trace_.on())) {  // a trace wants each one's end
-      const ContextScope scope(gpu_);
-      handed_ = value;
-      status = RecordMarker(nullptr);
-    }
+    return AfterLaunch(lock, value, std::move(status));
   }
   if (status.ok()) return;
   if (gpu_.lost()) return Lose(lock);
   Fail(lock, value, std::move(status));
+}
+
+void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
+  const std::uint64_t marked = markers_.empty() ? retired_ : markers_.back().value;
+  if (launched.ok() && (value - marked >= kMarkerInterval || trace_.on())) {  // a trace wants each one's end
+    const ContextScope scope(gpu_);
+    handed_ = value;
+    launched = RecordMarker(nullptr);
+  }
+  if (launched.ok()) return;
+  if (gpu_.lost()) return Lose(lock);
+  Fail(lock, value, std::move(launched));
+}
+
+bool CudaQueue::TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src) {
+  if (faults_.Armed(FaultKind::kQueue) || trace_.on()) return false;
+  Lock lock(mutex_);
+  const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
+  if (closed_ || gpu_.lost() || handing_ || held_ != Held::kNo || value - done() > kDepth) return false;
+  // The slot keeps the memory; which of its bytes are copied is the driver's business from now on.
+  std::construct_at(&SlotOf(value), std::in_place_type<CopyTask>,
+                    CopyTask{segments.front(), std::move(dst), std::move(src)});
+  tail_.store(value, std::memory_order_release);
+  handing_ = true;
+  AfterLaunch(lock, value, launcher_->LaunchExpress(segments, std::get<CopyTask>(SlotOf(value))));
+  handing_ = false;
+  handed_ = std::max(handed_, value);
+  if (handed_ < tail_.load(std::memory_order_relaxed))
+    HandOver(lock);  // others came while a failure was told
+  if (waiting_threads_ != 0) changed_.notify_all();
+  return true;
 }
 
 Status CudaQueue::RecordMarker(std::shared_ptr<Mark> mark) {

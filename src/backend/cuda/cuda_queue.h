@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "backend/api/queue.h"
@@ -50,6 +51,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   ~CudaQueue() override;
 
   Result<std::uint64_t> Submit(Task&& task) override;
+  bool TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src) override;
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return tail_.load(std::memory_order_acquire); }
   void Discard() override;
@@ -86,6 +88,8 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   /// Gives the driver what may go to it. One thread at a time does.
   void HandOver(Lock& lock);
   void HandOverHead(Lock& lock, Task& task, std::uint64_t value);
+  /// What follows a launch: the task is a marker's turn, or failed.
+  void AfterLaunch(Lock& lock, std::uint64_t value, Status launched);
   void StartHost(Lock& lock, HostTask& task, std::uint64_t value);
   /// Whether the reason to be held is over; a failure of it is reported.
   bool HoldIsOver(Lock& lock);

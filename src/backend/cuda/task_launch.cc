@@ -32,6 +32,13 @@ Status TaskLauncher::Launch(Task& task, std::uint64_t value) {
   return std::visit([&](auto& body) { return LaunchBody(body, value); }, task);
 }
 
+Status TaskLauncher::LaunchExpress(std::span<const Segment> segments, const CopyTask& ends) {
+  const ContextScope scope(gpu());
+  const Direction direction = DirectionOf(OnDevice(ends.dst), OnDevice(ends.src));
+  if (segments.size() == 1) return stream_->Copy(segments.front(), direction, OneDevice(ends.dst, ends.src));
+  return batches_.LaunchFew(segments, direction);
+}
+
 Status TaskLauncher::LaunchBody(CopyTask& task, std::uint64_t) {
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
   return stream_->Copy(task.segment, DirectionOf(OnDevice(task.dst), OnDevice(task.src)),

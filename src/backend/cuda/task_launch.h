@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backend/api/task.h"
@@ -28,6 +29,9 @@ class TaskLauncher {
   std::uint64_t BusyUntil(const Task& task) const;
   /// Copies and fills; anything else is refused. What the task refers to stays until the value is retired.
   Status Launch(Task& task, std::uint64_t value);
+
+  /// One copy or a few, between the allocations of `ends`, for which nothing has to be kept but those.
+  Status LaunchExpress(std::span<const Segment> segments, const CopyTask& ends);
 
   /// Tasks up to this value are over; adds those that failed on the device.
   void Retire(std::uint64_t done, std::vector<DeviceFailure>& failures);

@@ -41,7 +41,7 @@ EmulatedQueue::EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, QueueL
       timeline_(std::make_shared<EmulatedTimeline>(scheduler)),
       public_timeline_(timeline_),
       slots_(static_cast<Task*>(::operator new(kSlots * sizeof(Task)))) {
-  may_copy_at_once = short_tasks_at_once_;
+  if (short_tasks_at_once_) express = {.segments = 1, .bytes = kMostBytesAtOnce};
 }
 
 EmulatedQueue::~EmulatedQueue() {
@@ -84,10 +84,11 @@ std::uint64_t EmulatedQueue::TryExecuteAtOnce(Task& task) {
   return value;
 }
 
-bool EmulatedQueue::TryCopyAtOnce(const Segment& segment) {
+bool EmulatedQueue::TryExpress(std::span<const Segment> segments, AllocationUse&, AllocationUse&) {
   if (!short_tasks_at_once_ || faults_.Armed(FaultKind::kQueue)) return false;
   const std::lock_guard lock(submit_lock_);
   if (closed_ || state_.load(std::memory_order_acquire) != kIdle) return false;
+  const Segment& segment = segments.front();
   std::memmove(segment.dst, segment.src, segment.bytes);
   PassAtOnce(tail_.load(std::memory_order_relaxed) + 1);
   return true;

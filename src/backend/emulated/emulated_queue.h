@@ -22,13 +22,15 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
  public:
   /// Tasks that a stream holds; one more blocks its submitter.
   static constexpr std::uint64_t kDepth = 1792;
+  /// Waking an engine would take longer than copying so much.
+  static constexpr std::size_t kMostBytesAtOnce = 4096;
 
   static std::shared_ptr<EmulatedQueue> Create(QueueScheduler& scheduler, GateWatch& gates,
                                                QueueListener& listener, FaultPlan& faults);
   ~EmulatedQueue() override;
 
   Result<std::uint64_t> Submit(Task&& task) override;
-  bool TryCopyAtOnce(const Segment& segment) override;
+  bool TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src) override;
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return tail_.load(std::memory_order_acquire); }
   void Discard() override;
