@@ -137,7 +137,7 @@ constexpr std::array kSettings = {
             "in which order emulated devices work where the rules leave it open",
             [](std::string_view text, Settings& settings) { return ParseSchedule(text, settings.schedule); }},
     Setting{"SAMPAN_COPY_PATH", "auto, engine, batch or kernel", "auto",
-            "which way batches and rows take on cuda; auto chooses by measurement",
+            "which way batches, rows and copies within a device take on cuda; auto chooses by measurement",
             [](std::string_view text, Settings& settings) {
               return text == "auto" || ParsePath(text, settings.copy_paths.path);
             }},

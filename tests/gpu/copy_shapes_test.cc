@@ -79,6 +79,59 @@ TEST_F(CopyShapes, FewEntriesThatAreLong) {
 }
 
 /// So much that the driver's batch call is made twice, with work in the stream before and behind it.
+TEST_F(CopyShapes, FewEntriesOfWhichOneIsMuchLonger) {
+  constexpr std::size_t kLong = 3'000'001, kShort = 100, kEntries = 8;
+  GuardedBuffer src(Place::kPinned, kLong + kEntries * kShort), dst(Place::kDevice, src.bytes());
+  const Bytes contents = random().Fill(src.bytes());
+  src.Write(contents);
+  BatchRequest request;
+  request.Add(dst.at(0), src.at(0), kLong);
+  for (std::size_t at = kLong; at < src.bytes(); at += kShort)
+    request.Add(dst.at(at), src.at(at), kShort - 1);  // they do not continue one another
+  Bytes expected = contents;
+  for (std::size_t at = kLong; at < src.bytes(); at += kShort)
+    expected[at + kShort - 1] = GuardedBuffer::kBackground;
+  request.UseAttr(HostToDevice());
+  EXPECT_ACL(ACL_SUCCESS, request.Submit(BatchForm::kAsync, stream()));
+  Synchronize();
+  EXPECT_TRUE(dst.Holds(expected));
+}
+
+TEST_F(CopyShapes, LinearCopiesWithinADevice) {
+  for (const std::size_t bytes : {1, 15, 16, 4096, 65'537, 262'144, 1'048'579}) {
+    for (const auto& [src_at, dst_at] : {std::pair{0, 0}, {16, 64}, {3, 3}, {5, 8}, {1, 6}}) {
+      GuardedBuffer src(Place::kDevice, bytes + 64), dst(Place::kDevice, bytes + 64);
+      const Bytes contents = random().Fill(src.bytes());
+      src.Write(contents);
+      Bytes expected(dst.bytes(), GuardedBuffer::kBackground);
+      std::memcpy(expected.data() + dst_at, contents.data() + src_at, bytes);
+      EXPECT_ACL(ACL_SUCCESS, aclrtMemcpyAsync(dst.at(dst_at), bytes, src.at(src_at), bytes,
+                                               ACL_MEMCPY_DEVICE_TO_DEVICE, stream()));
+      Synchronize();
+      EXPECT_TRUE(dst.Holds(expected)) << bytes << " bytes from " << src_at << " to " << dst_at;
+    }
+  }
+}
+
+/// The kernel is launched for the length that the last descriptor had.
+TEST_F(CopyShapes, DescriptorsWhoseLengthsDiffer) {
+  constexpr std::size_t kMost = 3'000'000;
+  DeviceBuffer src(kMost), dst(kMost), descriptor(64);
+  const Bytes contents = random().Fill(kMost);
+  src.Write(0, contents);
+  for (const std::size_t bytes : {std::size_t{4096}, std::size_t{40}, kMost, std::size_t{131'083}}) {
+    dst.Write(0, Bytes(kMost));
+    EXPECT_ACL(ACL_SUCCESS, aclrtSetMemcpyDesc(descriptor.data(), ACL_MEMCPY_INNER_DEVICE_TO_DEVICE,
+                                               src.data(), dst.data(), bytes, nullptr));
+    EXPECT_ACL(ACL_SUCCESS,
+               aclrtMemcpyAsyncWithDesc(descriptor.data(), ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, stream()));
+    Synchronize();
+    Bytes expected(kMost);
+    std::memcpy(expected.data(), contents.data(), bytes);
+    EXPECT_TRUE(SameBytes(expected, dst.Read(0, kMost))) << bytes << " bytes";
+  }
+}
+
 TEST_F(CopyShapes, ALargeBatchOfLongEntries) {
   constexpr std::size_t kEntries = 80, kBytes = std::size_t{1} << 20;
   GuardedBuffer device(Place::kDevice, kEntries * kBytes);

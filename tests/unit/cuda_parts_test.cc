@@ -176,14 +176,23 @@ TEST(CopyPaths, ChooseByCountAndLength) {
   constexpr auto kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost;
   EXPECT_EQ(paths.ForBatch(kIn, 1, 64).path, CopyPath::kEngine);
   EXPECT_EQ(paths.ForBatch(kIn, 2, 128).path, CopyPath::kBatchCall);
-  EXPECT_EQ(paths.ForBatch(kIn, 6, 6 * 64).path, CopyPath::kBatchCall);
-  EXPECT_EQ(paths.ForBatch(kIn, 6, 6 * 4096).path, CopyPath::kKernel);
-  EXPECT_EQ(paths.ForBatch(kOut, 6, 6 * 4096).path, CopyPath::kBatchCall);
+  EXPECT_EQ(paths.ForBatch(kIn, 4, 4 * 64).path, CopyPath::kBatchCall);
+  EXPECT_EQ(paths.ForBatch(kIn, 4, 4 * 4096).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch(kOut, 4, 4 * 4096).path, CopyPath::kBatchCall);
   EXPECT_EQ(paths.ForBatch(kIn, 8192, 8192 * 4096).path, CopyPath::kKernel);
   EXPECT_EQ(paths.ForBatch(kIn, 64, std::size_t{64} << 20).path, CopyPath::kBatchCall);
   EXPECT_FALSE(paths.BatchCallTwice(64, std::size_t{32} << 20));
   EXPECT_TRUE(paths.BatchCallTwice(64, std::size_t{64} << 20));
   EXPECT_FALSE(paths.BatchCallTwice(1, std::size_t{64} << 20)) << "entries that were all joined";
+}
+
+TEST(CopyPaths, ShortCopiesWithinADeviceGoByKernel) {
+  const CopyPaths paths("NVIDIA H200", 132, {});
+  EXPECT_EQ(paths.ForWithin(4096).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForWithin(std::size_t{64} << 20).path, CopyPath::kEngine);
+  EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kEngine}).ForWithin(4096).path,
+            CopyPath::kEngine);
+  EXPECT_EQ(CopyPaths("unheard of", 10, {}).ForWithin(4096).path, CopyPath::kEngine) << "nobody measured it";
 }
 
 TEST(CopyPaths, ChooseByTheShapeOfRows) {

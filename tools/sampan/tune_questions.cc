@@ -42,6 +42,12 @@ cuda::LimitField FieldOf(std::string_view name) {
                        [&](const cuda::LimitField& field) { return field.name == name; });
 }
 
+/// The limit of what is the first way's: between the last point of its own and the next.
+std::size_t UpTo(std::size_t crossing, const Sizes& points) {
+  if (crossing == 0) return 0;
+  return crossing == points.size() ? cuda::kAny : (points[crossing - 1] + points[crossing]) / 2;
+}
+
 /// Both ways at each of the points; then where to go over from the first to the second.
 struct TwoWays {
   Variation first, second;
@@ -109,6 +115,18 @@ Question AskHalves() {
   });
 }
 
+/// A kernel for copies within the device up to a length.
+Question AskWithin() {
+  TwoWays ways{{.path = "kernel"}, {.path = "engine"}, {}, {}};
+  for (std::size_t bytes = kKiB; bytes <= 16 * kMiB; bytes *= 4)
+    ways.points.push_back(bytes);
+  for (const std::size_t bytes : ways.points)
+    ways.plans.push_back({Form::kQueued, kWithin.src, kWithin.dst, {.bytes = bytes}});
+  return AskCrossing(ways, [points = ways.points](std::size_t crossing, cuda::PathLimits& limits) {
+    limits.linear_d2d_to = UpTo(crossing, points);
+  });
+}
+
 /// A kernel for rows up to a width.
 Question AskWidth(std::string_view limit, Ends ends, Layout layout) {
   TwoWays ways{{.path = "kernel"}, {.path = "engine"}, {16, 32, 48, 64, 96, 128, 256, 512, 1024, 4096}, {}};
@@ -116,11 +134,7 @@ Question AskWidth(std::string_view limit, Ends ends, Layout layout) {
   for (const std::size_t width : ways.points)
     ways.plans.push_back(Rows(ends, layout, width));
   return AskCrossing(ways, [limit, points = ways.points](std::size_t crossing, cuda::PathLimits& limits) {
-    std::size_t& to = FieldOf(limit).of(limits);
-    if (crossing == points.size())
-      to = cuda::kAny;
-    else
-      to = crossing == 0 ? 0 : (points[crossing - 1] + points[crossing]) / 2;
+    FieldOf(limit).of(limits) = UpTo(crossing, points);
   });
 }
 
@@ -150,6 +164,7 @@ Question AskAmount(std::string_view limit, const Sizes& values, const std::vecto
 std::vector<Question> AllQuestions() {
   constexpr std::size_t kShort = 512, kLong = 8 * kKiB;
   return {
+      AskWithin(),
       AskCount("batch_h2d_short_from", kIn, kShort),
       AskCount("batch_h2d_from", kIn, kLong),
       AskCount("batch_d2h_short_from", kOut, kShort),

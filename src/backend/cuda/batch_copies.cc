@@ -122,7 +122,8 @@ Status BatchCopies::LaunchFew(std::span<const Segment> segments, Direction direc
     choice = {CopyPath::kBatchCall, "one of few entries is much longer than the others"};
   choice = WhereThereIs(choice);
   NotePath(direction, choice, "a batch of ", segments.size(), " entries, ", bytes, " bytes");
-  if (choice.path == CopyPath::kKernel) return CopyFew(segments, longest);
+  if (choice.path == CopyPath::kKernel)
+    return CopyFew(segments, longest, stream_.site().paths.BlocksForPieces(SIZE_MAX));
   if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(segments, bytes);
   return CopySegments(segments, direction);
 }
@@ -190,9 +191,15 @@ PieceShape BatchCopies::ShapeOf(const BatchTask::Content& content) const {
   return {blocks, PieceBytesFor(content.bytes, blocks)};
 }
 
-Status BatchCopies::CopyFew(std::span<const Segment> segments, std::size_t longest) {
+Status BatchCopies::CopyWithin(const Segment& segment) {
+  const std::size_t most = DivideUp(segment.bytes, kFewBlockBytes);
+  return CopyFew({&segment, 1}, segment.bytes,
+                 stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, most));
+}
+
+Status BatchCopies::CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks) {
   const auto count = static_cast<unsigned>(segments.size());
-  const unsigned most_each = std::max(stream_.site().paths.BlocksForPieces(SIZE_MAX) / count, 1U);
+  const unsigned most_each = std::max(blocks / count, 1U);
   const auto wanted_each = static_cast<unsigned>(DivideUp(longest, kFewBlockBytes));
   FewArgument argument;
   argument.blocks_each = std::min(wanted_each, most_each);
@@ -205,7 +212,7 @@ Status BatchCopies::CopyFew(std::span<const Segment> segments, std::size_t longe
 Status BatchCopies::CopyByKernel(const BatchTask::Content& content, std::uint64_t value) {
   const std::size_t entries = content.segments.size();
   if (entries <= kMostFewPieces && Balanced(entries, content.bytes, content.longest))
-    return CopyFew(content.segments.all(), content.longest);
+    return CopyFew(content.segments.all(), content.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX));
   const PieceShape shape = ShapeOf(content);
   unsigned team_bits = TeamBitsFor(std::min(shape.bytes, content.bytes / entries));
   CuAddress first = AddressOf(content.segments.all().data());

@@ -35,6 +35,8 @@ class BatchCopies {
   Status Launch(const BatchTask::Content& content, std::uint64_t value);
   /// At most kMostFewPieces segments between pinned and device memory, for which nothing has to be kept.
   Status LaunchFew(std::span<const Segment> segments, Direction direction);
+  /// One copy within the device, by a kernel.
+  Status CopyWithin(const Segment& segment);
 
  private:
   /// Older drivers have no batch call.
@@ -44,7 +46,8 @@ class BatchCopies {
   /// The entries [begin, end) of the arrays below.
   Status CallBatch(std::size_t begin, std::size_t end, CuStream stream);
   Status MakeSideStream();
-  Status CopyFew(std::span<const Segment> segments, std::size_t longest);
+  /// By a kernel that has the segments as its arguments, each with as many blocks as it can use, of so many.
+  Status CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks);
   PieceShape ShapeOf(const BatchTask::Content& content) const;
   Status CopyByKernel(const BatchTask::Content& content, std::uint64_t value);
   Status CopyCaptured(const BatchTask::Content& content, std::uint64_t value);

@@ -52,6 +52,15 @@ PathChoice CopyPaths::ForBatch(Direction direction, std::size_t entries, std::si
   return {CopyPath::kBatchCall, "an engine is faster on long entries"};
 }
 
+PathChoice CopyPaths::ForWithin(std::size_t bytes) const {
+  if (settings_.path) {
+    const bool kernel = *settings_.path == CopyPath::kKernel;
+    return {kernel ? CopyPath::kKernel : CopyPath::kEngine, "SAMPAN_COPY_PATH says so"};
+  }
+  if (bytes <= limits_.linear_d2d_to) return {CopyPath::kKernel, "a kernel of ours starts sooner"};
+  return {CopyPath::kEngine, "the driver's copy is as fast for so many bytes"};
+}
+
 PathChoice CopyPaths::ForRows(Direction direction, const RowsShape& rows) const {
   if (!rows.engine_takes) return {CopyPath::kKernel, "the driver's 2D copy does not take this pitch"};
   if (settings_.path) {

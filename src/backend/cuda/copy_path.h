@@ -50,6 +50,8 @@ class CopyPaths {
   bool BatchCallTwice(std::size_t entries, std::size_t bytes) const {
     return entries > 1 && bytes >= limits_.batch_halves_from;
   }
+  /// A linear copy within one device.
+  PathChoice ForWithin(std::size_t bytes) const;
   PathChoice ForRows(Direction direction, const RowsShape& rows) const;
   /// How many blocks a kernel gets; `most` is the number that could have something to do.
   unsigned BlocksForPieces(std::size_t most) const;

@@ -20,6 +20,8 @@ constexpr std::size_t kMostBytes = kAny, kMostBlocks = 1024;
 
 #define SAMPAN_LIMIT(member) [](PathLimits& limits) -> std::size_t& { return limits.member; }
 constexpr std::array kFields = {
+    LimitField{"linear_d2d_to", 0, kMostBytes, "copies within the device of up to so many bytes go by kernel",
+               SAMPAN_LIMIT(linear_d2d_to)},
     LimitField{"batch_kernel_below", 1, kMostBytes,
                "batches of entries that are shorter on average go by kernel",
                SAMPAN_LIMIT(batch_kernel_below)},
@@ -148,11 +150,12 @@ std::span<const LimitField> limit_fields() {
 const std::vector<PathLimits>& ShippedTables() {
   static const std::vector<PathLimits> tables = {
       {.gpu = "H200",
+       .linear_d2d_to = 256 * kKiB,
        .batch_kernel_below = 384 * kKiB,
-       .batch_h2d_short_from = 8,
-       .batch_h2d_from = 5,
-       .batch_d2h_short_from = 12,
-       .batch_d2h_from = 8,
+       .batch_h2d_short_from = 5,
+       .batch_h2d_from = 4,
+       .batch_d2h_short_from = 6,
+       .batch_d2h_from = 6,
        .batch_halves_from = 64 * kKiB * kKiB,
        .rows_h2d = {.even_to = 40, .odd_to = 40, .odd_dense_to = 40},
        .rows_d2h = {.even_to = 120, .odd_to = 0, .odd_dense_to = 1024},
@@ -160,8 +163,9 @@ const std::vector<PathLimits>& ShippedTables() {
        .link_blocks = 32,
        .memory_blocks = 2,
        .packing_blocks = 8,
-       .bytes_per_block = 32 * kKiB},
+       .bytes_per_block = 64 * kKiB},
       {.gpu = "",
+       .linear_d2d_to = 0,
        .batch_kernel_below = 64 * kKiB,
        .batch_h2d_short_from = 16,
        .batch_h2d_from = 16,
@@ -174,7 +178,7 @@ const std::vector<PathLimits>& ShippedTables() {
        .link_blocks = 32,
        .memory_blocks = 2,
        .packing_blocks = 8,
-       .bytes_per_block = 32 * kKiB},
+       .bytes_per_block = 64 * kKiB},
   };
   return tables;
 }

@@ -25,6 +25,7 @@ struct RowLimits {
 /// The limits of one GPU. limit_fields() says what each of them means.
 struct PathLimits {
   std::string gpu;
+  std::size_t linear_d2d_to;
   std::size_t batch_kernel_below;
   std::size_t batch_h2d_short_from, batch_h2d_from;
   std::size_t batch_d2h_short_from, batch_d2h_from;

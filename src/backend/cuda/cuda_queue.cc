@@ -142,12 +142,14 @@ bool CudaQueue::TryExpress(std::span<const Segment> segments, AllocationUse& dst
   Lock lock(mutex_);
   const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
   if (closed_ || gpu_.lost() || handing_ || held_ != Held::kNo || value - done() > kDepth) return false;
-  // The slot keeps the memory; which of its bytes are copied is the driver's business from now on.
+  // To the driver first: the rest happens while the GPU is at it.
+  Status launched = launcher_->LaunchExpress(segments, dst, src);
+  // The slot keeps the memory; which bytes of it are copied is the driver's business.
   std::construct_at(&SlotOf(value), std::in_place_type<CopyTask>,
                     CopyTask{segments.front(), std::move(dst), std::move(src)});
   tail_.store(value, std::memory_order_release);
   handing_ = true;
-  AfterLaunch(lock, value, launcher_->LaunchExpress(segments, std::get<CopyTask>(SlotOf(value))));
+  AfterLaunch(lock, value, std::move(launched));
   handing_ = false;
   handed_ = std::max(handed_, value);
   if (handed_ < tail_.load(std::memory_order_relaxed))

@@ -17,6 +17,10 @@ constexpr std::size_t kLeastTableRanges = 4096;
 
 static_assert(sizeof(RangeArgument) == sizeof(ReservedMemory::Range));
 
+bool IsDescriptor(const IndirectTask::Content& content) {
+  return content.form == IndirectTask::Content::Form::kDescriptor;
+}
+
 /// The message of whoever looks the operands up, as if it had been looked up on the device.
 Status FailureOf(const IndirectRecord& record, const IndirectTask::Content& content) {
   using Access = AddressResolver::Access;
@@ -66,15 +70,15 @@ Status IndirectCopies::UpdateRanges(std::uint64_t value) {
 }
 
 Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_t value) {
-  auto held =
-      stream_.site()
-          .device_memory.HoldFreed();  // before the table is made: what is freed now stays until this is over
+  // Before the table is made: what is freed now stays until this is over.
+  auto held = stream_.site().device_memory.HoldFreed();
   if (Status updated = UpdateRanges(value); !updated.ok()) return updated;
   auto memory = stream_.TakePinned(sizeof(IndirectRecord), value);
   if (!memory.ok()) return memory.TakeStatus();
   auto* const record = reinterpret_cast<IndirectRecord*>(*memory);
-  *record = {};
-  const bool descriptor = content.form == IndirectTask::Content::Form::kDescriptor;
+  const bool descriptor = IsDescriptor(content);
+  const std::size_t expected = descriptor ? last_bytes_ : content.bytes;
+  *record = {.bytes = expected};
   IndirectArgument argument{
       .dst_cell = AddressOf(content.operands[0]) + (descriptor ? content.dst_at : 0),
       .src_cell = AddressOf(content.operands[descriptor ? 0 : 1]) + (descriptor ? content.src_at : 0),
@@ -82,20 +86,20 @@ Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_
       .dst_offset = content.dst_offset,
       .src_offset = content.src_offset,
       .bytes = content.bytes,
+      .expected_bytes = expected,
       .ranges = table_,
       .range_count = ranges_.size(),
       .record = AddressOf(record)};
   launched_.push_back({value, std::move(held), record, &content});
   std::array<void*, 1> arguments = {&argument};
-  const std::size_t bytes = descriptor ? last_bytes_ : content.bytes;
-  return stream_.Launch(stream_.gpu().kernels().indirect, stream_.site().paths.BlocksForBytes(bytes),
+  return stream_.Launch(stream_.gpu().kernels().indirect, stream_.site().paths.BlocksForBytes(expected),
                         arguments);
 }
 
 void IndirectCopies::Retire(std::uint64_t done, std::vector<DeviceFailure>& failures) {
   for (; !launched_.empty() && launched_.front().value <= done; launched_.pop_front()) {
     const Launched& each = launched_.front();
-    last_bytes_ = each.record->bytes;
+    if (IsDescriptor(*each.content)) last_bytes_ = each.record->bytes;
     if (each.record->failed != 0) failures.push_back({each.value, FailureOf(*each.record, *each.content)});
   }
 }

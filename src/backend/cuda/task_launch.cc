@@ -5,6 +5,7 @@
 
 #include "backend/api/task_memory.h"
 #include "backend/cuda/copy_ends.h"
+#include "backend/cuda/path_note.h"
 #include "backend/cuda/row_copies.h"
 
 namespace sampan::cuda {
@@ -32,17 +33,26 @@ Status TaskLauncher::Launch(Task& task, std::uint64_t value) {
   return std::visit([&](auto& body) { return LaunchBody(body, value); }, task);
 }
 
-Status TaskLauncher::LaunchExpress(std::span<const Segment> segments, const CopyTask& ends) {
+Status TaskLauncher::LaunchExpress(std::span<const Segment> segments, const AllocationUse& dst,
+                                   const AllocationUse& src) {
   const ContextScope scope(gpu());
-  const Direction direction = DirectionOf(OnDevice(ends.dst), OnDevice(ends.src));
-  if (segments.size() == 1) return stream_->Copy(segments.front(), direction, OneDevice(ends.dst, ends.src));
-  return batches_.LaunchFew(segments, direction);
+  if (segments.size() == 1) return LaunchLinear(segments.front(), dst, src);
+  return batches_.LaunchFew(segments, DirectionOf(OnDevice(dst), OnDevice(src)));
+}
+
+Status TaskLauncher::LaunchLinear(const Segment& segment, const AllocationUse& dst,
+                                  const AllocationUse& src) {
+  const Direction direction = DirectionOf(OnDevice(dst), OnDevice(src));
+  if (!OneDevice(dst, src)) return stream_->Copy(segment, direction, false);
+  const PathChoice choice = stream_->site().paths.ForWithin(segment.bytes);
+  NotePath(direction, choice, segment.bytes, " bytes");
+  if (choice.path == CopyPath::kKernel) return batches_.CopyWithin(segment);
+  return stream_->Copy(segment, direction, true);
 }
 
 Status TaskLauncher::LaunchBody(CopyTask& task, std::uint64_t) {
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
-  return stream_->Copy(task.segment, DirectionOf(OnDevice(task.dst), OnDevice(task.src)),
-                       OneDevice(task.dst, task.src));
+  return LaunchLinear(task.segment, task.dst, task.src);
 }
 
 Status TaskLauncher::LaunchBody(RowsTask& task, std::uint64_t) {

@@ -30,8 +30,8 @@ class TaskLauncher {
   /// Copies and fills; anything else is refused. What the task refers to stays until the value is retired.
   Status Launch(Task& task, std::uint64_t value);
 
-  /// One copy or a few, between the allocations of `ends`, for which nothing has to be kept but those.
-  Status LaunchExpress(std::span<const Segment> segments, const CopyTask& ends);
+  /// One copy or a few between two live allocations, which are all that has to be kept for them.
+  Status LaunchExpress(std::span<const Segment> segments, const AllocationUse& dst, const AllocationUse& src);
 
   /// Tasks up to this value are over; adds those that failed on the device.
   void Retire(std::uint64_t done, std::vector<DeviceFailure>& failures);
@@ -41,6 +41,7 @@ class TaskLauncher {
  private:
   explicit TaskLauncher(std::unique_ptr<CudaStream> stream);
 
+  Status LaunchLinear(const Segment& segment, const AllocationUse& dst, const AllocationUse& src);
   Status LaunchBody(CopyTask& task, std::uint64_t value);
   Status LaunchBody(RowsTask& task, std::uint64_t value);
   Status LaunchBody(BatchTask& task, std::uint64_t value);

@@ -5,8 +5,10 @@ namespace sampan::cuda {
 
 /// Threads of every block that the kernels are launched with.
 inline constexpr unsigned kThreadsPerBlock = 512;
-/// Accesses that a thread has under way at once: vectors of a piece, words of one, rows, bytes of rows.
-inline constexpr int kVectorsInFlight = 4, kWordsInFlight = 4, kRowsInFlight = 4, kBytesInFlight = 4;
+/// Accesses that a thread has under way at once: vectors of a piece, of a long copy, words, rows, bytes of
+/// rows.
+inline constexpr int kVectorsInFlight = 4, kTileVectors = 8, kWordsInFlight = 4, kRowsInFlight = 4,
+                     kBytesInFlight = 4;
 
 /// An address of the GPU's; host memory that the GPU can reach has one too.
 using DeviceAddress = unsigned long long;
@@ -30,8 +32,9 @@ struct RangeArgument {
   DeviceAddress begin, end;
 };
 
-/// What a copy with operands in device memory found there. Written by the kernel: the length always, the rest
-/// when the operands were bad and nothing was copied.
+/// What a copy with operands in device memory found there. Written by the kernel, over the link to the host:
+/// the length where it is not the one that was expected, the rest when the operands were bad and nothing was
+/// copied.
 struct IndirectRecord {
   DeviceAddress dst, src;
   unsigned long long bytes;
@@ -43,6 +46,7 @@ struct IndirectRecord {
 struct IndirectArgument {
   DeviceAddress dst_cell, src_cell, length_cell;
   unsigned long long dst_offset, src_offset, bytes;
+  unsigned long long expected_bytes;
   DeviceAddress ranges;
   unsigned long long range_count;
   DeviceAddress record;
