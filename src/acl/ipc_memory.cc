@@ -44,7 +44,7 @@ aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags) 
     std::int32_t owner = current;
     auto address = runtime.sharing().Import(ReadKey(key), [&](std::int32_t physical_device) {
       owner = runtime.VisibleDevice(physical_device, current);
-      return Place{PlaceKind::kDevice, owner};
+      return MemorySharing::ImportPlace{{PlaceKind::kDevice, owner}, runtime.PhysicalDevice(owner)};
     });
     if (!address.ok()) return address.TakeStatus();
     if (flags == kWithPeerAccess && owner != current) runtime.peers().Enable(current, owner);

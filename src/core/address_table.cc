@@ -82,8 +82,8 @@ class AddressTable::MappedPiece final : public MemoryKeeper {
   MappedPiece(const MappedPiece&) = delete;
   MappedPiece& operator=(const MappedPiece&) = delete;
 
-  Status Map() {
-    Status mapped = reservation_->views().Map(part_, physical_->file());
+  Status Map(MapAccess access) {
+    Status mapped = reservation_->views().Map(part_, physical_->file(), access);
     mapped_ = mapped.ok();
     return mapped;
   }
@@ -176,7 +176,7 @@ Status AddressTable::Map(void* address, std::size_t bytes, std::shared_ptr<Physi
     reservation->Vacate(part);
     throw;
   }
-  if (Status mapped = piece->Map(); !mapped.ok()) return mapped;
+  if (Status mapped = piece->Map(access); !mapped.ok()) return mapped;
   const Place place = physical->place();
   const std::uint64_t own = place.on_device() ? Bit(place.device) : 0;
   const std::uint64_t given = access == MapAccess::kNone ? 0 : own;
@@ -244,6 +244,8 @@ Status AddressTable::SetAccess(void* address, std::size_t bytes, std::int32_t de
   if (!use) return {Code::kParamInvalid, Text("virPtr ", Hex(address), ": the device was reset meanwhile")};
   change(rights.readers, use->readers, access != MapAccess::kNone);
   change(rights.writers, use->writers, access == MapAccess::kReadWrite);
+  if (use->facts.place == Place{PlaceKind::kDevice, device})
+    views_->SetAccess({Number(address), bytes, use->facts.engine_delta}, access);
   return {};
 }
 

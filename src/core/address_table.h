@@ -13,8 +13,6 @@
 
 namespace sampan {
 
-enum class MapAccess { kNone, kRead, kReadWrite };
-
 /// Thread-safe. Addresses whose mapping has ended are free for another one when the last task that was queued
 /// on them is over.
 class AddressTable {

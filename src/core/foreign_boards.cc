@@ -149,6 +149,28 @@ Result<int> ForeignBoard::OpenFile(std::int32_t descriptor) {
   return Gone(process_);
 }
 
+Result<MemoryFile> ForeignCell::OpenMemory(VirtualMemory& views, std::int32_t device) const {
+  const SharedExtent extent = (*this)->extent;
+  MemoryFile file{.offset = extent.offset,
+                  .bytes = extent.bytes,
+                  .host_visible = extent.device < 0,
+                  .device = extent.device < 0 ? -1 : device};
+  if (extent.giver == 0) {
+    auto opened = board_->OpenFile(extent.descriptor);
+    if (!opened.ok()) return opened.TakeStatus();
+    file.descriptor = *opened;
+    return file;
+  }
+  if (extent.whole_bytes < extent.bytes || extent.offset > extent.whole_bytes - extent.bytes)
+    return Gone(board_->process());
+  auto given = ReceiveFile(board_->process(), extent.giver, {.cell = index_, .secret = (*this)->secret});
+  if (!given.ok()) return given.TakeStatus();
+  auto handle = views.Import(*given, extent.whole_bytes);
+  if (!handle.ok()) return handle.TakeStatus();
+  file.handle = std::move(*handle);
+  return file;
+}
+
 Result<std::shared_ptr<ForeignBoard>> ForeignBoards::BoardOf(std::int32_t process) {
   const std::lock_guard lock(mutex_);
   if (const auto known = boards_.find(process); known != boards_.end()) {

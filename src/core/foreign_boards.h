@@ -57,6 +57,8 @@ class ForeignCell {
   SharedCell& operator*() const { return board_->At(index_); }
   SharedCell* operator->() const { return &**this; }
   ForeignBoard& board() const { return *board_; }
+  /// The memory that the cell stands for, to be mapped here as memory of the device (-1: the host's).
+  Result<MemoryFile> OpenMemory(VirtualMemory& views, std::int32_t device) const;
 
  private:
   const std::shared_ptr<ForeignBoard> board_;

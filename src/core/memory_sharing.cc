@@ -48,11 +48,13 @@ Result<std::string> MemorySharing::Export(const ExportRequest& request) {
   auto cell = board_.Take(SharedKind::kMemory, ShareBoard::FoundBy::kKey);
   if (!cell.ok()) return cell.TakeStatus();
   const auto address = reinterpret_cast<std::uintptr_t>(request.address);
-  (**cell)->extent = {.descriptor = file->descriptor,
-                      .device = request.physical_device,
-                      .offset = file->offset + (address - allocation.facts.address),
-                      .bytes = request.bytes,
-                      .page_bytes = allocation.facts.page_bytes};
+  file->device = request.physical_device;
+  if (Status set = (*cell)->SetExtent(*file, {.offset = file->offset + (address - allocation.facts.address),
+                                              .bytes = request.bytes,
+                                              .page_bytes = allocation.facts.page_bytes});
+      !set.ok()) {
+    return set;
+  }
   (**cell)->for_everybody.store(request.for_everybody ? 1 : 0);
   std::string key = (*cell)->Key();
   const std::uint64_t serial = allocation.facts.serial;
@@ -74,9 +76,10 @@ Result<void*> MemorySharing::Import(const std::string& key, const PlaceOf& place
   auto cell = others_.Import(*address, SharedKind::kMemory);
   if (!cell.ok()) return cell.TakeStatus();
   const SharedExtent extent = (**cell)->extent;
-  auto file = (*cell)->board().OpenFile(extent.descriptor);
+  const ImportPlace seen = place_of(extent.device);
+  auto file = (*cell)->OpenMemory(*views_, seen.physical_device);
   if (!file.ok()) return file.TakeStatus();
-  auto range = views_->MapAnywhere({*file, extent.offset, extent.bytes, false});
+  auto range = views_->MapAnywhere(*file);
   if (!range.ok()) return range.TakeStatus();
   std::shared_ptr<MemoryKeeper> keeper;
   try {
@@ -93,7 +96,7 @@ Result<void*> MemorySharing::Import(const std::string& key, const PlaceOf& place
                                 .bytes = range->bytes,
                                 .asked_bytes = range->bytes,
                                 .engine_delta = range->engine_delta,
-                                .place = place_of(extent.device),
+                                .place = seen.place,
                                 .page_bytes = extent.page_bytes,
                                 .made_by = "aclrtIpcMemImportByKey",
                                 .backtrace = {}},

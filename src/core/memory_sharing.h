@@ -36,8 +36,13 @@ class MemorySharing final : public MemoryRegistry::SharedBlocks {
   };
   /// A key for [address, +bytes) of memory that aclrtMalloc made.
   Result<std::string> Export(const ExportRequest& request);
-  /// Where memory of a physical device is to be seen by this program.
-  using PlaceOf = std::function<Place(std::int32_t physical_device)>;
+  /// Where memory of a physical device is to be seen by this program: its place, and that device's physical
+  /// number.
+  struct ImportPlace {
+    Place place;
+    std::int32_t physical_device;
+  };
+  using PlaceOf = std::function<ImportPlace(std::int32_t physical_device)>;
   Result<void*> Import(const std::string& key, const PlaceOf& place_of);
   Status Admit(const std::string& key, std::span<const std::int32_t> processes);
   Status CheckExported(const std::string& key);

@@ -48,7 +48,7 @@ class PhysicalMemory {
   const PhysicalProperties& properties() const { return properties_; }
 
   /// The number for other processes, the same each time.
-  Result<std::uint64_t> Export(ShareBoard& board, bool for_everybody, std::int32_t physical_device) {
+  Result<std::uint64_t> Export(ShareBoard& board, bool for_everybody) {
     if (foreign_ != nullptr) {
       return Error{Code::kFeatureNotSupport, "imported memory is its maker's to export"};
     }
@@ -56,14 +56,15 @@ class PhysicalMemory {
     if (own_ == nullptr) {
       auto cell = board.Take(SharedKind::kPhysical, ShareBoard::FoundBy::kNumber);
       if (!cell.ok()) return cell.TakeStatus();
-      (**cell)->extent = {.descriptor = file_.descriptor,
-                          .device = physical_device,
-                          .offset = file_.offset,
-                          .bytes = file_.bytes,
-                          .page_bytes = block_.page_bytes,
-                          .attribute = properties_.attribute,
-                          .location_id = properties_.location_id,
-                          .location_type = properties_.location_type};
+      if (Status set = (*cell)->SetExtent(file_, {.offset = file_.offset,
+                                                  .bytes = file_.bytes,
+                                                  .page_bytes = block_.page_bytes,
+                                                  .attribute = properties_.attribute,
+                                                  .location_id = properties_.location_id,
+                                                  .location_type = properties_.location_type});
+          !set.ok()) {
+        return set;
+      }
       number_ = sharing_.Share(*cell);
       own_ = std::move(*cell);
     }

@@ -89,6 +89,10 @@ class Runtime {
   MemorySharing& sharing() { return sharing_; }
   /// How a program sees a device by its physical number; the given one where it does not see it.
   std::int32_t VisibleDevice(std::int32_t physical_id, std::int32_t otherwise) const;
+  /// The other way round, for a device that it sees.
+  std::int32_t PhysicalDevice(std::int32_t device) const {
+    return options_.visible_devices[static_cast<std::size_t>(device)];
+  }
 
   /// Physical memory of a device, or of the host without one.
   Result<void*> CreatePhysical(Device* device, std::size_t bytes, const PhysicalProperties& properties);

@@ -110,6 +110,8 @@ Result<void*> Runtime::CreatePhysical(Device* device, std::size_t bytes,
       source->Free(*block);
       return file.TakeStatus();
     }
+    if (device != nullptr) file->device = device->physical_id();
+    source->Hide(*block);
     physical = std::make_shared<PhysicalMemory>(sharing_, *source, *block, *file, place, properties);
   } catch (...) {
     source->Free(*block);
@@ -120,10 +122,7 @@ Result<void*> Runtime::CreatePhysical(Device* device, std::size_t bytes,
 
 Result<std::uint64_t> Runtime::ExportPhysical(const std::shared_ptr<PhysicalMemory>& physical,
                                               bool for_everybody) {
-  const Place place = physical->place();
-  std::int32_t physical_device = -1;
-  if (place.on_device()) physical_device = devices_[static_cast<std::size_t>(place.device)]->physical_id();
-  auto number = physical->Export(board_, for_everybody, physical_device);
+  auto number = physical->Export(board_, for_everybody);
   if (!number.ok()) return number;
   const std::lock_guard lock(exported_mutex_);
   std::erase_if(exported_, [](const auto& entry) { return entry.second.expired(); });
@@ -146,24 +145,21 @@ Status Runtime::AdmitToPhysical(std::uint64_t number, std::span<const std::int32
 }
 
 Result<void*> Runtime::ImportPhysical(std::uint64_t number, std::int32_t device) {
-  if (backend_->virtual_memory() == nullptr) {
-    return Error{Code::kFeatureNotSupport, "this backend cannot map others' memory"};
-  }
+  VirtualMemory* const views = backend_->virtual_memory();
+  if (views == nullptr) return Error{Code::kFeatureNotSupport, "this backend cannot map others' memory"};
   auto address = CellAddress::FromNumber(number);
   if (!address.ok()) return address.TakeStatus();
   auto cell = others_.Import(*address, SharedKind::kPhysical);
   if (!cell.ok()) return cell.TakeStatus();
   const SharedExtent extent = (**cell)->extent;
-  auto file = (*cell)->board().OpenFile(extent.descriptor);
-  if (!file.ok()) return file.TakeStatus();
   const bool on_host = extent.device < 0;
   const Place place = on_host ? Place{PlaceKind::kPinned, 0}
                               : Place{PlaceKind::kDevice, VisibleDevice(extent.device, device)};
+  auto file = (*cell)->OpenMemory(*views, PhysicalDevice(place.device));
+  if (!file.ok()) return file.TakeStatus();
   PhysicalProperties properties{extent.attribute, extent.location_id, extent.location_type};
   if (!on_host) properties.location_id = static_cast<std::uint32_t>(place.device);
-  return HandleFor(std::make_shared<PhysicalMemory>(sharing_, std::move(*cell),
-                                                    MemoryFile{*file, extent.offset, extent.bytes, on_host},
-                                                    place, properties));
+  return HandleFor(std::make_shared<PhysicalMemory>(sharing_, std::move(*cell), *file, place, properties));
 }
 
 Result<void*> Runtime::CreatePool(Device& device, std::size_t most_bytes) {

@@ -108,8 +108,23 @@ Status OwnCell::Admit(std::span<const std::int32_t> processes) {
   return {};
 }
 
+Status OwnCell::SetExtent(const MemoryFile& file, SharedExtent extent) {
+  extent.descriptor = file.descriptor;
+  extent.device = file.device;
+  if (file.handle != nullptr) {
+    if (auto tried = file.handle->Export(); !tried.ok()) return tried.TakeStatus();
+    auto giver = board_.Offer(index_, file.handle);
+    if (!giver.ok()) return giver.TakeStatus();
+    extent.giver = *giver;
+    extent.whole_bytes = file.handle->bytes;
+  }
+  (*this)->extent = extent;
+  return {};
+}
+
 void OwnCell::Close() noexcept {
   (*this)->state.store(SharedCell::kClosed, std::memory_order_seq_cst);
+  board_.Withdraw(index_);
 }
 
 bool OwnCell::HeldElsewhere() const noexcept {
@@ -218,6 +233,22 @@ void ShareBoard::Vacate(std::uint32_t index) noexcept {
 
 bool ShareBoard::HeldElsewhere(std::uint32_t index) const noexcept {
   return LockedElsewhere(file_, index);
+}
+
+Result<std::uint64_t> ShareBoard::Offer(std::uint32_t index, std::shared_ptr<const MemoryHandle> handle) {
+  const std::lock_guard lock(giver_mutex_);
+  if (giver_ == nullptr) {
+    auto started = FileGiver::Start();
+    if (!started.ok()) return started.TakeStatus();
+    giver_ = std::move(*started);
+  }
+  giver_->Offer({.cell = index, .secret = At(index).secret}, std::move(handle));
+  return giver_->number();
+}
+
+void ShareBoard::Withdraw(std::uint32_t index) noexcept {
+  const std::lock_guard lock(giver_mutex_);
+  if (giver_ != nullptr) giver_->Withdraw(index);
 }
 
 Result<CellAddress> CellAddress::FromKey(std::string_view key, SharedKind kind) {

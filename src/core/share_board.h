@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "backend/api/gate.h"
+#include "backend/api/virtual_memory.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "core/file_giver.h"
 
 namespace sampan {
 
@@ -25,12 +27,14 @@ std::string Describe(SharedKind kind);
 
 /// Where shared memory is, as its owner sees it.
 struct SharedExtent {
-  std::int32_t descriptor = -1;  ///< of the owner's
+  std::int32_t descriptor = -1;  ///< of the owner's; -1: its giver has to be asked
   std::int32_t device = -1;      ///< physical id; -1: host memory
   std::uint64_t offset = 0, bytes = 0;
   std::uint32_t page_bytes = 4096;
   std::uint32_t attribute = 0;  ///< of physical memory, as the program gave it
   std::uint32_t location_id = 0, location_type = 0;
+  std::uint64_t giver = 0;        ///< whom to ask
+  std::uint64_t whole_bytes = 0;  ///< of what is given, which is mapped as a whole
 };
 
 /// Plain data in memory that several processes map. Processes may be killed at any instruction: no state of
@@ -71,6 +75,8 @@ class OwnCell {
   std::uint64_t Number() const;
   /// Adds processes that may import it.
   Status Admit(std::span<const std::int32_t> processes);
+  /// Says where the memory is that the cell stands for; processes that cannot open it are given it.
+  Status SetExtent(const MemoryFile& file, SharedExtent extent);
   /// No import succeeds from now on.
   void Close() noexcept;
   /// Whether some process holds an import of it.
@@ -109,6 +115,9 @@ class ShareBoard {
   void Vacate(std::uint32_t index) noexcept;
   bool HeldElsewhere(std::uint32_t index) const noexcept;
   SharedCell& At(std::uint32_t index) const;
+  /// Has the memory handed to whoever shows the secret; the number to ask for.
+  Result<std::uint64_t> Offer(std::uint32_t index, std::shared_ptr<const MemoryHandle> handle);
+  void Withdraw(std::uint32_t index) noexcept;
 
   std::mutex mutex_;
   int file_ = -1;
@@ -118,6 +127,8 @@ class ShareBoard {
   std::vector<std::uint32_t> parked_;    // given back here, still held elsewhere
   std::uint32_t next_ = 0;
   std::size_t taken_count_ = 0;
+  std::mutex giver_mutex_;
+  std::unique_ptr<FileGiver> giver_;  // from the first offer on
 };
 
 /// What a key or a number says.

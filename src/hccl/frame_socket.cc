@@ -46,11 +46,6 @@ Descriptor NewSocket() {
 
 }  // namespace
 
-void Descriptor::Close() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = -1;
-}
-
 std::optional<std::pair<uid_t, pid_t>> FrameSocket::Peer() const {
   ucred credentials{};
   socklen_t bytes = sizeof(credentials);

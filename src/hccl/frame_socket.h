@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "hccl/base.h"
 
 namespace sampan::plf {
@@ -38,24 +39,6 @@ struct Frame {
 inline std::vector<u8> Bytes(std::string_view text) {
   return {text.begin(), text.end()};
 }
-
-/// Owns a descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int descriptor = -1) : descriptor_(descriptor) {}
-  ~Descriptor() { Close(); }
-  Descriptor(Descriptor&& that) noexcept : descriptor_(std::exchange(that.descriptor_, -1)) {}
-  Descriptor& operator=(Descriptor&& that) noexcept {
-    Close();
-    descriptor_ = std::exchange(that.descriptor_, -1);
-    return *this;
-  }
-  int get() const { return descriptor_; }
-  void Close();
-
- private:
-  int descriptor_;
-};
 
 /// One end of a connection. Never blocks; not thread-safe.
 class FrameSocket {

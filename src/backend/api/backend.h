@@ -38,6 +38,8 @@ class MemorySource : public AddressOwner {
   virtual Result<MemoryFile> FileOf(const MemoryBlock& /*block*/) const {
     return Error{Code::kFeatureNotSupport, "memory of this backend cannot be shared or mapped"};
   }
+  /// The block is only reached where it is mapped: nobody has its own address.
+  virtual void Hide(const MemoryBlock& /*block*/) {}
 };
 
 /// Makes the program's own host memory reachable for devices. Thread-safe.

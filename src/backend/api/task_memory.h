@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backend/api/allocation.h"
+#include "backend/api/task.h"
 #include "base/status.h"
 
 namespace sampan {
@@ -24,6 +25,12 @@ inline Status CheckLive(const AllocationUse& use) {
 }
 inline Status CheckLive(const AllocationUse& first, const AllocationUse& second) {
   return Live(first) ? CheckLive(second) : Freed(first);
+}
+inline Status CheckLive(const SpanTask& span) {
+  for (const AllocationUse& use : span.content->memory) {
+    if (!Live(use)) return Freed(use);
+  }
+  return {};
 }
 
 }  // namespace sampan

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backend/cuda/gpu_memory.h"
 #include "base/text.h"
 
 namespace sampan::cuda {
@@ -29,6 +30,10 @@ class VirtualBacking final : public Backing {
     properties_.location = location;
   }
 
+  /// Its memory can be given to other processes.
+  void MakeShareable() { properties_.handle_types = cu::kHandlePosix; }
+  void MakePrivate() { properties_.handle_types = 0; }
+
   Status Commit(std::uintptr_t address, std::size_t bytes) override {
     CuMemoryHandle handle = 0;
     if (const CuResult made = driver_.MemCreate(&handle, bytes, &properties_, 0); made != cu::kSuccess)
@@ -44,6 +49,11 @@ class VirtualBacking final : public Backing {
 
   void Decommit(std::uintptr_t address, std::size_t bytes) noexcept override {
     driver_.MemUnmap(address, bytes);
+  }
+
+  Result<std::shared_ptr<const MemoryHandle>> HandleAt(std::uintptr_t address,
+                                                       std::size_t bytes) const override {
+    return GpuMemory::At(driver_, address, bytes);
   }
 
   /// Whether such memory comes in units as small as ours.
@@ -90,23 +100,28 @@ class PinnedBacking final : public Backing {
 
 }  // namespace
 
+CuLocation PinnedLocation(const Driver& driver) {
+  CuDevice device = 0;
+  int node = 0;
+  if (driver.DeviceGet(&device, 0) == cu::kSuccess) driver.DeviceGetAttribute(&node, cu::kHostNode, device);
+  return {cu::kLocationHostNode, std::max(node, 0)};
+}
+
 namespace {
 
 /// Pinned memory of large pages; null where the driver or a GPU cannot.
 std::unique_ptr<ReservedMemory> MakeVirtualPinned(const Driver& driver, int gpus,
                                                   ReservedMemoryOptions options) {
   std::vector<CuAccess> access;
-  int node = 0;
   for (int ordinal = 0; ordinal < gpus; ++ordinal) {
     CuDevice device = 0;
     int can = 0;
     if (driver.DeviceGet(&device, ordinal) != cu::kSuccess ||
         driver.DeviceGetAttribute(&can, cu::kVirtualHostMemory, device) != cu::kSuccess || can == 0)
       return nullptr;
-    if (ordinal == 0) driver.DeviceGetAttribute(&node, cu::kHostNode, device);
     access.push_back({{cu::kLocationDevice, ordinal}, cu::kAccessReadWrite});
   }
-  const CuLocation location{cu::kLocationHostNode, std::max(node, 0)};
+  const CuLocation location = PinnedLocation(driver);
   access.push_back({location, cu::kAccessReadWrite});
   auto backing = std::make_unique<VirtualBacking>(driver, location, std::move(access));
   CuAddress base = 0;
@@ -114,7 +129,14 @@ std::unique_ptr<ReservedMemory> MakeVirtualPinned(const Driver& driver, int gpus
                                                      ReservedMemory::kUnitBytes, 0, 0) != cu::kSuccess) {
     return nullptr;
   }
-  if (Status tried = backing->Commit(base, ReservedMemory::kUnitBytes); !tried.ok()) return nullptr;
+  backing->MakeShareable();
+  if (!backing->Commit(base, ReservedMemory::kUnitBytes).ok()) {
+    backing->MakePrivate();
+    if (!backing->Commit(base, ReservedMemory::kUnitBytes).ok()) {
+      driver.AddressFree(base, options.reserved_bytes);
+      return nullptr;
+    }
+  }
   backing->Decommit(base, ReservedMemory::kUnitBytes);
   options.base = base;
   return std::make_unique<ReservedMemory>(options, std::move(backing));
@@ -137,8 +159,9 @@ Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemor
   for (const int ordinal : reachable_from)
     access.push_back({{cu::kLocationDevice, ordinal}, cu::kAccessReadWrite});
   const CuLocation location{cu::kLocationDevice, gpu.facts().ordinal};
-  return std::make_unique<ReservedMemory>(
-      options, std::make_unique<VirtualBacking>(gpu.driver(), location, std::move(access)));
+  auto backing = std::make_unique<VirtualBacking>(gpu.driver(), location, std::move(access));
+  if (gpu.facts().shares_memory) backing->MakeShareable();
+  return std::make_unique<ReservedMemory>(options, std::move(backing));
 }
 
 Result<std::unique_ptr<ReservedMemory>> MakePinnedMemory(const Driver& driver, int gpus,

@@ -15,6 +15,9 @@ namespace sampan::cuda {
 Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemoryOptions options,
                                                          const std::vector<int>& reachable_from);
 
+/// Where pinned host memory that the driver makes lies: at the node of the first GPU.
+CuLocation PinnedLocation(const Driver& driver);
+
 /// Pinned host memory that all GPUs reach. Made by the driver from large pages where it can do that,
 /// otherwise mapped and registered; either way it does not depend on a context.
 Result<std::unique_ptr<ReservedMemory>> MakePinnedMemory(const Driver& driver, int gpus,

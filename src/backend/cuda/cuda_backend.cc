@@ -14,6 +14,8 @@ CudaBackend::CudaBackend(const CudaOptions& options, const Driver& driver, int g
     : options_(options),
       driver_(driver),
       registrations_([this] { Sweep(); }),
+      mapped_(driver_, static_cast<std::size_t>(options.devices != 0 ? options.devices : gpus),
+              [this](std::int32_t device) { return AccessOf(device); }),
       sites_(static_cast<std::size_t>(gpus)),
       devices_(static_cast<std::size_t>(options.devices != 0 ? options.devices : gpus)) {}
 
@@ -28,9 +30,11 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::Create(const CudaOptions& opti
   std::unique_ptr<CudaBackend> backend(new CudaBackend(options, *driver, gpus));
   const auto host_bytes =
       static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  auto pinned = MakePinnedMemory(
-      backend->driver_, gpus, backend->registrations_,
-      {.name = "pinned host memory", .capacity_bytes = host_bytes / 4 * 3, .faults = options.faults});
+  auto pinned = MakePinnedMemory(backend->driver_, gpus, backend->registrations_,
+                                 {.name = "pinned host memory",
+                                  .capacity_bytes = host_bytes / 4 * 3,
+                                  .host_visible = true,
+                                  .faults = options.faults});
   if (!pinned.ok()) return pinned.TakeStatus();
   backend->pinned_ = std::move(*pinned);
   backend->swept_pinned_ =
@@ -47,6 +51,20 @@ std::vector<int> CudaBackend::ReachableFrom(int ordinal) const {
       ordinals.push_back(other);
   }
   return ordinals;
+}
+
+std::vector<CuAccess> CudaBackend::AccessOf(std::int32_t device) const {
+  std::vector<CuAccess> access;
+  const int gpus = static_cast<int>(sites_.size());
+  if (device < 0) {
+    for (int ordinal = 0; ordinal < gpus; ++ordinal)
+      access.push_back({{cu::kLocationDevice, ordinal}, cu::kAccessReadWrite});
+    access.push_back({PinnedLocation(driver_), cu::kAccessReadWrite});
+    return access;
+  }
+  for (const int ordinal : ReachableFrom(device % gpus))
+    access.push_back({{cu::kLocationDevice, ordinal}, cu::kAccessReadWrite});
+  return access;
 }
 
 Result<CudaBackend::Site*> CudaBackend::OpenSite(std::size_t index) {
@@ -109,6 +127,7 @@ Result<BackendDevice*> CudaBackend::Device(std::int32_t physical_id) {
                                                              .watch = watch_,
                                                              .faults = *options_.faults,
                                                              .sweep = [this] { Sweep(); }});
+  mapped_.Attach(physical_id, device->own_memory());
   const std::lock_guard devices_lock(devices_mutex_);
   devices_[id] = std::move(device);
   return devices_[id].get();

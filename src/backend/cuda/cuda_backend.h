@@ -13,6 +13,7 @@
 #include "backend/cuda/gpu.h"
 #include "backend/cuda/hold_watch.h"
 #include "backend/cuda/host_registrations.h"
+#include "backend/cuda/mapped_ranges.h"
 #include "backend/cuda/pinned_segments.h"
 #include "base/fault.h"
 
@@ -37,6 +38,7 @@ class CudaBackend final : public Backend {
   MemorySource& pinned_memory() override { return *swept_pinned_; }
   HostRegistrar& host_registrar() override { return registrations_; }
   SegmentStore& segment_store() override { return *segments_; }
+  VirtualMemory* virtual_memory() override { return &mapped_; }
   bool has_signals() const override { return true; }
 
  private:
@@ -52,6 +54,8 @@ class CudaBackend final : public Backend {
   Result<Site*> OpenSite(std::size_t index);
   Status Revive(Site& site);
   std::vector<int> ReachableFrom(int ordinal) const;
+  /// Who reaches memory of a device, or of the host without one.
+  std::vector<CuAccess> AccessOf(std::int32_t device) const;
   // Without.
   std::vector<CudaDevice*> OpenDevices(const Gpu* on);
   void Sweep();
@@ -60,6 +64,7 @@ class CudaBackend final : public Backend {
   const Driver driver_;
   HoldWatch watch_;
   HostRegistrations registrations_;
+  MappedRanges mapped_;
   std::unique_ptr<ReservedMemory> pinned_;
   std::unique_ptr<SweptMemory> swept_pinned_;
   std::unique_ptr<PinnedSegmentPool> segments_;

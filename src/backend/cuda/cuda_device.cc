@@ -153,6 +153,14 @@ Status CudaDevice::RunNow(Task task) {
   if (parts_.faults.ShouldFail(FaultKind::kQueue)) {
     return {Code::kResourceAllocFail, "the copy could not be started: failure ordered by SAMPAN_FAULT"};
   }
+  if (auto* span = std::get_if<SpanTask>(&task)) {
+    if (Status live = CheckLive(*span); !live.ok()) return live;
+    return Run(span->content->task);
+  }
+  return Run(task);
+}
+
+Status CudaDevice::Run(Task& task) {
   if (auto* fill = std::get_if<FillTask>(&task); fill != nullptr && !OnDevice(fill->memory)) {
     if (Status live = CheckLive(fill->memory); !live.ok()) return live;
     FillHost(*fill);

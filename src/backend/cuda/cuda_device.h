@@ -27,6 +27,8 @@ class SweptMemory final : public MemorySource {
   Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
   void Free(const MemoryBlock& block) noexcept override { memory_.Free(block); }
   MemoryInfo Info() const override;
+  Result<MemoryFile> FileOf(const MemoryBlock& block) const override { return memory_.FileOf(block); }
+  void Hide(const MemoryBlock& block) override { memory_.Hide(block); }
   bool Owns(std::uintptr_t address) const override { return memory_.Owns(address); }
 
  private:
@@ -55,6 +57,7 @@ class CudaDevice final : public BackendDevice {
   Status RunNow(Task task) override;
 
   Gpu& gpu() { return parts_.gpu; }
+  ReservedMemory& own_memory() { return *parts_.memory; }
   void Sweep();
   /// Has all queues notice that the GPU is lost.
   void WakeQueues();
@@ -69,6 +72,7 @@ class CudaDevice final : public BackendDevice {
   };
   LaunchSite Site() { return {parts_.gpu, *parts_.memory, parts_.pinned_memory, parts_.paths}; }
   std::vector<std::shared_ptr<CudaQueue>> Queues();
+  Status Run(Task& task);
   Result<Lane> TakeLane();
   Status RunOnLane(Task& task);
   Status RunCopy(CopyTask& task);

@@ -31,12 +31,12 @@ inline const CuStream kThreadStream = reinterpret_cast<CuStream>(2);
 // Attributes of a device.
 inline constexpr int kMultiprocessors = 16, kMostPitch = 11, kUnifiedAddressing = 41, kMajor = 75,
                      kMinor = 76, kHostPointersUsable = 91, kVirtualMemory = 102, kReadOnlyRegistration = 113,
-                     kHostNode = 134, kVirtualHostMemory = 141;
+                     kPosixHandles = 103, kHostNode = 134, kVirtualHostMemory = 141;
 // Flags.
 inline constexpr unsigned kStreamNonBlocking = 1, kEventWithoutTime = 2, kRegisterPortable = 1,
                           kRegisterDeviceMap = 2, kRegisterReadOnly = 8;
 inline constexpr int kMemoryHost = 1, kMemoryDevice = 2, kAllocationPinned = 1, kLocationDevice = 1,
-                     kLocationHostNode = 3, kAccessReadWrite = 3;
+                     kLocationHostNode = 3, kAccessReadWrite = 3, kHandlePosix = 1;
 }  // namespace cu
 
 struct CuLocation {
@@ -97,6 +97,7 @@ struct CuBatchAttributes {
   X(MemFree, "cuMemFree_v2", CuAddress)                                                                     \
   X(AddressReserve, "cuMemAddressReserve", CuAddress*, std::size_t, std::size_t, CuAddress,                 \
     unsigned long long)                                                                                     \
+  X(AddressFree, "cuMemAddressFree", CuAddress, std::size_t)                                                \
   X(MemCreate, "cuMemCreate", CuMemoryHandle*, std::size_t, const CuAllocationProperties*,                  \
     unsigned long long)                                                                                     \
   X(MemRelease, "cuMemRelease", CuMemoryHandle)                                                             \
@@ -105,6 +106,9 @@ struct CuBatchAttributes {
   X(MemSetAccess, "cuMemSetAccess", CuAddress, std::size_t, const CuAccess*, std::size_t)                   \
   X(AllocationGranularity, "cuMemGetAllocationGranularity", std::size_t*, const CuAllocationProperties*,    \
     int)                                                                                                    \
+  X(MemRetainHandle, "cuMemRetainAllocationHandle", CuMemoryHandle*, void*)                                 \
+  X(MemExport, "cuMemExportToShareableHandle", void*, CuMemoryHandle, int, unsigned long long)              \
+  X(MemImport, "cuMemImportFromShareableHandle", CuMemoryHandle*, void*, int)                               \
   X(HostRegister, "cuMemHostRegister_v2", void*, std::size_t, unsigned)                                     \
   X(HostUnregister, "cuMemHostUnregister", void*)                                                           \
   X(StreamCreate, "cuStreamCreateWithPriority", CuStream*, unsigned, int)                                   \
@@ -118,6 +122,7 @@ struct CuBatchAttributes {
   X(EventQuery, "cuEventQuery", CuEvent)                                                                    \
   X(EventSynchronize, "cuEventSynchronize", CuEvent)                                                        \
   X(EventElapsedTime, "cuEventElapsedTime", float*, CuEvent, CuEvent)                                       \
+  X(StreamWriteWord, "cuStreamWriteValue64_v2", CuStream, CuAddress, unsigned long long, unsigned)          \
   X(LaunchHostFunction, "cuLaunchHostFunc", CuStream, CuHostFunction, void*)                                \
   X(ModuleLoadData, "cuModuleLoadData", CuModule*, const void*)                                             \
   X(ModuleGetFunction, "cuModuleGetFunction", CuFunction*, CuModule, const char*)                           \

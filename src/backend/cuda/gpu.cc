@@ -63,7 +63,8 @@ Result<std::unique_ptr<Gpu>> Gpu::Open(const Driver& driver, int ordinal) {
                  .minor = Attribute(driver, cu::kMinor, device),
                  .multiprocessors = static_cast<unsigned>(Attribute(driver, cu::kMultiprocessors, device)),
                  .most_pitch = static_cast<std::size_t>(Attribute(driver, cu::kMostPitch, device)),
-                 .read_only_registration = Attribute(driver, cu::kReadOnlyRegistration, device) != 0};
+                 .read_only_registration = Attribute(driver, cu::kReadOnlyRegistration, device) != 0,
+                 .shares_memory = Attribute(driver, cu::kPosixHandles, device) != 0};
   driver.DeviceTotalMem(&facts.total_bytes, device);
   if (facts.major < kOldestMajor) {
     return Unusable(facts,

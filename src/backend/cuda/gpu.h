@@ -56,6 +56,7 @@ struct GpuFacts {
   std::size_t total_bytes = 0;
   std::size_t most_pitch = 0;
   bool read_only_registration = false;
+  bool shares_memory = false;  ///< with other processes
 };
 
 struct Kernels {

@@ -48,7 +48,7 @@ Result<MemoryBlock> ReservedMemory::Allocate(std::size_t bytes, Pages pages) {
   }
   const MemoryBlock block{*address, whole, 0, static_cast<std::uint32_t>(huge ? kUnitBytes : kPageBytes)};
   try {
-    live_.emplace(*address, bytes);
+    live_.emplace(*address, Live{bytes});
   } catch (...) {
     Release(block);
     throw;
@@ -141,8 +141,12 @@ Result<std::uintptr_t> ReservedMemory::TakePages(std::size_t pages) {
 void ReservedMemory::Free(const MemoryBlock& block) noexcept {
   const std::lock_guard lock(mutex_);
   if (live_.erase(block.address) == 0) return;  // of memory that was forgotten
-  ++version_;
   used_bytes_ -= block.bytes;
+  End(block);
+}
+
+void ReservedMemory::End(const MemoryBlock& block) noexcept {
+  ++version_;
   if (epoch_.use_count() > 1) {
     epoch_->freed_.push_back(block);  // room was made when it was allocated
     return;
@@ -151,6 +155,7 @@ void ReservedMemory::Free(const MemoryBlock& block) noexcept {
 }
 
 void ReservedMemory::Release(const MemoryBlock& block) noexcept {
+  if (!Owns(block.address)) return outside_->Finish(block.address);
   const std::size_t index = (block.address - options_.base) / kUnitBytes;
   const auto found = shared_.find(index);
   if (found == shared_.end()) {
@@ -209,16 +214,72 @@ std::uint64_t ReservedMemory::CopyRanges(std::vector<Range>& ranges) const {
   const std::lock_guard lock(mutex_);
   ranges.clear();
   ranges.reserve(live_.size());
-  for (const auto& [address, bytes] : live_)
-    ranges.push_back({address, address + bytes});
+  const Live* last = nullptr;
+  for (const auto& [address, live] : live_) {
+    if (live.access == MapAccess::kNone) continue;
+    const std::uintptr_t flag = live.access == MapAccess::kRead ? kReadOnlyRange : 0;
+    const bool continues = last != nullptr && live.group != 0 && live.group == last->group &&
+                           ranges.back().end == (address | flag);
+    if (!continues) ranges.push_back({address, 0});
+    ranges.back().end = (address + live.bytes) | flag;
+    last = &live;
+  }
   return version_;
+}
+
+void ReservedMemory::AddOutside(const OutsideRange& range) {
+  const std::lock_guard lock(mutex_);
+  epoch_->freed_.reserve(live_.size() + 1);  // so that its end needs no memory
+  live_.insert_or_assign(range.address, Live{range.bytes, range.group, range.access});
+  ++version_;
+}
+
+void ReservedMemory::SetOutsideAccess(std::uintptr_t address, MapAccess access) {
+  const std::lock_guard lock(mutex_);
+  const auto live = live_.find(address);
+  if (live == live_.end()) return;
+  live->second.access = access;
+  ++version_;
+}
+
+void ReservedMemory::EndOutside(std::uintptr_t address, std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  live_.erase(address);
+  End({.address = address, .bytes = bytes});
+}
+
+Result<MemoryFile> ReservedMemory::FileOf(const MemoryBlock& block) const {
+  std::uintptr_t base = block.address;
+  std::size_t bytes = block.bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::size_t unit = (block.address - options_.base) / kUnitBytes;
+    if (shared_.contains(unit)) {
+      base = AddressOf(unit);
+      bytes = kUnitBytes;
+    }
+  }
+  auto handle = backing_->HandleAt(base, bytes);
+  if (!handle.ok()) return handle.TakeStatus();
+  return MemoryFile{.handle = std::move(*handle),
+                    .offset = block.address - base,
+                    .bytes = block.bytes,
+                    .host_visible = options_.host_visible};
+}
+
+void ReservedMemory::Hide(const MemoryBlock& block) {
+  const std::lock_guard lock(mutex_);
+  const auto live = live_.find(block.address);
+  if (live == live_.end()) return;
+  live->second.access = MapAccess::kNone;
+  ++version_;
 }
 
 void ReservedMemory::Forget() noexcept {
   const std::lock_guard lock(mutex_);
-  for (const auto& [address, bytes] : live_) {
-    if (shared_.contains((address - options_.base) / kUnitBytes)) continue;
-    backing_->Decommit(address, RoundUp(bytes, kUnitBytes));
+  for (const auto& [address, live] : live_) {
+    if (!Owns(address) || shared_.contains((address - options_.base) / kUnitBytes)) continue;
+    backing_->Decommit(address, RoundUp(live.bytes, kUnitBytes));
   }
   for (const MemoryBlock& block : epoch_->freed_)
     Release(block);
@@ -227,7 +288,7 @@ void ReservedMemory::Forget() noexcept {
   std::fill(units_.begin(), units_.end(), UnitState::kFree);
   epoch_->freed_.clear();
   shared_.clear();
-  live_.clear();
+  std::erase_if(live_, [&](const auto& entry) { return Owns(entry.first); });
   used_bytes_ = 0;
   ++version_;
 }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "backend/api/backend.h"
+#include "backend/api/virtual_memory.h"
+#include "backend/cuda/kernels/kernel_arguments.h"
 #include "base/fault.h"
 
 namespace sampan::cuda {
@@ -19,6 +21,29 @@ class Backing {
   virtual ~Backing() = default;
   virtual Status Commit(std::uintptr_t address, std::size_t bytes) = 0;
   virtual void Decommit(std::uintptr_t address, std::size_t bytes) noexcept = 0;
+  /// What was committed there, by a handle; 207000 where there is none.
+  virtual Result<std::shared_ptr<const MemoryHandle>> HandleAt(std::uintptr_t /*address*/,
+                                                               std::size_t /*bytes*/) const {
+    return Error{Code::kFeatureNotSupport, "memory of this kind cannot be mapped by hand or shared"};
+  }
+};
+
+/// Memory of a place that lies outside its reserved range: mapped by the program, or imported. Neighbours of
+/// one group count as one.
+struct OutsideRange {
+  std::uintptr_t address;
+  std::size_t bytes;
+  std::uintptr_t group;
+  MapAccess access;
+};
+
+/// Who mapped it.
+class OutsideMemory {
+ public:
+  virtual ~OutsideMemory() = default;
+  /// Nothing can touch the range at the address any more. Called on any thread, with the lock of the place's
+  /// memory.
+  virtual void Finish(std::uintptr_t address) noexcept = 0;
 };
 
 struct ReservedMemoryOptions {
@@ -26,6 +51,7 @@ struct ReservedMemoryOptions {
   std::uintptr_t base = 0;         ///< a multiple of the unit
   std::size_t reserved_bytes = 0;  ///< addresses
   std::size_t capacity_bytes = 0;  ///< memory
+  bool host_visible = false;       ///< whether the program may read and write it
   FaultPlan* faults = nullptr;
 };
 
@@ -42,6 +68,8 @@ class ReservedMemory final : public MemorySource {
   Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
   void Free(const MemoryBlock& block) noexcept override;
   MemoryInfo Info() const override;
+  Result<MemoryFile> FileOf(const MemoryBlock& block) const override;
+  void Hide(const MemoryBlock& block) override;
   bool Owns(std::uintptr_t address) const override {
     return address - options_.base < options_.reserved_bytes;
   }
@@ -51,13 +79,21 @@ class ReservedMemory final : public MemorySource {
   class Epoch;
   std::shared_ptr<Epoch> HoldFreed();
 
+  /// A range that may only be read has the highest bit of its end set.
   struct Range {
     std::uintptr_t begin, end;
   };
   /// Counts changes of what is allocated.
   std::uint64_t version() const;
-  /// What is allocated, in ascending order, and the version that this is.
+  /// What may be touched, in ascending order, and the version that this is.
   std::uint64_t CopyRanges(std::vector<Range>& ranges) const;
+
+  /// Set once, before anything is added.
+  void set_outside(OutsideMemory& outside) { outside_ = &outside; }
+  void AddOutside(const OutsideRange& range);
+  void SetOutsideAccess(std::uintptr_t address, MapAccess access);
+  /// Has it finished when no kernel that found it in its table can touch it any more.
+  void EndOutside(std::uintptr_t address, std::size_t bytes) noexcept;
 
   /// The memory behind all addresses is gone (its GPU was lost): starts anew.
   void Forget() noexcept;
@@ -72,6 +108,13 @@ class ReservedMemory final : public MemorySource {
     std::vector<bool> taken = std::vector<bool>(kPagesPerUnit);
   };
 
+  /// Memory that kernels may touch.
+  struct Live {
+    std::size_t bytes;
+    std::uintptr_t group = 0;  // 0: it has no neighbours
+    MapAccess access = MapAccess::kReadWrite;
+  };
+
   bool Shares(std::size_t whole, bool huge) const { return !huge && whole <= kUnitBytes / 2; }
   Status OutOfMemory(std::size_t bytes, std::string_view why) const;
   /// Units in a row, next-fit; false when there are not that many.
@@ -80,6 +123,8 @@ class ReservedMemory final : public MemorySource {
   Result<std::uintptr_t> TakePages(std::size_t pages);
   static bool TakeFrom(SharedUnit& unit, std::size_t pages, std::size_t* first);
   Result<std::uintptr_t> TakeOwn(std::size_t bytes);
+  /// Ends what is at the address, now or when nobody holds it.
+  void End(const MemoryBlock& block) noexcept;
   /// Lets addresses and memory of an ended block go.
   void Release(const MemoryBlock& block) noexcept;
   void ReleaseUnheld() noexcept;
@@ -87,13 +132,14 @@ class ReservedMemory final : public MemorySource {
 
   const ReservedMemoryOptions options_;
   const std::unique_ptr<Backing> backing_;
+  OutsideMemory* outside_ = nullptr;
   mutable std::mutex mutex_;
   std::vector<UnitState> units_;
   std::size_t next_unit_ = 0;
   std::map<std::size_t, SharedUnit> shared_;  // by unit
   std::size_t next_shared_ = 0;
   std::size_t used_bytes_ = 0;
-  std::map<std::uintptr_t, std::size_t> live_;  // address -> bytes that copies may touch
+  std::map<std::uintptr_t, Live> live_;  // by address
   std::uint64_t version_ = 0;
   std::shared_ptr<Epoch> epoch_;
 };

@@ -25,6 +25,7 @@ TaskLauncher::~TaskLauncher() {
 
 std::uint64_t TaskLauncher::BusyUntil(const Task& task) const {
   if (const auto* batch = std::get_if<BatchTask>(&task)) return batches_.BusyUntil(*batch->content);
+  if (const auto* span = std::get_if<SpanTask>(&task)) return BusyUntil(span->content->task);
   return std::holds_alternative<IndirectTask>(task) ? indirect_.BusyUntil() : 0;
 }
 
@@ -82,6 +83,11 @@ Status TaskLauncher::LaunchBody(IndirectTask& task, std::uint64_t value) {
   const auto& memory = task.content->operands_memory;
   if (Status live = CheckLive(memory[0], memory[1]); !live.ok()) return live;
   return indirect_.Launch(*task.content, value);
+}
+
+Status TaskLauncher::LaunchBody(SpanTask& task, std::uint64_t value) {
+  if (Status live = CheckLive(task); !live.ok()) return live;
+  return std::visit([&](auto& body) { return LaunchBody(body, value); }, task.content->task);
 }
 
 template <typename Other>

@@ -35,7 +35,10 @@ class Arena final : public MemorySource {
   void Free(const MemoryBlock& block) noexcept override;
   MemoryInfo Info() const override;
   Result<MemoryFile> FileOf(const MemoryBlock& block) const override {
-    return MemoryFile{file_, block.address - user_base_, block.bytes, options_.host_visible};
+    return MemoryFile{.descriptor = file_,
+                      .offset = block.address - user_base_,
+                      .bytes = block.bytes,
+                      .host_visible = options_.host_visible};
   }
   bool Owns(std::uintptr_t address) const override { return address - user_base_ < address_space_bytes_; }
 

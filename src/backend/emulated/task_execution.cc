@@ -142,9 +142,7 @@ Status Execute(ReduceTask& task, QueueScheduler& scheduler) {
 }
 
 Status Execute(SpanTask& task, QueueScheduler& scheduler) {
-  for (const AllocationUse& use : task.content->memory) {
-    if (Status live = CheckLive(use); !live.ok()) return live;
-  }
+  if (Status live = CheckLive(task); !live.ok()) return live;
   return ExecuteTask(task.content->task, scheduler);
 }
 

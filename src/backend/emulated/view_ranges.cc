@@ -119,7 +119,7 @@ void ViewRanges::Drop(const AddressRange& range) noexcept {
   ::munmap(At(range.address), range.bytes);
 }
 
-Status ViewRanges::Map(const AddressRange& part, const MemoryFile& file) {
+Status ViewRanges::Map(const AddressRange& part, const MemoryFile& file, MapAccess) {
   if (MapView(part.address, file, UserAccess(file)) != 0 &&
       MapView(EngineView(part), file, kEngineAccess) != 0)
     return {};

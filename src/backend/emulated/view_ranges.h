@@ -14,7 +14,7 @@ class ViewRanges final : public VirtualMemory {
  public:
   Result<AddressRange> Reserve(std::size_t bytes, std::uintptr_t wish) override;
   void Release(const AddressRange& range) noexcept override;
-  Status Map(const AddressRange& part, const MemoryFile& file) override;
+  Status Map(const AddressRange& part, const MemoryFile& file, MapAccess access) override;
   void Unmap(const AddressRange& part) noexcept override;
   Result<AddressRange> MapAnywhere(const MemoryFile& file) override;
   void UnmapAnywhere(const AddressRange& range) noexcept override;

@@ -419,9 +419,10 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 2)
   const unsigned step = whole_block ? ThreadsPerBlock() : kWarp;
   for (Size i = ThreadInBlock() % step; i < argument.range_count; i += step) {
     const DeviceAddress begin = LoadAddress(argument.ranges + i * sizeof(RangeArgument));
-    const DeviceAddress end =
+    const DeviceAddress flagged_end =
         LoadAddress(argument.ranges + i * sizeof(RangeArgument) + sizeof(DeviceAddress));
-    dst_found = dst_found || (dst >= begin && dst < end && bytes <= end - dst);
+    const DeviceAddress end = flagged_end & ~kReadOnlyRange;
+    dst_found = dst_found || (dst >= begin && dst < end && bytes <= end - dst && end == flagged_end);
     src_found = src_found || (src >= begin && src < end && bytes <= end - src);
   }
   if (whole_block) {

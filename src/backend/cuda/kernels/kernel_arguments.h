@@ -27,7 +27,9 @@ struct FewArgument {
 };
 inline constexpr unsigned long long kFewPiecesAt = sizeof(unsigned long long);
 
-/// Memory that copies may touch: [begin, end). Tables of them are sorted.
+/// Memory that copies may touch: [begin, end). Tables of them are sorted. What may only be read has this bit
+/// in its end.
+inline constexpr DeviceAddress kReadOnlyRange = DeviceAddress{1} << 63;
 struct RangeArgument {
   DeviceAddress begin, end;
 };
