@@ -31,7 +31,7 @@ void QueueTrace::Ended(const trace::QueueLabel& queue, std::uint64_t value, std:
     record.end_ns = timed ? std::max(time_ns, record.begin_ns) : record.begin_ns;
     record.path = slot.path;
     record.reason = slot.reason;
-    last_end_ns_ = record.end_ns;
+    last_end_ns_ = std::max(record.end_ns, record.begin_ns + 1);  // two never begin at the same time
     trace::NoteExecution(record);
   }
 }
