@@ -45,13 +45,6 @@ std::optional<ReduceOperation> OperationOf(aclrtReduceKind kind) {
   }
 }
 
-Result<StreamCall> FindReduceCall(aclrtStream stream) {
-  auto call = FindStreamCall(stream);
-  if (call.ok() && !call->runtime.backend().reaches_device_memory())
-    return CopyUnsupported("streams of this backend have no reducing copies");
-  return call;
-}
-
 Status Submit(const StreamCall& call, const ReduceRequest& request) {
   const std::size_t element_bytes = ElementBytes(request.element);
   if (request.bytes == 0 || request.bytes % element_bytes != 0 || request.bytes > kMostBytes) {
@@ -75,7 +68,7 @@ aclError aclrtReduceAsync(void* dst, const void* src, uint64_t count, aclrtReduc
     if (reserve != nullptr) return InvalidArgument("reserve is not NULL");
     if (kind < ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM || kind > ACL_RT_MEMCPY_SDMA_AUTOMATIC_EQUAL)
       return InvalidArgument(Text("kind is ", static_cast<int>(kind), ", it must be 10 to 13"));
-    auto call = FindReduceCall(stream);
+    auto call = FindStreamCall(stream);
     if (!call.ok()) return call.TakeStatus();
     const auto operation = OperationOf(kind);
     if (!operation)
@@ -92,7 +85,7 @@ aclError aclrtReduceAsync(void* dst, const void* src, uint64_t count, aclrtReduc
 int sampanReduceVector(void* dst, const void* src, std::uint64_t count, ReduceOperation operation,
                        ReduceElement element, void* stream) {
   return Guard("aclrtReduceAsync", [&]() -> Status {
-    auto call = FindReduceCall(stream);
+    auto call = FindStreamCall(stream);
     if (!call.ok()) return call.TakeStatus();
     return Submit(*call, {dst, src, count * ElementBytes(element), operation, element});
   });

@@ -17,9 +17,9 @@ Status QueuePlan(aclrtStream stream, MakePlan make_plan) {
   auto call = FindOwnStreamCall(stream);
   if (!call.ok()) return call.TakeStatus();
   if (Status may = RequireSharing(call->runtime.profile()); !may.ok()) return may;
-  if (!call->runtime.backend().reaches_device_memory())
-    return {Code::kFeatureNotSupport, "streams of this backend neither write nor await words of memory"};
-  return SubmitPlan(call->target, make_plan(call->runtime.PlanContextOf(*call->target.context)));
+  auto device = call->target.context->device().Open();
+  if (!device.ok()) return device.TakeStatus();
+  return SubmitPlan(call->target, make_plan(call->runtime.PlanContextOf(*call->target.context), **device));
 }
 
 /// The emulated device has one view of its memory: there is nothing to write back or to drop, only to check.
@@ -47,8 +47,9 @@ aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag, aclrtStre
     if (Status present = RequireNonNull("devAddr", devAddr); !present.ok()) return present;
     if (flag != 0) return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0")};
     const trace::About about(summary::TaskType::kValueWrite, 0);
-    return QueuePlan(stream,
-                     [&](const PlanContext& context) { return PlanValueWrite(devAddr, value, context); });
+    return QueuePlan(stream, [&](const PlanContext& context, BackendDevice&) {
+      return PlanValueWrite(devAddr, value, context);
+    });
   });
 }
 
@@ -58,8 +59,8 @@ aclError aclrtValueWait(void* devAddr, uint64_t value, uint32_t flag, aclrtStrea
     if (flag > ACL_STREAM_WAIT_VALUE_NOR)
       return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0 to 3")};
     const trace::About about(summary::TaskType::kValueWait, 0);
-    return QueuePlan(stream, [&](const PlanContext& context) {
-      return PlanValueWait(devAddr, value, static_cast<ValueCondition>(flag), context);
+    return QueuePlan(stream, [&](const PlanContext& context, BackendDevice& device) {
+      return PlanValueWait(devAddr, value, static_cast<ValueCondition>(flag), context, device);
     });
   });
 }

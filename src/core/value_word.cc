@@ -1,47 +1,26 @@
 // A 64-bit word of device memory that streams write and wait for.
 #include "core/value_word.h"
 
-#include <atomic>
 #include <utility>
 
+#include "backend/api/task_memory.h"
 #include "base/text.h"
 #include "core/memory_location.h"
 
 namespace sampan {
 namespace {
 
-Status Freed(const Allocation& memory) {
-  return {Code::kSdmaCopyError,
-          Text("memory of a word was freed while work on it was queued: ", Describe(memory))};
-}
-
-class WriteEffect final : public Effect {
- public:
-  WriteEffect(AllocationUse use, std::byte* word, std::uint64_t value)
-      : use_(std::move(use)), word_(reinterpret_cast<std::uint64_t*>(word)), value_(value) {}
-  Status Apply() noexcept override {
-    if (!use_->live()) return Freed(*use_.get());
-    std::atomic_ref(*word_).store(value_, std::memory_order_seq_cst);
-    return {};
-  }
-
- private:
-  const AllocationUse use_;
-  std::uint64_t* const word_;
-  const std::uint64_t value_;
-};
-
 class ValueGate final : public Gate {
  public:
-  ValueGate(AllocationUse use, std::byte* word, std::uint64_t value, ValueCondition condition)
-      : use_(std::move(use)),
-        word_(reinterpret_cast<std::uint64_t*>(word)),
-        value_(value),
-        condition_(condition) {}
+  ValueGate(BackendDevice& device, AllocationUse use, const std::byte* word, std::uint64_t value,
+            ValueCondition condition)
+      : device_(device), use_(std::move(use)), word_(word), value_(value), condition_(condition) {}
 
   bool Open() const noexcept override {
     if (!use_->live()) return true;  // the queue looks why
-    const std::uint64_t word = std::atomic_ref(*word_).load(std::memory_order_seq_cst);
+    auto loaded = device_.LoadWord(word_);
+    if (!loaded.ok()) return false;  // the queue will hear of a device that is lost
+    const std::uint64_t word = *loaded;
     switch (condition_) {
       case ValueCondition::kAtLeast:
         return static_cast<std::int64_t>(word - value_) >= 0;
@@ -55,18 +34,18 @@ class ValueGate final : public Gate {
     return true;
   }
   bool TryPass() noexcept override { return use_->live() && Open(); }
-  Status Check() const override { return use_->live() ? Status() : Freed(*use_.get()); }
+  Status Check() const override { return CheckLive(use_); }
   SleepWord* word() const noexcept override { return nullptr; }
   std::string Describe() const override {
     return Text("a wait for the word at ",
-                Hex(use_->facts.address +
-                    (reinterpret_cast<std::byte*>(word_) - use_->EngineView(use_->facts.address))),
-                " to fit ", value_);
+                Hex(use_->facts.address + (word_ - use_->EngineView(use_->facts.address))), " to fit ",
+                value_);
   }
 
  private:
+  BackendDevice& device_;
   const AllocationUse use_;
-  std::uint64_t* const word_;
+  const std::byte* const word_;
   const std::uint64_t value_;
   const ValueCondition condition_;
 };
@@ -90,14 +69,15 @@ Status LocateWord(void* address, HostAccess access, const PlanContext& context, 
 Result<Plan> PlanValueWrite(void* address, std::uint64_t value, const PlanContext& context) {
   Location word;
   if (Status located = LocateWord(address, HostAccess::kWrite, context, word); !located.ok()) return located;
-  return Plan{EffectTask{std::make_shared<WriteEffect>(std::move(word.use), word.engine, value)}};
+  return Plan{WordTask{word.engine, value, std::move(word.use)}};
 }
 
 Result<Plan> PlanValueWait(void* address, std::uint64_t value, ValueCondition condition,
-                           const PlanContext& context) {
+                           const PlanContext& context, BackendDevice& device) {
   Location word;
   if (Status located = LocateWord(address, HostAccess::kRead, context, word); !located.ok()) return located;
-  return Plan{GateTask{std::make_shared<ValueGate>(std::move(word.use), word.engine, value, condition), {}}};
+  return Plan{
+      GateTask{std::make_shared<ValueGate>(device, std::move(word.use), word.engine, value, condition), {}}};
 }
 
 }  // namespace sampan

@@ -13,7 +13,8 @@ namespace sampan {
 enum class ValueCondition : std::uint32_t { kAtLeast = 0, kEqual = 1, kAnd = 2, kNor = 3 };
 
 Result<Plan> PlanValueWrite(void* address, std::uint64_t value, const PlanContext& context);
+/// The device looks at the word; it outlives the wait.
 Result<Plan> PlanValueWait(void* address, std::uint64_t value, ValueCondition condition,
-                           const PlanContext& context);
+                           const PlanContext& context, BackendDevice& device);
 
 }  // namespace sampan

@@ -59,6 +59,8 @@ class BackendDevice {
   virtual Result<std::shared_ptr<Queue>> CreateQueue(QueueListener& listener) = 0;
   /// Does a copy or fill before it returns, outside every queue.
   virtual Status RunNow(Task task) = 0;
+  /// An aligned word of allocated memory that the device reaches, as it is now.
+  virtual Result<std::uint64_t> LoadWord(const std::byte* word) = 0;
 };
 
 /// Opens devices. Thread-safe.
@@ -77,9 +79,6 @@ class Backend {
   virtual VirtualMemory* virtual_memory() { return nullptr; }
   /// Whether queues take gates and effects.
   virtual bool has_signals() const { return false; }
-  /// Whether gates and effects may touch device memory, and queues take reducing copies: where devices are
-  /// the host's own work.
-  virtual bool reaches_device_memory() const { return false; }
 };
 
 }  // namespace sampan

@@ -117,6 +117,13 @@ struct ReduceTask {
   ReduceElement element;
 };
 
+/// Writes an aligned 64-bit word of device memory.
+struct WordTask {
+  std::byte* word;
+  std::uint64_t value;
+  AllocationUse memory;
+};
+
 /// Holds the queue back until the gate lets it pass; with a time limit, fails when that is over. The time
 /// counts from the moment at which the queue stands before the gate.
 struct GateTask {
@@ -145,7 +152,7 @@ struct SpanTask {
 };
 
 using Task = std::variant<std::monostate, CopyTask, RowsTask, BatchTask, FillTask, IndirectTask, WaitTask,
-                          MarkTask, HostTask, ReduceTask, GateTask, EffectTask, SpanTask>;
+                          MarkTask, HostTask, ReduceTask, WordTask, GateTask, EffectTask, SpanTask>;
 
 struct SpanTask::Content {
   Task task;

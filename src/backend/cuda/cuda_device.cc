@@ -160,6 +160,19 @@ Status CudaDevice::RunNow(Task task) {
   return Run(task);
 }
 
+Result<std::uint64_t> CudaDevice::LoadWord(const std::byte* word) {
+  if (parts_.gpu.lost()) return parts_.gpu.LostStatus();
+  const ContextScope scope(parts_.gpu);
+  std::uint64_t value = 0;
+  if (Status read = parts_.gpu.Check(
+          parts_.gpu.driver().CopyOutBlocking(&value, reinterpret_cast<CuAddress>(word), sizeof(value)),
+          "cuMemcpyDtoH");
+      !read.ok()) {
+    return read;
+  }
+  return value;
+}
+
 Status CudaDevice::Run(Task& task) {
   if (auto* fill = std::get_if<FillTask>(&task); fill != nullptr && !OnDevice(fill->memory)) {
     if (Status live = CheckLive(fill->memory); !live.ok()) return live;

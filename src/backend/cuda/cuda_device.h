@@ -55,6 +55,7 @@ class CudaDevice final : public BackendDevice {
   MemorySource& memory() override { return swept_memory_; }
   Result<std::shared_ptr<Queue>> CreateQueue(QueueListener& listener) override;
   Status RunNow(Task task) override;
+  Result<std::uint64_t> LoadWord(const std::byte* word) override;
 
   Gpu& gpu() { return parts_.gpu; }
   ReservedMemory& own_memory() { return *parts_.memory; }

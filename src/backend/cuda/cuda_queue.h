@@ -151,7 +151,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   bool retiring_ = false;           // a thread is in Retire
   Held held_ = Held::kNo;           // by the task behind handed_
   std::uint64_t gate_reached_ = 0;  // the gate that the queue stands before, or stood before last
-  Deadline gate_deadline_ = kNever, gate_check_ = kNever;
+  Deadline gate_deadline_ = kNever, gate_check_ = kNever, gate_since_ = kNever;
   std::deque<Marker> markers_;
   std::vector<Waiter> waiters_;
   bool host_in_driver_ = false;  // the host task that holds the queue waits for the stream

@@ -11,6 +11,8 @@ namespace {
 constexpr std::chrono::microseconds kHoldInterval{100};
 /// How often a queue before a gate is looked at, and how often whether the gate can still open.
 constexpr std::chrono::microseconds kGateInterval{20};
+/// The same where looking is a copy from the device: seldom while it takes long.
+constexpr std::chrono::microseconds kWordInterval{50}, kMostWordInterval{1000};
 constexpr std::chrono::milliseconds kGateCheckInterval{20};
 /// How often the GPU is asked whether it still works while a host task waits for it.
 constexpr std::chrono::milliseconds kLossInterval{10};
@@ -103,7 +105,7 @@ bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t value) {
   if (gate_reached_ != value) {
     gate_reached_ = value;
     gate_deadline_ = limit.count() == 0 ? kNever : now + limit;
-    gate_check_ = now;
+    gate_since_ = gate_check_ = now;
   }
   if (gate->TryPass()) return true;
   if (now >= gate_check_) {
@@ -117,7 +119,11 @@ bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t value) {
     Fail(lock, value, gate->TimedOut());
     return true;
   }
-  watch_.WakeAt(std::min(gate_deadline_, now + kGateInterval), weak_from_this());
+  const std::chrono::nanoseconds pause =
+      gate->word() != nullptr
+          ? kGateInterval
+          : std::clamp<std::chrono::nanoseconds>((now - gate_since_) / 4, kWordInterval, kMostWordInterval);
+  watch_.WakeAt(std::min(gate_deadline_, now + pause), weak_from_this());
   return false;
 }
 

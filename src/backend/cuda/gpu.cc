@@ -88,7 +88,7 @@ Status Gpu::Enter() {
   context_.store(context, std::memory_order_release);
   const ContextScope scope(*this);
   CuModule module = nullptr;
-  CuResult result = driver_.ModuleLoadData(&module, KernelImage());
+  CuResult result = driver_.ModuleLoadData(&module, CopyKernelImage());
   const std::array<std::pair<CuFunction*, const char*>, 8> functions = {
       {{&kernels_.pieces, "sampan_copy_pieces"},
        {&kernels_.few, "sampan_copy_few"},
@@ -103,6 +103,18 @@ Status Gpu::Enter() {
   }
   if (result != cu::kSuccess) return Unusable(facts_, Text("the copy kernels: ", Describe(driver_, result)));
   return {};
+}
+
+Result<CuFunction> Gpu::ReduceKernel() {
+  const std::lock_guard lock(loading_);
+  CuFunction kernel = reduce_kernel_;
+  if (kernel != nullptr) return kernel;
+  CuModule module = nullptr;
+  CuResult result = driver_.ModuleLoadData(&module, ReduceKernelImage());
+  if (result == cu::kSuccess) result = driver_.ModuleGetFunction(&kernel, module, "sampan_reduce");
+  if (Status loaded = Check(result, "the kernel of reductions"); !loaded.ok()) return loaded;
+  reduce_kernel_ = kernel;
+  return kernel;
 }
 
 Status Gpu::Fail(CuResult result, std::string_view what) {
@@ -137,6 +149,10 @@ Status Gpu::Revive() {
     ++generation_;
   }
   // The reset ends the old context. Where the hardware is really gone, entering fails and says so.
+  {
+    const std::lock_guard lock(loading_);
+    reduce_kernel_ = nullptr;
+  }
   driver_.ContextSetCurrent(nullptr);
   driver_.PrimaryContextReset(device_);
   if (Status entered = Enter(); !entered.ok()) return entered;

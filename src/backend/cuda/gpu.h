@@ -74,6 +74,8 @@ class Gpu {
   const GpuFacts& facts() const { return facts_; }
   CuContext context() const { return context_.load(std::memory_order_acquire); }
   const Kernels& kernels() const { return kernels_; }
+  /// Loaded at the first use, with the context current: most programs never reduce.
+  Result<CuFunction> ReduceKernel();
 
   /// Success, or the failure with its code; one that ends the context marks the GPU lost.
   Status Check(CuResult result, std::string_view what) {
@@ -111,6 +113,8 @@ class Gpu {
   const GpuFacts facts_;
   std::atomic<CuContext> context_{nullptr};
   Kernels kernels_;
+  std::mutex loading_;
+  CuFunction reduce_kernel_ = nullptr;
   std::atomic<int> users_{0};
   std::atomic<bool> lost_{false};
   std::function<void()> on_lost_;

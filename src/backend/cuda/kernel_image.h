@@ -3,7 +3,8 @@
 
 namespace sampan::cuda {
 
-/// Text of src/backend/cuda/kernels/copy_kernels.ptx, ended by a zero.
-const char* KernelImage();
+/// Text of src/backend/cuda/kernels/copy_kernels.ptx and reduce_kernels.ptx, ended by a zero.
+const char* CopyKernelImage();
+const char* ReduceKernelImage();
 
 }  // namespace sampan::cuda

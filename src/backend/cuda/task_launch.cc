@@ -85,11 +85,6 @@ Status TaskLauncher::LaunchBody(IndirectTask& task, std::uint64_t value) {
   return indirect_.Launch(*task.content, value);
 }
 
-Status TaskLauncher::LaunchBody(SpanTask& task, std::uint64_t value) {
-  if (Status live = CheckLive(task); !live.ok()) return live;
-  return std::visit([&](auto& body) { return LaunchBody(body, value); }, task.content->task);
-}
-
 template <typename Other>
 Status TaskLauncher::LaunchBody(Other&, std::uint64_t) {
   return {Code::kInternalError, "a task that only a queue can execute"};

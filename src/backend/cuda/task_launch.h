@@ -47,6 +47,8 @@ class TaskLauncher {
   Status LaunchBody(BatchTask& task, std::uint64_t value);
   Status LaunchBody(FillTask& task, std::uint64_t value);
   Status LaunchBody(IndirectTask& task, std::uint64_t value);
+  Status LaunchBody(ReduceTask& task, std::uint64_t value);
+  Status LaunchBody(WordTask& task, std::uint64_t value);
   Status LaunchBody(SpanTask& task, std::uint64_t value);
   template <typename Other>
   Status LaunchBody(Other&, std::uint64_t);

@@ -2,6 +2,7 @@
 #include "backend/emulated/emulated_backend.h"
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -36,6 +37,10 @@ class EmulatedDevice final : public BackendDevice {
       return {Code::kResourceAllocFail, "the copy could not be started: failure ordered by SAMPAN_FAULT"};
     }
     return ExecuteTask(task, scheduler_);
+  }
+  Result<std::uint64_t> LoadWord(const std::byte* word) override {
+    auto& value = *reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(word));
+    return std::atomic_ref(value).load(std::memory_order_seq_cst);
   }
 
  private:

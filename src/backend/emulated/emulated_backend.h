@@ -37,7 +37,6 @@ class EmulatedBackend final : public Backend {
   SegmentStore& segment_store() override { return segments_; }
   VirtualMemory* virtual_memory() override { return &views_; }
   bool has_signals() const override { return true; }
-  bool reaches_device_memory() const override { return true; }
 
  private:
   /// Engines are threads of this process: they reach all of its memory anyway.

@@ -2,6 +2,7 @@
 #include "backend/emulated/task_execution.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "backend/api/queue.h"
@@ -127,6 +128,12 @@ Status Execute(EffectTask& task, QueueScheduler&) {
   return task.effect->Apply();
 }
 
+Status Execute(WordTask& task, QueueScheduler&) {
+  if (Status live = CheckLive(task.memory); !live.ok()) return live;
+  std::atomic_ref(*reinterpret_cast<std::uint64_t*>(task.word)).store(task.value, std::memory_order_seq_cst);
+  return {};
+}
+
 Status Execute(GateTask&, QueueScheduler&) {
   return {};  // passed already
 }
@@ -160,7 +167,8 @@ bool IsShort(const Task& task, std::size_t most_bytes) {
     return rows->rows.width * rows->rows.height <= most_bytes;
   if (const auto* fill = std::get_if<FillTask>(&task)) return fill->bytes <= most_bytes;
   if (const auto* gate = std::get_if<GateTask>(&task)) return gate->gate->Open();
-  return std::holds_alternative<MarkTask>(task) || std::holds_alternative<EffectTask>(task);
+  return std::holds_alternative<MarkTask>(task) || std::holds_alternative<WordTask>(task) ||
+         std::holds_alternative<EffectTask>(task);
 }
 
 summary::TaskType TraceType(const Task& task) {

@@ -54,6 +54,13 @@ struct IndirectArgument {
   DeviceAddress record;
 };
 
+/// A reducing copy; element and operation by the numbers of sampan::ReduceElement and ReduceOperation.
+struct ReduceArgument {
+  DeviceAddress dst, src;
+  unsigned long long bytes;
+  unsigned element, operation;
+};
+
 /// Equal pieces at fixed distances.
 struct RowsArgument {
   DeviceAddress dst, src;
