@@ -77,6 +77,7 @@ void CudaQueue::HandOver(Lock& lock) {
       if (!over && look_again_) continue;
       if (!over) break;
       held_ = Held::kNo;
+      if (trace_.on()) trace_.Passed(value);
     }
     if (trace_.on() && Discarded(value)) trace_.Dropped(value);
     handed_ = std::max(handed_, value);  // a lost GPU has passed over everything meanwhile

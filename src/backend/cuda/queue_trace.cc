@@ -20,7 +20,8 @@ void QueueTrace::Ended(const trace::QueueLabel& queue, std::uint64_t value, std:
   while (told_ < value) {
     const Slot& slot = SlotOf(++told_);
     trace::ExecutionRecord record{};
-    const bool timed = told_ == value && time_ns != 0;
+    const std::int64_t over_ns = told_ == value && time_ns != 0 ? time_ns : slot.passed_ns;
+    const bool timed = over_ns != 0;
     record.head.flags = static_cast<std::uint8_t>((slot.discarded ? trace::ExecutionRecord::kDiscarded : 0) |
                                                   trace::ExecutionRecord::kByDriver |
                                                   (timed ? trace::ExecutionRecord::kTimed : 0));
@@ -28,7 +29,7 @@ void QueueTrace::Ended(const trace::QueueLabel& queue, std::uint64_t value, std:
     record.queue = queue;
     record.task = told_;
     record.begin_ns = std::max(slot.handed_ns, last_end_ns_);
-    record.end_ns = timed ? std::max(time_ns, record.begin_ns) : record.begin_ns;
+    record.end_ns = std::max(over_ns, record.begin_ns);
     record.path = slot.path;
     record.reason = slot.reason;
     last_end_ns_ = std::max(record.end_ns, record.begin_ns + 1);  // two never begin at the same time

@@ -11,7 +11,7 @@ namespace sampan::cuda {
 
 /// Keeps, for each task in the driver's hands, when and how it went there. A task's time on the GPU begins
 /// when it was handed over or when the one before it ended, whichever is later, and ends with an event behind
-/// it. Used under the queue's lock. Off, it keeps nothing.
+/// it; what the host does ends by the host's clock. Used under the queue's lock. Off, it keeps nothing.
 class QueueTrace {
  public:
   explicit QueueTrace(std::uint64_t slots) : slots_(trace::On() ? slots : 0) {}
@@ -21,6 +21,8 @@ class QueueTrace {
   void Begin(std::uint64_t value);
   /// It has: notes the way that was chosen meanwhile.
   void Handed(std::uint64_t value);
+  /// It was the host's to do, or to wait for, and is over now.
+  void Passed(std::uint64_t value) { SlotOf(value).passed_ns = NowNs(); }
   void Dropped(std::uint64_t value) { SlotOf(value).discarded = true; }
   void Failed(std::uint64_t value, Code code) { SlotOf(value).failure = static_cast<std::int32_t>(code); }
   /// Tasks up to this one are over, this one at that time on the GPU's clock; 0 where there is no such time.
@@ -29,6 +31,7 @@ class QueueTrace {
  private:
   struct Slot {
     std::int64_t handed_ns = 0;
+    std::int64_t passed_ns = 0;
     const char* reason = nullptr;
     summary::Path path = summary::Path::kNone;
     std::int32_t failure = 0;
