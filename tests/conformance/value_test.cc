@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include "acl/acl.h"
 #include "tests/support/acl_expect.h"
 #include "tests/support/device_fixture.h"
+#include "tests/support/mapped_memory.h"
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
@@ -107,6 +109,46 @@ TEST_F(ValueTest, MemoryFreedUnderAWaitFailsIt) {
   EXPECT_ACL(ACL_SUCCESS, aclrtValueWait(memory.data(), 1, ACL_STREAM_WAIT_VALUE_EQ, waiting));
   memory.Free();
   EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStreamWithTimeout(waiting, 10000));
+}
+
+TEST_F(ValueTest, AbortingAStreamEndsItsWait) {
+  DeviceBuffer memory(64);
+  SetWord(memory, 0);
+  Stream stream;
+  EXPECT_ACL(ACL_SUCCESS, aclrtValueWait(memory.data(), 1, ACL_STREAM_WAIT_VALUE_EQ, stream));
+  EXPECT_ACL(ACL_SUCCESS, aclrtValueWrite(memory.at(8), 5, 0, stream));
+  EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(stream));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStreamWithTimeout(stream, 10000));
+  EXPECT_EQ(Word(memory), 0u);
+}
+
+TEST_F(ValueTest, ManyStreamsWaitAtOnce) {
+  constexpr std::size_t kStreams = 64;
+  DeviceBuffer words(kStreams * 8);
+  words.Write(0, Bytes(kStreams * 8));
+  std::vector<std::unique_ptr<Stream>> streams;
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    streams.push_back(std::make_unique<Stream>());
+    // Each waits for its word and then writes the next one's: the last to wait has to be heard first.
+    EXPECT_ACL(ACL_SUCCESS, aclrtValueWait(words.at(i * 8), i + 1, ACL_STREAM_WAIT_VALUE_EQ, *streams[i]));
+    if (i + 1 == kStreams) break;
+    EXPECT_ACL(ACL_SUCCESS, aclrtValueWrite(words.at(i * 8 + 8), i + 2, 0, *streams[i]));
+  }
+  Stream first;
+  EXPECT_ACL(ACL_SUCCESS, aclrtValueWrite(words.data(), 1, 0, first));
+  for (const auto& stream : streams)
+    EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStreamWithTimeout(*stream, 10000));
+}
+
+TEST_F(ValueTest, MappedMemoryHasWordsToo) {
+  const Reserved range(kPiece);
+  const Physical physical;
+  const Mapped mapped(range.data(), kPiece, physical);
+  WriteDevice(range.data(), Bytes(8));
+  Stream waiting, writing;
+  EXPECT_ACL(ACL_SUCCESS, aclrtValueWait(range.data(), 3, ACL_STREAM_WAIT_VALUE_GEQ, waiting));
+  EXPECT_ACL(ACL_SUCCESS, aclrtValueWrite(range.data(), 4, 0, writing));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStreamWithTimeout(waiting, 10000));
 }
 
 TEST_F(ValueTest, CacheOperationsCheckTheirRange) {

@@ -272,6 +272,49 @@ TEST_F(VirtualMemoryTest, RightsAreChecked) {
   EXPECT_ACL(ACL_SUCCESS, aclrtUnmapMem(range.data()));
 }
 
+TEST_F(VirtualMemoryTest, RightsAreCheckedWhenADescriptorRuns) {
+  const Reserved range(2 * kPiece);
+  const Physical physical, other;
+  const Mapped mapped(range.data(), kPiece, physical);
+  Mapped gone(range.at(kPiece), kPiece, other);
+  DeviceBuffer buffer(4096), into(64), out_of(64), elsewhere(64);
+  Random random;
+  const Bytes contents = random.Fill(4096);
+  WriteDevice(range.data(), contents);
+  buffer.Write(0, Bytes(4096, std::byte{0x11}));
+  const auto set = [&](DeviceBuffer& descriptor, void* src, void* dst) {
+    ASSERT_ACL(ACL_SUCCESS, aclrtSetMemcpyDesc(descriptor.data(), ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, src, dst,
+                                               4096, nullptr));
+  };
+  set(into, buffer.data(), range.data());
+  set(out_of, range.data(), buffer.data());
+  set(elsewhere, buffer.data(), range.at(kPiece));
+  Stream stream;
+  const auto run = [&](const DeviceBuffer& descriptor) {
+    EXPECT_ACL(ACL_SUCCESS,
+               aclrtMemcpyAsyncWithDesc(descriptor.data(), ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, stream));
+    return aclrtSynchronizeStream(stream);
+  };
+  const aclrtMemLocation location = {0, ACL_MEM_LOCATION_TYPE_DEVICE};
+  aclrtMemAccessDesc desc = {ACL_RT_MEM_ACCESS_FLAGS_READ, location, {}};
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemSetAccess(range.data(), kPiece, &desc, 1));
+  EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, run(into));
+  EXPECT_EQ(ReadDevice(range.data(), 4096), contents);
+  EXPECT_ACL(ACL_SUCCESS, run(out_of));
+  EXPECT_EQ(buffer.Read(0, 4096), contents);
+  desc.flags = ACL_RT_MEM_ACCESS_FLAGS_NONE;
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemSetAccess(range.data(), kPiece, &desc, 1));
+  EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, run(out_of));
+  desc.flags = ACL_RT_MEM_ACCESS_FLAGS_READWRITE;
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemSetAccess(range.data(), kPiece, &desc, 1));
+  buffer.Write(0, Bytes(4096, std::byte{0x22}));
+  EXPECT_ACL(ACL_SUCCESS, run(into));
+  EXPECT_EQ(ReadDevice(range.data(), 4096), Bytes(4096, std::byte{0x22}));
+  EXPECT_ACL(ACL_SUCCESS, run(elsewhere));
+  gone.Unmap();
+  EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, run(elsewhere));
+}
+
 TEST_F(VirtualMemoryTest, WhatIsKnownOfAMapping) {
   const Reserved range(2 * kPiece);
   const Physical physical;
