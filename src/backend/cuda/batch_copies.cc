@@ -98,7 +98,12 @@ Status BatchCopies::Launch(const BatchTask::Content& content, std::uint64_t valu
   const Direction direction = DirectionOfBatch(content);
   PathChoice choice =
       WhereThereIs(stream_.site().paths.ForBatch(direction, content.segments.size(), content.bytes));
-  if (content.pageable) choice = {CopyPath::kEngine, "a kernel cannot touch pageable memory"};
+  if (content.pageable ||
+      (choice.path == CopyPath::kKernel &&
+       !std::all_of(content.memory.begin(), content.memory.end(),
+                    [&](const AllocationUse& use) { return KernelReaches(stream_.gpu(), use); }))) {
+    choice = {CopyPath::kEngine, kKernelCannot};
+  }
   NotePath(direction, choice, "a batch of ", content.segments.size(), " entries, ", content.bytes, " bytes");
   switch (choice.path) {
     case CopyPath::kEngine:

@@ -6,6 +6,7 @@
 #include "backend/api/allocation.h"
 #include "backend/cuda/copy_path.h"
 #include "backend/cuda/driver.h"
+#include "backend/cuda/gpu.h"
 
 namespace sampan::cuda {
 
@@ -15,6 +16,14 @@ inline CuAddress AddressOf(const void* pointer) {
 
 inline bool OnDevice(const AllocationUse& use) {
   return use && use->facts.place.on_device();
+}
+
+inline constexpr const char* kKernelCannot =
+    "a kernel cannot touch pageable memory, nor that of a GPU without peer access";
+
+/// Whether a kernel may touch the memory, as far as its place is concerned.
+inline bool KernelReaches(const Gpu& gpu, const AllocationUse& use) {
+  return use && (!OnDevice(use) || gpu.Reaches(use->facts.address));
 }
 
 inline Direction DirectionOf(bool dst_on_device, bool src_on_device) {

@@ -36,7 +36,7 @@ inline constexpr int kMultiprocessors = 16, kMostPitch = 11, kUnifiedAddressing 
 inline constexpr unsigned kStreamNonBlocking = 1, kEventWithoutTime = 2, kRegisterPortable = 1,
                           kRegisterDeviceMap = 2, kRegisterReadOnly = 8;
 inline constexpr int kMemoryHost = 1, kMemoryDevice = 2, kAllocationPinned = 1, kLocationDevice = 1,
-                     kLocationHostNode = 3, kAccessReadWrite = 3, kHandlePosix = 1;
+                     kLocationHostNode = 3, kAccessReadWrite = 3, kHandlePosix = 1, kPointerOrdinal = 9;
 }  // namespace cu
 
 struct CuLocation {
@@ -109,6 +109,7 @@ struct CuBatchAttributes {
   X(MemRetainHandle, "cuMemRetainAllocationHandle", CuMemoryHandle*, void*)                                 \
   X(MemExport, "cuMemExportToShareableHandle", void*, CuMemoryHandle, int, unsigned long long)              \
   X(MemImport, "cuMemImportFromShareableHandle", CuMemoryHandle*, void*, int)                               \
+  X(PointerGetAttribute, "cuPointerGetAttribute", void*, int, CuAddress)                                    \
   X(HostRegister, "cuMemHostRegister_v2", void*, std::size_t, unsigned)                                     \
   X(HostUnregister, "cuMemHostUnregister", void*)                                                           \
   X(StreamCreate, "cuStreamCreateWithPriority", CuStream*, unsigned, int)                                   \

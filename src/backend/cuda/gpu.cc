@@ -1,6 +1,7 @@
 // One GPU: its context, our kernels on it, events to order streams by, and whether it is still of use.
 #include "backend/cuda/gpu.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -19,6 +20,20 @@ constexpr double kLongestClockStepNs = 4e9;
 int Attribute(const Driver& driver, int attribute, CuDevice device) {
   int value = 0;
   return driver.DeviceGetAttribute(&value, attribute, device) == cu::kSuccess ? value : 0;
+}
+
+std::vector<bool> ReachedFrom(const Driver& driver, int ordinal, CuDevice device) {
+  int gpus = 0;
+  driver.DeviceGetCount(&gpus);
+  std::vector<bool> reaches(static_cast<std::size_t>(gpus), false);
+  for (int other = 0; other < gpus; ++other) {
+    CuDevice peer = 0;
+    int can = other == ordinal ? 1 : 0;
+    if (can == 0 && driver.DeviceGet(&peer, other) == cu::kSuccess)
+      driver.DeviceCanAccessPeer(&can, device, peer);
+    reaches[static_cast<std::size_t>(other)] = can != 0;
+  }
+  return reaches;
 }
 
 Status Unusable(const GpuFacts& facts, std::string why) {
@@ -49,7 +64,10 @@ GpuEvent::~GpuEvent() {
 }
 
 Gpu::Gpu(const Driver& driver, CuDevice device, GpuFacts facts)
-    : driver_(driver), device_(device), facts_(std::move(facts)) {}
+    : driver_(driver),
+      device_(device),
+      facts_(std::move(facts)),
+      reaches_all_(std::find(facts_.reaches.begin(), facts_.reaches.end(), false) == facts_.reaches.end()) {}
 
 Result<std::unique_ptr<Gpu>> Gpu::Open(const Driver& driver, int ordinal) {
   CuDevice device = 0;
@@ -64,7 +82,8 @@ Result<std::unique_ptr<Gpu>> Gpu::Open(const Driver& driver, int ordinal) {
                  .multiprocessors = static_cast<unsigned>(Attribute(driver, cu::kMultiprocessors, device)),
                  .most_pitch = static_cast<std::size_t>(Attribute(driver, cu::kMostPitch, device)),
                  .read_only_registration = Attribute(driver, cu::kReadOnlyRegistration, device) != 0,
-                 .shares_memory = Attribute(driver, cu::kPosixHandles, device) != 0};
+                 .shares_memory = Attribute(driver, cu::kPosixHandles, device) != 0,
+                 .reaches = ReachedFrom(driver, ordinal, device)};
   driver.DeviceTotalMem(&facts.total_bytes, device);
   if (facts.major < kOldestMajor) {
     return Unusable(facts,
@@ -103,6 +122,13 @@ Status Gpu::Enter() {
   }
   if (result != cu::kSuccess) return Unusable(facts_, Text("the copy kernels: ", Describe(driver_, result)));
   return {};
+}
+
+bool Gpu::ReachesOwnerOf(CuAddress device_memory) const {
+  int owner = 0;
+  if (driver_.PointerGetAttribute(&owner, cu::kPointerOrdinal, device_memory) != cu::kSuccess) return false;
+  const auto index = static_cast<std::size_t>(owner);
+  return index < facts_.reaches.size() && facts_.reaches[index];
 }
 
 Result<CuFunction> Gpu::ReduceKernel() {

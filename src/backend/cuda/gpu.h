@@ -57,6 +57,7 @@ struct GpuFacts {
   std::size_t most_pitch = 0;
   bool read_only_registration = false;
   bool shares_memory = false;  ///< with other processes
+  std::vector<bool> reaches;   ///< by ordinal, whose memory its kernels may touch
 };
 
 struct Kernels {
@@ -76,6 +77,9 @@ class Gpu {
   const Kernels& kernels() const { return kernels_; }
   /// Loaded at the first use, with the context current: most programs never reduce.
   Result<CuFunction> ReduceKernel();
+
+  /// Whether kernels may touch device memory: that of another GPU only where the machine has peer access.
+  bool Reaches(CuAddress device_memory) const { return reaches_all_ || ReachesOwnerOf(device_memory); }
 
   /// Success, or the failure with its code; one that ends the context marks the GPU lost.
   Status Check(CuResult result, std::string_view what) {
@@ -104,6 +108,7 @@ class Gpu {
   friend class GpuEvent;
   Gpu(const Driver& driver, CuDevice device, GpuFacts facts);
 
+  bool ReachesOwnerOf(CuAddress device_memory) const;
   Status Fail(CuResult result, std::string_view what);
   Status Enter();
   void GiveBack(CuEvent event, std::uint64_t generation) noexcept;
@@ -111,6 +116,7 @@ class Gpu {
   const Driver& driver_;
   const CuDevice device_;
   const GpuFacts facts_;
+  const bool reaches_all_;
   std::atomic<CuContext> context_{nullptr};
   Kernels kernels_;
   std::mutex loading_;

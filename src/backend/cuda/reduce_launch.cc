@@ -2,13 +2,21 @@
 #include <array>
 
 #include "backend/api/task_memory.h"
+#include "backend/cuda/copy_ends.h"
 #include "backend/cuda/task_launch.h"
+#include "base/text.h"
 #include "trace/trace.h"
 
 namespace sampan::cuda {
 
 Status TaskLauncher::LaunchBody(ReduceTask& task, std::uint64_t) {
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
+  for (const AllocationUse* use : {&task.dst, &task.src}) {
+    if (KernelReaches(gpu(), *use)) continue;
+    return {Code::kFeatureNotSupport,
+            Text("a reduction needs peer access between GPUs, and ", gpu().facts().name, " ",
+                 gpu().facts().ordinal, " has none to ", Describe(*use->get()))};
+  }
   auto kernel = gpu().ReduceKernel();
   if (!kernel.ok()) return kernel.TakeStatus();
   trace::NotePath(summary::Path::kKernel, "only a kernel reduces");

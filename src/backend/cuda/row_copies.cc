@@ -55,13 +55,13 @@ Status LaunchRows(CudaStream& stream, const RowsTask& task) {
   const bool src_on_device = OnDevice(task.src);
   const Direction direction = DirectionOf(dst_on_device, src_on_device);
   const std::size_t most_pitch = stream.gpu().facts().most_pitch;
-  const bool reachable = task.dst && task.src;  // a kernel cannot touch pageable memory
+  const bool reachable = KernelReaches(stream.gpu(), task.dst) && KernelReaches(stream.gpu(), task.src);
   PathChoice choice = stream.site().paths.ForRows(
       direction, {.width = rows.width,
                   .unit = RowsUnit(rows),
                   .dense = Dense(rows),
                   .engine_takes = rows.dst_pitch <= most_pitch && rows.src_pitch <= most_pitch});
-  if (!reachable) choice = {CopyPath::kEngine, "a kernel cannot touch pageable memory"};
+  if (!reachable) choice = {CopyPath::kEngine, kKernelCannot};
   NotePath(direction, choice, rows.height, " rows of ", rows.width, " bytes");
   if (choice.path == CopyPath::kKernel) return CopyByKernel(stream, rows, direction);
   CuCopy2d copy{};
