@@ -22,7 +22,7 @@ Status QueuePlan(aclrtStream stream, MakePlan make_plan) {
   return SubmitPlan(call->target, make_plan(call->runtime.PlanContextOf(*call->target.context), **device));
 }
 
-/// The emulated device has one view of its memory: there is nothing to write back or to drop, only to check.
+/// A device has one view of its memory: there is nothing to write back or to drop, only to check.
 Status CheckCached(void* address, std::size_t bytes) {
   if (Status present = RequireNonNull("devPtr", address); !present.ok()) return present;
   if (bytes == 0) return InvalidArgument("size is 0");
