@@ -17,6 +17,10 @@ import xml.etree.ElementTree
 from tool import BUILD, PROGRAMS, SAMPAN, Terminal, environment, private_installation, sampan
 
 QUICK = ["--sizes", "4K,1M", "--time", "0.01"]
+COLLECTIVES = [(name, [1003 // 8 * 8]) for name in ("ring_all_gather", "mesh_all_gather")] + [
+    ("ring_all_reduce", [1003 // 4 * 4]), ("ring_reduce_scatter", [1003 // 8 * 8]), ("mesh_reduce_scatter", [1003 // 8 * 8]),
+    ("broadcast", [1003 // 4 * 4]), ("scatter", [1003 // 8 * 8]), ("all_to_all", [1003 // 8 * 8]),
+]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -26,17 +30,18 @@ class FormatTest(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         run = json.loads(result.stdout)
         self.assertFalse(run["interrupted"])
-        self.assertEqual({entry["group"] for entry in run["results"]}, {"linear", "2d", "batch", "desc"})
-        self.assertEqual({entry["bytes"] for entry in run["results"]}, {4096, 1 << 20})
+        self.assertEqual({entry["group"] for entry in run["results"]}, {"linear", "2d", "batch", "desc", "hccl"})
+        self.assertEqual({entry["bytes"] for entry in run["results"]}, {0, 4096, 1 << 20})
         for entry in run["results"]:
             self.assertEqual(entry["status"], "verified")
             self.assertGreaterEqual(entry["rounds"], 7)
+            self.assertEqual(entry["bytes"] == 0, entry["call"] == "Transport::PostReady")
             for side in ("sampan", "memcpy"):
                 times = entry[side]
                 self.assertGreater(times["lower_quartile_seconds"], 0)
                 self.assertLessEqual(times["lower_quartile_seconds"], times["median_seconds"])
                 self.assertLessEqual(times["median_seconds"], times["upper_quartile_seconds"])
-                self.assertAlmostEqual(times["median_gb_per_s"] * times["median_seconds"] * 1e9, entry["bytes"], delta=1)
+                self.assertAlmostEqual(times.get("median_gb_per_s", 0) * times["median_seconds"] * 1e9, entry["bytes"], delta=1)
             self.assertAlmostEqual(entry["ratio"] * entry["sampan"]["median_seconds"], entry["memcpy"]["median_seconds"])
 
     def test_each_group_alone(self):
@@ -44,6 +49,24 @@ class FormatTest(unittest.TestCase):
                                     ("batch", "aclrtMemcpyBatchAsync", 16), ("desc", "aclrtMemcpyAsyncWithDesc", 1)):
             run = json.loads(sampan("bench", group, "--sizes", "64K", "--time", "0.01", "--format", "json").stdout)
             self.assertEqual({(entry["group"], entry["call"], entry["pieces"]) for entry in run["results"]}, {(group, call, pieces)})
+
+    def test_ranks(self):
+        result = sampan("bench", "hccl", "--sizes", "1003,64K", "--time", "0.01", "--format", "json")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        cases = [(entry["call"], entry["path"], entry["bytes"], entry["status"]) for entry in json.loads(result.stdout)["results"]]
+        copies = [("HcclD2DMemcpyAsync", path, size, "verified") for path in ("within a rank", "rank to rank") for size in (1003, 65536)]
+        self.assertEqual(cases[:5], [*copies, ("Transport::PostReady", "rank to rank", 0, "verified")])
+        # Whole elements of single precision, as many for each rank.
+        everything = [("collectives of 2 ranks", name, size, "verified") for name, sizes in COLLECTIVES for size in (*sizes, 65536)]
+        self.assertEqual(cases[5:], everything)
+
+    def test_signals_have_times_and_no_rates(self):
+        result = sampan("bench", "hccl", "--sizes", "4K", "--time", "0.01", "--format", "csv")
+        (signal_row,) = [row for row in csv.DictReader(io.StringIO(result.stdout)) if row["bytes"] == "0"]
+        self.assertEqual((signal_row["gb_per_s"], signal_row["memcpy_gb_per_s"], signal_row["status"]), ("", "", "verified"))
+        self.assertGreater(float(signal_row["memcpy_seconds"]), 0)
+        table = sampan("bench", "hccl", "--sizes", "4K", "--time", "0.01").stdout
+        self.assertRegex(table, r"(?m)^  rank to rank +- +[\d.]+ [num]s +-  [\d.]+ - [\d.]+ us +[\d.]+ [num]s +[\d.]+$")
 
     def test_csv(self):
         result = sampan("bench", "linear", *QUICK, "--format", "csv")
@@ -69,9 +92,10 @@ class FormatTest(unittest.TestCase):
         self.assertEqual([entry["bytes"] for entry in run["results"]], [1, 3001, 65536])
 
     def test_what_a_chip_does_not_offer(self):
-        result = sampan("bench", "batch", *QUICK, "--format", "json", "--profile", "ascend310-rc")
-        self.assertEqual(result.returncode, 0)
-        self.assertEqual({entry["status"] for entry in json.loads(result.stdout)["results"]}, {"not offered"})
+        for group in ("batch", "hccl"):
+            result = sampan("bench", group, *QUICK, "--format", "json", "--profile", "ascend310-rc")
+            self.assertEqual(result.returncode, 0)
+            self.assertEqual({entry["status"] for entry in json.loads(result.stdout)["results"]}, {"not offered"})
 
 
 class FailureTest(unittest.TestCase):
@@ -83,6 +107,36 @@ class FailureTest(unittest.TestCase):
         self.assertEqual({entry["status"] for entry in entries}, {"failed"})
         self.assertIn("of the destination", entries[0]["error"])
         self.assertIn("FAILED", sampan("bench", "linear", *QUICK, env=env).stdout)
+
+    def test_wrong_bytes_between_ranks(self):
+        env = environment(LD_PRELOAD=str(PROGRAMS / "libtool_wrong_copy.so"), WRONG_BYTES="-1")
+        result = sampan("bench", "hccl", *QUICK, "--format", "json", env=env)
+        self.assertEqual(result.returncode, 1)
+        entries = json.loads(result.stdout)["results"]
+        self.assertEqual({entry["status"] for entry in entries}, {"failed"})
+        self.assertIn("of the destination", entries[0]["error"])
+        self.assertIn("'s output is", entries[-1]["error"])
+
+    def test_the_process_of_the_ranks_dies(self):
+        command = subprocess.Popen([SAMPAN, "bench", "hccl", "--sizes", "4K", "--time", "2", "--format", "json"],
+                                   env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.5)
+        (child,) = pathlib.Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
+        os.kill(int(child), signal.SIGKILL)
+        output, _ = command.communicate(timeout=30)
+        self.assertEqual(command.returncode, 1)
+        errors = [entry["error"] for entry in json.loads(output)["results"]]
+        self.assertEqual(errors[0], "signal 9 ended the process of the ranks")
+        self.assertEqual(set(errors[1:]), {"the process of the ranks has ended"})
+
+    def test_ctrl_c_in_the_middle_of_ranks(self):
+        command = subprocess.Popen([SAMPAN, "bench", "hccl", "--sizes", "4K", "--time", "100", "--format", "json"],
+                                   env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.5)
+        command.send_signal(signal.SIGINT)
+        output, _ = command.communicate(timeout=10)
+        self.assertEqual(command.returncode, -signal.SIGINT)
+        self.assertEqual(json.loads(output)["results"], [])
 
     def test_a_size_that_no_memory_holds_fails_alone(self):
         result = sampan("bench", "desc", "--sizes", "4K,4000G", "--time", "0.01", "--format", "json")
@@ -96,7 +150,7 @@ class FailureTest(unittest.TestCase):
             env=environment(), stdout=subprocess.PIPE, stderr=theirs, text=True,
         )
         progress = b""
-        while b"] 2/11" not in progress:
+        while b"] 2/22" not in progress:
             progress += os.read(ours, 4096)
         command.send_signal(signal.SIGINT)
         output, _ = command.communicate(timeout=30)
@@ -112,7 +166,7 @@ class FailureTest(unittest.TestCase):
         terminal.read_until("] 2/")
         terminal.type("\x03")
         self.assertEqual(os.waitstatus_to_exitcode(terminal.end()), -signal.SIGINT)
-        self.assertRegex(terminal.shown, r"Interrupted after \d+ of 11 cases\.")
+        self.assertRegex(terminal.shown, r"Interrupted after \d+ of 22 cases\.")
 
 
 class ReferenceTest(unittest.TestCase):

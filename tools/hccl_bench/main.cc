@@ -1,14 +1,13 @@
 // hccl_bench: measures and checks collectives, in the manner of hccl_test.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "check.h"
 #include "measure.h"
+#include "ranks_together.h"
 
 namespace hccl_bench {
 namespace {
@@ -18,15 +17,6 @@ collectives::Room LargestRoom(const Options& options) {
   const collectives::Room room =
       collectives::RoomFor(CaseOf(options, options.sizes.back()), options.launch.size);
   return {std::max<u64>(room.input_bytes, 1), std::max<u64>(room.output_bytes, 1)};
-}
-
-/// Ranks run at once and share the machine: each device gets its part of the cores, unless the user says
-/// otherwise.
-void ShareCores(const Options& options) {
-  const char* const backend = std::getenv("SAMPAN_BACKEND");
-  if (backend != nullptr && std::string(backend) != "emulated") return;
-  const unsigned engines = std::max(1U, std::thread::hardware_concurrency() / options.launch.size);
-  ::setenv("SAMPAN_ENGINES", std::to_string(std::min(engines, 4U)).c_str(), 0);
 }
 
 void PrintHeader(const Options& options) {
@@ -48,7 +38,7 @@ void PrintRow(const Measurement& row) {
 }
 
 /// What each rank does. The first one prints.
-void RunRank(const collectives::Seat& seat, const Options& options, const PlainCopies* plain) {
+void RunRank(const collectives::Seat& seat, const Options& options, const rank_timing::PlainTraffic* plain) {
   collectives::Rank rank(seat, LargestRoom(options));
   std::string wrong;
   if (seat.rank == 0) PrintHeader(options);
@@ -64,10 +54,10 @@ int Execute(int argc, char** argv) {
   Options options;
   int status = kSuccess;
   if (!ParseOptions(argc, argv, options, status)) return status;
-  ShareCores(options);
-  std::unique_ptr<PlainCopies> plain;
+  rank_timing::ShareCores(options.launch.size);
+  std::unique_ptr<rank_timing::PlainTraffic> plain;
   if (options.compare_with_memcpy)
-    plain = std::make_unique<PlainCopies>(options.launch.size, LargestRoom(options));
+    plain = std::make_unique<rank_timing::PlainTraffic>(options.launch.size, LargestRoom(options));
   const auto failed = collectives::RunRanks(
       options.launch, [&](const collectives::Seat& seat) { RunRank(seat, options, plain.get()); });
   for (const collectives::Ending& ending : failed)

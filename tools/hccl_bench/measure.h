@@ -1,12 +1,11 @@
 // Measures a collective of one size, on all ranks at once.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "options.h"
-#include "plain_copies.h"
+#include "plain_traffic.h"
 
 namespace hccl_bench {
 
@@ -22,6 +21,6 @@ struct Measurement {
 
 /// Every rank calls it, with the same arguments, and gets the same answer. `plain` may be null.
 Measurement Measure(collectives::Rank& rank, const Options& options, const collectives::Case& what,
-                    const PlainCopies* plain);
+                    const rank_timing::PlainTraffic* plain);
 
 }  // namespace hccl_bench

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <map>
 
-#include "hccl/dtype_common.h"
+#include "ranks_together.h"
 
 namespace hccl_bench {
 namespace {
@@ -181,19 +181,8 @@ bool ParseOptions(int argc, char** argv, Options& options, int& status) {
 }
 
 collectives::Case CaseOf(const Options& options, u64 size) {
-  collectives::Case what;
-  what.collective = options.collective;
-  what.count = 1;
-  what.reduction = options.reduction;
-  what.root = options.root;
-  what.seed = size;
-  what.count = std::max<u64>(1, size / DataSize(options, what));
-  return what;
-}
-
-u64 DataSize(const Options& options, const collectives::Case& what) {
-  const collectives::Room room = collectives::RoomFor(what, options.launch.size);
-  return std::max(room.input_bytes, room.output_bytes);
+  collectives::Case what{options.collective, 1, options.reduction, options.root};
+  return rank_timing::SizedCase(what, size, options.launch.size);
 }
 
 }  // namespace hccl_bench

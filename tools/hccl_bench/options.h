@@ -31,7 +31,5 @@ bool ParseOptions(int argc, char** argv, Options& options, int& status);
 
 /// The case of about `size` bytes: the larger one of a rank's input and output.
 collectives::Case CaseOf(const Options& options, u64 size);
-/// The size it really has: whole elements, as many for each rank.
-u64 DataSize(const Options& options, const collectives::Case& what);
 
 }  // namespace hccl_bench

@@ -12,6 +12,7 @@
 #include "interrupt.h"
 #include "output_file.h"
 #include "quantities.h"
+#include "ranks_process.h"
 #include "reference.h"
 #include "runtime_options.h"
 #include "terminal.h"
@@ -35,12 +36,22 @@ BenchOptions OptionsOf(const Arguments& arguments) {
           .seconds = ParseSeconds("bench", arguments.ValueOr("--time", "0.1"), 3600)};
 }
 
+/// Who measures.
+struct Bench {
+  const Session& session;
+  RanksProcess* ranks;  ///< null where the group has no cases for it
+  double seconds;
+  std::string alternative;
+
+  Measurement operator()(const CopyPlan& plan) const { return Measure(plan, session, seconds, alternative); }
+  Measurement operator()(const RankPlan& plan) const { return ranks->Measure(plan, seconds); }
+};
+
 /// A refused copy is a result too: the others are still measured.
-BenchResult MeasureCase(const BenchCase& bench, const Session& session, double seconds,
-                        const std::string& alternative) {
+BenchResult MeasureCase(const BenchCase& bench, const Bench& with) {
   BenchResult result{.bench = bench};
   try {
-    result.measurement = Measure(bench.plan, session, seconds, alternative);
+    result.measurement = std::visit(with, bench.plan);
   } catch (const Failure& failure) {
     result.error = failure.what();
   } catch (const std::bad_alloc&) {
@@ -58,18 +69,20 @@ int Execute(const Arguments& arguments) {
   const BenchOptions options = OptionsOf(arguments);
   std::optional<OutputFile> plot;
   if (arguments.Has("--plot")) plot.emplace(arguments.ValueOr("--plot", ""));
+  std::optional<RanksProcess> ranks;  // before the runtime starts in this one
+  if (HasRanks(options.group)) ranks.emplace(arguments);
   BenchRun run;
   const auto session = StartRuntime(arguments, run.facts);
   const std::vector<BenchCase> cases = BenchMatrix(options.group, options.sizes, session->has_peer());
   run.planned = cases.size();
   if (run.backend() == "cuda") run.gpu = GpuName();
   WatchForInterrupt();
+  const Bench with{*session, ranks ? &*ranks : nullptr, options.seconds, run.alternative()};
   {
     const ProgressBar progress(cases.size());
     for (const BenchCase& bench : cases) {
-      progress.Show(run.results.size(), std::string(bench.group) + ", " + PathName(bench.plan) + ", " +
-                                            ShowBytes(bench.plan.shape.payload()));
-      BenchResult result = MeasureCase(bench, *session, options.seconds, run.alternative());
+      progress.Show(run.results.size(), bench.Describe());
+      BenchResult result = MeasureCase(bench, with);
       if (Interrupted() != 0) break;  // this one was cut short
       run.results.push_back(std::move(result));
     }
@@ -101,13 +114,20 @@ const Command& BenchCommand() {
                 "linear: plain copies. 2d: rows of 1 KiB, 2 KiB apart. batch: scattered pieces of "
                 "4 KiB. desc: "
                 "copies by a descriptor in device memory.",
+                "hccl: two ranks of HCCL's platform layer, one a device, as threads of a process of their "
+                "own whose devices share the cores (SAMPAN_ENGINES). Copies of HcclD2DMemcpyAsync, "
+                "signals over a link, and the collectives of the examples, whose size is the larger one of "
+                "a rank's input and output and whose time is that of the slowest rank. The alternative is "
+                "memcpy between mappings that the ranks share, with a loop that adds where sums are made, "
+                "and nobody waiting for anybody; for signals, a word that one thread changes and another "
+                "one sleeps on (std::atomic).",
                 "The last line compares with reference results, where the installation has some "
                 "for this machine: files "
                 "of 'sampan bench --format json' below share/sampan/reference.",
                 "Ctrl-C stops early and shows what there is so far."},
            .operands = {{.name = "WHAT",
-                         .meaning = "linear, 2d, batch, desc or all (default: all)",
-                         .choices = {"linear", "2d", "batch", "desc", "all"}}},
+                         .meaning = "linear, 2d, batch, desc, hccl or all (default: all)",
+                         .choices = {"linear", "2d", "batch", "desc", "hccl", "all"}}},
            .options = WithRuntimeOptions(
                {{.name = "--sizes",
                  .value = "LIST",
@@ -121,7 +141,7 @@ const Command& BenchCommand() {
                  .value = "SECONDS",
                  .meaning = "how long to measure each case (default: 0.1)"},
                 {.name = "--plot", .value = "FILE.svg", .meaning = "draw the rates over the sizes as well"}}),
-           .examples = {{"sampan bench", "everything, in a few seconds"},
+           .examples = {{"sampan bench", "everything, in half a minute"},
                         {"sampan bench linear --sizes 1M,256M --time 1", "plain copies, measured for longer"},
                         {"sampan bench all --format json --plot rates.svg > rates.json",
                          "figures and a picture"}},

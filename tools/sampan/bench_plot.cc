@@ -12,13 +12,14 @@
 namespace sampan::tool {
 namespace {
 
-constexpr double kLeft = 70, kTop = 46, kWidth = 640, kHeight = 400, kLegend = 250;
+constexpr double kLeft = 70, kTop = 46, kWidth = 640, kHeight = 400, kLegend = 250, kLegendStep = 22;
 constexpr double kRight = kLeft + kWidth;
 constexpr double kBottom = kTop + kHeight;
 
 /// Colours that can be told apart, on light and on dark ground.
-constexpr std::array kColours = {"#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377",
-                                 "#ee7733", "#44aa99", "#7766dd", "#888888", "#bb5500"};
+constexpr std::array kColours = {"#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#ee7733",
+                                 "#44aa99", "#7766dd", "#888888", "#bb5500", "#0099dd", "#cc99bb", "#99aa00",
+                                 "#dd3333", "#5588ff", "#cc8800", "#00aa66", "#aa88ff", "#ff88aa", "#779999"};
 
 struct Point {
   std::size_t bytes;
@@ -34,10 +35,10 @@ struct Line {
 std::vector<Line> LinesOf(const std::vector<BenchResult>& results) {
   std::vector<Line> lines;
   for (const BenchResult& result : results) {
-    if (!result.measured()) continue;
-    const std::string name = std::string(result.bench.group) + ", " + PathName(result.bench.plan);
+    if (!result.measured() || !result.bench.has_rate()) continue;
+    const std::string name = std::string(result.bench.group) + ", " + result.bench.path;
     if (lines.empty() || lines.back().name != name) lines.push_back({.name = name});
-    const std::size_t bytes = result.bench.plan.shape.payload();
+    const std::size_t bytes = result.bench.bytes;
     const auto rate = [&](const Timing& timing) {
       return result.gigabytes_per_second(timing.median_seconds);
     };
@@ -131,7 +132,9 @@ void DrawLine(std::ostream& svg, const Axes& axes, const std::vector<Point>& poi
 std::string BenchPlot(const std::vector<BenchResult>& results, const std::string& alternative) {
   const std::vector<Line> lines = LinesOf(results);
   std::ostringstream svg;
-  svg << "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 " << kRight + kLegend << " " << kBottom + 54
+  const double legend_end = kTop + 10 + kLegendStep * static_cast<double>(lines.size() + 1);
+  svg << "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 " << kRight + kLegend << " "
+      << std::max(kBottom + 54, legend_end)
       << "' font-family='system-ui, sans-serif' font-size='12'>\n"
          "<title>Copies: rate over size</title>\n"
          "<style>.ground{fill:#fff}text{fill:#222}.grid{stroke:#ccc;stroke-width:.6}"
@@ -153,11 +156,11 @@ std::string BenchPlot(const std::vector<BenchResult>& results, const std::string
             << colour << "'><title>" << lines[i].name << ", " << ShowBytes(point.bytes) << ": "
             << ShowRate(point.rate) << " GB/s</title></circle>\n";
       }
-      const double y = kTop + 10 + 22 * static_cast<double>(i);
+      const double y = kTop + 10 + kLegendStep * static_cast<double>(i);
       svg << "<rect x='" << kRight + 20 << "' y='" << y - 9 << "' width='12' height='12' fill='" << colour
           << "'/><text x='" << kRight + 40 << "' y='" << y + 2 << "'>" << lines[i].name << "</text>\n";
     }
-    const double y = kTop + 10 + 22 * static_cast<double>(lines.size());
+    const double y = kTop + 10 + kLegendStep * static_cast<double>(lines.size());
     svg << "<text x='" << kRight + 20 << "' y='" << y + 2 << "' opacity='0.8'>dashed: " << alternative
         << "</text>\n";
   }

@@ -31,10 +31,19 @@ std::string FaultOf(const BenchResult& result) {
 
 std::string TableRow(const BenchResult& result) {
   const Measurement& measured = result.measurement;
+  const BenchCase& bench = result.bench;
   const std::string head =
-      "  " + Left(PathName(result.bench.plan), 20) + Right(ShowBytes(result.bench.plan.shape.payload()), 9);
+      "  " + Left(bench.path, 20) + Right(bench.has_rate() ? ShowBytes(bench.bytes) : "-", 9);
   if (result.failed()) return head + "  " + Coloured(Colour::kBad, "FAILED") + ": " + FaultOf(result) + "\n";
-  if (!measured.offered) return head + "  " + Coloured(Colour::kFaint, "not offered by this profile") + "\n";
+  if (!measured.offered) return head + "  " + Coloured(Colour::kFaint, "not offered here") + "\n";
+  if (!bench.has_rate()) {
+    return head + Right(ShowSeconds(measured.sampan.median_seconds), 10) + Right("-", 8) + "  " +
+           Left(ShowRate(measured.sampan.lower_seconds * 1e6) + " - " +
+                    ShowRate(measured.sampan.upper_seconds * 1e6) + " us",
+                14) +
+           Right(ShowSeconds(measured.alternative.median_seconds), 8) + Right(ShowRate(measured.ratio()), 8) +
+           "\n";
+  }
   const auto rate = [&](double seconds) { return ShowRate(result.gigabytes_per_second(seconds)); };
   // The slowest quarter of the times is the lower end of the rates.
   return head + Right(ShowSeconds(measured.sampan.median_seconds), 10) +
@@ -43,18 +52,26 @@ std::string TableRow(const BenchResult& result) {
          Right(rate(measured.alternative.median_seconds), 8) + Right(ShowRate(measured.ratio()), 8) + "\n";
 }
 
+bool IsOfRanks(const BenchResult& result) {
+  return std::holds_alternative<RankPlan>(result.bench.plan);
+}
+
 nlohmann::json TimingJson(const BenchResult& result, const Timing& timing) {
-  return {{"median_seconds", timing.median_seconds},
-          {"lower_quartile_seconds", timing.lower_seconds},
-          {"upper_quartile_seconds", timing.upper_seconds},
-          {"median_gb_per_s", result.gigabytes_per_second(timing.median_seconds)}};
+  nlohmann::json times = {{"median_seconds", timing.median_seconds},
+                          {"lower_quartile_seconds", timing.lower_seconds},
+                          {"upper_quartile_seconds", timing.upper_seconds}};
+  if (result.bench.has_rate()) times["median_gb_per_s"] = result.gigabytes_per_second(timing.median_seconds);
+  return times;
 }
 
 nlohmann::json ResultJson(const BenchResult& result, const std::string& alternative) {
-  const CopyPlan& plan = result.bench.plan;
-  nlohmann::json entry = {{"group", result.bench.group},     {"call", CallOf(plan.form)},
-                          {"path", PathName(plan)},          {"bytes", plan.shape.payload()},
-                          {"piece_bytes", plan.shape.bytes}, {"pieces", plan.shape.count},
+  const BenchCase& bench = result.bench;
+  nlohmann::json entry = {{"group", bench.group},
+                          {"call", bench.call},
+                          {"path", bench.path},
+                          {"bytes", bench.bytes},
+                          {"piece_bytes", bench.piece_bytes},
+                          {"pieces", bench.pieces},
                           {"status", StatusOf(result)}};
   if (result.failed()) entry["error"] = FaultOf(result);
   if (result.measured()) {
@@ -108,14 +125,16 @@ std::string BenchTable(const BenchRun& run) {
                      ", profile " + run.facts.Value("SAMPAN_PROFILE") +
                      "\nFrom the call to the synchronised stream; " +
                      std::string(AlternativeMeaning(run.alternative())) + ".\n";
-  std::string_view group;
+  if (std::any_of(run.results.begin(), run.results.end(), IsOfRanks))
+    text +=
+        "Of ranks: the time of the slowest one; memcpy between mappings that they share, without signals, "
+        "and for signals std::atomic.\n";
+  std::string title;
   for (const BenchResult& result : run.results) {
-    if (result.bench.group != group) {
-      group = result.bench.group;
-      text += "\n" +
-              Coloured(Colour::kTitle,
-                       std::string(group) + " (" + std::string(CallOf(result.bench.plan.form)) + ")") +
-              "\n" +
+    const std::string own_title = std::string(result.bench.group) + " (" + result.bench.call + ")";
+    if (own_title != title) {
+      title = own_title;
+      text += "\n" + Coloured(Colour::kTitle, title) + "\n" +
               Coloured(Colour::kFaint, "  " + Left("path", 20) + Right("size", 9) + Right("time", 10) +
                                            Right("GB/s", 8) + "  " + Left("middle half", 14) +
                                            Right(run.alternative(), 8) + Right("ratio", 8)) +
@@ -160,17 +179,20 @@ std::string BenchCsv(const BenchRun& run) {
           "gb_per_s,"
        << run.alternative() << "_seconds," << run.alternative() << "_gb_per_s,ratio,error\n";
   for (const BenchResult& result : run.results) {
-    const CopyPlan& plan = result.bench.plan;
+    const BenchCase& bench = result.bench;
     const Measurement& measured = result.measurement;
-    text << result.bench.group << "," << CallOf(plan.form) << "," << PathName(plan) << ","
-         << plan.shape.payload() << "," << plan.shape.count << "," << StatusOf(result) << ",";
+    const auto rate = [&](const Timing& timing) {
+      std::ostringstream number;
+      if (bench.has_rate()) number << result.gigabytes_per_second(timing.median_seconds);
+      return number.str();
+    };
+    text << bench.group << "," << bench.call << "," << bench.path << "," << bench.bytes << "," << bench.pieces
+         << "," << StatusOf(result) << ",";
     if (result.measured()) {
       text << measured.rounds << "," << measured.sampan.median_seconds << "," << measured.sampan.lower_seconds
-           << "," << measured.sampan.upper_seconds << ","
-           << result.gigabytes_per_second(measured.sampan.median_seconds) << ","
-           << measured.alternative.median_seconds << ","
-           << result.gigabytes_per_second(measured.alternative.median_seconds) << "," << measured.ratio()
-           << ",\n";
+           << "," << measured.sampan.upper_seconds << "," << rate(measured.sampan) << ","
+           << measured.alternative.median_seconds << "," << rate(measured.alternative) << ","
+           << measured.ratio() << ",\n";
     } else {
       text << ",,,,,,,," << CsvField(FaultOf(result)) << "\n";
     }

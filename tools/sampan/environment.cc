@@ -57,6 +57,14 @@ std::vector<Variable> ChangesFor(const Installation& installation, const Argumen
   return changes;
 }
 
+Environment ApplySettings(const Arguments& arguments) {
+  Environment before = CurrentEnvironment();
+  for (const Variable& change : ChangesFor(FindInstallation(), arguments, before))
+    ::setenv(change.name.c_str(), change.value.c_str(), 1);
+  ::setenv("ASCEND_GLOBAL_LOG_LEVEL", "4", 0);
+  return before;
+}
+
 void CheckSettings(const Arguments& arguments, const Environment& environment) {
   if (RuntimeVariables(arguments).empty()) return;
   const ChildOutput check = OutputOfChild([&] {

@@ -19,6 +19,10 @@ Environment CurrentEnvironment();
 std::vector<Variable> ChangesFor(const Installation& installation, const Arguments& arguments,
                                  const Environment& current);
 
+/// Sets them in this process, which is going to use the runtime itself. Refusals of the runtime's are results
+/// then, not log lines, unless the user wants both. Answers the environment as it was.
+Environment ApplySettings(const Arguments& arguments);
+
 /// Makes the runtime start, in a process of its own, with the options' settings. Throws what it has against
 /// them. Does nothing when there are none.
 void CheckSettings(const Arguments& arguments, const Environment& environment);

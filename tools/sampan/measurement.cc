@@ -19,6 +19,8 @@ double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+}  // namespace
+
 Timing Summarize(std::vector<double> times) {
   std::sort(times.begin(), times.end());
   const std::size_t last = times.size() - 1;
@@ -26,6 +28,8 @@ Timing Summarize(std::vector<double> times) {
           .lower_seconds = times[last / 4],
           .upper_seconds = times[last - last / 4]};
 }
+
+namespace {
 
 /// A copy that is made over and over.
 class RepeatedCopy {

@@ -17,6 +17,9 @@ struct Timing {
   double upper_seconds = 0;
 };
 
+/// Of at least one time.
+Timing Summarize(std::vector<double> times);
+
 struct Measurement {
   bool offered = true;  ///< the imitated chip has such a copy
   std::size_t rounds = 0;

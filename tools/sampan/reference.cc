@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "machine.h"
-#include "quantities.h"
 #include "terminal.h"
 
 namespace sampan::tool {
@@ -23,13 +22,17 @@ bool Fits(const json& reference, const BenchRun& run) {
   return other.at("processor") == machine.processor && other.at("cores") == machine.cores;
 }
 
-/// The rate of the same case in the reference; nothing when it has none.
-std::optional<double> RateOf(const BenchResult& result, const json& reference) {
+/// How many times faster than the same case of the reference; nothing when it has none.
+std::optional<double> RatioTo(const json& reference, const BenchResult& result) {
+  const BenchCase& bench = result.bench;
+  const double seconds = result.measurement.sampan.median_seconds;
   for (const json& entry : reference.at("results")) {
-    if (entry.at("group") == result.bench.group && entry.at("path") == PathName(result.bench.plan) &&
-        entry.at("bytes") == result.bench.plan.shape.payload() && entry.contains("sampan")) {
-      return entry.at("sampan").at("median_gb_per_s").get<double>();
-    }
+    if (entry.at("group") != bench.group || entry.at("path") != bench.path ||
+        entry.at("bytes") != bench.bytes || entry.value("call", bench.call) != bench.call ||
+        !entry.contains("sampan"))
+      continue;
+    if (!bench.has_rate()) return entry.at("sampan").at("median_seconds").get<double>() / seconds;
+    return result.gigabytes_per_second(seconds) / entry.at("sampan").at("median_gb_per_s").get<double>();
   }
   return std::nullopt;
 }
@@ -39,15 +42,13 @@ std::optional<Comparison> Compare(const BenchRun& run, const json& reference, co
   std::vector<double> ratios;
   for (const BenchResult& result : run.results) {
     if (!result.measured()) continue;
-    const std::optional<double> there = RateOf(result, reference);
-    if (!there) continue;
-    const double ratio = result.gigabytes_per_second(result.measurement.sampan.median_seconds) / *there;
-    if (ratios.empty() || ratio < comparison.slowest) {
-      comparison.slowest = ratio;
-      comparison.slowest_case = std::string(result.bench.group) + ", " + PathName(result.bench.plan) + ", " +
-                                ShowBytes(result.bench.plan.shape.payload());
+    const std::optional<double> ratio = RatioTo(reference, result);
+    if (!ratio) continue;
+    if (ratios.empty() || *ratio < comparison.slowest) {
+      comparison.slowest = *ratio;
+      comparison.slowest_case = result.bench.Describe();
     }
-    ratios.push_back(ratio);
+    ratios.push_back(*ratio);
   }
   if (ratios.empty()) return std::nullopt;
   std::sort(ratios.begin(), ratios.end());

@@ -12,7 +12,6 @@
 #include "command.h"
 #include "environment.h"
 #include "failure.h"
-#include "installation.h"
 #include "interrupt.h"
 #include "quantities.h"
 #include "replay_plan.h"
@@ -105,12 +104,9 @@ int Execute(const Arguments& arguments) {
   } catch (const Failure& failure) {
     throw Failure(kOutputFailed, failure.what());
   }
-  const Environment before = CurrentEnvironment();
-  for (const Variable& change : ChangesFor(FindInstallation(), arguments, before))
-    ::setenv(change.name.c_str(), change.value.c_str(), 1);
+  ApplySettings(arguments);
   ::setenv("SAMPAN_TRACE", std::filesystem::absolute(trace).c_str(), 1);
   ::setenv("SAMPAN_SUMMARY", "0", 1);  // it is printed here
-  ::setenv("ASCEND_GLOBAL_LOG_LEVEL", "4", 0);
   const Ending ending = ReplayInChild(plan, asap ? ReplaySpeed::kAsap : ReplaySpeed::kAsRecorded);
   StopIfInterrupted();
   if (ending.signal != 0 || ending.exit_status != kSuccess) return EndLike(ending);

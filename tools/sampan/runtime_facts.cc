@@ -145,11 +145,8 @@ const std::string& RuntimeFacts::Value(std::string_view name) const {
 }
 
 std::unique_ptr<Session> StartRuntime(const Arguments& arguments, RuntimeFacts& facts) {
-  const Environment before = CurrentEnvironment();
-  for (const Variable& change : ChangesFor(FindInstallation(), arguments, before))
-    ::setenv(change.name.c_str(), change.value.c_str(), 1);
-  ::setenv("SAMPAN_HELP", "1", 1);              // the runtime lists its settings when it starts
-  ::setenv("ASCEND_GLOBAL_LOG_LEVEL", "4", 0);  // refusals are shown as results, not as log lines
+  const Environment before = ApplySettings(arguments);
+  ::setenv("SAMPAN_HELP", "1", 1);  // the runtime lists its settings when it starts
   ErrorCapture capture;
   auto session = std::make_unique<Session>();
   facts.settings = ParseSettings(capture.Stop());
