@@ -109,13 +109,23 @@ bool sampanLogs(int level) noexcept {
   return sampan::LogEnabled(static_cast<sampan::LogLevel>(level), "HCCL");
 }
 
+bool sampanBeginCall(const char* link, std::int32_t remote_rank) noexcept {
+  using namespace sampan;
+  if (trace::mode.load(std::memory_order_relaxed) == trace::Mode::kOff) [[likely]]
+    return false;
+  process::StartTrace();
+  return trace::On() && trace::BeginPlatformCall({link, remote_rank});
+}
+
+void sampanEndCall(const char* function, int code) noexcept {
+  sampan::trace::EndPlatformCall(function, code);
+}
+
 void sampanTraceLink(const char* link, std::int32_t remote_rank) noexcept {
   using namespace sampan;
   if (!trace::On()) return;
   try {
-    trace::ThreadState& thread = trace::ThisThread();
-    thread.link = link;
-    thread.remote_rank = remote_rank;
+    trace::ThisThread().peer = {link, remote_rank};
   } catch (const std::exception&) {
     // A trace without the link.
   }

@@ -45,8 +45,13 @@ void sampanReportFailure(const char* function, int code, const std::string& text
 bool sampanLogs(int level) noexcept;
 void sampanLogLine(int level, const std::string& text) noexcept;
 
-/// What the trace says about the tasks that the calling thread submits from now on: the link (a text that
-/// stays) and the rank on the other side. Null: nothing.
+/// A function of HCCL's as a call in the trace, with the link (a text that stays; null: none) and the rank on
+/// the other side (-1: none). Says whether there is a trace: then the function is ended as well, by the same
+/// thread, after all that it began.
+bool sampanBeginCall(const char* link, std::int32_t remote_rank) noexcept;
+void sampanEndCall(const char* function, int code) noexcept;
+
+/// What the trace says in the same way about the tasks that the calling thread submits from now on.
 void sampanTraceLink(const char* link, std::int32_t remote_rank) noexcept;
 }
 #pragma GCC visibility pop

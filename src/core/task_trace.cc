@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "backend/api/trace_end.h"
 #include "trace/trace.h"
 
 namespace sampan {
@@ -25,21 +26,13 @@ struct Description {
     trace::RowsShape rows;
     trace::Piece pieces[trace::kMostPieces];
     trace::BatchOutline outline;
+    trace::ReduceShape reduce;
+    trace::WordShape word;
   };
   std::size_t more_bytes = 0;
 
   Description() {}  // NOLINT(cppcoreguidelines-pro-type-member-init): what is behind is written where needed
 };
-
-trace::MemoryEnd EndOf(const void* engine, const Allocation* allocation) {
-  const auto address = reinterpret_cast<std::uintptr_t>(engine);
-  if (allocation == nullptr) return {0, address, Memory::kPageable, 0};
-  const AllocationFacts& facts = allocation->facts;
-  const std::uintptr_t begin = facts.address + static_cast<std::uintptr_t>(facts.engine_delta);
-  const bool on_device = facts.place.on_device();
-  return {facts.serial, address - begin, on_device ? Memory::kDevice : Memory::kPinned,
-          on_device ? facts.place.device : 0};
-}
 
 Operation OperationOf(const trace::MemoryEnd& dst, const trace::MemoryEnd& src) {
   const bool to_device = dst.memory == Memory::kDevice;
@@ -221,6 +214,8 @@ void Describe(const ReduceTask& task, Description& description) {
   SetEnds(description, Form::kReduce, task.segment.bytes, EndOf(task.segment.dst, task.dst.get()),
           EndOf(task.segment.src, task.src.get()));
   description.record.type = TaskType::kReduceAsync;
+  description.reduce = {static_cast<std::uint32_t>(task.operation), static_cast<std::uint32_t>(task.element)};
+  description.more_bytes = sizeof(description.reduce);
 }
 
 void Describe(const WaitTask&, Description& description) {
@@ -259,11 +254,17 @@ void Begin(const Task& task, trace::ThreadState& thread, const char* reason, Des
   if (thread.subject != nullptr) {
     record.type = thread.subject->type;
     record.object = thread.subject->object;
+    if (record.type == TaskType::kValueWrite || record.type == TaskType::kValueWait) {
+      record.dst = thread.word.place;
+      description.word = thread.word.shape;
+      description.more_bytes = sizeof(description.word);
+    }
   }
-  record.link = thread.link;
-  record.remote_rank = thread.remote_rank;
+  record.peer = thread.peer;
   record.connection = thread.TakeConnection();
-  if (thread.call != nullptr && thread.call->connection == 0) thread.call->connection = record.connection;
+  // Calls around the one that submits began with it.
+  for (trace::Call* call = thread.call; call != nullptr && call->connection == 0; call = call->outer)
+    call->connection = record.connection;
 }
 
 void Push(trace::ThreadState& thread, Description& description) {

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "backend/api/task_memory.h"
+#include "backend/api/trace_end.h"
 #include "base/text.h"
 #include "core/memory_location.h"
+#include "trace/trace.h"
 
 namespace sampan {
 namespace {
@@ -64,11 +66,19 @@ Status LocateWord(void* address, HostAccess access, const PlanContext& context, 
   return CheckRights(word, argument, access, context.device);
 }
 
+/// For the trace of the task that follows.
+void NoteWord(const Location& word, std::uint64_t value, ValueCondition condition) {
+  if (trace::On())
+    trace::ThisThread().word = {EndOf(word.engine, word.use.get()),
+                                {value, static_cast<std::uint64_t>(condition)}};
+}
+
 }  // namespace
 
 Result<Plan> PlanValueWrite(void* address, std::uint64_t value, const PlanContext& context) {
   Location word;
   if (Status located = LocateWord(address, HostAccess::kWrite, context, word); !located.ok()) return located;
+  NoteWord(word, value, {});
   return Plan{WordTask{word.engine, value, std::move(word.use)}};
 }
 
@@ -76,6 +86,7 @@ Result<Plan> PlanValueWait(void* address, std::uint64_t value, ValueCondition co
                            const PlanContext& context, BackendDevice& device) {
   Location word;
   if (Status located = LocateWord(address, HostAccess::kRead, context, word); !located.ok()) return located;
+  NoteWord(word, value, condition);
   return Plan{
       GateTask{std::make_shared<ValueGate>(device, std::move(word.use), word.engine, value, condition), {}}};
 }

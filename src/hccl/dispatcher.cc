@@ -169,135 +169,144 @@ HcclResult SetMultiQpMode(HcclDispatcher dispatcherPtr, bool) {
 HcclResult HcclD2DMemcpyAsync(HcclDispatcher dispatcherPtr, hccl::DeviceMem& dst, const hccl::DeviceMem& src,
                               hccl::Stream& stream, u32 remoteUserRank, hccl::LinkType inLinkType) {
   constexpr const char* kFunction = "HcclD2DMemcpyAsync";
-  return WithDispatcher(kFunction, dispatcherPtr, [&](Dispatcher& dispatcher) -> HcclResult {
-    const u64 begin = NowNs();
-    if (const HcclResult result = RequirePointer(kFunction, "dst.ptr()", dst.ptr()); result != HCCL_SUCCESS)
-      return result;
-    if (const HcclResult result = RequirePointer(kFunction, "src.ptr()", src.ptr()); result != HCCL_SUCCESS)
-      return result;
-    if (dst.size() < src.size()) {
-      return Fail(kFunction, HCCL_E_PTR,
-                  Text("dst ", Hex(dst.ptr()), " has ", dst.size(), " bytes, fewer than the ", src.size(),
-                       " of src ", Hex(src.ptr())));
-    }
-    if (dispatcher.is_virtual()) {
-      auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_MEMCPYASYNC_TYPE);
-      info.src = src.ptr();
-      info.dst = dst.ptr();
-      info.size = src.size();
-      info.remoteUserRank = remoteUserRank;
-      info.linkType = inLinkType;
-      stream.PushTaskLogicInfo(info);
-      return HCCL_SUCCESS;
-    }
-    const CopyTask copy{dst.ptr(),
-                        dst.size(),
-                        src.ptr(),
-                        src.size(),
-                        HcclRtMemcpyKind::HCCL_RT_MEMCPY_KIND_DEVICE_TO_DEVICE,
-                        {remoteUserRank, inLinkType}};
-    // What waits for a launch is taken as it is: a copy of no bytes is a place where streams can meet.
-    if (dispatcher.holding() && stream.ptr() != nullptr)
-      return dispatcher.Submit(TaskFor(stream, begin, copy));
-    return Copy(kFunction, dispatcher, copy, stream, begin);
-  });
+  return WithDispatcher(
+      kFunction, dispatcherPtr, {remoteUserRank, inLinkType}, [&](Dispatcher& dispatcher) -> HcclResult {
+        const u64 begin = NowNs();
+        if (const HcclResult result = RequirePointer(kFunction, "dst.ptr()", dst.ptr());
+            result != HCCL_SUCCESS)
+          return result;
+        if (const HcclResult result = RequirePointer(kFunction, "src.ptr()", src.ptr());
+            result != HCCL_SUCCESS)
+          return result;
+        if (dst.size() < src.size()) {
+          return Fail(kFunction, HCCL_E_PTR,
+                      Text("dst ", Hex(dst.ptr()), " has ", dst.size(), " bytes, fewer than the ", src.size(),
+                           " of src ", Hex(src.ptr())));
+        }
+        if (dispatcher.is_virtual()) {
+          auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_MEMCPYASYNC_TYPE);
+          info.src = src.ptr();
+          info.dst = dst.ptr();
+          info.size = src.size();
+          info.remoteUserRank = remoteUserRank;
+          info.linkType = inLinkType;
+          stream.PushTaskLogicInfo(info);
+          return HCCL_SUCCESS;
+        }
+        const CopyTask copy{dst.ptr(),
+                            dst.size(),
+                            src.ptr(),
+                            src.size(),
+                            HcclRtMemcpyKind::HCCL_RT_MEMCPY_KIND_DEVICE_TO_DEVICE,
+                            {remoteUserRank, inLinkType}};
+        // What waits for a launch is taken as it is: a copy of no bytes is a place where streams can meet.
+        if (dispatcher.holding() && stream.ptr() != nullptr)
+          return dispatcher.Submit(TaskFor(stream, begin, copy));
+        return Copy(kFunction, dispatcher, copy, stream, begin);
+      });
 }
 
 HcclResult HcclMemcpyAsync(HcclDispatcher dispatcherPtr, void* dst, const u64 destMax, const void* src,
                            const u64 count, const HcclRtMemcpyKind kind, hccl::Stream& stream,
                            const u32 remoteUserRank, hccl::LinkType inLinkType) {
   constexpr const char* kFunction = "HcclMemcpyAsync";
-  return WithDispatcher(kFunction, dispatcherPtr, [&](Dispatcher& dispatcher) -> HcclResult {
-    const u64 begin = NowNs();
-    if (const HcclResult result = RequirePointer(kFunction, "dst", dst); result != HCCL_SUCCESS)
-      return result;
-    if (const HcclResult result = RequirePointer(kFunction, "src", src); result != HCCL_SUCCESS)
-      return result;
-    return Copy(kFunction, dispatcher, {dst, destMax, src, count, kind, {remoteUserRank, inLinkType}}, stream,
-                begin);
-  });
+  return WithDispatcher(
+      kFunction, dispatcherPtr, {remoteUserRank, inLinkType}, [&](Dispatcher& dispatcher) -> HcclResult {
+        const u64 begin = NowNs();
+        if (const HcclResult result = RequirePointer(kFunction, "dst", dst); result != HCCL_SUCCESS)
+          return result;
+        if (const HcclResult result = RequirePointer(kFunction, "src", src); result != HCCL_SUCCESS)
+          return result;
+        return Copy(kFunction, dispatcher, {dst, destMax, src, count, kind, {remoteUserRank, inLinkType}},
+                    stream, begin);
+      });
 }
 
 HcclResult HcclReduceAsync(HcclDispatcher dispatcherPtr, void* src, u64 count, const HcclDataType datatype,
                            const HcclReduceOp reduceOp, hccl::Stream& stream, void* dst,
                            const u32 remoteUserRank, const hccl::LinkType linkType, const u64 reduceAttr) {
   constexpr const char* kFunction = "HcclReduceAsync";
-  return WithDispatcher(kFunction, dispatcherPtr, [&](Dispatcher& dispatcher) -> HcclResult {
-    const u64 begin = NowNs();
-    if (const HcclResult result = RequirePointer(kFunction, "dst", dst); result != HCCL_SUCCESS)
-      return result;
-    if (const HcclResult result = RequirePointer(kFunction, "src", src); result != HCCL_SUCCESS)
-      return result;
-    if (dispatcher.is_virtual()) {
-      auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_REDUCEASYNC_TYPE);
-      info.src = src;
-      info.dst = dst;
-      info.size = count;
-      info.dataType = datatype;
-      info.reduceOp = reduceOp;
-      info.remoteUserRank = remoteUserRank;
-      info.linkType = linkType;
-      stream.PushTaskLogicInfo(info);
-      return HCCL_SUCCESS;
-    }
-    if (count == 0) return HCCL_SUCCESS;
-    if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
-        result != HCCL_SUCCESS)
-      return result;
-    const bool inlined = (reduceAttr & INLINE_REDUCE_BITMASK) != 0;
-    const ReduceTask reduce{dst, src, count, datatype, reduceOp, inlined, {remoteUserRank, linkType}};
-    if (const HcclResult result = CheckReduction(kFunction, reduce); result != HCCL_SUCCESS) return result;
-    return dispatcher.Submit(TaskFor(stream, begin, reduce));
-  });
+  return WithDispatcher(
+      kFunction, dispatcherPtr, {remoteUserRank, linkType}, [&](Dispatcher& dispatcher) -> HcclResult {
+        const u64 begin = NowNs();
+        if (const HcclResult result = RequirePointer(kFunction, "dst", dst); result != HCCL_SUCCESS)
+          return result;
+        if (const HcclResult result = RequirePointer(kFunction, "src", src); result != HCCL_SUCCESS)
+          return result;
+        if (dispatcher.is_virtual()) {
+          auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_REDUCEASYNC_TYPE);
+          info.src = src;
+          info.dst = dst;
+          info.size = count;
+          info.dataType = datatype;
+          info.reduceOp = reduceOp;
+          info.remoteUserRank = remoteUserRank;
+          info.linkType = linkType;
+          stream.PushTaskLogicInfo(info);
+          return HCCL_SUCCESS;
+        }
+        if (count == 0) return HCCL_SUCCESS;
+        if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
+            result != HCCL_SUCCESS)
+          return result;
+        const bool inlined = (reduceAttr & INLINE_REDUCE_BITMASK) != 0;
+        const ReduceTask reduce{dst, src, count, datatype, reduceOp, inlined, {remoteUserRank, linkType}};
+        if (const HcclResult result = CheckReduction(kFunction, reduce); result != HCCL_SUCCESS)
+          return result;
+        return dispatcher.Submit(TaskFor(stream, begin, reduce));
+      });
 }
 
 HcclResult HcclSignalRecord(HcclDispatcher dispatcherPtr, HcclRtNotify signal, hccl::Stream& stream,
                             u32 userRank, u64 offset, s32 stage, bool, u64) {
   constexpr const char* kFunction = "HcclSignalRecord";
-  return WithDispatcher(kFunction, dispatcherPtr, [&](Dispatcher& dispatcher) -> HcclResult {
-    const u64 begin = NowNs();
-    if (const HcclResult result = RequirePointer(kFunction, "signal", signal); result != HCCL_SUCCESS)
-      return result;
-    if (dispatcher.is_virtual()) {
-      auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALRECORD_TYPE);
-      info.signal = signal;
-      info.userRank = userRank;
-      info.offset = offset;
-      info.stage = stage;
-      stream.PushTaskLogicInfo(info);
-      return HCCL_SUCCESS;
-    }
-    if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
-        result != HCCL_SUCCESS)
-      return result;
-    return dispatcher.Submit(
-        TaskFor(stream, begin, PostTask{signal, {userRank, userRank, offset, stage}, nullptr}));
-  });
+  return WithDispatcher(
+      kFunction, dispatcherPtr, {userRank, kNobody.link}, [&](Dispatcher& dispatcher) -> HcclResult {
+        const u64 begin = NowNs();
+        if (const HcclResult result = RequirePointer(kFunction, "signal", signal); result != HCCL_SUCCESS)
+          return result;
+        if (dispatcher.is_virtual()) {
+          auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALRECORD_TYPE);
+          info.signal = signal;
+          info.userRank = userRank;
+          info.offset = offset;
+          info.stage = stage;
+          stream.PushTaskLogicInfo(info);
+          return HCCL_SUCCESS;
+        }
+        if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
+            result != HCCL_SUCCESS)
+          return result;
+        return dispatcher.Submit(
+            TaskFor(stream, begin, PostTask{signal, {userRank, userRank, offset, stage}, nullptr}));
+      });
 }
 
 HcclResult HcclSignalWait(HcclDispatcher dispatcherPtr, HcclRtNotify signal, hccl::Stream& stream,
                           u32 userRank, u32 remoteUserRank, s32 stage, bool) {
   constexpr const char* kFunction = "HcclSignalWait";
-  return WithDispatcher(kFunction, dispatcherPtr, [&](Dispatcher& dispatcher) -> HcclResult {
-    const u64 begin = NowNs();
-    if (const HcclResult result = RequirePointer(kFunction, "signal", signal); result != HCCL_SUCCESS)
-      return result;
-    if (dispatcher.is_virtual()) {
-      auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALWAIT_TYPE);
-      info.signal = signal;
-      info.userRank = userRank;
-      info.remoteUserRank = remoteUserRank;
-      info.stage = stage;
-      stream.PushTaskLogicInfo(info);
-      return HCCL_SUCCESS;
-    }
-    if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
-        result != HCCL_SUCCESS)
-      return result;
-    const u32 seconds = dispatcher.WaitSeconds(NOTIFY_INVALID_WAIT_TIME);
-    return dispatcher.Submit(TaskFor(
-        stream, begin, WaitTask{signal, seconds, {userRank, remoteUserRank, INVALID_U64, stage}, nullptr}));
-  });
+  return WithDispatcher(
+      kFunction, dispatcherPtr, {remoteUserRank, kNobody.link}, [&](Dispatcher& dispatcher) -> HcclResult {
+        const u64 begin = NowNs();
+        if (const HcclResult result = RequirePointer(kFunction, "signal", signal); result != HCCL_SUCCESS)
+          return result;
+        if (dispatcher.is_virtual()) {
+          auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALWAIT_TYPE);
+          info.signal = signal;
+          info.userRank = userRank;
+          info.remoteUserRank = remoteUserRank;
+          info.stage = stage;
+          stream.PushTaskLogicInfo(info);
+          return HCCL_SUCCESS;
+        }
+        if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
+            result != HCCL_SUCCESS)
+          return result;
+        const u32 seconds = dispatcher.WaitSeconds(NOTIFY_INVALID_WAIT_TIME);
+        return dispatcher.Submit(
+            TaskFor(stream, begin,
+                    WaitTask{signal, seconds, {userRank, remoteUserRank, INVALID_U64, stage}, nullptr}));
+      });
 }
 
 HcclResult HcclDispatcherWaitValue(HcclDispatcher dispatcherPtr, hccl::Stream&, u64, u64, bool) {

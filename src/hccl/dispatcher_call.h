@@ -12,8 +12,8 @@ namespace sampan::plf {
 
 /// Runs the body with the dispatcher that a handle names. Null: HCCL_E_PTR; so are dead and forged ones.
 template <typename Body>
-HcclResult WithDispatcher(const char* function, HcclDispatcher handle, Body body) noexcept {
-  return Guard(function, [&]() -> HcclResult {
+HcclResult OnDispatcher(const char* function, HcclDispatcher handle, Body body) noexcept {
+  return Protect(function, [&]() -> HcclResult {
     if (handle == nullptr) return Fail(function, HCCL_E_PTR, "dispatcherPtr is NULL");
     const auto dispatcher = ThePlatform().Find(handle);
     if (dispatcher == nullptr) {
@@ -23,6 +23,17 @@ HcclResult WithDispatcher(const char* function, HcclDispatcher handle, Body body
     }
     return body(*dispatcher);
   });
+}
+
+/// The same as a public function, and who is at its other end.
+template <typename Body>
+HcclResult WithDispatcher(const char* function, HcclDispatcher handle, const Peer& peer, Body body) noexcept {
+  TracedCall call(function, peer);
+  return call.Ends(OnDispatcher(function, handle, body));
+}
+template <typename Body>
+HcclResult WithDispatcher(const char* function, HcclDispatcher handle, Body body) noexcept {
+  return WithDispatcher(function, handle, kNobody, body);
 }
 
 inline HcclResult RequirePointer(const char* function, std::string_view name, const void* pointer) {

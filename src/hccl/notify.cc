@@ -37,11 +37,13 @@ HcclResult PostThrough(const char* function, HcclRtNotify notify, Stream& stream
 }
 
 HcclResult PostNow(const char* function, HcclRtNotify notify, Stream& stream) {
-  if (const HcclResult result = RequireNotify(function, notify); result != HCCL_SUCCESS) return result;
-  if (const HcclResult result = RequirePointer(function, "stream.ptr()", stream.ptr());
-      result != HCCL_SUCCESS)
-    return result;
-  return aclrtRecordNotify(notify, stream.ptr()) == ACL_SUCCESS ? HCCL_SUCCESS : HCCL_E_RUNTIME;
+  return Guard(function, [&]() -> HcclResult {
+    if (const HcclResult result = RequireNotify(function, notify); result != HCCL_SUCCESS) return result;
+    if (const HcclResult result = RequirePointer(function, "stream.ptr()", stream.ptr());
+        result != HCCL_SUCCESS)
+      return result;
+    return aclrtRecordNotify(notify, stream.ptr()) == ACL_SUCCESS ? HCCL_SUCCESS : HCCL_E_RUNTIME;
+  });
 }
 
 HcclResult Describe(const char* function, HcclRtNotify notify, HcclSignalInfo& info) {
@@ -117,14 +119,16 @@ HcclResult LocalNotify::Wait(Stream& stream, HcclDispatcher dispatcher, s32 stag
 
 HcclResult LocalNotify::Wait(Stream& stream, u32 timeOut) {
   constexpr const char* kFunction = "LocalNotify::Wait";
-  if (const HcclResult result = RequireNotify(kFunction, notify_); result != HCCL_SUCCESS) return result;
-  if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
-      result != HCCL_SUCCESS)
-    return result;
-  const bool given = timeOut > 0 && timeOut <= NOTIFY_MAX_WAIT_TIME_910_93;
-  const u32 seconds = given ? timeOut : NOTIFY_DEFAULT_WAIT_TIME;
-  return aclrtWaitAndResetNotify(notify_, stream.ptr(), seconds) == ACL_SUCCESS ? HCCL_SUCCESS
-                                                                                : HCCL_E_RUNTIME;
+  return Guard(kFunction, [&]() -> HcclResult {
+    if (const HcclResult result = RequireNotify(kFunction, notify_); result != HCCL_SUCCESS) return result;
+    if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
+        result != HCCL_SUCCESS)
+      return result;
+    const bool given = timeOut > 0 && timeOut <= NOTIFY_MAX_WAIT_TIME_910_93;
+    const u32 seconds = given ? timeOut : NOTIFY_DEFAULT_WAIT_TIME;
+    return aclrtWaitAndResetNotify(notify_, stream.ptr(), seconds) == ACL_SUCCESS ? HCCL_SUCCESS
+                                                                                  : HCCL_E_RUNTIME;
+  });
 }
 
 HcclResult LocalNotify::Post(Stream& stream, HcclDispatcher dispatcher, s32 stage) {

@@ -9,6 +9,7 @@
 #include "base/platform_bridge.h"
 #include "base/text.h"
 #include "hccl/hccl_types.h"
+#include "hccl/traced_call.h"
 
 namespace sampan::plf {
 
@@ -35,9 +36,9 @@ inline void Complain(const std::string& text) noexcept {
   sampanLogLine(static_cast<int>(LogLevel::kError), text);
 }
 
-/// Runs the body of a public function; exceptions become codes.
+/// Runs a body; exceptions become codes.
 template <typename Body>
-HcclResult Guard(const char* function, Body body) noexcept {
+HcclResult Protect(const char* function, Body body) noexcept {
   try {
     return body();
   } catch (const std::bad_alloc&) {
@@ -45,6 +46,13 @@ HcclResult Guard(const char* function, Body body) noexcept {
   } catch (const std::exception& exception) {
     return Fail(function, HCCL_E_INTERNAL, exception.what());
   }
+}
+
+/// Runs the body of a public function: exceptions become codes, and traces show the call.
+template <typename Body>
+HcclResult Guard(const char* function, Body body) noexcept {
+  TracedCall call(function);
+  return call.Ends(Protect(function, body));
 }
 
 }  // namespace sampan::plf

@@ -15,5 +15,9 @@ std::optional<hccl::LinkType> LinkBetween(const void* dst, const void* src);
 
 /// In words that the trace has too; the text stays.
 const char* Name(hccl::LinkType link);
+/// Null where there is none, which is LINK_RESERVED.
+inline const char* NameOrNull(hccl::LinkType link) {
+  return link == hccl::LinkType::LINK_RESERVED ? nullptr : Name(link);
+}
 
 }  // namespace sampan::plf

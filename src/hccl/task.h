@@ -15,6 +15,7 @@ struct Peer {
   u32 rank = INVALID_VALUE_RANKID;
   hccl::LinkType link = hccl::LinkType::LINK_ONCHIP;
 };
+inline constexpr Peer kNobody{INVALID_VALUE_RANKID, hccl::LinkType::LINK_RESERVED};
 
 struct CopyTask {
   void* dst;
@@ -41,6 +42,7 @@ struct SignalRecord {
   u32 remote = INVALID_VALUE_RANKID;  ///< the other side
   u64 offset = INVALID_U64;           ///< all ones: ask the runtime
   s32 stage = INVALID_VALUE_STAGE;
+  hccl::LinkType link = hccl::LinkType::LINK_RESERVED;  ///< of a transport
 };
 
 struct PostTask {

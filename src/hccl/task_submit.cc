@@ -9,6 +9,7 @@
 #include "hccl/reduction.h"
 #include "hccl/report.h"
 #include "hccl/route.h"
+#include "hccl/traced_call.h"
 
 namespace sampan::plf {
 namespace {
@@ -62,17 +63,8 @@ HcclResult FromRuntime(aclError code) {
   return code == ACL_SUCCESS ? HCCL_SUCCESS : HCCL_E_RUNTIME;
 }
 
-/// What the trace says about the tasks submitted while it lives.
-class TraceLink {
- public:
-  explicit TraceLink(const Peer& peer) { sampanTraceLink(Name(peer.link), static_cast<s32>(peer.rank)); }
-  ~TraceLink() { sampanTraceLink(nullptr, 0); }
-  TraceLink(const TraceLink&) = delete;
-  TraceLink& operator=(const TraceLink&) = delete;
-};
-
 HcclResult Submit(const CopyTask& copy, void* stream) {
-  const TraceLink traced(copy.peer);
+  const TracedTasks traced(copy.peer);
   // The two enumerations agree in the four directions; others were refused before.
   return FromRuntime(aclrtMemcpyAsync(copy.dst, copy.dst_bytes, copy.src, copy.bytes,
                                       static_cast<aclrtMemcpyKind>(copy.kind), stream));
@@ -107,7 +99,7 @@ aclrtReduceKind RuntimeKind(HcclReduceOp operation) {
 }
 
 HcclResult Submit(const ReduceTask& reduce, void* stream) {
-  const TraceLink traced(reduce.peer);
+  const TracedTasks traced(reduce.peer);
   if (!reduce.inlined) {
     return FromRuntime(sampanReduceVector(reduce.dst, reduce.src, reduce.count,
                                           *OperationOf(reduce.operation), *ElementOf(reduce.type), stream));
@@ -118,11 +110,13 @@ HcclResult Submit(const ReduceTask& reduce, void* stream) {
 }
 
 HcclResult Submit(const PostTask& post, void* stream) {
+  const TracedTasks traced({post.record.remote, post.record.link});
   if (post.link != nullptr) return FromRuntime(sampanRecordLinked(post.notify, stream, post.link));
   return FromRuntime(aclrtRecordNotify(post.notify, stream));
 }
 
 HcclResult Submit(const WaitTask& wait, void* stream) {
+  const TracedTasks traced({wait.record.remote, wait.record.link});
   if (wait.link != nullptr)
     return FromRuntime(sampanWaitLinked(wait.notify, stream, wait.seconds, wait.link));
   return FromRuntime(aclrtWaitAndResetNotify(wait.notify, stream, wait.seconds));

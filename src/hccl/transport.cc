@@ -31,9 +31,16 @@ bool IsKnown(UserMemType type) {
 
 /// The calls' common parts, on the link.
 struct Transport::Call {
+  Call(Link& over, const char* name)
+      : link(over), function(name), traced(name, {over.remote_world, over.type}) {}
+
   Link& link;
   const char* function;
+  mutable TracedCall traced;  ///< of all that the call does; its last step has its code
 
+  HcclResult Refuse(HcclResult code, const std::string& text) const {
+    return traced.Ends(Fail(function, code, text));
+  }
   HcclResult CheckWhole() const {
     return CheckWhole([&] {
       return Text("the link of rank ", link.local_rank, " to rank ", link.remote_rank, ", with notify ",
@@ -44,14 +51,14 @@ struct Transport::Call {
   HcclResult CheckWhole(What what) const {
     const auto& health = link.membership->health();
     if (!health->broken()) return HCCL_SUCCESS;
-    return Fail(function, health->code(), Text(what(), " is of no use any more: ", health->reason()));
+    return Refuse(health->code(), Text(what(), " is of no use any more: ", health->reason()));
   }
   HcclResult CheckWhole(const GroupSignal& signal, HcclRtNotify notify) const {
     return CheckWhole([&] { return Text("notify ", NotifyOffset(notify), ", ", signal.Describe(), ","); });
   }
 
   HcclResult Post(std::size_t index, Stream& stream) const {
-    return WithDispatcher(function, link.dispatcher, [&](Dispatcher& dispatcher) -> HcclResult {
+    return traced.Ends(OnDispatcher(function, link.dispatcher, [&](Dispatcher& dispatcher) -> HcclResult {
       const u64 begin = NowNs();
       plf::LinkSignal& signal = *link.signals[index];
       if (const HcclResult result = CheckWhole(*signal.posted, signal.remote.ptr()); result != HCCL_SUCCESS)
@@ -59,19 +66,19 @@ struct Transport::Call {
       if (const HcclResult result = RequirePointer(function, "stream.ptr()", stream.ptr());
           result != HCCL_SUCCESS)
         return result;
-      const SignalRecord record{link.remote_world, link.remote_world, INVALID_U64, INVALID_VALUE_STAGE};
+      const SignalRecord record{link.remote_world, link.remote_world, INVALID_U64, INVALID_VALUE_STAGE,
+                                link.type};
       const HcclResult result =
           dispatcher.Submit(TaskFor(stream, begin, PostTask{signal.remote.ptr(), record, signal.posted}));
       if (result != HCCL_E_RUNTIME) return result;
       // The runtime knows the handle only; a rank of this process that left has taken its notify along.
-      return Fail(function, result,
-                  Text("notify ", signal.posted->Describe(), " cannot be recorded: rank ", link.remote_rank,
-                       " has left, or the stream is of no use"));
-    });
+      return Refuse(result, Text("notify ", signal.posted->Describe(), " cannot be recorded: rank ",
+                                 link.remote_rank, " has left, or the stream is of no use"));
+    }));
   }
 
   HcclResult Wait(std::size_t index, Stream& stream, u32 seconds = NOTIFY_INVALID_WAIT_TIME) const {
-    return WithDispatcher(function, link.dispatcher, [&](Dispatcher& dispatcher) -> HcclResult {
+    return traced.Ends(OnDispatcher(function, link.dispatcher, [&](Dispatcher& dispatcher) -> HcclResult {
       const u64 begin = NowNs();
       plf::LinkSignal& signal = *link.signals[index];
       if (const HcclResult result = CheckWhole(*signal.waited, signal.local.ptr()); result != HCCL_SUCCESS)
@@ -79,26 +86,25 @@ struct Transport::Call {
       if (const HcclResult result = RequirePointer(function, "stream.ptr()", stream.ptr());
           result != HCCL_SUCCESS)
         return result;
-      const SignalRecord record{link.local_user, link.remote_world, INVALID_U64, INVALID_VALUE_STAGE};
+      const SignalRecord record{link.local_user, link.remote_world, INVALID_U64, INVALID_VALUE_STAGE,
+                                link.type};
       return dispatcher.Submit(
           TaskFor(stream, begin,
                   plf::WaitTask{signal.local.ptr(), dispatcher.WaitSeconds(seconds), record, signal.waited}));
-    });
+    }));
   }
 
   /// Where [offset, +bytes) of the peer's memory is here.
   HcclResult Locate(UserMemType type, u64 offset, u64 bytes, void*& address) const {
     if (!IsKnown(type)) {
-      return Fail(
-          function, HCCL_E_NOT_SUPPORT,
-          Text("memory type ", static_cast<int>(type), ": a link has INPUT_MEM (0) and OUTPUT_MEM (1)"));
+      return Refuse(HCCL_E_NOT_SUPPORT, Text("memory type ", static_cast<int>(type),
+                                             ": a link has INPUT_MEM (0) and OUTPUT_MEM (1)"));
     }
     const RemoteMemory& memory = link.memory[static_cast<std::size_t>(type)];
     if (!memory.Holds(offset, bytes)) {
-      return Fail(
-          function, HCCL_E_PARA,
-          Text("offset ", offset, " and length ", bytes, " are not inside the ", memory.bytes(), " bytes of ",
-               Name(type), " of rank ", link.remote_rank, " at ", Hex(memory.address())));
+      return Refuse(HCCL_E_PARA, Text("offset ", offset, " and length ", bytes, " are not inside the ",
+                                      memory.bytes(), " bytes of ", Name(type), " of rank ", link.remote_rank,
+                                      " at ", Hex(memory.address())));
     }
     address = static_cast<u8*>(memory.address()) + offset;
     return HCCL_SUCCESS;
@@ -106,31 +112,32 @@ struct Transport::Call {
 
   /// The peer's memory, named by its address here.
   HcclResult CheckRemote(const Buffer& buffer) const {
-    if (buffer.addr == nullptr) return Fail(function, HCCL_E_PTR, "remoteBuf.addr is NULL");
+    if (buffer.addr == nullptr) return Refuse(HCCL_E_PTR, "remoteBuf.addr is NULL");
     const auto address = reinterpret_cast<std::uintptr_t>(buffer.addr);
     for (const RemoteMemory& memory : link.memory) {
       const auto base = reinterpret_cast<std::uintptr_t>(memory.address());
       if (address >= base && memory.Holds(address - base, buffer.size)) return HCCL_SUCCESS;
     }
-    return Fail(function, HCCL_E_PARA,
-                Text("the ", buffer.size, " bytes at ", Hex(buffer.addr), " are not inside the ",
-                     link.memory[0].bytes(), " bytes of INPUT_MEM at ", Hex(link.memory[0].address()),
-                     " or the ", link.memory[1].bytes(), " of OUTPUT_MEM at ", Hex(link.memory[1].address()),
-                     " of rank ", link.remote_rank));
+    return Refuse(HCCL_E_PARA,
+                  Text("the ", buffer.size, " bytes at ", Hex(buffer.addr), " are not inside the ",
+                       link.memory[0].bytes(), " bytes of INPUT_MEM at ", Hex(link.memory[0].address()),
+                       " or the ", link.memory[1].bytes(), " of OUTPUT_MEM at ",
+                       Hex(link.memory[1].address()), " of rank ", link.remote_rank));
   }
 
   HcclResult Copy(void* dst, const void* src, u64 bytes, Stream& stream) const {
     if (const HcclResult result = CheckWhole(); result != HCCL_SUCCESS) return result;
     DeviceMem to(dst, bytes);
-    return HcclD2DMemcpyAsync(link.dispatcher, to, DeviceMem(const_cast<void*>(src), bytes), stream,
-                              link.remote_world, link.type);
+    return traced.Ends(HcclD2DMemcpyAsync(link.dispatcher, to, DeviceMem(const_cast<void*>(src), bytes),
+                                          stream, link.remote_world, link.type));
   }
 
   HcclResult CopyBuffers(const Buffer& dst, const Buffer& src, Stream& stream) const {
     if (const HcclResult result = CheckWhole(); result != HCCL_SUCCESS) return result;
     DeviceMem to(const_cast<void*>(dst.addr), dst.size);
-    return HcclD2DMemcpyAsync(link.dispatcher, to, DeviceMem(const_cast<void*>(src.addr), src.size), stream,
-                              link.remote_world, link.type);
+    return traced.Ends(HcclD2DMemcpyAsync(link.dispatcher, to,
+                                          DeviceMem(const_cast<void*>(src.addr), src.size), stream,
+                                          link.remote_world, link.type));
   }
 
   HcclResult Reduce(const Buffer& dst, const Buffer& src, const Buffer& remote, HcclDataType type,
@@ -138,16 +145,15 @@ struct Transport::Call {
     if (const HcclResult result = CheckWhole(); result != HCCL_SUCCESS) return result;
     const Buffer& local = &remote == &dst ? src : dst;
     const u64 element = HcclDataTypeBytes(type);
-    if (element == 0) return Fail(function, HCCL_E_PARA, Text("datatype is ", static_cast<int>(type)));
+    if (element == 0) return Refuse(HCCL_E_PARA, Text("datatype is ", static_cast<int>(type)));
     if (local.size < remote.size) {
-      return Fail(function, HCCL_E_PARA,
-                  Text("the local buffer has ", local.size, " bytes, fewer than the ", remote.size,
-                       " of the remote one"));
+      return Refuse(HCCL_E_PARA, Text("the local buffer has ", local.size, " bytes, fewer than the ",
+                                      remote.size, " of the remote one"));
     }
     const u64 attribute = IsInline(link.type) ? INLINE_REDUCE_BITMASK : 0;
-    return HcclReduceAsync(link.dispatcher, const_cast<void*>(src.addr), remote.size / element, type,
-                           operation, stream, const_cast<void*>(dst.addr), link.remote_world, link.type,
-                           attribute);
+    return traced.Ends(HcclReduceAsync(link.dispatcher, const_cast<void*>(src.addr), remote.size / element,
+                                       type, operation, stream, const_cast<void*>(dst.addr),
+                                       link.remote_world, link.type, attribute));
   }
 
   static bool IsInline(LinkType type) {
@@ -156,8 +162,7 @@ struct Transport::Call {
   }
 
   HcclResult NoReduction() const {
-    return Fail(function, HCCL_E_NOT_SUPPORT,
-                "links between devices of a host have no reduction of their own");
+    return Refuse(HCCL_E_NOT_SUPPORT, "links between devices of a host have no reduction of their own");
   }
 };
 
@@ -246,7 +251,7 @@ HcclResult Transport::TxAsync(std::vector<TxMemoryInfo>& txMems, Stream& stream)
   std::vector<void*> dsts(txMems.size(), nullptr);
   for (std::size_t i = 0; i < txMems.size(); ++i) {
     const TxMemoryInfo& each = txMems[i];
-    if (each.src == nullptr) return Fail(call.function, HCCL_E_PTR, Text("src of entry ", i, " is NULL"));
+    if (each.src == nullptr) return call.Refuse(HCCL_E_PTR, Text("src of entry ", i, " is NULL"));
     if (const HcclResult result = call.Locate(each.dstMemType, each.dstOffset, each.len, dsts[i]);
         result != HCCL_SUCCESS)
       return result;
@@ -277,7 +282,7 @@ HcclResult Transport::RxAsync(std::vector<RxMemoryInfo>& rxMems, Stream& stream)
   std::vector<void*> srcs(rxMems.size(), nullptr);
   for (std::size_t i = 0; i < rxMems.size(); ++i) {
     const RxMemoryInfo& each = rxMems[i];
-    if (each.dst == nullptr) return Fail(call.function, HCCL_E_PTR, Text("dst of entry ", i, " is NULL"));
+    if (each.dst == nullptr) return call.Refuse(HCCL_E_PTR, Text("dst of entry ", i, " is NULL"));
     if (const HcclResult result = call.Locate(each.srcMemType, each.srcOffset, each.len, srcs[i]);
         result != HCCL_SUCCESS)
       return result;
@@ -311,8 +316,8 @@ HcclResult Transport::RxData(UserMemType srcMemType, u64 srcOffset, void* dst, u
 HcclResult Transport::Post(u32 notifyIdx, Stream& stream) {
   const Call call{*link_, "Transport::Post"};
   if (notifyIdx >= GetNotifyNum()) {
-    return Fail(call.function, HCCL_E_INTERNAL,
-                Text("notifyIdx is ", notifyIdx, ", the link has ", GetNotifyNum(), " numbered notifies"));
+    return call.Refuse(HCCL_E_INTERNAL, Text("notifyIdx is ", notifyIdx, ", the link has ", GetNotifyNum(),
+                                             " numbered notifies"));
   }
   return call.Post(Link::kNumbered + notifyIdx, stream);
 }
@@ -320,8 +325,8 @@ HcclResult Transport::Post(u32 notifyIdx, Stream& stream) {
 HcclResult Transport::Wait(u32 notifyIdx, Stream& stream, const u32 timeOut) {
   const Call call{*link_, "Transport::Wait"};
   if (notifyIdx >= GetNotifyNum()) {
-    return Fail(call.function, HCCL_E_INTERNAL,
-                Text("notifyIdx is ", notifyIdx, ", the link has ", GetNotifyNum(), " numbered notifies"));
+    return call.Refuse(HCCL_E_INTERNAL, Text("notifyIdx is ", notifyIdx, ", the link has ", GetNotifyNum(),
+                                             " numbered notifies"));
   }
   return call.Wait(Link::kNumbered + notifyIdx, stream, timeOut);
 }
@@ -332,7 +337,7 @@ u32 Transport::GetNotifyNum() const {
 
 HcclResult Transport::GetRemoteMem(UserMemType memType, void** remotePtr) {
   const Call call{*link_, "Transport::GetRemoteMem"};
-  if (remotePtr == nullptr) return Fail(call.function, HCCL_E_PTR, "remotePtr is NULL");
+  if (remotePtr == nullptr) return call.Refuse(HCCL_E_PTR, "remotePtr is NULL");
   return call.Locate(memType, 0, 0, *remotePtr);
 }
 

@@ -1,8 +1,8 @@
-// What happened in a program, piece by piece, as traces tell it and as the summary counts it.
+// What happened in a program, piece by piece, as traces tell it and as the summary counts it. The words for
+// it are in happening_words.h.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace sampan::summary {
@@ -54,18 +54,8 @@ enum class Awaited : std::uint8_t { kNothing, kStream, kEvent, kDevice };
 
 enum class WaitReason : std::uint8_t { kQueueFull, kPageable };
 
-/// The words that a trace has for them.
-std::string_view Describe(TaskType type);
-std::string_view Describe(Form form);
-std::string_view Describe(Operation operation);
-std::string_view Describe(Path path);
-std::string_view Describe(Memory memory);
-std::string_view Describe(Awaited awaited);
-std::string_view Describe(WaitReason reason);
-
-/// The other way round; nothing for a word that is none of theirs.
-template <typename Enum>
-std::optional<Enum> Parse(std::string_view word);
+/// What a wait for a word in device memory wants of it.
+enum class Condition : std::uint8_t { kAtLeast, kEqual, kAnd, kNor };
 
 /// A task that is over. Times are nanoseconds of one clock.
 struct Task {
@@ -82,6 +72,7 @@ struct Task {
   std::uint64_t thread = 0;  ///< whose call it was; 0 when unknown
   std::uint64_t bytes = 0;
   std::uint64_t entries = 1;
+  std::string_view link;  ///< of HCCL; empty: none
   std::int64_t submitted_ns = 0, begin_ns = 0, end_ns = 0;
 };
 
@@ -90,6 +81,7 @@ struct Call {
   std::string_view name;  ///< without the area in front
   std::uint64_t thread = 0;
   std::int32_t code = 0;
+  bool platform = false;  ///< of HCCL's platform layer
   Awaited awaited = Awaited::kNothing;
   std::int64_t begin_ns = 0, end_ns = 0;
 };

@@ -24,6 +24,7 @@ void Summary::NoteTime(std::int64_t begin_ns, std::int64_t end_ns) {
 
 void Summary::Add(const Task& task) {
   NoteTime(task.submitted_ns, task.end_ns);
+  if (!task.link.empty() && !task.discarded) NoteLink(task);
   if (task.form == Form::kNone || task.discarded) return;
   Row& row = rows_[{task.operation, task.path}];
   row.operation = task.operation;
@@ -44,6 +45,19 @@ void Summary::Add(const Task& task) {
     volume.time_ns += task.end_ns - task.begin_ns;
   }
   if (task.stream >= 0) NoteStream(task);
+}
+
+void Summary::NoteLink(const Task& task) {
+  auto found = links_.find(task.link);
+  if (found == links_.end()) found = links_.emplace(task.link, LinkRow{std::string(task.link)}).first;
+  LinkRow& row = found->second;
+  if (task.form == Form::kNone) {
+    row.signals += 1;
+    return;
+  }
+  row.copies += 1;
+  row.bytes += task.bytes;
+  row.time_ns += task.end_ns - task.begin_ns;
 }
 
 void Summary::NoteStream(const Task& task) {
@@ -81,8 +95,8 @@ void Summary::CloseRun(StreamFacts& stream) {
 
 void Summary::Add(const Call& call) {
   NoteTime(call.begin_ns, call.end_ns);
-  counted_.calls += 1;
-  if (call.code != 0) counted_.failed_calls += 1;
+  (call.platform ? counted_.platform_calls : counted_.calls) += 1;
+  if (call.code != 0) (call.platform ? counted_.failed_platform_calls : counted_.failed_calls) += 1;
   if (call.awaited != Awaited::kNothing) counted_.synchronize_ns += call.end_ns - call.begin_ns;
 }
 
@@ -103,6 +117,8 @@ Report Summary::MakeReport() const {
   Report report = counted_;
   for (const auto& [key, row] : rows_)
     report.rows.push_back(row);
+  for (const auto& [link, row] : links_)
+    report.links.push_back(row);
   report.host_wait_ns = report.synchronize_ns + report.queue_full_ns + report.pageable_wait_ns;
   report.span_ns = last_ns_ > first_ns_ ? last_ns_ - first_ns_ : 0;
   AdviseBatch(report);

@@ -27,6 +27,15 @@ struct Row {
   }
 };
 
+/// What went over links of HCCL of one type.
+struct LinkRow {
+  std::string link;
+  std::uint64_t copies = 0;  ///< reductions, too
+  std::uint64_t bytes = 0;
+  std::int64_t time_ns = 0;  ///< the sum of their durations
+  std::uint64_t signals = 0;
+};
+
 /// The whole summary, ready to be shown.
 struct Report {
   std::vector<Row> rows;              ///< by operation, then by path
@@ -40,8 +49,11 @@ struct Report {
   std::int64_t synchronize_ns = 0;    ///< in calls that wait for the device
   std::int64_t queue_full_ns = 0;     ///< in submissions to a full stream
   std::int64_t pageable_wait_ns = 0;  ///< in copies with pageable memory, for the stream before them
-  std::uint64_t calls = 0;            ///< public calls of any kind
+  std::uint64_t calls = 0;            ///< public calls of any kind, without HCCL's
   std::uint64_t failed_calls = 0;
+  std::uint64_t platform_calls = 0;  ///< of HCCL's platform layer
+  std::uint64_t failed_platform_calls = 0;
+  std::vector<LinkRow> links;       ///< by name
   std::int64_t span_ns = 0;         ///< from the first to the last thing that happened
   std::vector<std::string> advice;  ///< a sentence or two each, with the figures that show it
 };
@@ -83,6 +95,7 @@ class Summary {
 
   void NoteTime(std::int64_t begin_ns, std::int64_t end_ns);
   void NoteStream(const Task& task);
+  void NoteLink(const Task& task);
   static void CloseRun(StreamFacts& stream);
   void AdviseBatch(Report& report) const;
   void AdvisePinned(Report& report) const;
@@ -90,6 +103,7 @@ class Summary {
 
   std::map<std::pair<Operation, Path>, Row> rows_;
   std::map<std::pair<std::int32_t, std::int64_t>, StreamFacts> streams_;
+  std::map<std::string, LinkRow, std::less<>> links_;
   Volume pageable_, pinned_;  // copies between host and device, by the host's memory
   Report counted_;
   std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;

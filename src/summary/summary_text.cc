@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "summary/happening_words.h"
 #include "summary/quantity_text.h"
 #include "summary/summary.h"
 
@@ -33,6 +34,17 @@ std::string Table(const std::vector<Cells>& lines) {
   return text;
 }
 
+std::string PlatformText(const Report& report) {
+  std::string text = Text("  HCCL: ", report.platform_calls, " calls");
+  if (report.failed_platform_calls != 0) text += Text(", ", report.failed_platform_calls, " of them failed");
+  for (const LinkRow& row : report.links) {
+    text += Text("; over ", row.link, " ", row.copies, " copies, ", BytesText(static_cast<double>(row.bytes)),
+                 " in ", TimeText(row.time_ns), " (", RateText(row.bytes, row.time_ns), "), and ",
+                 row.signals, " signals");
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string TerminalText(const Report& report) {
@@ -47,6 +59,7 @@ std::string TerminalText(const Report& report) {
                      row.timed ? RateText(row.bytes, row.time_ns) : "-"});
   }
   text += Table(lines);
+  if (report.platform_calls != 0 || !report.links.empty()) text += PlatformText(report);
   if (report.pageable_copies != 0) {
     text += Text("  asynchronous copies with pageable memory: ", report.pageable_copies, ", of which ",
                  report.pageable_copies_blocked, " (",

@@ -54,6 +54,7 @@ summary::Task SummaryOf(const FinishedTask& task) {
           .thread = task.thread,
           .bytes = record.bytes,
           .entries = record.entries,
+          .link = record.peer.link != nullptr ? record.peer.link : std::string_view(),
           .submitted_ns = record.submitted_ns,
           .begin_ns = record.begin_ns,
           .end_ns = record.end_ns};
@@ -103,9 +104,13 @@ void Assembler::Take(const ThreadBuffer& thread, const RecordHead& record) {
 }
 
 void Assembler::TakeCall(const ThreadBuffer& thread, const CallRecord& call) {
-  summary_.Add(
-      summary::Call{call.name, thread.thread(), call.head.code, call.awaited, call.begin_ns, call.end_ns});
-  if (events_) events_->AddCall(thread.thread(), thread.name(), call);
+  const bool platform = (call.head.flags & CallRecord::kPlatform) != 0;
+  summary_.Add(summary::Call{call.name, thread.thread(), call.head.code, platform, call.awaited,
+                             call.begin_ns, call.end_ns});
+  if (events_) {
+    events_->AddCall(thread.thread(), thread.name(), call,
+                     platform ? reinterpret_cast<const Peer*>(&call + 1) : nullptr);
+  }
 }
 
 void Assembler::TakeTask(const ThreadBuffer& thread, const TaskRecord& task) {
@@ -142,7 +147,9 @@ void Assembler::TakeExecution(const ThreadBuffer& thread, const ExecutionRecord&
         {{}, execution.queue, execution.task, execution.begin_ns, execution.end_ns, execution.type}, "whole");
   }
   const TaskId id{execution.queue.number, execution.task};
-  const Executed executed{execution, ExecutorName(thread, execution)};
+  Executed executed{execution, ExecutorName(thread, execution)};
+  if ((execution.head.flags & ExecutionRecord::kEnds) != 0)
+    std::memcpy(executed.ends.data(), &execution + 1, sizeof(executed.ends));
   if (const auto submitted = submitted_.extract(id)) {
     const Submitted& task = submitted.mapped();
     return Join(task.record, task.more.data(), task.thread, executed);
@@ -161,6 +168,10 @@ void Assembler::Join(TaskRecord task, const void* more, std::uint64_t thread, co
   task.end_ns = execution.end_ns;
   task.head.code = execution.head.code;
   if (execution.bytes != 0) task.bytes = execution.bytes;
+  if ((execution.head.flags & ExecutionRecord::kEnds) != 0) {
+    task.dst = executed.ends[0];
+    task.src = executed.ends[1];
+  }
   if (execution.path != summary::Path::kNone) task.path = execution.path;
   if (execution.reason != nullptr) task.reason = execution.reason;
   if ((execution.head.flags & ExecutionRecord::kShared) != 0) {

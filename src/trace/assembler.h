@@ -2,6 +2,7 @@
 // counters.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -47,6 +48,7 @@ class Assembler {
   struct Executed {
     ExecutionRecord record;
     const char* executed_by;
+    std::array<MemoryEnd, 2> ends{};  // where the record has them
   };
 
   void TakeCall(const ThreadBuffer& thread, const CallRecord& call);

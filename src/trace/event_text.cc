@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "summary/happening_words.h"
 
 namespace sampan::trace {
 namespace {
@@ -76,10 +77,13 @@ EventLine& EventText::BeginSlice(std::string_view area_prefix, std::string_view 
                    ",\"args\":{");
 }
 
-void EventText::AddCall(std::uint64_t thread, const std::string& thread_name, const CallRecord& call) {
+void EventText::AddCall(std::uint64_t thread, const std::string& thread_name, const CallRecord& call,
+                        const Peer* peer) {
   NameThread(thread, thread_name);
-  BeginSlice("AscendCL@", call.name, CallsArea(), thread, call.begin_ns, call.end_ns)
-      .Add("\"Thread Id\":", thread, ",\"level\":\"acl\"");
+  BeginSlice(peer != nullptr ? "HCCL@" : "AscendCL@", call.name, CallsArea(), thread, call.begin_ns,
+             call.end_ns)
+      .Add("\"Thread Id\":", thread, ",\"level\":\"", peer != nullptr ? "hccl" : "acl", "\"");
+  if (peer != nullptr) AppendPeer(*peer);
   if (call.head.code != 0) line_.Add(",\"code\":", call.head.code);
   if (call.connection != 0) line_.Add(",\"connection_id\":", call.connection);
   if (call.awaited != summary::Awaited::kNothing) line_.Add(",\"waits\":\"", Describe(call.awaited), "\"");
@@ -163,10 +167,15 @@ void EventText::AddTask(const FinishedTask& task) {
     case summary::TaskType::kNotifyWait:
       line_.Add(",\"Notify Id\":", record.object);
       break;
+    case summary::TaskType::kValueWrite:
+    case summary::TaskType::kValueWait:
+      AppendWord(task);
+      break;
     default:
       break;
   }
   if (record.form != summary::Form::kNone) AppendCopy(task);
+  AppendPeer(record.peer);
   line_.Add("}}");
   Emit();
 }
@@ -215,8 +224,25 @@ void EventText::AppendCopy(const FinishedTask& task) {
               ",\"dst_pitch\":", rows.dst_pitch, ",\"src_pitch\":", rows.src_pitch, "}");
   }
   if (record.form == summary::Form::kBatch) AppendBatch(task);
-  if (record.link != nullptr)
-    line_.Add(",\"link\":", Quoted{record.link}, ",\"remote_rank\":", record.remote_rank);
+  if (record.form == summary::Form::kReduce) {
+    const auto& shape = *static_cast<const ReduceShape*>(task.more);
+    line_.Add(",\"reduction\":\"", Describe(static_cast<ReduceOperation>(shape.operation)),
+              "\",\"data_type\":\"", Describe(static_cast<ReduceElement>(shape.element)), "\"");
+  }
+}
+
+void EventText::AppendWord(const FinishedTask& task) {
+  AppendMemory("word", task.record.dst);
+  const auto& shape = *static_cast<const WordShape*>(task.more);
+  line_.Add(",\"value\":", HexAddress{shape.value});
+  if (task.record.type == summary::TaskType::kValueWait)
+    line_.Add(",\"condition\":\"", Describe(static_cast<summary::Condition>(shape.condition)), "\"");
+}
+
+void EventText::AppendPeer(const Peer& peer) {
+  if (!peer.known()) return;
+  if (peer.link != nullptr) line_.Add(",\"link\":", Quoted{peer.link});
+  line_.Add(",\"remote_rank\":", peer.rank);
 }
 
 void EventText::AppendBatch(const FinishedTask& task) {

@@ -31,7 +31,9 @@ class EventText {
  public:
   EventText(TraceFile& file, std::uint64_t process) : file_(file), process_(process) {}
 
-  void AddCall(std::uint64_t thread, const std::string& thread_name, const CallRecord& call);
+  /// With a peer, known or not, it is a call of HCCL's.
+  void AddCall(std::uint64_t thread, const std::string& thread_name, const CallRecord& call,
+               const Peer* peer);
   void AddWait(std::uint64_t thread, const std::string& thread_name, const WaitRecord& wait);
   void AddMemory(std::uint64_t thread, const std::string& thread_name, const MemoryRecord& memory);
   void AddStream(std::uint64_t thread, const std::string& thread_name, const StreamRecord& stream);
@@ -59,6 +61,8 @@ class EventText {
   void AppendCopy(const FinishedTask& task);
   void AppendMemory(const char* key, const MemoryEnd& end);
   void AppendBatch(const FinishedTask& task);
+  void AppendWord(const FinishedTask& task);
+  void AppendPeer(const Peer& peer);
   void Emit() {
     file_.Add(line_.text());
     line_.Clear();

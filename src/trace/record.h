@@ -25,8 +25,18 @@ struct QueueLabel {
   std::uint32_t stream = 0;
 };
 
-/// A public call that has returned.
+/// Who is on the other side, where HCCL knows it.
+struct Peer {
+  const char* link = nullptr;  ///< null: none
+  std::int32_t rank = -1;      ///< -1: none
+
+  bool known() const { return link != nullptr || rank >= 0; }
+};
+
+/// A public call that has returned. Behind one of HCCL's is the peer.
 struct CallRecord {
+  static constexpr std::uint8_t kPlatform = 1;  ///< of HCCL's platform layer
+
   RecordHead head;
   const char* name;
   std::int64_t begin_ns, end_ns;
@@ -45,8 +55,8 @@ struct MemoryEnd {
   std::int32_t device;
 };
 
-/// A task that was submitted, or a blocking one that is over. Behind it are, by its form, the rows, or the
-/// entries of a batch.
+/// A task that was submitted, or a blocking one that is over. Behind it are, by its form, the rows, the
+/// entries of a batch, or the reduction; by its type, the word.
 struct TaskRecord {
   static constexpr std::uint8_t kExecuted = 1;  ///< by the thread that submitted it: begin and end are known
   static constexpr std::uint8_t kBlocking = 2;  ///< outside every stream
@@ -59,12 +69,11 @@ struct TaskRecord {
   std::uint64_t task;
   std::uint64_t bytes;
   const char* reason;
-  const char* link;  ///< null: none
+  Peer peer;
   summary::TaskType type;
   summary::Form form;
   summary::Operation operation;
   summary::Path path;
-  std::int32_t remote_rank;
   std::uint32_t object;  ///< the number of an event or notify
   std::uint32_t entries;
   MemoryEnd dst, src;
@@ -73,6 +82,17 @@ struct TaskRecord {
 /// Behind a task of rows.
 struct RowsShape {
   std::uint64_t width, height, dst_pitch, src_pitch;
+};
+
+/// Behind a reduction.
+struct ReduceShape {
+  std::uint32_t operation, element;  ///< ReduceOperation, ReduceElement
+};
+
+/// Behind a task on a word in device memory.
+struct WordShape {
+  std::uint64_t value;
+  std::uint64_t condition;  ///< of a wait: summary::Condition
 };
 
 /// Batches of up to so many entries are recorded entry by entry.
@@ -98,6 +118,8 @@ struct BatchOutline {
 struct ExecutionRecord {
   static constexpr std::uint8_t kDiscarded = 1, kShared = 2, kByDriver = 4;
   static constexpr std::uint8_t kTimed = 8;  ///< by the driver, with a time of its own
+  static constexpr std::uint8_t kEnds =
+      16;  ///< destination and source are behind it: only now they are known
 
   RecordHead head;
   QueueLabel queue;

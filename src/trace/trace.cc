@@ -1,6 +1,7 @@
 // The hooks through which the runtime tells what happens.
 #include "trace/trace.h"
 
+#include <new>
 #include <utility>
 
 namespace sampan::trace {
@@ -14,12 +15,38 @@ void BeginCall(Call& call) noexcept {
   call.ready_ns = call.begin_ns;
 }
 
+namespace {
+
+void PushCall(ThreadState& thread, const Call& call, const char* name, std::int32_t code, const Peer* peer) {
+  CallRecord record{{.code = code}, name,        call.begin_ns, NowNs(),  call.connection,
+                    call.awaited,   call.device, call.object,   call.task};
+  if (peer != nullptr) record.head.flags = CallRecord::kPlatform;
+  thread.buffer->Push(RecordKind::kCall, record, peer, peer != nullptr ? sizeof(*peer) : 0);
+}
+
+}  // namespace
+
 void EndCall(Call& call, const char* name, std::int32_t code) noexcept {
   ThreadState& thread = ThisThread();
   thread.call = call.outer;
-  CallRecord record{{.code = code}, name,        call.begin_ns, NowNs(),  call.connection,
-                    call.awaited,   call.device, call.object,   call.task};
-  thread.buffer->Push(RecordKind::kCall, record);
+  PushCall(thread, call, name, code, nullptr);
+}
+
+bool BeginPlatformCall(const Peer& peer) noexcept {
+  try {
+    BeginCall(ThisThread().platform_calls.emplace_back(PlatformCall{{}, peer}).call);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void EndPlatformCall(const char* name, std::int32_t code) noexcept {
+  ThreadState& thread = ThisThread();
+  const PlatformCall& ended = thread.platform_calls.back();
+  thread.call = ended.call.outer;
+  PushCall(thread, ended.call, name, code, &ended.peer);
+  thread.platform_calls.pop_back();
 }
 
 void NoteAwaited(summary::Awaited awaited, std::int32_t device, std::uint32_t object, std::uint64_t task) {
@@ -59,6 +86,7 @@ void BeginExecution(const TaskKey& task) {
   thread.shared = false;
   thread.failure = 0;
   thread.bytes = 0;
+  thread.knows_ends = false;
   thread.path = summary::Path::kNone;
   thread.reason = nullptr;
 }
@@ -67,7 +95,8 @@ void EndExecution(std::int64_t begin_ns, bool discarded) {
   ThreadState& thread = ThisThread();
   ExecutionRecord record{};
   record.head.flags = static_cast<std::uint8_t>((discarded ? ExecutionRecord::kDiscarded : 0) |
-                                                (thread.shared ? ExecutionRecord::kShared : 0));
+                                                (thread.shared ? ExecutionRecord::kShared : 0) |
+                                                (thread.knows_ends ? ExecutionRecord::kEnds : 0));
   record.head.code = thread.failure;
   record.queue = thread.executing.queue;
   record.task = thread.executing.task;
@@ -77,7 +106,8 @@ void EndExecution(std::int64_t begin_ns, bool discarded) {
   record.reason = thread.reason;
   record.path = thread.path;
   record.type = thread.executing.type;
-  thread.buffer->Push(RecordKind::kExecution, record);
+  thread.buffer->Push(RecordKind::kExecution, record, thread.ends.data(),
+                      thread.knows_ends ? sizeof(thread.ends) : 0);
 }
 
 void NoteExecution(const ExecutionRecord& record) {

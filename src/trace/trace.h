@@ -1,9 +1,11 @@
 // The hooks through which the runtime tells what happens. While nobody listens each costs one load.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 
 #include "base/clock.h"
 #include "trace/record.h"
@@ -32,6 +34,18 @@ struct Call {
   std::uint64_t task;
 };
 
+/// A word in device memory that a task writes or waits for.
+struct Word {
+  MemoryEnd place{};
+  WordShape shape{};
+};
+
+/// A call of HCCL's, whose library does not know what a Call is.
+struct PlatformCall {
+  Call call;
+  Peer peer;
+};
+
 /// What a task is about, where the task itself does not tell.
 struct Subject {
   summary::TaskType type = summary::TaskType::kOther;
@@ -51,16 +65,19 @@ struct ThreadState {
 
   const std::shared_ptr<ThreadBuffer> buffer;
   Call* call = nullptr;
+  std::deque<PlatformCall> platform_calls;                 // those that have not ended, the innermost last
   std::uint64_t next_connection = 0, last_connection = 0;  // a block of its own at a time
   // Said about the task that is being submitted.
   const Subject* subject = nullptr;
-  const char* link = nullptr;
-  std::int32_t remote_rank = 0;
+  Word word;
+  Peer peer;
   // Said about the task that is being executed.
   TaskKey executing;
   bool shared = false;
   std::int32_t failure = 0;
   std::uint64_t bytes = 0;
+  bool knows_ends = false;
+  std::array<MemoryEnd, 2> ends{};  // destination and source
   summary::Path path = summary::Path::kNone;
   const char* reason = nullptr;
   // Of a task that was executed by its submitter.
@@ -78,6 +95,9 @@ void SetRole(ThreadRole role);
 
 void BeginCall(Call& call) noexcept;
 void EndCall(Call& call, const char* name, std::int32_t code) noexcept;
+/// The same for one of HCCL's. False when there is no memory for it: then it is not ended either.
+bool BeginPlatformCall(const Peer& peer) noexcept;
+void EndPlatformCall(const char* name, std::int32_t code) noexcept;
 /// The call waits for something of the device.
 void NoteAwaited(summary::Awaited awaited, std::int32_t device, std::uint32_t object, std::uint64_t task);
 
@@ -144,6 +164,11 @@ inline void NoteFailure(std::int32_t code) {
 }
 inline void NoteBytes(std::uint64_t bytes) {
   if (On()) ThisThread().bytes = bytes;
+}
+inline void NoteEnds(const MemoryEnd& dst, const MemoryEnd& src) {
+  ThreadState& thread = ThisThread();
+  thread.knows_ends = true;
+  thread.ends = {dst, src};
 }
 inline void NotePath(summary::Path path, const char* reason) {
   if (!On()) return;

@@ -13,6 +13,10 @@ TASKS = {
     "MEMCPY_ASYNC", "MEMCPY", "MEMSET_ASYNC", "MEMSET", "REDUCE_ASYNC", "EVENT_RECORD", "EVENT_WAIT", "EVENT_RESET",
     "NOTIFY_RECORD", "NOTIFY_WAIT", "VALUE_WRITE", "VALUE_WAIT", "HOST_FUNC", "TASK",
 }
+REDUCTIONS = {"sum", "product", "max", "min"}
+ELEMENTS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "fp16", "bf16", "fp32", "fp64"}
+CONDITIONS = {"at least", "equal", "and", "nor"}
+LINKS = {"ONCHIP", "HCCS", "PCIE", "ROCE", "SIO", "HCCS_SW", "STANDARD_ROCE", "UB"}
 ENGINE_ROW, BLOCKING_ROW, LANE = 1_000_000, 2_000_000, 10_000_000
 
 
@@ -86,8 +90,10 @@ class Trace:
             assert 0 <= area - self.calls_area <= 64
         self.rows = rows
         for event in self.calls:
-            assert event["name"].startswith("AscendCL@") and event["args"]["level"] == "acl", event
+            area, _ = event["name"].split("@")
+            assert (area, event["args"]["level"]) in {("AscendCL", "acl"), ("HCCL", "hccl")}, event
             assert event["args"]["Thread Id"] == event["tid"], event
+            assert area == "HCCL" or not {"link", "remote_rank"} & event["args"].keys(), event
 
     def check_rows(self):
         """Slices of a row do not overlap; on a host thread they nest."""
@@ -129,6 +135,13 @@ class Trace:
                 assert event["tid"] == args["Stream Id"] and args["Task Id"] > 0, event
             if args.get("form") == "batch":
                 self.check_batch(event)
+            if args.get("form") == "reduce":
+                assert args["reduction"] in REDUCTIONS and args["data_type"] in ELEMENTS, event
+            if event["name"].startswith("VALUE"):
+                assert args["word"]["place"] == "device" and int(args["value"], 16) >= 0, event
+                assert (event["name"] == "VALUE_WAIT") == (args.get("condition") in CONDITIONS), event
+            if "link" in args:
+                assert args["link"] in LINKS and args["remote_rank"] >= -1, event
         for event in self.engine_parts:
             assert ENGINE_ROW <= event["tid"] < BLOCKING_ROW and event["args"]["part"] in {"whole", "share"}, event
 

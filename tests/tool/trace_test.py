@@ -14,6 +14,7 @@ import unittest
 
 from tool import PROGRAMS, SAMPAN, environment, sampan
 from trace_check import Trace, text_of
+from traced import check_links
 
 TRACEE = PROGRAMS / "tool_tracee"
 
@@ -85,6 +86,41 @@ class ContentTest(TraceTest):
         self.assertEqual([wait["name"] for wait in trace.waits], ["Wait@pageable"])
         # The pageable copy does not pretend to wait for its stream as a whole.
         self.assertFalse(any("waits" in args for args in calls["aclrtMemcpyAsync"]))
+
+    def test_calls_of_hccl_and_what_goes_over_links(self):
+        result = sampan("run", "--trace", self.file, "--summary", "--", SAMPAN.parent / "hccl_bench",
+                        "ring_all_gather", "-b", "64K", "-e", "64K", "-n", "3", "-w", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        trace = Trace(self.file)
+        self.assertEqual(check_links(trace).keys(), {"MEMCPY_ASYNC", "NOTIFY_RECORD", "NOTIFY_WAIT"})
+        calls = [call for call in trace.calls if call["args"]["level"] == "hccl"]
+        copies = [call for call in calls if call["name"] == "HCCL@HcclD2DMemcpyAsync"]
+        self.assertEqual({(call["args"]["link"], call["args"]["remote_rank"]) for call in copies},
+                         {("ONCHIP", -1), ("HCCS", 0), ("HCCS", 1)})
+        # Each is around the call that submits the copy, and has its connection.
+        inner = {call["args"].get("connection_id"): call for call in trace.calls if call["name"] == "AscendCL@aclrtMemcpyAsync"}
+        for call in copies:
+            submits = inner[call["args"]["connection_id"]]
+            self.assertEqual(submits["tid"], call["tid"])
+            self.assertLessEqual(call["ts"], submits["ts"])
+        over = [task["args"] for task in trace.tasks if task["args"].get("link") == "HCCS"]
+        moved = [args["size(B)"] for args in over if "size(B)" in args]
+        self.assertIn(f"HCCL: {len(calls)} calls; over HCCS {len(moved)} copies, {sum(moved) // 1024} KiB in ", result.stderr)
+        self.assertIn(f"and {len(over) - len(moved)} signals", result.stderr)
+
+    def test_words_and_reductions(self):
+        self.run_traced("words")
+        trace = Trace(self.file)
+        reduced, = [task["args"] for task in trace.tasks if task["name"] == "REDUCE_ASYNC"]
+        self.assertEqual((reduced["reduction"], reduced["data_type"], reduced["size(B)"]), ("max", "fp16", 8192))
+        written, = [task["args"] for task in trace.tasks if task["name"] == "VALUE_WRITE"]
+        waited, = [task["args"] for task in trace.tasks if task["name"] == "VALUE_WAIT"]
+        self.assertEqual(written["word"], waited["word"])
+        self.assertEqual((written["value"], waited["value"], waited["condition"]), ("0xfedcba9876543210", "0x10", "and"))
+        indirect = {task["args"]["form"]: task["args"] for task in trace.tasks if task["args"].get("form") in ("descriptor", "offset")}
+        for form, bytes_, src_offset, dst_offset in (("descriptor", 4096, 0, 8 << 20), ("offset", 2048, 1 << 20, 9 << 20)):
+            args = indirect[form]
+            self.assertEqual((args["size(B)"], args["src"]["offset"], args["dst"]["offset"]), (bytes_, src_offset, dst_offset), form)
 
     def test_memory_streams_and_places_for_a_replay(self):
         self.run_traced("everything")

@@ -182,10 +182,52 @@ static void Full(void) {
   CHECK(aclrtDestroyStream(stream));
 }
 
+static void Sleep20ms(void* nothing) {
+  (void)nothing;
+  usleep(20000);
+}
+
+/* What moves bytes in other ways than a plain copy, and what orders streams in other ways than an event. */
+static void Words(void) {
+  aclrtStream first, second;
+  void *descriptor, **cells;
+  void* addresses[2];
+  size_t descriptor_bytes;
+  Open();
+  CHECK(aclrtCreateStream(&first));
+  CHECK(aclrtCreateStream(&second));
+  CHECK(aclrtMemset(device_memory, kRegion, 0, kRegion));
+  CHECK(aclrtGetMemcpyDescSize(ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, &descriptor_bytes));
+  CHECK(aclrtMalloc(&descriptor, descriptor_bytes, ACL_MEM_MALLOC_HUGE_FIRST));
+  CHECK(aclrtMalloc((void**)&cells, sizeof(addresses), ACL_MEM_MALLOC_HUGE_FIRST));
+  CHECK(aclrtSetMemcpyDesc(descriptor, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, device_memory,
+                           device_memory + (8 << 20), 4096, NULL));
+  addresses[0] = device_memory + (9 << 20);
+  addresses[1] = device_memory;
+  CHECK(aclrtMemcpy(cells, sizeof(addresses), addresses, sizeof(addresses), ACL_MEMCPY_HOST_TO_DEVICE));
+  copied[0] += sizeof(addresses);
+  CHECK(aclrtValueWait(device_memory + (4 << 20), 0x10, ACL_STREAM_WAIT_VALUE_AND, second));
+  CHECK(aclrtMemcpyAsyncWithDesc(descriptor, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, second));
+  CHECK(aclrtLaunchHostFunc(first, Sleep20ms, NULL));
+  CHECK(aclrtMemcpyAsyncWithOffset(cells, 4096, 0, (const void**)cells + 1, 2048, 1 << 20,
+                                   ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, first));
+  copied[2] += 4096 + 2048;
+  CHECK(aclrtReduceAsync(device_memory, device_memory + (2 << 20), 8192, ACL_RT_MEMCPY_SDMA_AUTOMATIC_MAX,
+                         ACL_FLOAT16, first, NULL));
+  CHECK(aclrtValueWrite(device_memory + (4 << 20), 0xfedcba9876543210, 0, first));
+  CHECK(aclrtSynchronizeStream(first));
+  CHECK(aclrtSynchronizeStream(second));
+  CHECK(aclrtFree(descriptor));
+  CHECK(aclrtFree(cells));
+  CHECK(aclrtDestroyStream(first));
+  CHECK(aclrtDestroyStream(second));
+}
+
 static void There(void) {
   aclrtStream stream;
   Open();
   CHECK(aclrtCreateStream(&stream));
+  CHECK(aclrtMemset(device_memory, kRegion, 0, 32 << 20)); /* the first touch is not the copies' to pay */
   for (int i = 0; i < 6; ++i) {
     CopyIn(32 << 20, stream);
     CopyOut(32 << 20, stream);
@@ -254,6 +296,9 @@ int main(int argc, char** argv) {
     Open(); /* the devices' memory files are made before there is a limit for files */
     Limit(count);
     ManyCopies(strtoull(argv[3], NULL, 10));
+  } else if (strcmp(what, "words") == 0) {
+    Words();
+    Close();
   } else if (strcmp(what, "there") == 0) {
     There();
   } else if (strcmp(what, "pageable") == 0) {

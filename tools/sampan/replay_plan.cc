@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "interrupt.h"
+#include "summary/happening_words.h"
 #include "trace_summary.h"
 
 namespace sampan::tool {
@@ -266,6 +267,7 @@ void Planner::Touch(const ReplayPlace& place, std::uint64_t bytes, std::int32_t 
 }
 
 void Planner::AddCall(const TraceEvent& event) {
+  if (event.Text("level") == "hccl") return;  // the calls inside of it are told as well
   if (const std::int64_t connection = event.Number("connection_id"); connection != 0)
     submitters_[connection].call_ns = event.begin_ns;
   const std::string_view awaited = event.Text("waits");

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "quantities.h"
+#include "summary/happening_words.h"
 #include "summary/quantity_text.h"
 
 namespace sampan::tool {

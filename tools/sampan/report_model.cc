@@ -9,6 +9,7 @@
 
 #include "interrupt.h"
 #include "quantities.h"
+#include "summary/happening_words.h"
 #include "trace_summary.h"
 
 namespace sampan::tool {

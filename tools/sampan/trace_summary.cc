@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string>
 
+#include "summary/happening_words.h"
+
 namespace sampan::tool {
 namespace {
 
@@ -40,6 +42,7 @@ summary::Task TaskOf(const TraceEvent& event) {
   task.stream = event.Number("Stream Id", -1);
   task.bytes = static_cast<std::uint64_t>(event.Number("size(B)"));
   task.entries = static_cast<std::uint64_t>(event.Number("entries", 1));
+  task.link = event.Text("link");
   task.submitted_ns = SubmittedNs(event);
   task.begin_ns = event.begin_ns;
   task.end_ns = event.begin_ns + event.duration_ns;
@@ -60,6 +63,7 @@ void AddHostSlice(summary::Summary& summary, const TraceEvent& event) {
   summary.Add(summary::Call{.name = name,
                             .thread = thread,
                             .code = static_cast<std::int32_t>(event.Number("code")),
+                            .platform = event.Text("level") == "hccl",
                             .awaited = Word(event.Text("waits"), summary::Awaited::kNothing),
                             .begin_ns = event.begin_ns,
                             .end_ns = end_ns});

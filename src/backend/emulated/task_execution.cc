@@ -7,6 +7,7 @@
 
 #include "backend/api/queue.h"
 #include "backend/api/task_memory.h"
+#include "backend/api/trace_end.h"
 #include "backend/emulated/copy_kernels.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -115,6 +116,12 @@ Status Execute(IndirectTask& task, QueueScheduler& scheduler) {
   if (!to.ok()) return to.TakeStatus();
   auto from = content.resolver->ResolveDevice(src, bytes, content.device, Access::kRead);
   if (!from.ok()) return from.TakeStatus();
+  if (trace::On()) {
+    const auto end = [](const AddressResolver::Resolved& place) {
+      return EndOf(place.engine, place.memory.empty() ? nullptr : place.memory.front().get());
+    };
+    trace::NoteEnds(end(*to), end(*from));
+  }
   CopyLinear({to->engine, from->engine, bytes}, scheduler);
   return {};
 }
