@@ -212,6 +212,8 @@ static void Words(void) {
   CHECK(aclrtMemcpyAsyncWithOffset(cells, 4096, 0, (const void**)cells + 1, 2048, 1 << 20,
                                    ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, first));
   copied[2] += 4096 + 2048;
+  CHECK(aclrtMemcpyAsync(device_memory, 1000, pageable, 1000, ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE, first));
+  copied[0] += 1000;
   CHECK(aclrtReduceAsync(device_memory, device_memory + (2 << 20), 8192, ACL_RT_MEMCPY_SDMA_AUTOMATIC_MAX,
                          ACL_FLOAT16, first, NULL));
   CHECK(aclrtValueWrite(device_memory + (4 << 20), 0xfedcba9876543210, 0, first));

@@ -131,14 +131,13 @@ const Command& ReplayCommand() {
                 "the summary as it was recorded and the one of the replay, so that performance that somebody "
                 "else "
                 "has seen can be reproduced, or compared with another backend.",
-                "The contents do not matter and are not in the trace. Left out, and said so: functions of "
-                "the "
-                "program, signals of other processes, reducing copies, copies whose operands were in device "
-                "memory, "
-                "and what failed. Of batches with more than 32 entries the trace knows the sizes and the "
-                "part of "
-                "the memory, but not the places: the entries are spread over that part. Order that a program "
-                "keeps by polling is kept by the recorded times only."},
+                "The contents do not matter and are not in the trace. A function of the program becomes one "
+                "that sleeps as long, whatever the speed. Of batches with more than 32 entries the trace "
+                "knows the sizes and the part of the memory, but not the places: the entries are spread over "
+                "that part. Order that a program keeps by polling is kept by the recorded times only.",
+                "Left out, and said so: signals of other processes, waits for words in device memory that "
+                "something else than aclrtValueWrite changed, copies whose operands only the device knew "
+                "(traces of NVIDIA GPUs), and what failed."},
            .operands = {{.name = "TRACE",
                          .meaning = "a file of 'sampan run --trace', compressed or not",
                          .is_file = true,

@@ -2,6 +2,8 @@
 #include "replay_copy.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 namespace sampan::tool {
 namespace {
@@ -30,6 +32,43 @@ aclrtMemLocation LocationOf(std::int32_t device) {
   return {static_cast<std::uint32_t>(device), ACL_MEM_LOCATION_TYPE_DEVICE};
 }
 
+/// Nothing where only HCCL has it.
+std::optional<aclrtReduceKind> RuntimeKind(ReduceOperation operation) {
+  switch (operation) {
+    case ReduceOperation::kSum:
+      return ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM;
+    case ReduceOperation::kMax:
+      return ACL_RT_MEMCPY_SDMA_AUTOMATIC_MAX;
+    case ReduceOperation::kMin:
+      return ACL_RT_MEMCPY_SDMA_AUTOMATIC_MIN;
+    case ReduceOperation::kProduct:
+      break;
+  }
+  return std::nullopt;
+}
+
+struct ElementTypes {
+  std::optional<aclDataType> runtime;  ///< nothing where only HCCL reduces it
+  HcclDataType hccl;
+};
+
+/// In the order of ReduceElement.
+constexpr std::array<ElementTypes, kReduceElements> kTypes = {{{ACL_INT8, HCCL_DATA_TYPE_INT8},
+                                                               {ACL_INT16, HCCL_DATA_TYPE_INT16},
+                                                               {ACL_INT32, HCCL_DATA_TYPE_INT32},
+                                                               {std::nullopt, HCCL_DATA_TYPE_INT64},
+                                                               {std::nullopt, HCCL_DATA_TYPE_UINT8},
+                                                               {std::nullopt, HCCL_DATA_TYPE_UINT16},
+                                                               {std::nullopt, HCCL_DATA_TYPE_UINT32},
+                                                               {std::nullopt, HCCL_DATA_TYPE_UINT64},
+                                                               {ACL_FLOAT16, HCCL_DATA_TYPE_FP16},
+                                                               {ACL_BF16, HCCL_DATA_TYPE_BFP16},
+                                                               {ACL_FLOAT, HCCL_DATA_TYPE_FP32},
+                                                               {std::nullopt, HCCL_DATA_TYPE_FP64}}};
+/// In the order of ReduceOperation.
+constexpr std::array<HcclReduceOp, kReduceOperations> kHcclOperations = {HCCL_REDUCE_SUM, HCCL_REDUCE_PROD,
+                                                                         HCCL_REDUCE_MAX, HCCL_REDUCE_MIN};
+
 }  // namespace
 
 std::vector<std::uint64_t> AllocationsOf(const ReplayPlan& plan, const ReplayStep& step) {
@@ -51,8 +90,9 @@ std::vector<std::uint64_t> AllocationsOf(const ReplayPlan& plan, const ReplaySte
   return found;
 }
 
-ReplayCopy::ReplayCopy(const ReplayPlan& plan, const ReplayStep& step, const ReplayMemory& memory)
-    : plan_(plan), step_(step) {
+ReplayCopy::ReplayCopy(const ReplayPlan& plan, const ReplayStep& step, const ReplayMemory& memory,
+                       ReplayOperands& operands)
+    : plan_(plan), step_(step), operands_(operands) {
   if (step.form == Form::kBatch) {
     for (const ReplayPiece& piece : plan.batches[step.detail]) {
       dsts_.push_back(memory.At(piece.dst));
@@ -68,8 +108,11 @@ ReplayCopy::ReplayCopy(const ReplayPlan& plan, const ReplayStep& step, const Rep
 aclError ReplayCopy::Issue(aclrtStream stream) const {
   constexpr int kFillValue = 1;
   const std::uint64_t bytes = step_.bytes;
-  const aclrtMemcpyKind kind = KindOf(step_.operation);
+  const aclrtMemcpyKind kind =
+      step_.form == Form::kCaptured ? ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE : KindOf(step_.operation);
   if (step_.form == Form::kBatch) return IssueBatch(stream);
+  if (step_.form == Form::kDescriptor || step_.form == Form::kOffset) return IssueIndirect(stream);
+  if (step_.form == Form::kReduce) return IssueReduction(stream);
   if (step_.form == Form::kFill) {
     return step_.blocking ? ::aclrtMemset(dst_, bytes, kFillValue, bytes)
                           : ::aclrtMemsetAsync(dst_, bytes, kFillValue, bytes, stream);
@@ -83,6 +126,35 @@ aclError ReplayCopy::Issue(aclrtStream stream) const {
   }
   return step_.blocking ? ::aclrtMemcpy(dst_, bytes, src_, bytes, kind)
                         : ::aclrtMemcpyAsync(dst_, bytes, src_, bytes, kind, stream);
+}
+
+aclError ReplayCopy::IssueIndirect(aclrtStream stream) const {
+  constexpr aclrtMemcpyKind kKind = ACL_MEMCPY_INNER_DEVICE_TO_DEVICE;
+  const ReplayEnds ends{dst_, src_, step_.bytes};
+  if (step_.form == Form::kDescriptor) {
+    void* descriptor = nullptr;
+    const aclError code = operands_.Descriptor(ends, descriptor);
+    return code == ACL_SUCCESS ? ::aclrtMemcpyAsyncWithDesc(descriptor, kKind, stream) : code;
+  }
+  void** cells = nullptr;
+  const aclError code = operands_.Cells(ends, stream, cells);
+  if (code != ACL_SUCCESS) return code;
+  return ::aclrtMemcpyAsyncWithOffset(cells, step_.bytes, 0, const_cast<const void**>(cells) + 1, step_.bytes,
+                                      0, kKind, stream);
+}
+
+aclError ReplayCopy::IssueReduction(aclrtStream stream) const {
+  const ReplayReduction& reduction = plan_.reductions[step_.detail];
+  const auto kind = RuntimeKind(reduction.operation);
+  const ElementTypes& types = kTypes[static_cast<std::size_t>(reduction.element)];
+  if (kind && types.runtime)
+    return ::aclrtReduceAsync(dst_, src_, step_.bytes, *kind, *types.runtime, stream, nullptr);
+  hccl::Stream hccl_stream(stream);
+  const HcclResult result =
+      HcclReduceAsync(operands_.Dispatcher(), src_, step_.bytes / ElementBytes(reduction.element), types.hccl,
+                      kHcclOperations[static_cast<std::size_t>(reduction.operation)], hccl_stream, dst_,
+                      INVALID_VALUE_RANKID, hccl::LinkType::LINK_ONCHIP, 0);
+  return result == HCCL_SUCCESS ? ACL_SUCCESS : ACL_ERROR_FEATURE_UNSUPPORTED;
 }
 
 aclError ReplayCopy::IssueBatch(aclrtStream stream) const {

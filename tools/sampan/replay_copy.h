@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "replay_memory.h"
+#include "replay_operands.h"
 #include "replay_plan.h"
 
 namespace sampan::tool {
@@ -13,10 +14,11 @@ namespace sampan::tool {
 /// The allocations of the trace that a copy touches, without repetition; pageable memory is none.
 std::vector<std::uint64_t> AllocationsOf(const ReplayPlan& plan, const ReplayStep& step);
 
-/// Knows all addresses, so that it can be issued while others change the memory of the replay.
+/// Knows all addresses, so that one that blocks can be issued while others change the memory of the replay.
 class ReplayCopy {
  public:
-  ReplayCopy(const ReplayPlan& plan, const ReplayStep& step, const ReplayMemory& memory);
+  ReplayCopy(const ReplayPlan& plan, const ReplayStep& step, const ReplayMemory& memory,
+             ReplayOperands& operands);
 
   /// By the call that the program had used, or one that does the same. Queued unless the step is a blocking
   /// one.
@@ -24,9 +26,12 @@ class ReplayCopy {
 
  private:
   aclError IssueBatch(aclrtStream stream) const;
+  aclError IssueIndirect(aclrtStream stream) const;
+  aclError IssueReduction(aclrtStream stream) const;
 
   const ReplayPlan& plan_;
   const ReplayStep& step_;
+  ReplayOperands& operands_;
   void* dst_ = nullptr;
   void* src_ = nullptr;
   // Of a batch; the calls take them without const and leave them alone.

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "interrupt.h"
+#include "replay_words.h"
 #include "summary/happening_words.h"
 #include "trace_summary.h"
 
@@ -32,6 +33,18 @@ std::uint64_t Address(const TraceJson& value) {
   return address;
 }
 
+/// One end of a copy; false when the trace does not have it.
+bool TakePlace(const TraceEvent& event, const char* name, ReplayPlace& place, std::int32_t& device) {
+  const TraceJson* const end = event.Find(name);
+  if (end == nullptr || !end->is_object()) return false;
+  device = end->value("device", -1);
+  if (const auto allocation = end->find("allocation"); allocation != end->end())
+    place = {Unsigned(*allocation), end->value("offset", std::uint64_t{0})};
+  else if (const auto address = end->find("address"); address != end->end())
+    place = {0, Address(*address)};
+  return place.allocation != 0 || place.offset != 0;
+}
+
 class Planner {
  public:
   void Add(const TraceEvent& event);
@@ -40,6 +53,7 @@ class Planner {
  private:
   void AddTask(const TraceEvent& event);
   void AddCopy(const TraceEvent& event, ReplayStep step);
+  void AddWord(const TraceEvent& event, ReplayStep step);
   void AddCall(const TraceEvent& event);
   void AddRecord(const TraceEvent& event);
   bool TakeShape(const TraceEvent& event, ReplayStep& step);
@@ -49,11 +63,13 @@ class Planner {
   std::uint32_t ThreadOf(std::int64_t number);
 
   void LeaveOutOpenNotifies();
+  void LeaveOutOpenWords();
   void Order();
   void KeepOrderOfStreams();
   void JoinPageable();
 
   ReplayPlan plan_;
+  ReplayWords words_;
   summary::Summary summary_;
   struct Submitter {
     std::int64_t thread = -1;
@@ -99,6 +115,7 @@ void Planner::AddTask(const TraceEvent& event) {
     case TaskType::kMemcpy:
     case TaskType::kMemsetAsync:
     case TaskType::kMemset:
+    case TaskType::kReduceAsync:
       AddCopy(event, step);
       return;
     case TaskType::kEventRecord:
@@ -116,19 +133,25 @@ void Planner::AddTask(const TraceEvent& event) {
     case TaskType::kNotifyWait:
       step.kind = Kind::kWaitForNotify;
       break;
-    case TaskType::kReduceAsync:
-      LeaveOut("reducing copies");
-      return;
     case TaskType::kValueWrite:
+      step.kind = Kind::kWriteValue;
+      AddWord(event, step);
+      return;
     case TaskType::kValueWait:
-      LeaveOut("operations on words in device memory");
+      step.kind = Kind::kWaitForValue;
+      AddWord(event, step);
       return;
     case TaskType::kHostFunction:
-      LeaveOut("functions of the program");
-      return;
+      step.kind = Kind::kHostFunction;
+      step.bytes = static_cast<std::uint64_t>(event.duration_ns);
+      break;
     case TaskType::kOther:
       LeaveOut("other tasks");
       return;
+  }
+  if (step.kind == Kind::kHostFunction) {
+    plan_.steps.push_back(step);
+    return;
   }
   const bool is_notify = step.kind == Kind::kRecordNotify || step.kind == Kind::kWaitForNotify;
   step.object = static_cast<std::uint64_t>(event.Number(is_notify ? "Notify Id" : "Event Id"));
@@ -141,8 +164,9 @@ void Planner::AddCopy(const TraceEvent& event, ReplayStep step) {
   step.bytes = static_cast<std::uint64_t>(event.Number("size(B)"));
   // An asynchronous call with pageable memory blocks too, and has a stream.
   step.blocking = step.stream < 0;
-  if (step.form == Form::kDescriptor || step.form == Form::kOffset) {
-    LeaveOut("copies whose operands were in device memory");
+  const bool is_indirect = step.form == Form::kDescriptor || step.form == Form::kOffset;
+  if (is_indirect && event.Find("dst") == nullptr) {
+    LeaveOut("copies whose operands only the device knew");
     return;
   }
   if (step.operation == Operation::kNone || step.bytes == 0 || !TakeShape(event, step)) {
@@ -151,6 +175,25 @@ void Planner::AddCopy(const TraceEvent& event, ReplayStep step) {
   }
   ++plan_.copies;
   plan_.bytes += step.bytes;
+  plan_.steps.push_back(step);
+}
+
+void Planner::AddWord(const TraceEvent& event, ReplayStep step) {
+  const TraceJson* const value = event.Find("value");
+  if (value == nullptr || !TakePlace(event, "word", step.dst, step.dst_device)) {
+    LeaveOut("words whose place is not in the trace");
+    return;
+  }
+  step.object = Address(*value);
+  const std::int64_t end_ns = event.begin_ns + event.duration_ns;
+  if (step.kind == Kind::kWriteValue) {
+    words_.AddWrite(step.dst, step.object, end_ns);
+  } else {
+    step.detail = static_cast<std::size_t>(
+        summary::Parse<summary::Condition>(event.Text("condition")).value_or(summary::Condition::kAtLeast));
+    words_.AddWait(step, end_ns);
+  }
+  Touch(step.dst, sizeof(std::uint64_t), step.dst_device);
   plan_.steps.push_back(step);
 }
 
@@ -170,22 +213,19 @@ bool Planner::TakeShape(const TraceEvent& event, ReplayStep& step) {
     step.detail = plan_.rows.size();
     plan_.rows.push_back(rows);
   }
-  const auto take = [&](const char* name, ReplayPlace& place, std::int32_t& device) {
-    const TraceJson* const end = event.Find(name);
-    if (end == nullptr || !end->is_object()) return false;
-    device = end->value("device", -1);
-    if (const auto allocation = end->find("allocation"); allocation != end->end())
-      place = {Unsigned(*allocation), end->value("offset", std::uint64_t{0})};
-    else if (const auto address = end->find("address"); address != end->end())
-      place = {0, Address(*address)};
-    return place.allocation != 0 || place.offset != 0;
-  };
-  if (!take("dst", step.dst, step.dst_device)) return false;
-  if (step.form != Form::kFill && !take("src", step.src, step.src_device)) return false;
+  if (step.form == Form::kReduce) {
+    const auto operation = summary::Parse<ReduceOperation>(event.Text("reduction"));
+    const auto element = summary::Parse<ReduceElement>(event.Text("data_type"));
+    if (!operation || !element) return false;
+    step.detail = plan_.reductions.size();
+    plan_.reductions.push_back({*operation, *element});
+  }
+  if (!TakePlace(event, "dst", step.dst, step.dst_device)) return false;
+  if (step.form != Form::kFill && !TakePlace(event, "src", step.src, step.src_device)) return false;
   if (step.form == Form::kBatch) return TakeBatch(event, step);
   Touch(step.dst, dst_bytes, step.dst_device);
   if (step.form != Form::kFill) Touch(step.src, src_bytes, step.src_device);
-  return step.form == Form::kLinear || step.form == Form::kRows || step.form == Form::kFill;
+  return step.form != Form::kNone;
 }
 
 /// Where the entries of a long batch lay is not in the trace: spread over the part that they touched, apart
@@ -329,6 +369,15 @@ void Planner::LeaveOutOpenNotifies() {
   });
 }
 
+void Planner::LeaveOutOpenWords() {
+  const std::set<std::int64_t> open = words_.FindOpenWaits();
+  std::erase_if(plan_.steps, [&](const ReplayStep& step) {
+    const bool is_open = step.kind == Kind::kWaitForValue && open.contains(step.connection);
+    if (is_open) LeaveOut("waits for words that no write of the trace explains");
+    return is_open;
+  });
+}
+
 void Planner::Order() {
   for (ReplayStep& step : plan_.steps) {
     step.due_ns = step.at_ns;
@@ -395,6 +444,7 @@ void Planner::JoinPageable() {
 
 ReplayPlan Planner::Take(TraceFacts facts) {
   LeaveOutOpenNotifies();
+  LeaveOutOpenWords();
   Order();
   JoinPageable();
   for (const ReplayStep& step : plan_.steps)

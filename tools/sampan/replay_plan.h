@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/reduce_kernels.h"
 #include "summary/happening.h"
 #include "summary/summary.h"
 #include "trace_reader.h"
@@ -30,14 +31,22 @@ struct ReplayRows {
   std::uint64_t width = 0, height = 0, dst_pitch = 0, src_pitch = 0;
 };
 
+struct ReplayReduction {
+  ReduceOperation operation{};
+  ReduceElement element{};
+};
+
 struct ReplayStep {
   enum class Kind : std::uint8_t {
-    kCopy,  ///< a fill, too
+    kCopy,  ///< a fill and a reduction, too
     kRecordEvent,
     kWaitForEvent,
     kResetEvent,
     kRecordNotify,
     kWaitForNotify,
+    kWriteValue,
+    kWaitForValue,
+    kHostFunction,
     kAllocate,
     kFree,
     kCreateStream,
@@ -57,12 +66,12 @@ struct ReplayStep {
   std::int64_t stream = -1;     ///< -1: none
   std::int64_t task = -1;       ///< its number in the stream
   std::int64_t connection = 0;  ///< of a task
-  std::uint64_t object = 0;     ///< allocation, event or notify
-  std::uint64_t bytes = 0;
-  std::int64_t at_ns = 0;   ///< its place in the order of all
-  std::int64_t due_ns = 0;  ///< when the program called for it, since the first step
-  std::size_t line = 0;     ///< of the trace
-  std::size_t detail = 0;   ///< of rows and batches: which
+  std::uint64_t object = 0;     ///< allocation, event or notify; the value of a word
+  std::uint64_t bytes = 0;      ///< of a host function, the nanoseconds that it took
+  std::int64_t at_ns = 0;       ///< its place in the order of all
+  std::int64_t due_ns = 0;      ///< when the program called for it, since the first step
+  std::size_t line = 0;         ///< of the trace
+  std::size_t detail = 0;  ///< of rows, batches and reductions: which; of a wait for a word: its condition
   ReplayPlace dst, src;
 };
 
@@ -75,6 +84,7 @@ struct ReplayPlan {
   std::vector<ReplayStep> steps;  ///< in the order in which they are begun
   std::vector<ReplayRows> rows;
   std::vector<std::vector<ReplayPiece>> batches;
+  std::vector<ReplayReduction> reductions;
   std::map<std::uint64_t, ReplayAllocation> allocations;
   std::vector<std::pair<std::uint64_t, std::uint64_t>>
       pageable;  ///< ranges [begin, end) of the program's own memory

@@ -117,6 +117,11 @@ struct Mark {
   std::uint64_t task = 0;
 };
 
+/// In place of a function of the program: takes as long, whatever the speed of the replay.
+void SleepFor(void* step) {
+  std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<const ReplayStep*>(step)->bytes));
+}
+
 class Replay {
  public:
   Replay(const ReplayPlan& plan, ReplaySpeed speed) : plan_(plan), speed_(speed), memory_(plan) {}
@@ -135,6 +140,7 @@ class Replay {
   void Free(std::uint64_t allocation);
   void Copy(const ReplayStep& step, std::uint64_t number);
   void NoteUse(std::uint64_t allocation, const Mark& mark);
+  void UseWord(const ReplayStep& step);
   void Synchronize(const ReplayStep& step, std::uint64_t number);
   void Settle(const Mark& mark);
   void Demand(aclError code, const ReplayStep& step, const char* call) const;
@@ -153,6 +159,7 @@ class Replay {
   std::exception_ptr failure_;
   // What follows is used by the thread whose turn it is.
   ReplayMemory memory_;
+  ReplayOperands operands_;
   std::map<StreamKey, std::shared_ptr<Stream>> streams_;
   std::map<std::uint64_t, aclrtEvent> events_;
   std::map<std::uint64_t, Mark> records_;  ///< the latest of each event
@@ -256,7 +263,7 @@ void Replay::Copy(const ReplayStep& step, std::uint64_t number) {
   }
   UseDevice(step.device);
   const std::shared_ptr<Stream> stream = step.stream < 0 ? nullptr : StreamOf(step);
-  const ReplayCopy copy(plan_, step, memory_);
+  const ReplayCopy copy(plan_, step, memory_, operands_);
   if (step.task >= 0) {
     const Mark mark{stream, ++stream->issued};
     for (const std::uint64_t allocation : allocations)
@@ -299,6 +306,21 @@ void Replay::Synchronize(const ReplayStep& step, std::uint64_t number) {
   }
 }
 
+void Replay::UseWord(const ReplayStep& step) {
+  const std::uint64_t allocation = step.dst.allocation;
+  if (!memory_.IsAllocated(allocation)) Allocate(allocation);
+  UseDevice(step.device);
+  const std::shared_ptr<Stream> stream = StreamOf(step);
+  NoteUse(allocation, {stream, ++stream->issued});
+  void* const word = memory_.At(step.dst);
+  if (step.kind == Kind::kWriteValue) {
+    Demand(::aclrtValueWrite(word, step.object, 0, stream->handle), step, "aclrtValueWrite");
+  } else {
+    Demand(::aclrtValueWait(word, step.object, static_cast<std::uint32_t>(step.detail), stream->handle), step,
+           "aclrtValueWait");
+  }
+}
+
 void Replay::Do(const ReplayStep& step, std::uint64_t number) {
   UseDevice(step.device);
   switch (step.kind) {
@@ -327,6 +349,15 @@ void Replay::Do(const ReplayStep& step, std::uint64_t number) {
       ++StreamOf(step)->issued;
       Demand(::aclrtWaitAndResetNotify(NotifyOf(step), StreamOf(step)->handle, 0), step,
              "aclrtWaitAndResetNotify");
+      break;
+    case Kind::kWriteValue:
+    case Kind::kWaitForValue:
+      UseWord(step);
+      break;
+    case Kind::kHostFunction:
+      ++StreamOf(step)->issued;
+      Demand(::aclrtLaunchHostFunc(StreamOf(step)->handle, &SleepFor, const_cast<ReplayStep*>(&step)), step,
+             "aclrtLaunchHostFunc");
       break;
     case Kind::kAllocate:
       Allocate(step.object);
