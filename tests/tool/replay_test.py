@@ -3,12 +3,10 @@
 import collections
 import json
 import os
-import pathlib
 import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
@@ -58,14 +56,8 @@ def signature(path):
     return queued, blocking, waits, len(set(submitters.values()))
 
 
-class ReplayCase(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
-        cls.original = cls.folder / "original.json"
-        cls.summary = trace_file.record(cls.original, rounds=5, rest_ms=60)
+class ReplayCase(trace_file.RecordedCase):
+    rounds, rest_ms = 5, 60
 
     def changed(self, name, change):
         """A trace like the original, each event changed by a function."""

@@ -1,37 +1,25 @@
 """sampan report: what it reads, what it refuses, and where it writes."""
 
-import base64
 import gzip
 import json
 import os
-import pathlib
 import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
 import trace_file
 from tool import SAMPAN, environment, sampan
+from trace_file import RecordedCase, model_of
 
 
-def model_of(page):
-    """The data that a page holds."""
-    [packed] = re.findall(r'<script id="data" type="text/plain">([^<]*)</script>', page.read_text())
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
-
-
-class ReportCase(unittest.TestCase):
+class ReportCase(RecordedCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
-        cls.whole = cls.folder / "whole.json"
-        trace_file.record(cls.whole)
-        cls.lines = cls.whole.read_text().splitlines(keepends=True)
+        super().setUpClass()
+        cls.lines = cls.original.read_text().splitlines(keepends=True)
 
     def report(self, trace, *words):
         page = self.folder / "page.html"
@@ -46,8 +34,8 @@ class ReportCase(unittest.TestCase):
 
 class ReadingTest(ReportCase):
     def test_the_page_holds_every_slice_and_copy(self):
-        trace = trace_file.events(self.whole)
-        result, page = self.report(self.whole)
+        trace = trace_file.events(self.original)
+        result, page = self.report(self.original)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertRegex(result.stdout, rf"^{re.escape(str(page))}: [\d.]+ KiB, ")
         model = model_of(page)
@@ -60,13 +48,13 @@ class ReadingTest(ReportCase):
         self.assertEqual(len(model["flows"]) // 2, sum(event["ph"] == "s" for event in trace))
 
     def test_compressed_traces(self):
-        expected = model_of(self.report(self.whole)[1])
+        expected = model_of(self.report(self.original)[1])
         text = "".join(self.lines).encode()
         members = b"".join(gzip.compress(text[at : at + 5000]) for at in range(0, len(text), 5000))
         for name, contents in (("one.json.gz", gzip.compress(text)), ("many.json.gz", members), ("misnamed.json", members)):
             result, page = self.report(self.written(name, contents))
             self.assertEqual((result.returncode, result.stderr), (0, ""), name)
-            self.assertEqual({**model_of(page), "file": "whole.json"}, expected)
+            self.assertEqual({**model_of(page), "file": "original.json"}, expected)
 
     def test_a_trace_that_the_runtime_compressed(self):
         path = self.folder / "recorded.json.gz"
@@ -77,7 +65,7 @@ class ReadingTest(ReportCase):
 
     def test_traces_that_break_off_are_shown_with_a_note(self):
         text = "".join(self.lines).encode()
-        shown = len(model_of(self.report(self.whole)[1])["items"]["track"])
+        shown = len(model_of(self.report(self.original)[1])["items"]["track"])
         for name, contents, said in [
             ("no_bracket.json", "".join(self.lines[:-1]), "The closing bracket is missing"),
             ("cut_line.json", "".join(self.lines[:-1])[:-20], f"Line {len(self.lines) - 1} breaks off and is left out."),
@@ -176,14 +164,14 @@ class WritingTest(ReportCase):
     def test_the_page_lies_beside_the_trace(self):
         for name, page in (("a.json", "a.html"), ("b.json.gz", "b.html"), ("c.trace", "c.html")):
             trace = self.folder / name
-            shutil.copy(self.whole, trace)
+            shutil.copy(self.original, trace)
             result = sampan("report", trace)
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertTrue((self.folder / page).read_text().startswith("<!doctype html>"))
 
     def test_bad_arguments(self):
-        for words, said in [([], "TRACE is missing"), ([self.whole, "another"], "TRACE: At Most 1"),
-                            ([self.whole, "--output"], "--output"), ([self.whole, "--fast"], "--fast")]:
+        for words, said in [([], "TRACE is missing"), ([self.original, "another"], "TRACE: At Most 1"),
+                            ([self.original, "--output"], "--output"), ([self.original, "--fast"], "--fast")]:
             result = sampan("report", *words)
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertIn(said, result.stderr)
@@ -191,11 +179,11 @@ class WritingTest(ReportCase):
     def test_pages_that_cannot_be_written(self):
         for path, said in [("/proc/page.html", "cannot be written"), (self.folder, "Is a directory"),
                            (self.folder / "none" / "page.html", "No such file or directory")]:
-            result = sampan("report", self.whole, "-o", path)
+            result = sampan("report", self.original, "-o", path)
             self.assertEqual((result.returncode, result.stdout), (3, ""))
             self.assertIn(said, result.stderr)
         with open("/dev/full", "w", encoding="ascii") as full:
-            self.assertEqual(sampan("report", self.whole, stdout=full).returncode, 3)
+            self.assertEqual(sampan("report", self.original, stdout=full).returncode, 3)
 
     def test_a_full_disk_leaves_nothing_behind(self):
         disk = self.folder / "disk"
@@ -204,7 +192,7 @@ class WritingTest(ReportCase):
         if mounted.returncode != 0:
             self.skipTest(f"a small file system cannot be mounted: {mounted.stderr.strip()}")
         try:
-            result = sampan("report", self.whole, "-o", disk / "page.html")
+            result = sampan("report", self.original, "-o", disk / "page.html")
             self.assertEqual(result.returncode, 3)
             self.assertIn("page.html cannot be written: No space left on device", result.stderr)
             self.assertEqual(list(disk.iterdir()), [])

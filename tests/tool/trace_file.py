@@ -1,9 +1,28 @@
 """Traces for tests: recorded from a real program, and read independently of the command."""
 
+import base64
 import gzip
 import json
+import pathlib
+import re
+import tempfile
+import unittest
 
 from tool import PROGRAMS, sampan
+
+
+class RecordedCase(unittest.TestCase):
+    """Tests with a folder and a trace in it, which they share."""
+
+    rounds, rest_ms = 3, 0
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        cls.original = cls.folder / "original.json"
+        cls.summary = record(cls.original, cls.rounds, cls.rest_ms)
 
 
 def record(path, rounds=3, rest_ms=0):
@@ -18,6 +37,12 @@ def events(path):
     opened = gzip.open if str(path).endswith(".gz") else open
     with opened(path, "rt", encoding="utf-8") as file:
         return json.load(file)
+
+
+def model_of(page):
+    """The data that a page of 'sampan report' holds."""
+    [packed] = re.findall(r'<script id="data" type="text/plain">([^<]*)</script>', page.read_text())
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
 
 
 def slices(trace):

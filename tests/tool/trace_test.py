@@ -5,15 +5,18 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
 import unittest
+import zlib
 
 from tool import PROGRAMS, SAMPAN, environment, sampan
 from trace_check import Trace, text_of
+from trace_file import model_of
 from traced import check_links
 
 TRACEE = PROGRAMS / "tool_tracee"
@@ -23,6 +26,25 @@ def copied(result):
     """What the program says that it copied, by direction."""
     (line,) = [line for line in result.stdout.splitlines() if line.startswith("copied ")]
     return [int(word) for word in line.split()[1:]]
+
+
+def members(data):
+    """Where the members of a compressed file end."""
+    ends, rest = [], data
+    while rest:
+        member = zlib.decompressobj(31)
+        member.decompress(rest)
+        rest = member.unused_data
+        ends.append(len(data) - len(rest))
+    return ends
+
+
+def calls_read(path):
+    """How many calls the command's own reader finds in a trace."""
+    page = path.with_suffix(".html")
+    result = sampan("report", path, "-o", page)
+    assert result.returncode == 0, result.stderr
+    return int(re.search(r"(\d+) calls in ", json.dumps(model_of(page)["summary"])).group(1))
 
 
 class TraceTest(unittest.TestCase):
@@ -202,16 +224,48 @@ class EndingTest(TraceTest):
         self.assertGreater(len(Trace(self.file).tasks), 2000)
 
     def test_killed_at_any_moment(self):
-        for name, how in [("trace.json", "steady")] * 5 + [("trace.json.gz", "steady")] * 4 + [("trace.json", "many")]:
+        # Many: the writer writes without a pause, so that a kill hits it in the middle.
+        for name, how, least in [("trace.json", "steady", 0.06), ("trace.json.gz", "steady", 0.06),
+                                 ("trace.json", "many", 0), ("trace.json.gz", "many", 0)] * 4:
             self.file = self.folder / name
             running, process = self.start(how)
-            time.sleep(random.uniform(0.06, 0.12))
+            time.sleep(least + random.uniform(0, max(least, 0.01)))
             os.kill(process, signal.SIGKILL)
             running.communicate()
             trace = Trace(self.file, killed=True)
             self.assertEqual(trace.state, "running")
             # What was there a tenth of a second before is in the file.
-            self.assertGreater(len(trace.tasks), 0)
+            if how == "steady":
+                self.assertGreater(len(trace.tasks), 0)
+            self.assertEqual(calls_read(self.file), len(trace.calls))
+
+    def test_a_write_that_ends_at_any_page_leaves_whole_events(self):
+        self.run_traced("many", 4000)
+        data = self.file.read_bytes()
+        pages = range(4096, len(data), 4096)
+        self.assertGreater(len(pages), 400)
+        for end in pages:
+            self.assertEqual(data[end - 4096:end].rstrip()[-1:], b"}", end)
+        cut = self.folder / "cut.json"
+        for end in (pages[0], *random.sample(pages, 3), pages[-1]):
+            cut.write_bytes(data[:end])
+            events = json.loads(text_of(cut) + "]")
+            self.assertEqual(calls_read(cut), sum(event.get("args", {}).get("level") == "acl" for event in events))
+
+    def test_a_compressed_write_that_ends_anywhere_leaves_what_was_before(self):
+        file = self.folder / "trace.json.gz"
+        self.run_traced("steady", 12000, file=file)
+        data = file.read_bytes()
+        ends = members(data)
+        self.assertGreater(len(ends), 4)
+        cut = self.folder / "cut.json.gz"
+        for end in random.sample(range(ends[0] + 1, len(data)), 8):
+            cut.write_bytes(data[:end])
+            # Python takes whole members; the command also the whole lines of the one that is cut.
+            whole = text_of(cut).count('"level":"acl"')
+            last = max(each for each in ends if each <= end)
+            lines = zlib.decompressobj(31).decompress(data[last:end]).decode(errors="replace").rsplit("\n", 1)[0]
+            self.assertEqual(calls_read(cut), whole + lines.count('"level":"acl"'), end)
 
     def test_little_is_lost_by_a_kill(self):
         running, process = self.start("steady")
