@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "core/id_pool.h"
 #include "core/state_callbacks.h"
+#include "core/task_trace.h"
 #include "trace/trace.h"
 
 namespace sampan {
@@ -57,8 +58,10 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   /// The queue's, where nobody has to be told of anything.
   const Queue::ExpressLimits& express() const { return queue_->express; }
   bool TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src) {
-    return !trace::On() && !context_failure_->is_set() && !FailuresReported() &&
-           queue_->TryExpress(segments, dst, src);
+    if (context_failure_->is_set() || FailuresReported()) return false;
+    if (trace::On()) [[unlikely]]
+      return segments.size() == 1 && TryExpressTraced(*queue_, segments.front(), dst, src);
+    return queue_->TryExpress(segments, dst, src, nullptr) != 0;
   }
   /// Waits for everything queued so far and reports, once, what failed. The code is for a deadline that is
   /// over.

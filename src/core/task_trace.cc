@@ -34,12 +34,6 @@ struct Description {
   Description() {}  // NOLINT(cppcoreguidelines-pro-type-member-init): what is behind is written where needed
 };
 
-Operation OperationOf(const trace::MemoryEnd& dst, const trace::MemoryEnd& src) {
-  const bool to_device = dst.memory == Memory::kDevice;
-  if (src.memory == Memory::kDevice) return to_device ? Operation::kDeviceToDevice : Operation::kDeviceToHost;
-  return to_device ? Operation::kHostToDevice : Operation::kHostToHost;
-}
-
 void SetEnds(Description& description, Form form, std::size_t bytes, const trace::MemoryEnd& dst,
              const trace::MemoryEnd& src) {
   trace::TaskRecord& record = description.record;
@@ -48,7 +42,7 @@ void SetEnds(Description& description, Form form, std::size_t bytes, const trace
   record.bytes = bytes;
   record.dst = dst;
   record.src = src;
-  record.operation = OperationOf(dst, src);
+  record.operation = trace::OperationOf(dst, src);
 }
 
 /// Finds the allocations of a batch's entries; neighbours mostly lie in the same ones.
@@ -286,7 +280,7 @@ Result<std::uint64_t> SubmitTraced(Queue& queue, Task&& task) {
   record.queue = queue.label;
   record.task = *value;
   // Since the call could submit; a wait for room has moved that.
-  record.submitted_ns = thread.call != nullptr ? thread.call->ready_ns : NowNs();
+  record.submitted_ns = thread.call != nullptr ? thread.call->ready_ns : trace::NowNs();
   if (thread.at_once_begin_ns != 0) {
     record.head.flags = trace::TaskRecord::kExecuted;
     record.head.code = thread.failure;
@@ -295,11 +289,46 @@ Result<std::uint64_t> SubmitTraced(Queue& queue, Task&& task) {
     record.submitted_ns = std::min(record.submitted_ns, record.begin_ns);
     if (record.form != Form::kNone) {
       record.path = summary::Path::kAtOnce;
-      record.reason = "short, and nothing is queued before it";
+      record.reason = trace::kShortReason;
     }
   }
   Push(thread, description);
   return value;
+}
+
+bool TryExpressTraced(Queue& queue, const Segment& segment, AllocationUse& dst, AllocationUse& src) {
+  trace::ThreadState& thread = trace::ThisThread();
+  trace::Call* const call = thread.call;
+  // What a record of a short copy has no room for goes the usual way.
+  if (call == nullptr || call->outer != nullptr || call->connection != 0 || thread.peer.known()) return false;
+  trace::Span span{};
+  const std::uint64_t task = queue.TryExpress({&segment, 1}, dst, src, &span);
+  if (task == 0) return false;
+  const auto since_begin = [&](std::int64_t ns) {
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ns - call->begin_ns, 0, UINT32_MAX));
+  };
+  const trace::MemoryEnd to = EndOf(segment.dst, dst.get());
+  const trace::MemoryEnd from = EndOf(segment.src, src.get());
+  trace::ShortCopyRecord& record = thread.short_copy;
+  using Record = trace::ShortCopyRecord;
+  record.head.flags = static_cast<std::uint8_t>((to.memory == Memory::kDevice ? Record::kToDevice : 0) |
+                                                (from.memory == Memory::kDevice ? Record::kFromDevice : 0));
+  record.head.code = 0;
+  record.begin_ns = call->begin_ns;
+  record.ready_ns = since_begin(call->ready_ns);
+  record.copy_begin_ns = since_begin(span.begin_ns);
+  record.copy_end_ns = since_begin(span.end_ns);
+  record.bytes = static_cast<std::uint32_t>(segment.bytes);
+  record.queue = queue.label;
+  record.task = task;
+  record.connection = thread.TakeConnection();
+  record.dst_allocation = to.allocation;
+  record.dst_offset = to.offset;
+  record.src_allocation = from.allocation;
+  record.src_offset = from.offset;
+  call->connection = record.connection;
+  call->did_short_copy = true;
+  return true;
 }
 
 Status RunTraced(BackendDevice& device, std::int32_t device_id, Task&& task, const BlockingReason& reason) {
@@ -316,10 +345,10 @@ Status RunTraced(BackendDevice& device, std::int32_t device_id, Task&& task, con
   trace::QueueLabel outside;
   outside.device = device_id;
   trace::BeginExecution({outside, record.connection, record.type});
-  record.begin_ns = NowNs();
+  record.begin_ns = trace::NowNs();
   record.submitted_ns = record.begin_ns;
   Status status = device.RunNow(std::move(task));
-  record.end_ns = NowNs();
+  record.end_ns = trace::NowNs();
   record.head.code = static_cast<std::int32_t>(status.code());
   if (thread.path != summary::Path::kNone) record.path = thread.path;
   if (thread.reason != nullptr) record.reason = thread.reason;

@@ -81,6 +81,8 @@ void Assembler::Take(const ThreadBuffer& thread, const RecordHead& record) {
       return TakeCall(thread, As<CallRecord>(record));
     case RecordKind::kTask:
       return TakeTask(thread, As<TaskRecord>(record));
+    case RecordKind::kShortCopy:
+      return TakeShortCopy(thread, As<ShortCopyRecord>(record));
     case RecordKind::kExecution:
       return TakeExecution(thread, As<ExecutionRecord>(record));
     case RecordKind::kShare:
@@ -136,6 +138,40 @@ void Assembler::TakeTask(const ThreadBuffer& thread, const TaskRecord& task) {
   const auto* const more = static_cast<const std::byte*>(Behind(task));
   const std::size_t more_bytes = task.head.words * sizeof(std::uint64_t) - sizeof(TaskRecord);
   submitted_.emplace(id, Submitted{task, {more, more + more_bytes}, thread.thread()});
+}
+
+/// Becomes the records that it stands for.
+void Assembler::TakeShortCopy(const ThreadBuffer& thread, const ShortCopyRecord& copy) {
+  using summary::Memory;
+  const auto end = [&](std::uint8_t on_device, std::uint64_t allocation, std::uint64_t offset) {
+    const bool device = (copy.head.flags & on_device) != 0;
+    return MemoryEnd{allocation, offset, device ? Memory::kDevice : Memory::kPinned,
+                     device ? copy.queue.device : 0};
+  };
+  TaskRecord task{};
+  task.head.flags = TaskRecord::kExecuted;
+  task.connection = copy.connection;
+  task.submitted_ns = copy.begin_ns + copy.ready_ns;
+  task.begin_ns = copy.begin_ns + copy.copy_begin_ns;
+  task.end_ns = copy.begin_ns + copy.copy_end_ns;
+  task.queue = copy.queue;
+  task.task = copy.task;
+  task.bytes = copy.bytes;
+  task.type = summary::TaskType::kMemcpyAsync;
+  task.form = summary::Form::kLinear;
+  task.path = summary::Path::kAtOnce;
+  task.reason = kShortReason;
+  task.entries = 1;
+  task.dst = end(ShortCopyRecord::kToDevice, copy.dst_allocation, copy.dst_offset);
+  task.src = end(ShortCopyRecord::kFromDevice, copy.src_allocation, copy.src_offset);
+  task.operation = OperationOf(task.dst, task.src);
+  Finished({task, nullptr, thread.thread(), task.queue.stream, "caller", false, true});
+  CallRecord call{};
+  call.name = copy.name;
+  call.begin_ns = copy.begin_ns;
+  call.end_ns = task.end_ns;
+  call.connection = copy.connection;
+  TakeCall(thread, call);
 }
 
 void Assembler::TakeExecution(const ThreadBuffer& thread, const ExecutionRecord& execution) {

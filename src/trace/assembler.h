@@ -53,6 +53,7 @@ class Assembler {
 
   void TakeCall(const ThreadBuffer& thread, const CallRecord& call);
   void TakeTask(const ThreadBuffer& thread, const TaskRecord& task);
+  void TakeShortCopy(const ThreadBuffer& thread, const ShortCopyRecord& copy);
   void TakeExecution(const ThreadBuffer& thread, const ExecutionRecord& execution);
   void Join(TaskRecord task, const void* more, std::uint64_t thread, const Executed& executed);
   void Finished(const FinishedTask& task);

@@ -44,7 +44,16 @@ class EventLine {
     std::memcpy(text_.data() + bytes_, text.data(), text.size());
     bytes_ += text.size();
   }
-  void Append(const char* text) { Append(std::string_view(text)); }
+  template <typename Text>
+  requires std::same_as<Text, const char*>
+  void Append(const Text& text) { Append(std::string_view(text)); }
+  /// A literal, whose length is known when this is compiled.
+  template <std::size_t kSize>
+  void Append(const char (&text)[kSize]) {
+    if (kSize - 1 > kMostBytes - bytes_) return;
+    std::memcpy(text_.data() + bytes_, text, kSize - 1);
+    bytes_ += kSize - 1;
+  }
   void Append(std::integral auto number) {
     if (kMostBytes - bytes_ < kMostDigits) return;
     bytes_ = static_cast<std::size_t>(std::to_chars(At(), At() + kMostDigits, number).ptr - text_.data());

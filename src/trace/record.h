@@ -8,7 +8,17 @@
 
 namespace sampan::trace {
 
-enum class RecordKind : std::uint8_t { kFiller, kCall, kTask, kExecution, kShare, kWait, kMemory, kStream };
+enum class RecordKind : std::uint8_t {
+  kFiller,
+  kCall,
+  kTask,
+  kShortCopy,
+  kExecution,
+  kShare,
+  kWait,
+  kMemory,
+  kStream
+};
 
 /// Every record begins with it. Lengths are in words of eight bytes.
 struct RecordHead {
@@ -55,6 +65,18 @@ struct MemoryEnd {
   std::int32_t device;
 };
 
+/// What a copy does, from where its ends are.
+inline summary::Operation OperationOf(const MemoryEnd& dst, const MemoryEnd& src) {
+  using summary::Memory;
+  using summary::Operation;
+  const bool to_device = dst.memory == Memory::kDevice;
+  if (src.memory == Memory::kDevice) return to_device ? Operation::kDeviceToDevice : Operation::kDeviceToHost;
+  return to_device ? Operation::kHostToDevice : Operation::kHostToHost;
+}
+
+/// Why a copy is done at once.
+inline constexpr const char* kShortReason = "short, and nothing is queued before it";
+
 /// A task that was submitted, or a blocking one that is over. Behind it are, by its form, the rows, the
 /// entries of a batch, or the reduction; by its type, the word.
 struct TaskRecord {
@@ -77,6 +99,27 @@ struct TaskRecord {
   std::uint32_t object;  ///< the number of an event or notify
   std::uint32_t entries;
   MemoryEnd dst, src;
+};
+
+/// From when to when.
+struct Span {
+  std::int64_t begin_ns, end_ns;
+};
+
+/// A linear copy that its call did at once, and the call: the most frequent thing by far. Both ends are
+/// pinned memory, or memory of the stream's device.
+struct ShortCopyRecord {
+  static constexpr std::uint8_t kToDevice = 1, kFromDevice = 2;
+
+  RecordHead head;
+  const char* name;                                    ///< of the call, which ends with the copy
+  std::int64_t begin_ns;                               ///< of the call
+  std::uint32_t ready_ns, copy_begin_ns, copy_end_ns;  ///< since then
+  std::uint32_t bytes;
+  QueueLabel queue;
+  std::uint64_t task;
+  std::uint64_t connection;
+  std::uint64_t dst_allocation, dst_offset, src_allocation, src_offset;
 };
 
 /// Behind a task of rows.

@@ -139,6 +139,7 @@ class Session {
       } else if (now >= next_flush) {
         assembler_.Advance(before_ns - kSlackNs);
         if (file_ != nullptr) file_->Flush();
+        trace_clock.Adjust();
         next_flush = now + kFlushInterval;
       }
       if (file_ != nullptr && !file_->failure().empty() && !warned_) {
@@ -265,6 +266,7 @@ Status Start(const Options& options) {
     }
     file = std::move(*made);
   }
+  trace_clock.Start();
   auto session = std::make_unique<Session>(std::move(file), options.summary);
   session->StartWriter();
   the_session.store(session.release(), std::memory_order_release);

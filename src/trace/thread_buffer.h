@@ -66,7 +66,7 @@ class ThreadBuffer {
   void Release() noexcept;
 
  private:
-  static constexpr std::uint64_t kWords = std::uint64_t{1} << 17;
+  static constexpr std::uint64_t kWords = std::uint64_t{1} << 19;
 
   void Append(const void* record, std::size_t bytes, const void* more, std::size_t more_bytes);
   /// Waits until so many words in a row are free; false when the trace was stopped.

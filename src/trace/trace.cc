@@ -10,6 +10,7 @@ void BeginCall(Call& call) noexcept {
   ThreadState& thread = ThisThread();
   call.outer = std::exchange(thread.call, &call);
   call.connection = 0;
+  call.did_short_copy = false;
   call.awaited = summary::Awaited::kNothing;
   call.begin_ns = NowNs();
   call.ready_ns = call.begin_ns;
@@ -29,7 +30,12 @@ void PushCall(ThreadState& thread, const Call& call, const char* name, std::int3
 void EndCall(Call& call, const char* name, std::int32_t code) noexcept {
   ThreadState& thread = ThisThread();
   thread.call = call.outer;
-  PushCall(thread, call, name, code, nullptr);
+  if (call.did_short_copy && code == 0) {
+    thread.short_copy.name = name;
+    thread.buffer->Push(RecordKind::kShortCopy, thread.short_copy);
+  } else {
+    PushCall(thread, call, name, code, nullptr);
+  }
 }
 
 bool BeginPlatformCall(const Peer& peer) noexcept {

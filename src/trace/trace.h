@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <deque>
 
-#include "base/clock.h"
 #include "trace/record.h"
 #include "trace/thread_buffer.h"
+#include "trace/trace_clock.h"
 
 namespace sampan::trace {
 
@@ -32,6 +32,7 @@ struct Call {
   std::int32_t device;
   std::uint32_t object;
   std::uint64_t task;
+  bool did_short_copy;  ///< the thread's short_copy is all that it did
 };
 
 /// A word in device memory that a task writes or waits for.
@@ -80,6 +81,7 @@ struct ThreadState {
   std::array<MemoryEnd, 2> ends{};  // destination and source
   summary::Path path = summary::Path::kNone;
   const char* reason = nullptr;
+  ShortCopyRecord short_copy;  // of the call, where that says so
   // Of a task that was executed by its submitter.
   std::int64_t at_once_begin_ns = 0, at_once_end_ns = 0;
 

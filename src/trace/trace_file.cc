@@ -77,17 +77,16 @@ void TraceFile::FlushIfMuch() {
 
 void TraceFile::Flush() {
   if (pending_.empty() || !failure_.empty()) return;
-  bytes_.clear();
   if (gzip_ != nullptr) {
+    bytes_.clear();
     gzip_->Append(pending_, bytes_);
-  } else {
-    bytes_ = pending_;
   }
-  const std::uint64_t events_bytes = bytes_.size();
-  bytes_ += tail_;
+  std::string& bytes = gzip_ != nullptr ? bytes_ : pending_;
+  const std::uint64_t events_bytes = bytes.size();
+  bytes += tail_;
   std::uint64_t written = 0;
-  if (!Write(end_, bytes_, &written)) {
-    end_ += gzip_ == nullptr ? WholeLines(written) : 0;
+  if (!Write(end_, bytes, &written)) {
+    end_ += gzip_ == nullptr ? WholeLines(bytes, written) : 0;
     return Cut();
   }
   end_ += events_bytes;
@@ -99,9 +98,9 @@ void TraceFile::End() {
   if (failure_.empty() && !Write(0, Beginning(FileState::kEnded))) Cut();
 }
 
-std::uint64_t TraceFile::WholeLines(std::uint64_t written) const {
+std::uint64_t TraceFile::WholeLines(std::string_view bytes, std::uint64_t written) const {
   if (written < tail_.size()) return 0;
-  const std::size_t last = std::string_view(bytes_).substr(0, written - tail_.size()).rfind('\n');
+  const std::size_t last = bytes.substr(0, written - tail_.size()).rfind('\n');
   return last == std::string_view::npos ? 0 : last + 1;
 }
 

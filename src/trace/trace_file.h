@@ -50,7 +50,7 @@ class TraceFile {
   /// The beginning of the file, always of the same length.
   std::string_view Beginning(FileState state);
   /// Of the bytes of a write that failed behind so many: those of whole lines with room for the tail.
-  std::uint64_t WholeLines(std::uint64_t written) const;
+  std::uint64_t WholeLines(std::string_view bytes, std::uint64_t written) const;
   bool Write(std::uint64_t offset, std::string_view bytes, std::uint64_t* done = nullptr);
   void Cut();
 
@@ -60,7 +60,7 @@ class TraceFile {
   const std::unique_ptr<GzipMembers> gzip_;  // null: plain text
   std::string beginning_;
   std::string pending_;    // events that are not written yet
-  std::string bytes_;      // what a write consists of
+  std::string bytes_;      // the same compressed
   std::string_view tail_;  // the closing bracket as it is stored
   std::uint64_t end_ = 0;  // where the tail begins
   std::string failure_;

@@ -35,9 +35,11 @@ class Queue {
   } express;
   /// Copies between two live allocations without a task being made for them, where nothing stands in their
   /// way: they are on their way, or over, as if they had been submitted. The queue keeps the uses for as long
-  /// as it needs them. False: nothing was done, and they have to be submitted.
-  virtual bool TryExpress(std::span<const Segment>, AllocationUse& /*dst*/, AllocationUse& /*src*/) {
-    return false;
+  /// as it needs them. Gives the task's number; 0: nothing was done, and they have to be submitted. `traced`
+  /// gets the times, where it is not null; a queue whose copies are only on their way refuses then.
+  virtual std::uint64_t TryExpress(std::span<const Segment>, AllocationUse& /*dst*/, AllocationUse& /*src*/,
+                                   trace::Span* /*traced*/) {
+    return 0;
   }
   virtual const std::shared_ptr<Timeline>& timeline() const = 0;
   /// The value of the last task submitted.

@@ -138,11 +138,12 @@ void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
   Fail(lock, value, std::move(launched));
 }
 
-bool CudaQueue::TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src) {
-  if (faults_.Armed(FaultKind::kQueue) || trace_.on()) return false;
+std::uint64_t CudaQueue::TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src,
+                                    trace::Span* traced) {
+  if (faults_.Armed(FaultKind::kQueue) || trace_.on() || traced != nullptr) return 0;
   Lock lock(mutex_);
   const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
-  if (closed_ || gpu_.lost() || handing_ || held_ != Held::kNo || value - done() > kDepth) return false;
+  if (closed_ || gpu_.lost() || handing_ || held_ != Held::kNo || value - done() > kDepth) return 0;
   // To the driver first: the rest happens while the GPU is at it.
   Status launched = launcher_->LaunchExpress(segments, dst, src);
   // The slot keeps the memory; which bytes of it are copied is the driver's business.
@@ -156,7 +157,7 @@ bool CudaQueue::TryExpress(std::span<const Segment> segments, AllocationUse& dst
   if (handed_ < tail_.load(std::memory_order_relaxed))
     HandOver(lock);  // others came while a failure was told
   if (waiting_threads_ != 0) changed_.notify_all();
-  return true;
+  return value;
 }
 
 Status CudaQueue::RecordMarker(std::shared_ptr<Mark> mark) {

@@ -7,7 +7,7 @@ namespace sampan::cuda {
 
 void QueueTrace::Begin(std::uint64_t value) {
   trace::BeginExecution({});
-  SlotOf(value) = {.handed_ns = NowNs()};
+  SlotOf(value) = {.handed_ns = trace::NowNs()};
 }
 
 void QueueTrace::Handed(std::uint64_t value) {

@@ -84,14 +84,20 @@ std::uint64_t EmulatedQueue::TryExecuteAtOnce(Task& task) {
   return value;
 }
 
-bool EmulatedQueue::TryExpress(std::span<const Segment> segments, AllocationUse&, AllocationUse&) {
-  if (!short_tasks_at_once_ || faults_.Armed(FaultKind::kQueue)) return false;
+std::uint64_t EmulatedQueue::TryExpress(std::span<const Segment> segments, AllocationUse&, AllocationUse&,
+                                        trace::Span* traced) {
+  if (!short_tasks_at_once_ || faults_.Armed(FaultKind::kQueue)) return 0;
   const std::lock_guard lock(submit_lock_);
-  if (closed_ || state_.load(std::memory_order_acquire) != kIdle) return false;
+  if (closed_ || state_.load(std::memory_order_acquire) != kIdle) return 0;
   const Segment& segment = segments.front();
+  if (traced != nullptr) [[unlikely]]
+    traced->begin_ns = trace::NowNs();
   std::memmove(segment.dst, segment.src, segment.bytes);
-  PassAtOnce(tail_.load(std::memory_order_relaxed) + 1);
-  return true;
+  if (traced != nullptr) [[unlikely]]
+    traced->end_ns = trace::NowNs();
+  const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
+  PassAtOnce(value);
+  return value;
 }
 
 void EmulatedQueue::PassAtOnce(std::uint64_t value) {
@@ -151,7 +157,7 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
 }
 
 void EmulatedQueue::TraceHead(const Task& task, std::uint64_t value) {
-  if (head_since_ns_ == 0) head_since_ns_ = NowNs();
+  if (head_since_ns_ == 0) head_since_ns_ = trace::NowNs();
   trace::BeginExecution({label, value, TraceType(task)});
 }
 

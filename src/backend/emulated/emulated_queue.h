@@ -30,7 +30,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   ~EmulatedQueue() override;
 
   Result<std::uint64_t> Submit(Task&& task) override;
-  bool TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src) override;
+  std::uint64_t TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src,
+                           trace::Span* traced) override;
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return tail_.load(std::memory_order_acquire); }
   void Discard() override;

@@ -171,7 +171,7 @@ bool EnginePool::DoSomething() {
     job = *open;
     job->helpers.fetch_add(1);
   }
-  const std::int64_t traced_ns = trace::On() ? NowNs() : 0;
+  const std::int64_t traced_ns = trace::On() ? trace::NowNs() : 0;
   bool helped = false;
   // A ready queue goes before somebody else's large copy.
   while (job->RunOne()) {

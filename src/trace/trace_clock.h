@@ -1,0 +1,79 @@
+// The clock of traces: CLOCK_MONOTONIC, read with one instruction where the processor's own counter is good
+// for that.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "base/clock.h"
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace sampan::trace {
+
+/// Follows CLOCK_MONOTONIC by the counter: never backwards, and within a microsecond while somebody adjusts
+/// it often enough. Reading is for any thread; starting and adjusting for one at a time.
+class TraceClock {
+ public:
+  /// Measures the counter for two milliseconds; without an effect where it is not steady on all processors.
+  void Start();
+  /// Steers towards the system's clock. A few times a second.
+  void Adjust();
+
+  std::int64_t NowNs() const {
+#if defined(__x86_64__)
+    for (;;) {
+      const std::uint32_t generation = generation_.load(std::memory_order_acquire);
+      if (generation == 0) return sampan::NowNs();
+      const Scale& scale = scales_[generation % scales_.size()];
+      const std::int64_t since = scale.ticks.load(std::memory_order_acquire);
+      const std::int64_t since_ns = scale.ns.load(std::memory_order_acquire);
+      const std::int64_t rate = scale.rate.load(std::memory_order_acquire);
+      // A scale is written again with the next generation but one.
+      if (generation_.load(std::memory_order_relaxed) - generation >= scales_.size()) continue;
+      return since_ns + static_cast<std::int64_t>((static_cast<__int128>(Ticks() - since) * rate) >> kShift);
+    }
+#else
+    return sampan::NowNs();
+#endif
+  }
+
+ private:
+  static constexpr int kShift = 32;
+
+  /// A straight line from counts to nanoseconds.
+  struct Scale {
+    std::atomic<std::int64_t> ticks{0}, ns{0};
+    std::atomic<std::int64_t> rate{0};  // nanoseconds of a tick, times 2^kShift
+  };
+  /// The same moment on both clocks.
+  struct Moment {
+    std::int64_t ticks, ns;
+  };
+
+#if defined(__x86_64__)
+  /// Not before what comes before it in the program has happened.
+  static std::int64_t Ticks() {
+    _mm_lfence();
+    return static_cast<std::int64_t>(__rdtsc());
+  }
+#endif
+  static Moment Look();
+  void Set(const Moment& from, double rate);
+
+  std::array<Scale, 2> scales_;
+  std::atomic<std::uint32_t> generation_{0};  // 0: the system's clock is read
+  Moment first_{};
+};
+
+inline constinit TraceClock trace_clock;
+
+/// What all times of a trace are.
+inline std::int64_t NowNs() {
+  return trace_clock.NowNs();
+}
+
+}  // namespace sampan::trace
