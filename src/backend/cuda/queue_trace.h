@@ -22,7 +22,7 @@ class QueueTrace {
   /// It has: notes the way that was chosen meanwhile.
   void Handed(std::uint64_t value);
   /// It was the host's to do, or to wait for, and is over now.
-  void Passed(std::uint64_t value) { SlotOf(value).passed_ns = NowNs(); }
+  void Passed(std::uint64_t value) { SlotOf(value).passed_ns = trace::NowNs(); }
   void Dropped(std::uint64_t value) { SlotOf(value).discarded = true; }
   void Failed(std::uint64_t value, Code code) { SlotOf(value).failure = static_cast<std::int32_t>(code); }
   /// Tasks up to this one are over, this one at that time on the GPU's clock; 0 where there is no such time.
