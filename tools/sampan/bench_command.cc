@@ -120,7 +120,7 @@ const Command& BenchCommand() {
                 "a rank's input and output and whose time is that of the slowest rank. The alternative is "
                 "memcpy between mappings that the ranks share, with a loop that adds where sums are made, "
                 "and nobody waiting for anybody; for signals, a word that one thread changes and another "
-                "one sleeps on (std::atomic).",
+                "one sleeps on (std::atomic). On emulated devices only.",
                 "The last line compares with reference results, where the installation has some "
                 "for this machine: files "
                 "of 'sampan bench --format json' below share/sampan/reference.",

@@ -389,6 +389,7 @@ void Planner::Order() {
     // So may a copy with pageable memory, which others do not have to wait for.
     if (step.task < 0) step.at_ns = step.due_ns;
   }
+  submitters_ = {};  // as much memory as the steps
   std::stable_sort(plan_.steps.begin(), plan_.steps.end(),
                    [](const ReplayStep& one, const ReplayStep& other) {
                      return std::tuple(one.at_ns, one.line) < std::tuple(other.at_ns, other.line);
@@ -405,7 +406,11 @@ void Planner::Order() {
 /// clock.
 void Planner::KeepOrderOfStreams() {
   std::map<std::pair<std::int32_t, std::int64_t>, std::vector<std::size_t>> streams;
+  const auto in_order = [&](std::size_t one, std::size_t other) {
+    return plan_.steps[one].task < plan_.steps[other].task;
+  };
   const auto settle = [&](std::vector<std::size_t>& places) {
+    if (std::is_sorted(places.begin(), places.end(), in_order)) return places.clear();
     std::vector<ReplayStep> tasks;
     for (const std::size_t place : places)
       tasks.push_back(plan_.steps[place]);

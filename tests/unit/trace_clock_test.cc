@@ -1,0 +1,73 @@
+// The clock of traces: near the system's, and never backwards, whoever adjusts it meanwhile.
+#include "trace/trace_clock.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+namespace sampan {
+namespace {
+
+/// The least of some distances: a thread may lose its processor between two readings.
+std::int64_t DistanceNs(const trace::TraceClock& clock) {
+  std::int64_t least = INT64_MAX;
+  for (int i = 0; i < 50; ++i) {
+    const std::int64_t before = NowNs();
+    const std::int64_t told = clock.NowNs();
+    const std::int64_t after = NowNs();
+    least = std::min(least, told < before ? before - told : std::max<std::int64_t>(told - after, 0));
+  }
+  return least;
+}
+
+TEST(TraceClockTest, IsTheSystemsClockBeforeItIsStarted) {
+  const trace::TraceClock clock;
+  EXPECT_EQ(DistanceNs(clock), 0);
+}
+
+TEST(TraceClockTest, StaysNearTheSystemsClock) {
+  trace::TraceClock clock;
+  clock.Start();
+  for (int i = 0; i < 10; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_LT(DistanceNs(clock), 20'000);
+    clock.Adjust();
+    EXPECT_LT(DistanceNs(clock), 20'000);
+  }
+}
+
+TEST(TraceClockTest, NeverGoesBackwards) {
+  trace::TraceClock clock;
+  clock.Start();
+  std::atomic<bool> over{false};
+  std::atomic<std::int64_t> latest{0};
+  std::atomic<int> backwards{0};
+  std::vector<std::thread> readers;
+  for (int reader = 0; reader < 2; ++reader) {
+    readers.emplace_back([&] {
+      while (!over.load()) {
+        // What somebody has read before is not later than what is read now.
+        const std::int64_t before = latest.load();
+        const std::int64_t now = clock.NowNs();
+        if (now < before) ++backwards;
+        std::int64_t known = before;
+        while (known < now && !latest.compare_exchange_weak(known, now)) {
+        }
+      }
+    });
+  }
+  for (int i = 0; i < 2000; ++i)
+    clock.Adjust();
+  over.store(true);
+  for (std::thread& reader : readers)
+    reader.join();
+  EXPECT_EQ(backwards.load(), 0);
+}
+
+}  // namespace
+}  // namespace sampan
