@@ -56,19 +56,11 @@ Status SetDescriptor(const SetDescriptorRequest& request, aclrtMemcpyKind kind, 
   return std::move(*write).Apply(**device);
 }
 
-Status CopyWithOffset(const OffsetRequest& request, aclrtStream stream_handle) {
-  if (request.bytes == 0) return {};
-  if (request.kind != CopyKind::kInnerDeviceToDevice) {
-    return {Code::kParamInvalid,
-            Text("kind is ", Describe(request.kind), ", it must be ACL_MEMCPY_INNER_DEVICE_TO_DEVICE")};
-  }
-  auto maybe = CallerMaybeWithoutContext();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  if (!maybe->runtime.profile().offsets) {
-    return CopyUnsupported(Text(maybe->runtime.profile().chip, " has no copies with offsets"));
-  }
-  auto stream = FindStream(maybe->runtime, stream_handle);
-  if (!stream.ok()) return stream.TakeStatus();
+Status CheckOffsetsOffered(const Profile& profile) {
+  return profile.offsets ? Status() : CopyUnsupported(Text(profile.chip, " has no copies with offsets"));
+}
+
+Status CheckOffsets(const OffsetRequest& request) {
   const auto refuse = [](std::string text) { return Status(Code::kParamInvalid, std::move(text)); };
   if (request.dst == nullptr) return refuse("dst is NULL");
   if (request.src == nullptr) return refuse("src is NULL");
@@ -87,6 +79,27 @@ Status CopyWithOffset(const OffsetRequest& request, aclrtStream stream_handle) {
     return refuse(Text("count ", request.bytes, " at dstDataOffset ", request.dst_offset,
                        " is more than destMax ", request.dst_max));
   }
+  return {};
+}
+
+Status CopyWithOffset(const OffsetRequest& request, aclrtStream stream_handle) {
+  if (request.bytes == 0) return {};
+  if (request.kind != CopyKind::kInnerDeviceToDevice) {
+    return {Code::kParamInvalid,
+            Text("kind is ", Describe(request.kind), ", it must be ACL_MEMCPY_INNER_DEVICE_TO_DEVICE")};
+  }
+  if (const auto usual = FindUsualStreamCall(stream_handle)) {
+    if (Status offered = CheckOffsetsOffered(usual->runtime.profile()); !offered.ok()) return offered;
+    if (Status checked = CheckOffsets(request); !checked.ok()) return checked;
+    return SubmitPlan(usual->target,
+                      PlanOffset(request, usual->runtime.PlanContextOf(*usual->target.context)));
+  }
+  auto maybe = CallerMaybeWithoutContext();
+  if (!maybe.ok()) return maybe.TakeStatus();
+  if (Status offered = CheckOffsetsOffered(maybe->runtime.profile()); !offered.ok()) return offered;
+  auto stream = FindStream(maybe->runtime, stream_handle);
+  if (!stream.ok()) return stream.TakeStatus();
+  if (Status checked = CheckOffsets(request); !checked.ok()) return checked;
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
   auto plan = PlanOffset(request, caller->runtime.PlanContextOf(*caller->context));
@@ -97,6 +110,11 @@ Status CopyWithDescriptor(const DescriptorRequest& request, aclrtMemcpyKind kind
   if (Status present = RequireNonNull("desc", request.descriptor); !present.ok()) return present;
   if (Status known = CheckKnownKind(kind); !known.ok()) return known;
   if (Status present = RequireNonNull("stream", stream_handle); !present.ok()) return present;
+  if (const auto usual = FindUsualStreamCall(stream_handle)) {
+    if (Status checked = CheckDescriptorKind(kind, usual->runtime.profile()); !checked.ok()) return checked;
+    return SubmitPlan(usual->target,
+                      PlanDescriptor(request, usual->runtime.PlanContextOf(*usual->target.context)));
+  }
   auto maybe = CallerMaybeWithoutContext();
   if (!maybe.ok()) return maybe.TakeStatus();
   auto stream = FindStream(maybe->runtime, stream_handle);

@@ -187,41 +187,39 @@ Result<Plan> PlanReduce(const ReduceRequest& request, const PlanContext& context
 namespace {
 
 /// Operands lie in device memory of the executing device.
-Result<Location> LocateOperand(const MemoryArgument& argument, const PlanContext& context) {
-  Location location;
+Status LocateOperand(const MemoryArgument& argument, const PlanContext& context, Location& location) {
   if (Status located = Locate(context.registry, argument, location); !located.ok()) return located;
-  if (!location.place.on_device()) {
-    return Error{Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address),
-                                           " must be device memory, it is ", Describe(location.place))};
-  }
-  return location;
+  if (location.place.on_device()) return {};
+  return {Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address),
+                                    " must be device memory, it is ", Describe(location.place))};
 }
 
-Result<Location> LocateDescriptor(void* descriptor, const PlanContext& context) {
-  auto location = LocateOperand({"desc", descriptor, context.profile.descriptor.bytes}, context);
-  if (location.ok() && reinterpret_cast<std::uintptr_t>(descriptor) % kDescriptorAlignment != 0) {
-    return Error{Code::kParamInvalid,
-                 Text("desc ", Hex(descriptor), " must be aligned to ", kDescriptorAlignment, " bytes")};
-  }
-  return location;
+Status LocateDescriptor(void* descriptor, const PlanContext& context, Location& location) {
+  const MemoryArgument argument{"desc", descriptor, context.profile.descriptor.bytes};
+  if (Status located = LocateOperand(argument, context, location); !located.ok()) return located;
+  if (reinterpret_cast<std::uintptr_t>(descriptor) % kDescriptorAlignment == 0) return {};
+  return {Code::kParamInvalid,
+          Text("desc ", Hex(descriptor), " must be aligned to ", kDescriptorAlignment, " bytes")};
 }
 
 }  // namespace
 
 Result<Plan> PlanDescriptor(const DescriptorRequest& request, const PlanContext& context) {
-  auto location = LocateDescriptor(request.descriptor, context);
-  if (!location.ok()) return location.TakeStatus();
+  Location location;
+  if (Status located = LocateDescriptor(request.descriptor, context, location); !located.ok()) return located;
   const DescriptorLayout& layout = context.profile.descriptor;
   auto content = std::make_unique<IndirectTask::Content>();
   content->form = IndirectTask::Content::Form::kDescriptor;
-  content->operands[0] = location->engine;
-  content->operands_memory[0] = std::move(location->use);
+  content->operands[0] = location.engine;
+  content->operands_memory[0] = std::move(location.use);
   content->length_at = layout.length_at;
   content->src_at = layout.src_at;
   content->dst_at = layout.dst_at;
   content->device = context.device;
   content->resolver = &context.registry;
-  return Plan{IndirectTask{std::move(content)}};
+  Result<Plan> plan(std::in_place);
+  plan->task.emplace<IndirectTask>(std::move(content));
+  return plan;
 }
 
 Result<Plan> PlanOffset(const OffsetRequest& request, const PlanContext& context) {
@@ -229,33 +227,36 @@ Result<Plan> PlanOffset(const OffsetRequest& request, const PlanContext& context
   content->form = IndirectTask::Content::Form::kPointerCells;
   const MemoryArgument cells[2] = {{"dst", request.dst, sizeof(void*)}, {"src", request.src, sizeof(void*)}};
   for (int i = 0; i < 2; ++i) {
-    auto location = LocateOperand(cells[i], context);
-    if (!location.ok()) return location.TakeStatus();
-    content->operands[i] = location->engine;
-    content->operands_memory[i] = std::move(location->use);
+    Location location;
+    if (Status located = LocateOperand(cells[i], context, location); !located.ok()) return located;
+    content->operands[i] = location.engine;
+    content->operands_memory[i] = std::move(location.use);
   }
   content->dst_offset = request.dst_offset;
   content->src_offset = request.src_offset;
   content->bytes = request.bytes;
   content->device = context.device;
   content->resolver = &context.registry;
-  return Plan{IndirectTask{std::move(content)}};
+  Result<Plan> plan(std::in_place);
+  plan->task.emplace<IndirectTask>(std::move(content));
+  return plan;
 }
 
 Result<DescriptorWrite> PlanDescriptorWrite(const SetDescriptorRequest& request, const PlanContext& context) {
-  auto descriptor = LocateDescriptor(request.descriptor, context);
-  if (!descriptor.ok()) return descriptor.TakeStatus();
+  Location descriptor, src, dst;
+  if (Status located = LocateDescriptor(request.descriptor, context, descriptor); !located.ok())
+    return located;
   const auto length = static_cast<std::uint32_t>(request.bytes);  // 4 GiB becomes 0, as on the device
-  auto src = LocateOperand({"srcAddr", request.src, length}, context);
-  if (!src.ok()) return src.TakeStatus();
-  auto dst = LocateOperand({"dstAddr", request.dst, length}, context);
-  if (!dst.ok()) return dst.TakeStatus();
-  if (src->place != dst->place) {
+  if (Status located = LocateOperand({"srcAddr", request.src, length}, context, src); !located.ok())
+    return located;
+  if (Status located = LocateOperand({"dstAddr", request.dst, length}, context, dst); !located.ok())
+    return located;
+  if (src.place != dst.place) {
     return Error{Code::kParamInvalid, Text("srcAddr and dstAddr must be of one device: ",
-                                           Describe(*src->use.get()), ", ", Describe(*dst->use.get()))};
+                                           Describe(*src.use.get()), ", ", Describe(*dst.use.get()))};
   }
-  return DescriptorWrite{.memory = std::move(descriptor->use),
-                         .at = descriptor->engine,
+  return DescriptorWrite{.memory = std::move(descriptor.use),
+                         .at = descriptor.engine,
                          .layout = context.profile.descriptor,
                          .src = reinterpret_cast<std::uint64_t>(request.src),
                          .dst = reinterpret_cast<std::uint64_t>(request.dst),

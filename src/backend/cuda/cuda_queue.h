@@ -65,7 +65,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
 
  private:
   friend class CudaTimeline;
-  static constexpr std::uint64_t kSlots = 2048;
+  static constexpr std::uint64_t kSlots = kMostTasks;
   static_assert((kSlots & (kSlots - 1)) == 0 && kSlots >= kDepth);
   using Lock = std::unique_lock<std::mutex>;
 

@@ -22,6 +22,9 @@ struct LaunchSite {
   const CopyPaths& paths;
 };
 
+/// Tasks of a stream that are not over have values that differ by less than this.
+inline constexpr std::uint64_t kMostTasks = 2048;
+
 /// Not thread-safe: the queue that it is for protects it. Values count its tasks and only grow.
 class CudaStream {
  public:

@@ -37,6 +37,7 @@ Status FailureOf(const IndirectRecord& record, const IndirectTask::Content& cont
 }  // namespace
 
 IndirectCopies::~IndirectCopies() {
+  if (records_.bytes != 0) stream_.site().pinned_memory.Free(records_);
   if (stream_.gpu().lost()) return;  // the tables went with the context
   const ContextScope scope(stream_.gpu());
   old_tables_.push_back(table_);
@@ -69,16 +70,24 @@ Status IndirectCopies::UpdateRanges(std::uint64_t value) {
                              "uploading the table of device memory");
 }
 
+Result<IndirectRecord*> IndirectCopies::RecordOf(std::uint64_t value) {
+  if (records_.bytes == 0) {
+    auto block = stream_.site().pinned_memory.Allocate(kMostTasks * sizeof(IndirectRecord), Pages::kBySize);
+    if (!block.ok()) return block.TakeStatus();
+    records_ = *block;
+  }
+  return reinterpret_cast<IndirectRecord*>(records_.address) + value % kMostTasks;
+}
+
 Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_t value) {
   // Before the table is made: what is freed now stays until this is over.
   auto held = stream_.site().device_memory.HoldFreed();
   if (Status updated = UpdateRanges(value); !updated.ok()) return updated;
-  auto memory = stream_.TakePinned(sizeof(IndirectRecord), value);
-  if (!memory.ok()) return memory.TakeStatus();
-  auto* const record = reinterpret_cast<IndirectRecord*>(*memory);
+  auto record = RecordOf(value);
+  if (!record.ok()) return record.TakeStatus();
   const bool descriptor = IsDescriptor(content);
   const std::size_t expected = descriptor ? last_bytes_ : content.bytes;
-  *record = {.bytes = expected};
+  **record = {.bytes = expected};
   IndirectArgument argument{
       .dst_cell = AddressOf(content.operands[0]) + (descriptor ? content.dst_at : 0),
       .src_cell = AddressOf(content.operands[descriptor ? 0 : 1]) + (descriptor ? content.src_at : 0),
@@ -89,8 +98,8 @@ Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_
       .expected_bytes = expected,
       .ranges = table_,
       .range_count = ranges_.size(),
-      .record = AddressOf(record)};
-  launched_.push_back({value, std::move(held), record, &content});
+      .record = AddressOf(*record)};
+  launched_.push_back({value, std::move(held), *record, &content});
   std::array<void*, 1> arguments = {&argument};
   return stream_.Launch(stream_.gpu().kernels().indirect, stream_.site().paths.BlocksForBytes(expected),
                         arguments);

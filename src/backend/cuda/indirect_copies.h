@@ -27,8 +27,6 @@ class IndirectCopies {
   IndirectCopies(const IndirectCopies&) = delete;
   IndirectCopies& operator=(const IndirectCopies&) = delete;
 
-  /// The value that has to be over before one can be launched; 0 when it can be now.
-  std::uint64_t BusyUntil() const { return stream_.BusyUntil(sizeof(IndirectRecord)); }
   /// The memory of the operands is live. The content stays until the value is retired.
   Status Launch(const IndirectTask::Content& content, std::uint64_t value);
   /// Tasks up to this value are over; adds those that failed on the device.
@@ -37,6 +35,8 @@ class IndirectCopies {
   void Abandon() { launched_.clear(); }
 
  private:
+  /// The record of a task: each has its own place, the same for all whose values differ by kMostTasks.
+  Result<IndirectRecord*> RecordOf(std::uint64_t value);
   /// Brings the table of device memory on the device up to date, in stream order.
   Status UpdateRanges(std::uint64_t value);
 
@@ -49,6 +49,7 @@ class IndirectCopies {
 
   CudaStream& stream_;
   std::deque<Launched> launched_;
+  MemoryBlock records_;  // pinned, made at the first use
   CuAddress table_ = 0;
   std::size_t table_ranges_ = 0;       // room
   std::vector<CuAddress> old_tables_;  // that kernels may still look into

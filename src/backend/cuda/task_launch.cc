@@ -25,8 +25,8 @@ TaskLauncher::~TaskLauncher() {
 
 std::uint64_t TaskLauncher::BusyUntil(const Task& task) const {
   if (const auto* batch = std::get_if<BatchTask>(&task)) return batches_.BusyUntil(*batch->content);
-  if (const auto* span = std::get_if<SpanTask>(&task)) return BusyUntil(span->content->task);
-  return std::holds_alternative<IndirectTask>(task) ? indirect_.BusyUntil() : 0;
+  const auto* const span = std::get_if<SpanTask>(&task);
+  return span != nullptr ? BusyUntil(span->content->task) : 0;
 }
 
 Status TaskLauncher::Launch(Task& task, std::uint64_t value) {
@@ -91,7 +91,7 @@ Status TaskLauncher::LaunchBody(Other&, std::uint64_t) {
 }
 
 void TaskLauncher::Retire(std::uint64_t done, std::vector<DeviceFailure>& failures) {
-  indirect_.Retire(done, failures);  // looks at records in memory that the stream takes back
+  indirect_.Retire(done, failures);
   stream_->Retire(done);
 }
 
