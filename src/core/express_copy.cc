@@ -53,11 +53,15 @@ struct TwoUses {
 }  // namespace
 
 bool TryExpressCopy(const LinearRequest& request, Stream& stream, const PlanContext& context) {
-  if (request.bytes > stream.express().bytes || !IsPlainKind(request.kind)) return false;
-  if (!context.profile.attached || request.dst == request.src) return false;
+  if (request.bytes > stream.express().bytes || !IsPlainKind(request.kind)) [[unlikely]]
+    return false;
+  if (!context.profile.attached || request.dst == request.src) [[unlikely]]
+    return false;
   TwoUses uses(request.dst, request.src, context.registry);
-  if (!uses.PlainFor(context.device) || !uses.Hold(request.dst, request.src, request.bytes)) return false;
-  if (!uses.dst->facts.place.on_device() && !uses.src->facts.place.on_device()) return false;
+  if (!uses.PlainFor(context.device) || !uses.Hold(request.dst, request.src, request.bytes)) [[unlikely]]
+    return false;
+  if (!uses.dst->facts.place.on_device() && !uses.src->facts.place.on_device()) [[unlikely]]
+    return false;
   const Segment segment = uses.SegmentOf(request.dst, request.src, request.bytes);
   return stream.TryExpress({&segment, 1}, uses.dst, uses.src);
 }

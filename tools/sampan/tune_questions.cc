@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
 /// Enough for the times to count more than the start, little enough to be verified soon.
 constexpr std::size_t kLinkBytes = 8 * kMiB, kMemoryBytes = 32 * kMiB;
+constexpr std::size_t kMostRows = std::size_t{5} << 20;  // of one call
 
 using Sizes = std::vector<std::size_t>;
 
@@ -30,7 +31,7 @@ enum class Layout { kEven, kOdd, kOddDense };
 
 CopyPlan Rows(Ends ends, Layout layout, std::size_t width) {
   const std::size_t bytes = ends.src == ends.dst ? kMemoryBytes : kLinkBytes;
-  Shape shape{.bytes = width, .count = bytes / width, .pitch = 2 * width};
+  Shape shape{.bytes = width, .count = std::min(bytes / width, kMostRows), .pitch = 2 * width};
   if (layout != Layout::kEven) shape.pitch += 3;
   if (layout == Layout::kOdd) shape.dst_pitch = width + 1;
   return {Form::kRowsQueued, ends.src, ends.dst, shape};

@@ -118,7 +118,7 @@ class Allocation {
   /// After the life ended. A use that began before is seen here, and one that begins later sees the end of
   /// the life and touches nothing: so equal counts mean that nobody is left. Ends are read first, because
   /// they never overtake.
-  void ReclaimIfUnused() noexcept {
+  [[gnu::cold, gnu::noinline]] void ReclaimIfUnused() noexcept {
     std::uint64_t left = 0;
     for (const Stripe& stripe : stripes_)
       left -= stripe.ended.load(std::memory_order_seq_cst);

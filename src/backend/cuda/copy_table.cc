@@ -163,7 +163,7 @@ const std::vector<PathLimits>& ShippedTables() {
        .link_blocks = 32,
        .memory_blocks = 2,
        .packing_blocks = 8,
-       .bytes_per_block = 64 * kKiB},
+       .bytes_per_block = 32 * kKiB},
       {.gpu = "",
        .linear_d2d_to = 0,
        .batch_kernel_below = 64 * kKiB,
@@ -178,7 +178,7 @@ const std::vector<PathLimits>& ShippedTables() {
        .link_blocks = 32,
        .memory_blocks = 2,
        .packing_blocks = 8,
-       .bytes_per_block = 64 * kKiB},
+       .bytes_per_block = 32 * kKiB},
   };
   return tables;
 }

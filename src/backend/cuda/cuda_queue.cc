@@ -6,13 +6,6 @@
 #include <utility>
 
 namespace sampan::cuda {
-namespace {
-
-/// A marker after so many tasks lets a full queue see its progress.
-constexpr std::uint64_t kMarkerInterval = 256;
-
-}  // namespace
-
 Result<std::shared_ptr<CudaQueue>> CudaQueue::Create(const LaunchSite& site, QueueListener& listener,
                                                      HoldWatch& watch, FaultPlan& faults) {
   if (site.gpu.lost()) return site.gpu.LostStatus();
@@ -127,8 +120,7 @@ void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t value) {
 }
 
 void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
-  const std::uint64_t marked = markers_.empty() ? retired_ : markers_.back().value;
-  if (launched.ok() && (value - marked >= kMarkerInterval || trace_.on())) {  // a trace wants each one's end
+  if (launched.ok() && MarkerIsDue(value)) {
     const ContextScope scope(gpu_);
     handed_ = value;
     launched = RecordMarker(nullptr);
@@ -143,7 +135,8 @@ std::uint64_t CudaQueue::TryExpress(std::span<const Segment> segments, Allocatio
   if (faults_.Armed(FaultKind::kQueue) || trace_.on() || traced != nullptr) return 0;
   Lock lock(mutex_);
   const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
-  if (closed_ || gpu_.lost() || handing_ || held_ != Held::kNo || value - done() > kDepth) return 0;
+  if (closed_ || gpu_.lost() || handing_ || held_ != Held::kNo || value - done() > kDepth) [[unlikely]]
+    return 0;
   // To the driver first: the rest happens while the GPU is at it.
   Status launched = launcher_->LaunchExpress(segments, dst, src);
   // The slot keeps the memory; which bytes of it are copied is the driver's business.

@@ -89,7 +89,13 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   /// Gives the driver what may go to it. One thread at a time does.
   void HandOver(Lock& lock);
   void HandOverHead(Lock& lock, Task& task, std::uint64_t value);
-  /// What follows a launch: the task is a marker's turn, or failed.
+  /// A marker after so many tasks lets a full queue see its progress; a trace wants the end of each.
+  static constexpr std::uint64_t kMarkerInterval = 256;
+  bool MarkerIsDue(std::uint64_t value) const {
+    const std::uint64_t marked = markers_.empty() ? retired_ : markers_.back().value;
+    return value - marked >= kMarkerInterval || trace_.on();
+  }
+  /// What follows a launch that failed, or one that a marker is due behind.
   void AfterLaunch(Lock& lock, std::uint64_t value, Status launched);
   void StartHost(Lock& lock, HostTask& task, std::uint64_t value);
   /// Whether the reason to be held is over; a failure of it is reported.

@@ -28,11 +28,9 @@ Status CudaStream::Copy(const Segment& segment, Direction direction, bool one_de
   const auto [dst, src, bytes] = segment;
   switch (direction) {
     case Direction::kHostToDevice:
-      return site_.gpu.Check(driver().CopyHostToDevice(AddressOf(dst), src, bytes, stream_),
-                             "cuMemcpyHtoDAsync");
+      return site_.gpu.Check(CopyOverLink(segment, true), kCopyIn);
     case Direction::kDeviceToHost:
-      return site_.gpu.Check(driver().CopyDeviceToHost(dst, AddressOf(src), bytes, stream_),
-                             "cuMemcpyDtoHAsync");
+      return site_.gpu.Check(CopyOverLink(segment, false), kCopyOut);
     case Direction::kDeviceToDevice:
       if (!one_device) break;
       return site_.gpu.Check(driver().CopyDeviceToDevice(AddressOf(dst), AddressOf(src), bytes, stream_),

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "backend/api/copy_segment.h"
 #include "backend/cuda/copy_path.h"
@@ -25,6 +26,9 @@ struct LaunchSite {
 /// Tasks of a stream that are not over have values that differ by less than this.
 inline constexpr std::uint64_t kMostTasks = 2048;
 
+/// What failures of copies over the link name.
+inline constexpr std::string_view kCopyIn = "cuMemcpyHtoDAsync", kCopyOut = "cuMemcpyDtoHAsync";
+
 /// Not thread-safe: the queue that it is for protects it. Values count its tasks and only grow.
 class CudaStream {
  public:
@@ -39,6 +43,12 @@ class CudaStream {
   const Driver& driver() const { return site_.gpu.driver(); }
 
   Status Copy(const Segment& segment, Direction direction, bool one_device);
+  /// Between pinned memory and the device; the driver's answer as it is.
+  CuResult CopyOverLink(const Segment& segment, bool to_device) {
+    const auto [dst, src, bytes] = segment;
+    return to_device ? driver().CopyHostToDevice(reinterpret_cast<CuAddress>(dst), src, bytes, stream_)
+                     : driver().CopyDeviceToHost(dst, reinterpret_cast<CuAddress>(src), bytes, stream_);
+  }
   Status Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
 
   /// The value that has to be over before so much pinned memory can be taken; 0 when it can be now.

@@ -42,11 +42,7 @@ Status Unusable(const GpuFacts& facts, std::string why) {
 
 }  // namespace
 
-ContextScope::ContextScope(const Gpu& gpu) : driver_(gpu.driver()) {
-  CuContext current = nullptr;
-  driver_.ContextGetCurrent(&current);
-  const CuContext wanted = gpu.context();
-  if (current == wanted) return;
+void ContextScope::Enter(CuContext wanted, CuContext current) {
   if (current == nullptr) {
     driver_.ContextSetCurrent(wanted);
   } else {
@@ -54,9 +50,9 @@ ContextScope::ContextScope(const Gpu& gpu) : driver_(gpu.driver()) {
   }
 }
 
-ContextScope::~ContextScope() {
+void ContextScope::Pop() {
   CuContext popped = nullptr;
-  if (pushed_) driver_.ContextPop(&popped);
+  driver_.ContextPop(&popped);
 }
 
 GpuEvent::~GpuEvent() {

@@ -21,12 +21,18 @@ class Gpu;
 /// another library's context is put back.
 class ContextScope {
  public:
-  explicit ContextScope(const Gpu& gpu);
-  ~ContextScope();
+  inline explicit ContextScope(const Gpu& gpu);
+  ~ContextScope() {
+    if (pushed_) [[unlikely]]
+      Pop();
+  }
   ContextScope(const ContextScope&) = delete;
   ContextScope& operator=(const ContextScope&) = delete;
 
  private:
+  void Enter(CuContext wanted, CuContext current);
+  void Pop();
+
   const Driver& driver_;
   bool pushed_ = false;
 };
@@ -131,5 +137,12 @@ class Gpu {
   std::shared_ptr<GpuEvent> clock_event_;  // the event that times are counted from, and its time
   double clock_ns_ = 0;
 };
+
+ContextScope::ContextScope(const Gpu& gpu) : driver_(gpu.driver()) {
+  CuContext current = nullptr;
+  driver_.ContextGetCurrent(&current);
+  if (const CuContext wanted = gpu.context(); current != wanted) [[unlikely]]
+    Enter(wanted, current);
+}
 
 }  // namespace sampan::cuda

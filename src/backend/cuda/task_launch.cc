@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "backend/api/task_memory.h"
-#include "backend/cuda/copy_ends.h"
 #include "backend/cuda/path_note.h"
 #include "backend/cuda/row_copies.h"
 
@@ -34,9 +33,8 @@ Status TaskLauncher::Launch(Task& task, std::uint64_t value) {
   return std::visit([&](auto& body) { return LaunchBody(body, value); }, task);
 }
 
-Status TaskLauncher::LaunchExpress(std::span<const Segment> segments, const AllocationUse& dst,
-                                   const AllocationUse& src) {
-  const ContextScope scope(gpu());
+Status TaskLauncher::LaunchFew(std::span<const Segment> segments, const AllocationUse& dst,
+                               const AllocationUse& src) {
   if (segments.size() == 1) return LaunchLinear(segments.front(), dst, src);
   return batches_.LaunchFew(segments, DirectionOf(OnDevice(dst), OnDevice(src)));
 }

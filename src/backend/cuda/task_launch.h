@@ -8,6 +8,7 @@
 
 #include "backend/api/task.h"
 #include "backend/cuda/batch_copies.h"
+#include "backend/cuda/copy_ends.h"
 #include "backend/cuda/cuda_stream.h"
 #include "backend/cuda/indirect_copies.h"
 
@@ -31,7 +32,13 @@ class TaskLauncher {
   Status Launch(Task& task, std::uint64_t value);
 
   /// One copy or a few between two live allocations, which are all that has to be kept for them.
-  Status LaunchExpress(std::span<const Segment> segments, const AllocationUse& dst, const AllocationUse& src);
+  Status LaunchExpress(std::span<const Segment> segments, const AllocationUse& dst,
+                       const AllocationUse& src) {
+    const ContextScope scope(gpu());
+    const bool to_device = OnDevice(dst);
+    if (segments.size() != 1 || to_device == OnDevice(src)) return LaunchFew(segments, dst, src);
+    return gpu().Check(stream_->CopyOverLink(segments.front(), to_device), to_device ? kCopyIn : kCopyOut);
+  }
 
   /// Tasks up to this value are over; adds those that failed on the device.
   void Retire(std::uint64_t done, std::vector<DeviceFailure>& failures);
@@ -41,6 +48,7 @@ class TaskLauncher {
  private:
   explicit TaskLauncher(std::unique_ptr<CudaStream> stream);
 
+  Status LaunchFew(std::span<const Segment> segments, const AllocationUse& dst, const AllocationUse& src);
   Status LaunchLinear(const Segment& segment, const AllocationUse& dst, const AllocationUse& src);
   Status LaunchBody(CopyTask& task, std::uint64_t value);
   Status LaunchBody(RowsTask& task, std::uint64_t value);

@@ -24,18 +24,6 @@ __device__ inline void StoreVector(DeviceAddress to, const Vector& vector) {
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(vector.a), "r"(vector.b),
                "r"(vector.c), "r"(vector.d));
 }
-/// Of memory that nobody comes back to soon.
-__device__ inline Vector LoadOnce(DeviceAddress from) {
-  Vector vector;
-  asm volatile("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(vector.a), "=r"(vector.b), "=r"(vector.c), "=r"(vector.d)
-               : "l"(from));
-  return vector;
-}
-__device__ inline void StoreOnce(DeviceAddress to, const Vector& vector) {
-  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(vector.a), "r"(vector.b),
-               "r"(vector.c), "r"(vector.d));
-}
 __device__ inline unsigned LoadWord(DeviceAddress from) {
   unsigned word;
   asm volatile("ld.global.u32 %0, [%1];" : "=r"(word) : "l"(from));
@@ -271,17 +259,17 @@ __device__ inline unsigned PackedWord(const RowsArgument& rows, Size row, Size c
 
 /// A long copy, a tile to a block: with as many blocks as tiles, memory is swept in order.
 __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vectors) {
-  const Size tile = static_cast<Size>(ThreadsPerBlock()) * kTileVectors;
+  const Size tile = static_cast<Size>(ThreadsPerBlock()) * kVectorsInFlight;
   const Size whole = vectors / tile;
   for (Size i = BlockInGrid(); i < whole; i += Blocks()) {
     const Size first = i * tile + ThreadInBlock();
-    Vector kept[kTileVectors];
+    Vector kept[kVectorsInFlight];
 #pragma unroll
-    for (int k = 0; k < kTileVectors; ++k)
-      kept[k] = LoadOnce(src + 16 * (first + k * ThreadsPerBlock()));
+    for (int k = 0; k < kVectorsInFlight; ++k)
+      kept[k] = LoadVector(src + 16 * (first + k * ThreadsPerBlock()));
 #pragma unroll
-    for (int k = 0; k < kTileVectors; ++k)
-      StoreOnce(dst + 16 * (first + k * ThreadsPerBlock()), kept[k]);
+    for (int k = 0; k < kVectorsInFlight; ++k)
+      StoreVector(dst + 16 * (first + k * ThreadsPerBlock()), kept[k]);
   }
   const Size thread = static_cast<Size>(BlockInGrid()) * ThreadsPerBlock() + ThreadInBlock();
   const Size last = whole * tile + thread;
@@ -401,7 +389,7 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1) sampan_copy
 
 /// Reads its operands when it runs, holds them against the table of what may be touched, and copies. Each
 /// warp looks at a short table by itself, which costs no barrier; a long one is shared by the block.
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 2)
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3)
     sampan_copy_indirect(IndirectArgument argument) {
   constexpr unsigned kWarp = 32;
   constexpr Size kShortTable = 4 * kWarp;
