@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Prints the JSON of bench_gpu as the tables of docs/PERFORMANCE.md: gpu_tables.py bench_gpu.json
+
+What misses its bar is bold. No packages needed.
+"""
+
+import json
+import pathlib
+import sys
+
+from plot_gpu import size_text
+
+
+def figure(value):
+    """Three digits that count."""
+    if not value:
+        return ""
+    return f"{value:.0f}" if value >= 1000 else f"{value:.1f}" if value >= 10 else f"{value:.3g}"
+
+
+def marked(text, row):
+    return text if row["met"] else f"**{text}**"
+
+
+def ratio(row):
+    return f"{row['ratio']:.1f}x" if row["ratio"] >= 10 else f"{row['ratio']:.2f}"
+
+
+def batches(rows):
+    yield "| direction | entry | Sampan | batch call | loop | over the best | bar |"
+    yield "|---|---|---:|---:|---:|---:|---:|"
+    for row in rows:
+        against_call = row["bar_of"] == "ratio"
+        ours, over = figure(row["sampan"]), ratio(row)
+        ours, over = (ours, marked(over, row)) if against_call else (marked(ours, row), over)
+        entry = size_text(row["bytes"]) + (", against the batch call" if against_call else "")
+        bar = f"{row['bar']:.0f}x" if against_call else f"{row['bar']:.0f}"
+        yield (f"| {row['direction']} | {entry} | {ours} | {figure(row['driver_call'])} | {figure(row['driver_loop'])} "
+               f"| {over} | {bar} |")
+
+
+def counts(rows):
+    numbers = sorted({row["entries"] for row in rows})
+    yield "| direction | entry | " + " | ".join(map(str, numbers)) + " |"
+    yield "|---|---|" + "---:|" * len(numbers)
+    for direction, size in dict.fromkeys((row["direction"], row["bytes"]) for row in rows):
+        cells = {row["entries"]: marked(ratio(row), row) for row in rows
+                 if (row["direction"], row["bytes"]) == (direction, size)}
+        yield f"| {direction} | {size_text(size)} | " + " | ".join(cells.get(number, "") for number in numbers) + " |"
+
+
+def compared(rows, what):
+    """One figure of ours beside one of the driver's."""
+    yield f"| {what} | size | Sampan | driver | ratio | bar |"
+    yield "|---|---|---:|---:|---:|---:|"
+    for row in rows:
+        name = row["direction"] if what == "direction" else f"{row['group']} {row['direction']}"
+        size = size_text(row["bytes"]) + (", odd pitches" if "odd" in row["group"] else "")
+        bar = f"{row['bar']:.2f}" if row["bar"] else ""
+        yield (f"| {name} | {size} | {figure(row['sampan'])} | {figure(row['driver_call'])} | {marked(ratio(row), row)} "
+               f"| {bar} |")
+
+
+def times(rows):
+    yield "| case, us each | Sampan | driver | bar |"
+    yield "|---|---:|---:|---:|"
+    for row in rows:
+        yield (f"| {row['group']}, {row['direction']} | {marked(format(row['sampan'], '.2f'), row)} "
+               f"| {row['driver_call']:.2f} | {row['bar']:.2f} |")
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: gpu_tables.py bench_gpu.json")
+    run = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+    groups = {}
+    for row in run["rows"]:
+        kind = ("times" if row["unit"] == "us" else "counts" if row["group"] == "batch by count"
+                else "batches" if "batch" in row["group"] else "rows" if row["group"].startswith("rows") else "linear")
+        groups.setdefault(kind, []).append(row)
+    print(run["machine"])
+    for kind, table in (("batches", batches), ("counts", counts), ("rows", lambda rows: compared(rows, "direction")),
+                        ("linear", lambda rows: compared(rows, "case")), ("times", times)):
+        if kind in groups:
+            print("", *table(groups[kind]), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
