@@ -4,9 +4,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
-#include <cstdint>
-#include <memory>
+#include <deque>
 #include <mutex>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -18,7 +18,9 @@
 namespace sampan::cuda {
 
 /// Does one copy at a time, in one direction. Each of its threads fills one pinned buffer while the GPU
-/// copies from the others, or the other way round. Thread-safe. Takes threads and buffers at the first use.
+/// copies from the others, or the other way round. The calling thread begins at once; helpers join in when
+/// they are awake, and nobody waits for one that comes too late. Thread-safe. Takes threads and buffers at
+/// the first use.
 class StagedCopy {
  public:
   StagedCopy(Gpu& gpu, ReservedMemory& pinned, Direction direction);
@@ -42,7 +44,8 @@ class StagedCopy {
 
   Status Prepare();
   void GiveBack(std::vector<Worker>& workers);
-  void Loop(std::size_t number);
+  struct Helper;
+  void Help(Helper& helper);
   void Work(Worker& worker);
   CuResult CopyIn(Worker& worker);
   CuResult CopyOut(Worker& worker);
@@ -54,7 +57,13 @@ class StagedCopy {
   std::mutex one_at_a_time_;
   CuStream stream_ = nullptr;    // one for all: an engine loses time between streams
   std::vector<Worker> workers_;  // the first is the calling thread's
-  std::vector<std::thread> threads_;
+  struct Helper {
+    explicit Helper(std::size_t number) : worker(number) {}
+    const std::size_t worker;
+    std::counting_semaphore<> wake{0};
+    std::thread thread;
+  };
+  std::deque<Helper> helpers_;
 
   // The copy in progress.
   Segment segment_{};
@@ -63,8 +72,8 @@ class StagedCopy {
   std::atomic<CuResult> failure_{cu::kSuccess};
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::uint64_t round_ = 0;
-  std::size_t working_ = 0;
+  bool open_ = false;        // helpers may join in
+  std::size_t working_ = 0;  // those that have
   bool stopping_ = false;
 };
 
