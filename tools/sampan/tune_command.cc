@@ -72,7 +72,7 @@ const Command& TuneCommand() {
                 "its "
                 "own by a table of limits: from how many entries on, up to which width of rows. Tables for "
                 "some GPUs are part of it. This command measures both ways of each limit on the first GPU, "
-                "with every copy's bytes verified, and prints the table that comes of it; about half a "
+                "with every copy's bytes verified, and prints the table that comes of it; about a "
                 "minute.",
                 "A table begins with 'gpu NAME' and is for every GPU with NAME in its name. Each line that "
                 "follows has the name of a limit and a number, or any for no limit; what follows a # does "

@@ -15,9 +15,8 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::size_t kLeastPartBytes = std::size_t{128} << 10;
 constexpr std::size_t kPartsPerHelper = 2;  // fewer are not worth waking one
 constexpr unsigned kMostWorkers = 16;
-/// Measured on an H200.
-constexpr std::size_t kInFromBytes = std::size_t{1} << 20;
-constexpr std::size_t kOutFromBytes = std::size_t{1} << 20;
+/// Where several threads gain more than it takes to wake them.
+constexpr std::size_t kFromBytes = std::size_t{4} << 20;
 
 std::byte* BytesOf(const MemoryBlock& block) {
   return reinterpret_cast<std::byte*>(block.address);
@@ -40,7 +39,7 @@ StagedCopy::~StagedCopy() {
 }
 
 bool StagedCopy::Pays(std::size_t bytes) const {
-  return bytes >= (direction_ == Direction::kHostToDevice ? kInFromBytes : kOutFromBytes);
+  return bytes >= kFromBytes;
 }
 
 Status StagedCopy::Prepare() {
