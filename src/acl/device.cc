@@ -138,7 +138,9 @@ aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId, int3
     if (!(*runtime)->profile().attached) {
       return {Code::kFeatureNotSupport, Text((*runtime)->profile().chip, " has no peer access")};
     }
-    *canAccessPeer = 1;
+    const bool can = (*runtime)->backend().Reaches((*runtime)->PhysicalDevice(deviceId),
+                                                   (*runtime)->PhysicalDevice(peerDeviceId));
+    *canAccessPeer = can ? 1 : 0;
     return {};
   });
 }

@@ -70,6 +70,8 @@ class Backend {
   virtual std::int32_t device_count() const = 0;
   /// The device, opened on first use.
   virtual Result<BackendDevice*> Device(std::int32_t physical_id) = 0;
+  /// Whether one device can touch the other's memory directly; copies between them work in any case.
+  virtual bool Reaches(std::int32_t /*from*/, std::int32_t /*to*/) const { return true; }
   /// Pinned host memory.
   virtual MemorySource& pinned_memory() = 0;
   virtual HostRegistrar& host_registrar() = 0;

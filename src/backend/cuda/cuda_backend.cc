@@ -43,12 +43,17 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::Create(const CudaOptions& opti
   return backend;
 }
 
+bool CudaBackend::Reaches(std::int32_t from, std::int32_t to) const {
+  const int gpus = static_cast<int>(sites_.size());
+  int can = 0;
+  return from % gpus == to % gpus ||
+         (driver_.DeviceCanAccessPeer(&can, from % gpus, to % gpus) == cu::kSuccess && can != 0);
+}
+
 std::vector<int> CudaBackend::ReachableFrom(int ordinal) const {
   std::vector<int> ordinals = {ordinal};
   for (int other = 0; other < static_cast<int>(sites_.size()); ++other) {
-    int can = 0;
-    if (other != ordinal && driver_.DeviceCanAccessPeer(&can, other, ordinal) == cu::kSuccess && can != 0)
-      ordinals.push_back(other);
+    if (other != ordinal && Reaches(other, ordinal)) ordinals.push_back(other);
   }
   return ordinals;
 }

@@ -35,6 +35,7 @@ class CudaBackend final : public Backend {
 
   std::int32_t device_count() const override { return static_cast<std::int32_t>(devices_.size()); }
   Result<BackendDevice*> Device(std::int32_t physical_id) override;
+  bool Reaches(std::int32_t from, std::int32_t to) const override;
   MemorySource& pinned_memory() override { return *swept_pinned_; }
   HostRegistrar& host_registrar() override { return registrations_; }
   SegmentStore& segment_store() override { return *segments_; }
