@@ -143,6 +143,11 @@ std::uint64_t CudaQueue::TryExpress(std::span<const Segment> segments, Allocatio
   std::construct_at(&SlotOf(value), std::in_place_type<CopyTask>,
                     CopyTask{segments.front(), std::move(dst), std::move(src)});
   tail_.store(value, std::memory_order_release);
+  __builtin_prefetch(&SlotOf(value + 1), 1);
+  if (launched.ok() && !MarkerIsDue(value)) [[likely]] {
+    handed_ = value;  // nobody can have waited for it yet
+    return value;
+  }
   handing_ = true;
   AfterLaunch(lock, value, std::move(launched));
   handing_ = false;
