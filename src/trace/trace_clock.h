@@ -32,9 +32,10 @@ class TraceClock {
       const std::int64_t since = scale.ticks.load(std::memory_order_acquire);
       const std::int64_t since_ns = scale.ns.load(std::memory_order_acquire);
       const std::int64_t rate = scale.rate.load(std::memory_order_acquire);
-      // A scale is written again with the next generation but one.
-      if (generation_.load(std::memory_order_relaxed) - generation >= scales_.size()) continue;
-      return since_ns + static_cast<std::int64_t>((static_cast<__int128>(Ticks() - since) * rate) >> kShift);
+      const std::int64_t now = Ticks();
+      // The line of that moment, and whole: one is written again with the next generation but one.
+      if (generation_.load(std::memory_order_acquire) != generation) continue;
+      return since_ns + static_cast<std::int64_t>((static_cast<__int128>(now - since) * rate) >> kShift);
     }
 #else
     return sampan::NowNs();
