@@ -17,6 +17,9 @@ void QueueTrace::Handed(std::uint64_t value) {
 }
 
 void QueueTrace::Ended(const trace::QueueLabel& queue, std::uint64_t value, std::int64_t time_ns) {
+  // The two clocks differ a little. What has been seen to be over ended before now: a later stream of the same
+  // number may begin at once.
+  const std::int64_t now_ns = trace::NowNs();
   while (told_ < value) {
     const Slot& slot = SlotOf(++told_);
     trace::ExecutionRecord record{};
@@ -29,7 +32,7 @@ void QueueTrace::Ended(const trace::QueueLabel& queue, std::uint64_t value, std:
     record.queue = queue;
     record.task = told_;
     record.begin_ns = std::max(slot.handed_ns, last_end_ns_);
-    record.end_ns = std::max(over_ns, record.begin_ns);
+    record.end_ns = std::max(std::min(over_ns, now_ns), record.begin_ns);
     record.path = slot.path;
     record.reason = slot.reason;
     last_end_ns_ = std::max(record.end_ns, record.begin_ns + 1);  // two never begin at the same time
