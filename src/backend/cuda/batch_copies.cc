@@ -23,6 +23,10 @@ constexpr std::size_t kPiecesPerTeam = 4;
 constexpr std::size_t kFewBlockBytes = kThreadsPerBlock * kVectorBytes;
 constexpr std::size_t kMostFewImbalance = 4;
 
+/// Driver 580 loses the GPU, or crashes, in one of three batch calls of 3000 entries of odd lengths; with up
+/// to 1024 a call it never did.
+constexpr std::size_t kMostEntriesOfACall = 512;
+
 static_assert(sizeof(PieceArgument) == sizeof(Segment));
 
 /// A batch has one direction: that of its first entry.
@@ -172,11 +176,13 @@ Status BatchCopies::CallBatch(std::size_t begin, std::size_t end, CuStream strea
   CuBatchAttributes attributes;
   std::size_t first = 0;
   std::size_t failed = 0;
-  return stream_.gpu().Check(
-      stream_.driver().CopyBatch(batch_dsts_.data() + begin, batch_srcs_.data() + begin,
-                                 batch_sizes_.data() + begin, end - begin, &attributes, &first, 1, &failed,
-                                 stream),
-      "cuMemcpyBatchAsync");
+  CuResult result = cu::kSuccess;
+  for (; begin < end && result == cu::kSuccess; begin += kMostEntriesOfACall) {
+    result = stream_.driver().CopyBatch(
+        batch_dsts_.data() + begin, batch_srcs_.data() + begin, batch_sizes_.data() + begin,
+        std::min(end - begin, kMostEntriesOfACall), &attributes, &first, 1, &failed, stream);
+  }
+  return stream_.gpu().Check(result, "cuMemcpyBatchAsync");
 }
 
 Status BatchCopies::MakeSideStream() {
