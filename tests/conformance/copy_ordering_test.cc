@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -127,7 +128,8 @@ TEST_P(DrainingCopies, ReturnAfterTheStreamAndTheCopy) {
   bool returned_early = false;
   std::thread opener([&] {
     // A chance for a call that does not wait to give itself away.
-    for (int i = 0; i < 2000 && !returned; ++i)
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
+    while (!returned && std::chrono::steady_clock::now() < until)
       std::this_thread::yield();
     returned_early = returned;
     gate.Open();
