@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "base/text.h"
@@ -12,11 +11,11 @@ namespace sampan::cuda {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr std::size_t kLeastPartBytes = std::size_t{128} << 10;
-constexpr std::size_t kPartsPerHelper = 2;  // fewer are not worth waking one
+constexpr std::size_t kLeastPartBytes = std::size_t{512} << 10;
 constexpr unsigned kMostWorkers = 16;
-/// Where several threads gain more than it takes to wake them.
-constexpr std::size_t kFromBytes = std::size_t{4} << 20;
+/// Measured on an H200.
+constexpr std::size_t kInFromBytes = std::size_t{16} << 20;
+constexpr std::size_t kOutFromBytes = std::size_t{8} << 20;
 
 std::byte* BytesOf(const MemoryBlock& block) {
   return reinterpret_cast<std::byte*>(block.address);
@@ -32,14 +31,13 @@ StagedCopy::~StagedCopy() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  for (Helper& helper : helpers_) {
-    helper.wake.release();
-    helper.thread.join();
-  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_)
+    thread.join();
 }
 
 bool StagedCopy::Pays(std::size_t bytes) const {
-  return bytes >= kFromBytes;
+  return bytes >= (direction_ == Direction::kHostToDevice ? kInFromBytes : kOutFromBytes);
 }
 
 Status StagedCopy::Prepare() {
@@ -67,15 +65,8 @@ Status StagedCopy::Prepare() {
     }
   }
   workers_ = std::move(workers);
-  while (helpers_.size() + 1 < workers_.size()) {
-    Helper& helper = helpers_.emplace_back(helpers_.size() + 1);
-    try {
-      helper.thread = std::thread([this, &helper] { Help(helper); });
-    } catch (const std::system_error&) {  // no more threads to be had: those there are do it all
-      helpers_.pop_back();
-      break;
-    }
-  }
+  while (threads_.size() + 1 < workers_.size())
+    threads_.emplace_back([this, number = threads_.size() + 1] { Loop(number); });
   return {};
 }
 
@@ -109,34 +100,29 @@ Status StagedCopy::Run(const Segment& segment) {
                              kBufferBytes);
     next_part_.store(0);
     failure_.store(cu::kSuccess);
-    open_ = true;
+    working_ = threads_.size();
+    ++round_;
   }
-  std::size_t wanted = segment.bytes / part_bytes_ / kPartsPerHelper;
-  for (Helper& helper : helpers_) {
-    if (wanted-- == 0) break;
-    helper.wake.release();
-  }
+  changed_.notify_all();
   Work(workers_.front());
   std::unique_lock lock(mutex_);
-  open_ = false;
   changed_.wait(lock, [this] { return working_ == 0; });
   return gpu_.Check(failure_.load(), "a staged copy of pageable memory");
 }
 
-void StagedCopy::Help(Helper& helper) {
+void StagedCopy::Loop(std::size_t number) {
+  std::uint64_t seen_round = 0;
+  std::unique_lock lock(mutex_);
   for (;;) {
-    helper.wake.acquire();
-    {
-      const std::lock_guard lock(mutex_);
-      if (stopping_) return;
-      if (!open_) continue;  // woken for a copy that is over
-      ++working_;
-    }
+    changed_.wait(lock, [&] { return stopping_ || round_ != seen_round; });
+    if (stopping_) return;
+    seen_round = round_;
+    lock.unlock();
     {
       const ContextScope scope(gpu_);
-      Work(workers_[helper.worker]);
+      Work(workers_[number]);
     }
-    const std::lock_guard lock(mutex_);
+    lock.lock();
     if (--working_ == 0) changed_.notify_all();
   }
 }

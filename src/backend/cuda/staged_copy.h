@@ -4,9 +4,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
+#include <cstdint>
+#include <memory>
 #include <mutex>
-#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -18,9 +18,7 @@
 namespace sampan::cuda {
 
 /// Does one copy at a time, in one direction. Each of its threads fills one pinned buffer while the GPU
-/// copies from the others, or the other way round. The calling thread begins at once; helpers join in when
-/// they are awake, and nobody waits for one that comes too late. Thread-safe. Takes threads and buffers at
-/// the first use.
+/// copies from the others, or the other way round. Thread-safe. Takes threads and buffers at the first use.
 class StagedCopy {
  public:
   StagedCopy(Gpu& gpu, ReservedMemory& pinned, Direction direction);
@@ -44,8 +42,7 @@ class StagedCopy {
 
   Status Prepare();
   void GiveBack(std::vector<Worker>& workers);
-  struct Helper;
-  void Help(Helper& helper);
+  void Loop(std::size_t number);
   void Work(Worker& worker);
   CuResult CopyIn(Worker& worker);
   CuResult CopyOut(Worker& worker);
@@ -57,13 +54,7 @@ class StagedCopy {
   std::mutex one_at_a_time_;
   CuStream stream_ = nullptr;    // one for all: an engine loses time between streams
   std::vector<Worker> workers_;  // the first is the calling thread's
-  struct Helper {
-    explicit Helper(std::size_t number) : worker(number) {}
-    const std::size_t worker;
-    std::counting_semaphore<> wake{0};
-    std::thread thread;
-  };
-  std::deque<Helper> helpers_;
+  std::vector<std::thread> threads_;
 
   // The copy in progress.
   Segment segment_{};
@@ -72,8 +63,8 @@ class StagedCopy {
   std::atomic<CuResult> failure_{cu::kSuccess};
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool open_ = false;        // helpers may join in
-  std::size_t working_ = 0;  // those that have
+  std::uint64_t round_ = 0;
+  std::size_t working_ = 0;
   bool stopping_ = false;
 };
 
