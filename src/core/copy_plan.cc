@@ -218,7 +218,7 @@ Result<Plan> PlanDescriptor(const DescriptorRequest& request, const PlanContext&
   content->device = context.device;
   content->resolver = &context.registry;
   Result<Plan> plan(std::in_place);
-  plan->task.emplace<IndirectTask>(std::move(content));
+  plan->task = IndirectTask{std::move(content)};
   return plan;
 }
 
@@ -238,7 +238,7 @@ Result<Plan> PlanOffset(const OffsetRequest& request, const PlanContext& context
   content->device = context.device;
   content->resolver = &context.registry;
   Result<Plan> plan(std::in_place);
-  plan->task.emplace<IndirectTask>(std::move(content));
+  plan->task = IndirectTask{std::move(content)};
   return plan;
 }
 

@@ -25,10 +25,11 @@ std::set<std::int64_t> ReplayWords::FindOpenWaits() const {
     const auto writes = writes_.find({step.dst.allocation, step.dst.offset});
     const bool explained =
         writes != writes_.end() &&
-        std::any_of(writes->second.begin(), writes->second.end(), [&](const Write& write) {
-          return write.end_ns <= end_ns &&
-                 Fits(write.value, step.object, static_cast<summary::Condition>(step.detail));
-        });
+        std::any_of(writes->second.begin(), writes->second.end(),
+                    [&wait = step, until_ns = end_ns](const Write& write) {
+                      return write.end_ns <= until_ns &&
+                             Fits(write.value, wait.object, static_cast<summary::Condition>(wait.detail));
+                    });
     if (!explained) open.insert(step.connection);
   }
   return open;

@@ -58,8 +58,8 @@ void SliceGroup::Add(const SliceGroup& other) {
   bytes += other.bytes;
   tints |= other.tints;
   for (const auto& [name, count] : other.names) {
-    const auto same =
-        std::find_if(names.begin(), names.end(), [&](const auto& each) { return each.first == name; });
+    const auto same = std::find_if(names.begin(), names.end(),
+                                   [&wanted = name](const auto& each) { return each.first == wanted; });
     if (same == names.end())
       names.emplace_back(name, count);
     else
