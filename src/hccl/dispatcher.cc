@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "acl/acl_rt.h"
 #include "hccl/dispatcher_call.h"
@@ -63,6 +64,23 @@ hccl::TaskLogicInfo LogicInfo(hccl::TaskLogicFuncType function) {
   info.taskLogicCmd.taskLogicType = hccl::TaskLogicType::DISPATCHER_TASK;
   info.taskFuncType = function;
   return info;
+}
+
+/// Posts or awaits a signal; a virtual dispatcher only writes down what was asked for.
+HcclResult Signal(const char* function, Dispatcher& dispatcher, HcclRtNotify signal, hccl::Stream& stream,
+                  hccl::TaskLogicInfo info, TaskContent task) {
+  const u64 begin = NowNs();
+  if (const HcclResult result = RequirePointer(function, "signal", signal); result != HCCL_SUCCESS)
+    return result;
+  if (dispatcher.is_virtual()) {
+    info.signal = signal;
+    stream.PushTaskLogicInfo(info);
+    return HCCL_SUCCESS;
+  }
+  if (const HcclResult result = RequirePointer(function, "stream.ptr()", stream.ptr());
+      result != HCCL_SUCCESS)
+    return result;
+  return dispatcher.Submit(TaskFor(stream, begin, std::move(task)));
 }
 
 HcclResult CheckReduction(const char* function, const ReduceTask& reduce) {
@@ -260,52 +278,28 @@ HcclResult HcclReduceAsync(HcclDispatcher dispatcherPtr, void* src, u64 count, c
 HcclResult HcclSignalRecord(HcclDispatcher dispatcherPtr, HcclRtNotify signal, hccl::Stream& stream,
                             u32 userRank, u64 offset, s32 stage, bool, u64) {
   constexpr const char* kFunction = "HcclSignalRecord";
-  return WithDispatcher(
-      kFunction, dispatcherPtr, {userRank, kNobody.link}, [&](Dispatcher& dispatcher) -> HcclResult {
-        const u64 begin = NowNs();
-        if (const HcclResult result = RequirePointer(kFunction, "signal", signal); result != HCCL_SUCCESS)
-          return result;
-        if (dispatcher.is_virtual()) {
-          auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALRECORD_TYPE);
-          info.signal = signal;
-          info.userRank = userRank;
-          info.offset = offset;
-          info.stage = stage;
-          stream.PushTaskLogicInfo(info);
-          return HCCL_SUCCESS;
-        }
-        if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
-            result != HCCL_SUCCESS)
-          return result;
-        return dispatcher.Submit(
-            TaskFor(stream, begin, PostTask{signal, {userRank, userRank, offset, stage}, nullptr}));
-      });
+  return WithDispatcher(kFunction, dispatcherPtr, {userRank, kNobody.link}, [&](Dispatcher& dispatcher) {
+    auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALRECORD_TYPE);
+    info.userRank = userRank;
+    info.offset = offset;
+    info.stage = stage;
+    return Signal(kFunction, dispatcher, signal, stream, info,
+                  PostTask{signal, {userRank, userRank, offset, stage}, nullptr});
+  });
 }
 
 HcclResult HcclSignalWait(HcclDispatcher dispatcherPtr, HcclRtNotify signal, hccl::Stream& stream,
                           u32 userRank, u32 remoteUserRank, s32 stage, bool) {
   constexpr const char* kFunction = "HcclSignalWait";
   return WithDispatcher(
-      kFunction, dispatcherPtr, {remoteUserRank, kNobody.link}, [&](Dispatcher& dispatcher) -> HcclResult {
-        const u64 begin = NowNs();
-        if (const HcclResult result = RequirePointer(kFunction, "signal", signal); result != HCCL_SUCCESS)
-          return result;
-        if (dispatcher.is_virtual()) {
-          auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALWAIT_TYPE);
-          info.signal = signal;
-          info.userRank = userRank;
-          info.remoteUserRank = remoteUserRank;
-          info.stage = stage;
-          stream.PushTaskLogicInfo(info);
-          return HCCL_SUCCESS;
-        }
-        if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
-            result != HCCL_SUCCESS)
-          return result;
+      kFunction, dispatcherPtr, {remoteUserRank, kNobody.link}, [&](Dispatcher& dispatcher) {
+        auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALWAIT_TYPE);
+        info.userRank = userRank;
+        info.remoteUserRank = remoteUserRank;
+        info.stage = stage;
         const u32 seconds = dispatcher.WaitSeconds(NOTIFY_INVALID_WAIT_TIME);
-        return dispatcher.Submit(
-            TaskFor(stream, begin,
-                    WaitTask{signal, seconds, {userRank, remoteUserRank, INVALID_U64, stage}, nullptr}));
+        return Signal(kFunction, dispatcher, signal, stream, info,
+                      WaitTask{signal, seconds, {userRank, remoteUserRank, INVALID_U64, stage}, nullptr});
       });
 }
 
