@@ -5,16 +5,15 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <string>
 #include <utility>
 
+#include "base/abstract_address.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -26,19 +25,8 @@ constexpr timeval kPatience{10, 0};
 /// A process that connects and says nothing does not hold up the others for longer.
 constexpr timeval kPatienceForRequest{1, 0};
 
-struct SocketName {
-  sockaddr_un address{};
-  socklen_t bytes = 0;
-};
-
-SocketName NameOf(std::int32_t process, std::uint64_t giver) {
-  const std::string text = Text("sampan files of ", process, " ", Hex(static_cast<std::uintptr_t>(giver)));
-  SocketName name;
-  name.address.sun_family = AF_UNIX;
-  const std::size_t length = std::min(text.size(), sizeof(name.address.sun_path) - 1);
-  std::memcpy(name.address.sun_path + 1, text.data(), length);  // after a zero: no file
-  name.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-  return name;
+AbstractAddress NameOf(std::int32_t process, std::uint64_t giver) {
+  return AbstractAddress(Text("sampan files of ", process, " ", Hex(static_cast<std::uintptr_t>(giver))));
 }
 
 Descriptor NewSocket() {
@@ -107,7 +95,7 @@ Result<std::unique_ptr<FileGiver>> FileGiver::Start() {
   if (::getrandom(&number, sizeof(number), 0) != sizeof(number)) return CannotStart("getrandom");
   number |= 1;
   Descriptor socket = NewSocket();
-  const SocketName name = NameOf(::getpid(), number);
+  const AbstractAddress name = NameOf(::getpid(), number);
   if (socket.get() < 0 ||
       ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0 ||
       ::listen(socket.get(), SOMAXCONN) != 0) {
@@ -194,7 +182,7 @@ Result<Descriptor> ReceiveFile(std::int32_t process, std::uint64_t giver, const 
   const Descriptor socket = NewSocket();
   if (socket.get() < 0) return CannotStart("a socket");
   SetPatience(socket, kPatience);
-  const SocketName name = NameOf(process, giver);
+  const AbstractAddress name = NameOf(process, giver);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0 ||
       ::send(socket.get(), &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request)) {
     return failure(std::strerror(errno));

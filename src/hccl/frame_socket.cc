@@ -2,7 +2,6 @@
 #include "hccl/frame_socket.h"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,8 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+
+#include "base/abstract_address.h"
 
 namespace sampan::plf {
 
@@ -25,20 +26,6 @@ struct FrameSocket::Header {
 };
 
 namespace {
-
-struct Address {
-  sockaddr_un address{};
-  socklen_t bytes = 0;
-};
-
-Address AbstractAddress(const std::string& name) {
-  Address result;
-  result.address.sun_family = AF_UNIX;
-  const std::size_t length = std::min(name.size(), sizeof(result.address.sun_path) - 1);
-  std::memcpy(result.address.sun_path + 1, name.data(), length);  // after a zero: no file
-  result.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-  return result;
-}
 
 Descriptor NewSocket() {
   return Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -120,7 +107,7 @@ std::optional<Frame> FrameSocket::Next() {
 Descriptor ListenAt(const std::string& name) {
   constexpr int kMostWaiting = 1024;
   Descriptor listener = NewSocket();
-  const Address at = AbstractAddress(name);
+  const AbstractAddress at(name);
   if (listener.get() < 0 ||
       ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&at.address), at.bytes) != 0 ||
       ::listen(listener.get(), kMostWaiting) != 0)
@@ -130,7 +117,7 @@ Descriptor ListenAt(const std::string& name) {
 
 Descriptor ConnectTo(const std::string& name) {
   Descriptor socket = NewSocket();
-  const Address at = AbstractAddress(name);
+  const AbstractAddress at(name);
   if (socket.get() < 0 ||
       ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&at.address), at.bytes) != 0)
     return Descriptor();
