@@ -1,7 +1,6 @@
 """Holds a trace against docs/TRACE.md: what a reader may rely on is checked, event by event."""
 
 import collections
-import gzip
 import json
 import pathlib
 import zlib
@@ -25,22 +24,19 @@ def nanoseconds(microseconds):
 
 
 def text_of(path):
-    """The file's text; of a compressed file that a kill has cut, what is whole."""
+    """The file's text; of a compressed file that a kill has cut, the lines that are whole."""
     data = pathlib.Path(path).read_bytes()
     if not str(path).endswith(".gz"):
         return data.decode()
-    try:
-        return gzip.decompress(data).decode()
-    except (EOFError, zlib.error):
-        whole = b""
-        while data:
-            member = zlib.decompressobj(31)
-            part = member.decompress(data)
-            if not member.eof:
-                break
-            whole += part
-            data = member.unused_data
-        return whole.decode()
+    text = b""
+    while data:
+        member = zlib.decompressobj(31)
+        part = member.decompress(data)
+        if not member.eof:
+            return (text + part[:part.rfind(b"\n") + 1]).decode()
+        text += part
+        data = member.unused_data
+    return text.decode()
 
 
 class Trace:
