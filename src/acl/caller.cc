@@ -5,6 +5,7 @@
 
 #include "acl/init_state.h"
 #include "base/text.h"
+#include "core/dead_handle.h"
 
 namespace sampan::acl {
 
@@ -42,9 +43,7 @@ Result<Stream*> FindStream(const Runtime& runtime, void* handle) {
   if (handle == nullptr) return nullptr;
   Stream* const stream = process::ThisThread().FindStream(runtime, handle);
   if (stream == nullptr) {
-    return Error{
-        Code::kInvalidHandle,
-        Text("stream ", Hex(handle), " is not a living stream: destroyed, of another kind, or never made")};
+    return DeadHandle("stream", "stream", handle);
   }
   return stream;
 }
@@ -52,9 +51,7 @@ Result<Stream*> FindStream(const Runtime& runtime, void* handle) {
 Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle) {
   auto event = runtime.FindEvent(handle);
   if (event == nullptr) {
-    return Error{
-        Code::kInvalidHandle,
-        Text("event ", Hex(handle), " is not a living event: destroyed, of another kind, or never made")};
+    return DeadHandle("event", "event", handle);
   }
   return event;
 }

@@ -8,6 +8,7 @@
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "acl/shared_key.h"
+#include "core/dead_handle.h"
 #include "process/thread_state.h"
 
 namespace sampan::acl {
@@ -21,9 +22,7 @@ Result<MemoryPool*> FindPool(const Runtime& runtime, aclrtMemPool handle) {
   MemoryPool* const pool = process::ThisThread().recent_pools.Get(
       handle, runtime.pools_removed(), [&](void* each) { return runtime.FindPool(each); });
   if (pool != nullptr) return pool;
-  return Error{
-      Code::kInvalidHandle,
-      Text("memPool ", Hex(handle), " is not a living pool: destroyed, of another kind, or never made")};
+  return DeadHandle("memPool", "pool", handle);
 }
 
 Result<MemoryPool*> FindPool(aclrtMemPool handle) {

@@ -8,6 +8,7 @@
 #include "acl/guard.h"
 #include "acl/shared_key.h"
 #include "base/platform_bridge.h"
+#include "core/dead_handle.h"
 
 namespace sampan::acl {
 namespace {
@@ -18,9 +19,7 @@ Result<std::shared_ptr<Notify>> FindNotify(aclrtNotify handle) {
   if (!caller.ok()) return caller.TakeStatus();
   auto notify = caller->runtime.FindNotify(handle);
   if (notify != nullptr) return notify;
-  return Error{
-      Code::kInvalidHandle,
-      Text("notify ", Hex(handle), " is not a living notify: destroyed, of another kind, or never made")};
+  return DeadHandle("notify", "notify", handle);
 }
 
 Result<std::shared_ptr<OwnCell>> CellOf(aclrtNotify handle) {

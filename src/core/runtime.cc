@@ -4,14 +4,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/dead_handle.h"
 
 namespace sampan {
 namespace {
-
-Status DeadHandle(std::string_view what, const void* handle) {
-  return {Code::kInvalidHandle,
-          Text(Hex(handle), " is not a living ", what, ": destroyed, of another kind, or never made")};
-}
 
 Status DeadContext() {
   return {Code::kContextNull, "the context was destroyed, or its device reset, at the same time"};
@@ -192,7 +188,7 @@ Result<void*> Runtime::CreateStream(Context& context, const StreamOptions& optio
 
 Status Runtime::DestroyStream(void* handle, Context* caller, bool force) {
   auto stream = streams_.Find(handle);
-  if (stream == nullptr) return DeadHandle("stream", handle);
+  if (stream == nullptr) return DeadHandle("stream", "stream", handle);
   if (caller == nullptr) return {Code::kContextNull, "the calling thread has no context"};
   if (!caller->Owns(*stream)) {
     return {Code::kStreamContext,
@@ -201,7 +197,7 @@ Status Runtime::DestroyStream(void* handle, Context* caller, bool force) {
   if (handle == caller->default_stream_handle) {
     return {Code::kParamInvalid, "the default stream of a context cannot be destroyed"};
   }
-  if (streams_.Remove(handle) == nullptr) return DeadHandle("stream", handle);
+  if (streams_.Remove(handle) == nullptr) return DeadHandle("stream", "stream", handle);
   caller->RemoveStream(handle);
   if (!force) stream->Last().Wait(kNever);
   stream->Close();
@@ -234,7 +230,7 @@ Result<void*> Runtime::AddEvent(Context& context, std::shared_ptr<Event> event) 
 }
 
 Status Runtime::DestroyEvent(void* handle) {
-  if (events_.Remove(handle) == nullptr) return DeadHandle("event", handle);
+  if (events_.Remove(handle) == nullptr) return DeadHandle("event", "event", handle);
   return {};
 }
 

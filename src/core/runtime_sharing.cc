@@ -3,17 +3,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/dead_handle.h"
 #include "core/runtime.h"
 
 namespace sampan {
-namespace {
-
-Status DeadHandle(std::string_view what, const void* handle) {
-  return {Code::kInvalidHandle,
-          Text(Hex(handle), " is not a living ", what, ": destroyed, of another kind, or never made")};
-}
-
-}  // namespace
 
 template <typename Table, typename Object>
 Result<void*> Runtime::InsertOwned(Table& table, std::shared_ptr<Object> object, Device& device,
@@ -66,7 +59,7 @@ Result<void*> Runtime::ImportNotify(Device& device, const std::string& key) {
 }
 
 Status Runtime::DestroyNotify(void* handle) {
-  if (notifies_.Remove(handle) == nullptr) return DeadHandle("notify", handle);
+  if (notifies_.Remove(handle) == nullptr) return DeadHandle("notify", "notify", handle);
   for (const auto& device : devices_) {
     const std::lock_guard lock(device->mutex);
     device->notifies.erase(handle);
@@ -175,7 +168,7 @@ Result<void*> Runtime::CreatePool(Device& device, std::size_t most_bytes) {
 
 Status Runtime::DestroyPool(void* handle) {
   const auto pool = pools_.Remove(handle);
-  if (pool == nullptr) return DeadHandle("pool", handle);
+  if (pool == nullptr) return DeadHandle("memPool", "pool", handle);
   pool_count_.fetch_sub(1);
   Device& device = *devices_[static_cast<std::size_t>(pool->device())];
   {
