@@ -15,6 +15,7 @@
 
 #include "base/abstract_address.h"
 #include "base/log.h"
+#include "base/system_error.h"
 #include "base/text.h"
 
 namespace sampan {
@@ -35,7 +36,7 @@ Descriptor NewSocket() {
 
 Status CannotStart(std::string_view what) {
   return {Code::kResourceAllocFail,
-          Text("memory cannot be handed to other processes: ", what, ": ", std::strerror(errno))};
+          Text("memory cannot be handed to other processes: ", what, ": ", SystemError(errno))};
 }
 
 bool SameUser(const Descriptor& connection) {
@@ -185,7 +186,7 @@ Result<Descriptor> ReceiveFile(std::int32_t process, std::uint64_t giver, const 
   const AbstractAddress name = NameOf(process, giver);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0 ||
       ::send(socket.get(), &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request)) {
-    return failure(std::strerror(errno));
+    return failure(SystemError(errno));
   }
   Descriptor descriptor = DescriptorMessage().Receive(socket);
   if (descriptor.get() < 0) return failure("it is not offered any more, or the process has stopped");

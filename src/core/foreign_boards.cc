@@ -1,7 +1,6 @@
 // What other processes show to this one: their boards, found through /proc and kept as long as they are used.
 #include "core/foreign_boards.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -11,11 +10,13 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <string>
+#include <system_error>
 
+#include "base/system_error.h"
 #include "base/text.h"
 
 #ifndef SYS_pidfd_open
@@ -44,12 +45,10 @@ std::string LinkOf(const std::string& path) {
 int FindBoard(std::int32_t process) {
   const std::string folder = FolderOf(process);
   const std::string wanted = Text("/memfd:", ShareBoard::FileName(process), " ");  // "(deleted)" follows
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), ::closedir);
-  if (open == nullptr) return -1;
-  while (const dirent* entry = ::readdir(open.get())) {
-    if (entry->d_name[0] == '.') continue;
-    if (LinkOf(Text(folder, "/", std::string_view(entry->d_name))).starts_with(wanted))
-      return std::atoi(entry->d_name);
+  std::error_code failure;
+  std::filesystem::directory_iterator each(folder, failure);
+  for (; !failure && each != std::filesystem::directory_iterator(); each.increment(failure)) {
+    if (LinkOf(each->path()).starts_with(wanted)) return std::stoi(each->path().filename());
   }
   return -1;
 }
@@ -81,7 +80,7 @@ Status ForeignBoard::Map() {
       ::mmap(nullptr, kBoardBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (mapped == MAP_FAILED) {
     return {Code::kResourceAllocFail,
-            Text("the board of process ", process_, " cannot be mapped: ", std::strerror(errno))};
+            Text("the board of process ", process_, " cannot be mapped: ", SystemError(errno))};
   }
   cells_ = static_cast<std::byte*>(mapped);
   return {};
@@ -112,7 +111,7 @@ Status ForeignBoard::Lock(std::uint32_t index, short type) noexcept {
   lock.l_start = index;
   lock.l_len = 1;
   if (::fcntl(file_, F_OFD_SETLK, &lock) == 0) return {};
-  return {Code::kResourceAllocFail, Text("the system refuses a lock: ", std::strerror(errno))};
+  return {Code::kResourceAllocFail, Text("the system refuses a lock: ", SystemError(errno))};
 }
 
 Status ForeignBoard::Hold(std::uint32_t index) {

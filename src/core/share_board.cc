@@ -14,6 +14,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/system_error.h"
 #include "base/text.h"
 
 namespace sampan {
@@ -37,7 +38,7 @@ char LetterOf(SharedKind kind) {
 template <typename T>
 Status RandomBits(T& bits) {
   if (::getrandom(&bits, sizeof(bits), 0) == sizeof(bits)) return {};
-  return {Code::kInternalError, Text("the system gives no random bits: ", std::strerror(errno))};
+  return {Code::kInternalError, Text("the system gives no random bits: ", SystemError(errno))};
 }
 
 std::string Digits(std::uint64_t value, unsigned count) {
@@ -146,7 +147,7 @@ Status ShareBoard::Open() {
   constexpr std::size_t kBytes = std::size_t{kCells} * kCellBytes;
   const auto failure = [](std::string_view what) {
     return Status(Code::kResourceAllocFail,
-                  Text("nothing can be shared with other processes: ", what, ": ", std::strerror(errno)));
+                  Text("nothing can be shared with other processes: ", what, ": ", SystemError(errno)));
   };
   if (file_ < 0) {
     const int file = ::memfd_create(FileName(::getpid()).c_str(), MFD_CLOEXEC);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/system_error.h"
 #include "hccl/background_thread.h"
 #include "hccl/byte_stream.h"
 #include "hccl/hub.h"
@@ -34,7 +35,7 @@ HcclResult Connect(const char* function, const MeetingPoint& meeting, const hccl
     if (error != ECONNREFUSED && error != ENOENT && error != EAGAIN && error != EINTR) {
       return Fail(function, HCCL_E_SYSCALL,
                   Text("rank ", config.rank, " cannot connect to the group '", meeting.group,
-                       "': ", std::strerror(error)));
+                       "': ", SystemError(error)));
     }
     if (Clock::now() >= deadline) {
       return Fail(function, HCCL_E_TIMEOUT,
@@ -55,7 +56,7 @@ HcclResult Membership::Join(const char* function, const MeetingPoint& meeting,
       const bool taken = errno == EADDRINUSE;
       return Fail(function, taken ? HCCL_E_UNAVAIL : HCCL_E_SYSCALL,
                   taken ? Text("there is a rank 0 of the group '", meeting.group, "' with this token already")
-                        : Text("cannot listen for the group '", meeting.group, "': ", std::strerror(errno)));
+                        : Text("cannot listen for the group '", meeting.group, "': ", SystemError(errno)));
     }
     StartHub(std::move(listener), {meeting.group, meeting.token, config.rankSize, config.timeout});
   }

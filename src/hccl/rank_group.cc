@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/system_error.h"
 #include "hccl/link_making.h"
 #include "hccl/membership.h"
 #include "hccl/report.h"
@@ -43,7 +44,7 @@ HcclResult ReadTokenFile(const char* function, const std::string& path, MeetingP
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat facts {};
   if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) {
-    return Fail(function, HCCL_E_OPEN_FILE_FAILURE, Text("cannot open '", path, "': ", std::strerror(errno)));
+    return Fail(function, HCCL_E_OPEN_FILE_FAILURE, Text("cannot open '", path, "': ", SystemError(errno)));
   }
   if (!S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid() || (facts.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     return Fail(function, HCCL_E_PARA,
@@ -52,7 +53,7 @@ HcclResult ReadTokenFile(const char* function, const std::string& path, MeetingP
   std::array<char, kMostTokenText> text{};
   const ssize_t length = ::read(file.get(), text.data(), text.size());
   if (length < 0)
-    return Fail(function, HCCL_E_SYSCALL, Text("cannot read '", path, "': ", std::strerror(errno)));
+    return Fail(function, HCCL_E_SYSCALL, Text("cannot read '", path, "': ", SystemError(errno)));
   meeting.token.assign(text.data(), static_cast<std::size_t>(length));
   meeting.group = path;
   meeting.address = Text("file-", facts.st_dev, "-", facts.st_ino);
@@ -124,7 +125,7 @@ HcclResult RankGroup::MakeFile(const std::string& path) {
     if (file.get() < 0 ||
         ::write(file.get(), token.data(), token.size()) != static_cast<ssize_t>(token.size())) {
       return Fail(kFunction, HCCL_E_OPEN_FILE_FAILURE,
-                  Text("cannot write '", path, "': ", std::strerror(errno)));
+                  Text("cannot write '", path, "': ", SystemError(errno)));
     }
     return HCCL_SUCCESS;
   });

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
+#include "base/system_error.h"
 #include "base/text.h"
 
 namespace sampan::trace {
@@ -24,7 +24,7 @@ Result<std::unique_ptr<TraceFile>> TraceFile::Create(const std::string& path, He
   if (descriptor < 0) {
     const int error = errno;
     return Error{error == EEXIST ? Code::kInvalidFile : Code::kDeviceSetupError,
-                 Text("the trace ", path, " cannot be made: ", std::string_view(std::strerror(error)))};
+                 Text("the trace ", path, " cannot be made: ", SystemError(error))};
   }
   std::unique_ptr<TraceFile> file(new TraceFile(path, descriptor, std::move(head)));
   const std::string_view beginning = file->Beginning(FileState::kRunning);
@@ -109,7 +109,7 @@ bool TraceFile::Write(std::uint64_t offset, std::string_view bytes, std::uint64_
     const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      failure_ = std::strerror(written < 0 ? errno : ENOSPC);
+      failure_ = SystemError(written < 0 ? errno : ENOSPC);
       return false;
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));

@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "backend/cuda/gpu_memory.h"
+#include "base/system_error.h"
 #include "base/text.h"
+#include "base/vacate.h"
 
 namespace sampan::cuda {
 namespace {
@@ -77,24 +78,20 @@ class PinnedBacking final : public Backing {
     void* const memory = reinterpret_cast<void*>(address);
     if (::mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
         MAP_FAILED)
-      return {Code::kMemoryAllocation, Text("the system has none: ", std::strerror(errno))};
+      return {Code::kMemoryAllocation, Text("the system has none: ", SystemError(errno))};
     ::madvise(memory, bytes, MADV_HUGEPAGE);
     Status registered = registrations_.RegisterNew(memory, bytes);
-    if (!registered.ok()) Unmap(memory, bytes);
+    if (!registered.ok()) Vacate(memory, bytes);
     return registered;
   }
 
   void Decommit(std::uintptr_t address, std::size_t bytes) noexcept override {
     void* const memory = reinterpret_cast<void*>(address);
     registrations_.Unregister(memory);
-    Unmap(memory, bytes);
+    Vacate(memory, bytes);
   }
 
  private:
-  static void Unmap(void* memory, std::size_t bytes) noexcept {
-    ::mmap(memory, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  }
-
   HostRegistrations& registrations_;
 };
 
@@ -156,6 +153,7 @@ Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemor
   }
   options.base = base;
   std::vector<CuAccess> access;
+  access.reserve(reachable_from.size());
   for (const int ordinal : reachable_from)
     access.push_back({{cu::kLocationDevice, ordinal}, cu::kAccessReadWrite});
   const CuLocation location{cu::kLocationDevice, gpu.facts().ordinal};
@@ -174,7 +172,7 @@ Result<std::unique_ptr<ReservedMemory>> MakePinnedMemory(const Driver& driver, i
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) {
     return Error{Code::kDeviceSetupError, Text("cannot set up ", options.name, ": ", options.reserved_bytes,
-                                               " bytes of addresses: ", std::strerror(errno))};
+                                               " bytes of addresses: ", SystemError(errno))};
   }
   const auto address = reinterpret_cast<std::uintptr_t>(start);
   options.base =

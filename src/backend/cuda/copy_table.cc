@@ -18,52 +18,64 @@ namespace {
 constexpr std::size_t kKiB = 1024;
 constexpr std::size_t kMostBytes = kAny, kMostBlocks = 1024;
 
-#define SAMPAN_LIMIT(member) [](PathLimits& limits) -> std::size_t& { return limits.member; }
+template <std::size_t PathLimits::*limit>
+std::size_t& Limit(PathLimits& limits) {
+  return limits.*limit;
+}
+template <RowLimits PathLimits::*rows, std::size_t RowLimits::*limit>
+std::size_t& Limit(PathLimits& limits) {
+  return limits.*rows.*limit;
+}
+
 constexpr std::array kFields = {
     LimitField{"linear_d2d_to", 0, kMostBytes, "copies within the device of up to so many bytes go by kernel",
-               SAMPAN_LIMIT(linear_d2d_to)},
+               Limit<&PathLimits::linear_d2d_to>},
     LimitField{"batch_kernel_below", 1, kMostBytes,
                "batches of entries that are shorter on average go by kernel",
-               SAMPAN_LIMIT(batch_kernel_below)},
+               Limit<&PathLimits::batch_kernel_below>},
     LimitField{"batch_h2d_short_from", 1, kMostBytes,
                "... where there are so many of less than 2 KiB, to the device",
-               SAMPAN_LIMIT(batch_h2d_short_from)},
+               Limit<&PathLimits::batch_h2d_short_from>},
     LimitField{"batch_h2d_from", 1, kMostBytes, "... so many of 2 KiB and more, to the device",
-               SAMPAN_LIMIT(batch_h2d_from)},
+               Limit<&PathLimits::batch_h2d_from>},
     LimitField{"batch_d2h_short_from", 1, kMostBytes, "... so many of less than 2 KiB, from the device",
-               SAMPAN_LIMIT(batch_d2h_short_from)},
+               Limit<&PathLimits::batch_d2h_short_from>},
     LimitField{"batch_d2h_from", 1, kMostBytes, "... so many of 2 KiB and more, from the device",
-               SAMPAN_LIMIT(batch_d2h_from)},
+               Limit<&PathLimits::batch_d2h_from>},
     LimitField{"batch_halves_from", 1, kMostBytes,
                "the driver's batch call is made in two halves at once from so many bytes on",
-               SAMPAN_LIMIT(batch_halves_from)},
+               Limit<&PathLimits::batch_halves_from>},
     LimitField{"rows_h2d_even_to", 0, kMostBytes,
                "rows up to this width go by kernel, to the device, where addresses, widths and pitches are "
                "multiples of 4",
-               SAMPAN_LIMIT(rows_h2d.even_to)},
-    LimitField{"rows_h2d_odd_to", 0, kMostBytes, "... where they are not", SAMPAN_LIMIT(rows_h2d.odd_to)},
+               Limit<&PathLimits::rows_h2d, &RowLimits::even_to>},
+    LimitField{"rows_h2d_odd_to", 0, kMostBytes, "... where they are not",
+               Limit<&PathLimits::rows_h2d, &RowLimits::odd_to>},
     LimitField{"rows_h2d_odd_dense_to", 0, kMostBytes,
                "... where they are not multiples of 16, and the destination has no gaps",
-               SAMPAN_LIMIT(rows_h2d.odd_dense_to)},
-    LimitField{"rows_d2h_even_to", 0, kMostBytes, "the same from the device", SAMPAN_LIMIT(rows_d2h.even_to)},
-    LimitField{"rows_d2h_odd_to", 0, kMostBytes, "", SAMPAN_LIMIT(rows_d2h.odd_to)},
-    LimitField{"rows_d2h_odd_dense_to", 0, kMostBytes, "", SAMPAN_LIMIT(rows_d2h.odd_dense_to)},
+               Limit<&PathLimits::rows_h2d, &RowLimits::odd_dense_to>},
+    LimitField{"rows_d2h_even_to", 0, kMostBytes, "the same from the device",
+               Limit<&PathLimits::rows_d2h, &RowLimits::even_to>},
+    LimitField{"rows_d2h_odd_to", 0, kMostBytes, "", Limit<&PathLimits::rows_d2h, &RowLimits::odd_to>},
+    LimitField{"rows_d2h_odd_dense_to", 0, kMostBytes, "",
+               Limit<&PathLimits::rows_d2h, &RowLimits::odd_dense_to>},
     LimitField{"rows_d2d_even_to", 0, kMostBytes, "the same within the device",
-               SAMPAN_LIMIT(rows_d2d.even_to)},
-    LimitField{"rows_d2d_odd_to", 0, kMostBytes, "", SAMPAN_LIMIT(rows_d2d.odd_to)},
-    LimitField{"rows_d2d_odd_dense_to", 0, kMostBytes, "", SAMPAN_LIMIT(rows_d2d.odd_dense_to)},
+               Limit<&PathLimits::rows_d2d, &RowLimits::even_to>},
+    LimitField{"rows_d2d_odd_to", 0, kMostBytes, "", Limit<&PathLimits::rows_d2d, &RowLimits::odd_to>},
+    LimitField{"rows_d2d_odd_dense_to", 0, kMostBytes, "",
+               Limit<&PathLimits::rows_d2d, &RowLimits::odd_dense_to>},
     LimitField{"link_blocks", 1, kMostBlocks,
                "blocks of a kernel between host and device: few saturate the link, and leave the GPU free",
-               SAMPAN_LIMIT(link_blocks)},
+               Limit<&PathLimits::link_blocks>},
     LimitField{"memory_blocks", 1, kMostBlocks,
                "blocks of a row kernel within the device, for each multiprocessor",
-               SAMPAN_LIMIT(memory_blocks)},
+               Limit<&PathLimits::memory_blocks>},
     LimitField{"packing_blocks", 1, kMostBlocks, "... of the one that packs rows of any alignment",
-               SAMPAN_LIMIT(packing_blocks)},
+               Limit<&PathLimits::packing_blocks>},
     LimitField{"bytes_per_block", 1, kMostBytes,
-               "what a block copies of a copy with operands in device memory", SAMPAN_LIMIT(bytes_per_block)},
+               "what a block copies of a copy with operands in device memory",
+               Limit<&PathLimits::bytes_per_block>},
 };
-#undef SAMPAN_LIMIT
 
 std::string_view Trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r";

@@ -36,7 +36,7 @@ std::vector<bool> ReachedFrom(const Driver& driver, int ordinal, CuDevice device
   return reaches;
 }
 
-Status Unusable(const GpuFacts& facts, std::string why) {
+Status Unusable(const GpuFacts& facts, std::string_view why) {
   return {Code::kDeviceSetupError, Text("GPU ", facts.ordinal, " (", facts.name, "): ", why)};
 }
 

@@ -5,12 +5,13 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <iterator>
 #include <mutex>
 #include <utility>
 
+#include "base/system_error.h"
 #include "base/text.h"
+#include "base/vacate.h"
 
 namespace sampan::emulated {
 namespace {
@@ -30,7 +31,7 @@ void* At(std::uintptr_t address) {
 
 Status OutOfAddresses(std::size_t bytes) {
   return {Code::kMemoryAllocation,
-          Text("the host has no ", bytes, " bytes of addresses left: ", std::strerror(errno))};
+          Text("the host has no ", bytes, " bytes of addresses left: ", SystemError(errno))};
 }
 
 /// Addresses without memory, which fault; 0 when there are none. The wish is a hint to the system.
@@ -124,14 +125,14 @@ Status ViewRanges::Map(const AddressRange& part, const MemoryFile& file, MapAcce
       MapView(EngineView(part), file, kEngineAccess) != 0)
     return {};
   Status failure(Code::kMemoryAllocation,
-                 Text("the host cannot map ", file.bytes, " bytes: ", std::strerror(errno)));
+                 Text("the host cannot map ", file.bytes, " bytes: ", SystemError(errno)));
   Unmap(part);
   return failure;
 }
 
 void ViewRanges::Unmap(const AddressRange& part) noexcept {
   for (const std::uintptr_t view : {part.address, EngineView(part)}) {
-    ::mmap(At(view), part.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    Vacate(At(view), part.bytes);
   }
 }
 
@@ -143,7 +144,7 @@ Result<AddressRange> ViewRanges::MapAnywhere(const MemoryFile& file) {
   const std::uintptr_t engine = user == 0 ? 0 : MapView(0, pages, kEngineAccess);
   if (engine == 0) {
     Status failure(Code::kMemoryAllocation,
-                   Text("the host cannot map ", file.bytes, " bytes: ", std::strerror(errno)));
+                   Text("the host cannot map ", file.bytes, " bytes: ", SystemError(errno)));
     if (user != 0) ::munmap(At(user), pages.bytes);
     return failure;
   }
@@ -154,8 +155,7 @@ Result<AddressRange> ViewRanges::MapAnywhere(const MemoryFile& file) {
 void ViewRanges::UnmapAnywhere(const AddressRange& range) noexcept {
   const AddressRange pages = WholePages(range);
   ::munmap(At(EngineView(pages)), pages.bytes);
-  ::mmap(At(pages.address), pages.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-         -1, 0);
+  Vacate(At(pages.address), pages.bytes);
   AddressRange oldest;
   {
     const std::lock_guard lock(mutex_);
