@@ -12,7 +12,7 @@
 #include "tests/hccl/rank_process.h"
 #include "tests/support/random_bytes.h"
 
-namespace sampan::test {
+namespace sampan::test::process_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -96,6 +96,12 @@ TEST(ProcessTest, ThreadsAndProcessesMix) {
   ExpectAllWell(ranks);
 }
 
+/// Returns when every rank has its links.
+void AwaitLinks(const Ranks& ranks) {
+  for (const auto& rank : ranks)
+    ASSERT_EQ(rank->Line(seconds(20)), "connected");
+}
+
 /// What a survivor said when it failed.
 struct Failure {
   std::string line;
@@ -117,7 +123,7 @@ void KillOne(std::uint32_t size, std::uint32_t victim, milliseconds after) {
   SCOPED_TRACE("rank " + std::to_string(victim) + " of " + std::to_string(size) + " killed " +
                std::to_string(after.count()) + " ms after the links were made");
   Ranks ranks = Start(Order("endless", size));
-  ASSERT_EQ(ranks[0]->Line(seconds(20)), "connected");
+  ASSERT_NO_FATAL_FAILURE(AwaitLinks(ranks));
   std::this_thread::sleep_for(after);
   const auto killed = std::chrono::steady_clock::now();
   ranks[victim]->Signal(SIGKILL);
@@ -173,7 +179,7 @@ TEST(ProcessTest, ARankThatStandsStillEndsInATimeoutEverywhere) {
   order.wait_seconds = 1;
   order.join_ms = 3000;
   Ranks ranks = Start(order);
-  ASSERT_EQ(ranks[0]->Line(seconds(20)), "connected");
+  ASSERT_NO_FATAL_FAILURE(AwaitLinks(ranks));
   std::this_thread::sleep_for(milliseconds(20));
   ranks[2]->Signal(SIGSTOP);
   for (const std::size_t rank : {0u, 1u, 3u}) {
@@ -192,4 +198,4 @@ TEST(ProcessTest, RanksThatLeaveEarlyDoNotDisturb) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::process_test

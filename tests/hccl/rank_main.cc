@@ -76,7 +76,7 @@ class Rank {
     para.outputMem = output_;
     if (order_.scenario == "write") para.linkAttribute = hccl::LINK_ATTRIBUTE_WRITE;
     if (!Do("connect", group_->Connect(dispatcher_, para, links_))) return 1;
-    if (rank_ == 0) Say("connected");
+    Say("connected");
     if (order_.scenario == "endless") return Endless();
     if (order_.scenario == "exit") return 0;
     for (std::uint64_t round = 0; round < 20; ++round) {
