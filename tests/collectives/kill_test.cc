@@ -18,7 +18,7 @@
 #include "case_list.h"
 #include "check.h"
 
-namespace collectives {
+namespace collectives::kill_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -128,4 +128,4 @@ TEST(MissingRank, IsReported) {
 }
 
 }  // namespace
-}  // namespace collectives
+}  // namespace collectives::kill_test

@@ -3,7 +3,7 @@
 
 #include "case_list.h"
 
-namespace collectives {
+namespace collectives::processes_test {
 namespace {
 
 class EveryNumberOfProcesses : public testing::TestWithParam<u32> {};
@@ -34,4 +34,4 @@ TEST(Processes, LargeOnes) {
 }
 
 }  // namespace
-}  // namespace collectives
+}  // namespace collectives::processes_test

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "verified_run.h"
 
-namespace collectives {
+namespace collectives::threads_test {
 namespace {
 
 class EveryNumberOfThreads : public testing::TestWithParam<u32> {};
@@ -123,4 +123,4 @@ TEST(Threads, ARankThatStaysAwayIsNamed) {
 }
 
 }  // namespace
-}  // namespace collectives
+}  // namespace collectives::threads_test

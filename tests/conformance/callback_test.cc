@@ -14,7 +14,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::callback_test {
 namespace {
 
 constexpr std::int32_t kLong = 5000;
@@ -351,4 +351,4 @@ TEST_F(Callback, QueuedOnesAreDroppedAndReportedWhenTheSubscriptionEnds) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::callback_test

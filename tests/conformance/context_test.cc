@@ -9,7 +9,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::context_test {
 namespace {
 
 constexpr std::int32_t kNoDevice = 4711;
@@ -290,4 +290,4 @@ TEST_F(SysParamOpt, ChecksItsArguments) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::context_test

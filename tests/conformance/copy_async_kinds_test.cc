@@ -11,7 +11,7 @@
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_async_kinds_test {
 namespace {
 
 constexpr std::size_t kBytes = 512;
@@ -179,4 +179,4 @@ TEST_F(AttachedKindExamples, UnregisteredMemoryIsPageableAgain) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_async_kinds_test

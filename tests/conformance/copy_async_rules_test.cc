@@ -7,7 +7,7 @@
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_async_rules_test {
 namespace {
 
 constexpr std::size_t kBytes = 256;
@@ -225,4 +225,4 @@ TEST_P(MemcpyAsyncRules, NullStreamIsTheDefaultStream) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_async_rules_test

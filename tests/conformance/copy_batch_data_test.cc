@@ -15,7 +15,7 @@
 #include "tests/support/batch_request.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_batch_data_test {
 namespace {
 
 enum class Attributes { kOne, kOnePerEntry, kRanges };
@@ -266,4 +266,4 @@ TEST_F(AttachedBatchArrays, BatchesOfAStreamKeepTheirOrder) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_batch_data_test

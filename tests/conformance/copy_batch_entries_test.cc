@@ -12,7 +12,7 @@
 #include "tests/support/batch_request.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_batch_entries_test {
 namespace {
 
 constexpr std::size_t kEntryBytes = 96, kEntries = 300, kBlamed = 137;
@@ -303,4 +303,4 @@ TEST_P(AttachedSyncBatchEntries, ZeroSizeMovesNothing) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_batch_entries_test

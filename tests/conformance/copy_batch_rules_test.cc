@@ -10,7 +10,7 @@
 #include "tests/support/batch_request.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_batch_rules_test {
 namespace {
 
 constexpr std::size_t kEntryBytes = 64, kEntries = 4;
@@ -292,4 +292,4 @@ TEST_P(AttachedBatchRules, OnlyTheSyncFormsHaveALimitOfEntries) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_batch_rules_test

@@ -8,7 +8,7 @@
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_bounds_test {
 namespace {
 
 constexpr std::size_t kPage = 4096;
@@ -203,4 +203,4 @@ TEST_F(RefusalsBehindAGate, DoNotDisturbTheQueue) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_bounds_test

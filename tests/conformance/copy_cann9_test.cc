@@ -7,7 +7,7 @@
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_cann9_test {
 namespace {
 
 constexpr std::size_t kMostWidth = 5'000'000;
@@ -94,4 +94,4 @@ TEST_F(Cann9DeviceRows, SyncStillRefuses) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_cann9_test

@@ -10,7 +10,7 @@
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_descriptor_test {
 namespace {
 
 constexpr std::size_t kBytes = 1000;
@@ -250,4 +250,4 @@ TEST_F(AttachedDescriptor, BadOperandsFailWhenTheCopyRuns) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_descriptor_test

@@ -12,7 +12,7 @@
 #include "tests/support/batch_request.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_errors_test {
 namespace {
 
 constexpr std::size_t kBytes = 4096;
@@ -255,4 +255,4 @@ TEST_F(Messages, AttachedNameTheEntryOfABatch) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_errors_test

@@ -12,7 +12,7 @@
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_linear_data_test {
 namespace {
 
 struct Direction {
@@ -166,4 +166,4 @@ TEST_F(LinearChains, LaterCopiesOfAStreamWin) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_linear_data_test

@@ -8,7 +8,7 @@
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_memcpy_rules_test {
 namespace {
 
 constexpr std::size_t kBytes = 256;
@@ -175,4 +175,4 @@ TEST_F(MemcpyRules, DoesNotWaitForStreams) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_memcpy_rules_test

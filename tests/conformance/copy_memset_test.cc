@@ -11,7 +11,7 @@
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_memset_test {
 namespace {
 
 constexpr std::size_t kBytes = 1003;
@@ -204,4 +204,4 @@ TEST_F(MemsetRules, D32AsyncChecksTheStreamAfterTheArguments) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_memset_test

@@ -9,7 +9,7 @@
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_offset_test {
 namespace {
 
 constexpr std::size_t kBytes = 1000;
@@ -218,4 +218,4 @@ TEST_F(AttachedOffset, CellsOutsideDeviceMemoryNeverPass) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_offset_test

@@ -12,7 +12,7 @@
 #include "tests/support/batch_request.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_ordering_test {
 namespace {
 
 constexpr std::size_t kBytes = 8192;
@@ -274,4 +274,4 @@ TEST_F(OrderBetweenStreams, ForcedDestroyDiscardsCopies) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_ordering_test

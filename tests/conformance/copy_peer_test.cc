@@ -10,7 +10,7 @@
 #include "tests/support/batch_request.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_peer_test {
 namespace {
 
 constexpr std::size_t kBytes = 5000;
@@ -183,4 +183,4 @@ TEST_F(AttachedPeerCopies, DescriptorsStayOnOneDevice) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_peer_test

@@ -7,7 +7,7 @@
 #include "tests/support/batch_request.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_rc_test {
 namespace {
 
 constexpr std::size_t kBytes = 3000;
@@ -107,4 +107,4 @@ TEST_F(RcCopies, HostToHostRunsAsynchronously) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_rc_test

@@ -11,7 +11,7 @@
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_rows_data_test {
 namespace {
 
 struct Shape {
@@ -188,4 +188,4 @@ TEST_P(AttachedRowsExtent, OverflowIsRefused) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_rows_data_test

@@ -7,7 +7,7 @@
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_rows_rules_test {
 namespace {
 
 constexpr std::size_t kPitch = 128, kWidth = 100, kHeight = 4, kExtent = kPitch * kHeight;
@@ -276,4 +276,4 @@ TEST_F(AttachedRowsContext, AsyncForeignStreamIsRefusedLast) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_rows_rules_test

@@ -10,7 +10,7 @@
 #include "acl/acl.h"
 #include "tests/support/acl_expect.h"
 
-namespace sampan::test {
+namespace sampan::test::data_types_test {
 namespace {
 
 constexpr unsigned kHalves = 0x8000;   // without the sign
@@ -94,4 +94,4 @@ TEST(DataBuffer, HoldsWhatItWasGiven) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::data_types_test

@@ -14,7 +14,7 @@
 #include "tests/support/stream.h"
 #include "tests/support/text_match.h"
 
-namespace sampan::test {
+namespace sampan::test::device_info_test {
 namespace {
 
 constexpr std::int32_t kNoDevice = 4711;
@@ -274,4 +274,4 @@ TEST_F(PeerAccess, NeedsAContext) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::device_info_test

@@ -13,7 +13,7 @@
 #include "tests/support/return_watch.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::device_test {
 namespace {
 
 std::uint32_t DeviceCount() {
@@ -252,4 +252,4 @@ TEST_F(SynchronizeDevice, ReportsAFailedTask) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::device_test

@@ -12,7 +12,7 @@
 #include "tests/support/stream.h"
 #include "tests/support/text_match.h"
 
-namespace sampan::test {
+namespace sampan::test::error_test {
 namespace {
 
 constexpr aclrtLastErrLevel kThread = ACL_RT_THREAD_LEVEL;
@@ -213,4 +213,4 @@ TEST_F(LastError, UnsupportedCopyDoesNotSetIt) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::error_test

@@ -12,7 +12,7 @@
 #include "tests/support/return_watch.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::event_order_test {
 namespace {
 
 bool IsIdle(aclrtStream stream) {
@@ -354,4 +354,4 @@ TEST_F(TimedWait, ThatIsInTimeSucceeds) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::event_order_test

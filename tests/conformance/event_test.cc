@@ -13,7 +13,7 @@
 #include "tests/support/flagged_event.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::event_test {
 namespace {
 
 constexpr std::uint32_t kEveryFlag = 0xF;
@@ -254,4 +254,4 @@ TEST_F(EventHandle, OfAnotherTypeIsRefused) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::event_test

@@ -12,7 +12,7 @@
 #include "tests/support/flagged_event.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::event_time_test {
 namespace {
 
 constexpr std::chrono::milliseconds kWorkTime{5};
@@ -148,4 +148,4 @@ TEST_F(EventTime, NeedsTheFlag) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::event_time_test

@@ -12,7 +12,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::exception_callback_test {
 namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
@@ -109,4 +109,4 @@ TEST_F(ExceptionCallback, IsNotToldAfterItWasWithdrawn) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::exception_callback_test

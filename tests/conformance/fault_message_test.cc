@@ -13,7 +13,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/text_match.h"
 
-namespace sampan::test {
+namespace sampan::test::fault_message_test {
 namespace {
 
 constexpr std::size_t kBytes = 4242;
@@ -163,4 +163,4 @@ TEST(HostAccess, ByASystemCallIsAnErrorNotADeath) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::fault_message_test

@@ -14,7 +14,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::host_function_test {
 namespace {
 
 class HostFunction : public DeviceTest {};
@@ -161,4 +161,4 @@ TEST_F(HostFunction, OfTwoStreamsRunAtTheSameTime) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::host_function_test

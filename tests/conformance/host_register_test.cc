@@ -11,7 +11,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::host_register_test {
 namespace {
 
 constexpr std::size_t kPage = 4096;
@@ -209,4 +209,4 @@ TEST_F(HostRegister, DevicePointerChecksItsArguments) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::host_register_test

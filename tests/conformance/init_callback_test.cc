@@ -10,7 +10,7 @@
 #include "tests/support/temporary_folder.h"
 
 // Registrations and initialisation belong to the process, so every test here has a process of its own.
-namespace sampan::test {
+namespace sampan::test::init_callback_test {
 namespace {
 
 struct Calls {
@@ -109,4 +109,4 @@ TEST(FinalizeCallback, CanBeWithdrawn) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::init_callback_test

@@ -12,7 +12,7 @@
 #include "tests/support/temporary_folder.h"
 
 // aclInit acts on the whole process, so every test here has a process of its own.
-namespace sampan::test {
+namespace sampan::test::init_test {
 namespace {
 
 constexpr std::uint64_t kUntouched = 77;
@@ -227,4 +227,4 @@ TEST(InitConfiguration, DefaultDeviceYieldsToAnotherOne) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::init_test

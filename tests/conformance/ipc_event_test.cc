@@ -11,7 +11,7 @@
 #include "tests/support/flagged_event.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::ipc_event_test {
 namespace {
 
 class IpcEventTest : public DeviceTest {
@@ -75,4 +75,4 @@ TEST_F(IpcEventTest, OnlyEventsMadeForItHaveAHandle) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::ipc_event_test

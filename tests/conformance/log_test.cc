@@ -15,7 +15,7 @@
 #include "tests/support/text_match.h"
 
 // A child writes the lines, its parent reads them.
-namespace sampan::test {
+namespace sampan::test::log_test {
 namespace {
 
 /// Without a trace of the variables that this process was started with.
@@ -174,4 +174,4 @@ TEST(RuntimeLog, SaysNothingAboutSuccess) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::log_test

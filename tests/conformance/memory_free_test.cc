@@ -12,7 +12,7 @@
 #include "tests/support/return_watch.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::memory_free_test {
 namespace {
 
 class Free : public DeviceTest {
@@ -160,4 +160,4 @@ TEST_F(Free, NeverLetsAQueuedCopyTouchTheNextOwner) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::memory_free_test

@@ -12,7 +12,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::memory_pool_test {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{2} << 20;
@@ -365,4 +365,4 @@ TEST_F(MemoryPoolTest, RandomSizesNeverOverlap) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::memory_pool_test

@@ -14,7 +14,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::memory_test {
 namespace {
 
 constexpr aclrtMemMallocPolicy kDefault = ACL_MEM_MALLOC_HUGE_FIRST;
@@ -310,4 +310,4 @@ TEST(MemoryExhaustion, SaysWhatWasAskedFor) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::memory_test

@@ -14,7 +14,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::notify_test {
 namespace {
 
 class OwnedNotify {
@@ -203,4 +203,4 @@ TEST_F(NotifyTest, ImportsItsOwnKey) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::notify_test

@@ -13,7 +13,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::pointer_attributes_test {
 namespace {
 
 constexpr std::uint32_t kNormalPage = 4096;
@@ -177,4 +177,4 @@ TEST_F(PointerAttributes, OfPoolMemory) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::pointer_attributes_test

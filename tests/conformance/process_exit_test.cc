@@ -14,7 +14,7 @@
 #include "tests/support/stream.h"
 
 // Every test here ends a process, so each has one of its own.
-namespace sampan::test {
+namespace sampan::test::process_exit_test {
 namespace {
 
 constexpr std::size_t kBytes = std::size_t{4} << 20;
@@ -188,4 +188,4 @@ TEST(ThreadExit, ManyThreadsComeAndGo) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::process_exit_test

@@ -11,7 +11,7 @@
 #include "tests/support/memory_buffer.h"
 
 // Settings are read once in a process, so every test here has a process of its own.
-namespace sampan::test {
+namespace sampan::test::settings_test {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
@@ -267,4 +267,4 @@ TEST(HelpSetting, IsSilentOtherwise) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::settings_test

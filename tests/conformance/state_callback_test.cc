@@ -13,7 +13,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::state_callback_test {
 namespace {
 
 using Calls = std::vector<std::string>;
@@ -133,4 +133,4 @@ TEST_F(StateCallbackTest, TheOlderCallHasOneFunction) {
 #pragma GCC diagnostic pop
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::state_callback_test

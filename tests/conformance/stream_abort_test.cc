@@ -12,7 +12,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::stream_abort_test {
 namespace {
 
 /// A stream that waits for an event of another, held one, with a copy behind the wait.
@@ -142,4 +142,4 @@ TEST_F(StreamStop, OfAnIdleStreamKeepsItUsable) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::stream_abort_test

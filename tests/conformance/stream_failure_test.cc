@@ -9,7 +9,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::stream_failure_test {
 namespace {
 
 /// Queues a copy whose memory is gone before it may start, with a fill behind it.
@@ -216,4 +216,4 @@ TEST_F(FailureMode, OfTheDefaultStreamNeedsAContext) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::stream_failure_test

@@ -12,7 +12,7 @@
 #include "tests/support/return_watch.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::stream_sync_test {
 namespace {
 
 aclrtStreamStatus Query(aclrtStream stream) {
@@ -222,4 +222,4 @@ TEST_F(StreamDestroy, ReleasesAnEventRecordedThere) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::stream_sync_test

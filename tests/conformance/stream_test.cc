@@ -12,7 +12,7 @@
 #include "tests/support/device_fixture.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::stream_test {
 namespace {
 
 constexpr std::uint32_t kUnknownFlag = 0x40000000U;
@@ -321,4 +321,4 @@ TEST_F(StreamHandle, OfAnotherTypeIsRefused) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::stream_test

@@ -12,7 +12,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::thread_context_test {
 namespace {
 
 aclrtContext CurrentContext() {
@@ -200,4 +200,4 @@ TEST_F(ForeignContextStream, WorkOfItsOwnThreadIsSeen) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::thread_context_test

@@ -17,7 +17,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::value_test {
 namespace {
 
 class ValueTest : public DeviceTest {
@@ -263,4 +263,4 @@ TEST_F(ReduceTest, ArgumentsAreChecked) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::value_test

@@ -14,7 +14,7 @@
 // The deprecated calls are part of the interface and are tested like the others.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-namespace sampan::test {
+namespace sampan::test::version_test {
 namespace {
 
 /// As `DoneInChild`, with an installation whose package has this version.info.
@@ -150,4 +150,4 @@ TEST(PackageVersion, InParts) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::version_test

@@ -13,7 +13,7 @@
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::virtual_memory_test {
 namespace {
 
 class VirtualMemoryTest : public DeviceTest {
@@ -425,4 +425,4 @@ TEST_F(VirtualMemoryTest, ImportsItsOwnShareableHandle) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::virtual_memory_test

@@ -10,7 +10,7 @@
 #include "tests/support/child_process.h"
 
 // The list is read once in a process, so every test here has a process of its own.
-namespace sampan::test {
+namespace sampan::test::visible_devices_test {
 namespace {
 
 Variables Visible(const std::string& list) {
@@ -127,4 +127,4 @@ INSTANTIATE_TEST_SUITE_P(VisibleDevices, RefusedList,
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::visible_devices_test

@@ -10,10 +10,11 @@
 
 namespace sampan::fault {
 
+/// The size of the world's buffers.
+inline constexpr std::size_t kBytes = 4096;
+
 /// What calls work on: made once per test, on device 0, and used again for every attempt. One thread.
 struct World {
-  static constexpr std::size_t kBytes = 4096;
-
   aclrtContext primary = nullptr;
   aclrtStream stream = nullptr;
   aclrtEvent event = nullptr;         ///< Ex, recorded and over
@@ -62,6 +63,10 @@ struct ApiCall {
   Check claims = nullptr;  ///< after a failure: something was handed out or done all the same
   Step undo = nullptr;     ///< after a success
 };
+
+/// Steps and checks of more than one call.
+void DropEvent(World& w);
+bool Given(World& w);
 
 /// Every public function that the library defines is in one of these.
 std::vector<ApiCall> InitCalls();

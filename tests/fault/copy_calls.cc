@@ -8,7 +8,6 @@
 namespace sampan::fault {
 namespace {
 
-constexpr std::size_t kBytes = World::kBytes;
 constexpr std::size_t kEntries = 64;
 constexpr std::size_t kPiece = kBytes / kEntries;
 constexpr auto kInner = ACL_MEMCPY_INNER_DEVICE_TO_DEVICE;

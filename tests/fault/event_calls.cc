@@ -6,9 +6,6 @@
 namespace sampan::fault {
 namespace {
 
-void DropEvent(World& w) {
-  EXPECT_EQ(aclrtDestroyEvent(w.results.event), ACL_SUCCESS);
-}
 bool EventWorks(World& w) {
   return aclrtRecordEvent(w.results.event, w.stream) == ACL_SUCCESS && w.Drained();
 }

@@ -11,7 +11,7 @@
 #include "tests/fault/api_call.h"
 #include "tests/support/acl_expect.h"
 
-namespace sampan::fault {
+namespace sampan::fault::fault_test {
 namespace {
 
 constexpr std::uint64_t kMostAttempts = 2000;
@@ -155,4 +155,4 @@ TEST(FaultTable, HasEveryFunctionOfTheLibrary) {
 }
 
 }  // namespace
-}  // namespace sampan::fault
+}  // namespace sampan::fault::fault_test

@@ -8,7 +8,7 @@
 #include "acl/acl.h"
 #include "tests/fault/allocation_fault.h"
 
-namespace sampan::fault {
+namespace sampan::fault::first_use_test {
 namespace {
 
 enum ExitCode { kFailureHappened = 0, kNothingFailed = 10, kWrongCode = 11, kNoRecovery = 12, kNoCopy = 13 };
@@ -86,4 +86,4 @@ INSTANTIATE_TEST_SUITE_P(Api, FirstUse,
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
-}  // namespace sampan::fault
+}  // namespace sampan::fault::first_use_test

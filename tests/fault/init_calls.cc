@@ -126,17 +126,17 @@ std::vector<ApiCall> InitCalls() {
       {.name = "aclCreateDataBuffer",
        .call =
            [](World& w) {
-             w.results.buffer = aclCreateDataBuffer(w.device_a, World::kBytes);
+             w.results.buffer = aclCreateDataBuffer(w.device_a, kBytes);
              return w.results.buffer != nullptr ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
            },
        .right = [](World& w) { return aclGetDataBufferAddr(w.results.buffer) == w.device_a; },
        .undo = [](World& w) { EXPECT_EQ(aclDestroyDataBuffer(w.results.buffer), ACL_SUCCESS); }},
       {.name = "aclDestroyDataBuffer",
        .call = [](World& w) { return aclDestroyDataBuffer(w.results.buffer); },
-       .prepare = [](World& w) { w.results.buffer = aclCreateDataBuffer(w.device_a, World::kBytes); }},
+       .prepare = [](World& w) { w.results.buffer = aclCreateDataBuffer(w.device_a, kBytes); }},
       {.name = "aclUpdateDataBuffer",
        .call = [](World& w) { return aclUpdateDataBuffer(w.results.buffer, w.device_b, 7); },
-       .prepare = [](World& w) { w.results.buffer = aclCreateDataBuffer(w.device_a, World::kBytes); },
+       .prepare = [](World& w) { w.results.buffer = aclCreateDataBuffer(w.device_a, kBytes); },
        .right = [](World& w) { return aclGetDataBufferSizeV2(w.results.buffer) == 7; },
        .undo = [](World& w) { EXPECT_EQ(aclDestroyDataBuffer(w.results.buffer), ACL_SUCCESS); }},
   };

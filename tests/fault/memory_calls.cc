@@ -8,12 +8,8 @@
 namespace sampan::fault {
 namespace {
 
-constexpr std::size_t kBytes = World::kBytes;
 constexpr aclrtMemMallocPolicy kPolicy = ACL_MEM_MALLOC_HUGE_FIRST;
 
-bool Given(World& w) {
-  return w.results.pointer != nullptr;
-}
 bool DeviceUsable(World& w) {
   w.Fill(w.results.pointer, 0x31);
   return w.Holds(w.results.pointer, 0x31);

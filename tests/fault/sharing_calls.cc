@@ -11,8 +11,7 @@
 namespace sampan::fault {
 namespace {
 
-constexpr std::size_t kBytes = World::kBytes;
-constexpr std::size_t kPiece = std::size_t{2} << 20;
+constexpr std::size_t kGranule = std::size_t{2} << 20;
 
 aclrtPhysicalMemProp Properties() {
   aclrtPhysicalMemProp prop = {};
@@ -22,7 +21,7 @@ aclrtPhysicalMemProp Properties() {
 }
 aclError MakePhysical(World& w) {
   const aclrtPhysicalMemProp prop = Properties();
-  return aclrtMallocPhysical(&w.results.physical, kPiece, &prop, 0);
+  return aclrtMallocPhysical(&w.results.physical, kGranule, &prop, 0);
 }
 aclError MakePool(World& w) {
   aclrtMemPoolProps props = {};
@@ -50,9 +49,6 @@ void NotifyWithKey(World& w) {
 void NewSharedEvent(World& w) {
   EXPECT_EQ(aclrtCreateEventExWithFlag(&w.results.event, ACL_EVENT_IPC), ACL_SUCCESS);
 }
-void DropEvent(World& w) {
-  EXPECT_EQ(aclrtDestroyEvent(w.results.event), ACL_SUCCESS);
-}
 void NewKey(World& w) {
   EXPECT_EQ(aclrtIpcMemGetExportKey(w.device_a, kBytes, w.results.text, 65, 1), ACL_SUCCESS);
 }
@@ -61,7 +57,7 @@ void CloseKey(World& w) {
 }
 
 void NewRange(World& w) {
-  EXPECT_EQ(aclrtReserveMemAddress(&w.results.range, kPiece, 0, nullptr, 0), ACL_SUCCESS);
+  EXPECT_EQ(aclrtReserveMemAddress(&w.results.range, kGranule, 0, nullptr, 0), ACL_SUCCESS);
 }
 void DropRange(World& w) {
   EXPECT_EQ(aclrtReleaseMemAddress(w.results.range), ACL_SUCCESS);
@@ -78,7 +74,7 @@ void NewRangeAndPhysical(World& w) {
 }
 void NewMapping(World& w) {
   NewRangeAndPhysical(w);
-  EXPECT_EQ(aclrtMapMem(w.results.range, kPiece, 0, w.results.physical, 0), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMapMem(w.results.range, kGranule, 0, w.results.physical, 0), ACL_SUCCESS);
 }
 void DropRangeAndPhysical(World& w) {
   DropRange(w);
@@ -120,9 +116,6 @@ void DropPool(World& w) {
 void NewPoolMemory(World& w) {
   NewPool(w);
   EXPECT_EQ(aclrtMemPoolMallocAsync(&w.results.pointer, kBytes, w.results.pool, w.stream), ACL_SUCCESS);
-}
-bool Given(World& w) {
-  return w.results.pointer != nullptr;
 }
 bool PoolMemoryWorks(World& w) {
   w.Fill(w.results.pointer, 0x51);
@@ -369,13 +362,15 @@ std::vector<ApiCall> IpcCalls() {
 std::vector<ApiCall> MappingCalls() {
   return {
       {.name = "aclrtReserveMemAddress",
-       .call = [](World& w) { return aclrtReserveMemAddress(&w.results.range, kPiece, 0, nullptr, 0); },
+       .call = [](World& w) { return aclrtReserveMemAddress(&w.results.range, kGranule, 0, nullptr, 0); },
        .right = [](World& w) { return w.results.range != nullptr; },
        .claims = [](World& w) { return w.results.range != nullptr; },
        .undo = DropRange},
       {.name = "aclrtReserveMemAddressNoUCMemory",
        .call =
-           [](World& w) { return aclrtReserveMemAddressNoUCMemory(&w.results.range, kPiece, 0, nullptr, 0); },
+           [](World& w) {
+             return aclrtReserveMemAddressNoUCMemory(&w.results.range, kGranule, 0, nullptr, 0);
+           },
        .right = [](World& w) { return w.results.range != nullptr; },
        .claims = [](World& w) { return w.results.range != nullptr; },
        .undo = DropRange},
@@ -391,14 +386,14 @@ std::vector<ApiCall> MappingCalls() {
        .call = [](World& w) { return aclrtFreePhysical(w.results.physical); },
        .prepare = NewPhysical},
       {.name = "aclrtMapMem",
-       .call = [](World& w) { return aclrtMapMem(w.results.range, kPiece, 0, w.results.physical, 0); },
+       .call = [](World& w) { return aclrtMapMem(w.results.range, kGranule, 0, w.results.physical, 0); },
        .prepare = NewRangeAndPhysical,
        .right = MappingWorks,
        .claims = IsMapped,
        .undo = DropMapping},
       {.name = "aclrtMemMapNoAccess",
        .call =
-           [](World& w) { return aclrtMemMapNoAccess(w.results.range, kPiece, 0, w.results.physical, 0); },
+           [](World& w) { return aclrtMemMapNoAccess(w.results.range, kGranule, 0, w.results.physical, 0); },
        .prepare = NewRangeAndPhysical,
        .right = IsMapped,
        .claims = IsMapped,
@@ -411,7 +406,7 @@ std::vector<ApiCall> MappingCalls() {
        .call =
            [](World& w) {
              aclrtMemAccessDesc desc = {ACL_RT_MEM_ACCESS_FLAGS_READWRITE, DeviceZero(), {}};
-             return aclrtMemSetAccess(w.results.range, kPiece, &desc, 1);
+             return aclrtMemSetAccess(w.results.range, kGranule, &desc, 1);
            },
        .prepare = NewMapping,
        .right = MappingWorks,
@@ -432,7 +427,7 @@ std::vector<ApiCall> MappingCalls() {
              return aclrtMemGetAllocationGranularity(&prop, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM,
                                                      &w.results.size);
            },
-       .right = [](World& w) { return w.results.size == kPiece; }},
+       .right = [](World& w) { return w.results.size == kGranule; }},
       {.name = "aclrtMemGetAddressRange",
        .call =
            [](World& w) { return aclrtMemGetAddressRange(w.device_a, &w.results.pointer, &w.results.size); },

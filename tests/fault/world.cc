@@ -66,6 +66,14 @@ bool World::Holds(const void* device, int value) const {
   return seen == std::vector<std::uint8_t>(kBytes, static_cast<std::uint8_t>(value));
 }
 
+void DropEvent(World& w) {
+  EXPECT_ACL(ACL_SUCCESS, aclrtDestroyEvent(w.results.event));
+}
+
+bool Given(World& w) {
+  return w.results.pointer != nullptr;
+}
+
 std::vector<ApiCall> AllCalls() {
   std::vector<ApiCall> all;
   for (const auto& calls : {InitCalls(), DeviceCalls(), StreamCalls(), EventCalls(), MemoryCalls(),

@@ -11,7 +11,7 @@
 #include "tests/support/child_process.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_shapes_test {
 namespace {
 
 class CopyShapes : public CopyTest {
@@ -269,4 +269,4 @@ TEST(CopyPath, IsNamedInTheDebugLog) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_shapes_test

@@ -13,7 +13,7 @@
 #include "tests/support/random_bytes.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::lost_gpu_test {
 namespace {
 
 class FailureKeeper final : public QueueListener {
@@ -109,4 +109,4 @@ TEST(LostGpu, EndsWhatWaitsForIt) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::lost_gpu_test

@@ -10,7 +10,7 @@
 #include "base/reduce_kernels.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::reductions_test {
 namespace {
 
 constexpr auto kOperations = {ReduceOperation::kSum, ReduceOperation::kProduct, ReduceOperation::kMax,
@@ -134,4 +134,4 @@ TEST_F(Reductions, ALongOneIsWhole) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::reductions_test

@@ -10,7 +10,7 @@
 #include "tests/support/mapped_memory.h"
 #include "tests/support/temporary_folder.h"
 
-namespace sampan::test {
+namespace sampan::test::copy_test {
 namespace {
 
 using hccl::DeviceMem;
@@ -256,4 +256,4 @@ TEST_F(CopyTest, LongCopiesAreCutAt4GiBWithTheBoundReduced) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::copy_test

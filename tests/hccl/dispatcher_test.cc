@@ -3,7 +3,7 @@
 
 #include "tests/hccl/dispatcher_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::dispatcher_test {
 namespace {
 
 TEST_F(DispatcherTest, InitChecksInOrder) {
@@ -140,4 +140,4 @@ TEST_F(DispatcherTest, AVirtualOneOnlyLeavesRecords) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::dispatcher_test

@@ -9,7 +9,7 @@
 #include "tests/hccl/rank_threads.h"
 #include "tests/support/temporary_folder.h"
 
-namespace sampan::test {
+namespace sampan::test::group_test {
 namespace {
 
 using hccl::RankGroup;
@@ -297,4 +297,4 @@ TEST(GroupTest, LinksToSomePeersOnly) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::group_test

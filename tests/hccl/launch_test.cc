@@ -8,7 +8,7 @@
 #include "tests/hccl/dispatcher_fixture.h"
 #include "tests/support/child_process.h"
 
-namespace sampan::test {
+namespace sampan::test::launch_test {
 namespace {
 
 using hccl::LocalNotify;
@@ -231,4 +231,4 @@ TEST_F(LaunchTest, ManyThreadsSubmitToOneLaunch) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::launch_test

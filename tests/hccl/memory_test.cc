@@ -9,7 +9,7 @@
 #include "tests/hccl/hccl_expect.h"
 #include "tests/support/device_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::memory_test {
 namespace {
 
 using hccl::DeviceMem;
@@ -231,4 +231,4 @@ TEST_P(HostMemTest, OwnersFreeOnceAndViewsNever) {
 INSTANTIATE_TEST_SUITE_P(PinnedAndPlain, HostMemTest, ::testing::Bool());
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::memory_test

@@ -8,7 +8,7 @@
 #include "hccl/dtype_common.h"
 #include "tests/hccl/dispatcher_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::reduce_test {
 namespace {
 
 using hccl::LinkType;
@@ -162,4 +162,4 @@ TEST_F(HcclReduceTest, RecordsDifferByTheUnitThatReduces) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::reduce_test

@@ -3,7 +3,7 @@
 
 #include "tests/hccl/rank_threads.h"
 
-namespace sampan::test {
+namespace sampan::test::ring_test {
 namespace {
 
 using hccl::UserMemType;
@@ -54,4 +54,4 @@ TEST_P(RingTest, EveryRankHasEverything) {
 INSTANTIATE_TEST_SUITE_P(Sizes, RingTest, ::testing::Values(1, 2, 3, 8, 16));
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::ring_test

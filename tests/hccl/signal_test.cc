@@ -7,7 +7,7 @@
 #include "hccl/platform/remote_notify.h"
 #include "tests/hccl/dispatcher_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::signal_test {
 namespace {
 
 using hccl::LocalNotify;
@@ -177,4 +177,4 @@ TEST_F(SignalTest, ARemoteNotifyOfTheSameProcessPosts) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::signal_test

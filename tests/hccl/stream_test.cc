@@ -9,7 +9,7 @@
 #include "tests/support/device_fixture.h"
 #include "tests/support/stream.h"
 
-namespace sampan::test {
+namespace sampan::test::stream_test {
 namespace {
 
 using HcclStream = hccl::Stream;
@@ -168,4 +168,4 @@ TEST_F(HcclStreamTest, ModeIsKeptAndTheDeviceSideRefused) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::stream_test

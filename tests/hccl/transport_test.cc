@@ -9,7 +9,7 @@
 #include "tests/hccl/rank_threads.h"
 #include "tests/support/child_process.h"
 
-namespace sampan::test {
+namespace sampan::test::transport_test {
 namespace {
 
 using hccl::DeviceMem;
@@ -449,4 +449,4 @@ TEST(TransportTest, ALinkTypeThatTheAddressesContradictIsToldOnce) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::transport_test

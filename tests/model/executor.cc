@@ -11,9 +11,7 @@ namespace {
 constexpr std::size_t kGuardBytes = 64;
 constexpr std::uint8_t kGuard = 0xCB;
 constexpr std::size_t kTableBytes = kDescriptors * kDescriptorStride + kCells * 8;
-constexpr std::size_t kStagingBytes = 64 * 1024;
 constexpr std::int32_t kLongMs = 60000;
-constexpr std::size_t kPage = 4096;
 
 std::string Unexpected(aclError answer, aclError expected) {
   const char* message = answer == ACL_SUCCESS ? nullptr : aclGetRecentErrMsg();

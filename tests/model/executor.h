@@ -46,6 +46,9 @@ class Executor {
   std::optional<Failure> Run(const Program& program);
 
  private:
+  static constexpr std::size_t kStagingBytes = 64 * 1024;
+  static constexpr std::size_t kPage = 4096;
+
   struct RealBuffer {
     void* address = nullptr;
     Memory memory = Memory::kDevice;

@@ -6,7 +6,6 @@
 namespace sampan::model {
 namespace {
 
-constexpr std::size_t kStagingBytes = 64 * 1024;
 constexpr std::size_t kUntouched = 0x5EED;
 constexpr std::size_t kOperandsAt = 12;
 

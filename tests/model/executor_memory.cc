@@ -7,7 +7,6 @@ namespace sampan::model {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{2} << 20;
-constexpr std::size_t kPage = 4096;
 
 }  // namespace
 

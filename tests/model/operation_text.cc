@@ -12,10 +12,10 @@ std::string Name(char letter, int slot) {
   if (slot == kWild) return "wild";
   return letter + std::to_string(slot);
 }
-std::string Stream(int slot) {
+std::string StreamName(int slot) {
   return Name('s', slot);
 }
-std::string Event(int slot) {
+std::string EventName(int slot) {
   return Name('e', slot);
 }
 std::string Where(const Address& address) {
@@ -98,7 +98,7 @@ std::string CopyText(const Operation& op) {
         << Where(op.src) << ", " << op.src_pitch << ", " << op.bytes << ", " << op.height << ", "
         << Kind(op.kind);
   }
-  if (async) out << ", " << Stream(op.stream);
+  if (async) out << ", " << StreamName(op.stream);
   out << ")";
   return out.str();
 }
@@ -109,7 +109,7 @@ std::string FillText(const Operation& op) {
   std::ostringstream out;
   out << "aclrtMemset" << (words ? "D32" : "") << (async ? "Async(" : "(") << Where(op.dst) << ", "
       << op.dst_max << ", " << op.value << ", " << op.bytes;
-  if (async) out << ", " << Stream(op.stream);
+  if (async) out << ", " << StreamName(op.stream);
   out << ")";
   return out.str();
 }
@@ -125,14 +125,14 @@ std::string IndirectText(const Operation& op) {
       break;
     case Call::kRewriteDescriptor:
       out << "aclrtMemcpyAsync(&desc" << slot << ".length, 20, {" << op.bytes << ", src " << Where(op.src)
-          << ", dst " << Where(op.dst) << "}, 20, H2D, " << Stream(op.stream) << ")";
+          << ", dst " << Where(op.dst) << "}, 20, H2D, " << StreamName(op.stream) << ")";
       break;
     case Call::kCopyDescriptor:
       out << "aclrtMemcpyAsync(&desc" << slot << ".length, 20, &desc" << other << ".length, 20, D2D, "
-          << Stream(op.stream) << ")";
+          << StreamName(op.stream) << ")";
       break;
     case Call::kLaunchDescriptor:
-      out << "aclrtMemcpyAsyncWithDesc(desc" << slot << ", " << Kind(op.kind) << ", " << Stream(op.stream)
+      out << "aclrtMemcpyAsyncWithDesc(desc" << slot << ", " << Kind(op.kind) << ", " << StreamName(op.stream)
           << ")";
       break;
     case Call::kSetCell:
@@ -140,18 +140,18 @@ std::string IndirectText(const Operation& op) {
       break;
     case Call::kRewriteCell:
       out << "aclrtMemcpyAsync(cell" << slot << ", 8, {" << Where(op.dst) << "}, 8, H2D, "
-          << Stream(op.stream) << ")";
+          << StreamName(op.stream) << ")";
       break;
     default:
       out << "aclrtMemcpyAsyncWithOffset(cell" << slot << ", " << op.dst_max << ", " << op.dst.offset
           << ", cell" << other << ", " << op.bytes << ", " << op.src.offset << ", " << Kind(op.kind) << ", "
-          << Stream(op.stream) << ")";
+          << StreamName(op.stream) << ")";
   }
   return out.str();
 }
 
 std::string EventText(const Operation& op) {
-  const std::string event = Event(op.event);
+  const std::string event = EventName(op.event);
   switch (op.call) {
     case Call::kCreateEvent:
       switch (op.form) {
@@ -168,11 +168,11 @@ std::string EventText(const Operation& op) {
     case Call::kDestroyEvent:
       return "aclrtDestroyEvent(" + event + ")";
     case Call::kRecord:
-      return "aclrtRecordEvent(" + event + ", " + Stream(op.stream) + ")";
+      return "aclrtRecordEvent(" + event + ", " + StreamName(op.stream) + ")";
     case Call::kWait:
-      return "aclrtStreamWaitEvent(" + Stream(op.stream) + ", " + event + ")";
+      return "aclrtStreamWaitEvent(" + StreamName(op.stream) + ", " + event + ")";
     case Call::kResetEvent:
-      return "aclrtResetEvent(" + event + ", " + Stream(op.stream) + ")";
+      return "aclrtResetEvent(" + event + ", " + StreamName(op.stream) + ")";
     case Call::kSyncEvent:
       return op.value == 0 ? "aclrtSynchronizeEvent(" + event + ")"
                            : "aclrtSynchronizeEventWithTimeout(" + event + ", 60000)";
@@ -184,7 +184,7 @@ std::string EventText(const Operation& op) {
 }  // namespace
 
 std::string Text(const Operation& op) {
-  const std::string stream = Stream(op.stream);
+  const std::string stream = StreamName(op.stream);
   switch (op.call) {
     case Call::kUseDevice:
       return "aclrtSetDevice(" + std::to_string(op.device) + ")";

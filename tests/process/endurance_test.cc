@@ -16,7 +16,7 @@
 #include "tests/process/peer.h"
 #include "tests/support/random_bytes.h"
 
-namespace sampan::test {
+namespace sampan::test::endurance_test {
 namespace {
 
 constexpr std::size_t kBytes = 65'536;
@@ -188,4 +188,4 @@ TEST(Group, KilledAtRandomMoments) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::endurance_test

@@ -12,7 +12,7 @@
 #include "tests/process/peer.h"
 #include "tests/support/random_bytes.h"
 
-namespace sampan::test {
+namespace sampan::test::sharing_test {
 namespace {
 
 constexpr std::size_t kBytes = 300'000;
@@ -296,4 +296,4 @@ TEST(Processes, VisibleDevicesMayDiffer) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::sharing_test

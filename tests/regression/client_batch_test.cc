@@ -9,7 +9,7 @@
 #include "tests/support/batch_request.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::client_batch_test {
 namespace {
 
 constexpr std::size_t kBlocks = 160, kBlockBytes = 8192;
@@ -108,4 +108,4 @@ TEST_F(ClientBatch, AttachedLayersOnAFastStream) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::client_batch_test

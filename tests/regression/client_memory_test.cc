@@ -10,7 +10,7 @@
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::client_memory_test {
 namespace {
 
 class ClientMemory : public CopyTest {
@@ -135,4 +135,4 @@ TEST_F(ClientMemory, PlainMemoryIsUnregistered) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::client_memory_test

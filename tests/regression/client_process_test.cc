@@ -9,7 +9,7 @@
 #include "tests/support/child_process.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::client_process_test {
 namespace {
 
 constexpr std::size_t kBytes = 4096;
@@ -118,4 +118,4 @@ TEST(ClientLog, AttachedRefusedRowsAreLoggedAsErrors) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::client_process_test

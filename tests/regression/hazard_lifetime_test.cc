@@ -12,7 +12,7 @@
 #include "tests/support/batch_request.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::hazard_lifetime_test {
 namespace {
 
 constexpr std::size_t kBytes = 16'384;
@@ -225,4 +225,4 @@ TEST_F(HazardLifetime, AttachedDescriptorSetAnewBeforeItsCopyRuns) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::hazard_lifetime_test

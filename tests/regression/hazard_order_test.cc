@@ -8,7 +8,7 @@
 #include "tests/support/batch_request.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::hazard_order_test {
 namespace {
 
 constexpr std::size_t kBytes = 16'384;
@@ -141,4 +141,4 @@ TEST_F(HazardOrder, AttachedTwoEntriesWithOneDestination) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::hazard_order_test

@@ -8,7 +8,7 @@
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
 
-namespace sampan::test {
+namespace sampan::test::hazard_queue_test {
 namespace {
 
 constexpr std::size_t kQueueDepth = 1792, kTasks = 3 * kQueueDepth;
@@ -153,4 +153,4 @@ TEST_F(HazardQueue, WaitForAnEventThatWasNeverRecordedPasses) {
 }
 
 }  // namespace
-}  // namespace sampan::test
+}  // namespace sampan::test::hazard_queue_test

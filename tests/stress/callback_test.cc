@@ -5,7 +5,7 @@
 
 #include "tests/stress/stress_fixture.h"
 
-namespace sampan::stress {
+namespace sampan::stress::callback_test {
 namespace {
 
 class Callbacks : public StressTest {};
@@ -113,4 +113,4 @@ TEST_F(Callbacks, SubscriptionsEndUnderTheirCallbacks) {
 }
 
 }  // namespace
-}  // namespace sampan::stress
+}  // namespace sampan::stress::callback_test

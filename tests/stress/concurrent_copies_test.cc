@@ -3,7 +3,7 @@
 
 #include "tests/stress/stress_fixture.h"
 
-namespace sampan::stress {
+namespace sampan::stress::concurrent_copies_test {
 namespace {
 
 class ConcurrentCopies : public StressTest {};
@@ -194,4 +194,4 @@ TEST_F(ConcurrentCopies, AllocationsComeAndGoWhileOthersCopy) {
 }
 
 }  // namespace
-}  // namespace sampan::stress
+}  // namespace sampan::stress::concurrent_copies_test

@@ -5,7 +5,7 @@
 
 #include "tests/stress/stress_fixture.h"
 
-namespace sampan::stress {
+namespace sampan::stress::exit_test {
 namespace {
 
 constexpr std::size_t kBytes = 1 << 20;
@@ -99,4 +99,4 @@ TEST_F(Exit, AfterAFinalizeWithCopiesQueued) {
 }
 
 }  // namespace
-}  // namespace sampan::stress
+}  // namespace sampan::stress::exit_test

@@ -3,7 +3,7 @@
 
 #include "tests/stress/stress_fixture.h"
 
-namespace sampan::stress {
+namespace sampan::stress::lifetime_test {
 namespace {
 
 constexpr std::size_t kBytes = 20000;
@@ -262,4 +262,4 @@ TEST_F(Lifetime, AbortedStreamsAreUsedAgain) {
 }
 
 }  // namespace
-}  // namespace sampan::stress
+}  // namespace sampan::stress::lifetime_test

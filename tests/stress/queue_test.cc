@@ -3,7 +3,7 @@
 
 #include "tests/stress/stress_fixture.h"
 
-namespace sampan::stress {
+namespace sampan::stress::queue_test {
 namespace {
 
 /// More than a queue holds.
@@ -119,4 +119,4 @@ TEST_F(FullQueue, IsAbortedUnderItsSubmitters) {
 }
 
 }  // namespace
-}  // namespace sampan::stress
+}  // namespace sampan::stress::queue_test

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace sampan::emulated {
+namespace sampan::emulated::arena_test {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
@@ -145,4 +145,4 @@ TEST_F(ArenaTest, HugePagesAreAlignedToThem) {
 }
 
 }  // namespace
-}  // namespace sampan::emulated
+}  // namespace sampan::emulated::arena_test

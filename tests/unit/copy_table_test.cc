@@ -8,7 +8,7 @@
 #include "backend/cuda/copy_path.h"
 #include "backend/cuda/copy_table.h"
 
-namespace sampan::cuda {
+namespace sampan::cuda::copy_table_test {
 namespace {
 
 std::string WholeTable() {
@@ -112,4 +112,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
-}  // namespace sampan::cuda
+}  // namespace sampan::cuda::copy_table_test

@@ -5,7 +5,7 @@
 
 #include "tools/sampan/crossing.h"
 
-namespace sampan::tool {
+namespace sampan::tool::crossing_test {
 namespace {
 
 using Times = std::vector<double>;
@@ -28,4 +28,4 @@ TEST(FirstGoodEnough, PrefersLessWhereMoreBuysNothing) {
 }
 
 }  // namespace
-}  // namespace sampan::tool
+}  // namespace sampan::tool::crossing_test

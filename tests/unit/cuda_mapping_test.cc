@@ -9,7 +9,7 @@
 #include "backend/cuda/mapped_ranges.h"
 #include "backend/cuda/reserved_memory.h"
 
-namespace sampan::cuda {
+namespace sampan::cuda::cuda_mapping_test {
 namespace {
 
 constexpr std::size_t kUnit = ReservedMemory::kUnitBytes;
@@ -233,4 +233,4 @@ TEST_F(MappedRangesTest, HiddenBlocksAreNobodys) {
 }
 
 }  // namespace
-}  // namespace sampan::cuda
+}  // namespace sampan::cuda::cuda_mapping_test

@@ -9,7 +9,7 @@
 #include "backend/cuda/pinned_ring.h"
 #include "backend/cuda/reserved_memory.h"
 
-namespace sampan::cuda {
+namespace sampan::cuda::cuda_parts_test {
 namespace {
 
 constexpr std::size_t kUnit = ReservedMemory::kUnitBytes, kPage = ReservedMemory::kPageBytes;
@@ -227,4 +227,4 @@ TEST(CopyPaths, LeaveMostOfTheGpuFree) {
 }
 
 }  // namespace
-}  // namespace sampan::cuda
+}  // namespace sampan::cuda::cuda_parts_test

@@ -15,7 +15,7 @@
 #include "core/foreign_boards.h"
 #include "core/share_board.h"
 
-namespace sampan {
+namespace sampan::file_giver_test {
 namespace {
 
 /// A memory file instead of a GPU's memory; counts how often it was exported.
@@ -166,4 +166,4 @@ TEST(SharedHandles, MemoryThatCannotBeExportedIsRefusedAtOnce) {
 }
 
 }  // namespace
-}  // namespace sampan
+}  // namespace sampan::file_giver_test

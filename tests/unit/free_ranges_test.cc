@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace sampan {
+namespace sampan::free_ranges_test {
 namespace {
 
 constexpr std::size_t kBytes = 512;
@@ -75,4 +75,4 @@ TEST(FreeRanges, TakeSmallestLeavesTheLargeOnesWhole) {
 }
 
 }  // namespace
-}  // namespace sampan
+}  // namespace sampan::free_ranges_test

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace sampan {
+namespace sampan::handle_table_test {
 namespace {
 
 using Streams = HandleTable<int, HandleKind::kStream>;
@@ -90,4 +90,4 @@ TEST(HandleTable, ServesThreadsThatInsertFindAndRemove) {
 }
 
 }  // namespace
-}  // namespace sampan
+}  // namespace sampan::handle_table_test

@@ -9,7 +9,7 @@
 
 #include "backend/emulated/arena.h"
 
-namespace sampan {
+namespace sampan::memory_registry_test {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
@@ -101,4 +101,4 @@ TEST_F(MemoryRegistryTest, FindersAndFreersAgree) {
 }
 
 }  // namespace
-}  // namespace sampan
+}  // namespace sampan::memory_registry_test

@@ -18,7 +18,7 @@
 
 #include "base/sixteen_bit_floats.h"
 
-namespace sampan {
+namespace sampan::reduce_kernels_test {
 namespace {
 
 using Operation = ReduceOperation;
@@ -201,4 +201,4 @@ TEST(ReduceKernelsBest, AreThoseOfALevel) {
 }
 
 }  // namespace
-}  // namespace sampan
+}  // namespace sampan::reduce_kernels_test

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-namespace sampan {
+namespace sampan::segment_pool_test {
 namespace {
 
 /// Counts what it gives away.
@@ -91,4 +91,4 @@ TEST(SegmentList, StaysAsItIsWhereThereIsNoMemory) {
 }
 
 }  // namespace
-}  // namespace sampan
+}  // namespace sampan::segment_pool_test

@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-namespace sampan {
+namespace sampan::sixteen_bit_floats_test {
 namespace {
 
 /// A format: how many bits the fraction has, and the exponent of the smallest normal value.
@@ -156,4 +156,4 @@ TYPED_TEST(SixteenBitFloat, NansStayNansOfTheirSignAndBecomeQuiet) {
 }
 
 }  // namespace
-}  // namespace sampan
+}  // namespace sampan::sixteen_bit_floats_test

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace sampan {
+namespace sampan::trace_clock_test {
 namespace {
 
 /// The least of some distances: a thread may lose its processor between two readings.
@@ -70,4 +70,4 @@ TEST(TraceClockTest, NeverGoesBackwards) {
 }
 
 }  // namespace
-}  // namespace sampan
+}  // namespace sampan::trace_clock_test

@@ -6,7 +6,7 @@
 namespace sampan::cuda {
 namespace {
 
-constexpr std::size_t kMostBlocks = std::size_t{1} << 16;
+constexpr std::size_t kLargestGrid = std::size_t{1} << 16;
 
 }  // namespace
 
@@ -98,8 +98,8 @@ unsigned CopyPaths::BlocksForPacking(Direction direction, std::size_t most) cons
 
 unsigned CopyPaths::BlocksForBytes(std::size_t bytes) const {
   // A copy that turns out longer than expected still finds the whole GPU.
-  return std::max(Within(bytes / limits_.bytes_per_block, kMostBlocks),
-                  Within(multiprocessors_, kMostBlocks));
+  return std::max(Within(bytes / limits_.bytes_per_block, kLargestGrid),
+                  Within(multiprocessors_, kLargestGrid));
 }
 
 }  // namespace sampan::cuda

@@ -16,7 +16,7 @@ namespace sampan::emulated {
 namespace {
 
 /// How long the thread looks before it sleeps, where the last sleep was short: signals come in rows.
-constexpr std::chrono::microseconds kSpin{20};
+constexpr std::chrono::microseconds kSpinBeforeSleep{20};
 /// How often gates without a word are looked at, and whether a gate can still open.
 constexpr std::chrono::microseconds kLookAtMemory{50};
 constexpr std::chrono::milliseconds kLookSeldom{1};
@@ -114,7 +114,7 @@ void GateWatch::Loop() {
         for (const Standing& each : standing_)
           gates.push_back(each.gate);
       }
-      const bool found = SpinFor<1>(kSpin, [&] {
+      const bool found = SpinFor<1>(kSpinBeforeSleep, [&] {
         return changed_.value.load() != before ||
                std::any_of(gates.begin(), gates.end(), [](const auto& gate) { return gate->Open(); });
       });
@@ -122,7 +122,7 @@ void GateWatch::Loop() {
     }
     const auto asleep_at = Clock::now();
     Sleep();
-    busy = Clock::now() - asleep_at < 10 * kSpin;
+    busy = Clock::now() - asleep_at < 10 * kSpinBeforeSleep;
   }
 }
 
