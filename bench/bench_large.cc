@@ -10,6 +10,7 @@ namespace {
 
 using bench::MeasureRatio;
 
+constexpr std::size_t kKiB = std::size_t{1} << 10;
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 /// A device with a stream, a pinned buffer, a device buffer, and two ordinary buffers for the comparison.
@@ -54,7 +55,7 @@ class Machine {
 };
 
 void LinearCopy(benchmark::State& state) {
-  const auto bytes = static_cast<std::size_t>(state.range(0)) * kMiB;
+  const auto bytes = static_cast<std::size_t>(state.range(0)) * kKiB;
   const bool to_device = state.range(1) == 0;
   const Machine machine(bytes);
   MeasureRatio(
@@ -73,8 +74,8 @@ void LinearCopy(benchmark::State& state) {
       });
 }
 BENCHMARK(LinearCopy)
-    ->ArgNames({"MiB", "d2h"})
-    ->ArgsProduct({{64, 256}, {0, 1}})
+    ->ArgNames({"KiB", "d2h"})
+    ->ArgsProduct({{16, 64, 256, 1024, 2048, 4096, 8192, 16384, 65536, 262144}, {0, 1}})
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 

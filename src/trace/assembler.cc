@@ -32,6 +32,11 @@ const char* ExecutorName(const ThreadBuffer& thread, const ExecutionRecord& exec
   return "caller";
 }
 
+/// Engines have rows of their own; a thread of the program that executes or helps has its calls' row.
+bool IsEngine(const ThreadBuffer& thread) {
+  return thread.role().kind == ThreadRole::Kind::kEngine;
+}
+
 bool MovesBytes(summary::TaskType type) {
   using summary::TaskType;
   return type == TaskType::kMemcpyAsync || type == TaskType::kMemsetAsync || type == TaskType::kReduceAsync;
@@ -86,7 +91,8 @@ void Assembler::Take(const ThreadBuffer& thread, const RecordHead& record) {
     case RecordKind::kExecution:
       return TakeExecution(thread, As<ExecutionRecord>(record));
     case RecordKind::kShare:
-      if (events_) events_->AddEnginePart(thread.role().number, As<ShareRecord>(record), "share");
+      if (events_ && IsEngine(thread))
+        events_->AddEnginePart(thread.role().number, As<ShareRecord>(record), "share");
       return;
     case RecordKind::kWait: {
       const auto& wait = As<WaitRecord>(record);
@@ -176,8 +182,7 @@ void Assembler::TakeShortCopy(const ThreadBuffer& thread, const ShortCopyRecord&
 
 void Assembler::TakeExecution(const ThreadBuffer& thread, const ExecutionRecord& execution) {
   const bool discarded = (execution.head.flags & ExecutionRecord::kDiscarded) != 0;
-  if (events_ && !discarded && thread.role().kind == ThreadRole::Kind::kEngine &&
-      MovesBytes(execution.type)) {
+  if (events_ && !discarded && IsEngine(thread) && MovesBytes(execution.type)) {
     events_->AddEnginePart(
         thread.role().number,
         {{}, execution.queue, execution.task, execution.begin_ns, execution.end_ns, execution.type}, "whole");

@@ -4,16 +4,8 @@
 #include <algorithm>
 
 #include "backend/emulated/emulated_queue.h"
-#include "base/spin.h"
 
 namespace sampan::emulated {
-namespace {
-
-/// Longer than a small copy's hand-over, shorter than a sleep and a wake-up.
-constexpr std::chrono::microseconds kHostSpin{10};
-
-}  // namespace
-
 bool EmulatedTimeline::Reached(std::uint64_t value) {
   if (this->value() >= value) return true;
   scheduler_.Polled(*this);
@@ -60,7 +52,7 @@ bool EmulatedTimeline::AddWaiter(std::uint64_t value, std::weak_ptr<EmulatedQueu
 
 bool EmulatedTimeline::Wait(std::uint64_t value, Deadline deadline) {
   scheduler_.Drive(*this, value, deadline);
-  if (SpinFor(kHostSpin, [&] { return this->value() >= value; })) return true;
+  if (this->value() >= value) return true;
   std::unique_lock lock(mutex_);
   host_waits_.push_back(value);
   wake_at_.store(std::min(wake_at_.load(), value), std::memory_order_seq_cst);

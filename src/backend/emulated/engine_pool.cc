@@ -18,6 +18,11 @@ namespace {
 constexpr std::chrono::microseconds kSpin{40};
 /// Tasks in a row of one queue while others are ready.
 constexpr int kTasksPerTurn = 32;
+/// How long a thread that waits for a queue stays awake: longer than a small copy's hand-over, shorter than a
+/// sleep and a wake-up.
+constexpr std::chrono::microseconds kHostSpin{10};
+/// Engines are woken at once for so many chunks; for fewer after the first, if then so many are left.
+constexpr std::size_t kChunksWorthWaking = 16, kChunksLeftWorthWaking = 4;
 
 }  // namespace
 
@@ -25,10 +30,15 @@ constexpr int kTasksPerTurn = 32;
 struct EnginePool::Job {
   const ChunkedWork& work;
   const trace::TaskKey traced;  // what it is part of, while there is a trace
+  const std::size_t most_helpers;
   std::atomic<std::size_t> next{0};
-  std::atomic<unsigned> helpers{0};  // changed only under the pool's lock
+  std::atomic<std::size_t> helpers{0};  // changed only under the pool's lock
 
-  bool Exhausted() const { return next.load(std::memory_order_relaxed) >= work.chunks; }
+  std::size_t left() const {
+    const std::size_t begun = next.load(std::memory_order_relaxed);
+    return work.chunks - std::min(begun, work.chunks);
+  }
+  bool WantsHelp() const { return left() != 0 && helpers.load() < most_helpers; }
   bool RunOne() {
     const std::size_t chunk = next.fetch_add(1, std::memory_order_relaxed);
     if (chunk >= work.chunks) return false;
@@ -87,6 +97,22 @@ void EnginePool::MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept {
     wake = sleeping_ > 0 && (!spinning_.load() || ready_count_.load() > 1);
   }
   if (wake) wake_.notify_one();
+}
+
+std::shared_ptr<EmulatedQueue> EnginePool::TakeReady(const EmulatedQueue& wanted) {
+  const std::lock_guard lock(mutex_);
+  EmulatedQueue* before = nullptr;
+  std::shared_ptr<EmulatedQueue>* place = &first_ready_;
+  while (*place != nullptr && place->get() != &wanted) {
+    before = place->get();
+    place = &before->next_ready;
+  }
+  std::shared_ptr<EmulatedQueue> queue = std::move(*place);
+  if (queue == nullptr) return nullptr;
+  *place = std::move(queue->next_ready);
+  if (last_ready_ == queue.get()) last_ready_ = before;
+  ready_count_.fetch_sub(1);
+  return queue;
 }
 
 std::shared_ptr<EmulatedQueue> EnginePool::TakeReady() {
@@ -162,27 +188,39 @@ bool EnginePool::DoSomething() {
     RunQueue(std::move(queue));
     return true;
   }
-  if (job_count_.load() == 0) return false;
+  // A ready queue goes before somebody else's large copy.
+  return HelpWithJob([this] { return ready_count_.load() != 0; });
+}
+
+void EnginePool::CountOpenJobs() {
+  open_jobs_.store(static_cast<std::size_t>(
+      std::count_if(jobs_.begin(), jobs_.end(), [](Job* each) { return each->WantsHelp(); })));
+}
+
+template <typename Enough>
+bool EnginePool::HelpWithJob(Enough enough) {
+  if (open_jobs_.load() == 0) return false;
   Job* job = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    const auto open = std::find_if(jobs_.begin(), jobs_.end(), [](Job* each) { return !each->Exhausted(); });
+    const auto open = std::find_if(jobs_.begin(), jobs_.end(), [](Job* each) { return each->WantsHelp(); });
     if (open == jobs_.end()) return false;
     job = *open;
     job->helpers.fetch_add(1);
+    CountOpenJobs();
   }
   const std::int64_t traced_ns = trace::On() ? trace::NowNs() : 0;
   bool helped = false;
-  // A ready queue goes before somebody else's large copy.
   while (job->RunOne()) {
     helped = true;
-    if (ready_count_.load() != 0) break;
+    if (enough()) break;
   }
   if (helped && traced_ns != 0) [[unlikely]]
     trace::EndShare(job->traced, traced_ns);
   {
     const std::lock_guard lock(mutex_);
     if (job->helpers.fetch_sub(1) == 1) job_left_.notify_all();
+    CountOpenJobs();
   }
   return true;
 }
@@ -203,26 +241,61 @@ void EnginePool::RunQueue(std::shared_ptr<EmulatedQueue> queue) {
   }
 }
 
+void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value) {
+  if (ready_count_.load() == 0) return;
+  const auto wanted = timeline.queue();
+  if (wanted == nullptr) return;
+  auto queue = TakeReady(*wanted);
+  while (queue != nullptr) {
+    switch (queue->TakeTurn(1)) {
+      case EmulatedQueue::TurnEnd::kBlocked:
+        return;
+      case EmulatedQueue::TurnEnd::kEmpty:
+        if (queue->TryLeave()) return;
+        break;
+      case EmulatedQueue::TurnEnd::kMore:
+        break;
+    }
+    if (timeline.value() >= value) MakeReady(std::move(queue));
+  }
+}
+
+void EnginePool::Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) {
+  const auto reached = [&] { return timeline.value() >= value; };
+  if (reached()) return;
+  // A copy that has begun does not end before its time, so this is for those who have time.
+  if (deadline == kNever) RunQueueInstead(timeline, value);
+  const auto helped_or_over = [&] { return reached() || HelpWithJob(reached); };
+  while (SpinFor(kHostSpin, helped_or_over) && !reached()) {
+  }
+}
+
+void EnginePool::WakeEngines(std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    wake_.notify_one();
+}
+
 void EnginePool::Run(const ChunkedWork& work) {
-  if (work.chunks == 1) return work.Run(0);
-  Job job{work, trace::ShareExecution()};
+  Job job{work, trace::ShareExecution(), std::min(work.chunks, engines_.size()) - 1};
   bool shared = false;
-  {
+  if (job.most_helpers != 0) {
     const std::lock_guard lock(mutex_);
     if (jobs_.size() < jobs_.capacity()) {
       jobs_.push_back(&job);
-      job_count_.fetch_add(1);
+      CountOpenJobs();
       shared = true;
     }
   }
-  if (shared) wake_.notify_all();
+  // Whoever is awake sees the job. Waking others pays only if enough is left for them.
+  if (shared && work.chunks < kChunksWorthWaking) job.RunOne();
+  if (shared && job.left() >= kChunksLeftWorthWaking && job.WantsHelp()) WakeEngines(job.most_helpers);
   while (job.RunOne()) {
   }
   if (!shared) return;
   {
     const std::lock_guard lock(mutex_);
     jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
-    job_count_.fetch_sub(1);
+    CountOpenJobs();
   }
   SpinFor(kSpin, [&] { return job.helpers.load() == 0; });
   std::unique_lock lock(mutex_);  // also waits for a helper that is just leaving

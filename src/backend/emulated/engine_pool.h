@@ -24,6 +24,7 @@ class EnginePool final : public QueueScheduler {
 
   void MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept override;
   void WakeAt(Deadline time, std::weak_ptr<EmulatedQueue> queue) override;
+  void Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) override;
   bool RunsShortTasksAtOnce() const override { return true; }
   void Run(const ChunkedWork& work) override;
 
@@ -32,13 +33,23 @@ class EnginePool final : public QueueScheduler {
 
   void Stop();
   void EngineLoop();
-  bool HasWork() const { return ready_count_.load() != 0 || job_count_.load() != 0; }
+  bool HasWork() const { return ready_count_.load() != 0 || open_jobs_.load() != 0; }
   /// Runs a queue, or helps with a job; false when there is neither.
   bool DoSomething();
   void RunQueue(std::shared_ptr<EmulatedQueue> queue);
+  /// Executes the timeline's queue up to the value, unless an engine has begun.
+  void RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value);
+  /// Takes chunks of a job until none is left or `enough()` holds; false when no job wants help.
+  template <typename Enough>
+  bool HelpWithJob(Enough enough);
+  void WakeEngines(std::size_t count);
+  /// Under the lock, after every change of a job.
+  void CountOpenJobs();
   void Sleep();
   void UnblockExpired();
   std::shared_ptr<EmulatedQueue> TakeReady();
+  /// That queue, if it is ready.
+  std::shared_ptr<EmulatedQueue> TakeReady(const EmulatedQueue& wanted);
 
   const std::chrono::nanoseconds spin_time_;
   std::mutex mutex_;
@@ -51,7 +62,7 @@ class EnginePool final : public QueueScheduler {
   unsigned sleeping_ = 0;
   bool stopping_ = false;
   std::atomic<std::size_t> ready_count_{0};
-  std::atomic<std::size_t> job_count_{0};
+  std::atomic<std::size_t> open_jobs_{0};  // those that want help, or did when one last changed
   std::atomic<std::size_t> timed_count_{0};
   std::atomic<bool> spinning_{false};
   std::vector<std::thread> engines_;
