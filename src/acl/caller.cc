@@ -58,7 +58,7 @@ Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle) {
 
 namespace {
 
-Result<StreamCall> FindStreamCall(Caller caller, void* handle) {
+Result<StreamCall> StreamCallOf(Caller caller, void* handle) {
   auto stream = FindStream(caller.runtime, handle);
   if (!stream.ok()) return stream.TakeStatus();
   if (Status with_context = RequireContext(caller); !with_context.ok()) return with_context;
@@ -70,12 +70,12 @@ Result<StreamCall> FindStreamCall(Caller caller, void* handle) {
 Result<StreamCall> FindStreamCall(void* handle) {
   auto caller = CallerMaybeWithoutContext();
   if (!caller.ok()) return caller.TakeStatus();
-  return FindStreamCall(*caller, handle);
+  return StreamCallOf(*caller, handle);
 }
 
 Result<StreamCall> FindOwnStreamCall(const Caller& caller, void* handle) {
   if (const auto usual = FindUsualStreamCall(handle)) return *usual;
-  auto call = FindStreamCall(caller, handle);
+  auto call = StreamCallOf(caller, handle);
   if (!call.ok()) return call;
   if (Status own = CheckStreamContext(call->target); !own.ok()) return own;
   return call;

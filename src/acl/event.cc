@@ -61,7 +61,7 @@ Deadline SecondsFromNow(std::uint32_t seconds) {
   return seconds == 0 ? kNever : Clock::now() + std::chrono::seconds(seconds);
 }
 
-Status Synchronize(aclrtEvent handle, Deadline deadline) {
+Status SynchronizeEvent(aclrtEvent handle, Deadline deadline) {
   if (Status present = RequireNonNull("event", handle); !present.ok()) return present;
   auto event = FindLiving(handle);
   if (!event.ok()) return event.TakeStatus();
@@ -182,7 +182,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* statu
 }
 
 aclError aclrtSynchronizeEvent(aclrtEvent event) {
-  return Guard("aclrtSynchronizeEvent", [&] { return Synchronize(event, kNever); });
+  return Guard("aclrtSynchronizeEvent", [&] { return SynchronizeEvent(event, kNever); });
 }
 
 aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
@@ -191,7 +191,7 @@ aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
     if (Status present = RequireNonNull("event", event); !present.ok()) return present;
     auto deadline = DeadlineFromTimeout(timeout);
     if (!deadline.ok()) return deadline.TakeStatus();
-    return Synchronize(event, *deadline);
+    return SynchronizeEvent(event, *deadline);
   });
 }
 

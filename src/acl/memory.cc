@@ -6,6 +6,7 @@
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
+#include "base/round.h"
 
 namespace sampan::acl {
 namespace {
@@ -21,10 +22,6 @@ Status CheckSize(const void* out, std::string_view name, std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() - kPadding)
     return InvalidArgument(Text("size ", bytes, " is too large"));
   return {};
-}
-
-std::size_t RoundUp(std::size_t bytes) {
-  return (bytes + kRounding - 1) / kRounding * kRounding;
 }
 
 /// Policies for 1 GiB pages exist on chips that no profile imitates. Unknown values mean the default.
@@ -53,8 +50,8 @@ Status AllocateDevice(void** out, std::size_t bytes, aclrtMemMallocPolicy policy
   auto device = caller->device().Open();
   if (!device.ok()) return device.TakeStatus();
   const Place place{PlaceKind::kDevice, caller->device().id()};
-  const MemoryRegistry::AllocationRequest request{(*device)->memory(), place,    bytes,
-                                                  RoundUp(bytes),      function, PagesOf(policy)};
+  const MemoryRegistry::AllocationRequest request{(*device)->memory(),       place,    bytes,
+                                                  RoundUp(bytes, kRounding), function, PagesOf(policy)};
   auto address = caller->runtime.memory().Allocate(request);
   if (!address.ok() && address.code() == Code::kMemoryAllocation && caller->runtime.has_pools()) {
     caller->runtime.TrimPools(Runtime::Trim::kAll);
@@ -78,7 +75,7 @@ Status AllocatePinned(void** out, std::size_t bytes, const char* function) {
   if (!caller.ok()) return caller.TakeStatus();
   const Place place{PlaceKind::kPinned, 0};
   auto address = caller->runtime.memory().Allocate(
-      {caller->runtime.backend().pinned_memory(), place, bytes, RoundUp(bytes), function});
+      {caller->runtime.backend().pinned_memory(), place, bytes, RoundUp(bytes, kRounding), function});
   if (!address.ok()) return address.TakeStatus();
   *out = *address;
   return {};

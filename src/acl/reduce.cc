@@ -11,7 +11,7 @@
 namespace sampan::acl {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;
+constexpr std::uint64_t kMostReducedBytes = std::uint64_t{4} << 30;
 
 std::optional<ReduceElement> ElementOf(aclDataType type) {
   switch (type) {
@@ -47,9 +47,9 @@ std::optional<ReduceOperation> OperationOf(aclrtReduceKind kind) {
 
 Status Submit(const StreamCall& call, const ReduceRequest& request) {
   const std::size_t element_bytes = ElementBytes(request.element);
-  if (request.bytes == 0 || request.bytes % element_bytes != 0 || request.bytes > kMostBytes) {
+  if (request.bytes == 0 || request.bytes % element_bytes != 0 || request.bytes > kMostReducedBytes) {
     return {Code::kParamInvalid, Text("count ", request.bytes, " must be a positive multiple of ",
-                                      element_bytes, " bytes, at most ", kMostBytes)};
+                                      element_bytes, " bytes, at most ", kMostReducedBytes)};
   }
   return SubmitPlan(call.target, PlanReduce(request, call.runtime.PlanContextOf(*call.target.context)));
 }

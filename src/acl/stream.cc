@@ -42,7 +42,7 @@ Status Destroy(aclrtStream stream, bool force) {
   return caller->runtime.DestroyStream(stream, caller->context, force);
 }
 
-Status Synchronize(aclrtStream handle, Deadline deadline) {
+Status SynchronizeStream(aclrtStream handle, Deadline deadline) {
   auto call = FindStreamCall(handle);
   if (!call.ok()) return call.TakeStatus();
   if (call->stream().SkipsSynchronize()) return {};
@@ -107,14 +107,14 @@ aclError aclrtDestroyStreamForce(aclrtStream stream) {
 }
 
 aclError aclrtSynchronizeStream(aclrtStream stream) {
-  return Guard("aclrtSynchronizeStream", [&] { return Synchronize(stream, kNever); });
+  return Guard("aclrtSynchronizeStream", [&] { return SynchronizeStream(stream, kNever); });
 }
 
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
   return Guard("aclrtSynchronizeStreamWithTimeout", [&]() -> Status {
     auto deadline = DeadlineFromTimeout(timeout);
     if (!deadline.ok()) return deadline.TakeStatus();
-    return Synchronize(stream, *deadline);
+    return SynchronizeStream(stream, *deadline);
   });
 }
 

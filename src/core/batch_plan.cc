@@ -12,9 +12,6 @@
 namespace sampan {
 namespace {
 
-/// Longer entries are cut, so that engines can share them.
-constexpr std::size_t kMostSegmentBytes = std::size_t{1} << 20;
-
 Error AtEntry(std::size_t entry, std::string_view text) {
   return {Code::kParamInvalid, Text("entry ", entry, ": ", text), entry};
 }
@@ -72,7 +69,7 @@ class RunWriter {
     Pair lengths{};  // the bits of all lengths less one
     Pair bytes{};
 
-    bool good() const { return OrOf(beyond) >> 63 == 0 && OrOf(lengths) < kMostSegmentBytes; }
+    bool good() const { return OrOf(beyond) >> 63 == 0 && OrOf(lengths) < BatchTask::kMostSegmentBytes; }
   };
 
   static void Check(Pair address, Pair bytes, const KnownRange& range, Checks& checks) {
@@ -133,17 +130,17 @@ class RunWriter {
 
 /// Appends an entry, in several segments where it is long, and keeps room for one each of those behind it.
 Status AppendCut(const Segment& entry, std::size_t entries_behind, BatchTask::Content& content) {
-  const std::size_t segments = (entry.bytes - 1) / kMostSegmentBytes + 1;
+  const std::size_t segments = (entry.bytes - 1) / BatchTask::kMostSegmentBytes + 1;
   const std::size_t needed = content.segments.size() + segments + entries_behind;
   if (needed > content.segments.room()) {
     if (Status room = content.segments.Reserve(2 * needed); !room.ok()) return room;
   }
-  for (std::size_t done = 0; done < entry.bytes; done += kMostSegmentBytes) {
+  for (std::size_t done = 0; done < entry.bytes; done += BatchTask::kMostSegmentBytes) {
     content.segments.Append(
-        {entry.dst + done, entry.src + done, std::min(kMostSegmentBytes, entry.bytes - done)});
+        {entry.dst + done, entry.src + done, std::min(BatchTask::kMostSegmentBytes, entry.bytes - done)});
   }
   content.bytes += entry.bytes;
-  content.longest = std::max(content.longest, std::min(kMostSegmentBytes, entry.bytes));
+  content.longest = std::max(content.longest, std::min(BatchTask::kMostSegmentBytes, entry.bytes));
   return {};
 }
 

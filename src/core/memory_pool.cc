@@ -5,21 +5,17 @@
 #include <utility>
 
 #include "base/free_ranges.h"
+#include "base/round.h"
 #include "base/text.h"
 
 namespace sampan {
 namespace {
 
-constexpr std::size_t kPage = 4096;
 constexpr std::size_t kRounding = 32;
 /// What is asked of the device at a time, at least.
 constexpr std::size_t kChunkUnit = std::size_t{2} << 20;
 /// How many blocks of a size are looked at before a new one is made.
 constexpr std::size_t kMostLooks = 16;
-
-std::size_t RoundUp(std::size_t value, std::size_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 }  // namespace
 
@@ -155,7 +151,7 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
 }
 
 Result<std::shared_ptr<MemoryPool::Block>> MemoryPool::MakeBlock(std::size_t usable, Stream& /*stream*/) {
-  const std::size_t span = RoundUp(usable, kPage);
+  const std::size_t span = RoundUp(usable, kPageBytes);
   if (auto block = Carve(usable, span)) return block;
   if (parked_count_ > 0) {
     RetireReached();

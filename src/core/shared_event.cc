@@ -22,9 +22,9 @@ namespace {
 constexpr std::chrono::milliseconds kLookForProcess{20};
 
 /// Ends a recording: the numbers only grow, whichever process is first.
-class RecordEffect final : public Effect {
+class EndRecording final : public Effect {
  public:
-  RecordEffect(std::shared_ptr<SharedCell> cell, std::uint64_t recording)
+  EndRecording(std::shared_ptr<SharedCell> cell, std::uint64_t recording)
       : cell_(std::move(cell)), recording_(recording) {}
   Status Apply() noexcept override {
     std::uint64_t before = cell_->completed.load();
@@ -95,9 +95,9 @@ Status SharedEvent::Record(Stream& stream) {
   shared->recorder.store(static_cast<std::uint64_t>(::getpid()));
   const std::uint64_t recording = shared->recorded.fetch_add(1) + 1;
   const trace::About about(summary::TaskType::kEventRecord, shared->number);
-  auto point = stream.EnqueueWithPoint(EffectTask{std::make_shared<RecordEffect>(shared, recording)});
+  auto point = stream.EnqueueWithPoint(EffectTask{std::make_shared<EndRecording>(shared, recording)});
   if (!point.ok()) {
-    static_cast<void>(RecordEffect(shared, recording).Apply());  // nobody may wait for it
+    static_cast<void>(EndRecording(shared, recording).Apply());  // nobody may wait for it
     return point.TakeStatus();
   }
   last_own_ = recording;

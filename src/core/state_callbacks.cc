@@ -9,7 +9,7 @@
 namespace sampan {
 namespace {
 
-constexpr std::chrono::seconds kPatience{1};
+constexpr std::chrono::seconds kPatienceWithListeners{1};
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void FailureReports::Await() noexcept {
   if (!any_.load(std::memory_order_relaxed)) return;
   std::unique_lock lock(mutex_);
   if (std::this_thread::get_id() == thread_.get_id()) return;
-  changed_.wait_for(lock, kPatience, [&] { return (news_.empty() && !telling_) || stopping_; });
+  changed_.wait_for(lock, kPatienceWithListeners, [&] { return (news_.empty() && !telling_) || stopping_; });
 }
 
 void FailureReports::Loop() {

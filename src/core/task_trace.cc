@@ -16,9 +16,6 @@ using summary::Memory;
 using summary::Operation;
 using summary::TaskType;
 
-/// Entries that a batch cut into pieces of this size are put together again.
-constexpr std::size_t kMostSegmentBytes = std::size_t{1} << 20;
-
 /// A record in the making, with what belongs behind it.
 struct Description {
   trace::TaskRecord record{};
@@ -76,7 +73,7 @@ template <typename Each>
 void ForEntries(std::span<const Segment> segments, Each each) {
   for (std::size_t i = 0; i < segments.size(); ++i) {
     Segment entry = segments[i];
-    while (entry.bytes % kMostSegmentBytes == 0 && i + 1 < segments.size() &&
+    while (entry.bytes % BatchTask::kMostSegmentBytes == 0 && i + 1 < segments.size() &&
            segments[i + 1].dst == entry.dst + entry.bytes && segments[i + 1].src == entry.src + entry.bytes) {
       entry.bytes += segments[++i].bytes;
     }

@@ -33,6 +33,9 @@ struct RowsTask {
 
 /// Many segments, unordered among themselves.
 struct BatchTask {
+  /// Longer entries are cut into segments of this size, so that engines can share them.
+  static constexpr std::size_t kMostSegmentBytes = std::size_t{1} << 20;
+
   struct Content {
     explicit Content(SegmentStore& store) : segments(store) {}
     SegmentList segments;

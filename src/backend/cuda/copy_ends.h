@@ -35,8 +35,4 @@ inline bool OneDevice(const AllocationUse& dst, const AllocationUse& src) {
   return OnDevice(dst) && OnDevice(src) && dst->facts.place == src->facts.place;
 }
 
-inline std::size_t DivideUp(std::size_t value, std::size_t unit) {
-  return (value + unit - 1) / unit;
-}
-
 }  // namespace sampan::cuda

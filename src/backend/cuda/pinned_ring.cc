@@ -2,11 +2,13 @@
 // over.
 #include "backend/cuda/pinned_ring.h"
 
+#include "base/round.h"
+
 namespace sampan::cuda {
 namespace {
 
-std::size_t RoundUp(std::size_t bytes) {
-  return (bytes + PinnedRing::kAlignment - 1) / PinnedRing::kAlignment * PinnedRing::kAlignment;
+std::size_t Aligned(std::size_t bytes) {
+  return RoundUp(bytes, PinnedRing::kAlignment);
 }
 
 }  // namespace
@@ -21,7 +23,7 @@ std::size_t PinnedRing::BeginOf(std::size_t bytes) const {
 }
 
 std::uint64_t PinnedRing::BusyUntil(std::size_t bytes) const {
-  const std::size_t end = BeginOf(RoundUp(bytes)) + RoundUp(bytes);
+  const std::size_t end = BeginOf(Aligned(bytes)) + Aligned(bytes);
   if (end - head_ <= kBytes) return 0;
   for (const Piece& piece : pieces_) {
     if (end - piece.end <= kBytes) return piece.value;
@@ -35,8 +37,8 @@ Result<std::byte*> PinnedRing::Take(std::size_t bytes, std::uint64_t value) {
     if (!block.ok()) return block.TakeStatus();
     block_ = *block;
   }
-  const std::size_t begin = BeginOf(RoundUp(bytes));
-  tail_ = begin + RoundUp(bytes);
+  const std::size_t begin = BeginOf(Aligned(bytes));
+  tail_ = begin + Aligned(bytes);
   pieces_.push_back({value, tail_});
   return reinterpret_cast<std::byte*>(block_.address) + begin % kBytes;
 }

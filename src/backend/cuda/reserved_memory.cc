@@ -4,16 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/round.h"
 #include "base/text.h"
 
 namespace sampan::cuda {
-namespace {
-
-std::size_t RoundUp(std::size_t value, std::size_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 ReservedMemory::ReservedMemory(const ReservedMemoryOptions& options, std::unique_ptr<Backing> backing)
     : options_(options),

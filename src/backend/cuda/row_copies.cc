@@ -7,6 +7,7 @@
 #include "backend/cuda/copy_ends.h"
 #include "backend/cuda/kernel_shape.h"
 #include "backend/cuda/path_note.h"
+#include "base/round.h"
 
 namespace sampan::cuda {
 namespace {

@@ -12,21 +12,17 @@
 #include <system_error>
 #include <utility>
 
+#include "base/round.h"
 #include "base/text.h"
 
 namespace sampan::emulated {
 namespace {
 
-constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 /// Blocks above this size are aligned to huge pages, as the device's driver does.
 constexpr std::size_t kHugePageThreshold = std::size_t{1} << 20;
 /// Addresses per byte of capacity: the larger, the longer a freed address stays unused.
 constexpr std::size_t kAddressesPerByte = 4;
-
-std::size_t RoundUp(std::size_t value, std::size_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 Status SystemFailure(const std::string& what, const std::string& name) {
   const std::string reason = std::generic_category().message(errno);
@@ -95,17 +91,17 @@ Result<MemoryBlock> Arena::Allocate(std::size_t bytes, Pages pages) {
     return out_of_memory("failure ordered by SAMPAN_FAULT");
   if (bytes > options_.capacity_bytes) return out_of_memory("more than the capacity (SAMPAN_DEVICE_MEMORY)");
   const bool huge = pages == Pages::kHuge || (pages == Pages::kBySize && bytes > kHugePageThreshold);
-  const std::size_t whole = RoundUp(bytes, kPage);
+  const std::size_t whole = RoundUp(bytes, kPageBytes);
   std::optional<std::size_t> offset;
   {
     const std::lock_guard lock(mutex_);
     if (whole <= options_.capacity_bytes - used_bytes_)
-      offset = free_ranges_.TakeNext(whole, huge ? kHugePage : kPage);
+      offset = free_ranges_.TakeNext(whole, huge ? kHugePage : kPageBytes);
     if (offset) used_bytes_ += whole;
   }
   if (!offset) return out_of_memory("the capacity is used up (SAMPAN_DEVICE_MEMORY)");
   const MemoryBlock block{user_base_ + *offset, whole, static_cast<std::ptrdiff_t>(engine_base_ - user_base_),
-                          static_cast<std::uint32_t>(huge ? kHugePage : kPage)};
+                          static_cast<std::uint32_t>(huge ? kHugePage : kPageBytes)};
   if (!options_.budget->TryTake(whole)) {
     Return(block);
     return out_of_memory("the host has no more memory to spare for emulated devices");

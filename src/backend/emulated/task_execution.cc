@@ -10,6 +10,7 @@
 #include "backend/api/trace_end.h"
 #include "backend/emulated/copy_kernels.h"
 #include "base/clock.h"
+#include "base/round.h"
 #include "base/text.h"
 #include "trace/trace.h"
 
@@ -20,10 +21,6 @@ namespace {
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 /// Requests from this size on are worth sharing.
 constexpr std::size_t kShareFromBytes = std::size_t{512} << 10;
-
-std::size_t DivideUp(std::size_t value, std::size_t unit) {
-  return (value + unit - 1) / unit;
-}
 
 /// Calls `part(first, count)` for all of [0, items), a chunk at a time where engines share it.
 template <typename Part>

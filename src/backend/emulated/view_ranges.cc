@@ -9,21 +9,13 @@
 #include <mutex>
 #include <utility>
 
+#include "base/round.h"
 #include "base/system_error.h"
 #include "base/text.h"
 #include "base/vacate.h"
 
 namespace sampan::emulated {
 namespace {
-
-constexpr std::size_t kPage = 4096;
-
-std::size_t RoundDown(std::size_t value, std::size_t unit) {
-  return value / unit * unit;
-}
-std::size_t RoundUp(std::size_t value, std::size_t unit) {
-  return RoundDown(value + unit - 1, unit);
-}
 
 void* At(std::uintptr_t address) {
   return reinterpret_cast<void*>(address);
@@ -77,8 +69,8 @@ std::ptrdiff_t Delta(std::uintptr_t user, std::uintptr_t engine) {
 
 /// The whole pages that a range touches.
 AddressRange WholePages(const AddressRange& range) {
-  const std::uintptr_t first = RoundDown(range.address, kPage);
-  return {first, RoundUp(range.address + range.bytes, kPage) - first, range.engine_delta};
+  const std::uintptr_t first = RoundDown(range.address, kPageBytes);
+  return {first, RoundUp(range.address + range.bytes, kPageBytes) - first, range.engine_delta};
 }
 
 }  // namespace
@@ -138,8 +130,8 @@ void ViewRanges::Unmap(const AddressRange& part) noexcept {
 
 Result<AddressRange> ViewRanges::MapAnywhere(const MemoryFile& file) {
   MemoryFile pages = file;
-  pages.offset = RoundDown(file.offset, kPage);
-  pages.bytes = RoundUp(file.offset + file.bytes, kPage) - pages.offset;
+  pages.offset = RoundDown(file.offset, kPageBytes);
+  pages.bytes = RoundUp(file.offset + file.bytes, kPageBytes) - pages.offset;
   const std::uintptr_t user = MapView(0, pages, UserAccess(file));
   const std::uintptr_t engine = user == 0 ? 0 : MapView(0, pages, kEngineAccess);
   if (engine == 0) {
