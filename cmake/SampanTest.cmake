@@ -10,6 +10,9 @@ if(SAMPAN_SANITIZE MATCHES "undefined")
   list(APPEND SAMPAN_TEST_FLAGS -fno-sanitize=undefined)
 endif()
 
+# Races at the end are looked for in each of many processes, but not for a whole second, which is the default.
+set(SAMPAN_TSAN_OPTIONS TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan_suppressions.txt:atexit_sleep_ms=50)
+
 # What every test includes, compiled once. A program like the tests, because they share its flags.
 file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cc "int main() {}\n")
 add_executable(sampan_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cc)
@@ -43,7 +46,7 @@ function(sampan_test_variant name program)
   endif()
   add_test(NAME ${name} COMMAND ${program} ${arguments})
   if(SAMPAN_SANITIZE MATCHES "thread")
-    list(APPEND TEST_ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan_suppressions.txt")
+    list(APPEND TEST_ENVIRONMENT ${SAMPAN_TSAN_OPTIONS})
   endif()
   # Expected refusals are part of the tests: their log lines would only hide real ones.
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABEL}" TIMEOUT ${TEST_TIMEOUT}
