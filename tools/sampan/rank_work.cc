@@ -12,7 +12,6 @@ namespace {
 
 using collectives::Check;
 using collectives::Rank;
-using Kind = RankPlan::Kind;
 
 /// Bytes around a copy that it may not touch.
 constexpr std::size_t kMargin = 256;
@@ -22,7 +21,7 @@ constexpr std::size_t kWords = 16;
 
 collectives::Room RoomOf(const RankPlan& plan) {
   if (plan.is_copy()) return {plan.bytes + 2 * kMargin, plan.bytes + 2 * kMargin};
-  if (plan.kind == Kind::kSignal) return {kWords * sizeof(u64), kWords * sizeof(u64)};
+  if (plan.kind == RankPlan::Kind::kSignal) return {kWords * sizeof(u64), kWords * sizeof(u64)};
   return collectives::RoomFor(plan.collective_case(), RankPlan::kRanks);
 }
 
@@ -68,7 +67,7 @@ std::string FirstDifference(const Bytes& found, const Bytes& expected) {
 class CopyWork final : public RankWork {
  public:
   CopyWork(Rank& rank, RankStage& stage)
-      : rank_(rank), stage_(stage), between_(stage.plan.kind == Kind::kCopyBetween) {
+      : rank_(rank), stage_(stage), between_(stage.plan.kind == RankPlan::Kind::kCopyBetween) {
     if (rank.rank() != 0) return;
     src_ = rank.input().range(kMargin, stage.plan.bytes);
     dst_ = (between_ ? PeersOutput(rank) : rank.output()).range(kMargin, stage.plan.bytes);
@@ -213,7 +212,7 @@ RankStage::RankStage(const RankPlan& wanted)
 
 std::unique_ptr<RankWork> MakeRankWork(Rank& rank, RankStage& stage) {
   if (stage.plan.is_copy()) return std::make_unique<CopyWork>(rank, stage);
-  if (stage.plan.kind == Kind::kSignal) return std::make_unique<SignalWork>(rank, stage);
+  if (stage.plan.kind == RankPlan::Kind::kSignal) return std::make_unique<SignalWork>(rank, stage);
   return std::make_unique<CollectiveWork>(rank, stage);
 }
 

@@ -7,7 +7,7 @@ namespace sampan::tool {
 namespace {
 
 constexpr std::size_t kMostIntervals = 3000;
-constexpr std::int64_t kFirstResolutionNs = 1000;
+constexpr std::int64_t kFirstSampleNs = 1000;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ void ReportCounter::Coarsen() {
   std::stable_sort(intervals_.begin(), intervals_.end(),
                    [](const Interval& one, const Interval& other) { return one.first_ns < other.first_ns; });
   while (intervals_.size() > kMostIntervals) {
-    resolution_ns_ = resolution_ns_ == 0 ? kFirstResolutionNs : 2 * resolution_ns_;
+    resolution_ns_ = resolution_ns_ == 0 ? kFirstSampleNs : 2 * resolution_ns_;
     std::size_t kept = 0;
     for (const Interval& each : intervals_) {
       Interval* const before = kept > 0 ? &intervals_[kept - 1] : nullptr;

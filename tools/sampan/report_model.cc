@@ -15,8 +15,6 @@
 namespace sampan::tool {
 namespace {
 
-using json = TraceJson;
-
 /// A page with so many items is still quick.
 constexpr std::size_t kMostItems = 160'000;
 constexpr std::size_t kLongestText = 300;
@@ -38,7 +36,7 @@ class TextTable {
 };
 
 /// An argument in one line; what consists of parts is joined.
-json ShownArgument(const json& value) {
+TraceJson ShownArgument(const TraceJson& value) {
   if (!value.is_structured()) return value;
   std::string text;
   if (value.is_object()) {
@@ -153,10 +151,10 @@ void Gatherer::AddName(const TraceEvent& event) {
 
 void Gatherer::TakeArguments(const TraceEvent& event, ReportItem& item) {
   std::vector<std::uint32_t> shape;
-  const auto add = [&](std::string_view name, const json& value) {
+  const auto add = [&](std::string_view name, const TraceJson& value) {
     shape.push_back(strings_.NumberOf(name));
     item.arguments +=
-        (item.arguments.empty() ? "" : ",") + value.dump(-1, ' ', false, json::error_handler_t::replace);
+        (item.arguments.empty() ? "" : ",") + value.dump(-1, ' ', false, TraceJson::error_handler_t::replace);
   };
   for (const auto& [name, value] : event.arguments->items()) {
     if (name == "submitted" && value.is_number()) {
@@ -206,7 +204,7 @@ void Gatherer::AddRate(const TraceEvent& event, summary::Operation operation, st
   if (event.Find("bandwidth(GB/s)") == nullptr || bytes == 0 || event.duration_ns == 0) return;
   std::string kind(summary::Describe(operation));
   for (const char* end : {"dst", "src"}) {
-    const json* const place = event.Find(end);
+    const TraceJson* const place = event.Find(end);
     if (place != nullptr && place->is_object() && place->value("place", "") == "pageable") {
       kind += ", pageable";
       break;

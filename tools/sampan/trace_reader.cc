@@ -10,8 +10,6 @@
 namespace sampan::tool {
 namespace {
 
-using json = TraceJson;
-
 /// What a line is refused for; the reader adds file and line.
 struct Refusal {
   std::string reason;
@@ -24,35 +22,35 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-const json& Field(const json& event, const char* name) {
+const TraceJson& Field(const TraceJson& event, const char* name) {
   const auto found = event.find(name);
   if (found == event.end()) throw Refusal{std::string("the event has no \"") + name + "\""};
   return *found;
 }
 
-std::string_view TextField(const json& event, const char* name) {
-  const json& field = Field(event, name);
+std::string_view TextField(const TraceJson& event, const char* name) {
+  const TraceJson& field = Field(event, name);
   if (!field.is_string()) throw Refusal{std::string("\"") + name + "\" is not a text"};
   return field.get_ref<const std::string&>();
 }
 
-std::int64_t NumberField(const json& event, const char* name) {
-  const json& field = Field(event, name);
+std::int64_t NumberField(const TraceJson& event, const char* name) {
+  const TraceJson& field = Field(event, name);
   if (!field.is_number_integer()) throw Refusal{std::string("\"") + name + "\" is not a whole number"};
   return field.get<std::int64_t>();
 }
 
 /// Microseconds with decimals.
-std::int64_t TimeField(const json& event, const char* name) {
-  const json& field = Field(event, name);
+std::int64_t TimeField(const TraceJson& event, const char* name) {
+  const TraceJson& field = Field(event, name);
   const double microseconds = field.is_number() ? field.get<double>() : -1;
   if (!(microseconds >= 0 && microseconds < 9e15))
     throw Refusal{std::string("\"") + name + "\" is not a number of microseconds"};
   return std::llround(microseconds * 1000);
 }
 
-TraceEvent EventOf(const json& event, std::size_t line) {
-  static const json kNoArguments = json::object();
+TraceEvent EventOf(const TraceJson& event, std::size_t line) {
+  static const TraceJson kNoArguments = TraceJson::object();
   if (!event.is_object()) throw Refusal{"this is not an event"};
   TraceEvent told{.line = line, .name = TextField(event, "name")};
   const std::string_view phase = TextField(event, "ph");
@@ -102,7 +100,7 @@ const TraceJson* TraceEvent::Find(const char* argument) const {
 }
 
 std::int64_t TraceEvent::Number(const char* argument, std::int64_t otherwise) const {
-  const json* const found = Find(argument);
+  const TraceJson* const found = Find(argument);
   if (found == nullptr) return otherwise;
   if (!found->is_number_integer())
     throw Refusal{std::string("the argument \"") + argument + "\" is not a whole number"};
@@ -110,7 +108,7 @@ std::int64_t TraceEvent::Number(const char* argument, std::int64_t otherwise) co
 }
 
 std::string_view TraceEvent::Text(const char* argument) const {
-  const json* const found = Find(argument);
+  const TraceJson* const found = Find(argument);
   if (found == nullptr) return {};
   if (!found->is_string()) throw Refusal{std::string("the argument \"") + argument + "\" is not a text"};
   return found->get_ref<const std::string&>();
@@ -140,10 +138,10 @@ TraceFacts ReadTrace(const std::filesystem::path& path, const std::function<void
         if (text.front() != ',') throw Refusal{"the line does not begin with a comma"};
         text = Trimmed(text.substr(1));
       }
-      json event;
+      TraceJson event;
       try {
-        event = json::parse(text);
-      } catch (const json::parse_error&) {
+        event = TraceJson::parse(text);
+      } catch (const TraceJson::parse_error&) {
         // The last line of a file that breaks off; anywhere else it is damage.
         if (!lines.is_unfinished() || state != kInside) throw Refusal{"this is not JSON"};
         facts.notes.push_back("Line " + std::to_string(lines.number()) + " breaks off and is left out.");

@@ -10,8 +10,6 @@
 namespace sampan::tool {
 namespace {
 
-using json = TraceJson;
-
 /// The value that a word of the trace stands for; `otherwise` for words of later versions, and where there is
 /// none.
 template <typename Enum>
@@ -20,7 +18,7 @@ Enum Word(std::string_view word, Enum otherwise) {
 }
 
 summary::Memory MemoryOf(const TraceEvent& event, const char* end) {
-  const json* const place = event.Find(end);
+  const TraceJson* const place = event.Find(end);
   if (place == nullptr || !place->is_object() || !place->contains("place")) return summary::Memory::kNone;
   return Word(place->value("place", ""), summary::Memory::kNone);
 }
@@ -81,7 +79,7 @@ bool IsTask(const TraceEvent& event) {
 }
 
 std::int64_t SubmittedNs(const TraceEvent& task) {
-  const json* const submitted = task.Find("submitted");
+  const TraceJson* const submitted = task.Find("submitted");
   if (submitted == nullptr || !submitted->is_number()) return task.begin_ns;
   return std::llround(submitted->get<double>() * 1000);
 }
