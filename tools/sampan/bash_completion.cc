@@ -5,7 +5,6 @@
 #include "completion.h"
 
 namespace sampan::tool {
-namespace {
 
 std::string Joined(const std::vector<std::string_view>& words) {
   std::string text;
@@ -13,6 +12,8 @@ std::string Joined(const std::vector<std::string_view>& words) {
     text += (text.empty() ? "" : " ") + std::string(word);
   return text;
 }
+
+namespace {
 
 bool TakesFile(const CommandDescription& command) {
   return std::any_of(command.operands.begin(), command.operands.end(),

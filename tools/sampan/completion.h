@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "description.h"
 
@@ -13,5 +15,8 @@ std::string FishCompletion();
 
 /// Whether a command runs a program, whose words are completed as they would be without us.
 bool RunsProgram(const CommandDescription& command);
+
+/// Words with a blank between them.
+std::string Joined(const std::vector<std::string_view>& words);
 
 }  // namespace sampan::tool

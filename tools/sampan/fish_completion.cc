@@ -15,13 +15,6 @@ std::string Quoted(std::string_view text) {
   return quoted + "'";
 }
 
-std::string Joined(const std::vector<std::string_view>& words) {
-  std::string text;
-  for (const std::string_view word : words)
-    text += (text.empty() ? "" : " ") + std::string(word);
-  return text;
-}
-
 std::string OptionLine(const std::string& condition, const OptionDescription& option) {
   std::string line = "complete -c sampan " + condition + " -l " + std::string(option.name.substr(2));
   if (!option.letter.empty()) line += " -s " + std::string(option.letter.substr(1));

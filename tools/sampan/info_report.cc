@@ -15,7 +15,7 @@ std::string Padded(std::string text, std::size_t width) {
   return text + " ";
 }
 
-std::string Line(const std::string& name, const std::string& value) {
+std::string FactLine(const std::string& name, const std::string& value) {
   return "  " + Padded(name, 10) + value + "\n";
 }
 
@@ -74,15 +74,15 @@ std::string Verdict(const SelfTest& test) {
 std::string InfoText(const RuntimeFacts& facts, const SelfTest& test) {
   const Machine machine = ThisMachine();
   std::string text = Coloured(Colour::kTitle, "Sampan " SAMPAN_VERSION) + "\n";
-  text += Line("library", facts.library);
-  text += Line("interface",
-               "AscendCL " + facts.interface_version + ", CANN " +
-                   (facts.cann_version.empty() ? "version unknown (not installed)" : facts.cann_version));
-  text += Line("backend", facts.Value("SAMPAN_BACKEND"));
-  text += Line("profile", facts.Value("SAMPAN_PROFILE") + " (" + facts.soc + ")");
-  text += Line("devices", DevicesLine(facts.devices));
-  text +=
-      Line("machine", machine.processor + ", " + std::to_string(machine.cores) + " cores, " + machine.system);
+  text += FactLine("library", facts.library);
+  text += FactLine("interface",
+                   "AscendCL " + facts.interface_version + ", CANN " +
+                       (facts.cann_version.empty() ? "version unknown (not installed)" : facts.cann_version));
+  text += FactLine("backend", facts.Value("SAMPAN_BACKEND"));
+  text += FactLine("profile", facts.Value("SAMPAN_PROFILE") + " (" + facts.soc + ")");
+  text += FactLine("devices", DevicesLine(facts.devices));
+  text += FactLine("machine",
+                   machine.processor + ", " + std::to_string(machine.cores) + " cores, " + machine.system);
   text += "\n" + Coloured(Colour::kTitle, "Settings") + "\n" + SettingsText(facts.settings) +
           SettingsText(facts.ascend_settings);
   text += "\n" + Coloured(Colour::kTitle, "Self-test") + "\n";

@@ -12,16 +12,16 @@ namespace sampan::tool {
 namespace {
 
 /// Makes another device current as long as it lives, where the memory is another device's.
-class DeviceOf {
+class OnDeviceOf {
  public:
-  explicit DeviceOf(Place place) : is_other_(place == Place::kPeer) {
+  explicit OnDeviceOf(Place place) : is_other_(place == Place::kPeer) {
     if (is_other_) Require(::aclrtSetDevice(1), "aclrtSetDevice(1)");
   }
-  ~DeviceOf() {
+  ~OnDeviceOf() {
     if (is_other_) ::aclrtSetDevice(0);
   }
-  DeviceOf(const DeviceOf&) = delete;
-  DeviceOf& operator=(const DeviceOf&) = delete;
+  OnDeviceOf(const OnDeviceOf&) = delete;
+  OnDeviceOf& operator=(const OnDeviceOf&) = delete;
 
  private:
   bool is_other_;
@@ -56,7 +56,7 @@ Bytes RandomBytes(std::size_t bytes, unsigned seed) {
 }
 
 Memory::Memory(Place place, std::size_t bytes) : place_(place), bytes_(bytes) {
-  const DeviceOf device(place_);
+  const OnDeviceOf device(place_);
   switch (place_) {
     case Place::kPageable:
       data_ = std::malloc(bytes_);
@@ -86,7 +86,7 @@ void Memory::Write(std::span<const std::byte> contents) {
     std::memcpy(data_, contents.data(), contents.size());
     return;
   }
-  const DeviceOf device(place_);
+  const OnDeviceOf device(place_);
   Require(::aclrtMemcpy(data_, bytes_, contents.data(), contents.size(), ACL_MEMCPY_HOST_TO_DEVICE),
           "writing device memory");
 }
@@ -97,7 +97,7 @@ Bytes Memory::Read() const {
     std::memcpy(contents.data(), data_, bytes_);
     return contents;
   }
-  const DeviceOf device(place_);
+  const OnDeviceOf device(place_);
   Require(::aclrtMemcpy(contents.data(), bytes_, data_, bytes_, ACL_MEMCPY_DEVICE_TO_HOST),
           "reading device memory");
   return contents;

@@ -14,13 +14,13 @@ using collectives::Check;
 using collectives::Rank;
 
 /// Bytes around a copy that it may not touch.
-constexpr std::size_t kMargin = 256;
+constexpr std::size_t kRankMargin = 256;
 constexpr int kUntouched = 0xA5;
 /// Words that a test of signals hands over.
 constexpr std::size_t kWords = 16;
 
 collectives::Room RoomOf(const RankPlan& plan) {
-  if (plan.is_copy()) return {plan.bytes + 2 * kMargin, plan.bytes + 2 * kMargin};
+  if (plan.is_copy()) return {plan.bytes + 2 * kRankMargin, plan.bytes + 2 * kRankMargin};
   if (plan.kind == RankPlan::Kind::kSignal) return {kWords * sizeof(u64), kWords * sizeof(u64)};
   return collectives::RoomFor(plan.collective_case(), RankPlan::kRanks);
 }
@@ -69,8 +69,8 @@ class CopyWork final : public RankWork {
   CopyWork(Rank& rank, RankStage& stage)
       : rank_(rank), stage_(stage), between_(stage.plan.kind == RankPlan::Kind::kCopyBetween) {
     if (rank.rank() != 0) return;
-    src_ = rank.input().range(kMargin, stage.plan.bytes);
-    dst_ = (between_ ? PeersOutput(rank) : rank.output()).range(kMargin, stage.plan.bytes);
+    src_ = rank.input().range(kRankMargin, stage.plan.bytes);
+    dst_ = (between_ ? PeersOutput(rank) : rank.output()).range(kRankMargin, stage.plan.bytes);
   }
 
   void Run(u32 times) override {
@@ -86,7 +86,7 @@ class CopyWork final : public RankWork {
   void RunPlain(u32 times) override {
     if (rank_.rank() != 0) return;
     for (u32 i = 0; i < times; ++i)
-      std::memcpy(stage_.plain.Output(between_ ? 1 : 0) + kMargin, stage_.plain.Input(0) + kMargin,
+      std::memcpy(stage_.plain.Output(between_ ? 1 : 0) + kRankMargin, stage_.plain.Input(0) + kRankMargin,
                   stage_.plan.bytes);
   }
 
@@ -101,7 +101,7 @@ class CopyWork final : public RankWork {
     std::string fault;
     if (owns) {
       Bytes expected(contents.size(), std::byte{kUntouched});
-      std::memcpy(expected.data() + kMargin, contents.data() + kMargin, stage_.plan.bytes);
+      std::memcpy(expected.data() + kRankMargin, contents.data() + kRankMargin, stage_.plan.bytes);
       fault = FirstDifference(Download(rank_.output()), expected);
     }
     return Agree(rank_, fault);

@@ -6,7 +6,7 @@ namespace sampan::tool {
 namespace {
 
 /// A text within single quotes of the shell, without what _arguments takes for its own marks.
-std::string Quoted(std::string_view text) {
+std::string Escaped(std::string_view text) {
   std::string quoted;
   for (const char character : text) {
     if (character == '\'')
@@ -22,21 +22,21 @@ std::string Quoted(std::string_view text) {
 std::string Choices(const std::vector<std::string_view>& choices) {
   std::string text = "(";
   for (const std::string_view choice : choices)
-    text += (text.size() > 1 ? " " : "") + Quoted(choice);
+    text += (text.size() > 1 ? " " : "") + Escaped(choice);
   return text + ")";
 }
 
 /// What may be the value of an option: files, some words, or anything.
 std::string ValueOf(const OptionDescription& option) {
   if (!option.takes_value()) return "";
-  return ":" + Quoted(option.value) + ":" +
+  return ":" + Escaped(option.value) + ":" +
          (option.takes_file()      ? "_files"
           : option.choices.empty() ? " "
                                    : Choices(option.choices));
 }
 
 std::string OptionSpecification(const OptionDescription& option) {
-  const std::string rest = "[" + Quoted(option.meaning) + "]" + ValueOf(option);
+  const std::string rest = "[" + Escaped(option.meaning) + "]" + ValueOf(option);
   const std::string name(option.name);
   if (option.letter.empty()) return "'" + name + rest + "'";
   const std::string letter(option.letter);
@@ -48,7 +48,7 @@ std::string OperandSpecification(const OperandDescription& operand) {
   const std::string action = operand.is_file           ? "_files"
                              : operand.choices.empty() ? " "
                                                        : Choices(operand.choices);
-  return "'" + std::string(operand.is_required ? ":" : "::") + Quoted(operand.name) + ":" + action + "'";
+  return "'" + std::string(operand.is_required ? ":" : "::") + Escaped(operand.name) + ":" + action + "'";
 }
 
 std::string Case(const CommandDescription& command) {
@@ -80,7 +80,7 @@ std::string ZshCompletion() {
   std::string cases;
   for (const Command* command : AllCommands()) {
     const CommandDescription& description = command->description;
-    names += "    '" + std::string(description.name) + ":" + Quoted(description.summary) + "'\n";
+    names += "    '" + std::string(description.name) + ":" + Escaped(description.summary) + "'\n";
     cases += Case(description);
   }
   return "#compdef sampan\n"
