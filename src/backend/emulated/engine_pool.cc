@@ -246,7 +246,8 @@ void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value
   const auto wanted = timeline.queue();
   if (wanted == nullptr) return;
   auto queue = TakeReady(*wanted);
-  while (queue != nullptr) {
+  if (queue == nullptr) return;
+  for (;;) {
     switch (queue->TakeTurn(1)) {
       case EmulatedQueue::TurnEnd::kBlocked:
         return;
@@ -256,7 +257,7 @@ void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value
       case EmulatedQueue::TurnEnd::kMore:
         break;
     }
-    if (timeline.value() >= value) MakeReady(std::move(queue));
+    if (timeline.value() >= value) return MakeReady(std::move(queue));
   }
 }
 
@@ -276,9 +277,15 @@ void EnginePool::WakeEngines(std::size_t count) {
 }
 
 void EnginePool::Run(const ChunkedWork& work) {
-  Job job{work, trace::ShareExecution(), std::min(work.chunks, engines_.size()) - 1};
+  const std::size_t most_threads = std::min(work.chunks, engines_.size());
+  if (most_threads <= 1) {
+    for (std::size_t chunk = 0; chunk < work.chunks; ++chunk)
+      work.Run(chunk);
+    return;
+  }
+  Job job{work, trace::ShareExecution(), most_threads - 1};
   bool shared = false;
-  if (job.most_helpers != 0) {
+  {
     const std::lock_guard lock(mutex_);
     if (jobs_.size() < jobs_.capacity()) {
       jobs_.push_back(&job);
