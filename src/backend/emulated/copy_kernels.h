@@ -20,7 +20,7 @@ enum class Caching { kKeep, kStream };
 
 /// What fits a request of that many bytes, over all its segments or rows.
 constexpr Caching CachingFor(std::size_t request_bytes) {
-  constexpr std::size_t kStreamFromBytes = std::size_t{16} << 20;
+  constexpr std::size_t kStreamFromBytes = std::size_t{8} << 20;
   return request_bytes >= kStreamFromBytes ? Caching::kStream : Caching::kKeep;
 }
 

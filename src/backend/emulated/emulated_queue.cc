@@ -17,10 +17,10 @@ constexpr std::chrono::milliseconds kPatience{1};
 /// How far ahead slots are brought near.
 constexpr std::uint64_t kSlotsAhead = 4;
 /// Short tasks that are executed by whoever sees a gate open.
-constexpr int kTasksBehindGate = 64;
+constexpr int kTasksBehindGate = 16;
 /// More than a submitter does by itself: here an engine has to be woken while others wait for what the stream
 /// signals next.
-constexpr std::size_t kMostBytesBehindGate = std::size_t{64} << 10;
+constexpr std::size_t kMostBytesBehindGate = std::size_t{256} << 10;
 
 }  // namespace
 
