@@ -50,7 +50,11 @@ TEST_F(Lifetime, DestroyingByForceDropsWhatHasNotStarted) {
                                                ACL_MEMCPY_DEVICE_TO_HOST, stream));
       // The function that holds the stream has to end some day; the work behind it must not run then.
       std::thread opener([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
+        while (aclrtStreamQuery(stream, &status) != ACL_ERROR_RT_INVALID_HANDLE)
+          std::this_thread::yield();
+        // The handle is dead, and the work is dropped next.
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
         barrier.Open();
       });
       EXPECT_ACL(ACL_SUCCESS, aclrtDestroyStreamForce(stream));
