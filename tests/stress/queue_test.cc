@@ -1,5 +1,9 @@
-// Full queues: submitters block, nothing is lost, order is kept.
+// Full queues: submitters block, nothing is lost, order is kept. Queues in line: whoever waits takes its own.
+#include <algorithm>
 #include <atomic>
+#include <numeric>
+#include <random>
+#include <vector>
 
 #include "tests/stress/stress_fixture.h"
 
@@ -10,6 +14,7 @@ namespace {
 constexpr int kMany = 4500;
 
 class FullQueue : public StressTest {};
+class ReadyQueues : public StressTest {};
 
 TEST_F(FullQueue, BlocksTheSubmitterUntilThereIsRoom) {
   const Memory device = Memory::Device(64);
@@ -116,6 +121,43 @@ TEST_F(FullQueue, IsAbortedUnderItsSubmitters) {
     EXPECT_TRUE(IsOneOf(aclrtSynchronizeStream(stream), {ACL_SUCCESS, ACL_ERROR_RT_STREAM_ABORT}));
     EXPECT_ACL(ACL_SUCCESS, aclrtDestroyStream(stream));
   }
+}
+
+TEST_F(ReadyQueues, WhoeverWaitsTakesItsOwnFromAmongOthers) {
+  constexpr std::size_t kStreams = 12, kPiece = 64 << 10, kLarge = 16 << 20;
+  const Memory busy_host = Memory::Pinned(kLarge), busy_device = Memory::Device(kLarge);
+  const Memory in = Memory::Pinned(kStreams * kPiece), device = Memory::Device(kStreams * kPiece),
+               out = Memory::Pinned(kStreams * kPiece);
+  std::vector<aclrtStream> streams(kStreams + 4);
+  for (aclrtStream& stream : streams)
+    ASSERT_ACL(ACL_SUCCESS, aclrtCreateStream(&stream));
+  const auto at = [](const Memory& memory, std::size_t i) {
+    return static_cast<char*>(memory.get()) + i * kPiece;
+  };
+  std::vector<std::size_t> order(kStreams);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937 random(std::random_device{}());
+  for (int round = 0; round < Scaled(60); ++round) {
+    const auto salt = static_cast<unsigned>(round);
+    WritePattern(in.get(), kStreams * kPiece, salt);
+    // Large copies keep the engines, so that the others stay in line.
+    for (std::size_t i = kStreams; i < streams.size(); ++i) {
+      ASSERT_ACL(ACL_SUCCESS, aclrtMemcpyAsync(busy_device.get(), kLarge, busy_host.get(), kLarge,
+                                               ACL_MEMCPY_HOST_TO_DEVICE, streams[i]));
+    }
+    for (std::size_t i = 0; i < kStreams; ++i) {
+      ASSERT_ACL(ACL_SUCCESS, aclrtMemcpyAsync(at(device, i), kPiece, at(in, i), kPiece,
+                                               ACL_MEMCPY_HOST_TO_DEVICE, streams[i]));
+      ASSERT_ACL(ACL_SUCCESS, aclrtMemcpyAsync(at(out, i), kPiece, at(device, i), kPiece,
+                                               ACL_MEMCPY_DEVICE_TO_HOST, streams[i]));
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    for (const std::size_t i : order)
+      ASSERT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(streams[i]));
+    ASSERT_TRUE(HoldsPattern(out.get(), kStreams * kPiece, salt));
+  }
+  for (aclrtStream stream : streams)
+    ASSERT_ACL(ACL_SUCCESS, aclrtDestroyStream(stream));
 }
 
 }  // namespace

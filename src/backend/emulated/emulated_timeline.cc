@@ -6,6 +6,7 @@
 #include "backend/emulated/emulated_queue.h"
 
 namespace sampan::emulated {
+
 bool EmulatedTimeline::Reached(std::uint64_t value) {
   if (this->value() >= value) return true;
   scheduler_.Polled(*this);

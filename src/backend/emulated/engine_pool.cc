@@ -204,7 +204,10 @@ bool EnginePool::HelpWithJob(Enough enough) {
   {
     const std::lock_guard lock(mutex_);
     const auto open = std::find_if(jobs_.begin(), jobs_.end(), [](Job* each) { return each->WantsHelp(); });
-    if (open == jobs_.end()) return false;
+    if (open == jobs_.end()) {
+      CountOpenJobs();  // chunks ran out since: nobody needs to look again
+      return false;
+    }
     job = *open;
     job->helpers.fetch_add(1);
     CountOpenJobs();
@@ -295,7 +298,7 @@ void EnginePool::Run(const ChunkedWork& work) {
   }
   // Whoever is awake sees the job. Waking others pays only if enough is left for them.
   if (shared && work.chunks < kChunksWorthWaking) job.RunOne();
-  if (shared && job.left() >= kChunksLeftWorthWaking && job.WantsHelp()) WakeEngines(job.most_helpers);
+  if (shared && job.left() >= kChunksLeftWorthWaking) WakeEngines(job.most_helpers - job.helpers.load());
   while (job.RunOne()) {
   }
   if (!shared) return;
