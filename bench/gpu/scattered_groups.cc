@@ -97,7 +97,7 @@ void MeasureBatch(World& world, const char* group, Way way, std::size_t entry_by
     call = [&] { SubmitCall(world, theirs), world.driver.Synchronize(); };
   const auto times = Measure({[&] { SubmitOurs(world, ours, way), world.Synchronize(); }, call,
                               [&] { SubmitLoop(world, theirs), world.driver.Synchronize(); }},
-                             entries <= 64 ? 31 : 5);
+                             entries <= 64 ? (bytes < kMiB ? 151 : 31) : 5);
   Row row{.group = group,
           .direction = Name(way),
           .entry_bytes = entry_bytes,

@@ -180,6 +180,64 @@ TEST_F(CopyShapes, ManyBatchesInARow) {
   EXPECT_TRUE(device.Holds(contents));
 }
 
+/// Kernels that wait in the stream, each with arguments of its own.
+TEST_F(CopyShapes, SmallBatchesThatWaitTogether) {
+  constexpr std::size_t kBatches = 600, kEntries = 3, kStride = 512;
+  GuardedBuffer device(Place::kDevice, kBatches * kEntries * kStride);
+  PinnedBuffer host(device.bytes());
+  const Bytes contents = random().Fill(device.bytes());
+  host.Write(0, contents);
+  Bytes expected(device.bytes(), GuardedBuffer::kBackground);
+  for (std::size_t batch = 0; batch < kBatches; ++batch) {
+    BatchRequest request;
+    for (std::size_t entry = 0; entry < kEntries; ++entry) {
+      const std::size_t at = (batch * kEntries + entry) * kStride;
+      const std::size_t bytes = random().Between(1, kStride - 1);
+      request.Add(device.at(at), host.at(at), bytes);
+      std::memcpy(expected.data() + at, contents.data() + at, bytes);
+    }
+    request.UseAttr(HostToDevice());
+    EXPECT_ACL(ACL_SUCCESS, request.Submit(BatchForm::kAsync, stream()));
+  }
+  Synchronize();
+  EXPECT_TRUE(device.Holds(expected));
+}
+
+/// Whoever has waited finds the last byte, and may do with the memory as he likes.
+TEST_F(CopyShapes, WhatWasWaitedForIsThere) {
+  constexpr std::size_t kMost = 400'000;
+  const Bytes contents = random().Fill(2 * kMost);
+  GuardedBuffer first(Place::kDevice, kMost), second(Place::kDevice, kMost);
+  PinnedBuffer host(kMost), back(kMost);
+  for (int round = 0; round < 1500; ++round) {
+    const std::size_t entries = random().Between(1, 12);
+    const std::size_t bytes = random().Between(1, round % 3 == 0 ? kMost / entries : 700);
+    const std::size_t all = entries * bytes;
+    const Bytes given(contents.begin() + static_cast<std::ptrdiff_t>(random().Between(0, kMost)),
+                      contents.end());
+    std::memcpy(host.at(0), given.data(), all);
+    std::memset(back.at(0), 0, all);
+    BatchRequest in, out;
+    for (std::size_t i = 0; i < entries; ++i) {
+      const std::size_t at = (i + 1) % entries * bytes;
+      in.Add(first.at(at), host.at(at), bytes);
+      out.Add(back.at(at), second.at(at), bytes);
+    }
+    in.UseAttr(HostToDevice());
+    out.UseAttr(DeviceToHost());
+    EXPECT_ACL(ACL_SUCCESS, in.Submit(BatchForm::kAsync, stream()));
+    if (round % 2 == 0) Synchronize();
+    std::memset(host.at(0), 0x77, round % 2 == 0 ? all : 0);  // it has been read
+    EXPECT_ACL(ACL_SUCCESS,
+               aclrtMemcpyAsync(second.at(0), all, first.at(0), all, ACL_MEMCPY_DEVICE_TO_DEVICE, stream()));
+    if (round % 5 == 0) Synchronize();
+    EXPECT_ACL(ACL_SUCCESS, out.Submit(BatchForm::kAsync, stream()));
+    Synchronize();
+    ASSERT_EQ(std::memcmp(back.at(0), given.data(), all), 0)
+        << "round " << round << ", " << entries << " entries of " << bytes << " bytes";
+  }
+}
+
 TEST_F(CopyShapes, EntriesThatContinueOneAnother) {
   constexpr std::size_t kEntries = 400, kBytes = 777;
   GuardedBuffer device(Place::kDevice, kEntries * kBytes);

@@ -175,10 +175,13 @@ TEST(CopyPaths, ChooseByCountAndLength) {
   const CopyPaths paths("NVIDIA H200", 132, {});
   constexpr auto kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost;
   EXPECT_EQ(paths.ForBatch(kIn, 1, 64).path, CopyPath::kEngine);
-  EXPECT_EQ(paths.ForBatch(kIn, 2, 128).path, CopyPath::kBatchCall);
-  EXPECT_EQ(paths.ForBatch(kIn, 4, 4 * 64).path, CopyPath::kBatchCall);
-  EXPECT_EQ(paths.ForBatch(kIn, 4, 4 * 4096).path, CopyPath::kKernel);
-  EXPECT_EQ(paths.ForBatch(kOut, 4, 4 * 4096).path, CopyPath::kBatchCall);
+  EXPECT_EQ(paths.ForBatch(kIn, 2, 128).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch(kOut, 2, 2 * 4096).path, CopyPath::kKernel);
+  const CopyPaths unmeasured("unheard of", 10, {});
+  EXPECT_EQ(unmeasured.ForBatch(kIn, 15, 15 * 64).path, CopyPath::kBatchCall);
+  EXPECT_EQ(unmeasured.ForBatch(kOut, 16, 16 * 64).path, CopyPath::kKernel);
+  EXPECT_EQ(unmeasured.ForBatch(kOut, 15, 15 * 4096).path, CopyPath::kBatchCall);
+  EXPECT_EQ(unmeasured.ForBatch(kIn, 16, 16 * 4096).path, CopyPath::kKernel);
   EXPECT_EQ(paths.ForBatch(kIn, 8192, 8192 * 4096).path, CopyPath::kKernel);
   EXPECT_EQ(paths.ForBatch(kIn, 64, std::size_t{64} << 20).path, CopyPath::kBatchCall);
   EXPECT_FALSE(paths.BatchCallTwice(64, std::size_t{32} << 20));

@@ -57,6 +57,10 @@ Status ForJoined(std::span<const Segment> segments, Each each) {
   return each(joined);
 }
 
+EndArgument ArgumentOf(const EndSign& sign) {
+  return {AddressOf(sign.words), sign.value};
+}
+
 /// Where one piece is much longer than the others its blocks would be alone with it for most of the time.
 bool Balanced(std::size_t pieces, std::size_t bytes, std::size_t longest) {
   return longest * pieces <= kMostFewImbalance * bytes;
@@ -121,7 +125,7 @@ Status BatchCopies::Launch(const BatchTask::Content& content, std::uint64_t valu
   return CopySegments(content.segments.all(), direction);
 }
 
-Status BatchCopies::LaunchFew(std::span<const Segment> segments, Direction direction) {
+Status BatchCopies::LaunchFew(std::span<const Segment> segments, Direction direction, std::uint64_t value) {
   std::size_t bytes = 0, longest = 0;
   for (const Segment& segment : segments) {
     bytes += segment.bytes;
@@ -133,7 +137,7 @@ Status BatchCopies::LaunchFew(std::span<const Segment> segments, Direction direc
   choice = WhereThereIs(choice);
   NotePath(direction, choice, "a batch of ", segments.size(), " entries, ", bytes, " bytes");
   if (choice.path == CopyPath::kKernel)
-    return CopyFew(segments, longest, stream_.site().paths.BlocksForPieces(SIZE_MAX));
+    return CopyFew(segments, longest, stream_.site().paths.BlocksForPieces(SIZE_MAX), value);
   if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(segments, bytes);
   return CopySegments(segments, direction);
 }
@@ -203,28 +207,32 @@ PieceShape BatchCopies::ShapeOf(const BatchTask::Content& content) const {
   return {blocks, PieceBytesFor(content.bytes, blocks)};
 }
 
-Status BatchCopies::CopyWithin(const Segment& segment) {
+Status BatchCopies::CopyWithin(const Segment& segment, std::uint64_t value) {
   const std::size_t most = DivideUp(segment.bytes, kFewBlockBytes);
   return CopyFew({&segment, 1}, segment.bytes,
-                 stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, most));
+                 stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, most), value);
 }
 
-Status BatchCopies::CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks) {
+Status BatchCopies::CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
+                            std::uint64_t value) {
   const auto count = static_cast<unsigned>(segments.size());
   const unsigned most_each = std::max(blocks / count, 1U);
   const auto wanted_each = static_cast<unsigned>(DivideUp(longest, kFewBlockBytes));
+  const unsigned each = std::min(wanted_each, most_each);
+  const EndSign sign = stream_.SignOf(value, count * each);
   FewArgument argument;
-  argument.blocks_each = std::min(wanted_each, most_each);
+  argument.blocks_each = each;
+  argument.end = ArgumentOf(sign);
   std::memcpy(argument.pieces, segments.data(), segments.size_bytes());
   std::array<void*, 1> arguments = {&argument};
-  return stream_.Launch(stream_.gpu().kernels().few, count * static_cast<unsigned>(argument.blocks_each),
-                        arguments);
+  return stream_.LaunchSigned(stream_.gpu().kernels().few, arguments, sign, count * each);
 }
 
 Status BatchCopies::CopyByKernel(const BatchTask::Content& content, std::uint64_t value) {
   const std::size_t entries = content.segments.size();
   if (entries <= kMostFewPieces && Balanced(entries, content.bytes, content.longest))
-    return CopyFew(content.segments.all(), content.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX));
+    return CopyFew(content.segments.all(), content.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX),
+                   value);
   const PieceShape shape = ShapeOf(content);
   unsigned team_bits = TeamBitsFor(std::min(shape.bytes, content.bytes / entries));
   CuAddress first = AddressOf(content.segments.all().data());
@@ -236,8 +244,10 @@ Status BatchCopies::CopyByKernel(const BatchTask::Content& content, std::uint64_
         CutSegments(content.segments.all(), shape.bytes, reinterpret_cast<PieceArgument*>(*memory)));
     first = AddressOf(*memory);
   }
-  std::array<void*, 3> arguments = {&first, &count, &team_bits};
-  return stream_.Launch(stream_.gpu().kernels().pieces, shape.blocks, arguments);
+  const EndSign sign = stream_.SignOf(value, shape.blocks);
+  EndArgument end = ArgumentOf(sign);
+  std::array<void*, 4> arguments = {&first, &count, &team_bits, &end};
+  return stream_.LaunchSigned(stream_.gpu().kernels().pieces, arguments, sign, shape.blocks);
 }
 
 Status BatchCopies::CopyCaptured(const BatchTask::Content& content, std::uint64_t value) {

@@ -34,9 +34,9 @@ class BatchCopies {
   /// Its memory is live.
   Status Launch(const BatchTask::Content& content, std::uint64_t value);
   /// At most kMostFewPieces segments between pinned and device memory, for which nothing has to be kept.
-  Status LaunchFew(std::span<const Segment> segments, Direction direction);
+  Status LaunchFew(std::span<const Segment> segments, Direction direction, std::uint64_t value);
   /// One copy within the device, by a kernel.
-  Status CopyWithin(const Segment& segment);
+  Status CopyWithin(const Segment& segment, std::uint64_t value);
 
  private:
   /// Older drivers have no batch call.
@@ -47,7 +47,8 @@ class BatchCopies {
   Status CallBatch(std::size_t begin, std::size_t end, CuStream stream);
   Status MakeSideStream();
   /// By a kernel that has the segments as its arguments, each with as many blocks as it can use, of so many.
-  Status CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks);
+  Status CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
+                 std::uint64_t value);
   PieceShape ShapeOf(const BatchTask::Content& content) const;
   Status CopyByKernel(const BatchTask::Content& content, std::uint64_t value);
   Status CopyCaptured(const BatchTask::Content& content, std::uint64_t value);

@@ -138,7 +138,7 @@ std::uint64_t CudaQueue::TryExpress(std::span<const Segment> segments, Allocatio
   if (closed_ || gpu_.lost() || handing_ || held_ != Held::kNo || value - done() > kDepth) [[unlikely]]
     return 0;
   // To the driver first: the rest happens while the GPU is at it.
-  Status launched = launcher_->LaunchExpress(segments, dst, src);
+  Status launched = launcher_->LaunchExpress(segments, dst, src, value);
   // The slot keeps the memory; which bytes of it are copied is the driver's business.
   std::construct_at(&SlotOf(value), std::in_place_type<CopyTask>,
                     CopyTask{segments.front(), std::move(dst), std::move(src)});

@@ -121,6 +121,8 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   /// False when the deadline was over first.
   bool WaitForChange(Lock& lock, Deadline deadline);
   bool WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline);
+  /// Waits a short while for a sign by the GPU that the value, which the driver has, is over.
+  bool SawSign(Lock& lock, std::uint64_t value);
   /// The first marker at or behind the value; null when there is none.
   const Marker* MarkerFor(std::uint64_t value) const;
   void WakeWaiters();

@@ -13,6 +13,13 @@ namespace {
 constexpr std::chrono::milliseconds kPollWithoutPause{2};
 constexpr std::chrono::microseconds kPollInterval{50};
 
+/// Whether the task is over before a sign behind it could be given: the driver's own wait is sooner then.
+bool IsShortCopyIn(const Task& task) {
+  constexpr std::size_t kShortBytes = std::size_t{16} << 10;
+  const auto* const copy = std::get_if<CopyTask>(&task);
+  return copy != nullptr && copy->segment.bytes < kShortBytes && OnDevice(copy->dst);
+}
+
 }  // namespace
 
 bool CudaTimeline::Reached(std::uint64_t value) {
@@ -133,6 +140,25 @@ bool CudaQueue::WaitForChange(Lock& lock, Deadline deadline) {
   return woken == std::cv_status::no_timeout;
 }
 
+bool CudaQueue::SawSign(Lock& lock, std::uint64_t value) {
+  EndSign sign = launcher_->kernel_sign();
+  if (sign.value < value) {
+    if (IsShortCopyIn(SlotOf(handed_))) return false;
+    // What is over already needs no sign.
+    const CuResult state = gpu_.driver().StreamQuery(launcher_->stream());
+    if (state != cu::kNotReady) {
+      Finish(lock, state, handed_);
+      return done() >= value;
+    }
+    sign = launcher_->SignBehind(handed_);  // while the GPU is at it
+  }
+  lock.unlock();
+  const bool seen = sign.SeenSoon();
+  lock.lock();
+  if (seen) Finish(lock, cu::kSuccess, sign.value);
+  return seen;
+}
+
 bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline) {
   const Deadline poll_until = deadline == kNever ? kNever : Clock::now() + kPollWithoutPause;
   for (;;) {
@@ -160,8 +186,8 @@ bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline
       lock.lock();
       continue;
     }
-    // The driver's own waits wake up soonest.
     const Marker* const marker = MarkerFor(value);
+    if (marker == nullptr && SawSign(lock, value)) continue;
     const std::shared_ptr<GpuEvent> event = marker != nullptr ? marker->event : nullptr;
     const std::uint64_t over = marker != nullptr ? marker->value : handed_;
     lock.unlock();

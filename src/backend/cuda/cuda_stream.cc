@@ -2,12 +2,15 @@
 #include "backend/cuda/cuda_stream.h"
 
 #include "backend/cuda/copy_ends.h"
-#include "backend/cuda/kernels/kernel_arguments.h"
 
 namespace sampan::cuda {
 
 CudaStream::CudaStream(const LaunchSite& site, CuStream stream)
-    : site_(site), stream_(stream), ring_(site.pinned_memory) {}
+    : site_(site),
+      stream_(stream),
+      graphs_(std::in_place, site.gpu.driver(), stream),
+      ring_(site.pinned_memory),
+      end_words_(site.pinned_memory) {}
 
 Result<std::unique_ptr<CudaStream>> CudaStream::Create(const LaunchSite& site) {
   const ContextScope scope(site.gpu);
@@ -19,8 +22,13 @@ Result<std::unique_ptr<CudaStream>> CudaStream::Create(const LaunchSite& site) {
 
 CudaStream::~CudaStream() {
   Abandon();
-  if (site_.gpu.lost()) return;  // it went with the context
+  if (site_.gpu.lost()) {  // it all went with the context
+    graphs_->Forget();
+    return;
+  }
   const ContextScope scope(site_.gpu);
+  driver().StreamSynchronize(stream_);  // a sign may be under way that nobody waits for
+  graphs_.reset();
   driver().StreamDestroy(stream_);
 }
 
@@ -42,9 +50,21 @@ Status CudaStream::Copy(const Segment& segment, Direction direction, bool one_de
 }
 
 Status CudaStream::Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments) {
-  return site_.gpu.Check(driver().LaunchKernel(kernel, blocks, 1, 1, kThreadsPerBlock, 1, 1, 0, stream_,
-                                               arguments.data(), nullptr),
-                         "cuLaunchKernel");
+  return site_.gpu.Check(graphs_->Launch(kernel, blocks, arguments), "launching a kernel");
+}
+
+Status CudaStream::LaunchSigned(CuFunction kernel, std::span<void*> arguments, const EndSign& sign,
+                                unsigned blocks) {
+  Status launched = Launch(kernel, blocks, arguments);
+  if (launched.ok() && sign.count != 0) kernel_sign_ = sign;
+  return launched;
+}
+
+EndSign CudaStream::SignBehind(std::uint64_t value) {
+  const EndSign sign = end_words_.ForStream(value);
+  if (sign.count == 0) return {};
+  const CuResult written = driver().StreamWriteWord(stream_, AddressOf(sign.words), value, 0);
+  return written == cu::kSuccess ? sign : EndSign{};
 }
 
 std::uint64_t CudaStream::BusyUntil(std::size_t bytes) const {

@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "backend/api/copy_segment.h"
 #include "backend/cuda/copy_path.h"
+#include "backend/cuda/end_words.h"
 #include "backend/cuda/gpu.h"
+#include "backend/cuda/kernel_graphs.h"
 #include "backend/cuda/pinned_ring.h"
 #include "backend/cuda/reserved_memory.h"
 
@@ -50,6 +53,14 @@ class CudaStream {
                      : driver().CopyDeviceToHost(dst, reinterpret_cast<CuAddress>(src), bytes, stream_);
   }
   Status Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
+  /// For the arguments of a kernel whose blocks say when they are done, and for its launch.
+  EndSign SignOf(std::uint64_t value, unsigned blocks) { return end_words_.ForKernel(value, blocks); }
+  Status LaunchSigned(CuFunction kernel, std::span<void*> arguments, const EndSign& sign, unsigned blocks);
+  /// The sign of the last kernel that gives one; without words before there was any.
+  const EndSign& kernel_sign() const { return kernel_sign_; }
+  /// Has the stream itself give a sign behind what it has, of tasks up to the value; without words when the
+  /// driver cannot.
+  EndSign SignBehind(std::uint64_t value);
 
   /// The value that has to be over before so much pinned memory can be taken; 0 when it can be now.
   std::uint64_t BusyUntil(std::size_t bytes) const;
@@ -71,7 +82,10 @@ class CudaStream {
 
   const LaunchSite site_;
   const CuStream stream_;
+  std::optional<KernelGraphs> graphs_;  // until the stream goes
   PinnedRing ring_;
+  EndWords end_words_;
+  EndSign kernel_sign_;
   std::deque<OwnBlock> own_blocks_;
 };
 

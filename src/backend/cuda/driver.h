@@ -19,6 +19,9 @@ using CuStream = struct CuStreamTag*;
 using CuEvent = struct CuEventTag*;
 using CuModule = struct CuModuleTag*;
 using CuFunction = struct CuFunctionTag*;
+using CuGraph = struct CuGraphTag*;
+using CuGraphNode = struct CuGraphNodeTag*;
+using CuGraphExec = struct CuGraphExecTag*;
 using CuHostFunction = void (*)(void*);
 
 namespace cu {
@@ -67,6 +70,16 @@ struct CuCopy2d {
   void* dst_array;
   std::size_t dst_pitch;
   std::size_t width, height;
+};
+struct CuKernelNode {
+  CuFunction function;
+  unsigned blocks[3];
+  unsigned threads[3];
+  unsigned shared_bytes;
+  void** arguments;
+  void** extra;
+  void* kernel;
+  CuContext context;
 };
 struct CuBatchAttributes {
   int source_order = 1;  ///< the source is read in stream order
@@ -129,6 +142,14 @@ struct CuBatchAttributes {
   X(ModuleGetFunction, "cuModuleGetFunction", CuFunction*, CuModule, const char*)                           \
   X(LaunchKernel, "cuLaunchKernel", CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
     unsigned, CuStream, void**, void**)                                                                     \
+  X(GraphCreate, "cuGraphCreate", CuGraph*, unsigned)                                                       \
+  X(GraphAddKernel, "cuGraphAddKernelNode_v2", CuGraphNode*, CuGraph, const CuGraphNode*, std::size_t,      \
+    const CuKernelNode*)                                                                                    \
+  X(GraphInstantiate, "cuGraphInstantiateWithFlags", CuGraphExec*, CuGraph, unsigned long long)             \
+  X(GraphSetKernel, "cuGraphExecKernelNodeSetParams_v2", CuGraphExec, CuGraphNode, const CuKernelNode*)     \
+  X(GraphLaunch, "cuGraphLaunch", CuGraphExec, CuStream)                                                    \
+  X(GraphDestroyExecutable, "cuGraphExecDestroy", CuGraphExec)                                              \
+  X(GraphDestroy, "cuGraphDestroy", CuGraph)                                                                \
   X(CopyHostToDevice, "cuMemcpyHtoDAsync_v2", CuAddress, const void*, std::size_t, CuStream)                \
   X(CopyDeviceToHost, "cuMemcpyDtoHAsync_v2", void*, CuAddress, std::size_t, CuStream)                      \
   X(CopyDeviceToDevice, "cuMemcpyDtoDAsync_v2", CuAddress, CuAddress, std::size_t, CuStream)                \

@@ -34,24 +34,24 @@ Status TaskLauncher::Launch(Task& task, std::uint64_t value) {
 }
 
 Status TaskLauncher::LaunchFew(std::span<const Segment> segments, const AllocationUse& dst,
-                               const AllocationUse& src) {
-  if (segments.size() == 1) return LaunchLinear(segments.front(), dst, src);
-  return batches_.LaunchFew(segments, DirectionOf(OnDevice(dst), OnDevice(src)));
+                               const AllocationUse& src, std::uint64_t value) {
+  if (segments.size() == 1) return LaunchLinear(segments.front(), dst, src, value);
+  return batches_.LaunchFew(segments, DirectionOf(OnDevice(dst), OnDevice(src)), value);
 }
 
-Status TaskLauncher::LaunchLinear(const Segment& segment, const AllocationUse& dst,
-                                  const AllocationUse& src) {
+Status TaskLauncher::LaunchLinear(const Segment& segment, const AllocationUse& dst, const AllocationUse& src,
+                                  std::uint64_t value) {
   const Direction direction = DirectionOf(OnDevice(dst), OnDevice(src));
   if (!OneDevice(dst, src)) return stream_->Copy(segment, direction, false);
   const PathChoice choice = stream_->site().paths.ForWithin(segment.bytes);
   NotePath(direction, choice, segment.bytes, " bytes");
-  if (choice.path == CopyPath::kKernel) return batches_.CopyWithin(segment);
+  if (choice.path == CopyPath::kKernel) return batches_.CopyWithin(segment, value);
   return stream_->Copy(segment, direction, true);
 }
 
-Status TaskLauncher::LaunchBody(CopyTask& task, std::uint64_t) {
+Status TaskLauncher::LaunchBody(CopyTask& task, std::uint64_t value) {
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
-  return LaunchLinear(task.segment, task.dst, task.src);
+  return LaunchLinear(task.segment, task.dst, task.src, value);
 }
 
 Status TaskLauncher::LaunchBody(RowsTask& task, std::uint64_t) {

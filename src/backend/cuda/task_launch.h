@@ -32,13 +32,17 @@ class TaskLauncher {
   Status Launch(Task& task, std::uint64_t value);
 
   /// One copy or a few between two live allocations, which are all that has to be kept for them.
-  Status LaunchExpress(std::span<const Segment> segments, const AllocationUse& dst,
-                       const AllocationUse& src) {
+  Status LaunchExpress(std::span<const Segment> segments, const AllocationUse& dst, const AllocationUse& src,
+                       std::uint64_t value) {
     const ContextScope scope(gpu());
     const bool to_device = OnDevice(dst);
-    if (segments.size() != 1 || to_device == OnDevice(src)) return LaunchFew(segments, dst, src);
+    if (segments.size() != 1 || to_device == OnDevice(src)) return LaunchFew(segments, dst, src, value);
     return gpu().Check(stream_->CopyOverLink(segments.front(), to_device), to_device ? kCopyIn : kCopyOut);
   }
+
+  /// The CUDA stream's signs of how far it is.
+  const EndSign& kernel_sign() const { return stream_->kernel_sign(); }
+  EndSign SignBehind(std::uint64_t value) { return stream_->SignBehind(value); }
 
   /// Tasks up to this value are over; adds those that failed on the device.
   void Retire(std::uint64_t done, std::vector<DeviceFailure>& failures);
@@ -48,8 +52,10 @@ class TaskLauncher {
  private:
   explicit TaskLauncher(std::unique_ptr<CudaStream> stream);
 
-  Status LaunchFew(std::span<const Segment> segments, const AllocationUse& dst, const AllocationUse& src);
-  Status LaunchLinear(const Segment& segment, const AllocationUse& dst, const AllocationUse& src);
+  Status LaunchFew(std::span<const Segment> segments, const AllocationUse& dst, const AllocationUse& src,
+                   std::uint64_t value);
+  Status LaunchLinear(const Segment& segment, const AllocationUse& dst, const AllocationUse& src,
+                      std::uint64_t value);
   Status LaunchBody(CopyTask& task, std::uint64_t value);
   Status LaunchBody(RowsTask& task, std::uint64_t value);
   Status LaunchBody(BatchTask& task, std::uint64_t value);

@@ -144,14 +144,25 @@ __device__ inline unsigned FewWord(unsigned at) {
       : "l"(static_cast<Size>(at)));
   return word;
 }
-__device__ inline DeviceAddress FewAddress(unsigned piece, unsigned field) {
+__device__ inline DeviceAddress FewAddress(Size at) {
   DeviceAddress value;
   asm volatile(
       "{\n\t.reg .b64 at;\n\tmov.b64 at, sampan_copy_few_param_0;\n\tadd.s64 at, at, %1;\n\t"
       "ld.param.u64 %0, [at];\n\t}"
       : "=l"(value)
-      : "l"(kFewPiecesAt + sizeof(PieceArgument) * piece + sizeof(DeviceAddress) * field));
+      : "l"(at));
   return value;
+}
+
+/// What the block has written is there, for the host too. All its threads come here.
+__device__ inline void SayDone(const EndArgument& end) {
+  if (end.words == 0) return;
+  SyncBlock();
+  if (ThreadInBlock() != 0) return;
+  asm volatile("fence.acq_rel.sys;\n\tst.relaxed.sys.global.u64 [%0], %1;" ::"l"(
+                   end.words + BlockInGrid() * sizeof(end.value)),
+               "l"(end.value)
+               : "memory");
 }
 
 /// Which team of the whole grid the calling thread belongs to.
@@ -282,7 +293,7 @@ __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vect
 /// A team of 2^team_bits threads to a piece. The descriptions come from the host: a block fetches those of a
 /// round together, while it copies the round before.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
-    sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits) {
+    sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits, EndArgument end) {
   constexpr unsigned kWords = sizeof(PieceArgument) / sizeof(Size);
   constexpr unsigned kMostPieces = kThreadsPerBlock / 4;
   static_assert(kMostPieces * kWords <= kThreadsPerBlock);
@@ -307,6 +318,7 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
       CopyPiece(words[i * kWords], words[i * kWords + 1], words[i * kWords + 2], team);
     SyncBlock();
   }
+  SayDone(end);
 }
 
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3)
@@ -376,15 +388,18 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 4)
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1) sampan_copy_few(FewArgument) {
   const unsigned each = FewWord(0);
   const unsigned piece = BlockInGrid() / each;
-  const DeviceAddress dst = FewAddress(piece, 0);
-  const DeviceAddress src = FewAddress(piece, 1);
-  const Size bytes = FewAddress(piece, 2);
+  const Size at = kFewPiecesAt + sizeof(PieceArgument) * piece;
+  const DeviceAddress dst = FewAddress(at);
+  const DeviceAddress src = FewAddress(at + sizeof(dst));
+  const Size bytes = FewAddress(at + sizeof(dst) + sizeof(src));
   constexpr Size kLine = 128;
   const Size share = (bytes / each + kLine) / kLine * kLine;
   const Size begin = share * (BlockInGrid() - piece * each);
-  if (begin >= bytes) return;
-  const Size length = bytes - begin < share ? bytes - begin : share;
-  CopyPiece(dst + begin, src + begin, length, {ThreadInBlock(), ThreadsPerBlock()});
+  if (begin < bytes) {
+    const Size length = bytes - begin < share ? bytes - begin : share;
+    CopyPiece(dst + begin, src + begin, length, {ThreadInBlock(), ThreadsPerBlock()});
+  }
+  SayDone({FewAddress(kFewEndAt), FewAddress(kFewEndAt + sizeof(DeviceAddress))});
 }
 
 /// Reads its operands when it runs, holds them against the table of what may be touched, and copies. Each

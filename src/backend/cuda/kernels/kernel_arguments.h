@@ -17,13 +17,22 @@ struct PieceArgument {
   unsigned long long bytes;
 };
 
+/// Where each block of a kernel says that it is done, to whoever looks at pinned memory: its word becomes the
+/// value. No words: nobody looks.
+struct EndArgument {
+  DeviceAddress words;
+  unsigned long long value;
+};
+
 /// A batch of few pieces, each copied by `blocks_each` blocks.
 inline constexpr unsigned kMostFewPieces = 32;
 struct FewArgument {
   unsigned long long blocks_each;
+  EndArgument end;
   PieceArgument pieces[kMostFewPieces];
 };
-inline constexpr unsigned long long kFewPiecesAt = sizeof(unsigned long long);
+inline constexpr unsigned long long kFewEndAt = sizeof(unsigned long long),
+                                    kFewPiecesAt = kFewEndAt + sizeof(EndArgument);
 
 /// Memory that copies may touch: [begin, end). Tables of them are sorted. What may only be read has this bit
 /// in its end.
