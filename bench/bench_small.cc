@@ -89,21 +89,23 @@ class SmallCopies {
   SmallCopies(const SmallCopies&) = delete;
   SmallCopies& operator=(const SmallCopies&) = delete;
 
-  void Submit(std::size_t i, std::size_t streams) const { SubmitTo(i, i % streams); }
   void SubmitTo(std::size_t i, std::size_t stream) const {
     BENCH_CHECK(aclrtMemcpyAsync(static_cast<char*>(device_) + i * kBytes, kBytes,
                                  static_cast<char*>(pinned_) + i * kBytes, kBytes, ACL_MEMCPY_HOST_TO_DEVICE,
                                  streams_[stream]));
   }
+  /// One stream after the other.
   void RunOver(std::size_t streams) const {
-    for (std::size_t i = 0; i < kCopies; ++i)
-      Submit(i, streams);
+    for (std::size_t i = 0, stream = 0; i < kCopies; ++i) {
+      SubmitTo(i, stream);
+      if (++stream == streams) stream = 0;
+    }
     for (std::size_t s = 0; s < streams; ++s)
       BENCH_CHECK(aclrtSynchronizeStream(streams_[s]));
   }
   void RunAwaited() const {
     for (std::size_t i = 0; i < kCopies; ++i) {
-      Submit(i, 1);
+      SubmitTo(i, 0);
       BENCH_CHECK(aclrtSynchronizeStream(streams_[0]));
     }
   }

@@ -375,6 +375,7 @@ HcclResult ForceProfOn(HcclDispatcher& dispatcherPtr, bool isForce) {
   });
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the interface says so.
 HcclResult HcclSetOpExecStatusCallback(HcclDispatcher, std::function<HcclResult()>) {
   return OfTheDeviceSide("HcclSetOpExecStatusCallback");
 }

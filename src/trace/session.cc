@@ -205,9 +205,13 @@ struct Leaver {
   }
 };
 
-ThreadState& MakeThreadState() {
+void LeaveWithTheThread() {
   thread_local const Leaver leaver;
   static_cast<void>(leaver);
+}
+
+ThreadState& MakeThreadState() {
+  LeaveWithTheThread();
   this_thread = new ThreadState(the_session.load(std::memory_order_acquire)->AddThread(this_role));
   return *this_thread;
 }

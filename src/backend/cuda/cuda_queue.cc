@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "base/ticks.h"
+
 namespace sampan::cuda {
 Result<std::shared_ptr<CudaQueue>> CudaQueue::Create(const LaunchSite& site, QueueListener& listener,
                                                      HoldWatch& watch, FaultPlan& faults) {
@@ -139,6 +141,7 @@ std::uint64_t CudaQueue::TryExpress(std::span<const Segment> segments, Allocatio
     return 0;
   // To the driver first: the rest happens while the GPU is at it.
   Status launched = launcher_->LaunchExpress(segments, dst, src, value);
+  express_ticks_ = ProcessorTicks();
   // The slot keeps the memory; which bytes of it are copied is the driver's business.
   std::construct_at(&SlotOf(value), std::in_place_type<CopyTask>,
                     CopyTask{segments.front(), std::move(dst), std::move(src)});

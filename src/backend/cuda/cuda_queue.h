@@ -121,6 +121,8 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   /// False when the deadline was over first.
   bool WaitForChange(Lock& lock, Deadline deadline);
   bool WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline);
+  /// False right after a copy went to the driver.
+  bool CanBeOver() const;
   /// Waits a short while for a sign by the GPU that the value, which the driver has, is over.
   bool SawSign(Lock& lock, std::uint64_t value);
   /// The first marker at or behind the value; null when there is none.
@@ -163,7 +165,8 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   Deadline gate_deadline_ = kNever, gate_check_ = kNever, gate_since_ = kNever;
   std::deque<Marker> markers_;
   std::vector<Waiter> waiters_;
-  bool host_in_driver_ = false;  // the host task that holds the queue waits for the stream
+  std::uint64_t express_ticks_ = 0;  // when a copy went to the driver by TryExpress
+  bool host_in_driver_ = false;      // the host task that holds the queue waits for the stream
 
   // The outcome of host work, delivered from any thread.
   std::mutex host_mutex_;

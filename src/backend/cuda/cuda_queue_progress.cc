@@ -5,6 +5,7 @@
 
 #include "backend/cuda/cuda_queue.h"
 #include "base/spin.h"
+#include "base/ticks.h"
 
 namespace sampan::cuda {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::chrono::microseconds kPollInterval{50};
 
 /// Whether the task is over before a sign behind it could be given: the driver's own wait is sooner then.
 bool IsShortCopyIn(const Task& task) {
-  constexpr std::size_t kShortBytes = std::size_t{16} << 10;
+  constexpr std::size_t kShortBytes = 4096;
   const auto* const copy = std::get_if<CopyTask>(&task);
   return copy != nullptr && copy->segment.bytes < kShortBytes && OnDevice(copy->dst);
 }
@@ -128,6 +129,12 @@ void CudaQueue::Lose(Lock& lock) {
   if (waiting_threads_ != 0) changed_.notify_all();
 }
 
+bool CudaQueue::CanBeOver() const {
+  constexpr std::uint64_t kShortestCopyTicks = 6000;  // two or three microseconds
+  const std::uint64_t since = ProcessorTicks() - express_ticks_;
+  return since == 0 || since >= kShortestCopyTicks;  // 0: there is no counter
+}
+
 bool CudaQueue::WaitForChange(Lock& lock, Deadline deadline) {
   ++waiting_threads_;
   auto woken = std::cv_status::no_timeout;
@@ -144,11 +151,12 @@ bool CudaQueue::SawSign(Lock& lock, std::uint64_t value) {
   EndSign sign = launcher_->kernel_sign();
   if (sign.value < value) {
     if (IsShortCopyIn(SlotOf(handed_))) return false;
-    // What is over already needs no sign.
-    const CuResult state = gpu_.driver().StreamQuery(launcher_->stream());
-    if (state != cu::kNotReady) {
-      Finish(lock, state, handed_);
-      return done() >= value;
+    if (CanBeOver()) {
+      const CuResult state = gpu_.driver().StreamQuery(launcher_->stream());
+      if (state != cu::kNotReady) {
+        Finish(lock, state, handed_);
+        return done() >= value;
+      }
     }
     sign = launcher_->SignBehind(handed_);  // while the GPU is at it
   }
