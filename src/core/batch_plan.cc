@@ -189,7 +189,7 @@ class SideLocator {
         content_.memory.push_back(std::move(each));
     } else {
       pageable_ = true;
-      if (Status probed = ProbeHostMemory(argument, access_); !probed.ok()) return probed;
+      if (Status probed = probe_.Check(argument, access_); !probed.ok()) return probed;
     }
     return Found{location.place, location.engine};
   }
@@ -204,6 +204,7 @@ class SideLocator {
   BatchTask::Content& content_;
   const Allocation* last_ = nullptr;  // kept alive by content_.memory
   bool pageable_ = false;
+  HostProbe probe_;
 };
 
 std::string Describe(const ClaimedPlace& claim) {

@@ -4,12 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <fstream>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 
@@ -78,49 +73,27 @@ Status CheckMappedRights(const Location& location, const MemoryArgument& argumen
 
 namespace {
 
-/// From here on looking at the mappings is cheaper than at the pages.
-constexpr std::size_t kLargeRange = std::size_t{64} << 20;
+/// From here on looking at a mapping is cheaper than at its pages: by asking for it, and in the text of all.
+constexpr std::size_t kLargeRange = std::size_t{256} << 10, kHugeRange = std::size_t{64} << 20;
+/// And where a request has more ranges than this.
+constexpr std::size_t kFewRanges = 4;
 
-/// Which mappings count.
-enum class Mappings { kAny, kAnonymous };
+}  // namespace
 
-/// The inode in a line of /proc/self/maps: the fifth field; 0 for memory without a file.
-bool HasFile(std::string_view line) {
-  for (int field = 1; field < 5; ++field)
-    line.remove_prefix(std::min(line.size(), line.find(' ') + 1));
-  return !line.starts_with("0");
-}
-
-/// Whether /proc/self/maps shows the whole of [first, last] with that access in such mappings.
-bool MapsAllow(std::uintptr_t first, std::uintptr_t last, HostAccess access, Mappings mappings) {
-  std::ifstream maps("/proc/self/maps");
-  if (!maps) return mappings == Mappings::kAny;  // nobody can tell
-  for (std::string line; std::getline(maps, line);) {
-    std::uintptr_t begin = 0;
-    std::uintptr_t end = 0;
-    const char* const text_end = line.data() + line.size();
-    const auto dash = std::from_chars(line.data(), text_end, begin, 16);
-    const auto space = std::from_chars(dash.ptr + 1, text_end, end, 16);
-    if (first < begin) return false;  // a hole
-    if (first >= end) continue;
-    const char* const permissions = space.ptr + 1;
-    if (permissions[access == HostAccess::kRead ? 0 : 1] == '-') return false;
-    if (mappings == Mappings::kAnonymous && HasFile(line)) return false;
-    if (last < end) return true;
-    first = end;
-  }
-  return false;
-}
-
-/// Asks the kernel to make the range accessible, which fails where the program could not access it.
-bool Accessible(std::uintptr_t address, std::size_t bytes, HostAccess access) {
+bool HostProbe::Accessible(std::uintptr_t address, std::size_t bytes, HostAccess access) {
   static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const std::uintptr_t first = address / page * page;
   const std::uintptr_t last = address + bytes - 1;
   if (last < address) return false;
-  // The kernel would walk every page. Memory without a file has nothing to find there that its mapping does
-  // not say.
-  if (bytes >= kLargeRange && MapsAllow(address, last, access, Mappings::kAnonymous)) return true;
+  // Asked to make the range accessible, the kernel walks every page, and fails where the program could not
+  // access it. Memory without a file has nothing to find there that its mapping does not say.
+  if (mappings_.Remembered(address, last, access)) return true;
+  ++asked_;
+  if ((bytes >= kLargeRange || asked_ > kFewRanges) && mappings_.Anonymous(address, last, access))
+    return true;
+  if (bytes >= kHugeRange && HostMappings::TextShows(address, last, access, HostMappings::Kind::kAnonymous)) {
+    return true;
+  }
   const int advice = access == HostAccess::kRead ? MADV_POPULATE_READ : MADV_POPULATE_WRITE;
   if (::madvise(reinterpret_cast<void*>(first), last - first + 1, advice) == 0) return true;
   switch (errno) {
@@ -129,15 +102,13 @@ bool Accessible(std::uintptr_t address, std::size_t bytes, HostAccess access) {
       return true;
     // Kernels before 5.14, memory of devices, or a permission that is missing: only the map can tell.
     case EINVAL:
-      return MapsAllow(address, last, access, Mappings::kAny);
+      return HostMappings::TextShows(address, last, access, HostMappings::Kind::kAny);
     default:
       return false;
   }
 }
 
-}  // namespace
-
-Status ProbeHostMemory(const MemoryArgument& argument, HostAccess access) {
+Status HostProbe::Check(const MemoryArgument& argument, HostAccess access) {
   const int saved_errno = errno;
   const auto address = reinterpret_cast<std::uintptr_t>(argument.address);
   const bool accessible = Accessible(address, argument.bytes, access);

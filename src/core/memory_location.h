@@ -7,6 +7,7 @@
 
 #include "backend/api/allocation.h"
 #include "base/status.h"
+#include "core/host_mappings.h"
 #include "core/memory_registry.h"
 
 namespace sampan {
@@ -30,8 +31,6 @@ struct MemoryArgument {
 /// that is not allocated.
 Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found);
 
-enum class HostAccess { kRead, kWrite };
-
 Status CheckMappedRights(const Location& location, const MemoryArgument& argument, HostAccess access,
                          std::int32_t device);
 /// Refuses mapped memory that the device has no right to access so.
@@ -41,8 +40,21 @@ inline Status CheckRights(const Location& location, const MemoryArgument& argume
   return CheckMappedRights(location, argument, access, device);
 }
 
-/// Refuses a range of ordinary host memory that the process cannot access so: what would otherwise be a
-/// crash.
-Status ProbeHostMemory(const MemoryArgument& argument, HostAccess access);
+/// Refuses ranges of ordinary host memory that the process cannot access so: what would otherwise be a crash.
+/// For the ranges of one request.
+class HostProbe {
+ public:
+  Status Check(const MemoryArgument& argument, HostAccess access);
+
+ private:
+  bool Accessible(std::uintptr_t address, std::size_t bytes, HostAccess access);
+
+  HostMappings mappings_;
+  std::size_t asked_ = 0;
+};
+
+inline Status ProbeHostMemory(const MemoryArgument& argument, HostAccess access) {
+  return HostProbe().Check(argument, access);
+}
 
 }  // namespace sampan

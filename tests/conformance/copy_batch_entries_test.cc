@@ -1,8 +1,10 @@
 // What is wrong with one entry of a batch: the code, the entry that failIndex names, nothing moved.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -248,6 +250,41 @@ TEST_P(AttachedBatchEntries, WildPageableMemory) {
   BatchRequest request = Up();
   request.srcs[kBlamed] = reinterpret_cast<void*>(0x1000);
   ExpectBlamed(request);
+}
+
+/// Many entries in a few mappings, of which one may not be written and one not be touched.
+TEST_P(AttachedBatchEntries, PageableMemoryAmongMappingsOfManyKinds) {
+  constexpr std::size_t kPage = 4096, kPages = 60, kReadOnly = 40, kForbidden = 50;
+  void* const mapped =
+      mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  auto* const pages = static_cast<std::byte*>(mapped);
+  const Bytes contents = random().Fill(kPages * kPage);
+  std::memcpy(pages, contents.data(), contents.size());
+  ASSERT_EQ(mprotect(pages + kReadOnly * kPage, kPage, PROT_READ), 0);
+  ASSERT_EQ(mprotect(pages + kForbidden * kPage, kPage, PROT_NONE), 0);
+  const DeviceBuffer memory(kPages * kPage);
+  const auto batch = [&](bool up, std::size_t entries) {
+    BatchRequest request;
+    for (std::size_t i = 0; i < entries; ++i) {
+      const std::size_t at = i * kPage + 100;  // each lies in two pages
+      request.Add(up ? memory.at(at) : pages + at, up ? pages + at : memory.at(at), kPage - 50);
+    }
+    request.UseAttr(up ? HostToDevice() : DeviceToHost());
+    return request;
+  };
+  BatchRequest readable = batch(true, kForbidden - 1);
+  EXPECT_ACL(ACL_SUCCESS, readable.Submit(GetParam(), stream()));
+  for (std::size_t i = 0; i < kForbidden - 1; ++i) {
+    const auto* const entry = contents.data() + i * kPage + 100;
+    EXPECT_TRUE(SameBytes({entry, kPage - 50}, memory.Read(i * kPage + 100, kPage - 50))) << "entry " << i;
+  }
+  BatchRequest up = batch(true, kPages - 1), down = batch(false, kPages - 1);
+  ExpectBlamed(up, kForbidden - 1);
+  EXPECT_TRUE(MessageHas("cannot read"));
+  ExpectBlamed(down, kReadOnly - 1);
+  EXPECT_TRUE(MessageHas("cannot write"));
+  munmap(mapped, kPages * kPage);
 }
 
 TEST_P(AttachedBatchEntries, NumaNodesCountAsHost) {
