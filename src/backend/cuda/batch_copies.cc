@@ -30,18 +30,6 @@ constexpr std::size_t kMostEntriesOfACall = 512;
 
 static_assert(sizeof(PieceArgument) == sizeof(Segment));
 
-/// A batch has one direction: that of its first entry.
-Direction DirectionOfBatch(const BatchTask::Content& content) {
-  const auto on_device = [&](const void* pointer) {
-    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    const auto use = std::find_if(content.memory.begin(), content.memory.end(),
-                                  [&](const AllocationUse& each) { return each->Contains(address); });
-    return use != content.memory.end() && OnDevice(*use);
-  };
-  const Segment& first = content.segments.front();
-  return DirectionOf(on_device(first.dst), on_device(first.src));
-}
-
 /// Calls `each(segment)` for the segments of a batch, those that continue the one before joined with it.
 template <typename Each>
 Status ForJoined(std::span<const Segment> segments, Each each) {
@@ -85,6 +73,17 @@ std::size_t CutSegments(std::span<const Segment> segments, std::size_t piece_byt
 }
 
 }  // namespace
+
+Direction DirectionOfBatch(const BatchTask::Content& content) {
+  const auto on_device = [&](const void* pointer) {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    const auto use = std::find_if(content.memory.begin(), content.memory.end(),
+                                  [&](const AllocationUse& each) { return each->Contains(address); });
+    return use != content.memory.end() && OnDevice(*use);
+  };
+  const Segment& first = content.segments.front();
+  return DirectionOf(on_device(first.dst), on_device(first.src));
+}
 
 BatchCopies::~BatchCopies() {
   if (stream_.gpu().lost()) return;  // it all went with the context

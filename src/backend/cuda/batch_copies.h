@@ -10,6 +10,9 @@
 
 namespace sampan::cuda {
 
+/// A batch has one direction: that of its first entry.
+Direction DirectionOfBatch(const BatchTask::Content& content);
+
 /// How a kernel takes a batch: by so many blocks, in pieces of at most so many bytes. Segments that are no
 /// longer are pieces as they are.
 struct PieceShape {

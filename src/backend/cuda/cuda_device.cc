@@ -7,7 +7,6 @@
 
 #include "backend/api/task_memory.h"
 #include "backend/cuda/copy_ends.h"
-#include "trace/trace.h"
 
 namespace sampan::cuda {
 namespace {
@@ -35,10 +34,7 @@ MemoryInfo SweptMemory::Info() const {
 }
 
 CudaDevice::CudaDevice(CudaDeviceParts parts)
-    : parts_(std::move(parts)),
-      swept_memory_(*parts_.memory, parts_.sweep),
-      staged_in_(parts_.gpu, parts_.pinned_memory, Direction::kHostToDevice),
-      staged_out_(parts_.gpu, parts_.pinned_memory, Direction::kDeviceToHost) {}
+    : parts_(std::move(parts)), swept_memory_(*parts_.memory, parts_.sweep), pageable_(Site()) {}
 
 Result<std::shared_ptr<Queue>> CudaDevice::CreateQueue(QueueListener& listener) {
   auto queue = CudaQueue::Create(Site(), listener, parts_.watch, parts_.faults);
@@ -76,8 +72,7 @@ void CudaDevice::Abandon() {
     lanes.swap(idle_lanes_);
   }
   lanes.clear();
-  staged_in_.Abandon();
-  staged_out_.Abandon();
+  pageable_.Abandon();
   parts_.memory->Forget();
 }
 
@@ -136,14 +131,9 @@ Status CudaDevice::RunCopy(CopyTask& task) {
     std::memmove(segment.dst, segment.src, segment.bytes);
     return {};
   }
-  const bool pageable = !task.dst || !task.src;
-  StagedCopy& staged = OnDevice(task.dst) ? staged_in_ : staged_out_;
-  if (pageable) {
+  if (!task.dst || !task.src) {
     if (parts_.gpu.lost()) return parts_.gpu.LostStatus();
-    if (!staged.Pays(segment.bytes)) return CopyPageable(segment, OnDevice(task.dst));
-    trace::NotePath(summary::Path::kStaged,
-                    "large pageable memory: through pinned buffers, by several threads");
-    return staged.Run(segment);
+    return CopyPageable(segment, OnDevice(task.dst));
   }
   Task whole(std::move(task));
   return RunOnLane(whole);
@@ -179,6 +169,7 @@ Status CudaDevice::Run(Task& task) {
     FillHost(*fill);
     return {};
   }
+  if (auto staged = pageable_.TryRun(task)) return std::move(*staged);
   if (auto* copy = std::get_if<CopyTask>(&task)) return RunCopy(*copy);
   return RunOnLane(task);
 }

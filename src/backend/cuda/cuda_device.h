@@ -12,7 +12,7 @@
 #include "backend/cuda/cuda_queue.h"
 #include "backend/cuda/gpu.h"
 #include "backend/cuda/hold_watch.h"
-#include "backend/cuda/staged_copy.h"
+#include "backend/cuda/pageable_copies.h"
 #include "backend/cuda/task_launch.h"
 
 namespace sampan::cuda {
@@ -81,7 +81,7 @@ class CudaDevice final : public BackendDevice {
 
   CudaDeviceParts parts_;
   SweptMemory swept_memory_;
-  StagedCopy staged_in_, staged_out_;
+  PageableCopies pageable_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<CudaQueue>> queues_;
   std::vector<Lane> idle_lanes_;

@@ -22,11 +22,17 @@ inline summary::Path TracePath(CopyPath path) {
 
 /// `what` is only put together where somebody reads it.
 template <typename... What>
-void NotePath(Direction direction, const PathChoice& choice, const What&... what) {
-  trace::NotePath(TracePath(choice.path), choice.why);
+void NotePath(Direction direction, summary::Path path, std::string_view name, const char* why,
+              const What&... what) {
+  trace::NotePath(path, why);
   if (!LogEnabled(LogLevel::kDebug, "RUNTIME")) return;
   Log(LogLevel::kDebug, "RUNTIME",
-      Text(what..., ", ", Describe(direction), ": path ", Describe(choice.path), ", because ", choice.why));
+      Text(what..., ", ", Describe(direction), ": path ", name, ", because ", why));
+}
+
+template <typename... What>
+void NotePath(Direction direction, const PathChoice& choice, const What&... what) {
+  NotePath(direction, TracePath(choice.path), Describe(choice.path), choice.why, what...);
 }
 
 }  // namespace sampan::cuda

@@ -50,21 +50,21 @@ Status CopyByKernel(CudaStream& stream, const Rows& rows, Direction direction) {
 
 }  // namespace
 
-Status LaunchRows(CudaStream& stream, const RowsTask& task) {
-  const Rows& rows = task.rows;
-  const bool dst_on_device = OnDevice(task.dst);
-  const bool src_on_device = OnDevice(task.src);
-  const Direction direction = DirectionOf(dst_on_device, src_on_device);
-  const std::size_t most_pitch = stream.gpu().facts().most_pitch;
-  const bool reachable = KernelReaches(stream.gpu(), task.dst) && KernelReaches(stream.gpu(), task.src);
-  PathChoice choice = stream.site().paths.ForRows(
-      direction, {.width = rows.width,
-                  .unit = RowsUnit(rows),
-                  .dense = Dense(rows),
-                  .engine_takes = rows.dst_pitch <= most_pitch && rows.src_pitch <= most_pitch});
-  if (!reachable) choice = {CopyPath::kEngine, kKernelCannot};
-  NotePath(direction, choice, rows.height, " rows of ", rows.width, " bytes");
-  if (choice.path == CopyPath::kKernel) return CopyByKernel(stream, rows, direction);
+PathChoice ChooseRows(const LaunchSite& site, const Rows& rows, Direction direction, bool reachable) {
+  if (!reachable) return {CopyPath::kEngine, kKernelCannot};
+  const std::size_t most_pitch = site.gpu.facts().most_pitch;
+  return site.paths.ForRows(direction,
+                            {.width = rows.width,
+                             .unit = RowsUnit(rows),
+                             .dense = Dense(rows),
+                             .engine_takes = rows.dst_pitch <= most_pitch && rows.src_pitch <= most_pitch});
+}
+
+Status CopyRows(CudaStream& stream, const Rows& rows, Direction direction, CopyPath path) {
+  if (path == CopyPath::kKernel) return CopyByKernel(stream, rows, direction);
+  const bool within = direction == Direction::kDeviceToDevice;
+  const bool dst_on_device = within || direction == Direction::kHostToDevice;
+  const bool src_on_device = within || direction == Direction::kDeviceToHost;
   CuCopy2d copy{};
   copy.src_type = src_on_device ? cu::kMemoryDevice : cu::kMemoryHost;
   copy.src_host = rows.src;
@@ -77,6 +77,15 @@ Status LaunchRows(CudaStream& stream, const RowsTask& task) {
   copy.width = rows.width;
   copy.height = rows.height;
   return stream.gpu().Check(stream.driver().Copy2d(&copy, stream.get()), "cuMemcpy2DAsync");
+}
+
+Status LaunchRows(CudaStream& stream, const RowsTask& task) {
+  const Rows& rows = task.rows;
+  const Direction direction = DirectionOf(OnDevice(task.dst), OnDevice(task.src));
+  const bool reachable = KernelReaches(stream.gpu(), task.dst) && KernelReaches(stream.gpu(), task.src);
+  const PathChoice choice = ChooseRows(stream.site(), rows, direction, reachable);
+  NotePath(direction, choice, rows.height, " rows of ", rows.width, " bytes");
+  return CopyRows(stream, rows, direction, choice.path);
 }
 
 }  // namespace sampan::cuda

@@ -6,6 +6,10 @@
 
 namespace sampan::cuda {
 
+/// By engine or by kernel. `reachable`: whether kernels may touch both sides.
+PathChoice ChooseRows(const LaunchSite& site, const Rows& rows, Direction direction, bool reachable);
+Status CopyRows(CudaStream& stream, const Rows& rows, Direction direction, CopyPath path);
+
 /// Its memory is live.
 Status LaunchRows(CudaStream& stream, const RowsTask& task);
 

@@ -1,71 +1,78 @@
-// Copies between pageable host memory and a GPU, through pinned memory and by several threads.
+// Copies between pageable host memory and a GPU, through pinned memory, by one thread or by several.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "backend/api/copy_segment.h"
-#include "backend/cuda/copy_path.h"
-#include "backend/cuda/gpu.h"
-#include "backend/cuda/reserved_memory.h"
+#include "backend/cuda/staging_hand.h"
 
 namespace sampan::cuda {
 
-/// Does one copy at a time, in one direction. Each of its threads fills one pinned buffer while the GPU
-/// copies from the others, or the other way round. Thread-safe. Takes threads and buffers at the first use.
+/// In one direction. Each thread fills a pinned buffer while the GPU copies from the others, or the other way
+/// round. Thread-safe: copies by one thread run side by side, of the others one at a time. Takes threads and
+/// buffers when it needs them.
 class StagedCopy {
  public:
-  StagedCopy(Gpu& gpu, ReservedMemory& pinned, Direction direction);
+  StagedCopy(const LaunchSite& site, Direction direction) : site_(site), direction_(direction) {}
   ~StagedCopy();
   StagedCopy(const StagedCopy&) = delete;
   StagedCopy& operator=(const StagedCopy&) = delete;
 
-  /// Whether it is faster than the driver's copy of pageable memory.
-  bool Pays(std::size_t bytes) const;
-  /// Done on return.
-  Status Run(const Segment& segment);
+  /// Done on return, by the calling thread and so many more less one.
+  Status Run(const StagedParts& parts, std::size_t threads);
   /// Gives back what it took, before the GPU's context is replaced.
   void Abandon();
 
  private:
-  static constexpr std::size_t kBuffers = 3;
-  struct Worker {
-    CuEvent events[kBuffers] = {};
-    MemoryBlock buffers[kBuffers];
+  /// What a copy by one thread takes.
+  struct Alone {
+    std::unique_ptr<StagingStream> stream;
+    std::unique_ptr<StagingHand> hand;
+  };
+  /// A thread that helps the calling one, asleep until its number of calls changes.
+  struct Helper {
+    explicit Helper(std::size_t its_number) : number(its_number) {}
+    const std::size_t number;  // the calling thread's is 0
+    std::unique_ptr<StagingHand> hand;
+    std::atomic<std::uint32_t> calls{0};
+    std::thread thread;
   };
 
-  Status Prepare();
-  void GiveBack(std::vector<Worker>& workers);
-  void Loop(std::size_t number);
-  void Work(Worker& worker);
-  CuResult CopyIn(Worker& worker);
-  CuResult CopyOut(Worker& worker);
-  Segment PartOf(std::size_t index) const;
+  Result<Alone> TakeAlone();
+  Status RunAlone(const StagedParts& parts);
+  Status Prepare(std::size_t threads);
+  /// Everybody wakes two: the last is awake soonest then.
+  void WakeTwo(std::size_t number);
+  void Loop(Helper& self);
+  /// False when the copy is over already: nobody waits for a thread that wakes late.
+  bool Join();
+  void Leave();
+  void Work(StagingHand& hand);
 
-  Gpu& gpu_;
-  ReservedMemory& pinned_;
+  const LaunchSite site_;
   const Direction direction_;
-  std::mutex one_at_a_time_;
-  CuStream stream_ = nullptr;    // one for all: an engine loses time between streams
-  std::vector<Worker> workers_;  // the first is the calling thread's
-  std::vector<std::thread> threads_;
+  std::mutex idle_mutex_;
+  std::vector<Alone> idle_;
 
-  // The copy in progress.
-  Segment segment_{};
-  std::size_t part_bytes_ = 0;
-  std::atomic<std::size_t> next_part_{0};
-  std::atomic<CuResult> failure_{cu::kSuccess};
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t round_ = 0;
-  std::size_t working_ = 0;
+  // Copies by several threads.
+  std::mutex one_at_a_time_;
+  std::unique_ptr<StagingStream> stream_;  // one for all: an engine loses time between streams
+  std::unique_ptr<StagingHand> own_hand_;
+  std::vector<std::unique_ptr<Helper>> helpers_;
   bool stopping_ = false;
+
+  // The one in progress.
+  const StagedParts* parts_ = nullptr;
+  std::size_t threads_ = 0;
+  std::atomic<std::size_t> next_part_{0};
+  static constexpr std::uint32_t kOpen = std::uint32_t{1} << 31;
+  std::atomic<std::uint32_t> joined_{0};  // helpers at it; with kOpen while more may join
+  std::mutex failure_mutex_;
+  Status failure_;
 };
 
 }  // namespace sampan::cuda
