@@ -61,6 +61,14 @@ def compared(rows, what):
                f"| {bar} |")
 
 
+def pageable(rows):
+    yield "| case | entries or rows | Sampan | driver | ratio |"
+    yield "|---|---:|---:|---:|---:|"
+    for row in rows:
+        yield (f"| {row['group']} {row['direction']}, {size_text(row['bytes'])} | {row['entries']} "
+               f"| {figure(row['sampan'])} | {figure(max(row['driver_call'], row['driver_loop']))} | {ratio(row)} |")
+
+
 def times(rows):
     yield "| case, us each | Sampan | driver | bar |"
     yield "|---|---:|---:|---:|"
@@ -75,12 +83,13 @@ def main():
     run = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
     groups = {}
     for row in run["rows"]:
-        kind = ("times" if row["unit"] == "us" else "counts" if row["group"] == "batch by count"
+        kind = ("times" if row["unit"] == "us" else "pageable" if row["group"].startswith("pageable ")
+                else "counts" if row["group"] == "batch by count"
                 else "batches" if "batch" in row["group"] else "rows" if row["group"].startswith("rows") else "linear")
         groups.setdefault(kind, []).append(row)
     print(run["machine"])
     for kind, table in (("batches", batches), ("counts", counts), ("rows", lambda rows: compared(rows, "direction")),
-                        ("linear", lambda rows: compared(rows, "case")), ("times", times)):
+                        ("linear", lambda rows: compared(rows, "case")), ("pageable", pageable), ("times", times)):
         if kind in groups:
             print("", *table(groups[kind]), sep="\n")
 

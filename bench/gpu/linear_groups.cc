@@ -1,7 +1,6 @@
-// Linear copies: bandwidth, cost of submission, pageable memory, both directions at once, operands on the
+// Linear copies: bandwidth, cost of submission, both directions at once, operands on the
 // device.
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <vector>
 
@@ -41,10 +40,6 @@ void VerifyRoundTrip(World& world, std::size_t bytes) {
                              ACL_MEMCPY_DEVICE_TO_HOST, world.streams[0]));
   world.Synchronize();
   MustEqual(expected.data(), world.ours.host, bytes, "linear round trip");
-}
-
-double Rate(std::size_t bytes, double seconds) {
-  return seconds == 0 ? 0 : static_cast<double>(bytes) / seconds / 1e9;
 }
 
 }  // namespace
@@ -93,41 +88,6 @@ void RunSubmission(World& world) {
                       .bar = their_us + 0.3,
                       .bar_of_figure = true});
   }
-}
-
-void RunPageable(World& world) {
-  constexpr std::size_t kBytes = kGiB;
-  auto* const pageable = static_cast<std::byte*>(std::aligned_alloc(4096, kBytes));
-  FillRandom(pageable, kBytes, 3);
-  const std::vector<std::byte> expected(pageable, pageable + kBytes);
-  BENCH_ACL(aclrtMemcpy(world.ours.device, kBytes, pageable, kBytes, ACL_MEMCPY_HOST_TO_DEVICE));
-  std::memset(pageable, 0, kBytes);
-  BENCH_ACL(aclrtMemcpy(pageable, kBytes, world.ours.device, kBytes, ACL_MEMCPY_DEVICE_TO_HOST));
-  MustEqual(expected.data(), pageable, kBytes, "pageable round trip");
-  for (const std::size_t bytes : {64 * kKiB, kMiB, 4 * kMiB, 16 * kMiB, 64 * kMiB, kBytes}) {
-    const int rounds = bytes < kBytes ? 21 : 5;
-    const auto in = Measure(
-        {[&] {
-           BENCH_ACL(aclrtMemcpy(world.ours.device, bytes, pageable, bytes, ACL_MEMCPY_HOST_TO_DEVICE));
-         },
-         [&] { world.driver.CopyBlocking(world.theirs.device, pageable, bytes); }},
-        rounds);
-    const auto out = Measure(
-        {[&] {
-           BENCH_ACL(aclrtMemcpy(pageable, bytes, world.ours.device, bytes, ACL_MEMCPY_DEVICE_TO_HOST));
-         },
-         [&] { world.driver.CopyBlocking(pageable, world.theirs.device, bytes); }},
-        rounds);
-    for (const auto& [name, times] : {std::pair{"H2D", &in}, {"D2H", &out}}) {
-      world.report.Add({.group = "pageable, blocking",
-                        .direction = name,
-                        .entry_bytes = bytes,
-                        .ours = Rate(bytes, (*times)[0]),
-                        .call = Rate(bytes, (*times)[1]),
-                        .bar = bytes == kBytes ? 3.0 : 0});
-    }
-  }
-  std::free(pageable);
 }
 
 void RunBothWays(World& world) {

@@ -23,6 +23,11 @@ inline double SecondsOf(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// In GB/s; 0 where nothing was measured.
+inline double Rate(std::size_t bytes, double seconds) {
+  return seconds == 0 ? 0 : static_cast<double>(bytes) / seconds / 1e9;
+}
+
 /// Median seconds of each. Each is run several times in a row, after a tenth as many that do not count, and
 /// all of that twice. An empty function is not measured.
 inline std::vector<double> Measure(const std::vector<std::function<void()>>& works, int rounds) {
