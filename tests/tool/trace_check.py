@@ -193,7 +193,9 @@ class Trace:
                 assert inside or time >= first_open.get(thread, 1 << 63), ("no call around", thread, time)
         self.check_arrows_by_order(first_open)
         for task in self.tasks:
-            end = ends[str(task["args"]["connection_id"])]
+            end = ends.get(str(task["args"]["connection_id"]))
+            if end is None:
+                continue  # the one that was cut short
             assert (end["pid"], end["tid"], end["ts"]) == (task["pid"], task["tid"], task["ts"]), (task, end)
             begin = min(nanoseconds(task["args"]["submitted"]) + 1, nanoseconds(task["ts"]))
             assert nanoseconds(begins[end["id"]]["ts"]) == begin, task
@@ -208,6 +210,7 @@ class Trace:
             if event["ph"] == "X":
                 while stack and end_of(stack[-1]) <= begin:
                     stack.pop()
+                assert not stack or end_of(event) <= end_of(stack[-1]), ("around one that is before it", event, stack)
                 stack.append(event)
             elif event["ph"] == "f":
                 assert event["id"] in begun, ("arrow without a beginning", event)
