@@ -1,6 +1,7 @@
 // Builds the text of one event.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <concepts>
@@ -24,80 +25,85 @@ struct HexAddress {
   std::uint64_t value;
 };
 
-/// Appends without ever overflowing: what does not fit is left out, which the bounds on names and lists keep
-/// from happening. Not thread-safe.
+/// Appends without ever overflowing: parts that do not fit are left out, all that were to be added together,
+/// which the bounds on names and lists keep from happening. Not thread-safe.
 class EventLine {
  public:
   static constexpr std::size_t kMostBytes = 4000;
 
   template <typename... Parts>
   EventLine& Add(const Parts&... parts) {
-    (Append(parts), ...);
+    if ((std::size_t{0} + ... + MostOf(parts)) > kMostBytes - bytes_) return *this;
+    char* at = text_.data() + bytes_;
+    ((at = Put(at, parts)), ...);
+    bytes_ = static_cast<std::size_t>(at - text_.data());
     return *this;
   }
   std::string_view text() const { return {text_.data(), bytes_}; }
   void Clear() { bytes_ = 0; }
 
  private:
-  void Append(std::string_view text) {
-    if (text.size() > kMostBytes - bytes_) return;
-    std::memcpy(text_.data() + bytes_, text.data(), text.size());
-    bytes_ += text.size();
+  static constexpr std::size_t kMostDigits = 24, kMostQuoted = 300;
+
+  // How many bytes a part takes at most.
+  static constexpr std::size_t MostOf(std::string_view text) { return text.size(); }
+  template <std::size_t kSize>
+  static constexpr std::size_t MostOf(const char (&)[kSize]) {
+    return kSize - 1;
   }
-  template <typename Text>
-  requires std::same_as<Text, const char*>
-  void Append(const Text& text) { Append(std::string_view(text)); }
+  static constexpr std::size_t MostOf(std::integral auto) { return kMostDigits; }
+  static constexpr std::size_t MostOf(Microseconds) { return kMostDigits + 4; }
+  static constexpr std::size_t MostOf(HexAddress) { return kMostDigits; }
+  static constexpr std::size_t MostOf(Quoted quoted) {
+    constexpr std::size_t kMostOfOne = 6;
+    return 2 + kMostOfOne * std::min(quoted.text.size(), kMostQuoted);
+  }
+
+  // Each answers where the next part goes.
+  static char* Put(char* at, std::string_view text) {
+    std::memcpy(at, text.data(), text.size());
+    return at + text.size();
+  }
   /// A literal, whose length is known when this is compiled.
   template <std::size_t kSize>
-  void Append(const char (&text)[kSize]) {
-    if (kSize - 1 > kMostBytes - bytes_) return;
-    std::memcpy(text_.data() + bytes_, text, kSize - 1);
-    bytes_ += kSize - 1;
+  static char* Put(char* at, const char (&text)[kSize]) {
+    std::memcpy(at, text, kSize - 1);
+    return at + kSize - 1;
   }
-  void Append(std::integral auto number) {
-    if (kMostBytes - bytes_ < kMostDigits) return;
-    bytes_ = static_cast<std::size_t>(std::to_chars(At(), At() + kMostDigits, number).ptr - text_.data());
+  static char* Put(char* at, std::integral auto number) {
+    return std::to_chars(at, at + kMostDigits, number).ptr;
   }
-  void Append(Microseconds time) {
-    Append(time.ns / 1000);
+  static char* Put(char* at, Microseconds time) {
+    at = Put(at, time.ns / 1000);
     const auto rest = static_cast<unsigned>(time.ns % 1000);
-    if (kMostBytes - bytes_ < kMostDigits) return;
-    char* const at = At();
     at[0] = '.';
     at[1] = static_cast<char>('0' + rest / 100);
     at[2] = static_cast<char>('0' + rest / 10 % 10);
     at[3] = static_cast<char>('0' + rest % 10);
-    bytes_ += 4;
+    return at + 4;
   }
-  void Append(HexAddress address) {
-    if (kMostBytes - bytes_ < kMostDigits) return;
-    Append("\"0x");
-    bytes_ = static_cast<std::size_t>(std::to_chars(At(), At() + kMostDigits, address.value, 16).ptr -
-                                      text_.data());
-    Append("\"");
+  static char* Put(char* at, HexAddress address) {
+    at = Put(at, "\"0x");
+    return Put(std::to_chars(at, at + kMostDigits, address.value, 16).ptr, "\"");
   }
-  void Append(Quoted quoted) {
-    constexpr std::size_t kMostQuoted = 300;
+  static char* Put(char* at, Quoted quoted) {
     constexpr std::string_view kHex = "0123456789abcdef";
-    Append("\"");
+    *at++ = '"';
     for (const char character : quoted.text.substr(0, kMostQuoted)) {
       const auto value = static_cast<unsigned char>(character);
-      if (character == '"' || character == '\\') {
-        Append("\\");
-        Append(std::string_view(&character, 1));
-      } else if (value < 0x20 || value >= 0x7f) {  // one byte each: no encoding is known
-        Append("\\u00");
-        Append(kHex.substr(value >> 4, 1));
-        Append(kHex.substr(value & 15, 1));
-      } else {
-        Append(std::string_view(&character, 1));
+      if (value < 0x20 || value >= 0x7f) {  // one byte each: no encoding is known
+        at = Put(at, "\\u00");
+        *at++ = kHex[value >> 4];
+        *at++ = kHex[value & 15];
+        continue;
       }
+      if (character == '"' || character == '\\') *at++ = '\\';
+      *at++ = character;
     }
-    Append("\"");
+    *at++ = '"';
+    return at;
   }
-  char* At() { return text_.data() + bytes_; }
 
-  static constexpr std::size_t kMostDigits = 24;
   std::array<char, kMostBytes> text_;
   std::size_t bytes_ = 0;
 };

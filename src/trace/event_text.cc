@@ -146,7 +146,7 @@ void EventText::AddStream(std::uint64_t thread, const std::string& thread_name, 
 void EventText::AddTask(const FinishedTask& task) {
   const TaskRecord& record = task.record;
   NameDeviceRow(record.queue.device, task.row);
-  AddFlow(task);
+  AddFlowBegin(task);
   const std::string_view type = Describe(record.type);
   BeginSlice("", type, DeviceArea(record.queue.device), task.row, record.begin_ns, record.end_ns);
   const bool streamed = record.queue.number != 0;
@@ -178,15 +178,22 @@ void EventText::AddTask(const FinishedTask& task) {
   AppendPeer(record.peer);
   line_.Add("}}");
   Emit();
+  AddFlowEnd(task);
 }
 
-void EventText::AddFlow(const FinishedTask& task) {
+/// Readers that sort by time tie an end of an arrow to the slice that began last, and of events at the same
+/// time the later one in the file counts as later: the call, which may stand behind, must be before.
+void EventText::AddFlowBegin(const FinishedTask& task) {
   const TaskRecord& record = task.record;
   line_.Add("{\"name\":\"HostToDevice", record.connection,
             "\",\"ph\":\"s\",\"cat\":\"HostToDevice\",\"id\":\"", record.connection,
             "\",\"pid\":", CallsArea(), ",\"tid\":", task.thread,
-            ",\"ts\":", Microseconds{record.submitted_ns}, "}");
+            ",\"ts\":", Microseconds{std::min(record.submitted_ns + 1, record.begin_ns)}, "}");
   Emit();
+}
+
+void EventText::AddFlowEnd(const FinishedTask& task) {
+  const TaskRecord& record = task.record;
   line_.Add("{\"name\":\"HostToDevice", record.connection,
             "\",\"ph\":\"f\",\"bp\":\"e\",\"cat\":\"HostToDevice\",\"id\":\"", record.connection,
             "\",\"pid\":", DeviceArea(record.queue.device), ",\"tid\":", task.row,

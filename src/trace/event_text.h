@@ -57,7 +57,8 @@ class EventText {
   EventLine& BeginSlice(std::string_view area_prefix, std::string_view name, std::uint64_t area,
                         std::uint64_t row, std::int64_t begin_ns, std::int64_t end_ns);
   EventLine& BeginInstant(std::string_view name, std::uint64_t thread, std::int64_t time_ns);
-  void AddFlow(const FinishedTask& task);
+  void AddFlowBegin(const FinishedTask& task);
+  void AddFlowEnd(const FinishedTask& task);
   void AppendCopy(const FinishedTask& task);
   void AppendMemory(const char* key, const MemoryEnd& end);
   void AppendBatch(const FinishedTask& task);

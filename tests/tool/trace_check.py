@@ -23,6 +23,10 @@ def nanoseconds(microseconds):
     return round(microseconds * 1000)
 
 
+def end_of(event):
+    return nanoseconds(event["ts"]) + nanoseconds(event["dur"])
+
+
 def text_of(path):
     """The file's text; of a compressed file that a kill has cut, the lines that are whole."""
     data = pathlib.Path(path).read_bytes()
@@ -170,7 +174,7 @@ class Trace:
             assert begins.keys() == ends.keys() == connections
         calls = collections.defaultdict(list)
         for call in self.calls:
-            calls[call["tid"]].append((nanoseconds(call["ts"]), nanoseconds(call["ts"]) + nanoseconds(call["dur"])))
+            calls[call["tid"]].append((nanoseconds(call["ts"]), end_of(call)))
         # The last call of a thread may not have returned before the end.
         first_open = {thread: max(end for _, end in ranges) for thread, ranges in calls.items()}
         for thread, ranges in calls.items():
@@ -187,10 +191,35 @@ class Trace:
                     at += 1
                 inside = ranges and ranges[at][0] <= time <= ranges[at][1]
                 assert inside or time >= first_open.get(thread, 1 << 63), ("no call around", thread, time)
+        self.check_arrows_by_order(first_open)
         for task in self.tasks:
-            end = ends[str(task["args"]["connection_id"])]
+            end = ends.get(str(task["args"]["connection_id"]))
+            if end is None:
+                continue  # the one that was cut short
             assert (end["pid"], end["tid"], end["ts"]) == (task["pid"], task["tid"], task["ts"]), (task, end)
-            assert begins[end["id"]]["ts"] == task["args"]["submitted"], task
+            begin = min(nanoseconds(task["args"]["submitted"]) + 1, nanoseconds(task["ts"]))
+            assert nanoseconds(begins[end["id"]]["ts"]) == begin, task
+
+    def check_arrows_by_order(self, first_open):
+        """Perfetto sorts events by time, equal ones as they stand in the file, and ties the end of an arrow to the slice
+        that began last on its row; that one stays open until the next one of the row begins."""
+        open_slices, begun = collections.defaultdict(list), set()
+        for event in sorted((e for e in self.events if e["ph"] in "Xsf"), key=lambda e: nanoseconds(e["ts"])):
+            stack = open_slices[event["pid"], event["tid"]]
+            begin = nanoseconds(event["ts"])
+            if event["ph"] == "X":
+                while stack and end_of(stack[-1]) <= begin:
+                    stack.pop()
+                assert not stack or end_of(event) <= end_of(stack[-1]), ("around one that is before it", event, stack)
+                stack.append(event)
+            elif event["ph"] == "f":
+                assert event["id"] in begun, ("arrow without a beginning", event)
+                assert stack and str(stack[-1]["args"]["connection_id"]) == event["id"], ("arrow to another task", event, stack)
+            else:
+                begun.add(event["id"])
+                calls = [each for each in stack if each["args"]["level"] != "wait"]
+                inside = calls and begin <= end_of(calls[-1])
+                assert inside or begin >= first_open.get(event["tid"], 1 << 63), ("arrow from another call", event, stack)
 
     def check_counters(self, drained):
         counters = collections.defaultdict(list)

@@ -23,7 +23,7 @@ double Median(std::vector<double> values) {
 }  // namespace
 
 Measurement Measure(Rank& rank, const Options& options, const collectives::Case& what,
-                    const rank_timing::PlainTraffic* plain) {
+                    const rank_timing::SharedBuffers* plain) {
   Measurement result{};
   result.data_size = rank_timing::DataSize(what, options.launch.size);
   if (options.check) {
@@ -35,15 +35,16 @@ Measurement Measure(Rank& rank, const Options& options, const collectives::Case&
       collectives::RunCase(rank, what);
     rank.Synchronize();
   };
-  const auto copy = [&](u32 times) {
-    for (u32 i = 0; i < times; ++i)
-      plain->Run(rank.rank(), what);
-  };
   run(options.warm_up);
   if (plain == nullptr) {
     result.seconds = SlowestRank(rank, [&] { run(options.iterations); }) / options.iterations;
     return result;
   }
+  const rank_timing::Transfers transfers = rank_timing::TransfersOf(what, rank.rank(), plain->all());
+  const auto copy = [&](u32 times) {
+    for (u32 i = 0; i < times; ++i)
+      rank_timing::Perform(transfers);
+  };
   copy(std::max<u32>(1, options.warm_up));
   std::vector<double> seconds, memcpy_seconds;
   for (int turn = 0; turn < kTurns; ++turn) {

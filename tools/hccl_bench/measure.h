@@ -21,6 +21,6 @@ struct Measurement {
 
 /// Every rank calls it, with the same arguments, and gets the same answer. `plain` may be null.
 Measurement Measure(collectives::Rank& rank, const Options& options, const collectives::Case& what,
-                    const rank_timing::PlainTraffic* plain);
+                    const rank_timing::SharedBuffers* plain);
 
 }  // namespace hccl_bench

@@ -1,4 +1,4 @@
-// Plain copies and sums in shared memory.
+// Plain copies and sums, and memory that ranks share.
 #include "plain_traffic.h"
 
 #include <sys/mman.h>
@@ -11,7 +11,9 @@
 
 namespace rank_timing {
 
+using collectives::Case;
 using collectives::Collective;
+using Ranks = std::vector<RankBuffers>;
 
 namespace {
 
@@ -22,78 +24,93 @@ void AddFloats(std::byte* dst, const std::byte* src, u64 count) {
     to[i] += from[i];
 }
 
+[[noreturn]] void Refuse(const Case& what) {
+  throw collectives::Failure(collectives::NameOf(what.collective) + " does more than copy");
+}
+
+Transfers Copies(const Case& what, u32 rank, const Ranks& ranks) {
+  const u64 bytes = what.count * HcclDataTypeBytes(what.reduction.type);
+  const auto count = static_cast<u32>(ranks.size());
+  const RankBuffers& mine = ranks[rank];
+  const RankBuffers& left = ranks[(rank + count - 1) % count];
+  const RankBuffers& root = ranks[what.root];
+  Transfers copies;
+  switch (what.collective) {
+    case Collective::kRingAllGather:
+      for (u32 i = 0; i < count; ++i)
+        copies.push_back({mine.output + i * bytes, i == rank ? mine.input : left.output + i * bytes, bytes});
+      return copies;
+    case Collective::kMeshAllGather:
+      for (u32 i = 0; i < count; ++i)
+        copies.push_back({mine.output + i * bytes, ranks[i].input, bytes});
+      return copies;
+    case Collective::kAllToAll:
+      for (u32 i = 0; i < count; ++i)
+        copies.push_back({mine.output + i * bytes, ranks[i].input + rank * bytes, bytes});
+      return copies;
+    case Collective::kBroadcast:
+      return {{mine.output, rank == what.root ? mine.input : root.output, bytes}};
+    case Collective::kScatter:
+      return {{mine.output, root.input + rank * bytes, bytes}};
+    default:
+      Refuse(what);
+  }
+}
+
+Transfers Sums(const Case& what, u32 rank, const Ranks& ranks) {
+  const auto count = static_cast<u32>(ranks.size());
+  std::byte* const output = ranks[rank].output;
+  Transfers transfers;
+  const auto sum = [&](std::byte* dst, u64 offset, u64 bytes) {
+    transfers.push_back({dst, ranks[rank].input + offset, bytes});
+    for (u32 distance = 1; distance < count; ++distance)
+      transfers.push_back({dst, ranks[(rank + distance) % count].input + offset, bytes, true});
+  };
+  if (what.collective != Collective::kRingAllReduce) {
+    sum(output, rank * what.count * sizeof(float), what.count * sizeof(float));
+    return transfers;
+  }
+  const auto begin = [&](u32 part) { return what.count * part / count * sizeof(float); };
+  const auto bytes = [&](u32 part) { return begin(part + 1) - begin(part); };
+  sum(output + begin(rank), begin(rank), bytes(rank));
+  for (u32 distance = 1; distance < count; ++distance) {
+    const u32 peer = (rank + distance) % count;
+    transfers.push_back({output + begin(peer), ranks[peer].output + begin(peer), bytes(peer)});
+  }
+  return transfers;
+}
+
 }  // namespace
 
-PlainTraffic::PlainTraffic(u32 ranks, const collectives::Room& room)
-    : ranks_(ranks), room_(room), bytes_(ranks * (room.input_bytes + room.output_bytes)) {
+Transfers TransfersOf(const Case& what, u32 rank, const Ranks& ranks) {
+  if (!collectives::Reduces(what.collective)) return Copies(what, rank, ranks);
+  if (what.reduction.type != HCCL_DATA_TYPE_FP32 || what.reduction.operation != HCCL_REDUCE_SUM) Refuse(what);
+  return Sums(what, rank, ranks);
+}
+
+void Perform(const Transfers& transfers) {
+  for (const Transfer& transfer : transfers) {
+    if (transfer.adds)
+      AddFloats(transfer.dst, transfer.src, transfer.bytes / sizeof(float));
+    else
+      std::memcpy(transfer.dst, transfer.src, transfer.bytes);
+  }
+}
+
+SharedBuffers::SharedBuffers(u32 ranks, const collectives::Room& room)
+    : bytes_(ranks * (room.input_bytes + room.output_bytes)) {
   void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     throw collectives::Failure("mmap of " + std::to_string(bytes_) + " bytes: " + std::strerror(errno));
   memory_ = static_cast<std::byte*>(memory);
+  for (u32 rank = 0; rank < ranks; ++rank) {
+    std::byte* const input = memory_ + rank * (room.input_bytes + room.output_bytes);
+    all_.push_back({input, input + room.input_bytes});
+  }
 }
 
-PlainTraffic::~PlainTraffic() {
+SharedBuffers::~SharedBuffers() {
   ::munmap(memory_, bytes_);
-}
-
-std::byte* PlainTraffic::Input(u32 rank) const {
-  return memory_ + rank * (room_.input_bytes + room_.output_bytes);
-}
-std::byte* PlainTraffic::Output(u32 rank) const {
-  return Input(rank) + room_.input_bytes;
-}
-
-void PlainTraffic::Run(u32 rank, const collectives::Case& what) const {
-  if (!collectives::Reduces(what.collective)) {
-    Move(rank, what, what.count * HcclDataTypeBytes(what.reduction.type));
-  } else if (what.reduction.type == HCCL_DATA_TYPE_FP32 && what.reduction.operation == HCCL_REDUCE_SUM) {
-    Add(rank, what);
-  } else {
-    throw collectives::Failure(collectives::NameOf(what.collective) + " does more than copy");
-  }
-}
-
-void PlainTraffic::Move(u32 rank, const collectives::Case& what, u64 bytes) const {
-  const u32 left = (rank + ranks_ - 1) % ranks_;
-  switch (what.collective) {
-    case Collective::kRingAllGather:
-      for (u32 i = 0; i < ranks_; ++i)
-        std::memcpy(Output(rank) + i * bytes, i == rank ? Input(rank) : Output(left) + i * bytes, bytes);
-      return;
-    case Collective::kMeshAllGather:
-      for (u32 i = 0; i < ranks_; ++i)
-        std::memcpy(Output(rank) + i * bytes, Input(i), bytes);
-      return;
-    case Collective::kAllToAll:
-      for (u32 i = 0; i < ranks_; ++i)
-        std::memcpy(Output(rank) + i * bytes, Input(i) + rank * bytes, bytes);
-      return;
-    case Collective::kBroadcast:
-      std::memcpy(Output(rank), rank == what.root ? Input(rank) : Output(what.root), bytes);
-      return;
-    case Collective::kScatter:
-      std::memcpy(Output(rank), Input(what.root) + rank * bytes, bytes);
-      return;
-    default:
-      throw collectives::Failure(collectives::NameOf(what.collective) + " does more than copy");
-  }
-}
-
-void PlainTraffic::Add(u32 rank, const collectives::Case& what) const {
-  const auto sum = [&](std::byte* dst, u64 offset, u64 count) {
-    std::memcpy(dst, Input(rank) + offset, count * sizeof(float));
-    for (u32 distance = 1; distance < ranks_; ++distance)
-      AddFloats(dst, Input((rank + distance) % ranks_) + offset, count);
-  };
-  if (what.collective != Collective::kRingAllReduce)
-    return sum(Output(rank), rank * what.count * sizeof(float), what.count);
-  const auto begin = [&](u32 part) { return what.count * part / ranks_ * sizeof(float); };
-  const auto bytes = [&](u32 part) { return begin(part + 1) - begin(part); };
-  sum(Output(rank) + begin(rank), begin(rank), bytes(rank) / sizeof(float));
-  for (u32 distance = 1; distance < ranks_; ++distance) {
-    const u32 peer = (rank + distance) % ranks_;
-    std::memcpy(Output(rank) + begin(peer), Output(peer) + begin(peer), bytes(peer));
-  }
 }
 
 }  // namespace rank_timing

@@ -1,37 +1,50 @@
-// The traffic of a collective between mappings that all ranks share: what it would cost without a runtime.
+// The traffic of a collective as plain copies and sums: what it would cost without a runtime.
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "case.h"
 
 namespace rank_timing {
 
-/// Memory that threads and forked processes share. Made before the ranks are.
-class PlainTraffic {
+/// Where a rank's data lies.
+struct RankBuffers {
+  std::byte* input;
+  std::byte* output;
+};
+
+struct Transfer {
+  std::byte* dst;
+  const std::byte* src;
+  u64 bytes;
+  bool adds = false;  ///< elements of single precision, to what the destination has
+};
+using Transfers = std::vector<Transfer>;
+
+/// The rank's part of one run of the case: as many copies of the same lengths, from the peers' memory as from
+/// its own. For sums of single precision, the shortest way to the same result. Throws for what is neither.
+Transfers TransfersOf(const collectives::Case& what, u32 rank, const std::vector<RankBuffers>& ranks);
+
+/// One after the other, with memcpy and a loop that adds, and without waiting for anybody.
+void Perform(const Transfers& transfers);
+
+/// Buffers in memory that threads and forked processes share. Made before the ranks are.
+class SharedBuffers {
  public:
   /// Room for each rank's input and output.
-  PlainTraffic(u32 ranks, const collectives::Room& room);
-  ~PlainTraffic();
-  PlainTraffic(const PlainTraffic&) = delete;
-  PlainTraffic& operator=(const PlainTraffic&) = delete;
+  SharedBuffers(u32 ranks, const collectives::Room& room);
+  ~SharedBuffers();
+  SharedBuffers(const SharedBuffers&) = delete;
+  SharedBuffers& operator=(const SharedBuffers&) = delete;
 
-  /// Does the rank's part of one run of the case, without waiting for anybody: as many copies of the same
-  /// lengths, from the peers' memory as from its own. For sums of single precision, the shortest way to the
-  /// same result with a loop that adds. Throws for what is neither.
-  void Run(u32 rank, const collectives::Case& what) const;
-
-  std::byte* Input(u32 rank) const;
-  std::byte* Output(u32 rank) const;
+  /// By rank.
+  const std::vector<RankBuffers>& all() const { return all_; }
 
  private:
-  void Move(u32 rank, const collectives::Case& what, u64 bytes) const;
-  void Add(u32 rank, const collectives::Case& what) const;
-
-  u32 ranks_;
-  collectives::Room room_;
   std::size_t bytes_;
   std::byte* memory_;
+  std::vector<RankBuffers> all_;
 };
 
 }  // namespace rank_timing

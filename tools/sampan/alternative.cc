@@ -8,8 +8,6 @@
 namespace sampan::tool {
 namespace {
 
-constexpr std::string_view kDriver = "driver";
-
 /// One thread's memcpy, piece by piece, over ordinary memory.
 class MemcpyLoop final : public Alternative {
  public:

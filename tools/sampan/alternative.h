@@ -8,6 +8,9 @@
 
 namespace sampan::tool {
 
+/// The name of the alternative where an NVIDIA GPU makes the devices.
+inline constexpr std::string_view kDriver = "driver";
+
 /// The same copy over memory of its own. Used by one thread.
 class Alternative {
  public:
@@ -16,7 +19,7 @@ class Alternative {
   virtual void Run() = 0;
 };
 
-/// In one word, as tables name it: memcpy, or driver where an NVIDIA GPU makes the devices.
+/// In one word, as tables name it: memcpy or driver.
 std::string_view AlternativeName(std::string_view backend);
 
 /// In half a sentence, of that name.

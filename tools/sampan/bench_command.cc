@@ -1,4 +1,5 @@
 // sampan bench: how fast copies are here, beside what a program would do without the runtime.
+#include <algorithm>
 #include <optional>
 
 #include "bench_matrix.h"
@@ -6,7 +7,7 @@
 #include "bench_report.h"
 #include "child_process.h"
 #include "command.h"
-#include "driver_copies.h"
+#include "driver_calls.h"
 #include "failure.h"
 #include "installation.h"
 #include "interrupt.h"
@@ -75,7 +76,10 @@ int Execute(const Arguments& arguments) {
   const auto session = StartRuntime(arguments, run.facts);
   const std::vector<BenchCase> cases = BenchMatrix(options.group, options.sizes, session->has_peer());
   run.planned = cases.size();
-  if (run.backend() == "cuda") run.gpu = GpuName();
+  if (run.backend() == "cuda") {
+    run.gpu = GpuName();
+    run.gpus_of_ranks = std::min({RankPlan::kRanks, session->devices(), static_cast<u32>(GpuCount())});
+  }
   WatchForInterrupt();
   const Bench with{*session, ranks ? &*ranks : nullptr, options.seconds, run.alternative()};
   {
@@ -114,13 +118,18 @@ const Command& BenchCommand() {
                 "linear: plain copies. 2d: rows of 1 KiB, 2 KiB apart. batch: scattered pieces of "
                 "4 KiB. desc: "
                 "copies by a descriptor in device memory.",
-                "hccl: two ranks of HCCL's platform layer, one a device, as threads of a process of their "
-                "own whose devices share the cores (SAMPAN_ENGINES). Copies of HcclD2DMemcpyAsync, "
-                "signals over a link, and the collectives of the examples, whose size is the larger one of "
-                "a rank's input and output and whose time is that of the slowest rank. The alternative is "
-                "memcpy between mappings that the ranks share, with a loop that adds where sums are made, "
-                "and nobody waiting for anybody; for signals, a word that one thread changes and another "
-                "one sleeps on (std::atomic). On emulated devices only.",
+                "hccl: two ranks of HCCL's platform layer, one a device where there are two, as threads of a "
+                "process of their own whose emulated devices share the cores (SAMPAN_ENGINES). Copies of "
+                "HcclD2DMemcpyAsync, signals over a link, and the collectives of the examples, whose size is "
+                "the larger one of a rank's input and output and whose time is that of the slowest rank. The "
+                "alternative is memcpy between mappings that the ranks share, with a loop that adds where "
+                "sums are made, and nobody waiting for anybody; for signals, a word that one thread changes "
+                "and another one sleeps on (std::atomic).",
+                "hccl with --backend cuda: ranks share a GPU where there is one only. The alternative is the "
+                "driver's copies of the same lengths in a stream for each rank, nobody waiting for anybody, "
+                "and nothing added where sums are made, because the driver has no call for that; for "
+                "signals, "
+                "events that one stream records and the other one waits for.",
                 "The last line compares with reference results, where the installation has some "
                 "for this machine: files "
                 "of 'sampan bench --format json' below share/sampan/reference.",

@@ -7,6 +7,7 @@
 
 #include "machine.h"
 #include "quantities.h"
+#include "rank_alternative.h"
 #include "terminal.h"
 
 namespace sampan::tool {
@@ -54,6 +55,19 @@ std::string TableRow(const BenchResult& result) {
 
 bool IsOfRanks(const BenchResult& result) {
   return std::holds_alternative<RankPlan>(result.bench.plan);
+}
+
+bool HasRanks(const BenchRun& run) {
+  return std::any_of(run.results.begin(), run.results.end(), IsOfRanks);
+}
+
+std::string RanksLine(const BenchRun& run) {
+  std::string ranks = "Of ranks";
+  if (!run.gpu.empty())
+    ranks += ", " + std::to_string(RankPlan::kRanks) + " threads on " + std::to_string(run.gpus_of_ranks) +
+             (run.gpus_of_ranks == 1 ? " GPU" : " GPUs");
+  return ranks + ": the time of the slowest one; " + std::string(RankAlternativeMeaning(run.alternative())) +
+         ".\n";
 }
 
 nlohmann::json TimingJson(const BenchResult& result, const Timing& timing) {
@@ -125,10 +139,7 @@ std::string BenchTable(const BenchRun& run) {
                      ", profile " + run.facts.Value("SAMPAN_PROFILE") +
                      "\nFrom the call to the synchronised stream; " +
                      std::string(AlternativeMeaning(run.alternative())) + ".\n";
-  if (std::any_of(run.results.begin(), run.results.end(), IsOfRanks))
-    text +=
-        "Of ranks: the time of the slowest one; memcpy between mappings that they share, without signals, "
-        "and for signals std::atomic.\n";
+  if (HasRanks(run)) text += RanksLine(run);
   std::string title;
   for (const BenchResult& result : run.results) {
     const std::string own_title = std::string(result.bench.group) + " (" + result.bench.call + ")";
@@ -163,13 +174,15 @@ std::string BenchJson(const BenchRun& run) {
   nlohmann::json machine_facts = {
       {"processor", machine.processor}, {"cores", machine.cores}, {"system", machine.system}};
   if (!run.gpu.empty()) machine_facts["gpu"] = run.gpu;
-  const nlohmann::json all = {{"sampan", SAMPAN_VERSION},
-                              {"backend", run.facts.Value("SAMPAN_BACKEND")},
-                              {"profile", run.facts.Value("SAMPAN_PROFILE")},
-                              {"machine", machine_facts},
-                              {"interrupted", run.interrupted()},
-                              {"comparison", ComparisonJson(run.comparison)},
-                              {"results", results}};
+  nlohmann::json all = {{"sampan", SAMPAN_VERSION},
+                        {"backend", run.facts.Value("SAMPAN_BACKEND")},
+                        {"profile", run.facts.Value("SAMPAN_PROFILE")},
+                        {"machine", machine_facts},
+                        {"interrupted", run.interrupted()},
+                        {"comparison", ComparisonJson(run.comparison)},
+                        {"results", results}};
+  if (!run.gpu.empty() && HasRanks(run))
+    all["ranks"] = {{"threads", RankPlan::kRanks}, {"gpus", run.gpus_of_ranks}};
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -23,6 +23,7 @@ struct Comparison {
 struct BenchRun {
   RuntimeFacts facts;
   std::string gpu;  ///< its name where the backend is cuda
+  std::uint32_t gpus_of_ranks = 0;
   std::vector<BenchResult> results;
   std::optional<Comparison> comparison;
   std::size_t planned = 0;  ///< cases, of which an interrupt may have left some out

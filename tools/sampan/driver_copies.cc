@@ -1,37 +1,15 @@
 // The CUDA driver's own calls for a copy, over memory of the driver's own.
 #include "driver_copies.h"
 
-#include <array>
-
-#include "failure.h"
+#include "driver_calls.h"
 
 namespace sampan::tool {
-namespace {
-
-/// Loaded once; the runtime has loaded it before.
-const cuda::Driver& TheDriver() {
-  static const cuda::Driver driver = [] {
-    auto loaded = cuda::LoadDriver();
-    if (!loaded.ok()) throw Failure(kCheckFailed, loaded.TakeStatus().error().message);
-    return *loaded;
-  }();
-  return driver;
-}
-
-}  // namespace
-
-std::string GpuName() {
-  std::array<char, 256> name{};
-  const bool known =
-      TheDriver().DeviceGetName(name.data(), static_cast<int>(name.size()) - 1, 0) == cuda::cu::kSuccess;
-  return known ? name.data() : "unknown GPU";
-}
 
 DriverCopies::DriverCopies(const CopyPlan& plan, const CopyCase& copy)
-    : plan_(plan), pieces_(copy.pieces()), driver_(TheDriver()) {
-  Demand(driver_.PrimaryContextRetain(&context_, 0), "cuDevicePrimaryCtxRetain");
-  Demand(driver_.ContextPush(context_), "cuCtxPushCurrent");
-  Demand(driver_.StreamCreate(&stream_, cuda::cu::kStreamNonBlocking, 0), "cuStreamCreateWithPriority");
+    : plan_(plan), pieces_(copy.pieces()), driver_(TheDriver()), context_(ContextOf(0)) {
+  const CurrentContext current(context_);
+  RequireOfDriver(driver_.StreamCreate(&stream_, cuda::cu::kStreamNonBlocking, 0),
+                  "cuStreamCreateWithPriority");
   Allocate(src_, plan.src, copy.src_bytes());
   Allocate(dst_, plan.dst, copy.dst_bytes());
   for (const Piece& piece : pieces_) {
@@ -39,33 +17,26 @@ DriverCopies::DriverCopies(const CopyPlan& plan, const CopyCase& copy)
     srcs_.push_back(src_.address + piece.src);
     sizes_.push_back(piece.bytes);
   }
-  Demand(driver_.ContextPop(&context_), "cuCtxPopCurrent");
 }
 
 DriverCopies::~DriverCopies() {
-  driver_.ContextPush(context_);
+  const CurrentContext current(context_);
   Free(src_);
   Free(dst_);
   driver_.StreamDestroy(stream_);
-  driver_.ContextPop(&context_);
-}
-
-void DriverCopies::Demand(cuda::CuResult result, const char* call) const {
-  if (result == cuda::cu::kSuccess) return;
-  throw Failure(kCheckFailed, std::string(call) + ", which Sampan is compared with, failed: " +
-                                  cuda::Describe(driver_, result));
 }
 
 void DriverCopies::Allocate(Block& block, Place place, std::size_t bytes) {
   block.place = place;
   if (!IsHost(place)) {
-    Demand(driver_.MemAlloc(&block.address, bytes), "cuMemAlloc");
+    RequireOfDriver(driver_.MemAlloc(&block.address, bytes), "cuMemAlloc");
     return;
   }
   block.host = Bytes(bytes, std::byte{1});
   block.address = reinterpret_cast<cuda::CuAddress>(block.host.data());
   if (place == Place::kPinned)
-    Demand(driver_.HostRegister(block.host.data(), bytes, cuda::cu::kRegisterPortable), "cuMemHostRegister");
+    RequireOfDriver(driver_.HostRegister(block.host.data(), bytes, cuda::cu::kRegisterPortable),
+                    "cuMemHostRegister");
 }
 
 void DriverCopies::Free(Block& block) {
@@ -89,30 +60,29 @@ void DriverCopies::CopyRows() {
   copy.src_pitch = plan_.shape.pitch;
   copy.dst_pitch = copy.width = plan_.shape.bytes;
   copy.height = plan_.shape.count;
-  Demand(driver_.Copy2d(&copy, stream_), "cuMemcpy2DAsync");
+  RequireOfDriver(driver_.Copy2d(&copy, stream_), "cuMemcpy2DAsync");
 }
 
 void DriverCopies::CopyBatch() {
   cuda::CuBatchAttributes attributes;
   std::size_t first = 0;
   std::size_t failed = 0;
-  Demand(driver_.CopyBatch(dsts_.data(), srcs_.data(), sizes_.data(), sizes_.size(), &attributes, &first, 1,
-                           &failed, stream_),
-         "cuMemcpyBatchAsync");
+  RequireOfDriver(driver_.CopyBatch(dsts_.data(), srcs_.data(), sizes_.data(), sizes_.size(), &attributes,
+                                    &first, 1, &failed, stream_),
+                  "cuMemcpyBatchAsync");
 }
 
 void DriverCopies::Run() {
-  Demand(driver_.ContextPush(context_), "cuCtxPushCurrent");
+  const CurrentContext current(context_);
   if (plan_.form == Form::kRowsQueued) {
     CopyRows();
   } else if (plan_.form == Form::kBatchQueued && driver_.CopyBatch != nullptr) {
     CopyBatch();
   } else {
     for (std::size_t i = 0; i < sizes_.size(); ++i)
-      Demand(driver_.CopyAny(dsts_[i], srcs_[i], sizes_[i], stream_), "cuMemcpyAsync");
+      RequireOfDriver(driver_.CopyAny(dsts_[i], srcs_[i], sizes_[i], stream_), "cuMemcpyAsync");
   }
-  Demand(driver_.StreamSynchronize(stream_), "cuStreamSynchronize");
-  Demand(driver_.ContextPop(&context_), "cuCtxPopCurrent");
+  RequireOfDriver(driver_.StreamSynchronize(stream_), "cuStreamSynchronize");
 }
 
 }  // namespace sampan::tool

@@ -6,9 +6,6 @@
 
 namespace sampan::tool {
 
-/// The name of the first GPU.
-std::string GpuName();
-
 /// Linear copies are one call, rows are one 2D call, and a batch is one call where the driver has such a call
 /// (12.8), else a call for each piece.
 class DriverCopies final : public Alternative {
@@ -27,7 +24,6 @@ class DriverCopies final : public Alternative {
     Bytes host;  ///< of pageable and pinned memory
   };
 
-  void Demand(cuda::CuResult result, const char* call) const;
   void Allocate(Block& block, Place place, std::size_t bytes);
   void Free(Block& block);
   void CopyRows();
@@ -35,8 +31,8 @@ class DriverCopies final : public Alternative {
 
   const CopyPlan plan_;
   const std::vector<Piece>& pieces_;
-  cuda::Driver driver_;
-  cuda::CuContext context_ = nullptr;
+  const cuda::Driver& driver_;
+  const cuda::CuContext context_;
   cuda::CuStream stream_ = nullptr;
   Block src_;
   Block dst_;

@@ -75,9 +75,9 @@ Timing TimingOf(std::vector<double> times, const RankPlan& plan) {
 
 }  // namespace
 
-Measurement MeasureRanks(const RankPlan& plan, double seconds) {
+Measurement MeasureRanks(const RankPlan& plan, double seconds, std::string_view alternative) {
   constexpr s32 kMostSeconds = 60;
-  RankStage stage(plan);
+  RankStage stage(plan, alternative);
   Measurement result;
   const auto failed = collectives::RunRanks({RankPlan::kRanks, collectives::Form::kThreads, kMostSeconds},
                                             [&](const collectives::Seat& seat) {

@@ -71,6 +71,8 @@ class CopyWork final : public RankWork {
     if (rank.rank() != 0) return;
     src_ = rank.input().range(kRankMargin, stage.plan.bytes);
     dst_ = (between_ ? PeersOutput(rank) : rank.output()).range(kRankMargin, stage.plan.bytes);
+    const auto& plain = stage.plain->buffers();
+    plain_ = {{plain[between_ ? 1 : 0].output + kRankMargin, plain[0].input + kRankMargin, stage.plan.bytes}};
   }
 
   void Run(u32 times) override {
@@ -86,8 +88,7 @@ class CopyWork final : public RankWork {
   void RunPlain(u32 times) override {
     if (rank_.rank() != 0) return;
     for (u32 i = 0; i < times; ++i)
-      std::memcpy(stage_.plain.Output(between_ ? 1 : 0) + kRankMargin, stage_.plain.Input(0) + kRankMargin,
-                  stage_.plan.bytes);
+      stage_.plain->Move(0, plain_, 1);
   }
 
   std::string FindFault() override {
@@ -112,6 +113,7 @@ class CopyWork final : public RankWork {
   RankStage& stage_;
   const bool between_;
   hccl::DeviceMem src_, dst_;
+  rank_timing::Transfers plain_;
 };
 
 /// A run is a signal there and one back.
@@ -126,19 +128,7 @@ class SignalWork final : public RankWork {
     rank_.Synchronize();
   }
 
-  void RunPlain(u32 times) override {
-    auto& mine = first_ ? stage_.there : stage_.back;
-    auto& theirs = first_ ? stage_.back : stage_.there;
-    const auto post = [&] {
-      mine.fetch_add(1, std::memory_order_release);
-      mine.notify_one();
-    };
-    for (u32 i = 0; i < times; ++i) {
-      if (first_) post();
-      theirs.wait(plain_runs_++, std::memory_order_acquire);
-      if (!first_) post();
-    }
-  }
+  void RunPlain(u32 times) override { stage_.plain->SignalThereAndBack(rank_.rank(), times); }
 
   /// Words that the first rank writes before each signal, and the second one reads behind it.
   std::string FindFault() override {
@@ -180,35 +170,35 @@ class SignalWork final : public RankWork {
   RankStage& stage_;
   hccl::Transport& link_;
   const bool first_;
-  std::uint32_t plain_runs_ = 0;
 };
 
 class CollectiveWork final : public RankWork {
  public:
   CollectiveWork(Rank& rank, RankStage& stage)
-      : rank_(rank), stage_(stage), what_(stage.plan.collective_case()) {}
+      : rank_(rank),
+        stage_(stage),
+        what_(stage.plan.collective_case()),
+        plain_(rank_timing::TransfersOf(what_, rank.rank(), stage.plain->buffers())) {}
 
   void Run(u32 times) override {
     for (u32 i = 0; i < times; ++i)
       collectives::RunCase(rank_, what_);
     rank_.Synchronize();
   }
-  void RunPlain(u32 times) override {
-    for (u32 i = 0; i < times; ++i)
-      stage_.plain.Run(rank_.rank(), what_);
-  }
+  void RunPlain(u32 times) override { stage_.plain->Move(rank_.rank(), plain_, times); }
   std::string FindFault() override { return rank_timing::WhyWrong(rank_, what_); }
 
  private:
   Rank& rank_;
   RankStage& stage_;
   const collectives::Case what_;
+  const rank_timing::Transfers plain_;
 };
 
 }  // namespace
 
-RankStage::RankStage(const RankPlan& wanted)
-    : plan(wanted), room(RoomOf(wanted)), plain(RankPlan::kRanks, room) {}
+RankStage::RankStage(const RankPlan& wanted, std::string_view alternative)
+    : plan(wanted), room(RoomOf(wanted)), plain(MakeRankAlternative(alternative, room)) {}
 
 std::unique_ptr<RankWork> MakeRankWork(Rank& rank, RankStage& stage) {
   if (stage.plan.is_copy()) return std::make_unique<CopyWork>(rank, stage);

@@ -1,23 +1,22 @@
 // One rank's part of what is measured: with the runtime, without it, and the proof that it is right.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 
-#include "plain_traffic.h"
+#include "rank_alternative.h"
 #include "rank_plan.h"
 
 namespace sampan::tool {
 
 /// What the ranks of one measurement share. Made before they are.
 struct RankStage {
-  explicit RankStage(const RankPlan& plan);
+  /// With the alternative of that name.
+  RankStage(const RankPlan& plan, std::string_view alternative);
 
   RankPlan plan;
   collectives::Room room;
-  rank_timing::PlainTraffic plain;
-  std::atomic<std::uint32_t> there{0}, back{0};  ///< signals of the alternative
+  std::unique_ptr<RankAlternative> plain;
 };
 
 /// Used by the thread of its rank. All ranks make the same calls.

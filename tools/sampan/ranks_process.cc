@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "alternative.h"
 #include "environment.h"
 #include "failure.h"
 #include "interrupt.h"
@@ -60,11 +61,9 @@ struct Request {
 std::string AnswerTo(const Request& request) {
   json answer;
   try {
-    // On GPUs the alternative would be the driver's, which these plans do not know.
     const char* const backend = std::getenv("SAMPAN_BACKEND");
-    if (backend != nullptr && std::string_view(backend) != "emulated")
-      return JsonOf(Measurement{.offered = false}).dump();
-    answer = JsonOf(MeasureRanks(request.plan, request.seconds));
+    answer = JsonOf(
+        MeasureRanks(request.plan, request.seconds, AlternativeName(backend != nullptr ? backend : "")));
   } catch (const std::bad_alloc&) {
     answer = {{"error", "there is not enough memory for this size"}};
   } catch (const std::exception& failure) {

@@ -11,7 +11,7 @@
 
 #include "child_output.h"
 #include "child_process.h"
-#include "driver_copies.h"
+#include "driver_calls.h"
 #include "failure.h"
 #include "interrupt.h"
 #include "measurement.h"

@@ -105,7 +105,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   bool GateIsOver(Lock& lock, std::uint64_t value);
   bool EffectIsOver(Lock& lock, std::uint64_t value);
   /// Whether everything before the task that holds the queue is over; otherwise looks again soon.
-  bool StandsBefore(Lock& lock);
+  bool StandsBefore(Lock& lock, std::uint64_t value);
   /// Goes on, or has the thread that is at it look again.
   void GoOn(Lock& lock);
   bool Discarded(std::uint64_t value) const { return value <= discard_to_.load(std::memory_order_acquire); }
@@ -163,6 +163,8 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   Held held_ = Held::kNo;           // by the task behind handed_
   std::uint64_t gate_reached_ = 0;  // the gate that the queue stands before, or stood before last
   Deadline gate_deadline_ = kNever, gate_check_ = kNever, gate_since_ = kNever;
+  std::uint64_t standing_ = 0;  // the gate or effect that waits, or waited last, for what is before it
+  Deadline standing_since_ = kNever;
   std::deque<Marker> markers_;
   std::vector<Waiter> waiters_;
   std::uint64_t express_ticks_ = 0;  // when a copy went to the driver by TryExpress

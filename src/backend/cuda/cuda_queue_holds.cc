@@ -9,13 +9,20 @@ namespace {
 
 /// How often a wait with a time limit inside a stream is looked at.
 constexpr std::chrono::microseconds kHoldInterval{100};
-/// How often a queue before a gate is looked at, and how often whether the gate can still open.
-constexpr std::chrono::microseconds kGateInterval{20};
+/// How often a queue before a gate is looked at, and how often whether the gate can still open: most are
+/// open within microseconds, and the others need not be looked at so often.
+constexpr std::chrono::microseconds kLeastGateInterval{1}, kGateInterval{20};
 /// The same where looking is a copy from the device: seldom while it takes long.
 constexpr std::chrono::microseconds kWordInterval{50}, kMostWordInterval{1000};
 constexpr std::chrono::milliseconds kGateCheckInterval{20};
 /// How often the GPU is asked whether it still works while a host task waits for it.
 constexpr std::chrono::milliseconds kLossInterval{10};
+
+/// When to look again at something that has been waited for since then.
+Deadline NextLook(Deadline since, Deadline now) {
+  constexpr int kPart = 8;
+  return now + std::clamp<std::chrono::nanoseconds>((now - since) / kPart, kLeastGateInterval, kGateInterval);
+}
 
 /// What a host task's callback is given.
 struct HostCall {
@@ -91,10 +98,15 @@ bool CudaQueue::WaitIsOver(Lock& lock, std::uint64_t value) {
 
 // ---- gates and effects: the host's work, when everything before them is over ----
 
-bool CudaQueue::StandsBefore(Lock& lock) {
+bool CudaQueue::StandsBefore(Lock& lock, std::uint64_t value) {
   Refresh(lock, handed_);
   if (done() >= handed_) return true;
-  watch_.WakeAt(Clock::now() + kGateInterval, weak_from_this());
+  const Deadline now = Clock::now();
+  if (standing_ != value) {
+    standing_ = value;
+    standing_since_ = now;
+  }
+  watch_.WakeAt(NextLook(standing_since_, now), weak_from_this());
   return false;
 }
 
@@ -102,7 +114,7 @@ bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t value) {
   // Copies: the task may be gone when the lock was let go.
   const std::shared_ptr<Gate> gate = std::get<GateTask>(SlotOf(value)).gate;
   const std::chrono::nanoseconds limit = std::get<GateTask>(SlotOf(value)).limit;
-  const bool here = StandsBefore(lock);
+  const bool here = StandsBefore(lock, value);
   if (Discarded(value)) return true;
   if (!here) return false;
   const Deadline now = Clock::now();
@@ -123,17 +135,17 @@ bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t value) {
     Fail(lock, value, gate->TimedOut());
     return true;
   }
-  const std::chrono::nanoseconds pause =
-      gate->word() != nullptr
-          ? kGateInterval
-          : std::clamp<std::chrono::nanoseconds>((now - gate_since_) / 4, kWordInterval, kMostWordInterval);
-  watch_.WakeAt(std::min(gate_deadline_, now + pause), weak_from_this());
+  const Deadline next = gate->word() != nullptr
+                            ? NextLook(gate_since_, now)
+                            : now + std::clamp<std::chrono::nanoseconds>((now - gate_since_) / 4,
+                                                                         kWordInterval, kMostWordInterval);
+  watch_.WakeAt(std::min(gate_deadline_, next), weak_from_this());
   return false;
 }
 
 bool CudaQueue::EffectIsOver(Lock& lock, std::uint64_t value) {
   const std::shared_ptr<Effect> effect = std::get<EffectTask>(SlotOf(value)).effect;
-  const bool here = StandsBefore(lock);
+  const bool here = StandsBefore(lock, value);
   if (Discarded(value)) return true;
   if (!here) return false;
   lock.unlock();  // it may free memory, which the driver is told

@@ -103,6 +103,7 @@ struct CuBatchAttributes {
   X(PrimaryContextReset, "cuDevicePrimaryCtxReset_v2", CuDevice)                                            \
   X(ContextGetCurrent, "cuCtxGetCurrent", CuContext*)                                                       \
   X(ContextSetCurrent, "cuCtxSetCurrent", CuContext)                                                        \
+  X(ContextEnablePeer, "cuCtxEnablePeerAccess", CuContext, unsigned)                                        \
   X(ContextPush, "cuCtxPushCurrent_v2", CuContext)                                                          \
   X(ContextPop, "cuCtxPopCurrent_v2", CuContext*)                                                           \
   X(MemGetInfo, "cuMemGetInfo_v2", std::size_t*, std::size_t*)                                              \

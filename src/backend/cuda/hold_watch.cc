@@ -1,11 +1,23 @@
 // Looks after queues that are held back: a thread that goes on with them when their reason is over.
 #include "backend/cuda/hold_watch.h"
 
+#include <sys/prctl.h>
+
 #include <utility>
 
 #include "backend/cuda/cuda_queue.h"
+#include "base/spin.h"
 
 namespace sampan::cuda {
+namespace {
+
+/// Sleeping and waking up takes longer than this: what is due so soon is waited for awake.
+constexpr std::chrono::microseconds kAwake{5};
+/// How late the system may wake the thread up, instead of the usual fifty microseconds.
+constexpr unsigned long kSlackNs = 1000;
+constexpr int kPausesPerLook = 8;
+
+}  // namespace
 
 HoldWatch::~HoldWatch() {
   {
@@ -39,6 +51,7 @@ void HoldWatch::WakeAt(Deadline time, std::weak_ptr<CudaQueue> queue) {
 }
 
 void HoldWatch::Loop() {
+  ::prctl(PR_SET_TIMERSLACK, kSlackNs);
   std::unique_lock lock(mutex_);
   for (;;) {
     for (auto due = later_.begin(); due != later_.end() && due->first <= Clock::now();
@@ -56,7 +69,14 @@ void HoldWatch::Loop() {
       changed_.wait(lock);
     } else {
       const Deadline next = later_.begin()->first;  // a copy: others change the list meanwhile
-      changed_.wait_until(lock, next);
+      if (next - Clock::now() > kAwake) {
+        changed_.wait_until(lock, next);
+        continue;
+      }
+      lock.unlock();
+      for (int pause = 0; pause < kPausesPerLook; ++pause)
+        CpuRelax();
+      lock.lock();
     }
   }
 }
