@@ -18,8 +18,8 @@ struct StagingPlan {
 
 /// From here on it pays to wake other threads, and then several at once; few of them fill the link.
 inline constexpr std::size_t kSeveralFromBytes = std::size_t{2} << 20;
-inline constexpr std::size_t kLeastThreads = 4, kMostThreads = 8;
-inline constexpr std::size_t kBytesPerThread = std::size_t{4} << 20;
+inline constexpr std::size_t kLeastThreads = 4, kMostThreads = 16;
+inline constexpr std::size_t kBytesPerThread = std::size_t{8} << 20;
 /// A row or an entry takes a thread as long as so many bytes more.
 inline constexpr std::size_t kPieceWork = 64;
 /// Short parts let the GPU begin early, long ones cost it fewer starts. One thread lets it begin early;
