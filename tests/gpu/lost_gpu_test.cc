@@ -61,6 +61,10 @@ TEST(LostGpu, WorksAgainAfterAReset) {
   Random random;
   const Bytes contents = random.Fill(kBytes);
   std::memcpy(pinned, contents.data(), kBytes);
+  const auto copy_pageable = [&](void* device) {
+    return aclrtMemcpy(device, kBytes, contents.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE);
+  };
+  ASSERT_ACL(ACL_SUCCESS, copy_pageable(old_memory)) << "its buffers are there when the GPU is lost";
 
   auto runtime = process::TheRuntime();
   ASSERT_TRUE(runtime.ok());
@@ -72,6 +76,7 @@ TEST(LostGpu, WorksAgainAfterAReset) {
   EXPECT_TRUE(MessageHas("reset the device"));
   EXPECT_ACL(ACL_ERROR_RT_DEVICE_MEM_ERROR,
              aclrtMemcpy(old_memory, kBytes, pinned, kBytes, ACL_MEMCPY_HOST_TO_DEVICE));
+  EXPECT_ACL(ACL_ERROR_RT_DEVICE_MEM_ERROR, copy_pageable(old_memory));
   EXPECT_EQ(std::memcmp(pinned, contents.data(), kBytes), 0) << "pinned memory is the host's";
 
   EXPECT_ACL(ACL_SUCCESS, aclrtResetDeviceForce(0));
@@ -89,6 +94,7 @@ TEST(LostGpu, WorksAgainAfterAReset) {
              aclrtMemcpyAsync(memory.data(), kBytes, pinned, kBytes, ACL_MEMCPY_HOST_TO_DEVICE, stream));
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
   EXPECT_EQ(memory.Read(0, kBytes), contents);
+  EXPECT_ACL(ACL_SUCCESS, copy_pageable(memory.data()));
   EXPECT_ACL(ACL_SUCCESS, aclrtFreeHost(pinned));
 }
 

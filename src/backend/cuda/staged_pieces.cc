@@ -94,6 +94,7 @@ Status PieceParts::Launch(std::size_t part, const StagingBuffer& buffer, Staging
     }
     buffer.pieces[runs++] = next;
   });
+  if (runs == 0) return {};
   const PathChoice choice = stream.cuda->site().paths.ForBatch(direction_, runs, bytes);
   if (choice.path == CopyPath::kKernel && reachable_) return CopyByKernel(part, buffer, stream);
   for (std::size_t i = 0; i < runs; ++i) {
@@ -116,7 +117,7 @@ Status PieceParts::CopyByKernel(std::size_t part, const StagingBuffer& buffer, S
     bytes += length;
   });
   CuAddress first = AddressOf(buffer.pieces);
-  unsigned team_bits = TeamBitsFor(bytes / count);
+  unsigned team_bits = TeamBitsFor(bytes / std::max(count, 1U));
   EndArgument end{};  // an event says when it is done
   std::array<void*, 4> arguments = {&first, &count, &team_bits, &end};
   const unsigned blocks = stream.cuda->site().paths.BlocksForPieces(count);
