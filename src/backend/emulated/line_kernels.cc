@@ -71,8 +71,11 @@ SAMPAN_AVX512 void CopyLinesAvx512(std::byte* dst, const std::byte* src, std::si
 
 SAMPAN_AVX512 void CopyRowsAvx512(std::byte* dst, const std::byte* src, std::size_t lines,
                                   std::size_t src_pitch, std::size_t height) noexcept {
-  for (; height > 0; --height, src += src_pitch, dst += lines * kLineBytes)
-    CopyLinesAvx512<kToL2>(dst, src, lines, src + std::min(kRowsAhead, height - 1) * src_pitch);
+  for (; height > 0; --height, src += src_pitch, dst += lines * kLineBytes) {
+    const std::byte* const upcoming = src + std::min(kRowsAhead, height - 1) * src_pitch;
+    __builtin_prefetch(upcoming + lines * kLineBytes - 1, 0, kToL2);  // one line more where it is not aligned
+    CopyLinesAvx512<kToL2>(dst, src, lines, upcoming);
+  }
 }
 
 SAMPAN_AVX512 void CopyAvx512(std::byte* dst, const std::byte* src, std::size_t lines) noexcept {
@@ -103,8 +106,11 @@ SAMPAN_AVX2 void CopyLinesAvx2(std::byte* dst, const std::byte* src, std::size_t
 
 SAMPAN_AVX2 void CopyRowsAvx2(std::byte* dst, const std::byte* src, std::size_t lines, std::size_t src_pitch,
                               std::size_t height) noexcept {
-  for (; height > 0; --height, src += src_pitch, dst += lines * kLineBytes)
-    CopyLinesAvx2<kToL2>(dst, src, lines, src + std::min(kRowsAhead, height - 1) * src_pitch);
+  for (; height > 0; --height, src += src_pitch, dst += lines * kLineBytes) {
+    const std::byte* const upcoming = src + std::min(kRowsAhead, height - 1) * src_pitch;
+    __builtin_prefetch(upcoming + lines * kLineBytes - 1, 0, kToL2);  // one line more where it is not aligned
+    CopyLinesAvx2<kToL2>(dst, src, lines, upcoming);
+  }
 }
 
 SAMPAN_AVX2 void CopyAvx2(std::byte* dst, const std::byte* src, std::size_t lines) noexcept {
