@@ -110,7 +110,7 @@ void Dispatcher::CheckRoute(const CopyTask& copy) {
             ": the addresses decide (told once for this pair of links)"));
 }
 
-HcclResult Dispatcher::Submit(Task task) {
+HcclResult Dispatcher::Submit(const Task& task) {
   if (holding()) {
     std::unique_lock lock(mutex_);
     if (holding_.load(std::memory_order_relaxed)) {

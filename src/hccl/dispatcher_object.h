@@ -34,7 +34,7 @@ class Dispatcher {
   void SetObserver(void* user, LoadTaskCallBack callback);
 
   /// Into the stream, or to what waits for the launch.
-  HcclResult Submit(Task task);
+  HcclResult Submit(const Task& task);
   /// The same past a launch: into the stream at once.
   HcclResult SubmitNow(const Task& task);
   /// How many tasks wait for the launch.

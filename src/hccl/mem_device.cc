@@ -61,6 +61,7 @@ DeviceMem DeviceMem::create(void* ptr, u64 size) {
   return DeviceMem(ptr, size);
 }
 
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): the interface says so.
 DeviceMem DeviceMem::operator=(DeviceMem&& that) {
   if (&that == this) return *this;
   if (that.owned_ == nullptr) {

@@ -63,6 +63,7 @@ HostMem HostMem::create(void* ptr, u64 size) {
   return HostMem(ptr, size, false, false);
 }
 
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): the interface says so.
 HostMem HostMem::operator=(HostMem&& that) {
   if (&that == this) return *this;
   if (that.owned_ == nullptr) {

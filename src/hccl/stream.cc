@@ -48,7 +48,7 @@ Stream::Stream(const Stream& that)
 
 Stream::Stream(Stream&& that) noexcept
     : stream_(std::exchange(that.stream_, nullptr)),
-      state_(that.state_),
+      state_(that.state_),  // NOLINT(performance-move-constructor-init): what is left has it too
       owner_(std::exchange(that.owner_, false)),
       isMainStream_(that.isMainStream_) {}
 
@@ -112,6 +112,7 @@ Stream& Stream::operator=(const Stream& that) {
   return *this;
 }
 
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): the interface says so.
 Stream Stream::operator=(Stream&& that) {
   if (&that == this) return *this;
   if (!that.owner_) {

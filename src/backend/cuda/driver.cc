@@ -19,7 +19,7 @@ std::string VersionText(int version) {
   return Text(version / 1000, ".", version % 1000 / 10);
 }
 
-Status Missing(std::string text) {
+Status Missing(std::string_view text) {
   return {Code::kDeviceSetupError, Text("SAMPAN_BACKEND=cuda: ", text)};
 }
 
@@ -28,7 +28,7 @@ Status Missing(std::string text) {
 Result<Driver> LoadDriver() {
   void* const library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    const char* const why = ::dlerror();
+    const char* const why = ::dlerror();  // NOLINT(concurrency-mt-unsafe): each thread has its own
     return Missing(Text("there is no NVIDIA driver: ", std::string_view(why != nullptr ? why : kLibrary)));
   }
   Driver driver;
