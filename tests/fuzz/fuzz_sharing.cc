@@ -273,7 +273,9 @@ void Sharing::UsePhysical(Input& input) {
 
 void Sharing::UseKey(World& world, Input& input) {
   Key& key = keys_[input.Below(kFew)];
-  std::int32_t pid = input.Below(4) == 3 ? static_cast<std::int32_t>(input.Long()) : getpid();
+  // As many as a call is ever told that there are.
+  std::array<std::int32_t, 2> pids = {getpid(), getpid()};
+  if (input.Below(4) == 3) pids[0] = static_cast<std::int32_t>(input.Long());
   switch (input.Below(6)) {
     case 0: {
       if (key.live) return;
@@ -295,8 +297,9 @@ void Sharing::UseKey(World& world, Input& input) {
       return Judge(code);
     }
     case 2:
-      return Judge(key.of_notify ? aclrtNotifySetImportPid(PickHandle(notifies_, input), &pid, input.Below(3))
-                                 : aclrtIpcMemSetImportPid(key.text.data(), &pid, input.Below(3)));
+      return Judge(key.of_notify
+                       ? aclrtNotifySetImportPid(PickHandle(notifies_, input), pids.data(), input.Below(3))
+                       : aclrtIpcMemSetImportPid(key.text.data(), pids.data(), input.Below(3)));
     case 3: {
       if (input.Below(8) == 7) key.text[input.Below(kKeyBytes - 1)] = static_cast<char>(input.Byte());
       if (key.imported != nullptr) return;
