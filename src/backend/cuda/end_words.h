@@ -16,7 +16,7 @@ struct EndSign {
   std::uint64_t value = 0;
 
   bool Seen() const;
-  /// Looks without a pause, for as long as it takes the driver to get to sleep at the most.
+  /// The same, looking for up to 200 microseconds.
   bool SeenSoon() const;
 };
 
