@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "backend/api/backend.h"
-#include "backend/cuda/driver.h"
 
 namespace sampan::cuda {
 

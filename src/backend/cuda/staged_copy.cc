@@ -74,9 +74,11 @@ Status StagedCopy::Prepare(std::size_t threads) {
     if (!stream.ok()) return stream.TakeStatus();
     stream_ = std::make_unique<StagingStream>(std::move(*stream));
   }
+  helpers_.reserve(threads);
   while (helpers_.size() + 1 < threads) {
-    Helper& helper = *helpers_.emplace_back(std::make_unique<Helper>(helpers_.size() + 1));
-    helper.thread = std::thread([this, &helper] { Loop(helper); });
+    auto helper = std::make_unique<Helper>(helpers_.size() + 1);
+    helper->thread = std::thread([this, &self = *helper] { Loop(self); });
+    helpers_.push_back(std::move(helper));  // only with its thread, and there is room
   }
   for (std::size_t number = 0; number < threads; ++number) {
     std::unique_ptr<StagingHand>& hand = number == 0 ? own_hand_ : helpers_[number - 1]->hand;
