@@ -13,7 +13,6 @@
 namespace sampan::trace {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kMuchBytes = std::size_t{512} << 10;
 constexpr std::string_view kPlainTail = "]\n";
 
@@ -26,6 +25,10 @@ Result<std::unique_ptr<TraceFile>> TraceFile::Create(const std::string& path, He
     return Error{error == EEXIST ? Code::kInvalidFile : Code::kDeviceSetupError,
                  Text("the trace ", path, " cannot be made: ", SystemError(error))};
   }
+  // Tells `sampan run` that there is somebody who writes. Without locks it will not ask either.
+  struct flock all {};
+  all.l_type = F_WRLCK;
+  static_cast<void>(::fcntl(descriptor, F_SETLK, &all));
   std::unique_ptr<TraceFile> file(new TraceFile(path, descriptor, std::move(head)));
   const std::string_view beginning = file->Beginning(FileState::kRunning);
   file->end_ = beginning.size();

@@ -17,13 +17,14 @@ enum class FileState { kRunning, kEnded, kCut };
 
 /// An array of events, one a line. Owns the file. Not thread-safe.
 ///
-/// Each write overwrites the closing bracket and ends in a new one. A write may be cut short at a page of the
-/// file (by SIGKILL): no event crosses one, so what is there is whole.
+/// Each write overwrites the closing bracket and ends in a new one. A signal that ends the process may cut a
+/// write short at a page of the file: no event crosses one, so what is there is whole.
 class TraceFile {
  public:
   /// The first event, for a state: at most kHeadBytes long.
   using Head = std::function<std::string(FileState)>;
   static constexpr std::size_t kHeadBytes = 1000;
+  static constexpr std::size_t kPageBytes = 4096;
 
   /// Makes the file; with a name that ends in .gz it is compressed. Fails with kInvalidFile when there is one
   /// already, with kResourceAllocFail when there is no room for it, otherwise with kDeviceSetupError.

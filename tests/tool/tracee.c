@@ -315,7 +315,7 @@ int main(int argc, char** argv) {
   } else if (strcmp(what, "crash") == 0 || strcmp(what, "abort") == 0) {
     Many(5000);
     Say();
-    usleep(200000); /* longer than records stay in memory */
+    usleep(1000000); /* longer than records stay in memory */
     if (strcmp(what, "abort") == 0) abort();
     *(volatile char*)device_memory = 1;
   } else if (strcmp(what, "fork") == 0) { /* a child before the first call, one after it, and a new program */

@@ -6,6 +6,7 @@
 #include "library_watch.h"
 #include "program_file.h"
 #include "terminal.h"
+#include "trace_end.h"
 #include "trace_place.h"
 
 namespace sampan::tool {
@@ -50,6 +51,7 @@ int Execute(const Arguments& arguments) {
 
   const LibraryWatch watch(installation.acl_libraries());
   const Ending ending = RunProgram(program.path, arguments.program, environment);
+  if (arguments.Has("--trace") && ending.signal != 0) CompleteTrace(environment["SAMPAN_TRACE"]);
   // A preloaded library is loaded whether the program wants it or not.
   if (!references.any && !preloads && !watch.MayHaveBeenOpened())
     Note(arguments.program.front() + " did not use AscendCL: " + Reason(program));
