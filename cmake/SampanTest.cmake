@@ -1,7 +1,8 @@
-# sampan_test(name LABEL label SOURCES ... [ENVIRONMENT ...] [INTERNAL] [TIMEOUT seconds]): a GoogleTest program.
-# It links the shared library as a program does; with INTERNAL, the layers themselves.
+# sampan_test(name LABEL label SOURCES ... [ENVIRONMENT ...] [FILTER pattern] [INTERNAL] [TIMEOUT seconds]): a GoogleTest
+# program. It links the shared library as a program does; with INTERNAL, the layers themselves.
 # sampan_test_variant(name program LABEL label ENVIRONMENT ... [FILTER pattern] [ARGUMENTS ...]): the same program under
 # other settings.
+# sampan_test_schedules(program LABEL label SCHEDULES ... [and what a variant takes]): a variant for each schedule.
 find_package(GTest REQUIRED)
 
 # The library is what is optimised, and watched for undefined behaviour; the tests themselves should be built soon.
@@ -22,7 +23,7 @@ target_link_libraries(sampan_test_headers PRIVATE sampan_settings GTest::gtest)
 target_precompile_headers(sampan_test_headers PRIVATE <gtest/gtest.h> <acl/acl.h>)
 
 function(sampan_test name)
-  cmake_parse_arguments(TEST "INTERNAL" "LABEL;TIMEOUT" "SOURCES;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(TEST "INTERNAL" "LABEL;FILTER;TIMEOUT" "SOURCES;ENVIRONMENT" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${name} PRIVATE sampan_settings GTest::gtest GTest::gtest_main)
@@ -32,7 +33,8 @@ function(sampan_test name)
   else()
     target_link_libraries(${name} PRIVATE acl_rt)
   endif()
-  sampan_test_variant(${name} ${name} LABEL "${TEST_LABEL}" ENVIRONMENT "${TEST_ENVIRONMENT}" TIMEOUT "${TEST_TIMEOUT}")
+  sampan_test_variant(${name} ${name} LABEL "${TEST_LABEL}" ENVIRONMENT "${TEST_ENVIRONMENT}" FILTER "${TEST_FILTER}"
+    TIMEOUT "${TEST_TIMEOUT}")
 endfunction()
 
 function(sampan_test_variant name program)
@@ -51,4 +53,16 @@ function(sampan_test_variant name program)
   # Expected refusals are part of the tests: their log lines would only hide real ones.
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABEL}" TIMEOUT ${TEST_TIMEOUT}
     ENVIRONMENT "ASCEND_GLOBAL_LOG_LEVEL=4;${TEST_ENVIRONMENT}")
+endfunction()
+
+function(sampan_test_schedules program)
+  cmake_parse_arguments(TEST "" "" "SCHEDULES;ENVIRONMENT" ${ARGN})
+  if(SAMPAN_SANITIZE)  # the same code as under the others, with nothing in flight that could be in its way
+    list(REMOVE_ITEM TEST_SCHEDULES early)
+  endif()
+  foreach(schedule ${TEST_SCHEDULES})
+    string(REPLACE ":" "_" name ${program}_${schedule})
+    sampan_test_variant(${name} ${program} ENVIRONMENT SAMPAN_SCHEDULE=${schedule} ${TEST_ENVIRONMENT}
+      ${TEST_UNPARSED_ARGUMENTS})
+  endforeach()
 endfunction()

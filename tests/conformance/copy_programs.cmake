@@ -20,11 +20,7 @@ sampan_test(conformance_copy LABEL conformance SOURCES
 # Chosen schedules run one task at a time, and profiles change rules: neither is news to the thread sanitizer, under which
 # the program is the slowest of all.
 if(NOT SAMPAN_SANITIZE MATCHES "thread")
-  foreach(schedule early late seed:7)
-    string(REPLACE ":" "_" suffix ${schedule})
-    sampan_test_variant(conformance_copy_${suffix} conformance_copy LABEL conformance
-      ENVIRONMENT SAMPAN_SCHEDULE=${schedule})
-  endforeach()
+  sampan_test_schedules(conformance_copy LABEL conformance SCHEDULES early late seed:7)
 
   # Names say where a rule holds: Cann8 under that release, Attached on a card in a host.
   sampan_test_variant(conformance_copy_cann9 conformance_copy LABEL conformance

@@ -45,9 +45,5 @@ sampan_test(conformance_sharing LABEL conformance SOURCES
   virtual_memory_test.cc)
 
 foreach(program stream memory device sharing)
-  foreach(schedule early late seed:3)
-    string(REPLACE ":" "_" suffix ${schedule})
-    sampan_test_variant(conformance_${program}_${suffix} conformance_${program} LABEL conformance
-      ENVIRONMENT SAMPAN_SCHEDULE=${schedule})
-  endforeach()
+  sampan_test_schedules(conformance_${program} LABEL conformance SCHEDULES early late seed:3)
 endforeach()
