@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -265,6 +266,27 @@ class EndingTest(TraceTest):
             self.assertEqual(self.end_like(data[:page * 4096]), data[:page * 4096] + b"]\n")
         elsewhere = data[:data.rindex(b"\n,") + 30]  # no file system is known to cut there
         self.assertEqual(self.end_like(elsewhere), elsewhere[:elsewhere.rindex(b"\n") + 1] + b"]\n")
+
+    def test_a_text_that_another_process_still_writes_is_its_own(self):
+        data = b'[\n{"name":"sampan_trace"}\n'
+        program = self.folder / "program.py"
+        program.write_text(
+            "import fcntl, os, signal, sys\n"
+            f"file = open({str(self.file)!r}, 'wb')\n"
+            f"file.write({data!r}); file.flush()\n"
+            "ready, say = os.pipe()\n"
+            "if os.fork() == 0:\n"
+            "    if sys.argv[1] == 'locks': fcntl.lockf(file, fcntl.LOCK_EX)\n"
+            "    os.write(say, b'.'); signal.pause()\n"
+            "os.read(ready, 1)\n"
+            "os.kill(os.getpid(), signal.SIGKILL)\n"
+        )
+        for how, after in (("locks", data), ("reads", data + b"]\n")):
+            running = subprocess.Popen([SAMPAN, "run", "--trace", self.file, "--", sys.executable, program, how],
+                                       env=environment(), start_new_session=True, stderr=subprocess.DEVNULL)
+            self.assertEqual(running.wait(), -signal.SIGKILL)
+            os.killpg(running.pid, signal.SIGKILL)
+            self.assertEqual(self.file.read_bytes(), after)
 
     def test_members_without_their_end_get_one(self):
         self.file = self.folder / "trace.json.gz"
