@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/text.h"
 
 namespace sampan {
@@ -17,6 +18,16 @@ constexpr std::chrono::microseconds kPollInterval{500};
 Status Unserved() {
   return {Code::kStreamNoCallbackRegistered,
           "a callback was dropped: its stream has no thread subscribed any more"};
+}
+
+void LogDropped(const Stream& stream, std::size_t callbacks) noexcept {
+  try {
+    Log(LogLevel::kWarning, "RUNTIME",
+        Text(callbacks, " callbacks of stream ", stream.id(),
+             " were dropped: its subscription ended before aclrtProcessReport ran them"));
+  } catch (const std::exception&) {
+    // Without memory for the line there is none.
+  }
 }
 
 }  // namespace
@@ -60,7 +71,9 @@ void ReportThreads::Remove(const Stream* stream) noexcept {
   const std::uint64_t thread = entry->second.thread;
   subscriptions_.erase(entry);
   const auto items = items_.find(thread);
-  std::erase_if(items->second, [&](const Item& item) { return item.stream == stream; });
+  const std::size_t dropped =
+      std::erase_if(items->second, [&](const Item& item) { return item.stream == stream; });
+  if (dropped != 0) LogDropped(*stream, dropped);
   const bool serves_others = std::any_of(subscriptions_.begin(), subscriptions_.end(),
                                          [&](const auto& each) { return each.second.thread == thread; });
   if (!serves_others) items_.erase(items);
@@ -83,6 +96,7 @@ Status ReportThreads::Unsubscribe(std::uint64_t thread, const std::shared_ptr<St
                  [&](const Item& item) { return item.stream == stream.get(); });
     Remove(stream.get());
   }
+  changed_.notify_all();
   for (const Item& item : dropped) {
     if (item.resume) item.resume(Unserved());
   }
@@ -90,8 +104,11 @@ Status ReportThreads::Unsubscribe(std::uint64_t thread, const std::shared_ptr<St
 }
 
 void ReportThreads::Forget(const Stream& stream) noexcept {
-  const std::lock_guard lock(mutex_);
-  Remove(&stream);  // nobody waits for them: the stream's queue is closed
+  {
+    const std::lock_guard lock(mutex_);
+    Remove(&stream);  // nobody waits for them: the stream's queue is closed
+  }
+  changed_.notify_all();
 }
 
 bool ReportThreads::Subscribed(const Stream& stream) const {
@@ -150,9 +167,11 @@ Status ReportThreads::Process(std::uint64_t thread, Deadline deadline) {
       ready.swap(entry->second);
       break;
     }
+    const bool subscribed = entry != items_.end();
+    // Its stream may still be on the way here; but not for ever.
+    if (!subscribed && (deadline == kNever || Clock::now() >= deadline))
+      return {Code::kThreadSubscribe, "this thread is not subscribed to any stream"};
     if (Clock::now() >= deadline) {
-      if (entry == items_.end())
-        return {Code::kThreadSubscribe, "this thread is not subscribed to any stream"};
       return {Code::kReportTimeout, "no callback came within the time limit"};
     }
     const Deadline look_again = working ? std::min(deadline, Clock::now() + kPollInterval) : deadline;

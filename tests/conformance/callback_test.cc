@@ -144,6 +144,32 @@ TEST_F(Callback, ProcessNeedsASubscribedThread) {
   OnNewThread([] { EXPECT_ACL(ACL_ERROR_RT_THREAD_SUBSCRIBE, aclrtProcessReport(kShort)); });
 }
 
+TEST_F(Callback, ProcessWithoutALimitNeedsASubscribedThread) {
+  OnNewThread([] { EXPECT_ACL(ACL_ERROR_RT_THREAD_SUBSCRIBE, aclrtProcessReport(-1)); });
+}
+
+TEST_F(Callback, ProcessWithoutALimitEndsWithTheSubscription) {
+  for (const bool destroyed : {false, true}) {
+    Stream stream;
+    std::atomic<bool> subscribed = false;
+    std::thread worker([&] {
+      while (!subscribed)
+        std::this_thread::yield();
+      EXPECT_ACL(ACL_ERROR_RT_THREAD_SUBSCRIBE, aclrtProcessReport(-1));
+    });
+    const auto worker_id = static_cast<std::uint64_t>(worker.native_handle());
+    EXPECT_ACL(ACL_SUCCESS, aclrtSubscribeReport(worker_id, stream));
+    subscribed = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (destroyed) {
+      EXPECT_ACL(ACL_SUCCESS, aclrtDestroyStream(stream.Release()));
+    } else {
+      EXPECT_ACL(ACL_SUCCESS, aclrtUnSubscribeReport(worker_id, stream));
+    }
+    worker.join();
+  }
+}
+
 TEST_F(Callback, ProcessWithoutACallbackEndsWithItsTimeout) {
   Stream stream;
   const Subscription subscription(stream);
