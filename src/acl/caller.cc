@@ -25,7 +25,9 @@ Status RequireContext(Caller& caller) {
     auto context = caller.runtime.RetainPrimary(*default_device);
     if (!context.ok()) return context.TakeStatus();
     caller.context = context->get();
-    process::ThisThread().primary_context = std::move(*context);
+    process::ThreadState& thread = process::ThisThread();
+    thread.explicit_context = nullptr;  // a dead one
+    thread.primary_context = std::move(*context);
     return {};
   }
   return Error{Code::kContextNull,

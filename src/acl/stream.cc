@@ -38,7 +38,10 @@ Status Destroy(aclrtStream stream, bool force) {
   if (Status present = RequireNonNull("stream", stream); !present.ok()) return present;
   auto caller = CallerMaybeWithoutContext();
   if (!caller.ok()) return caller.TakeStatus();
-  if (caller->runtime.FindStream(stream) != nullptr) TellStreamState(stream, ACL_RT_STREAM_STATE_DESTROY_PRE);
+  if (caller->runtime.FindStream(stream) != nullptr) {
+    if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
+    TellStreamState(stream, ACL_RT_STREAM_STATE_DESTROY_PRE);
+  }
   return caller->runtime.DestroyStream(stream, caller->context, force);
 }
 
@@ -65,7 +68,7 @@ Status SetFailureMode(aclrtStream handle, std::uint64_t mode) {
   if (!caller.ok()) return caller.TakeStatus();
   auto stream = FindStream(caller->runtime, handle);
   if (!stream.ok()) return stream.TakeStatus();
-  if (handle == nullptr && caller->context == nullptr) {
+  if (handle == nullptr && !RequireContext(*caller).ok()) {
     return {Code::kParamInvalid,
             "stream is NULL, and the calling thread has no context whose default stream it could mean"};
   }

@@ -213,6 +213,28 @@ TEST(InitConfiguration, DefaultDeviceServesThreadsThatSetNone) {
   };
   use_it();
   std::thread(use_it).join();
+
+  // Calls that would do without a context count too.
+  aclrtStream stream = nullptr;
+  EXPECT_ACL(ACL_SUCCESS, aclrtCreateStream(&stream));
+  std::thread([stream] { EXPECT_ACL(ACL_SUCCESS, aclrtDestroyStream(stream)); }).join();
+  std::thread([] {
+    EXPECT_ACL(ACL_SUCCESS, aclrtSetStreamFailureMode(nullptr, ACL_CONTINUE_ON_FAILURE));
+  }).join();
+}
+
+TEST(InitConfiguration, DefaultDeviceIsSetOnceByAThread) {
+  if (DoneInChild()) return;
+  const TemporaryFolder folder;
+  const std::string path = folder.Write("acl.json", R"({"defaultDevice": {"default_device": "1"}})");
+  EXPECT_ACL(ACL_SUCCESS, aclInit(path.c_str()));
+  aclrtContext context = nullptr;
+  EXPECT_ACL(ACL_SUCCESS, aclrtCreateContext(&context, 0));
+  std::thread([context] { EXPECT_ACL(ACL_SUCCESS, aclrtDestroyContext(context)); }).join();
+  for (int i = 0; i < 3; ++i)
+    EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(nullptr));
+  EXPECT_ACL(ACL_SUCCESS, aclrtResetDevice(1));
+  EXPECT_ACL(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, aclrtResetDevice(1)) << "set once, whatever was called";
 }
 
 TEST(InitConfiguration, DefaultDeviceYieldsToAnotherOne) {
