@@ -28,6 +28,7 @@ enum class Code : int {
   kInvalidMemoryType = 107016,
   kInvalidHandle = 107017,
   kTaskTimeout = 107020,
+  kDeviceTaskAbort = 107022,
   kStreamAbort = 107023,
   kStreamNotCaptured = 107029,
   kFeatureNotSupport = 207000,

@@ -52,12 +52,16 @@ std::vector<std::shared_ptr<Stream>> Context::Streams() const {
 
 Status Context::Synchronize(Deadline deadline) {
   Status first;
-  for (const auto& stream : Streams()) {
-    if (stream->SkipsSynchronize()) continue;
-    Status status = stream->Synchronize(deadline);
-    if (!status.ok() && first.ok()) first = std::move(status);
+  auto streams = Streams();
+  std::erase_if(streams, [](const auto& stream) { return stream->SkipsDeviceSynchronize(); });
+  for (const auto& stream : streams) {
+    Status waited = stream->Await(deadline);
+    if (!waited.ok() && first.ok()) first = std::move(waited);
   }
   if (trace::On()) trace::NoteAwaited(summary::Awaited::kDevice, device_.id(), 0, 0);
+  for (const auto& stream : streams) {
+    if (Status failure = stream->TakeFailure(); !failure.ok()) return failure;
+  }
   return first;
 }
 

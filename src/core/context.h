@@ -21,7 +21,7 @@ class Device;
 using SystemOptions = std::array<std::atomic<std::int64_t>, 4>;
 
 /// Thread-safe. Shared by the runtime and by threads that made it current; dead after TearDown.
-class Context {
+class Context : public std::enable_shared_from_this<Context> {
  public:
   static Result<std::shared_ptr<Context>> Create(Device& device, bool primary);
 
@@ -44,7 +44,8 @@ class Context {
 
   /// All streams, the default one last.
   std::vector<std::shared_ptr<Stream>> Streams() const;
-  /// Waits for all streams, the default one last; the first failure is reported.
+  /// Waits for all streams, the default one last. One failure is reported; those of other streams are left to
+  /// whoever synchronises these.
   Status Synchronize(Deadline deadline);
 
   /// What a dead context leaves to be ended.

@@ -8,13 +8,21 @@
 
 namespace sampan {
 
+bool Event::TakesBack(const Recording& reset, const Recording& recording) {
+  constexpr std::int64_t kClockNoiseNs = 1000;  // of devices that tell times afterwards
+  return reset.point.Reached() && recording.point.Reached() &&
+         recording.mark->time_ns.load() <= reset.mark->time_ns.load() + kClockNoiseNs;
+}
+
 std::optional<Event::Recording> Event::Latest() {
   std::optional<Recording> latest;
+  std::optional<Recording> reset;
   {
     const std::lock_guard lock(mutex_);
     latest = latest_;
+    reset = reset_;
   }
-  if (latest && latest->reset && latest->reset->Reached()) return std::nullopt;
+  if (latest && reset && TakesBack(*reset, *latest)) return std::nullopt;
   return latest;
 }
 
@@ -47,7 +55,8 @@ Status Event::Record(Stream& stream) {
   auto point = stream.EnqueueWithPoint(MarkTask{mark});
   if (!point.ok()) return point.TakeStatus();
   const std::lock_guard lock(mutex_);
-  latest_ = Recording{std::move(*point), std::move(mark), std::nullopt};
+  latest_ = Recording{std::move(*point), std::move(mark)};
+  reset_.reset();
   return {};
 }
 
@@ -60,6 +69,7 @@ Status Event::WaitIn(Stream& stream, Deadline deadline) {
     return {Code::kFeatureNotSupport,
             "the event was made without ACL_EVENT_SYNC: a stream cannot wait for it"};
   }
+  if (Status sticky = stream.context_failure()->Check(); !sticky.ok()) return sticky;
   const auto recording = Latest();
   if (!recording) return {};
   const trace::About about(summary::TaskType::kEventWait, TraceId());
@@ -78,10 +88,11 @@ Status Event::Reset(Stream& stream) {
             "the event cannot be reset: made by aclrtCreateEventExWithFlag, or without ACL_EVENT_SYNC"};
   }
   const trace::About about(summary::TaskType::kEventReset, TraceId());
-  auto point = stream.EnqueueWithPoint(MarkTask{std::make_shared<Mark>()});
+  auto mark = std::make_shared<Mark>();
+  auto point = stream.EnqueueWithPoint(MarkTask{mark});
   if (!point.ok()) return point.TakeStatus();
   const std::lock_guard lock(mutex_);
-  if (latest_) latest_->reset = std::move(*point);
+  reset_ = Recording{std::move(*point), std::move(mark)};
   return {};
 }
 

@@ -23,6 +23,8 @@ struct EventFlags {
 
 enum class EventGeneration { kLegacy, kEx };
 
+class Context;
+
 /// Thread-safe. Waits bind to the latest recording at the time of the call.
 class Event {
  public:
@@ -36,6 +38,9 @@ class Event {
         flags_(EventFlags::kIpc),
         ids_(std::move(ids)),
         shared_(std::move(shared)) {}
+
+  /// Whose it is; set before anybody else sees it.
+  std::weak_ptr<Context> context;
 
   Status Record(Stream& stream);
   /// Makes the stream wait. The time limit starts now.
@@ -60,8 +65,9 @@ class Event {
   struct Recording {
     Point point;
     std::shared_ptr<Mark> mark;
-    std::optional<Point> reset;  ///< where it is taken back
   };
+  /// Whether the reset was executed, and not before the recording.
+  static bool TakesBack(const Recording& reset, const Recording& recording);
 
   bool CanSync() const { return (flags_ & (EventFlags::kSync | EventFlags::kInnerSync)) != 0; }
   std::optional<Recording> Latest();
@@ -75,7 +81,8 @@ class Event {
   std::mutex mutex_;
   std::optional<IdLease> id_;
   std::optional<Recording> latest_;
-  std::vector<Point> waits_;  // of legacy events, until they are over
+  std::optional<Recording> reset_;  // of the latest one, by the last call
+  std::vector<Point> waits_;        // of legacy events, until they are over
 };
 
 }  // namespace sampan

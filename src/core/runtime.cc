@@ -215,6 +215,7 @@ Result<void*> Runtime::CreateEvent(Context& context, EventGeneration generation,
 }
 
 Result<void*> Runtime::AddEvent(Context& context, std::shared_ptr<Event> event) {
+  event->context = context.weak_from_this();
   void* handle = events_.Insert(std::move(event));
   if (handle == nullptr) return Error{Code::kNoEventResource, "no handle is left for another event"};
   bool added = false;
@@ -230,7 +231,9 @@ Result<void*> Runtime::AddEvent(Context& context, std::shared_ptr<Event> event) 
 }
 
 Status Runtime::DestroyEvent(void* handle) {
-  if (events_.Remove(handle) == nullptr) return DeadHandle("event", "event", handle);
+  const auto event = events_.Remove(handle);
+  if (event == nullptr) return DeadHandle("event", "event", handle);
+  if (const auto context = event->context.lock()) context->RemoveEvent(handle);
   return {};
 }
 

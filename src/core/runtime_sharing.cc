@@ -204,7 +204,7 @@ void Runtime::AbortDevice(Device& device) {
     }
   }
   for (const auto& stream : streams)
-    stream->Abort();
+    stream->Abort(Code::kDeviceTaskAbort);
 }
 
 }  // namespace sampan

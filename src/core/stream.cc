@@ -62,17 +62,24 @@ Point Stream::Last() const {
   return {queue_->timeline(), queue_->submitted()};
 }
 
-Status Stream::Synchronize(Deadline deadline, Code timeout_code) {
-  const std::uint64_t aborts_before = aborts_.load();
+Status Stream::Await(Deadline deadline, Code timeout_code) {
+  const std::uint64_t drops_before = drops_.load();
   if (trace::On()) {
     trace::NoteAwaited(summary::Awaited::kStream, label().device, id(), queue_->submitted());
   }
   if (!queue_->timeline()->Wait(queue_->submitted(), deadline)) {
     return {timeout_code, Text("stream ", id(), " still has work after the time limit")};
   }
-  if (aborts_.load() != aborts_before) {
-    return {Code::kStreamAbort, Text("stream ", id(), " was aborted while this call waited for it")};
+  if (drops_.load() != drops_before) {
+    return {
+        drop_code_.load(),
+        Text("stream ", id(), " was aborted or destroyed while this call waited for it: work was dropped")};
   }
+  return {};
+}
+
+Status Stream::Synchronize(Deadline deadline, Code timeout_code) {
+  if (Status waited = Await(deadline, timeout_code); !waited.ok()) return waited;
   return TakeFailure();
 }
 
@@ -82,13 +89,19 @@ Result<bool> Stream::Query() {
   return done;
 }
 
-void Stream::Abort() {
-  aborts_.fetch_add(1);
+void Stream::NoteDrop(Code code) {
+  drop_code_.store(code);
+  drops_.fetch_add(1);
+}
+
+void Stream::Abort(Code code) {
+  NoteDrop(code);
   queue_->Discard();
   Last().Wait(kNever);
 }
 
 void Stream::Close() {
+  if (!Last().Reached()) NoteDrop(Code::kStreamAbort);
   queue_->Close();
   if (trace::On()) trace::NoteStream(label(), trace::StreamRecord::kDestroyed);
   const std::lock_guard lock(mutex_);

@@ -63,14 +63,20 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
       return segments.size() == 1 && TryExpressTraced(*queue_, segments.front(), dst, src);
     return queue_->TryExpress(segments, dst, src, nullptr) != 0;
   }
-  /// Waits for everything queued so far and reports, once, what failed. The code is for a deadline that is
-  /// over.
+  /// Waits for everything queued so far. Fails with the code when the deadline is over, and when some of it
+  /// was dropped meanwhile.
+  Status Await(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
+  /// The first failure since the last time, forgotten by asking. Whoever is told of failures knows it by
+  /// then.
+  Status TakeFailure();
+  /// Both, one after the other.
   Status Synchronize(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
   /// Whether everything queued so far is done; fails like Synchronize.
   Result<bool> Query();
-  /// Drops what is queued. Whoever waits in Synchronize is told so.
-  void Abort();
-  /// Drops what is queued, waits for what runs and gives the number back. Nothing may be queued afterwards.
+  /// Drops what is queued. Whoever waits for it gets the code.
+  void Abort(Code code = Code::kStreamAbort);
+  /// Drops what is queued as an abort does, waits for what runs and gives the number back. Nothing may be
+  /// queued afterwards.
   void Close();
   /// The point at which everything queued so far is over.
   Point Last() const;
@@ -87,9 +93,9 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   const std::shared_ptr<StickyFailure>& context_failure() const { return context_failure_; }
   std::uint32_t priority() const { return options_.priority; }
   std::uint32_t flags() const { return options_.flags; }
-  bool SkipsSynchronize() const {
-    return (options_.flags & (kCpuSchedule | kDeviceUseOnly | kPersistent)) != 0;
-  }
+  bool SkipsSynchronize() const { return SkipsDeviceSynchronize() || (options_.flags & kCpuSchedule) != 0; }
+  /// The same when the host waits for the whole device.
+  bool SkipsDeviceSynchronize() const { return (options_.flags & (kDeviceUseOnly | kPersistent)) != 0; }
   bool stops_on_failure() const { return stops_on_failure_.load(); }
   void StopOnFailure() { stops_on_failure_.store(true); }
   std::atomic<std::uint32_t>& tag() { return tag_; }
@@ -105,9 +111,8 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
     if (FailuresReported()) submitter_.store(CurrentThreadNumber());
   }
   static std::uint32_t CurrentThreadNumber();
-  /// The first failure since the last time, forgotten by asking. Whoever is told of failures knows it by
-  /// then.
-  Status TakeFailure();
+  /// Whoever waits is told that not everything was done, by this code.
+  void NoteDrop(Code code);
 
   const StreamOptions options_;
   const std::uint32_t id_;
@@ -116,7 +121,8 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   std::atomic<bool> stops_on_failure_{false};
   std::atomic<std::uint32_t> tag_{0};
   std::atomic<bool> overflow_check_{false};
-  std::atomic<std::uint64_t> aborts_{0};
+  std::atomic<std::uint64_t> drops_{0};
+  std::atomic<Code> drop_code_{Code::kOk};   // of the last one
   std::atomic<std::uint32_t> submitter_{0};  // the thread that queued last, where somebody wants to know
   std::atomic<bool> failed_{false};
   std::mutex mutex_;                 // of what follows

@@ -288,6 +288,19 @@ TEST_F(LegacyEvent, ResetKeepsTheOrderOfItsStream) {
   EXPECT_FALSE(IsRecorded(event));
 }
 
+TEST_F(LegacyEvent, ResetBeforeTheRecordIsReachedTakesNothingBack) {
+  Event event;
+  Stream producer, other;
+  Gate gate(producer);
+  EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(event, producer));
+  EXPECT_ACL(ACL_SUCCESS, aclrtResetEvent(event, other));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(other));
+  EXPECT_ACL(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, aclrtSynchronizeEventWithTimeout(event, 10));
+  gate.Open();
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeEvent(event));
+  EXPECT_TRUE(IsRecorded(event)) << "the stream came to the record after the reset";
+}
+
 TEST_F(LegacyEvent, ResetInTheDefaultStream) {
   Event event;
   EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(event, nullptr));

@@ -43,6 +43,37 @@ class StreamAbort : public DeviceTest {
     Event event;
     Gate gate{other};
   };
+
+  /// What a call answers that waits for the stream while this thread ends its work. Nobody outside can see
+  /// that the other thread has begun to wait. An end that comes too early finds a call that returns success;
+  /// the next attempt gives it more time. `end` answers the stream, if there still is one.
+  template <typename Wait, typename End>
+  static aclError AnswerWhile(Wait wait, End end) {
+    aclError answer = ACL_SUCCESS;
+    for (int pause_ms = 1; answer == ACL_SUCCESS && pause_ms <= 512; pause_ms *= 2) {
+      Scene scene;
+      Stream stream;
+      scene.Queue(stream);
+      std::atomic<bool> begins = false;
+      std::thread waiting([&, handle = stream.get()] {
+        EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+        begins = true;
+        answer = wait(handle);
+        EXPECT_ACL(ACL_SUCCESS, aclrtResetDevice(0));
+      });
+      while (!begins)
+        std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+      const aclrtStream left = end(stream);
+      scene.gate.Open();
+      waiting.join();
+      EXPECT_FALSE(scene.Copied());
+      if (left != nullptr) {
+        EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(left)) << "only who waited is told";
+      }
+    }
+    return answer;
+  }
 };
 
 TEST_F(StreamAbort, DropsQueuedWork) {
@@ -95,28 +126,29 @@ TEST_F(StreamAbort, LeavesOtherStreamsAlone) {
 }
 
 TEST_F(StreamAbort, TellsAConcurrentSynchroniser) {
-  // Nobody outside can see that the other thread has begun to wait. An abort that comes too early finds a
-  // synchroniser that returns success; the next attempt gives it more time.
-  aclError answer = ACL_SUCCESS;
-  for (int pause_ms = 1; answer == ACL_SUCCESS && pause_ms <= 512; pause_ms *= 2) {
-    Scene scene;
-    Stream stream;
-    scene.Queue(stream);
-    std::atomic<bool> begins = false;
-    std::thread synchroniser([&] {
-      EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
-      begins = true;
-      answer = aclrtSynchronizeStream(stream);
-      EXPECT_ACL(ACL_SUCCESS, aclrtResetDevice(0));
-    });
-    while (!begins)
-      std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+  const aclError answer = AnswerWhile(aclrtSynchronizeStream, [](Stream& stream) {
     EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(stream));
-    synchroniser.join();
-    EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream)) << "only who waited is told";
-  }
+    return stream.get();
+  });
   EXPECT_EQ(answer, ACL_ERROR_RT_STREAM_ABORT);
+}
+
+TEST_F(StreamAbort, OfADeviceTellsAConcurrentSynchroniser) {
+  const aclError answer = AnswerWhile(aclrtSynchronizeStream, [](Stream& stream) {
+    EXPECT_ACL(ACL_SUCCESS, aclrtDeviceTaskAbort(0, 0));
+    return stream.get();
+  });
+  EXPECT_EQ(answer, ACL_ERROR_RT_DEVICE_TASK_ABORT);
+}
+
+TEST_F(StreamAbort, ByAForcedEndTellsAConcurrentSynchroniserToo) {
+  const auto destroy = [](Stream& stream) -> aclrtStream {
+    EXPECT_ACL(ACL_SUCCESS, aclrtDestroyStreamForce(stream.Release()));
+    return nullptr;
+  };
+  EXPECT_EQ(AnswerWhile(aclrtSynchronizeStream, destroy), ACL_ERROR_RT_STREAM_ABORT);
+  EXPECT_EQ(AnswerWhile([](aclrtStream) { return aclrtSynchronizeDeviceWithTimeout(5000); }, destroy),
+            ACL_ERROR_RT_STREAM_ABORT);
 }
 
 TEST_F(StreamAbort, RefusesDeadHandles) {

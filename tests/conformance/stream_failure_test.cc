@@ -112,6 +112,39 @@ TEST_F(FailingStream, LetsAnEventBehindTheFailureComplete) {
   EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream));
 }
 
+// ---- the whole device ----
+
+TEST_F(FailingStream, SynchronisingTheDeviceReportsOneAndLeavesTheOthers) {
+  Stream first, second;
+  DeviceBuffer behind(2);
+  QueueFailure(first, behind);
+  QueueFailure(second, behind);
+  EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeDevice());
+  int told = 0;
+  for (const aclrtStream stream : {first.get(), second.get()})
+    told += aclrtSynchronizeStream(stream) == ACL_ERROR_RT_SYS_DMA ? 1 : 0;
+  EXPECT_EQ(told, 1) << "the other one";
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeDevice());
+}
+
+TEST_F(FailingStream, IsNotForgottenWhenAnotherStreamTakesTooLong) {
+  for (const bool held_is_older : {false, true}) {
+    Stream first, second;
+    const aclrtStream failing = held_is_older ? second : first, held = held_is_older ? first : second;
+    DeviceBuffer behind(1);
+    QueueFailure(failing, behind);
+    EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStreamWithTimeout(failing, 5000));
+    QueueFailure(failing, behind);
+    Gate gate(held);
+    // Whichever of the two it tells of, the other one is told later.
+    const aclError answer = aclrtSynchronizeDeviceWithTimeout(50);
+    const aclError left = aclrtSynchronizeStreamWithTimeout(failing, 5000);
+    EXPECT_TRUE((answer == ACL_ERROR_RT_SYS_DMA && left == ACL_SUCCESS) ||
+                (answer == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT && left == ACL_ERROR_RT_SYS_DMA))
+        << answer << ", then " << left;
+  }
+}
+
 // ---- stop on failure ----
 
 /// In a context of its own, because there a failure stays.
@@ -161,6 +194,8 @@ TEST_F(StoppingStream, KeepsTheContextInFailure) {
   EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtMemsetAsync(of_other.data(), 1, kFill, 1, other)) << "no new work";
   EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtMemsetAsync(of_other.data(), 1, kFill, 1, stream));
   EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtMemsetAsync(of_other.data(), 1, kFill, 1, nullptr));
+  Event unrecorded;
+  EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtStreamWaitEvent(other, unrecorded));
 }
 
 TEST_F(StoppingStream, LeavesOtherContextsAlone) {

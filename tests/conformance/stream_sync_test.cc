@@ -120,6 +120,15 @@ TEST_F(StreamSynchronize, ReturnsAtOnceForStreamsThatNeverEnd) {
   }
 }
 
+TEST_F(StreamSynchronize, OfTheWholeDeviceLeavesOutFewer) {
+  Stream persistent(ACL_STREAM_PERSISTENT), of_device(ACL_STREAM_DEVICE_USE_ONLY);
+  Gate first(persistent), second(of_device);
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeDevice());
+  Stream scheduled(ACL_STREAM_CPU_SCHEDULE);
+  Gate gate(scheduled);
+  EXPECT_ACL(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeDeviceWithTimeout(20));
+}
+
 TEST_F(StreamSynchronize, WaitsForOneStreamOnly) {
   Stream held, free;
   Gate gate(held);

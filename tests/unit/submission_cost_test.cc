@@ -13,11 +13,17 @@ namespace {
 
 thread_local bool counting = false;
 thread_local std::size_t counted = 0;
+thread_local std::ptrdiff_t living = 0;  // of those made or ended while counting
 
 void* CountedNew(std::size_t bytes) {
-  if (counting) ++counted;
+  if (counting) ++counted, ++living;
   if (void* memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
+}
+
+void CountedDelete(void* memory) {
+  if (counting && memory != nullptr) --living;
+  std::free(memory);
 }
 
 }  // namespace
@@ -29,16 +35,16 @@ void* CountedNew(std::size_t bytes) {
   return CountedNew(bytes);
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
+  CountedDelete(memory);
 }
 [[gnu::noinline]] void operator delete[](void* memory) noexcept {
-  std::free(memory);
+  CountedDelete(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
+  CountedDelete(memory);
 }
 [[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
+  CountedDelete(memory);
 }
 
 namespace {
@@ -100,6 +106,23 @@ TEST_F(SubmissionCost, AShortCopyOnAnIdleStreamIsOverOnReturn) {
     ASSERT_EQ(aclrtStreamQuery(stream_, &status), ACL_SUCCESS);
     ASSERT_EQ(status, ACL_STREAM_STATUS_COMPLETE) << "copy " << i;
   }
+}
+
+TEST_F(SubmissionCost, EventsLeaveNothingBehind) {
+  living = 0;
+  for (int i = 0; i < 2000; ++i) {
+    if (i == 1000) living = 0;
+    counting = true;
+    aclrtEvent event = nullptr;
+    const aclError made = aclrtCreateEvent(&event);
+    const aclError recorded = aclrtRecordEvent(event, nullptr);
+    const aclError destroyed = aclrtDestroyEvent(event);
+    counting = false;
+    ASSERT_EQ(made, ACL_SUCCESS);
+    ASSERT_EQ(recorded, ACL_SUCCESS);
+    ASSERT_EQ(destroyed, ACL_SUCCESS);
+  }
+  EXPECT_LE(living, 10);
 }
 
 TEST(QueuedCopy, FitsInAKibibyte) {
