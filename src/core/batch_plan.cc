@@ -298,7 +298,8 @@ Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) 
   if (content->segments.empty()) return Plan{.timing = Timing::kNothing};
   content->pageable = dsts.pageable() || srcs.pageable();
   const bool pageable = content->pageable;
-  if (request.sizes.size() == 1 && !pageable) {  // one entry is a copy like any other
+  // One entry is a copy like any other, unless it lies in several mappings.
+  if (request.sizes.size() == 1 && !pageable && content->memory.size() == 2) {
     const Segment& first = content->segments.front();
     return Plan{CopyTask{{first.dst, first.src, content->bytes},
                          std::move(content->memory[0]),

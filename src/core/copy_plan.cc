@@ -20,16 +20,18 @@ struct Ends {
   Timing timing() const { return dst.use && src.use ? Timing::kQueued : Timing::kDrainThenNow; }
 };
 
-/// Device-to-device copies that reach another device need its memory opened to the one that copies.
+/// Memory of another device has to be opened to the one that touches it.
+Status CheckPeer(const Location& end, const PlanContext& context) {
+  if (context.peers.Enabled(context.device, end.place.device)) return {};
+  return {Code::kParamInvalid, Text("device ", context.device, " may not touch ", Describe(*end.use.get()),
+                                    ": call aclrtDeviceEnablePeerAccess(", end.place.device,
+                                    ", 0) on device ", context.device, " first")};
+}
+
 Status CheckPeers(const Ends& ends, const PlanContext& context) {
   if (!ends.dst.place.on_device() || !ends.src.place.on_device()) return {};
-  for (const Location* end : {&ends.dst, &ends.src}) {
-    if (context.peers.Enabled(context.device, end->place.device)) continue;
-    return {Code::kParamInvalid, Text("device ", context.device, " may not touch ", Describe(*end->use.get()),
-                                      ": call aclrtDeviceEnablePeerAccess(", end->place.device,
-                                      ", 0) on device ", context.device, " first")};
-  }
-  return {};
+  if (Status may = CheckPeer(ends.dst, context); !may.ok()) return may;
+  return CheckPeer(ends.src, context);
 }
 
 Status LocateEnds(const MemoryArgument& dst, const MemoryArgument& src, const PlanContext& context,
@@ -186,17 +188,23 @@ Result<Plan> PlanReduce(const ReduceRequest& request, const PlanContext& context
 
 namespace {
 
-/// Operands lie in device memory of the executing device.
-Status LocateOperand(const MemoryArgument& argument, const PlanContext& context, Location& location) {
+Status LocateOnDevice(const MemoryArgument& argument, const PlanContext& context, Location& location) {
   if (Status located = Locate(context.registry, argument, location); !located.ok()) return located;
   if (location.place.on_device()) return {};
   return {Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address),
                                     " must be device memory, it is ", Describe(location.place))};
 }
 
-Status LocateDescriptor(void* descriptor, const PlanContext& context, Location& location) {
+/// Operands lie in device memory that may be accessed so.
+Status LocateOperand(const MemoryArgument& argument, HostAccess access, const PlanContext& context,
+                     Location& location) {
+  if (Status located = LocateOnDevice(argument, context, location); !located.ok()) return located;
+  return CheckRights(location, argument, access, context.device);
+}
+
+Status LocateDescriptor(void* descriptor, HostAccess access, const PlanContext& context, Location& location) {
   const MemoryArgument argument{"desc", descriptor, context.profile.descriptor.bytes};
-  if (Status located = LocateOperand(argument, context, location); !located.ok()) return located;
+  if (Status located = LocateOperand(argument, access, context, location); !located.ok()) return located;
   if (reinterpret_cast<std::uintptr_t>(descriptor) % kDescriptorAlignment == 0) return {};
   return {Code::kParamInvalid,
           Text("desc ", Hex(descriptor), " must be aligned to ", kDescriptorAlignment, " bytes")};
@@ -206,7 +214,10 @@ Status LocateDescriptor(void* descriptor, const PlanContext& context, Location& 
 
 Result<Plan> PlanDescriptor(const DescriptorRequest& request, const PlanContext& context) {
   Location location;
-  if (Status located = LocateDescriptor(request.descriptor, context, location); !located.ok()) return located;
+  if (Status located = LocateDescriptor(request.descriptor, HostAccess::kRead, context, location);
+      !located.ok())
+    return located;
+  if (Status may = CheckPeer(location, context); !may.ok()) return may;
   const DescriptorLayout& layout = context.profile.descriptor;
   auto content = std::make_unique<IndirectTask::Content>();
   content->form = IndirectTask::Content::Form::kDescriptor;
@@ -226,9 +237,12 @@ Result<Plan> PlanOffset(const OffsetRequest& request, const PlanContext& context
   auto content = std::make_unique<IndirectTask::Content>();
   content->form = IndirectTask::Content::Form::kPointerCells;
   const MemoryArgument cells[2] = {{"dst", request.dst, sizeof(void*)}, {"src", request.src, sizeof(void*)}};
+  Location locations[2];
   for (int i = 0; i < 2; ++i) {
-    Location location;
-    if (Status located = LocateOperand(cells[i], context, location); !located.ok()) return located;
+    Location& location = locations[i];
+    if (Status located = LocateOperand(cells[i], HostAccess::kRead, context, location); !located.ok())
+      return located;
+    if (Status may = CheckPeer(location, context); !may.ok()) return may;
     content->operands[i] = location.engine;
     content->operands_memory[i] = std::move(location.use);
   }
@@ -239,17 +253,19 @@ Result<Plan> PlanOffset(const OffsetRequest& request, const PlanContext& context
   content->resolver = &context.registry;
   Result<Plan> plan(std::in_place);
   plan->task = IndirectTask{std::move(content)};
+  AddNeighbours(plan->task, locations[0], locations[1]);
   return plan;
 }
 
 Result<DescriptorWrite> PlanDescriptorWrite(const SetDescriptorRequest& request, const PlanContext& context) {
   Location descriptor, src, dst;
-  if (Status located = LocateDescriptor(request.descriptor, context, descriptor); !located.ok())
+  if (Status located = LocateDescriptor(request.descriptor, HostAccess::kWrite, context, descriptor);
+      !located.ok())
     return located;
   const auto length = static_cast<std::uint32_t>(request.bytes);  // 4 GiB becomes 0, as on the device
-  if (Status located = LocateOperand({"srcAddr", request.src, length}, context, src); !located.ok())
+  if (Status located = LocateOnDevice({"srcAddr", request.src, length}, context, src); !located.ok())
     return located;
-  if (Status located = LocateOperand({"dstAddr", request.dst, length}, context, dst); !located.ok())
+  if (Status located = LocateOnDevice({"dstAddr", request.dst, length}, context, dst); !located.ok())
     return located;
   if (src.place != dst.place) {
     return Error{Code::kParamInvalid, Text("srcAddr and dstAddr must be of one device: ",

@@ -182,5 +182,30 @@ TEST_F(AttachedPeerCopies, DescriptorsStayOnOneDevice) {
   EXPECT_TRUE(far_->Untouched());
 }
 
+TEST_F(AttachedPeerCopies, OperandsOfAnotherDeviceNeedPeerAccess) {
+  DeviceBuffer src(64), dst(64);
+  void* descriptor = nullptr;
+  OnNewThread([&] {
+    ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(1));
+    ASSERT_ACL(ACL_SUCCESS, aclrtMalloc(&descriptor, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    ASSERT_ACL(ACL_SUCCESS, aclrtResetDevice(1));
+  });
+  ASSERT_ACL(ACL_SUCCESS, aclrtSetMemcpyDesc(descriptor, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, src.data(),
+                                             dst.data(), 64, nullptr));
+  const auto by_descriptor = [&] {
+    return aclrtMemcpyAsyncWithDesc(descriptor, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, stream());
+  };
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, by_descriptor());
+  EXPECT_TRUE(MessageHas("aclrtDeviceEnablePeerAccess(1, 0)"));
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID,
+             aclrtMemcpyAsyncWithOffset(static_cast<void**>(descriptor), 64, 0,
+                                        static_cast<const void**>(src.data()), 64, 0,
+                                        ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, stream()));
+  EnablePeerAccess();
+  EXPECT_ACL(ACL_SUCCESS, by_descriptor());
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream()));
+  EXPECT_ACL(ACL_SUCCESS, aclrtFree(descriptor));
+}
+
 }  // namespace
 }  // namespace sampan::test::copy_peer_test

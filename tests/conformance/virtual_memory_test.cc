@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "acl/acl.h"
 #include "tests/support/acl_expect.h"
+#include "tests/support/batch_request.h"
 #include "tests/support/device_fixture.h"
 #include "tests/support/mapped_memory.h"
 #include "tests/support/memory_buffer.h"
@@ -230,6 +232,71 @@ TEST_F(VirtualMemoryTest, WhatQueuedWorkUsesIsNotMappedOver) {
   }
   EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream));
   const Mapped again(range.data(), kPiece, new_memory);
+}
+
+TEST_F(VirtualMemoryTest, QueuedWorkOnSeveralPiecesUsesAllOfThem) {
+  const Reserved range(2 * kPiece);
+  const Physical first, second;
+  const Mapped front(range.data(), kPiece, first);
+  Stream stream;
+  PinnedBuffer host(64);
+  std::array<void*, 1> inside = {range.at(kPiece - 32)}, outside = {host.data()};
+  std::size_t bytes = 64, zero = 0, failed = 0;
+  const auto batch = [&](auto& dsts, auto& srcs, aclrtMemcpyBatchAttr attribute) {
+    return aclrtMemcpyBatchAsync(dsts.data(), &bytes, srcs.data(), &bytes, 1, &attribute, &zero, 1, &failed,
+                                 stream);
+  };
+  DeviceBuffer cell(8);
+  const std::function<aclError()> calls[] = {[&] { return batch(inside, outside, HostToDevice()); },
+                                             [&] { return batch(outside, inside, DeviceToHost()); },
+                                             [&] {  // the pointer itself lies in both pieces
+                                               return aclrtMemcpyAsyncWithOffset(
+                                                   reinterpret_cast<void**>(range.at(kPiece - 4)), 64, 0,
+                                                   static_cast<const void**>(cell.data()), 64, 0,
+                                                   ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, stream);
+                                             }};
+  for (const auto& call : calls) {
+    Mapped back(range.at(kPiece), kPiece, second);
+    {
+      const Gate gate(stream);
+      EXPECT_ACL(ACL_SUCCESS, call());
+      back.Unmap();
+    }
+    EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream));
+  }
+}
+
+TEST_F(VirtualMemoryTest, RightsOfOperandsAreChecked) {
+  const Reserved range(kPiece);
+  const Physical physical;
+  ASSERT_ACL(ACL_SUCCESS, aclrtMemMapNoAccess(range.data(), kPiece, 0, physical, 0));
+  DeviceBuffer src(64), dst(64), cell(8);
+  Stream stream;
+  const auto set = [&] {
+    return aclrtSetMemcpyDesc(range.data(), ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, src.data(), dst.data(), 64,
+                              nullptr);
+  };
+  const auto run = [&] {
+    return aclrtMemcpyAsyncWithDesc(range.data(), ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, stream);
+  };
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, set());
+  EXPECT_TRUE(MessageHas("no right to write"));
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, run());
+  EXPECT_TRUE(MessageHas("no right to read"));
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID,
+             aclrtMemcpyAsyncWithOffset(static_cast<void**>(cell.data()), 64, 0,
+                                        static_cast<const void**>(range.data()), 64, 0,
+                                        ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, stream));
+  EXPECT_TRUE(MessageHas("no right to read"));
+  aclrtMemAccessDesc desc = {ACL_RT_MEM_ACCESS_FLAGS_READWRITE, {0, ACL_MEM_LOCATION_TYPE_DEVICE}, {}};
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemSetAccess(range.data(), kPiece, &desc, 1));
+  const Bytes contents = Random().Fill(64);
+  src.Write(0, contents);
+  EXPECT_ACL(ACL_SUCCESS, set());
+  EXPECT_ACL(ACL_SUCCESS, run());
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+  EXPECT_EQ(dst.Read(0, 64), contents);
+  EXPECT_ACL(ACL_SUCCESS, aclrtUnmapMem(range.data()));
 }
 
 TEST_F(VirtualMemoryTest, RightsAreChecked) {
