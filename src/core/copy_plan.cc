@@ -51,6 +51,21 @@ Status ProbeEnds(const Ends& ends, const MemoryArgument& dst, const MemoryArgume
   return {};
 }
 
+/// Looks at the rows of ordinary host memory and, where whole pages lie between them, at nothing else: those
+/// need not be there.
+Status ProbeRows(const Location& end, const MemoryArgument& extent, std::size_t pitch,
+                 const RowsRequest& request, HostAccess access) {
+  constexpr std::size_t kSmallestPage = 4096;
+  if (end.use) return {};
+  if (pitch - request.width < kSmallestPage) return ProbeHostMemory(extent, access);
+  HostProbe probe;
+  const auto* row = static_cast<const std::byte*>(extent.address);
+  for (std::size_t left = request.height; left > 0; --left, row += pitch) {
+    if (Status probed = probe.Check({extent.name, row, request.width}, access); !probed.ok()) return probed;
+  }
+  return {};
+}
+
 /// Adds the uses of the neighbours, where the task's memory consists of several allocations.
 void AddNeighbours(Task& task, Location& first, Location& second) {
   if (first.more.empty() && second.more.empty()) return;
@@ -141,7 +156,10 @@ Result<Plan> PlanRows(const RowsRequest& request, CopyForm form, const PlanConte
                  Text("a 2D copy goes between host and device, this one is ", Describe(*kind), ": src is ",
                       Describe(ends.src.place), ", dst is ", Describe(ends.dst.place))};
   }
-  if (Status probed = ProbeEnds(ends, dst, src); !probed.ok()) return probed;
+  if (Status probed = ProbeRows(ends.dst, dst, request.dst_pitch, request, HostAccess::kWrite); !probed.ok())
+    return probed;
+  if (Status probed = ProbeRows(ends.src, src, request.src_pitch, request, HostAccess::kRead); !probed.ok())
+    return probed;
   const Timing timing = ends.timing();
   Plan plan{RowsTask{{ends.dst.engine, ends.src.engine, request.dst_pitch, request.src_pitch, request.width,
                       request.height},

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "acl/acl.h"
@@ -149,6 +150,34 @@ TEST_P(CopyBounds, PageableMemoryThatEndsTooEarlyIsRefused) {
   EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, Up(device.data(), pages.at(0), kPage + 1));
   EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, Down(pages.at(kPage - 64), device.data(), 65));
   EXPECT_ACL(ACL_SUCCESS, Down(pages.at(kPage - 64), device.data(), 64));
+}
+
+TEST_P(CopyBounds, PagesBetweenRowsNeedNotBeThere) {
+  constexpr std::size_t kRows = 4, kWidth = 100;
+  const auto copy = [&](void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch,
+                        aclrtMemcpyKind kind) {
+    return GetParam() ? aclrtMemcpy2dAsync(dst, dst_pitch, src, src_pitch, kWidth, kRows, kind, stream())
+                      : aclrtMemcpy2d(dst, dst_pitch, src, src_pitch, kWidth, kRows, kind);
+  };
+  const FencedPages pages(2 * kRows);
+  const Bytes contents = random().Fill(kRows * kWidth);
+  for (std::size_t row = 0; row < kRows; ++row) {
+    std::memcpy(pages.at(2 * row * kPage), contents.data() + row * kWidth, kWidth);
+    mprotect(pages.at((2 * row + 1) * kPage), kPage, PROT_NONE);
+  }
+  DeviceBuffer device(kRows * kWidth);
+  EXPECT_ACL(ACL_SUCCESS, copy(device.data(), kWidth, pages.at(0), 2 * kPage, ACL_MEMCPY_HOST_TO_DEVICE));
+  Synchronize();
+  EXPECT_EQ(device.Read(0, kRows * kWidth), contents);
+  const Bytes others = random().Fill(kRows * kWidth);
+  device.Write(0, others);
+  EXPECT_ACL(ACL_SUCCESS, copy(pages.at(0), 2 * kPage, device.data(), kWidth, ACL_MEMCPY_DEVICE_TO_HOST));
+  Synchronize();
+  for (std::size_t row = 0; row < kRows; ++row)
+    EXPECT_EQ(std::memcmp(pages.at(2 * row * kPage), others.data() + row * kWidth, kWidth), 0) << row;
+  // The second row lies in a page that is not there.
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID,
+             copy(device.data(), kWidth, pages.at(0), kPage + kWidth, ACL_MEMCPY_HOST_TO_DEVICE));
 }
 
 TEST_P(CopyBounds, ReadOnlyDestinationIsRefused) {
