@@ -41,6 +41,7 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
        .device_bytes = settings.device_bytes,
        .engines = settings.engines,
        .schedule = settings.schedule,
+       .host_is_device = !settings.profile.attached,
        .faults = &Faults()}));
 }
 

@@ -152,7 +152,7 @@ TEST_P(CopyBounds, PageableMemoryThatEndsTooEarlyIsRefused) {
   EXPECT_ACL(ACL_SUCCESS, Down(pages.at(kPage - 64), device.data(), 64));
 }
 
-TEST_P(CopyBounds, PagesBetweenRowsNeedNotBeThere) {
+TEST_P(CopyBounds, AttachedPagesBetweenRowsNeedNotBeThere) {
   constexpr std::size_t kRows = 4, kWidth = 100;
   const auto copy = [&](void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch,
                         aclrtMemcpyKind kind) {

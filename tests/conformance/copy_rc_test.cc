@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
 
 #include "acl/acl.h"
 #include "tests/support/batch_request.h"
@@ -18,6 +19,20 @@ TEST_F(RcCopies, RunOnTheDevice) {
   aclrtRunMode mode = ACL_HOST;
   EXPECT_ACL(ACL_SUCCESS, aclrtGetRunMode(&mode));
   EXPECT_EQ(mode, ACL_DEVICE);
+}
+
+TEST_F(RcCopies, ProgramsUseDeviceMemoryLikeTheirOwn) {
+  DeviceBuffer device(kBytes);
+  PinnedBuffer host(kBytes);
+  const Bytes contents = random().Fill(kBytes);
+  std::memcpy(device.data(), contents.data(), kBytes);
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemcpyAsync(host.data(), kBytes, device.data(), kBytes,
+                                           ACL_MEMCPY_DEVICE_TO_HOST, stream()));
+  Synchronize();
+  EXPECT_EQ(std::memcmp(host.data(), contents.data(), kBytes), 0);
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemsetAsync(device.data(), kBytes, 0x3C, kBytes, stream()));
+  Synchronize();
+  EXPECT_EQ(Bytes(device.at(0), device.at(kBytes)), Bytes(kBytes, std::byte{0x3C}));
 }
 
 TEST_F(RcCopies, RowsAreNotSupported) {

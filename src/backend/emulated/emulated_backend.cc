@@ -93,7 +93,7 @@ Result<BackendDevice*> EmulatedBackend::Device(std::int32_t physical_id) {
   if (device == nullptr) {
     auto memory = Arena::Create({.name = Text("sampan device ", physical_id),
                                  .capacity_bytes = options_.device_bytes,
-                                 .host_visible = false,
+                                 .host_visible = options_.host_is_device,
                                  .budget = &device_budget_,
                                  .faults = options_.faults});
     if (!memory.ok()) return memory.TakeStatus();

@@ -21,6 +21,7 @@ struct EmulatedOptions {
   std::size_t device_bytes = 0;  ///< capacity of each device; 0: a fair share of half the host's free memory
   unsigned engines = 0;          ///< per device; 0: one per core, at most four
   Schedule schedule;
+  bool host_is_device = false;  ///< the program reads and writes device memory like its own
   FaultPlan* faults = nullptr;
 };
 
