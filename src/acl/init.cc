@@ -43,6 +43,23 @@ InitState& State() {
   return state;
 }
 
+/// Takes back what a call has changed unless it comes to its end.
+template <typename Undo>
+class Attempt {
+ public:
+  explicit Attempt(Undo undo) : undo_(std::move(undo)) {}
+  ~Attempt() {
+    if (!succeeded_) undo_();
+  }
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+  void Succeed() { succeeded_ = true; }
+
+ private:
+  Undo undo_;
+  bool succeeded_ = false;
+};
+
 Status CallbackFailure(std::string_view which, aclError code) {
   return {static_cast<Code>(code), Text("a registered ", which, " callback failed with ", code)};
 }
@@ -67,15 +84,21 @@ Status Init(const char* path) {
       return device.TakeStatus();
   }
   const std::vector<InitCallback> callbacks = state.init_callbacks;
+  state.config = config->text;
+  state.default_device = config->default_device;
+  // From here on the process counts as initialised, also to callbacks that call back.
+  state.references = 1;
+  Attempt attempt([&state, was_finalized = std::exchange(state.finalized, false)] {
+    state.references = 0;
+    state.default_device.reset();
+    state.finalized = was_finalized;
+  });
   for (const InitCallback& callback : callbacks) {
     const aclError code = callback.function(config->text.c_str(), config->text.size(), callback.user_data);
     if (code != ACL_SUCCESS) return CallbackFailure("init", code);
   }
-  if (!config->text.empty()) state.first_config = config->text;
-  state.config = std::move(config->text);
-  state.default_device = config->default_device;
-  state.references = 1;
-  state.finalized = false;
+  if (!config->text.empty()) state.first_config = std::move(config->text);
+  attempt.Succeed();
   return {};
 }
 
@@ -84,13 +107,15 @@ Status Finalize() {
   const std::lock_guard lock(state.mutex);
   if (state.finalized) return {Code::kRepeatFinalize, "finalised already"};
   const std::vector<FinalizeCallback> callbacks = state.finalize_callbacks;
+  state.finalized = true;  // also to callbacks that call back
+  Attempt attempt([&state] { state.finalized = false; });
   for (const FinalizeCallback& callback : callbacks) {
     const aclError code = callback.function(callback.user_data);
     if (code != ACL_SUCCESS) return CallbackFailure("finalize", code);
   }
   state.references = 0;
-  state.finalized = true;
   state.default_device.reset();
+  attempt.Succeed();
   return {};
 }
 

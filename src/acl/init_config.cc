@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "acl/guard.h"
@@ -33,6 +34,7 @@ class ConfigReader {
   bool number_float(number_float_t, const string_t& text) { return Value(text); }
   bool binary(binary_t&) { return Value("binary"); }
   bool string(string_t& value) {
+    if (path_.empty()) return false;
     if (AtErrorMode()) {
       if (value != "0" && value != "1") return Refuse("err_msg_mode", value);
     } else if (AtDefaultDevice()) {
@@ -40,9 +42,9 @@ class ConfigReader {
     }
     return true;
   }
-  bool start_object(std::size_t) { return Open(objects_); }
+  bool start_object(std::size_t) { return (path_.empty() || Value("an object")) && Open(objects_); }
   bool end_object() { return Close(objects_); }
-  bool start_array(std::size_t) { return Open(arrays_); }
+  bool start_array(std::size_t) { return Value("an array") && Open(arrays_); }
   bool end_array() { return Close(arrays_); }
   bool key(string_t& name) {
     path_.back() = name;
@@ -82,7 +84,6 @@ class ConfigReader {
   }
   /// Objects and arrays are counted apart.
   bool Open(int& levels) {
-    if (path_.empty() && &levels == &arrays_) return false;
     path_.emplace_back();
     return ++levels <= kMostNesting;
   }
@@ -104,8 +105,11 @@ class ConfigReader {
 Result<InitConfig> ReadInitConfig(const char* path) {
   InitConfig config;
   if (path == nullptr || *path == '\0') return config;
-  std::ifstream file(path);
-  if (!file || !std::filesystem::is_regular_file(path)) {
+  // Looked at before it is opened: opening a FIFO waits for somebody who writes.
+  std::error_code unknown;
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, unknown)) file.open(path);
+  if (!file.is_open()) {
     return Error{Code::kInvalidFile, Text("the file '", std::string_view(path), "' cannot be read")};
   }
   config.text.assign(std::istreambuf_iterator<char>(file), {});

@@ -1,6 +1,7 @@
 // Functions that libraries have called when the process is initialised and finalised.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,38 @@ TEST(InitCallback, IsCalledAtOnceWhenInitIsOver) {
   EXPECT_EQ(calls.configurations.size(), 1u);
 }
 
+aclError InitAgain(const char*, size_t, void* user_data) {
+  *static_cast<aclError*>(user_data) = aclInit(nullptr);
+  return ACL_SUCCESS;
+}
+
+TEST(InitCallback, FindsTheProcessInitialised) {
+  if (DoneInChild()) return;
+  aclError answer = ACL_SUCCESS;
+  EXPECT_ACL(ACL_SUCCESS, aclInitCallbackRegister(ACL_REG_TYPE_OTHER, &InitAgain, &answer));
+  EXPECT_ACL(ACL_SUCCESS, aclInit(nullptr));
+  EXPECT_ACL(ACL_ERROR_REPEAT_INITIALIZE, answer);
+  std::uint64_t count = 0;
+  EXPECT_ACL(ACL_SUCCESS, aclFinalizeReference(&count));
+  EXPECT_EQ(count, 1u) << "the call of the callback counts";
+}
+
+TEST(InitCallback, ThatFailsLeavesTheProcessUninitialised) {
+  if (DoneInChild()) return;
+  const TemporaryFolder folder;
+  aclError answer = ACL_SUCCESS;
+  const aclInitCallbackFunc fail = [](const char*, size_t, void*) -> aclError { return ACL_ERROR_FAILURE; };
+  EXPECT_ACL(ACL_SUCCESS, aclInitCallbackRegister(ACL_REG_TYPE_OTHER, &InitAgain, &answer));
+  EXPECT_ACL(ACL_SUCCESS, aclInitCallbackRegister(ACL_REG_TYPE_OTHER, fail, nullptr));
+  const std::string path = folder.Write("acl.json", R"({"defaultDevice": {"default_device": "0"}})");
+  EXPECT_ACL(ACL_ERROR_FAILURE, aclInit(path.c_str()));
+  std::int32_t device = -1;
+  EXPECT_ACL(ACL_ERROR_RT_CONTEXT_NULL, aclrtGetDevice(&device)) << "no default device either";
+  EXPECT_ACL(ACL_ERROR_REPEAT_FINALIZE, aclFinalizeReference(nullptr));
+  EXPECT_ACL(ACL_SUCCESS, aclInitCallbackUnRegister(ACL_REG_TYPE_OTHER, fail));
+  EXPECT_ACL(ACL_SUCCESS, aclInit(folder.Write("other.json", "{}").c_str())) << "the first file was not used";
+}
+
 TEST(InitCallback, CanBeWithdrawn) {
   if (DoneInChild()) return;
   Calls calls;
@@ -96,6 +129,29 @@ TEST(FinalizeCallback, RunsOnceForAllInits) {
   EXPECT_ACL(ACL_SUCCESS, aclFinalize());
   EXPECT_ACL(ACL_ERROR_REPEAT_FINALIZE, aclFinalize());
   EXPECT_EQ(calls.finalized, 1);
+}
+
+TEST(FinalizeCallback, FindsTheProcessFinalised) {
+  if (DoneInChild()) return;
+  aclError answer = ACL_SUCCESS;
+  const aclFinalizeCallbackFunc finalize_again = [](void* user_data) -> aclError {
+    *static_cast<aclError*>(user_data) = aclFinalize();
+    return ACL_SUCCESS;
+  };
+  EXPECT_ACL(ACL_SUCCESS, aclFinalizeCallbackRegister(ACL_REG_TYPE_OTHER, finalize_again, &answer));
+  EXPECT_ACL(ACL_SUCCESS, aclInit(nullptr));
+  EXPECT_ACL(ACL_SUCCESS, aclFinalize());
+  EXPECT_ACL(ACL_ERROR_REPEAT_FINALIZE, answer);
+}
+
+TEST(FinalizeCallback, ThatFailsLeavesTheProcessInitialised) {
+  if (DoneInChild()) return;
+  const aclFinalizeCallbackFunc fail = [](void*) -> aclError { return ACL_ERROR_FAILURE; };
+  EXPECT_ACL(ACL_SUCCESS, aclFinalizeCallbackRegister(ACL_REG_TYPE_OTHER, fail, nullptr));
+  EXPECT_ACL(ACL_SUCCESS, aclInit(nullptr));
+  EXPECT_ACL(ACL_ERROR_FAILURE, aclFinalize());
+  EXPECT_ACL(ACL_SUCCESS, aclFinalizeCallbackUnRegister(ACL_REG_TYPE_OTHER, fail));
+  EXPECT_ACL(ACL_SUCCESS, aclFinalize());
 }
 
 TEST(FinalizeCallback, CanBeWithdrawn) {

@@ -1,5 +1,6 @@
 // Initialising and finalising the process: reference counts, the configuration file, the default device.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdint>
 #include <ostream>
@@ -145,6 +146,7 @@ TEST_P(RefusedConfiguration, LeavesTheProcessUninitialised) {
 INSTANTIATE_TEST_SUITE_P(
     Init, RefusedConfiguration,
     ::testing::Values(Configuration{"nothing", ""}, Configuration{"no_object", "acl"},
+                      Configuration{"string", R"("acl")"}, Configuration{"array", "[]"},
                       Configuration{"unfinished", R"({"dump": {)"},
                       Configuration{"no_value", R"({"dump": })"}, Configuration{"text_behind", "{} {}"},
                       Configuration{"wrong_message_mode", R"({"err_msg_mode": "2"})"},
@@ -153,12 +155,37 @@ INSTANTIATE_TEST_SUITE_P(
                       Configuration{"eleven_arrays_deep", R"({"a":[[[[[[[[[[[1]]]]]]]]]]]})"}),
     [](const auto& instance) { return instance.param.name; });
 
-TEST(InitConfiguration, MessageModeMustBeKnown) {
+class UnknownMessageMode : public ::testing::TestWithParam<Configuration> {};
+
+TEST_P(UnknownMessageMode, IsRefused) {
   if (DoneInChild()) return;
   const TemporaryFolder folder;
-  EXPECT_ACL(ACL_ERROR_INVALID_PARAM, aclInit(folder.Write("acl.json", R"({"err_msg_mode": "2"})").c_str()));
-  EXPECT_NE(RecentMessage().find("err_msg_mode"), std::string::npos) << RecentMessage();
+  const std::string text = std::string(R"({"err_msg_mode": )") + GetParam().text + "}";
+  EXPECT_ACL(ACL_ERROR_INVALID_PARAM, aclInit(folder.Write("acl.json", text).c_str()));
+  EXPECT_TRUE(MessageHas("err_msg_mode"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Init, UnknownMessageMode,
+                         ::testing::Values(Configuration{"other", R"("2")"}, Configuration{"number", "1"},
+                                           Configuration{"object", "{}"}, Configuration{"array", R"(["7"])"},
+                                           Configuration{"array_of_a_known_one", R"(["1"])"}),
+                         [](const auto& instance) { return instance.param.name; });
+
+class WrongDefaultDevice : public ::testing::TestWithParam<Configuration> {};
+
+TEST_P(WrongDefaultDevice, IsRefused) {
+  if (DoneInChild()) return;
+  const TemporaryFolder folder;
+  const std::string text = std::string(R"({"defaultDevice": {"default_device": )") + GetParam().text + "}}";
+  EXPECT_ACL(ACL_ERROR_INVALID_PARAM, aclInit(folder.Write("acl.json", text).c_str()));
+  EXPECT_TRUE(MessageHas("default_device"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Init, WrongDefaultDevice,
+                         ::testing::Values(Configuration{"word", R"("one")"}, Configuration{"number", "1"},
+                                           Configuration{"object", "{}"}, Configuration{"array", "[]"},
+                                           Configuration{"array_of_one", R"(["1"])"}),
+                         [](const auto& instance) { return instance.param.name; });
 
 TEST(InitConfiguration, MissingFileIsNamed) {
   if (DoneInChild()) return;
@@ -173,6 +200,15 @@ TEST(InitConfiguration, FolderIsNoFile) {
   if (DoneInChild()) return;
   const TemporaryFolder folder;
   EXPECT_ACL(ACL_ERROR_INVALID_FILE, aclInit(folder.path().c_str()));
+}
+
+TEST(InitConfiguration, FifoIsNoFile) {
+  if (DoneInChild()) return;
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/fifo";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_ACL(ACL_ERROR_INVALID_FILE, aclInit(path.c_str()));
+  EXPECT_TRUE(MessageHas(path));
 }
 
 TEST(InitConfiguration, ContentMustNotChangeInOneProcess) {
