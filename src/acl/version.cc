@@ -1,10 +1,17 @@
 // Versions of the interface and of installed packages.
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "acl/acl_rt.h"
 #include "acl/guard.h"
@@ -13,9 +20,16 @@
 namespace sampan::acl {
 namespace {
 
+Error NotFound(std::string message) {
+  return {Code::kInvalidFile, std::move(message)};
+}
+
+Error Malformed(const std::string& package, const std::string& version) {
+  return {Code::kInternalAcl, Text("the version '", version, "' of package '", package, "' is malformed")};
+}
+
 /// The value of `key=` in a file of such lines.
-std::optional<std::string> ReadKey(const std::string& path, std::string_view key) {
-  std::ifstream file(path);
+std::optional<std::string> ReadKey(std::istream& file, std::string_view key) {
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with(key) || line.size() <= key.size() || line[key.size()] != '=') continue;
     std::string value = line.substr(key.size() + 1);
@@ -26,39 +40,47 @@ std::optional<std::string> ReadKey(const std::string& path, std::string_view key
   return std::nullopt;
 }
 
-/// The driver and the firmware are installed apart from the toolkit.
-std::optional<std::string> ReadInstalledVersion(const std::string& package) {
+/// The name with the other kind of dash.
+std::string OtherName(std::string package) {
+  const char dash = package.find('-') != std::string::npos ? '_' : '-';
+  std::replace_if(
+      package.begin(), package.end(), [](char c) { return c == '-' || c == '_'; }, dash);
+  return package;
+}
+
+/// Where the version of a package may stand. The driver and the firmware are installed apart from the rest.
+Result<std::vector<std::string>> VersionFiles(const std::string& package) {
   if (package == "driver" || package == "firmware") {
+    constexpr const char* kInstallations = "/etc/ascend_install.info";
     const std::string key = package == "driver" ? "Driver_Install_Path_Param" : "Firmware_Install_Path_Param";
-    const auto root = ReadKey("/etc/ascend_install.info", key);
-    return root ? ReadKey(Text(*root, "/", package, "/version.info"), "Version") : std::nullopt;
+    std::ifstream installations(kInstallations);
+    const auto root = ReadKey(installations, key);
+    if (!root) return NotFound(Text("no ", package, " is installed: ", kInstallations, " has no ", key, "="));
+    return std::vector{Text(*root, "/", package, "/version.info")};
   }
   const auto home = EnvironmentValue("ASCEND_HOME_PATH");
-  if (!home) return std::nullopt;
-  std::string other = package;
-  std::replace_if(
-      other.begin(), other.end(), [](char c) { return c == '-' || c == '_'; },
-      package.find('-') != std::string::npos ? '_' : '-');
-  for (const std::string& name : {package, other}) {
-    if (auto version = ReadKey(Text(*home, "/share/info/", name, "/version.info"), "Version")) return version;
-  }
-  return std::nullopt;
+  if (!home) return NotFound(Text("package '", package, "': ASCEND_HOME_PATH is not set"));
+  std::vector<std::string> files;
+  for (const std::string& name : {package, OtherName(package)})
+    files.push_back(Text(*home, "/share/info/", name, "/version.info"));
+  return files;
 }
 
 Result<std::string> FindVersion(const std::string& package) {
-  auto version = ReadInstalledVersion(package);
-  if (!version) {
-    return Error{Code::kInvalidFile,
-                 Text("no version.info of package '", package, "' under ASCEND_HOME_PATH")};
+  auto files = VersionFiles(package);
+  if (!files.ok()) return files.TakeStatus();
+  for (const std::string& path : *files) {
+    std::ifstream file(path);
+    if (!file) continue;
+    auto version = ReadKey(file, "Version");
+    if (!version) return NotFound(Text("package '", package, "': ", path, " has no line Version="));
+    if (version->empty() || version->size() >= ACL_PKG_VERSION_MAX_SIZE) return Malformed(package, *version);
+    return *version;
   }
-  if (version->empty() || version->size() >= ACL_PKG_VERSION_MAX_SIZE) {
-    return Error{Code::kInternalAcl,
-                 Text("the version '", *version, "' of package '", package, "' is malformed")};
-  }
-  return *version;
+  return NotFound(Text("package '", package, "': there is no ", files->front()));
 }
 
-/// major.minor[.patch][pre-release], such as 8.5.0, 8.5.0.alpha001, 8.2.RC1.
+/// major.minor[.patch][pre-release], such as 8.5.0, 8.5.0-beta.2, 8.5.0.alpha001, 8.2.RC1.
 struct VersionParts {
   std::string major, minor, patch, stage, stage_number;
 };
@@ -73,47 +95,65 @@ std::string TakeWhile(std::string_view& text, Belongs belongs) {
 }
 
 std::string TakeDigits(std::string_view& text) {
-  constexpr std::size_t kMostDigits = 4;
-  std::string digits = TakeWhile(text, [](char c) { return c >= '0' && c <= '9'; });
-  return digits.size() <= kMostDigits ? digits : std::string();
+  return TakeWhile(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 bool TakeSeparator(std::string_view& text) {
-  const bool found = !text.empty() && (text.front() == '.' || text.front() == '-');
+  const bool found = text.starts_with('.') || text.starts_with('-');
   if (found) text.remove_prefix(1);
   return found;
 }
 
-Result<VersionParts> SplitVersion(const std::string& version) {
+char LowerCase(char letter) {
+  return static_cast<char>(letter | 0x20);
+}
+
+/// What a pre-release counts less than the release; nothing for a word that is no stage.
+std::optional<std::int64_t> StageOffset(std::string stage) {
+  std::transform(stage.begin(), stage.end(), stage.begin(), LowerCase);
+  if (stage.empty()) return 0;
+  if (stage == "alpha") return -300;
+  if (stage == "beta") return -200;
+  if (stage == "rc") return -100;
+  return std::nullopt;
+}
+
+Result<VersionParts> SplitVersion(const std::string& package, const std::string& version) {
   std::string_view rest = version;
   VersionParts parts;
   parts.major = TakeDigits(rest);
   if (TakeSeparator(rest)) parts.minor = TakeDigits(rest);
-  if (parts.major.empty() || parts.minor.empty()) {
-    return Error{Code::kInternalAcl, Text("the version '", version, "' is malformed")};
+  bool separated = TakeSeparator(rest);
+  if (separated) parts.patch = TakeDigits(rest);
+  if (!parts.patch.empty()) separated = TakeSeparator(rest);
+  parts.stage = TakeWhile(rest, [](char c) { return LowerCase(c) >= 'a' && LowerCase(c) <= 'z'; });
+  if (!parts.stage.empty()) {
+    separated = TakeSeparator(rest);
+    parts.stage_number = TakeDigits(rest);
   }
-  if (TakeSeparator(rest)) parts.patch = TakeDigits(rest);
-  TakeSeparator(rest);
-  parts.stage = TakeWhile(rest, [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; });
-  TakeSeparator(rest);
-  parts.stage_number = TakeDigits(rest);
+  const bool ends_in_separator = separated && parts.stage_number.empty();
+  if (parts.minor.empty() || parts.major.empty() || !StageOffset(parts.stage) || ends_in_separator ||
+      !rest.empty()) {
+    return Malformed(package, version);
+  }
   return parts;
 }
 
-int NumberOf(const std::string& digits) {
-  return digits.empty() ? 0 : std::stoi(digits);
+/// No digits count as 0; those that no version has, as too many for what they are added up in.
+std::int64_t NumberOf(std::string_view digits) {
+  constexpr std::int64_t kTooMany = std::numeric_limits<std::int32_t>::max();
+  std::int32_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc::result_out_of_range ? kTooMany : number;
 }
 
-int StageOffset(const std::string& stage) {
-  if (stage.empty()) return 0;
-  switch (stage.front() | 0x20) {
-    case 'a':
-      return -300;
-    case 'b':
-      return -200;
-    default:
-      return -100;
-  }
+/// Nothing where the number does not fit.
+std::optional<std::int32_t> NumberOf(const VersionParts& parts) {
+  const std::int64_t number = NumberOf(parts.major) * 10'000'000 + NumberOf(parts.minor) * 100'000 +
+                              NumberOf(parts.patch) * 1000 + *StageOffset(parts.stage) +
+                              NumberOf(parts.stage_number);
+  if (number > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+  return static_cast<std::int32_t>(number);
 }
 
 }  // namespace
@@ -153,10 +193,11 @@ aclError aclsysGetVersionNum(char* pkgName, int32_t* versionNum) {
       return present;
     auto version = FindVersion(pkgName);
     if (!version.ok()) return version.TakeStatus();
-    auto parts = SplitVersion(*version);
+    auto parts = SplitVersion(pkgName, *version);
     if (!parts.ok()) return parts.TakeStatus();
-    *versionNum = NumberOf(parts->major) * 10'000'000 + NumberOf(parts->minor) * 100'000 +
-                  NumberOf(parts->patch) * 1000 + StageOffset(parts->stage) + NumberOf(parts->stage_number);
+    const auto number = NumberOf(*parts);
+    if (!number) return Malformed(pkgName, *version);
+    *versionNum = *number;
     return {};
   });
 }
@@ -170,7 +211,7 @@ aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion* ve
     if (index >= kPackages.size()) return InvalidArgument(Text("name is ", index, ", it must be 0 to 7"));
     auto text = FindVersion(kPackages[index]);
     if (!text.ok()) return text.TakeStatus();
-    auto parts = SplitVersion(*text);
+    auto parts = SplitVersion(kPackages[index], *text);
     if (!parts.ok()) return parts.TakeStatus();
     *version = {};
     const auto put = [](char* to, std::size_t room, const std::string& from) {

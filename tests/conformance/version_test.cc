@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <ostream>
 #include <string>
 
@@ -70,29 +71,33 @@ TEST(PackageVersion, PartsAreWeighed) {
   EXPECT_EQ(VersionNumber("runtime"), 9 * 10000000 + 12 * 100000 + 34 * 1000);
 }
 
-struct Stage {
+struct Numbered {
   const char* name;
   const char* version;
   std::int32_t number;
 };
 
-std::ostream& operator<<(std::ostream& out, const Stage& instance) {
+std::ostream& operator<<(std::ostream& out, const Numbered& instance) {
   return out << instance.name;
 }
 
-class PreRelease : public ::testing::TestWithParam<Stage> {};
+class WellFormedVersion : public ::testing::TestWithParam<Numbered> {};
 
-TEST_P(PreRelease, CountsLessThanTheRelease) {
+TEST_P(WellFormedVersion, HasANumber) {
   if (DoneWithPackage("runtime", std::string("Version=") + GetParam().version + "\n")) return;
   EXPECT_EQ(VersionText("runtime"), GetParam().version);
   EXPECT_EQ(VersionNumber("runtime"), GetParam().number);
 }
 
-INSTANTIATE_TEST_SUITE_P(Version, PreRelease,
-                         ::testing::Values(Stage{"alpha", "8.5.0-alpha.1", 80500000 - 300 + 1},
-                                           Stage{"beta", "8.5.0-beta.2", 80500000 - 200 + 2},
-                                           Stage{"rc", "8.5.0-rc.3", 80500000 - 100 + 3},
-                                           Stage{"alpha_joined", "8.5.0.alpha001", 80500000 - 300 + 1}),
+INSTANTIATE_TEST_SUITE_P(Version, WellFormedVersion,
+                         ::testing::Values(Numbered{"alpha", "8.5.0-alpha.1", 80500000 - 300 + 1},
+                                           Numbered{"beta", "8.5.0-beta.2", 80500000 - 200 + 2},
+                                           Numbered{"rc", "8.5.0-rc.3", 80500000 - 100 + 3},
+                                           Numbered{"alpha_joined", "8.5.0.alpha001", 80500000 - 300 + 1},
+                                           Numbered{"rc_without_patch", "8.2.RC1", 80200000 - 100 + 1},
+                                           Numbered{"rc_without_number", "8.5.0-rc", 80500000 - 100},
+                                           Numbered{"two_numbers", "8.5", 80500000},
+                                           Numbered{"largest", "214.74.83", 2147483000}),
                          [](const auto& instance) { return instance.param.name; });
 
 TEST(PackageVersion, NameIsTriedWithTheOtherDash) {
@@ -121,13 +126,44 @@ TEST(PackageVersion, WithoutAnInstallation) {
   char name[] = "runtime";
   char text[ACL_PKG_VERSION_MAX_SIZE] = {};
   EXPECT_ACL(ACL_ERROR_INVALID_FILE, aclsysGetVersionStr(name, text));
+  EXPECT_TRUE(MessageHas("ASCEND_HOME_PATH is not set"));
 }
 
-TEST(PackageVersion, ThatIsMalformed) {
-  if (DoneWithPackage("runtime", "Version=latest\n")) return;
+class MalformedVersion : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(MalformedVersion, HasNoNumber) {
+  if (DoneWithPackage("runtime", std::string("Version=") + GetParam() + "\n")) return;
   char name[] = "runtime";
-  std::int32_t number = 0;
+  std::int32_t number = 4711;
   EXPECT_ACL(ACL_ERROR_INTERNAL_ERROR, aclsysGetVersionNum(name, &number));
+  EXPECT_TRUE(MessageHas(std::string("'") + GetParam() + "'"));
+  EXPECT_TRUE(MessageHas("'runtime'"));
+  EXPECT_EQ(number, 4711);
+}
+
+INSTANTIATE_TEST_SUITE_P(Version, MalformedVersion,
+                         ::testing::Values("latest", "8", "8.", "8.5.", ".5.0", "8.5.0junk", "8.5.0.gamma1",
+                                           "8.5.0.1.2", "8.5.0.1", "8.5.20240101", "215.0.0",
+                                           "8.5.99999999999", "8.5.0-", "8.5.0-rc.", "8.5.0-.rc1",
+                                           "8.5.0-rc1.2", "8.5.0-1", "8.5.0..rc1", "8.5.0-rc1x"));
+
+TEST(PackageVersion, FileWithoutOneIsNamed) {
+  if (DoneWithPackage("runtime", "Package=x\n")) return;
+  char name[] = "runtime";
+  char text[ACL_PKG_VERSION_MAX_SIZE] = {};
+  EXPECT_ACL(ACL_ERROR_INVALID_FILE, aclsysGetVersionStr(name, text));
+  EXPECT_TRUE(MessageHas("share/info/runtime/version.info has no line Version="));
+}
+
+TEST(PackageVersion, DriverIsLookedForWhereItIsInstalled) {
+  if (std::filesystem::exists("/etc/ascend_install.info")) GTEST_SKIP() << "a driver may be installed here";
+  if (DoneWithPackage("driver", "Version=8.5.0\n")) return;
+  char text[ACL_PKG_VERSION_MAX_SIZE] = {};
+  for (std::string name : {"driver", "firmware"}) {
+    EXPECT_ACL(ACL_ERROR_INVALID_FILE, aclsysGetVersionStr(name.data(), text));
+    EXPECT_TRUE(MessageHas("/etc/ascend_install.info"));
+    EXPECT_TRUE(MessageHas(name));
+  }
 }
 
 TEST(PackageVersion, NeverOverrunsTheBuffer) {
