@@ -2,33 +2,37 @@
 #include "base/log.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/environment.h"
+#include "base/log_files.h"
+#include "base/system_error.h"
 #include "base/text.h"
 
 namespace sampan {
 namespace {
 
-/// Where lines go and which of them; read from the environment once. Immutable, never destroyed.
+/// Where lines go and which of them; read from the environment once. Never destroyed.
 struct Sink {
   LogLevel threshold = LogLevel::kError;
   std::vector<std::pair<std::string, LogLevel>> module_thresholds;
   int descriptor = STDERR_FILENO;
+  LogFiles* files = nullptr;  // instead of the descriptor
 };
 
 std::optional<LogLevel> ParseLevel(std::string_view text) {
@@ -57,34 +61,6 @@ bool PrintsToStdout() {
   return false;
 }
 
-/// Opens <root>/debug/plog/plog-<pid>_<time>.log; negative when that cannot be done.
-int OpenLogFile(const std::string& root) {
-  std::string folder = root;
-  for (const char* part : {"", "/debug", "/plog"}) {
-    folder += part;
-    if (::mkdir(folder.c_str(), 0750) != 0 && errno != EEXIST) return -1;
-  }
-  const std::string path = Text(folder, "/plog-", ::getpid(), "_", std::time(nullptr), ".log");
-  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-}
-
-const Sink& TheSink() {
-  static const Sink& sink = *new Sink([] {
-    Sink made;
-    made.threshold =
-        ParseLevel(EnvironmentValue("ASCEND_GLOBAL_LOG_LEVEL").value_or("")).value_or(LogLevel::kError);
-    made.module_thresholds = ParseModuleLevels(EnvironmentValue("ASCEND_MODULE_LOG_LEVEL").value_or(""));
-    if (PrintsToStdout()) {
-      made.descriptor = STDOUT_FILENO;
-    } else if (const auto root = EnvironmentValue("ASCEND_PROCESS_LOG_PATH"); root && !root->empty()) {
-      const int file = OpenLogFile(*root);
-      if (file >= 0) made.descriptor = file;
-    }
-    return made;
-  }());
-  return sink;
-}
-
 std::string_view LevelName(LogLevel level) {
   constexpr std::array<std::string_view, 4> kNames = {"DEBUG", "INFO", "WARNING", "ERROR"};
   return kNames[static_cast<std::size_t>(level)];
@@ -111,12 +87,66 @@ std::string TimeOfDay() {
   return text.data();
 }
 
-void Write(LogLevel level, std::string_view module, std::string_view position, std::string_view text) {
+/// The line as readers know it, with its end.
+std::string Line(LogLevel level, std::string_view module, std::string_view position, std::string_view text) {
   static const std::string& process = *new std::string(ProcessName());
-  const std::string line = Text("[", LevelName(level), "] ", module, "(", ::getpid(), ",", process,
-                                "):", TimeOfDay(), position, " ", ::gettid(), " ", text, "\n");
+  return Text("[", LevelName(level), "] ", module, "(", ::getpid(), ",", process, "):", TimeOfDay(), position,
+              " ", ::gettid(), " ", text, "\n");
+}
+
+void WriteTo(int descriptor, std::string_view line) {
   // One write call a line keeps lines of several threads whole; nothing can be done about a failing sink.
-  [[maybe_unused]] const ssize_t written = ::write(TheSink().descriptor, line.data(), line.size());
+  [[maybe_unused]] const ssize_t written = ::write(descriptor, line.data(), line.size());
+}
+
+/// How many files are kept; a number that makes no sense is passed over.
+std::size_t MostFiles() {
+  constexpr std::size_t kDefault = 10, kLimit = 1000;
+  const std::string text = EnvironmentValue("ASCEND_HOST_LOG_FILE_NUM").value_or("");
+  std::size_t files = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), files);
+  const bool number = error == std::errc() && end == text.data() + text.size();
+  return number && files >= 1 && files <= kLimit ? files : kDefault;
+}
+
+/// Below the folder that the first of two variables names; null where none does, or where no file can be
+/// made.
+LogFiles* OpenFiles(LogLevel threshold) {
+  for (const char* name : {"ASCEND_PROCESS_LOG_PATH", "ASCEND_WORK_PATH"}) {
+    const auto root = EnvironmentValue(name);
+    if (!root || root->empty()) continue;
+    auto files = std::make_unique<LogFiles>(*root, MostFiles());
+    if (files->error() == 0) return files.release();
+    if (threshold < LogLevel::kOff) {
+      WriteTo(STDERR_FILENO, Line(LogLevel::kError, "RUNTIME", "",
+                                  Text(name, "='", *root, "': no log file can be made there (",
+                                       SystemError(files->error()), "), lines go to standard error")));
+    }
+    return nullptr;
+  }
+  return nullptr;
+}
+
+const Sink& TheSink() {
+  static const Sink& sink = *new Sink([] {
+    Sink made;
+    made.threshold =
+        ParseLevel(EnvironmentValue("ASCEND_GLOBAL_LOG_LEVEL").value_or("")).value_or(LogLevel::kError);
+    made.module_thresholds = ParseModuleLevels(EnvironmentValue("ASCEND_MODULE_LOG_LEVEL").value_or(""));
+    if (PrintsToStdout()) {
+      made.descriptor = STDOUT_FILENO;
+    } else {
+      made.files = OpenFiles(made.threshold);
+    }
+    return made;
+  }());
+  return sink;
+}
+
+void Write(LogLevel level, std::string_view module, std::string_view position, std::string_view text) {
+  const std::string line = Line(level, module, position, text);
+  if (TheSink().files != nullptr) return TheSink().files->Write(line);
+  WriteTo(TheSink().descriptor, line);
 }
 
 }  // namespace

@@ -5,8 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "acl/acl.h"
 #include "tests/support/acl_expect.h"
@@ -23,7 +27,8 @@ Variables LogVariables(Variables changes) {
   Variables all = {
       {"ASCEND_GLOBAL_LOG_LEVEL", std::nullopt},    {"ASCEND_MODULE_LOG_LEVEL", std::nullopt},
       {"ASCEND_LOG_PRINT_TO_STDOUT", std::nullopt}, {"ASCEND_SLOG_PRINT_TO_STDOUT", std::nullopt},
-      {"ASCEND_PROCESS_LOG_PATH", std::nullopt},    {"ASCEND_WORK_PATH", std::nullopt}};
+      {"ASCEND_PROCESS_LOG_PATH", std::nullopt},    {"ASCEND_WORK_PATH", std::nullopt},
+      {"ASCEND_HOST_LOG_FILE_NUM", std::nullopt}};
   for (const auto& change : changes) {
     const auto same = [&](const auto& entry) { return entry.first == change.first; };
     std::erase_if(all, same);
@@ -34,6 +39,26 @@ Variables LogVariables(Variables changes) {
 
 bool Has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+/// What the files below a folder say, by path, which is the order in which they were made.
+std::map<std::string, std::string> LogFiles(const std::string& folder) {
+  std::map<std::string, std::string> texts;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_TRUE(Has(entry.path().string(), "/debug/plog/plog-")) << entry.path();
+    std::ostringstream content;
+    content << std::ifstream(entry.path()).rdbuf();
+    texts[entry.path().string()] = content.str();
+  }
+  return texts;
+}
+
+std::string Joined(const std::map<std::string, std::string>& texts) {
+  std::string all;
+  for (const auto& entry : texts)
+    all += entry.second;
+  return all;
 }
 
 void LogOnceAtEachLevel() {
@@ -88,15 +113,95 @@ TEST(Log, GoesToAFileWhenAFolderIsNamed) {
   const ChildResult child = RunInChild(LogVariables({{"ASCEND_PROCESS_LOG_PATH", folder.path()}}));
   ASSERT_TRUE(child.Passed()) << child;
   EXPECT_FALSE(Has(child.output + child.errors, "line of level")) << child;
-  std::string text;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
-    if (!entry.is_regular_file()) continue;
-    EXPECT_TRUE(Has(entry.path().string(), "/debug/plog/plog-")) << entry.path();
-    std::ostringstream content;
-    content << std::ifstream(entry.path()).rdbuf();
-    text += content.str();
+  EXPECT_TRUE(Has(Joined(LogFiles(folder.path())), "line of level 3"));
+}
+
+TEST(Log, MakesTheFoldersOnTheWay) {
+  if (InChild()) return LogOnceAtEachLevel();
+  const TemporaryFolder folder;
+  const std::string root = folder.path() + "/not/yet/there/";
+  const ChildResult child = RunInChild(LogVariables({{"ASCEND_PROCESS_LOG_PATH", root}}));
+  ASSERT_TRUE(child.Passed()) << child;
+  EXPECT_EQ(child.errors, "") << child;
+  EXPECT_TRUE(Has(Joined(LogFiles(root)), "line of level 3"));
+}
+
+TEST(Log, SaysWhereItGoesWhenNoFileCanBeMade) {
+  if (InChild()) return LogOnceAtEachLevel();
+  const TemporaryFolder folder;
+  const std::string root = folder.Write("file", "") + "/below";
+  const ChildResult child = RunInChild(LogVariables({{"ASCEND_PROCESS_LOG_PATH", root}}));
+  ASSERT_TRUE(child.Passed()) << child;
+  EXPECT_TRUE(Has(child.errors, "ASCEND_PROCESS_LOG_PATH='" + root + "'")) << child;
+  EXPECT_TRUE(Has(child.errors, "Not a directory")) << child;
+  EXPECT_TRUE(Has(child.errors, "line of level 3")) << child;
+}
+
+TEST(Log, WorkFolderServesWithoutALogFolder) {
+  if (InChild()) return LogOnceAtEachLevel();
+  const TemporaryFolder folder;
+  const ChildResult child = RunInChild(LogVariables({{"ASCEND_WORK_PATH", folder.path()}}));
+  ASSERT_TRUE(child.Passed()) << child;
+  EXPECT_TRUE(Has(Joined(LogFiles(folder.path())), "line of level 3"));
+}
+
+TEST(Log, LogFolderBeatsTheWorkFolder) {
+  if (InChild()) return LogOnceAtEachLevel();
+  const TemporaryFolder logs, work;
+  const ChildResult child =
+      RunInChild(LogVariables({{"ASCEND_PROCESS_LOG_PATH", logs.path()}, {"ASCEND_WORK_PATH", work.path()}}));
+  ASSERT_TRUE(child.Passed()) << child;
+  EXPECT_TRUE(Has(Joined(LogFiles(logs.path())), "line of level 3"));
+  EXPECT_TRUE(LogFiles(work.path()).empty());
+}
+
+constexpr std::size_t kLongLine = 1000;
+constexpr std::size_t kMostFileBytes = 20'000'000;
+
+/// So many lines of a thousand bytes and more, each with its number, from several threads.
+void LogLongLines(int threads, int lines) {
+  std::vector<std::thread> all;
+  for (int thread = 0; thread < threads; ++thread) {
+    all.emplace_back([=] {
+      const std::string filling(kLongLine, '.');
+      for (int line = 0; line < lines; ++line)
+        aclAppLog(ACL_ERROR, "f", "f", 1, "<%d:%d>%s", thread, line, filling.c_str());
+    });
   }
-  EXPECT_TRUE(Has(text, "line of level 3")) << text;
+  for (std::thread& each : all)
+    each.join();
+}
+
+TEST(Log, BeginsANewFileAfter20MB) {
+  constexpr int kThreads = 4, kLines = 7000;
+  if (InChild()) return LogLongLines(kThreads, kLines);
+  const TemporaryFolder folder;
+  const ChildResult child = RunInChild(LogVariables({{"ASCEND_PROCESS_LOG_PATH", folder.path()}}));
+  ASSERT_TRUE(child.Passed()) << child;
+  const auto files = LogFiles(folder.path());
+  EXPECT_EQ(files.size(), 2u);
+  std::set<std::string> lines;
+  for (const auto& [path, text] : files) {
+    EXPECT_LE(text.size(), kMostFileBytes) << path;
+    for (std::size_t begin = text.find('<'); begin != std::string::npos; begin = text.find('<', begin + 1))
+      lines.insert(text.substr(begin, text.find('>', begin) - begin));
+  }
+  EXPECT_EQ(lines.size(), std::size_t{kThreads} * kLines) << "no line is lost on the way";
+}
+
+TEST(Log, KeepsTheNewestFiles) {
+  constexpr int kLines = 60000;
+  if (InChild()) return LogLongLines(1, kLines);
+  const TemporaryFolder folder;
+  const ChildResult child = RunInChild(
+      LogVariables({{"ASCEND_PROCESS_LOG_PATH", folder.path()}, {"ASCEND_HOST_LOG_FILE_NUM", "2"}}));
+  ASSERT_TRUE(child.Passed()) << child;
+  const auto files = LogFiles(folder.path());
+  ASSERT_EQ(files.size(), 2u);
+  for (const auto& [path, text] : files)
+    EXPECT_LE(text.size(), kMostFileBytes) << path;
+  EXPECT_TRUE(Has(files.rbegin()->second, "<0:" + std::to_string(kLines - 1) + ">")) << "the last line";
+  EXPECT_FALSE(Has(Joined(files), "<0:0>")) << "the first file is gone";
 }
 
 TEST(AppLog, LineHasTheDocumentedShape) {

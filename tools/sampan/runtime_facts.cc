@@ -98,9 +98,9 @@ void ApplySources(std::vector<SettingFact>& settings, const Environment& before,
 
 std::vector<SettingFact> AscendSettings(const Environment& before) {
   std::vector<SettingFact> found;
-  for (const char* name :
-       {"ASCEND_RT_VISIBLE_DEVICES", "ASCEND_GLOBAL_LOG_LEVEL", "ASCEND_LOG_PRINT_TO_STDOUT",
-        "ASCEND_SLOG_PRINT_TO_STDOUT", "ASCEND_PROCESS_LOG_PATH"}) {
+  for (const char* name : {"ASCEND_RT_VISIBLE_DEVICES", "ASCEND_GLOBAL_LOG_LEVEL", "ASCEND_MODULE_LOG_LEVEL",
+                           "ASCEND_LOG_PRINT_TO_STDOUT", "ASCEND_SLOG_PRINT_TO_STDOUT",
+                           "ASCEND_PROCESS_LOG_PATH", "ASCEND_WORK_PATH", "ASCEND_HOST_LOG_FILE_NUM"}) {
     if (const auto variable = before.find(name); variable != before.end())
       found.push_back({.name = name, .value = variable->second, .source = "environment"});
   }
