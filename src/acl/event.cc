@@ -39,20 +39,30 @@ Result<std::shared_ptr<Event>> FindLiving(aclrtEvent handle) {
   return FindEvent(**runtime, handle);
 }
 
-Status Record(aclrtEvent handle, aclrtStream stream) {
+/// Which records and waits leave a stream's capture; no stream is ever being captured here.
+enum class Scope { kDefault, kExternal };
+
+Status OnlyWhileCapturing() {
+  return {Code::kStreamNotCaptured,
+          "the EXTERNAL flag is for streams that are being captured, and this one is not"};
+}
+
+Status Record(aclrtEvent handle, aclrtStream stream, Scope scope = Scope::kDefault) {
   if (Status present = RequireNonNull("event", handle); !present.ok()) return present;
   auto event = FindLiving(handle);
   if (!event.ok()) return event.TakeStatus();
   auto call = FindOwnStreamCall(stream);
   if (!call.ok()) return call.TakeStatus();
+  if (scope == Scope::kExternal) return OnlyWhileCapturing();
   return (*event)->Record(call->stream());
 }
 
-Status WaitInStream(aclrtStream stream, aclrtEvent handle, Deadline deadline) {
+Status WaitInStream(aclrtStream stream, aclrtEvent handle, Deadline deadline, Scope scope = Scope::kDefault) {
   auto event = FindLiving(handle);
   if (!event.ok()) return event.TakeStatus();
   auto call = FindOwnStreamCall(stream);
   if (!call.ok()) return call.TakeStatus();
+  if (scope == Scope::kExternal) return OnlyWhileCapturing();
   return (*event)->WaitIn(call->stream(), deadline);
 }
 
@@ -77,13 +87,11 @@ Status CheckHasTime(const Event& event) {
   return {Code::kFeatureNotSupport, "the event is external or shared with other processes: it has no time"};
 }
 
-Status CheckFlag(std::uint32_t flag) {
-  return flag <= 1 ? Status() : InvalidArgument(Text("flag is ", flag, ", it must be 0 or 1"));
-}
+static_assert(ACL_EVENT_RECORD_EXTERNAL == 1 && ACL_EVENT_WAIT_EXTERNAL == 1);
 
-Status OnlyWhileCapturing() {
-  return {Code::kStreamNotCaptured,
-          "the EXTERNAL flag is for streams that are being captured, and this one is not"};
+Result<Scope> ScopeFromFlag(std::uint32_t flag) {
+  if (flag > 1) return InvalidArgument(Text("flag is ", flag, ", it must be 0 or 1"));
+  return flag == 1 ? Scope::kExternal : Scope::kDefault;
 }
 
 }  // namespace
@@ -123,9 +131,9 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
 aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag) {
   return Guard("aclrtRecordEventWithFlag", [&]() -> Status {
     if (Status present = RequireNonNull("event", event); !present.ok()) return present;
-    if (Status checked = CheckFlag(flag); !checked.ok()) return checked;
-    if (flag == ACL_EVENT_RECORD_EXTERNAL) return OnlyWhileCapturing();
-    return Record(event, stream);
+    auto scope = ScopeFromFlag(flag);
+    if (!scope.ok()) return scope.TakeStatus();
+    return Record(event, stream, *scope);
   });
 }
 
@@ -245,13 +253,11 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
 aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout, uint32_t flag) {
   return Guard("aclrtStreamWaitEventWithFlag", [&]() -> Status {
     if (Status present = RequireNonNull("event", event); !present.ok()) return present;
-    if (Status checked = CheckFlag(flag); !checked.ok()) return checked;
-    if (flag == ACL_EVENT_WAIT_EXTERNAL) {
-      if (timeout != 0)
-        return InvalidArgument(Text("timeout is ", timeout, ", with ACL_EVENT_WAIT_EXTERNAL it must be 0"));
-      return OnlyWhileCapturing();
-    }
-    return WaitInStream(stream, event, SecondsFromNow(timeout));
+    auto scope = ScopeFromFlag(flag);
+    if (!scope.ok()) return scope.TakeStatus();
+    if (*scope == Scope::kExternal && timeout != 0)
+      return InvalidArgument(Text("timeout is ", timeout, ", with ACL_EVENT_WAIT_EXTERNAL it must be 0"));
+    return WaitInStream(stream, event, SecondsFromNow(timeout), *scope);
   });
 }
 

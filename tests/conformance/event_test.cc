@@ -148,6 +148,18 @@ TEST_F(EventArguments, RecordAndWaitFlagsAreChecked) {
   EXPECT_ACL(ACL_SUCCESS, aclrtStreamWaitEventWithFlag(stream, event, 0, ACL_EVENT_WAIT_DEFAULT));
   EXPECT_ACL(ACL_ERROR_INVALID_PARAM,
              aclrtStreamWaitEventWithFlag(stream, event, 1, ACL_EVENT_WAIT_EXTERNAL));
+  EXPECT_ACL(ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+             aclrtStreamWaitEventWithFlag(stream, event, 0, ACL_EVENT_WAIT_EXTERNAL));
+}
+
+TEST_F(EventArguments, StreamOfAnExternalRecordOrWaitMustLive) {
+  Event event;
+  aclrtStream dead = nullptr;
+  EXPECT_ACL(ACL_SUCCESS, aclrtCreateStream(&dead));
+  EXPECT_ACL(ACL_SUCCESS, aclrtDestroyStream(dead));
+  EXPECT_ACL(ACL_ERROR_RT_INVALID_HANDLE, aclrtRecordEventWithFlag(event, dead, ACL_EVENT_RECORD_EXTERNAL));
+  EXPECT_ACL(ACL_ERROR_RT_INVALID_HANDLE,
+             aclrtStreamWaitEventWithFlag(dead, event, 0, ACL_EVENT_WAIT_EXTERNAL));
 }
 
 TEST_F(EventArguments, TimeoutsAreChecked) {
@@ -214,7 +226,11 @@ class EventHandle : public DeviceTest {
     aclrtEventStatus status = ACL_EVENT_STATUS_RESERVED;
     const std::function<aclError()> calls[] = {
         [&] { return aclrtRecordEvent(handle, stream); },
+        [&] { return aclrtRecordEventWithFlag(handle, stream, ACL_EVENT_RECORD_DEFAULT); },
+        [&] { return aclrtRecordEventWithFlag(handle, stream, ACL_EVENT_RECORD_EXTERNAL); },
         [&] { return aclrtStreamWaitEvent(stream, handle); },
+        [&] { return aclrtStreamWaitEventWithFlag(stream, handle, 0, ACL_EVENT_WAIT_DEFAULT); },
+        [&] { return aclrtStreamWaitEventWithFlag(stream, handle, 0, ACL_EVENT_WAIT_EXTERNAL); },
         [&] { return aclrtStreamWaitEventWithTimeout(stream, handle, 1); },
         [&] { return aclrtResetEvent(handle, stream); },
         [&] { return aclrtQueryEventStatus(handle, &recorded); },
