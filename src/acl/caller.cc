@@ -99,8 +99,10 @@ Status AfterSynchronize() {
 
 Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds) {
   if (milliseconds < -1 || milliseconds == 0) {
+    // Negative ones are refused by the outermost layer, whose refusals are no last errors; 0 is not.
     return Error{Code::kParamInvalid,
-                 Text("timeout ", milliseconds, " ms: it must be -1 (no limit) or positive")};
+                 Text("timeout ", milliseconds, " ms: it must be -1 (no limit) or positive"), Error::kNoItem,
+                 milliseconds < 0};
   }
   return milliseconds == -1 ? kNever : Clock::now() + std::chrono::milliseconds(milliseconds);
 }

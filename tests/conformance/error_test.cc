@@ -152,6 +152,16 @@ TEST_F(LastError, ArgumentChecksOfTheOuterLayerDoNotSetIt) {
   EXPECT_EQ(aclrtPeekAtLastError(kThread), ACL_SUCCESS);
 }
 
+TEST_F(LastError, TimeoutThatIsNegativeDoesNotSetIt) {
+  Event event;
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtSynchronizeStreamWithTimeout(nullptr, -2));
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtSynchronizeDeviceWithTimeout(-2));
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtSynchronizeEventWithTimeout(event, -2));
+  EXPECT_EQ(aclrtPeekAtLastError(kThread), ACL_SUCCESS);
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtSynchronizeDeviceWithTimeout(0));
+  EXPECT_EQ(aclrtGetLastError(kThread), ACL_ERROR_RT_PARAM_INVALID) << "0 is refused further inside";
+}
+
 TEST_F(LastError, RuntimeChecksSetIt) {
   int on_stack = 0;
   EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(&on_stack));
