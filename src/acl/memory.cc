@@ -93,10 +93,8 @@ Status CheckDeviceConfig(const aclrtMallocConfig* config, std::int32_t current_d
   if (config->attrs == nullptr) return {Code::kParamInvalid, "cfg->attrs is NULL"};
   for (std::size_t i = 0; i < config->numAttrs; ++i) {
     const aclrtMallocAttribute& attribute = config->attrs[i];
-    if (attribute.attr > ACL_RT_MEM_ATTR_DEVICE_ID) {
-      return {Code::kParamInvalid,
-              Text("cfg->attrs[", i, "].attr is ", static_cast<int>(attribute.attr), ", it must be 0 to 2")};
-    }
+    if (const auto id = static_cast<unsigned>(attribute.attr); id > ACL_RT_MEM_ATTR_DEVICE_ID)
+      return {Code::kParamInvalid, Text("cfg->attrs[", i, "].attr is ", id, ", it must be 0 to 2")};
     if (attribute.attr == ACL_RT_MEM_ATTR_DEVICE_ID &&
         attribute.value.deviceId != static_cast<std::uint32_t>(current_device)) {
       return {Code::kParamInvalid, Text("cfg->attrs[", i, "] names device ", attribute.value.deviceId,

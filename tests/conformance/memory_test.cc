@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -171,6 +172,8 @@ TEST_F(MemoryAttributes, OfDeviceMemory) {
       << "another device than the current one";
   EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, AllocateDevice({Attribute(ACL_RT_MEM_ATTR_VA_FLAG, 1)}));
   EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, AllocateDevice({Attribute(3 + 1, 0)})) << "unknown";
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, AllocateDevice({Attribute(INT_MIN, 0)}))
+      << "unknown, the sign bit set";
 }
 
 TEST_F(MemoryAttributes, OfDeviceMemoryNeedTheirArray) {
