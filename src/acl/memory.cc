@@ -24,15 +24,29 @@ Status CheckSize(const void* out, std::string_view name, std::size_t bytes) {
   return {};
 }
 
-/// Policies for 1 GiB pages exist on chips that no profile imitates. Unknown values mean the default.
-Status CheckPolicy(aclrtMemMallocPolicy policy) {
-  const auto base = static_cast<unsigned>(policy) & 0xFF;
-  if (base != ACL_MEM_MALLOC_HUGE1G_ONLY && base != ACL_MEM_MALLOC_HUGE1G_ONLY_P2P) return {};
-  return {Code::kFeatureNotSupport, Text("policy ", base, ": the chip has no 1 GiB pages")};
+/// What aclrtMallocWithCfg takes besides a policy; for the other calls these are values they do not know.
+constexpr unsigned kPolicyBits =
+    ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH | ACL_MEM_ACCESS_USER_SPACE_READONLY;
+
+/// Cached memory has no policies for peers: those mean the default.
+aclrtMemMallocPolicy CachedPolicy(aclrtMemMallocPolicy policy) {
+  switch (policy) {
+    case ACL_MEM_MALLOC_HUGE_ONLY_P2P:
+    case ACL_MEM_MALLOC_NORMAL_ONLY_P2P:
+    case ACL_MEM_MALLOC_HUGE1G_ONLY_P2P:
+      return ACL_MEM_MALLOC_HUGE_FIRST;
+    default:
+      return policy;
+  }
 }
 
-Pages PagesOf(aclrtMemMallocPolicy policy) {
-  switch (static_cast<unsigned>(policy) & 0xFF) {
+/// Policies for 1 GiB pages exist on chips that no profile imitates. Unknown values mean the default.
+Result<Pages> PagesOf(aclrtMemMallocPolicy policy) {
+  switch (policy) {
+    case ACL_MEM_MALLOC_HUGE1G_ONLY:
+    case ACL_MEM_MALLOC_HUGE1G_ONLY_P2P:
+      return Error{Code::kFeatureNotSupport,
+                   Text("policy ", static_cast<unsigned>(policy), ": the chip has no 1 GiB pages")};
     case ACL_MEM_MALLOC_HUGE_ONLY:
     case ACL_MEM_MALLOC_HUGE_ONLY_P2P:
       return Pages::kHuge;
@@ -45,13 +59,15 @@ Pages PagesOf(aclrtMemMallocPolicy policy) {
 }
 
 Status AllocateDevice(void** out, std::size_t bytes, aclrtMemMallocPolicy policy, const char* function) {
+  auto pages = PagesOf(policy);
+  if (!pages.ok()) return pages.TakeStatus();
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
   auto device = caller->device().Open();
   if (!device.ok()) return device.TakeStatus();
   const Place place{PlaceKind::kDevice, caller->device().id()};
   const MemoryRegistry::AllocationRequest request{(*device)->memory(),       place,    bytes,
-                                                  RoundUp(bytes, kRounding), function, PagesOf(policy)};
+                                                  RoundUp(bytes, kRounding), function, *pages};
   auto address = caller->runtime.memory().Allocate(request);
   if (!address.ok() && address.code() == Code::kMemoryAllocation && caller->runtime.has_pools()) {
     caller->runtime.TrimPools(Runtime::Trim::kAll);
@@ -65,7 +81,6 @@ Status AllocateDevice(void** out, std::size_t bytes, aclrtMemMallocPolicy policy
 aclError Malloc(const char* function, void** out, std::size_t bytes, aclrtMemMallocPolicy policy) {
   return Guard(function, [&]() -> Status {
     if (Status checked = CheckSize(out, "devPtr", bytes); !checked.ok()) return checked;
-    if (Status checked = CheckPolicy(policy); !checked.ok()) return checked;
     return AllocateDevice(out, bytes, policy, function);
   });
 }
@@ -151,7 +166,7 @@ aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy pol
 }
 
 aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
-  return Malloc("aclrtMallocCached", devPtr, size, policy);
+  return Malloc("aclrtMallocCached", devPtr, size, CachedPolicy(policy));
 }
 
 aclError aclrtMallocWithCfg(void** devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig* cfg) {
@@ -162,8 +177,8 @@ aclError aclrtMallocWithCfg(void** devPtr, size_t size, aclrtMemMallocPolicy pol
     auto caller = CallerWithContext();
     if (!caller.ok()) return caller.TakeStatus();
     if (Status checked = CheckDeviceConfig(cfg, caller->device().id()); !checked.ok()) return checked;
-    if (Status checked = CheckPolicy(policy); !checked.ok()) return checked;
-    return AllocateDevice(devPtr, size, policy, "aclrtMallocWithCfg");
+    const auto base = static_cast<aclrtMemMallocPolicy>(static_cast<unsigned>(policy) & ~kPolicyBits);
+    return AllocateDevice(devPtr, size, base, "aclrtMallocWithCfg");
   });
 }
 

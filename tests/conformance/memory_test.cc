@@ -108,6 +108,56 @@ TEST_F(DeviceMemory, TakesEveryPolicy) {
   }
 }
 
+aclError AllocateAndFree(Allocate allocate, int policy) {
+  void* memory = nullptr;
+  const aclError answer = allocate(&memory, 64, static_cast<aclrtMemMallocPolicy>(policy));
+  if (answer == ACL_SUCCESS) {
+    EXPECT_ACL(ACL_SUCCESS, aclrtFree(memory));
+  }
+  return answer;
+}
+constexpr Allocate kWithCfg = kAllocators[3];
+
+std::uint32_t PageSize(Allocate allocate, int policy) {
+  void* memory = nullptr;
+  EXPECT_ACL(ACL_SUCCESS, allocate(&memory, 64, static_cast<aclrtMemMallocPolicy>(policy)));
+  aclrtPtrAttributes attributes = {};
+  EXPECT_ACL(ACL_SUCCESS, aclrtPointerGetAttributes(memory, &attributes));
+  EXPECT_ACL(ACL_SUCCESS, aclrtFree(memory));
+  return attributes.pageSize;
+}
+
+TEST_F(DeviceMemory, GiantPagesAreOfOtherChips) {
+  for (const Allocate allocate : kAllocators) {
+    EXPECT_ACL(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, AllocateAndFree(allocate, ACL_MEM_MALLOC_HUGE1G_ONLY));
+    EXPECT_TRUE(MessageHas("policy 6"));
+    EXPECT_ACL(allocate == aclrtMallocCached ? ACL_SUCCESS : ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+               AllocateAndFree(allocate, ACL_MEM_MALLOC_HUGE1G_ONLY_P2P));
+  }
+}
+
+TEST_F(DeviceMemory, CachedTakesPoliciesForPeersAsTheDefault) {
+  const std::uint32_t by_size = PageSize(aclrtMalloc, kDefault);
+  const std::uint32_t huge = PageSize(aclrtMalloc, ACL_MEM_MALLOC_HUGE_ONLY_P2P);
+  if (huge == by_size) GTEST_SKIP() << "this device has pages of one size";
+  EXPECT_EQ(PageSize(aclrtMallocCached, ACL_MEM_MALLOC_HUGE_ONLY_P2P), by_size);
+  EXPECT_EQ(PageSize(aclrtMallocCached, ACL_MEM_MALLOC_HUGE_ONLY), huge);
+}
+
+TEST_F(DeviceMemory, BitsBesidesThePolicyAreForTheCallWithAConfiguration) {
+  for (const int bits : {int{ACL_MEM_TYPE_LOW_BAND_WIDTH}, int{ACL_MEM_TYPE_HIGH_BAND_WIDTH},
+                         int{ACL_MEM_ACCESS_USER_SPACE_READONLY}}) {
+    const int giant = bits | ACL_MEM_MALLOC_HUGE1G_ONLY, huge = bits | ACL_MEM_MALLOC_HUGE_ONLY;
+    EXPECT_ACL(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, AllocateAndFree(kWithCfg, giant));
+    EXPECT_EQ(PageSize(kWithCfg, huge), PageSize(kWithCfg, ACL_MEM_MALLOC_HUGE_ONLY));
+    for (const Allocate allocate : {aclrtMalloc, aclrtMallocAlign32, aclrtMallocCached}) {
+      EXPECT_ACL(ACL_SUCCESS, AllocateAndFree(allocate, giant)) << "an unknown value means the default";
+      EXPECT_EQ(PageSize(allocate, huge), PageSize(allocate, kDefault));
+    }
+  }
+  EXPECT_ACL(ACL_SUCCESS, AllocateAndFree(kWithCfg, 0x200 | ACL_MEM_MALLOC_HUGE1G_ONLY)) << "no known bit";
+}
+
 TEST_F(DeviceMemory, CachedCanBeFlushedAndInvalidated) {
   void* memory = nullptr;
   ASSERT_ACL(ACL_SUCCESS, aclrtMallocCached(&memory, 4096, kDefault));
