@@ -117,17 +117,25 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
   Point wait_for;
   std::unique_lock lock(mutex_);
   if (Block* const block = TakeParked(usable, stream, wait_for)) {
+    const auto park_again = [&] {
+      block->list->push_back(block);
+      ++parked_count_;
+    };
     if (wait_for.timeline != nullptr) {
       lock.unlock();
       Status queued = stream.Enqueue(WaitTask{wait_for});
       lock.lock();
       if (!queued.ok()) {
-        block->list->push_back(block);
-        ++parked_count_;
+        park_again();
         return queued;
       }
     }
-    block->record->Unpark();
+    try {
+      block->record = memory_.Revive(*block->record, bytes);
+    } catch (...) {
+      park_again();
+      throw;
+    }
     CountUsed(usable);
     return reinterpret_cast<void*>(block->address());
   }

@@ -45,9 +45,10 @@ AllocationFacts MemoryRegistry::FactsOf(AllocationFacts facts) const {
 }
 
 Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin,
-                                            std::uint64_t devices_with_rights) {
+                                            std::uint64_t devices_with_rights, const Record* parked) {
   std::unique_lock lock(mutex_);
-  if (pages_.AnyIn(facts.address, facts.bytes)) return Overlap(facts.address, facts.bytes);
+  if (parked == nullptr && pages_.AnyIn(facts.address, facts.bytes))
+    return Overlap(facts.address, facts.bytes);
   Record& record = TakeRecord();
   record.facts = std::move(facts);
   record.facts.serial = ++serial_;
@@ -63,7 +64,10 @@ Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin
   const trace::MemoryRecord traced = TraceRecord(record.facts, 0);
   record.Begin(*this);
   lock.unlock();
-  if (trace::On()) trace::NoteMemory(traced);
+  if (trace::On()) {
+    if (parked != nullptr) trace::NoteMemory(TraceRecord(parked->facts, trace::MemoryRecord::kFreed));
+    trace::NoteMemory(traced);
+  }
   return &record;
 }
 
@@ -71,6 +75,20 @@ Result<Allocation*> MemoryRegistry::Adopt(AllocationFacts facts, std::shared_ptr
                                           MemoryOrigin origin, std::uint64_t devices_with_rights) {
   return Publish(FactsOf(std::move(facts)), {.kind = origin, .block = {}, .keeper = std::move(keeper)},
                  devices_with_rights);
+}
+
+Allocation* MemoryRegistry::Revive(Allocation& parked, std::size_t asked_bytes) {
+  if (parked.facts.asked_bytes == asked_bytes && !with_backtraces_) {
+    parked.Unpark();
+    return &parked;
+  }
+  // Tasks may still use the record, and facts are fixed for them.
+  const Record& record = static_cast<const Record&>(parked);
+  AllocationFacts facts = FactsOf(record.facts);
+  facts.asked_bytes = asked_bytes;
+  Allocation* const successor = *Publish(std::move(facts), record.origin, record.readers.load(), &record);
+  parked.Retire();
+  return successor;
 }
 
 void MemoryRegistry::Retire(Allocation& allocation) noexcept {

@@ -58,6 +58,10 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
                             std::uint64_t devices_with_rights = ~std::uint64_t{0});
   /// Ends the life of the memory that begins at the address. The code is for one that does not.
   Status End(void* address, MemoryOrigin origin, Code unknown_code);
+  /// A parked allocation lives again, for somebody who asks for that many bytes of it: as the same record
+  /// where that changes none of its facts, otherwise as a new one. What is queued on it still runs. Throws
+  /// std::bad_alloc with nothing changed.
+  Allocation* Revive(Allocation& parked, std::size_t asked_bytes);
   /// Takes an adopted, parked allocation out; what is queued on it still runs.
   void Retire(Allocation& allocation) noexcept;
   /// Ends all memory of a device.
@@ -132,9 +136,11 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   AllocationFacts FactsOf(AllocationFacts facts) const;
   /// Refuses a range of which a page is known.
   Status CheckUnknown(std::uintptr_t address, std::size_t bytes);
-  /// Makes the memory findable. Throws std::bad_alloc with nothing changed.
+  /// Makes the memory findable, in the place of a parked record if there is one for it. Throws std::bad_alloc
+  /// with nothing changed.
   Result<Allocation*> Publish(AllocationFacts facts, Origin origin,
-                              std::uint64_t devices_with_rights = ~std::uint64_t{0});
+                              std::uint64_t devices_with_rights = ~std::uint64_t{0},
+                              const Record* parked = nullptr);
   Record& TakeRecord();
   /// Takes an ended record out of the map. The caller has a use of it: nothing may be let go under the lock.
   void Unpublish(Record& record) noexcept;

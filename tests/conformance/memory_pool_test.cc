@@ -196,6 +196,41 @@ TEST_F(MemoryPoolTest, TheSameStreamReusesAtOnce) {
   EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolFreeAsync(again, stream));
 }
 
+TEST_F(MemoryPoolTest, ABlockTakenAgainIsItsNewOwners) {
+  const Pool pool;
+  Stream stream;
+  Random random;
+  PinnedBuffer pinned(128), out(128);
+  const Bytes contents = random.Fill(100);
+  pinned.Write(0, contents);
+  void *memory = nullptr, *again = nullptr;
+  {
+    const Gate gate(stream);  // the first owner's work is still queued on it
+    memory = pool.Take(100, stream);
+    EXPECT_ACL(ACL_SUCCESS,
+               aclrtMemcpyAsync(memory, 100, pinned.data(), 100, ACL_MEMCPY_HOST_TO_DEVICE, stream));
+    EXPECT_ACL(ACL_SUCCESS,
+               aclrtMemcpyAsync(out.data(), 128, memory, 100, ACL_MEMCPY_DEVICE_TO_HOST, stream));
+    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolFreeAsync(memory, stream));
+    again = pool.Take(128, stream);
+    EXPECT_ACL(ACL_SUCCESS, aclrtMemsetAsync(again, 128, 7, 128, stream));
+  }
+  EXPECT_EQ(again, memory) << "both are rounded to 128";
+  std::size_t bytes = 0;
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemGetAddressRange(again, nullptr, &bytes));
+  EXPECT_EQ(bytes, 128u);
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtMemset(again, 129, 0, 129));
+  EXPECT_TRUE(MessageHas("+128 bytes,"));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+  EXPECT_EQ(out.Read(0, 100), contents);
+  EXPECT_EQ(ReadDevice(again, 128), Bytes(128, std::byte{7}));
+  EXPECT_EQ(pool.Get(ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT), 128u);
+  EXPECT_ACL(ACL_SUCCESS, aclrtFree(again));
+  EXPECT_EQ(pool.Get(ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT), 0u);
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+  EXPECT_EQ(pool.Get(ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT), 0u) << "all of it went back";
+}
+
 TEST_F(MemoryPoolTest, AnotherStreamGetsABlockOnlyWhenItsWorkIsOver) {
   const Pool pool;
   Stream owner, other;

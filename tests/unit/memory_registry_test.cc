@@ -56,6 +56,35 @@ TEST_F(MemoryRegistryTest, TellsWhatIsWrongWithAFree) {
   EXPECT_NE(Free(block).error().message.find("freed already"), std::string::npos);
 }
 
+TEST_F(MemoryRegistryTest, RevivedMemoryHasTheFactsOfItsNewOwner) {
+  for (const bool with_backtraces : {false, true}) {
+    MemoryRegistry registry(with_backtraces);
+    auto block = arena_->Allocate(128, Pages::kBySize);
+    const auto keeper = std::make_shared<MemoryKeeper>();
+    Allocation* record = *registry.Adopt({.address = block->address, .bytes = 128, .asked_bytes = 100},
+                                         keeper, MemoryOrigin::kPool);
+    const AllocationUse queued = registry.Find(block->address);
+    std::uint64_t serial = 1;
+    for (const std::size_t asked : {100, 128, 128, 97}) {
+      EXPECT_TRUE(record->Park());
+      EXPECT_FALSE(registry.Find(block->address));
+      const bool changes = with_backtraces || record->facts.asked_bytes != asked;
+      record = registry.Revive(*record, asked);
+      const AllocationUse found = registry.Find(block->address);
+      ASSERT_EQ(found.get(), record);
+      EXPECT_EQ(record->facts.asked_bytes, asked);
+      EXPECT_EQ(record->facts.serial, changes ? ++serial : serial);
+      EXPECT_EQ(record->facts.backtrace.empty(), !with_backtraces);
+      EXPECT_TRUE(queued->live()) << "what is queued still runs";
+      EXPECT_EQ(queued->facts.asked_bytes, 100u) << "and its facts stay";
+    }
+    EXPECT_TRUE(
+        registry.End(reinterpret_cast<void*>(block->address), MemoryOrigin::kPool, Code::kParamInvalid).ok());
+    EXPECT_EQ(keeper.use_count(), 2) << "kept for what is queued";
+    arena_->Free(*block);
+  }
+}
+
 TEST_F(MemoryRegistryTest, EndsAllOfADeviceAndNothingElse) {
   std::vector<void*> blocks;
   for (int i = 0; i < 50; ++i)
