@@ -22,12 +22,14 @@ constexpr std::size_t kMostLooks = 16;
 /// A block of the device's, cut up by the pool; goes back when nothing of it is used or kept.
 class MemoryPool::Chunk {
  public:
-  Chunk(MemorySource& source, const MemoryBlock& block) : free(block.bytes), source_(source), block_(block) {}
+  Chunk(MemorySource& source, const MemoryBlock& block, std::size_t all)
+      : bytes(all), free(all), source_(source), block_(block) {}
   ~Chunk() { source_.Free(block_); }
   Chunk(const Chunk&) = delete;
   Chunk& operator=(const Chunk&) = delete;
 
   const MemoryBlock& block() const { return block_; }
+  const std::size_t bytes;  // the pool's; the device may round a block up
   FreeRanges free;
 
  private:
@@ -191,24 +193,26 @@ std::shared_ptr<MemoryPool::Block> MemoryPool::Carve(std::size_t usable, std::si
 }
 
 Status MemoryPool::Grow(std::size_t span) {
-  const std::size_t bytes = RoundUp(span, kChunkUnit);
-  if (options_.most_bytes != 0 &&
-      bytes > options_.most_bytes - std::min(options_.most_bytes, usage_.reserved)) {
-    return {Code::kMemoryAllocation, Text("the pool holds ", usage_.reserved, " bytes, and may hold ",
-                                          options_.most_bytes, ": there is no room for ", span, " more")};
+  std::size_t bytes = RoundUp(span, kChunkUnit);
+  if (options_.most_bytes != 0) {
+    const std::size_t room = options_.most_bytes - std::min(options_.most_bytes, usage_.reserved);
+    if (span > room) {
+      return {Code::kMemoryAllocation, Text("the pool holds ", usage_.reserved, " bytes, and may hold ",
+                                            options_.most_bytes, ": there is no room for ", span, " more")};
+    }
+    bytes = std::min(bytes, room / kPageBytes * kPageBytes);
   }
   auto block = options_.source.Allocate(bytes, Pages::kBySize);
   if (!block.ok()) return block.TakeStatus();
   std::shared_ptr<Chunk> chunk;
   try {
-    chunk = std::make_shared<Chunk>(options_.source, *block);
+    chunk = std::make_shared<Chunk>(options_.source, *block, bytes);
   } catch (...) {
     options_.source.Free(*block);
     throw;
   }
-  const std::size_t whole = block->bytes;
   chunks_.emplace(block->address, std::move(chunk));
-  usage_.reserved += whole;
+  usage_.reserved += bytes;
   usage_.reserved_high = std::max(usage_.reserved_high, usage_.reserved);
   return {};
 }
@@ -256,7 +260,7 @@ void MemoryPool::TrimLocked(std::size_t keep_bytes) noexcept {
   if (usage_.reserved <= keep_bytes) return;
   RetireReached();
   std::erase_if(chunks_, [&](const auto& entry) {
-    const std::size_t bytes = entry.second->block().bytes;
+    const std::size_t bytes = entry.second->bytes;
     if (!entry.second->free.AllFree() || usage_.reserved - bytes < keep_bytes) return false;
     usage_.reserved -= bytes;
     return true;

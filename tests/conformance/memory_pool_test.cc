@@ -322,6 +322,31 @@ TEST_F(MemoryPoolTest, ABoundIsKept) {
   EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolFreeAsync(more, stream));
 }
 
+TEST_F(MemoryPoolTest, EveryPageWithinABoundCanBeHad) {
+  constexpr std::size_t kPage = 4096;
+  for (const std::size_t most : {kPage, kChunk / 2, kChunk - 1, kChunk + 3 * kPage, 2 * kChunk - kPage}) {
+    const std::size_t before = FreeBytes();
+    const Pool pool(most);
+    Stream stream;
+    std::vector<void*> pieces;
+    for (std::size_t taken = 0; taken + kPage <= most; taken += kPage)
+      pieces.push_back(pool.Take(kPage, stream));
+    void* more = nullptr;
+    EXPECT_ACL(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtMemPoolMallocAsync(&more, 1, pool, stream)) << most;
+    EXPECT_TRUE(MessageHas("may hold " + std::to_string(most)));
+    EXPECT_LE(pool.Get(ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT), most);
+    EXPECT_ACL(ACL_SUCCESS, aclrtMemset(pieces.back(), kPage, 1, kPage));
+    for (void* piece : pieces)
+      EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolFreeAsync(piece, stream));
+    EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+    void* const whole = pool.Take(most / kPage * kPage, stream);
+    EXPECT_ACL(ACL_SUCCESS, aclrtMemset(whole, most / kPage * kPage, 2, most / kPage * kPage));
+    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolFreeAsync(whole, stream));
+    EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+    EXPECT_EQ(FreeBytes(), before);
+  }
+}
+
 TEST_F(MemoryPoolTest, AnAllocationTakesBackWhatPoolsKeep) {
   const Pool pool;
   Stream stream;
