@@ -2,6 +2,7 @@
 #include "core/memory_pool.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/free_ranges.h"
@@ -114,8 +115,9 @@ void MemoryPool::CountUsed(std::size_t usable) {
 }
 
 Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
+  if (bytes > std::numeric_limits<std::size_t>::max() - kChunkUnit)  // all rounding together is less
+    return Error{Code::kMemoryAllocation, Text("size ", bytes, " is too large")};
   const std::size_t usable = RoundUp(bytes, kRounding);
-  if (usable < bytes) return Error{Code::kMemoryAllocation, Text("size ", bytes, " is too large")};
   Point wait_for;
   std::unique_lock lock(mutex_);
   if (Block* const block = TakeParked(usable, stream, wait_for)) {
@@ -200,7 +202,7 @@ Status MemoryPool::Grow(std::size_t span) {
       return {Code::kMemoryAllocation, Text("the pool holds ", usage_.reserved, " bytes, and may hold ",
                                             options_.most_bytes, ": there is no room for ", span, " more")};
     }
-    bytes = std::min(bytes, room / kPageBytes * kPageBytes);
+    bytes = std::min(bytes, RoundDown(room, kPageBytes));
   }
   auto block = options_.source.Allocate(bytes, Pages::kBySize);
   if (!block.ok()) return block.TakeStatus();

@@ -347,6 +347,21 @@ TEST_F(MemoryPoolTest, EveryPageWithinABoundCanBeHad) {
   }
 }
 
+TEST_F(MemoryPoolTest, SizesNearTheLargestNumberAreRefused) {
+  const Pool pool;
+  Stream stream;
+  for (int kept = 0; kept < 2; ++kept) {
+    for (const std::size_t below : {std::size_t{0}, std::size_t{31}, std::size_t{100}, std::size_t{5000},
+                                    kChunk - 1, kChunk, 2 * kChunk}) {
+      void* memory = nullptr;
+      EXPECT_ACL(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                 aclrtMemPoolMallocAsync(&memory, SIZE_MAX - below, pool, stream));
+      EXPECT_TRUE(MessageHas("size " + std::to_string(SIZE_MAX - below)) || below >= kChunk);
+    }
+    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolFreeAsync(pool.Take(64, stream), stream));  // now it has a chunk
+  }
+}
+
 TEST_F(MemoryPoolTest, AnAllocationTakesBackWhatPoolsKeep) {
   const Pool pool;
   Stream stream;
