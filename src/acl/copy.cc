@@ -1,10 +1,14 @@
 // aclrtMemcpy and its asynchronous forms.
+#include <cstring>
+
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
+#include "base/platform_bridge.h"
 #include "core/copy_plan.h"
 #include "core/copy_rules.h"
 #include "core/express_copy.h"
+#include "core/memory_location.h"
 
 namespace sampan::acl {
 namespace {
@@ -34,6 +38,24 @@ Status Copy(const LinearRequest& request) {
   if (!caller.ok()) return caller.TakeStatus();
   return RunPlan(*caller->context,
                  PlanLinear(request, CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context)));
+}
+
+/// A copy between host memory, by the calling thread itself; any other needs its context.
+Status CopyWithoutContext(const LinearRequest& request, const MemoryRegistry& registry) {
+  const MemoryArgument dst{"dst", request.dst, request.bytes};
+  const MemoryArgument src{"src", request.src, request.bytes};
+  Location to, from;
+  if (Status located = Locate(registry, dst, to); !located.ok()) return located;
+  if (Status located = Locate(registry, src, from); !located.ok()) return located;
+  if (to.place.on_device() || from.place.on_device()) return Copy(request);
+  if (!to.use) {
+    if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
+  }
+  if (!from.use) {
+    if (Status probed = ProbeHostMemory(src, HostAccess::kRead); !probed.ok()) return probed;
+  }
+  std::memcpy(request.dst, request.src, request.bytes);
+  return {};
 }
 
 /// Most copies are short, right in every respect, and find their stream idle. Whoever is not so lucky goes
@@ -80,5 +102,15 @@ aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* sr
                                        aclrtMemcpyKind kind, aclrtStream stream) {
   return Guard("aclrtMemcpyAsyncWithCondition", [&] {
     return CopyAsync({dst, destMax, src, count, static_cast<CopyKind>(kind)}, stream);
+  });
+}
+
+int sampanCopyAtOnce(void* dst, std::uint64_t dst_bytes, const void* src, std::uint64_t bytes) {
+  return Guard("aclrtMemcpy", [&]() -> Status {
+    const LinearRequest request{dst, dst_bytes, src, bytes, CopyKind::kDefault};
+    auto caller = CallerMaybeWithoutContext();
+    if (!caller.ok()) return caller.TakeStatus();
+    if (caller->context != nullptr || bytes == 0 || dst == src) return Copy(request);
+    return CopyWithoutContext(request, caller->runtime.memory());
   });
 }

@@ -35,6 +35,10 @@ int sampanRecordLinked(void* notify, void* stream, const std::shared_ptr<sampan:
 int sampanWaitLinked(void* notify, void* stream, std::uint32_t seconds,
                      const std::shared_ptr<sampan::SignalLink>& link);
 
+/// aclrtMemcpy in the direction of the addresses, for which a thread needs no context as long as both are
+/// host memory.
+int sampanCopyAtOnce(void* dst, std::uint64_t dst_bytes, const void* src, std::uint64_t bytes);
+
 /// aclrtReduceAsync for every type and operation that there are kernels for; `count` elements, at most 4 GiB.
 int sampanReduceVector(void* dst, const void* src, std::uint64_t count, sampan::ReduceOperation operation,
                        sampan::ReduceElement element, void* stream);

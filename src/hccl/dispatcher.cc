@@ -33,7 +33,7 @@ HcclResult CopyNow(const char* function, const CopyTask& copy) {
                 Text("without a stream: the ", copy.bytes, " bytes at ", Hex(copy.src), " and at ",
                      Hex(copy.dst), " overlap"));
   }
-  const aclError code = aclrtMemcpy(copy.dst, copy.dst_bytes, copy.src, copy.bytes, ACL_MEMCPY_DEFAULT);
+  const aclError code = sampanCopyAtOnce(copy.dst, copy.dst_bytes, copy.src, copy.bytes);
   return code == ACL_SUCCESS ? HCCL_SUCCESS : HCCL_E_INTERNAL;
 }
 

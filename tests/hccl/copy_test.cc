@@ -119,6 +119,36 @@ TEST_F(CopyTest, WithoutAStreamItHappensAtOnce) {
   EXPECT_TRUE(records().empty());
 }
 
+TEST_F(CopyTest, WithoutAStreamHostMemoryNeedsNoContext) {
+  for (const Place to : {Place::kPageable, Place::kPinned}) {
+    for (const Place from : {Place::kPageable, Place::kPinned}) {
+      GuardedBuffer dst(to, 100003, 3), src(from, 100003, 5);
+      const Bytes contents = random().Fill(100003);
+      src.Write(contents);
+      OnNewThread([&] {
+        hccl::Stream no_stream{};
+        DeviceMem view = View(dst);
+        EXPECT_HCCL(HCCL_SUCCESS, HcclD2DMemcpyAsync(d(), view, View(src), no_stream));
+      });
+      EXPECT_TRUE(dst.Holds(contents));
+    }
+  }
+  GuardedBuffer device(Place::kDevice, 64), pinned(Place::kPinned, 64), host(Place::kPageable, 64);
+  OnNewThread([&] {
+    hccl::Stream no_stream{};
+    const Kind any = Kind::HCCL_RT_MEMCPY_KIND_DEVICE_TO_DEVICE;
+    EXPECT_HCCL(HCCL_E_INTERNAL, CopyRaw(host.data(), 64, device.data(), 64, any, no_stream));
+    EXPECT_TRUE(MessageHas("context")) << "the host cannot reach a device's memory";
+    EXPECT_HCCL(HCCL_E_INTERNAL, CopyRaw(pinned.data(), 1 << 20, host.data(), 1 << 20, any, no_stream));
+    EXPECT_TRUE(MessageHas("dst")) << "past the end";
+    EXPECT_HCCL(HCCL_E_INTERNAL, CopyRaw(host.data(), 64, reinterpret_cast<void*>(64), 64, any, no_stream));
+    EXPECT_TRUE(MessageHas("src")) << "nothing is there";
+    EXPECT_HCCL(HCCL_SUCCESS, CopyRaw(host.data(), 64, host.data(), 64, any, no_stream));
+  });
+  EXPECT_TRUE(host.Untouched());
+  EXPECT_TRUE(pinned.Untouched());
+}
+
 TEST_F(CopyTest, RawTakesTheDirections) {
   GuardedBuffer device(Place::kDevice, 64), host(Place::kPinned, 64), back(Place::kPinned, 64);
   const Bytes contents = random().Fill(64);
