@@ -23,6 +23,12 @@ Status NotAllocated(const MemoryArgument& argument) {
                                     "past the end of its allocation, or reserved with nothing mapped there")};
 }
 
+/// Whether a range that begins in registered memory ends in memory that is the program's own as well.
+bool GoesOnOutside(const MemoryRegistry& registry, const Allocation& first, const MemoryArgument& argument) {
+  const auto last = reinterpret_cast<std::uintptr_t>(argument.address) + argument.bytes - 1;
+  return registry.OriginOf(first) == MemoryOrigin::kRegistered && !registry.InSource(last);
+}
+
 }  // namespace
 
 Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
@@ -35,18 +41,19 @@ Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Lo
     return {};
   }
   const Allocation& allocation = *found.use.get();
-  if (argument.bytes > allocation.BytesFrom(address)) {
-    Status whole =
-        registry.FindNeighbours(found.use, address, argument.bytes, Code::kParamInvalid, found.more);
-    if (!whole.ok()) {
-      whole.error().message =
-          Text(argument.name, " ", Hex(address), " + ", argument.bytes, " bytes", whole.error().message);
-      return whole;
-    }
-  }
   found.place = allocation.facts.place;
   found.engine = allocation.EngineView(address);
-  return {};
+  if (argument.bytes <= allocation.BytesFrom(address)) return {};
+  Status whole = registry.FindNeighbours(found.use, address, argument.bytes, Code::kParamInvalid, found.more);
+  if (whole.ok()) return {};
+  if (GoesOnOutside(registry, allocation, argument)) {  // copied like pageable memory, all of it
+    found.more.clear();
+    found.use = {};
+    return {};
+  }
+  whole.error().message =
+      Text(argument.name, " ", Hex(address), " + ", argument.bytes, " bytes", whole.error().message);
+  return whole;
 }
 
 namespace {

@@ -15,9 +15,9 @@ namespace sampan {
 /// A checked range: where it is, what keeps it alive, how the copy engines see it.
 struct Location {
   Place place;
-  AllocationUse use;  ///< empty for pageable memory
+  AllocationUse use;  ///< empty for pageable memory, and for a range that is pageable from somewhere on
   std::byte* engine = nullptr;
-  std::vector<AllocationUse> more;  ///< the neighbours, where several mapped pieces make up the range
+  std::vector<AllocationUse> more;  ///< the neighbours, where several pieces make up the range
 };
 
 /// An argument that points to memory, with the name that messages give it.
@@ -27,8 +27,9 @@ struct MemoryArgument {
   std::size_t bytes;
 };
 
-/// Finds the range of an argument. Refuses one that leaves its allocation, and an address of the runtime's
-/// that is not allocated.
+/// Finds the range of an argument; its start decides the place. Refuses one that leaves its allocation, and
+/// an address of the runtime's that is not allocated. What begins in registered memory may go on outside: all
+/// of it is the program's own.
 Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found);
 
 Status CheckMappedRights(const Location& location, const MemoryArgument& argument, HostAccess access,

@@ -247,6 +247,14 @@ bool MemoryRegistry::InSource(std::uintptr_t address) const {
                      [&](const auto* source) { return source->Owns(address); });
 }
 
+bool MemoryRegistry::Adjoin(const Allocation& one, const Allocation& next) {
+  if (one.facts.reservation != 0)
+    return next.facts.reservation == one.facts.reservation && next.facts.place == one.facts.place;
+  const HostRegistrar* const registrar = static_cast<const Record&>(one).origin.registrar;
+  return registrar != nullptr && static_cast<const Record&>(next).origin.registrar == registrar &&
+         registrar->joins_neighbours();
+}
+
 Status MemoryRegistry::FindNeighbours(const AllocationUse& first, std::uintptr_t address, std::size_t bytes,
                                       Code code, std::vector<AllocationUse>& more) const {
   const Allocation* last = first.get();
@@ -255,9 +263,8 @@ Status MemoryRegistry::FindNeighbours(const AllocationUse& first, std::uintptr_t
     const std::size_t inside = last->BytesFrom(at);
     bytes -= inside;
     at += inside;
-    AllocationUse next = last->facts.reservation != 0 ? Find(at) : AllocationUse();
-    if (!next || next->facts.reservation != last->facts.reservation ||
-        next->facts.place != last->facts.place) {
+    AllocationUse next = Find(at);
+    if (!next || !Adjoin(*last, *next.get())) {
       return {code, Text(" leaves its allocation by ", bytes, " bytes: ", Describe(*last))};
     }
     more.push_back(std::move(next));

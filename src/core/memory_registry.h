@@ -85,7 +85,8 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   bool InSource(std::uintptr_t address) const;
 
   /// The uses of all allocations that [address, +bytes) touches, beginning with one that was found there: the
-  /// neighbours of one reservation count as one. Fails, with the code, where the range leaves them.
+  /// neighbours of one reservation count as one, and so do registrations where the backend sees them so.
+  /// Fails, with the code, where the range leaves them.
   Status FindNeighbours(const AllocationUse& first, std::uintptr_t address, std::size_t bytes, Code code,
                         std::vector<AllocationUse>& more) const;
   Result<Resolved> ResolveDevice(std::uintptr_t address, std::size_t bytes, std::int32_t device,
@@ -130,6 +131,8 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     std::atomic<bool> shared{false};
   };
 
+  /// Whether one copy may go on from an allocation into the one that begins behind it.
+  static bool Adjoin(const Allocation& one, const Allocation& next);
   /// For an address that the map had an answer for which no longer fits.
   AllocationUse FindAgain(std::uintptr_t address) const;
   /// The facts, with the caller's backtrace where the settings ask for it.

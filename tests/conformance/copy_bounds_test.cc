@@ -97,16 +97,23 @@ TEST_P(CopyBounds, ARefusedCopyMovesNothing) {
   EXPECT_TRUE(large.Untouched());
 }
 
-TEST_P(CopyBounds, RegisteredMemoryEndsWhereItWasRegistered) {
-  FencedPages pages(2);
+TEST_P(CopyBounds, RegisteredMemoryEndsWhereTheProgramsOwnDoes) {
+  constexpr std::size_t kBytes = 16 * kPage;
+  FencedPages pages(kBytes / kPage);
   void* seen_by_device = nullptr;
-  DeviceBuffer device(2 * kPage);
-  ASSERT_ACL(ACL_SUCCESS, aclrtHostRegister(pages.at(0), kPage, ACL_HOST_REGISTER_MAPPED, &seen_by_device));
-  EXPECT_ACL(ACL_SUCCESS, Up(device.data(), pages.at(0), kPage));
-  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, Up(device.data(), pages.at(0), kPage + 1));
+  GuardedBuffer device(Place::kDevice, kBytes);
+  const Bytes contents = random().Fill(kBytes);
+  std::memcpy(pages.at(0), contents.data(), contents.size());
+  ASSERT_ACL(ACL_SUCCESS,
+             aclrtHostRegister(pages.at(0), kBytes / 2, ACL_HOST_REGISTER_MAPPED, &seen_by_device));
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, Up(device.data(), pages.at(0), kBytes + 1));
   EXPECT_TRUE(MessageHas(Hex(pages.at(0))));
-  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, Down(pages.at(1), device.data(), kPage));
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, Down(pages.at(1), device.data(), kBytes));
   Synchronize();
+  EXPECT_TRUE(device.Untouched());
+  EXPECT_ACL(ACL_SUCCESS, Up(device.data(), pages.at(0), kBytes));
+  Synchronize();
+  EXPECT_TRUE(device.Holds(contents));
   EXPECT_ACL(ACL_SUCCESS, aclrtHostUnregister(pages.at(0)));
 }
 

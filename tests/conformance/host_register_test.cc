@@ -7,6 +7,7 @@
 
 #include "acl/acl.h"
 #include "tests/support/acl_expect.h"
+#include "tests/support/batch_request.h"
 #include "tests/support/device_fixture.h"
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
@@ -166,6 +167,132 @@ TEST_F(HostRegister, UnregisterNeedsTheBase) {
   EXPECT_ACL(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, aclrtHostUnregister(pages.at(0) + 1));
   EXPECT_ACL(ACL_SUCCESS, aclrtHostUnregister(pages.at(0)));
   EXPECT_ACL(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, aclrtHostUnregister(pages.at(0)));
+}
+
+// ---- copies that go on behind a registration ----
+
+/// Pieces of host memory of which the first few are registered, each alone, with random contents.
+class CopiesAcrossRegistrations : public HostRegister {
+ protected:
+  static constexpr std::size_t kPieces = 4, kPiece = 4 * kPage, kBytes = kPieces * kPiece;
+
+  void RegisterFirst(std::size_t count) {
+    std::memcpy(at(0), contents_.data(), kBytes);
+    for (std::size_t piece = 0; piece < count; ++piece)
+      ASSERT_ACL(ACL_SUCCESS, Register(at(piece), kPiece));
+    registered_ = count;
+  }
+  void TearDown() override {
+    for (std::size_t piece = 0; piece < registered_; ++piece)
+      EXPECT_ACL(ACL_SUCCESS, aclrtHostUnregister(at(piece)));
+    HostRegister::TearDown();
+  }
+  char* at(std::size_t piece) const { return pages_.at(piece * kPiece / kPage); }
+  Bytes OnHost() const {
+    const auto* const first = reinterpret_cast<const std::byte*>(at(0));
+    return Bytes(first, first + kBytes);
+  }
+  Random& random() { return random_; }
+
+  Random random_;
+  const Pages pages_{kBytes / kPage};
+  const Bytes contents_ = random_.Fill(kBytes);
+
+ private:
+  std::size_t registered_ = 0;
+};
+
+/// All of the blocking calls, between all of the pieces and a device.
+class BlockingCopiesAcrossRegistrations : public CopiesAcrossRegistrations,
+                                          public ::testing::WithParamInterface<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(RegisteredPieces, BlockingCopiesAcrossRegistrations, ::testing::Values(1, 2, 4));
+
+TEST_P(BlockingCopiesAcrossRegistrations, MoveAllBytes) {
+  RegisterFirst(GetParam());
+  const DeviceBuffer device(kBytes);
+  char* const host = at(0);
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemcpy(device.data(), kBytes, host, kBytes, ACL_MEMCPY_HOST_TO_DEVICE));
+  EXPECT_EQ(device.Read(0, kBytes), contents_);
+
+  const Bytes second = random().Fill(kBytes);
+  device.Write(0, second);
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemcpy(host, kBytes, device.data(), kBytes, ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT_EQ(OnHost(), second);
+
+  Bytes elsewhere(kBytes);
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemcpy(elsewhere.data(), kBytes, host, kBytes, ACL_MEMCPY_HOST_TO_HOST));
+  EXPECT_EQ(elsewhere, second);
+
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemset(host, kBytes, 0x2C, kBytes));
+  EXPECT_EQ(OnHost(), Bytes(kBytes, std::byte{0x2C}));
+
+  constexpr std::size_t kWidth = kPiece - 32;
+  const Bytes third = random().Fill(kPieces * kWidth);
+  device.Write(0, third);
+  EXPECT_ACL(ACL_SUCCESS,
+             aclrtMemcpy2d(host, kPiece, device.data(), kWidth, kWidth, kPieces, ACL_MEMCPY_DEVICE_TO_HOST));
+  for (std::size_t row = 0; row < kPieces; ++row) {
+    EXPECT_EQ(std::memcmp(at(row), third.data() + row * kWidth, kWidth), 0) << "row " << row;
+    EXPECT_EQ(at(row)[kWidth], 0x2C) << "behind row " << row;
+  }
+}
+
+TEST_P(BlockingCopiesAcrossRegistrations, MoveAllBytesInABatch) {
+  RegisterFirst(GetParam());
+  const DeviceBuffer device(kBytes);
+  BatchRequest batch;
+  batch.Add(device.at(0), at(0), 64);
+  batch.Add(device.at(64), at(0) + 64, kBytes - 128);
+  batch.Add(device.at(kBytes - 64), at(kPieces) - 64, 64);
+  batch.UseAttr(HostToDevice());
+  EXPECT_ACL(ACL_SUCCESS, batch.Submit(BatchForm::kSync, nullptr));
+  EXPECT_EQ(batch.fail_index, SIZE_MAX);
+  EXPECT_EQ(device.Read(0, kBytes), contents_);
+}
+
+TEST_F(CopiesAcrossRegistrations, StayAsynchronousWhereAllIsRegisteredEmulated) {
+  RegisterFirst(kPieces);
+  Stream stream;
+  const DeviceBuffer device(kBytes);
+  const Bytes second = random().Fill(kBytes);
+  device.Write(0, second);
+  {
+    const Gate gate(stream);
+    EXPECT_ACL(ACL_SUCCESS,
+               aclrtMemcpyAsync(at(0), kBytes, device.data(), kBytes, ACL_MEMCPY_DEVICE_TO_HOST, stream));
+    EXPECT_EQ(OnHost(), contents_) << "the copy waits behind the held stream";
+  }
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+  EXPECT_EQ(OnHost(), second);
+}
+
+TEST_F(CopiesAcrossRegistrations, UseEveryRegistrationUntilTheyAreOverEmulated) {
+  RegisterFirst(kPieces);
+  Stream stream;
+  const DeviceBuffer device(kBytes);
+  {
+    const Gate gate(stream);
+    EXPECT_ACL(ACL_SUCCESS,
+               aclrtMemcpyAsync(at(0), kBytes, device.data(), kBytes, ACL_MEMCPY_DEVICE_TO_HOST, stream));
+    EXPECT_ACL(ACL_SUCCESS, aclrtHostUnregister(at(2)));
+  }
+  EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream));
+  EXPECT_EQ(OnHost(), contents_);
+  EXPECT_ACL(ACL_SUCCESS, Register(at(2), kPiece));
+}
+
+TEST_F(CopiesAcrossRegistrations, AreDoneBeforeTheCallReturnsWhereTheyLeaveThem) {
+  RegisterFirst(2);
+  Stream stream;
+  const DeviceBuffer device(kBytes);
+  EXPECT_ACL(ACL_SUCCESS,
+             aclrtMemcpyAsync(device.data(), kBytes, at(0), kBytes, ACL_MEMCPY_HOST_TO_DEVICE, stream));
+  EXPECT_EQ(device.Read(0, kBytes), contents_);
+  const Bytes second = random().Fill(kBytes);
+  device.Write(0, second);
+  EXPECT_ACL(ACL_SUCCESS,
+             aclrtMemcpyAsync(at(0), kBytes, device.data(), kBytes, ACL_MEMCPY_DEVICE_TO_HOST, stream));
+  EXPECT_EQ(OnHost(), second);
 }
 
 // ---- the device's address ----

@@ -51,8 +51,10 @@ Model::Site Model::Locate(const Address& address, std::size_t bytes) {
   const bool ends_inside = starts_inside && bytes <= buffer.reach - address.offset;
   if (buffer.state == Buffer::State::kLive) {
     site.usable = ends_inside;
-    // Behind a mapped buffer there is more of its last piece.
-    site.known = ends_inside || (starts_inside && !site.pageable && buffer.memory != Memory::kMapped);
+    // Behind a mapped buffer there is more of its last piece, behind a registered one more of the program's.
+    const bool ends_sharply =
+        !site.pageable && buffer.memory != Memory::kMapped && buffer.memory != Memory::kRegistered;
+    site.known = ends_inside || (starts_inside && ends_sharply);
   } else {
     const bool of_runtime = buffer.memory == Memory::kDevice || buffer.memory == Memory::kPinned;
     site.usable = false;

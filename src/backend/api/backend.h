@@ -49,6 +49,8 @@ class HostRegistrar {
   virtual Status Register(void* address, std::size_t bytes, bool read_only) = 0;
   /// Called when the last task that uses the memory is over.
   virtual void Unregister(void* address) noexcept = 0;
+  /// Whether one copy may go on from a registration into the next.
+  virtual bool joins_neighbours() const = 0;
 };
 
 /// One device. Thread-safe.

@@ -25,6 +25,8 @@ class HostRegistrations final : public HostRegistrar {
   /// The same for memory that cannot be known yet.
   Status RegisterNew(void* address, std::size_t bytes);
   void Unregister(void* address) noexcept override;
+  /// The driver takes a copy of one registration alone.
+  bool joins_neighbours() const override { return false; }
   /// Makes every registration anew, in the GPU's new context, if it is the one they were made in.
   Status Renew(const Gpu& gpu);
 

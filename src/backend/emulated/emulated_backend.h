@@ -45,6 +45,7 @@ class EmulatedBackend final : public Backend {
    public:
     Status Register(void*, std::size_t, bool) override { return {}; }
     void Unregister(void*) noexcept override {}
+    bool joins_neighbours() const override { return true; }
   };
 
   explicit EmulatedBackend(const EmulatedOptions& options);
