@@ -90,8 +90,8 @@ TEST_F(Lifetime, SubmittersLoseTheirStream) {
         ASSERT_TRUE(IsOneOf(code, {ACL_SUCCESS, ACL_ERROR_RT_INVALID_HANDLE}));
         if (code != ACL_SUCCESS) return;
         if (thread % 2 == 0) {
-          ASSERT_TRUE(IsOneOf(aclrtSynchronizeStream(stream), {ACL_SUCCESS, ACL_ERROR_RT_INVALID_HANDLE,
-                                                               ACL_ERROR_RT_STREAM_ABORT}));
+          ASSERT_TRUE(IsOneOf(aclrtSynchronizeStream(stream),
+                              {ACL_SUCCESS, ACL_ERROR_RT_INVALID_HANDLE, ACL_ERROR_RT_STREAM_ABORT}));
         }
       }
     });
