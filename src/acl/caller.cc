@@ -50,10 +50,10 @@ Result<Stream*> FindStream(const Runtime& runtime, void* handle) {
   return stream;
 }
 
-Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle) {
+Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle, std::string_view argument) {
   auto event = runtime.FindEvent(handle);
   if (event == nullptr) {
-    return DeadHandle("event", "event", handle);
+    return DeadHandle(argument, "event", handle);
   }
   return event;
 }
@@ -105,6 +105,13 @@ Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds) {
                  milliseconds < 0};
   }
   return milliseconds == -1 ? kNever : Clock::now() + std::chrono::milliseconds(milliseconds);
+}
+
+Status NamingTimeout(Status waited, std::int32_t milliseconds) {
+  const Code code = waited.code();
+  if (code == Code::kStreamSyncTimeout || code == Code::kEventSyncTimeout || code == Code::kReportTimeout)
+    waited.error().message += Text(" of ", milliseconds, " ms");
+  return waited;
 }
 
 }  // namespace sampan::acl

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/status.h"
@@ -31,7 +32,7 @@ Result<Caller> CallerWithContext();
 /// The stream that a handle names, kept alive by the thread during the call; null stays null, which means the
 /// default stream. A dead or forged handle: 107017.
 Result<Stream*> FindStream(const Runtime& runtime, void* handle);
-Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle);
+Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle, std::string_view argument = "event");
 
 /// The stream that a call works on, with the caller's context; fails without one.
 struct StreamCall {
@@ -61,5 +62,8 @@ Status AfterSynchronize();
 
 /// Timeouts in milliseconds: -1 waits for ever; less, and 0, are refused with 107000.
 Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds);
+/// The outcome of a wait until such a deadline; if that was over first, the message ends with how long it
+/// was.
+Status NamingTimeout(Status waited, std::int32_t milliseconds);
 
 }  // namespace sampan::acl

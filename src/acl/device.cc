@@ -1,11 +1,11 @@
 // Devices: choosing, resetting, waiting, peers.
 #include <cstdint>
+#include <utility>
 
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "acl/state_callback.h"
-#include "base/environment.h"
 #include "process/process.h"
 #include "process/thread_state.h"
 
@@ -86,9 +86,7 @@ aclError aclrtGetDeviceCount(uint32_t* count) {
     auto runtime = process::TheRuntime();
     if (!runtime.ok()) return runtime.TakeStatus();
     if ((*runtime)->device_count() == 0) {
-      return {Code::kNoDevice,
-              Text("ASCEND_RT_VISIBLE_DEVICES='", EnvironmentValue("ASCEND_RT_VISIBLE_DEVICES").value_or(""),
-                   "' leaves no device: it takes ids in ascending order, without duplicates")};
+      return {Code::kNoDevice, Runtime::WhyNoDevice()};
     }
     *count = static_cast<std::uint32_t>((*runtime)->device_count());
     return {};
@@ -120,7 +118,8 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
     if (!deadline.ok()) return deadline.TakeStatus();
     auto caller = CallerWithContext();
     if (!caller.ok()) return caller.TakeStatus();
-    if (Status synced = caller->context->Synchronize(*deadline); !synced.ok()) return synced;
+    if (Status synced = caller->context->Synchronize(*deadline); !synced.ok())
+      return NamingTimeout(std::move(synced), timeout);
     return AfterSynchronize();
   });
 }

@@ -1,5 +1,7 @@
 // Events: recording, waiting, timing.
+#include <chrono>
 #include <cstdint>
+#include <string_view>
 
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
@@ -20,7 +22,12 @@ Status Create(aclrtEvent* out, EventGeneration generation, std::uint32_t flags) 
                      (flags == EventFlags::kDeviceUseOnly || flags == EventFlags::kExternal);
   const bool shared = generation == EventGeneration::kEx && flags == EventFlags::kIpc;
   if (!combined && !alone && !shared)
-    return {Code::kParamInvalid, Text("flag ", flags, " is no valid combination of event flags")};
+    return {Code::kParamInvalid,
+            Text("flag is ", flags,
+                 ": it must be ACL_EVENT_SYNC, ACL_EVENT_CAPTURE_STREAM_PROGRESS, 4 and "
+                 "ACL_EVENT_TIME_LINE in any combination, or alone ",
+                 generation == EventGeneration::kEx ? "ACL_EVENT_IPC"
+                                                    : "ACL_EVENT_DEVICE_USE_ONLY or ACL_EVENT_EXTERNAL")};
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
   if (shared) {
@@ -33,10 +40,10 @@ Status Create(aclrtEvent* out, EventGeneration generation, std::uint32_t flags) 
   return {};
 }
 
-Result<std::shared_ptr<Event>> FindLiving(aclrtEvent handle) {
+Result<std::shared_ptr<Event>> FindLiving(aclrtEvent handle, std::string_view argument = "event") {
   auto runtime = process::TheRuntime();
   if (!runtime.ok()) return runtime.TakeStatus();
-  return FindEvent(**runtime, handle);
+  return FindEvent(**runtime, handle, argument);
 }
 
 /// Which records and waits leave a stream's capture; no stream is ever being captured here.
@@ -57,18 +64,15 @@ Status Record(aclrtEvent handle, aclrtStream stream, Scope scope = Scope::kDefau
   return (*event)->Record(call->stream());
 }
 
-Status WaitInStream(aclrtStream stream, aclrtEvent handle, Deadline deadline, Scope scope = Scope::kDefault) {
+/// Limits of waits in streams are in seconds; 0 is none.
+Status WaitInStream(aclrtStream stream, aclrtEvent handle, std::uint32_t seconds,
+                    Scope scope = Scope::kDefault) {
   auto event = FindLiving(handle);
   if (!event.ok()) return event.TakeStatus();
   auto call = FindOwnStreamCall(stream);
   if (!call.ok()) return call.TakeStatus();
   if (scope == Scope::kExternal) return OnlyWhileCapturing();
-  return (*event)->WaitIn(call->stream(), deadline);
-}
-
-/// Timeouts of waits in streams are in seconds; 0 is none.
-Deadline SecondsFromNow(std::uint32_t seconds) {
-  return seconds == 0 ? kNever : Clock::now() + std::chrono::seconds(seconds);
+  return (*event)->WaitIn(call->stream(), std::chrono::seconds(seconds));
 }
 
 Status SynchronizeEvent(aclrtEvent handle, Deadline deadline) {
@@ -82,9 +86,10 @@ Status SynchronizeEvent(aclrtEvent handle, Deadline deadline) {
   return AfterSynchronize();
 }
 
-Status CheckHasTime(const Event& event) {
+Status CheckHasTime(const Event& event, std::string_view argument) {
   if (event.flags() != EventFlags::kExternal && event.flags() != EventFlags::kIpc) return {};
-  return {Code::kFeatureNotSupport, "the event is external or shared with other processes: it has no time"};
+  return {Code::kFeatureNotSupport,
+          Text(argument, " is external or shared with other processes: it has no time")};
 }
 
 static_assert(ACL_EVENT_RECORD_EXTERNAL == 1 && ACL_EVENT_WAIT_EXTERNAL == 1);
@@ -199,7 +204,7 @@ aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
     if (Status present = RequireNonNull("event", event); !present.ok()) return present;
     auto deadline = DeadlineFromTimeout(timeout);
     if (!deadline.ok()) return deadline.TakeStatus();
-    return SynchronizeEvent(event, *deadline);
+    return NamingTimeout(SynchronizeEvent(event, *deadline), timeout);
   });
 }
 
@@ -209,19 +214,17 @@ aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endE
         !present.ok()) {
       return present;
     }
-    auto start = FindLiving(startEvent);
+    auto start = FindLiving(startEvent, "startEvent");
     if (!start.ok()) return start.TakeStatus();
-    auto end = FindLiving(endEvent);
+    auto end = FindLiving(endEvent, "endEvent");
     if (!end.ok()) return end.TakeStatus();
-    for (const auto& event : {*start, *end}) {
-      if (Status checked = CheckHasTime(*event); !checked.ok()) return checked;
-    }
-    for (const auto& event : {*start, *end}) {
-      if (Status checked = event->CheckRecorded(); !checked.ok()) return checked;
-    }
-    auto start_time = (*start)->TimeNs();
+    if (Status checked = CheckHasTime(**start, "startEvent"); !checked.ok()) return checked;
+    if (Status checked = CheckHasTime(**end, "endEvent"); !checked.ok()) return checked;
+    if (Status checked = (*start)->CheckRecorded("startEvent"); !checked.ok()) return checked;
+    if (Status checked = (*end)->CheckRecorded("endEvent"); !checked.ok()) return checked;
+    auto start_time = (*start)->TimeNs("startEvent");
     if (!start_time.ok()) return start_time.TakeStatus();
-    auto end_time = (*end)->TimeNs();
+    auto end_time = (*end)->TimeNs("endEvent");
     if (!end_time.ok()) return end_time.TakeStatus();
     *ms = static_cast<float>(static_cast<double>(*end_time - *start_time) / 1e6);
     return {};
@@ -234,9 +237,9 @@ aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
       return present;
     auto found = FindLiving(event);
     if (!found.ok()) return found.TakeStatus();
-    if (Status checked = CheckHasTime(**found); !checked.ok()) return checked;
-    if (Status checked = (*found)->CheckRecorded(); !checked.ok()) return checked;
-    auto time = (*found)->TimeNs();
+    if (Status checked = CheckHasTime(**found, "event"); !checked.ok()) return checked;
+    if (Status checked = (*found)->CheckRecorded("event"); !checked.ok()) return checked;
+    auto time = (*found)->TimeNs("event");
     if (!time.ok()) return time.TakeStatus();
     *timestamp = static_cast<uint64_t>(*time / 1000);
     return {};
@@ -246,7 +249,7 @@ aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
   return Guard("aclrtStreamWaitEvent", [&]() -> Status {
     if (Status present = RequireNonNull("event", event); !present.ok()) return present;
-    return WaitInStream(stream, event, kNever);
+    return WaitInStream(stream, event, 0);
   });
 }
 
@@ -257,7 +260,7 @@ aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint
     if (!scope.ok()) return scope.TakeStatus();
     if (*scope == Scope::kExternal && timeout != 0)
       return InvalidArgument(Text("timeout is ", timeout, ", with ACL_EVENT_WAIT_EXTERNAL it must be 0"));
-    return WaitInStream(stream, event, SecondsFromNow(timeout), *scope);
+    return WaitInStream(stream, event, timeout, *scope);
   });
 }
 
@@ -265,7 +268,7 @@ aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, i
   return Guard("aclrtStreamWaitEventWithTimeout", [&]() -> Status {
     if (timeout < 0) return {Code::kParamInvalid, Text("timeout ", timeout, " s is negative")};
     if (event == nullptr) return {Code::kParamInvalid, "event is NULL"};
-    return WaitInStream(stream, event, SecondsFromNow(static_cast<std::uint32_t>(timeout)));
+    return WaitInStream(stream, event, static_cast<std::uint32_t>(timeout));
   });
 }
 

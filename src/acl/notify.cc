@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
@@ -13,13 +14,13 @@
 namespace sampan::acl {
 namespace {
 
-Result<std::shared_ptr<Notify>> FindNotify(aclrtNotify handle) {
-  if (Status present = RequireNonNull("notify", handle); !present.ok()) return present;
+Result<std::shared_ptr<Notify>> FindNotify(aclrtNotify handle, std::string_view argument = "notify") {
+  if (Status present = RequireNonNull(argument, handle); !present.ok()) return present;
   auto caller = CallerMaybeWithoutContext();
   if (!caller.ok()) return caller.TakeStatus();
   auto notify = caller->runtime.FindNotify(handle);
   if (notify != nullptr) return notify;
-  return DeadHandle("notify", "notify", handle);
+  return DeadHandle(argument, "notify", handle);
 }
 
 Result<std::shared_ptr<OwnCell>> CellOf(aclrtNotify handle) {
@@ -118,7 +119,7 @@ aclError aclrtNotifyBatchReset(aclrtNotify* notifies, size_t num) {
     if (num == 0) return {Code::kParamInvalid, "num is 0"};
     std::vector<std::shared_ptr<Notify>> all;
     for (size_t i = 0; i < num; ++i) {
-      auto found = FindNotify(notifies[i]);
+      auto found = FindNotify(notifies[i], Text("notifies[", i, "]"));
       if (!found.ok()) return found.TakeStatus();
       all.push_back(std::move(*found));
     }

@@ -117,7 +117,7 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
   return Guard("aclrtSynchronizeStreamWithTimeout", [&]() -> Status {
     auto deadline = DeadlineFromTimeout(timeout);
     if (!deadline.ok()) return deadline.TakeStatus();
-    return SynchronizeStream(stream, *deadline);
+    return NamingTimeout(SynchronizeStream(stream, *deadline), timeout);
   });
 }
 

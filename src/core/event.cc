@@ -37,14 +37,17 @@ Result<std::uint32_t> Event::Id() {
   return id_->id();
 }
 
-std::uint32_t Event::TraceId() {
-  if (!trace::On()) return 0;
+std::uint32_t Event::Number() {
   const std::lock_guard lock(mutex_);
   return id_ ? id_->id() : 0;
 }
 
-Status Event::CheckRecorded() {
-  return Latest() ? Status() : Status(Code::kInternalError, "the event was never recorded");
+std::uint32_t Event::TraceId() {
+  return trace::On() ? Number() : 0;
+}
+
+Status Event::CheckRecorded(std::string_view name) {
+  return Latest() ? Status() : Status(Code::kInternalError, Text(name, " was never recorded"));
 }
 
 Status Event::Record(Stream& stream) {
@@ -60,11 +63,8 @@ Status Event::Record(Stream& stream) {
   return {};
 }
 
-Status Event::WaitIn(Stream& stream, Deadline deadline) {
-  if (shared_ != nullptr) {
-    const auto limit = deadline == kNever ? std::chrono::nanoseconds(0) : deadline - Clock::now();
-    return shared_->WaitIn(stream, std::max(limit, std::chrono::nanoseconds(deadline == kNever ? 0 : 1)));
-  }
+Status Event::WaitIn(Stream& stream, std::chrono::seconds limit) {
+  if (shared_ != nullptr) return shared_->WaitIn(stream, limit);
   if (!CanSync()) {
     return {Code::kFeatureNotSupport,
             "the event was made without ACL_EVENT_SYNC: a stream cannot wait for it"};
@@ -73,7 +73,9 @@ Status Event::WaitIn(Stream& stream, Deadline deadline) {
   const auto recording = Latest();
   if (!recording) return {};
   const trace::About about(summary::TaskType::kEventWait, TraceId());
-  auto point = stream.EnqueueWithPoint(WaitTask{recording->point, deadline});
+  WaitTask::Limit until;
+  if (limit.count() != 0) until = {Clock::now() + limit, limit, Number()};
+  auto point = stream.EnqueueWithPoint(WaitTask{recording->point, until});
   if (!point.ok()) return point.TakeStatus();
   if (generation_ == EventGeneration::kEx) return {};
   const std::lock_guard lock(mutex_);
@@ -101,7 +103,7 @@ Status Event::Synchronize(Deadline deadline) {
   if (shared_ != nullptr) return shared_->Synchronize(deadline);
   const auto recording = Latest();
   if (!recording || recording->point.Wait(deadline)) return {};
-  return {Code::kEventSyncTimeout, "the event was not reached within the time limit"};
+  return {Code::kEventSyncTimeout, Text("event ", Number(), " was not reached within the time limit")};
 }
 
 bool Event::Recorded() {
@@ -123,14 +125,14 @@ bool Event::Waited() {
   return true;
 }
 
-Result<std::int64_t> Event::TimeNs() {
+Result<std::int64_t> Event::TimeNs(std::string_view name) {
   const auto recording = Latest();
-  if (!recording) return CheckRecorded();
+  if (!recording) return CheckRecorded(name);
   if ((flags_ & EventFlags::kTimeLine) == 0) {
-    return Error{Code::kEventTimestampInvalid, "the event was made without ACL_EVENT_TIME_LINE"};
+    return Error{Code::kEventTimestampInvalid, Text(name, " was made without ACL_EVENT_TIME_LINE")};
   }
   const std::int64_t time = recording->point.Reached() ? recording->mark->time_ns.load() : 0;
-  if (time == 0) return Error{Code::kEventTimestampInvalid, "the event is not reached yet"};
+  if (time == 0) return Error{Code::kEventTimestampInvalid, Text(name, " is not reached yet")};
   return time;
 }
 

@@ -1,10 +1,12 @@
 // An event: the points at which it was last recorded, and the rules of its two generations.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "backend/api/task.h"
@@ -43,17 +45,18 @@ class Event {
   std::weak_ptr<Context> context;
 
   Status Record(Stream& stream);
-  /// Makes the stream wait. The time limit starts now.
-  Status WaitIn(Stream& stream, Deadline deadline);
+  /// Makes the stream wait. The time limit starts now; 0 is none.
+  Status WaitIn(Stream& stream, std::chrono::seconds limit);
   /// Takes the recording back when the stream comes by.
   Status Reset(Stream& stream);
   /// Blocks the host until the latest recording is over.
   Status Synchronize(Deadline deadline);
   bool Recorded();  ///< the recording is over; what "never recorded" means depends on the generation
   bool Waited();    ///< all waits are over
-  Status CheckRecorded();
+  /// `name` is what the caller knows the event as.
+  Status CheckRecorded(std::string_view name);
   /// Nanoseconds at which the recording was over, on the device's clock.
-  Result<std::int64_t> TimeNs();
+  Result<std::int64_t> TimeNs(std::string_view name);
 
   EventGeneration generation() const { return generation_; }
   std::uint32_t flags() const { return flags_; }
@@ -71,7 +74,9 @@ class Event {
 
   bool CanSync() const { return (flags_ & (EventFlags::kSync | EventFlags::kInnerSync)) != 0; }
   std::optional<Recording> Latest();
-  /// Its number while there is a trace.
+  /// 0 where it has none yet.
+  std::uint32_t Number();
+  /// The same while there is a trace.
   std::uint32_t TraceId();
 
   const EventGeneration generation_;

@@ -64,8 +64,8 @@ class LinkedGate final : public NotifyGate {
     return {holds.code(), Text(Describe(), " cannot end: ", holds.error().message)};
   }
   std::string Describe() const override { return Text(NotifyGate::Describe(), ", ", link_->Describe(), ","); }
-  Status TimedOut() noexcept override {
-    Status failure = Gate::TimedOut();
+  Status TimedOut(std::chrono::nanoseconds limit) noexcept override {
+    Status failure = Gate::TimedOut(limit);
     link_->OnTimeout(failure.error().message);
     return failure;
   }

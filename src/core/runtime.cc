@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/environment.h"
 #include "base/text.h"
 #include "core/dead_handle.h"
 
@@ -28,10 +29,17 @@ Runtime::Runtime(std::unique_ptr<Backend> backend, RuntimeOptions options)
   }
 }
 
+std::string Runtime::WhyNoDevice() {
+  constexpr const char* kList = "ASCEND_RT_VISIBLE_DEVICES";
+  return Text(kList, "='", EnvironmentValue(kList).value_or(""),
+              "' leaves no device: it takes ids in ascending order, without duplicates");
+}
+
 Result<Device*> Runtime::FindDevice(std::int64_t id) {
   if (id < 0 || id >= device_count()) {
-    return Error{Code::kInvalidDevice,
-                 Text("there is no device ", id, ": ", device_count(), " are visible, from 0")};
+    const std::string which =
+        device_count() == 0 ? WhyNoDevice() : Text(device_count(), " are visible, from 0");
+    return Error{Code::kInvalidDevice, Text("there is no device ", id, ": ", which)};
   }
   return devices_[static_cast<std::size_t>(id)].get();
 }

@@ -49,6 +49,8 @@ class Runtime {
 
   const Profile& profile() const { return options_.profile; }
   std::int32_t device_count() const { return static_cast<std::int32_t>(devices_.size()); }
+  /// What is wrong when there is none at all, to a person.
+  static std::string WhyNoDevice();
   /// By the program's id.
   Result<Device*> FindDevice(std::int64_t id);
   Backend& backend() { return *backend_; }

@@ -121,7 +121,8 @@ std::optional<Point> SharedEvent::LocalPoint(std::uint64_t recording) {
 Status SharedEvent::Synchronize(Deadline deadline) {
   const auto shared = cell();
   const std::uint64_t recording = shared->recorded.load();
-  const Error late{Code::kEventSyncTimeout, "the event was not reached within the time limit"};
+  const Error late{Code::kEventSyncTimeout,
+                   Text("shared event ", shared->number, " was not reached within the time limit")};
   if (const auto local = LocalPoint(recording)) return local->Wait(deadline) ? Status() : Status(late);
   EventGate gate(shared, recording);
   while (!gate.Open()) {

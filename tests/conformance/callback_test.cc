@@ -174,6 +174,7 @@ TEST_F(Callback, ProcessWithoutACallbackEndsWithItsTimeout) {
   Stream stream;
   const Subscription subscription(stream);
   EXPECT_ACL(ACL_ERROR_RT_REPORT_TIMEOUT, aclrtProcessReport(kShort));
+  EXPECT_TRUE(MessageHas("time limit of " + std::to_string(kShort) + " ms"));
 }
 
 TEST_F(Callback, ProcessWaitsForASubscription) {

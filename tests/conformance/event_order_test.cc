@@ -172,6 +172,9 @@ TEST_P(EitherEvent, HostWaitEndsWithItsTimeout) {
   Gate gate(stream);
   EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(event, stream));
   EXPECT_ACL(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, aclrtSynchronizeEventWithTimeout(event, 10));
+  std::uint32_t id = 0;
+  EXPECT_ACL(ACL_SUCCESS, aclrtGetEventId(event, &id));
+  EXPECT_TRUE(MessageHas("event " + std::to_string(id) + " was not reached within the time limit of 10 ms"));
   gate.Open();
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeEventWithTimeout(event, -1));
 }
@@ -349,6 +352,10 @@ TEST_F(TimedWait, ExpiresAsAnAsynchronousError) {
   EXPECT_ACL(ACL_SUCCESS, aclrtStreamWaitEventWithTimeout(consumer, event, 1));
   EXPECT_ACL(ACL_SUCCESS, aclrtMemsetAsync(data.data(), 1, 0x11, 1, consumer));
   EXPECT_ACL(ACL_ERROR_RT_TASK_TIMEOUT, aclrtSynchronizeStream(consumer));
+  std::uint32_t id = 0;
+  EXPECT_ACL(ACL_SUCCESS, aclrtGetEventId(event, &id));
+  EXPECT_TRUE(MessageHas("wait for event " + std::to_string(id)));
+  EXPECT_TRUE(MessageHas("time limit of 1 s"));
   EXPECT_FALSE(gate.passed());
   EXPECT_EQ(data.Read(0, 1), Bytes{std::byte{0x11}}) << "the stream goes on";
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(consumer)) << "reported once";

@@ -60,10 +60,13 @@ TEST_F(EventCreation, RefusesOtherFlags) {
   aclrtEvent event = nullptr;
   for (const std::uint32_t flags : {0u, ACL_EVENT_IPC, 0x30u, 0x80u, 0x80000000u}) {
     EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtCreateEventWithFlag(&event, flags)) << "flags " << flags;
+    EXPECT_TRUE(MessageHas("flag is " + std::to_string(flags) + ": it must be ACL_EVENT_SYNC"));
+    EXPECT_TRUE(MessageHas("alone ACL_EVENT_DEVICE_USE_ONLY or ACL_EVENT_EXTERNAL"));
   }
   for (const std::uint32_t flags :
        {0u, ACL_EVENT_DEVICE_USE_ONLY, ACL_EVENT_EXTERNAL, 0x30u, 0x80u, 0x80000000u}) {
     EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtCreateEventExWithFlag(&event, flags)) << "flags " << flags;
+    EXPECT_TRUE(MessageHas("alone ACL_EVENT_IPC"));
   }
 }
 

@@ -116,7 +116,9 @@ TEST_F(EventTime, NeedsRecords) {
   EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(recorded, stream));
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
   EXPECT_ACL(ACL_ERROR_RT_INTERNAL_ERROR, aclrtEventElapsedTime(&milliseconds, recorded, other));
+  EXPECT_TRUE(MessageHas("endEvent was never recorded"));
   EXPECT_ACL(ACL_ERROR_RT_INTERNAL_ERROR, aclrtEventElapsedTime(&milliseconds, other, recorded));
+  EXPECT_TRUE(MessageHas("startEvent was never recorded"));
   EXPECT_ACL(ACL_ERROR_RT_INTERNAL_ERROR, aclrtEventGetTimestamp(other, &timestamp));
 }
 
@@ -130,6 +132,9 @@ TEST_F(EventTime, NeedsRecordsThatAreReached) {
   const Gate gate(stream);
   EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(end, stream));
   EXPECT_ACL(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, aclrtEventElapsedTime(&milliseconds, start, end));
+  EXPECT_TRUE(MessageHas("endEvent is not reached yet"));
+  EXPECT_ACL(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, aclrtEventElapsedTime(&milliseconds, end, start));
+  EXPECT_TRUE(MessageHas("startEvent is not reached yet"));
   EXPECT_ACL(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, aclrtEventGetTimestamp(end, &timestamp));
 }
 
@@ -138,13 +143,29 @@ TEST_F(EventTime, NeedsTheFlag) {
   float milliseconds = 0;
   std::uint64_t timestamp = 0;
   for (const EventKind kind : {EventKind::kLegacy, EventKind::kEx}) {
-    const FlaggedEvent start(kind, ACL_EVENT_SYNC), end(kind, ACL_EVENT_SYNC);
-    EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(start, stream));
-    EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(end, stream));
+    const FlaggedEvent timed(kind, ACL_EVENT_TIME_LINE), untimed(kind, ACL_EVENT_SYNC);
+    EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(timed, stream));
+    EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(untimed, stream));
     EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
-    EXPECT_ACL(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, aclrtEventElapsedTime(&milliseconds, start, end));
-    EXPECT_ACL(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, aclrtEventGetTimestamp(start, &timestamp));
+    EXPECT_ACL(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, aclrtEventElapsedTime(&milliseconds, untimed, timed));
+    EXPECT_TRUE(MessageHas("startEvent was made without ACL_EVENT_TIME_LINE"));
+    EXPECT_ACL(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, aclrtEventElapsedTime(&milliseconds, timed, untimed));
+    EXPECT_TRUE(MessageHas("endEvent was made without ACL_EVENT_TIME_LINE"));
+    EXPECT_ACL(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, aclrtEventGetTimestamp(untimed, &timestamp));
   }
+}
+
+TEST_F(EventTime, RefusalNamesTheEvent) {
+  Event event;
+  float milliseconds = 0;
+  const FlaggedEvent shared(EventKind::kEx, ACL_EVENT_IPC);
+  EXPECT_ACL(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtEventElapsedTime(&milliseconds, event, shared));
+  EXPECT_TRUE(MessageHas("endEvent is external or shared"));
+  aclrtEvent dead = nullptr;
+  EXPECT_ACL(ACL_SUCCESS, aclrtCreateEvent(&dead));
+  EXPECT_ACL(ACL_SUCCESS, aclrtDestroyEvent(dead));
+  EXPECT_ACL(ACL_ERROR_RT_INVALID_HANDLE, aclrtEventElapsedTime(&milliseconds, event, dead));
+  EXPECT_TRUE(MessageHas("endEvent 0x" + Hex(dead)));
 }
 
 }  // namespace

@@ -40,6 +40,10 @@ TEST_F(IpcEventTest, ARecordingEndsWithTheWorkBeforeIt) {
     EXPECT_ACL(ACL_SUCCESS, aclrtStreamWaitEvent(waiting, event));
     EXPECT_FALSE(IsComplete(event));
     EXPECT_ACL(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, aclrtSynchronizeEventWithTimeout(event, 20));
+    std::uint32_t id = 0;
+    EXPECT_ACL(ACL_SUCCESS, aclrtGetEventId(event, &id));
+    EXPECT_TRUE(MessageHas("event " + std::to_string(id)));
+    EXPECT_TRUE(MessageHas("time limit of 20 ms"));
     EXPECT_FALSE(IsDone(waiting));
   }
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeEvent(event));

@@ -51,6 +51,9 @@ TEST_F(NotifyTest, ArgumentsAreChecked) {
   aclrtNotify list[] = {own};
   EXPECT_ACL(ACL_ERROR_INVALID_PARAM, aclrtNotifyBatchReset(nullptr, 1));
   EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtNotifyBatchReset(list, 0));
+  aclrtNotify gap[] = {own, own, nullptr};
+  EXPECT_ACL(ACL_ERROR_INVALID_PARAM, aclrtNotifyBatchReset(gap, 3));
+  EXPECT_TRUE(MessageHas("notifies[2] is NULL"));
   std::array<char, 65> key{};
   EXPECT_ACL(ACL_ERROR_INVALID_PARAM, aclrtNotifyGetExportKey(own, nullptr, 65, 0));
   EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtNotifyGetExportKey(own, key.data(), 64, 0));
@@ -129,6 +132,7 @@ TEST_F(NotifyTest, AWaitThatTimesOutFailsItsStreamAndNamesTheNotify) {
   EXPECT_ACL(ACL_SUCCESS, aclrtWaitAndResetNotify(notify, stream, 1));
   EXPECT_ACL(ACL_ERROR_RT_TASK_TIMEOUT, aclrtSynchronizeStream(stream));
   EXPECT_TRUE(MessageHas("notify " + std::to_string(id)));
+  EXPECT_TRUE(MessageHas("time limit of 1 s"));
   const auto took = std::chrono::steady_clock::now() - start;
   EXPECT_GE(took, std::chrono::milliseconds(990));
   EXPECT_LE(took, std::chrono::seconds(5));

@@ -84,6 +84,7 @@ TEST_F(StreamSynchronize, TimeoutLeavesTheStreamUsable) {
     Gate gate(stream);
     trace.Queue(stream);
     EXPECT_ACL(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeStreamWithTimeout(stream, 10));
+    EXPECT_TRUE(MessageHas("time limit of 10 ms"));
     EXPECT_FALSE(trace.Reached());
     EXPECT_EQ(aclrtGetLastError(ACL_RT_THREAD_LEVEL), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
   }
@@ -127,6 +128,7 @@ TEST_F(StreamSynchronize, OfTheWholeDeviceLeavesOutFewer) {
   Stream scheduled(ACL_STREAM_CPU_SCHEDULE);
   Gate gate(scheduled);
   EXPECT_ACL(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeDeviceWithTimeout(20));
+  EXPECT_TRUE(MessageHas("time limit of 20 ms"));
 }
 
 TEST_F(StreamSynchronize, WaitsForOneStreamOnly) {

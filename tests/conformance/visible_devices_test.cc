@@ -117,6 +117,8 @@ TEST_P(RefusedList, LeavesNoDevice) {
   EXPECT_TRUE(MessageHas("ASCEND_RT_VISIBLE_DEVICES"));
   EXPECT_TRUE(MessageHas(GetParam().text));
   EXPECT_NE(aclrtSetDevice(0), ACL_SUCCESS);
+  EXPECT_TRUE(MessageHas("aclrtSetDevice"));
+  EXPECT_TRUE(MessageHas(std::string("ASCEND_RT_VISIBLE_DEVICES='") + GetParam().text + "'"));
 }
 
 INSTANTIATE_TEST_SUITE_P(VisibleDevices, RefusedList,

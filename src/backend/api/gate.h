@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -31,9 +32,10 @@ class Gate {
   virtual SleepWord* word() const noexcept = 0;
   /// What is waited for, to a person.
   virtual std::string Describe() const = 0;
-  /// The failure of a queue that stood here for too long.
-  virtual Status TimedOut() noexcept {
-    return {Code::kTaskTimeout, Text(Describe(), " ran past its time limit")};
+  /// The failure of a queue that stood here for longer than it may.
+  virtual Status TimedOut(std::chrono::nanoseconds limit) noexcept {
+    return {Code::kTaskTimeout, Text(Describe(), " ran past its time limit of ",
+                                     std::chrono::duration_cast<std::chrono::seconds>(limit).count(), " s")};
   }
 };
 

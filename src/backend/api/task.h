@@ -17,6 +17,7 @@
 #include "backend/api/timeline.h"
 #include "base/reduce_kernels.h"
 #include "base/status.h"
+#include "base/text.h"
 
 namespace sampan {
 
@@ -89,8 +90,18 @@ struct IndirectTask {
 
 /// Holds the queue back until the point is reached; with a time limit, fails when that is over.
 struct WaitTask {
+  struct Limit {
+    Deadline deadline = kNever;
+    std::chrono::seconds time{0};
+    std::uint32_t event = 0;  ///< whose point it is
+
+    Error Exceeded() const {
+      return {Code::kTaskTimeout, Text("a wait for event ", event,
+                                       " in the stream ran past its time limit of ", time.count(), " s")};
+    }
+  };
   Point point;
-  Deadline deadline = kNever;
+  Limit limit;
 };
 
 /// Stores the time at which the queue came by.

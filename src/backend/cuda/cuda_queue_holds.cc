@@ -62,17 +62,17 @@ bool CudaQueue::WaitIsOver(Lock& lock, std::uint64_t value) {
   const auto awaited =
       std::dynamic_pointer_cast<CudaTimeline>(std::get<WaitTask>(SlotOf(value)).point.timeline);
   const std::uint64_t awaited_value = std::get<WaitTask>(SlotOf(value)).point.value;
-  const Deadline deadline = std::get<WaitTask>(SlotOf(value)).deadline;
+  const WaitTask::Limit limit = std::get<WaitTask>(SlotOf(value)).limit;
   if (awaited == nullptr || awaited == timeline_) return true;  // what this queue did before is behind it
   const auto other = awaited->queue();
   if (other == nullptr || awaited->done() >= awaited_value) return true;
-  if (deadline != kNever) {
+  if (limit.deadline != kNever) {
     if (awaited->Reached(awaited_value)) return true;
-    if (Clock::now() < deadline) {
-      watch_.WakeAt(std::min(deadline, Clock::now() + kHoldInterval), weak_from_this());
+    if (Clock::now() < limit.deadline) {
+      watch_.WakeAt(std::min(limit.deadline, Clock::now() + kHoldInterval), weak_from_this());
       return false;
     }
-    Fail(lock, value, {Code::kTaskTimeout, "a wait for an event in the stream ran past its time limit"});
+    Fail(lock, value, limit.Exceeded());
     return true;
   }
   std::shared_ptr<GpuEvent> event;
@@ -132,7 +132,7 @@ bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t value) {
     }
   }
   if (now >= gate_deadline_) {
-    Fail(lock, value, gate->TimedOut());
+    Fail(lock, value, gate->TimedOut(limit));
     return true;
   }
   const Deadline next = gate->word() != nullptr

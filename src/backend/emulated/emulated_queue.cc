@@ -215,18 +215,19 @@ bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t value) {
   // Copies: once blocked, another thread may end the task under our feet.
   const auto awaited = std::dynamic_pointer_cast<EmulatedTimeline>(task.point.timeline);
   const std::uint64_t awaited_value = task.point.value;
-  const Deadline deadline = task.deadline;
+  const WaitTask::Limit limit = task.limit;
   if (awaited == nullptr) return true;
   while (awaited->value() < awaited_value && !Discarded(value)) {
-    if (Clock::now() >= deadline) {
-      Fail(value, {Code::kTaskTimeout, "a wait for an event in the stream ran past its time limit"});
+    if (Clock::now() >= limit.deadline) {
+      Fail(value, limit.Exceeded());
       return true;
     }
-    if (deadline != kNever && blocked_on_ == nullptr) scheduler_.WakeAt(deadline, weak_from_this());
+    if (limit.deadline != kNever && blocked_on_ == nullptr)
+      scheduler_.WakeAt(limit.deadline, weak_from_this());
     blocked_on_ = awaited;
     const bool taken_back = BlockUnless([&] {
       return !awaited->AddWaiter(awaited_value, weak_from_this()) || Discarded(value) ||
-             Clock::now() >= deadline;
+             Clock::now() >= limit.deadline;
     });
     if (!taken_back) return false;
   }
@@ -234,10 +235,12 @@ bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t value) {
 }
 
 bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t value) {
-  const std::shared_ptr<Gate> gate = task.gate;  // once blocked, another thread may end the task
+  // Copies: once blocked, another thread may end the task.
+  const std::shared_ptr<Gate> gate = task.gate;
+  const std::chrono::nanoseconds limit = task.limit;
   if (gate_reached_ != value) {
     gate_reached_ = value;
-    gate_deadline_ = task.limit.count() == 0 ? kNever : Clock::now() + task.limit;
+    gate_deadline_ = limit.count() == 0 ? kNever : Clock::now() + limit;
   }
   const Deadline deadline = gate_deadline_;
   while (!Discarded(value) && !gate->TryPass()) {
@@ -246,7 +249,7 @@ bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t value) {
       return true;
     }
     if (Clock::now() >= deadline) {
-      Fail(value, gate->TimedOut());
+      Fail(value, gate->TimedOut(limit));
       return true;
     }
     const bool taken_back = BlockUnless([&] {
