@@ -158,6 +158,7 @@ class SideLocator {
   struct Found {
     Place place;
     std::byte* engine;
+    const Allocation* memory;  ///< null: pageable; else it stays for as long as the content
   };
 
   /// The allocation found last, if the range lies in it; otherwise null.
@@ -176,14 +177,15 @@ class SideLocator {
   Result<Found> Find(const void* pointer, std::size_t bytes) {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     if (const Allocation* same = Again(pointer, bytes))
-      return Found{same->facts.place, same->EngineView(address)};
+      return Found{same->facts.place, same->EngineView(address), same};
     const MemoryArgument argument{name_, pointer, bytes};
     Location location;
     if (Status located = Locate(registry_, argument, location); !located.ok()) return located;
     if (Status may = CheckRights(location, argument, access_, device_); !may.ok()) return may;
+    const Allocation* const memory = location.use.get();
     if (location.use) {
       // Rights may differ from piece to piece: only plain allocations are remembered.
-      last_ = location.use->facts.has_rights ? nullptr : location.use.get();
+      last_ = memory->facts.has_rights ? nullptr : memory;
       content_.memory.push_back(std::move(location.use));
       for (AllocationUse& each : location.more)
         content_.memory.push_back(std::move(each));
@@ -191,7 +193,7 @@ class SideLocator {
       pageable_ = true;
       if (Status probed = probe_.Check(argument, access_); !probed.ok()) return probed;
     }
-    return Found{location.place, location.engine};
+    return Found{location.place, location.engine, memory};
   }
 
   bool pageable() const { return pageable_; }
@@ -262,23 +264,21 @@ Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) 
     if (!dst.ok()) return fail(dst.TakeStatus());
     auto src = srcs.Find(request.srcs[i], bytes);
     if (!src.ok()) return fail(src.TakeStatus());
-    if (!Matches(attribute->dst, dst->place)) {
-      return AtEntry(i, Text("dst ", Hex(request.dsts[i]), " is ", Describe(dst->place),
-                             ", its attribute says ", Describe(attribute->dst)));
-    }
-    if (!Matches(attribute->src, src->place)) {
-      return AtEntry(i, Text("src ", Hex(request.srcs[i]), " is ", Describe(src->place),
-                             ", its attribute says ", Describe(attribute->src)));
-    }
+    const auto dst_text = [&] { return Describe({"dst", request.dsts[i], bytes}, dst->place, dst->memory); };
+    const auto src_text = [&] { return Describe({"src", request.srcs[i], bytes}, src->place, src->memory); };
+    if (!Matches(attribute->dst, dst->place))
+      return AtEntry(i, Text(dst_text(), ", its attribute says ", Describe(attribute->dst)));
+    if (!Matches(attribute->src, src->place))
+      return AtEntry(i, Text(src_text(), ", its attribute says ", Describe(attribute->src)));
     if (dst->place.on_device() == src->place.on_device()) {
-      return AtEntry(i, Text("a batch copies between host and device, this is ", Describe(src->place), " to ",
-                             Describe(dst->place)));
+      return AtEntry(i, Text("a batch copies between host and device: ", src_text(), ", ", dst_text()));
     }
     const CopyKind direction = DirectionOf(src->place, dst->place);
     if (content->segments.empty()) batch_direction = direction;
     if (direction != batch_direction) {
-      return AtEntry(i, Text("a batch has one direction: this entry is ", Describe(direction),
-                             ", the ones before are ", Describe(batch_direction)));
+      return AtEntry(
+          i, Text("a batch has one direction: this entry is ", Describe(direction), ", the ones before are ",
+                  Describe(batch_direction), ": ", src_text(), ", ", dst_text()));
     }
     if (Status cut = AppendCut({dst->engine, src->engine, bytes}, request.sizes.size() - i - 1, *content);
         !cut.ok()) {

@@ -43,6 +43,22 @@ Status LocateEnds(const MemoryArgument& dst, const MemoryArgument& src, const Pl
   return CheckPeers(ends, context);
 }
 
+std::string Describe(const MemoryArgument& argument, const Location& found) {
+  return Describe(argument, found.place, found.use.get());
+}
+
+/// Both ends, for messages about how they go together.
+std::string DescribeEnds(const Ends& ends, const MemoryArgument& dst, const MemoryArgument& src) {
+  return Text(Describe(src, ends.src), ", ", Describe(dst, ends.dst));
+}
+
+Result<CopyKind> ResolveKind(CopyKind given, const Ends& ends, const MemoryArgument& dst,
+                             const MemoryArgument& src, const Profile& profile) {
+  if (const auto kind = sampan::ResolveKind(given, ends.src.place, ends.dst.place, profile)) return *kind;
+  return Error{Code::kParamInvalid,
+               Text("kind ", Describe(given), " contradicts the addresses: ", DescribeEnds(ends, dst, src))};
+}
+
 Status ProbeEnds(const Ends& ends, const MemoryArgument& dst, const MemoryArgument& src) {
   if (!ends.dst.use) {
     if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
@@ -80,11 +96,6 @@ void AddNeighbours(Task& task, Location& first, Location& second) {
 
 /// Takes the source's bytes now, so that the program may reuse it on return.
 Result<Plan> PlanCaptured(const LinearRequest& request, Ends ends, const PlanContext& context) {
-  if (context.profile.attached && (ends.src.place.on_device() || !ends.dst.place.on_device())) {
-    return Error{Code::kParamInvalid,
-                 Text("kind ", Describe(request.kind), " copies from the host to a device: src is ",
-                      Describe(ends.src.place), ", dst is ", Describe(ends.dst.place))};
-  }
   auto content = std::make_unique<BatchTask::Content>(context.backend.segment_store());
   if (Status room = content->segments.Reserve(1); !room.ok()) return room;
   content->captured = std::make_unique_for_overwrite<std::byte[]>(request.bytes);
@@ -118,17 +129,23 @@ Result<Plan> PlanLinear(const LinearRequest& request, CopyForm form, const PlanC
   if (Status located = LocateEnds(dst, src, context, ends); !located.ok()) return located;
   const bool captures = request.kind == CopyKind::kHostToBufferToDevice;
   if (form == CopyForm::kAsynchronous && !captures) {
-    auto kind = ResolveKind(request.kind, ends.src.place, ends.dst.place, context.profile);
+    auto kind = ResolveKind(request.kind, ends, dst, src, context.profile);
     if (!kind.ok()) return kind.TakeStatus();
     if (*kind == CopyKind::kHostToHost) {
       return Error{Code::kFeatureNotSupport,
-                   "a host-to-host copy cannot be asynchronous: src and dst are both host memory",
+                   Text("a host-to-host copy cannot be asynchronous: ", DescribeEnds(ends, dst, src)),
                    Error::kNoItem, true};
     }
     if (request.dst == request.src) return Plan{.timing = Timing::kNothing};
   }
   if (Status probed = ProbeEnds(ends, dst, src); !probed.ok()) return probed;
-  if (form == CopyForm::kAsynchronous && captures) return PlanCaptured(request, std::move(ends), context);
+  if (form == CopyForm::kAsynchronous && captures) {
+    if (context.profile.attached && DirectionOf(ends.src.place, ends.dst.place) != CopyKind::kHostToDevice) {
+      return Error{Code::kParamInvalid, Text("kind ", Describe(request.kind), " copies from the host to a ",
+                                             "device: ", DescribeEnds(ends, dst, src))};
+    }
+    return PlanCaptured(request, std::move(ends), context);
+  }
   Result<Plan> plan(std::in_place);
   plan->timing = ends.timing();
   plan->task.emplace<CopyTask>(CopyTask{
@@ -146,15 +163,14 @@ Result<Plan> PlanRows(const RowsRequest& request, CopyForm form, const PlanConte
   const MemoryArgument src{"src", request.src, *src_bytes};
   Ends ends;
   if (Status located = LocateEnds(dst, src, context, ends); !located.ok()) return located;
-  auto kind = ResolveKind(request.kind, ends.src.place, ends.dst.place, context.profile);
+  auto kind = ResolveKind(request.kind, ends, dst, src, context.profile);
   if (!kind.ok()) return kind.TakeStatus();
   const bool allowed = *kind == CopyKind::kHostToDevice || *kind == CopyKind::kDeviceToHost ||
                        (*kind == CopyKind::kDeviceToDevice && form == CopyForm::kAsynchronous &&
                         context.profile.rows_between_devices);
   if (!allowed) {
-    return Error{Code::kParamInvalid,
-                 Text("a 2D copy goes between host and device, this one is ", Describe(*kind), ": src is ",
-                      Describe(ends.src.place), ", dst is ", Describe(ends.dst.place))};
+    return Error{Code::kParamInvalid, Text("a 2D copy goes between host and device, this one is ",
+                                           Describe(*kind), ": ", DescribeEnds(ends, dst, src))};
   }
   if (Status probed = ProbeRows(ends.dst, dst, request.dst_pitch, request, HostAccess::kWrite); !probed.ok())
     return probed;
@@ -192,8 +208,7 @@ Result<Plan> PlanReduce(const ReduceRequest& request, const PlanContext& context
   if (Status located = LocateEnds(dst, src, context, ends); !located.ok()) return located;
   for (const auto& [end, argument] : {std::pair{&ends.dst, &dst}, {&ends.src, &src}}) {
     if (end->place.on_device()) continue;
-    return Error{Code::kParamInvalid, Text(argument->name, " ", Hex(argument->address),
-                                           " must be device memory, it is ", Describe(end->place))};
+    return Error{Code::kParamInvalid, Text(Describe(*argument, *end), ", it must be device memory")};
   }
   Plan plan{ReduceTask{{ends.dst.engine, ends.src.engine, request.bytes},
                        std::move(ends.dst.use),
@@ -209,8 +224,7 @@ namespace {
 Status LocateOnDevice(const MemoryArgument& argument, const PlanContext& context, Location& location) {
   if (Status located = Locate(context.registry, argument, location); !located.ok()) return located;
   if (location.place.on_device()) return {};
-  return {Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address),
-                                    " must be device memory, it is ", Describe(location.place))};
+  return {Code::kParamInvalid, Text(Describe(argument, location), ", it must be device memory")};
 }
 
 /// Operands lie in device memory that may be accessed so.
@@ -287,7 +301,8 @@ Result<DescriptorWrite> PlanDescriptorWrite(const SetDescriptorRequest& request,
     return located;
   if (src.place != dst.place) {
     return Error{Code::kParamInvalid, Text("srcAddr and dstAddr must be of one device: ",
-                                           Describe(*src.use.get()), ", ", Describe(*dst.use.get()))};
+                                           Describe({"srcAddr", request.src, length}, src), ", ",
+                                           Describe({"dstAddr", request.dst, length}, dst))};
   }
   return DescriptorWrite{.memory = std::move(descriptor.use),
                          .at = descriptor.engine,

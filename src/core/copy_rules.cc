@@ -47,17 +47,15 @@ CopyKind DirectionOf(const Place& src, const Place& dst) {
   return dst.on_device() ? kHostToDevice : kHostToHost;
 }
 
-Result<CopyKind> ResolveKind(CopyKind kind, const Place& src, const Place& dst, const Profile& profile) {
+std::optional<CopyKind> ResolveKind(CopyKind kind, const Place& src, const Place& dst,
+                                    const Profile& profile) {
   const CopyKind real = DirectionOf(src, dst);
   // Where host and device share one memory, every direction is a copy on the device.
   if (!profile.attached) return kDeviceToDevice;
   if (src.kind != PlaceKind::kPageable && dst.kind != PlaceKind::kPageable) return real;
   for (const Row& row : kRows) {
     if (row.src != src.kind || row.dst != dst.kind) continue;
-    if ((row.accepted & (1U << static_cast<unsigned>(kind))) == 0) {
-      return Error{Code::kParamInvalid, Text("kind ", Describe(kind), " contradicts the addresses: src is ",
-                                             Describe(src), ", dst is ", Describe(dst))};
-    }
+    if ((row.accepted & (1U << static_cast<unsigned>(kind))) == 0) return std::nullopt;
     return kind == kDefault ? real : kind;
   }
   return real;

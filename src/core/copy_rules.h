@@ -1,8 +1,9 @@
 // The rules by which the kind of a copy and the places of its memory fit together.
 #pragma once
 
+#include <optional>
+
 #include "backend/api/place.h"
-#include "base/status.h"
 #include "core/copy_request.h"
 #include "core/profile.h"
 
@@ -10,8 +11,9 @@ namespace sampan {
 
 std::string Describe(CopyKind kind);
 
-/// The kind that a copy between these places really has; refused when the given one contradicts them.
-Result<CopyKind> ResolveKind(CopyKind kind, const Place& src, const Place& dst, const Profile& profile);
+/// The kind that a copy between these places really has; none when the given one contradicts them.
+std::optional<CopyKind> ResolveKind(CopyKind kind, const Place& src, const Place& dst,
+                                    const Profile& profile);
 
 /// Whether memory lies where an attribute of a batch says.
 inline bool Matches(const ClaimedPlace& claim, const Place& place) {

@@ -31,6 +31,11 @@ bool GoesOnOutside(const MemoryRegistry& registry, const Allocation& first, cons
 
 }  // namespace
 
+std::string Describe(const MemoryArgument& argument, const Place& place, const Allocation* memory) {
+  return Text(argument.name, " ", Hex(argument.address), " is ",
+              memory != nullptr ? Describe(*memory) : Describe(place));
+}
+
 Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
   const auto address = reinterpret_cast<std::uintptr_t>(argument.address);
   found.use = registry.Find(address);

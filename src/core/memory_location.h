@@ -27,6 +27,9 @@ struct MemoryArgument {
   std::size_t bytes;
 };
 
+/// An argument and what lies there, to a person; the allocation may be null.
+std::string Describe(const MemoryArgument& argument, const Place& place, const Allocation* memory);
+
 /// Finds the range of an argument; its start decides the place. Refuses one that leaves its allocation, and
 /// an address of the runtime's that is not allocated. What begins in registered memory may go on outside: all
 /// of it is the program's own.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <thread>
 
@@ -252,6 +253,72 @@ TEST_F(Messages, AttachedNameTheEntryOfABatch) {
   EXPECT_TRUE(MessageHas("300"));
   EXPECT_TRUE(MessageHas(Hex(device.data())));
   EXPECT_TRUE(MessageHas("54321"));
+}
+
+void ExpectParts(std::initializer_list<std::string> parts) {
+  for (const std::string& part : parts)
+    EXPECT_TRUE(MessageHas(part));
+}
+/// An argument as messages give it: its name, its address, and of memory that the runtime knows the
+/// allocation.
+std::string Known(const std::string& name, const void* address) {
+  return name + " 0x" + Hex(address) + " is allocation #";
+}
+std::string Plain(const std::string& name, const void* address) {
+  return name + " 0x" + Hex(address) + " is pageable host memory";
+}
+
+TEST_F(Messages, AttachedNameBothEndsWhereTheirDirectionIsWrong) {
+  PinnedBuffer pinned(kBytes), other(kBytes);
+  PageableBuffer host(kBytes);
+  DeviceBuffer device(kBytes);
+  EXPECT_ACL(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+             aclrtMemcpyAsync(pinned.at(64), 64, other.at(32), 64, ACL_MEMCPY_DEFAULT, stream()));
+  ExpectParts({Known("dst", pinned.at(64)), Known("src", other.at(32)), Hex(pinned.data())});
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID,
+             aclrtMemcpyAsync(device.at(32), 64, host.data(), 64, ACL_MEMCPY_DEVICE_TO_HOST, stream()));
+  ExpectParts({Known("dst", device.at(32)), Plain("src", host.data()), "DEVICE_TO_HOST"});
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtMemcpyAsync(host.data(), 64, device.at(32), 64,
+                                                          ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE, stream()));
+  ExpectParts({Known("src", device.at(32)), Plain("dst", host.data()), "HOST_TO_BUF_TO_DEVICE"});
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID,
+             aclrtMemcpy2d(pinned.at(64), 8, other.at(32), 8, 8, 2, ACL_MEMCPY_DEFAULT));
+  ExpectParts({Known("dst", pinned.at(64)), Known("src", other.at(32))});
+}
+
+TEST_F(Messages, AttachedNameBothEndsOfABatchEntry) {
+  PinnedBuffer pinned(kBytes);
+  PageableBuffer host(kBytes);
+  DeviceBuffer device(kBytes);
+  const auto submit = [&](void* dst, void* src, const aclrtMemcpyBatchAttr& attribute) {
+    BatchRequest request;
+    request.Add(device.data(), pinned.data(), 32);
+    request.UseAttr(HostToDevice());
+    request.Add(dst, src, 32);
+    request.UseAttr(attribute, 1);
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, request.Submit(BatchForm::kAsync, stream()));
+    EXPECT_EQ(request.fail_index, 1u);
+    ExpectParts({"entry 1: "});
+  };
+  aclrtMemcpyBatchAttr both = HostToDevice();
+  both.dstLoc = both.srcLoc;
+  submit(pinned.at(64), host.at(32), both);
+  ExpectParts({Known("dst", pinned.at(64)), Plain("src", host.at(32))});
+  submit(pinned.at(64), host.at(32), HostToDevice());
+  ExpectParts({Known("dst", pinned.at(64)), "its attribute says memory of device 0"});
+  submit(pinned.at(64), device.at(32), DeviceToHost());
+  ExpectParts({Known("dst", pinned.at(64)), Known("src", device.at(32)), "one direction"});
+}
+
+TEST_F(Messages, AttachedNameMemoryThatShouldBeADevices) {
+  PinnedBuffer pinned(kBytes);
+  PageableBuffer host(kBytes);
+  DeviceBuffer device(kBytes);
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtMemcpyAsyncWithDesc(pinned.data(), Kind(6), stream()));
+  ExpectParts({Known("desc", pinned.data())});
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID,
+             aclrtSetMemcpyDesc(device.data(), Kind(6), device.at(64), host.data(), 8, nullptr));
+  ExpectParts({Plain("dstAddr", host.data())});
 }
 
 }  // namespace
