@@ -28,19 +28,21 @@ Status CheckPeer(const Location& end, const PlanContext& context) {
                                     ", 0) on device ", context.device, " first")};
 }
 
-Status CheckPeers(const Ends& ends, const PlanContext& context) {
+/// A blocking copy belongs to no stream, and so to no device: within one device it needs no permission.
+Status CheckPeers(const Ends& ends, CopyForm form, const PlanContext& context) {
   if (!ends.dst.place.on_device() || !ends.src.place.on_device()) return {};
+  if (form == CopyForm::kBlocking && ends.dst.place == ends.src.place) return {};
   if (Status may = CheckPeer(ends.dst, context); !may.ok()) return may;
   return CheckPeer(ends.src, context);
 }
 
-Status LocateEnds(const MemoryArgument& dst, const MemoryArgument& src, const PlanContext& context,
-                  Ends& ends) {
+Status LocateEnds(const MemoryArgument& dst, const MemoryArgument& src, CopyForm form,
+                  const PlanContext& context, Ends& ends) {
   if (Status located = Locate(context.registry, dst, ends.dst); !located.ok()) return located;
   if (Status located = Locate(context.registry, src, ends.src); !located.ok()) return located;
   if (Status may = CheckRights(ends.dst, dst, HostAccess::kWrite, context.device); !may.ok()) return may;
   if (Status may = CheckRights(ends.src, src, HostAccess::kRead, context.device); !may.ok()) return may;
-  return CheckPeers(ends, context);
+  return CheckPeers(ends, form, context);
 }
 
 std::string Describe(const MemoryArgument& argument, const Location& found) {
@@ -126,7 +128,7 @@ Result<Plan> PlanLinear(const LinearRequest& request, CopyForm form, const PlanC
   const MemoryArgument dst{"dst", request.dst, request.bytes};
   const MemoryArgument src{"src", request.src, request.bytes};
   Ends ends;
-  if (Status located = LocateEnds(dst, src, context, ends); !located.ok()) return located;
+  if (Status located = LocateEnds(dst, src, form, context, ends); !located.ok()) return located;
   const bool captures = request.kind == CopyKind::kHostToBufferToDevice;
   if (form == CopyForm::kAsynchronous && !captures) {
     auto kind = ResolveKind(request.kind, ends, dst, src, context.profile);
@@ -162,7 +164,7 @@ Result<Plan> PlanRows(const RowsRequest& request, CopyForm form, const PlanConte
   const MemoryArgument dst{"dst", request.dst, *dst_bytes};
   const MemoryArgument src{"src", request.src, *src_bytes};
   Ends ends;
-  if (Status located = LocateEnds(dst, src, context, ends); !located.ok()) return located;
+  if (Status located = LocateEnds(dst, src, form, context, ends); !located.ok()) return located;
   auto kind = ResolveKind(request.kind, ends, dst, src, context.profile);
   if (!kind.ok()) return kind.TakeStatus();
   const bool allowed = *kind == CopyKind::kHostToDevice || *kind == CopyKind::kDeviceToHost ||
@@ -205,7 +207,8 @@ Result<Plan> PlanReduce(const ReduceRequest& request, const PlanContext& context
   const MemoryArgument dst{"dst", request.dst, request.bytes};
   const MemoryArgument src{"src", request.src, request.bytes};
   Ends ends;
-  if (Status located = LocateEnds(dst, src, context, ends); !located.ok()) return located;
+  if (Status located = LocateEnds(dst, src, CopyForm::kAsynchronous, context, ends); !located.ok())
+    return located;
   for (const auto& [end, argument] : {std::pair{&ends.dst, &dst}, {&ends.src, &src}}) {
     if (end->place.on_device()) continue;
     return Error{Code::kParamInvalid, Text(Describe(*argument, *end), ", it must be device memory")};

@@ -64,6 +64,19 @@ TEST_F(AttachedPeerCopies, DeviceToDeviceNeedsPeerAccess) {
   EXPECT_TRUE(far_->Untouched());
 }
 
+TEST_F(AttachedPeerCopies, BlockingCopiesWithinAnotherDeviceNeedNone) {
+  const std::size_t half = kBytes / 2;
+  const Bytes contents = random().Fill(half);
+  far_->Write(random().Fill(kBytes));
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemcpy(far_->data(), half, contents.data(), half, ACL_MEMCPY_HOST_TO_DEVICE));
+  std::byte* const behind = static_cast<std::byte*>(far_->data()) + half;
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemcpy(behind, half, far_->data(), half, ACL_MEMCPY_DEVICE_TO_DEVICE));
+  EXPECT_EQ(ReadDevice(behind, half), contents);
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID,
+             aclrtMemcpyAsync(behind, half, far_->data(), half, ACL_MEMCPY_DEVICE_TO_DEVICE, stream()))
+      << "a stream of device 0";
+}
+
 TEST_F(AttachedPeerCopies, DeviceToDeviceWithPeerAccess) {
   EnablePeerAccess();
   const Bytes contents = random().Fill(kBytes);

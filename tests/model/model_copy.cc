@@ -86,10 +86,8 @@ Verdict Model::Copy(const Operation& op) {
   }
   if (op.dst == op.src) return Answer(ACL_SUCCESS);
   if (Overlap(op.dst, op.src, op.bytes)) return Undetermined();
-  if (dst.device_side && src.device_side) {
-    if (dst.device != src.device && !peer_[current_]) return Answer(ACL_ERROR_RT_PARAM_INVALID);
-    if (dst.device == src.device && dst.device != current_) return Undetermined();
-  }
+  if (dst.device_side && src.device_side && dst.device != src.device && !peer_[current_])
+    return Answer(ACL_ERROR_RT_PARAM_INVALID);
   const std::vector<Touch> touches{{dst.buffer, op.dst.offset, op.dst.offset + op.bytes, true},
                                    {src.buffer, op.src.offset, op.src.offset + op.bytes, false}};
   Verdict verdict;

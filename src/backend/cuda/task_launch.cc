@@ -42,7 +42,8 @@ Status TaskLauncher::LaunchFew(std::span<const Segment> segments, const Allocati
 Status TaskLauncher::LaunchLinear(const Segment& segment, const AllocationUse& dst, const AllocationUse& src,
                                   std::uint64_t value) {
   const Direction direction = DirectionOf(OnDevice(dst), OnDevice(src));
-  if (!OneDevice(dst, src)) return stream_->Copy(segment, direction, false);
+  if (!OneDevice(dst, src) || !KernelReaches(stream_->site().gpu, dst))
+    return stream_->Copy(segment, direction, false);
   const PathChoice choice = stream_->site().paths.ForWithin(segment.bytes);
   NotePath(direction, choice, segment.bytes, " bytes");
   if (choice.path == CopyPath::kKernel) return batches_.CopyWithin(segment, value);
