@@ -102,6 +102,34 @@ bool TryExpress(const BatchArguments& arguments, const BatchForm& form) {
   return true;
 }
 
+/// Where a thread without a context has a batch done: on the device that the first entry's attribute names.
+std::int32_t DeviceNamedBy(const BatchRequest& request, std::int32_t devices) {
+  const auto copies = [](std::size_t bytes) { return bytes != 0; };
+  const auto first = std::find_if(request.sizes.begin(), request.sizes.end(), copies) - request.sizes.begin();
+  auto attribute = request.attributes.rbegin();
+  while (attribute->first_entry > static_cast<std::size_t>(first))
+    ++attribute;
+  const ClaimedPlace& place = attribute->dst.on_device ? attribute->dst : attribute->src;
+  const bool there = place.on_device && place.device < static_cast<std::uint32_t>(devices);
+  return there ? static_cast<std::int32_t>(place.device) : 0;
+}
+
+/// Needs no context.
+Status RunBatch(const BatchRequest& request, Runtime& runtime, Result<Caller>& caller) {
+  const std::int32_t id =
+      caller.ok() ? caller->device().id() : DeviceNamedBy(request, runtime.device_count());
+  auto plan = PlanBatch(request, runtime.PlanContextOf(id));
+  if (!plan.ok()) return plan.TakeStatus();
+  auto device = runtime.FindDevice(id);
+  return device.ok() ? RunPlan(**device, std::move(plan)) : device.TakeStatus();
+}
+
+Status SubmitBatch(const BatchRequest& request, Stream* stream, Result<Caller>& caller) {
+  if (!caller.ok()) return caller.TakeStatus();
+  auto plan = PlanBatch(request, caller->runtime.PlanContextOf(*caller->context));
+  return SubmitPlan({caller->context, stream}, std::move(plan));
+}
+
 Status CopyBatch(const BatchArguments& arguments, const BatchForm& form) {
   if (TryExpress(arguments, form)) return {};
   if (form.has_fail_index) {
@@ -146,10 +174,8 @@ Status CopyBatch(const BatchArguments& arguments, const BatchForm& form) {
                              blocking};
   if (Status checked = CheckBatchAttributes(request); !checked.ok()) return checked;
   auto caller = CallerWithContext();
-  if (!caller.ok()) return caller.TakeStatus();
-  auto plan = PlanBatch(request, caller->runtime.PlanContextOf(*caller->context));
-  Status status = blocking ? RunPlan(*caller->context, std::move(plan))
-                           : SubmitPlan({caller->context, *stream}, std::move(plan));
+  Status status =
+      blocking ? RunBatch(request, maybe->runtime, caller) : SubmitBatch(request, *stream, caller);
   if (!status.ok()) fail_index = status.error().item;
   return status;
 }

@@ -31,8 +31,7 @@ Status CheckCount(std::size_t bytes) {
 
 /// For plans whose checks come before that of the context; without one, the device does not matter.
 PlanContext PlanContextOf(Runtime& runtime, Result<Caller>& caller) {
-  return {runtime.memory(), runtime.profile(), runtime.peers(), caller.ok() ? caller->device().id() : 0,
-          runtime.backend()};
+  return runtime.PlanContextOf(caller.ok() ? caller->device().id() : 0);
 }
 
 Status SetDescriptor(const SetDescriptorRequest& request, aclrtMemcpyKind kind, const void* config) {

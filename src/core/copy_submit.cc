@@ -45,13 +45,13 @@ Status SubmitPlan(const CopyTarget& target, Result<Plan>&& plan) {
   return target.TheStream().Enqueue(std::move(plan->task));
 }
 
-Status RunPlan(const Context& context, Result<Plan>&& plan, const BlockingReason& reason) {
+Status RunPlan(Device& device, Result<Plan>&& plan, const BlockingReason& reason) {
   if (!plan.ok()) return plan.TakeStatus();
   if (plan->timing == Timing::kNothing) return {};
-  auto device = context.device().Open();
-  if (!device.ok()) return device.TakeStatus();
-  if (trace::On()) return RunTraced(**device, context.device().id(), std::move(plan->task), reason);
-  return (*device)->RunNow(std::move(plan->task));
+  auto opened = device.Open();
+  if (!opened.ok()) return opened.TakeStatus();
+  if (trace::On()) return RunTraced(**opened, device.id(), std::move(plan->task), reason);
+  return (*opened)->RunNow(std::move(plan->task));
 }
 
 }  // namespace sampan

@@ -26,6 +26,9 @@ Status CheckStreamContext(const CopyTarget& target);
 Status SubmitPlan(const CopyTarget& target, Result<Plan>&& plan);
 
 /// For the blocking calls: done on return, outside every stream. The reason is for traces.
-Status RunPlan(const Context& context, Result<Plan>&& plan, const BlockingReason& reason = {});
+Status RunPlan(Device& device, Result<Plan>&& plan, const BlockingReason& reason = {});
+inline Status RunPlan(const Context& context, Result<Plan>&& plan, const BlockingReason& reason = {}) {
+  return RunPlan(context.device(), std::move(plan), reason);
+}
 
 }  // namespace sampan

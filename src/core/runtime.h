@@ -119,8 +119,9 @@ class Runtime {
   /// Drops the work of all streams of a device.
   void AbortDevice(Device& device);
 
-  PlanContext PlanContextOf(const Context& context) {
-    return {memory_, options_.profile, peers_, context.device().id(), *backend_};
+  PlanContext PlanContextOf(const Context& context) { return PlanContextOf(context.device().id()); }
+  PlanContext PlanContextOf(std::int32_t device) {
+    return {memory_, options_.profile, peers_, device, *backend_};
   }
 
  private:

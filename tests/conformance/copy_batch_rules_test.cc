@@ -76,6 +76,7 @@ class AttachedBatchRules : public CopyTest, public ::testing::WithParamInterface
 
 class AttachedIndexedBatchRules : public AttachedBatchRules {};
 class AttachedQueuedBatchRules : public AttachedBatchRules {};
+class AttachedBlockingBatchRules : public AttachedBatchRules {};
 
 INSTANTIATE_TEST_SUITE_P(Forms, AttachedBatchRules,
                          ::testing::Values(BatchForm::kSync, BatchForm::kSyncV2, BatchForm::kAsync,
@@ -85,6 +86,8 @@ INSTANTIATE_TEST_SUITE_P(Forms, AttachedIndexedBatchRules,
                          ::testing::Values(BatchForm::kSync, BatchForm::kAsync), Name);
 INSTANTIATE_TEST_SUITE_P(Forms, AttachedQueuedBatchRules,
                          ::testing::Values(BatchForm::kAsync, BatchForm::kAsyncV2), Name);
+INSTANTIATE_TEST_SUITE_P(Forms, AttachedBlockingBatchRules,
+                         ::testing::Values(BatchForm::kSync, BatchForm::kSyncV2), Name);
 
 TEST_P(AttachedIndexedBatchRules, FailIndexComesFirst) {
   BatchRequest request = Valid();
@@ -241,12 +244,49 @@ TEST_P(AttachedBatchRules, AttributeArraysWinOverEntriesAndContext) {
   });
 }
 
-TEST_P(AttachedBatchRules, NeedsAContext) {
+TEST_P(AttachedQueuedBatchRules, NeedsAContext) {
   BatchRequest request = Valid();
   OnNewThread([&] {
     EXPECT_ACL(ACL_ERROR_RT_CONTEXT_NULL, request.Submit(form(), nullptr));
     ExpectFailIndex(request, SIZE_MAX);
   });
+}
+
+TEST_P(AttachedBlockingBatchRules, EntriesAreCheckedWithoutAContext) {
+  OnNewThread([&] {
+    BatchRequest request = Valid();
+    request.attrs[0] = HostToDevice(7777);
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, request.Submit(form(), nullptr));
+    ExpectFailIndex(request, 0);
+    request = Valid();
+    request.UseAttr(DeviceToHost(), 2);
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, request.Submit(form(), nullptr));
+    ExpectFailIndex(request, 2);
+  });
+}
+
+TEST_P(AttachedBlockingBatchRules, NeedsNoContext) {
+  GuardedBuffer device(Place::kDevice, kEntries * kEntryBytes),
+      back(Place::kPageable, kEntries * kEntryBytes);
+  const Bytes contents = random().Fill(kEntries * kEntryBytes);
+  host_->Write(0, contents);
+  BatchRequest up, down;
+  for (std::size_t i = 0; i < kEntries; ++i) {
+    up.Add(device.at(i * kEntryBytes), host_->at(i * kEntryBytes), kEntryBytes);
+    down.Add(back.at(i * kEntryBytes), device.at(i * kEntryBytes), kEntryBytes);
+  }
+  up.UseAttr(HostToDevice());
+  down.UseAttr(DeviceToHost());
+  OnNewThread([&] {
+    EXPECT_ACL(ACL_SUCCESS, up.Submit(form(), nullptr));
+    ExpectFailIndex(up, SIZE_MAX);
+    EXPECT_ACL(ACL_SUCCESS, down.Submit(form(), nullptr));
+    ExpectFailIndex(down, SIZE_MAX);
+    aclrtContext context = nullptr;
+    EXPECT_ACL(ACL_ERROR_RT_CONTEXT_NULL, aclrtGetCurrentContext(&context)) << "it makes none either";
+  });
+  EXPECT_TRUE(device.Holds(contents));
+  EXPECT_TRUE(back.Holds(contents));
 }
 
 TEST_P(AttachedQueuedBatchRules, ContextWinsOverEntries) {
