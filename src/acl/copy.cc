@@ -36,6 +36,7 @@ Status Copy(const LinearRequest& request) {
   if (request.dst == request.src) return {};
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
+  if (Status working = caller->device().CheckNotAborting(); !working.ok()) return working;
   return RunPlan(*caller->context,
                  PlanLinear(request, CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context)));
 }

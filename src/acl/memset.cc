@@ -24,6 +24,9 @@ Status Fill(const FillRequest& request, Wait wait, aclrtStream stream_handle) {
                                       " of ", Hex(request.dst))};
   }
   if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
+  if (wait == Wait::kYes) {
+    if (Status working = caller->device().CheckNotAborting(); !working.ok()) return working;
+  }
   auto plan = PlanFill(request, caller->runtime.PlanContextOf(*caller->context));
   if (wait == Wait::kYes) return RunPlan(*caller->context, std::move(plan));
   return SubmitPlan({caller->context, *stream}, std::move(plan));

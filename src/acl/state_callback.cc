@@ -78,6 +78,7 @@ aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t timeout) {
     if (!runtime.ok()) return runtime.TakeStatus();
     auto device = (*runtime)->FindDevice(deviceId);
     if (!device.ok()) return device.TakeStatus();
+    const Device::Aborting aborting(**device);
     if (Status told = TellAbort(deviceId, ACL_RT_DEVICE_TASK_ABORT_PRE, timeout); !told.ok()) return told;
     (*runtime)->AbortDevice(**device);
     return TellAbort(deviceId, ACL_RT_DEVICE_TASK_ABORT_POST, timeout);

@@ -1,6 +1,7 @@
 // A device as programs number it, with its contexts' common resources.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -8,6 +9,7 @@
 
 #include "backend/api/backend.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "core/context.h"
 #include "core/id_pool.h"
 #include "core/profile.h"
@@ -38,6 +40,23 @@ class Device {
   const std::shared_ptr<IdPool>& event_ids() const { return events_; }
   const std::shared_ptr<IdPool>& notify_ids() const { return notifies_; }
 
+  /// While one lives, the device's work is being aborted.
+  class Aborting {
+   public:
+    explicit Aborting(Device& device) : device_(device) { ++device_.aborts_; }
+    ~Aborting() { --device_.aborts_; }
+    Aborting(const Aborting&) = delete;
+    Aborting& operator=(const Aborting&) = delete;
+
+   private:
+    Device& device_;
+  };
+  /// Refuses while the device's work is being aborted (107022).
+  Status CheckNotAborting() const {
+    if (aborts_.load(std::memory_order_acquire) == 0) return {};
+    return {Code::kDeviceTaskAbort, Text("the work of device ", id_, " is being aborted")};
+  }
+
   /// The primary context and how often it is retained; both belong to the runtime, under this mutex.
   std::mutex mutex;
   std::shared_ptr<Context> primary;
@@ -56,6 +75,7 @@ class Device {
   const std::shared_ptr<IdPool> streams_;
   const std::shared_ptr<IdPool> events_;
   const std::shared_ptr<IdPool> notifies_;
+  std::atomic<int> aborts_{0};
 };
 
 }  // namespace sampan

@@ -77,6 +77,46 @@ TEST_F(StateCallbackTest, AnAbortDropsTheWorkOfTheDevice) {
   EXPECT_ACL(ACL_SUCCESS, aclrtDestroyNotify(notify));
 }
 
+/// Blocking calls of another thread at each stage of an abort.
+struct CallsMeanwhile {
+  std::int32_t device;  ///< whose context the other thread has
+  void* memory;
+  std::vector<aclError> copies, fills;
+};
+std::int32_t CallMeanwhile(std::int32_t, aclrtDeviceTaskAbortStage, std::uint32_t, void* argument) {
+  auto& calls = *static_cast<CallsMeanwhile*>(argument);
+  OnNewThread([&] {
+    EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(calls.device));
+    const char source[64] = {};
+    calls.copies.push_back(aclrtMemcpy(calls.memory, 64, source, 64, ACL_MEMCPY_HOST_TO_DEVICE));
+    calls.fills.push_back(aclrtMemset(calls.memory, 64, 1, 64));
+    EXPECT_ACL(ACL_SUCCESS, aclrtResetDevice(calls.device));
+  });
+  return 0;
+}
+
+TEST_F(StateCallbackTest, BlockingCallsAreRefusedWhileADeviceIsAborted) {
+  using Codes = std::vector<aclError>;
+  const DeviceBuffer memory(64);
+  const Bytes before(64, std::byte{0x6B});
+  memory.Write(0, before);
+  for (const auto& [device, code] : {std::pair{0, ACL_ERROR_RT_DEVICE_TASK_ABORT}, {1, int{ACL_SUCCESS}}}) {
+    SCOPED_TRACE(device);
+    CallsMeanwhile calls{device, memory.data(), {}, {}};
+    EXPECT_ACL(ACL_SUCCESS, aclrtSetDeviceTaskAbortCallback("test", &CallMeanwhile, &calls));
+    EXPECT_ACL(ACL_SUCCESS, aclrtDeviceTaskAbort(0, 0));
+    EXPECT_EQ(calls.copies, (Codes{code, code}));
+    EXPECT_EQ(calls.fills, (Codes{code, code}));
+    if (device == 0) {
+      EXPECT_EQ(memory.Read(0, 64), before) << "refused, so nothing moved; and copies work again afterwards";
+    }
+  }
+  EXPECT_ACL(ACL_SUCCESS, aclrtSetDeviceTaskAbortCallback("test", &RefuseAbort, nullptr));
+  EXPECT_ACL(ACL_ERROR_RT_INTERNAL_ERROR, aclrtDeviceTaskAbort(0, 0));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSetDeviceTaskAbortCallback("test", nullptr, nullptr));
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemset(memory.data(), 64, 0, 64)) << "an abort that was refused is over too";
+}
+
 /// What the functions were told; they have no argument for it.
 struct Told {
   int count = 0;
