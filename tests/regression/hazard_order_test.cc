@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
+#include <string>
 
 #include "acl/acl.h"
 #include "tests/support/batch_request.h"
+#include "tests/support/child_process.h"
 #include "tests/support/copy_fixture.h"
 
 namespace sampan::test::hazard_order_test {
@@ -138,6 +141,57 @@ TEST_F(HazardOrder, AttachedTwoEntriesWithOneDestination) {
   const Bytes got = block.Read();
   for (std::size_t i = 0; i < kBytes; ++i)
     ASSERT_TRUE(got[i] == one[i] || got[i] == two[i]) << "byte " << i;
+}
+
+/// Copies batches whose first and last entry have one destination; says for each which of them is there.
+std::string WinnersOfBatches(aclrtStream stream, Random& random) {
+  constexpr int kBatches = 16;
+  constexpr std::size_t kEntries = 5;
+  std::string winners;
+  for (int i = 0; i < kBatches; ++i) {
+    const DeviceBuffer blocks(kEntries * kBytes);
+    const PinnedBuffer sources(kEntries * kBytes);
+    const Bytes contents = random.Fill(kEntries * kBytes);
+    sources.Write(0, contents);
+    BatchRequest request;
+    for (std::size_t entry = 0; entry < kEntries; ++entry)
+      request.Add(blocks.at(entry % (kEntries - 1) * kBytes), sources.at(entry * kBytes), kBytes);
+    request.UseAttr(HostToDevice());
+    EXPECT_ACL(ACL_SUCCESS, request.Submit(i % 2 == 0 ? BatchForm::kAsync : BatchForm::kSync, stream));
+    EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+    const auto holds = [&](std::size_t block, std::size_t entry) {
+      const Bytes got = blocks.Read(block * kBytes, kBytes);
+      return std::equal(got.begin(), got.end(),
+                        contents.begin() + static_cast<std::ptrdiff_t>(entry * kBytes));
+    };
+    for (std::size_t block = 1; block < kEntries - 1; ++block)
+      EXPECT_TRUE(holds(block, block));
+    winners += holds(0, 0) ? 'F' : holds(0, kEntries - 1) ? 'L' : '?';
+  }
+  return winners;
+}
+
+// 8 again: entries have no order among themselves, so a chosen schedule chooses theirs too.
+TEST_F(HazardOrder, AttachedSchedulesOrderTheEntriesOfABatch) {
+  if (InChild()) {
+    std::printf("winners=%s;\n", WinnersOfBatches(stream(), random()).c_str());
+    return;
+  }
+  const auto winners = [](const char* schedule) {
+    const ChildResult child = RunInChild({{"SAMPAN_SCHEDULE", schedule}, {"SAMPAN_BACKEND", std::nullopt}});
+    EXPECT_TRUE(child.Passed()) << child.output << child.errors;
+    const std::size_t begin = child.output.find("winners=");
+    return begin == std::string::npos ? ""
+                                      : child.output.substr(begin, child.output.find(';', begin) - begin);
+  };
+  EXPECT_EQ(winners("early"), "winners=LLLLLLLLLLLLLLLL");
+  EXPECT_EQ(winners("late"), "winners=FFFFFFFFFFFFFFFF");
+  const std::string drawn = winners("seed:1");
+  EXPECT_NE(drawn.find('F'), std::string::npos) << drawn;
+  EXPECT_NE(drawn.find('L'), std::string::npos) << drawn;
+  EXPECT_EQ(drawn.find('?'), std::string::npos) << drawn;
+  EXPECT_EQ(winners("seed:1"), drawn) << "a run repeats";
+  EXPECT_NE(winners("seed:2"), drawn);
 }
 
 }  // namespace

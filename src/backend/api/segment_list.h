@@ -50,6 +50,7 @@ class SegmentList {
   void Added(std::size_t segments) { size_ += segments; }
 
   std::span<const Segment> all() const { return room_.first(size_); }
+  std::span<Segment> all() { return room_.first(size_); }
   std::size_t room() const { return room_.size(); }
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
+#include "backend/api/copy_segment.h"
 #include "backend/emulated/chunked_work.h"
 #include "base/clock.h"
 
@@ -30,6 +32,9 @@ class QueueScheduler {
   virtual void Drive(EmulatedTimeline&, std::uint64_t /*value*/, Deadline) {}
   /// Whether a queue with nothing to do may execute a short task on its submitter's thread.
   virtual bool RunsShortTasksAtOnce() const { return false; }
+  /// Puts the segments of a batch, which have no order among themselves, into the one that they are copied
+  /// in.
+  virtual void Arrange(std::span<Segment>) {}
   /// Runs the work on the calling thread, shared with idle engines.
   virtual void Run(const ChunkedWork& work) = 0;
 };

@@ -16,7 +16,7 @@ constexpr std::size_t kMostQueues = 1 << 16;
 }  // namespace
 
 SteppedScheduler::SteppedScheduler(Schedule schedule, GateWatch& gates)
-    : schedule_(schedule), gates_(gates), random_(schedule.seed) {
+    : schedule_(schedule), gates_(gates), random_(schedule.seed), arrangements_(schedule.seed) {
   ready_.reserve(kMostQueues);
   idle_ = std::thread([this] { IdleLoop(); });
 }
@@ -139,6 +139,15 @@ void SteppedScheduler::Drive(EmulatedTimeline& timeline, std::uint64_t value, De
     if (Step(&timeline)) continue;
     std::unique_lock lock(mutex_);
     if (ready_.empty()) changed_.wait_for(lock, kLookAgain);
+  }
+}
+
+void SteppedScheduler::Arrange(std::span<Segment> segments) {
+  if (schedule_.kind == Schedule::Kind::kLate) {
+    std::reverse(segments.begin(), segments.end());
+  } else if (schedule_.kind == Schedule::Kind::kSeeded) {
+    const std::lock_guard lock(arranging_);
+    std::shuffle(segments.begin(), segments.end(), arrangements_);
   }
 }
 

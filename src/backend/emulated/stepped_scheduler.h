@@ -29,6 +29,7 @@ class SteppedScheduler final : public QueueScheduler {
   void Submitted() override;
   void Polled(EmulatedTimeline& timeline) override;
   void Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) override;
+  void Arrange(std::span<Segment> segments) override;
   void Run(const ChunkedWork& work) override;
 
  private:
@@ -46,6 +47,8 @@ class SteppedScheduler final : public QueueScheduler {
   GateWatch& gates_;
   std::mutex step_mutex_;  // held while a task executes
   std::mt19937_64 random_;
+  std::mutex arranging_;  // blocking batches come from any thread
+  std::mt19937_64 arrangements_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

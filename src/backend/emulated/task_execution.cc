@@ -64,7 +64,8 @@ Status Execute(BatchTask& task, QueueScheduler& scheduler) {
   for (const AllocationUse& use : task.content->memory) {
     if (Status live = CheckLive(use); !live.ok()) return live;
   }
-  const std::span<const Segment> segments = task.content->segments.all();
+  const std::span<Segment> segments = task.content->segments.all();
+  scheduler.Arrange(segments);
   const Caching caching = CachingFor(task.content->bytes);
   Share(segments.size(), task.content->bytes, scheduler,
         [&](std::size_t first, std::size_t count) { CopySegments(segments.subspan(first, count), caching); });
