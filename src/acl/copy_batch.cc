@@ -58,8 +58,12 @@ Status CheckArrays(const BatchArguments& arguments) {
     }
   }
   for (size_t k = 0; k < arguments.attribute_count; ++k) {
-    for (const uint8_t byte : arguments.attributes[k].rsv) {
-      if (byte != 0) return InvalidArgument(Text("attrs[", k, "].rsv must be all zero"));
+    const auto& reserved = arguments.attributes[k].rsv;
+    for (size_t i = 0; i < std::size(reserved); ++i) {
+      if (reserved[i] != 0) {
+        return InvalidArgument(
+            Text("attrs[", k, "].rsv[", i, "] is ", unsigned{reserved[i]}, ", it must be 0"));
+      }
     }
   }
   return {};

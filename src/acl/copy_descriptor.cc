@@ -24,9 +24,10 @@ Status CheckDescriptorKind(aclrtMemcpyKind kind, const Profile& profile) {
                               ", descriptors take ACL_MEMCPY_INNER_DEVICE_TO_DEVICE"));
 }
 
-Status CheckCount(std::size_t bytes) {
+/// The name and the address are those of what the count belongs to.
+Status CheckCount(std::size_t bytes, std::string_view name, const void* address) {
   if (bytes <= kMostBytes) return {};
-  return {Code::kParamInvalid, Text("count ", bytes, " is more than 4 GiB")};
+  return {Code::kParamInvalid, Text("count ", bytes, " of ", name, " ", Hex(address), " is more than 4 GiB")};
 }
 
 /// For plans whose checks come before that of the context; without one, the device does not matter.
@@ -39,12 +40,16 @@ Status SetDescriptor(const SetDescriptorRequest& request, aclrtMemcpyKind kind, 
   if (Status known = CheckKnownKind(kind); !known.ok()) return known;
   if (Status present = RequireNonNull("srcAddr", request.src, "dstAddr", request.dst); !present.ok())
     return present;
-  if (request.bytes == 0) return InvalidArgument("count is 0");
-  if (config != nullptr) return InvalidArgument("config must be NULL");
+  if (request.bytes == 0)
+    return InvalidArgument(Text("count of desc ", Hex(request.descriptor), " is 0, it must be more"));
+  if (config != nullptr) {
+    return InvalidArgument(
+        Text("config of desc ", Hex(request.descriptor), " is ", Hex(config), ", it must be NULL"));
+  }
   auto maybe = CallerMaybeWithoutContext();
   if (!maybe.ok()) return maybe.TakeStatus();
   if (Status checked = CheckDescriptorKind(kind, maybe->runtime.profile()); !checked.ok()) return checked;
-  if (Status checked = CheckCount(request.bytes); !checked.ok()) return checked;
+  if (Status checked = CheckCount(request.bytes, "desc", request.descriptor); !checked.ok()) return checked;
   // The memory is looked at before the context is missed.
   auto caller = CallerWithContext();
   auto write = PlanDescriptorWrite(request, PlanContextOf(maybe->runtime, caller));
@@ -63,20 +68,23 @@ Status CheckOffsets(const OffsetRequest& request) {
   const auto refuse = [](std::string text) { return Status(Code::kParamInvalid, std::move(text)); };
   if (request.dst == nullptr) return refuse("dst is NULL");
   if (request.src == nullptr) return refuse("src is NULL");
-  if (request.bytes > request.dst_max) {
-    return refuse(Text("count ", request.bytes, " is more than destMax ", request.dst_max));
+  const auto of_dst = [&] { return Text(" of dst ", Hex(request.dst)); };
+  if (request.bytes > request.dst_max)
+    return refuse(Text("count ", request.bytes, " is more than destMax ", request.dst_max, of_dst()));
+  if (Status checked = CheckCount(request.bytes, "dst", request.dst); !checked.ok()) return checked;
+  if (request.src_offset > kMostOffset) {
+    return refuse(
+        Text("srcDataOffset ", request.src_offset, " of src ", Hex(request.src), " is more than 48 bits"));
   }
-  if (Status checked = CheckCount(request.bytes); !checked.ok()) return checked;
-  if (request.src_offset > kMostOffset)
-    return refuse(Text("srcDataOffset ", request.src_offset, " is more than 48 bits"));
   if (request.dst_offset > kMostOffset)
-    return refuse(Text("dstDataOffset ", request.dst_offset, " is more than 48 bits"));
+    return refuse(Text("dstDataOffset ", request.dst_offset, of_dst(), " is more than 48 bits"));
   if (request.dst_offset >= request.dst_max) {
-    return refuse(Text("dstDataOffset ", request.dst_offset, " is not less than destMax ", request.dst_max));
+    return refuse(
+        Text("dstDataOffset ", request.dst_offset, " is not less than destMax ", request.dst_max, of_dst()));
   }
   if (request.bytes > request.dst_max - request.dst_offset) {
     return refuse(Text("count ", request.bytes, " at dstDataOffset ", request.dst_offset,
-                       " is more than destMax ", request.dst_max));
+                       " is more than destMax ", request.dst_max, of_dst()));
   }
   return {};
 }

@@ -8,16 +8,23 @@
 namespace sampan::acl {
 namespace {
 
+std::string Ends(const RowsRequest& request) {
+  return Text("dst ", Hex(request.dst), ", src ", Hex(request.src));
+}
+
 Status CheckArguments(const RowsRequest& request) {
   if (Status present = RequireNonNull("dst", request.dst, "src", request.src); !present.ok()) return present;
   if (request.width > request.src_pitch) {
-    return InvalidArgument(Text("width ", request.width, " is more than spitch ", request.src_pitch));
+    return InvalidArgument(Text("width ", request.width, " is more than spitch ", request.src_pitch,
+                                " of src ", Hex(request.src)));
   }
   if (request.width > request.dst_pitch) {
-    return InvalidArgument(Text("width ", request.width, " is more than dpitch ", request.dst_pitch));
+    return InvalidArgument(Text("width ", request.width, " is more than dpitch ", request.dst_pitch,
+                                " of dst ", Hex(request.dst)));
   }
   if (request.kind < CopyKind::kHostToDevice || request.kind > CopyKind::kDefault) {
-    return InvalidArgument(Text("kind is ", Describe(request.kind), ", a 2D copy takes 1 to 4"));
+    return InvalidArgument(
+        Text("kind is ", Describe(request.kind), ", a 2D copy takes 1 to 4: ", Ends(request)));
   }
   return {};
 }
@@ -25,15 +32,18 @@ Status CheckArguments(const RowsRequest& request) {
 Status CheckRules(const RowsRequest& request, CopyForm form, const Profile& profile) {
   if (!profile.rows) return CopyUnsupported(Text(profile.chip, " has no 2D copies"));
   if (request.height > kMostRows) {
-    return {Code::kParamInvalid, Text("height ", request.height, " is more than ", kMostRows)};
+    return {Code::kParamInvalid,
+            Text("height ", request.height, " is more than ", kMostRows, ": ", Ends(request))};
   }
   if (request.width > profile.most_row_bytes) {
-    return {Code::kParamInvalid, Text("width ", request.width, " is more than ", profile.most_row_bytes)};
+    return {Code::kParamInvalid,
+            Text("width ", request.width, " is more than ", profile.most_row_bytes, ": ", Ends(request))};
   }
   const bool between_devices = form == CopyForm::kAsynchronous && profile.rows_between_devices;
   if (request.kind == CopyKind::kDeviceToDevice && !between_devices) {
-    return CopyUnsupported(Text("2D copies from device to device are not supported by ",
-                                form == CopyForm::kBlocking ? "the blocking call" : profile.release));
+    return CopyUnsupported(
+        Text("kind ", Describe(request.kind), ": 2D copies from device to device are not ", "supported by ",
+             form == CopyForm::kBlocking ? "the blocking call" : profile.release, ": ", Ends(request)));
   }
   return {};
 }

@@ -21,7 +21,7 @@ Status Fill(const FillRequest& request, Wait wait, aclrtStream stream_handle) {
   if (!stream.ok()) return stream.TakeStatus();
   if (request.bytes > request.dst_max) {
     return {Code::kParamInvalid, Text("count ", request.bytes, " is more than maxCount ", request.dst_max,
-                                      " of ", Hex(request.dst))};
+                                      " of ", request.name, " ", Hex(request.dst))};
   }
   if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
   if (wait == Wait::kYes) {
@@ -35,7 +35,7 @@ Status Fill(const FillRequest& request, Wait wait, aclrtStream stream_handle) {
 Status FillBytes(void* address, size_t most, int32_t value, size_t count, Wait wait, aclrtStream stream) {
   if (count == 0) return {};
   if (Status present = RequireNonNull("devPtr", address); !present.ok()) return present;
-  return Fill({address, most, BytePattern(value), count}, wait, stream);
+  return Fill({"devPtr", address, most, BytePattern(value), count}, wait, stream);
 }
 
 Status FillWords(void* address, size_t bytes, uint32_t value, size_t words, Wait wait, aclrtStream stream) {
@@ -46,13 +46,14 @@ Status FillWords(void* address, size_t bytes, uint32_t value, size_t words, Wait
     return InvalidArgument(Text("ptr ", Hex(address), " must be aligned to ", kWord, " bytes"));
   }
   if (words > bytes / kWord)
-    return InvalidArgument(Text(words, " words are more than memSize ", bytes, " of ", Hex(address)));
+    return InvalidArgument(
+        Text("N ", words, " words are more than memSize ", bytes, " of ptr ", Hex(address)));
   auto caller = CallerMaybeWithoutContext();
   if (!caller.ok()) return caller.TakeStatus();
   if (!caller->runtime.memory().Find(reinterpret_cast<std::uintptr_t>(address))) {
     return InvalidArgument(Text("ptr ", Hex(address), " is neither device nor pinned host memory"));
   }
-  return Fill({address, bytes, value, words * kWord}, wait, stream);
+  return Fill({"ptr", address, bytes, value, words * kWord}, wait, stream);
 }
 
 }  // namespace

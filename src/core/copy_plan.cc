@@ -112,14 +112,14 @@ Result<Plan> PlanCaptured(const LinearRequest& request, Ends ends, const PlanCon
 }
 
 /// Bytes from the first to behind the last row; fails when they do not fit the address space.
-Result<std::size_t> RowsExtent(std::string_view name, std::size_t pitch, const RowsRequest& request) {
-  std::size_t extent = 0;
-  if (__builtin_mul_overflow(pitch, request.height - 1, &extent) ||
-      __builtin_add_overflow(extent, request.width, &extent)) {
-    return Error{Code::kParamInvalid, Text(name, " ", pitch, " times height ", request.height,
-                                           " is more than there are addresses")};
+Status SetExtent(MemoryArgument& argument, std::string_view pitch_name, std::size_t pitch,
+                 const RowsRequest& request) {
+  if (!__builtin_mul_overflow(pitch, request.height - 1, &argument.bytes) &&
+      !__builtin_add_overflow(argument.bytes, request.width, &argument.bytes)) {
+    return {};
   }
-  return extent;
+  return {Code::kParamInvalid, Text(pitch_name, " ", pitch, " of ", argument.name, " ", Hex(argument.address),
+                                    " times height ", request.height, " is more than there are addresses")};
 }
 
 }  // namespace
@@ -157,12 +157,9 @@ Result<Plan> PlanLinear(const LinearRequest& request, CopyForm form, const PlanC
 }
 
 Result<Plan> PlanRows(const RowsRequest& request, CopyForm form, const PlanContext& context) {
-  auto dst_bytes = RowsExtent("dpitch", request.dst_pitch, request);
-  if (!dst_bytes.ok()) return dst_bytes.TakeStatus();
-  auto src_bytes = RowsExtent("spitch", request.src_pitch, request);
-  if (!src_bytes.ok()) return src_bytes.TakeStatus();
-  const MemoryArgument dst{"dst", request.dst, *dst_bytes};
-  const MemoryArgument src{"src", request.src, *src_bytes};
+  MemoryArgument dst{"dst", request.dst, 0}, src{"src", request.src, 0};
+  if (Status known = SetExtent(dst, "dpitch", request.dst_pitch, request); !known.ok()) return known;
+  if (Status known = SetExtent(src, "spitch", request.src_pitch, request); !known.ok()) return known;
   Ends ends;
   if (Status located = LocateEnds(dst, src, form, context, ends); !located.ok()) return located;
   auto kind = ResolveKind(request.kind, ends, dst, src, context.profile);
@@ -189,7 +186,7 @@ Result<Plan> PlanRows(const RowsRequest& request, CopyForm form, const PlanConte
 }
 
 Result<Plan> PlanFill(const FillRequest& request, const PlanContext& context) {
-  const MemoryArgument dst{"the memory", request.dst, request.bytes};
+  const MemoryArgument dst{request.name, request.dst, request.bytes};
   Location location;
   if (Status located = Locate(context.registry, dst, location); !located.ok()) return located;
   if (!location.use) {

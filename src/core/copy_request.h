@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "backend/api/place.h"
 #include "backend/api/task.h"
@@ -83,6 +84,7 @@ struct OffsetRequest {
 
 /// Fills with a repeated four-byte pattern.
 struct FillRequest {
+  std::string_view name;  ///< of the argument that points to the memory
   void* dst;
   std::size_t dst_max;
   std::uint32_t pattern;

@@ -15,6 +15,7 @@ sampan_test(conformance_copy LABEL conformance SOURCES
   copy_memset_test.cc
   copy_bounds_test.cc
   copy_errors_test.cc
+  copy_messages_test.cc
   copy_peer_test.cc)
 
 # Chosen schedules run one task at a time, and profiles change rules: neither is news to the thread sanitizer, under which
