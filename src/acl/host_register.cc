@@ -83,7 +83,7 @@ aclError aclrtHostUnregister(void* ptr) {
     if (Status present = RequireNonNull("ptr", ptr); !present.ok()) return present;
     auto runtime = process::TheRuntime();
     if (!runtime.ok()) return runtime.TakeStatus();
-    return (*runtime)->memory().End(ptr, MemoryOrigin::kRegistered, Code::kHostMemoryNotRegistered);
+    return (*runtime)->memory().End("ptr", ptr, MemoryOrigin::kRegistered, Code::kHostMemoryNotRegistered);
   });
 }
 

@@ -140,7 +140,7 @@ Status Free(void* address, std::string_view name, MemoryOrigin origin) {
   if (Status present = RequireNonNull(name, address); !present.ok()) return present;
   auto caller = CallerMaybeWithoutContext();
   if (!caller.ok()) return caller.TakeStatus();
-  return caller->runtime.memory().End(address, origin, Code::kParamInvalid);
+  return caller->runtime.memory().End(name, address, origin, Code::kParamInvalid);
 }
 
 Status FreeAfterSync(void* address, std::string_view name, MemoryOrigin origin) {

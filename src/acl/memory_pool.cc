@@ -122,7 +122,7 @@ class FreeEffect final : public Effect {
  public:
   FreeEffect(MemoryRegistry& memory, void* address) : memory_(memory), address_(address) {}
   Status Apply() noexcept override {
-    return memory_.End(address_, MemoryOrigin::kDevice, Code::kParamInvalid);
+    return memory_.End("ptr", address_, MemoryOrigin::kDevice, Code::kParamInvalid);
   }
 
  private:
@@ -229,12 +229,12 @@ aclError aclrtMemPoolFreeAsync(void* ptr, aclrtStream stream) {
       case MemoryOrigin::kDevice:
         if (!call->runtime.backend().has_signals()) {
           if (Status drained = call->stream().Synchronize(kNever); !drained.ok()) return drained;
-          return memory.End(ptr, MemoryOrigin::kDevice, Code::kParamInvalid);
+          return memory.End("ptr", ptr, MemoryOrigin::kDevice, Code::kParamInvalid);
         }
         return call->stream().Enqueue(EffectTask{std::make_shared<FreeEffect>(memory, ptr)});
       default:
         return {Code::kParamInvalid,
-                Text("ptr is neither a pool's nor aclrtMalloc's: ", Describe(*use.get()))};
+                Text("ptr ", Hex(ptr), " is neither a pool's nor aclrtMalloc's: ", Describe(*use.get()))};
     }
   });
 }

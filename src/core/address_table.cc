@@ -219,7 +219,7 @@ Status AddressTable::Unmap(void* address) {
   physical = std::move((*mapping)->second.physical);
   mappings_.erase(*mapping);
   // A reset of the device may have ended it before.
-  static_cast<void>(memory_.End(address, MemoryOrigin::kMapped, Code::kParamInvalid));
+  static_cast<void>(memory_.End("virPtr", address, MemoryOrigin::kMapped, Code::kParamInvalid));
   return {};
 }
 

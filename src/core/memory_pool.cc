@@ -245,7 +245,9 @@ Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream
   block.list->push_back(&block);
   if (!use->Park()) {
     block.list->pop_back();
-    return {Code::kParamInvalid, Text(Hex(block.address()), " was freed by another thread at the same time")};
+    return {Code::kParamInvalid,
+            Text("ptr ", Hex(block.address()),
+                 " was freed by another thread at the same time: ", Describe(*use.get()))};
   }
   ++pool.parked_count_;
   stream.GetLast(block.freed_at);

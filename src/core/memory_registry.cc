@@ -156,26 +156,22 @@ Status MemoryRegistry::CheckUnknown(std::uintptr_t address, std::size_t bytes) {
   return pages_.AnyIn(address, bytes) ? Overlap(address, bytes) : Status();
 }
 
-Status MemoryRegistry::End(void* address, MemoryOrigin origin, Code unknown_code) {
+Status MemoryRegistry::End(std::string_view name, void* address, MemoryOrigin origin, Code unknown_code) {
   const auto start = reinterpret_cast<std::uintptr_t>(address);
+  const auto refuse = [&](std::string_view why, const std::string& memory = {}) {
+    return Status(unknown_code, Text(name, " ", Hex(start), why, memory));
+  };
   const AllocationUse use = Find(start);
-  if (!use) {
-    return {unknown_code,
-            Text(Hex(address), " is not memory that the runtime knows: never made, or freed already")};
-  }
+  if (!use) return refuse(" is not memory that the runtime knows: never made, or freed already");
   const Record& record = static_cast<const Record&>(*use.get());
   // Memory of a pool may be freed like any other of its device.
   const bool fits = record.origin.kind == origin ||
                     (origin == MemoryOrigin::kDevice && record.origin.kind == MemoryOrigin::kPool);
-  if (!fits) {
-    return {unknown_code, Text(Hex(address), " is of another kind than this call frees: ", Describe(record))};
-  }
-  if (record.facts.address != start) {
-    return {unknown_code, Text(Hex(address), " lies inside, not at the beginning of, ", Describe(record))};
-  }
+  if (!fits) return refuse(" is of another kind than this call frees: ", Describe(record));
+  if (record.facts.address != start)
+    return refuse(" lies inside, not at the beginning of, ", Describe(record));
   // The use taken above keeps the record from being reclaimed until it has left the map.
-  if (!use->EndLife())
-    return {unknown_code, Text(Hex(address), " was freed by another thread at the same time")};
+  if (!use->EndLife()) return refuse(" was freed by another thread at the same time: ", Describe(record));
   Unpublish(static_cast<Record&>(*use.get()));
   return {};
 }

@@ -56,8 +56,9 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   /// the live record, for as long as the caller does not end it.
   Result<Allocation*> Adopt(AllocationFacts facts, std::shared_ptr<MemoryKeeper> keeper, MemoryOrigin origin,
                             std::uint64_t devices_with_rights = ~std::uint64_t{0});
-  /// Ends the life of the memory that begins at the address. The code is for one that does not.
-  Status End(void* address, MemoryOrigin origin, Code unknown_code);
+  /// Ends the life of the memory that begins at the address. The code is for one that does not; the message
+  /// names the argument.
+  Status End(std::string_view name, void* address, MemoryOrigin origin, Code unknown_code);
   /// A parked allocation lives again, for somebody who asks for that many bytes of it: as the same record
   /// where that changes none of its facts, otherwise as a new one. What is queued on it still runs. Throws
   /// std::bad_alloc with nothing changed.

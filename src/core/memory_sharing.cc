@@ -143,7 +143,7 @@ Status MemorySharing::Close(const std::string& key) {
   }
   // A reset of the device may have ended it before.
   if (imported != nullptr)
-    static_cast<void>(memory_.End(imported, MemoryOrigin::kImported, Code::kParamInvalid));
+    static_cast<void>(memory_.End("devPtr", imported, MemoryOrigin::kImported, Code::kParamInvalid));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "acl/acl.h"
 #include "tests/support/acl_expect.h"
@@ -45,6 +46,26 @@ TEST_F(Free, OfUnknownMemoryIsRefused) {
     EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeWithDevSync(unknown));
     EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHostWithDevSync(unknown));
   }
+}
+
+TEST_F(Free, RefusalsNameTheArgument) {
+  int unknown = 0;
+  const std::string address = " 0x" + Hex(&unknown);
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(&unknown));
+  EXPECT_TRUE(MessageHas("devPtr" + address));
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeWithDevSync(&unknown));
+  EXPECT_TRUE(MessageHas("devPtr" + address));
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(&unknown));
+  EXPECT_TRUE(MessageHas("hostPtr" + address));
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHostWithDevSync(&unknown));
+  EXPECT_TRUE(MessageHas("hostPtr" + address));
+  EXPECT_ACL(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, aclrtHostUnregister(&unknown));
+  EXPECT_TRUE(MessageHas(" ptr" + address));
+  void* const device = MakeDevice(100);
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(device));
+  EXPECT_TRUE(MessageHas("hostPtr 0x" + Hex(device)));
+  EXPECT_TRUE(MessageHas("+100 bytes")) << "and the allocation";
+  EXPECT_ACL(ACL_SUCCESS, aclrtFree(device));
 }
 
 TEST_F(Free, TwiceIsRefused) {

@@ -24,7 +24,9 @@ class MemoryRegistryTest : public ::testing::Test {
     registry_.AddSource(*arena_);
   }
   void* Allocate(std::size_t bytes) { return *registry_.Allocate({*arena_, kDevice, bytes, bytes, "test"}); }
-  Status Free(void* address) { return registry_.End(address, MemoryOrigin::kDevice, Code::kParamInvalid); }
+  Status Free(void* address) {
+    return registry_.End("devPtr", address, MemoryOrigin::kDevice, Code::kParamInvalid);
+  }
   static std::uintptr_t AddressOf(void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
   emulated::HostBudget budget_{64 * kMiB};
@@ -49,9 +51,10 @@ TEST_F(MemoryRegistryTest, AUseKeepsFreedMemoryFromBeingHandedOutAgain) {
 TEST_F(MemoryRegistryTest, TellsWhatIsWrongWithAFree) {
   auto* block = static_cast<char*>(Allocate(kMiB));
   EXPECT_NE(Free(block + 1).error().message.find("lies inside"), std::string::npos);
-  EXPECT_NE(
-      registry_.End(block, MemoryOrigin::kPinned, Code::kParamInvalid).error().message.find("another kind"),
-      std::string::npos);
+  EXPECT_NE(registry_.End("devPtr", block, MemoryOrigin::kPinned, Code::kParamInvalid)
+                .error()
+                .message.find("another kind"),
+            std::string::npos);
   EXPECT_TRUE(Free(block).ok());
   EXPECT_NE(Free(block).error().message.find("freed already"), std::string::npos);
 }
@@ -79,7 +82,8 @@ TEST_F(MemoryRegistryTest, RevivedMemoryHasTheFactsOfItsNewOwner) {
       EXPECT_EQ(queued->facts.asked_bytes, 100u) << "and its facts stay";
     }
     EXPECT_TRUE(
-        registry.End(reinterpret_cast<void*>(block->address), MemoryOrigin::kPool, Code::kParamInvalid).ok());
+        registry.End("ptr", reinterpret_cast<void*>(block->address), MemoryOrigin::kPool, Code::kParamInvalid)
+            .ok());
     EXPECT_EQ(keeper.use_count(), 2) << "kept for what is queued";
     arena_->Free(*block);
   }
