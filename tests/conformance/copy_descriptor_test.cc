@@ -240,11 +240,13 @@ TEST_F(AttachedDescriptor, BadOperandsFailWhenTheCopyRuns) {
     Store<std::uint64_t>(desc, kSrcAt, source);
     EXPECT_ACL(ACL_SUCCESS, aclrtMemcpyAsyncWithDesc(desc.data(), kInner, stream()));
     EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream()));
+    EXPECT_TRUE(MessageHas("src of the descriptor 0x" + Hex(desc.data())));
     Synchronize();
     ASSERT_ACL(ACL_SUCCESS, aclrtSetMemcpyDesc(desc.data(), kInner, dst.data(), src.data(), kBytes, nullptr));
     Store<std::uint64_t>(desc, kDstAt, source);
     EXPECT_ACL(ACL_SUCCESS, aclrtMemcpyAsyncWithDesc(desc.data(), kInner, stream()));
     EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream()));
+    EXPECT_TRUE(MessageHas("dst of the descriptor 0x" + Hex(desc.data())));
   }
   EXPECT_TRUE(dst.Untouched());
 }

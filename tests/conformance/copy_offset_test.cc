@@ -183,11 +183,13 @@ TEST_F(AttachedOffset, BadCellContentsFailWhenTheCopyRuns) {
     EXPECT_ACL(ACL_SUCCESS,
                aclrtMemcpyAsyncWithOffset(cells.dst(), kBytes, 0, cells.src(), kBytes, 0, kInner, stream()));
     EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream()));
+    EXPECT_TRUE(MessageHas("src of the cell 0x" + Hex(cells.src()) + " with offset 0: "));
     cells.PointSrc(src.data());
     cells.PointDst(pointer);
     EXPECT_ACL(ACL_SUCCESS,
                aclrtMemcpyAsyncWithOffset(cells.dst(), kBytes, 0, cells.src(), kBytes, 0, kInner, stream()));
     EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream()));
+    EXPECT_TRUE(MessageHas("dst of the cell 0x" + Hex(cells.dst()) + " with offset 0: "));
   }
   EXPECT_TRUE(dst.Untouched());
 }
@@ -199,6 +201,7 @@ TEST_F(AttachedOffset, OffsetsMayLeadOutOfTheAllocation) {
   EXPECT_ACL(ACL_SUCCESS,
              aclrtMemcpyAsyncWithOffset(cells.dst(), kBytes, 0, cells.src(), 100, 1000, kInner, stream()));
   EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream()));
+  EXPECT_TRUE(MessageHas("src of the cell 0x" + Hex(cells.src()) + " with offset 1000: "));
   EXPECT_TRUE(dst.Untouched());
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backend/api/indirect_operand.h"
 #include "backend/cuda/copy_ends.h"
 #include "base/text.h"
 
@@ -25,11 +26,12 @@ bool IsDescriptor(const IndirectTask::Content& content) {
 Status FailureOf(const IndirectRecord& record, const IndirectTask::Content& content) {
   using Access = AddressResolver::Access;
   for (const auto& [address, access] : {std::pair{record.dst, Access::kWrite}, {record.src, Access::kRead}}) {
-    auto memory = content.resolver->ResolveDevice(address, record.bytes, content.device, access);
+    auto memory = ResolveOperand(content, access, address, record.bytes);
     if (!memory.ok()) return memory.TakeStatus();
   }
   return {Code::kSdmaCopyError,
-          Text("the operands of a copy were not allocated device memory when it executed: ", record.bytes,
+          Text(DescribeOperand(content, Access::kWrite), ", ", DescribeOperand(content, Access::kRead),
+               ": the operands were not allocated device memory when it executed: ", record.bytes,
                " bytes from ", Hex(static_cast<std::uintptr_t>(record.src)), " to ",
                Hex(static_cast<std::uintptr_t>(record.dst)))};
 }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "backend/api/indirect_operand.h"
 #include "backend/api/queue.h"
 #include "backend/api/task_memory.h"
 #include "backend/api/trace_end.h"
@@ -110,9 +111,9 @@ Status Execute(IndirectTask& task, QueueScheduler& scheduler) {
   if (bytes == 0) return {};
   trace::NoteBytes(bytes);
   using Access = AddressResolver::Access;
-  auto to = content.resolver->ResolveDevice(dst, bytes, content.device, Access::kWrite);
+  auto to = ResolveOperand(content, Access::kWrite, dst, bytes);
   if (!to.ok()) return to.TakeStatus();
-  auto from = content.resolver->ResolveDevice(src, bytes, content.device, Access::kRead);
+  auto from = ResolveOperand(content, Access::kRead, src, bytes);
   if (!from.ok()) return from.TakeStatus();
   if (trace::On()) {
     const auto end = [](const AddressResolver::Resolved& place) {

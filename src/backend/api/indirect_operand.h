@@ -1,0 +1,39 @@
+// The operands of copies that read them from device memory, looked up when such a copy executes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "backend/api/allocation.h"
+#include "backend/api/task.h"
+#include "base/status.h"
+#include "base/text.h"
+
+namespace sampan {
+
+/// Where a program finds what an operand was read from, to a person.
+inline std::string DescribeOperand(const IndirectTask::Content& content, AddressResolver::Access access) {
+  using Access = AddressResolver::Access;
+  const std::string_view name = access == Access::kWrite ? "dst" : "src";
+  const bool descriptor = content.form == IndirectTask::Content::Form::kDescriptor;
+  const int cell = descriptor || access == Access::kWrite ? 0 : 1;
+  const auto engine = reinterpret_cast<std::uintptr_t>(content.operands[cell]);
+  const auto delta = static_cast<std::uintptr_t>(content.operands_memory[cell]->facts.engine_delta);
+  if (descriptor) return Text(name, " of the descriptor ", Hex(engine - delta));
+  return Text(name, " of the cell ", Hex(engine - delta), " with offset ",
+              access == Access::kWrite ? content.dst_offset : content.src_offset);
+}
+
+/// The memory that an operand names; a failure says which operand it is.
+inline Result<AddressResolver::Resolved> ResolveOperand(const IndirectTask::Content& content,
+                                                        AddressResolver::Access access,
+                                                        std::uintptr_t address, std::size_t bytes) {
+  auto memory = content.resolver->ResolveDevice(address, bytes, content.device, access);
+  if (memory.ok()) [[likely]]
+    return memory;
+  Status failure = memory.TakeStatus();
+  failure.error().message = Text(DescribeOperand(content, access), ": ", failure.error().message);
+  return failure;
+}
+
+}  // namespace sampan
