@@ -15,6 +15,7 @@ namespace {
 Status ResetDevice(std::int32_t device_id, bool all) {
   auto runtime = process::TheRuntime();
   if (!runtime.ok()) return runtime.TakeStatus();
+  if (Status may = (*runtime)->MayReleasePrimary(device_id); !may.ok()) return may;
   TellDeviceState(device_id, ACL_RT_DEVICE_STATE_RESET_PRE);
   if (Status released = (*runtime)->ReleasePrimary(device_id, all); !released.ok()) return released;
   TellDeviceState(device_id, ACL_RT_DEVICE_STATE_RESET_POST);
@@ -52,6 +53,7 @@ aclError aclrtSetDevice(int32_t deviceId) {
   return Guard("aclrtSetDevice", [&]() -> Status {
     auto runtime = process::TheRuntime();
     if (!runtime.ok()) return runtime.TakeStatus();
+    if (auto device = (*runtime)->FindDevice(deviceId); !device.ok()) return device.TakeStatus();
     TellDeviceState(deviceId, ACL_RT_DEVICE_STATE_SET_PRE);
     auto context = (*runtime)->RetainPrimary(deviceId);
     if (!context.ok()) return context.TakeStatus();

@@ -40,8 +40,9 @@ Status Destroy(aclrtStream stream, bool force) {
   if (!caller.ok()) return caller.TakeStatus();
   if (caller->runtime.FindStream(stream) != nullptr) {
     if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
-    TellStreamState(stream, ACL_RT_STREAM_STATE_DESTROY_PRE);
   }
+  if (Status may = caller->runtime.MayDestroyStream(stream, caller->context); !may.ok()) return may;
+  TellStreamState(stream, ACL_RT_STREAM_STATE_DESTROY_PRE);
   return caller->runtime.DestroyStream(stream, caller->context, force);
 }
 

@@ -132,16 +132,28 @@ Result<std::shared_ptr<Context>> Runtime::RetainPrimary(std::int32_t device_id) 
   return (*device)->primary;
 }
 
+namespace {
+
+Status NotSet(std::int32_t device_id) {
+  return {Code::kContextReleaseError, Text("device ", device_id, " is not set: reset more often than set")};
+}
+
+}  // namespace
+
+Status Runtime::MayReleasePrimary(std::int32_t device_id) {
+  auto device = FindDevice(device_id);
+  if (!device.ok()) return device.TakeStatus();
+  const std::lock_guard lock((*device)->mutex);
+  return (*device)->primary_uses == 0 ? NotSet(device_id) : Status();
+}
+
 Status Runtime::ReleasePrimary(std::int32_t device_id, bool all) {
   auto device = FindDevice(device_id);
   if (!device.ok()) return device.TakeStatus();
   std::shared_ptr<Context> ending;
   {
     const std::lock_guard lock((*device)->mutex);
-    if ((*device)->primary_uses == 0) {
-      return {Code::kContextReleaseError,
-              Text("device ", device_id, " is not set: reset more often than set")};
-    }
+    if ((*device)->primary_uses == 0) return NotSet(device_id);
     (*device)->primary_uses = all ? 0 : (*device)->primary_uses - 1;
     if ((*device)->primary_uses == 0) ending = std::move((*device)->primary);
   }
@@ -194,8 +206,8 @@ Result<void*> Runtime::CreateStream(Context& context, const StreamOptions& optio
   return DeadContext();
 }
 
-Status Runtime::DestroyStream(void* handle, Context* caller, bool force) {
-  auto stream = streams_.Find(handle);
+Status Runtime::MayDestroyStream(void* handle, const Context* caller) const {
+  const auto stream = streams_.Find(handle);
   if (stream == nullptr) return DeadHandle("stream", "stream", handle);
   if (caller == nullptr) return {Code::kContextNull, "the calling thread has no context"};
   if (!caller->Owns(*stream)) {
@@ -205,7 +217,13 @@ Status Runtime::DestroyStream(void* handle, Context* caller, bool force) {
   if (handle == caller->default_stream_handle) {
     return {Code::kParamInvalid, "the default stream of a context cannot be destroyed"};
   }
-  if (streams_.Remove(handle) == nullptr) return DeadHandle("stream", "stream", handle);
+  return {};
+}
+
+Status Runtime::DestroyStream(void* handle, Context* caller, bool force) {
+  if (Status may = MayDestroyStream(handle, caller); !may.ok()) return may;
+  const auto stream = streams_.Remove(handle);
+  if (stream == nullptr) return DeadHandle("stream", "stream", handle);
   caller->RemoveStream(handle);
   if (!force) stream->Last().Wait(kNever);
   stream->Close();

@@ -63,6 +63,8 @@ class Runtime {
   Result<std::shared_ptr<Context>> RetainPrimary(std::int32_t device_id);
   /// Gives back one use, or all; the context ends with the last.
   Status ReleasePrimary(std::int32_t device_id, bool all);
+  /// What releasing it would be refused with now.
+  Status MayReleasePrimary(std::int32_t device_id);
   Result<std::shared_ptr<Context>> CreateContext(std::int32_t device_id);
   Status DestroyContext(void* handle);
   std::shared_ptr<Context> FindContext(void* handle) const { return contexts_.Find(handle); }
@@ -70,6 +72,8 @@ class Runtime {
   Result<void*> CreateStream(Context& context, const StreamOptions& options);
   /// `caller` is the calling thread's context, if it has one.
   Status DestroyStream(void* handle, Context* caller, bool force);
+  /// What destroying it would be refused with now.
+  Status MayDestroyStream(void* handle, const Context* caller) const;
   std::shared_ptr<Stream> FindStream(void* handle) const { return streams_.Find(handle); }
   /// Streams found while this number stood are not destroyed yet.
   std::uint64_t streams_removed() const { return streams_.removals(); }

@@ -60,6 +60,36 @@ TEST_F(StateCallbackTest, StreamsMadeAndEnded) {
   EXPECT_EQ(calls, (Calls{"1", "2"}));
 }
 
+TEST_F(StateCallbackTest, WhatIsRefusedIsNotTold) {
+  Calls calls;
+  Stream stream;
+  aclrtStream default_stream = nullptr, dead = nullptr;
+  EXPECT_ACL(ACL_SUCCESS, aclrtCtxGetCurrentDefaultStream(&default_stream));
+  EXPECT_ACL(ACL_SUCCESS, aclrtCreateStream(&dead));
+  EXPECT_ACL(ACL_SUCCESS, aclrtDestroyStream(dead));
+  EXPECT_ACL(ACL_SUCCESS, aclrtRegDeviceStateCallback("test", &NoteDevice, &calls));
+  EXPECT_ACL(ACL_SUCCESS, aclrtRegStreamStateCallback("test", &NoteStream, &calls));
+  for (const auto destroy : {&aclrtDestroyStream, &aclrtDestroyStreamForce}) {
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, destroy(default_stream));
+    EXPECT_ACL(ACL_ERROR_RT_INVALID_HANDLE, destroy(dead));
+    OnNewThread([&] { EXPECT_ACL(ACL_ERROR_RT_CONTEXT_NULL, destroy(stream)); });
+    OnNewThread([&] {
+      aclrtContext other = nullptr;
+      EXPECT_ACL(ACL_SUCCESS, aclrtCreateContext(&other, 0));
+      EXPECT_ACL(ACL_ERROR_RT_STREAM_CONTEXT, destroy(stream));
+      EXPECT_ACL(ACL_SUCCESS, aclrtDestroyContext(other));
+    });
+  }
+  EXPECT_ACL(ACL_ERROR_RT_INVALID_DEVICEID, aclrtSetDevice(99));
+  for (const auto reset : {&aclrtResetDevice, &aclrtResetDeviceForce}) {
+    EXPECT_ACL(ACL_ERROR_RT_INVALID_DEVICEID, reset(99));
+    EXPECT_ACL(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, reset(1));
+  }
+  EXPECT_ACL(ACL_SUCCESS, aclrtRegDeviceStateCallback("test", nullptr, nullptr));
+  EXPECT_ACL(ACL_SUCCESS, aclrtRegStreamStateCallback("test", nullptr, nullptr));
+  EXPECT_EQ(calls, Calls{});
+}
+
 TEST_F(StateCallbackTest, AnAbortDropsTheWorkOfTheDevice) {
   Calls calls;
   EXPECT_ACL(ACL_SUCCESS, aclrtSetDeviceTaskAbortCallback("test", &NoteAbort, &calls));
