@@ -60,6 +60,9 @@ function(sampan_test_schedules program)
   if(SAMPAN_SANITIZE)  # the same code as under the others, with nothing in flight that could be in its way
     list(REMOVE_ITEM TEST_SCHEDULES early)
   endif()
+  if(SAMPAN_SANITIZE MATCHES "thread")  # one task at a time: the others are enough
+    list(REMOVE_ITEM TEST_SCHEDULES late)
+  endif()
   foreach(schedule ${TEST_SCHEDULES})
     string(REPLACE ":" "_" name ${program}_${schedule})
     sampan_test_variant(${name} ${program} ENVIRONMENT SAMPAN_SCHEDULE=${schedule} ${TEST_ENVIRONMENT}

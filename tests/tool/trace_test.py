@@ -234,7 +234,7 @@ class EndingTest(TraceTest):
 
     def test_killed_at_any_moment(self):
         for name, how in [("trace.json", "steady"), ("trace.json.gz", "steady"),
-                          ("trace.json", "many"), ("trace.json.gz", "many")] * 4:
+                          ("trace.json", "many"), ("trace.json.gz", "many")] * 2:
             self.file = self.folder / name
             running, process = self.start(how)
             if how == "steady":
