@@ -146,16 +146,29 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
   auto made = MakeBlock(usable, stream);
   if (!made.ok()) return made.TakeStatus();
   Block& block = **made;
-  auto known = memory_.Adopt({.address = block.address(),
-                              .bytes = usable,
-                              .asked_bytes = bytes,
-                              .engine_delta = block.chunk->block().engine_delta,
-                              .place = options_.place,
-                              .page_bytes = block.chunk->block().page_bytes,
-                              .made_by = "aclrtMemPoolMallocAsync",
-                              .backtrace = {}},
-                             *made, MemoryOrigin::kPool);
-  if (!known.ok()) return known.TakeStatus();
+  const auto publish = [&] {
+    return memory_.Adopt({.address = block.address(),
+                          .bytes = usable,
+                          .asked_bytes = bytes,
+                          .engine_delta = block.chunk->block().engine_delta,
+                          .place = options_.place,
+                          .page_bytes = block.chunk->block().page_bytes,
+                          .made_by = "aclrtMemPoolMallocAsync",
+                          .backtrace = {}},
+                         *made, MemoryOrigin::kPool);
+  };
+  const auto give_back = [&] { block.chunk->free.Return(block.offset, block.span); };
+  Result<Allocation*> known = nullptr;
+  try {
+    known = publish();
+  } catch (...) {
+    give_back();
+    throw;
+  }
+  if (!known.ok()) {
+    give_back();
+    return known.TakeStatus();
+  }
   block.record = *known;
   block.returned = false;
   CountUsed(usable);
