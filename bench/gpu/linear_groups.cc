@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-constexpr int kRounds = 7;
+constexpr int kRounds = 15;
 
 aclrtMemcpyKind KindOf(Way way) {
   return way == Way::kIn    ? ACL_MEMCPY_HOST_TO_DEVICE
@@ -50,7 +50,7 @@ void RunLinear(World& world) {
     for (const std::size_t bytes : {4 * kKiB, kMiB, 64 * kMiB, 256 * kMiB, kGiB}) {
       const auto times = Measure({[&] { OursAsync(world, way, bytes), world.Synchronize(); },
                                   [&] { TheirsAsync(world, way, bytes), world.driver.Synchronize(); }},
-                                 bytes < kMiB ? 101 : kRounds * 2 + 1);
+                                 bytes < kMiB ? 200 : 2 * kRounds);
       world.report.Add({.group = "linear",
                         .direction = Name(way),
                         .entry_bytes = bytes,
@@ -185,7 +185,7 @@ void RunIndirect(World& world) {
                                   TheirsAsync(world, Way::kWithin, 4 * kKiB);
                                 world.driver.Synchronize();
                               }},
-                             101);
+                             200);
   for (int i = 0; i < 2; ++i) {
     world.report.Add({.group = i == 0 ? "descriptor copies, 8 queued, each" : "offset copies, 8 queued, each",
                       .direction = "D2D",

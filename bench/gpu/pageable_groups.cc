@@ -18,7 +18,7 @@ void MeasureLinear(World& world, std::byte* pageable) {
   MustEqual(expected.data(), pageable, kBytes, "pageable round trip");
   for (const std::size_t bytes : {4 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 256 * kKiB, kMiB, 2 * kMiB,
                                   4 * kMiB, 8 * kMiB, 16 * kMiB, 64 * kMiB, kBytes}) {
-    const int rounds = bytes < kBytes ? 21 : 5;
+    const int rounds = bytes < kBytes ? 41 : 9;
     const auto in = Measure(
         {[&] {
            BENCH_ACL(aclrtMemcpy(world.ours.device, bytes, pageable, bytes, ACL_MEMCPY_HOST_TO_DEVICE));
@@ -53,7 +53,7 @@ void MeasureBatches(World& world, const Arrays& ours, const Arrays& theirs) {
       const Scattered loop(theirs, way, entry_bytes, entries);
       const auto times = Measure({[&] { SubmitOurs(world, batch, way); },
                                   [&] { SubmitLoop(world, loop), world.driver.Synchronize(); }},
-                                 entries == 100 ? 21 : 4);
+                                 entries == 100 ? 41 : 7);
       world.report.Add({.group = "pageable batch",
                         .direction = Name(way),
                         .entry_bytes = entry_bytes,
@@ -79,7 +79,7 @@ void MeasureRows(World& world, const Arrays& ours, const Arrays& theirs) {
           const auto times =
               Measure({[&] { OursRows(world, ours, way, rows); },
                        [&] { TheirRows(world, theirs, way, rows), world.driver.Synchronize(); }},
-                      bytes < kMiB ? 11 : 3);
+                      bytes < kMiB ? 21 : 5);
           world.report.Add({.group = gap != 0 ? "pageable rows, odd pitches" : "pageable rows",
                             .direction = Name(way),
                             .entry_bytes = width,

@@ -28,18 +28,27 @@ inline double Rate(std::size_t bytes, double seconds) {
   return seconds == 0 ? 0 : static_cast<double>(bytes) / seconds / 1e9;
 }
 
-/// Median seconds of each. Each is run several times in a row, after a tenth as many that do not count, and
-/// all of that twice. An empty function is not measured.
+/// Median seconds of each. They take turns, the first one changing, so that none of them alone meets what
+/// changes with time: a GPU that is still raising its clocks after a pause, a processor that others use too.
+/// A turn is several in a row, more of them when there are many rounds, after one that does not count. An
+/// empty function is not measured.
 inline std::vector<double> Measure(const std::vector<std::function<void()>>& works, int rounds) {
-  constexpr int kPasses = 2;
+  constexpr double kWarmUpSeconds = 0.03;
+  const int in_a_row = rounds >= 30 ? 10 : 3;
+  const auto run_all = [&] {
+    for (const auto& work : works)
+      if (work) work();
+  };
+  for (double spent = 0; spent < kWarmUpSeconds;)
+    spent += SecondsOf(run_all);
   std::vector<std::vector<double>> times(works.size());
-  for (int pass = 0; pass < kPasses; ++pass) {
+  for (int turn = 0; turn < (rounds + in_a_row - 1) / in_a_row; ++turn) {
     for (std::size_t i = 0; i < works.size(); ++i) {
-      if (!works[i]) continue;
-      for (int round = 0; round <= rounds / 10; ++round)
-        works[i]();
-      for (int round = 0; round < rounds; ++round)
-        times[i].push_back(SecondsOf(works[i]));
+      const std::size_t which = (i + static_cast<std::size_t>(turn)) % works.size();
+      if (!works[which]) continue;
+      works[which]();
+      for (int round = 0; round < in_a_row; ++round)
+        times[which].push_back(SecondsOf(works[which]));
     }
   }
   std::vector<double> medians;

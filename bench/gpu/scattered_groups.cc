@@ -35,7 +35,7 @@ void MeasureBatch(World& world, const char* group, Way way, std::size_t entry_by
     call = [&] { SubmitCall(world, theirs), world.driver.Synchronize(); };
   const auto times = Measure({[&] { SubmitOurs(world, ours, way), world.Synchronize(); }, call,
                               [&] { SubmitLoop(world, theirs), world.driver.Synchronize(); }},
-                             entries <= 64 ? (bytes < kMiB ? 151 : 31) : 5);
+                             entries <= 64 ? (bytes < kMiB ? 300 : 60) : 9);
   Row row{.group = group,
           .direction = Name(way),
           .entry_bytes = entry_bytes,
@@ -108,7 +108,7 @@ void RunRows(World& world) {
         const auto times =
             Measure({[&] { OursRows(world, world.ours, way, rows), world.Synchronize(); },
                      [&] { TheirRows(world, world.theirs, way, rows), world.driver.Synchronize(); }},
-                    5);
+                    11);
         const double bytes = static_cast<double>(width * height);
         world.report.Add({.group = odd ? "rows, odd pitches" : "rows, source pitch twice the width",
                           .direction = Name(way),
