@@ -132,8 +132,8 @@ void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
   Fail(lock, value, std::move(launched));
 }
 
-std::uint64_t CudaQueue::TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src,
-                                    trace::Span* traced) {
+[[gnu::hot]] std::uint64_t CudaQueue::TryExpress(std::span<const Segment> segments, AllocationUse& dst,
+                                                 AllocationUse& src, trace::Span* traced) {
   if (faults_.Armed(FaultKind::kQueue) || trace_.on() || traced != nullptr) return 0;
   Lock lock(mutex_);
   const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;

@@ -17,6 +17,7 @@
 #include "backend/cuda/queue_trace.h"
 #include "backend/cuda/task_launch.h"
 #include "base/fault.h"
+#include "base/parking_lock.h"
 
 namespace sampan::cuda {
 
@@ -67,7 +68,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   friend class CudaTimeline;
   static constexpr std::uint64_t kSlots = kMostTasks;
   static_assert((kSlots & (kSlots - 1)) == 0 && kSlots >= kDepth);
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = std::unique_lock<ParkingLock>;
 
   /// An event behind the task of that value; with a mark when it is that of a MarkTask.
   struct Marker {
@@ -148,9 +149,9 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   const std::shared_ptr<Timeline> public_timeline_;
   Task* const slots_;  // kSlots, each constructed when a task is put there
 
-  std::mutex mutex_;
+  ParkingLock mutex_;
   QueueTrace trace_{kSlots};
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::atomic<std::uint64_t> tail_{0};        // tasks submitted
   std::uint64_t handed_ = 0;                  // tasks given to the driver, or passed over
   std::uint64_t retired_ = 0;                 // tasks over, though perhaps not yet told

@@ -67,6 +67,8 @@ class CudaStream {
   /// Pinned memory until the value is over: of the ring, or of its own where that is too small.
   Result<std::byte*> TakePinned(std::size_t bytes, std::uint64_t value);
 
+  /// Whether a task has pinned memory of the stream's.
+  bool KeepsMemory() const { return !ring_.idle() || !own_blocks_.empty(); }
   /// Tasks up to this value are over.
   void Retire(std::uint64_t done);
   /// The GPU is lost: nothing launched is in use any more.

@@ -21,7 +21,7 @@ class Gpu;
 /// another library's context is put back.
 class ContextScope {
  public:
-  inline explicit ContextScope(const Gpu& gpu);
+  [[gnu::hot]] inline explicit ContextScope(const Gpu& gpu);
   ~ContextScope() {
     if (pushed_) [[unlikely]]
       Pop();

@@ -29,6 +29,8 @@ class IndirectCopies {
 
   /// The memory of the operands is live. The content stays until the value is retired.
   Status Launch(const IndirectTask::Content& content, std::uint64_t value);
+  /// Whether there is nothing to retire.
+  bool idle() const { return launched_.empty(); }
   /// Tasks up to this value are over; adds those that failed on the device.
   void Retire(std::uint64_t done, std::vector<DeviceFailure>& failures);
   /// The GPU is lost: nothing launched is in use any more.

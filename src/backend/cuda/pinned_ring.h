@@ -26,6 +26,8 @@ class PinnedRing {
   std::uint64_t BusyUntil(std::size_t bytes) const;
   /// Memory until the task of that value is over. Only after BusyUntil gave 0. `bytes` is at most kBytes.
   Result<std::byte*> Take(std::size_t bytes, std::uint64_t value);
+  /// Whether no task has any of it.
+  bool idle() const { return pieces_.empty(); }
   /// Tasks up to this value are over.
   void Retire(std::uint64_t done);
 

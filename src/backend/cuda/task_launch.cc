@@ -89,11 +89,6 @@ Status TaskLauncher::LaunchBody(Other&, std::uint64_t) {
   return {Code::kInternalError, "a task that only a queue can execute"};
 }
 
-void TaskLauncher::Retire(std::uint64_t done, std::vector<DeviceFailure>& failures) {
-  indirect_.Retire(done, failures);
-  stream_->Retire(done);
-}
-
 void TaskLauncher::Abandon() {
   indirect_.Abandon();
   stream_->Abandon();

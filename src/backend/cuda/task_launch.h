@@ -45,7 +45,10 @@ class TaskLauncher {
   EndSign SignBehind(std::uint64_t value) { return stream_->SignBehind(value); }
 
   /// Tasks up to this value are over; adds those that failed on the device.
-  void Retire(std::uint64_t done, std::vector<DeviceFailure>& failures);
+  void Retire(std::uint64_t done, std::vector<DeviceFailure>& failures) {
+    if (!indirect_.idle()) indirect_.Retire(done, failures);
+    if (stream_->KeepsMemory()) stream_->Retire(done);
+  }
   /// The GPU is lost: nothing launched is in use any more.
   void Abandon();
 

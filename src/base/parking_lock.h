@@ -1,0 +1,48 @@
+// A lock that may be held for long: taken and given back in line by one atomic operation each, which is what
+// the way of every copy wants of it; whoever finds it taken sleeps.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "base/futex.h"
+#include "base/spin.h"
+
+namespace sampan {
+
+/// Works with std::unique_lock and std::condition_variable_any.
+class ParkingLock {
+ public:
+  void lock() noexcept {
+    if (!try_lock()) [[unlikely]]
+      LockLater();
+  }
+  bool try_lock() noexcept {
+    std::uint32_t state = kFree;
+    return state_.compare_exchange_strong(state, kTaken, std::memory_order_acquire,
+                                          std::memory_order_relaxed);
+  }
+  void unlock() noexcept {
+    if (state_.exchange(kFree, std::memory_order_release) == kAwaited) [[unlikely]]
+      FutexWake(state_);
+  }
+
+ private:
+  static constexpr std::uint32_t kFree = 0, kTaken = 1, kAwaited = 2;
+
+  [[gnu::noinline]] void LockLater() noexcept {
+    constexpr int kPatience = 128;
+    for (int look = 0; look < kPatience; ++look) {
+      if (state_.load(std::memory_order_relaxed) == kFree && try_lock()) return;
+      CpuRelax();
+    }
+    // Awaited even by nobody else: whoever slept meanwhile must be woken by this holder too.
+    while (state_.exchange(kAwaited, std::memory_order_acquire) != kFree)
+      FutexSleep(std::array{FutexWait{&state_, kAwaited}}, kNever);
+  }
+
+  std::atomic<std::uint32_t> state_{kFree};
+};
+
+}  // namespace sampan
