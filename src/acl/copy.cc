@@ -68,7 +68,7 @@ bool TryExpress(const LinearRequest& request, aclrtStream stream_handle) {
   return TryExpressCopy(request, call->stream(), call->runtime.PlanContextOf(*call->target.context));
 }
 
-Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
+[[gnu::hot]] Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
   if (TryExpress(request, stream_handle)) return {};
   if (request.bytes == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;

@@ -52,7 +52,7 @@ struct TwoUses {
 
 }  // namespace
 
-bool TryExpressCopy(const LinearRequest& request, Stream& stream, const PlanContext& context) {
+[[gnu::hot]] bool TryExpressCopy(const LinearRequest& request, Stream& stream, const PlanContext& context) {
   if (request.bytes > stream.express().bytes || !IsPlainKind(request.kind)) [[unlikely]]
     return false;
   if (!context.profile.attached || request.dst == request.src) [[unlikely]]
