@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/round.h"
 #include "base/text.h"
+#include "base/thread_stripe.h"
 #include "trace/trace.h"
 
 namespace sampan::emulated {
@@ -23,11 +24,12 @@ constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 /// Requests from this size on are worth sharing.
 constexpr std::size_t kShareFromBytes = std::size_t{512} << 10;
 
-/// Calls `part(first, count)` for all of [0, items), a chunk at a time where engines share it.
+/// Calls `part(first, count)` for all of [0, items), a chunk at a time where engines share it, which the bytes
+/// decide that travel between memory and caches.
 template <typename Part>
-void Share(std::size_t items, std::size_t request_bytes, QueueScheduler& scheduler, Part part) {
-  if (request_bytes < kShareFromBytes) return part(std::size_t{0}, items);
-  const std::size_t chunk_items = std::max<std::size_t>(items / DivideUp(request_bytes, kChunkBytes), 1);
+void Share(std::size_t items, std::size_t travelling_bytes, QueueScheduler& scheduler, Part part) {
+  if (travelling_bytes < kShareFromBytes) return part(std::size_t{0}, items);
+  const std::size_t chunk_items = std::max<std::size_t>(items / DivideUp(travelling_bytes, kChunkBytes), 1);
   const auto run = [&](std::size_t chunk) {
     const std::size_t first = chunk * chunk_items;
     part(first, std::min(chunk_items, items - first));
@@ -48,12 +50,17 @@ Status Execute(CopyTask& task, QueueScheduler& scheduler) {
   return {};
 }
 
+/// Of short rows far apart, the lines that they touch are many times what they hold.
+std::size_t TravellingBytes(const Rows& rows) {
+  const std::size_t touched = RoundUp(rows.width, kCacheLineBytes) + kCacheLineBytes;
+  return rows.height * std::min(touched, std::max(rows.src_pitch, rows.dst_pitch));
+}
+
 Status Execute(RowsTask& task, QueueScheduler& scheduler) {
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
   const Rows& rows = task.rows;
-  const std::size_t bytes = rows.width * rows.height;
-  const Caching caching = CachingFor(bytes);
-  Share(rows.height, bytes, scheduler, [&](std::size_t first, std::size_t count) {
+  const Caching caching = CachingFor(rows.width * rows.height);
+  Share(rows.height, TravellingBytes(rows), scheduler, [&](std::size_t first, std::size_t count) {
     CopyRows({rows.dst + first * rows.dst_pitch, rows.src + first * rows.src_pitch, rows.dst_pitch,
               rows.src_pitch, rows.width, count},
              caching);
