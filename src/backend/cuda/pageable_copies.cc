@@ -31,9 +31,9 @@ bool Stages(const AllocationUse& dst, const AllocationUse& src) {
 
 }  // namespace
 
-void PageableCopies::Abandon() {
-  in_.Abandon();
-  out_.Abandon();
+void PageableCopies::DropIdle() {
+  in_.DropIdle();
+  out_.DropIdle();
 }
 
 std::optional<Status> PageableCopies::TryRun(const Task& task) {
@@ -43,7 +43,6 @@ std::optional<Status> PageableCopies::TryRun(const Task& task) {
 template <typename... What>
 std::optional<Status> PageableCopies::Run(const StagedParts& parts, Direction direction, std::size_t threads,
                                           const What&... what) {
-  if (site_.gpu.lost()) return site_.gpu.LostStatus();
   Status status = (direction == Direction::kHostToDevice ? in_ : out_).Run(parts, threads);
   if (status.code() == Code::kMemoryAllocation) return std::nullopt;
   NotePath(direction, summary::Path::kStaged, "staged",

@@ -14,11 +14,12 @@ class PageableCopies {
   explicit PageableCopies(const LaunchSite& site)
       : site_(site), in_(site, Direction::kHostToDevice), out_(site, Direction::kDeviceToHost) {}
 
-  /// Done on return. Nothing: the task is the driver's, because it is another kind of task, because the
-  /// driver is faster with so few bytes, or because there is no pinned memory left.
+  /// Done on return; the caller has a use of the context. Nothing: the task is the driver's, because it is
+  /// another kind of task, because the driver is faster with so few bytes, or because there is no pinned
+  /// memory left.
   std::optional<Status> TryRun(const Task& task);
-  /// Gives back what it took, before the GPU's context is replaced.
-  void Abandon();
+  /// Lets go of what no copy is using.
+  void DropIdle();
 
  private:
   std::optional<Status> TryCopy(const CopyTask& task);
