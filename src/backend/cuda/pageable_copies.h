@@ -29,9 +29,16 @@ class PageableCopies {
   std::optional<Status> TryCopy(const Other&) {
     return std::nullopt;
   }
+  /// How a copy is divided: among how many threads, and in parts of what size.
+  struct Plan {
+    std::size_t threads, part_bytes;
+  };
+  /// `pieces`: rows or entries; 1 for a linear copy.
+  Plan PlanFor(std::size_t bytes, std::size_t pieces) const;
+  /// `choice` and `what` are for whoever wants to know.
   template <typename... What>
   std::optional<Status> Run(const StagedParts& parts, Direction direction, std::size_t threads,
-                            const What&... what);
+                            const PathChoice& choice, const What&... what);
 
   const LaunchSite site_;
   StagedCopy in_, out_;
