@@ -73,7 +73,9 @@ bool ParseSchedule(std::string_view text, emulated::Schedule& schedule) {
 }
 
 bool ParsePath(std::string_view text, std::optional<cuda::CopyPath>& path) {
-  for (const auto each : {cuda::CopyPath::kEngine, cuda::CopyPath::kBatchCall, cuda::CopyPath::kKernel}) {
+  using cuda::CopyPath;
+  for (const auto each :
+       {CopyPath::kEngine, CopyPath::kBatchCall, CopyPath::kKernel, CopyPath::kBlocking, CopyPath::kStaged}) {
     if (text == cuda::Describe(each)) path = each;
   }
   return path.has_value();
@@ -136,8 +138,9 @@ constexpr std::array kSettings = {
     Setting{"SAMPAN_SCHEDULE", "parallel, early, late or seed:N", "parallel",
             "in which order emulated devices work where the rules leave it open",
             [](std::string_view text, Settings& settings) { return ParseSchedule(text, settings.schedule); }},
-    Setting{"SAMPAN_COPY_PATH", "auto, engine, batch or kernel", "auto",
-            "which way batches, rows and copies within a device take on cuda; auto chooses by measurement",
+    Setting{"SAMPAN_COPY_PATH", "auto, engine, batch, kernel, blocking or staged", "auto",
+            "which way batches, rows and copies within a device take on cuda, or with the last two linear "
+            "copies of pageable memory; auto chooses by measurement",
             [](std::string_view text, Settings& settings) {
               return text == "auto" || ParsePath(text, settings.copy_paths.path);
             }},

@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #include "acl/acl.h"
 #include "backend/api/backend.h"
@@ -112,6 +115,94 @@ TEST(LostGpu, EndsWhatWaitsForIt) {
   EXPECT_ACL(ACL_ERROR_RT_DEVICE_MEM_ERROR, aclrtSynchronizeStreamWithTimeout(held, 5000))
       << "the gate is still shut";
   gate.Open();
+}
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+/// Copies to the device and back. False when either is refused; otherwise the bytes have to be right.
+bool CopyThereAndBack(void* device, const void* there, void* back, std::size_t bytes, bool queued) {
+  std::memset(back, 0, bytes);
+  const auto copy = [&](void* dst, const void* src, aclrtMemcpyKind kind) {
+    if (!queued) return aclrtMemcpy(dst, bytes, src, bytes, kind) == ACL_SUCCESS;
+    return aclrtMemcpyAsync(dst, bytes, src, bytes, kind, nullptr) == ACL_SUCCESS &&
+           aclrtSynchronizeStream(nullptr) == ACL_SUCCESS;
+  };
+  if (!copy(device, there, ACL_MEMCPY_HOST_TO_DEVICE) || !copy(back, device, ACL_MEMCPY_DEVICE_TO_HOST))
+    return false;
+  EXPECT_EQ(std::memcmp(there, back, bytes), 0) << bytes << " bytes";
+  return true;
+}
+
+/// Copies in all ways that keep something for the next copy, for as long as that works: short and long ones
+/// of pageable memory, by one thread and by several, and of pinned memory. Counts them.
+void CopyWhileItWorks(const Bytes& contents, const std::atomic<bool>& stop, std::atomic<int>& copies) {
+  constexpr std::size_t kMost = 4 * kMiB;
+  void* device = nullptr;
+  void* pinned = nullptr;
+  Bytes back(kMost);
+  if (aclrtMalloc(&device, kMost, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS) return;
+  if (aclrtMallocHost(&pinned, 2 * kMiB) != ACL_SUCCESS) return;
+  std::memcpy(pinned, contents.data(), kMiB);
+  auto* const pinned_back = static_cast<std::byte*>(pinned) + kMiB;
+  for (int i = 0; !stop.load(); ++i, ++copies) {
+    const std::size_t sizes[] = {8192, kMiB / 4, kMost};
+    const bool worked = i % 5 < 3
+                            ? CopyThereAndBack(device, contents.data(), back.data(), sizes[i % 5], false)
+                            : CopyThereAndBack(device, pinned, pinned_back, kMiB, i % 5 == 3);
+    if (!worked) break;
+  }
+  EXPECT_ACL(ACL_SUCCESS, aclrtFreeHost(pinned));  // the device's own went with its context, or will
+}
+
+/// Nothing that was made before the loss is used after it, whoever is in the middle of a copy when it happens
+/// and when the device is reset. Ends in time in any case, or the child process is ended.
+TEST(LostGpu, IsLostAndResetWhileThreadsCopy) {
+  if (DoneInChild({{"ASCEND_GLOBAL_LOG_LEVEL", "4"}, {"SAMPAN_COPY_PATH", "kernel"}})) return;
+  constexpr int kThreads = 4, kRounds = 12;
+  constexpr std::chrono::seconds kLongest{40};  // for all of it
+  Random random;
+  const Bytes contents = random.Fill(4 * kMiB);
+  ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+  auto runtime = process::TheRuntime();
+  ASSERT_TRUE(runtime.ok());
+  std::atomic<bool> stop{false};
+  std::atomic<int> copies{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      while (!stop.load()) {
+        if (aclrtSetDevice(0) == ACL_SUCCESS) CopyWhileItWorks(contents, stop, copies);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+  }
+  const auto soon = [deadline = std::chrono::steady_clock::now() + kLongest](const auto& happened) {
+    while (!happened() && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return happened();
+  };
+  // While others still have a queue on the lost GPU, or the device is being reset, it is not to be had.
+  aclError answer = ACL_SUCCESS;
+  const auto answered = [&] {
+    answer = aclrtSetDevice(0);
+    return answer == ACL_SUCCESS || MessageHas("no context");
+  };
+  for (int round = 0; round < kRounds && answer == ACL_SUCCESS; ++round) {
+    EXPECT_TRUE(soon([&, before = copies.load()] { return copies.load() > before + kThreads; }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(random.Between(0, 5)));
+    EXPECT_EQ(LoseGpu((*runtime)->backend()), ACL_ERROR_RT_DEVICE_MEM_ERROR) << "round " << round;
+    std::this_thread::sleep_for(std::chrono::milliseconds(random.Between(0, 3)));
+    EXPECT_ACL(ACL_SUCCESS, aclrtResetDeviceForce(0));
+    EXPECT_TRUE(soon(answered)) << answer;
+  }
+  const bool has_context = answer == ACL_SUCCESS;
+  stop.store(true);
+  for (std::thread& thread : threads)
+    thread.join();
+  if (!has_context) GTEST_SKIP() << "this driver gives no new context to a process after a fault";
+  const DeviceBuffer memory(kMiB);
+  Bytes back(kMiB);
+  EXPECT_TRUE(CopyThereAndBack(memory.data(), contents.data(), back.data(), kMiB, false));
 }
 
 }  // namespace

@@ -244,8 +244,9 @@ TEST_F(PageableCopies, FromSeveralThreadsAtOnce) {
 
 TEST(PageablePath, IsNamedInTheDebugLog) {
   if (!InChild()) {
-    const ChildResult child =
-        RunInChild({{"ASCEND_GLOBAL_LOG_LEVEL", "0"}, {"ASCEND_LOG_PRINT_TO_STDOUT", "1"}});
+    const ChildResult child = RunInChild({{"ASCEND_GLOBAL_LOG_LEVEL", "0"},
+                                          {"ASCEND_LOG_PRINT_TO_STDOUT", "1"},
+                                          {"SAMPAN_COPY_PATH", "auto"}});
     EXPECT_TRUE(child.Passed()) << child;
     for (const char* const line :
          {"a batch of 2 entries, 128 bytes, host to device: path staged, because pageable memory: through "
@@ -253,7 +254,9 @@ TEST(PageablePath, IsNamedInTheDebugLog) {
           "3 rows of 40 bytes, device to host: path staged, because pageable memory: through pinned buffers, "
           "by the calling thread",
           "67108864 bytes, host to device: path staged, because much pageable memory: through pinned "
-          "buffers, by several threads"})
+          "buffers, by several threads",
+          "100 bytes, device to host: path blocking, because pageable memory: the driver is faster with so "
+          "few bytes"})
       EXPECT_NE(child.output.find(line), std::string::npos) << line << "\n" << child;
     return;
   }
@@ -270,6 +273,30 @@ TEST(PageablePath, IsNamedInTheDebugLog) {
   EXPECT_ACL(ACL_SUCCESS,
              aclrtMemcpy2d(host.data(), 50, device.data(), 60, 40, 3, ACL_MEMCPY_DEVICE_TO_HOST));
   EXPECT_ACL(ACL_SUCCESS, aclrtMemcpy(device.data(), kBytes, host.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE));
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemcpy(host.data(), 100, device.data(), 100, ACL_MEMCPY_DEVICE_TO_HOST));
+}
+
+/// Runs the test in a process with that path, and looks for the line in its debug log.
+void ExpectLogged(const char* path, const char* line) {
+  const ChildResult child = RunInChild(
+      {{"ASCEND_GLOBAL_LOG_LEVEL", "0"}, {"ASCEND_LOG_PRINT_TO_STDOUT", "1"}, {"SAMPAN_COPY_PATH", path}});
+  EXPECT_TRUE(child.Passed()) << child;
+  EXPECT_NE(child.output.find(line), std::string::npos) << line << "\n" << child;
+}
+
+TEST(PageablePath, CanBeChosen) {
+  if (!InChild()) {
+    ExpectLogged("staged", "100 bytes, host to device: path staged, because SAMPAN_COPY_PATH says so");
+    ExpectLogged("blocking",
+                 "4194304 bytes, host to device: path blocking, because SAMPAN_COPY_PATH says so");
+    return;
+  }
+  constexpr std::size_t kBytes = 4 * kMiB;
+  EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+  const DeviceBuffer device(kBytes);
+  const PageableBuffer host(kBytes);
+  for (const std::size_t bytes : {std::size_t{100}, kBytes})
+    EXPECT_ACL(ACL_SUCCESS, aclrtMemcpy(device.data(), bytes, host.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE));
 }
 
 }  // namespace

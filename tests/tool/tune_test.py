@@ -79,7 +79,8 @@ class OnGpuTest(unittest.TestCase):
             lines = [line for line in file.read_text().splitlines() if line and not line.startswith("#")]
             self.assertRegex(lines[0], "^gpu .*[A-Z]")
             limits = dict(line.split() for line in lines[1:])
-            self.assertGreaterEqual(int(limits["link_blocks"]), 1)
+            for limit in ("link_blocks", "staging_threads"):
+                self.assertGreaterEqual(int(limits[limit]), 1)
             env = environment(SAMPAN_COPY_TABLE=str(file), SAMPAN_BACKEND="cuda")
             self.assertEqual(subprocess.run([PROGRAMS / "tool_copies"], env=env, check=False).returncode, 0)
             bench = sampan("bench", "batch", "--sizes", "64K", "--time", "0.01", env=env)

@@ -1,9 +1,11 @@
 // Tables of limits: written and read back, and every way in which a file can be wrong.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <ostream>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "backend/cuda/copy_path.h"
 #include "backend/cuda/copy_table.h"
@@ -69,6 +71,76 @@ TEST(CopyTable, GoesBeforeTheShippedOnes) {
   EXPECT_EQ(path("unheard of"), CopyPath::kKernel) << "as shipped";
 }
 
+TEST(CopyTable, LimitsThatItDoesNotHaveAreAsShipped) {
+  auto read =
+      ParseCopyTables("gpu NVIDIA H200 NVL\nlink_blocks 3\n\ngpu Some GPU\nstaging_threads 5\n", "file");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->size(), 2U);
+  PathLimits like_h200 = ShippedTables().front();
+  like_h200.gpu = "NVIDIA H200 NVL";
+  like_h200.link_blocks = 3;
+  EXPECT_EQ(read->front(), like_h200);
+  PathLimits like_others = ShippedTables().back();
+  like_others.gpu = "Some GPU";
+  like_others.staging_threads = 5;
+  EXPECT_EQ(read->back(), like_others);
+}
+
+constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
+
+CopyPaths PathsWith(std::string_view lines, std::optional<CopyPath> path = {}) {
+  auto read = ParseCopyTables("gpu H200\n" + std::string(lines), "file");
+  EXPECT_TRUE(read.ok());
+  return {"NVIDIA H200", 132, {.path = path, .tables = std::move(*read)}};
+}
+
+/// Where the H200 goes over from one way to the other is what was measured there.
+TEST(PageablePath, IsTheDriversBelowALimitOfEachDirection) {
+  const auto path = [](const CopyPaths& paths, Direction direction, std::size_t bytes) {
+    return paths.ForPageable(direction, bytes, 1).path;
+  };
+  constexpr Direction kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost;
+  const CopyPaths shipped("NVIDIA H200", 132, {});
+  EXPECT_EQ(path(shipped, kIn, 32 * kKiB - 1), CopyPath::kBlocking);
+  EXPECT_EQ(path(shipped, kIn, 32 * kKiB), CopyPath::kStaged);
+  EXPECT_EQ(path(shipped, kOut, 16 * kKiB - 1), CopyPath::kBlocking);
+  EXPECT_EQ(path(shipped, kOut, 16 * kKiB), CopyPath::kStaged);
+  const CopyPaths never = PathsWith("pageable_h2d_from any\npageable_d2h_from 0\n");
+  EXPECT_EQ(path(never, kIn, std::size_t{1} << 40), CopyPath::kBlocking);
+  EXPECT_EQ(path(never, kOut, 1), CopyPath::kStaged);
+  for (const CopyPath given : {CopyPath::kBlocking, CopyPath::kStaged}) {
+    const CopyPaths paths = PathsWith("", given);
+    for (const std::size_t bytes : {std::size_t{1}, 64 * kMiB}) {
+      EXPECT_EQ(path(paths, kIn, bytes), given);
+      EXPECT_STREQ(paths.ForPageable(kOut, bytes, 1).why, "SAMPAN_COPY_PATH says so");
+    }
+    EXPECT_EQ(paths.ForBatch(kIn, 500, 500 * 64).path, CopyPath::kKernel)
+        << "that is not about pageable memory";
+    EXPECT_EQ(paths.ForWithin(4 * kMiB).path, CopyPath::kEngine);
+  }
+  const CopyPaths by_kernel = PathsWith("", CopyPath::kKernel);
+  EXPECT_EQ(path(by_kernel, kIn, 1), CopyPath::kBlocking) << "nor is this about the driver's own copies";
+  EXPECT_EQ(path(by_kernel, kIn, kMiB), CopyPath::kStaged);
+}
+
+TEST(PageablePath, ThreadsAreAsManyAsTheTableSays) {
+  const CopyPaths shipped("NVIDIA H200", 132, {});
+  EXPECT_EQ(shipped.ThreadsForStaging(2 * kMiB - 1, 16), 1U);
+  EXPECT_EQ(shipped.ThreadsForStaging(2 * kMiB, 16), 4U);
+  EXPECT_EQ(shipped.ThreadsForStaging(48 * kMiB, 16), 6U);
+  EXPECT_EQ(shipped.ThreadsForStaging(1024 * kMiB, 64), 16U);
+  EXPECT_EQ(shipped.ThreadsForStaging(1024 * kMiB, 3), 3U) << "no more than there are cores";
+  EXPECT_EQ(shipped.ThreadsForStaging(1024 * kMiB, 1), 1U);
+  const CopyPaths other =
+      PathsWith("staging_several_from 1000\nstaging_bytes_per_thread 100\nstaging_threads 12\n");
+  EXPECT_EQ(other.ThreadsForStaging(999, 16), 1U);
+  EXPECT_EQ(other.ThreadsForStaging(1000, 16), 10U);
+  EXPECT_EQ(other.ThreadsForStaging(9000, 16), 12U);
+  EXPECT_EQ(PathsWith("staging_threads 2\n").ThreadsForStaging(2 * kMiB, 16), 2U);
+  EXPECT_EQ(PathsWith("staging_threads 1\n").ThreadsForStaging(1024 * kMiB, 16), 1U);
+  EXPECT_EQ(PathsWith("staging_several_from any\n").ThreadsForStaging(1024 * kMiB, 16), 1U);
+}
+
 struct Wrong {
   const char* name;
   std::string text;
@@ -105,10 +177,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"too_large", TableWith("batch_kernel_below", "batch_kernel_below 99999999999999999999"),
               "'99999999999999999999'"},
         Wrong{"two_values", TableWith("link_blocks", "link_blocks 3 4"), "'3 4'"},
-        Wrong{"twice", TableWith("link_blocks", "link_blocks 3\nlink_blocks 4"), "was given before"},
-        Wrong{"missing", TableWith("link_blocks", "# nothing"), "ends without link_blocks"},
-        Wrong{"missing_before_the_next", TableWith("link_blocks", "") + "gpu Y\n",
-              "ends without link_blocks"}),
+        Wrong{"no_threads", TableWith("staging_threads", "staging_threads 0"), "from 1 to 64"},
+        Wrong{"twice", TableWith("link_blocks", "link_blocks 3\nlink_blocks 4"), "was given before"}),
     [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

@@ -84,25 +84,26 @@ TEST(CutIntoParts, AnyBatchIsCoveredWithinTheLimits) {
   }
 }
 
-TEST(PlanStaging, MoreBytesGetMoreThreadsEachWithAPart) {
+const CopyPaths kShippedPaths("NVIDIA H200", 132, {});
+
+TEST(StagingPlan, MoreBytesGetMoreThreadsEachWithAPart) {
   std::size_t threads_before = 1;
   for (std::size_t bytes = 1; bytes < std::size_t{1} << 34; bytes = bytes * 3 / 2 + 1) {
-    const auto [threads, part_bytes] = PlanStaging(bytes, 1, 16);
+    const std::size_t threads = kShippedPaths.ThreadsForStaging(StagingWork(bytes, 1), 16);
+    const std::size_t part_bytes = StagingPartBytes(bytes, threads);
     EXPECT_GE(threads, threads_before);
     EXPECT_LE(part_bytes, StagingBuffer::kBytes);
     EXPECT_TRUE(threads == 1 || DivideUp(bytes, part_bytes) >= threads) << bytes;
     threads_before = threads;
   }
-  EXPECT_EQ(threads_before, kMostThreads);
-  EXPECT_EQ(PlanStaging(kSeveralFromBytes / 2, 1, 16).threads, 1U);
-  EXPECT_EQ(PlanStaging(std::size_t{1} << 30, 1, 3).threads, 3U) << "no more than there are cores";
+  EXPECT_EQ(threads_before, 16U);
 }
 
-TEST(PlanStaging, ManyShortPiecesAreMuchWork) {
-  const auto [threads, part_bytes] = PlanStaging(60'000 * 8, 60'000, 16);
+TEST(StagingPlan, ManyShortPiecesAreMuchWork) {
+  const std::size_t threads = kShippedPaths.ThreadsForStaging(StagingWork(60'000 * 8, 60'000), 16);
   EXPECT_GT(threads, 1U);
-  EXPECT_GE(60'000 * 8 / part_bytes + 1, threads);
-  EXPECT_EQ(PlanStaging(60'000 * 8, 10, 16).threads, 1U);
+  EXPECT_GE(60'000 * 8 / StagingPartBytes(60'000 * 8, threads) + 1, threads);
+  EXPECT_EQ(kShippedPaths.ThreadsForStaging(StagingWork(60'000 * 8, 10), 16), 1U);
 }
 
 }  // namespace

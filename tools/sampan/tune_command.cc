@@ -69,14 +69,16 @@ const Command& TuneCommand() {
            .summary = "measure which way of copying is fastest on this GPU",
            .paragraphs =
                {"On cuda the runtime chooses between copy engines, the driver's batch call and kernels of "
-                "its "
-                "own by a table of limits: from how many entries on, up to which width of rows. Tables for "
-                "some GPUs are part of it. This command measures both ways of each limit on the first GPU, "
+                "its own, and for pageable memory between the driver's copy and pinned buffers, by a table "
+                "of limits: from how many entries on, up to which width of rows, by how many threads. "
+                "Tables for some GPUs are part of it. This command measures both ways of each limit on the "
+                "first GPU, "
                 "with every copy's bytes verified, and prints the table that comes of it; about a "
                 "minute.",
                 "A table begins with 'gpu NAME' and is for every GPU with NAME in its name. Each line that "
                 "follows has the name of a limit and a number, or any for no limit; what follows a # does "
-                "not count. A file may hold several tables. The runtime reads it where SAMPAN_COPY_TABLE "
+                "not count, and limits without a line are as the runtime has them. A file may hold several "
+                "tables. The runtime reads it where SAMPAN_COPY_TABLE "
                 "names it, in front of its own, and refuses one that is wrong with the file, the line and "
                 "the value.",
                 "Let nothing else use the GPU or many of the processor's cores meanwhile."},

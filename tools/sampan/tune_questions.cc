@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "crossing.h"
 
@@ -23,7 +24,8 @@ struct Ends {
   Place src, dst;
 };
 constexpr Ends kIn{Place::kPinned, Place::kDevice}, kOut{Place::kDevice, Place::kPinned},
-    kWithin{Place::kDevice, Place::kDevice};
+    kWithin{Place::kDevice, Place::kDevice}, kPageableIn{Place::kPageable, Place::kDevice},
+    kPageableOut{Place::kDevice, Place::kPageable};
 
 CopyPlan Batch(Ends ends, std::size_t bytes, std::size_t count) {
   return {Form::kBatchQueued, ends.src, ends.dst, {.bytes = bytes, .count = count}};
@@ -80,6 +82,23 @@ Question AskCrossing(const TwoWays& ways,
   return question;
 }
 
+CopyPlan Linear(Form form, Ends ends, std::size_t bytes) {
+  return {form, ends.src, ends.dst, {.bytes = bytes}};
+}
+
+/// Linear copies of pageable memory by the second way from so many bytes on, in the directions that share the
+/// limit.
+Question AskPageable(std::string_view limit, const Sizes& points, std::initializer_list<Ends> directions) {
+  TwoWays ways{{.limit = limit, .value = cuda::kAny}, {.limit = limit, .value = 0}, points, {}};
+  for (const Ends ends : directions) {
+    for (const std::size_t bytes : points)
+      ways.plans.push_back(Linear(Form::kBlocking, ends, bytes));
+  }
+  return AskCrossing(ways, [limit, points](std::size_t crossing, cuda::PathLimits& limits) {
+    FieldOf(limit).of(limits) = crossing < points.size() ? points[crossing] : cuda::kAny;
+  });
+}
+
 /// A kernel from so many entries on.
 Question AskCount(std::string_view limit, Ends ends, std::size_t entry_bytes) {
   TwoWays ways{{.path = "batch"}, {.path = "kernel"}, {2, 3, 4, 5, 6, 8, 12, 16, 24, 32}, {}};
@@ -126,7 +145,7 @@ Question AskWithin() {
   for (std::size_t bytes = kKiB; bytes <= 16 * kMiB; bytes *= 4)
     ways.points.push_back(bytes);
   for (const std::size_t bytes : ways.points)
-    ways.plans.push_back({Form::kQueued, kWithin.src, kWithin.dst, {.bytes = bytes}});
+    ways.plans.push_back(Linear(Form::kQueued, kWithin, bytes));
   return AskCrossing(ways, [points = ways.points](std::size_t crossing, cuda::PathLimits& limits) {
     limits.linear_d2d_to = UpTo(crossing, points);
   });
@@ -143,12 +162,13 @@ Question AskWidth(std::string_view limit, Ends ends, Layout layout) {
   });
 }
 
-/// The smallest value that is nearly as good as the best, over all of the copies.
-Question AskAmount(std::string_view limit, const Sizes& values, const std::vector<CopyPlan>& plans) {
+/// The first value that is nearly as good as the best, over all of the copies.
+Question AskAmount(std::string_view path, std::string_view limit, const Sizes& values,
+                   const std::vector<CopyPlan>& plans) {
   Question question;
   for (const std::size_t value : values) {
     for (const CopyPlan& plan : plans)
-      question.trials.push_back({{"kernel", limit, value}, plan});
+      question.trials.push_back({{path, limit, value}, plan});
   }
   question.conclude = [limit, values](std::span<const double> times, cuda::PathLimits& limits) {
     const std::size_t plans_each = times.size() / values.size();
@@ -168,6 +188,8 @@ Question AskAmount(std::string_view limit, const Sizes& values, const std::vecto
 
 std::vector<Question> AllQuestions() {
   constexpr std::size_t kShort = 512, kLong = 8 * kKiB;
+  const Sizes short_sizes = {2 * kKiB,  4 * kKiB,   8 * kKiB,   16 * kKiB,  32 * kKiB,
+                             64 * kKiB, 128 * kKiB, 256 * kKiB, 512 * kKiB, kMiB};
   return {
       AskWithin(),
       AskCount("batch_h2d_short_from", kIn, kShort),
@@ -185,15 +207,27 @@ std::vector<Question> AllQuestions() {
       AskWidth("rows_d2d_even_to", kWithin, Layout::kEven),
       AskWidth("rows_d2d_odd_to", kWithin, Layout::kOdd),
       AskWidth("rows_d2d_odd_dense_to", kWithin, Layout::kOddDense),
-      AskAmount("link_blocks", {8, 16, 24, 32, 48, 64},
+      AskAmount("kernel", "link_blocks", {8, 16, 24, 32, 48, 64},
                 {Batch(kIn, 4 * kKiB, 2048), Batch(kOut, 4 * kKiB, 2048), Batch(kIn, 64 * kKiB, 256),
                  Batch(kOut, 64 * kKiB, 256)}),
       AskAmount(
-          "memory_blocks", {1, 2, 4, 8},
+          "kernel", "memory_blocks", {1, 2, 4, 8},
           {Rows(kWithin, Layout::kEven, 64, kManyBytes), Rows(kWithin, Layout::kEven, 1024, kManyBytes)}),
-      AskAmount("packing_blocks", {2, 4, 8, 16}, {Rows(kWithin, Layout::kOddDense, 333, kManyBytes)}),
-      AskAmount("bytes_per_block", {8 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 128 * kKiB},
-                {{Form::kDescriptor, Place::kDevice, Place::kDevice, {.bytes = kManyBytes}}}),
+      AskAmount("kernel", "packing_blocks", {2, 4, 8, 16},
+                {Rows(kWithin, Layout::kOddDense, 333, kManyBytes)}),
+      AskAmount("kernel", "bytes_per_block", {8 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 128 * kKiB},
+                {Linear(Form::kDescriptor, kWithin, kManyBytes)}),
+      AskPageable("pageable_h2d_from", short_sizes, {kPageableIn}),
+      AskPageable("pageable_d2h_from", short_sizes, {kPageableOut}),
+      AskPageable("staging_several_from", {256 * kKiB, 512 * kKiB, kMiB, 2 * kMiB, 4 * kMiB, 8 * kMiB},
+                  {kPageableIn, kPageableOut}),
+      // Few threads are as good as many where the link is the limit.
+      AskAmount("auto", "staging_bytes_per_thread", {16 * kMiB, 8 * kMiB, 4 * kMiB},
+                {Linear(Form::kBlocking, kPageableIn, 64 * kMiB),
+                 Linear(Form::kBlocking, kPageableOut, 64 * kMiB)}),
+      AskAmount("auto", "staging_threads", {1, 2, 4, 8, 16},
+                {Linear(Form::kBlocking, kPageableIn, kManyBytes),
+                 Linear(Form::kBlocking, kPageableOut, kManyBytes)}),
   };
 }
 

@@ -113,14 +113,8 @@ Status BatchCopies::Launch(const BatchTask::Content& content, std::uint64_t valu
     choice = {CopyPath::kEngine, kKernelCannot};
   }
   NotePath(direction, choice, "a batch of ", content.segments.size(), " entries, ", content.bytes, " bytes");
-  switch (choice.path) {
-    case CopyPath::kEngine:
-      break;
-    case CopyPath::kBatchCall:
-      return CopyByBatchCall(content.segments.all(), content.bytes);
-    case CopyPath::kKernel:
-      return CopyByKernel(content, value);
-  }
+  if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(content.segments.all(), content.bytes);
+  if (choice.path == CopyPath::kKernel) return CopyByKernel(content, value);
   return CopySegments(content.segments.all(), direction);
 }
 

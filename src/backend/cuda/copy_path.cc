@@ -7,6 +7,9 @@ namespace sampan::cuda {
 namespace {
 
 constexpr std::size_t kLargestGrid = std::size_t{1} << 16;
+/// Where it pays to wake other threads it pays to wake several.
+constexpr std::size_t kLeastOfSeveral = 4;
+constexpr const char* kGiven = "SAMPAN_COPY_PATH says so";
 
 }  // namespace
 
@@ -18,6 +21,10 @@ std::string_view Describe(CopyPath path) {
       return "batch";
     case CopyPath::kKernel:
       return "kernel";
+    case CopyPath::kBlocking:
+      return "blocking";
+    case CopyPath::kStaged:
+      return "staged";
   }
   return "path";
 }
@@ -39,8 +46,13 @@ std::string_view Describe(Direction direction) {
 CopyPaths::CopyPaths(std::string_view gpu_name, unsigned multiprocessors, const PathSettings& settings)
     : limits_(FindTable(settings.tables, gpu_name)), multiprocessors_(multiprocessors), settings_(settings) {}
 
+std::optional<CopyPath> CopyPaths::Given() const {
+  const bool of_pageable = settings_.path == CopyPath::kBlocking || settings_.path == CopyPath::kStaged;
+  return of_pageable ? std::nullopt : settings_.path;
+}
+
 PathChoice CopyPaths::ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const {
-  if (settings_.path) return {*settings_.path, "SAMPAN_COPY_PATH says so"};
+  if (const auto given = Given()) return {*given, kGiven};
   if (entries == 1) return {CopyPath::kEngine, "one entry is one copy"};
   const bool is_short = bytes / entries < kShortEntry;
   std::size_t from = is_short ? limits_.batch_h2d_short_from : limits_.batch_h2d_from;
@@ -53,20 +65,16 @@ PathChoice CopyPaths::ForBatch(Direction direction, std::size_t entries, std::si
 }
 
 PathChoice CopyPaths::ForWithin(std::size_t bytes) const {
-  if (settings_.path) {
-    const bool kernel = *settings_.path == CopyPath::kKernel;
-    return {kernel ? CopyPath::kKernel : CopyPath::kEngine, "SAMPAN_COPY_PATH says so"};
-  }
+  if (const auto given = Given())
+    return {given == CopyPath::kKernel ? CopyPath::kKernel : CopyPath::kEngine, kGiven};
   if (bytes <= limits_.linear_d2d_to) return {CopyPath::kKernel, "a kernel of ours starts sooner"};
   return {CopyPath::kEngine, "the driver's copy is as fast for so many bytes"};
 }
 
 PathChoice CopyPaths::ForRows(Direction direction, const RowsShape& rows) const {
   if (!rows.engine_takes) return {CopyPath::kKernel, "the driver's 2D copy does not take this pitch"};
-  if (settings_.path) {
-    const bool kernel = *settings_.path == CopyPath::kKernel;
-    return {kernel ? CopyPath::kKernel : CopyPath::kEngine, "SAMPAN_COPY_PATH says so"};
-  }
+  if (const auto given = Given())
+    return {given == CopyPath::kKernel ? CopyPath::kKernel : CopyPath::kEngine, kGiven};
   const RowLimits& limits = direction == Direction::kHostToDevice   ? limits_.rows_h2d
                             : direction == Direction::kDeviceToHost ? limits_.rows_d2h
                                                                     : limits_.rows_d2d;
@@ -75,6 +83,26 @@ PathChoice CopyPaths::ForRows(Direction direction, const RowsShape& rows) const 
   if (rows.dense && rows.unit < 16) to = std::max(to, limits.odd_dense_to);
   if (rows.width <= to) return {CopyPath::kKernel, "a kernel is faster on rows of this width"};
   return {CopyPath::kEngine, "an engine is faster on rows of this width"};
+}
+
+std::size_t CopyPaths::ThreadsForStaging(std::size_t work, std::size_t cores) const {
+  const std::size_t most = std::min(limits_.staging_threads, cores);
+  if (work < limits_.staging_several_from || most <= 1) return 1;
+  return std::min(std::max(work / limits_.staging_bytes_per_thread, kLeastOfSeveral), most);
+}
+
+PathChoice CopyPaths::Staged(std::size_t threads) {
+  return {CopyPath::kStaged, threads == 1
+                                 ? "pageable memory: through pinned buffers, by the calling thread"
+                                 : "much pageable memory: through pinned buffers, by several threads"};
+}
+
+PathChoice CopyPaths::ForPageable(Direction direction, std::size_t bytes, std::size_t threads) const {
+  if (settings_.path && !Given()) return {*settings_.path, kGiven};
+  const std::size_t from =
+      direction == Direction::kHostToDevice ? limits_.pageable_h2d_from : limits_.pageable_d2h_from;
+  if (bytes < from) return {CopyPath::kBlocking, "pageable memory: the driver is faster with so few bytes"};
+  return Staged(threads);
 }
 
 unsigned CopyPaths::Within(std::size_t wanted, std::size_t most) const {

@@ -14,6 +14,8 @@ enum class CopyPath {
   kEngine,     ///< the driver's copies, adjacent entries joined; rows by its 2D copy
   kBatchCall,  ///< the driver's batch call, where it has one
   kKernel,     ///< our gather/scatter or row kernel
+  kBlocking,   ///< pageable memory: the driver's blocking copy
+  kStaged,     ///< pageable memory: through pinned buffers, from where the paths above go on
 };
 std::string_view Describe(CopyPath path);
 
@@ -27,7 +29,7 @@ struct PathChoice {
 
 /// What a program can set: SAMPAN_COPY_PATH, SAMPAN_COPY_BLOCKS and SAMPAN_COPY_TABLE.
 struct PathSettings {
-  std::optional<CopyPath> path;
+  std::optional<CopyPath> path;         ///< kBlocking and kStaged for linear copies of pageable memory alone
   unsigned blocks = 0;                  ///< 0: as the table says
   std::vector<PathLimits> tables = {};  ///< before the shipped ones
 };
@@ -53,6 +55,12 @@ class CopyPaths {
   /// A linear copy within one device.
   PathChoice ForWithin(std::size_t bytes) const;
   PathChoice ForRows(Direction direction, const RowsShape& rows) const;
+  /// How many threads stage a copy that is as much work as copying so many bytes.
+  std::size_t ThreadsForStaging(std::size_t work, std::size_t cores) const;
+  /// A linear copy of pageable memory, by so many threads if it is staged.
+  PathChoice ForPageable(Direction direction, std::size_t bytes, std::size_t threads) const;
+  /// Any other, which is always staged.
+  static PathChoice Staged(std::size_t threads);
   /// How many blocks a kernel gets; `most` is the number that could have something to do.
   unsigned BlocksForPieces(std::size_t most) const;
   unsigned BlocksForRows(Direction direction, std::size_t most) const;
@@ -60,6 +68,8 @@ class CopyPaths {
   unsigned BlocksForBytes(std::size_t bytes) const;
 
  private:
+  /// What SAMPAN_COPY_PATH says about copies on the GPU.
+  std::optional<CopyPath> Given() const;
   unsigned Within(std::size_t wanted, std::size_t most) const;
 
   const PathLimits limits_;

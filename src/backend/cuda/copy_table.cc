@@ -16,7 +16,7 @@ namespace sampan::cuda {
 namespace {
 
 constexpr std::size_t kKiB = 1024;
-constexpr std::size_t kMostBytes = kAny, kMostBlocks = 1024;
+constexpr std::size_t kMostBytes = kAny, kMostBlocks = 1024, kMostThreads = 64;
 
 template <std::size_t PathLimits::*limit>
 std::size_t& Limit(PathLimits& limits) {
@@ -75,6 +75,19 @@ constexpr std::array kFields = {
     LimitField{"bytes_per_block", 1, kMostBytes,
                "what a block copies of a copy with operands in device memory",
                Limit<&PathLimits::bytes_per_block>},
+    LimitField{"pageable_h2d_from", 0, kMostBytes,
+               "linear copies of pageable memory are staged through pinned buffers from so many bytes on, "
+               "instead of by the driver, to the device",
+               Limit<&PathLimits::pageable_h2d_from>},
+    LimitField{"pageable_d2h_from", 0, kMostBytes, "... from the device",
+               Limit<&PathLimits::pageable_d2h_from>},
+    LimitField{"staging_several_from", 0, kMostBytes, "... by several threads from so many bytes on",
+               Limit<&PathLimits::staging_several_from>},
+    LimitField{"staging_bytes_per_thread", 1, kMostBytes,
+               "... by one thread for so many bytes, four at least",
+               Limit<&PathLimits::staging_bytes_per_thread>},
+    LimitField{"staging_threads", 1, kMostThreads, "... by no more threads than these",
+               Limit<&PathLimits::staging_threads>},
 };
 
 std::string_view Trimmed(std::string_view text) {
@@ -124,24 +137,17 @@ class TableParser {
   }
 
   Result<std::vector<PathLimits>> Finish() {
-    if (Status whole = CheckWhole(); !whole.ok()) return whole;
     if (tables_.empty()) return Wrong("there is no table; one begins with 'gpu NAME'");
     return std::move(tables_);
   }
 
  private:
   Status Begin(std::string_view gpu) {
-    if (Status whole = CheckWhole(); !whole.ok()) return whole;
     if (gpu.empty()) return Wrong("gpu has no name behind it");
-    tables_.emplace_back().gpu = gpu;
+    tables_.push_back(FindTable({}, gpu));
+    tables_.back().gpu = gpu;
     given_ = {};
     return {};
-  }
-  Status CheckWhole() const {
-    const auto missing = std::find(given_.begin(), given_.end(), false);
-    if (tables_.empty() || missing == given_.end()) return {};
-    const LimitField& field = kFields[static_cast<std::size_t>(missing - given_.begin())];
-    return Wrong(Text("the table of ", tables_.back().gpu, " ends without ", field.name));
   }
   Status Wrong(std::string_view what) const {
     return {Code::kDeviceSetupError, Text(file_, ":", line_, ": ", what)};
@@ -175,7 +181,12 @@ const std::vector<PathLimits>& ShippedTables() {
        .link_blocks = 32,
        .memory_blocks = 2,
        .packing_blocks = 8,
-       .bytes_per_block = 32 * kKiB},
+       .bytes_per_block = 32 * kKiB,
+       .pageable_h2d_from = 32 * kKiB,
+       .pageable_d2h_from = 16 * kKiB,
+       .staging_several_from = 2 * kKiB * kKiB,
+       .staging_bytes_per_thread = 8 * kKiB * kKiB,
+       .staging_threads = 16},
       {.gpu = "",
        .linear_d2d_to = 0,
        .batch_kernel_below = 64 * kKiB,
@@ -190,7 +201,12 @@ const std::vector<PathLimits>& ShippedTables() {
        .link_blocks = 32,
        .memory_blocks = 2,
        .packing_blocks = 8,
-       .bytes_per_block = 32 * kKiB},
+       .bytes_per_block = 32 * kKiB,
+       .pageable_h2d_from = 32 * kKiB,
+       .pageable_d2h_from = 16 * kKiB,
+       .staging_several_from = 2 * kKiB * kKiB,
+       .staging_bytes_per_thread = 8 * kKiB * kKiB,
+       .staging_threads = 16},
   };
   return tables;
 }

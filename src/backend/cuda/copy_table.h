@@ -34,6 +34,8 @@ struct PathLimits {
   std::size_t link_blocks;
   std::size_t memory_blocks, packing_blocks;
   std::size_t bytes_per_block;
+  std::size_t pageable_h2d_from, pageable_d2h_from;
+  std::size_t staging_several_from, staging_bytes_per_thread, staging_threads;
   bool operator==(const PathLimits&) const = default;
 };
 
@@ -54,8 +56,9 @@ std::span<const LimitField> limit_fields();
 const std::vector<PathLimits>& ShippedTables();
 const PathLimits& FindTable(std::span<const PathLimits> tables, std::string_view gpu_name);
 
-/// Reads a file: lines of a name and a value, in tables that begin with `gpu NAME`; each has every limit
-/// once. Empty lines and what follows a # do not count. A failure names file, line and value.
+/// Reads a file: lines of a name and a value, in tables that begin with `gpu NAME`. A limit that a table does
+/// not have is as shipped for such a GPU, so that files stay good when limits are added. Empty lines and what
+/// follows a # do not count. A failure names file, line and value.
 Result<std::vector<PathLimits>> ReadCopyTables(const std::string& file);
 Result<std::vector<PathLimits>> ParseCopyTables(std::string_view text, std::string_view file);
 

@@ -3,12 +3,21 @@
 
 #include <unistd.h>
 
+#include <thread>
 #include <utility>
 
 #include "backend/cuda/backings.h"
+#include "base/clock.h"
 #include "base/text.h"
 
 namespace sampan::cuda {
+namespace {
+
+/// How long threads may take to leave a lost GPU, and how often they are looked at.
+constexpr std::chrono::seconds kLongestToNotice{2};
+constexpr std::chrono::microseconds kNoticeInterval{100};
+
+}  // namespace
 
 CudaBackend::CudaBackend(const CudaOptions& options, const Driver& driver, int gpus)
     : options_(options),
@@ -139,11 +148,23 @@ Result<BackendDevice*> CudaBackend::Device(std::int32_t physical_id) {
 }
 
 Status CudaBackend::Revive(Site& site) {
-  if (site.gpu->users().load() != 0) return site.gpu->LostStatus();
-  for (CudaDevice* device : OpenDevices(site.gpu.get()))
-    device->Abandon();
-  if (Status revived = site.gpu->Revive(); !revived.ok()) return revived;
-  return registrations_.Renew(*site.gpu);
+  Gpu& gpu = *site.gpu;
+  if (gpu.open_queues().load() != 0) return gpu.LostStatus();
+  const std::vector<CudaDevice*> devices = OpenDevices(&gpu);
+  // Threads that were in the middle of a copy are about to notice.
+  const auto unused = [&] {
+    for (CudaDevice* device : devices)
+      device->DropIdle();
+    return gpu.Unused();
+  };
+  for (const Deadline until = Clock::now() + kLongestToNotice; !unused();) {
+    if (Clock::now() >= until) return gpu.LostStatus();
+    std::this_thread::sleep_for(kNoticeInterval);
+  }
+  for (CudaDevice* device : devices)
+    device->own_memory().Forget();
+  if (Status revived = gpu.Revive(); !revived.ok()) return revived;
+  return registrations_.Renew(gpu);
 }
 
 std::vector<CudaDevice*> CudaBackend::OpenDevices(const Gpu* on) {

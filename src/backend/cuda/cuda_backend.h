@@ -26,8 +26,8 @@ struct CudaOptions {
   FaultPlan* faults = nullptr;
 };
 
-/// Thread-safe. A GPU is opened with its first device. A lost one gets a new context at the first use after
-/// its last queue has ended.
+/// Thread-safe. A GPU is opened with its first device. A lost one gets a new context when a device is asked
+/// for after its last queue has ended.
 class CudaBackend final : public Backend {
  public:
   static Result<std::unique_ptr<CudaBackend>> Create(const CudaOptions& options);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "backend/api/task_memory.h"
@@ -11,11 +12,22 @@
 namespace sampan::cuda {
 namespace {
 
-/// Fills on the host's side are the host's own work.
-void FillHost(const FillTask& task) {
-  constexpr std::size_t kWord = sizeof(task.pattern);
-  for (std::size_t done = 0; done < task.bytes; done += kWord)
-    std::memcpy(task.dst + done, &task.pattern, std::min(kWord, task.bytes - done));
+/// Copies and fills on the host's side are the host's own work. Nothing: it is not one of them.
+std::optional<Status> TryOnHost(const Task& task) {
+  if (const auto* fill = std::get_if<FillTask>(&task); fill != nullptr && !OnDevice(fill->memory)) {
+    if (Status live = CheckLive(fill->memory); !live.ok()) return live;
+    constexpr std::size_t kWord = sizeof(fill->pattern);
+    for (std::size_t done = 0; done < fill->bytes; done += kWord)
+      std::memcpy(fill->dst + done, &fill->pattern, std::min(kWord, fill->bytes - done));
+    return Status();
+  }
+  if (const auto* copy = std::get_if<CopyTask>(&task);
+      copy != nullptr && !OnDevice(copy->dst) && !OnDevice(copy->src)) {
+    if (Status live = CheckLive(copy->dst, copy->src); !live.ok()) return live;
+    std::memmove(copy->segment.dst, copy->segment.src, copy->segment.bytes);
+    return Status();
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -65,15 +77,14 @@ void CudaDevice::WakeQueues() {
     parts_.watch.Wake(queue);
 }
 
-void CudaDevice::Abandon() {
+void CudaDevice::DropIdle() {
   std::vector<Lane> lanes;
   {
     const std::lock_guard lock(mutex_);
     lanes.swap(idle_lanes_);
   }
   lanes.clear();
-  pageable_.Abandon();
-  parts_.memory->Forget();
+  pageable_.DropIdle();
 }
 
 Result<CudaDevice::Lane> CudaDevice::TakeLane() {
@@ -104,8 +115,8 @@ Status CudaDevice::RunOnLane(Task& task) {
   std::vector<DeviceFailure> failures;
   lane->launcher->Retire(value, failures);
   if (status.ok() && !failures.empty()) status = std::move(failures.front().status);
-  const std::lock_guard lock(mutex_);
-  idle_lanes_.push_back(std::move(*lane));
+  const std::lock_guard lock(mutex_);  // so that one which is kept is found by DropIdle
+  if (!parts_.gpu.lost()) idle_lanes_.push_back(std::move(*lane));
   return status;
 }
 
@@ -124,21 +135,6 @@ Status CudaDevice::CopyPageable(const Segment& segment, bool to_device) {
   return parts_.gpu.Check(result, "cuMemcpyHtoD");
 }
 
-Status CudaDevice::RunCopy(CopyTask& task) {
-  if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
-  const Segment& segment = task.segment;
-  if (!OnDevice(task.dst) && !OnDevice(task.src)) {
-    std::memmove(segment.dst, segment.src, segment.bytes);
-    return {};
-  }
-  if (!task.dst || !task.src) {
-    if (parts_.gpu.lost()) return parts_.gpu.LostStatus();
-    return CopyPageable(segment, OnDevice(task.dst));
-  }
-  Task whole(std::move(task));
-  return RunOnLane(whole);
-}
-
 Status CudaDevice::RunNow(Task task) {
   if (parts_.faults.ShouldFail(FaultKind::kQueue)) {
     return {Code::kResourceAllocFail, "the copy could not be started: failure ordered by SAMPAN_FAULT"};
@@ -151,7 +147,8 @@ Status CudaDevice::RunNow(Task task) {
 }
 
 Result<std::uint64_t> CudaDevice::LoadWord(const std::byte* word) {
-  if (parts_.gpu.lost()) return parts_.gpu.LostStatus();
+  auto use = parts_.gpu.Use();
+  if (!use.ok()) return use.TakeStatus();
   const ContextScope scope(parts_.gpu);
   std::uint64_t value = 0;
   if (Status read = parts_.gpu.Check(
@@ -164,13 +161,14 @@ Result<std::uint64_t> CudaDevice::LoadWord(const std::byte* word) {
 }
 
 Status CudaDevice::Run(Task& task) {
-  if (auto* fill = std::get_if<FillTask>(&task); fill != nullptr && !OnDevice(fill->memory)) {
-    if (Status live = CheckLive(fill->memory); !live.ok()) return live;
-    FillHost(*fill);
-    return {};
-  }
+  if (auto done = TryOnHost(task)) return std::move(*done);
+  auto use = parts_.gpu.Use();
+  if (!use.ok()) return use.TakeStatus();
   if (auto staged = pageable_.TryRun(task)) return std::move(*staged);
-  if (auto* copy = std::get_if<CopyTask>(&task)) return RunCopy(*copy);
+  if (const auto* copy = std::get_if<CopyTask>(&task); copy != nullptr && (!copy->dst || !copy->src)) {
+    if (Status live = CheckLive(copy->dst, copy->src); !live.ok()) return live;
+    return CopyPageable(copy->segment, OnDevice(copy->dst));
+  }
   return RunOnLane(task);
 }
 

@@ -62,8 +62,8 @@ class CudaDevice final : public BackendDevice {
   void Sweep();
   /// Has all queues notice that the GPU is lost.
   void WakeQueues();
-  /// Lets go of everything on the lost GPU. There are no queues.
-  void Abandon();
+  /// Lets go of what is kept for later copies and what none is using: it has uses of the context.
+  void DropIdle();
 
  private:
   /// A stream for blocking copies.
@@ -74,9 +74,9 @@ class CudaDevice final : public BackendDevice {
   LaunchSite Site() { return {parts_.gpu, *parts_.memory, parts_.pinned_memory, parts_.paths}; }
   std::vector<std::shared_ptr<CudaQueue>> Queues();
   Status Run(Task& task);
+  // With a use of the context.
   Result<Lane> TakeLane();
   Status RunOnLane(Task& task);
-  Status RunCopy(CopyTask& task);
   Status CopyPageable(const Segment& segment, bool to_device);
 
   CudaDeviceParts parts_;

@@ -29,7 +29,7 @@ CudaQueue::CudaQueue(std::unique_ptr<TaskLauncher> launcher, QueueListener& list
       timeline_(std::make_shared<CudaTimeline>()),
       public_timeline_(timeline_),
       slots_(static_cast<Task*>(::operator new(kSlots * sizeof(Task)))) {
-  gpu_.users().fetch_add(1);
+  gpu_.open_queues().fetch_add(1);
   express = {.segments = SIZE_MAX, .bytes = SIZE_MAX};
 }
 
@@ -110,7 +110,8 @@ void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t value) {
                         : event.TakeStatus();
     if (status.ok()) markers_.push_back({value, std::move(*event), mark->mark});
   } else {
-    while (const std::uint64_t busy = launcher_->BusyUntil(task))
+    // The task is gone when the GPU was lost meanwhile; it counts as discarded then.
+    for (std::uint64_t busy = 0; !Discarded(value) && (busy = launcher_->BusyUntil(task)) != 0;)
       WaitUntilDone(lock, busy, kNever);
     if (!Discarded(value)) status = launcher_->Launch(task, value);
     if (trace_.on()) trace_.Handed(value);
@@ -215,9 +216,18 @@ void CudaQueue::Close() {
     closed_ = true;
   }
   Discard();
-  Lock lock(mutex_);
-  WaitUntilDone(lock, tail_.load(), kNever);
-  gpu_.users().fetch_sub(1);
+  // What it has of the context goes now: whoever shares the queue may keep it for long.
+  std::unique_ptr<TaskLauncher> launcher;
+  {
+    Lock lock(mutex_);
+    WaitUntilDone(lock, tail_.load(), kNever);
+    while (handing_ || retiring_ || unlocked_threads_ != 0)
+      WaitForChange(lock, kNever);
+    markers_.clear();
+    launcher = std::move(launcher_);
+  }
+  launcher.reset();
+  gpu_.open_queues().fetch_sub(1);
 }
 
 }  // namespace sampan::cuda

@@ -119,6 +119,9 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   void Lose(Lock& lock);
   /// The GPU's outcome of waiting for tasks up to the value.
   void Finish(Lock& lock, CuResult result, std::uint64_t value);
+  /// Calls it without the lock; the launcher stays meanwhile.
+  template <typename Call>
+  auto Unlocked(Lock& lock, Call call);
   /// False when the deadline was over first.
   bool WaitForChange(Lock& lock, Deadline deadline);
   bool WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline);
@@ -141,7 +144,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   Task& SlotOf(std::uint64_t value) { return slots_[value & (kSlots - 1)]; }
 
   Gpu& gpu_;
-  const std::unique_ptr<TaskLauncher> launcher_;
+  std::unique_ptr<TaskLauncher> launcher_;  // until it is closed
   QueueListener& listener_;
   HoldWatch& watch_;
   FaultPlan& faults_;
@@ -157,6 +160,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   std::uint64_t retired_ = 0;                 // tasks over, though perhaps not yet told
   std::atomic<std::uint64_t> discard_to_{0};  // tasks up to here are dropped
   int waiting_threads_ = 0;                   // for changed_
+  int unlocked_threads_ = 0;                  // that use the launcher without the lock
   bool closed_ = false;
   bool handing_ = false;            // a thread is in HandOver
   bool look_again_ = false;         // it is to look at the reason to be held once more

@@ -135,6 +135,16 @@ bool CudaQueue::CanBeOver() const {
   return since == 0 || since >= kShortestCopyTicks;  // 0: there is no counter
 }
 
+template <typename Call>
+auto CudaQueue::Unlocked(Lock& lock, Call call) {
+  ++unlocked_threads_;
+  lock.unlock();
+  const auto result = call();
+  lock.lock();
+  if (--unlocked_threads_ == 0 && closed_) changed_.notify_all();
+  return result;
+}
+
 bool CudaQueue::WaitForChange(Lock& lock, Deadline deadline) {
   ++waiting_threads_;
   auto woken = std::cv_status::no_timeout;
@@ -160,9 +170,7 @@ bool CudaQueue::SawSign(Lock& lock, std::uint64_t value) {
     }
     sign = launcher_->SignBehind(handed_);  // while the GPU is at it
   }
-  lock.unlock();
-  const bool seen = sign.SeenSoon();
-  lock.lock();
+  const bool seen = Unlocked(lock, [&] { return sign.SeenSoon(); });
   if (seen) Finish(lock, cu::kSuccess, sign.value);
   return seen;
 }
@@ -198,10 +206,10 @@ bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline
     if (marker == nullptr && SawSign(lock, value)) continue;
     const std::shared_ptr<GpuEvent> event = marker != nullptr ? marker->event : nullptr;
     const std::uint64_t over = marker != nullptr ? marker->value : handed_;
-    lock.unlock();
-    const CuResult result = event != nullptr ? gpu_.driver().EventSynchronize(event->get())
-                                             : gpu_.driver().StreamSynchronize(launcher_->stream());
-    lock.lock();
+    const CuResult result = Unlocked(lock, [&] {
+      return event != nullptr ? gpu_.driver().EventSynchronize(event->get())
+                              : gpu_.driver().StreamSynchronize(launcher_->stream());
+    });
     Finish(lock, result, over);
   }
 }

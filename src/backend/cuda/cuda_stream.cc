@@ -1,23 +1,28 @@
 // A CUDA stream, and the pinned memory that what is launched there needs until it is over.
 #include "backend/cuda/cuda_stream.h"
 
+#include <utility>
+
 #include "backend/cuda/copy_ends.h"
 
 namespace sampan::cuda {
 
-CudaStream::CudaStream(const LaunchSite& site, CuStream stream)
-    : site_(site),
+CudaStream::CudaStream(ContextUse use, const LaunchSite& site, CuStream stream)
+    : use_(std::move(use)),
+      site_(site),
       stream_(stream),
       graphs_(std::in_place, site.gpu.driver(), stream),
       ring_(site.pinned_memory),
       end_words_(site.pinned_memory) {}
 
 Result<std::unique_ptr<CudaStream>> CudaStream::Create(const LaunchSite& site) {
+  auto use = site.gpu.Use();
+  if (!use.ok()) return use.TakeStatus();
   const ContextScope scope(site.gpu);
   CuStream stream = nullptr;
   const CuResult made = site.gpu.driver().StreamCreate(&stream, cu::kStreamNonBlocking, 0);
   if (Status checked = site.gpu.Check(made, "cuStreamCreate"); !checked.ok()) return checked;
-  return std::unique_ptr<CudaStream>(new CudaStream(site, stream));
+  return std::unique_ptr<CudaStream>(new CudaStream(std::move(*use), site, stream));
 }
 
 CudaStream::~CudaStream() {

@@ -75,13 +75,14 @@ class CudaStream {
   void Abandon() { Retire(UINT64_MAX); }
 
  private:
-  CudaStream(const LaunchSite& site, CuStream stream);
+  CudaStream(ContextUse use, const LaunchSite& site, CuStream stream);
 
   struct OwnBlock {
     std::uint64_t value;
     MemoryBlock memory;
   };
 
+  const ContextUse use_;
   const LaunchSite site_;
   const CuStream stream_;
   std::optional<KernelGraphs> graphs_;  // until the stream goes

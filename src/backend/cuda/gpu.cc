@@ -56,7 +56,7 @@ void ContextScope::Pop() {
 }
 
 GpuEvent::~GpuEvent() {
-  gpu_.GiveBack(event_, generation_);
+  gpu_.GiveBack(event_);
 }
 
 Gpu::Gpu(const Driver& driver, CuDevice device, GpuFacts facts)
@@ -149,7 +149,7 @@ Status Gpu::Fail(CuResult result, std::string_view what) {
       lost_error_ =
           Failure(driver_, result, Text("GPU ", facts_.ordinal, " (", facts_.name, ") is lost")).error();
       lost_error_.message += "; reset the device to go on";
-      lost_.store(true, std::memory_order_release);
+      lost_.store(true);
     }
   }
   if (first && result != cu::kDeinitialized) Log(LogLevel::kError, "RUNTIME", LostStatus().error().message);
@@ -162,13 +162,34 @@ Status Gpu::LostStatus() const {
   return Status(lost_error_);
 }
 
-Status Gpu::Revive() {
+std::optional<ContextUse> Gpu::TryUse() noexcept {
+  // Counted first: whoever finds a lost GPU unused cannot overlook one that found it not lost.
+  uses_.fetch_add(1);
+  ContextUse use(*this);
+  if (lost_.load()) return std::nullopt;
+  return use;
+}
+
+Result<ContextUse> Gpu::Use() {
+  auto use = TryUse();
+  if (!use) return LostStatus();
+  return std::move(*use);
+}
+
+bool Gpu::Unused() {
   std::shared_ptr<GpuEvent> old_clock;  // let go without the lock
   {
     const std::lock_guard lock(mutex_);
-    idle_events_.clear();  // they went with their context
     old_clock.swap(clock_event_);
-    ++generation_;
+  }
+  old_clock.reset();
+  return uses_.load() == 0;
+}
+
+Status Gpu::Revive() {
+  {
+    const std::lock_guard lock(mutex_);
+    idle_events_.clear();  // they go with their context
   }
   // The reset ends the old context. Where the hardware is really gone, entering fails and says so.
   {
@@ -178,17 +199,17 @@ Status Gpu::Revive() {
   driver_.ContextSetCurrent(nullptr);
   driver_.PrimaryContextReset(device_);
   if (Status entered = Enter(); !entered.ok()) return entered;
-  lost_.store(false, std::memory_order_release);
+  lost_.store(false);
   Log(LogLevel::kWarning, "RUNTIME", Text("GPU ", facts_.ordinal, " has a new context"));
   return {};
 }
 
 Result<std::shared_ptr<GpuEvent>> Gpu::TakeEvent() {
+  auto use = Use();
+  if (!use.ok()) return use.TakeStatus();
   CuEvent event = nullptr;
-  std::uint64_t generation = 0;
   {
     const std::lock_guard lock(mutex_);
-    generation = generation_;
     if (!idle_events_.empty()) {
       event = idle_events_.back();
       idle_events_.pop_back();
@@ -197,12 +218,11 @@ Result<std::shared_ptr<GpuEvent>> Gpu::TakeEvent() {
   if (event == nullptr) {
     if (Status made = Check(driver_.EventCreate(&event, 0), "cuEventCreate"); !made.ok()) return made;
   }
-  return std::make_shared<GpuEvent>(*this, event, generation);
+  return std::make_shared<GpuEvent>(std::move(*use), *this, event);
 }
 
-void Gpu::GiveBack(CuEvent event, std::uint64_t generation) noexcept {
+void Gpu::GiveBack(CuEvent event) noexcept {
   const std::lock_guard lock(mutex_);
-  if (generation != generation_) return;
   try {
     idle_events_.push_back(event);
   } catch (const std::bad_alloc&) {
@@ -222,6 +242,7 @@ std::int64_t Gpu::TimeNs(const std::shared_ptr<GpuEvent>& event) {
   const std::lock_guard lock(mutex_);
   float milliseconds = 0;
   if (clock_event_ == nullptr) {
+    if (lost()) return NowNs();  // it would keep the context
     clock_event_ = event;
     clock_ns_ = static_cast<double>(NowNs());
   } else if (event != clock_event_ &&

@@ -6,8 +6,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backend/cuda/driver.h"
@@ -37,20 +39,38 @@ class ContextScope {
   bool pushed_ = false;
 };
 
+/// A use of a GPU's context. The rule for the whole backend: what is made in a context (streams with their
+/// graphs and tables, events) has a use of it until it is destroyed or given back, and a thread that calls
+/// into the context without such a thing has one meanwhile. While there is a use the context is not replaced;
+/// of a lost GPU nobody gets another. So nothing of an old context is ever destroyed, given back or called in
+/// a new one. What is kept for later copies is let go first (CudaDevice::DropIdle); idle events have no use
+/// and go with their context.
+class ContextUse {
+ public:
+  ContextUse(ContextUse&& other) noexcept : gpu_(std::exchange(other.gpu_, nullptr)) {}
+  inline ~ContextUse();
+  ContextUse& operator=(ContextUse&&) = delete;
+
+ private:
+  friend class Gpu;
+  explicit ContextUse(Gpu& gpu) : gpu_(&gpu) {}
+
+  Gpu* gpu_;
+};
+
 /// A timing event, borrowed from its GPU. Shared by whoever waits for it; goes back with the last.
 class GpuEvent {
  public:
-  GpuEvent(Gpu& gpu, CuEvent event, std::uint64_t generation)
-      : gpu_(gpu), event_(event), generation_(generation) {}
+  GpuEvent(ContextUse use, Gpu& gpu, CuEvent event) : use_(std::move(use)), gpu_(gpu), event_(event) {}
   ~GpuEvent();
   GpuEvent(const GpuEvent&) = delete;
   GpuEvent& operator=(const GpuEvent&) = delete;
   CuEvent get() const { return event_; }
 
  private:
+  const ContextUse use_;
   Gpu& gpu_;
   const CuEvent event_;
-  const std::uint64_t generation_;
 };
 
 /// What is known of the hardware.
@@ -105,19 +125,25 @@ class Gpu {
   /// Is called once when the GPU is lost, on whichever thread noticed. Set before the GPU is used.
   void set_on_lost(std::function<void()> on_lost) { on_lost_ = std::move(on_lost); }
 
-  /// Queues that use the context: it is not replaced under them.
-  std::atomic<int>& users() { return users_; }
-  /// Gives a lost GPU a new context. Nothing of the old one may be used any more.
+  /// Nothing of a lost GPU: then LostStatus says why.
+  std::optional<ContextUse> TryUse() noexcept;
+  Result<ContextUse> Use();
+  /// Whether nothing but idle events is left of a lost GPU's context; nothing can be added then.
+  bool Unused();
+  /// Queues that have not been closed. They end when the program ends them, other uses soon after a loss.
+  std::atomic<int>& open_queues() { return open_queues_; }
+  /// Gives a lost and unused GPU a new context.
   Status Revive();
 
  private:
+  friend class ContextUse;
   friend class GpuEvent;
   Gpu(const Driver& driver, CuDevice device, GpuFacts facts);
 
   bool ReachesOwnerOf(CuAddress device_memory) const;
   Status Fail(CuResult result, std::string_view what);
   Status Enter();
-  void GiveBack(CuEvent event, std::uint64_t generation) noexcept;
+  void GiveBack(CuEvent event) noexcept;
 
   const Driver& driver_;
   const CuDevice device_;
@@ -127,16 +153,20 @@ class Gpu {
   Kernels kernels_;
   std::mutex loading_;
   CuFunction reduce_kernel_ = nullptr;
-  std::atomic<int> users_{0};
+  std::atomic<int> uses_{0};
+  std::atomic<int> open_queues_{0};
   std::atomic<bool> lost_{false};
   std::function<void()> on_lost_;
   mutable std::mutex mutex_;
   Error lost_error_;
-  std::uint64_t generation_ = 0;
   std::vector<CuEvent> idle_events_;
   std::shared_ptr<GpuEvent> clock_event_;  // the event that times are counted from, and its time
   double clock_ns_ = 0;
 };
+
+ContextUse::~ContextUse() {
+  if (gpu_ != nullptr) gpu_->uses_.fetch_sub(1);
+}
 
 ContextScope::ContextScope(const Gpu& gpu) : driver_(gpu.driver()) {
   CuContext current = nullptr;

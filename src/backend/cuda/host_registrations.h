@@ -35,9 +35,9 @@ class HostRegistrations final : public HostRegistrar {
     std::size_t bytes;
     bool read_only;
   };
-  CuResult Add(void* address, const Entry& entry);
-  CuResult Make(void* address, const Entry& entry);
-  Status StatusOf(CuResult result, const void* address, std::size_t bytes);
+  Status Add(void* address, const Entry& entry);
+  // With the lock.
+  Status Make(void* address, const Entry& entry);
 
   const std::function<void()> sweep_;
   std::mutex mutex_;

@@ -14,11 +14,12 @@ class PageableCopies {
   explicit PageableCopies(const LaunchSite& site)
       : site_(site), in_(site, Direction::kHostToDevice), out_(site, Direction::kDeviceToHost) {}
 
-  /// Done on return. Nothing: the task is the driver's, because it is another kind of task, because the
-  /// driver is faster with so few bytes, or because there is no pinned memory left.
+  /// Done on return; the caller has a use of the context. Nothing: the task is the driver's, because it is
+  /// another kind of task, because the driver is faster with so few bytes, or because there is no pinned
+  /// memory left.
   std::optional<Status> TryRun(const Task& task);
-  /// Gives back what it took, before the GPU's context is replaced.
-  void Abandon();
+  /// Lets go of what no copy is using.
+  void DropIdle();
 
  private:
   std::optional<Status> TryCopy(const CopyTask& task);
@@ -28,9 +29,16 @@ class PageableCopies {
   std::optional<Status> TryCopy(const Other&) {
     return std::nullopt;
   }
+  /// How a copy is divided: among how many threads, and in parts of what size.
+  struct Plan {
+    std::size_t threads, part_bytes;
+  };
+  /// `pieces`: rows or entries; 1 for a linear copy.
+  Plan PlanFor(std::size_t bytes, std::size_t pieces) const;
+  /// `choice` and `what` are for whoever wants to know.
   template <typename... What>
   std::optional<Status> Run(const StagedParts& parts, Direction direction, std::size_t threads,
-                            const What&... what);
+                            const PathChoice& choice, const What&... what);
 
   const LaunchSite site_;
   StagedCopy in_, out_;

@@ -16,23 +16,21 @@ inline summary::Path TracePath(CopyPath path) {
       return summary::Path::kBatchCall;
     case CopyPath::kKernel:
       return summary::Path::kKernel;
+    case CopyPath::kBlocking:
+      return summary::Path::kBlocking;
+    case CopyPath::kStaged:
+      return summary::Path::kStaged;
   }
   return summary::Path::kNone;
 }
 
 /// `what` is only put together where somebody reads it.
 template <typename... What>
-void NotePath(Direction direction, summary::Path path, std::string_view name, const char* why,
-              const What&... what) {
-  trace::NotePath(path, why);
+void NotePath(Direction direction, const PathChoice& choice, const What&... what) {
+  trace::NotePath(TracePath(choice.path), choice.why);
   if (!LogEnabled(LogLevel::kDebug, "RUNTIME")) return;
   Log(LogLevel::kDebug, "RUNTIME",
-      Text(what..., ", ", Describe(direction), ": path ", name, ", because ", why));
-}
-
-template <typename... What>
-void NotePath(Direction direction, const PathChoice& choice, const What&... what) {
-  NotePath(direction, TracePath(choice.path), Describe(choice.path), choice.why, what...);
+      Text(what..., ", ", Describe(direction), ": path ", Describe(choice.path), ", because ", choice.why));
 }
 
 }  // namespace sampan::cuda

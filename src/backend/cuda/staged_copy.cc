@@ -15,14 +15,17 @@ StagedCopy::~StagedCopy() {
     helper->thread.join();
 }
 
-void StagedCopy::Abandon() {
-  const std::lock_guard one(one_at_a_time_);
+void StagedCopy::DropIdle() {
+  {
+    const std::lock_guard lock(idle_mutex_);
+    idle_.clear();
+  }
+  const std::unique_lock one(one_at_a_time_, std::try_to_lock);
+  if (!one.owns_lock()) return;
   for (const auto& helper : helpers_)
     helper->hand = nullptr;
   own_hand_ = nullptr;
   stream_ = nullptr;
-  const std::lock_guard lock(idle_mutex_);
-  idle_.clear();
 }
 
 Status StagedCopy::Run(const StagedParts& parts, std::size_t threads) {
@@ -63,7 +66,7 @@ Status StagedCopy::RunAlone(const StagedParts& parts) {
   if (!alone.ok()) return alone.TakeStatus();
   std::atomic<std::size_t> next{0};
   Status status = alone->hand->Work(parts, direction_, next, *alone->stream);
-  const std::lock_guard lock(idle_mutex_);
+  const std::lock_guard lock(idle_mutex_);  // so that one which is kept is found by DropIdle
   if (!site_.gpu.lost()) idle_.push_back(std::move(*alone));
   return status;
 }

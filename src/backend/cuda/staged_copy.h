@@ -24,8 +24,8 @@ class StagedCopy {
 
   /// Done on return, by the calling thread and so many more less one.
   Status Run(const StagedParts& parts, std::size_t threads);
-  /// Gives back what it took, before the GPU's context is replaced.
-  void Abandon();
+  /// Lets go of what no copy is using.
+  void DropIdle();
 
  private:
   /// What a copy by one thread takes.

@@ -1,10 +1,12 @@
 // What one thread stages copies of pageable memory with: pinned buffers in turn, and an event behind each.
 #include "backend/cuda/staging_hand.h"
 
+#include <utility>
+
 namespace sampan::cuda {
 
-StagingHand::StagingHand(const LaunchSite& site, const MemoryBlock& memory)
-    : gpu_(site.gpu), pinned_(site.pinned_memory), memory_(memory) {
+StagingHand::StagingHand(ContextUse use, const LaunchSite& site, const MemoryBlock& memory)
+    : use_(std::move(use)), gpu_(site.gpu), pinned_(site.pinned_memory), memory_(memory) {
   auto* next = reinterpret_cast<std::byte*>(memory.address);
   for (StagingBuffer& buffer : buffers_) {
     buffer = {next, reinterpret_cast<PieceArgument*>(next + StagingBuffer::kBytes)};
@@ -13,10 +15,12 @@ StagingHand::StagingHand(const LaunchSite& site, const MemoryBlock& memory)
 }
 
 Result<std::unique_ptr<StagingHand>> StagingHand::Create(const LaunchSite& site) {
+  auto use = site.gpu.Use();
+  if (!use.ok()) return use.TakeStatus();
   auto memory = site.pinned_memory.Allocate(
       kBuffers * (StagingBuffer::kBytes + StagingBuffer::kDescriptionBytes), Pages::kHuge);
   if (!memory.ok()) return memory.TakeStatus();
-  std::unique_ptr<StagingHand> hand(new StagingHand(site, *memory));
+  std::unique_ptr<StagingHand> hand(new StagingHand(std::move(*use), site, *memory));
   for (CuEvent& event : hand->events_) {
     if (Status made =
             site.gpu.Check(site.gpu.driver().EventCreate(&event, cu::kEventWithoutTime), "cuEventCreate");

@@ -24,13 +24,14 @@ class StagingHand {
  private:
   static constexpr std::size_t kBuffers = 3;
 
-  StagingHand(const LaunchSite& site, const MemoryBlock& memory);
+  StagingHand(ContextUse use, const LaunchSite& site, const MemoryBlock& memory);
 
   Status CopyIn(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream);
   Status CopyOut(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream);
   Status Launch(const StagedParts& parts, std::size_t part, std::size_t at, StagingStream& stream);
   Status Wait(std::size_t at);
 
+  const ContextUse use_;
   Gpu& gpu_;
   ReservedMemory& pinned_;
   const MemoryBlock memory_;
