@@ -24,8 +24,8 @@ constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 /// Requests from this size on are worth sharing.
 constexpr std::size_t kShareFromBytes = std::size_t{512} << 10;
 
-/// Calls `part(first, count)` for all of [0, items), a chunk at a time where engines share it, which the bytes
-/// decide that travel between memory and caches.
+/// Calls `part(first, count)` for all of [0, items), a chunk at a time where engines share it, which the
+/// bytes decide that travel between memory and caches.
 template <typename Part>
 void Share(std::size_t items, std::size_t travelling_bytes, QueueScheduler& scheduler, Part part) {
   if (travelling_bytes < kShareFromBytes) return part(std::size_t{0}, items);
