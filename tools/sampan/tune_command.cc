@@ -73,8 +73,8 @@ const Command& TuneCommand() {
                 "of limits: from how many entries on, up to which width of rows, by how many threads. "
                 "Tables for some GPUs are part of it. This command measures both ways of each limit on the "
                 "first GPU, "
-                "with every copy's bytes verified, and prints the table that comes of it; about a "
-                "minute.",
+                "with every copy's bytes verified, and prints the table that comes of it; about three "
+                "minutes.",
                 "A table begins with 'gpu NAME' and is for every GPU with NAME in its name. Each line that "
                 "follows has the name of a limit and a number, or any for no limit; what follows a # does "
                 "not count, and limits without a line are as the runtime has them. A file may hold several "

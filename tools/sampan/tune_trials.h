@@ -31,8 +31,9 @@ struct Trial {
 std::string AskGpuName();
 
 /// The median seconds of each trial, every one measured for about so long and its bytes verified. All with
-/// the same variation share a process, which finds the limits in a table of its own. `show` is told of
-/// progress. Throws a Failure when the runtime refuses a copy or bytes are wrong.
+/// the same variation share a process, which finds the limits in a table of its own; each has two, one after
+/// all the others, and the shorter of both times counts. `show` is told of progress. Throws a Failure when
+/// the runtime refuses a copy or bytes are wrong.
 std::vector<double> RunTrials(const std::vector<Trial>& trials, const cuda::PathLimits& limits,
                               double seconds, const std::function<void(std::size_t done)>& show);
 
