@@ -1,7 +1,8 @@
-# sampan_test(name LABEL label SOURCES ... [ENVIRONMENT ...] [FILTER pattern] [INTERNAL] [TIMEOUT seconds]): a GoogleTest
-# program. It links the shared library as a program does; with INTERNAL, the layers themselves.
-# sampan_test_variant(name program LABEL label ENVIRONMENT ... [FILTER pattern] [ARGUMENTS ...]): the same program under
-# other settings.
+# sampan_test(name LABEL label SOURCES ... [ENVIRONMENT ...] [FILTER pattern] [INTERNAL] [TIMEOUT seconds] [LONG]): a
+# GoogleTest program. It links the shared library as a program does; with INTERNAL, the layers themselves. Tests that
+# are LONG start first, so that none of them is left alone at the end.
+# sampan_test_variant(name program LABEL label ENVIRONMENT ... [FILTER pattern] [ARGUMENTS ...] [TIMEOUT seconds] [LONG]):
+# the same program under other settings.
 # sampan_test_schedules(program LABEL label SCHEDULES ... [and what a variant takes]): a variant for each schedule.
 find_package(GTest REQUIRED)
 
@@ -14,6 +15,9 @@ endif()
 # Races at the end are looked for in each of many processes, but not for a whole second, which is the default.
 set(SAMPAN_TSAN_OPTIONS TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan_suppressions.txt:atexit_sleep_ms=50)
 
+# CTest starts the costly first.
+set(SAMPAN_LONG_TEST 2)
+
 # What every test includes, compiled once. A program like the tests, because they share its flags.
 file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cc "int main() {}\n")
 add_executable(sampan_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cc)
@@ -23,7 +27,7 @@ target_link_libraries(sampan_test_headers PRIVATE sampan_settings GTest::gtest)
 target_precompile_headers(sampan_test_headers PRIVATE <gtest/gtest.h> <acl/acl.h>)
 
 function(sampan_test name)
-  cmake_parse_arguments(TEST "INTERNAL" "LABEL;FILTER;TIMEOUT" "SOURCES;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(TEST "INTERNAL;LONG" "LABEL;FILTER;TIMEOUT" "SOURCES;ENVIRONMENT" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${name} PRIVATE sampan_settings GTest::gtest GTest::gtest_main)
@@ -33,12 +37,16 @@ function(sampan_test name)
   else()
     target_link_libraries(${name} PRIVATE acl_rt)
   endif()
+  set(long)
+  if(TEST_LONG)
+    set(long LONG)
+  endif()
   sampan_test_variant(${name} ${name} LABEL "${TEST_LABEL}" ENVIRONMENT "${TEST_ENVIRONMENT}" FILTER "${TEST_FILTER}"
-    TIMEOUT "${TEST_TIMEOUT}")
+    TIMEOUT "${TEST_TIMEOUT}" ${long})
 endfunction()
 
 function(sampan_test_variant name program)
-  cmake_parse_arguments(TEST "" "LABEL;FILTER;TIMEOUT" "ENVIRONMENT;ARGUMENTS" ${ARGN})
+  cmake_parse_arguments(TEST "LONG" "LABEL;FILTER;TIMEOUT" "ENVIRONMENT;ARGUMENTS" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)
   endif()
@@ -53,6 +61,9 @@ function(sampan_test_variant name program)
   # Expected refusals are part of the tests: their log lines would only hide real ones.
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABEL}" TIMEOUT ${TEST_TIMEOUT}
     ENVIRONMENT "ASCEND_GLOBAL_LOG_LEVEL=4;${TEST_ENVIRONMENT}")
+  if(TEST_LONG)
+    set_tests_properties(${name} PROPERTIES COST ${SAMPAN_LONG_TEST})
+  endif()
 endfunction()
 
 function(sampan_test_schedules program)

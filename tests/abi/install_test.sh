@@ -29,7 +29,8 @@ step() {
 
 # A shell without this machine's settings, in which nothing of the prefix is known yet.
 clean() {
-  env -i PATH="$PATH" HOME="${HOME:-/}" ${ASAN_OPTIONS:+ASAN_OPTIONS="$ASAN_OPTIONS"} "$@"
+  env -i PATH="$PATH" HOME="${HOME:-/}" ${ASAN_OPTIONS:+ASAN_OPTIONS="$ASAN_OPTIONS"} \
+    ${TSAN_OPTIONS:+TSAN_OPTIONS="$TSAN_OPTIONS"} "$@"
 }
 
 # Runs a program as a user would after sourcing set_env.sh.

@@ -1,5 +1,5 @@
 # The copy suite: one program under every schedule, under other profiles, with those profiles' own programs.
-sampan_test(conformance_copy LABEL conformance SOURCES
+sampan_test(conformance_copy LABEL conformance LONG SOURCES
   copy_memcpy_rules_test.cc
   copy_async_rules_test.cc
   copy_async_kinds_test.cc

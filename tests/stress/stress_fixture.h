@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -41,21 +43,42 @@ inline void OnThreads(int count, const std::function<void(int)>& function) {
     thread.join();
 }
 
-inline std::uint8_t PatternByte(std::size_t at, std::uint32_t salt) {
-  return static_cast<std::uint8_t>(at * 31 + at / 255 + salt * 97 + 1);
+/// Bytes that tell where they belong: a stretch of an endless pattern, which begins elsewhere for every salt.
+template <typename Use>  // of the bytes so far, and the next ones
+void ForEachStretch(std::size_t bytes, std::uint32_t salt, const Use& use) {
+  static constexpr std::size_t kPeriod = 255 * 256;
+  static const std::vector<std::uint8_t> period = [] {
+    std::vector<std::uint8_t> made(kPeriod);
+    for (std::size_t i = 0; i < kPeriod; ++i)
+      made[i] = static_cast<std::uint8_t>(i * 31 + i / 255 + 1);
+    return made;
+  }();
+  std::size_t from = std::size_t{salt} * 977 % kPeriod;
+  for (std::size_t done = 0; done < bytes;) {
+    const auto stretch = std::span(period).subspan(from, std::min(kPeriod - from, bytes - done));
+    if (!use(done, stretch)) return;
+    done += stretch.size();
+    from = 0;
+  }
 }
 inline void WritePattern(void* where, std::size_t bytes, std::uint32_t salt) {
-  for (std::size_t i = 0; i < bytes; ++i)
-    static_cast<std::uint8_t*>(where)[i] = PatternByte(i, salt);
+  ForEachStretch(bytes, salt, [&](std::size_t done, std::span<const std::uint8_t> stretch) {
+    std::memcpy(static_cast<std::uint8_t*>(where) + done, stretch.data(), stretch.size());
+    return true;
+  });
 }
 inline ::testing::AssertionResult HoldsPattern(const void* where, std::size_t bytes, std::uint32_t salt) {
-  for (std::size_t i = 0; i < bytes; ++i) {
-    const std::uint8_t got = static_cast<const std::uint8_t*>(where)[i];
-    if (got == PatternByte(i, salt)) continue;
-    return ::testing::AssertionFailure()
-           << "byte " << i << " is " << int{got} << " instead of " << int{PatternByte(i, salt)};
-  }
-  return ::testing::AssertionSuccess();
+  ::testing::AssertionResult result = ::testing::AssertionSuccess();
+  ForEachStretch(bytes, salt, [&](std::size_t done, std::span<const std::uint8_t> stretch) {
+    const std::uint8_t* const got = static_cast<const std::uint8_t*>(where) + done;
+    if (std::memcmp(got, stretch.data(), stretch.size()) == 0) return true;
+    const auto at = std::mismatch(stretch.begin(), stretch.end(), got).first - stretch.begin();
+    const auto index = static_cast<std::size_t>(at);
+    result = ::testing::AssertionFailure()
+             << "byte " << done + index << " is " << int{got[index]} << " instead of " << int{stretch[index]};
+    return false;
+  });
+  return result;
 }
 
 /// Owns memory of the current device, or pinned memory. Frees from whichever thread, without a context.

@@ -51,7 +51,9 @@ class SummaryTest(unittest.TestCase):
     def test_advice_to_merge_small_copies(self):
         _, _, text = run_summarised("many", "5000")
         (only,) = advice(text)
-        self.assertRegex(only, r"Stream \d+ of device 0 got \d+ copies host to device of 1[0-9]{2} B on average")
+        # Copies of 64 B and now and then a larger one, which is in no run if the machine lets it wait.
+        size = "(6[4-9]|[7-9][0-9]|1[0-9]{2}) B"
+        self.assertRegex(only, rf"Stream \d+ of device 0 got \d+ copies host to device of {size} on average")
         self.assertIn("aclrtMemcpyBatchAsync", only)
 
     def test_advice_to_use_pinned_memory(self):
