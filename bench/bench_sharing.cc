@@ -20,8 +20,6 @@ namespace {
 
 using bench::MeasureRatio;
 
-constexpr std::size_t kPiece = std::size_t{2} << 20;
-
 aclrtStream TheStream() {
   static aclrtStream stream = [] {
     aclrtStream made = nullptr;

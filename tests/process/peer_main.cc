@@ -138,7 +138,7 @@ class Commands {
       return Give(code, memory, memory_);
     });
     Add("close", [](std::istream& in) { return aclrtIpcMemClose(Read<std::string>(in).c_str()); });
-    Add("cycle", [this](std::istream& in) {  // import, look, close, many times
+    Add("cycle", [](std::istream& in) {  // import, look, close, many times
       const auto key = Read<std::string>(in);
       const auto rounds = Read<int>(in);
       const auto value = Read<int>(in);
