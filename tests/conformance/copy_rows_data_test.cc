@@ -106,6 +106,12 @@ TEST_P(AttachedRowsData, ManyShortRows) {
   CopyOnce({.width = 3, .height = 50'000, .src_pitch = 5, .dst_pitch = 4});
 }
 
+/// Little to copy, but so many lines to touch that several engines may share it.
+TEST_P(AttachedRowsData, ShortRowsFarApart) {
+  CopyOnce({.width = 17, .height = 6000, .src_pitch = 1000, .dst_pitch = 17}, 1, 3);
+  CopyOnce({.width = 17, .height = 6000, .src_pitch = 17, .dst_pitch = 333});
+}
+
 TEST_P(AttachedRowsData, RandomShapes) {
   for (int i = 0; i < 20; ++i) {
     const std::size_t width = random().Between(1, 3000);

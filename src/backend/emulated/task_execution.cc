@@ -10,10 +10,10 @@
 #include "backend/api/task_memory.h"
 #include "backend/api/trace_end.h"
 #include "backend/emulated/copy_kernels.h"
+#include "backend/emulated/line_kernels.h"
 #include "base/clock.h"
 #include "base/round.h"
 #include "base/text.h"
-#include "base/thread_stripe.h"
 #include "trace/trace.h"
 
 namespace sampan::emulated {
@@ -52,7 +52,7 @@ Status Execute(CopyTask& task, QueueScheduler& scheduler) {
 
 /// Of short rows far apart, the lines that they touch are many times what they hold.
 std::size_t TravellingBytes(const Rows& rows) {
-  const std::size_t touched = RoundUp(rows.width, kCacheLineBytes) + kCacheLineBytes;
+  const std::size_t touched = RoundUp(rows.width, kLineBytes) + kLineBytes;
   return rows.height * std::min(touched, std::max(rows.src_pitch, rows.dst_pitch));
 }
 
