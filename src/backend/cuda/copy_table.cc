@@ -181,12 +181,7 @@ const std::vector<PathLimits>& ShippedTables() {
        .link_blocks = 32,
        .memory_blocks = 2,
        .packing_blocks = 8,
-       .bytes_per_block = 32 * kKiB,
-       .pageable_h2d_from = 32 * kKiB,
-       .pageable_d2h_from = 16 * kKiB,
-       .staging_several_from = 2 * kKiB * kKiB,
-       .staging_bytes_per_thread = 8 * kKiB * kKiB,
-       .staging_threads = 16},
+       .bytes_per_block = 32 * kKiB},
       {.gpu = "",
        .linear_d2d_to = 0,
        .batch_kernel_below = 64 * kKiB,
@@ -201,12 +196,7 @@ const std::vector<PathLimits>& ShippedTables() {
        .link_blocks = 32,
        .memory_blocks = 2,
        .packing_blocks = 8,
-       .bytes_per_block = 32 * kKiB,
-       .pageable_h2d_from = 32 * kKiB,
-       .pageable_d2h_from = 16 * kKiB,
-       .staging_several_from = 2 * kKiB * kKiB,
-       .staging_bytes_per_thread = 8 * kKiB * kKiB,
-       .staging_threads = 16},
+       .bytes_per_block = 32 * kKiB},
   };
   return tables;
 }
