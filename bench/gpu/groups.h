@@ -26,6 +26,7 @@ void RunLinear(World& world);
 void RunSubmission(World& world);
 void RunBatch(World& world);
 void RunCounts(World& world);
+void RunAdjacent(World& world);
 void RunRows(World& world);
 void RunIndirect(World& world);
 void RunPageable(World& world);
@@ -35,9 +36,9 @@ struct Group {
   const char* name;
   void (*run)(World& world);
 };
-inline constexpr std::array kGroups = {Group{"linear", RunLinear},     Group{"submission", RunSubmission},
-                                       Group{"batch", RunBatch},       Group{"counts", RunCounts},
-                                       Group{"rows", RunRows},         Group{"indirect", RunIndirect},
-                                       Group{"pageable", RunPageable}, Group{"both_ways", RunBothWays}};
+inline constexpr std::array kGroups = {
+    Group{"linear", RunLinear},     Group{"submission", RunSubmission}, Group{"batch", RunBatch},
+    Group{"counts", RunCounts},     Group{"adjacent", RunAdjacent},     Group{"rows", RunRows},
+    Group{"indirect", RunIndirect}, Group{"pageable", RunPageable},     Group{"both_ways", RunBothWays}};
 
 }  // namespace bench

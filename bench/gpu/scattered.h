@@ -10,17 +10,32 @@
 
 namespace bench {
 
-/// Entries of one size at shuffled places of the source, one behind the other at the destination or the other
-/// way round, so that none can be joined.
+/// How the entries of a batch lie in the source; at the destination they follow one another.
+enum class Places { kShuffled, kAdjacent };
+
+/// The numbers below count in a random order, in which none is followed by the next.
+inline std::vector<std::size_t> ShuffledApart(std::size_t count, std::uint64_t seed) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937_64 random(seed);
+  const auto follows = [](std::size_t one, std::size_t other) { return other == one + 1; };
+  do {
+    std::shuffle(order.begin(), order.end(), random);
+  } while (std::adjacent_find(order.begin(), order.end(), follows) != order.end());
+  return order;
+}
+
+/// Entries of one size.
 struct Scattered {
   std::vector<void*> dsts, srcs;
   std::vector<std::size_t> sizes;
 
-  Scattered(const Arrays& arrays, Way way, std::size_t entry_bytes, std::size_t entries)
+  Scattered(const Arrays& arrays, Way way, std::size_t entry_bytes, std::size_t entries,
+            Places places = Places::kShuffled)
       : sizes(entries, entry_bytes) {
     std::vector<std::size_t> order(entries);
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::shuffle(order.begin(), order.end(), std::mt19937_64(entries + entry_bytes));
+    if (places == Places::kShuffled) order = ShuffledApart(entries, entries + entry_bytes);
     for (std::size_t i = 0; i < entries; ++i) {
       dsts.push_back(DstOf(arrays, way) + i * entry_bytes);
       srcs.push_back(SrcOf(arrays, way) + order[i] * entry_bytes);
@@ -54,8 +69,8 @@ inline void SubmitLoop(const World& world, const Scattered& batch) {
 
 /// Random bytes on the way, everything else untouched.
 inline void VerifyBatch(const World& world, const Arrays& arrays, Way way, std::size_t entry_bytes,
-                        std::size_t entries) {
-  Scattered batch(arrays, way, entry_bytes, entries);
+                        std::size_t entries, Places places = Places::kShuffled) {
+  Scattered batch(arrays, way, entry_bytes, entries, places);
   const std::size_t bytes = entry_bytes * entries;
   std::vector<std::byte> source(bytes + kKiB), expected(bytes + kKiB, std::byte{0x5A}), got(bytes + kKiB);
   FillRandom(source.data(), source.size(), bytes + 5);

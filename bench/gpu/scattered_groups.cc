@@ -86,6 +86,33 @@ void RunCounts(World& world) {
   }
 }
 
+/// Entries that continue one another: the driver's best is one copy of them all.
+void RunAdjacent(World& world) {
+  struct Case {
+    std::size_t entry_bytes, entries;
+  };
+  for (const Way way : {Way::kIn, Way::kOut}) {
+    for (const auto& [entry_bytes, entries] :
+         {Case{1000, 2}, {4 * kKiB, 8}, {4 * kKiB, 256}, {4 * kKiB, 8192}, {64 * kKiB, 2048}}) {
+      VerifyBatch(world, world.ours, way, entry_bytes, entries, Places::kAdjacent);
+      Scattered ours(world.ours, way, entry_bytes, entries, Places::kAdjacent);
+      Scattered theirs(world.theirs, way, entry_bytes, entries, Places::kAdjacent);
+      Scattered whole(world.theirs, way, entry_bytes * entries, 1);
+      const auto times = Measure({[&] { SubmitOurs(world, ours, way), world.Synchronize(); },
+                                  [&] { SubmitLoop(world, whole), world.driver.Synchronize(); },
+                                  [&] { SubmitLoop(world, theirs), world.driver.Synchronize(); }},
+                                 entries <= 256 ? 100 : 15);
+      world.report.Add({.group = "batch, adjacent entries",
+                        .direction = Name(way),
+                        .entry_bytes = entry_bytes,
+                        .entries = entries,
+                        .ours = Rate(entry_bytes * entries, times[0]),
+                        .call = Rate(entry_bytes * entries, times[1]),
+                        .loop = Rate(entry_bytes * entries, times[2])});
+    }
+  }
+}
+
 namespace {
 
 double RowsBar(Way way, std::size_t width) {

@@ -39,8 +39,14 @@ std::vector<Piece> PiecesOf(const CopyPlan& plan) {
   std::vector<Piece> pieces(shape.count);
   std::vector<std::size_t> slots(shape.count);
   std::iota(slots.begin(), slots.end(), std::size_t{0});
-  // Rows have their order; the pieces of a batch come from anywhere.
-  if (!IsRows(plan.form)) std::shuffle(slots.begin(), slots.end(), std::mt19937_64(shape.count));
+  // Rows have their order; the pieces of a batch come from anywhere, none from behind the one before it.
+  if (!IsRows(plan.form)) {
+    std::mt19937_64 random(shape.count);
+    const auto follows = [](std::size_t one, std::size_t other) { return other == one + 1; };
+    do {
+      std::shuffle(slots.begin(), slots.end(), random);
+    } while (std::adjacent_find(slots.begin(), slots.end(), follows) != slots.end());
+  }
   const std::size_t pitch = IsRows(plan.form) ? shape.pitch : shape.bytes;
   for (std::size_t i = 0; i < shape.count; ++i)
     pieces[i] = {kMargin + i * shape.dst_step(), kMargin + slots[i] * pitch, shape.bytes};

@@ -190,7 +190,7 @@ std::vector<Question> AllQuestions() {
   constexpr std::size_t kShort = 512, kLong = 8 * kKiB;
   // Up to where several threads stage: a driver that is the faster one below is not so there.
   Sizes staged_sizes;
-  for (std::size_t bytes = 2 * kKiB; bytes <= 32 * kMiB; bytes *= 2)
+  for (std::size_t bytes = 64; bytes <= 16 * kMiB; bytes *= 4)
     staged_sizes.push_back(bytes);
   return {
       AskWithin(),
