@@ -239,19 +239,82 @@ TEST_F(CopyShapes, WhatWasWaitedForIsThere) {
   }
 }
 
+/// In runs of so many entries, behind which there is a gap at the source, at the destination or at both.
 TEST_F(CopyShapes, EntriesThatContinueOneAnother) {
-  constexpr std::size_t kEntries = 400, kBytes = 777;
-  GuardedBuffer device(Place::kDevice, kEntries * kBytes);
-  PinnedBuffer host(kEntries * kBytes);
-  const Bytes contents = random().Fill(kEntries * kBytes);
-  host.Write(0, contents);
-  BatchRequest request;
-  for (std::size_t i = 0; i < kEntries; ++i)
-    request.Add(device.at(i * kBytes), host.at(i * kBytes), kBytes);
-  request.UseAttr(HostToDevice());
-  EXPECT_ACL(ACL_SUCCESS, request.Submit(BatchForm::kAsync, stream()));
-  Synchronize();
-  EXPECT_TRUE(device.Holds(contents));
+  struct Case {
+    std::size_t entries, bytes, run, src_gap, dst_gap;
+  };
+  for (const auto& [entries, bytes, run, src_gap, dst_gap] : {Case{2, 100, 2, 0, 0},
+                                                              {7, 1000, 7, 0, 0},
+                                                              {8, 300, 3, 0, 5},
+                                                              {400, 777, 400, 0, 0},
+                                                              {400, 777, 150, 1, 0},
+                                                              {400, 777, 150, 0, 1},
+                                                              {400, 777, 7, 3, 2},
+                                                              {3000, 4096, 1100, 0, 64},
+                                                              {3000, 4096, 1100, 64, 0},
+                                                              {600, 4099, 1, 1, 0}}) {
+    for (const bool up : {true, false}) {
+      const std::size_t runs = (entries + run - 1) / run;
+      GuardedBuffer src(up ? Place::kPinned : Place::kDevice, entries * bytes + runs * src_gap);
+      GuardedBuffer dst(up ? Place::kDevice : Place::kPinned, entries * bytes + runs * dst_gap);
+      const Bytes contents = random().Fill(src.bytes());
+      src.Write(contents);
+      Bytes expected(dst.bytes(), GuardedBuffer::kBackground);
+      BatchRequest request;
+      for (std::size_t i = 0; i < entries; ++i) {
+        const std::size_t from = i * bytes + i / run * src_gap, to = i * bytes + i / run * dst_gap;
+        request.Add(dst.at(to), src.at(from), bytes);
+        std::memcpy(expected.data() + to, contents.data() + from, bytes);
+      }
+      request.UseAttr(up ? HostToDevice() : DeviceToHost());
+      EXPECT_ACL(ACL_SUCCESS, request.Submit(BatchForm::kAsync, stream()));
+      Synchronize();
+      EXPECT_TRUE(dst.Holds(expected))
+          << entries << " entries of " << bytes << " in runs of " << run << ", gaps " << src_gap << " and "
+          << dst_gap << (up ? ", in" : ", out");
+    }
+  }
+}
+
+/// Blocks that lie side by side are pinned one by one.
+TEST_F(CopyShapes, EntriesThatContinueOneAnotherInTheNextAllocation) {
+  constexpr std::size_t kBlock = std::size_t{2} << 20, kEntry = 4096;
+  std::vector<std::unique_ptr<PinnedBuffer>> blocks;
+  std::byte* seam = nullptr;  // where two of them meet
+  while (seam == nullptr && blocks.size() < 20) {
+    blocks.push_back(std::make_unique<PinnedBuffer>(kBlock));
+    for (const auto& other : blocks) {
+      if (other->at(0) == blocks.back()->at(0) + kBlock) seam = other->at(0);
+      if (other->at(0) + kBlock == blocks.back()->at(0)) seam = blocks.back()->at(0);
+    }
+  }
+  ASSERT_NE(seam, nullptr) << "no two blocks lie side by side";
+  for (const std::size_t entries : {2, 6, 40}) {
+    const std::size_t bytes = entries * kEntry;
+    GuardedBuffer device(Place::kDevice, bytes);
+    const Bytes contents = random().Fill(bytes);
+    std::byte* const host = seam - bytes / 2;
+    std::memcpy(host, contents.data(), bytes);
+    BatchRequest in, out;
+    for (std::size_t i = 0; i < entries; ++i) {
+      in.Add(device.at(i * kEntry), host + i * kEntry, kEntry);
+      out.Add(host + i * kEntry, device.at(i * kEntry), kEntry);
+    }
+    in.UseAttr(HostToDevice());
+    out.UseAttr(DeviceToHost());
+    EXPECT_ACL(ACL_SUCCESS, in.Submit(BatchForm::kAsync, stream()));
+    Synchronize();
+    EXPECT_TRUE(device.Holds(contents)) << entries;
+    std::memset(host - kEntry, 0x5A, bytes + 2 * kEntry);
+    EXPECT_ACL(ACL_SUCCESS, out.Submit(BatchForm::kAsync, stream()));
+    Synchronize();
+    EXPECT_EQ(std::memcmp(host, contents.data(), bytes), 0) << entries;
+    for (std::size_t i = 0; i < kEntry; ++i)
+      ASSERT_TRUE(host[-1 - static_cast<std::ptrdiff_t>(i)] == std::byte{0x5A} &&
+                  host[bytes + i] == std::byte{0x5A})
+          << entries;
+  }
 }
 
 TEST_F(CopyShapes, RowsOfAnyWidthPitchAndAlignment) {
@@ -324,6 +387,33 @@ TEST(CopyPath, IsNamedInTheDebugLog) {
   request.Add(device.at(128), host.at(0), 64);
   request.UseAttr(HostToDevice());
   EXPECT_ACL(ACL_SUCCESS, request.Submit(BatchForm::kAsync, stream));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+}
+
+TEST(CopyPath, OfEntriesThatContinueOneAnotherIsThatOfOneCopy) {
+  constexpr std::size_t kBytes = 4096;
+  if (!InChild()) {
+    const ChildResult child = RunInChild({{"ASCEND_GLOBAL_LOG_LEVEL", "0"},
+                                          {"ASCEND_LOG_PRINT_TO_STDOUT", "1"},
+                                          {"SAMPAN_COPY_PATH", "auto"}});
+    EXPECT_TRUE(child.Passed()) << child;
+    for (const char* const line :
+         {"a batch of 8 entries, 32768 bytes, host to device: path engine, because it is one copy",
+          "a batch of 500 entries, 2048000 bytes, host to device: path engine, because it is one copy"})
+      EXPECT_NE(child.output.find(line), std::string::npos) << line << "\n" << child;
+    return;
+  }
+  EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+  const Stream stream;
+  const DeviceBuffer device(500 * kBytes);
+  const PinnedBuffer host(500 * kBytes);
+  for (const std::size_t entries : {8, 500}) {
+    BatchRequest request;
+    for (std::size_t i = 0; i < entries; ++i)
+      request.Add(device.at(i * kBytes), host.at(i * kBytes), kBytes);
+    request.UseAttr(HostToDevice());
+    EXPECT_ACL(ACL_SUCCESS, request.Submit(BatchForm::kAsync, stream));
+  }
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
 }
 

@@ -1,11 +1,13 @@
 // Parts of the CUDA backend that need no GPU: addresses, the ring, the choice of paths.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "backend/cuda/copy_path.h"
+#include "backend/cuda/joined_segments.h"
 #include "backend/cuda/pinned_ring.h"
 #include "backend/cuda/reserved_memory.h"
 
@@ -187,6 +189,55 @@ TEST(CopyPaths, ChooseByCountAndLength) {
   EXPECT_FALSE(paths.BatchCallTwice(64, std::size_t{32} << 20));
   EXPECT_TRUE(paths.BatchCallTwice(64, std::size_t{64} << 20));
   EXPECT_FALSE(paths.BatchCallTwice(1, std::size_t{64} << 20)) << "entries that were all joined";
+}
+
+/// More entries than those need not be joined: whether they are or not, a kernel takes them.
+TEST(CopyPaths, SayHowManyEntriesAreWorthJoining) {
+  for (const char* const gpu : {"NVIDIA H200", "unheard of"}) {
+    const CopyPaths paths(gpu, 132, {});
+    for (const std::size_t bytes : {std::size_t{100}, std::size_t{100'000}, std::size_t{64} << 20}) {
+      const std::size_t more = paths.MostJoined(bytes) + 1;
+      for (const Direction direction : {Direction::kHostToDevice, Direction::kDeviceToHost}) {
+        EXPECT_EQ(paths.ForBatch(direction, more, bytes).path, CopyPath::kKernel) << gpu << ", " << bytes;
+        EXPECT_EQ(paths.ForBatch(direction, 10 * more, bytes).path, CopyPath::kKernel)
+            << gpu << ", " << bytes;
+      }
+    }
+  }
+  for (const CopyPath given : {CopyPath::kEngine, CopyPath::kBatchCall})
+    EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = given}).MostJoined(100), SIZE_MAX);
+}
+
+std::vector<Segment> SegmentsAt(std::initializer_list<std::array<std::size_t, 3>> places) {
+  static std::byte dst[1000], src[1000];
+  std::vector<Segment> segments;
+  for (const auto& [to, from, bytes] : places)
+    segments.push_back({dst + to, src + from, bytes});
+  return segments;
+}
+
+void ExpectSame(const std::vector<Segment>& expected, const std::vector<Segment>& got) {
+  ASSERT_EQ(expected.size(), got.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(expected[i].dst, got[i].dst) << i;
+    EXPECT_EQ(expected[i].src, got[i].src) << i;
+    EXPECT_EQ(expected[i].bytes, got[i].bytes) << i;
+  }
+}
+
+TEST(JoinedSegments, ContinueAtBothEnds) {
+  const auto segments = SegmentsAt({{0, 100, 10},    // continued
+                                    {10, 110, 5},    // ... to here
+                                    {15, 116, 5},    // a gap at the source
+                                    {21, 121, 4},    // and at the destination
+                                    {25, 125, 1},    // continued
+                                    {20, 120, 1},    // backwards
+                                    {21, 121, 9}});  // continued
+  const auto expected = SegmentsAt({{0, 100, 15}, {15, 116, 5}, {21, 121, 5}, {20, 120, 10}});
+  std::vector<Segment> joined;
+  EXPECT_TRUE(JoinFew(segments, expected.size(), joined));
+  ExpectSame(expected, joined);
+  EXPECT_FALSE(JoinFew(segments, expected.size() - 1, joined));
 }
 
 TEST(CopyPaths, ShortCopiesWithinADeviceGoByKernel) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backend/cuda/copy_ends.h"
+#include "backend/cuda/joined_segments.h"
 #include "backend/cuda/kernel_shape.h"
 #include "backend/cuda/path_note.h"
 #include "base/round.h"
@@ -29,21 +30,6 @@ constexpr std::size_t kMostFewImbalance = 4;
 constexpr std::size_t kMostEntriesOfACall = 512;
 
 static_assert(sizeof(PieceArgument) == sizeof(Segment));
-
-/// Calls `each(segment)` for the segments of a batch, those that continue the one before joined with it.
-template <typename Each>
-Status ForJoined(std::span<const Segment> segments, Each each) {
-  Segment joined = segments.front();
-  for (const Segment& next : segments.subspan(1)) {
-    if (next.dst == joined.dst + joined.bytes && next.src == joined.src + joined.bytes) {
-      joined.bytes += next.bytes;
-      continue;
-    }
-    if (Status status = each(joined); !status.ok()) return status;
-    joined = next;
-  }
-  return each(joined);
-}
 
 EndArgument ArgumentOf(const EndSign& sign) {
   return {AddressOf(sign.words), sign.value};
@@ -104,8 +90,11 @@ std::uint64_t BatchCopies::BusyUntil(const BatchTask::Content& content) const {
 Status BatchCopies::Launch(const BatchTask::Content& content, std::uint64_t value) {
   if (content.captured != nullptr) return CopyCaptured(content, value);
   const Direction direction = DirectionOfBatch(content);
-  PathChoice choice =
-      WhereThereIs(stream_.site().paths.ForBatch(direction, content.segments.size(), content.bytes));
+  // Memory of several allocations may lie side by side without being one for the driver.
+  const bool joins = content.memory.size() == 2 && !content.pageable;
+  const std::span<const Segment> copies =
+      joins ? Joined(content.segments.all(), content.bytes) : content.segments.all();
+  PathChoice choice = WhereThereIs(stream_.site().paths.ForBatch(direction, copies.size(), content.bytes));
   if (content.pageable ||
       (choice.path == CopyPath::kKernel &&
        !std::all_of(content.memory.begin(), content.memory.end(),
@@ -113,9 +102,9 @@ Status BatchCopies::Launch(const BatchTask::Content& content, std::uint64_t valu
     choice = {CopyPath::kEngine, kKernelCannot};
   }
   NotePath(direction, choice, "a batch of ", content.segments.size(), " entries, ", content.bytes, " bytes");
-  if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(content.segments.all(), content.bytes);
+  if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(copies, content.bytes);
   if (choice.path == CopyPath::kKernel) return CopyByKernel(content, value);
-  return CopySegments(content.segments.all(), direction);
+  return CopySegments(copies, direction);
 }
 
 Status BatchCopies::LaunchFew(std::span<const Segment> segments, Direction direction, std::uint64_t value) {
@@ -124,15 +113,20 @@ Status BatchCopies::LaunchFew(std::span<const Segment> segments, Direction direc
     bytes += segment.bytes;
     longest = std::max(longest, segment.bytes);
   }
-  PathChoice choice = stream_.site().paths.ForBatch(direction, segments.size(), bytes);
+  const std::span<const Segment> copies = Joined(segments, bytes);
+  PathChoice choice = stream_.site().paths.ForBatch(direction, copies.size(), bytes);
   if (choice.path == CopyPath::kKernel && !Balanced(segments.size(), bytes, longest))
     choice = {CopyPath::kBatchCall, "one of few entries is much longer than the others"};
   choice = WhereThereIs(choice);
   NotePath(direction, choice, "a batch of ", segments.size(), " entries, ", bytes, " bytes");
   if (choice.path == CopyPath::kKernel)
     return CopyFew(segments, longest, stream_.site().paths.BlocksForPieces(SIZE_MAX), value);
-  if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(segments, bytes);
-  return CopySegments(segments, direction);
+  if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(copies, bytes);
+  return CopySegments(copies, direction);
+}
+
+std::span<const Segment> BatchCopies::Joined(std::span<const Segment> segments, std::size_t bytes) {
+  return JoinFew(segments, stream_.site().paths.MostJoined(bytes), joined_) ? joined_ : segments;
 }
 
 PathChoice BatchCopies::WhereThereIs(const PathChoice& choice) const {
@@ -141,20 +135,22 @@ PathChoice BatchCopies::WhereThereIs(const PathChoice& choice) const {
 }
 
 Status BatchCopies::CopySegments(std::span<const Segment> segments, Direction direction) {
-  return ForJoined(segments, [&](const Segment& segment) { return stream_.Copy(segment, direction, true); });
+  for (const Segment& segment : segments) {
+    if (Status copied = stream_.Copy(segment, direction, true); !copied.ok()) return copied;
+  }
+  return {};
 }
 
 Status BatchCopies::CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes) {
   batch_dsts_.clear();
   batch_srcs_.clear();
   batch_sizes_.clear();
-  static_cast<void>(ForJoined(segments, [&](const Segment& segment) -> Status {
+  for (const Segment& segment : segments) {
     batch_dsts_.push_back(AddressOf(segment.dst));
     batch_srcs_.push_back(AddressOf(segment.src));
     batch_sizes_.push_back(segment.bytes);
-    return {};
-  }));
-  const std::size_t entries = batch_sizes_.size();
+  }
+  const std::size_t entries = segments.size();
   if (!stream_.site().paths.BatchCallTwice(entries, bytes)) return CallBatch(0, entries, stream_.get());
   // Two engines share the work: each loses time between its entries.
   const Driver& driver = stream_.driver();

@@ -42,6 +42,9 @@ class BatchCopies {
   Status CopyWithin(const Segment& segment, std::uint64_t value);
 
  private:
+  /// The copies that an engine would make of segments between two allocations; the segments as they are where
+  /// a kernel takes them all the same.
+  std::span<const Segment> Joined(std::span<const Segment> segments, std::size_t bytes);
   /// Older drivers have no batch call.
   PathChoice WhereThereIs(const PathChoice& choice) const;
   Status CopySegments(std::span<const Segment> segments, Direction direction);
@@ -57,6 +60,7 @@ class BatchCopies {
   Status CopyCaptured(const BatchTask::Content& content, std::uint64_t value);
 
   CudaStream& stream_;
+  std::vector<Segment> joined_;
   // Arguments of the driver's batch call, kept for their memory.
   std::vector<CuAddress> batch_dsts_, batch_srcs_;
   std::vector<std::size_t> batch_sizes_;

@@ -53,7 +53,7 @@ std::optional<CopyPath> CopyPaths::Given() const {
 
 PathChoice CopyPaths::ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const {
   if (const auto given = Given()) return {*given, kGiven};
-  if (entries == 1) return {CopyPath::kEngine, "one entry is one copy"};
+  if (entries == 1) return {CopyPath::kEngine, "it is one copy"};
   const bool is_short = bytes / entries < kShortEntry;
   std::size_t from = is_short ? limits_.batch_h2d_short_from : limits_.batch_h2d_from;
   if (direction == Direction::kDeviceToHost)
@@ -62,6 +62,12 @@ PathChoice CopyPaths::ForBatch(Direction direction, std::size_t entries, std::si
   if (bytes / entries < limits_.batch_kernel_below)
     return {CopyPath::kKernel, "short entries cost an engine more to start than to copy"};
   return {CopyPath::kBatchCall, "an engine is faster on long entries"};
+}
+
+std::size_t CopyPaths::MostJoined(std::size_t bytes) const {
+  if (Given()) return Given() == CopyPath::kKernel ? 1 : SIZE_MAX;
+  return std::max({bytes / limits_.batch_kernel_below, limits_.batch_h2d_short_from, limits_.batch_h2d_from,
+                   limits_.batch_d2h_short_from, limits_.batch_d2h_from});
 }
 
 PathChoice CopyPaths::ForWithin(std::size_t bytes) const {

@@ -47,7 +47,10 @@ class CopyPaths {
  public:
   CopyPaths(std::string_view gpu_name, unsigned multiprocessors, const PathSettings& settings);
 
+  /// Entries that continue one another count as one.
   PathChoice ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const;
+  /// Whatever has more entries than these goes by kernel.
+  std::size_t MostJoined(std::size_t bytes) const;
   /// Whether the driver's batch call is made twice, on two streams.
   bool BatchCallTwice(std::size_t entries, std::size_t bytes) const {
     return entries > 1 && bytes >= limits_.batch_halves_from;
