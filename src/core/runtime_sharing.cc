@@ -84,7 +84,7 @@ Result<void*> Runtime::CreatePhysical(Device* device, std::size_t bytes,
   if (backend_->virtual_memory() == nullptr) {
     return Error{Code::kFeatureNotSupport, "this backend has no physical memory apart from addresses"};
   }
-  MemorySource* source = &backend_->pinned_memory();
+  MemorySource* source = &backend_->pinned_memory_with_handles();
   Place place{PlaceKind::kPinned, 0};
   if (device != nullptr) {
     auto opened = device->Open();

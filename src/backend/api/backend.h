@@ -76,6 +76,8 @@ class Backend {
   virtual bool Reaches(std::int32_t /*from*/, std::int32_t /*to*/) const { return true; }
   /// Pinned host memory.
   virtual MemorySource& pinned_memory() = 0;
+  /// The same of a kind that can be mapped by hand and shared, where there is one.
+  virtual MemorySource& pinned_memory_with_handles() { return pinned_memory(); }
   virtual HostRegistrar& host_registrar() = 0;
   /// Where the segments of batches are described.
   virtual SegmentStore& segment_store() = 0;

@@ -1,4 +1,4 @@
-// The two kinds of memory that a reserved range can have behind it: a GPU's, and pinned host memory.
+// What a reserved range can have behind it: memory of a GPU, and pinned host memory in two ways.
 #include "backend/cuda/backings.h"
 
 #include <sys/mman.h>
@@ -70,9 +70,9 @@ class VirtualBacking final : public Backing {
   const std::vector<CuAccess> access_;
 };
 
-class PinnedBacking final : public Backing {
+class RegisteredBacking final : public Backing {
  public:
-  explicit PinnedBacking(HostRegistrations& registrations) : registrations_(registrations) {}
+  explicit RegisteredBacking(HostRegistrations& registrations) : registrations_(registrations) {}
 
   Status Commit(std::uintptr_t address, std::size_t bytes) override {
     void* const memory = reinterpret_cast<void*>(address);
@@ -80,6 +80,7 @@ class PinnedBacking final : public Backing {
         MAP_FAILED)
       return {Code::kMemoryAllocation, Text("the system has none: ", SystemError(errno))};
     ::madvise(memory, bytes, MADV_HUGEPAGE);
+    ::madvise(memory, bytes, MADV_DONTFORK);  // pinned pages would be copied for every child
     Status registered = registrations_.RegisterNew(memory, bytes);
     if (!registered.ok()) Vacate(memory, bytes);
     return registered;
@@ -104,11 +105,9 @@ CuLocation PinnedLocation(const Driver& driver) {
   return {cu::kLocationHostNode, std::max(node, 0)};
 }
 
-namespace {
-
-/// Pinned memory of large pages; null where the driver or a GPU cannot.
 std::unique_ptr<ReservedMemory> MakeVirtualPinned(const Driver& driver, int gpus,
                                                   ReservedMemoryOptions options) {
+  options.reserved_bytes = AddressBytes(options.capacity_bytes);
   std::vector<CuAccess> access;
   for (int ordinal = 0; ordinal < gpus; ++ordinal) {
     CuDevice device = 0;
@@ -139,8 +138,6 @@ std::unique_ptr<ReservedMemory> MakeVirtualPinned(const Driver& driver, int gpus
   return std::make_unique<ReservedMemory>(options, std::move(backing));
 }
 
-}  // namespace
-
 Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemoryOptions options,
                                                          const std::vector<int>& reachable_from) {
   options.reserved_bytes = AddressBytes(options.capacity_bytes);
@@ -162,11 +159,9 @@ Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemor
   return std::make_unique<ReservedMemory>(options, std::move(backing));
 }
 
-Result<std::unique_ptr<ReservedMemory>> MakePinnedMemory(const Driver& driver, int gpus,
-                                                         HostRegistrations& registrations,
-                                                         ReservedMemoryOptions options) {
+Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(HostRegistrations& registrations,
+                                                             ReservedMemoryOptions options) {
   options.reserved_bytes = AddressBytes(options.capacity_bytes);
-  if (auto memory = MakeVirtualPinned(driver, gpus, options)) return memory;
   // One unit more, so that the range can begin on a unit's boundary.
   void* const start = ::mmap(nullptr, options.reserved_bytes + ReservedMemory::kUnitBytes, PROT_NONE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -177,7 +172,7 @@ Result<std::unique_ptr<ReservedMemory>> MakePinnedMemory(const Driver& driver, i
   const auto address = reinterpret_cast<std::uintptr_t>(start);
   options.base =
       (address + ReservedMemory::kUnitBytes - 1) / ReservedMemory::kUnitBytes * ReservedMemory::kUnitBytes;
-  return std::make_unique<ReservedMemory>(options, std::make_unique<PinnedBacking>(registrations));
+  return std::make_unique<ReservedMemory>(options, std::make_unique<RegisteredBacking>(registrations));
 }
 
 }  // namespace sampan::cuda

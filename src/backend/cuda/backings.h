@@ -1,4 +1,4 @@
-// The two kinds of memory that a reserved range can have behind it: a GPU's, and pinned host memory.
+// What a reserved range can have behind it: memory of a GPU, and pinned host memory in two ways.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,14 @@ Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemor
 /// Where pinned host memory that the driver makes lies: at the node of the first GPU.
 CuLocation PinnedLocation(const Driver& driver);
 
-/// Pinned host memory that all GPUs reach. Made by the driver from large pages where it can do that,
-/// otherwise mapped and registered; either way it does not depend on a context.
-Result<std::unique_ptr<ReservedMemory>> MakePinnedMemory(const Driver& driver, int gpus,
-                                                         HostRegistrations& registrations,
-                                                         ReservedMemoryOptions options);
+/// Pinned host memory that the driver makes, from large pages: it has handles and belongs to no context. Null
+/// where the driver or a GPU cannot.
+std::unique_ptr<ReservedMemory> MakeVirtualPinned(const Driver& driver, int gpus,
+                                                  ReservedMemoryOptions options);
+
+/// Pinned host memory that is mapped and registered: the driver finds it 0.1 microseconds sooner, but a
+/// registration goes with the context of the GPU that it was made in.
+Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(HostRegistrations& registrations,
+                                                             ReservedMemoryOptions options);
 
 }  // namespace sampan::cuda

@@ -39,17 +39,32 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::Create(const CudaOptions& opti
   std::unique_ptr<CudaBackend> backend(new CudaBackend(options, *driver, gpus));
   const auto host_bytes =
       static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  auto pinned = MakePinnedMemory(backend->driver_, gpus, backend->registrations_,
-                                 {.name = "pinned host memory",
-                                  .capacity_bytes = host_bytes / 4 * 3,
-                                  .host_visible = true,
-                                  .faults = options.faults});
-  if (!pinned.ok()) return pinned.TakeStatus();
-  backend->pinned_ = std::move(*pinned);
-  backend->swept_pinned_ =
-      std::make_unique<SweptMemory>(*backend->pinned_, [self = backend.get()] { self->Sweep(); });
-  backend->segments_ = std::make_unique<PinnedSegmentPool>(*backend->pinned_);
+  if (Status made = backend->MakePinned({.name = "pinned host memory",
+                                         .capacity_bytes = host_bytes / 4 * 3,
+                                         .host_visible = true,
+                                         .faults = options.faults});
+      !made.ok())
+    return made;
   return backend;
+}
+
+Status CudaBackend::MakePinned(const ReservedMemoryOptions& options) {
+  const std::size_t gpus = sites_.size();
+  virtual_pinned_ = MakeVirtualPinned(driver_, static_cast<int>(gpus), options);
+  // A GPU that is lost must not take away what others are using.
+  const bool registers = gpus == 1 || virtual_pinned_ == nullptr;
+  if (registers) {
+    auto registered = MakeRegisteredPinned(registrations_, options);
+    if (!registered.ok()) return registered.TakeStatus();
+    registered_pinned_ = std::move(*registered);
+  }
+  pinned_ = registers ? registered_pinned_.get() : virtual_pinned_.get();
+  const auto sweep = [this] { Sweep(); };
+  swept_pinned_ = std::make_unique<SweptMemory>(*pinned_, sweep);
+  if (virtual_pinned_ != nullptr)
+    swept_virtual_pinned_ = std::make_unique<SweptMemory>(*virtual_pinned_, sweep);
+  segments_ = std::make_unique<PinnedSegmentPool>(*pinned_);
+  return {};
 }
 
 bool CudaBackend::Reaches(std::int32_t from, std::int32_t to) const {

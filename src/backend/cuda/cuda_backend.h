@@ -37,6 +37,9 @@ class CudaBackend final : public Backend {
   Result<BackendDevice*> Device(std::int32_t physical_id) override;
   bool Reaches(std::int32_t from, std::int32_t to) const override;
   MemorySource& pinned_memory() override { return *swept_pinned_; }
+  MemorySource& pinned_memory_with_handles() override {
+    return swept_virtual_pinned_ != nullptr ? *swept_virtual_pinned_ : *swept_pinned_;
+  }
   HostRegistrar& host_registrar() override { return registrations_; }
   SegmentStore& segment_store() override { return *segments_; }
   VirtualMemory* virtual_memory() override { return &mapped_; }
@@ -51,6 +54,7 @@ class CudaBackend final : public Backend {
   };
 
   CudaBackend(const CudaOptions& options, const Driver& driver, int gpus);
+  Status MakePinned(const ReservedMemoryOptions& options);
   // With the lock.
   Result<Site*> OpenSite(std::size_t index);
   Status Revive(Site& site);
@@ -66,8 +70,9 @@ class CudaBackend final : public Backend {
   HoldWatch watch_;
   HostRegistrations registrations_;
   MappedRanges mapped_;
-  std::unique_ptr<ReservedMemory> pinned_;
-  std::unique_ptr<SweptMemory> swept_pinned_;
+  std::unique_ptr<ReservedMemory> virtual_pinned_, registered_pinned_;  // either may be null, not both
+  ReservedMemory* pinned_ = nullptr;                                    // the one for everyday use
+  std::unique_ptr<SweptMemory> swept_pinned_, swept_virtual_pinned_;
   std::unique_ptr<PinnedSegmentPool> segments_;
   std::mutex opening_;  // one device is opened at a time
   std::vector<Site> sites_;

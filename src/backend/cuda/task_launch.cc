@@ -33,8 +33,14 @@ Status TaskLauncher::Launch(Task& task, std::uint64_t value) {
   return std::visit([&](auto& body) { return LaunchBody(body, value); }, task);
 }
 
+CuResult TaskLauncher::CopyInContext(const Segment& segment, bool to_device) {
+  const ContextScope scope(gpu());
+  return stream_->CopyOverLink(segment, to_device);
+}
+
 Status TaskLauncher::LaunchFew(std::span<const Segment> segments, const AllocationUse& dst,
                                const AllocationUse& src, std::uint64_t value) {
+  const ContextScope scope(gpu());
   if (segments.size() == 1) return LaunchLinear(segments.front(), dst, src, value);
   return batches_.LaunchFew(segments, DirectionOf(OnDevice(dst), OnDevice(src)), value);
 }

@@ -34,15 +34,23 @@ class TaskLauncher {
   /// One copy or a few between two live allocations, which are all that has to be kept for them.
   Status LaunchExpress(std::span<const Segment> segments, const AllocationUse& dst, const AllocationUse& src,
                        std::uint64_t value) {
-    const ContextScope scope(gpu());
     const bool to_device = OnDevice(dst);
     if (segments.size() != 1 || to_device == OnDevice(src)) return LaunchFew(segments, dst, src, value);
-    return gpu().Check(stream_->CopyOverLink(segments.front(), to_device), to_device ? kCopyIn : kCopyOut);
+    // Whatever context is current, the driver copies in that of the stream; it only refuses where there is
+    // none, and asking costs more than trying.
+    CuResult copied = stream_->CopyOverLink(segments.front(), to_device);
+    if (copied != cu::kSuccess) [[unlikely]]
+      copied = CopyInContext(segments.front(), to_device);
+    return gpu().Check(copied, to_device ? kCopyIn : kCopyOut);
   }
 
   /// The CUDA stream's signs of how far it is.
   const EndSign& kernel_sign() const { return stream_->kernel_sign(); }
   EndSign SignBehind(std::uint64_t value) { return stream_->SignBehind(value); }
+  /// Behind the task of the value, the last one.
+  EndSign SignOfEnd(std::uint64_t value) {
+    return kernel_sign().value >= value ? kernel_sign() : SignBehind(value);
+  }
 
   /// Tasks up to this value are over; adds those that failed on the device.
   void Retire(std::uint64_t done, std::vector<DeviceFailure>& failures) {
@@ -55,6 +63,7 @@ class TaskLauncher {
  private:
   explicit TaskLauncher(std::unique_ptr<CudaStream> stream);
 
+  CuResult CopyInContext(const Segment& segment, bool to_device);
   Status LaunchFew(std::span<const Segment> segments, const AllocationUse& dst, const AllocationUse& src,
                    std::uint64_t value);
   Status LaunchLinear(const Segment& segment, const AllocationUse& dst, const AllocationUse& src,
