@@ -255,8 +255,8 @@ TEST(PageablePath, IsNamedInTheDebugLog) {
           "by the calling thread",
           "67108864 bytes, host to device: path staged, because much pageable memory: through pinned "
           "buffers, by several threads",
-          "100 bytes, device to host: path blocking, because pageable memory: the driver is faster with so "
-          "few bytes"})
+          "100 bytes, device to host: path staged, because pageable memory: through pinned buffers, by the "
+          "calling thread"})
       EXPECT_NE(child.output.find(line), std::string::npos) << line << "\n" << child;
     return;
   }

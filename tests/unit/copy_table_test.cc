@@ -94,17 +94,19 @@ CopyPaths PathsWith(std::string_view lines, std::optional<CopyPath> path = {}) {
   return {"NVIDIA H200", 132, {.path = path, .tables = std::move(*read)}};
 }
 
-/// Where the H200 goes over from one way to the other is what was measured there.
 TEST(PageablePath, IsTheDriversBelowALimitOfEachDirection) {
   const auto path = [](const CopyPaths& paths, Direction direction, std::size_t bytes) {
     return paths.ForPageable(direction, bytes, 1).path;
   };
   constexpr Direction kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost;
   const CopyPaths shipped("NVIDIA H200", 132, {});
-  EXPECT_EQ(path(shipped, kIn, 32 * kKiB - 1), CopyPath::kBlocking);
-  EXPECT_EQ(path(shipped, kIn, 32 * kKiB), CopyPath::kStaged);
-  EXPECT_EQ(path(shipped, kOut, 16 * kKiB - 1), CopyPath::kBlocking);
-  EXPECT_EQ(path(shipped, kOut, 16 * kKiB), CopyPath::kStaged);
+  EXPECT_EQ(path(shipped, kIn, 1), CopyPath::kStaged) << "it is the faster way at any length";
+  EXPECT_EQ(path(shipped, kOut, 1), CopyPath::kStaged);
+  const CopyPaths limited = PathsWith("pageable_h2d_from 32768\npageable_d2h_from 16384\n");
+  EXPECT_EQ(path(limited, kIn, 32 * kKiB - 1), CopyPath::kBlocking);
+  EXPECT_EQ(path(limited, kIn, 32 * kKiB), CopyPath::kStaged);
+  EXPECT_EQ(path(limited, kOut, 16 * kKiB - 1), CopyPath::kBlocking);
+  EXPECT_EQ(path(limited, kOut, 16 * kKiB), CopyPath::kStaged);
   const CopyPaths never = PathsWith("pageable_h2d_from any\npageable_d2h_from 0\n");
   EXPECT_EQ(path(never, kIn, std::size_t{1} << 40), CopyPath::kBlocking);
   EXPECT_EQ(path(never, kOut, 1), CopyPath::kStaged);
@@ -118,7 +120,7 @@ TEST(PageablePath, IsTheDriversBelowALimitOfEachDirection) {
         << "that is not about pageable memory";
     EXPECT_EQ(paths.ForWithin(4 * kMiB).path, CopyPath::kEngine);
   }
-  const CopyPaths by_kernel = PathsWith("", CopyPath::kKernel);
+  const CopyPaths by_kernel = PathsWith("pageable_h2d_from 32768\n", CopyPath::kKernel);
   EXPECT_EQ(path(by_kernel, kIn, 1), CopyPath::kBlocking) << "nor is this about the driver's own copies";
   EXPECT_EQ(path(by_kernel, kIn, kMiB), CopyPath::kStaged);
 }

@@ -14,13 +14,6 @@ namespace {
 constexpr std::chrono::milliseconds kPollWithoutPause{2};
 constexpr std::chrono::microseconds kPollInterval{50};
 
-/// Whether the task is over before a sign behind it could be given: the driver's own wait is sooner then.
-bool IsShortCopyIn(const Task& task) {
-  constexpr std::size_t kShortBytes = 4096;
-  const auto* const copy = std::get_if<CopyTask>(&task);
-  return copy != nullptr && copy->segment.bytes < kShortBytes && OnDevice(copy->dst);
-}
-
 }  // namespace
 
 bool CudaTimeline::Reached(std::uint64_t value) {
@@ -160,7 +153,6 @@ bool CudaQueue::WaitForChange(Lock& lock, Deadline deadline) {
 bool CudaQueue::SawSign(Lock& lock, std::uint64_t value) {
   EndSign sign = launcher_->kernel_sign();
   if (sign.value < value) {
-    if (IsShortCopyIn(SlotOf(handed_))) return false;
     if (CanBeOver()) {
       const CuResult state = gpu_.driver().StreamQuery(launcher_->stream());
       if (state != cu::kNotReady) {

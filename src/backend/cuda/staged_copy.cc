@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "backend/cuda/staging_plan.h"
+
 namespace sampan::cuda {
 
 StagedCopy::~StagedCopy() {
@@ -54,7 +56,7 @@ Result<StagedCopy::Alone> StagedCopy::TakeAlone() {
       return alone;
     }
   }
-  auto hand = StagingHand::Create(site_);
+  auto hand = StagingHand::Create(site_, kPartOfOne);
   if (!hand.ok()) return hand.TakeStatus();
   auto stream = CudaStream::Create(site_);
   if (!stream.ok()) return stream.TakeStatus();
@@ -86,7 +88,7 @@ Status StagedCopy::Prepare(std::size_t threads) {
   for (std::size_t number = 0; number < threads; ++number) {
     std::unique_ptr<StagingHand>& hand = number == 0 ? own_hand_ : helpers_[number - 1]->hand;
     if (hand != nullptr) continue;
-    auto made = StagingHand::Create(site_);
+    auto made = StagingHand::Create(site_, StagingBuffer::kBytes);
     if (!made.ok()) return made.TakeStatus();
     hand = std::move(*made);
   }

@@ -29,6 +29,10 @@ struct StagingStream {
   explicit StagingStream(std::unique_ptr<CudaStream> stream) : cuda(std::move(stream)) {}
   const std::unique_ptr<CudaStream> cuda;
   std::mutex kernels;  ///< held to launch one
+
+  /// For whoever launched the last part of a copy.
+  EndSign SignEnd() { return cuda->SignBehind(++copies); }
+  std::uint64_t copies = 0;
 };
 
 /// Immutable: several threads work on different parts at the same time.

@@ -1,4 +1,5 @@
-// What one thread stages copies of pageable memory with: pinned buffers in turn, and an event behind each.
+// What one thread stages copies of pageable memory with: pinned buffers in turn, and what says when the
+// GPU is done with each.
 #pragma once
 
 #include <atomic>
@@ -11,7 +12,8 @@ namespace sampan::cuda {
 /// Belongs to one thread at a time.
 class StagingHand {
  public:
-  static Result<std::unique_ptr<StagingHand>> Create(const LaunchSite& site);
+  /// For parts of up to so many bytes.
+  static Result<std::unique_ptr<StagingHand>> Create(const LaunchSite& site, std::size_t part_bytes);
   ~StagingHand();
   StagingHand(const StagingHand&) = delete;
   StagingHand& operator=(const StagingHand&) = delete;
@@ -24,18 +26,21 @@ class StagingHand {
  private:
   static constexpr std::size_t kBuffers = 3;
 
-  StagingHand(ContextUse use, const LaunchSite& site, const MemoryBlock& memory);
+  StagingHand(ContextUse use, const LaunchSite& site, std::size_t part_bytes, const MemoryBlock& memory);
 
   Status CopyIn(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream);
   Status CopyOut(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream);
   Status Launch(const StagedParts& parts, std::size_t part, std::size_t at, StagingStream& stream);
-  Status Wait(std::size_t at);
+  Status Wait(std::size_t at, StagingStream& stream);
 
   const ContextUse use_;
   Gpu& gpu_;
   ReservedMemory& pinned_;
   const MemoryBlock memory_;
   StagingBuffer buffers_[kBuffers];
+  // Behind the part in each buffer: a sign if it is the last of its copy, otherwise an event. A sign is seen
+  // sooner, but an engine stops for it.
+  EndSign signs_[kBuffers];
   CuEvent events_[kBuffers] = {};
 };
 
