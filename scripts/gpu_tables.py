@@ -39,6 +39,15 @@ def batches(rows):
                f"| {over} | {bar} |")
 
 
+def adjacent(rows):
+    yield "| direction | entries | Sampan | one copy | loop | ratio to one copy |"
+    yield "|---|---|---:|---:|---:|---:|"
+    for row in rows:
+        yield (f"| {row['direction']} | {row['entries']} of {size_text(row['bytes'])} | {figure(row['sampan'])} "
+               f"| {figure(row['driver_call'])} | {figure(row['driver_loop'])} "
+               f"| {row['sampan'] / row['driver_call']:.2f} |")
+
+
 def counts(rows):
     numbers = sorted({row["entries"] for row in rows})
     yield "| direction | entry | " + " | ".join(map(str, numbers)) + " |"
@@ -85,10 +94,12 @@ def main():
     for row in run["rows"]:
         kind = ("times" if row["unit"] == "us" else "pageable" if row["group"].startswith("pageable ")
                 else "counts" if row["group"] == "batch by count"
+                else "adjacent" if row["group"] == "batch, adjacent entries"
                 else "batches" if "batch" in row["group"] else "rows" if row["group"].startswith("rows") else "linear")
         groups.setdefault(kind, []).append(row)
     print(run["machine"])
-    for kind, table in (("batches", batches), ("counts", counts), ("rows", lambda rows: compared(rows, "direction")),
+    for kind, table in (("batches", batches), ("counts", counts), ("adjacent", adjacent),
+                        ("rows", lambda rows: compared(rows, "direction")),
                         ("linear", lambda rows: compared(rows, "case")), ("pageable", pageable), ("times", times)):
         if kind in groups:
             print("", *table(groups[kind]), sep="\n")
