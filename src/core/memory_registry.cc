@@ -176,7 +176,12 @@ Status MemoryRegistry::End(std::string_view name, void* address, MemoryOrigin or
   return {};
 }
 
-void MemoryRegistry::EndAllOf(std::int32_t device) noexcept {
+std::uint64_t MemoryRegistry::Newest() const {
+  const std::lock_guard lock(mutex_);
+  return serial_;
+}
+
+void MemoryRegistry::EndAllOf(std::int32_t device, std::uint64_t newest) noexcept {
   for (std::size_t i = 0;; ++i) {
     Record* record = nullptr;
     {
@@ -186,7 +191,9 @@ void MemoryRegistry::EndAllOf(std::int32_t device) noexcept {
     }
     if (!record->TryUse()) continue;
     const AllocationUse use(record);
-    if (record->facts.place != Place{PlaceKind::kDevice, device} || !record->EndLife()) continue;
+    const AllocationFacts& facts = record->facts;
+    if (facts.place != Place{PlaceKind::kDevice, device} || facts.serial > newest || !record->EndLife())
+      continue;
     Unpublish(*record);
   }
 }

@@ -65,8 +65,10 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   Allocation* Revive(Allocation& parked, std::size_t asked_bytes);
   /// Takes an adopted, parked allocation out; what is queued on it still runs.
   void Retire(Allocation& allocation) noexcept;
-  /// Ends all memory of a device.
-  void EndAllOf(std::int32_t device) noexcept;
+  /// The serial number of the newest allocation.
+  std::uint64_t Newest() const;
+  /// Ends all memory of a device up to that number.
+  void EndAllOf(std::int32_t device, std::uint64_t newest) noexcept;
 
   /// A use of the live allocation that the address lies in; empty when there is none.
   [[gnu::hot]] AllocationUse Find(std::uintptr_t address) const {
@@ -155,7 +157,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   mutable std::shared_mutex sources_mutex_;
   std::vector<const AddressOwner*> sources_;
   SharedBlocks* shared_blocks_ = nullptr;  // set before there are threads
-  std::mutex mutex_;                       // writers of pages_, and the records below
+  mutable std::mutex mutex_;               // writers of pages_, and the records below
   std::deque<Record> records_;
   std::vector<Record*> unused_records_;
   std::uint64_t serial_ = 0;

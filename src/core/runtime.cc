@@ -82,6 +82,7 @@ void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noe
     events_.Remove(handle);
   Device& device = context->device();
   bool last = false;
+  std::uint64_t newest = 0;
   std::set<void*> notifies;
   std::set<void*> pools;
   {
@@ -89,6 +90,9 @@ void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noe
     device.living.erase(context.get());
     last = --device.contexts == 0;
     if (last) {
+      // From now on another thread may set the device again: what it makes there is not this one's to end.
+      newest = memory_.Newest();
+      peers_.DisableAllFrom(device.id());
       notifies.swap(device.notifies);
       pools.swap(device.pools);
     }
@@ -102,8 +106,7 @@ void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noe
       pool->End();
     }
   }
-  peers_.DisableAllFrom(device.id());
-  memory_.EndAllOf(device.id());
+  memory_.EndAllOf(device.id(), newest);
 }
 
 namespace {

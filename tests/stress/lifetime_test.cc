@@ -266,5 +266,24 @@ TEST_F(Lifetime, AbortedStreamsAreUsedAgain) {
   EXPECT_ACL(ACL_SUCCESS, aclrtDestroyStream(stream));
 }
 
+/// One thread's reset may be the device's last one, while the next thread sets it and allocates.
+TEST(ThreadsOfTheirOwn, SetTheDeviceAllocateAndResetIt) {
+  OnThreads(4, [](int thread) {
+    std::vector<std::uint8_t> there(kBytes), back(kBytes);
+    for (int round = 0; round < Scaled(300) && !::testing::Test::HasFailure(); ++round) {
+      ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+      void* memory = nullptr;
+      ASSERT_ACL(ACL_SUCCESS, aclrtMalloc(&memory, kBytes, ACL_MEM_MALLOC_HUGE_FIRST));
+      const auto salt = static_cast<std::uint32_t>(4 * round + thread);
+      WritePattern(there.data(), kBytes, salt);
+      ASSERT_ACL(ACL_SUCCESS, aclrtMemcpy(memory, kBytes, there.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE));
+      ASSERT_ACL(ACL_SUCCESS, aclrtMemcpy(back.data(), kBytes, memory, kBytes, ACL_MEMCPY_DEVICE_TO_HOST));
+      ASSERT_TRUE(HoldsPattern(back.data(), kBytes, salt));
+      ASSERT_ACL(ACL_SUCCESS, aclrtFree(memory));
+      ASSERT_ACL(ACL_SUCCESS, aclrtResetDevice(0));
+    }
+  });
+}
+
 }  // namespace
 }  // namespace sampan::stress::lifetime_test
