@@ -242,6 +242,31 @@ TEST_F(PageableCopies, FromSeveralThreadsAtOnce) {
     thread.join();
 }
 
+/// More threads than buffers are kept for: the others' copies are the driver's.
+TEST_F(PageableCopies, ManyThreadsAtOnce) {
+  constexpr std::size_t kThreads = 60, kEach = 5000, kRounds = 20;
+  const DeviceBuffer device(kThreads * kEach);
+  std::vector<std::thread> threads;
+  for (std::size_t number = 0; number < kThreads; ++number) {
+    threads.emplace_back([&, number] {
+      ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+      Random random;
+      for (std::size_t i = 0; i < number; ++i)  // other bytes than the other threads'
+        random.Next();
+      Bytes back(kEach);
+      for (std::size_t round = 0; round < kRounds; ++round) {
+        const Bytes contents = random.Fill(kEach);
+        std::byte* const own = device.at(number * kEach);
+        ASSERT_ACL(ACL_SUCCESS, aclrtMemcpy(own, kEach, contents.data(), kEach, ACL_MEMCPY_HOST_TO_DEVICE));
+        ASSERT_ACL(ACL_SUCCESS, aclrtMemcpy(back.data(), kEach, own, kEach, ACL_MEMCPY_DEVICE_TO_HOST));
+        ASSERT_TRUE(back == contents) << "thread " << number << ", round " << round;
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
 TEST(PageablePath, IsNamedInTheDebugLog) {
   if (!InChild()) {
     const ChildResult child = RunInChild({{"ASCEND_GLOBAL_LOG_LEVEL", "0"},

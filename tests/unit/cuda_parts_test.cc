@@ -204,6 +204,11 @@ TEST(CopyPaths, SayHowManyEntriesAreWorthJoining) {
       }
     }
   }
+  // And no more than it takes: of 64 MiB, so many pieces are an engine's yet.
+  const CopyPaths paths("NVIDIA H200", 132, {});
+  constexpr std::size_t kLong = std::size_t{64} << 20;
+  EXPECT_NE(paths.ForBatch(Direction::kHostToDevice, paths.MostJoined(kLong), kLong).path, CopyPath::kKernel);
+  EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kKernel}).MostJoined(100), 1U);
   for (const CopyPath given : {CopyPath::kEngine, CopyPath::kBatchCall})
     EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = given}).MostJoined(100), SIZE_MAX);
 }

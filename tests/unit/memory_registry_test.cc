@@ -94,9 +94,13 @@ TEST_F(MemoryRegistryTest, EndsAllOfADeviceAndNothingElse) {
   for (int i = 0; i < 50; ++i)
     blocks.push_back(Allocate(1000));
   void* other = *registry_.Allocate({*arena_, Place{PlaceKind::kDevice, 1}, 1000, 1000, "test"});
-  registry_.EndAllOf(0);
+  const std::uint64_t newest = registry_.Newest();
+  void* later = Allocate(1000);
+  registry_.EndAllOf(0, newest);
   for (void* block : blocks)
     EXPECT_FALSE(registry_.Find(AddressOf(block)));
+  EXPECT_TRUE(registry_.Find(AddressOf(later))) << "it was not there yet";
+  EXPECT_TRUE(Free(later).ok());
   EXPECT_TRUE(registry_.Find(AddressOf(other)));
   EXPECT_TRUE(Free(other).ok());
   EXPECT_EQ(arena_->Info().free_bytes, 16 * kMiB);

@@ -2,6 +2,8 @@
 #include "backend/cuda/backings.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -72,7 +74,8 @@ class VirtualBacking final : public Backing {
 
 class RegisteredBacking final : public Backing {
  public:
-  explicit RegisteredBacking(HostRegistrations& registrations) : registrations_(registrations) {}
+  RegisteredBacking(HostRegistrations& registrations, int node)
+      : registrations_(registrations), node_(node) {}
 
   Status Commit(std::uintptr_t address, std::size_t bytes) override {
     void* const memory = reinterpret_cast<void*>(address);
@@ -81,9 +84,15 @@ class RegisteredBacking final : public Backing {
       return {Code::kMemoryAllocation, Text("the system has none: ", SystemError(errno))};
     ::madvise(memory, bytes, MADV_HUGEPAGE);
     ::madvise(memory, bytes, MADV_DONTFORK);  // pinned pages would be copied for every child
-    Status registered = registrations_.RegisterNew(memory, bytes);
-    if (!registered.ok()) Vacate(memory, bytes);
-    return registered;
+    PreferNode(memory, bytes);
+    try {
+      Status registered = registrations_.RegisterNew(memory, bytes);
+      if (!registered.ok()) Vacate(memory, bytes);
+      return registered;
+    } catch (...) {
+      Vacate(memory, bytes);
+      throw;
+    }
   }
 
   void Decommit(std::uintptr_t address, std::size_t bytes) noexcept override {
@@ -93,7 +102,16 @@ class RegisteredBacking final : public Backing {
   }
 
  private:
+  /// Where the system can.
+  void PreferNode(void* memory, std::size_t bytes) const noexcept {
+    constexpr int kPreferred = 1, kMostNodes = 64;
+    if (node_ >= kMostNodes) return;
+    const unsigned long nodes = 1UL << node_;
+    ::syscall(SYS_mbind, memory, bytes, kPreferred, &nodes, kMostNodes + 1, 0);
+  }
+
   HostRegistrations& registrations_;
+  const int node_;
 };
 
 }  // namespace
@@ -159,7 +177,8 @@ Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemor
   return std::make_unique<ReservedMemory>(options, std::move(backing));
 }
 
-Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(HostRegistrations& registrations,
+Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(const Driver& driver,
+                                                             HostRegistrations& registrations,
                                                              ReservedMemoryOptions options) {
   options.reserved_bytes = AddressBytes(options.capacity_bytes);
   // One unit more, so that the range can begin on a unit's boundary.
@@ -172,7 +191,8 @@ Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(HostRegistrations& 
   const auto address = reinterpret_cast<std::uintptr_t>(start);
   options.base =
       (address + ReservedMemory::kUnitBytes - 1) / ReservedMemory::kUnitBytes * ReservedMemory::kUnitBytes;
-  return std::make_unique<ReservedMemory>(options, std::make_unique<RegisteredBacking>(registrations));
+  return std::make_unique<ReservedMemory>(
+      options, std::make_unique<RegisteredBacking>(registrations, PinnedLocation(driver).id));
 }
 
 }  // namespace sampan::cuda

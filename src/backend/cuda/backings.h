@@ -15,7 +15,7 @@ namespace sampan::cuda {
 Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemoryOptions options,
                                                          const std::vector<int>& reachable_from);
 
-/// Where pinned host memory that the driver makes lies: at the node of the first GPU.
+/// Where pinned host memory lies: at the node of the first GPU.
 CuLocation PinnedLocation(const Driver& driver);
 
 /// Pinned host memory that the driver makes, from large pages: it has handles and belongs to no context. Null
@@ -25,7 +25,8 @@ std::unique_ptr<ReservedMemory> MakeVirtualPinned(const Driver& driver, int gpus
 
 /// Pinned host memory that is mapped and registered: the driver finds it 0.1 microseconds sooner, but a
 /// registration goes with the context of the GPU that it was made in.
-Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(HostRegistrations& registrations,
+Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(const Driver& driver,
+                                                             HostRegistrations& registrations,
                                                              ReservedMemoryOptions options);
 
 }  // namespace sampan::cuda

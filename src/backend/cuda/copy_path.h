@@ -49,7 +49,7 @@ class CopyPaths {
 
   /// Entries that continue one another count as one.
   PathChoice ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const;
-  /// Whatever has more entries than these goes by kernel.
+  /// More entries than these go by kernel, unless it cannot reach them.
   std::size_t MostJoined(std::size_t bytes) const;
   /// Whether the driver's batch call is made twice, on two streams.
   bool BatchCallTwice(std::size_t entries, std::size_t bytes) const {

@@ -54,11 +54,14 @@ Status CudaBackend::MakePinned(const ReservedMemoryOptions& options) {
   // A GPU that is lost must not take away what others are using.
   const bool registers = gpus == 1 || virtual_pinned_ == nullptr;
   if (registers) {
-    auto registered = MakeRegisteredPinned(registrations_, options);
-    if (!registered.ok()) return registered.TakeStatus();
-    registered_pinned_ = std::move(*registered);
+    auto registered = MakeRegisteredPinned(driver_, registrations_, options);
+    if (registered.ok()) {
+      registered_pinned_ = std::move(*registered);
+    } else if (virtual_pinned_ == nullptr) {
+      return registered.TakeStatus();
+    }
   }
-  pinned_ = registers ? registered_pinned_.get() : virtual_pinned_.get();
+  pinned_ = registered_pinned_ != nullptr ? registered_pinned_.get() : virtual_pinned_.get();
   const auto sweep = [this] { Sweep(); };
   swept_pinned_ = std::make_unique<SweptMemory>(*pinned_, sweep);
   if (virtual_pinned_ != nullptr)
@@ -120,7 +123,10 @@ Result<CudaBackend::Site*> CudaBackend::OpenSite(std::size_t index) {
     for (CudaDevice* device : OpenDevices(lost))
       device->WakeQueues();
   });
-  registrations_.Use(*site.gpu);
+  if (Status registered = registrations_.Use(*site.gpu); !registered.ok()) {
+    site.gpu = nullptr;
+    return registered;
+  }
   return &site;
 }
 
@@ -178,8 +184,7 @@ Status CudaBackend::Revive(Site& site) {
   }
   for (CudaDevice* device : devices)
     device->own_memory().Forget();
-  if (Status revived = gpu.Revive(); !revived.ok()) return revived;
-  return registrations_.Renew(gpu);
+  return gpu.Revive([&] { return registrations_.Renew(gpu); });
 }
 
 std::vector<CudaDevice*> CudaBackend::OpenDevices(const Gpu* on) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <span>
 
 #include "base/spin.h"
@@ -33,11 +34,15 @@ EndWords::~EndWords() {
   if (block_.bytes != 0) pinned_.Free(block_);
 }
 
-std::uint64_t* EndWords::Words() {
+std::uint64_t* EndWords::Words() noexcept {
   if (block_.bytes == 0) {
-    auto block = pinned_.Allocate(kAllWords * sizeof(std::uint64_t), Pages::kBySize);
-    if (!block.ok()) return nullptr;
-    block_ = *block;
+    try {
+      auto block = pinned_.Allocate(kAllWords * sizeof(std::uint64_t), Pages::kBySize);
+      if (!block.ok()) return nullptr;
+      block_ = *block;
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
     std::fill_n(reinterpret_cast<std::uint64_t*>(block_.address), kAllWords, 0);
   }
   return reinterpret_cast<std::uint64_t*>(block_.address);

@@ -36,7 +36,8 @@ class EndWords {
   EndSign ForStream(std::uint64_t value);
 
  private:
-  std::uint64_t* Words();
+  /// Null where there is no memory: what was launched goes on without a sign.
+  std::uint64_t* Words() noexcept;
 
   MemorySource& pinned_;
   MemoryBlock block_;

@@ -186,7 +186,7 @@ bool Gpu::Unused() {
   return uses_.load() == 0;
 }
 
-Status Gpu::Revive() {
+Status Gpu::Revive(const std::function<Status()>& prepare) {
   {
     const std::lock_guard lock(mutex_);
     idle_events_.clear();  // they go with their context
@@ -199,6 +199,7 @@ Status Gpu::Revive() {
   driver_.ContextSetCurrent(nullptr);
   driver_.PrimaryContextReset(device_);
   if (Status entered = Enter(); !entered.ok()) return entered;
+  if (Status prepared = prepare(); !prepared.ok()) return prepared;
   lost_.store(false);
   Log(LogLevel::kWarning, "RUNTIME", Text("GPU ", facts_.ordinal, " has a new context"));
   return {};

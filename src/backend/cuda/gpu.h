@@ -132,8 +132,9 @@ class Gpu {
   bool Unused();
   /// Queues that have not been closed. They end when the program ends them, other uses soon after a loss.
   std::atomic<int>& open_queues() { return open_queues_; }
-  /// Gives a lost and unused GPU a new context.
-  Status Revive();
+  /// Gives a lost and unused GPU a new context. `prepare` makes ready what everybody finds there; when it
+  /// fails the GPU stays lost.
+  Status Revive(const std::function<Status()>& prepare);
 
  private:
   friend class ContextUse;

@@ -14,62 +14,83 @@ Status RegisteredBefore(const void* address, std::size_t bytes) {
 
 }  // namespace
 
-void HostRegistrations::Use(Gpu& gpu) {
+Status HostRegistrations::Use(Gpu& gpu) {
   const std::lock_guard lock(mutex_);
-  if (gpu_ == nullptr) gpu_ = &gpu;
+  if (gpu_ != nullptr) return {};
+  if (Status made = MakeAll(gpu); !made.ok()) return made;
+  gpu_ = &gpu;
+  return {};
 }
 
-Status HostRegistrations::Make(void* address, const Entry& entry) {
-  auto use = gpu_->Use();
-  if (!use.ok()) return use.TakeStatus();
+Status HostRegistrations::Make(Gpu& gpu, void* address, const Entry& entry) {
   unsigned flags = cu::kRegisterPortable | cu::kRegisterDeviceMap;
-  if (entry.read_only && gpu_->facts().read_only_registration) flags |= cu::kRegisterReadOnly;
-  const ContextScope scope(*gpu_);
-  const CuResult result = gpu_->driver().HostRegister(address, entry.bytes, flags);
+  if (entry.read_only && gpu.facts().read_only_registration) flags |= cu::kRegisterReadOnly;
+  const ContextScope scope(gpu);
+  const CuResult result = gpu.driver().HostRegister(address, entry.bytes, flags);
   if (result == cu::kSuccess) return {};
   if (result == cu::kHostMemoryAlreadyRegistered) return RegisteredBefore(address, entry.bytes);
-  return gpu_->Check(result, Text("registering host memory [", Hex(address), ", +", entry.bytes, " bytes]"));
+  return gpu.Check(result, Text("registering host memory [", Hex(address), ", +", entry.bytes, " bytes]"));
+}
+
+Status HostRegistrations::MakeAll(Gpu& gpu) {
+  for (const auto& [address, entry] : entries_) {
+    Status made = Make(gpu, address, entry);
+    if (!made.ok() && made.code() != Code::kHostMemoryAlreadyRegistered) return made;
+  }
+  return {};
 }
 
 Status HostRegistrations::Add(void* address, const Entry& entry) {
-  const std::lock_guard lock(mutex_);
-  if (gpu_ == nullptr)
-    return {Code::kContextNull, "host memory is registered with a device, and none is open"};
-  const auto [added, is_new] = entries_.emplace(address, entry);
-  if (!is_new) return RegisteredBefore(address, entry.bytes);
-  Status made = Make(address, entry);
-  if (!made.ok()) entries_.erase(added);
-  return made;
+  auto use = gpu_->Use();
+  if (!use.ok()) return use.TakeStatus();
+  if (entries_.contains(address)) return RegisteredBefore(address, entry.bytes);
+  const auto added = entries_.emplace(address, entry).first;
+  try {
+    Status made = Make(*gpu_, address, entry);
+    if (!made.ok()) entries_.erase(added);
+    return made;
+  } catch (...) {
+    entries_.erase(added);
+    throw;
+  }
 }
 
 Status HostRegistrations::Register(void* address, std::size_t bytes, bool read_only) {
-  Status added = Add(address, {bytes, read_only});
+  const auto add = [&]() -> Status {
+    const std::lock_guard lock(mutex_);
+    if (gpu_ == nullptr)
+      return {Code::kContextNull, "host memory is registered with a device, and none is open"};
+    return Add(address, {bytes, read_only});
+  };
+  Status added = add();
   if (added.code() != Code::kHostMemoryAlreadyRegistered) return added;
   sweep_();  // the earlier one may only wait for somebody to notice that its copies are over
-  return Add(address, {bytes, read_only});
+  return add();
 }
 
 Status HostRegistrations::RegisterNew(void* address, std::size_t bytes) {
-  return Add(address, {bytes, false});
+  const std::lock_guard lock(mutex_);
+  if (gpu_ == nullptr) {
+    entries_.emplace(address, Entry{bytes, false});
+    return {};
+  }
+  Status added = Add(address, {bytes, false});
+  if (added.ok() || gpu_->lost()) return added;
+  return {Code::kMemoryAllocation, added.error().message};  // whatever the driver calls it
 }
 
 void HostRegistrations::Unregister(void* address) noexcept {
   const std::lock_guard lock(mutex_);
-  if (entries_.erase(address) == 0) return;
+  if (entries_.erase(address) == 0 || gpu_ == nullptr) return;
   const auto use = gpu_->TryUse();
   if (!use) return;  // it goes with the context
   const ContextScope scope(*gpu_);
   gpu_->driver().HostUnregister(address);
 }
 
-Status HostRegistrations::Renew(const Gpu& gpu) {
+Status HostRegistrations::Renew(Gpu& gpu) {
   const std::lock_guard lock(mutex_);
-  if (&gpu != gpu_) return {};
-  for (const auto& [address, entry] : entries_) {
-    Status made = Make(address, entry);
-    if (!made.ok() && made.code() != Code::kHostMemoryAlreadyRegistered) return made;
-  }
-  return {};
+  return &gpu == gpu_ ? MakeAll(gpu) : Status();
 }
 
 }  // namespace sampan::cuda

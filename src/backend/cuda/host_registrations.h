@@ -13,31 +13,35 @@
 
 namespace sampan::cuda {
 
-/// Registrations hold for all contexts but are made in one: that of a GPU that is open. Thread-safe.
+/// Registrations hold for all contexts but are made in one: that of the first GPU that is opened.
+/// Thread-safe.
 class HostRegistrations final : public HostRegistrar {
  public:
   /// `sweep` lets memory go whose users are done but have not been noticed.
   explicit HostRegistrations(std::function<void()> sweep) : sweep_(std::move(sweep)) {}
 
-  /// From now on registrations are made here. The first GPU stays.
-  void Use(Gpu& gpu);
+  /// From now on registrations are made here, and those of new memory that waited for it. The first GPU
+  /// stays.
+  Status Use(Gpu& gpu);
   Status Register(void* address, std::size_t bytes, bool read_only) override;
-  /// The same for memory that cannot be known yet.
+  /// The same for memory that cannot be known yet. Before there is a GPU it waits for one.
   Status RegisterNew(void* address, std::size_t bytes);
   void Unregister(void* address) noexcept override;
   /// The driver takes a copy of one registration alone.
   bool joins_neighbours() const override { return false; }
-  /// Makes every registration anew, in the GPU's new context, if it is the one they were made in.
-  Status Renew(const Gpu& gpu);
+  /// Makes every registration anew, in the new context of a GPU that nobody uses yet, if it is the one they
+  /// were made in.
+  Status Renew(Gpu& gpu);
 
  private:
   struct Entry {
     std::size_t bytes;
     bool read_only;
   };
-  Status Add(void* address, const Entry& entry);
   // With the lock.
-  Status Make(void* address, const Entry& entry);
+  Status Add(void* address, const Entry& entry);
+  static Status Make(Gpu& gpu, void* address, const Entry& entry);
+  Status MakeAll(Gpu& gpu);
 
   const std::function<void()> sweep_;
   std::mutex mutex_;

@@ -43,7 +43,7 @@ std::optional<Status> PageableCopies::Run(const StagedParts& parts, Direction di
                                           const PathChoice& choice, const What&... what) {
   Status status = (direction == Direction::kHostToDevice ? in_ : out_).Run(parts, threads);
   if (status.code() == Code::kMemoryAllocation) {
-    NotePath(direction, {CopyPath::kBlocking, "there is no pinned memory left to stage it"}, what...);
+    NotePath(direction, {CopyPath::kBlocking, "no pinned buffer is left to stage it"}, what...);
     return std::nullopt;
   }
   NotePath(direction, choice, what...);

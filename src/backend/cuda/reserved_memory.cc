@@ -8,7 +8,6 @@
 #include "base/text.h"
 
 namespace sampan::cuda {
-namespace {}  // namespace
 
 ReservedMemory::ReservedMemory(const ReservedMemoryOptions& options, std::unique_ptr<Backing> backing)
     : options_(options),
@@ -79,11 +78,15 @@ Result<std::uintptr_t> ReservedMemory::TakeOwn(std::size_t bytes) {
   std::size_t first = 0;
   if (!TakeUnits(count, UnitState::kOwn, &first))
     return Error{Code::kMemoryAllocation, "no addresses are left"};
-  if (Status committed = backing_->Commit(AddressOf(first), bytes); !committed.ok()) {
+  try {
+    Status committed = backing_->Commit(AddressOf(first), bytes);
+    if (committed.ok()) return AddressOf(first);
     ReturnUnits(first, count);
     return committed;
+  } catch (...) {
+    ReturnUnits(first, count);
+    throw;
   }
-  return AddressOf(first);
 }
 
 bool ReservedMemory::TakeFrom(SharedUnit& unit, std::size_t pages, std::size_t* first) {

@@ -56,11 +56,14 @@ Result<StagedCopy::Alone> StagedCopy::TakeAlone() {
       return alone;
     }
   }
+  const bool too_many = alone_count_.fetch_add(1) >= kMostAlone;
+  Place place(&alone_count_);
+  if (too_many) return Error{Code::kMemoryAllocation, "as many threads as may are staging copies"};
   auto hand = StagingHand::Create(site_, kPartOfOne);
   if (!hand.ok()) return hand.TakeStatus();
   auto stream = CudaStream::Create(site_);
   if (!stream.ok()) return stream.TakeStatus();
-  return Alone{std::make_unique<StagingStream>(std::move(*stream)), std::move(*hand)};
+  return Alone{std::move(place), std::move(*hand), std::make_unique<StagingStream>(std::move(*stream))};
 }
 
 Status StagedCopy::RunAlone(const StagedParts& parts) {

@@ -28,11 +28,19 @@ class StagedCopy {
   void DropIdle();
 
  private:
-  /// What a copy by one thread takes.
-  struct Alone {
-    std::unique_ptr<StagingStream> stream;
-    std::unique_ptr<StagingHand> hand;
+  struct Leave {
+    void operator()(std::atomic<std::size_t>* count) const { count->fetch_sub(1); }
   };
+  /// One of those that are counted.
+  using Place = std::unique_ptr<std::atomic<std::size_t>, Leave>;
+  /// What a copy by one thread takes. The stream goes first: it waits for what is under way in the buffers.
+  struct Alone {
+    Place place;
+    std::unique_ptr<StagingHand> hand;
+    std::unique_ptr<StagingStream> stream;
+  };
+  /// So many copies by one thread at once, and what is kept for later ones: 2 MiB of pinned memory each.
+  static constexpr std::size_t kMostAlone = 32;
   /// A thread that helps the calling one, asleep until its number of calls changes.
   struct Helper {
     explicit Helper(std::size_t its_number) : number(its_number) {}
@@ -42,6 +50,7 @@ class StagedCopy {
     std::thread thread;
   };
 
+  /// 207001 where there is no memory, or too many are at it.
   Result<Alone> TakeAlone();
   Status RunAlone(const StagedParts& parts);
   Status Prepare(std::size_t threads);
@@ -55,6 +64,7 @@ class StagedCopy {
 
   const LaunchSite site_;
   const Direction direction_;
+  std::atomic<std::size_t> alone_count_{0};
   std::mutex idle_mutex_;
   std::vector<Alone> idle_;
 

@@ -118,7 +118,7 @@ Status PieceParts::CopyByKernel(std::size_t part, const StagingBuffer& buffer, S
   });
   CuAddress first = AddressOf(buffer.pieces);
   unsigned team_bits = TeamBitsFor(bytes / std::max(count, 1U));
-  EndArgument end{};  // an event says when it is done
+  EndArgument end{};  // what stands behind it says when it is done
   std::array<void*, 4> arguments = {&first, &count, &team_bits, &end};
   const unsigned blocks = stream.cuda->site().paths.BlocksForPieces(count);
   const std::lock_guard lock(stream.kernels);
