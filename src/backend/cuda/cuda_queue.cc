@@ -108,7 +108,10 @@ void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t value) {
     status = event.ok() ? gpu_.Check(gpu_.driver().EventRecord((*event)->get(), launcher_->stream()),
                                      "cuEventRecord")
                         : event.TakeStatus();
-    if (status.ok()) markers_.push_back({value, std::move(*event), mark->mark});
+    if (status.ok()) {
+      markers_.push_back({value, std::move(*event), mark->mark});
+      last_marker_ = value;
+    }
   } else {
     // The task is gone when the GPU was lost meanwhile; it counts as discarded then.
     for (std::uint64_t busy = 0; !Discarded(value) && (busy = launcher_->BusyUntil(task)) != 0;)
@@ -138,7 +141,7 @@ void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
   if (faults_.Armed(FaultKind::kQueue) || trace_.on() || traced != nullptr) return 0;
   Lock lock(mutex_);
   const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
-  if (closed_ || gpu_.lost() || handing_ || held_ != Held::kNo || value - done() > kDepth) [[unlikely]]
+  if (closed_ || gpu_.lost() || handing_ || held_ != Held::kNo || value - retired_ > kDepth) [[unlikely]]
     return 0;
   // To the driver first: the rest happens while the GPU is at it.
   Status launched = launcher_->LaunchExpress(segments, dst, src, value);
@@ -171,6 +174,7 @@ Status CudaQueue::RecordMarker(std::shared_ptr<Mark> mark) {
     return recorded;
   }
   markers_.push_back({handed_, std::move(*event), std::move(mark)});
+  last_marker_ = handed_;
   return {};
 }
 

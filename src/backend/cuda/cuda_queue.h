@@ -1,6 +1,7 @@
 // A queue of tasks on a GPU: a CUDA stream, and the tasks that may not go to it yet.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include "backend/cuda/task_launch.h"
 #include "base/fault.h"
 #include "base/parking_lock.h"
+#include "base/thread_stripe.h"
 
 namespace sampan::cuda {
 
@@ -93,8 +95,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   /// A marker after so many tasks lets a full queue see its progress; a trace wants the end of each.
   static constexpr std::uint64_t kMarkerInterval = 256;
   bool MarkerIsDue(std::uint64_t value) const {
-    const std::uint64_t marked = markers_.empty() ? retired_ : markers_.back().value;
-    return value - marked >= kMarkerInterval || trace_.on();
+    return value - std::max(last_marker_, retired_) >= kMarkerInterval || trace_.on();
   }
   /// What follows a launch that failed, or one that a marker is due behind.
   void AfterLaunch(Lock& lock, std::uint64_t value, Status launched);
@@ -150,30 +151,33 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   FaultPlan& faults_;
   const std::shared_ptr<CudaTimeline> timeline_;
   const std::shared_ptr<Timeline> public_timeline_;
-  Task* const slots_;  // kSlots, each constructed when a task is put there
 
-  ParkingLock mutex_;
+  // What every copy touches, in one line of the cache: the driver has taken most others.
+  alignas(kCacheLineBytes) ParkingLock mutex_;
+  bool closed_ = false;
+  bool handing_ = false;                // a thread is in HandOver
+  bool look_again_ = false;             // it is to look at the reason to be held once more
+  bool retiring_ = false;               // a thread is in Retire
+  Held held_ = Held::kNo;               // by the task behind handed_
+  int waiting_threads_ = 0;             // for changed_
+  Task* const slots_;                   // kSlots, each constructed when a task is put there
+  std::atomic<std::uint64_t> tail_{0};  // tasks submitted
+  std::uint64_t handed_ = 0;            // tasks given to the driver, or passed over
+  std::uint64_t retired_ = 0;           // tasks over, though perhaps not yet told
+  std::uint64_t last_marker_ = 0;       // the value of the newest there was
+  std::uint64_t express_ticks_ = 0;     // when a copy went to the driver by TryExpress
+
   QueueTrace trace_{kSlots};
   std::condition_variable_any changed_;
-  std::atomic<std::uint64_t> tail_{0};        // tasks submitted
-  std::uint64_t handed_ = 0;                  // tasks given to the driver, or passed over
-  std::uint64_t retired_ = 0;                 // tasks over, though perhaps not yet told
   std::atomic<std::uint64_t> discard_to_{0};  // tasks up to here are dropped
-  int waiting_threads_ = 0;                   // for changed_
   int unlocked_threads_ = 0;                  // that use the launcher without the lock
-  bool closed_ = false;
-  bool handing_ = false;            // a thread is in HandOver
-  bool look_again_ = false;         // it is to look at the reason to be held once more
-  bool retiring_ = false;           // a thread is in Retire
-  Held held_ = Held::kNo;           // by the task behind handed_
-  std::uint64_t gate_reached_ = 0;  // the gate that the queue stands before, or stood before last
+  std::uint64_t gate_reached_ = 0;            // the gate that the queue stands before, or stood before last
   Deadline gate_deadline_ = kNever, gate_check_ = kNever, gate_since_ = kNever;
   std::uint64_t standing_ = 0;  // the gate or effect that waits, or waited last, for what is before it
   Deadline standing_since_ = kNever;
   std::deque<Marker> markers_;
   std::vector<Waiter> waiters_;
-  std::uint64_t express_ticks_ = 0;  // when a copy went to the driver by TryExpress
-  bool host_in_driver_ = false;      // the host task that holds the queue waits for the stream
+  bool host_in_driver_ = false;  // the host task that holds the queue waits for the stream
 
   // The outcome of host work, delivered from any thread.
   std::mutex host_mutex_;
