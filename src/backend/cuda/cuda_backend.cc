@@ -22,10 +22,10 @@ constexpr std::chrono::microseconds kNoticeInterval{100};
 CudaBackend::CudaBackend(const CudaOptions& options, const Driver& driver, int gpus)
     : options_(options),
       driver_(driver),
+      sites_(static_cast<std::size_t>(gpus)),
       registrations_([this] { Sweep(); }),
       mapped_(driver_, static_cast<std::size_t>(options.devices != 0 ? options.devices : gpus),
               [this](std::int32_t device) { return AccessOf(device); }),
-      sites_(static_cast<std::size_t>(gpus)),
       devices_(static_cast<std::size_t>(options.devices != 0 ? options.devices : gpus)) {}
 
 CudaBackend::~CudaBackend() = default;

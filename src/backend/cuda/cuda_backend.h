@@ -67,6 +67,7 @@ class CudaBackend final : public Backend {
 
   const CudaOptions options_;
   const Driver driver_;
+  std::vector<Site> sites_;  // everything below may refer to their GPUs
   HoldWatch watch_;
   HostRegistrations registrations_;
   MappedRanges mapped_;
@@ -75,7 +76,6 @@ class CudaBackend final : public Backend {
   std::unique_ptr<SweptMemory> swept_pinned_, swept_virtual_pinned_;
   std::unique_ptr<PinnedSegmentPool> segments_;
   std::mutex opening_;  // one device is opened at a time
-  std::vector<Site> sites_;
   std::mutex devices_mutex_;
   std::vector<std::unique_ptr<CudaDevice>> devices_;
 };
