@@ -13,10 +13,11 @@ namespace bench {
 /// How the entries of a batch lie in the source; at the destination they follow one another.
 enum class Places { kShuffled, kAdjacent };
 
-/// The numbers below count in a random order, in which none is followed by the next.
-inline std::vector<std::size_t> ShuffledApart(std::size_t count, std::uint64_t seed) {
+/// The numbers below count, in their order or in a random one in which none is followed by the next.
+inline std::vector<std::size_t> OrderOf(Places places, std::size_t count, std::uint64_t seed) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
+  if (places == Places::kAdjacent) return order;
   std::mt19937_64 random(seed);
   const auto follows = [](std::size_t one, std::size_t other) { return other == one + 1; };
   do {
@@ -33,9 +34,7 @@ struct Scattered {
   Scattered(const Arrays& arrays, Way way, std::size_t entry_bytes, std::size_t entries,
             Places places = Places::kShuffled)
       : sizes(entries, entry_bytes) {
-    std::vector<std::size_t> order(entries);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    if (places == Places::kShuffled) order = ShuffledApart(entries, entries + entry_bytes);
+    const std::vector<std::size_t> order = OrderOf(places, entries, entries + entry_bytes);
     for (std::size_t i = 0; i < entries; ++i) {
       dsts.push_back(DstOf(arrays, way) + i * entry_bytes);
       srcs.push_back(SrcOf(arrays, way) + order[i] * entry_bytes);

@@ -8,8 +8,8 @@
 
 #include "acl/acl.h"
 #include "tests/support/batch_request.h"
-#include "tests/support/child_process.h"
 #include "tests/support/copy_fixture.h"
+#include "tests/support/logged_path.h"
 
 namespace sampan::test::copy_shapes_test {
 namespace {
@@ -368,14 +368,8 @@ TEST_F(CopyShapes, OperandsAmongFewAndManyAllocations) {
 
 TEST(CopyPath, IsNamedInTheDebugLog) {
   if (!InChild()) {
-    const ChildResult child = RunInChild({{"ASCEND_GLOBAL_LOG_LEVEL", "0"},
-                                          {"ASCEND_LOG_PRINT_TO_STDOUT", "1"},
-                                          {"SAMPAN_COPY_PATH", "kernel"}});
-    EXPECT_TRUE(child.Passed()) << child;
-    EXPECT_NE(child.output.find("a batch of 2 entries, 128 bytes, host to device: path kernel, because "
-                                "SAMPAN_COPY_PATH says so"),
-              std::string::npos)
-        << child;
+    ExpectLogged("kernel", {"a batch of 2 entries, 128 bytes, host to device: path kernel, because "
+                            "SAMPAN_COPY_PATH says so"});
     return;
   }
   EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
@@ -393,14 +387,10 @@ TEST(CopyPath, IsNamedInTheDebugLog) {
 TEST(CopyPath, OfEntriesThatContinueOneAnotherIsThatOfOneCopy) {
   constexpr std::size_t kBytes = 4096;
   if (!InChild()) {
-    const ChildResult child = RunInChild({{"ASCEND_GLOBAL_LOG_LEVEL", "0"},
-                                          {"ASCEND_LOG_PRINT_TO_STDOUT", "1"},
-                                          {"SAMPAN_COPY_PATH", "auto"}});
-    EXPECT_TRUE(child.Passed()) << child;
-    for (const char* const line :
-         {"a batch of 8 entries, 32768 bytes, host to device: path engine, because it is one copy",
-          "a batch of 500 entries, 2048000 bytes, host to device: path engine, because it is one copy"})
-      EXPECT_NE(child.output.find(line), std::string::npos) << line << "\n" << child;
+    ExpectLogged(
+        "auto",
+        {"a batch of 8 entries, 32768 bytes, host to device: path engine, because it is one copy",
+         "a batch of 500 entries, 2048000 bytes, host to device: path engine, because it is one copy"});
     return;
   }
   EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(0));

@@ -8,8 +8,8 @@
 
 #include "acl/acl.h"
 #include "tests/support/batch_request.h"
-#include "tests/support/child_process.h"
 #include "tests/support/copy_fixture.h"
+#include "tests/support/logged_path.h"
 
 namespace sampan::test::pageable_copies_test {
 namespace {
@@ -269,20 +269,16 @@ TEST_F(PageableCopies, ManyThreadsAtOnce) {
 
 TEST(PageablePath, IsNamedInTheDebugLog) {
   if (!InChild()) {
-    const ChildResult child = RunInChild({{"ASCEND_GLOBAL_LOG_LEVEL", "0"},
-                                          {"ASCEND_LOG_PRINT_TO_STDOUT", "1"},
-                                          {"SAMPAN_COPY_PATH", "auto"}});
-    EXPECT_TRUE(child.Passed()) << child;
-    for (const char* const line :
-         {"a batch of 2 entries, 128 bytes, host to device: path staged, because pageable memory: through "
-          "pinned buffers, by the calling thread",
-          "3 rows of 40 bytes, device to host: path staged, because pageable memory: through pinned buffers, "
-          "by the calling thread",
-          "67108864 bytes, host to device: path staged, because much pageable memory: through pinned "
-          "buffers, by several threads",
-          "100 bytes, device to host: path staged, because pageable memory: through pinned buffers, by the "
-          "calling thread"})
-      EXPECT_NE(child.output.find(line), std::string::npos) << line << "\n" << child;
+    ExpectLogged(
+        "auto",
+        {"a batch of 2 entries, 128 bytes, host to device: path staged, because pageable memory: through "
+         "pinned buffers, by the calling thread",
+         "3 rows of 40 bytes, device to host: path staged, because pageable memory: through pinned buffers, "
+         "by the calling thread",
+         "67108864 bytes, host to device: path staged, because much pageable memory: through pinned "
+         "buffers, by several threads",
+         "100 bytes, device to host: path staged, because pageable memory: through pinned buffers, by the "
+         "calling thread"});
     return;
   }
   constexpr std::size_t kBytes = 64 * kMiB;
@@ -301,19 +297,11 @@ TEST(PageablePath, IsNamedInTheDebugLog) {
   EXPECT_ACL(ACL_SUCCESS, aclrtMemcpy(host.data(), 100, device.data(), 100, ACL_MEMCPY_DEVICE_TO_HOST));
 }
 
-/// Runs the test in a process with that path, and looks for the line in its debug log.
-void ExpectLogged(const char* path, const char* line) {
-  const ChildResult child = RunInChild(
-      {{"ASCEND_GLOBAL_LOG_LEVEL", "0"}, {"ASCEND_LOG_PRINT_TO_STDOUT", "1"}, {"SAMPAN_COPY_PATH", path}});
-  EXPECT_TRUE(child.Passed()) << child;
-  EXPECT_NE(child.output.find(line), std::string::npos) << line << "\n" << child;
-}
-
 TEST(PageablePath, CanBeChosen) {
   if (!InChild()) {
-    ExpectLogged("staged", "100 bytes, host to device: path staged, because SAMPAN_COPY_PATH says so");
+    ExpectLogged("staged", {"100 bytes, host to device: path staged, because SAMPAN_COPY_PATH says so"});
     ExpectLogged("blocking",
-                 "4194304 bytes, host to device: path blocking, because SAMPAN_COPY_PATH says so");
+                 {"4194304 bytes, host to device: path blocking, because SAMPAN_COPY_PATH says so"});
     return;
   }
   constexpr std::size_t kBytes = 4 * kMiB;

@@ -68,9 +68,7 @@ class HostRegistrationsTest : public ::testing::Test {
     EXPECT_FALSE(gpu_->Check(cu::kIllegalAddress, "a test").ok());
     EXPECT_TRUE(gpu_->lost());
   }
-  Status Revive() {
-    return gpu_->Revive([&] { return registrations_.Renew(*gpu_); });
-  }
+  Status Revive() { return registrations_.Revive(*gpu_); }
   using Registered = std::map<void*, std::size_t>;
 
   Account account_;

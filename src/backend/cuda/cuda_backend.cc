@@ -184,7 +184,7 @@ Status CudaBackend::Revive(Site& site) {
   }
   for (CudaDevice* device : devices)
     device->own_memory().Forget();
-  return gpu.Revive([&] { return registrations_.Renew(gpu); });
+  return registrations_.Revive(gpu);
 }
 
 std::vector<CudaDevice*> CudaBackend::OpenDevices(const Gpu* on) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <new>
 #include <span>
 
 #include "base/spin.h"
@@ -40,7 +39,7 @@ std::uint64_t* EndWords::Words() noexcept {
       auto block = pinned_.Allocate(kAllWords * sizeof(std::uint64_t), Pages::kBySize);
       if (!block.ok()) return nullptr;
       block_ = *block;
-    } catch (const std::bad_alloc&) {
+    } catch (...) {
       return nullptr;
     }
     std::fill_n(reinterpret_cast<std::uint64_t*>(block_.address), kAllWords, 0);

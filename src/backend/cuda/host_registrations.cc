@@ -88,9 +88,9 @@ void HostRegistrations::Unregister(void* address) noexcept {
   gpu_->driver().HostUnregister(address);
 }
 
-Status HostRegistrations::Renew(Gpu& gpu) {
+Status HostRegistrations::Revive(Gpu& gpu) {
   const std::lock_guard lock(mutex_);
-  return &gpu == gpu_ ? MakeAll(gpu) : Status();
+  return gpu.Revive([&] { return &gpu == gpu_ ? MakeAll(gpu) : Status(); });
 }
 
 }  // namespace sampan::cuda

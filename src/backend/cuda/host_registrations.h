@@ -29,9 +29,9 @@ class HostRegistrations final : public HostRegistrar {
   void Unregister(void* address) noexcept override;
   /// The driver takes a copy of one registration alone.
   bool joins_neighbours() const override { return false; }
-  /// Makes every registration anew, in the new context of a GPU that nobody uses yet, if it is the one they
-  /// were made in.
-  Status Renew(Gpu& gpu);
+  /// Gives a lost and unused GPU a new context, in which every registration is made anew before anybody uses
+  /// it, if it is the GPU that they were made in. Meanwhile none is added and none ends.
+  Status Revive(Gpu& gpu);
 
  private:
   struct Entry {
