@@ -169,6 +169,7 @@ bool CudaQueue::SawSign(Lock& lock, std::uint64_t value) {
 
 bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline) {
   const Deadline poll_until = deadline == kNever ? kNever : Clock::now() + kPollWithoutPause;
+  bool looked_for_sign = false;
   for (;;) {
     if (done() >= value) return true;
     if (gpu_.lost()) {
@@ -180,6 +181,8 @@ bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline
       continue;
     }
     const ContextScope scope(gpu_);
+    if (MarkerFor(value) == nullptr && !std::exchange(looked_for_sign, true) && SawSign(lock, value))
+      continue;
     if (deadline != kNever) {
       Refresh(lock, value);
       if (done() >= value) return true;
@@ -195,7 +198,6 @@ bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline
       continue;
     }
     const Marker* const marker = MarkerFor(value);
-    if (marker == nullptr && SawSign(lock, value)) continue;
     const std::shared_ptr<GpuEvent> event = marker != nullptr ? marker->event : nullptr;
     const std::uint64_t over = marker != nullptr ? marker->value : handed_;
     const CuResult result = Unlocked(lock, [&] {
