@@ -36,7 +36,4 @@ struct Measurement {
 Measurement Measure(const CopyPlan& plan, const Session& session, double seconds,
                     std::string_view alternative);
 
-/// The same without an alternative.
-Measurement MeasureAlone(const CopyPlan& plan, const Session& session, double seconds);
-
 }  // namespace sampan::tool

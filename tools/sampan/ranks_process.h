@@ -1,10 +1,7 @@
 // Measures ranks in a process of its own, whose devices have the engines that ranks need.
 #pragma once
 
-#include <sys/types.h>
-
-#include <string>
-
+#include "answering_process.h"
 #include "command.h"
 #include "measurement.h"
 #include "rank_plan.h"
@@ -16,20 +13,13 @@ namespace sampan::tool {
 class RanksProcess {
  public:
   explicit RanksProcess(const Arguments& arguments);
-  ~RanksProcess();
-  RanksProcess(const RanksProcess&) = delete;
-  RanksProcess& operator=(const RanksProcess&) = delete;
 
   /// Throws a Failure when the runtime refuses something, or when the process is gone. Without rounds after
   /// an interrupt.
   Measurement Measure(const RankPlan& plan, double seconds);
 
  private:
-  bool AwaitAnswer() const;
-  std::string WhyGone();
-
-  int connection_ = -1;
-  pid_t process_ = -1;
+  AnsweringProcess process_;
 };
 
 }  // namespace sampan::tool

@@ -2,12 +2,12 @@
 #include "self_test.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <initializer_list>
 #include <utility>
 
 #include "acl_call.h"
+#include "stopwatch.h"
 
 namespace sampan::tool {
 namespace {
@@ -88,11 +88,11 @@ std::size_t SelfTest::Count(Outcome outcome) const {
 }
 
 SelfTest RunSelfTest(const Session& session) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   SelfTest test;
   for (const CopyPlan& plan : AllPaths(session.has_peer()))
     test.paths.push_back(Try(plan, session));
-  test.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  test.seconds = watch.Seconds();
   return test;
 }
 

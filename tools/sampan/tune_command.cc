@@ -25,19 +25,18 @@ std::string Today() {
 
 cuda::PathLimits Tuned(const std::string& gpu, double seconds) {
   const std::vector<Question> questions = AllQuestions();
-  std::vector<Trial> trials;
+  std::size_t trials = 0;
   for (const Question& question : questions)
-    trials.insert(trials.end(), question.trials.begin(), question.trials.end());
+    trials += question.trials.size();
   cuda::PathLimits limits = cuda::FindTable({}, gpu);
   limits.gpu = gpu;
-  const ProgressBar progress(trials.size());
-  const std::vector<double> times =
-      RunTrials(trials, limits, seconds, [&](std::size_t done) { progress.Show(done, "copies on " + gpu); });
-  std::span<const double> rest = times;
-  for (const Question& question : questions) {
-    question.conclude(rest.first(question.trials.size()), limits);
-    rest = rest.subspan(question.trials.size());
-  }
+  const ProgressBar progress(trials);
+  std::size_t done = 0;
+  const auto show = [&] { progress.Show(done++, "copies on " + gpu); };
+  show();
+  TrialRunner runner(limits, seconds, show);
+  for (const Question& question : questions)
+    question.conclude(runner.Run(question.trials), limits);
   return limits;
 }
 

@@ -57,21 +57,17 @@ std::size_t UpTo(std::size_t crossing, const Sizes& points) {
 struct TwoWays {
   Variation first, second;
   Sizes points;
-  std::vector<CopyPlan> plans;  ///< of the points, as often as there are directions that share the limit
+  std::vector<CopyPlan> plans;  ///< of the points, as often as there are kinds of copies that share the limit
 };
 
 Question AskCrossing(const TwoWays& ways,
                      std::function<void(std::size_t crossing, cuda::PathLimits& limits)> use) {
-  Question question;
-  for (const Variation& way : {ways.first, ways.second}) {
-    for (const CopyPlan& plan : ways.plans)
-      question.trials.push_back({way, plan});
-  }
+  Question question{.trials = {{ways.first, ways.second}, ways.plans}, .conclude = {}};
   const double first_handicap = ways.first.path == "kernel" ? kKernelHandicap : 1;
   const double second_handicap = ways.second.path == "kernel" ? kKernelHandicap : 1;
   question.conclude = [points = ways.points.size(), first_handicap, second_handicap, use = std::move(use)](
                           std::span<const double> times, cuda::PathLimits& limits) {
-    // Directions count alike: the product of their times.
+    // Kinds count alike: the product of their times.
     std::vector<double> first(points, first_handicap), second(points, second_handicap);
     for (std::size_t i = 0; i < times.size() / 2; ++i) {
       first[i % points] *= times[i];
@@ -116,9 +112,12 @@ Question AskEntryLength() {
     ways.points.push_back(bytes);
     if (bytes < 2 * kMiB) ways.points.push_back(bytes + bytes / 2);
   }
-  for (const Ends ends : {kIn, kOut}) {
-    for (const std::size_t bytes : ways.points)
-      ways.plans.push_back(Batch(ends, bytes, 24));
+  // A kernel that is good at many is not always so at few.
+  for (const std::size_t count : {3, 24}) {
+    for (const Ends ends : {kIn, kOut}) {
+      for (const std::size_t bytes : ways.points)
+        ways.plans.push_back(Batch(ends, bytes, count));
+    }
   }
   return AskCrossing(ways, [points = ways.points](std::size_t crossing, cuda::PathLimits& limits) {
     limits.batch_kernel_below = crossing < points.size() ? points[crossing] : cuda::kAny;
@@ -142,7 +141,7 @@ Question AskHalves() {
 /// A kernel for copies within the device up to a length.
 Question AskWithin() {
   TwoWays ways{{.path = "kernel"}, {.path = "engine"}, {}, {}};
-  for (std::size_t bytes = kKiB; bytes <= 16 * kMiB; bytes *= 4)
+  for (std::size_t bytes = kKiB; bytes <= 256 * kMiB; bytes *= 4)
     ways.points.push_back(bytes);
   for (const std::size_t bytes : ways.points)
     ways.plans.push_back(Linear(Form::kQueued, kWithin, bytes));
@@ -166,10 +165,9 @@ Question AskWidth(std::string_view limit, Ends ends, Layout layout) {
 Question AskAmount(std::string_view path, std::string_view limit, const Sizes& values,
                    const std::vector<CopyPlan>& plans) {
   Question question;
-  for (const std::size_t value : values) {
-    for (const CopyPlan& plan : plans)
-      question.trials.push_back({{path, limit, value}, plan});
-  }
+  for (const std::size_t value : values)
+    question.trials.ways.push_back({path, limit, value});
+  question.trials.plans = plans;
   question.conclude = [limit, values](std::span<const double> times, cuda::PathLimits& limits) {
     const std::size_t plans_each = times.size() / values.size();
     std::vector<double> means;
@@ -210,8 +208,8 @@ std::vector<Question> AllQuestions() {
       AskWidth("rows_d2d_odd_to", kWithin, Layout::kOdd),
       AskWidth("rows_d2d_odd_dense_to", kWithin, Layout::kOddDense),
       AskAmount("kernel", "link_blocks", {8, 16, 24, 32, 48, 64},
-                {Batch(kIn, 4 * kKiB, 2048), Batch(kOut, 4 * kKiB, 2048), Batch(kIn, 64 * kKiB, 256),
-                 Batch(kOut, 64 * kKiB, 256)}),
+                {Batch(kIn, 256, 8192), Batch(kOut, 256, 8192), Batch(kIn, 4 * kKiB, 2048),
+                 Batch(kOut, 4 * kKiB, 2048), Batch(kIn, 64 * kKiB, 256), Batch(kOut, 64 * kKiB, 256)}),
       AskAmount(
           "kernel", "memory_blocks", {1, 2, 4, 8},
           {Rows(kWithin, Layout::kEven, 64, kManyBytes), Rows(kWithin, Layout::kEven, 1024, kManyBytes)}),

@@ -11,8 +11,8 @@ namespace sampan::tool {
 
 /// One limit, or a number of blocks.
 struct Question {
-  std::vector<Trial> trials;
-  /// Puts the answer into the limits; the times are the trials'.
+  Trials trials;
+  /// Puts the answer into the limits; the times are what TrialRunner gives for the trials.
   std::function<void(std::span<const double> times, cuda::PathLimits& limits)> conclude;
 };
 

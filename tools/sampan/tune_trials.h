@@ -1,40 +1,43 @@
-// Copies that are timed on the GPU while the runtime is made to take a certain way.
+// Copies that are timed while the runtime takes one way, and another one in turn.
 #pragma once
 
 #include <cstddef>
 #include <functional>
-#include <string>
-#include <string_view>
+#include <memory>
 #include <vector>
 
-#include "backend/cuda/copy_table.h"
-#include "copy_case.h"
+#include "tune_worker.h"
 
 namespace sampan::tool {
 
-/// What is different from the runtime's usual choice.
-struct Variation {
-  std::string_view path = "auto";  ///< SAMPAN_COPY_PATH
-  std::string_view limit = {};     ///< a limit of the table that has another value
-  std::size_t value = 0;
+/// Each of the copies is made by each of the ways.
+struct Trials {
+  std::vector<Variation> ways;
+  std::vector<CopyPlan> plans;
 
-  bool operator==(const Variation&) const = default;
+  std::size_t size() const { return ways.size() * plans.size(); }
 };
 
-struct Trial {
-  Variation variation;
-  CopyPlan plan;
+class TrialRunner {
+ public:
+  /// Every copy is measured for about so long. `done` is called after each trial.
+  TrialRunner(const cuda::PathLimits& limits, double seconds, std::function<void()> done)
+      : limits_(limits), seconds_(seconds), done_(std::move(done)) {}
+
+  /// The median seconds of the copies, in their order, by the first way, then by the next. Each way has a
+  /// process of its own, and they take turns: a machine that is slower for a while is so for all. Throws a
+  /// Failure when the runtime refuses a copy or bytes are wrong.
+  std::vector<double> Run(const Trials& trials);
+
+ private:
+  /// A worker for each of the ways; those of the last trials that have none here end first.
+  std::vector<TuneWorker*> WorkersFor(const std::vector<Variation>& ways);
+  std::vector<double> InTurn(const std::vector<TuneWorker*>& workers, const CopyPlan& plan);
+
+  const cuda::PathLimits limits_;
+  const double seconds_;
+  const std::function<void()> done_;
+  std::vector<std::unique_ptr<TuneWorker>> workers_;
 };
-
-/// The name of the first GPU, asked in a process of its own. Throws a Failure with the runtime's reason when
-/// there is none that it can use.
-std::string AskGpuName();
-
-/// The median seconds of each trial, every one measured for about so long and its bytes verified. All with
-/// the same variation share a process, which finds the limits in a table of its own; each has two, one after
-/// all the others, and the shorter of both times counts. `show` is told of progress. Throws a Failure when
-/// the runtime refuses a copy or bytes are wrong.
-std::vector<double> RunTrials(const std::vector<Trial>& trials, const cuda::PathLimits& limits,
-                              double seconds, const std::function<void(std::size_t done)>& show);
 
 }  // namespace sampan::tool
