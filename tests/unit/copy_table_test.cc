@@ -118,7 +118,7 @@ TEST(PageablePath, IsTheDriversBelowALimitOfEachDirection) {
     }
     EXPECT_EQ(paths.ForBatch(kIn, 500, 500 * 64).path, CopyPath::kKernel)
         << "that is not about pageable memory";
-    EXPECT_EQ(paths.ForWithin(4 * kMiB).path, CopyPath::kEngine);
+    EXPECT_EQ(paths.ForWithin(64 * kMiB).path, CopyPath::kEngine);
   }
   const CopyPaths by_kernel = PathsWith("pageable_h2d_from 32768\n", CopyPath::kKernel);
   EXPECT_EQ(path(by_kernel, kIn, 1), CopyPath::kBlocking) << "nor is this about the driver's own copies";
@@ -127,8 +127,8 @@ TEST(PageablePath, IsTheDriversBelowALimitOfEachDirection) {
 
 TEST(PageablePath, ThreadsAreAsManyAsTheTableSays) {
   const CopyPaths shipped("NVIDIA H200", 132, {});
-  EXPECT_EQ(shipped.ThreadsForStaging(2 * kMiB - 1, 16), 1U);
-  EXPECT_EQ(shipped.ThreadsForStaging(2 * kMiB, 16), 4U);
+  EXPECT_EQ(shipped.ThreadsForStaging(kMiB - 1, 16), 1U);
+  EXPECT_EQ(shipped.ThreadsForStaging(kMiB, 16), 4U);
   EXPECT_EQ(shipped.ThreadsForStaging(48 * kMiB, 16), 6U);
   EXPECT_EQ(shipped.ThreadsForStaging(1024 * kMiB, 64), 16U);
   EXPECT_EQ(shipped.ThreadsForStaging(1024 * kMiB, 3), 3U) << "no more than there are cores";

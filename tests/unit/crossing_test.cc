@@ -22,7 +22,7 @@ TEST(BestCrossing, OneFigureThatIsOffDoesNotMoveIt) {
 }
 
 TEST(FirstGoodEnough, PrefersLessWhereMoreBuysNothing) {
-  EXPECT_EQ(FirstGoodEnough(Times{4, 2, 1.009, 1.0, 1.0}), 2U);
+  EXPECT_EQ(FirstGoodEnough(Times{4, 1.03, 1.019, 1.0, 1.0}), 2U);
   EXPECT_EQ(FirstGoodEnough(Times{1}), 0U);
   EXPECT_EQ(FirstGoodEnough(Times{1, 0.5, 2}), 1U);
 }

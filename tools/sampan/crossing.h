@@ -25,7 +25,7 @@ inline std::size_t BestCrossing(std::span<const double> first_way, std::span<con
 
 /// The first whose time is nearly the shortest: more of what grows with the number would buy nothing.
 inline std::size_t FirstGoodEnough(std::span<const double> times) {
-  constexpr double kNearly = 1.01;
+  constexpr double kNearly = 1.02;
   double shortest = times.front();
   for (const double time : times)
     shortest = time < shortest ? time : shortest;

@@ -210,9 +210,9 @@ std::vector<Question> AllQuestions() {
       AskAmount("kernel", "link_blocks", {8, 16, 24, 32, 48, 64},
                 {Batch(kIn, 256, 8192), Batch(kOut, 256, 8192), Batch(kIn, 4 * kKiB, 2048),
                  Batch(kOut, 4 * kKiB, 2048), Batch(kIn, 64 * kKiB, 256), Batch(kOut, 64 * kKiB, 256)}),
-      AskAmount(
-          "kernel", "memory_blocks", {1, 2, 4, 8},
-          {Rows(kWithin, Layout::kEven, 64, kManyBytes), Rows(kWithin, Layout::kEven, 1024, kManyBytes)}),
+      AskAmount("kernel", "memory_blocks", {1, 2, 4, 8},
+                {Rows(kWithin, Layout::kEven, 64, kManyBytes), Rows(kWithin, Layout::kEven, 1024, kManyBytes),
+                 Rows(kWithin, Layout::kOdd, 333, kManyBytes)}),
       AskAmount("kernel", "packing_blocks", {2, 4, 8, 16},
                 {Rows(kWithin, Layout::kOddDense, 333, kManyBytes)}),
       AskAmount("kernel", "bytes_per_block", {8 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 128 * kKiB},

@@ -168,7 +168,7 @@ std::span<const LimitField> limit_fields() {
 const std::vector<PathLimits>& ShippedTables() {
   static const std::vector<PathLimits> tables = {
       {.gpu = "H200",
-       .linear_d2d_to = 256 * kKiB,
+       .linear_d2d_to = 16 * kKiB * kKiB,
        .batch_kernel_below = 384 * kKiB,
        .batch_h2d_short_from = 2,
        .batch_h2d_from = 2,

@@ -36,7 +36,7 @@ struct PathLimits {
   std::size_t bytes_per_block;
   // More the processor's than the GPU's: as measured beside an H200, for all.
   std::size_t pageable_h2d_from = 0, pageable_d2h_from = 0;
-  std::size_t staging_several_from = std::size_t{2} << 20, staging_bytes_per_thread = std::size_t{8} << 20,
+  std::size_t staging_several_from = std::size_t{1} << 20, staging_bytes_per_thread = std::size_t{8} << 20,
               staging_threads = 16;
   bool operator==(const PathLimits&) const = default;
 };
