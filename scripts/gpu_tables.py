@@ -58,16 +58,23 @@ def counts(rows):
         yield f"| {direction} | {size_text(size)} | " + " | ".join(cells.get(number, "") for number in numbers) + " |"
 
 
-def compared(rows, what):
+def compared(rows, head, name_of):
     """One figure of ours beside one of the driver's."""
-    yield f"| {what} | size | Sampan | driver | ratio | bar |"
+    yield f"| {head} | ratio | bar |"
     yield "|---|---|---:|---:|---:|---:|"
     for row in rows:
-        name = row["direction"] if what == "direction" else f"{row['group']} {row['direction']}"
         size = size_text(row["bytes"]) + (", odd pitches" if "odd" in row["group"] else "")
         bar = f"{row['bar']:.2f}" if row["bar"] else ""
-        yield (f"| {name} | {size} | {figure(row['sampan'])} | {figure(row['driver_call'])} | {marked(ratio(row), row)} "
-               f"| {bar} |")
+        yield (f"| {name_of(row)} | {size} | {figure(row['sampan'])} | {figure(row['driver_call'])} "
+               f"| {marked(ratio(row), row)} | {bar} |")
+
+
+def rows_table(rows):
+    return compared(rows, "direction | width | Sampan | `cuMemcpy2DAsync`", lambda row: row["direction"])
+
+
+def linear(rows):
+    return compared(rows, "case | size | Sampan | driver", lambda row: f"{row['group']} {row['direction']}")
 
 
 def pageable(rows):
@@ -99,8 +106,7 @@ def main():
         groups.setdefault(kind, []).append(row)
     print(run["machine"])
     for kind, table in (("batches", batches), ("counts", counts), ("adjacent", adjacent),
-                        ("rows", lambda rows: compared(rows, "direction")),
-                        ("linear", lambda rows: compared(rows, "case")), ("pageable", pageable), ("times", times)):
+                        ("rows", rows_table), ("linear", linear), ("pageable", pageable), ("times", times)):
         if kind in groups:
             print("", *table(groups[kind]), sep="\n")
 
