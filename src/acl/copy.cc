@@ -68,8 +68,7 @@ bool TryExpress(const LinearRequest& request, aclrtStream stream_handle) {
   return TryExpressCopy(request, call->stream(), call->runtime.PlanContextOf(*call->target.context));
 }
 
-[[gnu::hot]] Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
-  if (TryExpress(request, stream_handle)) return {};
+[[gnu::noinline]] Status SubmitCopy(const LinearRequest& request, aclrtStream stream_handle) {
   if (request.bytes == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
   auto caller = CallerMaybeWithoutContext();
@@ -80,6 +79,10 @@ bool TryExpress(const LinearRequest& request, aclrtStream stream_handle) {
   if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
   auto plan = PlanLinear(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context));
   return SubmitPlan({caller->context, *stream}, std::move(plan));
+}
+
+Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
+  return TryExpress(request, stream_handle) ? Status() : SubmitCopy(request, stream_handle);
 }
 
 }  // namespace

@@ -13,58 +13,7 @@ namespace {
 /// More entries are not few.
 constexpr std::size_t kMostEntries = 8;
 
-/// Every direction is taken for what the addresses say; the kinds beyond them have rules of their own.
-bool IsPlainKind(CopyKind kind) {
-  return static_cast<unsigned>(kind) <= static_cast<unsigned>(CopyKind::kDefault);
-}
-
-/// Whether a device that needs no permission may touch the allocation.
-bool Plain(const AllocationUse& use, std::int32_t device) {
-  if (!use || use->facts.has_rights) return false;
-  return !use->facts.place.on_device() || use->facts.place.device == device;
-}
-
-bool Holds(const AllocationUse& use, const void* pointer, std::size_t bytes) {
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  return use->Contains(address) && use->BytesFrom(address) >= bytes;
-}
-
-std::byte* EngineView(const AllocationUse& use, const void* address) {
-  return use->EngineView(reinterpret_cast<std::uintptr_t>(address));
-}
-
-/// The uses of the allocations that two addresses lie in.
-struct TwoUses {
-  AllocationUse dst, src;
-
-  TwoUses(const void* dst_address, const void* src_address, const MemoryRegistry& registry)
-      : dst(registry.Find(reinterpret_cast<std::uintptr_t>(dst_address))),
-        src(registry.Find(reinterpret_cast<std::uintptr_t>(src_address))) {}
-
-  bool PlainFor(std::int32_t device) const { return Plain(dst, device) && Plain(src, device); }
-  bool Hold(const void* dst_address, const void* src_address, std::size_t bytes) const {
-    return Holds(dst, dst_address, bytes) && Holds(src, src_address, bytes);
-  }
-  Segment SegmentOf(const void* dst_address, const void* src_address, std::size_t bytes) const {
-    return {EngineView(dst, dst_address), EngineView(src, src_address), bytes};
-  }
-};
-
 }  // namespace
-
-[[gnu::hot]] bool TryExpressCopy(const LinearRequest& request, Stream& stream, const PlanContext& context) {
-  if (request.bytes > stream.express().bytes || !IsPlainKind(request.kind)) [[unlikely]]
-    return false;
-  if (!context.profile.attached || request.dst == request.src) [[unlikely]]
-    return false;
-  TwoUses uses(request.dst, request.src, context.registry);
-  if (!uses.PlainFor(context.device) || !uses.Hold(request.dst, request.src, request.bytes)) [[unlikely]]
-    return false;
-  if (!uses.dst->facts.place.on_device() && !uses.src->facts.place.on_device()) [[unlikely]]
-    return false;
-  const Segment segment = uses.SegmentOf(request.dst, request.src, request.bytes);
-  return stream.TryExpress({&segment, 1}, uses.dst, uses.src);
-}
 
 bool TryExpressBatch(const BatchRequest& request, Stream& stream, const PlanContext& context) {
   const std::size_t entries = request.sizes.size();
@@ -72,7 +21,7 @@ bool TryExpressBatch(const BatchRequest& request, Stream& stream, const PlanCont
     return false;
   if (!context.profile.attached || !context.profile.batch || request.attributes.front().first_entry != 0)
     return false;
-  TwoUses uses(request.dsts.front(), request.srcs.front(), context.registry);
+  express::TwoUses uses(request.dsts.front(), request.srcs.front(), context.registry);
   if (!uses.PlainFor(context.device)) return false;
   const Place& dst = uses.dst->facts.place;
   const Place& src = uses.src->facts.place;

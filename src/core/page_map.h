@@ -30,8 +30,9 @@ class PageMap {
   Allocation* Find(std::uintptr_t address) const {
     if ((address >> kAddressBits) != 0) return nullptr;
     std::uintptr_t entry = top_[address >> kTopShift].load(std::memory_order_acquire);
-    for (unsigned shift = kTopShift - kTableBits; Table* table = TableIn(entry); shift -= kTableBits) {
-      entry = (*table)[(address >> shift) & (kTableEntries - 1)].load(std::memory_order_acquire);
+    if (const Table* const middle = TableIn(entry)) {
+      entry = EntryIn(*middle, address >> kMiddleShift);
+      if (const Table* const last = TableIn(entry)) entry = EntryIn(*last, address >> kPageShift);
     }
     return reinterpret_cast<Allocation*>(entry);
   }
@@ -48,13 +49,17 @@ class PageMap {
   static constexpr unsigned kTableBits = 9;
   static constexpr std::size_t kTableEntries = std::size_t{1} << kTableBits;
   static constexpr std::size_t kTopEntries = std::size_t{1} << (kAddressBits - kTopShift);
-  static constexpr unsigned kPageShift = 12;
+  static constexpr unsigned kMiddleShift = kTopShift - kTableBits, kPageShift = 12;
+  static_assert(kPageShift == kMiddleShift - kTableBits);
 
   using Entry = std::atomic<std::uintptr_t>;  // 0, an Allocation*, or a Table* with the lowest bit set
   using Table = std::array<Entry, kTableEntries>;
 
   static Table* TableIn(std::uintptr_t entry) {
     return (entry & 1) != 0 ? reinterpret_cast<Table*>(entry - 1) : nullptr;
+  }
+  static std::uintptr_t EntryIn(const Table& table, std::uintptr_t index) {
+    return table[index & (kTableEntries - 1)].load(std::memory_order_acquire);
   }
   Table* MakeTable(Entry& entry);
   /// Makes the tables that setting this range will need.

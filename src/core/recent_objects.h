@@ -18,11 +18,8 @@ class RecentObjects {
   template <typename Find>
   Object* Get(void* handle, std::uint64_t removals, Find find) {
     Entry& entry = entries_[(reinterpret_cast<std::uintptr_t>(handle) >> 3) % entries_.size()];
-    if (entry.handle != handle || entry.removals != removals) {
-      entry.object = find(handle);
-      entry.handle = entry.object != nullptr ? handle : nullptr;
-      entry.removals = removals;
-    }
+    if (entry.handle != handle || entry.removals != removals) [[unlikely]]
+      Refill(entry, handle, removals, find);
     return entry.object.get();
   }
 
@@ -32,6 +29,14 @@ class RecentObjects {
     std::uint64_t removals = 0;  // as many as there were when the object was found alive
     std::shared_ptr<Object> object;
   };
+
+  template <typename Find>
+  [[gnu::noinline]] static void Refill(Entry& entry, void* handle, std::uint64_t removals, Find find) {
+    entry.object = find(handle);
+    entry.handle = entry.object != nullptr ? handle : nullptr;
+    entry.removals = removals;
+  }
+
   std::array<Entry, 16> entries_;
 };
 

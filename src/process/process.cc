@@ -19,6 +19,8 @@
 #include "trace/trace.h"
 
 namespace sampan::process {
+
+constinit std::atomic<Runtime*> made_runtime{nullptr};
 namespace {
 
 constexpr std::int32_t kEmulatedDevices = 8;
@@ -94,7 +96,6 @@ struct State {
   std::optional<Error> failure;
 };
 
-constinit std::atomic<Runtime*> made_runtime{nullptr};
 constinit std::atomic<bool> inherited{false};
 
 /// A child has the parent's memory but none of its threads: whatever it asked for would never happen.
@@ -103,10 +104,6 @@ void AfterForkInChild() {
 }
 
 }  // namespace
-
-Runtime* TheRuntimeIfMade() {
-  return made_runtime.load(std::memory_order_acquire);
-}
 
 Result<Runtime*> TheRuntime() {
   static State& state = *new State;

@@ -1,6 +1,8 @@
 // The one object that a process has of Sampan, made at the first use.
 #pragma once
 
+#include <atomic>
+
 #include "base/fault.h"
 #include "base/status.h"
 #include "core/runtime.h"
@@ -10,8 +12,11 @@ namespace sampan::process {
 /// The runtime; fails, each time the same way, when the settings are bad or the system refuses.
 /// It is never destroyed: copies may run until the process ends.
 Result<Runtime*> TheRuntime();
+extern constinit std::atomic<Runtime*> made_runtime;
 /// The runtime if it was made already, otherwise null.
-Runtime* TheRuntimeIfMade();
+inline Runtime* TheRuntimeIfMade() {
+  return made_runtime.load(std::memory_order_acquire);
+}
 
 /// Starts the trace and the summary that the settings ask for, once; a failure is TheRuntime's.
 void StartTrace() noexcept;

@@ -151,8 +151,9 @@ void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
                     CopyTask{segments.front(), std::move(dst), std::move(src)});
   tail_.store(value, std::memory_order_release);
   __builtin_prefetch(&SlotOf(value + 1), 1);
-  if (launched.ok() && !MarkerIsDue(value)) [[likely]] {
+  if (launched.ok() && !IntervalIsOver(value)) [[likely]] {
     handed_ = value;  // nobody can have waited for it yet
+    lock.release()->unlock();
     return value;
   }
   handing_ = true;

@@ -94,9 +94,10 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   void HandOverHead(Lock& lock, Task& task, std::uint64_t value);
   /// A marker after so many tasks lets a full queue see its progress; a trace wants the end of each.
   static constexpr std::uint64_t kMarkerInterval = 256;
-  bool MarkerIsDue(std::uint64_t value) const {
-    return value - std::max(last_marker_, retired_) >= kMarkerInterval || trace_.on();
+  bool IntervalIsOver(std::uint64_t value) const {
+    return value - std::max(last_marker_, retired_) >= kMarkerInterval;
   }
+  bool MarkerIsDue(std::uint64_t value) const { return IntervalIsOver(value) || trace_.on(); }
   /// What follows a launch that failed, or one that a marker is due behind.
   void AfterLaunch(Lock& lock, std::uint64_t value, Status launched);
   void StartHost(Lock& lock, HostTask& task, std::uint64_t value);
