@@ -42,7 +42,7 @@ struct StreamCall {
   Stream& stream() const { return target.TheStream(); }
 };
 /// The usual case, found without a word: the thread has a context, and the stream is alive and the context's.
-[[gnu::always_inline]] inline std::optional<StreamCall> FindUsualStreamCall(void* handle) {
+inline std::optional<StreamCall> FindUsualStreamCall(void* handle) {
   Runtime* const runtime = process::TheRuntimeIfMade();
   process::ThreadState& thread = process::ThisThread();
   Context* const context = thread.Current();

@@ -81,7 +81,8 @@ bool TryExpress(const LinearRequest& request, aclrtStream stream_handle) {
   return SubmitPlan({caller->context, *stream}, std::move(plan));
 }
 
-Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
+/// The usual way in one piece, all others apart from it.
+[[gnu::flatten]] Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
   return TryExpress(request, stream_handle) ? Status() : SubmitCopy(request, stream_handle);
 }
 

@@ -1,10 +1,9 @@
-// The shortest way of the most frequent calls: plain copies that nothing stands in the way of. All of it up
-// to the queue is part of the public function: a caller whose own code, or a driver's, fills the caches pays
-// for every line of what is called besides.
+// The shortest way of the most frequent calls: plain copies that nothing stands in the way of. Inline, so
+// that a public function has all of it up to the queue in one piece: where the program's code, or a driver's,
+// fills the caches, every call and every jump counts several times over.
 #pragma once
 
 #include "core/copy_plan.h"
-#include "core/copy_rules.h"
 #include "core/memory_registry.h"
 #include "core/stream.h"
 
@@ -54,8 +53,7 @@ struct TwoUses {
 /// task, where the stream's queue has a lane for that and everything about the request is plain: each end
 /// lies in one allocation without rights, at least one of them on the caller's device and none on another.
 /// False: nothing was done, and whatever there is to say against the request is for its plan to say.
-[[gnu::always_inline]] inline bool TryExpressCopy(const LinearRequest& request, Stream& stream,
-                                                  const PlanContext& context) {
+inline bool TryExpressCopy(const LinearRequest& request, Stream& stream, const PlanContext& context) {
   if (request.bytes > stream.express().bytes || !express::IsPlainKind(request.kind)) [[unlikely]]
     return false;
   if (!context.profile.attached || request.dst == request.src) [[unlikely]]

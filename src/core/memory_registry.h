@@ -71,7 +71,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   void EndAllOf(std::int32_t device, std::uint64_t newest) noexcept;
 
   /// A use of the live allocation that the address lies in; empty when there is none.
-  [[gnu::hot]] AllocationUse Find(std::uintptr_t address) const {
+  AllocationUse Find(std::uintptr_t address) const {
     Allocation* const found = pages_.Find(address);
     if (found == nullptr) return {};
     if (found->TryUse()) [[likely]] {

@@ -12,8 +12,8 @@ namespace sampan::process {
 /// The runtime; fails, each time the same way, when the settings are bad or the system refuses.
 /// It is never destroyed: copies may run until the process ends.
 Result<Runtime*> TheRuntime();
+/// The runtime if it was made already, otherwise null: read in line by every call, written by TheRuntime.
 extern constinit std::atomic<Runtime*> made_runtime;
-/// The runtime if it was made already, otherwise null.
 inline Runtime* TheRuntimeIfMade() {
   return made_runtime.load(std::memory_order_acquire);
 }

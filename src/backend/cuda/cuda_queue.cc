@@ -136,8 +136,8 @@ void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
   Fail(lock, value, std::move(launched));
 }
 
-[[gnu::hot]] std::uint64_t CudaQueue::TryExpress(std::span<const Segment> segments, AllocationUse& dst,
-                                                 AllocationUse& src, trace::Span* traced) {
+std::uint64_t CudaQueue::TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src,
+                                    trace::Span* traced) {
   if (faults_.Armed(FaultKind::kQueue) || trace_.on() || traced != nullptr) return 0;
   Lock lock(mutex_);
   const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
@@ -152,8 +152,8 @@ void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
   tail_.store(value, std::memory_order_release);
   __builtin_prefetch(&SlotOf(value + 1), 1);
   if (launched.ok() && !IntervalIsOver(value)) [[likely]] {
-    handed_ = value;  // nobody can have waited for it yet
-    lock.release()->unlock();
+    handed_ = value;           // nobody can have waited for it yet
+    lock.release()->unlock();  // in line, which the lock's destructor is not
     return value;
   }
   handing_ = true;

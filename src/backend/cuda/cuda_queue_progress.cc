@@ -150,21 +150,16 @@ bool CudaQueue::WaitForChange(Lock& lock, Deadline deadline) {
   return woken == std::cv_status::no_timeout;
 }
 
-bool CudaQueue::SawSign(Lock& lock, std::uint64_t value) {
+void CudaQueue::LookForSign(Lock& lock, std::uint64_t value) {
   EndSign sign = launcher_->kernel_sign();
   if (sign.value < value) {
     if (CanBeOver()) {
       const CuResult state = gpu_.driver().StreamQuery(launcher_->stream());
-      if (state != cu::kNotReady) {
-        Finish(lock, state, handed_);
-        return done() >= value;
-      }
+      if (state != cu::kNotReady) return Finish(lock, state, handed_);
     }
     sign = launcher_->SignBehind(handed_);  // while the GPU is at it
   }
-  const bool seen = Unlocked(lock, [&] { return sign.SeenSoon(); });
-  if (seen) Finish(lock, cu::kSuccess, sign.value);
-  return seen;
+  if (Unlocked(lock, [&] { return sign.SeenSoon(); })) Finish(lock, cu::kSuccess, sign.value);
 }
 
 bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline) {
@@ -181,8 +176,10 @@ bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline
       continue;
     }
     const ContextScope scope(gpu_);
-    if (MarkerFor(value) == nullptr && !std::exchange(looked_for_sign, true) && SawSign(lock, value))
+    if (MarkerFor(value) == nullptr && !std::exchange(looked_for_sign, true)) {
+      LookForSign(lock, value);
       continue;
+    }
     if (deadline != kNever) {
       Refresh(lock, value);
       if (done() >= value) return true;

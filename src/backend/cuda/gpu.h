@@ -23,7 +23,7 @@ class Gpu;
 /// another library's context is put back.
 class ContextScope {
  public:
-  [[gnu::hot]] inline explicit ContextScope(const Gpu& gpu);
+  inline explicit ContextScope(const Gpu& gpu);
   ~ContextScope() {
     if (pushed_) [[unlikely]]
       Pop();
