@@ -3,16 +3,36 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <cstring>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace sampan::tool {
+
+/// Objects travel as they are, because both ends are the same program.
+template <typename Object>
+std::string_view BytesOf(const Object& object) {
+  static_assert(std::is_trivially_copyable_v<Object>);
+  return {reinterpret_cast<const char*>(&object), sizeof(object)};
+}
+template <typename Object>
+Object FromBytes(std::string_view bytes) {
+  static_assert(std::is_trivially_copyable_v<Object>);
+  if (bytes.size() != sizeof(Object)) throw std::length_error("a message between processes is cut");
+  Object object;
+  std::memcpy(&object, bytes.data(), sizeof(object));
+  return object;
+}
 
 /// Made before this process starts the runtime. Ends with this process. Used by one thread.
 class AnsweringProcess {
  public:
+  static constexpr std::size_t kMostRequest = 4096;
   /// Longer answers and reasons are cut.
   static constexpr std::size_t kMostAnswer = 64 * 1024;
   using Answer = std::function<std::string(std::string_view request)>;
@@ -24,8 +44,8 @@ class AnsweringProcess {
   AnsweringProcess(const AnsweringProcess&) = delete;
   AnsweringProcess& operator=(const AnsweringProcess&) = delete;
 
-  /// Nothing after an interrupt. Throws a Failure with the reason when there is no answer, and when the
-  /// process is gone.
+  /// A request has at least one byte. Nothing after an interrupt. Throws a Failure with the reason when there
+  /// is no answer, and when the process is gone.
   std::optional<std::string> Ask(std::string_view request);
 
  private:

@@ -2,7 +2,6 @@
 #include "ranks_process.h"
 
 #include <cstdlib>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "alternative.h"
@@ -39,15 +38,14 @@ Measurement MeasurementOf(const json& told) {
   return measured;
 }
 
-/// What is to be measured; travels as it is, because both ends are the same program.
+/// What is to be measured.
 struct Request {
   RankPlan plan;
   double seconds;
 };
 
 std::string AnswerTo(std::string_view asked) {
-  Request request;
-  std::memcpy(&request, asked.data(), sizeof(request));
+  const auto request = FromBytes<Request>(asked);
   const char* const backend = std::getenv("SAMPAN_BACKEND");
   const Measurement measured =
       MeasureRanks(request.plan, request.seconds, AlternativeName(backend != nullptr ? backend : ""));
@@ -66,7 +64,7 @@ RanksProcess::RanksProcess(const Arguments& arguments)
 
 Measurement RanksProcess::Measure(const RankPlan& plan, double seconds) {
   const Request request{plan, seconds};
-  const auto answer = process_.Ask({reinterpret_cast<const char*>(&request), sizeof(request)});
+  const auto answer = process_.Ask(BytesOf(request));
   return answer ? MeasurementOf(json::parse(*answer)) : Measurement{};
 }
 

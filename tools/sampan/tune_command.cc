@@ -70,18 +70,16 @@ const Command& TuneCommand() {
                {"On cuda the runtime chooses between copy engines, the driver's batch call and kernels of "
                 "its own, and for pageable memory between the driver's copy and pinned buffers, by a table "
                 "of limits: from how many entries on, up to which width of rows, by how many threads. "
-                "Tables for some GPUs are part of it. This command measures the ways of each limit in turn "
-                "on "
-                "the first GPU, with every copy's bytes verified, and prints the table that comes of it; "
-                "about "
-                "two minutes.",
+                "Tables for some GPUs are part of it. This command measures the ways of each limit in turn, "
+                "on the first GPU and in processes of their own, with every copy's bytes verified, and "
+                "prints the table that comes of it; about two minutes.",
                 "A table begins with 'gpu NAME' and is for every GPU with NAME in its name. Each line that "
                 "follows has the name of a limit and a number, or any for no limit; what follows a # does "
                 "not count, and limits without a line are as the runtime has them. A file may hold several "
-                "tables. The runtime reads it where SAMPAN_COPY_TABLE "
-                "names it, in front of its own, and refuses one that is wrong with the file, the line and "
-                "the value.",
-                "Let nothing else use the GPU or many of the processor's cores meanwhile."},
+                "tables. The runtime reads it where SAMPAN_COPY_TABLE names it, in front of its own, and "
+                "refuses one that is wrong with the file, the line and the value.",
+                "Let nothing else use the GPU or many of the processor's cores meanwhile. It takes up to "
+                "1 GiB of the host's memory."},
            .options = {{.name = "--output",
                         .letter = "-o",
                         .value = "FILE",

@@ -68,10 +68,10 @@ Question AskCrossing(const TwoWays& ways,
   question.conclude = [points = ways.points.size(), first_handicap, second_handicap, use = std::move(use)](
                           std::span<const double> times, cuda::PathLimits& limits) {
     // Kinds count alike: the product of their times.
-    std::vector<double> first(points, first_handicap), second(points, second_handicap);
+    std::vector<double> first(points, 1), second(points, 1);
     for (std::size_t i = 0; i < times.size() / 2; ++i) {
-      first[i % points] *= times[i];
-      second[i % points] *= times[times.size() / 2 + i];
+      first[i % points] *= times[i] * first_handicap;
+      second[i % points] *= times[times.size() / 2 + i] * second_handicap;
     }
     use(BestCrossing(first, second), limits);
   };
@@ -141,7 +141,7 @@ Question AskHalves() {
 /// A kernel for copies within the device up to a length.
 Question AskWithin() {
   TwoWays ways{{.path = "kernel"}, {.path = "engine"}, {}, {}};
-  for (std::size_t bytes = kKiB; bytes <= 256 * kMiB; bytes *= 4)
+  for (std::size_t bytes = kKiB; bytes <= 64 * kMiB; bytes *= 4)
     ways.points.push_back(bytes);
   for (const std::size_t bytes : ways.points)
     ways.plans.push_back(Linear(Form::kQueued, kWithin, bytes));

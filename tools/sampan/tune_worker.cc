@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <fstream>
 #include <memory>
 #include <optional>
-#include <type_traits>
+#include <vector>
 
 #include "driver_calls.h"
 #include "failure.h"
@@ -21,15 +20,16 @@
 namespace sampan::tool {
 namespace {
 
-/// For a child: what the runtime has to say comes back as an answer. Rows within a device are part of what is
-/// measured, and only this release has them.
+/// For a child: what the runtime has to say comes back as an answer, and nothing of the caller's settings
+/// changes the ways that are measured. Rows within a device are part of it, which only this release has.
 void UseGpuQuietly() {
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     ::dup2(nowhere, stream);
   ::setenv("SAMPAN_BACKEND", "cuda", 1);
   ::setenv("SAMPAN_PROFILE", "ascend910b,cann9", 1);
-  ::unsetenv("SAMPAN_COPY_BLOCKS");
+  for (const char* const other : {"SAMPAN_COPY_BLOCKS", "SAMPAN_TRACE", "SAMPAN_SUMMARY"})
+    ::unsetenv(other);
 }
 
 cuda::PathLimits With(cuda::PathLimits limits, const Variation& variation) {
@@ -109,20 +109,15 @@ TuneWorker::TuneWorker(const Variation& variation, const cuda::PathLimits& limit
         ::setenv("SAMPAN_COPY_PATH", std::string(variation_.path).c_str(), 1);
         ::setenv("SAMPAN_COPY_TABLE", table_.name().c_str(), 1);
         return [bench = std::make_shared<Bench>()](std::string_view asked) {
-          static_assert(std::is_trivially_copyable_v<Request>);
-          Request request;
-          std::memcpy(&request, asked.data(), sizeof(request));
-          const double answer = bench->Do(request);
-          return std::string(reinterpret_cast<const char*>(&answer), sizeof(answer));
+          const double answer = bench->Do(FromBytes<Request>(asked));
+          return std::string(BytesOf(answer));
         };
       }) {}
 
 double TuneWorker::Ask(const Request& request) {
-  const auto told = process_.Ask({reinterpret_cast<const char*>(&request), sizeof(request)});
+  const auto told = process_.Ask(BytesOf(request));
   StopIfInterrupted();
-  double answer = 0;
-  std::memcpy(&answer, told.value().data(), sizeof(answer));
-  return answer;
+  return FromBytes<double>(told.value());
 }
 
 void TuneWorker::Begin(const CopyPlan& plan) {

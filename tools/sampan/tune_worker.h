@@ -53,7 +53,6 @@ class TuneWorker {
     const std::filesystem::path path_;
   };
   enum class Step { kBegin, kMeasure, kVerify };
-  /// Travels as it is, because both ends are the same program.
   struct Request {
     Step step;
     CopyPlan plan;
