@@ -206,6 +206,7 @@ class Hub {
   }
 
   void RefuseLate() {
+    listener_.Close();  // first: whoever comes when the others know finds nobody
     std::string missing;
     for (u32 rank = 0; rank < options_.rank_size; ++rank) {
       if (ranks_[rank] == nullptr) missing += Text(missing.empty() ? "" : ", ", rank);

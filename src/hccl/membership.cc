@@ -98,8 +98,8 @@ Membership::~Membership() {
 
 HcclResult Membership::AwaitWelcome(const char* function) {
   std::unique_lock lock(mutex_);
-  // The hub's own limit comes first where it is the same, and says who is missing.
-  const auto limit = timeout_ + std::chrono::milliseconds(200);
+  // The hub's own limit comes first where it is the same, and says who is missing, also on a busy machine.
+  const auto limit = timeout_ + std::chrono::seconds(1);
   changed_.wait_for(lock, limit, [&] { return welcome_ || refused_ || ended_; });
   if (welcome_) return HCCL_SUCCESS;
   if (refused_) return Fail(function, refusal_code_, refusal_);
