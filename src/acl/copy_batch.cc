@@ -1,6 +1,7 @@
 // aclrtMemcpyBatch and its asynchronous and V2 forms.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "acl/acl_rt.h"
@@ -39,6 +40,29 @@ bool AllZero(const BatchArguments& arguments) {
                      [](size_t bytes) { return bytes == 0; });
 }
 
+/// Whether every length is within its limit, without a branch for each: there may be thousands. Not where a
+/// number has its highest bit; those are to be looked at again.
+bool SurelyFits(const BatchArguments& arguments) {
+  size_t beyond = 0;
+  for (size_t i = 0; i < arguments.entries; ++i)
+    beyond |= arguments.sizes[i] | arguments.dst_maxs[i] | (arguments.dst_maxs[i] - arguments.sizes[i]);
+  return beyond <= SIZE_MAX / 2;
+}
+
+bool AllThere(const BatchArguments& arguments) {
+  return arguments.dsts != nullptr && arguments.dst_maxs != nullptr && arguments.srcs != nullptr &&
+         arguments.sizes != nullptr && arguments.attributes != nullptr &&
+         arguments.attribute_starts != nullptr;
+}
+
+/// The first reserved byte that is not 0; null where there is none.
+const uint8_t* WrongReserved(const aclrtMemcpyBatchAttr& attribute) {
+  static constexpr uint8_t kZero[sizeof(attribute.rsv)] = {};
+  if (std::memcmp(attribute.rsv, kZero, sizeof(kZero)) == 0) return nullptr;
+  return std::find_if(std::begin(attribute.rsv), std::end(attribute.rsv),
+                      [](uint8_t byte) { return byte != 0; });
+}
+
 Status CheckArrays(const BatchArguments& arguments) {
   if (Status present = RequireNonNull("dsts", arguments.dsts, "destMaxs", arguments.dst_maxs, "srcs",
                                       arguments.srcs, "sizes", arguments.sizes, "attrs", arguments.attributes,
@@ -46,11 +70,7 @@ Status CheckArrays(const BatchArguments& arguments) {
       !present.ok()) {
     return present;
   }
-  // Without a branch for each: there may be thousands. Numbers with the highest bit are looked at again.
-  size_t beyond = 0;
-  for (size_t i = 0; i < arguments.entries; ++i)
-    beyond |= arguments.sizes[i] | arguments.dst_maxs[i] | (arguments.dst_maxs[i] - arguments.sizes[i]);
-  const bool fits = beyond <= SIZE_MAX / 2;
+  const bool fits = SurelyFits(arguments);
   for (size_t i = 0; !fits && i < arguments.entries; ++i) {
     if (arguments.dst_maxs[i] < arguments.sizes[i]) {
       return InvalidArgument(Text("entry ", i, ": sizes[", i, "] ", arguments.sizes[i],
@@ -58,12 +78,9 @@ Status CheckArrays(const BatchArguments& arguments) {
     }
   }
   for (size_t k = 0; k < arguments.attribute_count; ++k) {
-    const auto& reserved = arguments.attributes[k].rsv;
-    for (size_t i = 0; i < std::size(reserved); ++i) {
-      if (reserved[i] != 0) {
-        return InvalidArgument(
-            Text("attrs[", k, "].rsv[", i, "] is ", unsigned{reserved[i]}, ", it must be 0"));
-      }
+    if (const uint8_t* const wrong = WrongReserved(arguments.attributes[k])) {
+      return InvalidArgument(Text("attrs[", k, "].rsv[", wrong - arguments.attributes[k].rsv, "] is ",
+                                  unsigned{*wrong}, ", it must be 0"));
     }
   }
   return {};
@@ -87,11 +104,11 @@ BatchAttribute AttributeOf(const aclrtMemcpyBatchAttr& given, size_t first_entry
 
 /// Few entries, right in every respect, in a stream that takes them at once. Whoever is not so lucky goes
 /// through all the checks below, in their order.
-bool TryExpress(const BatchArguments& arguments, const BatchForm& form) {
-  constexpr size_t kFew = 8;
+[[gnu::flatten, gnu::noinline]] bool TryExpress(const BatchArguments& arguments, const BatchForm& form) {
   if (form.form == CopyForm::kBlocking || (form.has_fail_index && form.fail_index == nullptr)) return false;
-  if (arguments.entries == 0 || arguments.entries > kFew || arguments.attribute_count != 1) return false;
-  if (arguments.sizes == nullptr || !CheckArrays(arguments).ok()) return false;
+  if (arguments.entries == 0 || arguments.entries > express::kMostEntries) return false;
+  if (arguments.attribute_count != 1 || !AllThere(arguments) || !SurelyFits(arguments)) return false;
+  if (WrongReserved(arguments.attributes[0]) != nullptr) return false;
   const auto call = FindUsualStreamCall(form.stream);
   if (!call) return false;
   const BatchAttribute attribute = AttributeOf(arguments.attributes[0], arguments.attribute_starts[0]);
