@@ -41,7 +41,7 @@ EmulatedQueue::EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, QueueL
       timeline_(std::make_shared<EmulatedTimeline>(scheduler)),
       public_timeline_(timeline_),
       slots_(static_cast<Task*>(::operator new(kSlots * sizeof(Task)))) {
-  if (short_tasks_at_once_) express = {.segments = 1, .bytes = kMostBytesAtOnce};
+  if (short_tasks_at_once_) express = {.segments = SIZE_MAX, .bytes = kMostBytesAtOnce};
 }
 
 EmulatedQueue::~EmulatedQueue() {
@@ -89,10 +89,10 @@ std::uint64_t EmulatedQueue::TryExpress(std::span<const Segment> segments, Alloc
   if (!short_tasks_at_once_ || faults_.Armed(FaultKind::kQueue)) return 0;
   const std::lock_guard lock(submit_lock_);
   if (closed_ || state_.load(std::memory_order_acquire) != kIdle) return 0;
-  const Segment& segment = segments.front();
   if (traced != nullptr) [[unlikely]]
     traced->begin_ns = trace::NowNs();
-  std::memmove(segment.dst, segment.src, segment.bytes);
+  for (const auto& [dst, src, bytes] : segments)
+    std::memmove(dst, src, bytes);
   if (traced != nullptr) [[unlikely]]
     traced->end_ns = trace::NowNs();
   const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
