@@ -64,11 +64,10 @@ const uint8_t* WrongReserved(const aclrtMemcpyBatchAttr& attribute) {
 }
 
 Status CheckArrays(const BatchArguments& arguments) {
-  if (Status present = RequireNonNull("dsts", arguments.dsts, "destMaxs", arguments.dst_maxs, "srcs",
-                                      arguments.srcs, "sizes", arguments.sizes, "attrs", arguments.attributes,
-                                      "attrsIndexes", arguments.attribute_starts);
-      !present.ok()) {
-    return present;
+  if (!AllThere(arguments)) {
+    return RequireNonNull("dsts", arguments.dsts, "destMaxs", arguments.dst_maxs, "srcs", arguments.srcs,
+                          "sizes", arguments.sizes, "attrs", arguments.attributes, "attrsIndexes",
+                          arguments.attribute_starts);
   }
   const bool fits = SurelyFits(arguments);
   for (size_t i = 0; !fits && i < arguments.entries; ++i) {

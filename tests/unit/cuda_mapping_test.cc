@@ -8,6 +8,7 @@
 #include "backend/cuda/gpu_memory.h"
 #include "backend/cuda/mapped_ranges.h"
 #include "backend/cuda/reserved_memory.h"
+#include "tests/unit/driver_of_tests.h"
 
 namespace sampan::cuda::cuda_mapping_test {
 namespace {
@@ -29,9 +30,7 @@ struct Account {
 Account* account = nullptr;
 
 Driver AccountingDriver() {
-  Driver driver;
-  driver.GetErrorName = [](CuResult, const char** name) { return *name = "FAILED", cu::kSuccess; };
-  driver.GetErrorString = [](CuResult, const char** text) { return *text = "on order", cu::kSuccess; };
+  Driver driver = DriverOfTests();
   driver.AddressReserve = [](CuAddress* address, std::size_t bytes, std::size_t, CuAddress wish,
                              unsigned long long) {
     if (bytes > std::size_t{1} << 40) return cu::kOutOfMemory;

@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 
+#include "tests/unit/driver_of_tests.h"
+
 namespace sampan::cuda::host_registrations_test {
 namespace {
 
@@ -22,26 +24,12 @@ struct Account {
 Account* account = nullptr;
 
 Driver AccountingDriver() {
-  static int contexts = 0;
-  Driver driver;
-  driver.GetErrorName = [](CuResult, const char** name) { return *name = "FAILED", cu::kSuccess; };
-  driver.GetErrorString = [](CuResult, const char** text) { return *text = "on order", cu::kSuccess; };
-  driver.DeviceGet = [](CuDevice* device, int ordinal) { return *device = ordinal, cu::kSuccess; };
-  driver.DeviceGetCount = [](int* count) { return *count = 1, cu::kSuccess; };
-  driver.DeviceGetName = [](char* name, int, CuDevice) { return *name = '\0', cu::kSuccess; };
-  driver.DeviceGetAttribute = [](int* value, int, CuDevice) { return *value = 9, cu::kSuccess; };
-  driver.DeviceTotalMem = [](std::size_t* bytes, CuDevice) { return *bytes = 1 << 30, cu::kSuccess; };
-  driver.PrimaryContextRetain = [](CuContext* context, CuDevice) {
-    *context = reinterpret_cast<CuContext>(&contexts);
-    return cu::kSuccess;
-  };
+  Driver driver = DriverOfTests();
   driver.PrimaryContextReset = [](CuDevice) { return account->registered.clear(), cu::kSuccess; };
   driver.ContextGetCurrent = [](CuContext* context) { return *context = account->current, cu::kSuccess; };
   driver.ContextSetCurrent = [](CuContext context) { return account->current = context, cu::kSuccess; };
   driver.ContextPush = [](CuContext context) { return account->current = context, cu::kSuccess; };
   driver.ContextPop = [](CuContext* context) { return *context = account->current, cu::kSuccess; };
-  driver.ModuleLoadData = [](CuModule*, const void*) { return cu::kSuccess; };
-  driver.ModuleGetFunction = [](CuFunction*, CuModule, const char*) { return cu::kSuccess; };
   driver.HostRegister = [](void* address, std::size_t bytes, unsigned) {
     if (address == account->refused) return account->refusal;
     if (account->watched != nullptr && !account->watched->lost()) account->used_too_early = true;

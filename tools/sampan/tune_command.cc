@@ -78,8 +78,8 @@ const Command& TuneCommand() {
                 "not count, and limits without a line are as the runtime has them. A file may hold several "
                 "tables. The runtime reads it where SAMPAN_COPY_TABLE names it, in front of its own, and "
                 "refuses one that is wrong with the file, the line and the value.",
-                "Let nothing else use the GPU or many of the processor's cores meanwhile. It takes up to "
-                "1 GiB of the host's memory."},
+                "Let nothing else use the GPU or many of the processor's cores meanwhile. It takes "
+                "some GiB of the host's memory and of the GPU's."},
            .options = {{.name = "--output",
                         .letter = "-o",
                         .value = "FILE",
