@@ -114,6 +114,12 @@ class AttachedBatchData : public CopyTest, public ::testing::WithParamInterface<
 TEST_P(AttachedBatchData, OneEntry) {
   CopyScattered(1, 777, 777);
 }
+TEST_P(AttachedBatchData, AFewEntries) {
+  for (const std::size_t entries : {2, 3, 8, 9}) {
+    CopyScattered(entries, 1, 400);
+    CopyScattered(entries, 1000, 9000);
+  }
+}
 TEST_P(AttachedBatchData, TinyEntries) {
   CopyScattered(300, 1, 40);
 }

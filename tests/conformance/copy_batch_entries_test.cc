@@ -301,6 +301,45 @@ TEST_P(AttachedBatchEntries, NumaNodesCountAsHost) {
   EXPECT_TRUE(device_->Holds(contents));
 }
 
+/// As few as some streams take at once, of which the last is wrong.
+TEST_P(AttachedBatchEntries, AmongFew) {
+  const auto few = [](BatchRequest request) {
+    request.dsts.resize(3);
+    request.srcs.resize(3);
+    request.sizes.resize(3);
+    request.dest_maxs.resize(3);
+    return request;
+  };
+  DeviceBuffer small(100);  // 128 bytes may be touched
+  for (const std::size_t offset : {33, 128}) {
+    BatchRequest up = few(Up()), down = few(Down());
+    for (std::size_t i = 0; i < 2; ++i)
+      up.dsts[i] = down.srcs[i] = small.at(0);
+    up.dsts[2] = down.srcs[2] = small.at(offset);
+    ExpectBlamed(up, 2);
+    ExpectBlamed(down, 2);
+  }
+  BatchRequest mixed = few(Up());
+  mixed.dsts[2] = host(10);
+  ExpectBlamed(mixed, 2);
+  mixed = few(Up());
+  mixed.srcs[2] = device(10);
+  ExpectBlamed(mixed, 2);
+  BatchRequest elsewhere = few(Up());
+  elsewhere.attrs[0] = DeviceToHost();
+  ExpectBlamed(elsewhere, 0);
+  elsewhere.attrs[0] = HostToDevice(1);
+  ExpectBlamed(elsewhere, 0);
+  BatchRequest late = few(Up());
+  late.attrs_indexes[0] = 1;
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, late.Submit(GetParam(), stream()));
+  if (IsAsync(GetParam())) {
+    BatchRequest empty = few(Up());
+    empty.sizes[2] = 0;
+    ExpectBlamed(empty, 2);
+  }
+}
+
 class AttachedQueuedBatchEntries : public AttachedBatchEntries {};
 INSTANTIATE_TEST_SUITE_P(Forms, AttachedQueuedBatchEntries,
                          ::testing::Values(BatchForm::kAsync, BatchForm::kAsyncV2), Name);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "acl/acl.h"
 #include "tests/support/batch_request.h"
@@ -130,6 +131,19 @@ TEST_P(AttachedIndexedBatchRules, AllSizesZeroStillNeedsFailIndex) {
   request.sizes.assign(kEntries, 0);
   request.null_fail_index = true;
   ExpectInvalid(request, "failIndex");
+}
+
+TEST_P(AttachedBatchRules, EachNullArrayAlone) {
+  for (const auto& [is_null, named] : {std::pair{&BatchRequest::null_dsts, "dsts"},
+                                       {&BatchRequest::null_dest_maxs, "destMaxs"},
+                                       {&BatchRequest::null_srcs, "srcs"},
+                                       {&BatchRequest::null_sizes, "sizes"},
+                                       {&BatchRequest::null_attrs, "attrs"},
+                                       {&BatchRequest::null_attrs_indexes, "attrsIndexes"}}) {
+    BatchRequest request = Valid();
+    request.*is_null = true;
+    ExpectInvalid(request, named);
+  }
 }
 
 TEST_P(AttachedBatchRules, NullArraysInTheirOrder) {
