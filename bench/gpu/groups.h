@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bench/gpu/arrays.h"
+#include "bench/gpu/caches.h"
 #include "bench/gpu/driver_side.h"
 #include "bench/gpu/report.h"
 
@@ -20,6 +21,11 @@ struct World {
   std::string machine;
 
   void Synchronize(int which = 0) const { BENCH_ACL(aclrtSynchronizeStream(streams[which])); }
+  /// Leaves neither side's first so many bytes on the host in the processor's caches.
+  void FlushHost(std::size_t bytes) const {
+    FlushFromCaches(ours.host, bytes);
+    FlushFromCaches(theirs.host, bytes);
+  }
 };
 
 void RunLinear(World& world);

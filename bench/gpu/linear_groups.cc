@@ -48,6 +48,7 @@ void RunLinear(World& world) {
   VerifyRoundTrip(world, 64 * kMiB);
   for (const Way way : {Way::kIn, Way::kOut, Way::kWithin}) {
     for (const std::size_t bytes : {4 * kKiB, kMiB, 64 * kMiB, 256 * kMiB, kGiB}) {
+      world.FlushHost(bytes);
       const auto times = Measure({[&] { OursAsync(world, way, bytes), world.Synchronize(); },
                                   [&] { TheirsAsync(world, way, bytes), world.driver.Synchronize(); }},
                                  bytes < kMiB ? 200 : 2 * kRounds);

@@ -25,8 +25,7 @@ struct Bars {
 void MeasureBatch(World& world, const char* group, Way way, std::size_t entry_bytes, std::size_t entries,
                   const Bars& bars) {
   VerifyBatch(world, world.ours, way, entry_bytes, entries);
-  // The driver's side finds its memory in the caches as ours was.
-  std::memcpy(world.theirs.host, world.ours.host, entry_bytes * entries);
+  world.FlushHost(entry_bytes * entries);
   Scattered ours(world.ours, way, entry_bytes, entries);
   Scattered theirs(world.theirs, way, entry_bytes, entries);
   const double bytes = static_cast<double>(entry_bytes * entries);
@@ -98,6 +97,7 @@ void RunAdjacent(World& world) {
       Scattered ours(world.ours, way, entry_bytes, entries, Places::kAdjacent);
       Scattered theirs(world.theirs, way, entry_bytes, entries, Places::kAdjacent);
       Scattered whole(world.theirs, way, entry_bytes * entries, 1);
+      world.FlushHost(entry_bytes * entries);
       const auto times = Measure({[&] { SubmitOurs(world, ours, way), world.Synchronize(); },
                                   [&] { SubmitLoop(world, whole), world.driver.Synchronize(); },
                                   [&] { SubmitLoop(world, theirs), world.driver.Synchronize(); }},
@@ -132,6 +132,7 @@ void RunRows(World& world) {
         if (odd && width != 16 && width != 64 && width != 100 && width != 333) continue;
         const RowsCase rows{width, odd ? 2 * width + 3 : 2 * width, odd ? width + 1 : width, height};
         VerifyRows(world, world.ours, way, rows);
+        world.FlushHost(std::max(rows.src_pitch, rows.dst_pitch) * rows.height);
         const auto times =
             Measure({[&] { OursRows(world, world.ours, way, rows), world.Synchronize(); },
                      [&] { TheirRows(world, world.theirs, way, rows), world.driver.Synchronize(); }},

@@ -1,0 +1,23 @@
+// Both sides' memory as cold as the other's: what was read last is slower to copy than what was written last.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace bench {
+
+/// Writes back what the processor's caches hold of the memory, and forgets it; on processors where a program
+/// can do that.
+inline void FlushFromCaches(const std::byte* memory, std::size_t bytes) {
+  constexpr std::size_t kLine = 64;
+  constexpr std::size_t kMost = std::size_t{256} << 20;  // more than that does not stay in caches anyway
+  for (std::size_t at = 0; at < std::min(bytes, kMost); at += kLine) {
+#if defined(__x86_64__)
+    __builtin_ia32_clflush(memory + at);
+#elif defined(__aarch64__)
+    asm volatile("dc civac, %0" ::"r"(memory + at) : "memory");
+#endif
+  }
+}
+
+}  // namespace bench
