@@ -150,7 +150,7 @@ bool CudaQueue::WaitForChange(Lock& lock, Deadline deadline) {
   return woken == std::cv_status::no_timeout;
 }
 
-void CudaQueue::LookForSign(Lock& lock, std::uint64_t value) {
+void CudaQueue::LookForSign(Lock& lock, std::uint64_t value, Deadline deadline) {
   EndSign sign = launcher_->kernel_sign();
   if (sign.value < value) {
     if (CanBeOver()) {
@@ -159,7 +159,7 @@ void CudaQueue::LookForSign(Lock& lock, std::uint64_t value) {
     }
     sign = launcher_->SignBehind(handed_);  // while the GPU is at it
   }
-  if (Unlocked(lock, [&] { return sign.SeenSoon(); })) Finish(lock, cu::kSuccess, sign.value);
+  if (Unlocked(lock, [&] { return sign.SeenSoon(deadline); })) Finish(lock, cu::kSuccess, sign.value);
 }
 
 bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline) {
@@ -177,7 +177,7 @@ bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline
     }
     const ContextScope scope(gpu_);
     if (MarkerFor(value) == nullptr && !std::exchange(looked_for_sign, true)) {
-      LookForSign(lock, value);
+      LookForSign(lock, value, deadline);
       continue;
     }
     if (deadline != kNever) {

@@ -5,13 +5,16 @@
 #include <atomic>
 #include <chrono>
 #include <span>
+#include <thread>
 
 #include "base/spin.h"
 
 namespace sampan::cuda {
 namespace {
 
-constexpr std::chrono::microseconds kSoon{200};
+/// How long a thread looks: at first without letting others run. Who goes on to wait by the driver has lost
+/// two microseconds by looking, so it is for long enough that they do not count.
+constexpr std::chrono::microseconds kAlone{200}, kSoon{2000};
 /// Behind the words of the blocks.
 constexpr unsigned kStreamWord = EndWords::kMostBlocks;
 constexpr std::size_t kAllWords = kStreamWord + 1;
@@ -25,8 +28,17 @@ bool EndSign::Seen() const {
   });
 }
 
-bool EndSign::SeenSoon() const {
-  return count != 0 && SpinFor<1>(kSoon, [this] { return Seen(); });
+bool EndSign::SeenSoon(Deadline deadline) const {
+  if (count == 0) return false;
+  const auto seen = [this] { return Seen(); };
+  const Deadline now = Clock::now();
+  deadline = std::min(deadline, now + kSoon);
+  if (SpinFor<1>(std::min<Clock::duration>(deadline - now, kAlone), seen)) return true;
+  while (Clock::now() < deadline) {
+    std::this_thread::yield();
+    if (seen()) return true;
+  }
+  return false;
 }
 
 EndWords::~EndWords() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "backend/api/backend.h"
+#include "base/clock.h"
 
 namespace sampan::cuda {
 
@@ -15,8 +16,8 @@ struct EndSign {
   std::uint64_t value = 0;
 
   bool Seen() const;
-  /// The same, looking for up to 200 microseconds.
-  bool SeenSoon() const;
+  /// The same, looking for up to two milliseconds, or to the deadline.
+  bool SeenSoon(Deadline deadline = kNever) const;
 };
 
 /// Those of one stream. Not thread-safe; signs can be looked at by anybody.
