@@ -1,11 +1,14 @@
 // Parts of the CUDA backend that need no GPU: addresses, the ring, the choice of paths.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <vector>
 
+#include "backend/cuda/batch_parts.h"
 #include "backend/cuda/copy_path.h"
 #include "backend/cuda/joined_segments.h"
 #include "backend/cuda/pinned_ring.h"
@@ -186,9 +189,44 @@ TEST(CopyPaths, ChooseByCountAndLength) {
   EXPECT_EQ(unmeasured.ForBatch(kIn, 16, 16 * 4096).path, CopyPath::kKernel);
   EXPECT_EQ(paths.ForBatch(kIn, 8192, 8192 * 4096).path, CopyPath::kKernel);
   EXPECT_EQ(paths.ForBatch(kIn, 64, std::size_t{64} << 20).path, CopyPath::kBatchCall);
-  EXPECT_FALSE(paths.BatchCallTwice(64, std::size_t{32} << 20));
-  EXPECT_TRUE(paths.BatchCallTwice(64, std::size_t{64} << 20));
-  EXPECT_FALSE(paths.BatchCallTwice(1, std::size_t{64} << 20)) << "entries that were all joined";
+  constexpr std::size_t kMiddle = std::size_t{256} << 10;
+  EXPECT_EQ(paths.ForBatch(kIn, 31, 31 * kMiddle).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch(kIn, 32, 32 * kMiddle).path, CopyPath::kBatchCall) << "a long batch";
+  EXPECT_FALSE(paths.BatchCallInParts(7));
+  EXPECT_TRUE(paths.BatchCallInParts(8));
+}
+
+std::vector<std::size_t> PartsOf(std::size_t entries, std::size_t entry_bytes, bool in_parts = true) {
+  BatchParts parts(entries, entries * entry_bytes, in_parts);
+  std::vector<std::size_t> all;
+  for (std::size_t left = entries; left != 0; left -= all.back())
+    all.push_back(parts.Next());
+  return all;
+}
+
+TEST(BatchParts, GrowAsFastAsTheLinkPermits) {
+  using Parts = std::vector<std::size_t>;
+  constexpr std::size_t kKiB = 1024;
+  EXPECT_EQ(PartsOf(64, 64 * kKiB), (Parts{1, 2, 4, 8, 16, 33}));
+  EXPECT_EQ(PartsOf(64, 128 * kKiB), (Parts{1, 4, 16, 43}));
+  EXPECT_EQ(PartsOf(64, 256 * kKiB), (Parts{1, 8, 55}));
+  EXPECT_EQ(PartsOf(64, 4096 * kKiB), (Parts{1, 8, 55}));
+  EXPECT_EQ(PartsOf(8, 4096 * kKiB), (Parts{1, 7}));
+  EXPECT_EQ(PartsOf(2, 64), (Parts{2})) << "two are not worth two calls";
+}
+
+/// More of them in one call make a driver crash.
+TEST(BatchParts, AreNeverLongerThanTheDriverSurvives) {
+  for (const bool in_parts : {false, true}) {
+    for (const std::size_t entries : {1, 511, 512, 513, 1023, 1024, 1025, 20'000}) {
+      const auto parts = PartsOf(entries, 100'000, in_parts);
+      EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), std::size_t{0}), entries);
+      EXPECT_LE(*std::max_element(parts.begin(), parts.end()), BatchParts::kMostEntries);
+      EXPECT_GE(*std::min_element(parts.begin(), parts.end()), 1U);
+    }
+  }
+  EXPECT_EQ(PartsOf(512, 64, false).size(), 1U);
+  EXPECT_EQ(PartsOf(513, 64, false).size(), 2U);
 }
 
 /// More entries than those need not be joined: whether they are or not, a kernel takes them.

@@ -105,36 +105,49 @@ Question AskCount(std::string_view limit, Ends ends, std::size_t entry_bytes) {
   });
 }
 
-/// A kernel for entries below a length.
-Question AskEntryLength() {
+/// A kernel for entries below a length. The counts are those of a length, as often as batches are to be
+/// tried.
+Question AskEntryLength(std::string_view limit, std::size_t longest,
+                        const std::vector<std::function<std::size_t(std::size_t bytes)>>& counts) {
   TwoWays ways{{.path = "kernel"}, {.path = "batch"}, {}, {}};
-  for (std::size_t bytes = 32 * kKiB; bytes <= 2 * kMiB; bytes *= 2) {
+  for (std::size_t bytes = 32 * kKiB; bytes <= longest; bytes *= 2) {
     ways.points.push_back(bytes);
-    if (bytes < 2 * kMiB) ways.points.push_back(bytes + bytes / 2);
+    ways.points.push_back(bytes + bytes / 2);
   }
-  // A kernel that is good at many is not always so at few.
-  for (const std::size_t count : {3, 24}) {
+  for (const auto& count : counts) {
     for (const Ends ends : {kIn, kOut}) {
       for (const std::size_t bytes : ways.points)
-        ways.plans.push_back(Batch(ends, bytes, count));
+        ways.plans.push_back(Batch(ends, bytes, count(bytes)));
     }
   }
-  return AskCrossing(ways, [points = ways.points](std::size_t crossing, cuda::PathLimits& limits) {
-    limits.batch_kernel_below = crossing < points.size() ? points[crossing] : cuda::kAny;
+  return AskCrossing(ways, [limit, points = ways.points](std::size_t crossing, cuda::PathLimits& limits) {
+    FieldOf(limit).of(limits) = crossing < points.size() ? points[crossing] : cuda::kAny;
   });
 }
 
-/// The driver's batch call in halves from so many bytes on.
-Question AskHalves() {
-  TwoWays ways{{"batch", "batch_halves_from", cuda::kAny}, {"batch", "batch_halves_from", 1}, {}, {}};
-  for (const std::size_t entries : {4, 8, 16, 32, 64, 96})
-    ways.points.push_back(entries * kMiB);
+/// A kernel that is good at many is not always so at few.
+Question AskEntryLength() {
+  constexpr std::size_t kLongest = 512 * kKiB, kFew = 3, kMany = 8;
+  static_assert(kMany * (kLongest + kLongest / 2) < cuda::kLongBatch);
+  return AskEntryLength("batch_kernel_below", kLongest,
+                        {[](std::size_t) { return kFew; }, [](std::size_t) { return kMany; }});
+}
+Question AskLongEntryLength() {
+  return AskEntryLength("batch_long_kernel_below", 512 * kKiB,
+                        {[](std::size_t bytes) { return cuda::kLongBatch / bytes + 1; },
+                         [](std::size_t bytes) { return 64 * kMiB / bytes; }});
+}
+
+/// The driver's batch call in parts from so many entries on.
+Question AskParts() {
+  TwoWays ways{
+      {"batch", "batch_parts_from", cuda::kAny}, {"batch", "batch_parts_from", 2}, {4, 6, 8, 12, 16, 32}, {}};
   for (const Ends ends : {kIn, kOut}) {
-    for (const std::size_t bytes : ways.points)
-      ways.plans.push_back(Batch(ends, kMiB, bytes / kMiB));
+    for (const std::size_t count : ways.points)
+      ways.plans.push_back(Batch(ends, 512 * kKiB, count));
   }
   return AskCrossing(ways, [points = ways.points](std::size_t crossing, cuda::PathLimits& limits) {
-    limits.batch_halves_from = crossing < points.size() ? points[crossing] : cuda::kAny;
+    limits.batch_parts_from = crossing < points.size() ? points[crossing] : cuda::kAny;
   });
 }
 
@@ -197,7 +210,8 @@ std::vector<Question> AllQuestions() {
       AskCount("batch_d2h_short_from", kOut, kShort),
       AskCount("batch_d2h_from", kOut, kLong),
       AskEntryLength(),
-      AskHalves(),
+      AskLongEntryLength(),
+      AskParts(),
       AskWidth("rows_h2d_even_to", kIn, Layout::kEven),
       AskWidth("rows_h2d_odd_to", kIn, Layout::kOdd),
       AskWidth("rows_h2d_odd_dense_to", kIn, Layout::kOddDense),

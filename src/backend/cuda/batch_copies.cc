@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "backend/cuda/batch_parts.h"
 #include "backend/cuda/copy_ends.h"
 #include "backend/cuda/joined_segments.h"
 #include "backend/cuda/kernel_shape.h"
@@ -24,10 +25,6 @@ constexpr std::size_t kPiecesPerTeam = 4;
 /// the mean a piece may be.
 constexpr std::size_t kFewBlockBytes = kThreadsPerBlock * kVectorBytes;
 constexpr std::size_t kMostFewImbalance = 4;
-
-/// Driver 580 loses the GPU, or crashes, in one of three batch calls of 3000 entries of odd lengths; with up
-/// to 1024 a call it never did.
-constexpr std::size_t kMostEntriesOfACall = 512;
 
 static_assert(sizeof(PieceArgument) == sizeof(Segment));
 
@@ -69,15 +66,6 @@ Direction DirectionOfBatch(const BatchTask::Content& content) {
   };
   const Segment& first = content.segments.front();
   return DirectionOf(on_device(first.dst), on_device(first.src));
-}
-
-BatchCopies::~BatchCopies() {
-  if (stream_.gpu().lost()) return;  // it all went with the context
-  const ContextScope scope(stream_.gpu());
-  for (const CuEvent event : {side_begin_, side_end_}) {
-    if (event != nullptr) stream_.driver().EventDestroy(event);
-  }
-  if (side_stream_ != nullptr) stream_.driver().StreamDestroy(side_stream_);
 }
 
 std::uint64_t BatchCopies::BusyUntil(const BatchTask::Content& content) const {
@@ -142,6 +130,18 @@ Status BatchCopies::CopySegments(std::span<const Segment> segments, Direction di
 }
 
 Status BatchCopies::CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes) {
+  const bool in_parts = stream_.site().paths.BatchCallInParts(segments.size());
+  BatchParts parts(segments.size(), bytes, in_parts);
+  Status status;
+  while (!segments.empty() && status.ok()) {
+    const std::size_t part = parts.Next();
+    status = CallBatch(segments.first(part));
+    segments = segments.subspan(part);
+  }
+  return status;
+}
+
+Status BatchCopies::CallBatch(std::span<const Segment> segments) {
   batch_dsts_.clear();
   batch_srcs_.clear();
   batch_sizes_.clear();
@@ -150,44 +150,13 @@ Status BatchCopies::CopyByBatchCall(std::span<const Segment> segments, std::size
     batch_srcs_.push_back(AddressOf(segment.src));
     batch_sizes_.push_back(segment.bytes);
   }
-  const std::size_t entries = segments.size();
-  if (!stream_.site().paths.BatchCallTwice(entries, bytes)) return CallBatch(0, entries, stream_.get());
-  // Two engines share the work: each loses time between its entries.
-  const Driver& driver = stream_.driver();
-  if (Status made = MakeSideStream(); !made.ok()) return made;
-  CuResult result = driver.EventRecord(side_begin_, stream_.get());
-  if (result == cu::kSuccess) result = driver.StreamWaitEvent(side_stream_, side_begin_, 0);
-  if (result != cu::kSuccess) return stream_.gpu().Check(result, "dividing a batch");
-  Status status = CallBatch(0, entries / 2, side_stream_);
-  if (status.ok()) status = CallBatch(entries / 2, entries, stream_.get());
-  // Also after a failure: part of it may be under way.
-  result = driver.EventRecord(side_end_, side_stream_);
-  if (result == cu::kSuccess) result = driver.StreamWaitEvent(stream_.get(), side_end_, 0);
-  return status.ok() ? stream_.gpu().Check(result, "dividing a batch") : std::move(status);
-}
-
-Status BatchCopies::CallBatch(std::size_t begin, std::size_t end, CuStream stream) {
   CuBatchAttributes attributes;
   std::size_t first = 0;
   std::size_t failed = 0;
-  CuResult result = cu::kSuccess;
-  for (; begin < end && result == cu::kSuccess; begin += kMostEntriesOfACall) {
-    result = stream_.driver().CopyBatch(
-        batch_dsts_.data() + begin, batch_srcs_.data() + begin, batch_sizes_.data() + begin,
-        std::min(end - begin, kMostEntriesOfACall), &attributes, &first, 1, &failed, stream);
-  }
+  const CuResult result =
+      stream_.driver().CopyBatch(batch_dsts_.data(), batch_srcs_.data(), batch_sizes_.data(), segments.size(),
+                                 &attributes, &first, 1, &failed, stream_.get());
   return stream_.gpu().Check(result, "cuMemcpyBatchAsync");
-}
-
-Status BatchCopies::MakeSideStream() {
-  if (side_stream_ != nullptr) return {};
-  const Driver& driver = stream_.driver();
-  CuResult made = cu::kSuccess;
-  for (CuEvent* const event : {&side_begin_, &side_end_}) {
-    if (*event == nullptr && made == cu::kSuccess) made = driver.EventCreate(event, cu::kEventWithoutTime);
-  }
-  if (made == cu::kSuccess) made = driver.StreamCreate(&side_stream_, cu::kStreamNonBlocking, 0);
-  return stream_.gpu().Check(made, "a second stream for a batch");
 }
 
 PieceShape BatchCopies::ShapeOf(const BatchTask::Content& content) const {

@@ -28,7 +28,6 @@ struct PieceShape {
 class BatchCopies {
  public:
   explicit BatchCopies(CudaStream& stream) : stream_(stream) {}
-  ~BatchCopies();
   BatchCopies(const BatchCopies&) = delete;
   BatchCopies& operator=(const BatchCopies&) = delete;
 
@@ -49,9 +48,7 @@ class BatchCopies {
   PathChoice WhereThereIs(const PathChoice& choice) const;
   Status CopySegments(std::span<const Segment> segments, Direction direction);
   Status CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes);
-  /// The entries [begin, end) of the arrays below.
-  Status CallBatch(std::size_t begin, std::size_t end, CuStream stream);
-  Status MakeSideStream();
+  Status CallBatch(std::span<const Segment> segments);
   /// By a kernel that has the segments as its arguments, each with as many blocks as it can use, of so many.
   Status CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
                  std::uint64_t value);
@@ -64,9 +61,6 @@ class BatchCopies {
   // Arguments of the driver's batch call, kept for their memory.
   std::vector<CuAddress> batch_dsts_, batch_srcs_;
   std::vector<std::size_t> batch_sizes_;
-  // A second stream for half of a batch, and the events that tie it to the first; made at the first use.
-  CuStream side_stream_ = nullptr;
-  CuEvent side_begin_ = nullptr, side_end_ = nullptr;
 };
 
 }  // namespace sampan::cuda

@@ -59,14 +59,18 @@ PathChoice CopyPaths::ForBatch(Direction direction, std::size_t entries, std::si
   if (direction == Direction::kDeviceToHost)
     from = is_short ? limits_.batch_d2h_short_from : limits_.batch_d2h_from;
   if (entries < from) return {CopyPath::kBatchCall, "a kernel takes longer to start than so few entries"};
-  if (bytes / entries < limits_.batch_kernel_below)
+  if (bytes / entries < KernelBelow(bytes))
     return {CopyPath::kKernel, "short entries cost an engine more to start than to copy"};
   return {CopyPath::kBatchCall, "an engine is faster on long entries"};
 }
 
+std::size_t CopyPaths::KernelBelow(std::size_t bytes) const {
+  return bytes < kLongBatch ? limits_.batch_kernel_below : limits_.batch_long_kernel_below;
+}
+
 std::size_t CopyPaths::MostJoined(std::size_t bytes) const {
   if (Given()) return Given() == CopyPath::kKernel ? 1 : SIZE_MAX;
-  return std::max({bytes / limits_.batch_kernel_below, limits_.batch_h2d_short_from, limits_.batch_h2d_from,
+  return std::max({bytes / KernelBelow(bytes), limits_.batch_h2d_short_from, limits_.batch_h2d_from,
                    limits_.batch_d2h_short_from, limits_.batch_d2h_from});
 }
 

@@ -51,10 +51,8 @@ class CopyPaths {
   PathChoice ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const;
   /// More entries than these go by kernel, unless it cannot reach them.
   std::size_t MostJoined(std::size_t bytes) const;
-  /// Whether the driver's batch call is made twice, on two streams.
-  bool BatchCallTwice(std::size_t entries, std::size_t bytes) const {
-    return entries > 1 && bytes >= limits_.batch_halves_from;
-  }
+  /// Whether the driver's batch call takes so many entries in parts.
+  bool BatchCallInParts(std::size_t entries) const { return entries >= limits_.batch_parts_from; }
   /// A linear copy within one device.
   PathChoice ForWithin(std::size_t bytes) const;
   PathChoice ForRows(Direction direction, const RowsShape& rows) const;
@@ -73,6 +71,8 @@ class CopyPaths {
  private:
   /// What SAMPAN_COPY_PATH says about copies on the GPU.
   std::optional<CopyPath> Given() const;
+  /// The mean length below which a kernel takes the entries of a batch of so many bytes.
+  std::size_t KernelBelow(std::size_t bytes) const;
   unsigned Within(std::size_t wanted, std::size_t most) const;
 
   const PathLimits limits_;

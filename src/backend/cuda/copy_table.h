@@ -26,10 +26,10 @@ struct RowLimits {
 struct PathLimits {
   std::string gpu;
   std::size_t linear_d2d_to;
-  std::size_t batch_kernel_below;
+  std::size_t batch_kernel_below, batch_long_kernel_below;
   std::size_t batch_h2d_short_from, batch_h2d_from;
   std::size_t batch_d2h_short_from, batch_d2h_from;
-  std::size_t batch_halves_from;
+  std::size_t batch_parts_from;
   RowLimits rows_h2d, rows_d2h, rows_d2d;
   std::size_t link_blocks;
   std::size_t memory_blocks, packing_blocks;
@@ -41,8 +41,8 @@ struct PathLimits {
   bool operator==(const PathLimits&) const = default;
 };
 
-/// Entries below this count as short.
-inline constexpr std::size_t kShortEntry = 2048;
+/// Entries below this count as short, batches from this on as long.
+inline constexpr std::size_t kShortEntry = 2048, kLongBatch = std::size_t{8} << 20;
 
 /// A limit by its name in files.
 struct LimitField {
