@@ -7,6 +7,7 @@
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
+#include "core/batch_run.h"
 #include "core/copy_plan.h"
 #include "core/express_copy.h"
 
@@ -40,13 +41,9 @@ bool AllZero(const BatchArguments& arguments) {
                      [](size_t bytes) { return bytes == 0; });
 }
 
-/// Whether every length is within its limit, without a branch for each: there may be thousands. Not where a
-/// number has its highest bit; those are to be looked at again.
+/// False where it is not sure: then each is to be looked at.
 bool SurelyFits(const BatchArguments& arguments) {
-  size_t beyond = 0;
-  for (size_t i = 0; i < arguments.entries; ++i)
-    beyond |= arguments.sizes[i] | arguments.dst_maxs[i] | (arguments.dst_maxs[i] - arguments.sizes[i]);
-  return beyond <= SIZE_MAX / 2;
+  return SurelyWithin({arguments.sizes, arguments.entries}, {arguments.dst_maxs, arguments.entries});
 }
 
 bool AllThere(const BatchArguments& arguments) {

@@ -1,10 +1,10 @@
 // Turns a batch request into one task; every entry is checked before any byte moves.
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "base/text.h"
+#include "core/batch_run.h"
 #include "core/copy_plan.h"
 #include "core/copy_rules.h"
 #include "core/memory_location.h"
@@ -15,118 +15,6 @@ namespace {
 Error AtEntry(std::size_t entry, std::string_view text) {
   return {Code::kParamInvalid, Text("entry ", entry, ": ", text), entry};
 }
-
-/// An allocation as entries are held against it. Empty: nothing fits.
-struct KnownRange {
-  std::uintptr_t address = 0;
-  std::size_t bytes = 0;
-  std::ptrdiff_t engine_delta = 0;
-};
-
-/// Two entries at once.
-using Pair [[gnu::vector_size(16)]] = std::uint64_t;
-constexpr std::size_t kPair = 2;
-
-Pair LoadPair(const void* from) {
-  Pair pair;
-  std::memcpy(&pair, from, sizeof(pair));
-  return pair;
-}
-void StorePair(Pair pair, std::byte* to) {
-  std::memcpy(to, &pair, sizeof(pair));
-}
-std::uint64_t OrOf(Pair pair) {
-  return pair[0] | pair[1];
-}
-
-/// Describes entries that lie in two allocations, several at a time and without a branch for each.
-class RunWriter {
- public:
-  RunWriter(const BatchRequest& request, const KnownRange& dst, const KnownRange& src)
-      : request_(request), dst_(dst), src_(src) {}
-
-  /// Describes entries from `first` on for as long as they lie in the allocations and need one segment; gives
-  /// the first that does not, or `end`.
-  std::size_t Append(std::size_t first, std::size_t end, BatchTask::Content& content) {
-    constexpr std::size_t kAtOnce = 4 * kPair;
-    Segment* const out = content.segments.next();
-    std::size_t done = 0;
-    while (end - first - done >= kAtOnce && Write<kAtOnce>(first + done, out + done))
-      done += kAtOnce;
-    // The last ones, or those up to one that is different.
-    while (first + done < end && WriteOne(first + done, out + done))
-      ++done;
-    content.segments.Added(done);
-    content.bytes += bytes_[0] + bytes_[1];
-    content.longest = std::max(content.longest, OrOf(lengths_) + 1);
-    return first + done;
-  }
-
- private:
-  /// Adds up, for any number of entries, what shows in the end that one does not fit.
-  struct Checks {
-    Pair beyond{};   // a highest bit for each that begins before its allocation or ends behind it
-    Pair lengths{};  // the bits of all lengths less one
-    Pair bytes{};
-
-    bool good() const { return OrOf(beyond) >> 63 == 0 && OrOf(lengths) < BatchTask::kMostSegmentBytes; }
-  };
-
-  static void Check(Pair address, Pair bytes, const KnownRange& range, Checks& checks) {
-    const Pair begin = address - range.address;
-    const Pair end = begin + bytes;
-    checks.beyond |= begin | end | (range.bytes - end);
-  }
-
-  template <std::size_t kEntries>
-  bool Write(std::size_t first, Segment* out) {
-    Checks checks;
-    for (std::size_t i = 0; i < kEntries; i += kPair) {
-      const Pair dst = LoadPair(&request_.dsts[first + i]);
-      const Pair src = LoadPair(&request_.srcs[first + i]);
-      const Pair bytes = LoadPair(&request_.sizes[first + i]);
-      WritePair(dst, src, bytes, out + i, checks);
-    }
-    return Take(checks);
-  }
-
-  bool WriteOne(std::size_t index, Segment* out) {
-    const auto twice = [](std::uint64_t value) { return Pair{value, value}; };
-    Segment both[kPair];
-    Checks checks;
-    WritePair(twice(reinterpret_cast<std::uint64_t>(request_.dsts[index])),
-              twice(reinterpret_cast<std::uint64_t>(request_.srcs[index])), twice(request_.sizes[index]),
-              both, checks);
-    checks.bytes[1] = 0;
-    *out = both[0];
-    return Take(checks);
-  }
-
-  void WritePair(Pair dst, Pair src, Pair bytes, Segment* out, Checks& checks) const {
-    Check(dst, bytes, dst_, checks);
-    Check(src, bytes, src_, checks);
-    checks.lengths |= bytes - 1;
-    checks.bytes += bytes;
-    dst += static_cast<std::uint64_t>(dst_.engine_delta);
-    src += static_cast<std::uint64_t>(src_.engine_delta);
-    static_assert(sizeof(Segment) * kPair == 3 * sizeof(Pair));
-    auto* const to = reinterpret_cast<std::byte*>(out);
-    StorePair(Pair{dst[0], src[0]}, to);
-    StorePair(Pair{bytes[0], dst[1]}, to + sizeof(Pair));
-    StorePair(Pair{src[1], bytes[1]}, to + 2 * sizeof(Pair));
-  }
-
-  bool Take(const Checks& checks) {
-    if (!checks.good()) return false;
-    lengths_ |= checks.lengths;
-    bytes_ += checks.bytes;
-    return true;
-  }
-
-  const BatchRequest& request_;
-  const KnownRange dst_, src_;
-  Pair lengths_{}, bytes_{};
-};
 
 /// Appends an entry, in several segments where it is long, and keeps room for one each of those behind it.
 Status AppendCut(const Segment& entry, std::size_t entries_behind, BatchTask::Content& content) {
@@ -292,8 +180,16 @@ Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context) 
     const std::size_t run_end = next_attribute < request.attributes.size()
                                     ? request.attributes[next_attribute].first_entry
                                     : request.sizes.size();
-    RunWriter run(request, dsts.RangeAt(request.dsts[i], bytes), srcs.RangeAt(request.srcs[i], bytes));
-    i = run.Append(i + 1, run_end, *content) - 1;
+    const std::size_t next = i + 1;
+    const RunTotals run =
+        DescribeRun({request.dsts.subspan(next, run_end - next), request.srcs.subspan(next, run_end - next),
+                     request.sizes.subspan(next, run_end - next), dsts.RangeAt(request.dsts[i], bytes),
+                     srcs.RangeAt(request.srcs[i], bytes)},
+                    content->segments.next());
+    content->segments.Added(run.entries);
+    content->bytes += run.bytes;
+    content->longest = std::max(content->longest, run.longest);
+    i += run.entries;
   }
   if (content->segments.empty()) return Plan{.timing = Timing::kNothing};
   content->pageable = dsts.pageable() || srcs.pageable();
