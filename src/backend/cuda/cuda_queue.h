@@ -129,8 +129,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   bool WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline);
   /// False right after a copy went to the driver.
   bool CanBeOver() const;
-  /// Waits a short while, whatever the deadline, for a sign by the GPU that the value, which the driver has,
-  /// is over.
+  /// Waits a short while for a sign by the GPU that the value, which the driver has, is over.
   void LookForSign(Lock& lock, std::uint64_t value, Deadline deadline);
   /// The first marker at or behind the value; null when there is none.
   const Marker* MarkerFor(std::uint64_t value) const;
