@@ -17,6 +17,9 @@ inline void FlushFromCaches(const std::byte* memory, std::size_t bytes) {
     asm volatile("dc civac, %0" ::"r"(memory + at) : "memory");
 #endif
   }
+#if defined(__aarch64__)
+  asm volatile("dsb sy" ::: "memory");
+#endif
 }
 
 }  // namespace bench

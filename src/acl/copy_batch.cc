@@ -41,9 +41,12 @@ bool AllZero(const BatchArguments& arguments) {
                      [](size_t bytes) { return bytes == 0; });
 }
 
-/// False where it is not sure: then each is to be looked at.
-bool SurelyFits(const BatchArguments& arguments) {
-  return SurelyWithin({arguments.sizes, arguments.entries}, {arguments.dst_maxs, arguments.entries});
+/// The first entry that is longer than its limit; the number of all where none is.
+size_t FirstThatDoesNotFit(const BatchArguments& arguments) {
+  size_t entry = 0;
+  while (entry < arguments.entries && arguments.sizes[entry] <= arguments.dst_maxs[entry])
+    ++entry;
+  return entry;
 }
 
 bool AllThere(const BatchArguments& arguments) {
@@ -66,9 +69,9 @@ Status CheckArrays(const BatchArguments& arguments) {
                           "sizes", arguments.sizes, "attrs", arguments.attributes, "attrsIndexes",
                           arguments.attribute_starts);
   }
-  const bool fits = SurelyFits(arguments);
-  for (size_t i = 0; !fits && i < arguments.entries; ++i) {
-    if (arguments.dst_maxs[i] < arguments.sizes[i]) {
+  if (!SurelyWithin({arguments.sizes, arguments.entries}, {arguments.dst_maxs, arguments.entries})) {
+    const size_t i = FirstThatDoesNotFit(arguments);
+    if (i < arguments.entries) {
       return InvalidArgument(Text("entry ", i, ": sizes[", i, "] ", arguments.sizes[i],
                                   " is more than destMaxs[", i, "] ", arguments.dst_maxs[i]));
     }
@@ -103,7 +106,8 @@ BatchAttribute AttributeOf(const aclrtMemcpyBatchAttr& given, size_t first_entry
 [[gnu::flatten, gnu::noinline]] bool TryExpress(const BatchArguments& arguments, const BatchForm& form) {
   if (form.form == CopyForm::kBlocking || (form.has_fail_index && form.fail_index == nullptr)) return false;
   if (arguments.entries == 0 || arguments.entries > express::kMostEntries) return false;
-  if (arguments.attribute_count != 1 || !AllThere(arguments) || !SurelyFits(arguments)) return false;
+  if (arguments.attribute_count != 1 || !AllThere(arguments)) return false;
+  if (FirstThatDoesNotFit(arguments) != arguments.entries) return false;
   if (WrongReserved(arguments.attributes[0]) != nullptr) return false;
   const auto call = FindUsualStreamCall(form.stream);
   if (!call) return false;

@@ -2,6 +2,7 @@
 #include "core/batch_run.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "backend/api/task.h"
@@ -14,7 +15,6 @@ namespace {
 #define SAMPAN_IN_PLACE [[gnu::always_inline]] inline
 
 using Two [[gnu::vector_size(16)]] = std::uint64_t;
-using Four [[gnu::vector_size(32)]] = std::uint64_t;
 template <typename Lanes>
 constexpr std::size_t kLanes = sizeof(Lanes) / sizeof(std::uint64_t);
 
@@ -26,11 +26,12 @@ template <typename Lanes>
 SAMPAN_IN_PLACE void Store(const Lanes& lanes, void* to) {
   std::memcpy(to, &lanes, sizeof(lanes));
 }
-SAMPAN_IN_PLACE std::uint64_t OrOf(const Two& lanes) {
-  return lanes[0] | lanes[1];
-}
-SAMPAN_IN_PLACE std::uint64_t OrOf(const Four& lanes) {
-  return lanes[0] | lanes[1] | lanes[2] | lanes[3];
+template <typename Lanes>
+SAMPAN_IN_PLACE std::uint64_t OrOf(const Lanes& lanes) {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < kLanes<Lanes>; ++i)
+    word |= lanes[i];
+  return word;
 }
 template <typename Lanes>
 SAMPAN_IN_PLACE std::uint64_t SumOf(const Lanes& lanes) {
@@ -51,6 +52,8 @@ SAMPAN_IN_PLACE void StoreSegments(const Two& dst, const Two& src, const Two& by
   Store(Two{bytes[0], dst[1]}, to + sizeof(Two));
   Store(Two{src[1], bytes[1]}, to + 2 * sizeof(Two));
 }
+#if defined(__x86_64__)
+using Four [[gnu::vector_size(32)]] = std::uint64_t;
 SAMPAN_IN_PLACE void StoreSegments(const Four& dst, const Four& src, const Four& bytes, Segment* segments) {
   static_assert(sizeof(Segment) * kLanes<Four> == 3 * sizeof(Four));
   const Four dst_src = __builtin_shufflevector(dst, src, 0, 4, 2, 6);
@@ -61,6 +64,7 @@ SAMPAN_IN_PLACE void StoreSegments(const Four& dst, const Four& src, const Four&
   Store(Four(__builtin_shufflevector(src_bytes, dst_src, 0, 1, 6, 7)), to + sizeof(Four));
   Store(Four(__builtin_shufflevector(bytes_dst, src_bytes, 2, 3, 6, 7)), to + 2 * sizeof(Four));
 }
+#endif
 
 /// Adds a highest bit for each that begins before its allocation or ends behind it.
 template <typename Lanes>
@@ -69,9 +73,14 @@ SAMPAN_IN_PLACE void Check(const Lanes& address, const Lanes& bytes, const Known
   const Lanes end = begin + bytes;
   beyond |= begin | end | (range.bytes - end);
 }
-bool Fits(const void* pointer, std::size_t bytes, const KnownRange& range) {
+bool LiesIn(const KnownRange& range, const void* pointer, std::size_t bytes) {
   const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(pointer) - range.address;
   return begin <= range.bytes && bytes <= range.bytes - begin;
+}
+bool Fits(const EntryRun& run, std::size_t entry) {
+  const std::size_t size = run.sizes[entry];
+  return size - 1 < BatchTask::kMostSegmentBytes && LiesIn(run.dst, run.dsts[entry], size) &&
+         LiesIn(run.src, run.srcs[entry], size);
 }
 
 template <typename Lanes>
@@ -81,6 +90,8 @@ SAMPAN_IN_PLACE RunTotals Describe(const EntryRun& whole, Segment* segments) {
   const auto dst_delta = static_cast<std::uint64_t>(run.dst.engine_delta);
   const auto src_delta = static_cast<std::uint64_t>(run.src.engine_delta);
   const std::size_t entries = run.sizes.size();
+  if (entries == 0 || !Fits(run, 0)) return {};  // often enough, where neighbours do not lie together
+  static_assert(std::has_single_bit(BatchTask::kMostSegmentBytes), "the bits of all lengths tell");
   Lanes lengths{}, bytes{};
   std::size_t done = 0;
   for (; entries - done >= kAtOnce; done += kAtOnce) {
@@ -105,10 +116,8 @@ SAMPAN_IN_PLACE RunTotals Describe(const EntryRun& whole, Segment* segments) {
   RunTotals totals{0, SumOf(bytes), done == 0 ? 0 : OrOf(lengths) + 1};
   // The last ones, or those up to one that is different.
   for (; done < entries; ++done) {
+    if (!Fits(run, done)) break;
     const std::size_t size = run.sizes[done];
-    if (size - 1 >= BatchTask::kMostSegmentBytes || !Fits(run.dsts[done], size, run.dst) ||
-        !Fits(run.srcs[done], size, run.src))
-      break;
     segments[done] = {static_cast<std::byte*>(run.dsts[done]) + run.dst.engine_delta,
                       static_cast<const std::byte*>(run.srcs[done]) + run.src.engine_delta, size};
     totals.bytes += size;
@@ -126,11 +135,11 @@ SAMPAN_IN_PLACE bool Within(std::span<const std::size_t> sizes, std::span<const 
     Lanes size, limit;
     Load(&sizes[i], size);
     Load(&limits[i], limit);
-    beyond |= size | limit | (limit - size);
+    beyond |= size | (limit - size);
   }
   std::uint64_t rest = 0;
   for (; i < sizes.size(); ++i)
-    rest |= sizes[i] | limits[i] | (limits[i] - sizes[i]);
+    rest |= sizes[i] | (limits[i] - sizes[i]);
   return !HasHighestBit(OrOf(beyond) | rest);
 }
 
@@ -148,24 +157,24 @@ SAMPAN_IN_PLACE bool Within(std::span<const std::size_t> sizes, std::span<const 
 
 }  // namespace
 
-RunLevel FastestRunLevel() noexcept {
+BatchRunLevel FastestBatchRunLevel() noexcept {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return RunLevel::kAvx2;
+  if (__builtin_cpu_supports("avx2")) return BatchRunLevel::kAvx2;
 #endif
-  return RunLevel::kPlain;
+  return BatchRunLevel::kPlain;
 }
 
-RunTotals DescribeRun(const EntryRun& run, Segment* segments, [[maybe_unused]] RunLevel level) {
+RunTotals DescribeRun(const EntryRun& run, Segment* segments, [[maybe_unused]] BatchRunLevel level) {
 #if defined(__x86_64__)
-  if (level == RunLevel::kAvx2) return DescribeByAvx2(run, segments);
+  if (level == BatchRunLevel::kAvx2) return DescribeByAvx2(run, segments);
 #endif
   return Describe<Two>(run, segments);
 }
 
 bool SurelyWithin(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
-                  [[maybe_unused]] RunLevel level) {
+                  [[maybe_unused]] BatchRunLevel level) {
 #if defined(__x86_64__)
-  if (level == RunLevel::kAvx2) return WithinByAvx2(sizes, limits);
+  if (level == BatchRunLevel::kAvx2) return WithinByAvx2(sizes, limits);
 #endif
   return Within<Two>(sizes, limits);
 }

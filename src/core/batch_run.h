@@ -26,21 +26,21 @@ struct EntryRun {
 struct RunTotals {
   std::size_t entries = 0;
   std::size_t bytes = 0;
-  std::size_t longest = 0;  ///< no entry is longer; one may be nearly half as long
+  std::size_t longest = 0;  ///< at least the longest, and less than twice that
 };
 
 /// The instructions that are used.
-enum class RunLevel { kPlain, kAvx2 };
+enum class BatchRunLevel { kPlain, kAvx2 };
 /// The fastest that this processor has.
-RunLevel FastestRunLevel() noexcept;
+BatchRunLevel FastestBatchRunLevel() noexcept;
 
 /// Describes entries from the first on, for as long as they lie in their allocations and need one segment
 /// each; there is room for all. What lies behind those is written too.
-RunTotals DescribeRun(const EntryRun& run, Segment* segments, RunLevel level = FastestRunLevel());
+RunTotals DescribeRun(const EntryRun& run, Segment* segments, BatchRunLevel level = FastestBatchRunLevel());
 
-/// Whether every size is within its limit. False also where a number has its highest bit; those are to be
-/// looked at again. The arrays are equally long.
+/// Whether every size is within its limit. False also where numbers of 2^63 and more leave it unsure. The
+/// arrays are equally long.
 bool SurelyWithin(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
-                  RunLevel level = FastestRunLevel());
+                  BatchRunLevel level = FastestBatchRunLevel());
 
 }  // namespace sampan

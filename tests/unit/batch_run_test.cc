@@ -34,10 +34,10 @@ struct Entries {
   EntryRun run() const { return {dsts, srcs, sizes, kDst, kSrc}; }
 };
 
-class BatchRun : public ::testing::TestWithParam<RunLevel> {
+class BatchRun : public ::testing::TestWithParam<BatchRunLevel> {
  protected:
   void SetUp() override {
-    if (GetParam() == RunLevel::kAvx2 && FastestRunLevel() != RunLevel::kAvx2)
+    if (GetParam() == BatchRunLevel::kAvx2 && FastestBatchRunLevel() != BatchRunLevel::kAvx2)
       GTEST_SKIP() << "this processor has no such instructions";
   }
 
@@ -57,7 +57,7 @@ class BatchRun : public ::testing::TestWithParam<RunLevel> {
     }
     EXPECT_EQ(totals.bytes, bytes);
     EXPECT_GE(totals.longest, longest);
-    EXPECT_LE(totals.longest, 2 * longest);
+    EXPECT_TRUE(good == 0 || totals.longest < 2 * longest);
     EXPECT_EQ(segments.back().bytes, kCanary.bytes);
   }
 
@@ -145,14 +145,20 @@ TEST_P(BatchRun, SizesAreWithinTheirLimits) {
       auto wrong = sizes;
       wrong[at] = limits[at] + 1;
       EXPECT_FALSE(SurelyWithin(wrong, limits, GetParam())) << at << " of " << count;
-      wrong[at] = SIZE_MAX;
-      EXPECT_FALSE(SurelyWithin(wrong, wrong, GetParam())) << "not sure: " << at << " of " << count;
+      auto none = limits;
+      none[at] = 0;
+      for (const std::size_t size : {std::size_t{1}, kHighest, SIZE_MAX}) {
+        wrong[at] = size;
+        EXPECT_FALSE(SurelyWithin(wrong, none, GetParam())) << size << ", " << at << " of " << count;
+      }
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryLevel, BatchRun, testing::Values(RunLevel::kPlain, RunLevel::kAvx2),
-                         [](const auto& each) { return each.param == RunLevel::kPlain ? "Plain" : "Avx2"; });
+INSTANTIATE_TEST_SUITE_P(EveryLevel, BatchRun, testing::Values(BatchRunLevel::kPlain, BatchRunLevel::kAvx2),
+                         [](const auto& each) {
+                           return each.param == BatchRunLevel::kPlain ? "Plain" : "Avx2";
+                         });
 
 }  // namespace
 }  // namespace sampan::batch_run_test

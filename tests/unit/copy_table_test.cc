@@ -86,6 +86,14 @@ TEST(CopyTable, LimitsThatItDoesNotHaveAreAsShipped) {
   EXPECT_EQ(read->back(), like_others);
 }
 
+TEST(CopyTable, LimitsOfEarlierVersionsAreReadOver) {
+  auto read = ParseCopyTables("gpu H200\nbatch_halves_from 67108864\nlink_blocks 3\n", "file");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  PathLimits expected = ShippedTables().front();
+  expected.link_blocks = 3;
+  EXPECT_EQ(read->front(), expected);
+}
+
 constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
 
 CopyPaths PathsWith(std::string_view lines, std::optional<CopyPath> path = {}) {

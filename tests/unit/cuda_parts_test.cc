@@ -192,8 +192,9 @@ TEST(CopyPaths, ChooseByCountAndLength) {
   constexpr std::size_t kMiddle = std::size_t{256} << 10;
   EXPECT_EQ(paths.ForBatch(kIn, 31, 31 * kMiddle).path, CopyPath::kKernel);
   EXPECT_EQ(paths.ForBatch(kIn, 32, 32 * kMiddle).path, CopyPath::kBatchCall) << "a long batch";
-  EXPECT_FALSE(paths.BatchCallInParts(7));
-  EXPECT_TRUE(paths.BatchCallInParts(8));
+  EXPECT_FALSE(paths.BatchCallInParts(7, 7 * kMiddle));
+  EXPECT_TRUE(paths.BatchCallInParts(8, 8 * kMiddle));
+  EXPECT_FALSE(paths.BatchCallInParts(8, 8 * 64)) << "the driver takes longer over them than the link";
 }
 
 std::vector<std::size_t> PartsOf(std::size_t entries, std::size_t entry_bytes, bool in_parts = true) {

@@ -1,5 +1,5 @@
-// A driver without a GPU behind it: enough to open one that has nothing to say. Tests give it what they
-// watch.
+// A driver without a GPU behind it: enough to open one that has nothing to say, and streams. Tests give it
+// what they watch.
 #pragma once
 
 #include "backend/cuda/driver.h"
@@ -26,6 +26,9 @@ inline Driver DriverOfTests() {
   driver.ContextPop = [](CuContext*) { return cu::kSuccess; };
   driver.ModuleLoadData = [](CuModule*, const void*) { return cu::kSuccess; };
   driver.ModuleGetFunction = [](CuFunction*, CuModule, const char*) { return cu::kSuccess; };
+  driver.StreamCreate = [](CuStream*, unsigned, int) { return cu::kSuccess; };
+  driver.StreamDestroy = [](CuStream) { return cu::kSuccess; };
+  driver.StreamSynchronize = [](CuStream) { return cu::kSuccess; };
   return driver;
 }
 

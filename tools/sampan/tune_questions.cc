@@ -105,16 +105,15 @@ Question AskCount(std::string_view limit, Ends ends, std::size_t entry_bytes) {
   });
 }
 
-/// A kernel for entries below a length. The counts are those of a length, as often as batches are to be
-/// tried.
-Question AskEntryLength(std::string_view limit, std::size_t longest,
-                        const std::vector<std::function<std::size_t(std::size_t bytes)>>& counts) {
+/// A kernel for entries below a length, in batches of some numbers of entries that depend on it.
+Question AskLength(std::string_view limit,
+                   std::initializer_list<std::size_t (*)(std::size_t entry_bytes)> counts) {
   TwoWays ways{{.path = "kernel"}, {.path = "batch"}, {}, {}};
-  for (std::size_t bytes = 32 * kKiB; bytes <= longest; bytes *= 2) {
+  for (std::size_t bytes = 32 * kKiB; bytes <= kMiB; bytes *= 2) {
     ways.points.push_back(bytes);
     ways.points.push_back(bytes + bytes / 2);
   }
-  for (const auto& count : counts) {
+  for (const auto count : counts) {
     for (const Ends ends : {kIn, kOut}) {
       for (const std::size_t bytes : ways.points)
         ways.plans.push_back(Batch(ends, bytes, count(bytes)));
@@ -125,17 +124,18 @@ Question AskEntryLength(std::string_view limit, std::size_t longest,
   });
 }
 
-/// A kernel that is good at many is not always so at few.
+/// Batches that are not long. A kernel that is good at many entries is not always so at few.
 Question AskEntryLength() {
-  constexpr std::size_t kLongest = 512 * kKiB, kFew = 3, kMany = 8;
-  static_assert(kMany * (kLongest + kLongest / 2) < cuda::kLongBatch);
-  return AskEntryLength("batch_kernel_below", kLongest,
-                        {[](std::size_t) { return kFew; }, [](std::size_t) { return kMany; }});
+  return AskLength("batch_kernel_below", {[](std::size_t) -> std::size_t { return 3; },
+                                          [](std::size_t entry_bytes) {
+                                            return std::min<std::size_t>(
+                                                8, (cuda::kLongBatch - 1) / entry_bytes);
+                                          }});
 }
 Question AskLongEntryLength() {
-  return AskEntryLength("batch_long_kernel_below", 512 * kKiB,
-                        {[](std::size_t bytes) { return cuda::kLongBatch / bytes + 1; },
-                         [](std::size_t bytes) { return 64 * kMiB / bytes; }});
+  return AskLength("batch_long_kernel_below",
+                   {[](std::size_t entry_bytes) { return cuda::kLongBatch / entry_bytes + 1; },
+                    [](std::size_t entry_bytes) { return 64 * kMiB / entry_bytes; }});
 }
 
 /// The driver's batch call in parts from so many entries on.

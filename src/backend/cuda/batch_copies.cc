@@ -5,7 +5,6 @@
 #include <array>
 #include <cstring>
 #include <span>
-#include <utility>
 
 #include "backend/cuda/batch_parts.h"
 #include "backend/cuda/copy_ends.h"
@@ -130,7 +129,7 @@ Status BatchCopies::CopySegments(std::span<const Segment> segments, Direction di
 }
 
 Status BatchCopies::CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes) {
-  const bool in_parts = stream_.site().paths.BatchCallInParts(segments.size());
+  const bool in_parts = stream_.site().paths.BatchCallInParts(segments.size(), bytes);
   BatchParts parts(segments.size(), bytes, in_parts);
   Status status;
   while (!segments.empty() && status.ok()) {

@@ -15,26 +15,30 @@ class BatchParts {
   /// 1024 it never did.
   static constexpr std::size_t kMostEntries = 512;
 
-  /// All entries in one part, as far as there may be so many, unless it is to be in parts.
+  /// The link carries about so many bytes while the driver sees to an entry: parts of shorter ones are never
+  /// ready in time.
+  static constexpr std::size_t kLeastEntryBytes = std::size_t{32} << 10;
+
+  /// Of at least one entry. All in one part, as far as there may be so many, unless it is to be in parts.
   BatchParts(std::size_t entries, std::size_t bytes, bool in_parts)
       : left_(entries),
         part_(in_parts ? 1 : kMostEntries),
-        growth_(std::clamp(bytes / entries / kBytesPerGrowth, kLeastGrowth, kMostGrowth)) {}
+        growth_(std::clamp(bytes / entries / kLeastEntryBytes, kLeastGrowth, kMostGrowth)) {}
 
   /// How many of those that are left; there must be some.
   std::size_t Next() {
-    const std::size_t part = std::min(left_ <= kRestInParts * part_ ? left_ : part_, kMostEntries);
+    const bool is_last = left_ <= kLastPartOf * part_;
+    const std::size_t part = std::min(is_last ? left_ : part_, kMostEntries);
     left_ -= part;
     part_ = std::min(part_ * growth_, kMostEntries);
     return part;
   }
 
  private:
-  /// The link carries about so many bytes while the driver sees to an entry. Fewer parts are better, as long
-  /// as each is ready before the one before it has been copied.
-  static constexpr std::size_t kBytesPerGrowth = std::size_t{32} << 10, kLeastGrowth = 2, kMostGrowth = 8;
-  /// What is left is one part if it is no more than so many.
-  static constexpr std::size_t kRestInParts = 2;
+  /// Fewer parts are better, as long as each is ready before the one before it has been copied.
+  static constexpr std::size_t kLeastGrowth = 2, kMostGrowth = 8;
+  /// What is left is one part if it is no more than so many parts would be.
+  static constexpr std::size_t kLastPartOf = 2;
 
   std::size_t left_, part_;
   const std::size_t growth_;

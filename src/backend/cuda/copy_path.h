@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/cuda/batch_parts.h"
 #include "backend/cuda/copy_table.h"
 
 namespace sampan::cuda {
@@ -51,8 +52,10 @@ class CopyPaths {
   PathChoice ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const;
   /// More entries than these go by kernel, unless it cannot reach them.
   std::size_t MostJoined(std::size_t bytes) const;
-  /// Whether the driver's batch call takes so many entries in parts.
-  bool BatchCallInParts(std::size_t entries) const { return entries >= limits_.batch_parts_from; }
+  /// Whether the driver's batch call takes at least one entry, of so many bytes in all, in parts.
+  bool BatchCallInParts(std::size_t entries, std::size_t bytes) const {
+    return entries >= limits_.batch_parts_from && bytes / entries >= BatchParts::kLeastEntryBytes;
+  }
   /// A linear copy within one device.
   PathChoice ForWithin(std::size_t bytes) const;
   PathChoice ForRows(Direction direction, const RowsShape& rows) const;

@@ -44,10 +44,10 @@ constexpr std::array kFields = {
                Limit<&PathLimits::batch_d2h_short_from>},
     LimitField{"batch_d2h_from", 1, kMostBytes, "... so many of 2 KiB and more, from the device",
                Limit<&PathLimits::batch_d2h_from>},
-    LimitField{"batch_parts_from", 2, kMostBytes,
-               "the driver's batch call is made in parts, each longer than the one before, from so many "
-               "entries on",
-               Limit<&PathLimits::batch_parts_from>},
+    LimitField{
+        "batch_parts_from", 2, kMostBytes,
+        "the driver's batch call is made in parts that grow, from so many entries of 32 KiB and more on",
+        Limit<&PathLimits::batch_parts_from>},
     LimitField{"rows_h2d_even_to", 0, kMostBytes,
                "rows up to this width go by kernel, to the device, where addresses, widths and pitches are "
                "multiples of 4",
@@ -93,6 +93,9 @@ constexpr std::array kFields = {
                Limit<&PathLimits::staging_threads>},
 };
 
+/// Limits of earlier versions, which their files have. They mean nothing any more.
+constexpr std::array<std::string_view, 1> kFormerLimits = {"batch_halves_from"};
+
 std::string_view Trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r";
   const std::size_t first = text.find_first_not_of(kBlank);
@@ -128,6 +131,7 @@ class TableParser {
     if (name == "gpu") return Begin(value);
     const auto field = std::find_if(kFields.begin(), kFields.end(),
                                     [&](const LimitField& each) { return each.name == name; });
+    if (std::find(kFormerLimits.begin(), kFormerLimits.end(), name) != kFormerLimits.end()) return {};
     if (field == kFields.end()) return Wrong(Text("'", name, "' is not the name of a limit"));
     if (tables_.empty()) return Wrong(Text(name, " stands before the first 'gpu NAME'"));
     bool& given = given_[static_cast<std::size_t>(field - kFields.begin())];

@@ -10,7 +10,8 @@
 namespace sampan::cuda {
 namespace {
 
-/// A host wait with a time limit polls: without pause for so long, then at intervals.
+/// A host wait with a time limit polls when it has looked for a word: without pause for so long since it
+/// began, then at intervals.
 constexpr std::chrono::milliseconds kPollWithoutPause{2};
 constexpr std::chrono::microseconds kPollInterval{50};
 
