@@ -18,7 +18,8 @@ struct KnownRange {
 
 /// Entries of a batch, each side's in one allocation if it is well. The arrays are equally long.
 struct EntryRun {
-  std::span<void*const> dsts, srcs;
+  std::span<void* const> dsts;
+  std::span<void* const> srcs;
   std::span<const std::size_t> sizes;
   KnownRange dst, src;
 };
