@@ -60,8 +60,7 @@ const PathLimits& FindTable(std::span<const PathLimits> tables, std::string_view
 
 /// Reads a file: lines of a name and a value, in tables that begin with `gpu NAME`. A limit that a table does
 /// not have is as shipped for such a GPU, and limits of earlier versions are read over, so that files stay
-/// good. Empty lines and what
-/// follows a # do not count. A failure names file, line and value.
+/// good. Empty lines and what follows a # do not count. A failure names file, line and value.
 Result<std::vector<PathLimits>> ReadCopyTables(const std::string& file);
 Result<std::vector<PathLimits>> ParseCopyTables(std::string_view text, std::string_view file);
 
