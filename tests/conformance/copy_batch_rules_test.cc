@@ -183,6 +183,20 @@ TEST_P(AttachedBatchRules, DestMaxsBelowSizes) {
   ExpectRefusedUnwritten(request, ACL_ERROR_INVALID_PARAM, "destMax", DeadStream());
 }
 
+/// With nothing else wrong: few entries may take a shorter way than many.
+TEST_P(AttachedBatchRules, EachDestMaxBelowItsSizeAlone) {
+  for (std::size_t i = 0; i < kEntries; ++i) {
+    SCOPED_TRACE(i);
+    BatchRequest request = Valid();
+    request.dest_maxs[i] = kEntryBytes - 1;
+    ExpectInvalid(request, "destMax");
+    EXPECT_TRUE(MessageHas("entry " + std::to_string(i)));
+    request = Valid();
+    request.sizes[i] = SIZE_MAX;
+    ExpectInvalid(request, "destMax");
+  }
+}
+
 TEST_P(AttachedBatchRules, DestMaxsAboveSizesAreFine) {
   BatchRequest request = Valid();
   request.dest_maxs.assign(kEntries, SIZE_MAX);
