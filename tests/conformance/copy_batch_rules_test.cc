@@ -126,6 +126,12 @@ TEST_P(AttachedBatchRules, AllSizesZeroSucceedsWhateverElseIsWrong) {
   });
 }
 
+TEST_P(AttachedIndexedBatchRules, NullFailIndexAlone) {
+  BatchRequest request = Valid();
+  request.null_fail_index = true;
+  ExpectInvalid(request, "failIndex");
+}
+
 TEST_P(AttachedIndexedBatchRules, AllSizesZeroStillNeedsFailIndex) {
   BatchRequest request = Valid();
   request.sizes.assign(kEntries, 0);
