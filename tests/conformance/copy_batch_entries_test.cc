@@ -330,6 +330,12 @@ TEST_P(AttachedBatchEntries, AmongFew) {
   ExpectBlamed(elsewhere, 0);
   elsewhere.attrs[0] = HostToDevice(1);
   ExpectBlamed(elsewhere, 0);
+  // The attribute is right, but both ends are on one side.
+  BatchRequest within = few(Up());
+  for (std::size_t i = 0; i < 3; ++i)
+    within.srcs[i] = device(i + 10);
+  within.attrs[0] = BatchAttr({0, ACL_MEM_LOCATION_TYPE_DEVICE}, {0, ACL_MEM_LOCATION_TYPE_DEVICE});
+  ExpectBlamed(within, 0);
   BatchRequest late = few(Up());
   late.attrs_indexes[0] = 1;
   EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, late.Submit(GetParam(), stream()));

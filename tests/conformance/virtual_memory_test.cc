@@ -339,6 +339,50 @@ TEST_F(VirtualMemoryTest, RightsAreChecked) {
   EXPECT_ACL(ACL_SUCCESS, aclrtUnmapMem(range.data()));
 }
 
+/// Short copies between device and pinned memory may take a shorter way than others.
+TEST_F(VirtualMemoryTest, RightsOfShortQueuedCopiesAreChecked) {
+  const Reserved range(kPiece);
+  const Physical physical;
+  const Mapped mapped(range.data(), kPiece, physical);
+  PinnedBuffer pinned(256);
+  Stream stream;
+  Random random;
+  const Bytes contents = random.Fill(256), other = random.Fill(256);
+  WriteDevice(range.data(), contents);
+  pinned.Write(0, other);
+  const auto write = [&] {
+    return aclrtMemcpyAsync(range.data(), 64, pinned.data(), 64, ACL_MEMCPY_HOST_TO_DEVICE, stream);
+  };
+  const auto read = [&] {
+    return aclrtMemcpyAsync(pinned.data(), 64, range.data(), 64, ACL_MEMCPY_DEVICE_TO_HOST, stream);
+  };
+  const auto write_batch = [&] {
+    BatchRequest request;
+    for (const std::size_t at : {0, 128})
+      request.Add(range.at(at), pinned.at(at), 64);
+    request.UseAttr(HostToDevice());
+    return request.Submit(BatchForm::kAsync, stream);
+  };
+  const auto allow = [&](aclrtMemAccessFlags flags) {
+    aclrtMemAccessDesc desc = {flags, {0, ACL_MEM_LOCATION_TYPE_DEVICE}, {}};
+    ASSERT_ACL(ACL_SUCCESS, aclrtMemSetAccess(range.data(), kPiece, &desc, 1));
+  };
+  allow(ACL_RT_MEM_ACCESS_FLAGS_NONE);
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, read());
+  EXPECT_TRUE(MessageHas("no right to read"));
+  allow(ACL_RT_MEM_ACCESS_FLAGS_READ);
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, write());
+  EXPECT_TRUE(MessageHas("no right to write"));
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, write_batch());
+  EXPECT_TRUE(MessageHas("no right to write"));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+  EXPECT_EQ(ReadDevice(range.data(), 256), contents);
+  EXPECT_EQ(pinned.Read(0, 256), other);
+  EXPECT_ACL(ACL_SUCCESS, read());
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+  EXPECT_EQ(pinned.Read(0, 64), Bytes(contents.begin(), contents.begin() + 64));
+}
+
 TEST_F(VirtualMemoryTest, RightsAreCheckedWhenADescriptorRuns) {
   const Reserved range(2 * kPiece);
   const Physical physical, other;
