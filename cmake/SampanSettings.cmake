@@ -21,6 +21,9 @@ target_compile_options(sampan_settings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
 target_link_libraries(sampan_settings INTERFACE Threads::Threads)
 
+if(SAMPAN_ASSERTIONS)
+  target_compile_definitions(sampan_settings INTERFACE SAMPAN_ASSERTIONS)
+endif()
 if(SAMPAN_SANITIZE)
   # Any int may arrive in an enum parameter of a C function, and it is the library's job to refuse it: so no enum check.
   add_compile_options(-fsanitize=${SAMPAN_SANITIZE} -fno-sanitize=enum -fno-omit-frame-pointer -fno-sanitize-recover=all)

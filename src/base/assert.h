@@ -1,0 +1,23 @@
+// Checks of preconditions and invariants: on in the dev, asan and tsan presets, gone in release.
+#pragma once
+
+#if defined(SAMPAN_ASSERTIONS)
+#include <cstdio>
+#include <cstdlib>
+
+namespace sampan {
+
+/// Prints the condition that does not hold and aborts.
+[[noreturn, gnu::cold, gnu::noinline]] inline void FailAssertion(const char* condition, const char* file,
+                                                                 int line) noexcept {
+  std::fprintf(stderr, "%s:%d: assertion failed: %s\n", file, line, condition);
+  std::abort();
+}
+
+}  // namespace sampan
+
+#define SAMPAN_ASSERT(condition) \
+  (static_cast<bool>(condition) ? void() : ::sampan::FailAssertion(#condition, __FILE__, __LINE__))
+#else
+#define SAMPAN_ASSERT(condition) static_cast<void>(sizeof(static_cast<bool>(condition)))
+#endif
