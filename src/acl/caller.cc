@@ -9,18 +9,13 @@
 
 namespace sampan::acl {
 
-Result<Caller> CallerMaybeWithoutContext() {
-  Runtime* runtime = process::TheRuntimeIfMade();
-  if (runtime == nullptr) {
-    auto made = process::TheRuntime();
-    if (!made.ok()) return made.TakeStatus();
-    runtime = *made;
-  }
-  return Caller{*runtime, process::ThisThread().Current()};
+Result<Caller> FirstCaller() {
+  auto made = process::TheRuntime();
+  if (!made.ok()) return made.TakeStatus();
+  return Caller{**made, process::ThisThread().Current()};
 }
 
-Status RequireContext(Caller& caller) {
-  if (caller.context != nullptr) return {};
+Status SetDefaultContext(Caller& caller) {
   if (const auto default_device = DefaultDevice()) {
     auto context = caller.runtime.RetainPrimary(*default_device);
     if (!context.ok()) return context.TakeStatus();
@@ -34,20 +29,8 @@ Status RequireContext(Caller& caller) {
                "the calling thread has no context: call aclrtSetDevice or aclrtSetCurrentContext first"};
 }
 
-Result<Caller> CallerWithContext() {
-  auto caller = CallerMaybeWithoutContext();
-  if (!caller.ok()) return caller;
-  if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
-  return caller;
-}
-
-Result<Stream*> FindStream(const Runtime& runtime, void* handle) {
-  if (handle == nullptr) return nullptr;
-  Stream* const stream = process::ThisThread().FindStream(runtime, handle);
-  if (stream == nullptr) {
-    return DeadHandle("stream", "stream", handle);
-  }
-  return stream;
+Status DeadStream(void* handle) {
+  return DeadHandle("stream", "stream", handle);
 }
 
 Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle, std::string_view argument) {
@@ -56,38 +39,6 @@ Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle, std::st
     return DeadHandle(argument, "event", handle);
   }
   return event;
-}
-
-namespace {
-
-Result<StreamCall> StreamCallOf(Caller caller, void* handle) {
-  auto stream = FindStream(caller.runtime, handle);
-  if (!stream.ok()) return stream.TakeStatus();
-  if (Status with_context = RequireContext(caller); !with_context.ok()) return with_context;
-  return StreamCall{caller.runtime, {caller.context, *stream}};
-}
-
-}  // namespace
-
-Result<StreamCall> FindStreamCall(void* handle) {
-  auto caller = CallerMaybeWithoutContext();
-  if (!caller.ok()) return caller.TakeStatus();
-  return StreamCallOf(*caller, handle);
-}
-
-Result<StreamCall> FindOwnStreamCall(const Caller& caller, void* handle) {
-  if (const auto usual = FindUsualStreamCall(handle)) return *usual;
-  auto call = StreamCallOf(caller, handle);
-  if (!call.ok()) return call;
-  if (Status own = CheckStreamContext(call->target); !own.ok()) return own;
-  return call;
-}
-
-Result<StreamCall> FindOwnStreamCall(void* handle) {
-  if (const auto usual = FindUsualStreamCall(handle)) return *usual;
-  auto caller = CallerMaybeWithoutContext();
-  if (!caller.ok()) return caller.TakeStatus();
-  return FindOwnStreamCall(*caller, handle);
 }
 
 Status AfterSynchronize() {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string_view>
 
 #include "base/clock.h"
@@ -22,16 +21,43 @@ struct Caller {
   Device& device() const { return context->device(); }
 };
 
-/// The context may be null.
-Result<Caller> CallerMaybeWithoutContext();
-/// Gives the caller a context, or fails (107002). A default device of the init file is set here.
-Status RequireContext(Caller& caller);
-/// Both.
-Result<Caller> CallerWithContext();
+// What every call does is in line; what only the first call or a failing one does is not.
 
+/// Makes the runtime, with the first call.
+Result<Caller> FirstCaller();
+/// The context may be null.
+inline Result<Caller> ThisCaller() {
+  Runtime* const runtime = process::TheRuntimeIfMade();
+  if (runtime == nullptr) [[unlikely]]
+    return FirstCaller();
+  return Caller{*runtime, process::ThisThread().Current()};
+}
+
+/// The context of a default device that the init file names; otherwise 107002.
+Status SetDefaultContext(Caller& caller);
+/// Gives the caller a context, or fails (107002).
+inline Status RequireContext(Caller& caller) {
+  return caller.context != nullptr ? Status() : SetDefaultContext(caller);
+}
+/// Both.
+inline Result<Caller> CallerWithContext() {
+  auto caller = ThisCaller();
+  if (!caller.ok()) return caller;
+  if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
+  return caller;
+}
+
+/// The failure of a dead or forged handle: 107017.
+Status DeadStream(void* handle);
 /// The stream that a handle names, kept alive by the thread during the call; null stays null, which means the
-/// default stream. A dead or forged handle: 107017.
-Result<Stream*> FindStream(const Runtime& runtime, void* handle);
+/// default stream.
+inline Result<Stream*> FindStream(const Runtime& runtime, void* handle) {
+  if (handle == nullptr) return nullptr;
+  Stream* const stream = process::ThisThread().FindStream(runtime, handle);
+  if (stream == nullptr) [[unlikely]]
+    return DeadStream(handle);
+  return stream;
+}
 Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle, std::string_view argument = "event");
 
 /// The stream that a call works on, with the caller's context; fails without one.
@@ -41,21 +67,29 @@ struct StreamCall {
 
   Stream& stream() const { return target.TheStream(); }
 };
-/// The usual case, found without a word: the thread has a context, and the stream is alive and the context's.
-inline std::optional<StreamCall> FindUsualStreamCall(void* handle) {
-  Runtime* const runtime = process::TheRuntimeIfMade();
-  process::ThreadState& thread = process::ThisThread();
-  Context* const context = thread.Current();
-  if (runtime == nullptr || context == nullptr) return std::nullopt;
-  Stream* const stream =
-      handle == nullptr ? context->default_stream().get() : thread.FindStream(*runtime, handle);
-  if (stream == nullptr || !context->Owns(*stream)) return std::nullopt;
-  return StreamCall{*runtime, {context, stream}};
+inline Result<StreamCall> FindStreamCall(Caller caller, void* handle) {
+  auto stream = FindStream(caller.runtime, handle);
+  if (!stream.ok()) return stream.TakeStatus();
+  if (Status with_context = RequireContext(caller); !with_context.ok()) return with_context;
+  return StreamCall{caller.runtime, {caller.context, *stream}};
 }
-Result<StreamCall> FindStreamCall(void* handle);
+inline Result<StreamCall> FindStreamCall(void* handle) {
+  auto caller = ThisCaller();
+  if (!caller.ok()) return caller.TakeStatus();
+  return FindStreamCall(*caller, handle);
+}
 /// The same for calls that queue something: a stream of another context is refused (107003).
-Result<StreamCall> FindOwnStreamCall(void* handle);
-Result<StreamCall> FindOwnStreamCall(const Caller& caller, void* handle);
+inline Result<StreamCall> FindOwnStreamCall(const Caller& caller, void* handle) {
+  auto call = FindStreamCall(caller, handle);
+  if (!call.ok()) return call;
+  if (Status own = CheckStreamContext(call->target); !own.ok()) return own;
+  return call;
+}
+inline Result<StreamCall> FindOwnStreamCall(void* handle) {
+  auto caller = ThisCaller();
+  if (!caller.ok()) return caller.TakeStatus();
+  return FindOwnStreamCall(*caller, handle);
+}
 
 /// What follows a successful wait of the host: pools give back what they need not keep.
 Status AfterSynchronize();

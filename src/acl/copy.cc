@@ -5,28 +5,33 @@
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "base/platform_bridge.h"
-#include "core/copy_plan.h"
 #include "core/copy_rules.h"
-#include "core/express_copy.h"
+#include "core/linear_plan.h"
 #include "core/memory_location.h"
 
 namespace sampan::acl {
 namespace {
 
+[[gnu::noinline]] Status RefuseArguments(const LinearRequest& request) {
+  if (Status present = RequireNonNull("dst", request.dst, "src", request.src); !present.ok()) return present;
+  return InvalidArgument(Text("kind is ", Describe(request.kind), ", it must be 0 to 5"));
+}
+
 Status CheckArguments(const LinearRequest& request) {
-  if (request.dst == nullptr || request.src == nullptr)
-    return RequireNonNull("dst", request.dst, "src", request.src);
-  const int kind = static_cast<int>(request.kind);
-  if (kind < 0 || kind > static_cast<int>(CopyKind::kHostToBufferToDevice)) {
-    return InvalidArgument(Text("kind is ", Describe(request.kind), ", it must be 0 to 5"));
-  }
+  const bool known_kind =
+      static_cast<unsigned>(request.kind) <= static_cast<unsigned>(CopyKind::kHostToBufferToDevice);
+  if (request.dst == nullptr || request.src == nullptr || !known_kind) [[unlikely]]
+    return RefuseArguments(request);
   return {};
 }
 
-Status CheckLength(const LinearRequest& request) {
-  if (request.bytes <= request.dst_max) return {};
+[[gnu::noinline]] Status RefuseLength(const LinearRequest& request) {
   return {Code::kParamInvalid, Text("count ", request.bytes, " is more than destMax ", request.dst_max,
                                     " of dst ", Hex(request.dst))};
+}
+
+Status CheckLength(const LinearRequest& request) {
+  return request.bytes <= request.dst_max ? Status() : RefuseLength(request);
 }
 
 Status Copy(const LinearRequest& request) {
@@ -37,8 +42,12 @@ Status Copy(const LinearRequest& request) {
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
   if (Status working = caller->device().CheckNotAborting(); !working.ok()) return working;
-  return RunPlan(*caller->context,
-                 PlanLinear(request, CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context)));
+  Plan plan;
+  if (Status planned =
+          PlanLinear(request, CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context), plan);
+      !planned.ok())
+    return planned;
+  return RunPlan(caller->device(), std::move(plan));
 }
 
 /// A copy between host memory, by the calling thread itself; any other needs its context.
@@ -59,31 +68,23 @@ Status CopyWithoutContext(const LinearRequest& request, const MemoryRegistry& re
   return {};
 }
 
-/// Most copies are short, right in every respect, and find their stream idle. Whoever is not so lucky goes
-/// through all the checks below, in their order.
-bool TryExpress(const LinearRequest& request, aclrtStream stream_handle) {
-  if (request.bytes == 0 || request.bytes > request.dst_max) return false;
-  const auto call = FindUsualStreamCall(stream_handle);
-  if (!call) return false;
-  return TryExpressCopy(request, call->stream(), call->runtime.PlanContextOf(*call->target.context));
-}
-
-[[gnu::noinline]] Status SubmitCopy(const LinearRequest& request, aclrtStream stream_handle) {
+/// In one piece up to the queue: where the program's code or a driver's fills the caches, every call and
+/// every jump costs several times as much.
+[[gnu::flatten]] Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
   if (request.bytes == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   auto stream = FindStream(caller->runtime, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   if (Status checked = CheckLength(request); !checked.ok()) return checked;
   if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
-  auto plan = PlanLinear(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context));
+  Plan plan;
+  if (Status planned =
+          PlanLinear(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context), plan);
+      !planned.ok())
+    return planned;
   return SubmitPlan({caller->context, *stream}, std::move(plan));
-}
-
-/// The usual way in one piece, all others apart from it.
-[[gnu::flatten]] Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
-  return TryExpress(request, stream_handle) ? Status() : SubmitCopy(request, stream_handle);
 }
 
 }  // namespace
@@ -113,7 +114,7 @@ aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* sr
 int sampanCopyAtOnce(void* dst, std::uint64_t dst_bytes, const void* src, std::uint64_t bytes) {
   return Guard("aclrtMemcpy", [&]() -> Status {
     const LinearRequest request{dst, dst_bytes, src, bytes, CopyKind::kDefault};
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     if (caller->context != nullptr || bytes == 0 || dst == src) return Copy(request);
     return CopyWithoutContext(request, caller->runtime.memory());

@@ -2,19 +2,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
+#include "base/inline_vector.h"
 #include "core/batch_run.h"
 #include "core/copy_plan.h"
-#include "core/express_copy.h"
 
 namespace sampan::acl {
 namespace {
 
-constexpr std::size_t kMostBlockingEntries = 4096;
+constexpr std::size_t kMaxBlockingEntries = 4096;
 
 /// The C arguments that the four forms share.
 struct BatchArguments {
@@ -41,20 +40,6 @@ bool AllZero(const BatchArguments& arguments) {
                      [](size_t bytes) { return bytes == 0; });
 }
 
-/// The first entry that is longer than its limit; the number of all where none is.
-size_t FirstThatDoesNotFit(const BatchArguments& arguments) {
-  size_t entry = 0;
-  while (entry < arguments.entries && arguments.sizes[entry] <= arguments.dst_maxs[entry])
-    ++entry;
-  return entry;
-}
-
-bool AllThere(const BatchArguments& arguments) {
-  return arguments.dsts != nullptr && arguments.dst_maxs != nullptr && arguments.srcs != nullptr &&
-         arguments.sizes != nullptr && arguments.attributes != nullptr &&
-         arguments.attribute_starts != nullptr;
-}
-
 /// The first reserved byte that is not 0; null where there is none.
 const uint8_t* WrongReserved(const aclrtMemcpyBatchAttr& attribute) {
   static constexpr uint8_t kZero[sizeof(attribute.rsv)] = {};
@@ -63,21 +48,30 @@ const uint8_t* WrongReserved(const aclrtMemcpyBatchAttr& attribute) {
                       [](uint8_t byte) { return byte != 0; });
 }
 
-Status CheckArrays(const BatchArguments& arguments) {
-  if (!AllThere(arguments)) {
-    return RequireNonNull("dsts", arguments.dsts, "destMaxs", arguments.dst_maxs, "srcs", arguments.srcs,
-                          "sizes", arguments.sizes, "attrs", arguments.attributes, "attrsIndexes",
-                          arguments.attribute_starts);
+/// What is wrong with the first entry that is longer than its limit, if there is one.
+[[gnu::noinline]] Status CheckLengths(const BatchArguments& arguments) {
+  for (size_t i = 0; i < arguments.entries; ++i) {
+    if (arguments.sizes[i] <= arguments.dst_maxs[i]) continue;
+    return InvalidArgument(Text("entry ", i, ": sizes[", i, "] ", arguments.sizes[i],
+                                " is more than destMaxs[", i, "] ", arguments.dst_maxs[i]));
   }
-  if (!SurelyWithin({arguments.sizes, arguments.entries}, {arguments.dst_maxs, arguments.entries})) {
-    const size_t i = FirstThatDoesNotFit(arguments);
-    if (i < arguments.entries) {
-      return InvalidArgument(Text("entry ", i, ": sizes[", i, "] ", arguments.sizes[i],
-                                  " is more than destMaxs[", i, "] ", arguments.dst_maxs[i]));
-    }
+  return {};
+}
+
+Status CheckArrays(const BatchArguments& arguments) {
+  const bool all_there = arguments.dsts != nullptr && arguments.dst_maxs != nullptr &&
+                         arguments.srcs != nullptr && arguments.attributes != nullptr &&
+                         arguments.attribute_starts != nullptr;
+  if (!all_there) [[unlikely]] {
+    return RequireNonNull("dsts", arguments.dsts, "destMaxs", arguments.dst_maxs, "srcs", arguments.srcs,
+                          "attrs", arguments.attributes, "attrsIndexes", arguments.attribute_starts);
+  }
+  if (!SurelyWithin({arguments.sizes, arguments.entries}, {arguments.dst_maxs, arguments.entries}))
+      [[unlikely]] {
+    if (Status fit = CheckLengths(arguments); !fit.ok()) return fit;
   }
   for (size_t k = 0; k < arguments.attribute_count; ++k) {
-    if (const uint8_t* const wrong = WrongReserved(arguments.attributes[k])) {
+    if (const uint8_t* const wrong = WrongReserved(arguments.attributes[k])) [[unlikely]] {
       return InvalidArgument(Text("attrs[", k, "].rsv[", wrong - arguments.attributes[k].rsv, "] is ",
                                   unsigned{*wrong}, ", it must be 0"));
     }
@@ -101,28 +95,6 @@ BatchAttribute AttributeOf(const aclrtMemcpyBatchAttr& given, size_t first_entry
   return {ClaimOf(given.dstLoc), ClaimOf(given.srcLoc), first_entry};
 }
 
-/// Few entries, right in every respect, in a stream that takes them at once. Whoever is not so lucky goes
-/// through all the checks below, in their order.
-[[gnu::flatten, gnu::noinline]] bool TryExpress(const BatchArguments& arguments, const BatchForm& form) {
-  if (form.form == CopyForm::kBlocking || (form.has_fail_index && form.fail_index == nullptr)) return false;
-  if (arguments.entries == 0 || arguments.entries > express::kMostEntries) return false;
-  if (arguments.attribute_count != 1 || !AllThere(arguments)) return false;
-  if (FirstThatDoesNotFit(arguments) != arguments.entries) return false;
-  if (WrongReserved(arguments.attributes[0]) != nullptr) return false;
-  const auto call = FindUsualStreamCall(form.stream);
-  if (!call) return false;
-  const BatchAttribute attribute = AttributeOf(arguments.attributes[0], arguments.attribute_starts[0]);
-  const BatchRequest request{{arguments.dsts, arguments.entries},
-                             {arguments.srcs, arguments.entries},
-                             {arguments.sizes, arguments.entries},
-                             {&attribute, 1},
-                             false};
-  if (!TryExpressBatch(request, call->stream(), call->runtime.PlanContextOf(*call->target.context)))
-    return false;
-  if (form.fail_index != nullptr) *form.fail_index = SIZE_MAX;
-  return true;
-}
-
 /// Where a thread without a context has a batch done: on the device that the first entry's attribute names.
 std::int32_t DeviceNamedBy(const BatchRequest& request, std::int32_t devices) {
   const auto copies = [](std::size_t bytes) { return bytes != 0; };
@@ -136,23 +108,26 @@ std::int32_t DeviceNamedBy(const BatchRequest& request, std::int32_t devices) {
 }
 
 /// Needs no context.
-Status RunBatch(const BatchRequest& request, Runtime& runtime, Result<Caller>& caller) {
+Status RunBatch(const BatchRequest& request, Caller& caller) {
+  const bool with_context = RequireContext(caller).ok();
+  Runtime& runtime = caller.runtime;
   const std::int32_t id =
-      caller.ok() ? caller->device().id() : DeviceNamedBy(request, runtime.device_count());
-  auto plan = PlanBatch(request, runtime.PlanContextOf(id));
-  if (!plan.ok()) return plan.TakeStatus();
+      with_context ? caller.device().id() : DeviceNamedBy(request, runtime.device_count());
+  Plan plan;
+  if (Status planned = PlanBatch(request, runtime.PlanContextOf(id), plan); !planned.ok()) return planned;
   auto device = runtime.FindDevice(id);
   return device.ok() ? RunPlan(**device, std::move(plan)) : device.TakeStatus();
 }
 
-Status SubmitBatch(const BatchRequest& request, Stream* stream, Result<Caller>& caller) {
-  if (!caller.ok()) return caller.TakeStatus();
-  auto plan = PlanBatch(request, caller->runtime.PlanContextOf(*caller->context));
-  return SubmitPlan({caller->context, stream}, std::move(plan));
+Status SubmitBatch(const BatchRequest& request, Stream* stream, Caller& caller) {
+  if (Status with_context = RequireContext(caller); !with_context.ok()) return with_context;
+  Plan plan;
+  if (Status planned = PlanBatch(request, caller.runtime.PlanContextOf(*caller.context), plan); !planned.ok())
+    return planned;
+  return SubmitPlan({caller.context, stream}, std::move(plan));
 }
 
 Status CopyBatch(const BatchArguments& arguments, const BatchForm& form) {
-  if (TryExpress(arguments, form)) return {};
   if (form.has_fail_index) {
     if (Status present = RequireNonNull("failIndex", form.fail_index); !present.ok()) return present;
   }
@@ -165,38 +140,35 @@ Status CopyBatch(const BatchArguments& arguments, const BatchForm& form) {
     return {};
   }
   if (Status checked = CheckArrays(arguments); !checked.ok()) return checked;
-  auto maybe = CallerMaybeWithoutContext();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  if (!maybe->runtime.profile().batch) {
-    return CopyUnsupported(Text(maybe->runtime.profile().chip, " has no batch copies"));
+  auto caller = ThisCaller();
+  if (!caller.ok()) return caller.TakeStatus();
+  if (!caller->runtime.profile().batch) {
+    return CopyUnsupported(Text(caller->runtime.profile().chip, " has no batch copies"));
   }
-  auto stream = FindStream(maybe->runtime, form.stream);
+  auto stream = FindStream(caller->runtime, form.stream);
   if (!stream.ok()) return stream.TakeStatus();
 
   fail_index = SIZE_MAX;
   const bool blocking = form.form == CopyForm::kBlocking;
-  if (blocking && arguments.entries > kMostBlockingEntries) {
+  if (blocking && arguments.entries > kMaxBlockingEntries) {
     return {Code::kParamInvalid, Text("numBatches ", arguments.entries, " is more than the ",
-                                      kMostBlockingEntries, " that the blocking call takes")};
+                                      kMaxBlockingEntries, " that the blocking call takes")};
   }
   if (arguments.attribute_count > arguments.entries) {
     return {Code::kParamInvalid,
             Text("numAttrs ", arguments.attribute_count, " is more than numBatches ", arguments.entries)};
   }
-  std::vector<BatchAttribute> attributes;
-  attributes.reserve(arguments.attribute_count);
+  InlineVector<BatchAttribute, 2> attributes;
   for (size_t k = 0; k < arguments.attribute_count; ++k) {
     attributes.push_back(AttributeOf(arguments.attributes[k], arguments.attribute_starts[k]));
   }
   const BatchRequest request{{arguments.dsts, arguments.entries},
                              {arguments.srcs, arguments.entries},
                              {arguments.sizes, arguments.entries},
-                             attributes,
+                             {attributes.data(), attributes.size()},
                              blocking};
   if (Status checked = CheckBatchAttributes(request); !checked.ok()) return checked;
-  auto caller = CallerWithContext();
-  Status status =
-      blocking ? RunBatch(request, maybe->runtime, caller) : SubmitBatch(request, *stream, caller);
+  Status status = blocking ? RunBatch(request, *caller) : SubmitBatch(request, *stream, *caller);
   if (!status.ok()) fail_index = status.error().item;
   return status;
 }

@@ -46,7 +46,7 @@ Status SetDescriptor(const SetDescriptorRequest& request, aclrtMemcpyKind kind, 
     return InvalidArgument(
         Text("config of desc ", Hex(request.descriptor), " is ", Hex(config), ", it must be NULL"));
   }
-  auto maybe = CallerMaybeWithoutContext();
+  auto maybe = ThisCaller();
   if (!maybe.ok()) return maybe.TakeStatus();
   if (Status checked = CheckDescriptorKind(kind, maybe->runtime.profile()); !checked.ok()) return checked;
   if (Status checked = CheckCount(request.bytes, "desc", request.descriptor); !checked.ok()) return checked;
@@ -95,13 +95,7 @@ Status CopyWithOffset(const OffsetRequest& request, aclrtStream stream_handle) {
     return {Code::kParamInvalid,
             Text("kind is ", Describe(request.kind), ", it must be ACL_MEMCPY_INNER_DEVICE_TO_DEVICE")};
   }
-  if (const auto usual = FindUsualStreamCall(stream_handle)) {
-    if (Status offered = CheckOffsetsOffered(usual->runtime.profile()); !offered.ok()) return offered;
-    if (Status checked = CheckOffsets(request); !checked.ok()) return checked;
-    return SubmitPlan(usual->target,
-                      PlanOffset(request, usual->runtime.PlanContextOf(*usual->target.context)));
-  }
-  auto maybe = CallerMaybeWithoutContext();
+  auto maybe = ThisCaller();
   if (!maybe.ok()) return maybe.TakeStatus();
   if (Status offered = CheckOffsetsOffered(maybe->runtime.profile()); !offered.ok()) return offered;
   auto stream = FindStream(maybe->runtime, stream_handle);
@@ -109,7 +103,10 @@ Status CopyWithOffset(const OffsetRequest& request, aclrtStream stream_handle) {
   if (Status checked = CheckOffsets(request); !checked.ok()) return checked;
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
-  auto plan = PlanOffset(request, caller->runtime.PlanContextOf(*caller->context));
+  Plan plan;
+  if (Status planned = PlanOffset(request, caller->runtime.PlanContextOf(*caller->context), plan);
+      !planned.ok())
+    return planned;
   return SubmitPlan({caller->context, *stream}, std::move(plan));
 }
 
@@ -117,19 +114,15 @@ Status CopyWithDescriptor(const DescriptorRequest& request, aclrtMemcpyKind kind
   if (Status present = RequireNonNull("desc", request.descriptor); !present.ok()) return present;
   if (Status known = CheckKnownKind(kind); !known.ok()) return known;
   if (Status present = RequireNonNull("stream", stream_handle); !present.ok()) return present;
-  if (const auto usual = FindUsualStreamCall(stream_handle)) {
-    if (Status checked = CheckDescriptorKind(kind, usual->runtime.profile()); !checked.ok()) return checked;
-    return SubmitPlan(usual->target,
-                      PlanDescriptor(request, usual->runtime.PlanContextOf(*usual->target.context)));
-  }
-  auto maybe = CallerMaybeWithoutContext();
+  auto maybe = ThisCaller();
   if (!maybe.ok()) return maybe.TakeStatus();
   auto stream = FindStream(maybe->runtime, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   if (Status checked = CheckDescriptorKind(kind, maybe->runtime.profile()); !checked.ok()) return checked;
   auto caller = CallerWithContext();
-  auto plan = PlanDescriptor(request, PlanContextOf(maybe->runtime, caller));
-  if (!plan.ok()) return plan.TakeStatus();
+  Plan plan;
+  if (Status planned = PlanDescriptor(request, PlanContextOf(maybe->runtime, caller), plan); !planned.ok())
+    return planned;
   if (!caller.ok()) return caller.TakeStatus();
   return SubmitPlan({caller->context, *stream}, std::move(plan));
 }
@@ -144,7 +137,7 @@ aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t* descSize) {
   return Guard("aclrtGetMemcpyDescSize", [&]() -> Status {
     if (Status present = RequireNonNull("descSize", descSize); !present.ok()) return present;
     if (Status known = CheckKnownKind(kind); !known.ok()) return known;
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     const Profile& profile = caller->runtime.profile();
     if (Status checked = CheckDescriptorKind(kind, profile); !checked.ok()) return checked;

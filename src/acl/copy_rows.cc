@@ -51,20 +51,24 @@ Status CheckRules(const RowsRequest& request, CopyForm form, const Profile& prof
 Status Copy(const RowsRequest& request) {
   if (request.width == 0 || request.height == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
-  auto maybe = CallerMaybeWithoutContext();
+  auto maybe = ThisCaller();
   if (!maybe.ok()) return maybe.TakeStatus();
   if (Status checked = CheckRules(request, CopyForm::kBlocking, maybe->runtime.profile()); !checked.ok())
     return checked;
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
-  return RunPlan(*caller->context,
-                 PlanRows(request, CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context)));
+  Plan plan;
+  if (Status planned =
+          PlanRows(request, CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context), plan);
+      !planned.ok())
+    return planned;
+  return RunPlan(caller->device(), std::move(plan));
 }
 
 Status CopyAsync(const RowsRequest& request, aclrtStream stream_handle) {
   if (request.width == 0 || request.height == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
-  auto maybe = CallerMaybeWithoutContext();
+  auto maybe = ThisCaller();
   if (!maybe.ok()) return maybe.TakeStatus();
   auto stream = FindStream(maybe->runtime, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
@@ -76,7 +80,11 @@ Status CopyAsync(const RowsRequest& request, aclrtStream stream_handle) {
   const Profile& profile = maybe->runtime.profile();
   if (Status checked = CheckRules(request, CopyForm::kAsynchronous, profile); !checked.ok()) return checked;
   if (!caller.ok()) return caller.TakeStatus();
-  auto plan = PlanRows(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context));
+  Plan plan;
+  if (Status planned =
+          PlanRows(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context), plan);
+      !planned.ok())
+    return planned;
   return SubmitPlan({caller->context, *stream}, std::move(plan));
 }
 

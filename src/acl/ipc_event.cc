@@ -14,7 +14,7 @@ static_assert(sizeof(aclrtIpcEventHandle) >= kKeyBytes - 1);
 aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle* handle) {
   return Guard("aclrtIpcGetEventHandle", [&]() -> Status {
     if (Status present = RequireNonNull("event", event, "handle", handle); !present.ok()) return present;
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     auto found = FindEvent(caller->runtime, event);
     if (!found.ok()) return found.TakeStatus();

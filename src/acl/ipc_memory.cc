@@ -56,7 +56,7 @@ aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags) 
 aclError aclrtIpcMemClose(const char* key) {
   return Guard("aclrtIpcMemClose", [&]() -> Status {
     if (Status present = RequireNonNull("key", key); !present.ok()) return present;
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     return caller->runtime.sharing().Close(ReadKey(key));
   });
@@ -66,7 +66,7 @@ aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num) {
   return Guard("aclrtIpcMemSetImportPid", [&]() -> Status {
     if (Status present = RequireNonNull("key", key, "pid", pid); !present.ok()) return present;
     if (num == 0) return {Code::kParamInvalid, "num is 0"};
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     return caller->runtime.sharing().Admit(ReadKey(key), {pid, num});
   });
@@ -80,7 +80,7 @@ aclError aclrtIpcMemSetAttr(const char* key, aclrtIpcMemAttrType type, uint64_t 
       return {Code::kParamInvalid, Text("type is ", static_cast<int>(type), ", it must be 0")};
     if (attr > ACL_RT_IPC_MEM_ATTR_ACCESS_LINK_UB_MULTI_PORT_PATH)
       return {Code::kParamInvalid, Text("attr is ", attr, ", it must be 0 to 3")};
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     if (attr > ACL_RT_IPC_MEM_ATTR_ACCESS_LINK_HCCS) {
       return {Code::kFeatureNotSupport,

@@ -138,7 +138,7 @@ Status CheckHostConfig(const aclrtMallocConfig* config) {
 
 Status Free(void* address, std::string_view name, MemoryOrigin origin) {
   if (Status present = RequireNonNull(name, address); !present.ok()) return present;
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   return caller->runtime.memory().End(name, address, origin, Code::kParamInvalid);
 }

@@ -26,7 +26,7 @@ Result<MemoryPool*> FindPool(const Runtime& runtime, aclrtMemPool handle) {
 }
 
 Result<MemoryPool*> FindPool(aclrtMemPool handle) {
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   return FindPool(caller->runtime, handle);
 }
@@ -149,7 +149,7 @@ aclError aclrtMemPoolCreate(aclrtMemPool* memPool, const aclrtMemPoolProps* pool
     const auto* const end = poolProps->reserved + sizeof(poolProps->reserved);
     if (std::any_of(poolProps->reserved, end, [](unsigned char byte) { return byte != 0; }))
       return InvalidArgument("a reserved byte is not 0");
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     if (Status may = RequireSharing(caller->runtime.profile()); !may.ok()) return may;
     auto device = caller->runtime.FindDevice(poolProps->location.id);
@@ -164,7 +164,7 @@ aclError aclrtMemPoolCreate(aclrtMemPool* memPool, const aclrtMemPoolProps* pool
 aclError aclrtMemPoolDestroy(const aclrtMemPool memPool) {
   return Guard("aclrtMemPoolDestroy", [&]() -> Status {
     if (Status present = RequireNonNull("memPool", memPool); !present.ok()) return present;
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     return caller->runtime.DestroyPool(memPool);
   });
@@ -193,7 +193,7 @@ aclError aclrtMemPoolMallocAsync(void** ptr, size_t size, aclrtMemPool memPool, 
     if (ptr == nullptr || memPool == nullptr || stream == nullptr)
       return RequireNonNull("ptr", ptr, "memPool", memPool, "stream", stream);
     if (size == 0) return {};
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     auto pool = FindPool(caller->runtime, memPool);
     if (!pool.ok()) return pool.TakeStatus();

@@ -15,7 +15,7 @@ std::uint32_t BytePattern(std::int32_t value) {
 }
 
 Status Fill(const FillRequest& request, Wait wait, aclrtStream stream_handle) {
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   auto stream = FindStream(caller->runtime, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
@@ -27,8 +27,11 @@ Status Fill(const FillRequest& request, Wait wait, aclrtStream stream_handle) {
   if (wait == Wait::kYes) {
     if (Status working = caller->device().CheckNotAborting(); !working.ok()) return working;
   }
-  auto plan = PlanFill(request, caller->runtime.PlanContextOf(*caller->context));
-  if (wait == Wait::kYes) return RunPlan(*caller->context, std::move(plan));
+  Plan plan;
+  if (Status planned = PlanFill(request, caller->runtime.PlanContextOf(*caller->context), plan);
+      !planned.ok())
+    return planned;
+  if (wait == Wait::kYes) return RunPlan(caller->device(), std::move(plan));
   return SubmitPlan({caller->context, *stream}, std::move(plan));
 }
 
@@ -48,7 +51,7 @@ Status FillWords(void* address, size_t bytes, uint32_t value, size_t words, Wait
   if (words > bytes / kWord)
     return InvalidArgument(
         Text("N ", words, " words are more than memSize ", bytes, " of ptr ", Hex(address)));
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   if (!caller->runtime.memory().Find(reinterpret_cast<std::uintptr_t>(address))) {
     return InvalidArgument(Text("ptr ", Hex(address), " is neither device nor pinned host memory"));

@@ -16,7 +16,7 @@ namespace {
 
 Result<std::shared_ptr<Notify>> FindNotify(aclrtNotify handle, std::string_view argument = "notify") {
   if (Status present = RequireNonNull(argument, handle); !present.ok()) return present;
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   auto notify = caller->runtime.FindNotify(handle);
   if (notify != nullptr) return notify;
@@ -79,7 +79,7 @@ aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t flag) {
 aclError aclrtDestroyNotify(aclrtNotify notify) {
   return Guard("aclrtDestroyNotify", [&]() -> Status {
     if (Status present = RequireNonNull("notify", notify); !present.ok()) return present;
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     return caller->runtime.DestroyNotify(notify);
   });

@@ -51,7 +51,11 @@ Status Submit(const StreamCall& call, const ReduceRequest& request) {
     return {Code::kParamInvalid, Text("count ", request.bytes, " must be a positive multiple of ",
                                       element_bytes, " bytes, at most ", kMostReducedBytes)};
   }
-  return SubmitPlan(call.target, PlanReduce(request, call.runtime.PlanContextOf(*call.target.context)));
+  Plan plan;
+  if (Status planned = PlanReduce(request, call.runtime.PlanContextOf(*call.target.context), plan);
+      !planned.ok())
+    return planned;
+  return SubmitPlan(call.target, std::move(plan));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ Status Export(aclrtDrvMemHandle handle, std::uint64_t flags, std::uint64_t* numb
   if (Status checked = CheckShareFlags(flags, kForEverybody); !checked.ok()) return checked;
   auto physical = FindPhysical(handle);
   if (!physical.ok()) return physical.TakeStatus();
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   auto exported = caller->runtime.ExportPhysical(*physical, flags == kForEverybody);
   if (!exported.ok()) return exported.TakeStatus();
@@ -25,7 +25,7 @@ Status Export(aclrtDrvMemHandle handle, std::uint64_t flags, std::uint64_t* numb
 }
 
 Status Import(std::uint64_t number, std::int32_t device, aclrtDrvMemHandle* handle) {
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   auto imported = caller->runtime.ImportPhysical(number, device);
   if (!imported.ok()) return imported.TakeStatus();
@@ -36,7 +36,7 @@ Status Import(std::uint64_t number, std::int32_t device, aclrtDrvMemHandle* hand
 Status Admit(std::uint64_t number, const std::int32_t* processes, std::size_t count) {
   if (Status present = RequireNonNull("pid", processes); !present.ok()) return present;
   if (count == 0) return InvalidArgument("pidNum is 0");
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   return caller->runtime.AdmitToPhysical(number, {processes, count});
 }
@@ -92,7 +92,7 @@ aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t dev
                                            aclrtDrvMemHandle* handle) {
   return Guard("aclrtMemImportFromShareableHandle", [&]() -> Status {
     if (Status present = RequireNonNull("handle", handle); !present.ok()) return present;
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     if (auto device = caller->runtime.FindDevice(deviceId); !device.ok()) return device.TakeStatus();
     return Import(shareableHandle, deviceId, handle);

@@ -36,7 +36,7 @@ Status Create(aclrtStream* out, std::uint32_t priority, std::uint32_t flags) {
 
 Status Destroy(aclrtStream stream, bool force) {
   if (Status present = RequireNonNull("stream", stream); !present.ok()) return present;
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   if (caller->runtime.FindStream(stream) != nullptr) {
     if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
@@ -65,7 +65,7 @@ Status ReadStream(aclrtStream handle, std::string_view name, Value* out, Read re
 }
 
 Status SetFailureMode(aclrtStream handle, std::uint64_t mode) {
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   auto stream = FindStream(caller->runtime, handle);
   if (!stream.ok()) return stream.TakeStatus();

@@ -19,7 +19,11 @@ Status QueuePlan(aclrtStream stream, MakePlan make_plan) {
   if (Status may = RequireSharing(call->runtime.profile()); !may.ok()) return may;
   auto device = call->target.context->device().Open();
   if (!device.ok()) return device.TakeStatus();
-  return SubmitPlan(call->target, make_plan(call->runtime.PlanContextOf(*call->target.context), **device));
+  Plan plan;
+  if (Status planned = make_plan(call->runtime.PlanContextOf(*call->target.context), **device, plan);
+      !planned.ok())
+    return planned;
+  return SubmitPlan(call->target, std::move(plan));
 }
 
 /// A device has one view of its memory: there is nothing to write back or to drop, only to check.
@@ -47,8 +51,8 @@ aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag, aclrtStre
     if (Status present = RequireNonNull("devAddr", devAddr); !present.ok()) return present;
     if (flag != 0) return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0")};
     const trace::About about(summary::TaskType::kValueWrite, 0);
-    return QueuePlan(stream, [&](const PlanContext& context, BackendDevice&) {
-      return PlanValueWrite(devAddr, value, context);
+    return QueuePlan(stream, [&](const PlanContext& context, BackendDevice&, Plan& plan) {
+      return PlanValueWrite(devAddr, value, context, plan);
     });
   });
 }
@@ -59,8 +63,8 @@ aclError aclrtValueWait(void* devAddr, uint64_t value, uint32_t flag, aclrtStrea
     if (flag > ACL_STREAM_WAIT_VALUE_NOR)
       return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0 to 3")};
     const trace::About about(summary::TaskType::kValueWait, 0);
-    return QueuePlan(stream, [&](const PlanContext& context, BackendDevice& device) {
-      return PlanValueWait(devAddr, value, static_cast<ValueCondition>(flag), context, device);
+    return QueuePlan(stream, [&](const PlanContext& context, BackendDevice& device, Plan& plan) {
+      return PlanValueWait({devAddr, value, static_cast<ValueCondition>(flag)}, context, device, plan);
     });
   });
 }

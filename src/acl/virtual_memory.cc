@@ -76,7 +76,7 @@ Status Reserve(void** out, std::size_t bytes, std::size_t alignment, void* wish,
   if (bytes == 0) return InvalidArgument("size is 0");
   if (flags > 1) return InvalidArgument(Text("flags is ", flags, ", it must be 0 or 1"));
   if (alignment != 0) return {Code::kParamInvalid, Text("alignment is ", alignment, ", it must be 0")};
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   if (Status may = RequireSharing(caller->runtime.profile()); !may.ok()) return may;
   auto address = caller->runtime.addresses().Reserve(bytes, wish);
@@ -100,7 +100,7 @@ Status Map(const MapCall& call, MapAccess access, const char* function) {
   if (call.offset != 0) return {Code::kParamInvalid, Text("offset is ", call.offset, ", it must be 0")};
   auto physical = FindPhysical(call.handle);
   if (!physical.ok()) return physical.TakeStatus();
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   return caller->runtime.addresses().Map(call.address, call.bytes, std::move(*physical), access, function);
 }
@@ -133,7 +133,7 @@ Result<MapAccess> AccessOf(aclrtMemAccessFlags flags, std::size_t entry) {
 }  // namespace
 
 Result<std::shared_ptr<PhysicalMemory>> FindPhysical(aclrtDrvMemHandle handle) {
-  auto caller = CallerMaybeWithoutContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   auto physical = caller->runtime.FindPhysical(handle);
   if (physical != nullptr) return physical;
@@ -160,7 +160,7 @@ aclError aclrtReserveMemAddressNoUCMemory(void** virPtr, size_t size, size_t ali
 aclError aclrtReleaseMemAddress(void* virPtr) {
   return Guard("aclrtReleaseMemAddress", [&]() -> Status {
     if (Status present = RequireNonNull("virPtr", virPtr); !present.ok()) return present;
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     return caller->runtime.addresses().Release(virPtr);
   });
@@ -173,7 +173,7 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size, const aclrt
     if (size == 0) return InvalidArgument("size is 0");
     if (flags != 0) return InvalidArgument(Text("flags is ", flags, ", it must be 0"));
     if (Status checked = CheckProperties(*prop); !checked.ok()) return checked;
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     Runtime& runtime = caller->runtime;
     if (Status may = RequireSharing(runtime.profile()); !may.ok()) return may;
@@ -207,7 +207,7 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size, const aclrt
 aclError aclrtFreePhysical(aclrtDrvMemHandle handle) {
   return Guard("aclrtFreePhysical", [&]() -> Status {
     if (Status present = RequireNonNull("handle", handle); !present.ok()) return present;
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     if (caller->runtime.RemovePhysical(handle) != nullptr) return {};
     return FindPhysical(handle).TakeStatus();
@@ -230,7 +230,7 @@ aclError aclrtMemMapNoAccess(void* virPtr, size_t size, size_t offset, aclrtDrvM
 aclError aclrtUnmapMem(void* virPtr) {
   return Guard("aclrtUnmapMem", [&]() -> Status {
     if (Status present = RequireNonNull("virPtr", virPtr); !present.ok()) return present;
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     return caller->runtime.addresses().Unmap(virPtr);
   });
@@ -241,7 +241,7 @@ aclError aclrtMemSetAccess(void* virPtr, size_t size, aclrtMemAccessDesc* desc, 
     if (Status present = RequireNonNull("virPtr", virPtr, "desc", desc); !present.ok()) return present;
     if (size == 0) return InvalidArgument("size is 0");
     if (count == 0) return InvalidArgument("count is 0");
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     for (const bool applies : {false, true}) {  // all are checked before the first is set
       for (size_t i = 0; i < count; ++i) {
@@ -265,7 +265,7 @@ aclError aclrtMemGetAccess(void* virPtr, aclrtMemLocation* location, uint64_t* f
   return Guard("aclrtMemGetAccess", [&]() -> Status {
     if (Status present = RequireNonNull("virPtr", virPtr, "location", location, "flag", flag); !present.ok())
       return present;
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     auto device = DeviceOf(*location, "location", caller->runtime);
     if (!device.ok()) return device.TakeStatus();
@@ -300,7 +300,7 @@ aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop, aclrtMemGr
 aclError aclrtMemRetainAllocationHandle(void* virPtr, aclrtDrvMemHandle* handle) {
   return Guard("aclrtMemRetainAllocationHandle", [&]() -> Status {
     if (Status present = RequireNonNull("virPtr", virPtr, "handle", handle); !present.ok()) return present;
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     auto physical = caller->runtime.addresses().PhysicalAt(virPtr);
     if (!physical.ok()) return physical.TakeStatus();
@@ -331,7 +331,7 @@ aclError aclrtMemGetAddressRange(void* ptr, void** pbase, size_t* psize) {
   return Guard("aclrtMemGetAddressRange", [&]() -> Status {
     if (Status present = RequireNonNull("ptr", ptr); !present.ok()) return present;
     if (pbase == nullptr && psize == nullptr) return InvalidArgument("pbase and psize are NULL");
-    auto caller = CallerMaybeWithoutContext();
+    auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
     const AllocationUse use = caller->runtime.memory().Find(reinterpret_cast<std::uintptr_t>(ptr));
     if (!use) return {Code::kParamInvalid, Text("ptr ", Hex(ptr), " is not memory that the runtime knows")};

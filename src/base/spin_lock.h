@@ -18,6 +18,8 @@ class SpinLock {
       WaitUntilFree();
   }
   void unlock() noexcept { taken_.store(false, std::memory_order_release); }
+  /// For assertions.
+  bool is_held() const noexcept { return taken_.load(std::memory_order_relaxed); }
 
  private:
   [[gnu::noinline]] void WaitUntilFree() noexcept {

@@ -74,12 +74,11 @@ SAMPAN_IN_PLACE void Check(const Lanes& address, const Lanes& bytes, const Known
   beyond |= begin | end | (range.bytes - end);
 }
 bool LiesIn(const KnownRange& range, const void* pointer, std::size_t bytes) {
-  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(pointer) - range.address;
-  return begin <= range.bytes && bytes <= range.bytes - begin;
+  return RangeHolds(range.address, range.bytes, reinterpret_cast<std::uintptr_t>(pointer), bytes);
 }
 bool Fits(const EntryRun& run, std::size_t entry) {
   const std::size_t size = run.sizes[entry];
-  return size - 1 < BatchTask::kMostSegmentBytes && LiesIn(run.dst, run.dsts[entry], size) &&
+  return size - 1 < BatchTask::kMaxSegmentBytes && LiesIn(run.dst, run.dsts[entry], size) &&
          LiesIn(run.src, run.srcs[entry], size);
 }
 
@@ -91,7 +90,7 @@ SAMPAN_IN_PLACE RunTotals Describe(const EntryRun& whole, Segment* segments) {
   const auto src_delta = static_cast<std::uint64_t>(run.src.engine_delta);
   const std::size_t entries = run.sizes.size();
   if (entries == 0 || !Fits(run, 0)) return {};  // often enough, where neighbours do not lie together
-  static_assert(std::has_single_bit(BatchTask::kMostSegmentBytes), "the bits of all lengths tell");
+  static_assert(std::has_single_bit(BatchTask::kMaxSegmentBytes), "the bits of all lengths tell");
   Lanes lengths{}, bytes{};
   std::size_t done = 0;
   for (; entries - done >= kAtOnce; done += kAtOnce) {
@@ -109,7 +108,7 @@ SAMPAN_IN_PLACE RunTotals Describe(const EntryRun& whole, Segment* segments) {
       src += src_delta;
       StoreSegments(dst, src, size, segments + i);
     }
-    if (HasHighestBit(OrOf(beyond)) || OrOf(lengths_here) >= BatchTask::kMostSegmentBytes) break;
+    if (HasHighestBit(OrOf(beyond)) || OrOf(lengths_here) >= BatchTask::kMaxSegmentBytes) break;
     lengths |= lengths_here;
     bytes += bytes_here;
   }

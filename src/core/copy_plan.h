@@ -38,13 +38,14 @@ struct Plan {
 /// Blocking forms take the direction from the addresses; asynchronous ones hold the kind against them.
 enum class CopyForm { kBlocking, kAsynchronous };
 
-Result<Plan> PlanLinear(const LinearRequest& request, CopyForm form, const PlanContext& context);
-Result<Plan> PlanRows(const RowsRequest& request, CopyForm form, const PlanContext& context);
-Result<Plan> PlanBatch(const BatchRequest& request, const PlanContext& context);
-Result<Plan> PlanDescriptor(const DescriptorRequest& request, const PlanContext& context);
-Result<Plan> PlanOffset(const OffsetRequest& request, const PlanContext& context);
-Result<Plan> PlanFill(const FillRequest& request, const PlanContext& context);
-Result<Plan> PlanReduce(const ReduceRequest& request, const PlanContext& context);
+// Each fills in an empty plan, or fails and leaves nothing of it to be used.
+
+Status PlanRows(const RowsRequest& request, CopyForm form, const PlanContext& context, Plan& plan);
+Status PlanBatch(const BatchRequest& request, const PlanContext& context, Plan& plan);
+Status PlanDescriptor(const DescriptorRequest& request, const PlanContext& context, Plan& plan);
+Status PlanOffset(const OffsetRequest& request, const PlanContext& context, Plan& plan);
+Status PlanFill(const FillRequest& request, const PlanContext& context, Plan& plan);
+Status PlanReduce(const ReduceRequest& request, const PlanContext& context, Plan& plan);
 
 /// The attributes' own rules; they concern no single entry.
 Status CheckBatchAttributes(const BatchRequest& request);

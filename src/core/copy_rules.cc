@@ -42,17 +42,8 @@ std::string Describe(CopyKind kind) {
   return value < kNames.size() ? Text("ACL_MEMCPY_", kNames[value]) : Text(static_cast<int>(kind));
 }
 
-CopyKind DirectionOf(const Place& src, const Place& dst) {
-  if (src.on_device()) return dst.on_device() ? kDeviceToDevice : kDeviceToHost;
-  return dst.on_device() ? kHostToDevice : kHostToHost;
-}
-
-std::optional<CopyKind> ResolveKind(CopyKind kind, const Place& src, const Place& dst,
-                                    const Profile& profile) {
-  const CopyKind real = DirectionOf(src, dst);
-  // Where host and device share one memory, every direction is a copy on the device.
-  if (!profile.attached) return kDeviceToDevice;
-  if (src.kind != PlaceKind::kPageable && dst.kind != PlaceKind::kPageable) return real;
+std::optional<CopyKind> ResolvePageableKind(CopyKind kind, const Place& src, const Place& dst) {
+  const CopyKind real = KindOf(DirectionBetween(src, dst));
   for (const Row& row : kRows) {
     if (row.src != src.kind || row.dst != dst.kind) continue;
     if ((row.accepted & (1U << static_cast<unsigned>(kind))) == 0) return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "backend/api/direction.h"
 #include "backend/api/place.h"
 #include "core/copy_request.h"
 #include "core/profile.h"
@@ -11,17 +12,31 @@ namespace sampan {
 
 std::string Describe(CopyKind kind);
 
-/// The kind that a copy between these places really has; none when the given one contradicts them.
-std::optional<CopyKind> ResolveKind(CopyKind kind, const Place& src, const Place& dst,
-                                    const Profile& profile);
+/// The direction that the places alone give.
+inline Direction DirectionBetween(const Place& src, const Place& dst) {
+  return DirectionOf(dst.on_device(), src.on_device());
+}
+/// Kinds and directions are numbered alike.
+inline CopyKind KindOf(Direction direction) {
+  return static_cast<CopyKind>(direction);
+}
+
+/// The kind that a copy between these places really has; none when the given one contradicts them. Only
+/// pageable memory has a say: with both sides known to the runtime every kind is taken for the real one.
+std::optional<CopyKind> ResolvePageableKind(CopyKind kind, const Place& src, const Place& dst);
+inline std::optional<CopyKind> ResolveKind(CopyKind kind, const Place& src, const Place& dst,
+                                           const Profile& profile) {
+  // Where host and device share one memory, every direction is a copy on the device.
+  if (!profile.attached) return CopyKind::kDeviceToDevice;
+  if (src.kind != PlaceKind::kPageable && dst.kind != PlaceKind::kPageable)
+    return KindOf(DirectionBetween(src, dst));
+  return ResolvePageableKind(kind, src, dst);
+}
 
 /// Whether memory lies where an attribute of a batch says.
 inline bool Matches(const ClaimedPlace& claim, const Place& place) {
   return claim.known && claim.on_device == place.on_device() &&
          (!claim.on_device || claim.device == static_cast<std::uint32_t>(place.device));
 }
-
-/// The direction that the places alone give.
-CopyKind DirectionOf(const Place& src, const Place& dst);
 
 }  // namespace sampan

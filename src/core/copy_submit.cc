@@ -3,15 +3,15 @@
 
 #include <utility>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "core/device.h"
 
 namespace sampan {
 
-Status CheckStreamContext(const CopyTarget& target) {
-  if (target.context->Owns(target.TheStream())) return {};
+Status OfOtherContext(const Stream& stream) {
   return {Code::kStreamContext,
-          Text("stream ", target.TheStream().id(), " belongs to another context than the calling thread's")};
+          Text("stream ", stream.id(), " belongs to another context than the calling thread's")};
 }
 
 namespace {
@@ -24,34 +24,24 @@ Status Drain(Stream& stream) {
 
 }  // namespace
 
-Status SubmitPlan(const CopyTarget& target, Result<Plan>&& plan) {
-  if (!plan.ok()) return plan.TakeStatus();
-  switch (plan->timing) {
-    case Timing::kNothing:
-      return {};
-    case Timing::kDrainThenNow:
-      if (Status drained = Drain(target.TheStream()); !drained.ok()) return drained;
-      return RunPlan(*target.context, std::move(plan),
-                     {true, target.TheStream().label(),
-                      "pageable host memory: the call waits for its stream and copies before it returns"});
-    case Timing::kNow:
-      if (Status own = CheckStreamContext(target); !own.ok()) return own;
-      return RunPlan(*target.context, std::move(plan),
-                     {true, target.TheStream().label(), "host memory: done before the call returns"});
-    case Timing::kQueued:
-      break;
-  }
-  if (Status own = CheckStreamContext(target); !own.ok()) return own;
-  return target.TheStream().Enqueue(std::move(plan->task));
+Status SubmitUnqueued(const CopyTarget& target, Plan&& plan) {
+  SAMPAN_ASSERT(plan.timing != Timing::kQueued);
+  if (plan.timing == Timing::kNothing) return {};
+  Stream& stream = target.TheStream();
+  const bool drains = plan.timing == Timing::kDrainThenNow;
+  if (Status ready = drains ? Drain(stream) : CheckStreamContext(target); !ready.ok()) return ready;
+  return RunPlan(target.context->device(), std::move(plan),
+                 {true, stream.label(),
+                  drains ? "pageable host memory: the call waits for its stream and copies before it returns"
+                         : "host memory: done before the call returns"});
 }
 
-Status RunPlan(Device& device, Result<Plan>&& plan, const BlockingReason& reason) {
-  if (!plan.ok()) return plan.TakeStatus();
-  if (plan->timing == Timing::kNothing) return {};
+Status RunPlan(Device& device, Plan&& plan, const BlockingReason& reason) {
+  if (plan.timing == Timing::kNothing) return {};
   auto opened = device.Open();
   if (!opened.ok()) return opened.TakeStatus();
-  if (trace::On()) return RunTraced(**opened, device.id(), std::move(plan->task), reason);
-  return (*opened)->RunNow(std::move(plan->task));
+  if (trace::On()) return RunTraced(**opened, device.id(), std::move(plan.task), reason);
+  return (*opened)->RunNow(std::move(plan.task));
 }
 
 }  // namespace sampan

@@ -19,16 +19,23 @@ struct CopyTarget {
   Stream& TheStream() const { return stream != nullptr ? *stream : *context->default_stream(); }
 };
 
-/// Refuses a stream that belongs to another context than the caller's.
-Status CheckStreamContext(const CopyTarget& target);
+/// The failure of a stream that belongs to another context than the caller's.
+Status OfOtherContext(const Stream& stream);
+inline Status CheckStreamContext(const CopyTarget& target) {
+  const Stream& stream = target.TheStream();
+  return target.context->Owns(stream) ? Status() : OfOtherContext(stream);
+}
 
-/// For the asynchronous calls: as the plan's timing says.
-Status SubmitPlan(const CopyTarget& target, Result<Plan>&& plan);
+/// For the asynchronous calls: as the plan's timing says. SubmitUnqueued does what is over on return.
+Status SubmitUnqueued(const CopyTarget& target, Plan&& plan);
+inline Status SubmitPlan(const CopyTarget& target, Plan&& plan) {
+  if (plan.timing != Timing::kQueued) [[unlikely]]
+    return SubmitUnqueued(target, std::move(plan));
+  if (Status own = CheckStreamContext(target); !own.ok()) return own;
+  return target.TheStream().Enqueue(std::move(plan.task));
+}
 
 /// For the blocking calls: done on return, outside every stream. The reason is for traces.
-Status RunPlan(Device& device, Result<Plan>&& plan, const BlockingReason& reason = {});
-inline Status RunPlan(const Context& context, Result<Plan>&& plan, const BlockingReason& reason = {}) {
-  return RunPlan(context.device(), std::move(plan), reason);
-}
+Status RunPlan(Device& device, Plan&& plan, const BlockingReason& reason = {});
 
 }  // namespace sampan

@@ -14,6 +14,7 @@ Result<std::shared_ptr<Stream>> Device::CreateStream(std::shared_ptr<StickyFailu
   auto id = streams_->Take();
   if (!id) return Error{Code::kNoStreamResource, Text("device ", id_, " has no stream left")};
   StreamOptions complete = options;
+  complete.queue_depth = queue_depth_;
   complete.reports = &reports_;
   complete.device = static_cast<std::uint32_t>(id_);
   return Stream::Create(**device, std::move(context_failure), complete, std::move(*id));

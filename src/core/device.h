@@ -26,6 +26,7 @@ class Device {
         reports_(reports),
         id_(id),
         physical_id_(physical_id),
+        queue_depth_(profile.queue_depth),
         streams_(std::make_shared<IdPool>(profile.most_streams)),
         events_(std::make_shared<IdPool>(profile.most_events)),
         notifies_(std::make_shared<IdPool>(profile.most_notifies)) {}
@@ -72,6 +73,7 @@ class Device {
   FailureReports& reports_;
   const std::int32_t id_;
   const std::int32_t physical_id_;
+  const std::uint64_t queue_depth_;
   const std::shared_ptr<IdPool> streams_;
   const std::shared_ptr<IdPool> events_;
   const std::shared_ptr<IdPool> notifies_;

@@ -73,9 +73,7 @@ Status Event::WaitIn(Stream& stream, std::chrono::seconds limit) {
   const auto recording = Latest();
   if (!recording) return {};
   const trace::About about(summary::TaskType::kEventWait, TraceId());
-  WaitTask::Limit until;
-  if (limit.count() != 0) until = {Clock::now() + limit, limit, Number()};
-  auto point = stream.EnqueueWithPoint(WaitTask{recording->point, until});
+  auto point = stream.EnqueueWithPoint(WaitTask{recording->point, limit, Number()});
   if (!point.ok()) return point.TakeStatus();
   if (generation_ == EventGeneration::kEx) return {};
   const std::lock_guard lock(mutex_);

@@ -36,9 +36,8 @@ std::string Describe(const MemoryArgument& argument, const Place& place, const A
               memory != nullptr ? Describe(*memory) : Describe(place));
 }
 
-Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
-  const auto address = reinterpret_cast<std::uintptr_t>(argument.address);
-  found.use = registry.Find(address);
+Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
+  const std::uintptr_t address = argument.begin();
   if (!found.use) {
     if (registry.InSource(address)) return NotAllocated(argument);
     found.place = {};
@@ -46,9 +45,7 @@ Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Lo
     return {};
   }
   const Allocation& allocation = *found.use.get();
-  found.place = allocation.facts.place;
-  found.engine = allocation.EngineView(address);
-  if (argument.bytes <= allocation.BytesFrom(address)) return {};
+  found.Complete(argument);
   Status whole = registry.FindNeighbours(found.use, address, argument.bytes, Code::kParamInvalid, found.more);
   if (whole.ok()) return {};
   if (GoesOnOutside(registry, allocation, argument)) {  // copied like pageable memory, all of it

@@ -12,19 +12,31 @@
 
 namespace sampan {
 
+/// An argument that points to memory, with the name that messages give it.
+struct MemoryArgument {
+  std::string_view name;
+  const void* address;
+  std::size_t bytes;
+
+  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(address); }
+};
+
 /// A checked range: where it is, what keeps it alive, how the copy engines see it.
 struct Location {
   Place place;
   AllocationUse use;  ///< empty for pageable memory, and for a range that is pageable from somewhere on
   std::byte* engine = nullptr;
   std::vector<AllocationUse> more;  ///< the neighbours, where several pieces make up the range
-};
 
-/// An argument that points to memory, with the name that messages give it.
-struct MemoryArgument {
-  std::string_view name;
-  const void* address;
-  std::size_t bytes;
+  /// True if the allocation that was found holds the whole range.
+  bool LiesInOne(const MemoryArgument& argument) const {
+    return use && use->Holds(argument.begin(), argument.bytes);
+  }
+  /// Fills in what follows from the allocation at the start of the range.
+  void Complete(const MemoryArgument& argument) {
+    place = use->facts.place;
+    engine = use->EngineView(argument.begin());
+  }
 };
 
 /// An argument and what lies there, to a person; the allocation may be null.
@@ -32,8 +44,19 @@ std::string Describe(const MemoryArgument& argument, const Place& place, const A
 
 /// Finds the range of an argument; its start decides the place. Refuses one that leaves its allocation, and
 /// an address of the runtime's that is not allocated. What begins in registered memory may go on outside: all
-/// of it is the program's own.
-Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found);
+/// of it is the program's own. LocateFound goes on from the allocation at the start, which was looked up, and
+/// LocateInFull where that does not hold the range.
+Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found);
+inline Status LocateFound(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
+  if (!found.LiesInOne(argument)) [[unlikely]]
+    return LocateInFull(registry, argument, found);
+  found.Complete(argument);
+  return {};
+}
+inline Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
+  found.use = registry.Find(argument.begin());
+  return LocateFound(registry, argument, found);
+}
 
 Status CheckMappedRights(const Location& location, const MemoryArgument& argument, HostAccess access,
                          std::int32_t device);

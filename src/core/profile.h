@@ -29,6 +29,7 @@ struct Profile {
   bool hbm = true;      ///< memory is HBM, otherwise DDR
   DescriptorLayout descriptor{};
   std::uint32_t most_streams = 0;
+  std::uint64_t queue_depth = 1792;  ///< tasks that a stream holds
   std::uint32_t most_events = 0;
   std::uint32_t most_notifies = 8192;
   std::uint32_t ai_cores = 0;

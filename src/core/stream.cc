@@ -33,23 +33,14 @@ Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
                                                std::shared_ptr<StickyFailure> context_failure,
                                                const StreamOptions& options, IdLease id) {
   std::shared_ptr<Stream> stream(new Stream(std::move(context_failure), options, std::move(id)));
-  auto queue = device.CreateQueue(*stream);
+  auto queue = device.CreateQueue(
+      {.listener = *stream,
+       .depth = options.queue_depth,
+       .label = {trace::NextQueueNumber(), static_cast<std::int32_t>(options.device), stream->id()}});
   if (!queue.ok()) return queue.TakeStatus();
   stream->queue_ = std::move(*queue);
-  stream->queue_->label = {trace::NextQueueNumber(), static_cast<std::int32_t>(options.device), stream->id()};
   if (trace::On()) trace::NoteStream(stream->label(), options.of_context ? trace::StreamRecord::kDefault : 0);
   return stream;
-}
-
-Result<std::uint64_t> Stream::Submit(Task&& task) {
-  if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
-  NoteSubmitter();
-  return trace::On() ? SubmitTraced(*queue_, std::move(task)) : queue_->Submit(std::move(task));
-}
-
-Status Stream::Enqueue(Task&& task) {
-  auto value = Submit(std::move(task));
-  return value.ok() ? Status() : value.TakeStatus();
 }
 
 Result<Point> Stream::EnqueueWithPoint(Task&& task) {
@@ -94,10 +85,19 @@ void Stream::NoteDrop(Code code) {
   drops_.fetch_add(1);
 }
 
-void Stream::Abort(Code code) {
+Point Stream::Drop(Code code) {
   NoteDrop(code);
-  queue_->Discard();
-  Last().Wait(kNever);
+  return {queue_->timeline(), queue_->Discard()};
+}
+
+void Stream::PassDropped() {
+  queue_->PassDiscarded();
+}
+
+void Stream::Abort(Code code) {
+  const Point dropped = Drop(code);
+  PassDropped();
+  dropped.Wait(kNever);
 }
 
 void Stream::Close() {

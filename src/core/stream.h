@@ -37,6 +37,7 @@ class StickyFailure {
 struct StreamOptions {
   std::uint32_t priority = 0;
   std::uint32_t flags = 0;
+  std::uint64_t queue_depth = 0;
   FailureReports* reports = nullptr;  ///< who is told of failed tasks
   std::uint32_t device = 0;
   bool of_context = false;  ///< a context's own
@@ -53,16 +54,11 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
                                                 const StreamOptions& options, IdLease id);
 
   /// Queues a task; its point is reached when it is over.
-  Status Enqueue(Task&& task);
-  Result<Point> EnqueueWithPoint(Task&& task);
-  /// The queue's, where nobody has to be told of anything.
-  const Queue::ExpressLimits& express() const { return queue_->express; }
-  bool TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src) {
-    if (context_failure_->is_set() || FailuresReported()) return false;
-    if (trace::On()) [[unlikely]]
-      return segments.size() == 1 && TryExpressTraced(*queue_, segments.front(), dst, src);
-    return queue_->TryExpress(segments, dst, src, nullptr) != 0;
+  Status Enqueue(Task&& task) {
+    auto number = Submit(std::move(task));
+    return number.ok() ? Status() : number.TakeStatus();
   }
+  Result<Point> EnqueueWithPoint(Task&& task);
   /// Waits for everything queued so far. Fails with the code when the deadline is over, and when some of it
   /// was dropped meanwhile.
   Status Await(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
@@ -73,8 +69,12 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   Status Synchronize(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
   /// Whether everything queued so far is done; fails like Synchronize.
   Result<bool> Query();
-  /// Drops what is queued. Whoever waits for it gets the code.
+  /// Drops what is queued and waits for what runs. Calls that wait for the stream get the code.
   void Abort(Code code = Code::kStreamAbort);
+  /// The two halves of an abort, so that several streams drop their work before one of them moves: the point
+  /// at which what was queued is over, and going on to it.
+  Point Drop(Code code);
+  void PassDropped();
   /// Drops what is queued as an abort does, waits for what runs and gives the number back. Nothing may be
   /// queued afterwards.
   void Close();
@@ -88,7 +88,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   const Timeline* timeline() const { return queue_->timeline().get(); }
 
   std::uint32_t id() const { return id_; }
-  const trace::QueueLabel& label() const { return queue_->label; }
+  const trace::QueueLabel& label() const { return queue_->label(); }
   /// What the streams of one context have in common.
   const std::shared_ptr<StickyFailure>& context_failure() const { return context_failure_; }
   std::uint32_t priority() const { return options_.priority; }
@@ -104,7 +104,14 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
  private:
   Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id);
 
-  Result<std::uint64_t> Submit(Task&& task);
+  Result<std::uint64_t> Submit(Task&& task) {
+    if (context_failure_->is_set()) [[unlikely]]
+      return context_failure_->Check();
+    NoteSubmitter();
+    if (trace::On()) [[unlikely]]
+      return SubmitTraced(*queue_, std::move(task));
+    return queue_->Submit(std::move(task));
+  }
   bool OnTaskFailed(std::uint64_t value, Status failure) noexcept override;
   bool FailuresReported() const { return options_.reports != nullptr && options_.reports->any(); }
   void NoteSubmitter() {

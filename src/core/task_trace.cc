@@ -45,7 +45,7 @@ void SetEnds(Description& description, Form form, std::size_t bytes, const trace
 /// Finds the allocations of a batch's entries; neighbours mostly lie in the same ones.
 class SideFinder {
  public:
-  explicit SideFinder(std::span<const AllocationUse> memory) : memory_(memory) {}
+  explicit SideFinder(const BatchTask::Memory& memory) : memory_(memory) {}
 
   const Allocation* Find(const std::byte* engine) {
     if (last_ != nullptr && Holds(*last_, engine)) return last_;
@@ -58,13 +58,11 @@ class SideFinder {
 
  private:
   static bool Holds(const Allocation& allocation, const std::byte* engine) {
-    const AllocationFacts& facts = allocation.facts;
-    return reinterpret_cast<std::uintptr_t>(engine) -
-               (facts.address + static_cast<std::uintptr_t>(facts.engine_delta)) <
-           facts.bytes;
+    return allocation.Contains(reinterpret_cast<std::uintptr_t>(engine) -
+                               static_cast<std::uintptr_t>(allocation.facts.engine_delta));
   }
 
-  const std::span<const AllocationUse> memory_;
+  const BatchTask::Memory& memory_;
   const Allocation* last_ = nullptr;
 };
 
@@ -73,7 +71,7 @@ template <typename Each>
 void ForEntries(std::span<const Segment> segments, Each each) {
   for (std::size_t i = 0; i < segments.size(); ++i) {
     Segment entry = segments[i];
-    while (entry.bytes % BatchTask::kMostSegmentBytes == 0 && i + 1 < segments.size() &&
+    while (entry.bytes % BatchTask::kMaxSegmentBytes == 0 && i + 1 < segments.size() &&
            segments[i + 1].dst == entry.dst + entry.bytes && segments[i + 1].src == entry.src + entry.bytes) {
       entry.bytes += segments[++i].bytes;
     }
@@ -81,11 +79,11 @@ void ForEntries(std::span<const Segment> segments, Each each) {
   }
 }
 
-void DescribePieces(const BatchTask::Content& content, Description& description) {
-  SideFinder dsts(content.memory);
-  SideFinder srcs(content.memory);
+void DescribePieces(const BatchTask& batch, Description& description) {
+  SideFinder dsts(batch.memory);
+  SideFinder srcs(batch.memory);
   std::size_t count = 0;
-  ForEntries(content.segments.all(), [&](const Segment& entry) {
+  ForEntries(batch.segments.all(), [&](const Segment& entry) {
     const trace::MemoryEnd dst = EndOf(entry.dst, dsts.Find(entry.dst));
     const trace::MemoryEnd src = EndOf(entry.src, srcs.Find(entry.src));
     description.pieces[count++] = {dst.allocation, dst.offset, src.allocation, src.offset, entry.bytes};
@@ -120,10 +118,10 @@ class ExtentFinder {
 };
 
 /// Counts the entries, too.
-void DescribeOutline(const BatchTask::Content& content, Description& description) {
-  const Segment& first = content.segments.front();
-  ExtentFinder dsts(description.record.dst, first.dst, SideFinder(content.memory).Find(first.dst));
-  ExtentFinder srcs(description.record.src, first.src, SideFinder(content.memory).Find(first.src));
+void DescribeOutline(const BatchTask& batch, Description& description) {
+  const Segment& first = batch.segments.front();
+  ExtentFinder dsts(description.record.dst, first.dst, SideFinder(batch.memory).Find(first.dst));
+  ExtentFinder srcs(description.record.src, first.src, SideFinder(batch.memory).Find(first.src));
   trace::BatchOutline& outline = description.outline;
   outline.runs = 0;
   trace::BatchOutline::SizeRun run{};
@@ -138,7 +136,7 @@ void DescribeOutline(const BatchTask::Content& content, Description& description
     }
   };
   std::uint32_t entries = 0;
-  ForEntries(content.segments.all(), [&](const Segment& entry) {
+  ForEntries(batch.segments.all(), [&](const Segment& entry) {
     ++entries;
     dsts.Widen(entry.dst, entry.bytes);
     srcs.Widen(entry.src, entry.bytes);
@@ -172,19 +170,18 @@ void Describe(const RowsTask& task, Description& description) {
   description.more_bytes = sizeof(description.rows);
 }
 
-void Describe(const BatchTask& task, Description& description) {
-  const BatchTask::Content& content = *task.content;
-  const Segment& first = content.segments.front();
-  const bool captured = content.captured != nullptr;
-  SetEnds(description, captured ? Form::kCaptured : Form::kBatch, content.bytes,
-          EndOf(first.dst, SideFinder(content.memory).Find(first.dst)),
-          EndOf(first.src, SideFinder(content.memory).Find(first.src)));
+void Describe(const BatchTask& batch, Description& description) {
+  const Segment& first = batch.segments.front();
+  const bool captured = batch.captured != nullptr;
+  SetEnds(description, captured ? Form::kCaptured : Form::kBatch, batch.bytes,
+          EndOf(first.dst, SideFinder(batch.memory).Find(first.dst)),
+          EndOf(first.src, SideFinder(batch.memory).Find(first.src)));
   if (captured) {
     description.record.reason = "the source was taken at submission";
     return;
   }
-  if (content.segments.size() > trace::kMostPieces) DescribeOutline(content, description);
-  if (description.record.entries <= trace::kMostPieces) DescribePieces(content, description);
+  if (batch.segments.size() > trace::kMostPieces) DescribeOutline(batch, description);
+  if (description.record.entries <= trace::kMostPieces) DescribePieces(batch, description);
 }
 
 void Describe(const FillTask& task, Description& description) {
@@ -263,6 +260,43 @@ void Push(trace::ThreadState& thread, Description& description) {
                       description.more_bytes);
 }
 
+/// The one record of a call whose only task is a linear copy that was done at once, written with the call's
+/// end: the most frequent thing by far. False where such a record has no room for what is known.
+bool KeepAsShortCopy(const trace::TaskRecord& task, trace::ThreadState& thread) {
+  trace::Call* const call = thread.call;
+  if (task.form != Form::kLinear || thread.failure != 0 || task.peer.known() || task.bytes > UINT32_MAX)
+    return false;
+  if (call == nullptr || call->outer != nullptr || call->connection != task.connection) return false;
+  const auto of_stream = [&](const trace::MemoryEnd& end) {
+    return end.memory == Memory::kPinned ||
+           (end.memory == Memory::kDevice && end.device == task.queue.device);
+  };
+  if (!of_stream(task.dst) || !of_stream(task.src)) return false;
+  const auto since_begin = [&](std::int64_t ns) {
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ns - call->begin_ns, 0, UINT32_MAX));
+  };
+  trace::ShortCopyRecord& record = thread.short_copy;
+  using Record = trace::ShortCopyRecord;
+  record.head.flags =
+      static_cast<std::uint8_t>((task.dst.memory == Memory::kDevice ? Record::kToDevice : 0) |
+                                (task.src.memory == Memory::kDevice ? Record::kFromDevice : 0));
+  record.head.code = 0;
+  record.begin_ns = call->begin_ns;
+  record.ready_ns = since_begin(call->ready_ns);
+  record.copy_begin_ns = since_begin(thread.at_once_begin_ns);
+  record.copy_end_ns = since_begin(thread.at_once_end_ns);
+  record.bytes = static_cast<std::uint32_t>(task.bytes);
+  record.queue = task.queue;
+  record.task = task.task;
+  record.connection = task.connection;
+  record.dst_allocation = task.dst.allocation;
+  record.dst_offset = task.dst.offset;
+  record.src_allocation = task.src.allocation;
+  record.src_offset = task.src.offset;
+  call->did_short_copy = true;
+  return true;
+}
+
 }  // namespace
 
 Result<std::uint64_t> SubmitTraced(Queue& queue, Task&& task) {
@@ -271,14 +305,15 @@ Result<std::uint64_t> SubmitTraced(Queue& queue, Task&& task) {
   Begin(task, thread, "in stream order", description);
   thread.at_once_begin_ns = 0;
   thread.failure = 0;
-  auto value = queue.Submit(std::move(task));
-  if (!value.ok()) return value;
+  auto number = queue.Submit(std::move(task));
+  if (!number.ok()) return number;
   trace::TaskRecord& record = description.record;
-  record.queue = queue.label;
-  record.task = *value;
+  record.queue = queue.label();
+  record.task = *number;
   // Since the call could submit; a wait for room has moved that.
   record.submitted_ns = thread.call != nullptr ? thread.call->ready_ns : trace::NowNs();
   if (thread.at_once_begin_ns != 0) {
+    if (KeepAsShortCopy(record, thread)) return number;
     record.head.flags = trace::TaskRecord::kExecuted;
     record.head.code = thread.failure;
     record.begin_ns = thread.at_once_begin_ns;
@@ -290,42 +325,7 @@ Result<std::uint64_t> SubmitTraced(Queue& queue, Task&& task) {
     }
   }
   Push(thread, description);
-  return value;
-}
-
-bool TryExpressTraced(Queue& queue, const Segment& segment, AllocationUse& dst, AllocationUse& src) {
-  trace::ThreadState& thread = trace::ThisThread();
-  trace::Call* const call = thread.call;
-  // What a record of a short copy has no room for goes the usual way.
-  if (call == nullptr || call->outer != nullptr || call->connection != 0 || thread.peer.known()) return false;
-  trace::Span span{};
-  const std::uint64_t task = queue.TryExpress({&segment, 1}, dst, src, &span);
-  if (task == 0) return false;
-  const auto since_begin = [&](std::int64_t ns) {
-    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ns - call->begin_ns, 0, UINT32_MAX));
-  };
-  const trace::MemoryEnd to = EndOf(segment.dst, dst.get());
-  const trace::MemoryEnd from = EndOf(segment.src, src.get());
-  trace::ShortCopyRecord& record = thread.short_copy;
-  using Record = trace::ShortCopyRecord;
-  record.head.flags = static_cast<std::uint8_t>((to.memory == Memory::kDevice ? Record::kToDevice : 0) |
-                                                (from.memory == Memory::kDevice ? Record::kFromDevice : 0));
-  record.head.code = 0;
-  record.begin_ns = call->begin_ns;
-  record.ready_ns = since_begin(call->ready_ns);
-  record.copy_begin_ns = since_begin(span.begin_ns);
-  record.copy_end_ns = since_begin(span.end_ns);
-  record.bytes = static_cast<std::uint32_t>(segment.bytes);
-  record.queue = queue.label;
-  record.task = task;
-  record.connection = thread.TakeConnection();
-  record.dst_allocation = to.allocation;
-  record.dst_offset = to.offset;
-  record.src_allocation = from.allocation;
-  record.src_offset = from.offset;
-  call->connection = record.connection;
-  call->did_short_copy = true;
-  return true;
+  return number;
 }
 
 Status RunTraced(BackendDevice& device, std::int32_t device_id, Task&& task, const BlockingReason& reason) {

@@ -13,9 +13,6 @@ namespace sampan {
 /// Submits, while there is a trace.
 Result<std::uint64_t> SubmitTraced(Queue& queue, Task&& task);
 
-/// Copies at once where the queue permits that, while there is a trace; false: nothing was done.
-bool TryExpressTraced(Queue& queue, const Segment& segment, AllocationUse& dst, AllocationUse& src);
-
 /// Why a copy is done before its call returns.
 struct BlockingReason {
   bool asynchronous_call = false;  ///< the call would not have had to

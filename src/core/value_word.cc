@@ -75,20 +75,24 @@ void NoteWord(const Location& word, std::uint64_t value, ValueCondition conditio
 
 }  // namespace
 
-Result<Plan> PlanValueWrite(void* address, std::uint64_t value, const PlanContext& context) {
+Status PlanValueWrite(void* address, std::uint64_t value, const PlanContext& context, Plan& plan) {
   Location word;
   if (Status located = LocateWord(address, HostAccess::kWrite, context, word); !located.ok()) return located;
   NoteWord(word, value, {});
-  return Plan{WordTask{word.engine, value, std::move(word.use)}};
+  plan.task.emplace<WordTask>(WordTask{word.engine, value, std::move(word.use)});
+  return {};
 }
 
-Result<Plan> PlanValueWait(void* address, std::uint64_t value, ValueCondition condition,
-                           const PlanContext& context, BackendDevice& device) {
+Status PlanValueWait(const ValueWaitRequest& request, const PlanContext& context, BackendDevice& device,
+                     Plan& plan) {
   Location word;
-  if (Status located = LocateWord(address, HostAccess::kRead, context, word); !located.ok()) return located;
-  NoteWord(word, value, condition);
-  return Plan{
-      GateTask{std::make_shared<ValueGate>(device, std::move(word.use), word.engine, value, condition), {}}};
+  if (Status located = LocateWord(request.address, HostAccess::kRead, context, word); !located.ok())
+    return located;
+  NoteWord(word, request.value, request.condition);
+  plan.task.emplace<GateTask>(GateTask{
+      std::make_shared<ValueGate>(device, std::move(word.use), word.engine, request.value, request.condition),
+      {}});
+  return {};
 }
 
 }  // namespace sampan

@@ -12,9 +12,15 @@ namespace sampan {
 /// How the word is compared with the value, as in the public header.
 enum class ValueCondition : std::uint32_t { kAtLeast = 0, kEqual = 1, kAnd = 2, kNor = 3 };
 
-Result<Plan> PlanValueWrite(void* address, std::uint64_t value, const PlanContext& context);
+struct ValueWaitRequest {
+  void* address;
+  std::uint64_t value;
+  ValueCondition condition;
+};
+
+Status PlanValueWrite(void* address, std::uint64_t value, const PlanContext& context, Plan& plan);
 /// The device looks at the word; it outlives the wait.
-Result<Plan> PlanValueWait(void* address, std::uint64_t value, ValueCondition condition,
-                           const PlanContext& context, BackendDevice& device);
+Status PlanValueWait(const ValueWaitRequest& request, const PlanContext& context, BackendDevice& device,
+                     Plan& plan);
 
 }  // namespace sampan

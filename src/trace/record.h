@@ -101,11 +101,6 @@ struct TaskRecord {
   MemoryEnd dst, src;
 };
 
-/// From when to when.
-struct Span {
-  std::int64_t begin_ns, end_ns;
-};
-
 /// A linear copy that its call did at once, and the call: the most frequent thing by far. Both ends are
 /// pinned memory, or memory of the stream's device.
 struct ShortCopyRecord {

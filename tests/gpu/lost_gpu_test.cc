@@ -36,16 +36,17 @@ int LoseGpu(Backend& backend) {
   FailureKeeper listener;
   auto device = backend.Device(0);
   EXPECT_TRUE(device.ok());
-  auto queue = (*device)->CreateQueue(listener);
+  auto queue = (*device)->CreateQueue({.listener = listener, .depth = 64, .label = {}});
   EXPECT_TRUE(queue.ok());
-  auto content = std::make_unique<BatchTask::Content>(backend.segment_store());
-  EXPECT_TRUE(content->segments.Reserve(32).ok());
+  BatchTask batch(backend.segment_store());
+  EXPECT_TRUE(batch.segments.Reserve(32).ok());
   auto* const nowhere = reinterpret_cast<std::byte*>(0x7000);
   for (int i = 0; i < 32; ++i)
-    content->segments.Append({nowhere + 512 * i, nowhere + 512 * (33 + i), 256});
-  content->bytes = 32 * 256;
-  content->longest = 256;
-  EXPECT_TRUE((*queue)->Submit(BatchTask{std::move(content)}).ok());
+    batch.segments.Append({nowhere + 512 * i, nowhere + 512 * (33 + i), 256});
+  batch.bytes = 32 * 256;
+  batch.longest = 256;
+  batch.direction = Direction::kHostToDevice;
+  EXPECT_TRUE((*queue)->Submit(std::move(batch)).ok());
   EXPECT_TRUE((*queue)->timeline()->Wait((*queue)->submitted(), kNever));
   (*queue)->Close();
   return listener.code();

@@ -12,7 +12,7 @@
 namespace sampan::batch_run_test {
 namespace {
 
-constexpr std::size_t kMost = BatchTask::kMostSegmentBytes;
+constexpr std::size_t kMost = BatchTask::kMaxSegmentBytes;
 constexpr KnownRange kDst{0x7f00'0000'1000, 5 * kMost, 0x100'0000'0000}, kSrc{0x1000, 3 * kMost, -0x800};
 
 void* At(std::uintptr_t address) {

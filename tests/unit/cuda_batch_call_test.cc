@@ -60,13 +60,14 @@ class CudaBatchCallTest : public ::testing::Test {
 
   /// Entries of that length at addresses of their own; none continues another.
   Status Launch(std::size_t entries, std::size_t entry_bytes) {
-    BatchTask::Content content(store_);
-    EXPECT_TRUE(content.segments.Reserve(entries).ok());
+    BatchTask batch(store_);
+    EXPECT_TRUE(batch.segments.Reserve(entries).ok());
     for (std::size_t i = 0; i < entries; ++i)
-      content.segments.Append({At(2 * i, entry_bytes), At(3 * i + 1, entry_bytes), entry_bytes});
-    content.bytes = entries * entry_bytes;
-    content.longest = entry_bytes;
-    return BatchCopies(*stream_).Launch(content, 1);
+      batch.segments.Append({At(2 * i, entry_bytes), At(3 * i + 1, entry_bytes), entry_bytes});
+    batch.bytes = entries * entry_bytes;
+    batch.longest = entry_bytes;
+    batch.direction = Direction::kHostToDevice;
+    return BatchCopies(*stream_).Launch(batch, 1);
   }
   static std::byte* At(std::size_t entry, std::size_t entry_bytes) {
     return reinterpret_cast<std::byte*>(0x10000 + entry * entry_bytes);

@@ -91,7 +91,8 @@ class CudaQueueWaitTest : public ::testing::Test {
                                           .host_visible = true,
                                           .faults = &faults_},
                     std::make_unique<MappedBacking>());
-    auto made = CudaQueue::Create({*gpu_, *pinned_, *pinned_, paths_}, listener_, watch_, faults_);
+    auto made = CudaQueue::Create({*gpu_, *pinned_, *pinned_, paths_},
+                                  {.listener = listener_, .depth = 1792, .label = {}}, watch_, faults_);
     EXPECT_TRUE(made.ok());
     queue_ = *made;
   }
@@ -104,7 +105,7 @@ class CudaQueueWaitTest : public ::testing::Test {
   }
 
   std::uint64_t Copy() {
-    auto value = queue_->Submit(CopyTask{{nullptr, nullptr, 64}, {}, {}});
+    auto value = queue_->Submit(CopyTask{{nullptr, nullptr, 64}, {}, {}, Direction::kHostToHost});
     EXPECT_TRUE(value.ok());
     return value.ok() ? *value : 0;
   }

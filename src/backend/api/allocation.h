@@ -15,6 +15,11 @@ namespace sampan {
 
 class Allocation;
 
+/// True if [address, +bytes) lies in [begin, +size), at the end of which it may begin if it is empty.
+constexpr bool RangeHolds(std::uintptr_t begin, std::size_t size, std::uintptr_t address, std::size_t bytes) {
+  return address - begin <= size && bytes <= size - (address - begin);
+}
+
 /// Takes an allocation back when nobody uses it any more. Called on whichever thread let go last.
 class AllocationOwner {
  public:
@@ -49,6 +54,10 @@ class Allocation {
   AllocationFacts facts;
 
   bool Contains(std::uintptr_t address) const { return address - facts.address < facts.bytes; }
+  /// True if [address, +bytes) lies inside.
+  bool Holds(std::uintptr_t address, std::size_t bytes) const {
+    return RangeHolds(facts.address, facts.bytes, address, bytes);
+  }
   /// Bytes from the address to the end of the allocation.
   std::size_t BytesFrom(std::uintptr_t address) const { return facts.bytes - (address - facts.address); }
   std::byte* EngineView(std::uintptr_t address) const {

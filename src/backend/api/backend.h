@@ -58,7 +58,7 @@ class BackendDevice {
  public:
   virtual ~BackendDevice() = default;
   virtual MemorySource& memory() = 0;
-  virtual Result<std::shared_ptr<Queue>> CreateQueue(QueueListener& listener) = 0;
+  virtual Result<std::shared_ptr<Queue>> CreateQueue(const QueueOptions& options) = 0;
   /// Does a copy or fill before it returns, outside every queue.
   virtual Status RunNow(Task task) = 0;
   /// An aligned word of allocated memory that the device reaches, as it is now.

@@ -1,10 +1,8 @@
 // An in-order queue of tasks on a device.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "backend/api/task.h"
 #include "backend/api/timeline.h"
@@ -13,45 +11,48 @@
 
 namespace sampan {
 
-/// Is told of tasks that failed while they executed. Called from whichever thread executes the task, which
+/// Is told of tasks that failed while they executed. Called from the thread that executes the task, which
 /// may be its submitter: must not submit.
 class QueueListener {
  public:
   virtual ~QueueListener() = default;
   /// True: drop what is queued behind the failed task.
-  virtual bool OnTaskFailed(std::uint64_t value, Status failure) noexcept = 0;
+  virtual bool OnTaskFailed(std::uint64_t task, Status failure) noexcept = 0;
 };
 
-/// Executes tasks one after the other; parallel to other queues. Thread-safe. Shared with the backend's
-/// threads, so its owner ends it with Close.
+/// What a queue is made with.
+struct QueueOptions {
+  QueueListener& listener;
+  std::uint64_t depth;      ///< tasks that it holds; one more blocks its submitter
+  trace::QueueLabel label;  ///< which stream it is
+};
+
+/// Executes tasks one after the other, in parallel to other queues. Tasks are numbered from 1 in the order of
+/// their submission. Thread-safe. Shared with the backend's threads, so its owner ends it with Close.
 class Queue {
  public:
+  explicit Queue(const trace::QueueLabel& label) : label_(label) {}
   virtual ~Queue() = default;
-  /// Appends; blocks while the queue is full. Returns the timeline value that the task's end will give.
+
+  /// Appends the task, or executes it at once where that is cheaper; blocks while the queue is full. Returns
+  /// the task's number, which its timeline reaches with the task's end.
   virtual Result<std::uint64_t> Submit(Task&& task) = 0;
-  /// What TryExpress takes; nothing by default. Set once, by the queue itself.
-  struct ExpressLimits {
-    std::size_t segments = 0, bytes = 0;
-  } express;
-  /// Copies between two live allocations without a task being made for them, where nothing stands in their
-  /// way: they are on their way, or over, as if they had been submitted. The queue keeps the uses for as long
-  /// as it needs them. Gives the task's number; 0: nothing was done, and they have to be submitted. `traced`
-  /// gets the times, where it is not null; a queue whose copies are only on their way refuses then.
-  virtual std::uint64_t TryExpress(std::span<const Segment>, AllocationUse& /*dst*/, AllocationUse& /*src*/,
-                                   trace::Span* /*traced*/) {
-    return 0;
-  }
   virtual const std::shared_ptr<Timeline>& timeline() const = 0;
-  /// The value of the last task submitted.
+  /// The number of the last task submitted.
   virtual std::uint64_t submitted() const = 0;
-  /// Drops everything submitted so far that has not started; the timeline passes over it.
-  virtual void Discard() = 0;
+  /// Drops everything submitted so far that has not started; returns the number of the last such task. A
+  /// queue that is blocked stays so until PassDiscarded: several queues can be discarded before one moves.
+  virtual std::uint64_t Discard() = 0;
+  /// Lets the timeline pass over what was dropped.
+  virtual void PassDiscarded() = 0;
   /// Refuses what comes from now on (107017), discards, and waits for the task in progress: the listener is
-  /// not called any more afterwards.
+  /// not called afterwards.
   virtual void Close() = 0;
 
-  /// Which stream it is, in traces. Set once, before anything is submitted.
-  trace::QueueLabel label;
+  const trace::QueueLabel& label() const { return label_; }
+
+ private:
+  const trace::QueueLabel label_;
 };
 
 }  // namespace sampan

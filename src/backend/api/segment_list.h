@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backend/api/copy_segment.h"
+#include "base/assert.h"
 #include "base/status.h"
 
 namespace sampan {
@@ -20,46 +21,63 @@ class SegmentStore {
   virtual void GiveBack(std::span<Segment> room) noexcept = 0;
 };
 
-/// Grows only where it is told to. Move-only.
+/// Keeps its first few segments inside itself, more in memory of the store. Grows only in Reserve. Move-only.
 class SegmentList {
  public:
+  /// What a list holds without memory of the store.
+  static constexpr std::size_t kInside = 8;
+
   explicit SegmentList(SegmentStore& store) : store_(&store) {}
   SegmentList(SegmentList&& other) noexcept
       : store_(other.store_),
-        room_(std::exchange(other.room_, {})),
-        size_(std::exchange(other.size_, std::size_t{0})) {}
+        outside_(std::exchange(other.outside_, {})),
+        size_(std::exchange(other.size_, std::size_t{0})) {
+    if (outside_.empty()) std::memcpy(inside_, other.inside_, size_ * sizeof(Segment));
+  }
   SegmentList& operator=(SegmentList&&) = delete;
   ~SegmentList() {
-    if (!room_.empty()) store_->GiveBack(room_);
+    if (!outside_.empty()) store_->GiveBack(outside_);
   }
 
-  /// Makes room for so many in all; what is there stays.
-  Status Reserve(std::size_t segments) {
-    if (segments <= room_.size()) return {};
-    auto larger = store_->Take(segments);
-    if (!larger.ok()) return larger.TakeStatus();
-    if (size_ != 0) std::memcpy(larger->data(), room_.data(), size_ * sizeof(Segment));
-    if (!room_.empty()) store_->GiveBack(room_);
-    room_ = *larger;
-    return {};
+  /// Makes room for so many in all and keeps what is there.
+  Status Reserve(std::size_t segments) { return segments <= room() ? Status() : Grow(segments); }
+  /// Needs room: see Reserve.
+  void Append(const Segment& segment) {
+    SAMPAN_ASSERT(size_ < room());
+    data()[size_++] = segment;
   }
-  /// Room for it must be there.
-  void Append(const Segment& segment) { room_[size_++] = segment; }
-  /// Where the next ones go; Append and Added count them.
-  Segment* next() { return room_.data() + size_; }
-  void Added(std::size_t segments) { size_ += segments; }
+  /// Where the next segments go; Added counts them.
+  Segment* next() { return data() + size_; }
+  void Added(std::size_t segments) {
+    SAMPAN_ASSERT(segments <= room() - size_);
+    size_ += segments;
+  }
 
-  std::span<const Segment> all() const { return room_.first(size_); }
-  std::span<Segment> all() { return room_.first(size_); }
-  std::size_t room() const { return room_.size(); }
+  std::span<const Segment> all() const { return {data(), size_}; }
+  std::span<Segment> all() { return {data(), size_}; }
+  /// False while the segments lie inside the list, where no device can read them.
+  bool in_store() const { return !outside_.empty(); }
+  std::size_t room() const { return in_store() ? outside_.size() : kInside; }
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  const Segment& front() const { return room_.front(); }
+  const Segment& front() const { return *data(); }
 
  private:
+  Segment* data() { return in_store() ? outside_.data() : inside_; }
+  const Segment* data() const { return in_store() ? outside_.data() : inside_; }
+  [[gnu::noinline]] Status Grow(std::size_t segments) {
+    auto larger = store_->Take(segments);
+    if (!larger.ok()) return larger.TakeStatus();
+    std::memcpy(larger->data(), data(), size_ * sizeof(Segment));
+    if (in_store()) store_->GiveBack(outside_);
+    outside_ = *larger;
+    return {};
+  }
+
   SegmentStore* store_;
-  std::span<Segment> room_;
+  std::span<Segment> outside_;  // empty: the segments are inside
   std::size_t size_ = 0;
+  Segment inside_[kInside];
 };
 
 }  // namespace sampan

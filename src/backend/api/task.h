@@ -12,9 +12,11 @@
 
 #include "backend/api/allocation.h"
 #include "backend/api/copy_segment.h"
+#include "backend/api/direction.h"
 #include "backend/api/gate.h"
 #include "backend/api/segment_list.h"
 #include "backend/api/timeline.h"
+#include "base/inline_vector.h"
 #include "base/reduce_kernels.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -22,32 +24,35 @@
 namespace sampan {
 
 /// Segments carry engine addresses; the uses keep their memory, and say at execution whether it was freed.
+/// The direction is that of the memory's places.
 struct CopyTask {
   Segment segment;
   AllocationUse dst, src;
+  Direction direction;
 };
 
 struct RowsTask {
   Rows rows;
   AllocationUse dst, src;
+  Direction direction;
 };
 
-/// Many segments, unordered among themselves.
+/// Many segments, unordered among themselves. Few of them need no memory besides the task.
 struct BatchTask {
   /// Longer entries are cut into segments of this size, so that engines can share them.
-  static constexpr std::size_t kMostSegmentBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxSegmentBytes = std::size_t{1} << 20;
+  /// Every allocation that a segment touches, at least once.
+  using Memory = InlineVector<AllocationUse, 2>;
 
-  struct Content {
-    explicit Content(SegmentStore& store) : segments(store) {}
-    SegmentList segments;
-    std::vector<AllocationUse> memory;  ///< every allocation that a segment touches, at least once
-    std::unique_ptr<std::byte[]>
-        captured;  ///< source bytes taken at submission, where the segments read those
-    std::size_t bytes = 0;
-    std::size_t longest = 0;  ///< no segment has more bytes
-    bool pageable = false;    ///< a segment begins or ends in pageable memory
-  };
-  std::unique_ptr<Content> content;
+  explicit BatchTask(SegmentStore& store) : segments(store) {}
+
+  SegmentList segments;
+  Memory memory;
+  std::unique_ptr<std::byte[]> captured;  ///< source bytes taken at submission, where the segments read those
+  std::size_t bytes = 0;
+  std::size_t longest = 0;  ///< no segment has more bytes
+  Direction direction{};    ///< of every segment
+  bool pageable = false;    ///< a segment begins or ends in pageable memory
 };
 
 /// Writes the four bytes of the pattern over and over.
@@ -88,20 +93,17 @@ struct IndirectTask {
   std::unique_ptr<Content> content;
 };
 
-/// Holds the queue back until the point is reached; with a time limit, fails when that is over.
+/// Holds the queue back until the point is reached; with a time limit, fails when that is over. The time
+/// counts from when the queue stands at the wait.
 struct WaitTask {
-  struct Limit {
-    Deadline deadline = kNever;
-    std::chrono::seconds time{0};
-    std::uint32_t event = 0;  ///< whose point it is
-
-    Error Exceeded() const {
-      return {Code::kTaskTimeout, Text("a wait for event ", event,
-                                       " in the stream ran past its time limit of ", time.count(), " s")};
-    }
-  };
   Point point;
-  Limit limit;
+  std::chrono::seconds limit{0};  ///< 0: none
+  std::uint32_t event = 0;        ///< whose point it is
+
+  Error TimedOut() const {
+    return {Code::kTaskTimeout, Text("a wait for event ", event, " in the stream ran past its time limit of ",
+                                     limit.count(), " s")};
+  }
 };
 
 /// Stores the time at which the queue came by.

@@ -1,7 +1,7 @@
 // The rule for memory that a program frees while a task on it is queued.
 #pragma once
 
-#include <string>
+#include <span>
 
 #include "backend/api/allocation.h"
 #include "backend/api/task.h"
@@ -26,11 +26,17 @@ inline Status CheckLive(const AllocationUse& use) {
 inline Status CheckLive(const AllocationUse& first, const AllocationUse& second) {
   return Live(first) ? CheckLive(second) : Freed(first);
 }
-inline Status CheckLive(const SpanTask& span) {
-  for (const AllocationUse& use : span.content->memory) {
+inline Status CheckLive(std::span<const AllocationUse> uses) {
+  for (const AllocationUse& use : uses) {
     if (!Live(use)) return Freed(use);
   }
   return {};
+}
+inline Status CheckLive(const SpanTask& span) {
+  return CheckLive(std::span<const AllocationUse>(span.content->memory));
+}
+inline Status CheckLive(const BatchTask& batch) {
+  return CheckLive(std::span<const AllocationUse>(batch.memory.data(), batch.memory.size()));
 }
 
 }  // namespace sampan

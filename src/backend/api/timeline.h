@@ -1,9 +1,12 @@
 // A value that only grows; stream order, events and host waits are all points on one.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
+#include "base/assert.h"
 #include "base/clock.h"
 
 namespace sampan {
@@ -19,6 +22,30 @@ class Timeline {
   /// Blocks the calling thread until the value is reached or the deadline is over; says whether it was
   /// reached.
   virtual bool Wait(std::uint64_t value, Deadline deadline) = 0;
+};
+
+/// What the timelines of all queues have: how far the queue is, and which it is. May outlive its queue, whose
+/// tasks are all over then.
+template <typename OwnQueue>
+class QueueTimeline : public Timeline {
+ public:
+  std::uint64_t done() const { return done_.load(std::memory_order_acquire); }
+  std::shared_ptr<OwnQueue> queue() const { return queue_.lock(); }
+  /// Once, right after both were made.
+  void set_queue(std::weak_ptr<OwnQueue> queue) { queue_ = std::move(queue); }
+
+ protected:
+  /// One thread at a time, with growing numbers.
+  void SetDone(std::uint64_t task, std::memory_order order) {
+    SAMPAN_ASSERT(task >= done());
+    done_.store(task, order);
+  }
+  /// In one order with the stores of those who are about to wait.
+  std::uint64_t DoneInOrder() const { return done_.load(std::memory_order_seq_cst); }
+
+ private:
+  std::weak_ptr<OwnQueue> queue_;
+  alignas(64) std::atomic<std::uint64_t> done_{0};  // written with every task that ends
 };
 
 /// A moment on a timeline. Without a timeline it is always in the past.

@@ -23,17 +23,18 @@ constexpr std::size_t kPiecesPerTeam = 4;
 /// What a block of the kernel for few pieces copies, where there are enough blocks; and how much longer than
 /// the mean a piece may be.
 constexpr std::size_t kFewBlockBytes = kThreadsPerBlock * kVectorBytes;
-constexpr std::size_t kMostFewImbalance = 4;
+constexpr std::size_t kMaxFewImbalance = 4;
 
 static_assert(sizeof(PieceArgument) == sizeof(Segment));
+static_assert(SegmentList::kInside <= kMostFewPieces);
 
 EndArgument ArgumentOf(const EndSign& sign) {
   return {AddressOf(sign.words), sign.value};
 }
 
 /// Where one piece is much longer than the others its blocks would be alone with it for most of the time.
-bool Balanced(std::size_t pieces, std::size_t bytes, std::size_t longest) {
-  return longest * pieces <= kMostFewImbalance * bytes;
+bool Balanced(const BatchTask& batch) {
+  return batch.longest * batch.segments.size() <= kMaxFewImbalance * batch.bytes;
 }
 
 std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
@@ -56,69 +57,46 @@ std::size_t CutSegments(std::span<const Segment> segments, std::size_t piece_byt
 
 }  // namespace
 
-Direction DirectionOfBatch(const BatchTask::Content& content) {
-  const auto on_device = [&](const void* pointer) {
-    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    const auto use = std::find_if(content.memory.begin(), content.memory.end(),
-                                  [&](const AllocationUse& each) { return each->Contains(address); });
-    return use != content.memory.end() && OnDevice(*use);
-  };
-  const Segment& first = content.segments.front();
-  return DirectionOf(on_device(first.dst), on_device(first.src));
+std::uint64_t BatchCopies::BusyUntil(const BatchTask& batch) const {
+  if (batch.captured != nullptr) return stream_.BusyUntil(batch.bytes);
+  if (!batch.segments.in_store()) return 0;
+  const PieceShape shape = ShapeOf(batch);
+  if (batch.longest <= shape.bytes) return 0;
+  return stream_.BusyUntil(shape.MostPieces(batch) * sizeof(PieceArgument));
 }
 
-std::uint64_t BatchCopies::BusyUntil(const BatchTask::Content& content) const {
-  if (content.captured != nullptr) return stream_.BusyUntil(content.bytes);
-  const PieceShape shape = ShapeOf(content);
-  if (content.longest <= shape.bytes) return 0;
-  return stream_.BusyUntil(shape.MostPieces(content) * sizeof(PieceArgument));
-}
-
-Status BatchCopies::Launch(const BatchTask::Content& content, std::uint64_t value) {
-  if (content.captured != nullptr) return CopyCaptured(content, value);
-  const Direction direction = DirectionOfBatch(content);
+Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t value) {
+  if (batch.captured != nullptr) return CopyCaptured(batch, value);
   // Memory of several allocations may lie side by side without being one for the driver.
-  const bool joins = content.memory.size() == 2 && !content.pageable;
+  const bool joins = batch.memory.size() == 2 && !batch.pageable;
   const std::span<const Segment> copies =
-      joins ? Joined(content.segments.all(), content.bytes) : content.segments.all();
-  PathChoice choice = WhereThereIs(stream_.site().paths.ForBatch(direction, copies.size(), content.bytes));
-  if (content.pageable ||
-      (choice.path == CopyPath::kKernel &&
-       !std::all_of(content.memory.begin(), content.memory.end(),
-                    [&](const AllocationUse& use) { return KernelReaches(stream_.gpu(), use); }))) {
-    choice = {CopyPath::kEngine, kKernelCannot};
-  }
-  NotePath(direction, choice, "a batch of ", content.segments.size(), " entries, ", content.bytes, " bytes");
-  if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(copies, content.bytes);
-  if (choice.path == CopyPath::kKernel) return CopyByKernel(content, value);
-  return CopySegments(copies, direction);
+      joins ? Joined(batch.segments.all(), batch.bytes) : batch.segments.all();
+  const PathChoice choice = Choose(batch, copies.size());
+  NotePath(batch.direction, choice, "a batch of ", batch.segments.size(), " entries, ", batch.bytes,
+           " bytes");
+  if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(copies, batch.bytes);
+  if (choice.path == CopyPath::kKernel) return CopyByKernel(batch, value);
+  return CopySegments(copies, batch.direction);
 }
 
-Status BatchCopies::LaunchFew(std::span<const Segment> segments, Direction direction, std::uint64_t value) {
-  std::size_t bytes = 0, longest = 0;
-  for (const Segment& segment : segments) {
-    bytes += segment.bytes;
-    longest = std::max(longest, segment.bytes);
+PathChoice BatchCopies::Choose(const BatchTask& batch, std::size_t copies) const {
+  const CopyPaths& paths = stream_.site().paths;
+  const auto reaches = [&](const AllocationUse& use) { return KernelReaches(stream_.gpu(), use); };
+  if (batch.pageable) return {CopyPath::kEngine, kKernelCannot};
+  PathChoice choice = paths.ForBatch(batch.direction, copies, batch.bytes);
+  if (choice.path == CopyPath::kKernel) {
+    if (!std::all_of(batch.memory.begin(), batch.memory.end(), reaches))
+      return {CopyPath::kEngine, kKernelCannot};
+    if (!batch.segments.in_store() && !Balanced(batch) && !paths.is_forced())
+      choice = {CopyPath::kBatchCall, "one of few entries is much longer than the others"};
   }
-  const std::span<const Segment> copies = Joined(segments, bytes);
-  PathChoice choice = stream_.site().paths.ForBatch(direction, copies.size(), bytes);
-  if (choice.path == CopyPath::kKernel && !Balanced(segments.size(), bytes, longest))
-    choice = {CopyPath::kBatchCall, "one of few entries is much longer than the others"};
-  choice = WhereThereIs(choice);
-  NotePath(direction, choice, "a batch of ", segments.size(), " entries, ", bytes, " bytes");
-  if (choice.path == CopyPath::kKernel)
-    return CopyFew(segments, longest, stream_.site().paths.BlocksForPieces(SIZE_MAX), value);
-  if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(copies, bytes);
-  return CopySegments(copies, direction);
+  if (choice.path == CopyPath::kBatchCall && stream_.driver().CopyBatch == nullptr)
+    return {CopyPath::kEngine, "the driver has no batch call"};
+  return choice;
 }
 
 std::span<const Segment> BatchCopies::Joined(std::span<const Segment> segments, std::size_t bytes) {
   return JoinFew(segments, stream_.site().paths.MostJoined(bytes), joined_) ? joined_ : segments;
-}
-
-PathChoice BatchCopies::WhereThereIs(const PathChoice& choice) const {
-  if (choice.path != CopyPath::kBatchCall || stream_.driver().CopyBatch != nullptr) return choice;
-  return {CopyPath::kEngine, "the driver has no batch call"};
 }
 
 Status BatchCopies::CopySegments(std::span<const Segment> segments, Direction direction) {
@@ -158,10 +136,10 @@ Status BatchCopies::CallBatch(std::span<const Segment> segments) {
   return stream_.gpu().Check(result, "cuMemcpyBatchAsync");
 }
 
-PieceShape BatchCopies::ShapeOf(const BatchTask::Content& content) const {
+PieceShape BatchCopies::ShapeOf(const BatchTask& batch) const {
   const unsigned blocks =
-      stream_.site().paths.BlocksForPieces(content.segments.size() + content.bytes / kLeastPieceBytes);
-  return {blocks, PieceBytesFor(content.bytes, blocks)};
+      stream_.site().paths.BlocksForPieces(batch.segments.size() + batch.bytes / kLeastPieceBytes);
+  return {blocks, PieceBytesFor(batch.bytes, blocks)};
 }
 
 Status BatchCopies::CopyWithin(const Segment& segment, std::uint64_t value) {
@@ -185,20 +163,21 @@ Status BatchCopies::CopyFew(std::span<const Segment> segments, std::size_t longe
   return stream_.LaunchSigned(stream_.gpu().kernels().few, arguments, sign, count * each);
 }
 
-Status BatchCopies::CopyByKernel(const BatchTask::Content& content, std::uint64_t value) {
-  const std::size_t entries = content.segments.size();
-  if (entries <= kMostFewPieces && Balanced(entries, content.bytes, content.longest))
-    return CopyFew(content.segments.all(), content.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX),
+Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t value) {
+  const std::size_t entries = batch.segments.size();
+  // The other kernel reads its pieces from memory, which has to be the store's.
+  if (!batch.segments.in_store() || (entries <= kMostFewPieces && Balanced(batch)))
+    return CopyFew(batch.segments.all(), batch.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX),
                    value);
-  const PieceShape shape = ShapeOf(content);
-  unsigned team_bits = TeamBitsFor(std::min(shape.bytes, content.bytes / entries));
-  CuAddress first = AddressOf(content.segments.all().data());
+  const PieceShape shape = ShapeOf(batch);
+  unsigned team_bits = TeamBitsFor(std::min(shape.bytes, batch.bytes / entries));
+  CuAddress first = AddressOf(batch.segments.all().data());
   auto count = static_cast<unsigned>(entries);
-  if (content.longest > shape.bytes) {
-    auto memory = stream_.TakePinned(shape.MostPieces(content) * sizeof(PieceArgument), value);
+  if (batch.longest > shape.bytes) {
+    auto memory = stream_.TakePinned(shape.MostPieces(batch) * sizeof(PieceArgument), value);
     if (!memory.ok()) return memory.TakeStatus();
     count = static_cast<unsigned>(
-        CutSegments(content.segments.all(), shape.bytes, reinterpret_cast<PieceArgument*>(*memory)));
+        CutSegments(batch.segments.all(), shape.bytes, reinterpret_cast<PieceArgument*>(*memory)));
     first = AddressOf(*memory);
   }
   const EndSign sign = stream_.SignOf(value, shape.blocks);
@@ -207,13 +186,13 @@ Status BatchCopies::CopyByKernel(const BatchTask::Content& content, std::uint64_
   return stream_.LaunchSigned(stream_.gpu().kernels().pieces, arguments, sign, shape.blocks);
 }
 
-Status BatchCopies::CopyCaptured(const BatchTask::Content& content, std::uint64_t value) {
-  auto memory = stream_.TakePinned(content.bytes, value);
+Status BatchCopies::CopyCaptured(const BatchTask& batch, std::uint64_t value) {
+  auto memory = stream_.TakePinned(batch.bytes, value);
   if (!memory.ok()) return memory.TakeStatus();
-  std::memcpy(*memory, content.captured.get(), content.bytes);
-  for (const Segment& segment : content.segments.all()) {
-    const std::byte* const source = *memory + (segment.src - content.captured.get());
-    if (Status copied = stream_.Copy({segment.dst, source, segment.bytes}, DirectionOfBatch(content), true);
+  std::memcpy(*memory, batch.captured.get(), batch.bytes);
+  for (const Segment& segment : batch.segments.all()) {
+    const std::byte* const source = *memory + (segment.src - batch.captured.get());
+    if (Status copied = stream_.Copy({segment.dst, source, segment.bytes}, batch.direction, true);
         !copied.ok())
       return copied;
   }

@@ -10,18 +10,13 @@
 
 namespace sampan::cuda {
 
-/// A batch has one direction: that of its first entry.
-Direction DirectionOfBatch(const BatchTask::Content& content);
-
 /// How a kernel takes a batch: by so many blocks, in pieces of at most so many bytes. Segments that are no
 /// longer are pieces as they are.
 struct PieceShape {
   unsigned blocks;
   std::size_t bytes;
 
-  std::size_t MostPieces(const BatchTask::Content& content) const {
-    return content.segments.size() + content.bytes / bytes;
-  }
+  std::size_t MostPieces(const BatchTask& batch) const { return batch.segments.size() + batch.bytes / bytes; }
 };
 
 /// As thread-safe as its stream, which outlives it.
@@ -32,11 +27,9 @@ class BatchCopies {
   BatchCopies& operator=(const BatchCopies&) = delete;
 
   /// The value that has to be over before the batch can be launched; 0 when it can be now.
-  std::uint64_t BusyUntil(const BatchTask::Content& content) const;
+  std::uint64_t BusyUntil(const BatchTask& batch) const;
   /// Its memory is live.
-  Status Launch(const BatchTask::Content& content, std::uint64_t value);
-  /// At most kMostFewPieces segments between pinned and device memory, for which nothing has to be kept.
-  Status LaunchFew(std::span<const Segment> segments, Direction direction, std::uint64_t value);
+  Status Launch(const BatchTask& batch, std::uint64_t value);
   /// One copy within the device, by a kernel.
   Status CopyWithin(const Segment& segment, std::uint64_t value);
 
@@ -44,17 +37,17 @@ class BatchCopies {
   /// The copies that an engine would make of segments between two allocations; the segments as they are where
   /// a kernel takes them all the same.
   std::span<const Segment> Joined(std::span<const Segment> segments, std::size_t bytes);
-  /// Older drivers have no batch call.
-  PathChoice WhereThereIs(const PathChoice& choice) const;
+  /// The path of a batch that the driver would do in so many copies.
+  PathChoice Choose(const BatchTask& batch, std::size_t copies) const;
   Status CopySegments(std::span<const Segment> segments, Direction direction);
   Status CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes);
   Status CallBatch(std::span<const Segment> segments);
   /// By a kernel that has the segments as its arguments, each with as many blocks as it can use, of so many.
   Status CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
                  std::uint64_t value);
-  PieceShape ShapeOf(const BatchTask::Content& content) const;
-  Status CopyByKernel(const BatchTask::Content& content, std::uint64_t value);
-  Status CopyCaptured(const BatchTask::Content& content, std::uint64_t value);
+  PieceShape ShapeOf(const BatchTask& batch) const;
+  Status CopyByKernel(const BatchTask& batch, std::uint64_t value);
+  Status CopyCaptured(const BatchTask& batch, std::uint64_t value);
 
   CudaStream& stream_;
   std::vector<Segment> joined_;

@@ -26,11 +26,6 @@ inline bool KernelReaches(const Gpu& gpu, const AllocationUse& use) {
   return use && (!OnDevice(use) || gpu.Reaches(use->facts.address));
 }
 
-inline Direction DirectionOf(bool dst_on_device, bool src_on_device) {
-  if (src_on_device) return dst_on_device ? Direction::kDeviceToDevice : Direction::kDeviceToHost;
-  return dst_on_device ? Direction::kHostToDevice : Direction::kHostToHost;
-}
-
 inline bool OneDevice(const AllocationUse& dst, const AllocationUse& src) {
   return OnDevice(dst) && OnDevice(src) && dst->facts.place == src->facts.place;
 }

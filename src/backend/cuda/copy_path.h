@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/api/direction.h"
 #include "backend/cuda/batch_parts.h"
 #include "backend/cuda/copy_table.h"
 
@@ -20,7 +21,6 @@ enum class CopyPath {
 };
 std::string_view Describe(CopyPath path);
 
-enum class Direction { kHostToDevice, kDeviceToHost, kDeviceToDevice, kHostToHost };
 std::string_view Describe(Direction direction);
 
 struct PathChoice {
@@ -50,6 +50,8 @@ class CopyPaths {
 
   /// Entries that continue one another count as one.
   PathChoice ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const;
+  /// True if SAMPAN_COPY_PATH names the path of copies on the GPU.
+  bool is_forced() const { return Given().has_value(); }
   /// More entries than these go by kernel, unless it cannot reach them.
   std::size_t MostJoined(std::size_t bytes) const;
   /// Whether the driver's batch call takes at least one entry, of so many bytes in all, in parts.

@@ -48,8 +48,8 @@ MemoryInfo SweptMemory::Info() const {
 CudaDevice::CudaDevice(CudaDeviceParts parts)
     : parts_(std::move(parts)), swept_memory_(*parts_.memory, parts_.sweep), pageable_(Site()) {}
 
-Result<std::shared_ptr<Queue>> CudaDevice::CreateQueue(QueueListener& listener) {
-  auto queue = CudaQueue::Create(Site(), listener, parts_.watch, parts_.faults);
+Result<std::shared_ptr<Queue>> CudaDevice::CreateQueue(const QueueOptions& options) {
+  auto queue = CudaQueue::Create(Site(), options, parts_.watch, parts_.faults);
   if (!queue.ok()) return queue.TakeStatus();
   const std::lock_guard lock(mutex_);
   std::erase_if(queues_, [](const auto& each) { return each.expired(); });

@@ -53,7 +53,7 @@ class CudaDevice final : public BackendDevice {
   explicit CudaDevice(CudaDeviceParts parts);
 
   MemorySource& memory() override { return swept_memory_; }
-  Result<std::shared_ptr<Queue>> CreateQueue(QueueListener& listener) override;
+  Result<std::shared_ptr<Queue>> CreateQueue(const QueueOptions& options) override;
   Status RunNow(Task task) override;
   Result<std::uint64_t> LoadWord(const std::byte* word) override;
 

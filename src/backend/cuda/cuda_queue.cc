@@ -2,70 +2,73 @@
 #include "backend/cuda/cuda_queue.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "base/ticks.h"
 
 namespace sampan::cuda {
-Result<std::shared_ptr<CudaQueue>> CudaQueue::Create(const LaunchSite& site, QueueListener& listener,
+Result<std::shared_ptr<CudaQueue>> CudaQueue::Create(const LaunchSite& site, const QueueOptions& options,
                                                      HoldWatch& watch, FaultPlan& faults) {
   if (site.gpu.lost()) return site.gpu.LostStatus();
   auto launcher = TaskLauncher::Create(site);
   if (!launcher.ok()) return launcher.TakeStatus();
-  std::shared_ptr<CudaQueue> queue(new CudaQueue(std::move(*launcher), listener, watch, faults));
-  queue->timeline_->queue_ = queue;
+  std::shared_ptr<CudaQueue> queue(new CudaQueue(std::move(*launcher), options, watch, faults));
+  queue->timeline_->set_queue(queue);
   if (trace::On()) site.gpu.StartClock(queue->launcher_->stream());
   return queue;
 }
 
-CudaQueue::CudaQueue(std::unique_ptr<TaskLauncher> launcher, QueueListener& listener, HoldWatch& watch,
+CudaQueue::CudaQueue(std::unique_ptr<TaskLauncher> launcher, const QueueOptions& options, HoldWatch& watch,
                      FaultPlan& faults)
-    : gpu_(launcher->gpu()),
+    : Queue(options.label),
+      gpu_(launcher->gpu()),
       launcher_(std::move(launcher)),
-      listener_(listener),
+      listener_(options.listener),
       watch_(watch),
       faults_(faults),
       timeline_(std::make_shared<CudaTimeline>()),
       public_timeline_(timeline_),
-      slots_(static_cast<Task*>(::operator new(kSlots * sizeof(Task)))) {
+      ring_(options.depth) {
   gpu_.open_queues().fetch_add(1);
-  express = {.segments = SIZE_MAX, .bytes = SIZE_MAX};
 }
 
 CudaQueue::~CudaQueue() {
   if (!closed_) Close();
-  ::operator delete(slots_);
 }
 
 Result<std::uint64_t> CudaQueue::Submit(Task&& task) {
-  if (faults_.ShouldFail(FaultKind::kQueue)) {
+  if (faults_.ShouldFail(FaultKind::kQueue)) [[unlikely]]
     return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
-  }
   Lock lock(mutex_);
+  if (closed_ || gpu_.lost() || ring_.IsFull(retired_)) [[unlikely]] {
+    if (Status room = AwaitRoom(lock); !room.ok()) return room;
+  }
+  const std::uint64_t value = ring_.Put(std::move(task));
+  if (!handing_ && held_ == Held::kNo) HandOver(lock);
+  ring_.PrefetchToWrite(value + 1);
+  lock.release()->unlock();  // in line, which the lock's destructor is not
+  return value;
+}
+
+Status CudaQueue::AwaitRoom(Lock& lock) {
   for (;;) {
-    if (closed_) return Error{Code::kInvalidHandle, "the stream was destroyed at the same time"};
+    if (closed_) return {Code::kInvalidHandle, "the stream was destroyed at the same time"};
     if (gpu_.lost()) {
       Lose(lock);
       return gpu_.LostStatus();
     }
-    if (tail_.load(std::memory_order_relaxed) - done() < kDepth) break;
-    const trace::HostWait traced(summary::WaitReason::kQueueFull, label);
-    WaitUntilDone(lock, tail_.load(std::memory_order_relaxed) - kDepth + 1, kNever);
+    if (!ring_.IsFull(retired_)) return {};
+    const trace::HostWait traced(summary::WaitReason::kQueueFull, label());
+    WaitUntilDone(lock, ring_.tail() - ring_.depth() + 1, kNever);
   }
-  const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
-  std::construct_at(&SlotOf(value), std::move(task));
-  tail_.store(value, std::memory_order_release);
-  if (!handing_ && held_ == Held::kNo) HandOver(lock);
-  return value;
 }
 
 void CudaQueue::HandOver(Lock& lock) {
   handing_ = true;
-  while (handed_ < tail_.load(std::memory_order_relaxed)) {
+  while (handed_ < ring_.tail()) {
     const std::uint64_t value = handed_ + 1;
     if (held_ == Held::kNo && trace_.on()) trace_.Begin(value);
-    if (held_ == Held::kNo && !Discarded(value)) HandOverHead(lock, SlotOf(value), value);
+    if (held_ == Held::kNo && !Discarded(value)) HandOverHead(lock, ring_.At(value), value);
     if (held_ != Held::kNo) {
       look_again_ = false;
       const bool over = HoldIsOver(lock);
@@ -88,41 +91,36 @@ void CudaQueue::GoOn(Lock& lock) {
 }
 
 void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t value) {
-  if (std::holds_alternative<WaitTask>(task)) {
-    held_ = Held::kByWait;
-    return;
-  }
-  if (std::holds_alternative<GateTask>(task)) {
-    held_ = Held::kByGate;
-    return;
-  }
-  if (std::holds_alternative<EffectTask>(task)) {
-    held_ = Held::kByEffect;
-    return;
-  }
-  if (auto* host = std::get_if<HostTask>(&task)) return StartHost(lock, *host, value);
-  Status status;
-  if (auto* mark = std::get_if<MarkTask>(&task)) {
-    const ContextScope scope(gpu_);
-    auto event = gpu_.TakeEvent();
-    status = event.ok() ? gpu_.Check(gpu_.driver().EventRecord((*event)->get(), launcher_->stream()),
-                                     "cuEventRecord")
-                        : event.TakeStatus();
-    if (status.ok()) {
-      markers_.push_back({value, std::move(*event), mark->mark});
-      last_marker_ = value;
-    }
-  } else {
+  if (!std::holds_alternative<CopyTask>(task)) {
+    held_ = HeldBy(task);
+    if (held_ != Held::kNo) return;
+    if (auto* host = std::get_if<HostTask>(&task)) return StartHost(lock, *host, value);
+    if (auto* mark = std::get_if<MarkTask>(&task)) return HandOverMark(lock, *mark, value);
     // The task is gone when the GPU was lost meanwhile; it counts as discarded then.
     for (std::uint64_t busy = 0; !Discarded(value) && (busy = launcher_->BusyUntil(task)) != 0;)
       WaitUntilDone(lock, busy, kNever);
-    if (!Discarded(value)) status = launcher_->Launch(task, value);
-    if (trace_.on()) trace_.Handed(value);
-    return AfterLaunch(lock, value, std::move(status));
+    if (Discarded(value)) return;
   }
-  if (status.ok()) return;
+  Status launched = launcher_->Launch(task, value);
+  launched_ticks_ = ProcessorTicks();
+  if (trace_.on()) trace_.Handed(value);
+  if (!launched.ok() || MarkerIsDue(value)) AfterLaunch(lock, value, std::move(launched));
+}
+
+CudaQueue::Held CudaQueue::HeldBy(const Task& task) {
+  if (std::holds_alternative<WaitTask>(task)) return Held::kByWait;
+  if (std::holds_alternative<GateTask>(task)) return Held::kByGate;
+  if (std::holds_alternative<EffectTask>(task)) return Held::kByEffect;
+  return Held::kNo;
+}
+
+void CudaQueue::HandOverMark(Lock& lock, const MarkTask& task, std::uint64_t value) {
+  const ContextScope scope(gpu_);
+  handed_ = value;
+  Status recorded = RecordMarker(task.mark);
+  if (recorded.ok()) return;
   if (gpu_.lost()) return Lose(lock);
-  Fail(lock, value, std::move(status));
+  Fail(lock, value, std::move(recorded));
 }
 
 void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
@@ -134,36 +132,6 @@ void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
   if (launched.ok()) return;
   if (gpu_.lost()) return Lose(lock);
   Fail(lock, value, std::move(launched));
-}
-
-std::uint64_t CudaQueue::TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src,
-                                    trace::Span* traced) {
-  if (faults_.Armed(FaultKind::kQueue) || trace_.on() || traced != nullptr) return 0;
-  Lock lock(mutex_);
-  const std::uint64_t value = tail_.load(std::memory_order_relaxed) + 1;
-  if (closed_ || gpu_.lost() || handing_ || held_ != Held::kNo || value - retired_ > kDepth) [[unlikely]]
-    return 0;
-  // To the driver first: the rest happens while the GPU is at it.
-  Status launched = launcher_->LaunchExpress(segments, dst, src, value);
-  express_ticks_ = ProcessorTicks();
-  // The slot keeps the memory; which bytes of it are copied is the driver's business.
-  std::construct_at(&SlotOf(value), std::in_place_type<CopyTask>,
-                    CopyTask{segments.front(), std::move(dst), std::move(src)});
-  tail_.store(value, std::memory_order_release);
-  __builtin_prefetch(&SlotOf(value + 1), 1);
-  if (launched.ok() && !IntervalIsOver(value)) [[likely]] {
-    handed_ = value;           // nobody can have waited for it yet
-    lock.release()->unlock();  // in line, which the lock's destructor is not
-    return value;
-  }
-  handing_ = true;
-  AfterLaunch(lock, value, std::move(launched));
-  handing_ = false;
-  handed_ = std::max(handed_, value);
-  if (handed_ < tail_.load(std::memory_order_relaxed))
-    HandOver(lock);  // others came while a failure was told
-  if (waiting_threads_ != 0) changed_.notify_all();
-  return value;
 }
 
 Status CudaQueue::RecordMarker(std::shared_ptr<Mark> mark) {
@@ -205,12 +173,17 @@ void CudaQueue::Fail(Lock& lock, std::uint64_t value, Status failure) {
   lock.unlock();
   const bool drop_rest = listener_.OnTaskFailed(value, std::move(failure));
   lock.lock();
-  if (drop_rest) discard_to_.store(tail_.load(), std::memory_order_release);
+  if (drop_rest) discarded_.Raise(ring_.tail());
 }
 
-void CudaQueue::Discard() {
+std::uint64_t CudaQueue::Discard() {
+  const std::lock_guard lock(mutex_);
+  discarded_.Raise(ring_.tail());
+  return ring_.tail();
+}
+
+void CudaQueue::PassDiscarded() {
   Lock lock(mutex_);
-  discard_to_.store(tail_.load(), std::memory_order_release);
   GoOn(lock);
 }
 
@@ -221,11 +194,12 @@ void CudaQueue::Close() {
     closed_ = true;
   }
   Discard();
-  // What it has of the context goes now: whoever shares the queue may keep it for long.
+  PassDiscarded();
+  // What it has of the context goes now: others may share the queue for long.
   std::unique_ptr<TaskLauncher> launcher;
   {
     Lock lock(mutex_);
-    WaitUntilDone(lock, tail_.load(), kNever);
+    WaitUntilDone(lock, ring_.tail(), kNever);
     while (handing_ || retiring_ || unlocked_threads_ != 0)
       WaitForChange(lock, kNever);
     markers_.clear();

@@ -7,12 +7,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <span>
 #include <vector>
 
 #include "backend/api/queue.h"
+#include "backend/api/queue_waits.h"
+#include "backend/api/task_ring.h"
 #include "backend/cuda/gpu.h"
 #include "backend/cuda/hold_watch.h"
 #include "backend/cuda/queue_trace.h"
@@ -26,18 +25,13 @@ namespace sampan::cuda {
 class CudaQueue;
 
 /// The progress of one queue. Thread-safe; may outlive its queue, whose tasks are all over then.
-class CudaTimeline final : public Timeline {
+class CudaTimeline final : public QueueTimeline<CudaQueue> {
  public:
   bool Reached(std::uint64_t value) override;
   bool Wait(std::uint64_t value, Deadline deadline) override;
 
-  std::uint64_t done() const { return done_.load(std::memory_order_acquire); }
-  std::shared_ptr<CudaQueue> queue() const { return queue_.lock(); }
-
  private:
   friend class CudaQueue;
-  std::atomic<std::uint64_t> done_{0};
-  std::weak_ptr<CudaQueue> queue_;  // set once, right after both were made
 };
 
 /// Thread-safe. Tasks go to the driver on the submitting thread. While host work runs, or a wait is not yet
@@ -46,19 +40,15 @@ class CudaTimeline final : public Timeline {
 /// be taken back.
 class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQueue> {
  public:
-  /// Tasks that a stream holds; one more blocks its submitter.
-  static constexpr std::uint64_t kDepth = 1792;
-
-  static Result<std::shared_ptr<CudaQueue>> Create(const LaunchSite& site, QueueListener& listener,
+  static Result<std::shared_ptr<CudaQueue>> Create(const LaunchSite& site, const QueueOptions& options,
                                                    HoldWatch& watch, FaultPlan& faults);
   ~CudaQueue() override;
 
   Result<std::uint64_t> Submit(Task&& task) override;
-  std::uint64_t TryExpress(std::span<const Segment> segments, AllocationUse& dst, AllocationUse& src,
-                           trace::Span* traced) override;
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
-  std::uint64_t submitted() const override { return tail_.load(std::memory_order_acquire); }
-  void Discard() override;
+  std::uint64_t submitted() const override { return ring_.submitted(); }
+  std::uint64_t Discard() override;
+  void PassDiscarded() override;
   void Close() override;
 
   /// For the watch: goes on if the reason to be held is over.
@@ -68,8 +58,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
 
  private:
   friend class CudaTimeline;
-  static constexpr std::uint64_t kSlots = kMostTasks;
-  static_assert((kSlots & (kSlots - 1)) == 0 && kSlots >= kDepth);
+  static_assert(kMostTasks >= TaskRing::kSlots);
   using Lock = std::unique_lock<ParkingLock>;
 
   /// An event behind the task of that value; with a mark when it is that of a MarkTask.
@@ -85,10 +74,12 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   };
   enum class Held { kNo, kByHost, kByWait, kByGate, kByEffect };
 
-  CudaQueue(std::unique_ptr<TaskLauncher> launcher, QueueListener& listener, HoldWatch& watch,
+  CudaQueue(std::unique_ptr<TaskLauncher> launcher, const QueueOptions& options, HoldWatch& watch,
             FaultPlan& faults);
 
   // Everything below with the lock; where a Lock is passed it may be let go meanwhile.
+  /// Until a task can be put in; fails when the queue is closed or the GPU lost.
+  Status AwaitRoom(Lock& lock);
   /// Gives the driver what may go to it. One thread at a time does.
   void HandOver(Lock& lock);
   void HandOverHead(Lock& lock, Task& task, std::uint64_t value);
@@ -100,6 +91,9 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   bool MarkerIsDue(std::uint64_t value) const { return IntervalIsOver(value) || trace_.on(); }
   /// What follows a launch that failed, or one that a marker is due behind.
   void AfterLaunch(Lock& lock, std::uint64_t value, Status launched);
+  /// What holds a queue at a task of this kind.
+  static Held HeldBy(const Task& task);
+  void HandOverMark(Lock& lock, const MarkTask& task, std::uint64_t value);
   void StartHost(Lock& lock, HostTask& task, std::uint64_t value);
   /// Whether the reason to be held is over; a failure of it is reported.
   bool HoldIsOver(Lock& lock);
@@ -107,11 +101,11 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   bool WaitIsOver(Lock& lock, std::uint64_t value);
   bool GateIsOver(Lock& lock, std::uint64_t value);
   bool EffectIsOver(Lock& lock, std::uint64_t value);
-  /// Whether everything before the task that holds the queue is over; otherwise looks again soon.
-  bool StandsBefore(Lock& lock, std::uint64_t value);
+  /// True if everything before the task that holds the queue is over; otherwise the watch looks again soon.
+  bool HasArrived(Lock& lock, std::uint64_t value);
   /// Goes on, or has the thread that is at it look again.
   void GoOn(Lock& lock);
-  bool Discarded(std::uint64_t value) const { return value <= discard_to_.load(std::memory_order_acquire); }
+  bool Discarded(std::uint64_t value) const { return discarded_.Covers(value); }
   void Fail(Lock& lock, std::uint64_t value, Status failure);
   Status RecordMarker(std::shared_ptr<Mark> mark);
   /// Notices what is over. False when that cannot be known without waiting.
@@ -141,9 +135,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   Order OrderBehind(std::uint64_t value, const std::weak_ptr<CudaQueue>& waiter,
                     std::shared_ptr<GpuEvent>* event);
   static void RunHostTask(void* call);
-  void OnHostDone(std::uint64_t value, Status status) noexcept;
   std::uint64_t done() const { return timeline_->done(); }
-  Task& SlotOf(std::uint64_t value) { return slots_[value & (kSlots - 1)]; }
 
   Gpu& gpu_;
   std::unique_ptr<TaskLauncher> launcher_;  // until it is closed
@@ -156,34 +148,29 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   // What every copy touches, in one line of the cache: the driver has taken most others.
   alignas(kCacheLineBytes) ParkingLock mutex_;
   bool closed_ = false;
-  bool handing_ = false;                // a thread is in HandOver
-  bool look_again_ = false;             // it is to look at the reason to be held once more
-  bool retiring_ = false;               // a thread is in Retire
-  Held held_ = Held::kNo;               // by the task behind handed_
-  int waiting_threads_ = 0;             // for changed_
-  Task* const slots_;                   // kSlots, each constructed when a task is put there
-  std::atomic<std::uint64_t> tail_{0};  // tasks submitted
-  std::uint64_t handed_ = 0;            // tasks given to the driver, or passed over
-  std::uint64_t retired_ = 0;           // tasks over, though perhaps not yet told
-  std::uint64_t last_marker_ = 0;       // the value of the newest there was
-  std::uint64_t express_ticks_ = 0;     // when a copy went to the driver by TryExpress
+  bool handing_ = false;     // a thread is in HandOver
+  bool look_again_ = false;  // it is to look at the reason to be held once more
+  bool retiring_ = false;    // a thread is in Retire
+  Held held_ = Held::kNo;    // by the task behind handed_
+  int waiting_threads_ = 0;  // for changed_
+  TaskRing ring_;
+  std::uint64_t handed_ = 0;          // tasks given to the driver, or passed over
+  std::uint64_t retired_ = 0;         // tasks over, though perhaps not yet told
+  std::uint64_t last_marker_ = 0;     // the value of the newest there was
+  std::uint64_t launched_ticks_ = 0;  // when a task last went to the driver
 
-  QueueTrace trace_{kSlots};
+  QueueTrace trace_{TaskRing::kSlots};
   std::condition_variable_any changed_;
-  std::atomic<std::uint64_t> discard_to_{0};  // tasks up to here are dropped
-  int unlocked_threads_ = 0;                  // that use the launcher without the lock
-  std::uint64_t gate_reached_ = 0;            // the gate that the queue stands before, or stood before last
-  Deadline gate_deadline_ = kNever, gate_check_ = kNever, gate_since_ = kNever;
-  std::uint64_t standing_ = 0;  // the gate or effect that waits, or waited last, for what is before it
-  Deadline standing_since_ = kNever;
+  DiscardMark discarded_;
+  int unlocked_threads_ = 0;  // that use the launcher without the lock
+  StandingWait arriving_;     // at a wait, gate or effect, while tasks before it run
+  StandingWait standing_;     // at a wait or gate
+  Deadline gate_check_{};     // when to ask again whether a gate can open
   std::deque<Marker> markers_;
   std::vector<Waiter> waiters_;
   bool host_in_driver_ = false;  // the host task that holds the queue waits for the stream
 
-  // The outcome of host work, delivered from any thread.
-  std::mutex host_mutex_;
-  std::uint64_t host_done_ = 0;
-  Status host_status_;
+  HostOutcome host_outcome_;
 };
 
 }  // namespace sampan::cuda

@@ -11,9 +11,9 @@ namespace {
 constexpr std::chrono::microseconds kHoldInterval{100};
 /// How often a queue before a gate is looked at, and how often whether the gate can still open: most are
 /// open within microseconds, and the others need not be looked at so often.
-constexpr std::chrono::microseconds kLeastGateInterval{1}, kGateInterval{20};
+constexpr std::chrono::microseconds kMinGateInterval{1}, kGateInterval{20};
 /// The same where looking is a copy from the device: seldom while it takes long.
-constexpr std::chrono::microseconds kWordInterval{50}, kMostWordInterval{1000};
+constexpr std::chrono::microseconds kWordInterval{50}, kMaxWordInterval{1000};
 constexpr std::chrono::milliseconds kGateCheckInterval{20};
 /// How often the GPU is asked whether it still works while a host task waits for it.
 constexpr std::chrono::milliseconds kLossInterval{10};
@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kLossInterval{10};
 /// When to look again at something that has been waited for since then.
 Deadline NextLook(Deadline since, Deadline now) {
   constexpr int kPart = 8;
-  return now + std::clamp<std::chrono::nanoseconds>((now - since) / kPart, kLeastGateInterval, kGateInterval);
+  return now + std::clamp<std::chrono::nanoseconds>((now - since) / kPart, kMinGateInterval, kGateInterval);
 }
 
 /// What a host task's callback is given.
@@ -58,21 +58,23 @@ CudaQueue::Order CudaQueue::OrderBehind(std::uint64_t value, const std::weak_ptr
 }
 
 bool CudaQueue::WaitIsOver(Lock& lock, std::uint64_t value) {
-  // Copies: the task may be gone when the lock was let go.
-  const auto awaited =
-      std::dynamic_pointer_cast<CudaTimeline>(std::get<WaitTask>(SlotOf(value)).point.timeline);
-  const std::uint64_t awaited_value = std::get<WaitTask>(SlotOf(value)).point.value;
-  const WaitTask::Limit limit = std::get<WaitTask>(SlotOf(value)).limit;
+  // Copies: the task may be gone when the lock was released.
+  const WaitTask task = std::get<WaitTask>(ring_.At(value));
+  const auto awaited = std::dynamic_pointer_cast<CudaTimeline>(task.point.timeline);
+  const std::uint64_t awaited_value = task.point.value;
   if (awaited == nullptr || awaited == timeline_) return true;  // what this queue did before is behind it
   const auto other = awaited->queue();
   if (other == nullptr || awaited->done() >= awaited_value) return true;
-  if (limit.deadline != kNever) {
-    if (awaited->Reached(awaited_value)) return true;
-    if (Clock::now() < limit.deadline) {
-      watch_.WakeAt(std::min(limit.deadline, Clock::now() + kHoldInterval), weak_from_this());
+  if (task.limit.count() != 0) {
+    const bool here = HasArrived(lock, value);
+    if (Discarded(value) || awaited->Reached(awaited_value)) return true;
+    if (!here) return false;
+    standing_.Begin(value, task.limit);
+    if (!standing_.IsOverdue()) {
+      watch_.WakeAt(std::min(standing_.deadline(), Clock::now() + kHoldInterval), weak_from_this());
       return false;
     }
-    Fail(lock, value, limit.Exceeded());
+    Fail(lock, value, task.TimedOut());
     return true;
   }
   std::shared_ptr<GpuEvent> event;
@@ -98,54 +100,41 @@ bool CudaQueue::WaitIsOver(Lock& lock, std::uint64_t value) {
 
 // ---- gates and effects: the host's work, when everything before them is over ----
 
-bool CudaQueue::StandsBefore(Lock& lock, std::uint64_t value) {
+bool CudaQueue::HasArrived(Lock& lock, std::uint64_t value) {
   Refresh(lock, handed_);
   if (done() >= handed_) return true;
-  const Deadline now = Clock::now();
-  if (standing_ != value) {
-    standing_ = value;
-    standing_since_ = now;
-  }
-  watch_.WakeAt(NextLook(standing_since_, now), weak_from_this());
+  arriving_.Begin(value, {});
+  watch_.WakeAt(NextLook(arriving_.since(), Clock::now()), weak_from_this());
   return false;
 }
 
 bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t value) {
-  // Copies: the task may be gone when the lock was let go.
-  const std::shared_ptr<Gate> gate = std::get<GateTask>(SlotOf(value)).gate;
-  const std::chrono::nanoseconds limit = std::get<GateTask>(SlotOf(value)).limit;
-  const bool here = StandsBefore(lock, value);
+  // Copies: the task may be gone when the lock was released.
+  const std::shared_ptr<Gate> gate = std::get<GateTask>(ring_.At(value)).gate;
+  const std::chrono::nanoseconds limit = std::get<GateTask>(ring_.At(value)).limit;
+  const bool here = HasArrived(lock, value);
   if (Discarded(value)) return true;
   if (!here) return false;
+  standing_.Begin(value, limit);
   const Deadline now = Clock::now();
-  if (gate_reached_ != value) {
-    gate_reached_ = value;
-    gate_deadline_ = limit.count() == 0 ? kNever : now + limit;
-    gate_since_ = gate_check_ = now;
-  }
-  if (gate->TryPass()) return true;
-  if (now >= gate_check_) {
-    gate_check_ = now + kGateCheckInterval;
-    if (Status possible = gate->Check(); !possible.ok()) {
-      Fail(lock, value, std::move(possible));
-      return true;
-    }
-  }
-  if (now >= gate_deadline_) {
-    Fail(lock, value, gate->TimedOut(limit));
+  const Deadline since = standing_.since();
+  const bool ask = now >= std::max(gate_check_, since);
+  if (ask) gate_check_ = now + kGateCheckInterval;
+  if (auto outcome = standing_.TryPass(*gate, limit, ask)) {
+    if (!outcome->ok()) Fail(lock, value, std::move(*outcome));
     return true;
   }
-  const Deadline next = gate->word() != nullptr
-                            ? NextLook(gate_since_, now)
-                            : now + std::clamp<std::chrono::nanoseconds>((now - gate_since_) / 4,
-                                                                         kWordInterval, kMostWordInterval);
-  watch_.WakeAt(std::min(gate_deadline_, next), weak_from_this());
+  const Deadline next =
+      gate->word() != nullptr
+          ? NextLook(since, now)
+          : now + std::clamp<std::chrono::nanoseconds>((now - since) / 4, kWordInterval, kMaxWordInterval);
+  watch_.WakeAt(std::min(standing_.deadline(), next), weak_from_this());
   return false;
 }
 
 bool CudaQueue::EffectIsOver(Lock& lock, std::uint64_t value) {
-  const std::shared_ptr<Effect> effect = std::get<EffectTask>(SlotOf(value)).effect;
-  const bool here = StandsBefore(lock, value);
+  const std::shared_ptr<Effect> effect = std::get<EffectTask>(ring_.At(value)).effect;
+  const bool here = HasArrived(lock, value);
   if (Discarded(value)) return true;
   if (!here) return false;
   lock.unlock();  // it may free memory, which the driver is told
@@ -187,18 +176,8 @@ void CudaQueue::RunHostTask(void* argument) {
   const std::unique_ptr<HostCall> call(static_cast<HostCall*>(argument));
   if (call->queue->Discarded(call->value)) return;
   call->work->Start([queue = call->queue, value = call->value](Status status) {
-    queue->OnHostDone(value, std::move(status));
+    if (queue->host_outcome_.Deliver(value, std::move(status))) queue->watch_.Wake(queue);
   });
-}
-
-void CudaQueue::OnHostDone(std::uint64_t value, Status status) noexcept {
-  {
-    const std::lock_guard lock(host_mutex_);
-    if (value <= host_done_) return;
-    host_done_ = value;
-    host_status_ = std::move(status);
-  }
-  watch_.Wake(weak_from_this());
 }
 
 // ---- being held ----
@@ -222,28 +201,20 @@ bool CudaQueue::HoldIsOver(Lock& lock) {
 }
 
 bool CudaQueue::HostIsOver(Lock& lock, std::uint64_t value) {
-  Status status;
-  {
-    const std::lock_guard host_lock(host_mutex_);
-    if (host_done_ == value) {
-      status = std::exchange(host_status_, Status());
-      host_in_driver_ = false;
-    } else if (!host_in_driver_) {
-      return false;
-    }
-  }
-  if (host_in_driver_) {
-    // A lost GPU never comes to the function: ask from time to time.
-    const ContextScope scope(gpu_);
-    static_cast<void>(gpu_.Check(gpu_.driver().StreamQuery(launcher_->stream()), "waiting for a stream"));
-    if (!gpu_.lost()) {
-      watch_.WakeAt(Clock::now() + kLossInterval, weak_from_this());
-      return false;
-    }
-    Lose(lock);
+  if (auto outcome = host_outcome_.Take(value)) {
+    host_in_driver_ = false;
+    if (!outcome->ok()) Fail(lock, value, std::move(*outcome));
     return true;
   }
-  if (!status.ok()) Fail(lock, value, std::move(status));
+  if (!host_in_driver_) return false;
+  // A lost GPU never comes to the function: ask from time to time.
+  const ContextScope scope(gpu_);
+  static_cast<void>(gpu_.Check(gpu_.driver().StreamQuery(launcher_->stream()), "waiting for a stream"));
+  if (!gpu_.lost()) {
+    watch_.WakeAt(Clock::now() + kLossInterval, weak_from_this());
+    return false;
+  }
+  Lose(lock);
   return true;
 }
 

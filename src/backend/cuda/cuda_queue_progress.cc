@@ -21,7 +21,7 @@ bool CudaTimeline::Reached(std::uint64_t value) {
   if (done() >= value) return true;
   const auto queue = this->queue();
   if (queue == nullptr) return true;
-  // Whoever has the lock is about to notice himself: asking never blocks.
+  // Do not block: the owner of the lock updates the progress.
   CudaQueue::Lock lock(queue->mutex_, std::try_to_lock);
   if (lock.owns_lock()) queue->Refresh(lock, value);
   return done() >= value;
@@ -80,19 +80,19 @@ void CudaQueue::Retire(Lock& lock, std::uint64_t value) {
     const Marker& marker = markers_.front();
     const std::int64_t time_ns = marker.mark != nullptr || trace_.on() ? gpu_.TimeNs(marker.event) : 0;
     if (marker.mark != nullptr) marker.mark->time_ns.store(time_ns, std::memory_order_release);
-    if (trace_.on()) trace_.Ended(label, marker.value, time_ns);
+    if (trace_.on()) trace_.Ended(label(), marker.value, time_ns);
   }
   for (std::uint64_t each = retired_ + 1; each <= value; ++each)
-    std::destroy_at(&SlotOf(each));  // lets go of memory before anybody hears that the task is over
+    ring_.Destroy(each);  // releases the memory before a waiter can learn that the task is over
   retired_ = value;
-  if (trace_.on()) trace_.Ended(label, value, 0);
+  if (trace_.on()) trace_.Ended(label(), value, 0);
   if (!failures.empty()) {
     retiring_ = true;
     for (DeviceFailure& failure : failures)
       Fail(lock, failure.value, std::move(failure.status));
     retiring_ = false;
   }
-  timeline_->done_.store(value, std::memory_order_release);
+  timeline_->SetDone(value, std::memory_order_release);
   if (waiting_threads_ != 0) changed_.notify_all();
 }
 
@@ -100,16 +100,16 @@ void CudaQueue::Lose(Lock& lock) {
   while (retiring_)
     WaitForChange(lock, kNever);
   const std::uint64_t first = retired_ + 1;
-  const std::uint64_t tail = tail_.load();
+  const std::uint64_t tail = ring_.tail();
   held_ = Held::kNo;
-  discard_to_.store(tail, std::memory_order_release);
+  discarded_.Raise(tail);
   handed_ = tail;
   if (!waiters_.empty()) WakeWaiters();
   if (first > tail) return;
   launcher_->Abandon();
   markers_.clear();
   for (std::uint64_t each = first; each <= tail; ++each)
-    std::destroy_at(&SlotOf(each));
+    ring_.Destroy(each);
   retired_ = tail;
   retiring_ = true;
   if (trace_.on()) {
@@ -117,15 +117,15 @@ void CudaQueue::Lose(Lock& lock) {
       trace_.Dropped(each);
   }
   Fail(lock, first, gpu_.LostStatus());
-  if (trace_.on()) trace_.Ended(label, tail, 0);
+  if (trace_.on()) trace_.Ended(label(), tail, 0);
   retiring_ = false;
-  timeline_->done_.store(tail, std::memory_order_release);
+  timeline_->SetDone(tail, std::memory_order_release);
   if (waiting_threads_ != 0) changed_.notify_all();
 }
 
 bool CudaQueue::CanBeOver() const {
   constexpr std::uint64_t kShortestCopyTicks = 6000;  // two or three microseconds
-  const std::uint64_t since = ProcessorTicks() - express_ticks_;
+  const std::uint64_t since = ProcessorTicks() - launched_ticks_;
   return since == 0 || since >= kShortestCopyTicks;  // 0: there is no counter
 }
 

@@ -52,7 +52,7 @@ std::optional<Status> PageableCopies::Run(const StagedParts& parts, Direction di
 
 std::optional<Status> PageableCopies::TryCopy(const CopyTask& task) {
   if (!Stages(task.dst, task.src)) return std::nullopt;
-  const Direction direction = DirectionOf(OnDevice(task.dst), OnDevice(task.src));
+  const Direction direction = task.direction;
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
   const std::size_t bytes = task.segment.bytes;
   const auto [threads, part_bytes] = PlanFor(bytes, 1);
@@ -68,7 +68,7 @@ std::optional<Status> PageableCopies::TryCopy(const RowsTask& task) {
   if (!Stages(task.dst, task.src)) return std::nullopt;
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
   const Rows& rows = task.rows;
-  const Direction direction = DirectionOf(OnDevice(task.dst), OnDevice(task.src));
+  const Direction direction = task.direction;
   const bool reachable = KernelReaches(site_.gpu, OnDevice(task.dst) ? task.dst : task.src);
   const auto [threads, part_bytes] = PlanFor(rows.width * rows.height, rows.height);
   const auto run = [&, used = threads](const StagedParts& parts) {
@@ -87,19 +87,15 @@ std::optional<Status> PageableCopies::TryCopy(const RowsTask& task) {
   return run(PieceParts(segments, direction, reachable, {.bytes = part_bytes}));
 }
 
-std::optional<Status> PageableCopies::TryCopy(const BatchTask& task) {
-  const BatchTask::Content& content = *task.content;
-  if (!content.pageable) return std::nullopt;
-  for (const AllocationUse& use : content.memory) {
-    if (Status live = CheckLive(use); !live.ok()) return live;
-  }
-  const Direction direction = DirectionOfBatch(content);
-  const bool reachable = std::all_of(content.memory.begin(), content.memory.end(),
+std::optional<Status> PageableCopies::TryCopy(const BatchTask& batch) {
+  if (!batch.pageable) return std::nullopt;
+  if (Status live = CheckLive(batch); !live.ok()) return live;
+  const bool reachable = std::all_of(batch.memory.begin(), batch.memory.end(),
                                      [&](const AllocationUse& use) { return KernelReaches(site_.gpu, use); });
-  const auto [threads, part_bytes] = PlanFor(content.bytes, content.segments.size());
-  return Run(PieceParts(content.segments.all(), direction, reachable, {.bytes = part_bytes}), direction,
-             threads, CopyPaths::Staged(threads), "a batch of ", content.segments.size(), " entries, ",
-             content.bytes, " bytes");
+  const auto [threads, part_bytes] = PlanFor(batch.bytes, batch.segments.size());
+  return Run(PieceParts(batch.segments.all(), batch.direction, reachable, {.bytes = part_bytes}),
+             batch.direction, threads, CopyPaths::Staged(threads), "a batch of ", batch.segments.size(),
+             " entries, ", batch.bytes, " bytes");
 }
 
 }  // namespace sampan::cuda

@@ -24,7 +24,7 @@ class PageableCopies {
  private:
   std::optional<Status> TryCopy(const CopyTask& task);
   std::optional<Status> TryCopy(const RowsTask& task);
-  std::optional<Status> TryCopy(const BatchTask& task);
+  std::optional<Status> TryCopy(const BatchTask& batch);
   template <typename Other>
   std::optional<Status> TryCopy(const Other&) {
     return std::nullopt;

@@ -81,7 +81,7 @@ Status CopyRows(CudaStream& stream, const Rows& rows, Direction direction, CopyP
 
 Status LaunchRows(CudaStream& stream, const RowsTask& task) {
   const Rows& rows = task.rows;
-  const Direction direction = DirectionOf(OnDevice(task.dst), OnDevice(task.src));
+  const Direction direction = task.direction;
   const bool reachable = KernelReaches(stream.gpu(), task.dst) && KernelReaches(stream.gpu(), task.src);
   const PathChoice choice = ChooseRows(stream.site(), rows, direction, reachable);
   NotePath(direction, choice, rows.height, " rows of ", rows.width, " bytes");

@@ -8,6 +8,13 @@
 #include "backend/cuda/row_copies.h"
 
 namespace sampan::cuda {
+namespace {
+
+bool IsOverLink(Direction direction) {
+  return direction == Direction::kHostToDevice || direction == Direction::kDeviceToHost;
+}
+
+}  // namespace
 
 TaskLauncher::TaskLauncher(std::unique_ptr<CudaStream> stream)
     : stream_(std::move(stream)), batches_(*stream_), indirect_(*stream_) {}
@@ -23,42 +30,41 @@ TaskLauncher::~TaskLauncher() {
 }
 
 std::uint64_t TaskLauncher::BusyUntil(const Task& task) const {
-  if (const auto* batch = std::get_if<BatchTask>(&task)) return batches_.BusyUntil(*batch->content);
+  if (const auto* batch = std::get_if<BatchTask>(&task)) return batches_.BusyUntil(*batch);
   const auto* const span = std::get_if<SpanTask>(&task);
   return span != nullptr ? BusyUntil(span->content->task) : 0;
 }
 
 Status TaskLauncher::Launch(Task& task, std::uint64_t value) {
+  if (auto* copy = std::get_if<CopyTask>(&task); copy != nullptr && IsOverLink(copy->direction)) [[likely]] {
+    if (Status live = CheckLive(copy->dst, copy->src); !live.ok()) return live;
+    return CopyOverLink(copy->segment, copy->direction);
+  }
   const ContextScope scope(gpu());
   return std::visit([&](auto& body) { return LaunchBody(body, value); }, task);
 }
 
-CuResult TaskLauncher::CopyInContext(const Segment& segment, bool to_device) {
-  const ContextScope scope(gpu());
-  return stream_->CopyOverLink(segment, to_device);
+Status TaskLauncher::CopyOverLink(const Segment& segment, Direction direction) {
+  const bool to_device = direction == Direction::kHostToDevice;
+  // The driver copies in the stream's context, whichever is current. It only refuses where there is none, and
+  // trying costs less than asking.
+  CuResult copied = stream_->CopyOverLink(segment, to_device);
+  if (copied != cu::kSuccess) [[unlikely]] {
+    const ContextScope scope(gpu());
+    copied = stream_->CopyOverLink(segment, to_device);
+  }
+  return gpu().Check(copied, to_device ? kCopyIn : kCopyOut);
 }
 
-Status TaskLauncher::LaunchFew(std::span<const Segment> segments, const AllocationUse& dst,
-                               const AllocationUse& src, std::uint64_t value) {
-  const ContextScope scope(gpu());
-  if (segments.size() == 1) return LaunchLinear(segments.front(), dst, src, value);
-  return batches_.LaunchFew(segments, DirectionOf(OnDevice(dst), OnDevice(src)), value);
-}
-
-Status TaskLauncher::LaunchLinear(const Segment& segment, const AllocationUse& dst, const AllocationUse& src,
-                                  std::uint64_t value) {
-  const Direction direction = DirectionOf(OnDevice(dst), OnDevice(src));
-  if (!OneDevice(dst, src) || !KernelReaches(stream_->site().gpu, dst))
-    return stream_->Copy(segment, direction, false);
-  const PathChoice choice = stream_->site().paths.ForWithin(segment.bytes);
-  NotePath(direction, choice, segment.bytes, " bytes");
-  if (choice.path == CopyPath::kKernel) return batches_.CopyWithin(segment, value);
-  return stream_->Copy(segment, direction, true);
-}
-
+/// Not over the link: within a device, between devices, or on an attached host.
 Status TaskLauncher::LaunchBody(CopyTask& task, std::uint64_t value) {
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
-  return LaunchLinear(task.segment, task.dst, task.src, value);
+  if (!OneDevice(task.dst, task.src) || !KernelReaches(stream_->site().gpu, task.dst))
+    return stream_->Copy(task.segment, task.direction, false);
+  const PathChoice choice = stream_->site().paths.ForWithin(task.segment.bytes);
+  NotePath(task.direction, choice, task.segment.bytes, " bytes");
+  if (choice.path == CopyPath::kKernel) return batches_.CopyWithin(task.segment, value);
+  return stream_->Copy(task.segment, task.direction, true);
 }
 
 Status TaskLauncher::LaunchBody(RowsTask& task, std::uint64_t) {
@@ -77,11 +83,11 @@ Status TaskLauncher::LaunchBody(FillTask& task, std::uint64_t) {
                      "cuMemsetD32Async");
 }
 
-Status TaskLauncher::LaunchBody(BatchTask& task, std::uint64_t value) {
-  for (const AllocationUse& use : task.content->memory) {
-    if (Status live = CheckLive(use); !live.ok()) return live;
-  }
-  return batches_.Launch(*task.content, value);
+Status TaskLauncher::LaunchBody(BatchTask& batch, std::uint64_t value) {
+  if (Status live = CheckLive(batch); !live.ok()) return live;
+  if (batch.segments.size() == 1 && batch.captured == nullptr)
+    return CopyOverLink(batch.segments.front(), batch.direction);
+  return batches_.Launch(batch, value);
 }
 
 Status TaskLauncher::LaunchBody(IndirectTask& task, std::uint64_t value) {

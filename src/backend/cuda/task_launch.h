@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "backend/api/task.h"
@@ -31,19 +30,6 @@ class TaskLauncher {
   /// Copies and fills; anything else is refused. What the task refers to stays until the value is retired.
   Status Launch(Task& task, std::uint64_t value);
 
-  /// One copy or a few between two live allocations, which are all that has to be kept for them.
-  Status LaunchExpress(std::span<const Segment> segments, const AllocationUse& dst, const AllocationUse& src,
-                       std::uint64_t value) {
-    const bool to_device = OnDevice(dst);
-    if (segments.size() != 1 || to_device == OnDevice(src)) return LaunchFew(segments, dst, src, value);
-    // Whatever context is current, the driver copies in that of the stream; it only refuses where there is
-    // none, and asking costs more than trying.
-    CuResult copied = stream_->CopyOverLink(segments.front(), to_device);
-    if (copied != cu::kSuccess) [[unlikely]]
-      copied = CopyInContext(segments.front(), to_device);
-    return gpu().Check(copied, to_device ? kCopyIn : kCopyOut);
-  }
-
   /// The CUDA stream's signs of how far it is.
   const EndSign& kernel_sign() const { return stream_->kernel_sign(); }
   EndSign SignBehind(std::uint64_t value) { return stream_->SignBehind(value); }
@@ -63,11 +49,8 @@ class TaskLauncher {
  private:
   explicit TaskLauncher(std::unique_ptr<CudaStream> stream);
 
-  CuResult CopyInContext(const Segment& segment, bool to_device);
-  Status LaunchFew(std::span<const Segment> segments, const AllocationUse& dst, const AllocationUse& src,
-                   std::uint64_t value);
-  Status LaunchLinear(const Segment& segment, const AllocationUse& dst, const AllocationUse& src,
-                      std::uint64_t value);
+  /// Between the host and a device.
+  Status CopyOverLink(const Segment& segment, Direction direction);
   Status LaunchBody(CopyTask& task, std::uint64_t value);
   Status LaunchBody(RowsTask& task, std::uint64_t value);
   Status LaunchBody(BatchTask& task, std::uint64_t value);

@@ -29,8 +29,8 @@ class EmulatedDevice final : public BackendDevice {
         faults_(faults) {}
 
   MemorySource& memory() override { return *memory_; }
-  Result<std::shared_ptr<Queue>> CreateQueue(QueueListener& listener) override {
-    return std::shared_ptr<Queue>(EmulatedQueue::Create(scheduler_, gates_, listener, faults_));
+  Result<std::shared_ptr<Queue>> CreateQueue(const QueueOptions& options) override {
+    return std::shared_ptr<Queue>(EmulatedQueue::Create(scheduler_, gates_, options, faults_));
   }
   Status RunNow(Task task) override {
     if (faults_.ShouldFail(FaultKind::kQueue)) {

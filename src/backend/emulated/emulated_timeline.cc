@@ -1,4 +1,4 @@
-// The progress of one emulated queue, and everybody who waits for it.
+// The progress of one emulated queue, with the threads and queues that wait for it.
 #include "backend/emulated/emulated_timeline.h"
 
 #include <algorithm>
@@ -8,15 +8,15 @@
 namespace sampan::emulated {
 
 bool EmulatedTimeline::Reached(std::uint64_t value) {
-  if (this->value() >= value) return true;
+  if (done() >= value) return true;
   scheduler_.Polled(*this);
-  return this->value() >= value;
+  return done() >= value;
 }
 
 void EmulatedTimeline::Advance(std::uint64_t value) {
-  // Sequentially consistent against the waiter, which stores wake_at_ first and loads value_ then: one sees
-  // the other.
-  value_.store(value, std::memory_order_seq_cst);
+  // Sequentially consistent against the waiter, which stores wake_at_ first and loads the progress then:
+  // one sees the other.
+  SetDone(value, std::memory_order_seq_cst);
   if (value >= wake_at_.load(std::memory_order_seq_cst)) WakeReached(value);
 }
 
@@ -46,18 +46,18 @@ bool EmulatedTimeline::AddWaiter(std::uint64_t value, std::weak_ptr<EmulatedQueu
   const std::lock_guard lock(mutex_);
   waiters_.push_back({value, std::move(queue)});
   wake_at_.store(std::min(wake_at_.load(), value), std::memory_order_seq_cst);
-  if (value_.load(std::memory_order_seq_cst) < value) return true;
+  if (DoneInOrder() < value) return true;
   waiters_.pop_back();
   return false;
 }
 
 bool EmulatedTimeline::Wait(std::uint64_t value, Deadline deadline) {
   scheduler_.Drive(*this, value, deadline);
-  if (this->value() >= value) return true;
+  if (done() >= value) return true;
   std::unique_lock lock(mutex_);
   host_waits_.push_back(value);
   wake_at_.store(std::min(wake_at_.load(), value), std::memory_order_seq_cst);
-  const auto reached = [&] { return value_.load(std::memory_order_seq_cst) >= value; };
+  const auto reached = [&] { return DoneInOrder() >= value; };
   bool done = true;
   if (deadline == kNever) {
     changed_.wait(lock, reached);

@@ -260,12 +260,12 @@ void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value
       case EmulatedQueue::TurnEnd::kMore:
         break;
     }
-    if (timeline.value() >= value) return MakeReady(std::move(queue));
+    if (timeline.done() >= value) return MakeReady(std::move(queue));
   }
 }
 
 void EnginePool::Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) {
-  const auto reached = [&] { return timeline.value() >= value; };
+  const auto reached = [&] { return timeline.done() >= value; };
   if (reached()) return;
   // A copy that has begun does not end before its time, so this is for those who have time.
   if (deadline == kNever) RunQueueInstead(timeline, value);

@@ -134,7 +134,7 @@ void SteppedScheduler::Polled(EmulatedTimeline& timeline) {
 }
 
 void SteppedScheduler::Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) {
-  while (timeline.value() < value && Clock::now() < deadline) {
+  while (timeline.done() < value && Clock::now() < deadline) {
     UnblockExpired();
     if (Step(&timeline)) continue;
     std::unique_lock lock(mutex_);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <optional>
 
 #include "backend/api/indirect_operand.h"
 #include "backend/api/queue.h"
@@ -69,13 +70,11 @@ Status Execute(RowsTask& task, QueueScheduler& scheduler) {
 }
 
 Status Execute(BatchTask& task, QueueScheduler& scheduler) {
-  for (const AllocationUse& use : task.content->memory) {
-    if (Status live = CheckLive(use); !live.ok()) return live;
-  }
-  const std::span<Segment> segments = task.content->segments.all();
+  if (Status live = CheckLive(task); !live.ok()) return live;
+  const std::span<Segment> segments = task.segments.all();
   scheduler.Arrange(segments);
-  const Caching caching = CachingFor(task.content->bytes);
-  Share(segments.size(), task.content->bytes, scheduler,
+  const Caching caching = CachingFor(task.bytes);
+  Share(segments.size(), task.bytes, scheduler,
         [&](std::size_t first, std::size_t count) { CopySegments(segments.subspan(first, count), caching); });
   return {};
 }
@@ -99,22 +98,28 @@ T Load(const std::byte* from) {
   return value;
 }
 
+/// What an indirect copy finds in device memory.
+struct Operands {
+  std::uintptr_t dst, src;
+  std::size_t bytes;
+};
+
+Operands LoadOperands(const IndirectTask::Content& content) {
+  if (content.form == IndirectTask::Content::Form::kDescriptor) {
+    const std::byte* descriptor = content.operands[0];
+    return {Load<std::uint64_t>(descriptor + content.dst_at),
+            Load<std::uint64_t>(descriptor + content.src_at),
+            Load<std::uint32_t>(descriptor + content.length_at)};
+  }
+  return {Load<std::uint64_t>(content.operands[0]) + content.dst_offset,
+          Load<std::uint64_t>(content.operands[1]) + content.src_offset, content.bytes};
+}
+
 Status Execute(IndirectTask& task, QueueScheduler& scheduler) {
   const IndirectTask::Content& content = *task.content;
   if (Status live = CheckLive(content.operands_memory[0], content.operands_memory[1]); !live.ok())
     return live;
-  std::uintptr_t dst = 0;
-  std::uintptr_t src = 0;
-  std::size_t bytes = content.bytes;
-  if (content.form == IndirectTask::Content::Form::kDescriptor) {
-    const std::byte* descriptor = content.operands[0];
-    bytes = Load<std::uint32_t>(descriptor + content.length_at);
-    src = Load<std::uint64_t>(descriptor + content.src_at);
-    dst = Load<std::uint64_t>(descriptor + content.dst_at);
-  } else {
-    dst = Load<std::uint64_t>(content.operands[0]) + content.dst_offset;
-    src = Load<std::uint64_t>(content.operands[1]) + content.src_offset;
-  }
+  const auto [dst, src, bytes] = LoadOperands(content);
   if (bytes == 0) return {};
   trace::NoteBytes(bytes);
   using Access = AddressResolver::Access;
@@ -173,12 +178,35 @@ Status Execute(Other&, QueueScheduler&) {
 
 }  // namespace
 
-bool IsShort(const Task& task, std::size_t most_bytes) {
-  if (const auto* copy = std::get_if<CopyTask>(&task)) return copy->segment.bytes <= most_bytes;
-  if (const auto* reduce = std::get_if<ReduceTask>(&task)) return reduce->segment.bytes <= most_bytes;
+namespace {
+
+/// A task's bytes and the pieces that they come in. Nothing for tasks that copy nothing.
+struct Amount {
+  std::size_t bytes, pieces;
+};
+
+std::optional<Amount> AmountOf(const Task& task) {
+  if (const auto* batch = std::get_if<BatchTask>(&task)) return Amount{batch->bytes, batch->segments.size()};
   if (const auto* rows = std::get_if<RowsTask>(&task))
-    return rows->rows.width * rows->rows.height <= most_bytes;
-  if (const auto* fill = std::get_if<FillTask>(&task)) return fill->bytes <= most_bytes;
+    return Amount{rows->rows.width * rows->rows.height, rows->rows.height};
+  if (const auto* fill = std::get_if<FillTask>(&task)) return Amount{fill->bytes, 1};
+  if (const auto* reduce = std::get_if<ReduceTask>(&task)) return Amount{reduce->segment.bytes, 1};
+  // The operands may change until the copy executes: the amount is an estimate.
+  if (const auto* indirect = std::get_if<IndirectTask>(&task))
+    return Amount{LoadOperands(*indirect->content).bytes, 1};
+  if (const auto* span = std::get_if<SpanTask>(&task)) return AmountOf(span->content->task);
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool IsShort(const Task& task, std::chrono::nanoseconds limit) {
+  const auto fits = [&](const Amount& amount) {
+    return amount.bytes <= kBytesAlwaysShort || EstimatedTime(amount.bytes, amount.pieces) <= limit;
+  };
+  if (const auto* copy = std::get_if<CopyTask>(&task)) [[likely]]
+    return fits({copy->segment.bytes, 1});
+  if (const auto amount = AmountOf(task)) return fits(*amount);
   if (const auto* gate = std::get_if<GateTask>(&task)) return gate->gate->Open();
   return std::holds_alternative<MarkTask>(task) || std::holds_alternative<WordTask>(task) ||
          std::holds_alternative<EffectTask>(task);
@@ -195,6 +223,8 @@ summary::TaskType TraceType(const Task& task) {
 }
 
 Status ExecuteTask(Task& task, QueueScheduler& scheduler) {
+  if (auto* copy = std::get_if<CopyTask>(&task)) [[likely]]
+    return Execute(*copy, scheduler);
   return std::visit([&](auto& body) { return Execute(body, scheduler); }, task);
 }
 

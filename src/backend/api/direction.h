@@ -1,0 +1,16 @@
+// Which way a copy goes.
+#pragma once
+
+#include <cstdint>
+
+namespace sampan {
+
+/// Numbered like the first four copy kinds of the public header.
+enum class Direction : std::uint8_t { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice };
+
+constexpr Direction DirectionOf(bool dst_on_device, bool src_on_device) {
+  if (src_on_device) return dst_on_device ? Direction::kDeviceToDevice : Direction::kDeviceToHost;
+  return dst_on_device ? Direction::kHostToDevice : Direction::kHostToHost;
+}
+
+}  // namespace sampan

@@ -1,0 +1,77 @@
+// What a queue remembers of the task that holds it back: since when it stands there, and what the host says.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "backend/api/gate.h"
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/status.h"
+
+namespace sampan {
+
+/// A queue that stands at a wait. The time limit counts from when it first stands there. Belongs to the
+/// thread that executes the queue.
+class StandingWait {
+ public:
+  /// The queue stands at this task; asked again for the same task, nothing changes. A limit of 0 is none.
+  void Begin(std::uint64_t task, std::chrono::nanoseconds limit) {
+    if (task_ == task) return;
+    SAMPAN_ASSERT(task > task_);
+    task_ = task;
+    since_ = Clock::now();
+    deadline_ = limit.count() == 0 ? kNever : since_ + limit;
+  }
+  Deadline since() const { return since_; }
+  Deadline deadline() const { return deadline_; }
+  bool IsOverdue() const { return deadline_ != kNever && Clock::now() >= deadline_; }
+
+  /// Success when the gate let the queue pass, a failure when it never will or the time is over; nothing
+  /// while it is closed. `ask` says whether to ask the gate if it can still open, which may be expensive.
+  std::optional<Status> TryPass(Gate& gate, std::chrono::nanoseconds limit, bool ask = true) {
+    if (gate.TryPass()) return Status();
+    if (ask) {
+      if (Status possible = gate.Check(); !possible.ok()) return possible;
+    }
+    if (IsOverdue()) return gate.TimedOut(limit);
+    return std::nullopt;
+  }
+
+ private:
+  std::uint64_t task_ = 0;
+  Deadline since_ = kNever, deadline_ = kNever;
+};
+
+/// The outcome of a queue's host work, which any thread delivers. Thread-safe.
+class HostOutcome {
+ public:
+  /// False if the task's outcome is known, or a later one's: it was discarded meanwhile.
+  bool Deliver(std::uint64_t task, Status status) {
+    const std::lock_guard lock(mutex_);
+    if (task <= task_) return false;
+    task_ = task;
+    status_ = std::move(status);
+    return true;
+  }
+  bool Known(std::uint64_t task) {
+    const std::lock_guard lock(mutex_);
+    return task_ == task;
+  }
+  /// The outcome, once; nothing while it is not known.
+  std::optional<Status> Take(std::uint64_t task) {
+    const std::lock_guard lock(mutex_);
+    if (task_ != task) return std::nullopt;
+    return std::exchange(status_, Status());
+  }
+
+ private:
+  std::mutex mutex_;
+  std::uint64_t task_ = 0;
+  Status status_;
+};
+
+}  // namespace sampan

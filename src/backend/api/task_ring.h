@@ -1,0 +1,78 @@
+// The tasks of a queue that are not over, each in the slot of its number.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "backend/api/task.h"
+#include "base/assert.h"
+
+namespace sampan {
+
+/// Holds no lock: one submitter at a time puts tasks in, one executor at a time takes them out.
+class TaskRing {
+ public:
+  /// More than any queue's depth; the slots of numbers that differ by less are different ones.
+  static constexpr std::uint64_t kSlots = 2048;
+  static_assert((kSlots & (kSlots - 1)) == 0);
+
+  explicit TaskRing(std::uint64_t depth)
+      : slots_(static_cast<Task*>(::operator new(kSlots * sizeof(Task)))), depth_(depth) {
+    SAMPAN_ASSERT(depth <= kSlots);
+  }
+  /// Its owner has destroyed the tasks.
+  ~TaskRing() { ::operator delete(slots_); }
+  TaskRing(const TaskRing&) = delete;
+  TaskRing& operator=(const TaskRing&) = delete;
+
+  std::uint64_t depth() const { return depth_; }
+  /// The number of the last task submitted.
+  std::uint64_t submitted() const { return tail_.load(std::memory_order_acquire); }
+  /// The same for its submitters, who exclude one another.
+  std::uint64_t tail() const { return tail_.load(std::memory_order_relaxed); }
+  /// True if no task can be put in while tasks up to `done` are over.
+  bool IsFull(std::uint64_t done) const { return tail() - done >= depth_; }
+
+  /// Puts the next task in; returns its number.
+  std::uint64_t Put(Task&& task) {
+    const std::uint64_t number = tail() + 1;
+    std::construct_at(&At(number), std::move(task));
+    tail_.store(number, std::memory_order_release);
+    return number;
+  }
+  /// Counts a task that was executed without being put in.
+  void Skip(std::uint64_t number) {
+    SAMPAN_ASSERT(number == tail() + 1);
+    tail_.store(number, std::memory_order_release);
+  }
+  /// A task that was put in and not destroyed.
+  Task& At(std::uint64_t number) { return slots_[number & (kSlots - 1)]; }
+  void Destroy(std::uint64_t number) { std::destroy_at(&At(number)); }
+  /// Brings a slot near that will be needed soon.
+  void PrefetchToRead(std::uint64_t number) { __builtin_prefetch(&At(number)); }
+  void PrefetchToWrite(std::uint64_t number) { __builtin_prefetch(&At(number), 1); }
+
+ private:
+  Task* const slots_;  // each constructed when a task is put there
+  const std::uint64_t depth_;
+  std::atomic<std::uint64_t> tail_{0};
+};
+
+/// Up to which task a queue drops what has not started. Thread-safe; only grows.
+class DiscardMark {
+ public:
+  bool Covers(std::uint64_t task) const { return task <= last_.load(std::memory_order_seq_cst); }
+  void Raise(std::uint64_t task) {
+    std::uint64_t last = last_.load(std::memory_order_relaxed);
+    while (last < task && !last_.compare_exchange_weak(last, task, std::memory_order_seq_cst)) {
+    }
+  }
+
+ private:
+  std::atomic<std::uint64_t> last_{0};
+};
+
+}  // namespace sampan
