@@ -59,7 +59,7 @@ def find(text, functions, file):
     code = api_functions.without_comments(text)
     found = []
     for function in functions:
-        prefix = r"^(?:extern\s+\"C\"\s+)?(?:ACL_FUNC_VISIBILITY\s+)?"
+        prefix = r"^(?:\[\[[\w:, ]+\]\]\s*)?(?:extern\s+\"C\"\s+)?(?:ACL_FUNC_VISIBILITY\s+)?"
         pattern = rf"{prefix}{_type_pattern(function.return_type)}\s*\b{function.name}\s*\("
         for match in re.finditer(pattern, code, re.M):
             if _is_definition(code, match.end() - 1):

@@ -12,7 +12,8 @@ namespace sampan::acl {
 Result<Caller> FirstCaller() {
   auto made = process::TheRuntime();
   if (!made.ok()) return made.TakeStatus();
-  return Caller{**made, process::ThisThread().Current()};
+  process::ThreadState& thread = process::ThisThread();
+  return Caller{**made, thread, thread.Current()};
 }
 
 Status SetDefaultContext(Caller& caller) {
@@ -20,9 +21,8 @@ Status SetDefaultContext(Caller& caller) {
     auto context = caller.runtime.RetainPrimary(*default_device);
     if (!context.ok()) return context.TakeStatus();
     caller.context = context->get();
-    process::ThreadState& thread = process::ThisThread();
-    thread.explicit_context = nullptr;  // a dead one
-    thread.primary_context = std::move(*context);
+    caller.thread.explicit_context = nullptr;  // a dead one
+    caller.thread.primary_context = std::move(*context);
     return {};
   }
   return Error{Code::kContextNull,

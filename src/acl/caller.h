@@ -16,6 +16,7 @@ namespace sampan::acl {
 /// The runtime and the calling thread's context, which the thread's own state keeps alive.
 struct Caller {
   Runtime& runtime;
+  process::ThreadState& thread;
   Context* context;
 
   Device& device() const { return context->device(); }
@@ -24,17 +25,18 @@ struct Caller {
 // What every call does is in line; what only the first call or a failing one does is not.
 
 /// Makes the runtime, with the first call.
-Result<Caller> FirstCaller();
+[[gnu::cold, gnu::noinline]] Result<Caller> FirstCaller();
 /// The context may be null.
 inline Result<Caller> ThisCaller() {
   Runtime* const runtime = process::TheRuntimeIfMade();
   if (runtime == nullptr) [[unlikely]]
     return FirstCaller();
-  return Caller{*runtime, process::ThisThread().Current()};
+  process::ThreadState& thread = process::ThisThread();
+  return Caller{*runtime, thread, thread.Current()};
 }
 
 /// The context of a default device that the init file names; otherwise 107002.
-Status SetDefaultContext(Caller& caller);
+[[gnu::cold, gnu::noinline]] Status SetDefaultContext(Caller& caller);
 /// Gives the caller a context, or fails (107002).
 inline Status RequireContext(Caller& caller) {
   return caller.context != nullptr ? Status() : SetDefaultContext(caller);
@@ -48,12 +50,12 @@ inline Result<Caller> CallerWithContext() {
 }
 
 /// The failure of a dead or forged handle: 107017.
-Status DeadStream(void* handle);
+[[gnu::cold, gnu::noinline]] Status DeadStream(void* handle);
 /// The stream that a handle names, kept alive by the thread during the call; null stays null, which means the
 /// default stream.
-inline Result<Stream*> FindStream(const Runtime& runtime, void* handle) {
+inline Result<Stream*> FindStream(const Caller& caller, void* handle) {
   if (handle == nullptr) return nullptr;
-  Stream* const stream = process::ThisThread().FindStream(runtime, handle);
+  Stream* const stream = caller.thread.FindStream(caller.runtime, handle);
   if (stream == nullptr) [[unlikely]]
     return DeadStream(handle);
   return stream;
@@ -68,7 +70,7 @@ struct StreamCall {
   Stream& stream() const { return target.TheStream(); }
 };
 inline Result<StreamCall> FindStreamCall(Caller caller, void* handle) {
-  auto stream = FindStream(caller.runtime, handle);
+  auto stream = FindStream(caller, handle);
   if (!stream.ok()) return stream.TakeStatus();
   if (Status with_context = RequireContext(caller); !with_context.ok()) return with_context;
   return StreamCall{caller.runtime, {caller.context, *stream}};

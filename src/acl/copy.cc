@@ -68,14 +68,12 @@ Status CopyWithoutContext(const LinearRequest& request, const MemoryRegistry& re
   return {};
 }
 
-/// In one piece up to the queue: where the program's code or a driver's fills the caches, every call and
-/// every jump costs several times as much.
-[[gnu::flatten]] Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
+[[gnu::always_inline]] inline Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
   if (request.bytes == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
   auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
-  auto stream = FindStream(caller->runtime, stream_handle);
+  auto stream = FindStream(*caller, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   if (Status checked = CheckLength(request); !checked.ok()) return checked;
   if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
@@ -97,8 +95,10 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, a
   return Guard("aclrtMemcpy", [&] { return Copy({dst, destMax, src, count, static_cast<CopyKind>(kind)}); });
 }
 
-aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind,
-                          aclrtStream stream) {
+// In one piece up to the queue: where the program's code or a driver's fills the caches, every call and every
+// jump costs several times as much.
+[[gnu::flatten]] aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
+                                           aclrtMemcpyKind kind, aclrtStream stream) {
   return Guard("aclrtMemcpyAsync", [&] {
     return CopyAsync({dst, destMax, src, count, static_cast<CopyKind>(kind)}, stream);
   });

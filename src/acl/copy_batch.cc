@@ -145,7 +145,7 @@ Status CopyBatch(const BatchArguments& arguments, const BatchForm& form) {
   if (!caller->runtime.profile().batch) {
     return CopyUnsupported(Text(caller->runtime.profile().chip, " has no batch copies"));
   }
-  auto stream = FindStream(caller->runtime, form.stream);
+  auto stream = FindStream(*caller, form.stream);
   if (!stream.ok()) return stream.TakeStatus();
 
   fail_index = SIZE_MAX;

@@ -98,7 +98,7 @@ Status CopyWithOffset(const OffsetRequest& request, aclrtStream stream_handle) {
   auto maybe = ThisCaller();
   if (!maybe.ok()) return maybe.TakeStatus();
   if (Status offered = CheckOffsetsOffered(maybe->runtime.profile()); !offered.ok()) return offered;
-  auto stream = FindStream(maybe->runtime, stream_handle);
+  auto stream = FindStream(*maybe, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   if (Status checked = CheckOffsets(request); !checked.ok()) return checked;
   auto caller = CallerWithContext();
@@ -116,7 +116,7 @@ Status CopyWithDescriptor(const DescriptorRequest& request, aclrtMemcpyKind kind
   if (Status present = RequireNonNull("stream", stream_handle); !present.ok()) return present;
   auto maybe = ThisCaller();
   if (!maybe.ok()) return maybe.TakeStatus();
-  auto stream = FindStream(maybe->runtime, stream_handle);
+  auto stream = FindStream(*maybe, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   if (Status checked = CheckDescriptorKind(kind, maybe->runtime.profile()); !checked.ok()) return checked;
   auto caller = CallerWithContext();

@@ -70,7 +70,7 @@ Status CopyAsync(const RowsRequest& request, aclrtStream stream_handle) {
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
   auto maybe = ThisCaller();
   if (!maybe.ok()) return maybe.TakeStatus();
-  auto stream = FindStream(maybe->runtime, stream_handle);
+  auto stream = FindStream(*maybe, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   auto caller = CallerWithContext();
   if (!caller.ok() && stream_handle == nullptr) {

@@ -15,11 +15,11 @@ namespace sampan::acl {
 
 /// Makes the failure the thread's: message, log line, and last error where the code counts as one. Gives the
 /// code.
-aclError Report(const char* function, const Error& error) noexcept;
-aclError ReportException(const char* function, Code code, const char* what) noexcept;
+[[gnu::noinline]] aclError Report(const char* function, const Error& error) noexcept;
+[[gnu::noinline]] aclError ReportException(const char* function, Code code, const char* what) noexcept;
 
 /// Begins the trace of a call; the first one looks whether there is to be a trace.
-void BeginTracedCall(trace::Call& call) noexcept;
+[[gnu::noinline]] void BeginTracedCall(trace::Call& call) noexcept;
 
 /// Runs the body of a public function; failures and exceptions become codes.
 template <typename Body>

@@ -17,7 +17,7 @@ std::uint32_t BytePattern(std::int32_t value) {
 Status Fill(const FillRequest& request, Wait wait, aclrtStream stream_handle) {
   auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
-  auto stream = FindStream(caller->runtime, stream_handle);
+  auto stream = FindStream(*caller, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   if (request.bytes > request.dst_max) {
     return {Code::kParamInvalid, Text("count ", request.bytes, " is more than maxCount ", request.dst_max,

@@ -67,7 +67,7 @@ Status ReadStream(aclrtStream handle, std::string_view name, Value* out, Read re
 Status SetFailureMode(aclrtStream handle, std::uint64_t mode) {
   auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
-  auto stream = FindStream(caller->runtime, handle);
+  auto stream = FindStream(*caller, handle);
   if (!stream.ok()) return stream.TakeStatus();
   if (handle == nullptr && !RequireContext(*caller).ok()) {
     return {Code::kParamInvalid,

@@ -51,7 +51,7 @@ aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag, aclrtStre
     if (Status present = RequireNonNull("devAddr", devAddr); !present.ok()) return present;
     if (flag != 0) return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0")};
     const trace::About about(summary::TaskType::kValueWrite, 0);
-    return QueuePlan(stream, [&](const PlanContext& context, BackendDevice&, Plan& plan) {
+    return QueuePlan(stream, [&](PlanContext context, BackendDevice&, Plan& plan) {
       return PlanValueWrite(devAddr, value, context, plan);
     });
   });
@@ -63,7 +63,7 @@ aclError aclrtValueWait(void* devAddr, uint64_t value, uint32_t flag, aclrtStrea
     if (flag > ACL_STREAM_WAIT_VALUE_NOR)
       return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0 to 3")};
     const trace::About about(summary::TaskType::kValueWait, 0);
-    return QueuePlan(stream, [&](const PlanContext& context, BackendDevice& device, Plan& plan) {
+    return QueuePlan(stream, [&](PlanContext context, BackendDevice& device, Plan& plan) {
       return PlanValueWait({devAddr, value, static_cast<ValueCondition>(flag)}, context, device, plan);
     });
   });

@@ -36,7 +36,7 @@ Status AppendCut(const Segment& entry, std::size_t entries_behind, BatchTask& ba
 /// Finds the memory of one side's entries; neighbours mostly lie in the same allocation.
 class SideLocator {
  public:
-  SideLocator(std::string_view name, HostAccess access, const PlanContext& context, BatchTask& batch)
+  SideLocator(std::string_view name, HostAccess access, PlanContext context, BatchTask& batch)
       : name_(name), access_(access), context_(context), batch_(batch) {}
 
   struct Found {
@@ -60,16 +60,29 @@ class SideLocator {
 
  private:
   Status FindAnother(const MemoryArgument& argument, Found& found) {
+    Allocation* const memory = context_.registry().FindCounted(argument.begin());
+    if (memory == nullptr || !memory->Holds(argument.begin(), argument.bytes) || memory->facts.has_rights)
+      return FindInFull(argument, AllocationUse(memory), found);
+    last_ = memory;
+    batch_.memory.push_back(AllocationUse(memory));
+    found = {memory->facts.place, memory->EngineView(argument.begin()), memory};
+    return {};
+  }
+  /// Goes on from a use of the allocation at the start of the range, if there is one.
+  [[gnu::noinline]] Status FindInFull(const MemoryArgument& argument, AllocationUse first, Found& found) {
     Location location;
-    if (Status located = Locate(context_.registry, argument, location); !located.ok()) return located;
-    if (Status may = CheckRights(location, argument, access_, context_.device); !may.ok()) return may;
+    location.use = std::move(first);
+    if (Status located = LocateFound(context_.registry(), argument, location); !located.ok()) return located;
+    if (Status may = CheckRights(location, argument, access_, context_.device()); !may.ok()) return may;
     const Allocation* const memory = location.use.get();
     if (memory != nullptr) {
       // Rights may differ from piece to piece: only plain allocations are remembered.
       last_ = memory->facts.has_rights ? nullptr : memory;
       batch_.memory.push_back(std::move(location.use));
-      for (AllocationUse& each : location.more)
-        batch_.memory.push_back(std::move(each));
+      if (location.neighbours != nullptr) {
+        for (AllocationUse& each : *location.neighbours)
+          batch_.memory.push_back(std::move(each));
+      }
     } else {
       if (!probe_) probe_.emplace();
       if (Status probed = probe_->Check(argument, access_); !probed.ok()) return probed;
@@ -80,7 +93,7 @@ class SideLocator {
 
   const std::string_view name_;
   const HostAccess access_;
-  const PlanContext& context_;
+  PlanContext context_;
   BatchTask& batch_;
   const Allocation* last_ = nullptr;  // kept alive by the batch
   std::optional<HostProbe> probe_;    // with the first pageable entry
@@ -97,14 +110,19 @@ struct EntryPlaces {
   const SideLocator::Found& src;
   const BatchAttribute& claimed;
   Direction batch_direction;  ///< of the entries before it
+
+  /// True if they fit the attribute and the entries before.
+  bool Fit() const {
+    return Matches(claimed.dst, dst.place) && Matches(claimed.src, src.place) &&
+           dst.place.on_device() != src.place.on_device() &&
+           DirectionBetween(src.place, dst.place) == batch_direction;
+  }
 };
 
-/// Holds the places of an entry against its attribute and against the entries before it.
-Status CheckPlaces(const BatchRequest& request, std::size_t i, const EntryPlaces& entry) {
+/// Says what is wrong with places that do not fit.
+[[gnu::noinline]] Status RefusePlaces(const BatchRequest& request, std::size_t i, EntryPlaces entry) {
   const auto& [dst, src, claimed, batch_direction] = entry;
   const Direction direction = DirectionBetween(src.place, dst.place);
-  const bool agrees = Matches(claimed.dst, dst.place) && Matches(claimed.src, src.place);
-  if (agrees && dst.place.on_device() != src.place.on_device() && direction == batch_direction) return {};
   const std::size_t bytes = request.sizes[i];
   const std::string dst_text = Describe({"dst", request.dsts[i], bytes}, dst.place, dst.memory);
   const std::string src_text = Describe({"src", request.srcs[i], bytes}, src.place, src.memory);
@@ -146,9 +164,9 @@ Status CheckBatchAttributes(const BatchRequest& request) {
   return {};
 }
 
-Status PlanBatch(const BatchRequest& request, const PlanContext& context, Plan& plan) {
+Status PlanBatch(const BatchRequest& request, PlanContext context, Plan& plan) {
   const std::size_t entries = request.sizes.size();
-  BatchTask& batch = plan.task.emplace<BatchTask>(context.backend.segment_store());
+  BatchTask& batch = plan.Make<BatchTask>(context.backend().segment_store());
   if (Status room = batch.segments.Reserve(entries); !room.ok()) return room;
   SideLocator dsts("dst", HostAccess::kWrite, context, batch);
   SideLocator srcs("src", HostAccess::kRead, context, batch);
@@ -170,8 +188,9 @@ Status PlanBatch(const BatchRequest& request, const PlanContext& context, Plan& 
       return AtEntry(i, found.error().message);
     const Direction direction = DirectionBetween(src.place, dst.place);
     if (batch.segments.empty()) batch.direction = direction;
-    if (Status checked = CheckPlaces(request, i, {dst, src, *attribute, batch.direction}); !checked.ok())
-      return checked;
+    const EntryPlaces places{dst, src, *attribute, batch.direction};
+    if (!places.Fit()) [[unlikely]]
+      return RefusePlaces(request, i, places);
     if (Status cut = AppendCut({dst.engine, src.engine, bytes}, entries - i - 1, batch); !cut.ok())
       return cut;
     // What holds for this entry holds for those behind it that lie in the same two allocations.

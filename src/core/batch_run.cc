@@ -82,9 +82,27 @@ bool Fits(const EntryRun& run, std::size_t entry) {
          LiesIn(run.src, run.srcs[entry], size);
 }
 
+/// Entries that are described together.
+constexpr std::size_t kAtOnce = 16;
+
+/// Goes on with the entries behind those that the totals count, up to one that does not fit.
+RunTotals DescribeOneByOne(const EntryRun& whole, Segment* segments, RunTotals totals) {
+  const EntryRun run = whole;  // which no store can change
+  std::size_t done = totals.entries;
+  for (; done < run.sizes.size(); ++done) {
+    if (!Fits(run, done)) break;
+    const std::size_t size = run.sizes[done];
+    segments[done] = {static_cast<std::byte*>(run.dsts[done]) + run.dst.engine_delta,
+                      static_cast<const std::byte*>(run.srcs[done]) + run.src.engine_delta, size};
+    totals.bytes += size;
+    totals.longest = std::max(totals.longest, size);
+  }
+  totals.entries = done;
+  return totals;
+}
+
 template <typename Lanes>
 SAMPAN_IN_PLACE RunTotals Describe(const EntryRun& whole, Segment* segments) {
-  constexpr std::size_t kAtOnce = 16;
   const EntryRun run = whole;  // which no store can change
   const auto dst_delta = static_cast<std::uint64_t>(run.dst.engine_delta);
   const auto src_delta = static_cast<std::uint64_t>(run.src.engine_delta);
@@ -112,18 +130,7 @@ SAMPAN_IN_PLACE RunTotals Describe(const EntryRun& whole, Segment* segments) {
     lengths |= lengths_here;
     bytes += bytes_here;
   }
-  RunTotals totals{0, SumOf(bytes), done == 0 ? 0 : OrOf(lengths) + 1};
-  // The last ones, or those up to one that is different.
-  for (; done < entries; ++done) {
-    if (!Fits(run, done)) break;
-    const std::size_t size = run.sizes[done];
-    segments[done] = {static_cast<std::byte*>(run.dsts[done]) + run.dst.engine_delta,
-                      static_cast<const std::byte*>(run.srcs[done]) + run.src.engine_delta, size};
-    totals.bytes += size;
-    totals.longest = std::max(totals.longest, size);
-  }
-  totals.entries = done;
-  return totals;
+  return DescribeOneByOne(whole, segments, {done, SumOf(bytes), done == 0 ? 0 : OrOf(lengths) + 1});
 }
 
 template <typename Lanes>
@@ -164,6 +171,7 @@ BatchRunLevel FastestBatchRunLevel() noexcept {
 }
 
 RunTotals DescribeRun(const EntryRun& run, Segment* segments, [[maybe_unused]] BatchRunLevel level) {
+  if (run.sizes.size() < kAtOnce) return DescribeOneByOne(run, segments, {});
 #if defined(__x86_64__)
   if (level == BatchRunLevel::kAvx2) return DescribeByAvx2(run, segments);
 #endif
@@ -172,6 +180,12 @@ RunTotals DescribeRun(const EntryRun& run, Segment* segments, [[maybe_unused]] B
 
 bool SurelyWithin(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
                   [[maybe_unused]] BatchRunLevel level) {
+  if (sizes.size() < kAtOnce) {
+    bool within = true;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      within &= sizes[i] <= limits[i];
+    return within;
+  }
 #if defined(__x86_64__)
   if (level == BatchRunLevel::kAvx2) return WithinByAvx2(sizes, limits);
 #endif

@@ -11,7 +11,7 @@ namespace sampan {
 namespace {
 
 /// A blocking copy belongs to no stream, and so to no device: within one device it needs no permission.
-Status CheckPeers(const Ends& ends, CopyForm form, const PlanContext& context) {
+Status CheckPeers(const Ends& ends, CopyForm form, PlanContext context) {
   if (!ends.dst.place.on_device() || !ends.src.place.on_device()) return {};
   if (form == CopyForm::kBlocking && ends.dst.place == ends.src.place) return {};
   if (Status may = CheckPeer(ends.dst, context); !may.ok()) return may;
@@ -20,51 +20,57 @@ Status CheckPeers(const Ends& ends, CopyForm form, const PlanContext& context) {
 
 }  // namespace
 
-Status CheckPeer(const Location& end, const PlanContext& context) {
-  if (context.peers.Enabled(context.device, end.place.device)) return {};
-  return {Code::kParamInvalid, Text("device ", context.device, " may not touch ", Describe(*end.use.get()),
+Status CheckPeer(const Location& end, PlanContext context) {
+  if (context.peers().Enabled(context.device(), end.place.device)) return {};
+  return {Code::kParamInvalid, Text("device ", context.device(), " may not touch ", Describe(*end.use.get()),
                                     ": call aclrtDeviceEnablePeerAccess(", end.place.device,
-                                    ", 0) on device ", context.device, " first")};
+                                    ", 0) on device ", context.device(), " first")};
 }
 
-Status ResolveInFull(const MemoryArgument& dst, const MemoryArgument& src, CopyForm form,
-                     const PlanContext& context, Ends& ends) {
-  if (Status located = LocateFound(context.registry, dst, ends.dst); !located.ok()) return located;
-  if (Status located = LocateFound(context.registry, src, ends.src); !located.ok()) return located;
-  if (Status may = CheckRights(ends.dst, dst, HostAccess::kWrite, context.device); !may.ok()) return may;
-  if (Status may = CheckRights(ends.src, src, HostAccess::kRead, context.device); !may.ok()) return may;
-  return CheckPeers(ends, form, context);
+Result<Ends> ResolveInFull(const CopyRanges& ranges, CopyForm form, PlanContext context, PlainEnds found) {
+  const MemoryArgument dst = ranges.dst_argument();
+  const MemoryArgument src = ranges.src_argument();
+  Result<Ends> ends(std::in_place);
+  ends->dst.use = found.TakeDst();
+  ends->src.use = found.TakeSrc();
+  if (Status located = LocateFound(context.registry(), dst, ends->dst); !located.ok()) return located;
+  if (Status located = LocateFound(context.registry(), src, ends->src); !located.ok()) return located;
+  if (Status may = CheckRights(ends->dst, dst, HostAccess::kWrite, context.device()); !may.ok()) return may;
+  if (Status may = CheckRights(ends->src, src, HostAccess::kRead, context.device()); !may.ok()) return may;
+  if (Status may = CheckPeers(*ends, form, context); !may.ok()) return may;
+  return ends;
+}
+
+Ends InFull(const CopyRanges& ranges, PlainEnds ends) {
+  Ends full;
+  full.dst.use = ends.TakeDst();
+  full.src.use = ends.TakeSrc();
+  full.dst.Complete(ranges.dst);
+  full.src.Complete(ranges.src);
+  return full;
 }
 
 std::string DescribeEnd(const MemoryArgument& argument, const Location& end) {
   return Describe(argument, end.place, end.use.get());
 }
 
-std::string DescribeEnds(const Ends& ends, const MemoryArgument& dst, const MemoryArgument& src) {
-  return Text(DescribeEnd(src, ends.src), ", ", DescribeEnd(dst, ends.dst));
+std::string DescribeEnds(const Ends& ends, const CopyRanges& ranges) {
+  return Text(DescribeEnd(ranges.src_argument(), ends.src), ", ",
+              DescribeEnd(ranges.dst_argument(), ends.dst));
 }
 
-Status ContradictingKind(CopyKind kind, const Ends& ends, const MemoryArgument& dst,
-                         const MemoryArgument& src) {
+Status ContradictingKind(CopyKind kind, const Ends& ends, const CopyRanges& ranges) {
   return {Code::kParamInvalid,
-          Text("kind ", Describe(kind), " contradicts the addresses: ", DescribeEnds(ends, dst, src))};
+          Text("kind ", Describe(kind), " contradicts the addresses: ", DescribeEnds(ends, ranges))};
 }
 
-Status ProbeEnds(const Ends& ends, const MemoryArgument& dst, const MemoryArgument& src) {
-  if (!ends.dst.use) {
-    if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
-  }
-  if (!ends.src.use) return ProbeHostMemory(src, HostAccess::kRead);
-  return {};
-}
-
-void AddNeighbours(Task& task, Location& first, Location& second) {
-  if (first.more.empty() && second.more.empty()) return;
+void AddNeighbours(Task& task, std::unique_ptr<Uses> first, std::unique_ptr<Uses> second) {
+  if (first == nullptr) first = std::move(second);
+  if (first == nullptr) return;
+  if (second != nullptr)
+    first->insert(first->end(), std::move_iterator(second->begin()), std::move_iterator(second->end()));
   SpanTask span;
-  span.content =
-      std::make_unique<SpanTask::Content>(SpanTask::Content{std::move(task), std::move(first.more)});
-  std::vector<AllocationUse>& memory = span.content->memory;
-  memory.insert(memory.end(), std::move_iterator(second.more.begin()), std::move_iterator(second.more.end()));
+  span.content = std::make_unique<SpanTask::Content>(SpanTask::Content{std::move(task), std::move(*first)});
   task.emplace<SpanTask>(std::move(span));
 }
 

@@ -37,67 +37,68 @@ Status SetExtent(MemoryArgument& argument, std::string_view pitch_name, std::siz
 
 }  // namespace
 
-Status PlanRows(const RowsRequest& request, CopyForm form, const PlanContext& context, Plan& plan) {
+Status PlanRows(const RowsRequest& request, CopyForm form, PlanContext context, Plan& plan) {
   MemoryArgument dst{"dst", request.dst, 0}, src{"src", request.src, 0};
   if (Status known = SetExtent(dst, "dpitch", request.dst_pitch, request); !known.ok()) return known;
   if (Status known = SetExtent(src, "spitch", request.src_pitch, request); !known.ok()) return known;
-  Ends ends;
-  if (Status located = ResolveEnds(dst, src, form, context, ends); !located.ok()) return located;
-  const auto kind = ResolveKind(request.kind, ends.src.place, ends.dst.place, context.profile);
-  if (!kind) return ContradictingKind(request.kind, ends, dst, src);
-  const bool allowed = *kind == CopyKind::kHostToDevice || *kind == CopyKind::kDeviceToHost ||
-                       (*kind == CopyKind::kDeviceToDevice && form == CopyForm::kAsynchronous &&
-                        context.profile.rows_between_devices);
+  const CopyRanges ranges{dst.address, dst.bytes, src.address, src.bytes};
+  auto resolved = ResolveEnds(ranges, form, context);
+  if (!resolved.ok()) return resolved.TakeStatus();
+  Ends& ends = *resolved;
+  const CopyKind kind = ResolveKind(request.kind, ends.src.place, ends.dst.place, context.profile());
+  if (kind == CopyKind::kContradiction) return ContradictingKind(request.kind, ends, ranges);
+  const bool allowed = kind == CopyKind::kHostToDevice || kind == CopyKind::kDeviceToHost ||
+                       (kind == CopyKind::kDeviceToDevice && form == CopyForm::kAsynchronous &&
+                        context.profile().rows_between_devices);
   if (!allowed) {
     return Error{Code::kParamInvalid, Text("a 2D copy goes between host and device, this one is ",
-                                           Describe(*kind), ": ", DescribeEnds(ends, dst, src))};
+                                           Describe(kind), ": ", DescribeEnds(ends, ranges))};
   }
   if (Status probed = ProbeRows(ends.dst, dst, request.dst_pitch, request, HostAccess::kWrite); !probed.ok())
     return probed;
   if (Status probed = ProbeRows(ends.src, src, request.src_pitch, request, HostAccess::kRead); !probed.ok())
     return probed;
   plan.timing = ends.timing();
-  plan.task.emplace<RowsTask>(RowsTask{
+  plan.Make<RowsTask>(RowsTask{
       {ends.dst.engine, ends.src.engine, request.dst_pitch, request.src_pitch, request.width, request.height},
       std::move(ends.dst.use),
       std::move(ends.src.use),
       ends.direction()});
-  AddNeighbours(plan.task, ends.dst, ends.src);
+  AddNeighbours(plan.task, std::move(ends.dst.neighbours), std::move(ends.src.neighbours));
   return {};
 }
 
-Status PlanFill(const FillRequest& request, const PlanContext& context, Plan& plan) {
+Status PlanFill(const FillRequest& request, PlanContext context, Plan& plan) {
   const MemoryArgument dst{request.name, request.dst, request.bytes};
   Location location;
-  if (Status located = Locate(context.registry, dst, location); !located.ok()) return located;
+  if (Status located = Locate(context.registry(), dst, location); !located.ok()) return located;
   if (!location.use) {
     if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
   }
-  if (Status may = CheckRights(location, dst, HostAccess::kWrite, context.device); !may.ok()) return may;
+  if (Status may = CheckRights(location, dst, HostAccess::kWrite, context.device()); !may.ok()) return may;
   plan.timing = location.place.on_device() ? Timing::kQueued : Timing::kNow;
-  plan.task.emplace<FillTask>(
-      FillTask{location.engine, request.bytes, request.pattern, std::move(location.use)});
-  Location none;
-  AddNeighbours(plan.task, location, none);
+  plan.Make<FillTask>(FillTask{location.engine, request.bytes, request.pattern, std::move(location.use)});
+  AddNeighbours(plan.task, std::move(location.neighbours), {});
   return {};
 }
 
-Status PlanReduce(const ReduceRequest& request, const PlanContext& context, Plan& plan) {
-  const MemoryArgument dst{"dst", request.dst, request.bytes};
-  const MemoryArgument src{"src", request.src, request.bytes};
-  Ends ends;
-  if (Status located = ResolveEnds(dst, src, CopyForm::kAsynchronous, context, ends); !located.ok())
-    return located;
-  for (const auto& [end, argument] : {std::pair{&ends.dst, &dst}, {&ends.src, &src}}) {
-    if (end->place.on_device()) continue;
-    return Error{Code::kParamInvalid, Text(DescribeEnd(*argument, *end), ", it must be device memory")};
+Status PlanReduce(const ReduceRequest& request, PlanContext context, Plan& plan) {
+  const CopyRanges ranges{request.dst, request.bytes, request.src, request.bytes};
+  auto resolved = ResolveEnds(ranges, CopyForm::kAsynchronous, context);
+  if (!resolved.ok()) return resolved.TakeStatus();
+  Ends& ends = *resolved;
+  const bool dst_on_device = ends.dst.place.on_device();
+  if (!dst_on_device || !ends.src.place.on_device()) {
+    const std::string wrong = dst_on_device ? DescribeEnd(ranges.src_argument(), ends.src)
+                                            : DescribeEnd(ranges.dst_argument(), ends.dst);
+    return {Code::kParamInvalid, Text(wrong, ", it must be device memory")};
   }
-  plan.task.emplace<ReduceTask>(ReduceTask{{ends.dst.engine, ends.src.engine, request.bytes},
-                                           std::move(ends.dst.use),
-                                           std::move(ends.src.use),
-                                           request.operation,
-                                           request.element});
-  AddNeighbours(plan.task, ends.dst, ends.src);
+  plan.Make<ReduceTask>(ReduceTask{{ends.dst.engine, ends.src.engine, request.bytes},
+                                   std::move(ends.dst.use),
+                                   std::move(ends.src.use),
+                                   request.operation,
+                                   request.element});
+  AddNeighbours(plan.task, std::move(ends.dst.neighbours), std::move(ends.src.neighbours));
   return {};
 }
 

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
+#include <variant>
 
 #include "backend/api/backend.h"
 #include "backend/api/task.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "core/copy_request.h"
 #include "core/memory_registry.h"
@@ -13,13 +17,29 @@
 
 namespace sampan {
 
-/// What a plan depends on besides the request.
-struct PlanContext {
+/// What the plans of a process depend on.
+struct PlanParts {
   MemoryRegistry& registry;
   const Profile& profile;
   const PeerAccess& peers;
-  std::int32_t device;  ///< the device that would do it
   Backend& backend;
+};
+
+/// What a plan depends on besides the request. Two words: passed by value.
+class PlanContext {
+ public:
+  /// For the device that would do it; the parts outlive the context.
+  PlanContext(const PlanParts& parts, std::int32_t device) : parts_(&parts), device_(device) {}
+
+  MemoryRegistry& registry() const { return parts_->registry; }
+  const Profile& profile() const { return parts_->profile; }
+  const PeerAccess& peers() const { return parts_->peers; }
+  Backend& backend() const { return parts_->backend; }
+  std::int32_t device() const { return device_; }
+
+ private:
+  const PlanParts* parts_;
+  std::int32_t device_;
 };
 
 /// When a plan's task is done, relative to the call that asked for it.
@@ -31,8 +51,28 @@ enum class Timing {
 };
 
 struct Plan {
-  Task task;
+  Plan() noexcept { ::new (&task) Task; }  // task() would clear all of it
+  ~Plan() {
+    // A copy that was submitted has given its uses up: no need to ask which task it is.
+    auto* const copy = std::get_if<CopyTask>(&task);
+    if (copy != nullptr && !copy->dst && !copy->src) return;
+    std::destroy_at(&task);
+  }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  union {
+    Task task;
+  };
   Timing timing = Timing::kQueued;
+
+  /// Makes the task of an empty plan. NoTask needs no destruction, and compilers do not see that it is one.
+  template <typename Body, typename... Arguments>
+  Body& Make(Arguments&&... arguments) {
+    SAMPAN_ASSERT(std::holds_alternative<NoTask>(task));
+    std::construct_at(&task, std::in_place_type<Body>, std::forward<Arguments>(arguments)...);
+    return *std::get_if<Body>(&task);
+  }
 };
 
 /// Blocking forms take the direction from the addresses; asynchronous ones hold the kind against them.
@@ -40,12 +80,12 @@ enum class CopyForm { kBlocking, kAsynchronous };
 
 // Each fills in an empty plan, or fails and leaves nothing of it to be used.
 
-Status PlanRows(const RowsRequest& request, CopyForm form, const PlanContext& context, Plan& plan);
-Status PlanBatch(const BatchRequest& request, const PlanContext& context, Plan& plan);
-Status PlanDescriptor(const DescriptorRequest& request, const PlanContext& context, Plan& plan);
-Status PlanOffset(const OffsetRequest& request, const PlanContext& context, Plan& plan);
-Status PlanFill(const FillRequest& request, const PlanContext& context, Plan& plan);
-Status PlanReduce(const ReduceRequest& request, const PlanContext& context, Plan& plan);
+Status PlanRows(const RowsRequest& request, CopyForm form, PlanContext context, Plan& plan);
+Status PlanBatch(const BatchRequest& request, PlanContext context, Plan& plan);
+Status PlanDescriptor(const DescriptorRequest& request, PlanContext context, Plan& plan);
+Status PlanOffset(const OffsetRequest& request, PlanContext context, Plan& plan);
+Status PlanFill(const FillRequest& request, PlanContext context, Plan& plan);
+Status PlanReduce(const ReduceRequest& request, PlanContext context, Plan& plan);
 
 /// The attributes' own rules; they concern no single entry.
 Status CheckBatchAttributes(const BatchRequest& request);
@@ -60,6 +100,6 @@ struct DescriptorWrite {
 
   Status Apply(BackendDevice& device) &&;
 };
-Result<DescriptorWrite> PlanDescriptorWrite(const SetDescriptorRequest& request, const PlanContext& context);
+Result<DescriptorWrite> PlanDescriptorWrite(const SetDescriptorRequest& request, PlanContext context);
 
 }  // namespace sampan

@@ -21,6 +21,7 @@ enum class CopyKind : int {
   kHostToBufferToDevice = 5,
   kInnerDeviceToDevice = 6,
   kInterDeviceToDevice = 7,
+  kContradiction = -1,  ///< the outcome of a kind that contradicts the addresses; no program passes it
 };
 
 struct LinearRequest {

@@ -42,11 +42,11 @@ std::string Describe(CopyKind kind) {
   return value < kNames.size() ? Text("ACL_MEMCPY_", kNames[value]) : Text(static_cast<int>(kind));
 }
 
-std::optional<CopyKind> ResolvePageableKind(CopyKind kind, const Place& src, const Place& dst) {
+CopyKind ResolvePageableKind(CopyKind kind, const Place& src, const Place& dst) {
   const CopyKind real = KindOf(DirectionBetween(src, dst));
   for (const Row& row : kRows) {
     if (row.src != src.kind || row.dst != dst.kind) continue;
-    if ((row.accepted & (1U << static_cast<unsigned>(kind))) == 0) return std::nullopt;
+    if ((row.accepted & (1U << static_cast<unsigned>(kind))) == 0) return kContradiction;
     return kind == kDefault ? real : kind;
   }
   return real;

@@ -1,8 +1,6 @@
 // The rules by which the kind of a copy and the places of its memory fit together.
 #pragma once
 
-#include <optional>
-
 #include "backend/api/direction.h"
 #include "backend/api/place.h"
 #include "core/copy_request.h"
@@ -21,11 +19,10 @@ inline CopyKind KindOf(Direction direction) {
   return static_cast<CopyKind>(direction);
 }
 
-/// The kind that a copy between these places really has; none when the given one contradicts them. Only
-/// pageable memory has a say: with both sides known to the runtime every kind is taken for the real one.
-std::optional<CopyKind> ResolvePageableKind(CopyKind kind, const Place& src, const Place& dst);
-inline std::optional<CopyKind> ResolveKind(CopyKind kind, const Place& src, const Place& dst,
-                                           const Profile& profile) {
+/// The kind that a copy between these places really has; kContradiction when the given one contradicts them.
+/// Only pageable memory has a say: with both sides known to the runtime every kind is taken for the real one.
+CopyKind ResolvePageableKind(CopyKind kind, const Place& src, const Place& dst);
+inline CopyKind ResolveKind(CopyKind kind, const Place& src, const Place& dst, const Profile& profile) {
   // Where host and device share one memory, every direction is a copy on the device.
   if (!profile.attached) return CopyKind::kDeviceToDevice;
   if (src.kind != PlaceKind::kPageable && dst.kind != PlaceKind::kPageable)

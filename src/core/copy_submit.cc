@@ -24,7 +24,7 @@ Status Drain(Stream& stream) {
 
 }  // namespace
 
-Status SubmitUnqueued(const CopyTarget& target, Plan&& plan) {
+Status SubmitUnqueued(CopyTarget target, Plan&& plan) {
   SAMPAN_ASSERT(plan.timing != Timing::kQueued);
   if (plan.timing == Timing::kNothing) return {};
   Stream& stream = target.TheStream();

@@ -20,19 +20,21 @@ struct CopyTarget {
 };
 
 /// The failure of a stream that belongs to another context than the caller's.
-Status OfOtherContext(const Stream& stream);
-inline Status CheckStreamContext(const CopyTarget& target) {
+[[gnu::cold, gnu::noinline]] Status OfOtherContext(const Stream& stream);
+inline Status CheckStreamContext(CopyTarget target) {
   const Stream& stream = target.TheStream();
   return target.context->Owns(stream) ? Status() : OfOtherContext(stream);
 }
 
 /// For the asynchronous calls: as the plan's timing says. SubmitUnqueued does what is over on return.
-Status SubmitUnqueued(const CopyTarget& target, Plan&& plan);
-inline Status SubmitPlan(const CopyTarget& target, Plan&& plan) {
+[[gnu::noinline]] Status SubmitUnqueued(CopyTarget target, Plan&& plan);
+inline Status SubmitPlan(CopyTarget target, Plan&& plan) {
   if (plan.timing != Timing::kQueued) [[unlikely]]
     return SubmitUnqueued(target, std::move(plan));
-  if (Status own = CheckStreamContext(target); !own.ok()) return own;
-  return target.TheStream().Enqueue(std::move(plan.task));
+  Stream& stream = target.TheStream();
+  if (!target.context->Owns(stream)) [[unlikely]]
+    return OfOtherContext(stream);
+  return stream.Enqueue(std::move(plan.task));
 }
 
 /// For the blocking calls: done on return, outside every stream. The reason is for traces.

@@ -14,21 +14,21 @@ namespace {
 constexpr std::size_t kDescriptorAlignment = 64;
 constexpr std::size_t kMaxDescriptorBytes = 64;
 
-Status LocateOnDevice(const MemoryArgument& argument, const PlanContext& context, Location& location) {
-  if (Status located = Locate(context.registry, argument, location); !located.ok()) return located;
+Status LocateOnDevice(const MemoryArgument& argument, PlanContext context, Location& location) {
+  if (Status located = Locate(context.registry(), argument, location); !located.ok()) return located;
   if (location.place.on_device()) return {};
   return {Code::kParamInvalid, Text(DescribeEnd(argument, location), ", it must be device memory")};
 }
 
 /// Operands lie in device memory that may be accessed so.
-Status LocateOperand(const MemoryArgument& argument, HostAccess access, const PlanContext& context,
+Status LocateOperand(const MemoryArgument& argument, HostAccess access, PlanContext context,
                      Location& location) {
   if (Status located = LocateOnDevice(argument, context, location); !located.ok()) return located;
-  return CheckRights(location, argument, access, context.device);
+  return CheckRights(location, argument, access, context.device());
 }
 
-Status LocateDescriptor(void* descriptor, HostAccess access, const PlanContext& context, Location& location) {
-  const MemoryArgument argument{"desc", descriptor, context.profile.descriptor.bytes};
+Status LocateDescriptor(void* descriptor, HostAccess access, PlanContext context, Location& location) {
+  const MemoryArgument argument{"desc", descriptor, context.profile().descriptor.bytes};
   if (Status located = LocateOperand(argument, access, context, location); !located.ok()) return located;
   if (reinterpret_cast<std::uintptr_t>(descriptor) % kDescriptorAlignment == 0) return {};
   return {Code::kParamInvalid,
@@ -37,13 +37,13 @@ Status LocateDescriptor(void* descriptor, HostAccess access, const PlanContext& 
 
 }  // namespace
 
-Status PlanDescriptor(const DescriptorRequest& request, const PlanContext& context, Plan& plan) {
+Status PlanDescriptor(const DescriptorRequest& request, PlanContext context, Plan& plan) {
   Location location;
   if (Status located = LocateDescriptor(request.descriptor, HostAccess::kRead, context, location);
       !located.ok())
     return located;
   if (Status may = CheckPeer(location, context); !may.ok()) return may;
-  const DescriptorLayout& layout = context.profile.descriptor;
+  const DescriptorLayout& layout = context.profile().descriptor;
   auto content = std::make_unique<IndirectTask::Content>();
   content->form = IndirectTask::Content::Form::kDescriptor;
   content->operands[0] = location.engine;
@@ -51,13 +51,13 @@ Status PlanDescriptor(const DescriptorRequest& request, const PlanContext& conte
   content->length_at = layout.length_at;
   content->src_at = layout.src_at;
   content->dst_at = layout.dst_at;
-  content->device = context.device;
-  content->resolver = &context.registry;
-  plan.task.emplace<IndirectTask>(std::move(content));
+  content->device = context.device();
+  content->resolver = &context.registry();
+  plan.Make<IndirectTask>(std::move(content));
   return {};
 }
 
-Status PlanOffset(const OffsetRequest& request, const PlanContext& context, Plan& plan) {
+Status PlanOffset(const OffsetRequest& request, PlanContext context, Plan& plan) {
   auto content = std::make_unique<IndirectTask::Content>();
   content->form = IndirectTask::Content::Form::kPointerCells;
   const MemoryArgument cells[2] = {{"dst", request.dst, sizeof(void*)}, {"src", request.src, sizeof(void*)}};
@@ -73,14 +73,14 @@ Status PlanOffset(const OffsetRequest& request, const PlanContext& context, Plan
   content->dst_offset = request.dst_offset;
   content->src_offset = request.src_offset;
   content->bytes = request.bytes;
-  content->device = context.device;
-  content->resolver = &context.registry;
-  plan.task.emplace<IndirectTask>(std::move(content));
-  AddNeighbours(plan.task, locations[0], locations[1]);
+  content->device = context.device();
+  content->resolver = &context.registry();
+  plan.Make<IndirectTask>(std::move(content));
+  AddNeighbours(plan.task, std::move(locations[0].neighbours), std::move(locations[1].neighbours));
   return {};
 }
 
-Result<DescriptorWrite> PlanDescriptorWrite(const SetDescriptorRequest& request, const PlanContext& context) {
+Result<DescriptorWrite> PlanDescriptorWrite(const SetDescriptorRequest& request, PlanContext context) {
   Location descriptor, src, dst;
   if (Status located = LocateDescriptor(request.descriptor, HostAccess::kWrite, context, descriptor);
       !located.ok())
@@ -97,7 +97,7 @@ Result<DescriptorWrite> PlanDescriptorWrite(const SetDescriptorRequest& request,
   }
   return DescriptorWrite{.memory = std::move(descriptor.use),
                          .at = descriptor.engine,
-                         .layout = context.profile.descriptor,
+                         .layout = context.profile().descriptor,
                          .src = reinterpret_cast<std::uint64_t>(request.src),
                          .dst = reinterpret_cast<std::uint64_t>(request.dst),
                          .length = length};

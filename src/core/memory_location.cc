@@ -45,11 +45,14 @@ Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argume
     return {};
   }
   const Allocation& allocation = *found.use.get();
-  found.Complete(argument);
-  Status whole = registry.FindNeighbours(found.use, address, argument.bytes, Code::kParamInvalid, found.more);
-  if (whole.ok()) return {};
+  found.Complete(argument.address);
+  Uses neighbours;
+  Status whole = registry.FindNeighbours(found.use, address, argument.bytes, Code::kParamInvalid, neighbours);
+  if (whole.ok()) {
+    found.neighbours = std::make_unique<Uses>(std::move(neighbours));
+    return {};
+  }
   if (GoesOnOutside(registry, allocation, argument)) {  // copied like pageable memory, all of it
-    found.more.clear();
     found.use = {};
     return {};
   }
@@ -74,7 +77,8 @@ Status CheckRightsOf(const Allocation& memory, const MemoryArgument& argument, H
 Status CheckMappedRights(const Location& location, const MemoryArgument& argument, HostAccess access,
                          std::int32_t device) {
   if (Status first = CheckRightsOf(*location.use.get(), argument, access, device); !first.ok()) return first;
-  for (const AllocationUse& each : location.more) {
+  if (location.neighbours == nullptr) return {};
+  for (const AllocationUse& each : *location.neighbours) {
     if (Status next = CheckRightsOf(*each.get(), argument, access, device); !next.ok()) return next;
   }
   return {};

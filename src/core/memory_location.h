@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -21,21 +22,23 @@ struct MemoryArgument {
   std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(address); }
 };
 
+using Uses = std::vector<AllocationUse>;
+
 /// A checked range: where it is, what keeps it alive, how the copy engines see it.
 struct Location {
   Place place;
   AllocationUse use;  ///< empty for pageable memory, and for a range that is pageable from somewhere on
   std::byte* engine = nullptr;
-  std::vector<AllocationUse> more;  ///< the neighbours, where several pieces make up the range
+  std::unique_ptr<Uses> neighbours;  ///< where several pieces make up the range
 
   /// True if the allocation that was found holds the whole range.
   bool LiesInOne(const MemoryArgument& argument) const {
     return use && use->Holds(argument.begin(), argument.bytes);
   }
   /// Fills in what follows from the allocation at the start of the range.
-  void Complete(const MemoryArgument& argument) {
+  void Complete(const void* address) {
     place = use->facts.place;
-    engine = use->EngineView(argument.begin());
+    engine = use->EngineView(reinterpret_cast<std::uintptr_t>(address));
   }
 };
 
@@ -50,7 +53,7 @@ Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argume
 inline Status LocateFound(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
   if (!found.LiesInOne(argument)) [[unlikely]]
     return LocateInFull(registry, argument, found);
-  found.Complete(argument);
+  found.Complete(argument.address);
   return {};
 }
 inline Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {

@@ -223,19 +223,19 @@ void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
   unused_records_.push_back(&record);
 }
 
-AllocationUse MemoryRegistry::FindAgain(std::uintptr_t address) const {
+Allocation* MemoryRegistry::FindAgain(std::uintptr_t address) const noexcept {
   for (;;) {
     Allocation* const found = pages_.Find(address);
-    if (found == nullptr) return {};
+    if (found == nullptr) return nullptr;
     if (!found->TryUse()) {
       // Kept by its pool for the next allocation; or just beginning or ending, and the map is about to agree.
-      if (found->parked() && pages_.Find(address) == found) return {};
+      if (found->parked() && pages_.Find(address) == found) return nullptr;
       continue;
     }
-    AllocationUse use(found);
-    if (found->Contains(address)) return use;
+    if (found->Contains(address)) return found;
+    found->Release();
     // Past the end of the allocation in its last page, unless the record was recycled meanwhile.
-    if (pages_.Find(address) == found) return {};
+    if (pages_.Find(address) == found) return nullptr;
   }
 }
 

@@ -71,15 +71,17 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   void EndAllOf(std::int32_t device, std::uint64_t newest) noexcept;
 
   /// A use of the live allocation that the address lies in; empty when there is none.
-  AllocationUse Find(std::uintptr_t address) const {
+  AllocationUse Find(std::uintptr_t address) const { return AllocationUse(FindCounted(address)); }
+  /// The same for a caller that adopts the counted use itself; null when there is none.
+  Allocation* FindCounted(std::uintptr_t address) const noexcept {
     Allocation* const found = pages_.Find(address);
-    if (found == nullptr) return {};
+    if (found == nullptr) return nullptr;
     if (found->TryUse()) [[likely]] {
       // Live, and with its facts fixed by the use: whatever the record was a moment ago, it is the answer
       // now.
-      AllocationUse use(found);
       if (found->Contains(address)) [[likely]]
-        return use;
+        return found;
+      found->Release();
     }
     return FindAgain(address);
   }
@@ -137,7 +139,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   /// Whether one copy may go on from an allocation into the one that begins behind it.
   static bool Adjoin(const Allocation& one, const Allocation& next);
   /// For an address that the map had an answer for which no longer fits.
-  AllocationUse FindAgain(std::uintptr_t address) const;
+  Allocation* FindAgain(std::uintptr_t address) const noexcept;
   /// The facts, with the caller's backtrace where the settings ask for it.
   AllocationFacts FactsOf(AllocationFacts facts) const;
   /// Refuses a range of which a page is known.

@@ -124,9 +124,7 @@ class Runtime {
   void AbortDevice(Device& device);
 
   PlanContext PlanContextOf(const Context& context) { return PlanContextOf(context.device().id()); }
-  PlanContext PlanContextOf(std::int32_t device) {
-    return {memory_, options_.profile, peers_, device, *backend_};
-  }
+  PlanContext PlanContextOf(std::int32_t device) { return {plan_parts_, device}; }
 
  private:
   Result<void*> AddEvent(Context& context, std::shared_ptr<Event> event);
@@ -146,6 +144,7 @@ class Runtime {
   MemorySharing sharing_;
   AddressTable addresses_;
   PeerAccess peers_;
+  const PlanParts plan_parts_{memory_, options_.profile, peers_, *backend_};
   std::vector<std::unique_ptr<Device>> devices_;
   HandleTable<Context, HandleKind::kContext> contexts_;
   HandleTable<Stream, HandleKind::kStream> streams_;

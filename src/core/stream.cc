@@ -43,6 +43,12 @@ Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
   return stream;
 }
 
+Result<std::uint64_t> Stream::SubmitWatched(Task&& task) {
+  if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
+  if (FailuresReported()) submitter_.store(CurrentThreadNumber());
+  return trace::On() ? SubmitTraced(*queue_, std::move(task)) : queue_->Submit(std::move(task));
+}
+
 Result<Point> Stream::EnqueueWithPoint(Task&& task) {
   auto value = Submit(std::move(task));
   if (!value.ok()) return value.TakeStatus();

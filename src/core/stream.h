@@ -105,18 +105,14 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id);
 
   Result<std::uint64_t> Submit(Task&& task) {
-    if (context_failure_->is_set()) [[unlikely]]
-      return context_failure_->Check();
-    NoteSubmitter();
-    if (trace::On()) [[unlikely]]
-      return SubmitTraced(*queue_, std::move(task));
+    if (context_failure_->is_set() || FailuresReported() || trace::On()) [[unlikely]]
+      return SubmitWatched(std::move(task));
     return queue_->Submit(std::move(task));
   }
+  /// The same where a failure stands in the way, or the task's submission is to be told.
+  [[gnu::noinline]] Result<std::uint64_t> SubmitWatched(Task&& task);
   bool OnTaskFailed(std::uint64_t value, Status failure) noexcept override;
   bool FailuresReported() const { return options_.reports != nullptr && options_.reports->any(); }
-  void NoteSubmitter() {
-    if (FailuresReported()) submitter_.store(CurrentThreadNumber());
-  }
   static std::uint32_t CurrentThreadNumber();
   /// Whoever waits is told that not everything was done, by this code.
   void NoteDrop(Code code);

@@ -52,9 +52,9 @@ class ValueGate final : public Gate {
   const ValueCondition condition_;
 };
 
-Status LocateWord(void* address, HostAccess access, const PlanContext& context, Location& word) {
+Status LocateWord(void* address, HostAccess access, PlanContext context, Location& word) {
   const MemoryArgument argument{"devAddr", address, sizeof(std::uint64_t)};
-  if (Status located = Locate(context.registry, argument, word); !located.ok()) return located;
+  if (Status located = Locate(context.registry(), argument, word); !located.ok()) return located;
   if (!word.place.on_device()) {
     return {Code::kParamInvalid,
             Text("devAddr ", Hex(address), " must be device memory, it is ", Describe(word.place))};
@@ -63,7 +63,7 @@ Status LocateWord(void* address, HostAccess access, const PlanContext& context, 
     return {Code::kParamInvalid,
             Text("devAddr ", Hex(address), " must be aligned to ", sizeof(std::uint64_t), " bytes")};
   }
-  return CheckRights(word, argument, access, context.device);
+  return CheckRights(word, argument, access, context.device());
 }
 
 /// For the trace of the task that follows.
@@ -75,21 +75,21 @@ void NoteWord(const Location& word, std::uint64_t value, ValueCondition conditio
 
 }  // namespace
 
-Status PlanValueWrite(void* address, std::uint64_t value, const PlanContext& context, Plan& plan) {
+Status PlanValueWrite(void* address, std::uint64_t value, PlanContext context, Plan& plan) {
   Location word;
   if (Status located = LocateWord(address, HostAccess::kWrite, context, word); !located.ok()) return located;
   NoteWord(word, value, {});
-  plan.task.emplace<WordTask>(WordTask{word.engine, value, std::move(word.use)});
+  plan.Make<WordTask>(WordTask{word.engine, value, std::move(word.use)});
   return {};
 }
 
-Status PlanValueWait(const ValueWaitRequest& request, const PlanContext& context, BackendDevice& device,
+Status PlanValueWait(const ValueWaitRequest& request, PlanContext context, BackendDevice& device,
                      Plan& plan) {
   Location word;
   if (Status located = LocateWord(request.address, HostAccess::kRead, context, word); !located.ok())
     return located;
   NoteWord(word, request.value, request.condition);
-  plan.task.emplace<GateTask>(GateTask{
+  plan.Make<GateTask>(GateTask{
       std::make_shared<ValueGate>(device, std::move(word.use), word.engine, request.value, request.condition),
       {}});
   return {};

@@ -18,9 +18,8 @@ struct ValueWaitRequest {
   ValueCondition condition;
 };
 
-Status PlanValueWrite(void* address, std::uint64_t value, const PlanContext& context, Plan& plan);
+Status PlanValueWrite(void* address, std::uint64_t value, PlanContext context, Plan& plan);
 /// The device looks at the word; it outlives the wait.
-Status PlanValueWait(const ValueWaitRequest& request, const PlanContext& context, BackendDevice& device,
-                     Plan& plan);
+Status PlanValueWait(const ValueWaitRequest& request, PlanContext context, BackendDevice& device, Plan& plan);
 
 }  // namespace sampan

@@ -146,10 +146,7 @@ std::uint64_t NextQueueNumber();
 
 // ---- execution ----
 
-/// Around the execution of a task by the thread that submitted it.
-inline std::int64_t BeginAtOnce() {
-  return On() ? NowNs() : 0;
-}
+/// After the execution of a task by the thread that submitted it.
 void EndAtOnce(std::int64_t begin_ns);
 
 /// The task that the calling thread begins to execute.

@@ -51,7 +51,7 @@ namespace {
 
 class SubmissionCost : public testing::Test {
  protected:
-  static constexpr std::size_t kShort = 4096, kLong = 8192;
+  static constexpr std::size_t kShort = 4096, kLong = 65536;
 
   void SetUp() override {
     ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);

@@ -26,6 +26,9 @@ namespace sampan {
 /// Segments carry engine addresses; the uses keep their memory, and say at execution whether it was freed.
 /// The direction is that of the memory's places.
 struct CopyTask {
+  CopyTask(const Segment& bytes, AllocationUse to, AllocationUse from, Direction way)
+      : segment(bytes), dst(std::move(to)), src(std::move(from)), direction(way) {}
+
   Segment segment;
   AllocationUse dst, src;
   Direction direction;
@@ -167,8 +170,14 @@ struct SpanTask {
   std::unique_ptr<Content> content;
 };
 
-using Task = std::variant<std::monostate, CopyTask, RowsTask, BatchTask, FillTask, IndirectTask, WaitTask,
-                          MarkTask, HostTask, ReduceTask, WordTask, GateTask, EffectTask, SpanTask>;
+/// Nothing to do. Its constructor is no constant expression, because compilers clear a whole variant that is
+/// one.
+struct NoTask {
+  NoTask() noexcept {}  // NOLINT(modernize-use-equals-default)
+};
+
+using Task = std::variant<NoTask, CopyTask, RowsTask, BatchTask, FillTask, IndirectTask, WaitTask, MarkTask,
+                          HostTask, ReduceTask, WordTask, GateTask, EffectTask, SpanTask>;
 
 struct SpanTask::Content {
   Task task;

@@ -255,6 +255,13 @@ void CopyBytes(std::byte* dst, const std::byte* src, std::size_t bytes, Caching 
 }
 
 void CopySegments(std::span<const Segment> segments, Caching caching) noexcept {
+  // Looking ahead pays from so many pieces on.
+  constexpr std::size_t kFewPieces = 16;
+  if (segments.size() < kFewPieces && caching == Caching::kKeep) {
+    for (const auto& [dst, src, bytes] : segments)
+      std::memmove(dst, src, bytes);
+    return;
+  }
   CopyPieces(segments.size(), caching, [segments](std::size_t i) { return segments[i]; });
 }
 

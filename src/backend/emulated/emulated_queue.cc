@@ -21,6 +21,16 @@ constexpr int kTasksBehindGate = 16;
 /// stream signals next.
 constexpr std::chrono::nanoseconds kMaxTimeBehindGate{26'000};
 
+[[gnu::noinline]] void ReleaseOther(Task& task) {
+  task.emplace<NoTask>();
+}
+void ReleaseMemory(Task& task) {
+  auto* const copy = std::get_if<CopyTask>(&task);
+  if (copy == nullptr) return ReleaseOther(task);
+  copy->dst = {};
+  copy->src = {};
+}
+
 /// Passes the gate of a task that waits for one; true for all other tasks.
 bool PassesGate(Task& task) {
   auto* const gate = std::get_if<GateTask>(&task);
@@ -53,18 +63,46 @@ EmulatedQueue::~EmulatedQueue() {
     ring_.Destroy(value);
 }
 
-Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
-  if (faults_.ShouldFail(FaultKind::kQueue)) [[unlikely]]
+inline std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task) {
+  SAMPAN_ASSERT(submit_lock_.is_held() && state_.load() == kIdle);
+  // No thread has the turn, and the lock keeps others from taking it.
+  const std::uint64_t value = ring_.tail() + 1;
+  if (trace::On()) [[unlikely]] {
+    ExecuteTraced(task, value);
+  } else if (Status status = ExecuteTask(task, scheduler_); !status.ok()) [[unlikely]] {
+    Fail(value, std::move(status));
+  }
+  ReleaseMemory(task);  // before a waiter can learn that the task is over
+  timeline_->AdvanceBeforeSubmission(value);
+  ring_.Skip(value);
+  return value;
+}
+
+/// What a short copy on an idle queue needs, in one piece.
+[[gnu::flatten]] Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
+  if (!faults_.Armed(FaultKind::kQueue)) [[likely]] {
+    const std::lock_guard lock(submit_lock_);
+    if (ExecutesAtOnce(task)) return ExecuteAtOnce(task);
+  }
+  return SubmitInFull(task);
+}
+
+bool EmulatedQueue::ExecutesAtOnce(Task& task) {
+  return !closed_ && state_.load(std::memory_order_acquire) == kIdle && short_tasks_at_once_ &&
+         IsShort(task) && PassesGate(task);
+}
+
+Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
+  if (faults_.ShouldFail(FaultKind::kQueue))
     return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
   bool was_idle = false;
   std::uint64_t value = 0;
   for (;;) {
     {
       const std::lock_guard lock(submit_lock_);
-      if (closed_) [[unlikely]]
-        return Error{Code::kInvalidHandle, "the stream was destroyed at the same time"};
+      if (closed_) return Error{Code::kInvalidHandle, "the stream was destroyed at the same time"};
+      if (ExecutesAtOnce(task)) return ExecuteAtOnce(task);
       was_idle = state_.load(std::memory_order_acquire) == kIdle;
-      if (was_idle && short_tasks_at_once_ && IsShort(task) && PassesGate(task)) return ExecuteAtOnce(task);
       value = TryAppend(task, was_idle);
     }
     if (value != 0) break;
@@ -75,18 +113,10 @@ Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
   return value;
 }
 
-std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task) {
-  SAMPAN_ASSERT(submit_lock_.is_held() && state_.load() == kIdle);
-  // No thread has the turn, and the lock keeps others from taking it.
-  const std::uint64_t value = ring_.tail() + 1;
-  const std::int64_t traced_ns = trace::BeginAtOnce();
+void EmulatedQueue::ExecuteTraced(Task& task, std::uint64_t value) {
+  const std::int64_t begin_ns = trace::NowNs();
   if (Status status = ExecuteTask(task, scheduler_); !status.ok()) Fail(value, std::move(status));
-  task.emplace<std::monostate>();  // releases the memory before a waiter can learn that the task is over
-  if (traced_ns != 0) [[unlikely]]
-    trace::EndAtOnce(traced_ns);
-  timeline_->AdvanceBeforeSubmission(value);
-  ring_.Skip(value);
-  return value;
+  trace::EndAtOnce(begin_ns);
 }
 
 std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle) {

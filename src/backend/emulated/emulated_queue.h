@@ -68,14 +68,19 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   /// Makes a blocked queue the caller's; false when it is not blocked.
   bool TakeFromBlocked() noexcept;
 
-  // With the submit lock, for Submit.
+  /// Goes on where the task was not executed at once.
+  [[gnu::noinline]] Result<std::uint64_t> SubmitInFull(Task& task);
+  // With the submit lock, for both.
+  /// True if the queue is idle and the task short; a gate is passed then.
+  bool ExecutesAtOnce(Task& task);
   /// Executes a short task on the calling thread while the queue is idle, which is sooner than an engine
   /// could hear of it. Returns its number.
   std::uint64_t ExecuteAtOnce(Task& task);
+  [[gnu::noinline]] void ExecuteTraced(Task& task, std::uint64_t value);
   /// Puts the task into the ring. Returns its number, or 0 when the queue is full.
-  std::uint64_t TryAppend(Task& task, bool was_idle);
+  [[gnu::noinline]] std::uint64_t TryAppend(Task& task, bool was_idle);
 
-  void WaitForRoom();
+  [[gnu::noinline]] void WaitForRoom();
   /// Notes since when the task is at the head.
   void TraceHead(const Task& task, std::uint64_t value);
   /// Whether the task at the head is over. False: it blocks the queue, which is no longer the caller's.
@@ -83,7 +88,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   bool ExecuteWait(WaitTask& task, std::uint64_t value);
   bool ExecuteGate(GateTask& task, std::uint64_t value);
   bool ExecuteHost(HostTask& task, std::uint64_t value);
-  void Fail(std::uint64_t value, Status failure);
+  [[gnu::noinline]] void Fail(std::uint64_t value, Status failure);
   bool Discarded(std::uint64_t value) const { return discarded_.Covers(value); }
   /// Gives up the turn; true when it could be taken back because `over` holds already.
   template <typename Over>

@@ -22,14 +22,12 @@ namespace {
 
 /// What one engine takes at a time from a request that is shared: long enough to pay for the hand-over.
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
-/// Requests from this size on are worth sharing.
-constexpr std::size_t kShareFromBytes = std::size_t{512} << 10;
 
 /// Calls `part(first, count)` for all of [0, items), a chunk at a time where engines share it, which the
 /// bytes decide that travel between memory and caches.
 template <typename Part>
-void Share(std::size_t items, std::size_t travelling_bytes, QueueScheduler& scheduler, Part part) {
-  if (travelling_bytes < kShareFromBytes) return part(std::size_t{0}, items);
+[[gnu::noinline]] void ShareChunks(std::size_t items, std::size_t travelling_bytes, QueueScheduler& scheduler,
+                                   Part part) {
   const std::size_t chunk_items = std::max<std::size_t>(items / DivideUp(travelling_bytes, kChunkBytes), 1);
   const auto run = [&](std::size_t chunk) {
     const std::size_t first = chunk * chunk_items;
@@ -37,18 +35,14 @@ void Share(std::size_t items, std::size_t travelling_bytes, QueueScheduler& sche
   };
   scheduler.Run(MakeChunkedWork(DivideUp(items, chunk_items), run));
 }
-
-void CopyLinear(const Segment& segment, QueueScheduler& scheduler) {
-  const Caching caching = CachingFor(segment.bytes);
-  Share(segment.bytes, segment.bytes, scheduler, [&](std::size_t first, std::size_t bytes) {
-    CopyBytes(segment.dst + first, segment.src + first, bytes, caching);
-  });
+template <typename Part>
+void Share(std::size_t items, std::size_t travelling_bytes, QueueScheduler& scheduler, Part part) {
+  if (travelling_bytes < kShareFromBytes) return part(std::size_t{0}, items);
+  ShareChunks(items, travelling_bytes, scheduler, part);
 }
 
 Status Execute(CopyTask& task, QueueScheduler& scheduler) {
-  if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
-  CopyLinear(task.segment, scheduler);
-  return {};
+  return ExecuteCopy(task, scheduler);
 }
 
 /// Of short rows far apart, the lines that they touch are many times what they hold.
@@ -133,8 +127,7 @@ Status Execute(IndirectTask& task, QueueScheduler& scheduler) {
     };
     trace::NoteEnds(end(*to), end(*from));
   }
-  CopyLinear({to->engine, from->engine, bytes}, scheduler);
-  return {};
+  return ExecuteCopy({{to->engine, from->engine, bytes}, {}, {}, Direction::kDeviceToDevice}, scheduler);
 }
 
 Status Execute(MarkTask& task, QueueScheduler&) {
@@ -194,19 +187,15 @@ std::optional<Amount> AmountOf(const Task& task) {
   // The operands may change until the copy executes: the amount is an estimate.
   if (const auto* indirect = std::get_if<IndirectTask>(&task))
     return Amount{LoadOperands(*indirect->content).bytes, 1};
+  if (const auto* copy = std::get_if<CopyTask>(&task)) return Amount{copy->segment.bytes, 1};
   if (const auto* span = std::get_if<SpanTask>(&task)) return AmountOf(span->content->task);
   return std::nullopt;
 }
 
 }  // namespace
 
-bool IsShort(const Task& task, std::chrono::nanoseconds limit) {
-  const auto fits = [&](const Amount& amount) {
-    return amount.bytes <= kBytesAlwaysShort || EstimatedTime(amount.bytes, amount.pieces) <= limit;
-  };
-  if (const auto* copy = std::get_if<CopyTask>(&task)) [[likely]]
-    return fits({copy->segment.bytes, 1});
-  if (const auto amount = AmountOf(task)) return fits(*amount);
+bool IsOtherShort(const Task& task, std::chrono::nanoseconds limit) {
+  if (const auto amount = AmountOf(task)) return IsShort(amount->bytes, amount->pieces, limit);
   if (const auto* gate = std::get_if<GateTask>(&task)) return gate->gate->Open();
   return std::holds_alternative<MarkTask>(task) || std::holds_alternative<WordTask>(task) ||
          std::holds_alternative<EffectTask>(task);
@@ -222,9 +211,14 @@ summary::TaskType TraceType(const Task& task) {
   return copies ? TaskType::kMemcpyAsync : TaskType::kOther;
 }
 
-Status ExecuteTask(Task& task, QueueScheduler& scheduler) {
-  if (auto* copy = std::get_if<CopyTask>(&task)) [[likely]]
-    return Execute(*copy, scheduler);
+void ShareCopy(const Segment& segment, QueueScheduler& scheduler) {
+  const Caching caching = CachingFor(segment.bytes);
+  ShareChunks(segment.bytes, segment.bytes, scheduler, [&](std::size_t first, std::size_t bytes) {
+    CopyBytes(segment.dst + first, segment.src + first, bytes, caching);
+  });
+}
+
+Status ExecuteOther(Task& task, QueueScheduler& scheduler) {
   return std::visit([&](auto& body) { return Execute(body, scheduler); }, task);
 }
 

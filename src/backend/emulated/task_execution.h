@@ -3,8 +3,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 
 #include "backend/api/task.h"
+#include "backend/api/task_memory.h"
+#include "backend/emulated/copy_kernels.h"
 #include "backend/emulated/queue_scheduler.h"
 #include "base/status.h"
 #include "trace/record.h"
@@ -13,6 +16,9 @@ namespace sampan::emulated {
 
 /// Tasks with so many bytes in all are short, whatever their form.
 inline constexpr std::size_t kBytesAlwaysShort = 4096;
+/// Requests from this size on are worth sharing between engines. Shorter ones stay in the caches.
+inline constexpr std::size_t kShareFromBytes = std::size_t{512} << 10;
+static_assert(CachingFor(kShareFromBytes - 1) == Caching::kKeep);
 /// Handing a task to an engine that sleeps takes its submitter this long (bench_small): a task that takes
 /// less is executed at once.
 inline constexpr std::chrono::nanoseconds kHandOverTime{4'000};
@@ -23,13 +29,37 @@ constexpr std::chrono::nanoseconds EstimatedTime(std::size_t bytes, std::size_t 
   return std::chrono::nanoseconds(bytes / kBytesPerNs + pieces * kNsPerPiece);
 }
 
+/// True if copying so much takes no longer than the limit.
+constexpr bool IsShort(std::size_t bytes, std::size_t pieces, std::chrono::nanoseconds limit) {
+  return bytes <= kBytesAlwaysShort || EstimatedTime(bytes, pieces) <= limit;
+}
 /// True if executing the task takes no longer than the limit, and cannot block.
-bool IsShort(const Task& task, std::chrono::nanoseconds limit = kHandOverTime);
+[[gnu::noinline]] bool IsOtherShort(const Task& task, std::chrono::nanoseconds limit);
+inline bool IsShort(const Task& task, std::chrono::nanoseconds limit = kHandOverTime) {
+  const auto* const copy = std::get_if<CopyTask>(&task);
+  return copy != nullptr ? IsShort(copy->segment.bytes, 1, limit) : IsOtherShort(task, limit);
+}
 
 /// What the task is called on the rows of engines.
 summary::TaskType TraceType(const Task& task);
 
 /// Does the task now; large ones are shared with idle engines. Waits and host work are the queue's own.
-Status ExecuteTask(Task& task, QueueScheduler& scheduler);
+[[gnu::noinline]] Status ExecuteOther(Task& task, QueueScheduler& scheduler);
+[[gnu::noinline]] void ShareCopy(const Segment& segment, QueueScheduler& scheduler);
+inline Status ExecuteCopy(const CopyTask& task, QueueScheduler& scheduler) {
+  if (!Live(task.dst) || !Live(task.src)) [[unlikely]]
+    return CheckLive(task.dst, task.src);
+  const auto& [dst, src, bytes] = task.segment;
+  if (bytes >= kShareFromBytes) [[unlikely]] {
+    ShareCopy(task.segment, scheduler);
+  } else {
+    std::memmove(dst, src, bytes);
+  }
+  return {};
+}
+inline Status ExecuteTask(Task& task, QueueScheduler& scheduler) {
+  const auto* const copy = std::get_if<CopyTask>(&task);
+  return copy != nullptr ? ExecuteCopy(*copy, scheduler) : ExecuteOther(task, scheduler);
+}
 
 }  // namespace sampan::emulated
