@@ -14,3 +14,12 @@ foreach(link
   file(MAKE_DIRECTORY ${CPACK_TEMPORARY_DIRECTORY}/${folder})
   file(CREATE_LINK ${up}/opt/sampan/${target} ${CPACK_TEMPORARY_DIRECTORY}/${name} SYMBOLIC)
 endforeach()
+
+# A file with the folder written into it: pkg-config looks for a relative one from the link, not from where it leads.
+set(from ${CPACK_TEMPORARY_DIRECTORY}/opt/sampan/lib64/pkgconfig)
+foreach(package sampan ascendcl)
+  file(READ ${from}/${package}.pc text)
+  string(REPLACE "prefix=\${pcfiledir}/../.." "prefix=/opt/sampan" text "${text}")
+  string(REPLACE ", found relative to this file" "" text "${text}")
+  file(WRITE ${CPACK_TEMPORARY_DIRECTORY}/usr/share/pkgconfig/${package}.pc "${text}")
+endforeach()
