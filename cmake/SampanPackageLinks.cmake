@@ -1,6 +1,7 @@
 # Run by CPack on the staged files: relative links, so that they also lead home below another root.
 foreach(link
     usr/bin/sampan:bin/sampan
+    usr/share/doc/sampan:share/doc/sampan
     usr/bin/hccl_bench:bin/hccl_bench
     usr/share/man/man1/sampan.1:share/man/man1/sampan.1
     usr/share/bash-completion/completions/sampan:share/bash-completion/completions/sampan
