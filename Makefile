@@ -15,7 +15,7 @@ help:
 	@echo "make test            build and run all tests"
 	@echo "make bench           build and run the benchmarks"
 	@echo "make format          lay out all sources (check-format: only check)"
-	@echo "make tidy            clang-tidy over the library"
+	@echo "make tidy            clang-tidy over the libraries"
 	@echo "make coverage        line coverage of src/core and src/acl; at least 95 %"
 	@echo "make install         install below PREFIX (now $(PREFIX))"
 	@echo "make package         make a Debian package below build/product"
@@ -45,7 +45,7 @@ check-format:
 
 tidy:
 	$(deps) lint
-	$(call preset,tidy)
+	scripts/check_tidy.sh
 
 coverage:
 	$(deps) test lint
