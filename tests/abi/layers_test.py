@@ -12,23 +12,33 @@ FOLDERS = ("src", "include", "examples", "bench", "tools", "tests")
 
 
 class LayersTest(unittest.TestCase):
-    def setUp(self):
+    @classmethod
+    def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name)
+        cls.addClassCleanup(folder.cleanup)
+        cls.root = pathlib.Path(folder.name)
         for name in FOLDERS:
-            shutil.copytree(SOURCE / name, self.root / name, ignore=shutil.ignore_patterns("corpus", "*.json", "*.png"))
-        shutil.copy(SOURCE / "CONTRIBUTING.md", self.root)
+            shutil.copytree(SOURCE / name, cls.root / name, ignore=shutil.ignore_patterns("corpus", "*.json", "*.png"))
+        shutil.copy(SOURCE / "CONTRIBUTING.md", cls.root)
+
+    def write(self, path, text):
+        """Writes a file of the copy until the end of the test."""
+        file = self.root / path
+        before = file.read_text(encoding="utf-8")
+        self.addCleanup(file.write_text, before, encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
+
+    def append(self, path, text):
+        self.write(path, (self.root / path).read_text(encoding="utf-8") + text)
+
+    def replace(self, path, old, new):
+        self.write(path, (self.root / path).read_text(encoding="utf-8").replace(old, new))
 
     def findings(self):
         script = SOURCE / "scripts/check_layers.py"
         ran = subprocess.run([sys.executable, "-B", script, "--root", self.root], capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 1 if ran.stdout else 0, ran.stderr)
         return ran.stdout.splitlines()
-
-    def append(self, path, text):
-        with open(self.root / path, "a", encoding="utf-8") as file:
-            file.write(text)
 
     def expect(self, path, text):
         found = self.findings()
@@ -53,26 +63,22 @@ class LayersTest(unittest.TestCase):
 
     def test_folder_without_a_row(self):
         (self.root / "tests/new").mkdir()
+        self.addCleanup(shutil.rmtree, self.root / "tests/new")
         (self.root / "tests/new/one_test.cc").write_text("// A test.\n")
         self.expect("tests/new/one_test.cc", "has no row")
 
     def test_entry_that_nothing_needs(self):
-        for path in (self.root / "tests/fault").iterdir():
-            if path.suffix == ".cc":
-                path.write_text(path.read_text().replace('#include "process/', '#include "not/'))
+        for path in (self.root / "tests/fault").glob("*.cc"):
+            self.replace(path.relative_to(self.root), '#include "process/', '#include "not/')
         [found] = self.findings()
         self.assertIn("lets tests/fault include process, which no file does", found)
 
     def test_mutable_globals(self):
-        for text in ("int count = 0;\n", "static std::atomic<int> count{0};\n", "void F() {\n  static Table& count = *new Table;\n}\n",
-                     "inline constinit std::vector<int> count;\n", "static const char* count = nullptr;\n",
-                     "struct sigaction count;\n", "std::array<int, 3> count{};\n"):
-            with self.subTest(text):
-                path = self.root / "src/core/profile.cc"
-                before = path.read_text()
-                path.write_text(before + text)
-                self.expect("src/core/profile.cc", "'count' is state of the process")
-                path.write_text(before)
+        self.append("src/core/profile.cc", "int one = 0;\nstatic std::atomic<int> two{0};\nvoid F() {\n  static Table& three = *new Table;\n"
+                    "}\ninline constinit std::vector<int> four;\nstatic const char* five = nullptr;\nstruct sigaction six;\n"
+                    "std::array<int, 3> seven{};\n")
+        found = [line.split("'")[1] for line in self.findings()]
+        self.assertEqual(found, ["one", "two", "three", "four", "five", "six", "seven"])
 
     def test_thread_locals(self):
         self.append("tools/sampan/main.cc", "void F() {\n  thread_local const int number = 1;\n}\n")
@@ -85,14 +91,12 @@ class LayersTest(unittest.TestCase):
         self.assertEqual(self.findings(), [])
 
     def test_exception_that_nothing_needs(self):
-        path = self.root / "src/hccl/platform_state.cc"
-        path.write_text(path.read_text().replace("static Platform* const platform", "Platform* const platform"))
+        self.replace("src/hccl/platform_state.cc", "static Platform* const platform", "Platform* const platform")
         [found] = self.findings()
         self.assertIn("a reason for 'platform' in platform_state.cc, which has no such global", found)
 
     def test_table_of_contributing(self):
-        path = self.root / "CONTRIBUTING.md"
-        path.write_text(path.read_text().replace("| `summary` | `base` |", "| `summary` | nothing of ours |"))
+        self.replace("CONTRIBUTING.md", "| `summary` | `base` |", "| `summary` | nothing of ours |")
         self.expect("CONTRIBUTING.md", "--table prints")
 
 
