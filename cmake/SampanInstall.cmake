@@ -8,7 +8,7 @@
 #   bin/hccl_bench                   collectives measured (tools/hccl_bench)
 #   bin/sampan                       the command, with share/man and completion for bash, zsh and fish (tools/sampan)
 #   share/info/<package>             version.info, what aclsysGetVersionStr reads
-#   share/doc/sampan                 licence
+#   share/doc/sampan                 README, licence, notice, changes, docs/ and examples/
 include(CMakePackageConfigHelpers)
 
 set(SAMPAN_CANN_VERSION "8.5.0" CACHE STRING "CANN release that version queries answer with")
@@ -50,6 +50,10 @@ function(sampan_install)
     install(FILES ${staging}/info/${package}/version.info DESTINATION share/info/${package})
   endforeach()
 
-  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/sampan OPTIONAL)
+  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE
+                ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION share/doc/sampan)
+  # The sources of the examples; their CMakeLists.txt belongs to this project.
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION share/doc/sampan
+          PATTERN CMakeLists.txt EXCLUDE)
 endfunction()
 sampan_install()

@@ -1,6 +1,7 @@
 # Run by CPack on the staged files: relative links, so that they also lead home below another root.
 foreach(link
     usr/bin/sampan:bin/sampan
+    usr/share/doc/sampan:share/doc/sampan
     usr/bin/hccl_bench:bin/hccl_bench
     usr/share/man/man1/sampan.1:share/man/man1/sampan.1
     usr/share/bash-completion/completions/sampan:share/bash-completion/completions/sampan
@@ -13,4 +14,13 @@ foreach(link
   string(REGEX REPLACE "[^/]+" ".." up ${folder})
   file(MAKE_DIRECTORY ${CPACK_TEMPORARY_DIRECTORY}/${folder})
   file(CREATE_LINK ${up}/opt/sampan/${target} ${CPACK_TEMPORARY_DIRECTORY}/${name} SYMBOLIC)
+endforeach()
+
+# A file with the folder written into it: pkg-config looks for a relative one from the link, not from where it leads.
+set(from ${CPACK_TEMPORARY_DIRECTORY}/opt/sampan/lib64/pkgconfig)
+foreach(package sampan ascendcl)
+  file(READ ${from}/${package}.pc text)
+  string(REPLACE "prefix=\${pcfiledir}/../.." "prefix=/opt/sampan" text "${text}")
+  string(REPLACE ", found relative to this file" "" text "${text}")
+  file(WRITE ${CPACK_TEMPORARY_DIRECTORY}/usr/share/pkgconfig/${package}.pc "${text}")
 endforeach()

@@ -14,7 +14,7 @@ find_package(Threads REQUIRED)
 
 add_library(sampan_settings INTERFACE)
 target_compile_options(sampan_settings INTERFACE
-  -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
+  -Wall -Wextra $<$<BOOL:${SAMPAN_WERROR}>:-Werror> -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
   -Wunused -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> -Wconversion -Wno-sign-conversion -Wdouble-promotion -Wformat=2)
 # GCC 12 finds bounds overstepped inside std::string where there are none, once it comes from a precompiled header.
 target_compile_options(sampan_settings INTERFACE

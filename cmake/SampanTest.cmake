@@ -1,8 +1,8 @@
-# sampan_test(name LABEL label SOURCES ... [ENVIRONMENT ...] [FILTER pattern] [INTERNAL] [TIMEOUT seconds] [LONG]): a
-# GoogleTest program. It links the shared library as a program does; with INTERNAL, the layers themselves. Tests that
-# are LONG start first, so that none of them is left alone at the end.
-# sampan_test_variant(name program LABEL label ENVIRONMENT ... [FILTER pattern] [ARGUMENTS ...] [TIMEOUT seconds] [LONG]):
-# the same program under other settings.
+# sampan_test(name LABEL label SOURCES ... [ENVIRONMENT ...] [INTERNAL] [TIMEOUT seconds] [LONG]): a GoogleTest program.
+# It links the shared library as a program does; with INTERNAL, the layers themselves. Tests that are LONG start first,
+# so that none of them is left alone at the end.
+# sampan_test_variant(name program LABEL label ENVIRONMENT ... [ARGUMENTS ...] [TIMEOUT seconds] [LONG]): the same program
+# under other settings. tests/support/applicability.cc says which of its tests run under which settings.
 # sampan_test_schedules(program LABEL label SCHEDULES ... [and what a variant takes]): a variant for each schedule.
 find_package(GTest REQUIRED)
 
@@ -26,11 +26,20 @@ target_compile_options(sampan_test_headers PRIVATE ${SAMPAN_TEST_FLAGS})
 target_link_libraries(sampan_test_headers PRIVATE sampan_settings GTest::gtest)
 target_precompile_headers(sampan_test_headers PRIVATE <gtest/gtest.h> <acl/acl.h>)
 
+# What starts the tests that apply.
+add_library(sampan_test_main STATIC EXCLUDE_FROM_ALL
+  ${PROJECT_SOURCE_DIR}/tests/support/applicability.cc ${PROJECT_SOURCE_DIR}/tests/support/test_main.cc)
+target_include_directories(sampan_test_main PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_options(sampan_test_main PRIVATE ${SAMPAN_TEST_FLAGS})
+target_link_libraries(sampan_test_main PRIVATE sampan_settings PUBLIC GTest::gtest)
+# A program with a main function of its own takes the rest.
+set_target_properties(sampan_test_main PROPERTIES UNITY_BUILD OFF)
+
 function(sampan_test name)
-  cmake_parse_arguments(TEST "INTERNAL;LONG" "LABEL;FILTER;TIMEOUT" "SOURCES;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(TEST "INTERNAL;LONG" "LABEL;TIMEOUT" "SOURCES;ENVIRONMENT" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
-  target_link_libraries(${name} PRIVATE sampan_settings GTest::gtest GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE sampan_settings sampan_test_main)
   target_precompile_headers(${name} REUSE_FROM sampan_test_headers)
   if(TEST_INTERNAL)
     target_link_libraries(${name} PRIVATE sampan_acl)
@@ -41,20 +50,16 @@ function(sampan_test name)
   if(TEST_LONG)
     set(long LONG)
   endif()
-  sampan_test_variant(${name} ${name} LABEL "${TEST_LABEL}" ENVIRONMENT "${TEST_ENVIRONMENT}" FILTER "${TEST_FILTER}"
+  sampan_test_variant(${name} ${name} LABEL "${TEST_LABEL}" ENVIRONMENT "${TEST_ENVIRONMENT}"
     TIMEOUT "${TEST_TIMEOUT}" ${long})
 endfunction()
 
 function(sampan_test_variant name program)
-  cmake_parse_arguments(TEST "LONG" "LABEL;FILTER;TIMEOUT" "ENVIRONMENT;ARGUMENTS" ${ARGN})
+  cmake_parse_arguments(TEST "LONG" "LABEL;TIMEOUT" "ENVIRONMENT;ARGUMENTS" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)
   endif()
-  set(arguments ${TEST_ARGUMENTS})
-  if(TEST_FILTER)
-    list(APPEND arguments "--gtest_filter=${TEST_FILTER}")
-  endif()
-  add_test(NAME ${name} COMMAND ${program} ${arguments})
+  add_test(NAME ${name} COMMAND ${program} ${TEST_ARGUMENTS})
   if(SAMPAN_SANITIZE MATCHES "thread")
     list(APPEND TEST_ENVIRONMENT ${SAMPAN_TSAN_OPTIONS})
   endif()

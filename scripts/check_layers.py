@@ -6,6 +6,8 @@ a folder that the table does not know. Prints file:line and the reason for each 
 """
 
 import argparse
+import functools
+import os
 import pathlib
 import re
 import sys
@@ -19,9 +21,7 @@ LAYERS = {
     "core": {"base", "trace", "backend/api"},
     "backend/emulated": {"base", "trace", "backend/api"},
     "backend/cuda": {"base", "trace", "backend/api"},
-    "backend/ucx": {"base", "trace", "backend/api"},
-    "check": {"base", "core"},
-    "process": {"base", "backend/api", "backend/emulated", "backend/cuda", "backend/ucx", "core", "check", "trace"},
+    "process": {"base", "trace", "backend/emulated", "backend/cuda", "core"},
     "acl": {"base", "trace", "core", "process", "<acl>"},
     "hccl": {"base", "<acl>", "<hccl>"},
 }
@@ -31,6 +31,67 @@ SOURCE_SUFFIXES = {".h", ".c", ".cc", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 READS_ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\s*\(|\benviron\b")
 LINE_COMMENT = re.compile(r"//.*$")
+
+# Folders outside src/ -> what they may include besides themselves. A folder without a row belongs to the one above it.
+OUTSIDE = {
+    "examples": {"<acl>", "<hccl>"},
+    "bench": {"base", "backend/emulated", "backend/cuda", "<acl>"},
+    "tools/rank_timing": {"examples", "<hccl>"},
+    "tools/hccl_bench": {"examples", "tools/rank_timing"},
+    "tools/sampan": {"base", "summary", "trace", "backend/cuda", "examples", "tools/rank_timing", "<acl>", "<hccl>"},
+    "tests/support": {"<acl>"},
+    "tests/abi": {"<acl>", "<hccl>"},
+    "tests/fuzz": {"<acl>"},
+    "tests/tool": {"<acl>"},
+    "tests/conformance": {"tests/support", "<acl>"},
+    "tests/process": {"tests/support", "<acl>"},
+    "tests/model": {"tests/support", "<acl>"},
+    "tests/clients": {"tests/support", "<acl>"},
+    "tests/hazards": {"tests/support", "<acl>"},
+    "tests/regression": {"tests/support", "<acl>"},
+    "tests/stress": {"tests/support", "<acl>"},
+    "tests/hccl": {"tests/process", "tests/support", "<acl>", "<hccl>"},
+    "tests/collectives": {"examples"},
+    "tests/fault": {"process", "tests/support", "<acl>"},
+    "tests/gpu": {"base", "backend/api", "backend/cuda", "process", "tests/support", "<acl>"},
+    "tests/unit": {"base", "trace", "backend/api", "backend/emulated", "backend/cuda", "core", "tools/sampan",
+                   "tests/support", "<acl>"},
+}
+OUTSIDE_FOLDERS = ["examples", "bench", "tools", "tests"]
+# Where an include may begin, besides the folder of its file.
+INCLUDE_FOLDERS = ["", "src", "include", "include/hccl", "include/hccl/platform", "examples/collectives",
+                   "tools/rank_timing", "tools/sampan"]
+
+# State that is not a member of an object belongs into process/, in src/ and in tools/. These may stay elsewhere,
+# as (file name, variable) -> reason.
+GLOBALS_LAYER = "process"
+ALLOWED_GLOBALS = {
+    ("thread_stripe.h", "threads"): "numbers the threads for their stripes",
+    ("thread_stripe.h", "stripe_plus_one"): "every counted use of an allocation reads it, in layers below process",
+    ("trace.h", "mode"): "the one word that a call tests when nothing is traced",
+    ("trace.cc", "last"): "numbers the queues of all backends, with and without a session",
+    ("trace_clock.h", "trace_clock"): "layers below process read it on each traced call",
+    ("session.cc", "the_session"): "calls that trace reach the session of the process from layers below process",
+    ("session.cc", "this_thread"): "the buffer of the thread, which is written without a lock",
+    ("session.cc", "this_role"): "a thread has its role before there is a session",
+    ("session.cc", "leaver"): "its destructor hands in the buffer when the thread exits",
+    ("stream.cc", "number"): "gettid is a system call, and each submission asks for the number",
+    ("line_kernels.cc", "g_active_kernels"): "which instructions the processor has; tests choose others",
+    ("context.cc", "process_options"): "aclrtSetSysParamOpt works before there is a runtime",
+    ("exception_info.cc", "only"): "the older call has one callback for the process, registered without a runtime",
+    ("state_callback.cc", "all"): "state callbacks are registered before there is a runtime and outlive it",
+    ("init.cc", "state"): "counts aclInit and aclFinalize, which make and end the runtime",
+    ("platform_state.cc", "platform"): "libhccl_plf is a library of its own: it cannot reach process/",
+    ("replay_run.cc", "current_device"): "which device a thread of a replay has made current",
+    ("tune_worker.cc", "made"): "numbers the files of a process",
+}
+VARIABLE = re.compile(
+    r"^\s*(?:\[\[[^]]*\]\]\s*)*(?P<words>(?:(?:inline|static|constinit|extern|thread_local)\s+)*)"
+    r"(?P<type>(?:const\s+)?(?:struct\s+)?[A-Za-z_][\w:]*(?:<[^;={}()]*>)?(?:::\w+)?(?:\s*(?:const\b|[*&]))*)\s+"
+    r"(?P<name>\w+)(?:\[[^]]*\])*\s*(?:=(?!=)|\{|;|,)")
+NO_VARIABLE = re.compile(
+    r"(?:using|return|namespace|class|enum|union|typedef|constexpr|else|case|template|throw|friend|goto|delete)\b|struct$")
+CONTRIBUTING = "CONTRIBUTING.md"
 
 
 def layer_of(path):
@@ -73,6 +134,122 @@ def check_file(path, name, layer, root):
             yield number, f"only src/{ENVIRONMENT_READER} reads the environment"
 
 
+def outside_of(path):
+    """The folder of OUTSIDE that a path relative to the root belongs to, or None."""
+    parts = path.split("/")[:-1]
+    names = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return next((name for name in names if name in OUTSIDE), None)
+
+
+def owner_of(path):
+    """The layer, outside folder or public interface that a path relative to the root belongs to, or None."""
+    top, _, rest = path.partition("/")
+    if top == "include":
+        return f"<{rest.split('/')[0]}>"
+    return layer_of(rest) if top == "src" else outside_of(path)
+
+
+@functools.lru_cache(maxsize=None)
+def files_of(root):
+    """The sources below the root, relative to it."""
+    folders = ["src", "include", *OUTSIDE_FOLDERS]
+    return {path.relative_to(root).as_posix() for path in sources_below(root, folders)}
+
+
+@functools.lru_cache(maxsize=None)
+def includes_of(path, root):
+    """What a file includes of ours, as (line, path relative to the root)."""
+    folders = [path.parent.relative_to(root).as_posix(), *INCLUDE_FOLDERS]
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        include = INCLUDE.match(line)
+        if include is None:
+            continue
+        candidates = (os.path.normpath(os.path.join(folder, include[1] or include[2])) for folder in folders)
+        name = next((candidate for candidate in candidates if candidate in files_of(root)), None)
+        if name is not None:
+            found.append((number, name))
+    return found
+
+
+def globals_of(path):
+    """Mutable variables of a file that are not members, as (line, name). Sources are laid out by clang-format."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        code = LINE_COMMENT.sub("", line)
+        variable = VARIABLE.match(code)
+        if variable is None or NO_VARIABLE.match(variable["type"]):
+            continue
+        words = variable["words"].split()
+        if code[0].isspace() and "static" not in words and "thread_local" not in words:
+            continue  # a member or a local variable
+        kind = variable["type"].strip()
+        constant = kind.startswith("const ") and ("*" not in kind or kind.endswith("const"))
+        if "thread_local" in words or not constant:
+            yield number, variable["name"]
+
+
+def check_globals(paths):
+    """Globals without a reason, and reasons without a global."""
+    unused = set(ALLOWED_GLOBALS)
+    for path in paths:
+        for line, name in globals_of(path):
+            unused.discard((path.name, name))
+            if (path.name, name) not in ALLOWED_GLOBALS:
+                yield path, line, (f"'{name}' is state of the process or of a thread outside src/{GLOBALS_LAYER}: make it "
+                                   "a member, or give a reason in ALLOWED_GLOBALS of scripts/check_layers.py")
+    for name, variable in sorted(unused):
+        yield pathlib.Path(__file__), 1, f"ALLOWED_GLOBALS has a reason for '{variable}' in {name}, which has no such global"
+
+
+def check_outside(sources, root):
+    """Includes of sources outside src/ that the table does not allow."""
+    for path in sources:
+        owner = owner_of(path.relative_to(root).as_posix())
+        if owner is None:
+            yield path, 1, "this folder has no row in OUTSIDE of scripts/check_layers.py"
+            continue
+        for line, included in includes_of(path, root):
+            other = owner_of(included)
+            if other != owner and other not in OUTSIDE[owner]:
+                allowed = ", ".join(sorted(OUTSIDE[owner])) or "nothing"
+                yield path, line, f"{owner} must not include {included} of {other}; besides itself it may include: {allowed}"
+
+
+def check_rows(sources, root):
+    """Rows and entries of the table that no source needs."""
+    used = {}
+    for path in sources:
+        included = {owner_of(name) for _, name in includes_of(path, root)}
+        used.setdefault(owner_of(path.relative_to(root).as_posix()), set()).update(included)
+    script = pathlib.Path(__file__)
+    for folder, allowed in {**LAYERS, **OUTSIDE}.items():
+        if not (root / folder).is_dir() and not (root / "src" / folder).is_dir():
+            yield script, 1, f"the table has a row for {folder}, which does not exist"
+        for other in sorted(allowed - used.get(folder, allowed)):
+            yield script, 1, f"the table lets {folder} include {other}, which no file does"
+
+
+def table():
+    """The table as CONTRIBUTING.md shows it; folders with the same entries share a row."""
+    order = [*LAYERS, *OUTSIDE, "<acl>", "<hccl>"]
+    rows = {}
+    for folder, allowed in {**LAYERS, **OUTSIDE}.items():
+        entries = ", ".join(f"`{name}`" for name in sorted(allowed, key=order.index))
+        rows.setdefault((folder in LAYERS, entries or "nothing of ours"), []).append(f"`{folder}`")
+    lines = [f"| {', '.join(folders)} | {entries} |" for (_, entries), folders in rows.items()]
+    return "\n".join(["| folder | may include |", "|---|---|", *lines]) + "\n"
+
+
+def check_contributing(root):
+    text = (root / CONTRIBUTING).read_text(encoding="utf-8")
+    if f"\n\n{table()}\n" not in text:
+        yield root / CONTRIBUTING, 1, "the table of the layers is not what scripts/check_layers.py --table prints"
+
+
+def sources_below(root, folders):
+    return sorted(path for folder in folders for path in (root / folder).rglob("*") if path.suffix in SOURCE_SUFFIXES)
+
+
 def findings(root):
     source_folder = root / "src"
     for path in sorted(source_folder.rglob("*")):
@@ -90,15 +267,27 @@ def findings(root):
         elif path.suffix in SOURCE_SUFFIXES:
             for line, reason in check_file(path, name, layer, root):
                 yield path, line, reason
+    inside = sources_below(root, ["src"])
+    outside = sources_below(root, OUTSIDE_FOLDERS)
+    yield from check_outside(outside, root)
+    yield from check_rows(inside + outside, root)
+    yield from check_globals(path for path in inside + sources_below(root, ["tools"])
+                             if not path.is_relative_to(source_folder / GLOBALS_LAYER))
+    yield from check_contributing(root)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
-    root = parser.parse_args().root
+    parser.add_argument("--table", action="store_true", help="print the table as CONTRIBUTING.md shows it, check nothing")
+    arguments = parser.parse_args()
+    if arguments.table:
+        print(table(), end="")
+        return 0
+    root = arguments.root.resolve()
     count = 0
     for path, line, reason in findings(root):
-        print(f"{path.relative_to(root)}:{line}: {reason}")
+        print(f"{os.path.relpath(path, root)}:{line}: {reason}")
         count += 1
     if count:
         print(f"check_layers: {count} finding(s)", file=sys.stderr)

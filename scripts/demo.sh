@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs the examples from a build folder (first argument, build/release if none) and sums up what each has shown.
+# Runs the examples from a build folder (first argument, build/product if none) and sums up what each has shown.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build=${1:-build/release}
+build=${1:-build/product}
 examples=(first_copy matrix_tiles kv_cache_offload descriptor_chain overlap growing_arena two_processes
   collectives/collectives)
 summary=()
@@ -20,6 +20,10 @@ for example in "${examples[@]}"; do
   # A program that ends well without saying what it has verified has not shown anything.
   if [[ $result != "OK, "* && $result != FAILED* ]]; then
     result="FAILED: no closing line"
+    failed=1
+  fi
+  if grep -q '^\[ERROR\]' <<<"$output"; then
+    result="FAILED: the runtime logged an error"
     failed=1
   fi
   printf '%s\n\n' "$output"

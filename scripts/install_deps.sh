@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the project needs; does nothing when all are there.
 #
-#   scripts/install_deps.sh [--list] [GROUP ...]     groups: build, test, lint; all of them when none is named
+#   scripts/install_deps.sh [--list] [GROUP ...]     groups: build, bench, test, lint; all of them when none is named
 #
-# --list prints the packages and installs nothing.
+# --list prints the packages and installs nothing. build is all that the libraries, the commands, the examples, an
+# installation and a package need. A test that uses Chromium, zsh, fish, dpkg-dev or clang is skipped without it.
 set -euo pipefail
 
-build=(g++ binutils cmake ninja-build make pkg-config python3 nlohmann-json3-dev libcli11-dev zlib1g-dev)
-test=(git libgtest-dev libbenchmark-dev dpkg-dev chromium zsh fish)
+build=(g++ binutils cmake ninja-build make python3 nlohmann-json3-dev libcli11-dev zlib1g-dev)
+bench=(libbenchmark-dev)
+test=(git libgtest-dev pkg-config dpkg-dev file chromium zsh fish)
 lint=(clang libclang-rt-dev clang-format clang-tidy gcovr)
 
 list=no
@@ -15,14 +17,14 @@ groups=()
 for argument in "$@"; do
   case $argument in
     --list) list=yes ;;
-    build | test | lint) groups+=("$argument") ;;
+    build | bench | test | lint) groups+=("$argument") ;;
     *)
-      echo "install_deps.sh: '$argument' is neither --list nor one of the groups build, test, lint" >&2
+      echo "install_deps.sh: '$argument' is neither --list nor one of the groups build, bench, test, lint" >&2
       exit 2
       ;;
   esac
 done
-[[ ${#groups[@]} -gt 0 ]] || groups=(build test lint)
+[[ ${#groups[@]} -gt 0 ]] || groups=(build bench test lint)
 
 packages=()
 for group in "${groups[@]}"; do

@@ -38,6 +38,7 @@ if [ -n "$_sampan_file" ] && [ -e "$_sampan_root/lib64/libacl_rt.so" ]; then
   _sampan_prepend LD_LIBRARY_PATH "$_sampan_root/lib64"
   _sampan_prepend PYTHONPATH "$_sampan_root/python/site-packages"
   _sampan_prepend CMAKE_PREFIX_PATH "$_sampan_root/lib64/cmake"
+  _sampan_prepend PKG_CONFIG_PATH "$_sampan_root/lib64/pkgconfig"
   unset -f _sampan_prepend
   unset _sampan_file _sampan_root
 else

@@ -91,7 +91,8 @@ step "pkg-config"
 if command -v pkg-config >/dev/null; then
   # pkg-config escapes the space of the path, which eval undoes.
   for package in sampan ascendcl; do
-    options=$(PKG_CONFIG_PATH="$prefix/lib64/pkgconfig" pkg-config --cflags --libs "$package")
+    options=$(clean bash -c '. "$1/set_env.sh" && pkg-config --cflags --libs "$2"' find "$prefix" "$package") ||
+      fail "pkg-config $package after set_env.sh"
     eval '"$cc"' -std=c11 '"${flags[@]}"' '"$source_file"' "$options" -o '"$work/pkg_$package"'
     run "$work/pkg_$package"
   done
@@ -109,6 +110,7 @@ check_environment='
   [ "$ASCEND_OPP_PATH" = "$2/opp" ] && [ "$TOOLCHAIN_HOME" = "$2/toolkit" ] || exit 1
   [ "$LD_LIBRARY_PATH" = "$2/lib64:/kept" ] || { echo "LD_LIBRARY_PATH is $LD_LIBRARY_PATH"; exit 1; }
   [ "$CMAKE_PREFIX_PATH" = "$2/lib64/cmake" ] || { echo "CMAKE_PREFIX_PATH is $CMAKE_PREFIX_PATH"; exit 1; }
+  [ "$PKG_CONFIG_PATH" = "$2/lib64/pkgconfig" ] || { echo "PKG_CONFIG_PATH is $PKG_CONFIG_PATH"; exit 1; }
   [ "$PYTHONPATH" = "$2/python/site-packages" ] || { echo "PYTHONPATH is $PYTHONPATH"; exit 1; }
   case ":$PATH:" in
     *":$2/bin:"*":$2/bin:"*) echo "PATH has the folder twice"; exit 1 ;;

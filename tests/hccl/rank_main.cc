@@ -12,6 +12,7 @@
 #include "acl/acl.h"
 #include "hccl/platform/rank_group.h"
 #include "tests/hccl/rank_process.h"
+#include "tests/support/applicability.h"
 
 namespace sampan::test {
 namespace {
@@ -176,5 +177,5 @@ int RunRanksHere(char** arguments) {
 int main(int argc, char** argv) {
   if (argc == 11 && std::string(argv[1]) == "--rank") return sampan::test::RunRanksHere(argv + 2);
   ::testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
+  return sampan::test::RunTestsThatApply();
 }

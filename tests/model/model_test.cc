@@ -17,6 +17,7 @@
 #include "tests/model/model.h"
 #include "tests/model/shrink.h"
 #include "tests/model/watchdog.h"
+#include "tests/support/applicability.h"
 
 namespace sampan::model {
 namespace {
@@ -150,5 +151,5 @@ int main(int argc, char** argv) {
     if (std::strncmp(argv[i], "--seed=", 7) == 0) setenv("MODEL_SEED", argv[i] + 7, 1);
     if (std::strncmp(argv[i], "--programs=", 11) == 0) setenv("MODEL_PROGRAMS", argv[i] + 11, 1);
   }
-  return RUN_ALL_TESTS();
+  return sampan::test::RunTestsThatApply();
 }

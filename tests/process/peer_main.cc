@@ -16,6 +16,7 @@
 
 #include "acl/acl.h"
 #include "tests/process/channel.h"
+#include "tests/support/applicability.h"
 #include "tests/support/random_bytes.h"
 
 namespace sampan::test {
@@ -358,5 +359,5 @@ int RunPeer() {
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--peer") == 0) return sampan::test::RunPeer();
   ::testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
+  return sampan::test::RunTestsThatApply();
 }

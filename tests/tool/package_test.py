@@ -50,6 +50,7 @@ class PackageTest(unittest.TestCase):
         listed = self.dpkg("-L", "sampan").splitlines()
         for path in ("/usr/bin/sampan", "/opt/sampan/bin/sampan", "/opt/sampan/lib64/libascendcl.so",
                      "/opt/sampan/include/acl/acl.h", "/opt/sampan/set_env.sh",
+                     "/usr/share/doc/sampan", "/usr/share/pkgconfig/sampan.pc",
                      "/usr/share/zsh/vendor-completions/_sampan", "/usr/share/fish/vendor_completions.d/sampan.fish"):
             self.assertIn(path, listed)
         self.assertEqual([path for path in listed if not path.startswith(("/opt", "/usr", "/."))], [])
@@ -65,8 +66,37 @@ class PackageTest(unittest.TestCase):
         result = sampan("run", PROGRAMS / "tool_vendor_rpath", binary=self.root / "usr/bin/sampan")
         self.assertEqual((result.returncode, result.stdout), (0, "devices 8\n"))
 
+    def test_documents_are_those_of_the_sources(self):
+        source = pathlib.Path(__file__).resolve().parents[2]
+        documents = self.root / "usr/share/doc/sampan"
+        expected = {"README.md", "LICENSE", "NOTICE", "CHANGELOG.md"}
+        for folder in ("docs", "examples"):
+            paths = (path for path in (source / folder).rglob("*") if path.is_file() and path.name != "CMakeLists.txt")
+            expected |= {path.relative_to(source).as_posix() for path in paths}
+        found = {path.relative_to(documents).as_posix() for path in documents.rglob("*") if path.is_file()}
+        self.assertEqual(found, expected)
+        for name in expected:
+            self.assertEqual((documents / name).read_bytes(), (source / name).read_bytes(), name)
+
+    @unittest.skipIf(shutil.which("pkg-config") is None, "there is no pkg-config")
+    def test_example_built_with_pkg_config(self):
+        for package in ("sampan", "ascendcl"):
+            # As pkg-config finds it after installing, with the root in front of each folder.
+            found = subprocess.run(
+                ["pkg-config", "--cflags", "--libs", package], capture_output=True, text=True, check=False,
+                env=environment(PKG_CONFIG_LIBDIR=str(self.root / "usr/share/pkgconfig"), PKG_CONFIG_SYSROOT_DIR=str(self.root)),
+            )
+            self.assertEqual((found.returncode, found.stderr), (0, ""))
+            program = pathlib.Path(self.folder.name) / package
+            source = self.root / "usr/share/doc/sampan/examples/first_copy.cc"
+            subprocess.run(["c++", "-std=c++17", source, "-o", program, *found.stdout.split()], check=True)
+            result = sampan("run", program, binary=self.root / "usr/bin/sampan")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stdout, r"(?m)^OK, ")
+
     def test_links_lead_home(self):
-        for link in ("usr/bin/sampan", "usr/bin/hccl_bench", "usr/share/man/man1/sampan.1", "usr/share/bash-completion/completions/sampan"):
+        for link in ("usr/bin/sampan", "usr/bin/hccl_bench", "usr/share/doc/sampan", "usr/share/man/man1/sampan.1",
+                     "usr/share/bash-completion/completions/sampan"):
             self.assertTrue((self.root / link).resolve(strict=True).is_relative_to((self.root / "opt/sampan").resolve()))
 
     def test_nothing_names_the_build_folder(self):

@@ -219,7 +219,7 @@ class SignalTest(unittest.TestCase):
 
 class EnvTest(unittest.TestCase):
     def variables(self, script, **more):
-        names = "PATH LD_LIBRARY_PATH PYTHONPATH CMAKE_PREFIX_PATH ASCEND_HOME_PATH ASCEND_TOOLKIT_HOME \
+        names = "PATH LD_LIBRARY_PATH PYTHONPATH CMAKE_PREFIX_PATH PKG_CONFIG_PATH ASCEND_HOME_PATH ASCEND_TOOLKIT_HOME \
 ASCEND_AICPU_PATH ASCEND_OPP_PATH TOOLCHAIN_HOME SAMPAN_DEVICES"
         show = "; ".join(f'printf "%s\\n" "{name}=${{{name}-unset}}"' for name in names.split())
         env = {"PATH": "/usr/bin:/bin", **more}

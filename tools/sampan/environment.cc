@@ -52,6 +52,7 @@ std::vector<Variable> ChangesFor(const Installation& installation, const Argumen
   prepend("LD_LIBRARY_PATH", installation.libraries().string());
   prepend("PYTHONPATH", root + "/python/site-packages");
   prepend("CMAKE_PREFIX_PATH", root + "/lib64/cmake");
+  prepend("PKG_CONFIG_PATH", root + "/lib64/pkgconfig");
   for (Variable& variable : RuntimeVariables(arguments))
     changes.push_back(std::move(variable));
   return changes;

@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "tests/unit/driver_of_tests.h"
+#include "tests/unit/backend/cuda/driver_of_tests.h"
 
 namespace sampan::cuda::host_registrations_test {
 namespace {

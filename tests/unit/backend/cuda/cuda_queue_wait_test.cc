@@ -14,7 +14,7 @@
 #include "backend/cuda/copy_path.h"
 #include "backend/cuda/cuda_queue.h"
 #include "backend/cuda/reserved_memory.h"
-#include "tests/unit/driver_of_tests.h"
+#include "tests/unit/backend/cuda/driver_of_tests.h"
 
 namespace sampan::cuda::cuda_queue_wait_test {
 namespace {

@@ -10,7 +10,7 @@
 #include "backend/cuda/batch_copies.h"
 #include "backend/cuda/batch_parts.h"
 #include "backend/cuda/copy_ends.h"
-#include "tests/unit/driver_of_tests.h"
+#include "tests/unit/backend/cuda/driver_of_tests.h"
 
 namespace sampan::cuda::cuda_batch_call_test {
 namespace {

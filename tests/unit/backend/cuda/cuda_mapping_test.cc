@@ -8,7 +8,7 @@
 #include "backend/cuda/gpu_memory.h"
 #include "backend/cuda/mapped_ranges.h"
 #include "backend/cuda/reserved_memory.h"
-#include "tests/unit/driver_of_tests.h"
+#include "tests/unit/backend/cuda/driver_of_tests.h"
 
 namespace sampan::cuda::cuda_mapping_test {
 namespace {
