@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import api_definitions
 import api_functions
 import api_list
+import check_behaviour
 import generate_compatibility
 import generate_exports
 import generate_unsupported
@@ -150,6 +151,22 @@ class Generated(unittest.TestCase):
     def test_every_function_is_listed_once(self):
         groups = api_list.read_groups()
         self.assertEqual(sum(len(names) for _, names in groups), 404)
+
+
+class Behaviour(unittest.TestCase):
+    RULES = "- **copy-1** one\n- **copy-2** two\n  goes on\n- **event-1** three\n"
+
+    def test_ids(self):
+        self.assertEqual(check_behaviour.rules(self.RULES), (["copy-1", "copy-2", "event-1"], []))
+        twice = check_behaviour.rules(self.RULES + "- **copy-2** again\n")
+        self.assertEqual(twice[1], ["docs/BEHAVIOUR.md: the id copy-2 is there more than once"])
+
+    def test_uses(self):
+        known = {"copy-1", "copy-2", "event-1"}
+        for good in ("// copy-1, copy-2: both", "x = copy - 3;", "// seed-7 copy-", "gpu-1", "pre-copy-9"):
+            self.assertEqual(check_behaviour.findings_of("a.cc", good, known), [], good)
+        for bad in ("// copy-3", "// see docs/BEHAVIOUR.md, stream-1", "// hazards.md 4"):
+            self.assertEqual(len(check_behaviour.findings_of("a.cc", bad, known)), 1, bad)
 
 
 if __name__ == "__main__":
