@@ -8,10 +8,12 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 
+import api_comments
 import api_definitions
 import api_functions
 import api_list
 import check_behaviour
+import generate_api_reference
 import generate_compatibility
 import generate_exports
 import generate_unsupported
@@ -151,6 +153,66 @@ class Generated(unittest.TestCase):
     def test_every_function_is_listed_once(self):
         groups = api_list.read_groups()
         self.assertEqual(sum(len(names) for _, names in groups), 404)
+
+
+class Reference(unittest.TestCase):
+    COMMENT = """ Copies. More of it,
+ * over two lines.
+ *
+ * Another paragraph.
+ * @param dst Room for
+ *     the bytes.
+ * @param count Bytes.
+ * @async queued; sometimes not
+ * @error 107000 count is 0.
+ * @error other Something else.
+ * @example
+ *     aclCopy(a,
+ *             b);
+ """
+
+    def function(self, comment=COMMENT):
+        parsed = api_comments.parse(comment)
+        return api_comments.Function("aclCopy", "aclError aclCopy(void* dst, size_t count)", "acl/a.h",
+                                     ["dst", "count"], True, parsed)
+
+    def findings(self, comment):
+        return generate_api_reference.function_findings(self.function(comment), generate_api_reference.code_names())
+
+    def test_a_comment(self):
+        comment = self.function().comment
+        self.assertEqual(comment.text, ["Copies. More of it, over two lines.", "Another paragraph."])
+        self.assertEqual(comment.brief, "Copies.")
+        self.assertEqual(comment.parameters, {"dst": "Room for the bytes.", "count": "Bytes."})
+        self.assertEqual(comment.errors, [("107000", "count is 0."), ("other", "Something else.")])
+        self.assertEqual(comment.example, "aclCopy(a,\n        b);\n")
+
+    def test_what_is_missing_is_found(self):
+        self.assertEqual(self.findings(self.COMMENT), [])
+        for line in self.COMMENT.splitlines():
+            if any(tag in line for tag in ("@param", "@async")):
+                self.assertEqual(len(self.findings(self.COMMENT.replace(line, " * "))), 1, line)
+        self.assertEqual(len(self.findings(self.COMMENT.replace("@param count", "@param size"))), 2)
+        self.assertEqual(len(self.findings(self.COMMENT.replace("107000", "107999"))), 1)
+        self.assertEqual(len(self.findings("")), 1)
+
+    def test_members_of_a_class(self):
+        body = (" public:\n  /** Does it to size bytes. */\n  void Do(u64 size);\n  void Undo(u64 other);\n\n"
+                "  Thing(const Thing& that);\n private:\n  void Hidden();\n")
+        groups = api_comments._groups(body)
+        self.assertEqual([group.names for group in groups], [{"Do", "Undo"}, {"Thing"}])
+        comment = api_comments.parse("A thing.\n@threads One.")
+        found = generate_api_reference.class_findings(api_comments.Class("Thing", "a.h", comment, groups))
+        self.assertEqual(len(found), 2)  # nothing about `other`, no comment at all
+
+    def test_every_supported_function_has_a_page(self):
+        groups, classes = generate_api_reference.supported_functions()
+        names = {function.name for _, members in groups for function in members}
+        self.assertLessEqual(set(generate_api_reference.SEEDS), names)
+        self.assertEqual(len(names & {f.name for f in api_functions.declared_functions()}), 196)
+        self.assertEqual(len(classes), 7)
+        pages = generate_api_reference.manuals(groups, classes)
+        self.assertIn("attrsIndexes[k]", pages["aclrtMemcpyBatchAsync.3"])
 
 
 class Behaviour(unittest.TestCase):
