@@ -157,10 +157,6 @@ def function_lines(function, names):
     return lines
 
 
-def slug(group):
-    return re.sub(r"\W+", "_", group.lower()).strip("_")
-
-
 def title(group):
     return group[0].upper() + group[1:] if not group.startswith("hccl") else "HCCL's platform functions"
 
@@ -198,9 +194,9 @@ def index_page(groups, classes):
         "",
     ]
     for group, members in groups:
-        lines += [f"## [{title(group)}]({slug(group)}.md)", ""]
-        page = slug(group)
-        lines += [f"- [`{f.name}`]({page}.md#{f.name.lower()}) {f.comment.brief}" for f in members] + [""]
+        page = api_list.page_of(group)
+        lines += [f"## [{title(group)}]({page})", ""]
+        lines += [f"- [`{f.name}`]({page}#{f.name.lower()}) {f.comment.brief}" for f in members] + [""]
     lines += ["## Classes of HCCL's platform layer", ""]
     lines += [f"- [`hccl::{c.name}`](hccl_{c.name.lower()}.md) {c.comment.brief}" for c in classes]
     return "\n".join(lines) + "\n"
@@ -211,7 +207,7 @@ def markdown(groups, classes):
     names = code_names()
     pages = {"README.md": index_page(groups, classes)}
     for group, members in groups:
-        pages[slug(group) + ".md"] = group_page(group, members, names)
+        pages[api_list.page_of(group)] = group_page(group, members, names)
     for described in classes:
         pages[f"hccl_{described.name.lower()}.md"] = class_page(described, names)
     return pages

@@ -13,6 +13,8 @@ import api_definitions
 import api_functions
 import api_list
 import check_behaviour
+import check_documents
+import draw_layers
 import generate_api_reference
 import generate_compatibility
 import generate_exports
@@ -69,7 +71,7 @@ class Declarations(unittest.TestCase):
 
 class Definitions(unittest.TestCase):
     def find(self, text):
-        return {d.name: d.partly for d in api_definitions.find(text, functions(), "test.cc")}
+        return {d.name: d.reason for d in api_definitions.find(text, functions(), "test.cc")}
 
     def test_a_definition(self):
         broken_line = "aclError aclCopy(void* dst, const void** src,\n  size_t n, aclrtStream s) {\n}\n"
@@ -94,6 +96,8 @@ class Definitions(unittest.TestCase):
     def test_partly(self):
         marked = "// More.\n// Compatibility: partly: one | two\n//   and three.\naclError aclCopy() {\n}\n"
         self.assertEqual(self.find(marked), {"aclCopy": "one | two and three."})
+        empty = api_definitions.find("// Compatibility: no-op: why\naclError aclCopy() {\n}\n", functions(), "a.cc")
+        self.assertEqual([(d.status, d.reason) for d in empty], [("no-op", "why")])
         apart = "// Compatibility: partly: far\n\naclError aclCopy() {\n}\n"
         self.assertEqual(self.find(apart), {"aclCopy": ""})
         above = "// Compatibility: partly: its\nvoid aclLog(const char*, ...) {\n}\naclError aclCopy() {\n}\n"
@@ -131,22 +135,27 @@ class Generated(unittest.TestCase):
         self.assertEqual(script, "{\n  global:\n    aclA;\n    aclB;\n  local:\n    *;\n};\n")
 
     def test_statuses(self):
-        partly = {"aclCopy": "", "aclName": "a | b"}
-        defined = {name: api_definitions.Definition(name, "a.cc", why) for name, why in partly.items()}
+        partly = {"aclCopy": ("", ""), "aclName": ("partly", "a | b"), "aclLog": ("no-op", "why")}
+        defined = {name: api_definitions.Definition(name, "a.cc", *why) for name, why in partly.items()}
         declared = {function.name for function in functions()}
         groups = [("some", ["aclCopy", "aclName", "aclLog"]), ("rest", ["aclNumber", "aclAbsent"])]
         text = generate_compatibility.document(groups, declared, defined)
         for line in (
             "| supported | 1 |",
             "| partly | 1 |",
-            "| not supported | 2 |",
+            "| no-op | 1 |",
+            "| not supported | 1 |",
             "| name only | 1 |",
-            "| `aclCopy` | supported | |",
-            "| `aclName` | partly | a \\| b |",
-            "| `aclAbsent` | name only | |",
-            "## Some (2 of 3)",
+            "| [`aclCopy`](api/some.md#aclcopy) | supported | |",
+            "| [`aclName`](api/some.md#aclname) | partly | a \\| b |",
+            "| [`aclLog`](api/some.md#acllog) | no-op | why |",
+            "### Some (3 of 3)",
         ):
             self.assertIn(line, text)
+        self.assertNotIn("aclAbsent", text)
+        absent = generate_compatibility.absent_document(groups, declared, defined, [])
+        self.assertIn("\n`aclNumber`\n", absent)
+        self.assertIn("\n**Rest** (1): `aclAbsent`\n", absent)
         with self.assertRaises(ValueError):
             generate_compatibility.document(groups[:1], declared, defined)
 
@@ -213,6 +222,31 @@ class Reference(unittest.TestCase):
         self.assertEqual(len(classes), 7)
         pages = generate_api_reference.manuals(groups, classes)
         self.assertIn("attrsIndexes[k]", pages["aclrtMemcpyBatchAsync.3"])
+
+
+class Documents(unittest.TestCase):
+    def test_links(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            (root / "other.md").write_text("# A page: with `code`, and more\n")
+            good = "[a](other.md) [b](other.md#a-page-with-code-and-more) [c](#here) [d](https://e.org)\n\n## Here\n"
+            code = "```\n[a](gone.md)\n```\n\n    [a](gone.md)\n\n`[a](gone.md)`\n"
+            page = root / "page.md"
+            page.write_text(good + code)
+            self.assertEqual(list(check_documents.link_findings(page, root)), [])
+            page.write_text(good + "[a](gone.md) [b](other.md#gone) [c](#gone)\n")
+            self.assertEqual(len(list(check_documents.link_findings(page, root))), 3)
+
+    def test_glossary(self):
+        page = "<!-- glossary -->\n- **use**: a claim of `n` bytes.\n<!-- end of glossary -->\n"
+        header = "// The words.\n//\n// use: a claim of n bytes.\n#pragma once\n// other: no.\n"
+        self.assertEqual(check_documents.glossary_of_page(page), check_documents.glossary_of_header(header))
+
+    def test_picture(self):
+        table = {"acl": {"core", "base"}, "core": {"base"}, "base": set()}
+        self.assertEqual(draw_layers.arrows(table), [("acl", "core"), ("core", "base")])
+        self.assertEqual(draw_layers.levels(table), [["acl"], ["core"], ["base"]])
+        self.assertEqual(draw_layers.picture(table).count("<rect"), 4)
 
 
 class Behaviour(unittest.TestCase):
