@@ -173,7 +173,7 @@ def platform_functions(headers=hccl_list.HEADERS):
 
 def _groups(body):
     """The Groups of a class's public part."""
-    public = re.split(r"^ private:", body, flags=re.M)[0]
+    public = re.split(r"^ (?:private|protected):", body, flags=re.M)[0]
     public = re.sub(r"^  struct \w+ \{.*?^  \};", "", public, flags=re.M | re.S)
     groups, group = [], None
     for block in re.split(r"\n\s*\n", public):
@@ -202,9 +202,9 @@ def platform_classes(headers=hccl_list.HEADERS):
     for path in sorted(headers.glob("*.h")):
         text = path.read_text()
         for match in re.finditer(r"^class HCCL_PLF_VISIBILITY (\w+)[^{;]*\{(.*?)^\};", text, re.M | re.S):
-            found.append(
-                Class(match[1], f"hccl/platform/{path.name}", _above(text, match.start()), _groups(match[2]))
-            )
+            groups = _groups(match[2])
+            if groups:  # a class without public members is a part of others
+                found.append(Class(match[1], f"hccl/platform/{path.name}", _above(text, match.start()), groups))
     return found
 
 

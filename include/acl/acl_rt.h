@@ -1820,7 +1820,8 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPidInterServer(aclrtNotify noti
 /* ---- callbacks and exceptions ---- */
 
 /** Runs a function of the program in stream order, on a thread of the runtime.
- * Later work of the stream waits for it. The function must not wait for its own stream.
+ * Later work of the stream waits for it. The function must not wait for its own stream. All signals are
+ * blocked there, except SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGTRAP.
  * @param stream A stream of the current context without a subscribed thread. NULL means the default stream.
  * @param fn The function.
  * @param args Passed to the function. May be NULL.

