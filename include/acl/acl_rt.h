@@ -2353,8 +2353,8 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchV2(void** dsts, size_t* destMaxs, v
  * before.
  *
  * One attribute for all entries: numAttrs is 1 and attrsIndexes is {0}. An attribute for each entry:
- * numAttrs is numBatches and attrsIndexes is {0, 1, 2, ...}. With 5 entries and attrsIndexes {0, 3},
- * attrs[0] holds for entries 0, 1 and 2, and attrs[1] for entries 3 and 4.
+ * numAttrs is numBatches and attrsIndexes is {0, 1, 2, ...}. Example: 5 entries, attrsIndexes is {0, 3}.
+ * Then attrs[0] holds for entries 0, 1 and 2; attrs[1] holds for entries 3 and 4.
  *
  * @param dsts numBatches destinations.
  * @param destMaxs Bytes of room at each destination, at least sizes[i]. May be the same array as sizes.

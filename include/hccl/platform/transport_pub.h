@@ -31,8 +31,8 @@ class RankGroup;
 
 /** A link between two ranks: memory of the peer, and the signals that say when it may be touched. RankGroup
  * makes it; each side has its own.
- * Calls put work into streams and return. All of them can fail with HCCL_E_REMOTE (a rank of the group has
- * exited), HCCL_E_TIMEOUT (a wait ran past its limit) and HCCL_E_RUNTIME (the runtime refused the task).
+ * Calls put work into streams and return. If the group is broken, they fail with HCCL_E_REMOTE or
+ * HCCL_E_TIMEOUT. If the runtime refuses a task, they fail with HCCL_E_RUNTIME.
  * @threads Any number of threads.
  */
 class HCCL_PLF_VISIBILITY Transport {
@@ -166,8 +166,8 @@ class HCCL_PLF_VISIBILITY Transport {
   /** World rank of the peer. */
   u32 GetRemoteRank() const;
 
-  /** Type of the link (ONCHIP if two ranks share a device), of the transport (P2P), and whether reductions
-   * may be inlined and the link is RoCE (false).
+  /** Type of the link: ONCHIP if two ranks share a device. Type of the transport: P2P. IsSpInlineReduce says
+   * whether reductions may be inlined. IsTransportRoce is false.
    */
   LinkType GetLinkType() const;
   TransportType GetTransportType() const;
