@@ -77,8 +77,8 @@ def function_findings(function, codes):
 
 
 def class_findings(described):
-    if not described.comment.text or not described.comment.threads:
-        return [f"{described.name}: has no comment with @threads"]
+    if not (described.comment.text and described.comment.threads and described.comment.asynchronous):
+        return [f"{described.name}: has no comment with @threads and @async"]
     found = []
     for group in described.groups:
         text = " ".join(group.comment.text)
@@ -176,6 +176,7 @@ def group_page(group, members, names):
 
 def class_page(described, names):
     lines = heading(f"hccl::{described.name}") + [p for text in described.comment.text for p in (text, "")]
+    lines += [f"**When** {timing(described.comment.asynchronous)}", ""]
     lines += [f"**Threads** {described.comment.threads}", "", f"Header: `{described.header}`", ""]
     for group in described.groups:
         lines += ["```cpp"] + [each + ";" for each in group.declarations] + ["```", ""]
@@ -264,7 +265,8 @@ def function_manual(function, names):
 def class_manual(described, names):
     lines = manual_head(f"hccl_{described.name}", described.comment.brief) + [".SH SYNOPSIS"]
     lines += verbatim(f"#include <{described.header}>\n\nclass hccl::{described.name};") + [".SH DESCRIPTION"]
-    lines += [roff(" ".join(described.comment.text)), ".SH THREADS", roff(described.comment.threads), ".SH MEMBERS"]
+    lines += [roff(" ".join(described.comment.text)), ".SH TIMING", roff(timing(described.comment.asynchronous))]
+    lines += [".SH THREADS", roff(described.comment.threads), ".SH MEMBERS"]
     for group in described.groups:
         lines += verbatim("\n".join(each + ";" for each in group.declarations)) + [roff(" ".join(group.comment.text))]
         for code, when in group.comment.errors:

@@ -296,7 +296,7 @@ typedef enum aclrtMemLocationType {
   ACL_MEM_LOCATION_TYPE_HOST_NUMA = 4,
 } aclrtMemLocationType;
 
-/* Where managed memory is: numbered otherwise than aclrtMemLocationType. */
+/* Where managed memory is: with other numbers than aclrtMemLocationType. */
 typedef enum aclrtMemManagedLocationType {
   ACL_MEM_LOCATIONTYPE_INVALID = 0,
   ACL_MEM_LOCATIONTYPE_DEVICE = 1,
@@ -2098,8 +2098,10 @@ ACL_FUNC_VISIBILITY aclError aclrtMemInvalidate(void* devPtr, size_t size);
  * @error 100000 ptr is NULL, size is 0, or devPtr is NULL.
  * @error 207000 type has bits outside 4 and 8.
  * @error 107002 The calling thread has no context.
- * @error 107000 ptr is not aligned, or the process may not access the range.
- * @error 507910 The range overlaps a registration, or memory of the runtime.
+ * @error 107000 ptr is not aligned.
+ * @error 507910 ptr is memory of the runtime.
+ * @error 107000 The process may not access the range.
+ * @error 507910 The range overlaps a registration.
  */
 ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
                                                void** devPtr);
@@ -2113,8 +2115,10 @@ ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHo
  * @error 100000 ptr is NULL or size is 0.
  * @error 107000 flag is 0 or has other bits.
  * @error 107002 The calling thread has no context.
- * @error 107000 ptr is not aligned, or the process may not access the range.
- * @error 507910 The range overlaps a registration, or memory of the runtime.
+ * @error 107000 ptr is not aligned.
+ * @error 507910 ptr is memory of the runtime.
+ * @error 107000 The process may not access the range.
+ * @error 507910 The range overlaps a registration.
  */
 ACL_FUNC_VISIBILITY aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag);
 

@@ -210,7 +210,7 @@ class Reference(unittest.TestCase):
                 "  Thing(const Thing& that);\n private:\n  void Hidden();\n")
         groups = api_comments._groups(body)
         self.assertEqual([group.names for group in groups], [{"Do", "Undo"}, {"Thing"}])
-        comment = api_comments.parse("A thing.\n@threads One.")
+        comment = api_comments.parse("A thing.\n@async no\n@threads One.")
         found = generate_api_reference.class_findings(api_comments.Class("Thing", "a.h", comment, groups))
         self.assertEqual(len(found), 2)  # nothing about `other`, no comment at all
 

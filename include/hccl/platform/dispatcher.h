@@ -316,7 +316,7 @@ HCCL_PLF_VISIBILITY void RegisterInitTaskCallBack(HcclResult (*p1)(const HcclDis
  */
 HCCL_PLF_VISIBILITY void RegisterLaunchTaskCallBack(HcclResult (*p1)(const HcclDispatcher&, hccl::Stream&));
 
-/** Sets the function of a dispatcher that is told of each task. It runs on the thread that submits.
+/** Sets the function that a dispatcher calls for each task. It runs on the thread that submits.
  * @param dispatcherPtr A living dispatcher.
  * @param userPtr Passed to the function.
  * @param p1 The function; NULL removes it. It gets a hccl::TaskPara and its size in bytes.

@@ -11,6 +11,7 @@ namespace hccl {
 
 /** A notify of this process, for which streams wait here. Posting twice is posting once; a wait takes the
  * signal back. The object owns its notify, unless it was initialised with the data of one.
+ * @async Wait and Post queue a task and return. The others are synchronous.
  * @threads Any thread, except for Init and Destroy.
  */
 class HCCL_PLF_VISIBILITY LocalNotify {

@@ -1,4 +1,4 @@
-/* Device memory: an owner, or a view of somebody else's. */
+/* Device memory: an owner, or a view of memory that has another owner. */
 #ifndef SAMPAN_HCCL_PLATFORM_MEM_DEVICE_PUB_H
 #define SAMPAN_HCCL_PLATFORM_MEM_DEVICE_PUB_H
 
@@ -9,6 +9,7 @@ namespace hccl {
 /** Device memory: an owner, or a view of memory that another object owns.
  * Copies are views. Memory that an owner holds is freed once: when the owner goes, gets other memory, or
  * is told to free.
+ * @async no
  * @threads One thread at a time for each object.
  */
 class HCCL_PLF_VISIBILITY DeviceMem {

@@ -16,7 +16,7 @@ namespace hccl {
  * the same token and the same size; or the same file, which holds the token. */
 struct RankGroupConfig {
   std::string name;  /* 1 to 64 characters */
-  std::string token; /* RankGroup::MakeToken, handed to the ranks by whoever starts them */
+  std::string token; /* RankGroup::MakeToken, given to all ranks by their launcher */
   std::string file;  /* instead of name and token: a file that RankGroup::MakeFile wrote */
   u32 rank = INVALID_VALUE_RANKID;
   u32 rankSize = 0;
@@ -24,6 +24,8 @@ struct RankGroupConfig {
 };
 
 /** The membership of a rank. It ends when the object and its links are gone.
+ * @async Join, Connect, Barrier and Exchange wait for the other ranks, at most config.timeout. The others
+ *     do not wait.
  * @threads Any number of threads.
  */
 class HCCL_PLF_VISIBILITY RankGroup {

@@ -1,4 +1,4 @@
-/* A notify that somebody else waits for: streams post it from here. */
+/* A notify that a peer waits for: streams post it from here. */
 #ifndef SAMPAN_HCCL_PLATFORM_REMOTE_NOTIFY_H
 #define SAMPAN_HCCL_PLATFORM_REMOTE_NOTIFY_H
 
@@ -10,6 +10,7 @@ namespace hccl {
 
 /** A notify of a peer, which streams post here. The object does not own the notify; it keeps the import of
  * one of another process.
+ * @async Post queues a task and returns. The others are synchronous.
  * @threads Post from any thread. The others one thread at a time.
  */
 class HCCL_PLF_VISIBILITY RemoteNotify {

@@ -1,4 +1,4 @@
-/* A stream: an owner, or a view of somebody else's. */
+/* A stream: an owner, or a view of a stream that has another owner. */
 #ifndef SAMPAN_HCCL_PLATFORM_STREAM_PUB_H
 #define SAMPAN_HCCL_PLATFORM_STREAM_PUB_H
 
@@ -26,6 +26,7 @@ struct ErrCqeContext;
 
 /** A stream: an owner, or a view of a stream that another object owns. Copies are views that share the
  * state of the owner.
+ * @async Synchronous. An owner that is destroyed waits for the work of its stream.
  * @threads Queries from any thread. Assigning needs one thread at a time.
  */
 class HCCL_PLF_VISIBILITY Stream {

@@ -33,6 +33,7 @@ class RankGroup;
  * makes it; each side has its own.
  * Calls put work into streams and return. If the group is broken, they fail with HCCL_E_REMOTE or
  * HCCL_E_TIMEOUT. If the runtime refuses a task, they fail with HCCL_E_RUNTIME.
+ * @async Calls with a stream queue tasks and return. The others are synchronous.
  * @threads Any number of threads.
  */
 class HCCL_PLF_VISIBILITY Transport {
