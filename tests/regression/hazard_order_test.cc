@@ -173,7 +173,7 @@ std::string WinnersOfBatches(aclrtStream stream, Random& random) {
   return winners;
 }
 
-// hazard-8 again: entries have no order among themselves, so a chosen schedule chooses theirs too.
+// hazard-8 and batch-10: entries have no order among themselves, so a chosen schedule chooses theirs too.
 TEST_F(HazardOrder, AttachedSchedulesOrderTheEntriesOfABatch) {
   if (InChild()) {
     std::printf("winners=%s;\n", WinnersOfBatches(stream(), random()).c_str());
