@@ -277,7 +277,8 @@ def class_manual(described, names):
 
 def rules_manual(text):
     """docs/api/COMMON.md as a manual page."""
-    lines = manual_head("sampan_api", "rules that hold for every function")
+    lines = manual_head("sampan_api", "rules that hold for every function") + [".SH DESCRIPTION"]
+    text = re.sub(r"^\|.*\n(?=\|-)", "", text, flags=re.M)  # the headings of tables
     for line in text.splitlines():
         if line.startswith("## "):
             lines += [".SH " + roff(line[3:]).upper()]

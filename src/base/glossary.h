@@ -7,7 +7,7 @@
 // engine: a thread of an emulated device that executes queues.
 // gate: what holds a queue from outside its timelines: a notify, a shared event, a word in device memory.
 // notify: a binary signal, cleared by its wait, shared between streams and processes.
-// observer: what is told of copies, allocations and waits: the tracer, the checker.
+// observer: what is told of copies, allocations and waits, such as the tracer.
 // path: one way to execute a copy on a GPU: driver copy, driver batch, kernel, staging.
 // place: where bytes live: pageable host, pinned host, device n.
 // plan: the task that a request turns into, after all checks, with its timing.
