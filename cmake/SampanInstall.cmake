@@ -7,9 +7,11 @@
 #   set_env.sh, bin/setenv.bash      environment of a shell
 #   bin/hccl_bench                   collectives measured (tools/hccl_bench)
 #   bin/sampan                       the command, with share/man and completion for bash, zsh and fish (tools/sampan)
+#   share/man/man3                   a manual page for each function, from the comments of the headers
 #   share/info/<package>             version.info, what aclsysGetVersionStr reads
 #   share/doc/sampan                 README, licence, notice, changes, docs/ and examples/
 include(CMakePackageConfigHelpers)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 set(SAMPAN_CANN_VERSION "8.5.0" CACHE STRING "CANN release that version queries answer with")
 set(SAMPAN_VERSION_PACKAGES "runtime" CACHE STRING "CANN packages that version queries know")
@@ -55,5 +57,18 @@ function(sampan_install)
   # The sources of the examples; their CMakeLists.txt belongs to this project.
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION share/doc/sampan
           PATTERN CMakeLists.txt EXCLUDE)
+
+  # Built with the library, so that no target has to be named for them.
+  set(manuals ${staging}/man3)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h)
+  file(GLOB scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/*.py)
+  add_custom_command(OUTPUT ${staging}/manuals.stamp
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${manuals}
+    COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/scripts/generate_api_reference.py --man ${manuals}
+    COMMAND ${CMAKE_COMMAND} -E touch ${staging}/manuals.stamp
+    DEPENDS ${headers} ${scripts} ${PROJECT_SOURCE_DIR}/docs/api/COMMON.md VERBATIM)
+  add_custom_target(sampan_manuals DEPENDS ${staging}/manuals.stamp)
+  add_dependencies(acl_rt sampan_manuals)
+  install(DIRECTORY ${manuals}/ DESTINATION share/man/man3 FILES_MATCHING PATTERN "*.3")
 endfunction()
 sampan_install()

@@ -1,5 +1,9 @@
 # Run by CPack on the staged files: relative links, so that they also lead home below another root.
+file(GLOB manuals RELATIVE ${CPACK_TEMPORARY_DIRECTORY}/opt/sampan
+     ${CPACK_TEMPORARY_DIRECTORY}/opt/sampan/share/man/man3/*.3)
+list(TRANSFORM manuals REPLACE "(.+)" "usr/\\1:\\1")
 foreach(link
+    ${manuals}
     usr/bin/sampan:bin/sampan
     usr/share/doc/sampan:share/doc/sampan
     usr/bin/hccl_bench:bin/hccl_bench

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Reads the sources of the C ABI: which declared functions they define, and with which reservation.
 """A definition begins at the start of a line with the declared return type and ends its parameter list before
-a `{`. A comment directly above it may say `// Compatibility: partly: <reason>`; further comment lines below
-that one, up to the definition, continue the reason."""
+a `{`. A comment directly above it may say `// Compatibility: partly: <reason>`, or `no-op` instead of `partly`;
+further comment lines below that one, up to the definition, continue the reason."""
 
 import argparse
 import dataclasses
@@ -14,14 +14,15 @@ import api_functions
 
 SOURCES = api_functions.ROOT / "src" / "acl"
 
-_PARTLY = re.compile(r"^//\s*Compatibility:\s*partly:\s*(?P<reason>.*)$")
+_RESERVATION = re.compile(r"^//\s*Compatibility:\s*(?P<status>partly|no-op):\s*(?P<reason>.*)$")
 
 
 @dataclasses.dataclass(frozen=True)
 class Definition:
     name: str
     file: str
-    partly: str  # why the function is supported in part only; empty when it is supported
+    status: str  # "partly" or "no-op"; empty when it is supported
+    reason: str  # of a status
 
 
 def source_files(sources=SOURCES):
@@ -39,7 +40,7 @@ def _is_definition(code, opening):
 
 
 def _reservation(text, start):
-    """The reason in the comment block that ends right above position `start`."""
+    """(status, reason) in the comment block that ends right above position `start`."""
     above = []
     for line in reversed(text[:start].splitlines()):
         if not line.lstrip().startswith("//"):
@@ -47,11 +48,11 @@ def _reservation(text, start):
         above.append(line.strip())
     above.reverse()
     for index, line in enumerate(above):
-        match = _PARTLY.match(line)
+        match = _RESERVATION.match(line)
         if match:
             rest = [match["reason"]] + [line.lstrip("/").strip() for line in above[index + 1 :]]
-            return " ".join(part for part in rest if part)
-    return ""
+            return match["status"], " ".join(part for part in rest if part)
+    return "", ""
 
 
 def find(text, functions, file):
@@ -63,7 +64,7 @@ def find(text, functions, file):
         pattern = rf"{prefix}{_type_pattern(function.return_type)}\s*\b{function.name}\s*\("
         for match in re.finditer(pattern, code, re.M):
             if _is_definition(code, match.end() - 1):
-                found.append(Definition(function.name, file, _reservation(text, match.start())))
+                found.append(Definition(function.name, file, *_reservation(text, match.start())))
     return found
 
 
@@ -90,8 +91,8 @@ def main():
     arguments = parser.parse_args()
     functions = api_functions.declared_functions(arguments.headers)
     for definition in defined_functions(functions, source_files(arguments.sources)).values():
-        partly = f"  partly: {definition.partly}" if definition.partly else ""
-        print(f"{definition.file}: {definition.name}{partly}")
+        note = f"  {definition.status}: {definition.reason}" if definition.status else ""
+        print(f"{definition.file}: {definition.name}{note}")
     return 0
 
 

@@ -34,6 +34,11 @@ def read_groups(path=LIST):
     return groups
 
 
+def page_of(group):
+    """Name of the group's page of the API reference."""
+    return re.sub(r"\W+", "_", group.lower()).strip("_") + ".md"
+
+
 def undeclared_names(functions, path=LIST):
     """The listed functions that none of the given declarations is of."""
     declared = {function.name for function in functions}

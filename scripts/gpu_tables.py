@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the JSON of bench_gpu as the tables of docs/PERFORMANCE.md: gpu_tables.py bench_gpu.json
+"""Prints the JSON of bench_gpu as the tables of docs/performance/h200.md: gpu_tables.py bench_gpu.json
 
 What misses its bar is bold. No packages needed.
 """

@@ -225,41 +225,92 @@ typedef enum {
 
 /* ---- data types and data buffers ---- */
 
-/* Widens a half; infinities and not-a-number come out as finite numbers, as on saturating chips. */
+/** Widens a half. Infinities and not-a-number come out as finite numbers, as on saturating chips.
+ * @param value Bits of the half.
+ * @async no
+ * @return The number.
+ */
 ACL_FUNC_VISIBILITY float aclFloat16ToFloat(aclFloat16 value);
 
-/* Narrows to a half, saturating: infinities and not-a-number become the largest finite half. */
+/** Narrows to a half and rounds to nearest even. Numbers beyond 65504, infinities and not-a-number become the
+ * largest finite half.
+ * @param value The number.
+ * @async no
+ * @return Bits of the half.
+ */
 ACL_FUNC_VISIBILITY aclFloat16 aclFloatToFloat16(float value);
 
-/* Size of one element in bytes: 0 for strings and the undefined type, 1 for types of less than a byte. */
+/** Gives the size of one element.
+ * @param dataType One of aclDataType.
+ * @async no
+ * @return Bytes: 0 for strings and the undefined type, 1 for types of less than a byte.
+ */
 ACL_FUNC_VISIBILITY size_t aclDataTypeSize(aclDataType dataType);
 
-/* Describes caller-owned bytes; NULL when host memory has run out. */
+/** Describes bytes that the caller owns.
+ * @param data Their address. Not looked at.
+ * @param size Bytes.
+ * @async no
+ * @return The description; NULL if the host is out of memory.
+ */
 ACL_FUNC_VISIBILITY aclDataBuffer* aclCreateDataBuffer(void* data, size_t size);
 
-/* Destroys the description, never the bytes. */
+/** Destroys a description, never the bytes.
+ * @param dataBuffer The description.
+ * @async no
+ * @error 100000 dataBuffer is NULL.
+ */
 ACL_FUNC_VISIBILITY aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer);
 
-/* Points the description at other bytes; the former ones stay the caller's. */
+/** Points a description at other bytes. The former ones stay the caller's.
+ * @param dataBuffer The description.
+ * @param data Address of the bytes.
+ * @param size Bytes.
+ * @async no
+ * @threads One thread at a time for each description.
+ * @error 100000 dataBuffer is NULL.
+ */
 ACL_FUNC_VISIBILITY aclError aclUpdateDataBuffer(aclDataBuffer* dataBuffer, void* data, size_t size);
 
-/* Address in the description; NULL for a NULL description. */
+/** Gives the address in a description.
+ * @param dataBuffer The description.
+ * @async no
+ * @return The address; NULL if dataBuffer is NULL.
+ */
 ACL_FUNC_VISIBILITY void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer);
 
-/* Size in the description, cut to 32 bits. */
+/** Gives the size in a description, cut to 32 bits.
+ * @param dataBuffer The description.
+ * @async no
+ * @return Bytes; 0 if dataBuffer is NULL.
+ */
 ACL_DEPRECATED_MESSAGE("prefer aclGetDataBufferSizeV2")
 ACL_FUNC_VISIBILITY uint32_t aclGetDataBufferSize(const aclDataBuffer* dataBuffer);
 
-/* Size in the description in bytes. */
+/** Gives the size in a description.
+ * @param dataBuffer The description.
+ * @async no
+ * @return Bytes; 0 if dataBuffer is NULL.
+ */
 ACL_FUNC_VISIBILITY size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffer);
 
 /* ---- logging and the chip's name ---- */
 
-/* Writes one formatted line to the log as module APP; at most 1024 bytes of text. */
+/** Writes one formatted line to the log, as module APP.
+ * @param logLevel ACL_DEBUG to ACL_ERROR. Other levels write nothing.
+ * @param func Name of the function. NULL is written as "?".
+ * @param file Name of the source file. NULL is written as "?".
+ * @param line Number of the line.
+ * @param fmt Format, as in printf. At most 1023 bytes of text are written. NULL writes nothing.
+ * @async no
+ */
 ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line,
                                    const char* fmt, ...);
 
-/* Name of the chip, such as Ascend910B1; NULL when it is unknown. */
+/** Gives the name of the chip, such as Ascend910B1.
+ * @async no
+ * @return A string that stays valid; NULL if the runtime cannot start.
+ */
 ACL_FUNC_VISIBILITY const char* aclrtGetSocName(void);
 
 /* Logs from the place where it stands: ACL_APP_LOG(ACL_INFO, "copied %zu bytes", bytes). */

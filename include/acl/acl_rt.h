@@ -296,7 +296,7 @@ typedef enum aclrtMemLocationType {
   ACL_MEM_LOCATION_TYPE_HOST_NUMA = 4,
 } aclrtMemLocationType;
 
-/* Where managed memory is: numbered otherwise than aclrtMemLocationType. */
+/* Where managed memory is: with other numbers than aclrtMemLocationType. */
 typedef enum aclrtMemManagedLocationType {
   ACL_MEM_LOCATIONTYPE_INVALID = 0,
   ACL_MEM_LOCATIONTYPE_DEVICE = 1,
@@ -688,353 +688,1129 @@ typedef aclError (*aclFinalizeCallbackFunc)(void* userData);
 
 /* ---- initialisation, errors and versions ---- */
 
-/* Initialises the process from an optional JSON file; again before finalising answers 100002. */
+/** Initialises the process, from an optional JSON file.
+ * Copies do not need it: a context is enough. The call counts references, also when it answers 100002.
+ * @param configPath Path of the file. NULL or "" for none. `defaultDevice` is the one key that changes what
+ *     this library does.
+ * @async no
+ * @error 100002 Initialised already. The reference count is raised all the same.
+ * @error 100003 The file cannot be read.
+ * @error 100006 The file is no JSON object, or nests too deeply.
+ * @error 100000 A value in the file is not accepted, or the text differs from the file of an earlier
+ *     aclInit.
+ * @error 107001 The default device of the file is not visible.
+ * @error other The code of a registered callback that failed. The process is then not initialised.
+ */
 ACL_FUNC_VISIBILITY aclError aclInit(const char* configPath);
 
-/* Ends what aclInit began, whatever the number of aclInit calls. */
+/** Finalises the process, whatever the number of aclInit calls.
+ * Memory, streams and contexts stay as they are.
+ * @async no
+ * @error 100037 Finalised already.
+ * @error other The code of a registered callback that failed.
+ */
 ACL_FUNC_VISIBILITY aclError aclFinalize(void);
 
-/* Undoes one aclInit; the last one finalises. refCount may be NULL. */
+/** Takes back one aclInit. The last one finalises the process.
+ * @param refCount Receives the number of references that are left. May be NULL.
+ * @async no
+ * @error 100037 The count is 0 already.
+ * @error other The code of a registered callback that failed.
+ */
 ACL_FUNC_VISIBILITY aclError aclFinalizeReference(uint64_t* refCount);
 
-/* Messages of this thread, newest first; valid until the thread's next call. */
+/** Gives the messages of this thread, newest first.
+ * Each message says what was asked, which value is wrong and, for memory, which allocation. The text is kept
+ * to about 16 KiB.
+ * @async no
+ * @return A string that is valid until the thread's next call; NULL if the thread never had a message.
+ * @threads Each thread has its own messages.
+ */
 ACL_FUNC_VISIBILITY const char* aclGetRecentErrMsg(void);
 
-/* Last runtime error of this thread. */
+/** Returns the last runtime error of this thread and keeps it.
+ * Argument checks (100000 and its like) are no last errors. See the common rules.
+ * @param level ACL_RT_THREAD_LEVEL.
+ * @async no
+ * @threads Each thread has its own last error.
+ * @error 100000 level is not ACL_RT_THREAD_LEVEL.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 
-/* Last runtime error of this thread, which is then forgotten. */
+/** Returns the last runtime error of this thread and forgets it.
+ * @param level ACL_RT_THREAD_LEVEL.
+ * @async no
+ * @threads Each thread has its own last error.
+ * @error 100000 level is not ACL_RT_THREAD_LEVEL.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetLastError(aclrtLastErrLevel level);
 
-/* Has a function called by aclInit, or at once when that has been called. */
+/** Registers a function that aclInit calls. If the process is initialised, the function is called at once.
+ * @param type The part of the toolkit that the function belongs to. Any value.
+ * @param cbFunc The function. It gets the text of the configuration file and its length in bytes.
+ * @param userData Passed to the function. May be NULL.
+ * @async no
+ * @error 100000 cbFunc is NULL.
+ * @error other The code with which the function failed when it was called at once.
+ */
 ACL_FUNC_VISIBILITY aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc,
                                                      void* userData);
 
-/* Withdraws such a function. */
+/** Withdraws a function of aclInitCallbackRegister.
+ * @param type The type that it was registered with.
+ * @param cbFunc The function.
+ * @async no
+ * @error 100000 cbFunc is NULL, or is not registered for this type.
+ */
 ACL_FUNC_VISIBILITY aclError aclInitCallbackUnRegister(aclRegisterCallbackType type,
                                                        aclInitCallbackFunc cbFunc);
 
-/* Has a function called when the process is finalised. */
+/** Registers a function that finalising the process calls.
+ * @param type The part of the toolkit that the function belongs to. Any value.
+ * @param cbFunc The function.
+ * @param userData Passed to the function. May be NULL.
+ * @async no
+ * @error 100000 cbFunc is NULL.
+ */
 ACL_FUNC_VISIBILITY aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type,
                                                          aclFinalizeCallbackFunc cbFunc, void* userData);
 
-/* Withdraws such a function. */
+/** Withdraws a function of aclFinalizeCallbackRegister.
+ * @param type The type that it was registered with.
+ * @param cbFunc The function.
+ * @async no
+ * @error 100000 cbFunc is NULL, or is not registered for this type.
+ */
 ACL_FUNC_VISIBILITY aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type,
                                                            aclFinalizeCallbackFunc cbFunc);
 
-/* Version of a package, in parts. */
+/** Gives the version of a package, whole and in parts.
+ * @param name One of aclCANNPackageName, 0 to 7.
+ * @param version Receives the version.
+ * @async no
+ * @error 100000 version is NULL, or name is not 0 to 7.
+ * @error 100003 The package is not installed, or its version.info has no line `Version=`.
+ * @error 500000 The version is malformed.
+ */
 ACL_DEPRECATED_MESSAGE("prefer aclsysGetVersionStr or aclsysGetVersionNum")
 ACL_FUNC_VISIBILITY aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion* version);
 
-/* Version of a package by name, as text. */
+/** Gives the version of a package as text.
+ * @param pkgName Name of the package, such as "runtime". Dashes and underscores are the same.
+ * @param versionStr Receives the text. Room for 128 bytes (ACL_PKG_VERSION_MAX_SIZE).
+ * @async no
+ * @error 100000 pkgName or versionStr is NULL.
+ * @error 100003 ASCEND_HOME_PATH is not set, or the package has no version.info with a line `Version=`.
+ * @error 500000 The version is empty or longer than 127 bytes.
+ */
 ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char* pkgName, char* versionStr);
 
-/* Version of a package by name, as one comparable number. */
+/** Gives the version of a package as a number that can be compared.
+ * The number is major * 10,000,000 + minor * 100,000 + patch * 1000. A pre-release counts less: alpha 300,
+ * beta 200, rc 100, plus its own number.
+ * @param pkgName Name of the package, such as "runtime".
+ * @param versionNum Receives the number.
+ * @async no
+ * @error 100000 pkgName or versionNum is NULL.
+ * @error 100003 ASCEND_HOME_PATH is not set, or the package has no version.info with a line `Version=`.
+ * @error 500000 The version is malformed or too large.
+ */
 ACL_FUNC_VISIBILITY aclError aclsysGetVersionNum(char* pkgName, int32_t* versionNum);
 
-/* Version of the interface. */
+/** Gives the version of the interface: 1.17.0.
+ * @param majorVersion Receives 1.
+ * @param minorVersion Receives 17.
+ * @param patchVersion Receives 0.
+ * @async no
+ * @error 100000 An argument is NULL.
+ */
 ACL_DEPRECATED_MESSAGE("prefer aclsysGetVersionNum")
 ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion,
                                              int32_t* patchVersion);
 
 /* ---- devices ---- */
 
-/* Makes a device current for this thread and holds its primary context. */
+/** Makes a device current for this thread and holds its primary context.
+ * It takes the place of a context that was set explicitly. Each call counts; aclrtResetDevice takes back
+ * one.
+ * @param deviceId Number of a visible device, from 0.
+ * @async no
+ * @error 107001 deviceId is not a visible device.
+ * @error 507033 The device cannot be opened.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
 
-/* Drops one hold; the last one waits for the device's work and releases it. */
+/** Drops one hold of a device. The last one waits for the device's work and releases everything on it.
+ * The memory of the device is then free. Its streams, events, notifies and pools are dead, and its peer
+ * access is off.
+ * @param deviceId Number of a visible device, from 0.
+ * @async Waits for all work of the device when the last hold goes.
+ * @error 107001 deviceId is not a visible device.
+ * @error 507007 The device is reset more often than it was set.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
 
-/* Releases a device however often it is held. */
+/** Releases a device however often it is held.
+ * @param deviceId Number of a visible device, from 0.
+ * @async Waits for all work of the device.
+ * @error 107001 deviceId is not a visible device.
+ * @error 507007 The device is not set.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);
 
-/* Current device of this thread. */
+/** Gives the current device of this thread.
+ * @param deviceId Receives its number.
+ * @async no
+ * @error 100000 deviceId is NULL.
+ * @error 107002 The calling thread has no context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);
 
-/* Number of visible devices. */
+/** Gives the number of visible devices.
+ * @param count Receives the number.
+ * @async no
+ * @error 100000 count is NULL.
+ * @error 207004 No device is visible: ASCEND_RT_VISIBLE_DEVICES is empty or malformed.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t* count);
 
-/* Side on which this process runs. */
+/** Tells on which side this process runs.
+ * @param runMode Receives ACL_HOST; ACL_DEVICE with the profile `ascend310-rc`.
+ * @async no
+ * @error 100000 runMode is NULL.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetRunMode(aclrtRunMode* runMode);
 
-/* Waits for all streams of the current context. */
+/** Waits for all streams of the current context.
+ * @async Returns when the work that was queued before the call is complete.
+ * @error 107002 The calling thread has no context.
+ * @error other The failure of a task in one of the streams. The failures of the others stay with their
+ *     streams.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
 
-/* The same, for at most timeout milliseconds; -1 waits without bound. */
+/** Waits for all streams of the current context, for a limited time.
+ * @param timeout Milliseconds; -1 for no limit. 0 and less than -1 are refused.
+ * @async Returns when the work that was queued before the call is complete, or at the limit.
+ * @error 107000 timeout is 0 or less than -1.
+ * @error 107002 The calling thread has no context.
+ * @error 507046 The work was not complete in time. It goes on.
+ * @error other The failure of a task in one of the streams.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
 
-/* Health of a device. */
+/** Gives the health of a device: always ACL_RT_DEVICE_STATUS_NORMAL.
+ * @param deviceId Number of a visible device, from 0.
+ * @param deviceStatus Receives the health.
+ * @async no
+ * @error 100000 deviceStatus is NULL.
+ * @error 107001 deviceId is not a visible device.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus* deviceStatus);
 
-/* Stops and discards the work of a device. */
+/** Stops and drops the work of a device.
+ * Threads that wait for its streams get 107022. From the first callback to the last, so do aclrtMemcpy and
+ * aclrtMemset on the device.
+ * @param deviceId Number of a visible device, from 0.
+ * @param timeout Milliseconds. Passed to the callbacks; the call itself has no limit.
+ * @async Returns when the queued work is dropped. Host functions that run already go on.
+ * @error 107001 deviceId is not a visible device.
+ * @error 507000 A callback of aclrtSetDeviceTaskAbortCallback did not answer 0.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t timeout);
 
-/* One attribute of a device. */
+/** Gives one attribute of a device.
+ * @param deviceId Number of a visible device, from 0.
+ * @param attr One of aclrtDevAttr.
+ * @param value Receives the attribute: a number of cores, bytes for memory and caches, a number for the
+ *     rest.
+ * @async no
+ * @error 100000 value is NULL.
+ * @error 107001 deviceId is not a visible device.
+ * @error 207000 The attribute means nothing here, such as SIMT limits or super pods.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value);
 
-/* Whether a device has a feature. */
+/** Tells whether a device has a feature. There is none of the two that can be asked for.
+ * @param deviceId Number of a visible device, from 0.
+ * @param devFeatureType 1 or 21, see aclrtDevFeatureType.
+ * @param value Receives ACL_DEV_FEATURE_NOT_SUPPORT.
+ * @async no
+ * @error 100000 value is NULL.
+ * @error 107001 deviceId is not a visible device.
+ * @error 107000 devFeatureType is neither 1 nor 21.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCapability(int32_t deviceId, aclrtDevFeatureType devFeatureType,
                                                       int32_t* value);
 
-/* Load of a device. */
+/** Gives the load of a device.
+ * @param deviceId Number of a visible device, from 0.
+ * @param utilizationInfo Receives percentages. Cores are always 0; memory is what is allocated. Its field
+ *     utilizationExtend must be NULL.
+ * @async no
+ * @error 100000 utilizationInfo is NULL.
+ * @error 107001 deviceId is not a visible device.
+ * @error 100000 utilizationInfo->utilizationExtend is not NULL.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceUtilizationRate(int32_t deviceId,
                                                            aclrtUtilizationInfo* utilizationInfo);
 
-/* Lowest and highest stream priority; an output may be NULL. */
+/** Gives the lowest and the highest priority of a stream.
+ * @param leastPriority Receives 7. May be NULL.
+ * @param greatestPriority Receives 0. May be NULL.
+ * @async no
+ * @error none
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetStreamPriorityRange(int32_t* leastPriority,
                                                                int32_t* greatestPriority);
 
-/* Identity of a device. */
+/** Gives the identity of a device.
+ * @param deviceId Number of a visible device, from 0.
+ * @param uuid Receives 16 bytes.
+ * @async no
+ * @error 100000 uuid is NULL.
+ * @error 107001 deviceId is not a visible device.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid);
 
-/* PCI bus address of a device, as text. */
+/** Gives the PCI bus address of a device, as text such as "0000:3D:00.0".
+ * @param deviceId Number of a visible device, from 0.
+ * @param pciBusId Receives the text with its final zero.
+ * @param len Bytes of room in pciBusId, at least 13.
+ * @async no
+ * @error 100000 pciBusId is NULL.
+ * @error 107001 deviceId is not a visible device.
+ * @error 107000 len is too short.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char* pciBusId, int32_t len);
 
-/* Device at a PCI bus address. */
+/** Finds the device at a PCI bus address.
+ * @param pciBusId The address, in upper or lower case.
+ * @param deviceId Receives the number of the device.
+ * @async no
+ * @error 100000 pciBusId or deviceId is NULL.
+ * @error 107001 No visible device has this address.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetByPCIBusId(const char* pciBusId, int32_t* deviceId);
 
-/* Process id as the outermost namespace sees it. */
+/** Gives the id of this process.
+ * @param pid Receives the id.
+ * @async no
+ * @error 100000 pid is NULL.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetBareTgid(int32_t* pid);
 
-/* Links between two devices, one bit for each kind. */
+/** Gives the links between two devices: always ACL_RT_DEVS_TOPOLOGY_HCCS.
+ * @param deviceId Number of a visible device, from 0.
+ * @param otherDeviceId Number of another one.
+ * @param value Receives one bit for each kind of link.
+ * @async no
+ * @error 100000 value is NULL.
+ * @error 107001 deviceId or otherDeviceId is not a visible device.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t* value);
 
-/* Whether one device can reach the memory of another. */
+/** Tells whether one device can reach the memory of another.
+ * @param canAccessPeer Receives 1 or 0.
+ * @param deviceId The device that wants to reach.
+ * @param peerDeviceId The device whose memory it is.
+ * @async no
+ * @error 100000 deviceId and peerDeviceId are equal.
+ * @error 107001 One of them is not a visible device.
+ * @error 107000 canAccessPeer is NULL.
+ * @error 207000 The chip of the profile has no peer access.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId,
                                                       int32_t peerDeviceId);
 
-/* Lets the current device reach a peer's memory. */
+/** Lets the current device reach the memory of a peer, in this direction only.
+ * @param peerDeviceId The device whose memory it is.
+ * @param flags 0.
+ * @async no
+ * @error 200006 flags is not 0.
+ * @error 107002 The calling thread has no context.
+ * @error 100000 peerDeviceId is the current device.
+ * @error 107001 peerDeviceId is not a visible device.
+ * @error 207000 The chip of the profile has no peer access.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
 
-/* Ends that. */
+/** Ends the access of the current device to a peer's memory.
+ * @param peerDeviceId The device whose memory it is.
+ * @async no
+ * @error 107002 The calling thread has no context.
+ * @error 100000 peerDeviceId is the current device.
+ * @error 107001 peerDeviceId is not a visible device.
+ * @error 207000 The chip of the profile has no peer access.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
 
-/* Whether it is in force. */
+/** Tells whether peer access is enabled.
+ * @param deviceId The device that wants to reach.
+ * @param peerDeviceId The device whose memory it is.
+ * @param status Receives 1 or 0.
+ * @async no
+ * @error 100000 status is NULL.
+ * @error 107001 One of the devices is not visible.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId,
                                                          int32_t* status);
 
-/* Driver number of a visible device. */
+/** Gives the number that the driver has for a visible device.
+ * @param userDevid Number of a visible device, from 0.
+ * @param logicDevId Receives the driver's number.
+ * @async no
+ * @error 100000 logicDevId is NULL.
+ * @error 107001 userDevid is not a visible device.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid,
                                                            int32_t* const logicDevId);
 
-/* Visible device of a driver number. */
+/** Gives the visible device of a driver's number.
+ * @param logicDevId The driver's number.
+ * @param userDevid Receives the number of the visible device.
+ * @async no
+ * @error 100000 userDevid is NULL.
+ * @error 107001 The device is not visible.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDevId,
                                                            int32_t* const userDevid);
 
-/* Driver number of a physical device. */
+/** Gives the driver's number of a physical device. Both numbers are the same here.
+ * @param phyDevId The physical number.
+ * @param logicDevId Receives the driver's number.
+ * @async no
+ * @error 100000 logicDevId is NULL.
+ * @error 107001 The device is not visible.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId, int32_t* const logicDevId);
 
-/* Physical device of a driver number. */
+/** Gives the physical number of a driver's number. Both numbers are the same here.
+ * @param logicDevId The driver's number.
+ * @param phyDevId Receives the physical number.
+ * @async no
+ * @error 100000 phyDevId is NULL.
+ * @error 107001 The device is not visible.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t* const phyDevId);
 
-/* Visible device of a physical device. */
+/** Gives the visible device of a physical number.
+ * @param phyDevId The physical number.
+ * @param userDevId Receives the number of the visible device.
+ * @async no
+ * @error 100000 userDevId is NULL.
+ * @error 107001 The device is not visible.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t* const userDevId);
 
-/* Physical device of a visible device. */
+/** Gives the physical number of a visible device.
+ * @param userDevId Number of a visible device, from 0.
+ * @param phyDevId Receives the physical number.
+ * @async no
+ * @error 100000 phyDevId is NULL.
+ * @error 107001 userDevId is not a visible device.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t* const phyDevId);
 
-/* Has a function called when devices are set and reset. */
+/** Registers a function that is told when devices are set and reset.
+ * It runs on the thread of that call, before and after. It is not told of calls that are refused.
+ * @param regName Name of the registration. A second one with the same name replaces the first.
+ * @param callback The function. NULL removes the registration.
+ * @param args Passed to the function. May be NULL.
+ * @async no
+ * @error 100000 regName is NULL.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtRegDeviceStateCallback(const char* regName,
                                                          aclrtDeviceStateCallback callback, void* args);
 
-/* Has a function called around aclrtDeviceTaskAbort. */
+/** Registers a function that is called before and after aclrtDeviceTaskAbort drops work.
+ * @param regName Name of the registration. A second one with the same name replaces the first.
+ * @param callback The function. It must return 0. NULL removes the registration.
+ * @param args Passed to the function. May be NULL.
+ * @async no
+ * @error 100000 regName is NULL.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSetDeviceTaskAbortCallback(const char* regName,
                                                              aclrtDeviceTaskAbortCallback callback,
                                                              void* args);
 
 /* ---- contexts and system options ---- */
 
-/* Makes a context on a device and makes it current. */
+/** Makes a context on a device and makes it current for this thread.
+ * @param context Receives the handle.
+ * @param deviceId Number of a visible device, from 0.
+ * @async no
+ * @error 100000 context is NULL.
+ * @error 107001 deviceId is not a visible device.
+ * @error 207005 No handle is left.
+ * @error 507033 The device cannot be opened.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId);
 
-/* Destroys such a context with its streams, without waiting. */
+/** Destroys a context of aclrtCreateContext with its streams. It does not wait for their work.
+ * @param context The context.
+ * @async no
+ * @error 100000 context is NULL.
+ * @error 107002 context is a primary context, or no living one.
+ * @error 507007 Another thread is destroying it.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyContext(aclrtContext context);
 
-/* Makes a context current for this thread. */
+/** Makes a context current for this thread.
+ * @param context A living context.
+ * @async no
+ * @threads Each thread has its own current context. New threads have none.
+ * @error 100000 context is NULL.
+ * @error 107000 context is no living context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSetCurrentContext(aclrtContext context);
 
-/* Current context of this thread. */
+/** Gives the current context of this thread.
+ * @param context Receives the handle, or NULL if the call fails.
+ * @async no
+ * @error 100000 context is NULL.
+ * @error 107002 The calling thread has no context. This is not kept as the last error.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetCurrentContext(aclrtContext* context);
 
-/* Default stream of the current context, as a handle. */
+/** Gives the default stream of the current context as a handle.
+ * @param stream Receives the handle.
+ * @async no
+ * @error 100000 stream is NULL.
+ * @error 107002 The calling thread has no context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream);
 
-/* Whether a device's primary context exists; flags must be NULL. */
+/** Tells whether the primary context of a device exists.
+ * @param deviceId Number of a visible device, from 0.
+ * @param flags NULL.
+ * @param active Receives 1 or 0.
+ * @async no
+ * @error 100000 flags is not NULL, or active is NULL.
+ * @error 107001 deviceId is not a visible device.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t* flags, int32_t* active);
 
-/* Option of the current context. */
+/** Gives an option of the current context.
+ * @param opt One of aclSysParamOpt, 0 to 3.
+ * @param value Receives the value, at first 0.
+ * @async no
+ * @error 100000 value is NULL.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 opt is not 0 to 3.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
 
-/* Sets an option of the current context. */
+/** Sets an option of the current context. It is kept and changes nothing: there are no operators here.
+ * @param opt One of aclSysParamOpt, 0 to 3.
+ * @param value Any number.
+ * @async no
+ * @error 107002 The calling thread has no context.
+ * @error 107000 opt is not 0 to 3.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 
-/* Option of the process. */
+/** Gives an option of the process.
+ * @param opt One of aclSysParamOpt, 0 to 3.
+ * @param value Receives the value, at first 0.
+ * @async no
+ * @error 100000 value is NULL.
+ * @error 107000 opt is not 0 to 3.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
 
-/* Sets an option of the process. */
+/** Sets an option of the process. It is kept and changes nothing: there are no operators here.
+ * @param opt One of aclSysParamOpt, 0 to 3.
+ * @param value Any number.
+ * @async no
+ * @error 107000 opt is not 0 to 3.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 
 /* ---- streams ---- */
 
-/* Makes a stream in the current context. */
+/** Makes a stream in the current context, with priority 0 and no flags.
+ * @param stream Receives the handle.
+ * @async no
+ * @error 100000 stream is NULL.
+ * @error 107002 The calling thread has no context.
+ * @error 207008 The device has no stream left. The 910B has 1984.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtCreateStream(aclrtStream* stream);
 
-/* The same with a priority, 0 being the highest, and ACL_STREAM flags. */
+/** Makes a stream with a priority and flags.
+ * @param stream Receives the handle.
+ * @param priority 0 (highest) to 7 (lowest). Larger values mean 7.
+ * @param flag ACL_STREAM flags, joined by OR. Unknown bits are ignored.
+ * @async no
+ * @error 100000 stream is NULL.
+ * @error 107002 The calling thread has no context.
+ * @error 207000 flag has ACL_STREAM_HUGE, which the imitated chips do not have.
+ * @error 107000 flag joins ACL_STREAM_DEVICE_USE_ONLY with another flag.
+ * @error 207008 The device has no stream left.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority,
                                                          uint32_t flag);
 
-/* Waits for the stream's work, then destroys it. */
+/** Waits for the work of a stream, then destroys it.
+ * @param stream A living stream, not the default stream of a context.
+ * @async Returns when all queued work is complete.
+ * @error 100000 stream is NULL.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 107000 stream is the default stream of its context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream);
 
-/* Destroys a stream and discards unfinished work. */
+/** Destroys a stream and drops work that has not begun.
+ * Threads that wait for the stream get 107023. Events recorded there count as reached.
+ * @param stream A living stream, not the default stream of a context.
+ * @async no
+ * @error 100000 stream is NULL.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 107000 stream is the default stream of its context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
 
-/* Waits for the stream's work; NULL means the default stream. */
+/** Waits for the work of a stream.
+ * It also gives unused memory of pools back to the device, down to their thresholds.
+ * @param stream A living stream, of any context. NULL means the default stream.
+ * @async Returns when the work that was queued before the call is complete. Streams made with CPU_SCHEDULE,
+ *     PERSISTENT or DEVICE_USE_ONLY return at once.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 107022 aclrtDeviceTaskAbort dropped the work.
+ * @error 107023 aclrtStreamAbort, or destroying by force, dropped the work.
+ * @error other The first failure of a task since the last report. It is reported once.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
 
-/* The same, for at most timeout milliseconds; -1 waits without bound. */
+/** Waits for the work of a stream, for a limited time.
+ * @param stream A living stream, of any context. NULL means the default stream.
+ * @param timeout Milliseconds; -1 for no limit. 0 and less than -1 are refused.
+ * @async Returns when the work that was queued before the call is complete, or at the limit.
+ * @error 107000 timeout is 0 or less than -1.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 507046 The work was not complete in time. The stream stays usable.
+ * @error 107022 aclrtDeviceTaskAbort dropped the work.
+ * @error 107023 aclrtStreamAbort, or destroying by force, dropped the work.
+ * @error other The first failure of a task since the last report.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
 
-/* Whether the stream has nothing left to do. */
+/** Tells whether a stream has nothing left to do.
+ * @param stream A living stream, of any context. NULL means the default stream.
+ * @param status Receives ACL_STREAM_STATUS_COMPLETE or ACL_STREAM_STATUS_NOT_READY.
+ * @async no
+ * @error 100000 status is NULL.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error other The first failure of a task since the last report. It is reported once.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status);
 
-/* Stops running work and discards what is queued; the stream stays usable. */
+/** Drops the queued work of a stream. The stream stays usable.
+ * Threads that wait for it get 107023.
+ * @param stream A living stream, of any context. NULL means the default stream.
+ * @async Waits for the task that runs, but not for a host function. On a GPU it waits for all that the
+ *     driver has.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtStreamAbort(aclrtStream stream);
 
-/* Stops the running work of a stream. */
+/** Drops the queued work of a stream, like aclrtStreamAbort.
+ * @param stream A living stream, of any context. Not NULL.
+ * @async Waits for the task that runs, but not for a host function.
+ * @error 107000 stream is NULL.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtStreamStop(aclrtStream stream);
 
-/* Number of a stream. */
+/** Gives the number of a stream.
+ * @param stream A living stream, of any context. NULL means the default stream.
+ * @param streamId Receives the number.
+ * @async no
+ * @error 100000 streamId is NULL.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId);
 
-/* Priority that a stream was created with. */
+/** Gives the priority that a stream was made with.
+ * @param stream A living stream, of any context. NULL means the default stream.
+ * @param priority Receives 0 (highest) to 7.
+ * @async no
+ * @error 100000 priority is NULL.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t* priority);
 
-/* Flags that a stream was created with. */
+/** Gives the flags that a stream was made with.
+ * @param stream A living stream, of any context. NULL means the default stream.
+ * @param flags Receives ACL_STREAM flags.
+ * @async no
+ * @error 100000 flags is NULL.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t* flags);
 
-/* Whether work after a failed task still runs. */
+/** Says whether work behind a failed task still runs. It cannot be taken back.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @param mode ACL_CONTINUE_ON_FAILURE (0, as at first) or ACL_STOP_ON_FAILURE (1). Only the lowest bit
+ *     counts.
+ * @async no
+ * @error 107017 stream is not a living stream.
+ * @error 107000 stream is NULL and the thread has no context.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 207000 The stream stops on failure already and mode is ACL_CONTINUE_ON_FAILURE.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 
-/* Sets one attribute of a stream. */
+/** Sets one attribute of a stream.
+ * @param stream A living stream. NULL means the default stream.
+ * @param stmAttrType FAILURE_MODE (1), FLOAT_OVERFLOW_CHECK (2) or USER_CUSTOM_TAG (3). The last two are
+ *     kept and change nothing.
+ * @param value The value, in the member of the union that the attribute has.
+ * @async no
+ * @error 100000 value is NULL.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 207000 stmAttrType is CACHE_OP_INFO (4) or PRIORITY (5).
+ * @error 107000 stmAttrType is not 1 to 5.
+ * @error other For FAILURE_MODE, the codes of aclrtSetStreamFailureMode.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType,
                                                      aclrtStreamAttrValue* value);
 
-/* One attribute of a stream. */
+/** Gives one attribute of a stream.
+ * @param stream A living stream. NULL means the default stream.
+ * @param stmAttrType FAILURE_MODE (1), FLOAT_OVERFLOW_CHECK (2), USER_CUSTOM_TAG (3) or PRIORITY (5).
+ * @param value Receives the value, in the member of the union that the attribute has.
+ * @async no
+ * @error 100000 value is NULL.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 207000 stmAttrType is CACHE_OP_INFO (4).
+ * @error 107000 stmAttrType is not 1 to 5.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType,
                                                      aclrtStreamAttrValue* value);
 
-/* How many more streams can be made. */
+/** Tells how many more streams the current device can have.
+ * @param streamCount Receives the number.
+ * @async no
+ * @error 100000 streamCount is NULL.
+ * @error 107002 The calling thread has no context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetStreamAvailableNum(uint32_t* streamCount);
 
-/* Has a function called when streams are created and destroyed. */
+/** Registers a function that is told when streams are made and before they are destroyed.
+ * It runs on the thread of that call. It is not told of calls that are refused.
+ * @param regName Name of the registration. A second one with the same name replaces the first.
+ * @param callback The function. NULL removes the registration.
+ * @param args Passed to the function. May be NULL.
+ * @async no
+ * @error 100000 regName is NULL.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtRegStreamStateCallback(const char* regName,
                                                          aclrtStreamStateCallback callback, void* args);
 
-/* Writes a 64-bit word of device memory in stream order. */
+/** Writes a 64-bit word of device memory, in stream order.
+ * @param devAddr Address of the word in device memory, aligned to 8 bytes.
+ * @param value The word.
+ * @param flag 0.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async queued
+ * @error 100000 devAddr is NULL.
+ * @error 107000 flag is not 0.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 207000 The chip of the profile has no such words.
+ * @error 107000 devAddr is not device memory, leaves its allocation, or is not aligned.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag,
                                              aclrtStream stream);
 
-/* Holds the stream until a 64-bit word of device memory satisfies a comparison. */
+/** Holds a stream until a 64-bit word of device memory fits a value.
+ * @param devAddr Address of the word in device memory, aligned to 8 bytes.
+ * @param value The value to compare with.
+ * @param flag 0 GEQ: word - value is not negative as a signed number. 1 EQ: word == value. 2 AND: (word &
+ *     value) != 0. 3 NOR: ~(word | value) != 0.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async queued
+ * @error 100000 devAddr is NULL.
+ * @error 107000 flag is not 0 to 3.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 207000 The chip of the profile has no such words.
+ * @error 107000 devAddr is not device memory, leaves its allocation, or is not aligned.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtValueWait(void* devAddr, uint64_t value, uint32_t flag, aclrtStream stream);
 
 /* ---- events ---- */
 
-/* Makes an event that synchronises, keeps time and shows progress. */
+/** Makes an event that synchronises, keeps time and shows progress.
+ * @param event Receives the handle.
+ * @async no
+ * @error 100000 event is NULL.
+ * @error 107002 The calling thread has no context.
+ * @error 207007 The device has no event left. The 910B has 65536.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtCreateEvent(aclrtEvent* event);
 
-/* Makes an event that only does what the flags say. */
+/** Makes an event that does only what its flags say.
+ * @param event Receives the handle.
+ * @param flag ACL_EVENT_SYNC (1), ACL_EVENT_CAPTURE_STREAM_PROGRESS (2), 4 and ACL_EVENT_TIME_LINE (8) in
+ *     any combination. Or ACL_EVENT_DEVICE_USE_ONLY or ACL_EVENT_EXTERNAL alone.
+ * @async no
+ * @error 100000 event is NULL.
+ * @error 107000 flag is 0 or no such combination.
+ * @error 107002 The calling thread has no context.
+ * @error 207007 The device has no event left.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);
 
-/* Makes an event that may be recorded again while it is waited for. */
+/** Makes an event that may be recorded again while streams wait for it.
+ * @async wait binds to the latest recording at the time of the wait call.
+ * @param event Receives the handle.
+ * @param flag 1, 2, 4 and 8 in any combination, as in aclrtCreateEventWithFlag. Or ACL_EVENT_IPC (0x40)
+ *     alone.
+ * @async no
+ * @error 100000 event is NULL.
+ * @error 107000 flag is 0 or no such combination.
+ * @error 107002 The calling thread has no context.
+ * @error 207000 flag is ACL_EVENT_IPC and the profile or the backend has no shared events.
+ * @error 207007 The device has no event left.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag);
 
-/* Destroys an event; uses already queued still finish. */
+/** Destroys an event. Recordings and waits that are queued still take place.
+ * @param event A living event.
+ * @async no
+ * @error 100000 event is NULL.
+ * @error 107017 event is not a living event.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyEvent(aclrtEvent event);
 
-/* Marks the point that the stream has reached. */
+/** Marks the point that a stream has reached: the end of the work queued so far.
+ * @param event A living event.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async queued
+ * @error 100000 event is NULL.
+ * @error 107017 event or stream is not a living handle.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
 
-/* The same, with ACL_EVENT_RECORD flags. */
+/** Records an event, with ACL_EVENT_RECORD flags.
+ * @param event A living event.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @param flag ACL_EVENT_RECORD_DEFAULT (0). ACL_EVENT_RECORD_EXTERNAL (1) is for streams that are being
+ *     captured.
+ * @async queued
+ * @error 100000 event is NULL, or flag is not 0 or 1.
+ * @error 107017 event or stream is not a living handle.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 107029 flag is 1: no stream is ever being captured here.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag);
 
-/* Clears an event in stream order. */
+/** Clears an event in stream order, so that it can be recorded again.
+ * @param event An event of aclrtCreateEvent or aclrtCreateEventWithFlag.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async queued
+ * @error 100000 event is NULL.
+ * @error 107017 event is not a living event.
+ * @error 107000 The event is for use on the device only.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 207000 The event is of the Ex kind, shared, or cannot synchronise.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
 
-/* Whether a recorded point has been reached. */
+/** Tells whether a recorded point has been reached.
+ * @param event An event of aclrtCreateEvent or aclrtCreateEventWithFlag.
+ * @param status Receives ACL_EVENT_STATUS_COMPLETE (0) or ACL_EVENT_STATUS_NOT_READY (1).
+ * @async no
+ * @error 100000 event or status is NULL.
+ * @error 107017 event is not a living event.
+ * @error 207000 The event is of the Ex kind: use aclrtQueryEventStatus.
+ */
 ACL_DEPRECATED_MESSAGE("prefer aclrtQueryEventStatus or aclrtQueryEventWaitStatus")
 ACL_FUNC_VISIBILITY aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status);
 
-/* Whether a recorded point has been reached. */
+/** Tells whether a recorded point has been reached.
+ * An event that was never recorded is COMPLETE if it is of the Ex kind, and NOT_READY otherwise.
+ * @param event A living event.
+ * @param status Receives ACL_EVENT_RECORDED_STATUS_NOT_READY (0) or ACL_EVENT_RECORDED_STATUS_COMPLETE (1).
+ * @async no
+ * @error 100000 event or status is NULL.
+ * @error 107017 event is not a living event.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status);
 
-/* Whether all waits for an event are over. */
+/** Tells whether all waits for an event are over.
+ * @param event An event of aclrtCreateEvent or aclrtCreateEventWithFlag.
+ * @param status Receives ACL_EVENT_WAIT_STATUS_COMPLETE (0) or ACL_EVENT_WAIT_STATUS_NOT_READY (1).
+ * @async no
+ * @error 100000 event or status is NULL.
+ * @error 107017 event is not a living event.
+ * @error 207000 The event is of the Ex kind.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status);
 
-/* Waits on the host for a recorded point. */
+/** Waits on the host until a recorded point is reached. Needs no context.
+ * @param event A living event. One that was never recorded counts as reached.
+ * @async Returns when the point is reached.
+ * @error 100000 event is NULL.
+ * @error 107017 event is not a living event.
+ * @error 207000 The event was made with ACL_EVENT_EXTERNAL.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 
-/* The same, for at most timeout milliseconds; -1 waits without bound. */
+/** Waits on the host until a recorded point is reached, for a limited time.
+ * @param event A living event. One that was never recorded counts as reached.
+ * @param timeout Milliseconds; -1 for no limit. 0 and less than -1 are refused.
+ * @async Returns when the point is reached, or at the limit.
+ * @error 107000 timeout is less than -1.
+ * @error 100000 event is NULL.
+ * @error 107000 timeout is 0.
+ * @error 107017 event is not a living event.
+ * @error 207000 The event was made with ACL_EVENT_EXTERNAL.
+ * @error 507047 The point was not reached in time.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
 
-/* Milliseconds between two recorded points that have been reached. */
+/** Gives the time between two points that have been reached.
+ * @param ms Receives milliseconds, with a resolution below one microsecond. Negative if the end came first.
+ * @param startEvent An event that keeps time (ACL_EVENT_TIME_LINE).
+ * @param endEvent Another one.
+ * @async no
+ * @error 100000 An argument is NULL.
+ * @error 107017 An event is not a living event.
+ * @error 207000 An event is external or shared with other processes.
+ * @error 507000 An event was never recorded.
+ * @error 107006 An event keeps no time, or its point is not reached yet.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent);
 
-/* Device time of a reached point in microseconds. */
+/** Gives the device time at which a point was reached.
+ * @param event An event that keeps time (ACL_EVENT_TIME_LINE).
+ * @param timestamp Receives microseconds.
+ * @async no
+ * @error 100000 An argument is NULL.
+ * @error 107017 event is not a living event.
+ * @error 207000 The event is external or shared with other processes.
+ * @error 507000 The event was never recorded.
+ * @error 107006 The event keeps no time, or its point is not reached yet.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp);
 
-/* Holds the stream until a recorded point has been reached. */
+/** Holds a stream until the point of an event's latest recording is reached.
+ * An event that was never recorded holds nothing.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @param event A living event that can synchronise.
+ * @async queued
+ * @error 100000 event is NULL.
+ * @error 107017 event or stream is not a living handle.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 207000 The event was made without a flag that synchronises.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
 
-/* The same with a timeout in seconds and ACL_EVENT_WAIT flags. */
+/** Holds a stream until a recorded point is reached, with a limit and ACL_EVENT_WAIT flags.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @param event A living event that can synchronise.
+ * @param timeout Seconds; 0 for no limit. Past it, the stream fails with 107020.
+ * @param flag ACL_EVENT_WAIT_DEFAULT (0). ACL_EVENT_WAIT_EXTERNAL (1) is for streams that are being
+ *     captured.
+ * @async queued
+ * @error 100000 event is NULL, flag is not 0 or 1, or flag is 1 and timeout is not 0.
+ * @error 107017 event or stream is not a living handle.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 107029 flag is 1: no stream is ever being captured here.
+ * @error 207000 The event was made without a flag that synchronises.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event,
                                                           uint32_t timeout, uint32_t flag);
 
-/* The same with a timeout in seconds. */
+/** Holds a stream until a recorded point is reached, with a limit.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @param event A living event that can synchronise.
+ * @param timeout Seconds; 0 for no limit. Past it, the stream fails with 107020.
+ * @async queued
+ * @error 107000 timeout is negative, or event is NULL.
+ * @error 107017 event or stream is not a living handle.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 207000 The event was made without a flag that synchronises.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event,
                                                              int32_t timeout);
 
-/* Number of an event. */
+/** Gives the number of an event.
+ * @param event A living event.
+ * @param eventId Receives the number.
+ * @async no
+ * @error 100000 event or eventId is NULL.
+ * @error 107017 event is not a living event.
+ * @error 207007 The device has no number left for an event of the Ex kind.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId);
 
-/* How many more events can be made. */
+/** Tells how many more events the current device can have.
+ * @param eventCount Receives the number.
+ * @async no
+ * @error 100000 eventCount is NULL.
+ * @error 107002 The calling thread has no context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetEventAvailNum(uint32_t* eventCount);
 
-/* Handle with which another process opens an event. */
+/** Gives the handle with which another process opens an event.
+ * @param event An event made with ACL_EVENT_IPC.
+ * @param handle Receives 64 bytes.
+ * @async no
+ * @error 100000 event or handle is NULL.
+ * @error 107017 event is not a living event.
+ * @error 107000 The event was made without ACL_EVENT_IPC.
+ * @error 207000 The event is another process's.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle* handle);
 
-/* Opens an event of another process. */
+/** Opens an event of another process.
+ * @param handle What aclrtIpcGetEventHandle gave there.
+ * @param event Receives a handle of this process.
+ * @async no
+ * @error 100000 event is NULL.
+ * @error 107002 The calling thread has no context.
+ * @error 207000 The profile or the backend has no shared events.
+ * @error 107000 The handle is malformed, or its event or process is gone.
+ * @error 207007 No handle is left.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event);
 
 /* ---- notifies ---- */
 
-/* Makes a notify: a binary signal that its wait takes back. */
+/** Makes a notify on the current device: a binary signal that its wait takes back.
+ * @param notify Receives the handle.
+ * @param flag ACL_NOTIFY_DEFAULT (0) or ACL_NOTIFY_DEVICE_USE_ONLY (1).
+ * @async no
+ * @error 100000 notify is NULL.
+ * @error 107000 flag is not 0 or 1.
+ * @error 107002 The calling thread has no context.
+ * @error 207000 The profile or the backend has no notifies.
+ * @error 207009 The device has no notify left. The 910B has 8192.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t flag);
 
-/* Destroys a notify. */
+/** Destroys a notify.
+ * @param notify A living notify.
+ * @async no
+ * @error 100000 notify is NULL.
+ * @error 107017 notify is not a living notify.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyNotify(aclrtNotify notify);
 
-/* Sets a notify in stream order. */
+/** Sets a notify in stream order. Setting it twice is setting it once.
+ * @param notify A living notify.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async queued
+ * @error 100000 notify is NULL.
+ * @error 107017 notify or stream is not a living handle.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream);
 
-/* Holds the stream until a notify is set, then clears it; timeout in seconds, 0 for no bound. */
+/** Holds a stream until a notify is set, then clears the notify.
+ * @param notify A living notify.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @param timeout Seconds from the moment at which the stream reaches the wait; 0 for no limit. Past it, the
+ *     stream fails with 107020.
+ * @async queued
+ * @error 100000 notify is NULL.
+ * @error 107017 notify or stream is not a living handle.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream,
                                                      uint32_t timeout);
 
-/* Number of a notify. */
+/** Gives the number of a notify.
+ * @param notify A living notify.
+ * @param notifyId Receives the number.
+ * @async no
+ * @error 100000 notify or notifyId is NULL.
+ * @error 107017 notify is not a living notify.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t* notifyId);
 
-/* Clears several notifies at once. */
+/** Clears several notifies at once, not in stream order.
+ * @param notifies The notifies.
+ * @param num Number of notifies, at least 1.
+ * @async no
+ * @error 100000 notifies is NULL.
+ * @error 107000 num is 0.
+ * @error 100000 One of the notifies is NULL.
+ * @error 107017 One of them is not a living notify. None is cleared then.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtNotifyBatchReset(aclrtNotify* notifies, size_t num);
 
-/* Key with which another process imports a notify; at least 65 bytes. */
+/** Gives the key with which another process imports a notify.
+ * @param notify A notify of this process.
+ * @param key Receives a string.
+ * @param len Bytes of room in key, at least 65.
+ * @param flags 0, or ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION (2): every process may import.
+ * @async no
+ * @error 100000 notify or key is NULL.
+ * @error 107000 len is less than 65, or flags is neither 0 nor 2.
+ * @error 107017 notify is not a living notify.
+ * @error 107000 The notify is another process's.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtNotifyGetExportKey(aclrtNotify notify, char* key, size_t len,
                                                      uint64_t flags);
 
-/* Imports a notify by its key. */
+/** Imports a notify by its key.
+ * @param notify Receives a handle of this process.
+ * @param key What aclrtNotifyGetExportKey gave.
+ * @param flags 0 or ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS (2).
+ * @async no
+ * @error 100000 notify or key is NULL.
+ * @error 107000 flags is neither 0 nor 2.
+ * @error 107002 The calling thread has no context.
+ * @error 207000 The profile or the backend has no notifies.
+ * @error 107000 The key is malformed, or its notify or process is gone.
+ * @error 207006 This process is not on the notify's list.
+ * @error 207009 No handle is left.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtNotifyImportByKey(aclrtNotify* notify, const char* key, uint64_t flags);
 
-/* Names the processes that may import a notify. */
+/** Names the processes that may import a notify.
+ * @param notify A notify of this process.
+ * @param pid Process ids.
+ * @param num Number of ids, at least 1. At most 64 for a notify in all.
+ * @async no
+ * @error 100000 notify or pid is NULL.
+ * @error 107000 num is 0.
+ * @error 107017 notify is not a living notify.
+ * @error 107000 The notify is another process's, or the list would have more than 64 entries.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t* pid, size_t num);
 
 /* Names the processes of other servers that may import a notify. */
@@ -1043,20 +1819,70 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPidInterServer(aclrtNotify noti
 
 /* ---- callbacks and exceptions ---- */
 
-/* Runs a host function in stream order on a thread of the runtime. */
+/** Runs a function of the program in stream order, on a thread of the runtime.
+ * Later work of the stream waits for it. The function must not wait for its own stream. All signals are
+ * blocked there, except SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGTRAP.
+ * @param stream A stream of the current context without a subscribed thread. NULL means the default stream.
+ * @param fn The function.
+ * @param args Passed to the function. May be NULL.
+ * @async queued
+ * @error 107000 fn is NULL.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 107011 The stream has a subscribed thread: use aclrtLaunchCallback.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args);
 
-/* Makes a thread the one that runs the callbacks of a stream. */
+/** Makes a thread the one that runs the callbacks of a stream.
+ * @param threadId Id of the thread, as pthread_self gives it.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async no
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 107011 The stream has a subscribed thread already.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream);
 
-/* Queues a callback for the subscribed thread. */
+/** Queues a callback, which the subscribed thread runs in aclrtProcessReport.
+ * @param fn The function.
+ * @param userData Passed to the function. May be NULL.
+ * @param blockType ACL_CALLBACK_BLOCK (1): later work of the stream waits for the function.
+ *     ACL_CALLBACK_NO_BLOCK (0): it does not.
+ * @param stream A stream of the current context with a subscribed thread. NULL means the default stream.
+ * @async queued
+ * @error 100000 blockType is not 0 or 1.
+ * @error 107000 fn is NULL.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 107015 The stream has no subscribed thread.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void* userData,
                                                  aclrtCallbackBlockType blockType, aclrtStream stream);
 
-/* Runs callbacks that are due, waiting at most timeout milliseconds for one. */
+/** Runs callbacks that are due on the calling thread. Waits for one if there is none.
+ * @async thread that is not subscribed yet waits for a subscription, within its limit.
+ * @param timeout Milliseconds; -1 for no limit. 0 and less than -1 are refused.
+ * @async Returns when it has run callbacks, or at the limit.
+ * @threads Call it on the subscribed thread.
+ * @error 100000 timeout is 0 or less than -1.
+ * @error 107012 The thread is not subscribed to any stream. Without a limit this is answered at once.
+ * @error 507012 No callback came in time.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
 
-/* Ends the subscription of a thread to a stream. */
+/** Ends the subscription of a thread to a stream. Callbacks that are still queued are dropped and reported.
+ * @param threadId Id of the subscribed thread.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async no
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error 107012 The thread is not subscribed to any stream.
+ * @error 107015 The thread is not subscribed to this stream.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 
 /* Makes a thread the one that runs the host functions of a stream. */
@@ -1068,95 +1894,278 @@ ACL_FUNC_VISIBILITY aclError aclrtProcessHostFunc(int32_t timeout);
 /* Ends the subscription of a thread to a stream's host functions. */
 ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream);
 
-/* Has one function called for every task that fails. */
+/** Sets the one function that is called for every task that fails.
+ * @param callback The function; NULL removes it.
+ * @async no
+ * @error none
+ */
 ACL_DEPRECATED_MESSAGE("prefer aclrtExceptionInfoCallbackRegister")
 ACL_FUNC_VISIBILITY aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
 
-/* Adds a function that is called for every task that fails. */
+/** Adds a function that is called for every task that fails.
+ * It runs on a thread of the runtime, before the synchronisation that reports the failure returns.
+ * @param callback The function.
+ * @async no
+ * @error 107000 callback is NULL.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback);
 
-/* Withdraws such a function. */
+/** Withdraws a function of aclrtExceptionInfoCallbackRegister.
+ * @param callback The function.
+ * @async no
+ * @error 107000 callback is NULL or not registered.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback);
 
-/* Task that failed; 0xFFFFFFFF for NULL. */
+/** Gives the number of the task that failed.
+ * @param info What the callback was given. Valid during the callback.
+ * @async no
+ * @return The number; 0xFFFFFFFF if info is NULL.
+ */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
-/* Stream of the task that failed; 0xFFFFFFFF for NULL. */
+/** Gives the number of the stream of the task that failed.
+ * @param info What the callback was given. Valid during the callback.
+ * @async no
+ * @return The number; 0xFFFFFFFF if info is NULL.
+ */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
-/* Thread that submitted it; 0xFFFFFFFF for NULL. */
+/** Gives the number of the thread that submitted to the stream last.
+ * @param info What the callback was given. Valid during the callback.
+ * @async no
+ * @return The number; 0xFFFFFFFF if info is NULL.
+ */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
-/* Device it ran on; 0xFFFFFFFF for NULL. */
+/** Gives the number of the device that the task ran on.
+ * @param info What the callback was given. Valid during the callback.
+ * @async no
+ * @return The number; 0xFFFFFFFF if info is NULL.
+ */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
-/* Why it failed; 0xFFFFFFFF for NULL. */
+/** Gives the code with which the task failed.
+ * @param info What the callback was given. Valid during the callback.
+ * @async no
+ * @return The code; 0xFFFFFFFF if info is NULL.
+ */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo* info);
 
 /* ---- device and host memory ---- */
 
-/* Allocates device memory on the current device. */
+/** Allocates device memory on the current device.
+ * @param devPtr Receives the address, aligned to at least 64 bytes.
+ * @param size Bytes, at least 1. The block is rounded up to 32 bytes and has 32 bytes of padding, which are
+ *     not the program's.
+ * @param policy Pages: ACL_MEM_MALLOC values. Unknown values, and the bits from 0x100 on, mean
+ *     ACL_MEM_MALLOC_HUGE_FIRST.
+ * @async no
+ * @error 100000 devPtr is NULL, size is 0, or size leaves no room for 64 bytes of padding.
+ * @error 207000 policy asks for pages of 1 GiB, which the imitated chips do not have.
+ * @error 107002 The calling thread has no context.
+ * @error 207001 The device has not enough memory, also after unused memory of pools was taken back.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 
-/* The same, rounded up to 32 bytes without the usual padding. */
+/** Allocates device memory, rounded up to 32 bytes without further padding.
+ * @param devPtr Receives the address.
+ * @param size Bytes, at least 1.
+ * @param policy Pages, as in aclrtMalloc.
+ * @async no
+ * @error 100000 devPtr is NULL, size is 0, or size leaves no room for 64 bytes of padding.
+ * @error 207000 policy asks for pages of 1 GiB.
+ * @error 107002 The calling thread has no context.
+ * @error 207001 The device has not enough memory.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 
-/* Allocates device memory that the device caches; see aclrtMemFlush. */
+/** Allocates device memory that the device caches; see aclrtMemFlush.
+ * @param devPtr Receives the address.
+ * @param size Bytes, at least 1.
+ * @param policy Pages, as in aclrtMalloc. The policies for peers mean ACL_MEM_MALLOC_HUGE_FIRST.
+ * @async no
+ * @error 100000 devPtr is NULL, size is 0, or size leaves no room for 64 bytes of padding.
+ * @error 207000 policy is ACL_MEM_MALLOC_HUGE1G_ONLY.
+ * @error 107002 The calling thread has no context.
+ * @error 207001 The device has not enough memory.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 
-/* Allocates device memory with attributes; cfg may be NULL. */
+/** Allocates device memory with attributes.
+ * @param devPtr Receives the address.
+ * @param size Bytes, at least 1.
+ * @param policy Pages, as in aclrtMalloc, joined by OR with the bandwidth bits and
+ *     ACL_MEM_ACCESS_USER_SPACE_READONLY.
+ * @param cfg Attributes RSV, MODULE_ID and DEVICE_ID. May be NULL.
+ * @async no
+ * @error 100000 devPtr is NULL; cfg->attrs is NULL and cfg->numAttrs is not 0; size is 0 or too large.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 cfg->attrs is NULL, an attribute is not 0 to 2, or DEVICE_ID is not the current device.
+ * @error 207000 policy asks for pages of 1 GiB.
+ * @error 207001 The device has not enough memory.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMallocWithCfg(void** devPtr, size_t size, aclrtMemMallocPolicy policy,
                                                 aclrtMallocConfig* cfg);
 
-/* Frees device memory without waiting for copies that use it. */
+/** Frees device memory. It does not wait for copies that use it.
+ * @async copy that is queued on the memory and has not begun fails with 507013. Needs no context.
+ * @param devPtr Address that an allocation gave, not one inside the block.
+ * @async no
+ * @error 100000 devPtr is NULL.
+ * @error 107000 devPtr is not where an allocation of device memory begins.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtFree(void* devPtr);
 
-/* Waits for the streams of the current context, then frees device memory. */
+/** Waits for the streams of the current context, then frees device memory.
+ * @param devPtr Address that an allocation gave.
+ * @async Returns when the streams' work is complete and the memory is free.
+ * @error 100000 devPtr is NULL.
+ * @error 107002 The calling thread has no context.
+ * @error other The failure of a task in one of the streams. The memory is not freed then.
+ * @error 107000 devPtr is not where an allocation of device memory begins.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtFreeWithDevSync(void* devPtr);
 
-/* Allocates pinned host memory. */
+/** Allocates pinned host memory. Copies from and to it are asynchronous.
+ * @param hostPtr Receives the address, aligned to at least 64 bytes.
+ * @param size Bytes, at least 1.
+ * @async no
+ * @error 100000 hostPtr is NULL, size is 0, or size leaves no room for 64 bytes of padding.
+ * @error 107002 The calling thread has no context.
+ * @error 207001 The host has not enough memory.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMallocHost(void** hostPtr, size_t size);
 
-/* Allocates pinned host memory with attributes; cfg may be NULL. */
+/** Allocates pinned host memory with attributes.
+ * @param ptr Receives the address, aligned to at least 64 bytes.
+ * @param size Bytes, at least 1.
+ * @param cfg Attribute MODULE_ID. May be NULL.
+ * @async no
+ * @error 100000 ptr is NULL, size is 0 or too large, or cfg->attrs is NULL and cfg->numAttrs is not 0.
+ * @error 207000 cfg has VA_FLAG, which the imitated chips do not have.
+ * @error 107000 cfg has an attribute other than MODULE_ID and VA_FLAG.
+ * @error 107002 The calling thread has no context.
+ * @error 207001 The host has not enough memory.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMallocHostWithCfg(void** ptr, uint64_t size, aclrtMallocConfig* cfg);
 
-/* Frees pinned host memory without waiting for copies that use it. */
+/** Frees pinned host memory. It does not wait for copies that use it.
+ * @param hostPtr Address that aclrtMallocHost gave.
+ * @async no
+ * @error 100000 hostPtr is NULL.
+ * @error 107000 hostPtr is not where an allocation of pinned memory begins.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtFreeHost(void* hostPtr);
 
-/* Waits for the streams of the current context, then frees pinned host memory. */
+/** Waits for the streams of the current context, then frees pinned host memory.
+ * @param hostPtr Address that aclrtMallocHost gave.
+ * @async Returns when the streams' work is complete and the memory is free.
+ * @error 100000 hostPtr is NULL.
+ * @error 107002 The calling thread has no context.
+ * @error other The failure of a task in one of the streams. The memory is not freed then.
+ * @error 107000 hostPtr is not where an allocation of pinned memory begins.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtFreeHostWithDevSync(void* hostPtr);
 
-/* Writes cached device memory back. */
+/** Writes cached device memory back. A device has one view of its memory here: the range is checked and
+ * nothing else is done.
+ * @param devPtr Device memory.
+ * @param size Bytes, at least 1.
+ * @async no
+ * @error 100000 devPtr is NULL or size is 0.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 The range is not device memory, or leaves its allocation.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemFlush(void* devPtr, size_t size);
 
-/* Drops cached contents of device memory. */
+/** Drops cached contents of device memory. The range is checked and nothing else is done.
+ * @param devPtr Device memory.
+ * @param size Bytes, at least 1.
+ * @async no
+ * @error 100000 devPtr is NULL or size is 0.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 The range is not device memory, or leaves its allocation.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemInvalidate(void* devPtr, size_t size);
 
-/* Pins existing host memory and gives the address at which the device sees it. */
+/** Pins existing host memory and gives the address at which the device sees it: the same address.
+ * @param ptr Address, aligned to 4096 bytes.
+ * @param size Bytes, at least 1.
+ * @param type ACL_HOST_REGISTER_MAPPED (0), joined by OR with IOMEMORY (4) and READONLY (8).
+ * @param devPtr Receives the address for the device.
+ * @async no
+ * @error 100000 ptr is NULL, size is 0, or devPtr is NULL.
+ * @error 207000 type has bits outside 4 and 8.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 ptr is not aligned.
+ * @error 507910 ptr is memory of the runtime.
+ * @error 107000 The process may not access the range.
+ * @error 507910 The range overlaps a registration.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
                                                void** devPtr);
 
-/* Pins or maps existing host memory as ACL_HOST_REG flags say. */
+/** Pins or maps existing host memory.
+ * @param ptr Address, aligned to 4096 bytes.
+ * @param size Bytes, at least 1.
+ * @param flag ACL_HOST_REG_MAPPED (2), IOMEMORY (4), READONLY (8) and PINNED (0x10000000), at least one,
+ *     joined by OR.
+ * @async no
+ * @error 100000 ptr is NULL or size is 0.
+ * @error 107000 flag is 0 or has other bits.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 ptr is not aligned.
+ * @error 507910 ptr is memory of the runtime.
+ * @error 107000 The process may not access the range.
+ * @error 507910 The range overlaps a registration.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag);
 
-/* Address at which the device sees registered host memory; flag must be 0. */
+/** Gives the address at which the device sees pinned or registered host memory: the same address.
+ * @param pHost Address in such memory.
+ * @param pDevice Receives the address for the device.
+ * @param flag 0.
+ * @async no
+ * @error 100000 pHost or pDevice is NULL, or flag is not 0.
+ * @error 107000 pHost is not pinned or registered memory.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtHostGetDevicePointer(void* pHost, void** pDevice, uint32_t flag);
 
-/* Undoes a registration, given its first address. */
+/** Undoes a registration. It does not wait for copies that use the memory.
+ * @param ptr First address of the registration.
+ * @async no
+ * @error 100000 ptr is NULL.
+ * @error 507911 ptr is not the first address of a registration.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtHostUnregister(void* ptr);
 
 /* Whether an engine of a device reaches registered host memory. */
 ACL_FUNC_VISIBILITY aclError aclrtHostMemMapCapabilities(uint32_t deviceId, aclrtHacType hacType,
                                                          aclrtHostMemMapCapability* capabilities);
 
-/* Where a pointer leads and its page size. */
+/** Tells where a pointer leads and how large its pages are. Needs no context.
+ * @param ptr Any address.
+ * @param attributes Receives the place and the page size in bytes. UNREGISTERED for memory that the runtime
+ *     does not know.
+ * @async no
+ * @error 100000 ptr or attributes is NULL.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes);
 
 /* Whether addresses are all of one type of memory. */
 ACL_FUNC_VISIBILITY aclError aclrtCheckMemType(void** addrList, uint32_t size, uint32_t memType,
                                                uint32_t* checkResult, uint32_t reserve);
 
-/* Free and total bytes of one kind of memory on the current device. */
+/** Gives the free and the total memory of the current device.
+ * @param attr Kind of memory, 0 to 17. The 910B has HBM: kinds of DDR answer 0 bytes.
+ * @param free Receives free bytes.
+ * @param total Receives total bytes.
+ * @async no
+ * @error 100000 free or total is NULL.
+ * @error 107016 attr is not 0 to 17.
+ * @error 107002 The calling thread has no context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
 
 /* Memory used by the modules of the runtime on a device. */
@@ -1165,188 +2174,758 @@ ACL_FUNC_VISIBILITY aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsag
 
 /* ---- copies ---- */
 
-/* Copies and returns when the bytes have arrived; does not wait for streams. */
+/** Copies and returns when the bytes have arrived. It does not wait for streams.
+ * The direction comes from the addresses; `kind` is checked and then not used.
+ * @param dst Destination, in host or device memory.
+ * @param destMax Bytes of room at dst, at least count.
+ * @param src Source, in host or device memory.
+ * @param count Bytes. 0 is success before any other check.
+ * @param kind ACL_MEMCPY_HOST_TO_HOST to ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE (0 to 5).
+ * @async no
+ * @error 100000 dst or src is NULL, or kind is not 0 to 5.
+ * @error 107000 count is more than destMax. (Equal dst and src are success after this check.)
+ * @error 107002 The calling thread has no context.
+ * @error 107022 The device is being aborted.
+ * @error 107000 A range leaves its allocation, is freed or cannot be accessed; or the copy needs peer
+ *     access.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                                          aclrtMemcpyKind kind);
 
-/* Queues a copy; with pageable host memory it drains the stream and copies at once. */
+/** Queues a copy.
+ * With pageable host memory it waits for the stream, copies, and returns when the bytes have arrived.
+ * @param dst Destination, in host or device memory. It must stay allocated until the copy is complete.
+ * @param destMax Bytes of room at dst, at least count.
+ * @param src Source. Pinned memory must stay unchanged until the copy is complete.
+ * @param count Bytes. 0 is success before any other check.
+ * @param kind 0 to 5. If the runtime knows both addresses, the real direction is used; rule copy-2 of
+ *     BEHAVIOUR.md has the table. HOST_TO_BUF_TO_DEVICE (5) reads the source during the call.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async queued; with pageable host memory it returns after the copy
+ * @error 100000 dst or src is NULL, or kind is not 0 to 5.
+ * @error 107017 stream is not a living stream.
+ * @error 107000 count is more than destMax.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 A range leaves its allocation, is freed or cannot be accessed; kind does not fit; or the
+ *     copy needs peer access.
+ * @error 207000 Both addresses are host memory. This is not kept as the last error. (Equal dst and src are
+ *     success after this check.)
+ * @error 107003 stream belongs to another context.
+ * @error other With pageable memory: the failure of earlier work in the stream.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
                                               aclrtMemcpyKind kind, aclrtStream stream);
 
-/* The same, for devices that can tell pinned from pageable memory. */
+/** Queues a copy, exactly like aclrtMemcpyAsync.
+ * @param dst Destination, in host or device memory.
+ * @param destMax Bytes of room at dst, at least count.
+ * @param src Source, in host or device memory.
+ * @param count Bytes. 0 is success before any other check.
+ * @param kind 0 to 5, as in aclrtMemcpyAsync.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async queued; with pageable host memory it returns after the copy
+ * @error 100000 dst or src is NULL, or kind is not 0 to 5.
+ * @error 107017 stream is not a living stream.
+ * @error 107000 count is more than destMax.
+ * @error 107002 The calling thread has no context.
+ * @error other As in aclrtMemcpyAsync.
+ */
 ACL_DEPRECATED_MESSAGE("aclrtMemcpyAsync does the same")
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src,
                                                            size_t count, aclrtMemcpyKind kind,
                                                            aclrtStream stream);
 
-/* Copies height rows of width bytes between two pitches and returns when they have arrived. */
+/** Copies rows and returns when they have arrived. It does not wait for streams.
+ * Row r goes from src + r * spitch to dst + r * dpitch. The bytes between the rows of the destination stay
+ * as they were.
+ * @param dst First row of the destination.
+ * @param dpitch Bytes from one row of the destination to the next, at least width. No upper limit.
+ * @param src First row of the source.
+ * @param spitch Bytes from one row of the source to the next, at least width. No upper limit.
+ * @param width Bytes of a row. 0 is success before any other check. At most 5,000,000 with cann9; no limit
+ *     with cann8.
+ * @param height Number of rows, at most 5,242,880. 0 is success before any other check.
+ * @param kind HOST_TO_DEVICE (1), DEVICE_TO_HOST (2) or DEFAULT (4).
+ * @async no
+ * @error 100000 dst or src is NULL; width is more than spitch or dpitch; kind is not 1 to 4.
+ * @error 207000 The chip of the profile has no 2D copies.
+ * @error 107000 height or width is more than its limit.
+ * @error 207000 kind is DEVICE_TO_DEVICE.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 A row leaves its allocation, is freed or cannot be accessed; or the addresses are not one
+ *     host and one device.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
                                            size_t width, size_t height, aclrtMemcpyKind kind);
 
-/* Queues such a copy. */
+/** Queues a copy of rows.
+ * Row r goes from src + r * spitch to dst + r * dpitch. The bytes between the rows of the destination stay
+ * as they were.
+ * With pageable host memory it waits for the stream, copies, and returns when the rows have arrived.
+ * @param dst First row of the destination. It must stay allocated until the copy is complete.
+ * @param dpitch Bytes from one row of the destination to the next, at least width. No upper limit.
+ * @param src First row of the source. Pinned memory must stay unchanged until the copy is complete.
+ * @param spitch Bytes from one row of the source to the next, at least width. No upper limit.
+ * @param width Bytes of a row. 0 is success before any other check. At most 5,000,000 with cann9; no limit
+ *     with cann8.
+ * @param height Number of rows, at most 5,242,880. 0 is success before any other check.
+ * @param kind HOST_TO_DEVICE (1), DEVICE_TO_HOST (2) or DEFAULT (4). With cann9 also DEVICE_TO_DEVICE (3).
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async queued; with pageable host memory it returns after the copy
+ * @error 100000 dst or src is NULL; width is more than spitch or dpitch; kind is not 1 to 4.
+ * @error 107017 stream is not a living stream.
+ * @error 107000 stream is NULL and the calling thread has no context.
+ * @error 207000 The chip of the profile has no 2D copies.
+ * @error 107000 height or width is more than its limit.
+ * @error 207000 kind is DEVICE_TO_DEVICE and the release is cann8. This is not kept as the last error.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 A row leaves its allocation, is freed or cannot be accessed; kind does not fit the
+ *     addresses.
+ * @error 107003 stream belongs to another context.
+ * @error other With pageable memory: the failure of earlier work in the stream.
+ * @example
+ *     // A tile of 64 rows of 256 bytes, out of a matrix on the device whose rows are 4096 bytes apart.
+ *     const size_t width = 256, height = 64, pitch = 4096;
+ *     void *matrix, *tile;
+ *     aclrtStream stream;
+ *     aclrtSetDevice(0);
+ *     aclrtCreateStream(&stream);
+ *     aclrtMalloc(&matrix, pitch * height, ACL_MEM_MALLOC_HUGE_FIRST);
+ *     aclrtMallocHost(&tile, width * height);
+ *     aclrtMemcpy2dAsync(tile, width, matrix, pitch, width, height, ACL_MEMCPY_DEVICE_TO_HOST, stream);
+ *     aclrtSynchronizeStream(stream); // only now may the host read the tile
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch,
                                                 size_t width, size_t height, aclrtMemcpyKind kind,
                                                 aclrtStream stream);
 
-/* Copies many pieces; *failIndex names the refused one, or is SIZE_MAX. */
+/** Copies many pieces and returns when they have arrived. Needs no context and does not wait for streams.
+ * All entries are checked before the first byte moves. See aclrtMemcpyBatchAsync for attrs and attrsIndexes.
+ * @param dsts numBatches destinations.
+ * @param destMaxs Bytes of room at each destination, at least sizes[i].
+ * @param srcs numBatches sources.
+ * @param sizes Bytes of each entry. Entries of 0 are skipped. If all are 0, the call succeeds.
+ * @param numBatches Number of entries, 1 to 4096.
+ * @param attrs numAttrs attributes: where destination and source are. The bytes rsv must be 0.
+ * @param attrsIndexes For each attribute the first entry that it holds for. See aclrtMemcpyBatchAsync.
+ * @param numAttrs Number of attributes, 1 to numBatches.
+ * @param failIndex Receives the number of the refused entry; SIZE_MAX on success and for failures without an
+ *     entry. Errors 1 to 4 leave it alone.
+ * @async no
+ * @error 100000 failIndex is NULL; sizes is NULL; numBatches is 0. (All sizes 0 are success after this
+ *     check.)
+ * @error 100000 dsts, destMaxs, srcs, attrs or attrsIndexes is NULL.
+ * @error 100000 sizes[i] is more than destMaxs[i], or a byte of rsv is not 0.
+ * @error 207000 The chip of the profile has no batch copies.
+ * @error 107000 numBatches is more than 4096.
+ * @error 107000 numAttrs is 0 or more than numBatches; attrsIndexes[0] is not 0, does not rise, or names no
+ *     entry.
+ * @error 107000 An entry is NULL, not where its attribute says, out of bounds, or of another direction.
+ *     failIndex names it.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatch(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
                                               size_t numBatches, aclrtMemcpyBatchAttr* attrs,
                                               size_t* attrsIndexes, size_t numAttrs, size_t* failIndex);
 
-/* The same without failIndex. */
+/** Copies many pieces, like aclrtMemcpyBatch without failIndex.
+ * @param dsts numBatches destinations.
+ * @param destMaxs Bytes of room at each destination, at least sizes[i].
+ * @param srcs numBatches sources.
+ * @param sizes Bytes of each entry. Entries of 0 are skipped.
+ * @param numBatches Number of entries, 1 to 4096.
+ * @param attrs numAttrs attributes: where destination and source are.
+ * @param attrsIndexes For each attribute the first entry that it holds for. See aclrtMemcpyBatchAsync.
+ * @param numAttrs Number of attributes, 1 to numBatches.
+ * @async no
+ * @error 100000 sizes is NULL; numBatches is 0. (All sizes 0 are success after this check.)
+ * @error 100000 dsts, destMaxs, srcs, attrs or attrsIndexes is NULL.
+ * @error other As in aclrtMemcpyBatch.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchV2(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
                                                 size_t numBatches, aclrtMemcpyBatchAttr* attrs,
                                                 size_t* attrsIndexes, size_t numAttrs);
 
-/* Queues many pieces, unordered among themselves; the arrays may be reused on return. */
+/** Queues many copies in one call.
+ *
+ * All entries are checked before the first byte moves: a batch is copied as a whole or not at all.
+ *
+ * The entries have no order among themselves. The arrays may be reused as soon as the call returns.
+ *
+ * An attribute says where the destination and the source of a run of entries are. attrsIndexes[k] is the
+ * number of the first entry that attrs[k] holds for. attrs[k] holds up to the entry before attrsIndexes[k +
+ * 1]; the last attribute holds to the end. So attrsIndexes[0] is 0, and each number is larger than the one
+ * before.
+ *
+ * One attribute for all entries: numAttrs is 1 and attrsIndexes is {0}. An attribute for each entry:
+ * numAttrs is numBatches and attrsIndexes is {0, 1, 2, ...}. Example: 5 entries, attrsIndexes is {0, 3}.
+ * Then attrs[0] holds for entries 0, 1 and 2; attrs[1] holds for entries 3 and 4.
+ *
+ * @param dsts numBatches destinations.
+ * @param destMaxs Bytes of room at each destination, at least sizes[i]. May be the same array as sizes.
+ * @param srcs numBatches sources. Pinned memory must stay unchanged until the batch is complete.
+ * @param sizes Bytes of each entry, at least 1. If all are 0, the call succeeds and does nothing.
+ * @param numBatches Number of entries, at least 1. No upper limit.
+ * @param attrs numAttrs attributes. Type DEVICE with the device's number in id, or HOST, where id is
+ *     ignored. The bytes rsv must be 0.
+ * @param attrsIndexes numAttrs numbers of entries: attrsIndexes[k] is the first entry of attrs[k]. The first
+ *     is 0; they rise; each is less than numBatches.
+ * @param numAttrs Number of attributes, 1 to numBatches.
+ * @param failIndex Receives the number of the refused entry; SIZE_MAX on success and for failures without an
+ *     entry. Errors 1 to 5 leave it alone.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async queued; with pageable host memory it returns after the copy
+ * @error 100000 failIndex is NULL; sizes is NULL; numBatches is 0. (All sizes 0 are success after this
+ *     check.)
+ * @error 100000 dsts, destMaxs, srcs, attrs or attrsIndexes is NULL.
+ * @error 100000 sizes[i] is more than destMaxs[i], or a byte of rsv is not 0.
+ * @error 207000 The chip of the profile has no batch copies. Programs fall back to a loop on this code only.
+ * @error 107017 stream is not a living stream.
+ * @error 107000 numAttrs is 0 or more than numBatches; attrsIndexes[0] is not 0, does not rise, or names no
+ *     entry.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 An entry is NULL, of size 0, not where its attribute says, out of bounds, or of another
+ *     direction than the first. failIndex names it.
+ * @error 107003 stream belongs to another context.
+ * @error other With pageable memory: the failure of earlier work in the stream.
+ * @example
+ *     // Three pages of a cache on device 0, to three places in pinned memory: one attribute for all.
+ *     enum { kPages = 3, kBytes = 16384 };
+ *     void *cache, *store;
+ *     aclrtStream stream;
+ *     aclrtSetDevice(0);
+ *     aclrtCreateStream(&stream);
+ *     aclrtMalloc(&cache, 8 * kBytes, ACL_MEM_MALLOC_HUGE_FIRST);
+ *     aclrtMallocHost(&store, kPages * kBytes);
+ *     void* dsts[kPages] = {store, (char*)store + kBytes, (char*)store + 2 * kBytes};
+ *     void* srcs[kPages] = {(char*)cache + 5 * kBytes, cache, (char*)cache + 2 * kBytes};
+ *     size_t sizes[kPages] = {kBytes, kBytes, kBytes};
+ *     aclrtMemcpyBatchAttr attr = {{0, ACL_MEM_LOCATION_TYPE_HOST}, {0, ACL_MEM_LOCATION_TYPE_DEVICE}, {0}};
+ *     size_t first_entry = 0, failed = 0;
+ *     aclError code =
+ *         aclrtMemcpyBatchAsync(dsts, sizes, srcs, sizes, kPages, &attr, &first_entry, 1, &failed, stream);
+ *     if (code != ACL_SUCCESS) printf("entry %zu: %s", failed, aclGetRecentErrMsg());
+ *     aclrtSynchronizeStream(stream); // only now may the host read the pages
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
                                                    size_t numBatches, aclrtMemcpyBatchAttr* attrs,
                                                    size_t* attrsIndexes, size_t numAttrs, size_t* failIndex,
                                                    aclrtStream stream);
 
-/* The same without failIndex. */
+/** Queues many copies, like aclrtMemcpyBatchAsync without failIndex.
+ * @param dsts numBatches destinations.
+ * @param destMaxs Bytes of room at each destination, at least sizes[i].
+ * @param srcs numBatches sources.
+ * @param sizes Bytes of each entry, at least 1.
+ * @param numBatches Number of entries, at least 1. No upper limit.
+ * @param attrs numAttrs attributes: where destination and source are.
+ * @param attrsIndexes For each attribute the first entry that it holds for. See aclrtMemcpyBatchAsync.
+ * @param numAttrs Number of attributes, 1 to numBatches.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async queued; with pageable host memory it returns after the copy
+ * @error 100000 sizes is NULL; numBatches is 0. (All sizes 0 are success after this check.)
+ * @error 100000 dsts, destMaxs, srcs, attrs or attrsIndexes is NULL.
+ * @error other As in aclrtMemcpyBatchAsync.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsyncV2(void** dsts, size_t* destMaxs, void** srcs,
                                                      size_t* sizes, size_t numBatches,
                                                      aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes,
                                                      size_t numAttrs, aclrtStream stream);
 
-/* Bytes that a copy descriptor needs. */
+/** Gives the size of a copy descriptor. Needs no context.
+ * @param kind ACL_MEMCPY_INNER_DEVICE_TO_DEVICE (6).
+ * @param descSize Receives bytes: 32.
+ * @async no
+ * @error 100000 descSize is NULL, or kind is not 0 to 7.
+ * @error 207000 The chip of the profile has no descriptors, or kind is not 6.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t* descSize);
 
-/* Fills a descriptor in device memory; the source comes before the destination. */
+/** Fills a descriptor in device memory, at once and not in stream order. The source comes before the
+ * destination.
+ * @param desc The descriptor: device memory, aligned to 64 bytes, of the size of aclrtGetMemcpyDescSize.
+ * @param kind ACL_MEMCPY_INNER_DEVICE_TO_DEVICE (6).
+ * @param srcAddr Source, in device memory.
+ * @param dstAddr Destination, in memory of the same device.
+ * @param count Bytes, 1 to 4,294,967,296 (4 GiB). 4 GiB is stored as 0 and copies nothing, as on the device.
+ * @param config NULL.
+ * @async no
+ * @error 100000 desc is NULL; kind is not 0 to 7; srcAddr or dstAddr is NULL; count is 0; config is not
+ *     NULL.
+ * @error 207000 The chip of the profile has no descriptors, or kind is not 6.
+ * @error 107000 count is more than 4 GiB.
+ * @error 107000 desc, srcAddr or dstAddr is not device memory or leaves its allocation; desc is not aligned;
+ *     the addresses are of two devices.
+ * @error 107002 The calling thread has no context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSetMemcpyDesc(void* desc, aclrtMemcpyKind kind, void* srcAddr,
                                                 void* dstAddr, size_t count, void* config);
 
-/* Queues the copy that a descriptor holds at the moment it runs. */
+/** Queues the copy that a descriptor describes at the moment at which the copy runs.
+ * Source, destination and length are read then, so the descriptor must live until then and may be changed
+ * until then. One descriptor may be queued many times.
+ * @param desc A descriptor that aclrtSetMemcpyDesc filled: device memory, aligned to 64 bytes.
+ * @param kind ACL_MEMCPY_INNER_DEVICE_TO_DEVICE (6).
+ * @param stream A stream of the current context. NULL is refused: the only copy call without a default
+ *     stream.
+ * @async queued
+ * @error 100000 desc is NULL; kind is not 0 to 7; stream is NULL.
+ * @error 107017 stream is not a living stream.
+ * @error 207000 The chip of the profile has no descriptors, or kind is not 6.
+ * @error 107000 desc is not device memory, leaves its allocation, is not aligned, or needs peer access.
+ * @error 107002 The calling thread has no context.
+ * @error 107003 stream belongs to another context.
+ * @error later 507013 from the stream, if the operands are bad when the copy runs.
+ * @example
+ *     size_t bytes = 0;
+ *     void *desc, *from, *to;
+ *     aclrtStream stream;
+ *     aclrtSetDevice(0);
+ *     aclrtCreateStream(&stream);
+ *     aclrtGetMemcpyDescSize(ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, &bytes);
+ *     aclrtMalloc(&desc, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
+ *     aclrtMalloc(&from, 4096, ACL_MEM_MALLOC_HUGE_FIRST);
+ *     aclrtMalloc(&to, 4096, ACL_MEM_MALLOC_HUGE_FIRST);
+ *     aclrtSetMemcpyDesc(desc, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, from, to, 4096, NULL);
+ *     aclrtMemcpyAsyncWithDesc(desc, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, stream);
+ *     aclrtSynchronizeStream(stream); // desc must not be freed before this
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsyncWithDesc(void* desc, aclrtMemcpyKind kind, aclrtStream stream);
 
-/* Queues a copy whose two addresses are read from device memory when it runs. */
+/** Queues a copy whose two addresses are read from device memory when it runs.
+ * It copies from *src + srcDataOffset to *dst + dstDataOffset.
+ * @param dst Device address of a cell that holds the destination address when the copy runs.
+ * @param destMax Bytes of room at the destination.
+ * @param dstDataOffset Bytes added to the destination, less than destMax and at most 0xFFFFFFFFFFFF.
+ * @param src Device address of a cell that holds the source address when the copy runs.
+ * @param count Bytes, at most 4 GiB and at most destMax - dstDataOffset. 0 is success before any other
+ *     check.
+ * @param srcDataOffset Bytes added to the source, at most 0xFFFFFFFFFFFF.
+ * @param kind ACL_MEMCPY_INNER_DEVICE_TO_DEVICE (6).
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async queued
+ * @error 107000 kind is not 6.
+ * @error 207000 The chip of the profile has no copies with offsets.
+ * @error 107017 stream is not a living stream.
+ * @error 107000 dst or src is NULL; count or an offset is more than its limit.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 A cell is not in device memory or leaves its allocation, or needs peer access.
+ * @error 107003 stream belongs to another context.
+ * @error later 507013 from the stream, if the cells hold bad addresses when the copy runs.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsyncWithOffset(void** dst, size_t destMax, size_t dstDataOffset,
                                                         const void** src, size_t count, size_t srcDataOffset,
                                                         aclrtMemcpyKind kind, aclrtStream stream);
 
-/* Queues a copy that combines the source into the destination; reserve must be NULL. */
+/** Queues a copy that combines the source into the destination: dst = dst op src.
+ * @param dst Destination, in device memory.
+ * @param src Source, in device memory.
+ * @param count Bytes: a positive multiple of the element's size, at most 4 GiB.
+ * @param kind ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM (10), MAX (11) or MIN (12).
+ * @param type ACL_INT8, ACL_INT16, ACL_INT32, ACL_FLOAT16, ACL_BF16 or ACL_FLOAT.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @param reserve NULL.
+ * @async queued
+ * @error 100000 dst or src is NULL; reserve is not NULL; kind is not 10 to 13.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 207000 kind is EQUAL (13), or type is another one. This is not kept as the last error.
+ * @error 107000 count is 0, no multiple of the element's size, or more than 4 GiB.
+ * @error 107000 A range is not device memory, leaves its allocation, or needs peer access.
+ * @error 107003 stream belongs to another context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtReduceAsync(void* dst, const void* src, uint64_t count,
                                               aclrtReduceKind kind, aclDataType type, aclrtStream stream,
                                               void* reserve);
 
 /* ---- filling ---- */
 
-/* Sets bytes and returns when it is done. */
+/** Sets bytes and returns when it is done. It does not wait for streams.
+ * @param devPtr Device or host memory.
+ * @param maxCount Bytes of room, at least count.
+ * @param value The byte: the low 8 bits count.
+ * @param count Bytes to set. 0 is success before any other check.
+ * @async no
+ * @error 100000 devPtr is NULL.
+ * @error 107000 count is more than maxCount.
+ * @error 107002 The calling thread has no context.
+ * @error 107022 The device is being aborted.
+ * @error 107000 The range leaves its allocation, is freed or cannot be accessed.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count);
 
-/* Queues that for device memory; host memory is set at once. */
+/** Queues a fill of device memory. Host memory is set at once, not in stream order.
+ * @param devPtr Device or host memory.
+ * @param maxCount Bytes of room, at least count.
+ * @param value The byte: the low 8 bits count.
+ * @param count Bytes to set. 0 is success before any other check.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async queued; host memory is set before the call returns
+ * @error 100000 devPtr is NULL.
+ * @error 107017 stream is not a living stream.
+ * @error 107000 count is more than maxCount.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 The range leaves its allocation, is freed or cannot be accessed.
+ * @error 107003 stream belongs to another context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count,
                                               aclrtStream stream);
 
-/* Sets N 32-bit words and returns when it is done. */
+/** Sets 32-bit words and returns when it is done. It does not wait for streams.
+ * @param ptr Device or pinned host memory, aligned to 4 bytes.
+ * @param memSize Bytes of room, at least 4 * N.
+ * @param value The word.
+ * @param N Number of words. 0 is success before any other check.
+ * @async no
+ * @error 100000 ptr is NULL or not aligned; N words are more than memSize; ptr is pageable memory.
+ * @error 107002 The calling thread has no context.
+ * @error 107022 The device is being aborted.
+ * @error 107000 The range leaves its allocation.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemsetD32(void* ptr, size_t memSize, uint32_t value, size_t N);
 
-/* Queues that for device memory; host memory is set at once. */
+/** Queues a fill of device memory with 32-bit words. Host memory is set at once, not in stream order.
+ * @param ptr Device or pinned host memory, aligned to 4 bytes.
+ * @param memSize Bytes of room, at least 4 * N.
+ * @param value The word.
+ * @param N Number of words. 0 is success before any other check.
+ * @param stream A stream of the current context. NULL means the default stream.
+ * @async queued; host memory is set before the call returns
+ * @error 100000 ptr is NULL or not aligned; N words are more than memSize; ptr is pageable memory.
+ * @error 107017 stream is not a living stream.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 The range leaves its allocation.
+ * @error 107003 stream belongs to another context.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemsetD32Async(void* ptr, size_t memSize, uint32_t value, size_t N,
                                                  aclrtStream stream);
 
 /* ---- virtual and physical memory ---- */
 
-/* Reserves a range of device addresses. */
+/** Reserves a range of device addresses, without memory.
+ * @param virPtr Receives the first address.
+ * @param size Bytes, at least 1.
+ * @param alignment 0.
+ * @param expectPtr A wish for the address; NULL for any.
+ * @param flags 0, or 1 for huge pages, which changes nothing.
+ * @async no
+ * @error 100000 virPtr is NULL, size is 0, or flags is not 0 or 1.
+ * @error 107000 alignment is not 0.
+ * @error 207000 The chip of the profile has no mapped memory.
+ * @error 207001 There are not enough addresses.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment,
                                                     void* expectPtr, uint64_t flags);
 
-/* The same, never in the uncached range. */
+/** Reserves a range of device addresses, exactly like aclrtReserveMemAddress.
+ * @param virPtr Receives the first address.
+ * @param size Bytes, at least 1.
+ * @param alignment 0.
+ * @param expectPtr A wish for the address; NULL for any.
+ * @param flags 0 or 1.
+ * @async no
+ * @error 100000 virPtr is NULL, size is 0, or flags is not 0 or 1.
+ * @error 107000 alignment is not 0.
+ * @error 207000 The chip of the profile has no mapped memory.
+ * @error 207001 There are not enough addresses.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddressNoUCMemory(void** virPtr, size_t size, size_t alignment,
                                                               void* expectPtr, uint64_t flags);
 
-/* Gives a reserved range back. */
+/** Gives a reserved range back.
+ * @param virPtr First address of the range. Nothing may be mapped in it.
+ * @async no
+ * @error 100000 virPtr is NULL.
+ * @error 107000 virPtr does not begin a reserved range, or memory is mapped there.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void* virPtr);
 
-/* Allocates physical memory without an address. */
+/** Allocates physical memory, which has no address until it is mapped.
+ * @param handle Receives the handle.
+ * @param size Bytes, a multiple of 2 MiB.
+ * @param prop handleType NONE, allocationType PINNED, a place (DEVICE, HOST, HOST_NUMA) and a kind of memory
+ *     that the place has.
+ * @param flags 0.
+ * @async no
+ * @error 100000 handle or prop is NULL; size is 0; flags is not 0; a field of prop is not accepted.
+ * @error 207000 The chip of the profile has no mapped memory.
+ * @error 107001 prop->location.id is not a visible device.
+ * @error 207000 prop asks for pages of 1 GiB.
+ * @error 107000 size is no multiple of 2 MiB.
+ * @error 207001 The device has not enough memory.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
                                                  const aclrtPhysicalMemProp* prop, uint64_t flags);
 
-/* Drops a physical allocation. */
+/** Drops a handle of physical memory. The memory goes when no handle and no mapping is left.
+ * @param handle The handle.
+ * @async no
+ * @error 100000 handle is NULL.
+ * @error 107000 handle is no physical memory.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
 
-/* Maps physical memory at a reserved address, readable and writable. */
+/** Maps physical memory at a reserved address. Devices get the rights that they have on memory of
+ * aclrtMalloc.
+ * @param virPtr Address in a reserved range, aligned to 2 MiB.
+ * @param size Bytes: the size of the physical memory.
+ * @param offset 0.
+ * @param handle The physical memory.
+ * @param flags 0.
+ * @async no
+ * @error 100000 virPtr or handle is NULL; size is 0; flags is not 0.
+ * @error 107000 offset is not 0; handle is no physical memory.
+ * @error 107000 virPtr is not reserved or not aligned; size does not fit; memory is mapped there, or queued
+ *     work still uses it.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle,
                                          uint64_t flags);
 
-/* Maps it without any right; see aclrtMemSetAccess. */
+/** Maps physical memory without any right; see aclrtMemSetAccess.
+ * @param virPtr Address in a reserved range, aligned to 2 MiB.
+ * @param size Bytes: the size of the physical memory.
+ * @param offset 0.
+ * @param handle The physical memory.
+ * @param flags 0.
+ * @async no
+ * @error 100000 virPtr or handle is NULL; size is 0; flags is not 0.
+ * @error 107000 offset is not 0; handle is no physical memory.
+ * @error 107000 As in aclrtMapMem.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemMapNoAccess(void* virPtr, size_t size, size_t offset,
                                                  aclrtDrvMemHandle handle, uint64_t flags);
 
-/* Undoes a mapping; the address stays reserved. */
+/** Undoes a mapping. The address stays reserved. It does not wait for copies that use the memory.
+ * @param virPtr First address of the mapping.
+ * @async no
+ * @error 100000 virPtr is NULL.
+ * @error 107000 virPtr is not where a mapping begins.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtUnmapMem(void* virPtr);
 
-/* Sets the rights of places on a mapped range. */
+/** Sets the rights of devices on a mapping. All entries are checked before the first is set.
+ * @param virPtr First address of the mapping.
+ * @param size Bytes: the size of the mapping.
+ * @param desc Rights (0 NONE, 1 READ, 3 READWRITE) and places. For the host only READWRITE.
+ * @param count Number of entries in desc, at least 1.
+ * @async no
+ * @error 100000 virPtr or desc is NULL; size or count is 0.
+ * @error 107000 Rights are not 0, 1 or 3, or a place is no device and no host.
+ * @error 107001 A place is not a visible device.
+ * @error 207000 The rights of the host cannot be taken away.
+ * @error 107000 virPtr is not where a mapping begins, or size is not its size.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemSetAccess(void* virPtr, size_t size, aclrtMemAccessDesc* desc,
                                                size_t count);
 
-/* Rights of a place on a mapped address. */
+/** Gives the rights of a place on a mapped address.
+ * @param virPtr A mapped address.
+ * @param location The place.
+ * @param flag Receives 0 NONE, 1 READ or 3 READWRITE.
+ * @async no
+ * @error 100000 An argument is NULL.
+ * @error 107000 location is no device and no host.
+ * @error 107001 location is not a visible device.
+ * @error 107000 Nothing is mapped at virPtr.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAccess(void* virPtr, aclrtMemLocation* location, uint64_t* flag);
 
-/* Multiple that physical sizes must have. */
+/** Gives the number of bytes that sizes of physical memory must be a multiple of: 2 MiB.
+ * @param prop Place and kind of memory.
+ * @param option MINIMUM or RECOMMENDED: both are the same. Not checked.
+ * @param granularity Receives bytes.
+ * @async no
+ * @error 100000 prop or granularity is NULL, or the place does not have this kind of memory.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop,
                                                               aclrtMemGranularityOptions option,
                                                               size_t* granularity);
 
-/* Start and size of the allocation that holds an address. */
+/** Gives the beginning and the size of the allocation that holds an address.
+ * @param ptr Address in memory that the runtime knows.
+ * @param pbase Receives the first address. May be NULL if psize is not.
+ * @param psize Receives bytes, as they were asked for. May be NULL if pbase is not.
+ * @async no
+ * @error 100000 ptr is NULL, or pbase and psize are both NULL.
+ * @error 107000 The runtime does not know the memory.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAddressRange(void* ptr, void** pbase, size_t* psize);
 
-/* Physical allocation behind a mapped address, held once more. */
+/** Gives another handle of the physical memory behind a mapped address. Free it with aclrtFreePhysical.
+ * @param virPtr A mapped address.
+ * @param handle Receives the handle.
+ * @async no
+ * @error 100000 virPtr or handle is NULL.
+ * @error 107000 Nothing is mapped at virPtr.
+ * @error 207005 No handle is left.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemRetainAllocationHandle(void* virPtr, aclrtDrvMemHandle* handle);
 
-/* Properties of a physical allocation. */
+/** Gives the properties of physical memory.
+ * @param handle The physical memory.
+ * @param prop Receives what it was made with.
+ * @async no
+ * @error 100000 handle or prop is NULL.
+ * @error 107000 handle is no physical memory.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle,
                                                                        aclrtPhysicalMemProp* prop);
 
-/* Number with which another process imports physical memory. */
+/** Gives the number with which another process of this host imports physical memory.
+ * @param handle The physical memory.
+ * @param handleType ACL_MEM_HANDLE_TYPE_NONE (0).
+ * @param flags 0, or ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION (1): every process may import.
+ * @param shareableHandle Receives the number.
+ * @async no
+ * @error 100000 handle or shareableHandle is NULL, or handleType is not 0.
+ * @error 107000 flags is neither 0 nor 1, or handle is no physical memory.
+ * @error 207000 The memory was imported itself, or the backend cannot share it.
+ * @error 207005 No object can be shared any more.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle,
                                                              aclrtMemHandleType handleType, uint64_t flags,
                                                              uint64_t* shareableHandle);
 
-/* The same, in the form that shareType names. */
+/** Gives the handle with which another process of this host imports physical memory.
+ * @param handle The physical memory.
+ * @param flags 0, or ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION (1): every process may import.
+ * @param shareType ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1).
+ * @param shareableHandle Receives 8 bytes, at any alignment.
+ * @async no
+ * @error 100000 handle or shareableHandle is NULL.
+ * @error 207000 shareType is FABRIC (2): handles do not cross machines.
+ * @error 107000 shareType is another value; flags is neither 0 nor 1; handle is no physical memory.
+ * @error 207000 The memory was imported itself, or the backend cannot share it.
+ * @error 207005 No object can be shared any more.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t flags,
                                                                aclrtMemSharedHandleType shareType,
                                                                void* shareableHandle);
 
-/* Imports physical memory by its number. */
+/** Imports physical memory by its number. The exporting process may be this one.
+ * @param shareableHandle The number.
+ * @param deviceId Number of a visible device that the memory counts as, if its own device is not visible
+ *     here.
+ * @param handle Receives a handle of this process.
+ * @async no
+ * @error 100000 handle is NULL.
+ * @error 107001 deviceId is not a visible device.
+ * @error 107000 The number is malformed, or its memory or process is gone.
+ * @error 207006 This process is not on the list.
+ * @error 207000 The backend cannot map this memory.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId,
                                                                aclrtDrvMemHandle* handle);
 
-/* Imports physical memory in the form that shareType names. */
+/** Imports physical memory by its handle.
+ * @param shareableHandle 8 bytes that aclrtMemExportToShareableHandleV2 gave.
+ * @param shareType ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1).
+ * @param flags 0.
+ * @param handle Receives a handle of this process.
+ * @async no
+ * @error 100000 shareableHandle or handle is NULL.
+ * @error 207000 shareType is FABRIC (2).
+ * @error 107000 shareType is another value, or flags is not 0.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 The handle is malformed, or its memory or process is gone.
+ * @error 207006 This process is not on the list.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandleV2(void* shareableHandle,
                                                                  aclrtMemSharedHandleType shareType,
                                                                  uint64_t flags, aclrtDrvMemHandle* handle);
 
-/* Names the processes that may import it. */
+/** Names the processes that may import physical memory.
+ * @param shareableHandle The number.
+ * @param pid Process ids.
+ * @param pidNum Number of ids, at least 1. At most 64 for one object in all.
+ * @async no
+ * @error 100000 pid is NULL or pidNum is 0.
+ * @error 107000 The number is no export of this process, or the list would have more than 64 entries.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid,
                                                              size_t pidNum);
 
-/* The same, in the form that shareType names. */
+/** Names the processes that may import physical memory.
+ * @param shareableHandle 8 bytes that aclrtMemExportToShareableHandleV2 gave.
+ * @param shareType ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1).
+ * @param pid Process ids.
+ * @param pidNum Number of ids, at least 1. At most 64 for one object in all.
+ * @async no
+ * @error 100000 shareableHandle is NULL.
+ * @error 207000 shareType is FABRIC (2).
+ * @error 107000 shareType is another value.
+ * @error 100000 pid is NULL or pidNum is 0.
+ * @error 107000 The handle is no export of this process, or the list would have more than 64 entries.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandleV2(void* shareableHandle,
                                                                aclrtMemSharedHandleType shareType,
                                                                int32_t* pid, size_t pidNum);
 
 /* ---- memory shared between processes ---- */
 
-/* Key with which another process maps device memory; at least 65 bytes. */
+/** Gives the key with which another process maps device memory.
+ * @param devPtr Device memory of aclrtMalloc's kind.
+ * @param size Bytes, at least 1.
+ * @param key Receives a string.
+ * @param len Bytes of room in key, at least 65.
+ * @param flags 0, or ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION (1): every process may import.
+ * @async no
+ * @error 100000 devPtr or key is NULL.
+ * @error 107000 size is 0, len is less than 65, or flags is neither 0 nor 1.
+ * @error 107002 The calling thread has no context.
+ * @error 207000 The chip of the profile, or the backend, has no shared memory.
+ * @error 107000 The range is not one allocation of device memory.
+ * @error 207005 No object can be shared any more.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t len,
                                                      uint64_t flags);
 
-/* Maps the memory of another process by its key. */
+/** Maps the memory of another process by its key.
+ * @param devPtr Receives an address of this process.
+ * @param key What aclrtIpcMemGetExportKey gave.
+ * @param flags 0, or ACL_RT_IPC_MEM_IMPORT_FLAG_ENABLE_PEER_ACCESS (1): peer access to the memory's device
+ *     is enabled too.
+ * @async no
+ * @error 100000 devPtr or key is NULL.
+ * @error 107000 flags is neither 0 nor 1.
+ * @error 107002 The calling thread has no context.
+ * @error 107000 The key is malformed, or its memory or process is gone.
+ * @error 207006 This process is not on the list.
+ * @error 207000 The backend cannot map this memory.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags);
 
-/* Ends the sharing, on either side. */
+/** Ends the sharing of memory, on either side. The importer's address is then invalid.
+ * @param key The key.
+ * @async no
+ * @error 100000 key is NULL.
+ * @error 107000 The key is neither an export nor an import of this process.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemClose(const char* key);
 
-/* Names the processes that may import it. */
+/** Names the processes that may import memory.
+ * @param key The key.
+ * @param pid Process ids.
+ * @param num Number of ids, at least 1. At most 64 for one key in all.
+ * @async no
+ * @error 100000 key or pid is NULL.
+ * @error 107000 num is 0, the key is no export of this process, or the list would have more than 64 entries.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num);
 
 /* Names the processes of other servers that may import it. */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportPidInterServer(const char* key, aclrtServerPid* serverPids,
                                                              size_t num);
 
-/* Sets one attribute of shared memory. */
+/** Names the link that shared memory is reached by. It changes nothing about copies.
+ * @param key The key.
+ * @param type ACL_RT_IPC_MEM_ATTR_ACCESS_LINK (0).
+ * @param attr ACL_RT_IPC_MEM_ATTR_ACCESS_LINK_SIO (0) or ACL_RT_IPC_MEM_ATTR_ACCESS_LINK_HCCS (1).
+ * @async no
+ * @error 100000 key is NULL.
+ * @error 107000 type is not 0, or attr is not 0 to 3.
+ * @error 207000 attr is a UB link (2 or 3), which the imitated chips do not have.
+ * @error 107000 The key is no export of this process.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetAttr(const char* key, aclrtIpcMemAttrType type, uint64_t attr);
 
 #ifdef __cplusplus

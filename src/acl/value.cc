@@ -69,10 +69,12 @@ aclError aclrtValueWait(void* devAddr, uint64_t value, uint32_t flag, aclrtStrea
   });
 }
 
+// Compatibility: no-op: checks its range; a device has one view of its memory
 aclError aclrtMemFlush(void* devPtr, size_t size) {
   return Guard("aclrtMemFlush", [&] { return CheckCached(devPtr, size); });
 }
 
+// Compatibility: no-op: checks its range; a device has one view of its memory
 aclError aclrtMemInvalidate(void* devPtr, size_t size) {
   return Guard("aclrtMemInvalidate", [&] { return CheckCached(devPtr, size); });
 }

@@ -8,9 +8,14 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 
+import api_comments
 import api_definitions
 import api_functions
 import api_list
+import check_behaviour
+import check_documents
+import draw_layers
+import generate_api_reference
 import generate_compatibility
 import generate_exports
 import generate_unsupported
@@ -66,7 +71,7 @@ class Declarations(unittest.TestCase):
 
 class Definitions(unittest.TestCase):
     def find(self, text):
-        return {d.name: d.partly for d in api_definitions.find(text, functions(), "test.cc")}
+        return {d.name: d.reason for d in api_definitions.find(text, functions(), "test.cc")}
 
     def test_a_definition(self):
         broken_line = "aclError aclCopy(void* dst, const void** src,\n  size_t n, aclrtStream s) {\n}\n"
@@ -91,6 +96,8 @@ class Definitions(unittest.TestCase):
     def test_partly(self):
         marked = "// More.\n// Compatibility: partly: one | two\n//   and three.\naclError aclCopy() {\n}\n"
         self.assertEqual(self.find(marked), {"aclCopy": "one | two and three."})
+        empty = api_definitions.find("// Compatibility: no-op: why\naclError aclCopy() {\n}\n", functions(), "a.cc")
+        self.assertEqual([(d.status, d.reason) for d in empty], [("no-op", "why")])
         apart = "// Compatibility: partly: far\n\naclError aclCopy() {\n}\n"
         self.assertEqual(self.find(apart), {"aclCopy": ""})
         above = "// Compatibility: partly: its\nvoid aclLog(const char*, ...) {\n}\naclError aclCopy() {\n}\n"
@@ -128,28 +135,134 @@ class Generated(unittest.TestCase):
         self.assertEqual(script, "{\n  global:\n    aclA;\n    aclB;\n  local:\n    *;\n};\n")
 
     def test_statuses(self):
-        partly = {"aclCopy": "", "aclName": "a | b"}
-        defined = {name: api_definitions.Definition(name, "a.cc", why) for name, why in partly.items()}
+        partly = {"aclCopy": ("", ""), "aclName": ("partly", "a | b"), "aclLog": ("no-op", "why")}
+        defined = {name: api_definitions.Definition(name, "a.cc", *why) for name, why in partly.items()}
         declared = {function.name for function in functions()}
         groups = [("some", ["aclCopy", "aclName", "aclLog"]), ("rest", ["aclNumber", "aclAbsent"])]
         text = generate_compatibility.document(groups, declared, defined)
         for line in (
             "| supported | 1 |",
             "| partly | 1 |",
-            "| not supported | 2 |",
+            "| no-op | 1 |",
+            "| not supported | 1 |",
             "| name only | 1 |",
-            "| `aclCopy` | supported | |",
-            "| `aclName` | partly | a \\| b |",
-            "| `aclAbsent` | name only | |",
-            "## Some (2 of 3)",
+            "| [`aclCopy`](api/some.md#aclcopy) | supported | |",
+            "| [`aclName`](api/some.md#aclname) | partly | a \\| b |",
+            "| [`aclLog`](api/some.md#acllog) | no-op | why |",
+            "### Some (3 of 3)",
         ):
             self.assertIn(line, text)
+        self.assertNotIn("aclAbsent", text)
+        absent = generate_compatibility.absent_document(groups, declared, defined, [])
+        self.assertIn("\n`aclNumber`\n", absent)
+        self.assertIn("\n**Rest** (1): `aclAbsent`\n", absent)
         with self.assertRaises(ValueError):
             generate_compatibility.document(groups[:1], declared, defined)
 
     def test_every_function_is_listed_once(self):
         groups = api_list.read_groups()
         self.assertEqual(sum(len(names) for _, names in groups), 404)
+
+
+class Reference(unittest.TestCase):
+    COMMENT = """ Copies. More of it,
+ * over two lines.
+ *
+ * Another paragraph.
+ * @param dst Room for
+ *     the bytes.
+ * @param count Bytes.
+ * @async queued; sometimes not
+ * @error 107000 count is 0.
+ * @error other Something else.
+ * @example
+ *     aclCopy(a,
+ *             b);
+ """
+
+    def function(self, comment=COMMENT):
+        parsed = api_comments.parse(comment)
+        return api_comments.Function("aclCopy", "aclError aclCopy(void* dst, size_t count)", "acl/a.h",
+                                     ["dst", "count"], True, parsed)
+
+    def findings(self, comment):
+        return generate_api_reference.function_findings(self.function(comment), generate_api_reference.code_names())
+
+    def test_a_comment(self):
+        comment = self.function().comment
+        self.assertEqual(comment.text, ["Copies. More of it, over two lines.", "Another paragraph."])
+        self.assertEqual(comment.brief, "Copies.")
+        self.assertEqual(comment.parameters, {"dst": "Room for the bytes.", "count": "Bytes."})
+        self.assertEqual(comment.errors, [("107000", "count is 0."), ("other", "Something else.")])
+        self.assertEqual(comment.example, "aclCopy(a,\n        b);\n")
+
+    def test_what_is_missing_is_found(self):
+        self.assertEqual(self.findings(self.COMMENT), [])
+        for line in self.COMMENT.splitlines():
+            if any(tag in line for tag in ("@param", "@async")):
+                self.assertEqual(len(self.findings(self.COMMENT.replace(line, " * "))), 1, line)
+        self.assertEqual(len(self.findings(self.COMMENT.replace("@param count", "@param size"))), 2)
+        self.assertEqual(len(self.findings(self.COMMENT.replace("107000", "107999"))), 1)
+        self.assertEqual(len(self.findings("")), 1)
+
+    def test_members_of_a_class(self):
+        body = (" public:\n  /** Does it to size bytes. */\n  void Do(u64 size);\n  void Undo(u64 other);\n\n"
+                "  Thing(const Thing& that);\n private:\n  void Hidden();\n")
+        groups = api_comments._groups(body)
+        self.assertEqual([group.names for group in groups], [{"Do", "Undo"}, {"Thing"}])
+        comment = api_comments.parse("A thing.\n@async no\n@threads One.")
+        found = generate_api_reference.class_findings(api_comments.Class("Thing", "a.h", comment, groups))
+        self.assertEqual(len(found), 2)  # nothing about `other`, no comment at all
+
+    def test_every_supported_function_has_a_page(self):
+        groups, classes = generate_api_reference.supported_functions()
+        names = {function.name for _, members in groups for function in members}
+        self.assertLessEqual(set(generate_api_reference.SEEDS), names)
+        self.assertEqual(len(names & {f.name for f in api_functions.declared_functions()}), 196)
+        self.assertEqual(len(classes), 7)
+        pages = generate_api_reference.manuals(groups, classes)
+        self.assertIn("attrsIndexes[k]", pages["aclrtMemcpyBatchAsync.3"])
+
+
+class Documents(unittest.TestCase):
+    def test_links(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            (root / "other.md").write_text("# A page: with `code`, and more\n")
+            good = "[a](other.md) [b](other.md#a-page-with-code-and-more) [c](#here) [d](https://e.org)\n\n## Here\n"
+            code = "```\n[a](gone.md)\n```\n\n    [a](gone.md)\n\n`[a](gone.md)`\n"
+            page = root / "page.md"
+            page.write_text(good + code)
+            self.assertEqual(list(check_documents.link_findings(page, root)), [])
+            page.write_text(good + "[a](gone.md) [b](other.md#gone) [c](#gone)\n")
+            self.assertEqual(len(list(check_documents.link_findings(page, root))), 3)
+
+    def test_glossary(self):
+        page = "<!-- glossary -->\n- **use**: a claim of `n` bytes.\n<!-- end of glossary -->\n"
+        header = "// The words.\n//\n// use: a claim of n bytes.\n#pragma once\n// other: no.\n"
+        self.assertEqual(check_documents.glossary_of_page(page), check_documents.glossary_of_header(header))
+
+    def test_picture(self):
+        table = {"acl": {"core", "base"}, "core": {"base"}, "base": set()}
+        self.assertEqual(draw_layers.arrows(table), [("acl", "core"), ("core", "base")])
+        self.assertEqual(draw_layers.levels(table), [["acl"], ["core"], ["base"]])
+        self.assertEqual(draw_layers.picture(table).count("<rect"), 4)
+
+
+class Behaviour(unittest.TestCase):
+    RULES = "- **copy-1** one\n- **copy-2** two\n  goes on\n- **event-1** three\n"
+
+    def test_ids(self):
+        self.assertEqual(check_behaviour.rules(self.RULES), (["copy-1", "copy-2", "event-1"], []))
+        twice = check_behaviour.rules(self.RULES + "- **copy-2** again\n")
+        self.assertEqual(twice[1], ["docs/BEHAVIOUR.md: the id copy-2 is there more than once"])
+
+    def test_uses(self):
+        known = {"copy-1", "copy-2", "event-1"}
+        for good in ("// copy-1, copy-2: both", "x = copy - 3;", "// seed-7 copy-", "gpu-1", "pre-copy-9"):
+            self.assertEqual(check_behaviour.findings_of("a.cc", good, known), [], good)
+        for bad in ("// copy-3", "// see docs/BEHAVIOUR.md, stream-1", "// hazards" + ".md 4"):
+            self.assertEqual(len(check_behaviour.findings_of("a.cc", bad, known)), 1, bad)
 
 
 if __name__ == "__main__":

@@ -100,6 +100,15 @@ else
   echo "skipped: there is no pkg-config"
 fi
 
+step "manual pages"
+[ -s "$prefix/share/man/man3/aclrtMemcpyBatchAsync.3" ] || fail "there is no manual page of aclrtMemcpyBatchAsync"
+if command -v man >/dev/null; then
+  # man looks beside the folders of PATH.
+  clean MANPAGER=cat bash -c '. "$1/set_env.sh" && man aclrtMemcpyBatchAsync' man "$prefix" >"$work/manual" 2>&1 ||
+    { cat "$work/manual"; fail "man aclrtMemcpyBatchAsync"; }
+  grep -q attrsIndexes "$work/manual" || fail "the manual page of aclrtMemcpyBatchAsync says nothing of attrsIndexes"
+fi
+
 step "set_env.sh"
 check_environment='
   . "$1"; . "$1"

@@ -1,4 +1,5 @@
-// What programs with paged caches rely on in batch copies (clients.md).
+// What programs with paged caches rely on in batch copies.
+// Rules of docs/BEHAVIOUR.md: client-4, client-5, client-6.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// What allocators rely on (clients.md): memory figures, provoked exhaustion, policies, alignment, huge pages.
+// What allocators rely on: memory figures, provoked exhaustion, policies, alignment, huge pages.
+// Rules of docs/BEHAVIOUR.md: client-7, client-8, client-9.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

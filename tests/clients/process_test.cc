@@ -1,4 +1,5 @@
-// What programs rely on around copies (clients.md): initialisation, threads, refusals that are logged.
+// What programs rely on around copies: initialisation, threads, refusals that are logged.
+// Rules of docs/BEHAVIOUR.md: client-1, client-2, client-3, client-10, client-11, client-12.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // Callbacks that a subscribed thread runs: aclrtSubscribeReport, aclrtLaunchCallback, aclrtProcessReport.
+// Rules of docs/BEHAVIOUR.md: callback-1.
 #include <gtest/gtest.h>
 #include <pthread.h>
 

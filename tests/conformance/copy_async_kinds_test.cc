@@ -1,4 +1,5 @@
 // Which direction aclrtMemcpyAsync makes of a kind, for every pair of places.
+// Rules of docs/BEHAVIOUR.md: copy-2.
 #include <gtest/gtest.h>
 
 #include <algorithm>

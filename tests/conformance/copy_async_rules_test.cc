@@ -1,4 +1,5 @@
 // The argument checks of aclrtMemcpyAsync, in their order; its deprecated twin obeys the same.
+// Rules of docs/BEHAVIOUR.md: copy-1, copy-3, copy-13.
 #include <gtest/gtest.h>
 
 #include <cstdint>

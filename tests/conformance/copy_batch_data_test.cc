@@ -1,4 +1,5 @@
 // Batches move the bytes of every entry; their arrays are read during the call only.
+// Rules of docs/BEHAVIOUR.md: batch-7, batch-8.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // What is wrong with one entry of a batch: the code, the entry that failIndex names, nothing moved.
+// Rules of docs/BEHAVIOUR.md: batch-1, batch-2, batch-3, batch-5, batch-9.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

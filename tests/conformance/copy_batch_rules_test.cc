@@ -1,4 +1,5 @@
 // The argument checks of the batch copies, in their order, with what each leaves in failIndex.
+// Rules of docs/BEHAVIOUR.md: batch-4, batch-5, batch-6, batch-7.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Addresses that a copy may not touch: past an allocation, freed, never allocated, unmapped, read-only.
+// Rules of docs/BEHAVIOUR.md: copy-6, copy-12, memory-6, rows-6.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

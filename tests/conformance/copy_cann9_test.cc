@@ -1,4 +1,5 @@
 // The rules of CANN 9 that differ from CANN 8; runs with SAMPAN_PROFILE=ascend910b,cann9.
+// Rules of docs/BEHAVIOUR.md: profile-3, rows-4.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // Copies by descriptor: the checks of the three calls; operands that are read when the copy runs.
+// Rules of docs/BEHAVIOUR.md: operand-1, operand-2, operand-3, operand-4.
 #include <gtest/gtest.h>
 
 #include <algorithm>

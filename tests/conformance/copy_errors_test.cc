@@ -1,4 +1,5 @@
 // How copy failures are reported: once for queued work, as last error by layer.
+// Rules of docs/BEHAVIOUR.md: copy-9, stream-2.
 #include <gtest/gtest.h>
 
 #include <cstdint>

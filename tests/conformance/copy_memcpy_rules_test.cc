@@ -1,4 +1,5 @@
 // The argument checks of aclrtMemcpy, in their order.
+// Rules of docs/BEHAVIOUR.md: copy-1, copy-5, copy-13.
 #include <gtest/gtest.h>
 
 #include <cstdint>

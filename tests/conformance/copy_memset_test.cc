@@ -1,4 +1,5 @@
 // Filling memory: the checks of the four calls, the bytes they set, the moment they set them.
+// Rules of docs/BEHAVIOUR.md: fill-1, fill-2.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // aclrtMemcpyAsyncWithOffset: its checks; pointer cells that are read when the copy runs.
+// Rules of docs/BEHAVIOUR.md: operand-1, operand-2.
 #include <gtest/gtest.h>
 
 #include <algorithm>

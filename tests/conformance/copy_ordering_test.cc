@@ -1,4 +1,5 @@
 // When a copy happens: queued ones after the work before them, pageable ones before the call returns.
+// Rules of docs/BEHAVIOUR.md: copy-4, copy-10.
 #include <gtest/gtest.h>
 
 #include <atomic>

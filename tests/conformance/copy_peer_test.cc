@@ -1,4 +1,5 @@
 // Copies that reach another device: which need peer access, where the bytes go.
+// Rules of docs/BEHAVIOUR.md: copy-7, copy-8, process-1.
 #include <gtest/gtest.h>
 
 #include <algorithm>

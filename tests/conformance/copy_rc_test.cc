@@ -1,4 +1,5 @@
 // The rules of a chip in RC form that differ; runs with SAMPAN_PROFILE=ascend310-rc.
+// Rules of docs/BEHAVIOUR.md: profile-4.
 #include <gtest/gtest.h>
 
 #include <cstdint>

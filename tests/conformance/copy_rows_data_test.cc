@@ -1,4 +1,5 @@
 // 2D copies move the rows they were asked to; the gaps between them stay as they were.
+// Rules of docs/BEHAVIOUR.md: rows-2, rows-6.
 #include <gtest/gtest.h>
 
 #include <cstddef>

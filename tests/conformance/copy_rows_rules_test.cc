@@ -1,4 +1,5 @@
 // The argument checks of aclrtMemcpy2d with its asynchronous twin, in their order.
+// Rules of docs/BEHAVIOUR.md: profile-2, rows-1, rows-3, rows-4, rows-5.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Setting, resetting and synchronising devices.
+// Rules of docs/BEHAVIOUR.md: process-1.
 #include <gtest/gtest.h>
 
 #include <cstdint>

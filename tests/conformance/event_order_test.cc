@@ -1,4 +1,5 @@
 // The order that events make between streams, and what can be seen of it; held streams prove it.
+// Rules of docs/BEHAVIOUR.md: event-2, event-3.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Functions that are told of every task that fails.
+// Rules of docs/BEHAVIOUR.md: callback-2.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // The host touches device memory: the process dies, and the last words name the allocation.
+// Rules of docs/BEHAVIOUR.md: memory-4.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>

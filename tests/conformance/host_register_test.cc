@@ -1,4 +1,5 @@
 // Registering host memory that the program already has.
+// Rules of docs/BEHAVIOUR.md: memory-5, memory-6.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

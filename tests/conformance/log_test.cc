@@ -1,4 +1,5 @@
 // Logging: aclAppLog, the runtime's own lines, and the variables that steer them.
+// Rules of docs/BEHAVIOUR.md: process-2.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Freeing device and pinned memory.
+// Rules of docs/BEHAVIOUR.md: memory-2, memory-8.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Pools: memory in stream order, reuse, thresholds, bounds.
+// Rules of docs/BEHAVIOUR.md: pool-1, pool-2, pool-3, pool-4.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Allocating device and pinned memory: arguments, attributes, alignment, accounting, exhaustion.
+// Rules of docs/BEHAVIOUR.md: memory-9.
 #include <gtest/gtest.h>
 
 #include <algorithm>

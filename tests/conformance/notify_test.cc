@@ -1,4 +1,5 @@
 // Notifies within one process: binary, taken by the wait, in stream order.
+// Rules of docs/BEHAVIOUR.md: notify-1, notify-2.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,5 @@
 // The ends of threads and of the process while work is in flight.
+// Rules of docs/BEHAVIOUR.md: process-4.
 #include <gtest/gtest.h>
 
 #include <condition_variable>

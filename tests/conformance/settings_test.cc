@@ -1,4 +1,5 @@
 // The SAMPAN_ settings: accepted values, refusals that explain, the list.
+// Rules of docs/BEHAVIOUR.md: process-5, stream-9.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Functions that are told of devices, streams and aborts; what exception information says.
+// Rules of docs/BEHAVIOUR.md: callback-2, callback-3, stream-5.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 // Aborting and stopping streams.
+// Rules of docs/BEHAVIOUR.md: stream-4.
 #include <gtest/gtest.h>
 
 #include <atomic>

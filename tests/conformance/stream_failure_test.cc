@@ -1,4 +1,5 @@
 // Work that fails while it executes: who is told, how often, and what happens to the work behind it.
+// Rules of docs/BEHAVIOUR.md: stream-2, stream-3, stream-8.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Waiting for streams, asking them, and destroying them with work in flight.
+// Rules of docs/BEHAVIOUR.md: stream-4, stream-6, event-1.
 #include <gtest/gtest.h>
 
 #include <cstdint>

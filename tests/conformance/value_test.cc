@@ -1,4 +1,5 @@
 // Words of device memory that streams write and wait for; cache operations; reducing copies.
+// Rules of docs/BEHAVIOUR.md: memory-7, reduce-1, reduce-3.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Reserved addresses, physical memory, and copies on what is mapped.
+// Rules of docs/BEHAVIOUR.md: map-1, map-2, map-3, map-4, map-5, operand-5.
 #include <gtest/gtest.h>
 
 #include <array>

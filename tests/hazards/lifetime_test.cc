@@ -1,4 +1,5 @@
-// Hazards of lifetime (hazards.md 5, 6, 9, 11, 12): memory that goes before the copy, a block too far.
+// Hazards of lifetime: memory that goes before the copy, a block too far. The ids are those of
+// docs/BEHAVIOUR.md.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -19,8 +20,8 @@ constexpr std::size_t kBytes = 16'384;
 
 class HazardLifetime : public CopyTest {};
 
-// 5: the staging buffer is freed while its copy is queued. The copy fails and says why; nobody else's bytes
-// move.
+// hazard-5: the staging buffer is freed while its copy is queued. The copy fails and says why; no other
+// bytes move.
 TEST_F(HazardLifetime, FreedStagingSource) {
   GuardedBuffer block(Place::kDevice, kBytes);
   PinnedBuffer staging(kBytes);
@@ -112,7 +113,7 @@ TEST_F(HazardLifetime, FreedFillTarget) {
   EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream()));
 }
 
-// The cure for 5: the free that waits.
+// The cure for hazard-5: the free that waits.
 TEST_F(HazardLifetime, FreeWithDeviceSynchronisationIsSafe) {
   GuardedBuffer block(Place::kDevice, kBytes);
   void* staging = nullptr;
@@ -126,7 +127,7 @@ TEST_F(HazardLifetime, FreeWithDeviceSynchronisationIsSafe) {
   Synchronize();
 }
 
-// 6: a local array is the source and goes out of scope: it is pageable, so the copy is over on return.
+// hazard-6: a local array is the source and goes out of scope: it is pageable, so the copy is over on return.
 TEST_F(HazardLifetime, AttachedLocalArrayIsCopiedBeforeTheCallReturns) {
   GuardedBuffer block(Place::kDevice, 256);
   const Bytes contents = random().Fill(256);
@@ -142,7 +143,7 @@ TEST_F(HazardLifetime, AttachedLocalArrayIsCopiedBeforeTheCallReturns) {
   EXPECT_TRUE(block.Holds(contents));
 }
 
-// 9: registered host memory is unregistered, then unmapped, while the device still has to read it.
+// hazard-9: registered host memory is unregistered, then unmapped, while the device still has to read it.
 TEST_F(HazardLifetime, UnmappedRegisteredSource) {
   GuardedBuffer block(Place::kDevice, kBytes);
   void* const pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -160,7 +161,7 @@ TEST_F(HazardLifetime, UnmappedRegisteredSource) {
   EXPECT_TRUE(block.Untouched());
 }
 
-// 11: the check of a block index is off by one.
+// hazard-11: the check of a block index is off by one.
 TEST_F(HazardLifetime, BlockOnePastTheEndIsRefused) {
   constexpr std::size_t kBlocks = 10, kBlockBytes = 1024;
   DeviceBuffer cache(kBlocks * kBlockBytes);
@@ -190,7 +191,7 @@ TEST_F(HazardLifetime, AttachedBlockOnePastTheEndOfABatchIsRefused) {
   EXPECT_TRUE(back.Untouched());
 }
 
-// 12: the descriptor is freed before the copy that uses it has run.
+// hazard-12: the descriptor is freed before the copy that uses it has run.
 TEST_F(HazardLifetime, AttachedFreedDescriptor) {
   DeviceBuffer src(kBytes), desc(64);
   GuardedBuffer dst(Place::kDevice, kBytes);

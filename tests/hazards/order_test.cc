@@ -1,4 +1,5 @@
-// Hazards of order (hazards.md 1 to 4, 7, 8): the emulated device must show them, not hide them.
+// Hazards of order: the emulated device must show them, not hide them. The ids are those of
+// docs/BEHAVIOUR.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ class HazardOrder : public CopyTest {
   }
 };
 
-// 1: no event between the stream that fills a block and the one that reads it back.
+// hazard-1: no event between the stream that fills a block and the one that reads it back.
 TEST_F(HazardOrder, ReadBackBeforeTheFillSeesTheOldBytes) {
   DeviceBuffer block(kBytes);
   PinnedBuffer fill(kBytes);
@@ -45,7 +46,7 @@ TEST_F(HazardOrder, ReadBackBeforeTheFillSeesTheOldBytes) {
   EXPECT_TRUE(back.Holds(stale));
 }
 
-// 2: a block is overwritten while another stream still has to read it.
+// hazard-2: a block is overwritten while another stream still has to read it.
 TEST_F(HazardOrder, OverwritingABlockThatIsStillReadShows) {
   DeviceBuffer block(kBytes);
   PinnedBuffer next(kBytes);
@@ -63,7 +64,7 @@ TEST_F(HazardOrder, OverwritingABlockThatIsStillReadShows) {
   EXPECT_TRUE(back.Holds(overwritten));
 }
 
-// 3: the host reads the destination before it has synchronised.
+// hazard-3: the host reads the destination before it has synchronised.
 TEST_F(HazardOrder, DestinationIsOldUntilTheStreamIsSynchronised) {
   DeviceBuffer block(kBytes);
   GuardedBuffer back(Place::kPinned, kBytes);
@@ -77,7 +78,7 @@ TEST_F(HazardOrder, DestinationIsOldUntilTheStreamIsSynchronised) {
   EXPECT_TRUE(back.Holds(contents));
 }
 
-// 4: the host overwrites the pinned source of a copy that has not run.
+// hazard-4: the host overwrites the pinned source of a copy that has not run.
 TEST_F(HazardOrder, OverwrittenPinnedSourceArrives) {
   GuardedBuffer block(Place::kDevice, kBytes);
   PinnedBuffer staging(kBytes);
@@ -91,7 +92,7 @@ TEST_F(HazardOrder, OverwrittenPinnedSourceArrives) {
   EXPECT_TRUE(block.Holds(overwritten));
 }
 
-// 7: one staging buffer is refilled between two copies of the same stream.
+// hazard-7: one staging buffer is refilled between two copies of the same stream.
 TEST_F(HazardOrder, RefilledStagingBufferArrivesTwice) {
   GuardedBuffer first(Place::kDevice, kBytes), second(Place::kDevice, kBytes);
   PinnedBuffer staging(kBytes);
@@ -107,7 +108,7 @@ TEST_F(HazardOrder, RefilledStagingBufferArrivesTwice) {
   EXPECT_TRUE(second.Holds(refilled));
 }
 
-// The cure for 4 and 7: an event per staging buffer, or kind 5.
+// The cure for hazard-4 and hazard-7: an event per staging buffer, or kind 5.
 TEST_F(HazardOrder, WaitingForTheCopyBeforeRefillingIsSafe) {
   GuardedBuffer first(Place::kDevice, kBytes), second(Place::kDevice, kBytes);
   PinnedBuffer staging(kBytes);
@@ -124,7 +125,8 @@ TEST_F(HazardOrder, WaitingForTheCopyBeforeRefillingIsSafe) {
   EXPECT_TRUE(second.Holds(two));
 }
 
-// 8: two entries of a batch write the same destination. Either may win, nothing else may come out of it.
+// hazard-8: two entries of a batch write the same destination. Either may win, nothing else may come out of
+// it.
 TEST_F(HazardOrder, AttachedTwoEntriesWithOneDestination) {
   GuardedBuffer block(Place::kDevice, kBytes);
   PinnedBuffer first(kBytes), second(kBytes);
@@ -171,7 +173,7 @@ std::string WinnersOfBatches(aclrtStream stream, Random& random) {
   return winners;
 }
 
-// 8 again: entries have no order among themselves, so a chosen schedule chooses theirs too.
+// hazard-8 and batch-10: entries have no order among themselves, so a chosen schedule chooses theirs too.
 TEST_F(HazardOrder, AttachedSchedulesOrderTheEntriesOfABatch) {
   if (InChild()) {
     std::printf("winners=%s;\n", WinnersOfBatches(stream(), random()).c_str());

@@ -1,4 +1,4 @@
-// Hazards of waiting (hazards.md 10, 13): a full queue that its own submitter drains, waits for nothing.
+// Hazards of waiting: a full queue that its own submitter drains, waits for nothing. Ids: docs/BEHAVIOUR.md.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@ class HazardQueue : public CopyTest {
   }
 };
 
-// 10: nobody but the submitting thread takes part. In every schedule it must get through.
+// hazard-10: only the submitting thread takes part. It must get through in every schedule.
 TEST_F(HazardQueue, OneThreadSubmitsMoreThanTheQueueHolds) {
   PinnedBuffer src(kTasks);
   GuardedBuffer dst(Place::kDevice, kTasks);
@@ -131,7 +131,8 @@ TEST_F(HazardQueue, HostFunctionsThatEndAtOnce) {
   EXPECT_TRUE(dst.Holds(contents));
 }
 
-// 13: waiting for an event that was never recorded lets the copy pass: the missing order shows as old bytes.
+// hazard-13: waiting for an event that was never recorded lets the copy pass: the missing order shows as old
+// bytes.
 TEST_F(HazardQueue, WaitForAnEventThatWasNeverRecordedPasses) {
   constexpr std::size_t kBytes = 512;
   DeviceBuffer block(kBytes);

@@ -1,4 +1,5 @@
 // HcclD2DMemcpyAsync and HcclMemcpyAsync: what is decided, in which order, and what arrives.
+// Rules of docs/BEHAVIOUR.md: hccl-1.
 #include <gtest/gtest.h>
 
 #include <fstream>

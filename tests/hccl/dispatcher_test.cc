@@ -1,4 +1,5 @@
 // Making, ending and setting up dispatchers, and what the device side refuses.
+// Rules of docs/BEHAVIOUR.md: hccl-3.
 #include <gtest/gtest.h>
 
 #include "tests/hccl/dispatcher_fixture.h"

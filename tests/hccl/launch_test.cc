@@ -1,4 +1,5 @@
 // InitTask and LaunchTask: what is submitted between them runs together, and not before.
+// Rules of docs/BEHAVIOUR.md: hccl-4, hccl-5, hccl-11.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,5 @@
 // Ranks as processes: they compute, they are killed, they stand still, and nothing of them is left.
+// Rules of docs/BEHAVIOUR.md: hccl-10.
 #include <gtest/gtest.h>
 
 #include <algorithm>

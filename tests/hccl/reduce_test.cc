@@ -1,4 +1,5 @@
 // HcclReduceAsync: rules, records, and that dst becomes dst op src.
+// Rules of docs/BEHAVIOUR.md: hccl-2.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Signals: HcclSignalRecord and HcclSignalWait, LocalNotify, RemoteNotify, limits and records.
+// Rules of docs/BEHAVIOUR.md: hccl-3.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // hccl::Transport between ranks that are threads.
+// Rules of docs/BEHAVIOUR.md: hccl-6, hccl-7, hccl-8, hccl-9, hccl-10.
 #include <gtest/gtest.h>
 
 #include <algorithm>

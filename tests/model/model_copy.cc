@@ -15,7 +15,7 @@ Direction Real(bool src_on_device, bool dst_on_device) {
   return dst_on_device ? Direction::kHostToDevice : Direction::kHostToHost;
 }
 
-/// The table of acl.md 2.10.2. kOpen: accepted, but what it then does with pageable memory is nowhere said.
+/// The table of copy-2. kOpen: accepted, but what it then does with pageable memory is nowhere said.
 Direction Resolve(int kind, bool src_on_device, bool src_pageable, bool dst_on_device, bool dst_pageable) {
   const Direction real = Real(src_on_device, dst_on_device);
   if (!src_pageable && !dst_pageable) return real;

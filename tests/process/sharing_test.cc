@@ -1,4 +1,5 @@
 // Memory, physical memory and signals between processes: pairs, lists of processes, endings in every order.
+// Rules of docs/BEHAVIOUR.md: share-1, share-2, share-3, share-5, share-6, share-7.
 #include <gtest/gtest.h>
 
 #include <chrono>

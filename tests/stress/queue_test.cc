@@ -1,4 +1,5 @@
 // Full queues: submitters block, nothing is lost, order is kept. Queues in line: whoever waits takes its own.
+// Rules of docs/BEHAVIOUR.md: stream-1.
 #include <algorithm>
 #include <atomic>
 #include <numeric>

@@ -422,7 +422,7 @@ class FileTest(TraceTest):
                 self.check_cut(result, file)
                 self.assertLessEqual(file.stat().st_size, most)
 
-    def test_a_full_disk(self):
+    def test_a_full_disk(self):  # process-3
         mount = self.folder / "disk"
         mount.mkdir()
         unshare = shutil.which("unshare")

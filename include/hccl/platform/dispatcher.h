@@ -32,8 +32,24 @@ using LaunchTaskCallBack = HcclResult (*)(const HcclDispatcher&, hccl::Stream&);
 
 /* ---- making and ending ---- */
 
+/** Makes a dispatcher, which puts copies, reductions and signals into streams.
+ * @param type DISPATCHER_NORMAL, or DISPATCHER_VIRTURAL, which only leaves records in the streams.
+ * @param devicePhyId Physical number of the device, or HOST_DEVICE_ID.
+ * @param dispatcher Receives the handle.
+ * @async no
+ * @error HCCL_E_PTR dispatcher is NULL.
+ * @error HCCL_E_RUNTIME devicePhyId is not a visible device.
+ * @error HCCL_E_NOT_SUPPORT type is DISPATCHER_AICPU or unknown.
+ * @error HCCL_E_MEMORY No handle is left.
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclDispatcherInit(DispatcherType type, const s32 devicePhyId,
                                                   HcclDispatcher* dispatcher);
+
+/** Destroys a dispatcher. Tasks that it still holds are dropped, and the log says how many.
+ * @param dispatcher The dispatcher. A handle that is not alive changes nothing.
+ * @async no
+ * @error none
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclDispatcherDestroy(HcclDispatcher dispatcher);
 /* Of the device side. */
 HCCL_PLF_VISIBILITY HcclResult
@@ -42,27 +58,124 @@ HcclDispatcherAicpuInit(HcclDispatcher* dispatcher, const u32 devPhyId, const u3
 
 /* ---- settings ---- */
 
+/** No-op: the imitated chips have no address for overflows.
+ * @param dispatcherPtr A living dispatcher.
+ * @param globalWorkSpaceAddr Addresses. Not looked at and not changed.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclSetGlobalWorkSpace(HcclDispatcher dispatcherPtr,
                                                       std::vector<void*>& globalWorkSpaceAddr);
+
+/** Sets how waits for signals are limited.
+ * @param dispatcherPtr A living dispatcher.
+ * @param notifyWaitMode DEFAULT, CONFIGURABLE (the limit of HcclSetExecTimeOut) or UNLIMITED.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclSetNotifyWaitMode(HcclDispatcher dispatcherPtr,
                                                      const SyncMode notifyWaitMode);
+
+/** Gives how waits for signals are limited.
+ * @param dispatcherPtr A living dispatcher.
+ * @param notifyWaitMode Receives the mode.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed, or notifyWaitMode is NULL.
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclGetNotifyWaitMode(HcclDispatcher dispatcherPtr, SyncMode* notifyWaitMode);
-/* Seconds that CONFIGURABLE waits may take; 0 has no end. */
+
+/** Sets the limit of waits in the mode CONFIGURABLE.
+ * @param dispatcherPtr A living dispatcher.
+ * @param execTimeOut Seconds; 0 for no limit.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
+ * @error HCCL_E_PARA execTimeOut is negative.
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclSetExecTimeOut(HcclDispatcher dispatcherPtr,
                                                   const s32 execTimeOut = NOTIFY_DEFAULT_WAIT_TIME);
+
+/** No-op: it would switch caching off, and nothing is cached.
+ * @param dispatcherPtr A living dispatcher.
+ * @param multiQpMode Not looked at.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
+ */
 HCCL_PLF_VISIBILITY HcclResult SetMultiQpMode(HcclDispatcher dispatcherPtr, bool multiQpMode);
 
 /* ---- copies and reductions ---- */
 
+/** Queues a copy of all of src to the beginning of dst, from device memory to device memory.
+ * Copies of more than 4 GiB are several tasks. Between InitTask and LaunchTask the copy is held.
+ * @param dispatcherPtr A living dispatcher.
+ * @param dst Destination, with at least src.size() bytes. Memory of another device needs peer access.
+ * @param src Source. Its size is the number of bytes; 0 copies nothing.
+ * @param stream The stream. An empty one makes the copy happen at once.
+ * @param remoteUserRank World rank of the peer, for traces and records. It does not change the copy.
+ * @param inLinkType Link of the copy, for traces and records. A link that contradicts the addresses is
+ *     logged.
+ * @async queued; without a stream it returns after the copy
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed; dst or src is empty; dst.size() is less than
+ *     src.size().
+ * @error HCCL_E_INTERNAL Without a stream: the ranges overlap, or the copy was refused. aclGetRecentErrMsg
+ *     says why.
+ * @error HCCL_E_RUNTIME The runtime refused the copy. aclGetRecentErrMsg says why.
+ * @example
+ *     // Within device 0: a block of 1 MiB to another one.
+ *     HcclDispatcher dispatcher = nullptr;
+ *     aclrtSetDevice(0);
+ *     HcclDispatcherInit(DispatcherType::DISPATCHER_NORMAL, 0, &dispatcher);
+ *     hccl::Stream stream(hccl::StreamType::STREAM_TYPE_ONLINE);
+ *     hccl::DeviceMem from = hccl::DeviceMem::alloc(1 << 20);
+ *     hccl::DeviceMem to = hccl::DeviceMem::alloc(1 << 20);
+ *     HcclD2DMemcpyAsync(dispatcher, to, from, stream);
+ *     aclrtSynchronizeStream(stream.ptr()); // only now are the bytes there
+ *     HcclDispatcherDestroy(dispatcher);
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclD2DMemcpyAsync(HcclDispatcher dispatcherPtr, hccl::DeviceMem& dst,
                                                   const hccl::DeviceMem& src, hccl::Stream& stream,
                                                   u32 remoteUserRank = INVALID_VALUE_RANKID,
                                                   hccl::LinkType inLinkType = hccl::LinkType::LINK_ONCHIP);
+
+/** Queues a copy between any two places. It never waits for a launch.
+ * @param dispatcherPtr A living dispatcher.
+ * @param dst Destination.
+ * @param destMax Bytes of room at dst, at least count.
+ * @param src Source.
+ * @param count Bytes; 0 copies nothing.
+ * @param kind HOST_TO_HOST to DEVICE_TO_DEVICE (0 to 3).
+ * @param stream The stream. An empty one makes the copy happen at once.
+ * @param remoteUserRank World rank of the peer, for traces and records.
+ * @param inLinkType Link of the copy, for traces and records.
+ * @async queued; without a stream, or with pageable memory, it returns after the copy
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed; dst or src is NULL.
+ * @error HCCL_E_INTERNAL Without a stream: count is more than destMax, the ranges overlap, or the copy was
+ *     refused.
+ * @error HCCL_E_PARA count is more than destMax, or kind is not 0 to 3.
+ * @error HCCL_E_RUNTIME The runtime refused the copy. aclGetRecentErrMsg says why.
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclMemcpyAsync(HcclDispatcher dispatcherPtr, void* dst, const u64 destMax,
                                                const void* src, const u64 count, const HcclRtMemcpyKind kind,
                                                hccl::Stream& stream, const u32 remoteUserRank,
                                                hccl::LinkType inLinkType);
-/* dst = dst op src; count elements. */
+
+/** Queues a reduction: dst = dst op src.
+ * @param dispatcherPtr A living dispatcher.
+ * @param src Source, in device memory.
+ * @param count Number of elements; 0 does nothing.
+ * @param datatype Type of the elements. With the inline bit: int8, int16, int32, fp16, bf16, fp32. Without
+ *     it also int64, unsigned integers and fp64.
+ * @param reduceOp SUM, MAX or MIN. Without the inline bit also PROD.
+ * @param stream The stream.
+ * @param dst Destination, in device memory.
+ * @param remoteUserRank World rank of the peer, for traces and records.
+ * @param linkType Link of the reduction, for traces and records.
+ * @param reduceAttr INLINE_REDUCE_BITMASK: by the copy engine, else by the vector unit.
+ * @async queued
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed; dst or src is NULL; the stream is empty.
+ * @error HCCL_E_PARA The inline reduction does not have this type or operation, or count is too large.
+ * @error HCCL_E_NOT_SUPPORT There is no such type or operation.
+ * @error HCCL_E_RUNTIME The runtime refused the reduction.
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclReduceAsync(HcclDispatcher dispatcherPtr, void* src, u64 count,
                                                const HcclDataType datatype, const HcclReduceOp reduceOp,
                                                hccl::Stream& stream, void* dst, const u32 remoteUserRank,
@@ -70,41 +183,163 @@ HCCL_PLF_VISIBILITY HcclResult HcclReduceAsync(HcclDispatcher dispatcherPtr, voi
 
 /* ---- signals ---- */
 
+/** Sets a notify in stream order.
+ * @param dispatcherPtr A living dispatcher.
+ * @param signal The notify.
+ * @param stream The stream.
+ * @param userRank Rank of the peer, for traces and records.
+ * @param offset Offset of the notify in bytes, for records.
+ * @param stage Stage of the algorithm, for records.
+ * @param inchip Not looked at.
+ * @param signalAddr Not looked at.
+ * @async queued
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed; signal is NULL; the stream is empty.
+ * @error HCCL_E_RUNTIME The runtime refused the signal.
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclSignalRecord(HcclDispatcher dispatcherPtr, HcclRtNotify signal,
                                                 hccl::Stream& stream, u32 userRank, u64 offset, s32 stage,
                                                 bool inchip, u64 signalAddr);
+
+/** Holds a stream until a notify is set, then clears it.
+ * The mode of HcclSetNotifyWaitMode limits the wait. Past the limit, the stream fails with 107020.
+ * @param dispatcherPtr A living dispatcher.
+ * @param signal The notify.
+ * @param stream The stream.
+ * @param userRank Rank of the caller, for records.
+ * @param remoteUserRank Rank of the peer, for traces and records.
+ * @param stage Stage of the algorithm, for records.
+ * @param inchip Not looked at.
+ * @async queued
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed; signal is NULL; the stream is empty.
+ * @error HCCL_E_RUNTIME The runtime refused the wait.
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclSignalWait(HcclDispatcher dispatcherPtr, HcclRtNotify signal,
                                               hccl::Stream& stream, u32 userRank, u32 remoteUserRank,
                                               s32 stage, bool inchip);
+
+/** No-op, as in the original's host dispatchers.
+ * @param dispatcherPtr A living dispatcher.
+ * @param stream Not looked at.
+ * @param waitAddr Not looked at.
+ * @param valueAddr Not looked at.
+ * @param reset Not looked at.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclDispatcherWaitValue(HcclDispatcher dispatcherPtr, hccl::Stream& stream,
                                                        u64 waitAddr, u64 valueAddr, bool reset);
+
+/** No-op, as in the original's host dispatchers.
+ * @param dispatcherPtr A living dispatcher.
+ * @param stream Not looked at.
+ * @param writeAddr Not looked at.
+ * @param valueAddr Not looked at.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclDispatcherWriteValue(HcclDispatcher dispatcherPtr, hccl::Stream& stream,
                                                         u64 writeAddr, u64 valueAddr);
 
 /* ---- launching together ---- */
 
-/* What is submitted from here on waits for LaunchTask. */
+/** Holds tasks that are submitted from here on until LaunchTask.
+ * @param dispatcherPtr A living dispatcher.
+ * @param stream The main stream, passed to the callback.
+ * @param enableCache Not looked at.
+ * @param key Not looked at.
+ * @param useGraphConstructorV2 Not looked at.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
+ * @error other The code of the callback of RegisterInitTaskCallBack.
+ */
 HCCL_PLF_VISIBILITY HcclResult InitTask(HcclDispatcher dispatcherPtr, hccl::Stream& stream,
                                         const bool enableCache, const std::string& key,
                                         bool useGraphConstructorV2 = false);
+
+/** Gives the held tasks to their streams, as if they were one task of the main stream.
+ * Side streams begin after what the main stream had. The main stream goes on when all of them are through.
+ * @param dispatcherPtr A living dispatcher.
+ * @param stream The main stream.
+ * @async queued
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed; the stream is empty and tasks are held.
+ * @error other The code of the callback of RegisterLaunchTaskCallBack. The tasks stay held.
+ * @error HCCL_E_RUNTIME The runtime refused a task.
+ */
 HCCL_PLF_VISIBILITY HcclResult LaunchTask(HcclDispatcher dispatcherPtr, hccl::Stream& stream);
+
+/** Gives the held tasks to their streams, like LaunchTask.
+ * @param dispatcherPtr A living dispatcher.
+ * @param stream The main stream.
+ * @param subStreams Not needed: side streams are known by their tasks.
+ * @async queued
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed; the stream is empty and tasks are held.
+ * @error other As in LaunchTask.
+ */
 HCCL_PLF_VISIBILITY HcclResult LaunchTaskExtend(HcclDispatcher dispatcherPtr, hccl::Stream& stream,
                                                 std::vector<hccl::Stream>& subStreams);
+
+/** Ends what InitTask began. Held tasks are dropped, and the log says how many.
+ * @param dispatcherPtr A living dispatcher.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
+ */
 HCCL_PLF_VISIBILITY HcclResult SetNormalMode(HcclDispatcher dispatcherPtr);
+
+/** No-op, as in the original's host dispatchers.
+ * @param dispatcherPtr A living dispatcher.
+ * @param stream Not looked at.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
+ */
 HCCL_PLF_VISIBILITY HcclResult AddRetryPreamble(HcclDispatcher dispatcherPtr, hccl::Stream& stream);
-/* Does not wait: on the host side it has nothing to do. */
+
+/** Does not wait, as in the original. It logs a warning while tasks wait for a launch.
+ * @param dispatcherPtr A living dispatcher.
+ * @param stream Not looked at.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
+ */
 HCCL_PLF_VISIBILITY HcclResult StreamSync(HcclDispatcher dispatcherPtr, hccl::Stream& stream);
 
 /* ---- observers ---- */
 
-/* Of the process. Null removes. */
+/** Sets the one function of the process that InitTask calls.
+ * @param p1 The function; NULL removes it.
+ * @async no
+ */
 HCCL_PLF_VISIBILITY void RegisterInitTaskCallBack(HcclResult (*p1)(const HcclDispatcher&, hccl::Stream&));
+
+/** Sets the one function of the process that LaunchTask calls. A failure keeps held tasks from being
+ * launched.
+ * @param p1 The function; NULL removes it.
+ * @async no
+ */
 HCCL_PLF_VISIBILITY void RegisterLaunchTaskCallBack(HcclResult (*p1)(const HcclDispatcher&, hccl::Stream&));
-/* Of the dispatcher. Null removes. */
+
+/** Sets the function that a dispatcher calls for each task. It runs on the thread that submits.
+ * @param dispatcherPtr A living dispatcher.
+ * @param userPtr Passed to the function.
+ * @param p1 The function; NULL removes it. It gets a hccl::TaskPara and its size in bytes.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
+ */
 HCCL_PLF_VISIBILITY HcclResult RegisterLoadTaskCallBack(HcclDispatcher dispatcherPtr, void* userPtr,
                                                         LoadTaskCallBack p1);
-/* What the last callback of InitTask or LaunchTask answered. */
+
+/** Gives what the last callback of InitTask or LaunchTask answered.
+ * @param dispatcherPtr A living dispatcher.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
+ * @error other The callback's answer.
+ */
 HCCL_PLF_VISIBILITY HcclResult HcclGetCallbackResult(HcclDispatcher dispatcherPtr);
+
+/** Adds a TASK_PROFILING record for each task.
+ * @param dispatcherPtr A living dispatcher.
+ * @param isForce true to add the records.
+ * @async no
+ * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
+ */
 HCCL_PLF_VISIBILITY HcclResult ForceProfOn(HcclDispatcher& dispatcherPtr, bool isForce);
 
 /* ---- of the device side: HCCL_E_NOT_SUPPORT ---- */

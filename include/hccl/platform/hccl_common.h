@@ -91,7 +91,7 @@ enum class HcclWorkflowMode {
   HCCL_WORKFLOW_MODE_RESERVED = 255
 };
 
-/* A notify as it can be told to others: what names it, where it is, and whose it is. */
+/* A notify in a form that can be sent to others: its name, its place and its owner. */
 struct HcclSignalInfo {
   u64 resId = INVALID_U64;
   u64 addr = 0;

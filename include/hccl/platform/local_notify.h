@@ -9,44 +9,86 @@
 
 namespace hccl {
 
-/* Binary: posting twice is posting once, a wait takes it back. Owns its notify, unless it was told of one. */
+/** A notify of this process, for which streams wait here. Posting twice is posting once; a wait takes the
+ * signal back. The object owns its notify, unless it was initialised with the data of one.
+ * @async Wait and Post queue a task and return. The others are synchronous.
+ * @threads Any thread, except for Init and Destroy.
+ */
 class HCCL_PLF_VISIBILITY LocalNotify {
  public:
+  /** An object without a notify. */
   LocalNotify();
   virtual ~LocalNotify();
   LocalNotify(const LocalNotify&) = delete;
   LocalNotify& operator=(const LocalNotify&) = delete;
 
-  /* Makes a notify on the current device. */
+  /** Makes a notify on the current device. type changes nothing.
+   * @error HCCL_E_INTERNAL The object has a notify already.
+   * @error HCCL_E_RUNTIME The runtime has no notify left.
+   */
   HcclResult Init(const NotifyLoadType type = NotifyLoadType::HOST_NOTIFY);
-  /* Takes the notify that GetNotifyData told of, of this process; does not own it. */
+
+  /** Takes the notify of this process that notifyInfo names, as GetNotifyData gave it. It is not owned.
+   * type changes nothing.
+   * @error HCCL_E_PARA notifyInfo names no living notify of this process.
+   */
   HcclResult Init(const HcclSignalInfo& notifyInfo,
                   const NotifyLoadType type = NotifyLoadType::DEVICE_NOTIFY);
-  /* Of the device side. */
+
+  /** Of the device side: HCCL_E_NOT_SUPPORT. */
   HcclResult InitNotifyLite(const HcclSignalInfo& notifyInfo);
 
+  /** Holds stream until the notify is posted, or posts it in the order of stream. With dispatcher the task
+   * is recorded, and held between InitTask and LaunchTask. stage is for records. timeOut is in seconds; by
+   * default the mode of the dispatcher counts.
+   * @error HCCL_E_PTR There is no notify, or stream is empty.
+   * @error HCCL_E_RUNTIME The runtime refused the task.
+   */
   HcclResult Wait(Stream& stream, HcclDispatcher dispatcher, s32 stage = INVALID_VALUE_STAGE,
                   u32 timeOut = NOTIFY_INVALID_WAIT_TIME);
   HcclResult Wait(Stream& stream, u32 timeOut = NOTIFY_INVALID_WAIT_TIME);
   HcclResult Post(Stream& stream, HcclDispatcher dispatcher, s32 stage = INVALID_VALUE_STAGE);
   HcclResult Post(Stream& stream);
 
+  /** The same for notify. stream, dispatcher, stage and timeOut are as above.
+   * @error HCCL_E_PTR notify is NULL.
+   */
   static HcclResult Wait(Stream& stream, HcclDispatcher dispatcher,
                          const std::shared_ptr<LocalNotify>& notify, s32 stage = INVALID_VALUE_STAGE,
                          u32 timeOut = NOTIFY_INVALID_WAIT_TIME);
   static HcclResult Post(Stream& stream, HcclDispatcher dispatcher,
                          const std::shared_ptr<LocalNotify>& notify, s32 stage = INVALID_VALUE_STAGE);
 
+  /** Destroys an owned notify.
+   * @error HCCL_E_RUNTIME The runtime refused it.
+   */
   virtual HcclResult Destroy();
-  /* Makes the notify known to other processes: Serialize works from here on. */
+
+  /** Makes the notify known to other processes: Serialize works from here on.
+   * @error HCCL_E_PTR There is no notify.
+   */
   virtual HcclResult SetIpc();
-  /* The process that may open the notify. */
+
+  /** Names the process recvPid as one that may open the notify.
+   * @error HCCL_E_RUNTIME The runtime refused it.
+   */
   HcclResult Grant(s64 recvPid);
-  /* What RemoteNotify::Init takes, in any process that was granted it. */
+
+  /** Writes what RemoteNotify::Init takes to byteVector. Processes that were granted the notify can use it.
+   * @error HCCL_E_PTR There is no notify.
+   */
   HcclResult Serialize(std::vector<u8>& byteVector);
 
+  /** Gives the notify in notifyInfo, or takes the one that notifyInfo names.
+   * @error HCCL_E_PTR There is no notify.
+   * @error HCCL_E_PARA notifyInfo names no living notify of this process.
+   */
   HcclResult GetNotifyData(HcclSignalInfo& notifyInfo);
   HcclResult SetNotifyData(HcclSignalInfo& notifyInfo);
+
+  /** The notify as a handle of the runtime, and its offset in bytes in notifyOffset.
+   * @error HCCL_E_RUNTIME There is no notify.
+   */
   HcclRtNotify ptr() { return notify_; }
   HcclResult GetNotifyOffset(u64& notifyOffset);
 

@@ -1,4 +1,4 @@
-/* Device memory: an owner, or a view of somebody else's. */
+/* Device memory: an owner, or a view of memory that has another owner. */
 #ifndef SAMPAN_HCCL_PLATFORM_MEM_DEVICE_PUB_H
 #define SAMPAN_HCCL_PLATFORM_MEM_DEVICE_PUB_H
 
@@ -6,38 +6,56 @@
 
 namespace hccl {
 
-/* Copies are views. What an owner holds is freed once: when the owner ends, is given something else, or is
- * told to free. Not thread-safe. */
+/** Device memory: an owner, or a view of memory that another object owns.
+ * Copies are views. Memory that an owner holds is freed once: when the owner goes, gets other memory, or
+ * is told to free.
+ * @async no
+ * @threads One thread at a time for each object.
+ */
 class HCCL_PLF_VISIBILITY DeviceMem {
  public:
+  /** An empty object, a view of [ptr, ptr + size) in bytes, or a copy, which is a view. With owner the
+   * object frees ptr. Moving takes ownership over from that.
+   */
   explicit DeviceMem();
   explicit DeviceMem(void* ptr, u64 size, bool owner = false);
   DeviceMem(const DeviceMem& that);
   DeviceMem(DeviceMem&& that) noexcept;
   ~DeviceMem();
 
-  /* Frees what is owned. A view is left as it is. */
+  /** Frees owned memory. A view stays as it is. */
   void free();
 
-  /* Without memory the object is empty: test it as a bool. Its size is then still the one asked for. */
+  /** Allocates size bytes on the current device. Without enough memory the object is empty; its size is
+   * still the one asked for. level2Address changes nothing.
+   */
   static DeviceMem alloc(u64 size, bool level2Address = false);
-  /* The same with a code: HCCL_E_PARA for size 0, HCCL_E_MEMORY when there is not enough. */
+
+  /** Allocates size bytes on the current device into mem. level2Address changes nothing.
+   * @error HCCL_E_PARA size is 0.
+   * @error HCCL_E_MEMORY There is not enough memory.
+   */
   static HcclResult alloc(DeviceMem& mem, u64 size, bool level2Address = false);
-  /* A view of memory that somebody else owns. */
+
+  /** A view of size bytes at ptr, which another object owns. */
   static DeviceMem create(void* ptr, u64 size);
 
-  /* Takes over; gives back a view. */
+  /** Takes over what that owns, and returns a view; or becomes a view of that. Memory that was owned before
+   * is freed.
+   */
   DeviceMem operator=(DeviceMem&& that);
   DeviceMem& operator=(const DeviceMem& that);
 
+  /** Whether there is memory, and whether that shows the same memory: the same address and size. */
   operator bool() const { return ptr_ != nullptr; }
   bool operator==(const DeviceMem& that) const { return ptr_ == that.ptr_ && size_ == that.size_; }
   bool operator!=(const DeviceMem& that) const { return !(*this == that); }
 
+  /** Address, and size in bytes. */
   void* ptr() const { return ptr_; }
   u64 size() const { return size_; }
 
-  /* A view of a part; empty when the part is not inside. */
+  /** A view of size bytes from offset on. It is empty if the part is not inside. */
   DeviceMem range(u64 offset, u64 size) const;
 
   void* ptr_;

@@ -1,4 +1,4 @@
-/* Host memory: an owner, or a view of somebody else's. */
+/* Host memory: an owner, or a view of memory that has another owner. */
 #ifndef SAMPAN_HCCL_PLATFORM_MEM_HOST_PUB_H
 #define SAMPAN_HCCL_PLATFORM_MEM_HOST_PUB_H
 
@@ -6,34 +6,47 @@
 
 namespace hccl {
 
-/* Copies are views. What an owner holds is freed once. Not thread-safe. */
+/** Host memory: an owner, or a view of memory that another object owns.
+ * Copies are views. Memory that an owner holds is freed once: when the owner goes, gets other memory, or
+ * is told to free.
+ * @async no
+ * @threads One thread at a time for each object.
+ */
 class HCCL_PLF_VISIBILITY HostMem {
  public:
+  /** An empty object, or a copy, which is a view. Moving takes ownership over from that. */
   explicit HostMem();
   HostMem(const HostMem& that);
   HostMem(HostMem&& that) noexcept;
   ~HostMem();
 
-  /* Frees what is owned. A view is left as it is. */
+  /** Frees owned memory. A view stays as it is. */
   void free();
 
-  /* Pinned memory of the runtime, or plain memory of the process. Empty without memory: test it as a bool. */
+  /** Allocates size bytes: pinned memory if isRtsMem is true, else plain memory of the process. Without
+   * enough memory the object is empty.
+   */
   static HostMem alloc(u64 size, bool isRtsMem = true);
-  /* A view of memory that somebody else owns. */
+
+  /** A view of size bytes at ptr, which another object owns. */
   static HostMem create(void* ptr, u64 size);
 
-  /* Takes over; gives back a view. */
+  /** Takes over what that owns, and returns a view; or becomes a view of that. Memory that was owned before
+   * is freed.
+   */
   HostMem operator=(HostMem&& that);
   HostMem& operator=(const HostMem& that);
 
+  /** Whether there is memory, and whether that shows the same memory: the same address and size. */
   operator bool() const { return ptr_ != nullptr; }
   bool operator==(const HostMem& that) const { return ptr_ == that.ptr_ && size_ == that.size_; }
   bool operator!=(const HostMem& that) const { return !(*this == that); }
 
+  /** Address, and size in bytes. */
   void* ptr() const { return ptr_; }
   u64 size() const { return size_; }
 
-  /* A view of a part; empty when the part is not inside. */
+  /** A view of size bytes from offset on. It is empty if the part is not inside. */
   HostMem range(u64 offset, u64 size) const;
 
  private:

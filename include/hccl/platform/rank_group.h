@@ -16,47 +16,78 @@ namespace hccl {
  * the same token and the same size; or the same file, which holds the token. */
 struct RankGroupConfig {
   std::string name;  /* 1 to 64 characters */
-  std::string token; /* RankGroup::MakeToken, handed to the ranks by whoever starts them */
+  std::string token; /* RankGroup::MakeToken, given to all ranks by their launcher */
   std::string file;  /* instead of name and token: a file that RankGroup::MakeFile wrote */
   u32 rank = INVALID_VALUE_RANKID;
   u32 rankSize = 0;
   std::chrono::milliseconds timeout = std::chrono::seconds(120); /* of joining and of each call that waits */
 };
 
-/* A rank's membership. Thread-safe; ends when it and its links are gone. */
+/** The membership of a rank. It ends when the object and its links are gone.
+ * @async Join, Connect, Barrier and Exchange wait for the other ranks, at most config.timeout. The others
+ *     do not wait.
+ * @threads Any number of threads.
+ */
 class HCCL_PLF_VISIBILITY RankGroup {
  public:
   ~RankGroup();
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
 
-  /* 128 random bits in hexadecimal. */
+  /** 128 random bits in hexadecimal. */
   static std::string MakeToken();
-  /* Writes a new token into a new file that the user alone can read. The file is the caller's to remove. */
+
+  /** Writes a new token into a new file at path, which only the user can read. The caller removes the file.
+   * @error HCCL_E_OPEN_FILE_FAILURE The file exists or cannot be made.
+   */
   static HcclResult MakeFile(const std::string& path);
 
-  /* Returns when all ranks have joined. The calling thread has a current device. */
+  /** Joins the group that config names, and returns in group when all ranks have joined. The calling thread
+   * has a current device. config.timeout is in milliseconds.
+   * @error HCCL_E_PARA A field of config is not accepted.
+   * @error HCCL_E_OPEN_FILE_FAILURE config.file cannot be opened.
+   * @error HCCL_E_UNAVAIL Another process is rank 0 of a group with this name.
+   * @error HCCL_E_NETWORK The hub refused this rank.
+   * @error HCCL_E_TIMEOUT Ranks are missing; the message names them.
+   * @error HCCL_E_REMOTE A rank exited meanwhile.
+   */
   static HcclResult Join(const RankGroupConfig& config, std::shared_ptr<RankGroup>& group);
 
+  /** Number of this rank, from 0, and number of ranks. */
   u32 Rank() const;
   u32 RankSize() const;
 
-  /* A link to each rank that is named in `peers`; null at the places of the others. Collective: every rank
-   * calls it, and ranks that are to have a link name each other. The memory and the notifies of the links end
-   * with them; inputMem and outputMem must stay until then. */
+  /** Makes links to the ranks in peers, or to all, with dispatcher and with what machinePara offers. links
+   * has one entry for each rank; NULL for ranks without a link. Collective: every rank calls it, and ranks
+   * that get a link name each other. inputMem and outputMem must stay until the links are gone.
+   * @error HCCL_E_PTR dispatcher is NULL or destroyed, or inputMem or outputMem is empty.
+   * @error HCCL_E_PARA A field of machinePara or a peer is not accepted.
+   * @error HCCL_E_REMOTE A rank exited or could not make its links. No rank has links then.
+   * @error HCCL_E_TIMEOUT A rank did not call in time.
+   */
   HcclResult Connect(HcclDispatcher dispatcher, const MachinePara& machinePara, const std::vector<u32>& peers,
                      std::vector<LINK>& links);
   /* The same with links to everybody. */
   HcclResult Connect(HcclDispatcher dispatcher, const MachinePara& machinePara, std::vector<LINK>& links);
 
-  /* Returns when all ranks are here. */
+  /** Returns when all ranks are here.
+   * @error HCCL_E_REMOTE A rank has exited.
+   * @error HCCL_E_TIMEOUT A rank did not call in time.
+   */
   HcclResult Barrier();
-  /* What each rank gave, by rank. Collective; at most 32 MiB from all together. */
+
+  /** Gives mine to all ranks, and returns in all what each rank gave. Collective; at most 32 MiB from all
+   * together.
+   * @error HCCL_E_PARA mine is too long.
+   * @error HCCL_E_REMOTE A rank has exited.
+   * @error HCCL_E_TIMEOUT A rank did not call in time.
+   */
   HcclResult Exchange(const std::vector<u8>& mine, std::vector<std::vector<u8>>& all);
 
-  /* HCCL_SUCCESS while the group is whole. HCCL_E_REMOTE once a rank has ended without leaving,
-   * HCCL_E_TIMEOUT once a wait ran past its limit anywhere: then no link is of use any more, and the reason
-   * says why. */
+  /** State of the group, with a text in reason (may be NULL). After a failure no link can be used any more.
+   * @error HCCL_E_REMOTE A rank has exited without leaving.
+   * @error HCCL_E_TIMEOUT A wait ran past its limit somewhere.
+   */
   HcclResult Status(std::string* reason = nullptr) const;
 
  private:

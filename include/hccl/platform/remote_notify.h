@@ -1,4 +1,4 @@
-/* A notify that somebody else waits for: streams post it from here. */
+/* A notify that a peer waits for: streams post it from here. */
 #ifndef SAMPAN_HCCL_PLATFORM_REMOTE_NOTIFY_H
 #define SAMPAN_HCCL_PLATFORM_REMOTE_NOTIFY_H
 
@@ -8,25 +8,52 @@
 
 namespace hccl {
 
-/* Does not own the notify; keeps its import, where it is another process's. */
+/** A notify of a peer, which streams post here. The object does not own the notify; it keeps the import of
+ * one of another process.
+ * @async Post queues a task and returns. The others are synchronous.
+ * @threads Post from any thread. The others one thread at a time.
+ */
 class HCCL_PLF_VISIBILITY RemoteNotify {
  public:
+  /** An object without a notify. */
   RemoteNotify();
   virtual ~RemoteNotify();
   RemoteNotify(const RemoteNotify&) = delete;
   RemoteNotify& operator=(const RemoteNotify&) = delete;
 
-  /* What LocalNotify::Serialize gave. */
+  /** Takes byteVector, which LocalNotify::Serialize wrote.
+   * @error HCCL_E_PARA byteVector is malformed.
+   */
   HcclResult Init(const std::vector<u8>& byteVector);
-  /* A notify of this process, as LocalNotify::GetNotifyData told of it. */
+
+  /** Takes the notify of this process that notifyInfo names. type changes nothing.
+   * @error HCCL_E_PARA notifyInfo names no living notify.
+   */
   HcclResult Init(const HcclSignalInfo& notifyInfo,
                   const NotifyLoadType type = NotifyLoadType::DEVICE_NOTIFY);
+
+  /** Imports the notify, or ends the import.
+   * @error HCCL_E_PTR The object was not initialised.
+   * @error HCCL_E_NOT_FOUND The notify is gone.
+   * @error HCCL_E_PARA The key is malformed.
+   * @error HCCL_E_RUNTIME The runtime refused the import, for example because this process was not granted
+   *     it.
+   */
   HcclResult Open();
   HcclResult Close();
 
+  /** Posts the notify in the order of stream. With dispatcher the task is recorded, and held between
+   * InitTask and LaunchTask. stage is for records.
+   * @error HCCL_E_PTR There is no notify, or stream is empty.
+   * @error HCCL_E_RUNTIME The runtime refused the task.
+   */
   HcclResult Post(Stream& stream, HcclDispatcher dispatcher, s32 stage = INVALID_VALUE_STAGE);
   HcclResult Post(Stream& stream);
 
+  /** The notify as a handle of the runtime, its offset in bytes in notifyOffset, and its data in
+   * notifyInfo.
+   * @error HCCL_E_RUNTIME There is no notify.
+   */
   HcclRtNotify ptr() { return notify_; }
   HcclResult GetNotifyOffset(u64& notifyOffset);
   HcclResult GetNotifyData(HcclSignalInfo& notifyInfo);

@@ -1,4 +1,4 @@
-/* A stream: an owner, or a view of somebody else's. */
+/* A stream: an owner, or a view of a stream that has another owner. */
 #ifndef SAMPAN_HCCL_PLATFORM_STREAM_PUB_H
 #define SAMPAN_HCCL_PLATFORM_STREAM_PUB_H
 
@@ -24,43 +24,71 @@ struct SqCqeContext;
 struct HcclSqeContext;
 struct ErrCqeContext;
 
-/* Copies are views that share the owner's state. Queries may come from any thread; assigning may not. */
+/** A stream: an owner, or a view of a stream that another object owns. Copies are views that share the
+ * state of the owner.
+ * @async Synchronous. An owner that is destroyed waits for the work of its stream.
+ * @threads Queries from any thread. Assigning needs one thread at a time.
+ */
 class HCCL_PLF_VISIBILITY Stream {
  public:
+  /** An empty object, or a copy of that, which is a view. Moving takes ownership over. */
   explicit Stream();
   Stream(const Stream& that);
   Stream(Stream&& that) noexcept;
-  /* Makes a stream in the current context and owns it; empty when there is none to be had. */
+
+  /** Makes a stream of streamType in the current context and owns it. Without a stream left, the object is
+   * empty. isMainStream is what IsMainStream answers.
+   */
   explicit Stream(const StreamType streamType, bool isMainStream = false);
-  /* Views of a stream that somebody else owns. */
+
+  /** Views of the stream rtStream, or of the one that streamInfo names. isMainStream is what IsMainStream
+   * answers.
+   */
   explicit Stream(const rtStream_t rtStream, bool isMainStream = true);
   explicit Stream(const HcclComStreamInfo& streamInfo, bool isMainStream = false);
   virtual ~Stream();
 
+  /** A view of that stream. A stream that was owned before is destroyed. */
   Stream& operator=(const Stream& that);
-  /* Takes over; gives back a view. */
+
+  /** Takes over what that owns, and returns a view. */
   Stream operator=(Stream&& that);
 
+  /** Whether there is a stream, its handle and its number. There are no queue entries: sqId, cqId and
+   * logicCqId give the number of the stream.
+   */
   operator bool() const { return stream_ != nullptr; }
   void* ptr() const { return stream_; }
   s32 id() const;
   u32 sqId() const;
   u32 cqId() const;
   u32 logicCqId() const;
+
+  /** Whether it was made as a main stream. */
   bool IsMainStream() { return isMainStream_; }
-  /* Whether the owner has ended the stream. */
+
+  /** Whether the owner has destroyed the stream. */
   bool IsInvalid() const;
 
+  /** Keeps the record taskLogicInfo, as virtual dispatchers do. */
   void PushTaskLogicInfo(TaskLogicInfo& taskLogicInfo);
-  /* HCCL_E_NOT_FOUND when there is none. */
+
+  /** Takes the oldest record into taskLogicInfo.
+   * @error HCCL_E_NOT_FOUND There is none.
+   */
   HcclResult PopTaskLogicInfo(TaskLogicInfo& taskLogicInfo);
 
+  /** Keeps or gives stmMode. It changes nothing.
+   * @error HCCL_E_PTR stmMode is NULL.
+   */
   HcclResult SetMode(const uint64_t stmMode);
   HcclResult GetMode(uint64_t* const stmMode);
+
+  /** The numbers of the stream, in streamInfo or as the result. */
   HcclResult GetStreamInfo(const HcclComStreamInfo*& streamInfo);
   const HcclComStreamInfo& GetHcclStreamInfo() const;
 
-  /* Of the device side: HCCL_E_NOT_SUPPORT, or null. */
+  /** Of the device side: HCCL_E_NOT_SUPPORT, or NULL. */
   HcclResult InitSqAndCqeContext(uint32_t sqHead, uint32_t sqTail, SqCqeContext* context);
   HcclResult GetNextSqeBufferAddr(uint8_t*& sqeBufferAddr, uint8_t*& sqeTypeAddr, uint8_t*& sqeDfxInfoAddr,
                                   uint16_t& taskId);

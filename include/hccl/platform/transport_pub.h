@@ -29,7 +29,13 @@ struct MachinePara {
 
 class RankGroup;
 
-/* Made by RankGroup. Each side has its own. Calls put work into streams and return; any number of threads. */
+/** A link between two ranks: memory of the peer, and the signals that say when it may be touched. RankGroup
+ * makes it; each side has its own.
+ * Calls put work into streams and return. If the group is broken, they fail with HCCL_E_REMOTE or
+ * HCCL_E_TIMEOUT. If the runtime refuses a task, they fail with HCCL_E_RUNTIME.
+ * @async Calls with a stream queue tasks and return. The others are synchronous.
+ * @threads Any number of threads.
+ */
 class HCCL_PLF_VISIBILITY Transport {
  public:
   struct Buffer {
@@ -45,9 +51,15 @@ class HCCL_PLF_VISIBILITY Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  /* ---- two pairs of signals, one in each direction: "done" (the peer may go on) and "ready" (data is there)
+  /** Signals in the order of stream. There are two pairs, one for each direction: "done" (the peer may go
+   * on) and "ready" (data is there). TxAck, TxPrepare and PostFin post "done"; RxAck, RxPrepare and WaitFin
+   * wait for it. TxDataSignal, RxDone and PostReady post "ready"; RxDataSignal, TxDone and WaitReady wait for
+   * it. DataReceivedAck is TxAck, RxAck, TxDataSignal and RxDataSignal. TxWaitDone and RxWaitDone are no-ops.
+   * @error HCCL_E_PTR stream is empty.
+   * @error HCCL_E_REMOTE A rank of the group has exited.
+   * @error HCCL_E_TIMEOUT A wait of the group ran past its limit.
+   * @error HCCL_E_RUNTIME The runtime refused the task.
    */
-
   HcclResult TxAck(Stream& stream);
   HcclResult RxAck(Stream& stream);
   HcclResult TxDataSignal(Stream& stream);
@@ -66,6 +78,17 @@ class HCCL_PLF_VISIBILITY Transport {
 
   /* ---- data with its signal */
 
+  /** Data with its signal, in the order of stream. In write mode TxAsync writes len bytes of src to
+   * dstOffset of the peer's memory dstMemType; in read mode RxAsync reads len bytes at srcOffset of
+   * srcMemType into dst. txMems and rxMems hold several such pieces. TxData and RxData move data without a
+   * signal.
+   * @error HCCL_E_NOT_SUPPORT dstMemType or srcMemType is neither INPUT_MEM nor OUTPUT_MEM.
+   * @error HCCL_E_PARA The range is not inside the peer's memory.
+   * @error HCCL_E_PTR stream is empty.
+   * @error HCCL_E_REMOTE A rank of the group has exited.
+   * @error HCCL_E_TIMEOUT A wait of the group ran past its limit.
+   * @error HCCL_E_RUNTIME The runtime refused the task.
+   */
   HcclResult TxAsync(UserMemType dstMemType, u64 dstOffset, const void* src, u64 len, Stream& stream);
   HcclResult TxAsync(std::vector<TxMemoryInfo>& txMems, Stream& stream);
   HcclResult RxAsync(UserMemType srcMemType, u64 srcOffset, void* dst, u64 len, Stream& stream);
@@ -75,18 +98,48 @@ class HCCL_PLF_VISIBILITY Transport {
 
   /* ---- numbered notifies */
 
+  /** Posts or awaits the numbered notify notifyIdx, from 0, in the order of stream. timeOut is in seconds;
+   * by default the mode of the dispatcher counts. GetNotifyNum gives how many there are.
+   * @error HCCL_E_INTERNAL notifyIdx is too large.
+   * @error HCCL_E_PTR stream is empty.
+   * @error HCCL_E_REMOTE A rank of the group has exited.
+   * @error HCCL_E_TIMEOUT A wait of the group ran past its limit.
+   * @error HCCL_E_RUNTIME The runtime refused the task.
+   */
   HcclResult Post(u32 notifyIdx, Stream& stream);
   HcclResult Wait(u32 notifyIdx, Stream& stream, const u32 timeOut = NOTIFY_INVALID_WAIT_TIME);
   u32 GetNotifyNum() const;
 
   /* ---- the peer's memory, one-sided; the names with Sync do not wait either */
 
+  /** Address (remotePtr) and size in bytes of the peer's memory memType here.
+   * @error HCCL_E_PTR remotePtr is NULL.
+   * @error HCCL_E_NOT_SUPPORT memType is neither INPUT_MEM nor OUTPUT_MEM.
+   */
   HcclResult GetRemoteMem(UserMemType memType, void** remotePtr);
   HcclResult GetRemoteMemSize(UserMemType memType, u64& size);
+
+  /** Copies localBuf to remoteBuf, or the other way round, in the order of stream. The names with Sync do
+   * not wait either.
+   * @error HCCL_E_PARA remoteBuf is not inside the peer's memory.
+   * @error HCCL_E_PTR stream is empty.
+   * @error HCCL_E_REMOTE A rank of the group has exited.
+   * @error HCCL_E_TIMEOUT A wait of the group ran past its limit.
+   * @error HCCL_E_RUNTIME The runtime refused the task.
+   */
   HcclResult WriteAsync(Buffer& remoteBuf, Buffer& localBuf, Stream& stream);
   HcclResult WriteSync(Buffer& remoteBuf, Buffer& localBuf, Stream& stream);
   HcclResult ReadAsync(Buffer& localBuf, Buffer& remoteBuf, Stream& stream);
   HcclResult ReadSync(Buffer& localBuf, Buffer& remoteBuf, Stream& stream);
+
+  /** Combines localBuf into remoteBuf, or remoteBuf into localBuf, by redOp on elements of datatype, in the
+   * order of stream.
+   * @error HCCL_E_PARA remoteBuf is not inside the peer's memory, or datatype is unknown.
+   * @error HCCL_E_PTR stream is empty.
+   * @error HCCL_E_REMOTE A rank of the group has exited.
+   * @error HCCL_E_TIMEOUT A wait of the group ran past its limit.
+   * @error HCCL_E_RUNTIME The runtime refused the task.
+   */
   HcclResult WriteReduceAsync(Buffer& remoteBuf, Buffer& localBuf, const HcclDataType datatype,
                               HcclReduceOp redOp, Stream& stream);
   HcclResult ReadReduceSync(Buffer& localBuf, Buffer& remoteBuf, const HcclDataType datatype,
@@ -94,6 +147,7 @@ class HCCL_PLF_VISIBILITY Transport {
 
   /* ---- reductions with their signal: links of this kind have none, HCCL_E_NOT_SUPPORT */
 
+  /** Reductions with their signal: links of this kind have none, HCCL_E_NOT_SUPPORT. */
   HcclResult TxWithReduce(UserMemType dstMemType, u64 dstOffset, const void* src, u64 len,
                           const HcclDataType datatype, HcclReduceOp redOp, Stream& stream);
   HcclResult TxWithReduce(const std::vector<TxMemoryInfo>& txWithReduceMems, const HcclDataType datatype,
@@ -104,17 +158,24 @@ class HCCL_PLF_VISIBILITY Transport {
   HcclResult RxWithReduce(const std::vector<RxWithReduceMemoryInfo>& rxWithReduceMems,
                           HcclDataType reduceDatatype, HcclReduceOp reduceOp, Stream& stream,
                           const u64 reduceAttr);
+
+  /** Whether the link has reductions with their signal: false. */
   bool IsSupportTransportWithReduce() const;
 
   /* ---- facts */
 
-  /* The peer's world rank. */
+  /** World rank of the peer. */
   u32 GetRemoteRank() const;
+
+  /** Type of the link: ONCHIP if two ranks share a device. Type of the transport: P2P. IsSpInlineReduce says
+   * whether reductions may be inlined. IsTransportRoce is false.
+   */
   LinkType GetLinkType() const;
   TransportType GetTransportType() const;
   bool IsSpInlineReduce() const;
   bool IsTransportRoce() const;
-  /* What the peer gave as exchangeInfo. */
+
+  /** The exchangeInfo that the peer gave. */
   const std::vector<u8>& GetExchangeInfo() const;
 
  private:

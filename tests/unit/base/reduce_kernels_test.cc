@@ -28,7 +28,7 @@ constexpr std::byte kGuard{0xA5};
 constexpr std::size_t kGuardBytes = 64;
 constexpr Operation kOperations[] = {Operation::kSum, Operation::kProduct, Operation::kMax, Operation::kMin};
 
-/// The rule for real numbers: in the type's own precision, -0 below +0, NaN wins.
+/// reduce-2, the rule for real numbers: in the type's own precision, -0 below +0, NaN wins.
 template <typename T>
 T CombineReal(T left, T right, Operation operation) {
   if (operation == Operation::kSum) return left + right;
