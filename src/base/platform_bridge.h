@@ -2,6 +2,7 @@
 // library alone.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,7 +25,14 @@ class SignalLink {
   virtual void OnTimeout(const std::string& text) noexcept = 0;
 };
 
+/// The bits of the watch word: what may be wanted of HCCL's functions besides their work. The first call of
+/// sampanBeginCall replaces kWatchUnknown by what the settings ask for. A bit that was cleared stays cleared.
+inline constexpr std::uint32_t kWatchNone = 0, kWatchTrace = 1, kWatchLog = 2;
+inline constexpr std::uint32_t kWatchUnknown = kWatchTrace | kWatchLog;
+
 }  // namespace sampan
+
+using SampanWatchWord = const std::atomic<std::uint32_t>*;
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -48,6 +56,10 @@ void sampanReportFailure(const char* function, int code, const std::string& text
 /// Log lines of a level (base/log.h) that are no failure of a call: whether one would be written, and one.
 bool sampanLogs(int level) noexcept;
 void sampanLogLine(int level, const std::string& text) noexcept;
+
+/// The watch word, valid for the life of the process. While it is kWatchNone, the functions below and those
+/// of the log have nothing to do, except for errors.
+SampanWatchWord sampanWatchWord() noexcept;
 
 /// A function of HCCL's as a call in the trace, with the link (a text that stays; null: none) and the rank on
 /// the other side (-1: none). Says whether there is a trace: then the function is ended as well, by the same

@@ -2,9 +2,6 @@
 #include "hccl/platform/dispatcher.h"
 
 #include <algorithm>
-#include <memory>
-#include <optional>
-#include <utility>
 
 #include "acl/acl_rt.h"
 #include "hccl/dispatcher_call.h"
@@ -18,8 +15,15 @@ HcclResult OfTheDeviceSide(const char* function) {
   return Fail(function, HCCL_E_NOT_SUPPORT, "this function belongs to the device side, which is not there");
 }
 
-/// Without a stream a copy happens here and now, as a bounded copy of the C library's kind would.
-HcclResult CopyNow(const char* function, const CopyTask& copy) {
+[[gnu::cold]] HcclResult FailTooSmall(const char* function, const hccl::DeviceMem& dst,
+                                      const hccl::DeviceMem& src) {
+  return Fail(function, HCCL_E_PTR,
+              Text("dst ", Hex(dst.ptr()), " has ", dst.size(), " bytes, fewer than the ", src.size(),
+                   " of src ", Hex(src.ptr())));
+}
+
+/// Copies on the calling thread, which a copy without a stream asks for, with the rules of a bounded memcpy.
+[[gnu::noinline]] HcclResult CopyNow(const char* function, const CopyCommand& copy) {
   if (copy.dst_bytes == 0 || copy.bytes > copy.dst_bytes) {
     return Fail(function, HCCL_E_INTERNAL,
                 Text("without a stream: ", copy.bytes, " bytes do not go into the ", copy.dst_bytes, " at ",
@@ -43,20 +47,9 @@ bool IsRuntimeKind(HcclRtMemcpyKind kind) {
          kind <= HcclRtMemcpyKind::HCCL_RT_MEMCPY_KIND_DEVICE_TO_DEVICE;
 }
 
-/// The raw copy, which never waits for a launch.
-HcclResult Copy(const char* function, Dispatcher& dispatcher, const CopyTask& copy, hccl::Stream& stream,
-                u64 begin) {
-  if (stream.ptr() == nullptr) return CopyNow(function, copy);
-  if (copy.bytes == 0 || copy.dst == copy.src) return HCCL_SUCCESS;
-  if (copy.dst_bytes < copy.bytes) {
-    return Fail(
-        function, HCCL_E_PARA,
-        Text("count ", copy.bytes, " is more than destMax ", copy.dst_bytes, " of dst ", Hex(copy.dst)));
-  }
-  if (!IsRuntimeKind(copy.kind)) {
-    return Fail(function, HCCL_E_PARA, Text("kind is ", static_cast<int>(copy.kind), ", it must be 0 to 3"));
-  }
-  return dispatcher.SubmitNow(TaskFor(stream, begin, copy));
+/// A copy that is complete before it begins.
+bool IsEmpty(const CopyCommand& copy) {
+  return copy.bytes == 0 || copy.dst == copy.src;
 }
 
 hccl::TaskLogicInfo LogicInfo(hccl::TaskLogicFuncType function) {
@@ -66,10 +59,23 @@ hccl::TaskLogicInfo LogicInfo(hccl::TaskLogicFuncType function) {
   return info;
 }
 
-/// Posts or awaits a signal; a virtual dispatcher only writes down what was asked for.
-HcclResult Signal(const char* function, Dispatcher& dispatcher, HcclRtNotify signal, hccl::Stream& stream,
-                  hccl::TaskLogicInfo info, TaskContent task) {
-  const u64 begin = NowNs();
+/// What a virtual dispatcher does with a copy.
+[[gnu::noinline]] HcclResult LeaveRecord(const CopyCommand& copy, hccl::Stream& stream) {
+  auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_MEMCPYASYNC_TYPE);
+  info.src = const_cast<void*>(copy.src);
+  info.dst = copy.dst;
+  info.size = copy.bytes;
+  info.remoteUserRank = copy.peer.rank;
+  info.linkType = copy.peer.link;
+  stream.PushTaskLogicInfo(info);
+  return HCCL_SUCCESS;
+}
+
+/// Posts or awaits a signal; a virtual dispatcher leaves the record in the stream.
+template <typename Command>
+HcclResult Signal(const char* function, Dispatcher& dispatcher, const Command& command, hccl::Stream& stream,
+                  hccl::TaskLogicInfo info) {
+  const HcclRtNotify signal = command.notify;
   if (const HcclResult result = RequirePointer(function, "signal", signal); result != HCCL_SUCCESS)
     return result;
   if (dispatcher.is_virtual()) {
@@ -80,16 +86,16 @@ HcclResult Signal(const char* function, Dispatcher& dispatcher, HcclRtNotify sig
   if (const HcclResult result = RequirePointer(function, "stream.ptr()", stream.ptr());
       result != HCCL_SUCCESS)
     return result;
-  return dispatcher.Submit(TaskFor(stream, begin, std::move(task)));
+  return dispatcher.Submit(command, stream);
 }
 
-HcclResult CheckReduction(const char* function, const ReduceTask& reduce) {
+HcclResult CheckReduction(const char* function, const ReduceCommand& reduce) {
   const auto refuse = [&](HcclResult code, const char* what_can) {
     return Fail(function, code,
                 Text("type ", static_cast<int>(reduce.type), " with operation ",
                      static_cast<int>(reduce.operation), " cannot be reduced: ", what_can));
   };
-  if (reduce.inlined && !CanBeInlined(reduce.type, reduce.operation))
+  if (reduce.is_inline && !CanBeInlined(reduce.type, reduce.operation))
     return refuse(HCCL_E_PARA, "int8, int16, int32, fp16, fp32 and bf16 can, by sum, max and min");
   if (!ElementOf(reduce.type) || !OperationOf(reduce.operation))
     return refuse(HCCL_E_NOT_SUPPORT,
@@ -106,7 +112,7 @@ HcclResult LaunchAll(const char* function, HcclDispatcher handle, hccl::Stream& 
         result != HCCL_SUCCESS)
       return result;
     if (dispatcher.is_virtual()) return HCCL_SUCCESS;
-    if (dispatcher.holding() && stream.ptr() == nullptr)
+    if (dispatcher.is_holding() && stream.ptr() == nullptr)
       return Fail(function, HCCL_E_PTR, "the stream is empty: there is nothing to launch in");
     return dispatcher.Launch(stream.ptr());
   });
@@ -129,7 +135,7 @@ HcclResult HcclDispatcherInit(DispatcherType type, const s32 devicePhyId, HcclDi
       return Fail(kFunction, HCCL_E_NOT_SUPPORT,
                   Text("type is ", static_cast<int>(type), ", there are NORMAL (0) and VIRTURAL (1)"));
     }
-    void* const handle = ThePlatform().Add(std::make_shared<Dispatcher>(type));
+    void* const handle = ThePlatform().dispatchers().Open(type);
     if (handle == nullptr) return Fail(kFunction, HCCL_E_MEMORY, "no handle is left for another dispatcher");
     *dispatcher = handle;
     return HCCL_SUCCESS;
@@ -138,8 +144,8 @@ HcclResult HcclDispatcherInit(DispatcherType type, const s32 devicePhyId, HcclDi
 
 HcclResult HcclDispatcherDestroy(HcclDispatcher dispatcher) {
   return Guard("HcclDispatcherDestroy", [&] {
-    if (dispatcher != nullptr && ThePlatform().Remove(dispatcher) == nullptr)
-      Warn(Text("HcclDispatcherDestroy: ", Hex(dispatcher), " is not a living dispatcher"));
+    if (dispatcher != nullptr && !ThePlatform().dispatchers().Close(dispatcher))
+      LogWarning(Text("HcclDispatcherDestroy: ", Hex(dispatcher), " is not a living dispatcher"));
     return HCCL_SUCCESS;
   });
 }
@@ -187,41 +193,27 @@ HcclResult SetMultiQpMode(HcclDispatcher dispatcherPtr, bool) {
 HcclResult HcclD2DMemcpyAsync(HcclDispatcher dispatcherPtr, hccl::DeviceMem& dst, const hccl::DeviceMem& src,
                               hccl::Stream& stream, u32 remoteUserRank, hccl::LinkType inLinkType) {
   constexpr const char* kFunction = "HcclD2DMemcpyAsync";
-  return WithDispatcher(
-      kFunction, dispatcherPtr, {remoteUserRank, inLinkType}, [&](Dispatcher& dispatcher) -> HcclResult {
-        const u64 begin = NowNs();
-        if (const HcclResult result = RequirePointer(kFunction, "dst.ptr()", dst.ptr());
-            result != HCCL_SUCCESS)
-          return result;
-        if (const HcclResult result = RequirePointer(kFunction, "src.ptr()", src.ptr());
-            result != HCCL_SUCCESS)
-          return result;
-        if (dst.size() < src.size()) {
-          return Fail(kFunction, HCCL_E_PTR,
-                      Text("dst ", Hex(dst.ptr()), " has ", dst.size(), " bytes, fewer than the ", src.size(),
-                           " of src ", Hex(src.ptr())));
-        }
-        if (dispatcher.is_virtual()) {
-          auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_MEMCPYASYNC_TYPE);
-          info.src = src.ptr();
-          info.dst = dst.ptr();
-          info.size = src.size();
-          info.remoteUserRank = remoteUserRank;
-          info.linkType = inLinkType;
-          stream.PushTaskLogicInfo(info);
-          return HCCL_SUCCESS;
-        }
-        const CopyTask copy{dst.ptr(),
-                            dst.size(),
-                            src.ptr(),
-                            src.size(),
-                            HcclRtMemcpyKind::HCCL_RT_MEMCPY_KIND_DEVICE_TO_DEVICE,
-                            {remoteUserRank, inLinkType}};
-        // What waits for a launch is taken as it is: a copy of no bytes is a place where streams can meet.
-        if (dispatcher.holding() && stream.ptr() != nullptr)
-          return dispatcher.Submit(TaskFor(stream, begin, copy));
-        return Copy(kFunction, dispatcher, copy, stream, begin);
-      });
+  return WithDispatcher(kFunction, dispatcherPtr, {remoteUserRank, inLinkType},
+                        [&](Dispatcher& dispatcher) -> HcclResult {
+                          if (const HcclResult result = RequirePointer(kFunction, "dst.ptr()", dst.ptr());
+                              result != HCCL_SUCCESS)
+                            return result;
+                          if (const HcclResult result = RequirePointer(kFunction, "src.ptr()", src.ptr());
+                              result != HCCL_SUCCESS)
+                            return result;
+                          if (dst.size() < src.size()) return FailTooSmall(kFunction, dst, src);
+                          const CopyCommand copy{dst.ptr(),
+                                                 dst.size(),
+                                                 src.ptr(),
+                                                 src.size(),
+                                                 HcclRtMemcpyKind::HCCL_RT_MEMCPY_KIND_DEVICE_TO_DEVICE,
+                                                 {remoteUserRank, inLinkType}};
+                          if (dispatcher.is_virtual()) return LeaveRecord(copy, stream);
+                          if (stream.ptr() == nullptr) return CopyNow(kFunction, copy);
+                          // An empty copy is held as well: its stream takes part in the launch.
+                          if (IsEmpty(copy) && !dispatcher.is_holding()) return HCCL_SUCCESS;
+                          return dispatcher.Submit(copy, stream);
+                        });
 }
 
 HcclResult HcclMemcpyAsync(HcclDispatcher dispatcherPtr, void* dst, const u64 destMax, const void* src,
@@ -230,13 +222,22 @@ HcclResult HcclMemcpyAsync(HcclDispatcher dispatcherPtr, void* dst, const u64 de
   constexpr const char* kFunction = "HcclMemcpyAsync";
   return WithDispatcher(
       kFunction, dispatcherPtr, {remoteUserRank, inLinkType}, [&](Dispatcher& dispatcher) -> HcclResult {
-        const u64 begin = NowNs();
         if (const HcclResult result = RequirePointer(kFunction, "dst", dst); result != HCCL_SUCCESS)
           return result;
         if (const HcclResult result = RequirePointer(kFunction, "src", src); result != HCCL_SUCCESS)
           return result;
-        return Copy(kFunction, dispatcher, {dst, destMax, src, count, kind, {remoteUserRank, inLinkType}},
-                    stream, begin);
+        const CopyCommand copy{dst, destMax, src, count, kind, {remoteUserRank, inLinkType}};
+        if (stream.ptr() == nullptr) return CopyNow(kFunction, copy);
+        if (IsEmpty(copy)) return HCCL_SUCCESS;
+        if (destMax < count) {
+          return Fail(kFunction, HCCL_E_PARA,
+                      Text("count ", count, " is more than destMax ", destMax, " of dst ", Hex(dst)));
+        }
+        if (!IsRuntimeKind(kind)) {
+          return Fail(kFunction, HCCL_E_PARA,
+                      Text("kind is ", static_cast<int>(kind), ", it must be 0 to 3"));
+        }
+        return dispatcher.SubmitNow(copy, stream);  // a raw copy is never held
       });
 }
 
@@ -246,7 +247,6 @@ HcclResult HcclReduceAsync(HcclDispatcher dispatcherPtr, void* src, u64 count, c
   constexpr const char* kFunction = "HcclReduceAsync";
   return WithDispatcher(
       kFunction, dispatcherPtr, {remoteUserRank, linkType}, [&](Dispatcher& dispatcher) -> HcclResult {
-        const u64 begin = NowNs();
         if (const HcclResult result = RequirePointer(kFunction, "dst", dst); result != HCCL_SUCCESS)
           return result;
         if (const HcclResult result = RequirePointer(kFunction, "src", src); result != HCCL_SUCCESS)
@@ -267,24 +267,25 @@ HcclResult HcclReduceAsync(HcclDispatcher dispatcherPtr, void* src, u64 count, c
         if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
             result != HCCL_SUCCESS)
           return result;
-        const bool inlined = (reduceAttr & INLINE_REDUCE_BITMASK) != 0;
-        const ReduceTask reduce{dst, src, count, datatype, reduceOp, inlined, {remoteUserRank, linkType}};
+        const bool is_inline = (reduceAttr & INLINE_REDUCE_BITMASK) != 0;
+        const ReduceCommand reduce{
+            dst, src, count, datatype, reduceOp, is_inline, {remoteUserRank, linkType}};
         if (const HcclResult result = CheckReduction(kFunction, reduce); result != HCCL_SUCCESS)
           return result;
-        return dispatcher.Submit(TaskFor(stream, begin, reduce));
+        return dispatcher.Submit(reduce, stream);
       });
 }
 
 HcclResult HcclSignalRecord(HcclDispatcher dispatcherPtr, HcclRtNotify signal, hccl::Stream& stream,
                             u32 userRank, u64 offset, s32 stage, bool, u64) {
   constexpr const char* kFunction = "HcclSignalRecord";
-  return WithDispatcher(kFunction, dispatcherPtr, {userRank, kNobody.link}, [&](Dispatcher& dispatcher) {
+  return WithDispatcher(kFunction, dispatcherPtr, {userRank, kNoPeer.link}, [&](Dispatcher& dispatcher) {
     auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALRECORD_TYPE);
     info.userRank = userRank;
     info.offset = offset;
     info.stage = stage;
-    return Signal(kFunction, dispatcher, signal, stream, info,
-                  PostTask{signal, {userRank, userRank, offset, stage}, nullptr});
+    const PostCommand post{signal, {userRank, userRank, offset, stage}, nullptr};
+    return Signal(kFunction, dispatcher, post, stream, info);
   });
 }
 
@@ -292,14 +293,14 @@ HcclResult HcclSignalWait(HcclDispatcher dispatcherPtr, HcclRtNotify signal, hcc
                           u32 userRank, u32 remoteUserRank, s32 stage, bool) {
   constexpr const char* kFunction = "HcclSignalWait";
   return WithDispatcher(
-      kFunction, dispatcherPtr, {remoteUserRank, kNobody.link}, [&](Dispatcher& dispatcher) {
+      kFunction, dispatcherPtr, {remoteUserRank, kNoPeer.link}, [&](Dispatcher& dispatcher) {
         auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALWAIT_TYPE);
         info.userRank = userRank;
         info.remoteUserRank = remoteUserRank;
         info.stage = stage;
         const u32 seconds = dispatcher.WaitSeconds(NOTIFY_INVALID_WAIT_TIME);
-        return Signal(kFunction, dispatcher, signal, stream, info,
-                      WaitTask{signal, seconds, {userRank, remoteUserRank, INVALID_U64, stage}, nullptr});
+        const WaitCommand wait{signal, seconds, {userRank, remoteUserRank, INVALID_U64, stage}, nullptr};
+        return Signal(kFunction, dispatcher, wait, stream, info);
       });
 }
 
@@ -342,8 +343,8 @@ HcclResult AddRetryPreamble(HcclDispatcher dispatcherPtr, hccl::Stream&) {
 
 HcclResult StreamSync(HcclDispatcher dispatcherPtr, hccl::Stream&) {
   return WithDispatcher("StreamSync", dispatcherPtr, [](Dispatcher& dispatcher) {
-    if (const std::size_t held = dispatcher.held(); held != 0)
-      Warn(Text("StreamSync: ", held, " tasks still wait for LaunchTask"));
+    if (const std::size_t held = dispatcher.held_count(); held != 0)
+      LogWarning(Text("StreamSync: ", held, " tasks still wait for LaunchTask"));
     return HCCL_SUCCESS;
   });
 }

@@ -66,7 +66,7 @@ struct LinkMaking::Offer {
 
 HcclResult LinkMaking::CheckArguments(const std::vector<u32>& peers) const {
   if (dispatcher_ == nullptr) return Fail(function_, HCCL_E_PTR, "dispatcher is NULL");
-  if (ThePlatform().Find(dispatcher_) == nullptr)
+  if (ThePlatform().dispatchers().Find(dispatcher_) == nullptr)
     return Fail(function_, HCCL_E_PTR, Text("dispatcher ", Hex(dispatcher_), " is not a living dispatcher"));
   if (!para_.inputMem) return Fail(function_, HCCL_E_PTR, "inputMem is empty");
   if (!para_.outputMem) return Fail(function_, HCCL_E_PTR, "outputMem is empty");

@@ -32,7 +32,7 @@ HcclResult PostThrough(const char* function, HcclRtNotify notify, Stream& stream
       return result;
     SignalRecord record;
     record.stage = stage;
-    return dispatcher.Submit(TaskFor(stream, NowNs(), PostTask{notify, record, nullptr}));
+    return dispatcher.Submit(PostCommand{notify, record, nullptr}, stream);
   });
 }
 
@@ -112,8 +112,7 @@ HcclResult LocalNotify::Wait(Stream& stream, HcclDispatcher dispatcher, s32 stag
       return result;
     SignalRecord record;
     record.stage = stage;
-    return through.Submit(TaskFor(
-        stream, NowNs(), sampan::plf::WaitTask{notify_, through.WaitSeconds(timeOut), record, nullptr}));
+    return through.Submit(WaitCommand{notify_, through.WaitSeconds(timeOut), record, nullptr}, stream);
   });
 }
 

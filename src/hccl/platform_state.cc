@@ -1,20 +1,20 @@
-// What the library knows for the whole process.
+// The state that the library has once for the whole process.
 #include "hccl/platform_state.h"
+
+#include <type_traits>
 
 namespace sampan::plf {
 
+constinit Platform the_platform;
+static_assert(std::is_trivially_destructible_v<Platform>, "it must be usable until the process has exited");
+
 HcclResult Platform::Call(const std::atomic<TaskCallBack>& callback, const HcclDispatcher& handle,
-                          hccl::Stream& stream) {
+                          ::hccl::Stream& stream) {
   const TaskCallBack call = callback.load();
   if (call == nullptr) return HCCL_SUCCESS;
   const HcclResult result = call(handle, stream);
   callback_result_.store(result);
   return result;
-}
-
-Platform& ThePlatform() {
-  static Platform* const platform = new Platform;
-  return *platform;
 }
 
 }  // namespace sampan::plf

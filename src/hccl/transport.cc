@@ -59,7 +59,6 @@ struct Transport::Call {
 
   HcclResult Post(std::size_t index, Stream& stream) const {
     return traced.Ends(OnDispatcher(function, link.dispatcher, [&](Dispatcher& dispatcher) -> HcclResult {
-      const u64 begin = NowNs();
       plf::LinkSignal& signal = *link.signals[index];
       if (const HcclResult result = CheckWhole(*signal.posted, signal.remote.ptr()); result != HCCL_SUCCESS)
         return result;
@@ -69,7 +68,7 @@ struct Transport::Call {
       const SignalRecord record{link.remote_world, link.remote_world, INVALID_U64, INVALID_VALUE_STAGE,
                                 link.type};
       const HcclResult result =
-          dispatcher.Submit(TaskFor(stream, begin, PostTask{signal.remote.ptr(), record, signal.posted}));
+          dispatcher.Submit(PostCommand{signal.remote.ptr(), record, signal.posted}, stream);
       if (result != HCCL_E_RUNTIME) return result;
       // The runtime knows the handle only; a rank of this process that left has taken its notify along.
       return Refuse(result, Text("notify ", signal.posted->Describe(), " cannot be recorded: rank ",
@@ -79,7 +78,6 @@ struct Transport::Call {
 
   HcclResult Wait(std::size_t index, Stream& stream, u32 seconds = NOTIFY_INVALID_WAIT_TIME) const {
     return traced.Ends(OnDispatcher(function, link.dispatcher, [&](Dispatcher& dispatcher) -> HcclResult {
-      const u64 begin = NowNs();
       plf::LinkSignal& signal = *link.signals[index];
       if (const HcclResult result = CheckWhole(*signal.waited, signal.local.ptr()); result != HCCL_SUCCESS)
         return result;
@@ -89,8 +87,7 @@ struct Transport::Call {
       const SignalRecord record{link.local_user, link.remote_world, INVALID_U64, INVALID_VALUE_STAGE,
                                 link.type};
       return dispatcher.Submit(
-          TaskFor(stream, begin,
-                  plf::WaitTask{signal.local.ptr(), dispatcher.WaitSeconds(seconds), record, signal.waited}));
+          WaitCommand{signal.local.ptr(), dispatcher.WaitSeconds(seconds), record, signal.waited}, stream);
     }));
   }
 
