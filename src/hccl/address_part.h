@@ -5,7 +5,7 @@
 
 #include "hccl/base.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 inline bool IsPart(const void* block, u64 bytes, const void* address) {
   if (block == nullptr) return false;
@@ -14,4 +14,4 @@ inline bool IsPart(const void* block, u64 bytes, const void* address) {
   return at >= base && at - base < bytes;
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 template <typename Body>
 std::thread StartThread(const char* name, Body body) {
@@ -26,4 +26,4 @@ std::thread StartThread(const char* name, Body body) {
   }
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

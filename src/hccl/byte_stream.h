@@ -9,7 +9,7 @@
 
 #include "hccl/base.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 class ByteWriter {
  public:
@@ -69,4 +69,4 @@ class ByteReader {
   bool ok_ = true;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -8,7 +8,7 @@
 #include "base/platform_bridge.h"
 #include "hccl/platform/dispatcher.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// The rank at the other side of a command and the link to it, as the caller named them: for records.
 struct Peer {
@@ -64,4 +64,4 @@ struct HeldCommand {
   std::variant<CopyCommand, ReduceCommand, PostCommand, WaitCommand> command;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

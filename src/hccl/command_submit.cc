@@ -12,7 +12,7 @@
 #include "hccl/route.h"
 #include "hccl/traced_call.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 namespace {
 
 using ::hccl::TaskPara;
@@ -197,4 +197,4 @@ std::string Describe(const TaskPara& record, const void* stream) {
   }
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -5,7 +5,7 @@
 
 #include "hccl/command.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// What is done for each piece that the runtime has accepted: a debug line, and a record for the observer.
 struct SubmissionWatch {
@@ -38,4 +38,4 @@ std::string Describe(const ::hccl::TaskPara& record, const void* stream);
 /// The number of a notify on its device; all ones if the runtime does not know the notify.
 u64 NotifyOffset(HcclRtNotify notify);
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -8,15 +8,15 @@
 #include "hccl/dtype_common.h"
 #include "hccl/reduction.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 namespace {
 
 HcclResult OfTheDeviceSide(const char* function) {
   return Fail(function, HCCL_E_NOT_SUPPORT, "this function belongs to the device side, which is not there");
 }
 
-[[gnu::cold]] HcclResult FailTooSmall(const char* function, const hccl::DeviceMem& dst,
-                                      const hccl::DeviceMem& src) {
+[[gnu::cold]] HcclResult FailTooSmall(const char* function, const ::hccl::DeviceMem& dst,
+                                      const ::hccl::DeviceMem& src) {
   return Fail(function, HCCL_E_PTR,
               Text("dst ", Hex(dst.ptr()), " has ", dst.size(), " bytes, fewer than the ", src.size(),
                    " of src ", Hex(src.ptr())));
@@ -52,16 +52,16 @@ bool IsEmpty(const CopyCommand& copy) {
   return copy.bytes == 0 || copy.dst == copy.src;
 }
 
-hccl::TaskLogicInfo LogicInfo(hccl::TaskLogicFuncType function) {
-  hccl::TaskLogicInfo info;
-  info.taskLogicCmd.taskLogicType = hccl::TaskLogicType::DISPATCHER_TASK;
+::hccl::TaskLogicInfo LogicInfo(::hccl::TaskLogicFuncType function) {
+  ::hccl::TaskLogicInfo info;
+  info.taskLogicCmd.taskLogicType = ::hccl::TaskLogicType::DISPATCHER_TASK;
   info.taskFuncType = function;
   return info;
 }
 
 /// What a virtual dispatcher does with a copy.
-[[gnu::noinline]] HcclResult LeaveRecord(const CopyCommand& copy, hccl::Stream& stream) {
-  auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_MEMCPYASYNC_TYPE);
+[[gnu::noinline]] HcclResult LeaveRecord(const CopyCommand& copy, ::hccl::Stream& stream) {
+  auto info = LogicInfo(::hccl::TaskLogicFuncType::DISPATCHER_MEMCPYASYNC_TYPE);
   info.src = const_cast<void*>(copy.src);
   info.dst = copy.dst;
   info.size = copy.bytes;
@@ -73,8 +73,8 @@ hccl::TaskLogicInfo LogicInfo(hccl::TaskLogicFuncType function) {
 
 /// Posts or awaits a signal; a virtual dispatcher leaves the record in the stream.
 template <typename Command>
-HcclResult Signal(const char* function, Dispatcher& dispatcher, const Command& command, hccl::Stream& stream,
-                  hccl::TaskLogicInfo info) {
+HcclResult Signal(const char* function, Dispatcher& dispatcher, const Command& command,
+                  ::hccl::Stream& stream, ::hccl::TaskLogicInfo info) {
   const HcclRtNotify signal = command.notify;
   if (const HcclResult result = RequirePointer(function, "signal", signal); result != HCCL_SUCCESS)
     return result;
@@ -105,7 +105,7 @@ HcclResult CheckReduction(const char* function, const ReduceCommand& reduce) {
   return HCCL_SUCCESS;
 }
 
-HcclResult LaunchAll(const char* function, HcclDispatcher handle, hccl::Stream& stream) {
+HcclResult LaunchAll(const char* function, HcclDispatcher handle, ::hccl::Stream& stream) {
   return WithDispatcher(function, handle, [&](Dispatcher& dispatcher) -> HcclResult {
     Platform& platform = ThePlatform();
     if (const HcclResult result = platform.Call(platform.launch_callback(), handle, stream);
@@ -119,10 +119,11 @@ HcclResult LaunchAll(const char* function, HcclDispatcher handle, hccl::Stream& 
 }
 
 }  // namespace
-}  // namespace sampan::plf
+}  // namespace sampan::hccl
 
-using namespace sampan;
-using namespace sampan::plf;
+using sampan::Hex;
+using sampan::Text;
+using namespace sampan::hccl;
 
 HcclResult HcclDispatcherInit(DispatcherType type, const s32 devicePhyId, HcclDispatcher* dispatcher) {
   constexpr const char* kFunction = "HcclDispatcherInit";
@@ -190,8 +191,9 @@ HcclResult SetMultiQpMode(HcclDispatcher dispatcherPtr, bool) {
   return WithDispatcher("SetMultiQpMode", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
 }
 
-HcclResult HcclD2DMemcpyAsync(HcclDispatcher dispatcherPtr, hccl::DeviceMem& dst, const hccl::DeviceMem& src,
-                              hccl::Stream& stream, u32 remoteUserRank, hccl::LinkType inLinkType) {
+HcclResult HcclD2DMemcpyAsync(HcclDispatcher dispatcherPtr, ::hccl::DeviceMem& dst,
+                              const ::hccl::DeviceMem& src, ::hccl::Stream& stream, u32 remoteUserRank,
+                              ::hccl::LinkType inLinkType) {
   constexpr const char* kFunction = "HcclD2DMemcpyAsync";
   return WithDispatcher(kFunction, dispatcherPtr, {remoteUserRank, inLinkType},
                         [&](Dispatcher& dispatcher) -> HcclResult {
@@ -217,8 +219,8 @@ HcclResult HcclD2DMemcpyAsync(HcclDispatcher dispatcherPtr, hccl::DeviceMem& dst
 }
 
 HcclResult HcclMemcpyAsync(HcclDispatcher dispatcherPtr, void* dst, const u64 destMax, const void* src,
-                           const u64 count, const HcclRtMemcpyKind kind, hccl::Stream& stream,
-                           const u32 remoteUserRank, hccl::LinkType inLinkType) {
+                           const u64 count, const HcclRtMemcpyKind kind, ::hccl::Stream& stream,
+                           const u32 remoteUserRank, ::hccl::LinkType inLinkType) {
   constexpr const char* kFunction = "HcclMemcpyAsync";
   return WithDispatcher(
       kFunction, dispatcherPtr, {remoteUserRank, inLinkType}, [&](Dispatcher& dispatcher) -> HcclResult {
@@ -242,8 +244,8 @@ HcclResult HcclMemcpyAsync(HcclDispatcher dispatcherPtr, void* dst, const u64 de
 }
 
 HcclResult HcclReduceAsync(HcclDispatcher dispatcherPtr, void* src, u64 count, const HcclDataType datatype,
-                           const HcclReduceOp reduceOp, hccl::Stream& stream, void* dst,
-                           const u32 remoteUserRank, const hccl::LinkType linkType, const u64 reduceAttr) {
+                           const HcclReduceOp reduceOp, ::hccl::Stream& stream, void* dst,
+                           const u32 remoteUserRank, const ::hccl::LinkType linkType, const u64 reduceAttr) {
   constexpr const char* kFunction = "HcclReduceAsync";
   return WithDispatcher(
       kFunction, dispatcherPtr, {remoteUserRank, linkType}, [&](Dispatcher& dispatcher) -> HcclResult {
@@ -252,7 +254,7 @@ HcclResult HcclReduceAsync(HcclDispatcher dispatcherPtr, void* src, u64 count, c
         if (const HcclResult result = RequirePointer(kFunction, "src", src); result != HCCL_SUCCESS)
           return result;
         if (dispatcher.is_virtual()) {
-          auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_REDUCEASYNC_TYPE);
+          auto info = LogicInfo(::hccl::TaskLogicFuncType::DISPATCHER_REDUCEASYNC_TYPE);
           info.src = src;
           info.dst = dst;
           info.size = count;
@@ -276,11 +278,11 @@ HcclResult HcclReduceAsync(HcclDispatcher dispatcherPtr, void* src, u64 count, c
       });
 }
 
-HcclResult HcclSignalRecord(HcclDispatcher dispatcherPtr, HcclRtNotify signal, hccl::Stream& stream,
+HcclResult HcclSignalRecord(HcclDispatcher dispatcherPtr, HcclRtNotify signal, ::hccl::Stream& stream,
                             u32 userRank, u64 offset, s32 stage, bool, u64) {
   constexpr const char* kFunction = "HcclSignalRecord";
   return WithDispatcher(kFunction, dispatcherPtr, {userRank, kNoPeer.link}, [&](Dispatcher& dispatcher) {
-    auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALRECORD_TYPE);
+    auto info = LogicInfo(::hccl::TaskLogicFuncType::DISPATCHER_SIGNALRECORD_TYPE);
     info.userRank = userRank;
     info.offset = offset;
     info.stage = stage;
@@ -289,12 +291,12 @@ HcclResult HcclSignalRecord(HcclDispatcher dispatcherPtr, HcclRtNotify signal, h
   });
 }
 
-HcclResult HcclSignalWait(HcclDispatcher dispatcherPtr, HcclRtNotify signal, hccl::Stream& stream,
+HcclResult HcclSignalWait(HcclDispatcher dispatcherPtr, HcclRtNotify signal, ::hccl::Stream& stream,
                           u32 userRank, u32 remoteUserRank, s32 stage, bool) {
   constexpr const char* kFunction = "HcclSignalWait";
   return WithDispatcher(
       kFunction, dispatcherPtr, {remoteUserRank, kNoPeer.link}, [&](Dispatcher& dispatcher) {
-        auto info = LogicInfo(hccl::TaskLogicFuncType::DISPATCHER_SIGNALWAIT_TYPE);
+        auto info = LogicInfo(::hccl::TaskLogicFuncType::DISPATCHER_SIGNALWAIT_TYPE);
         info.userRank = userRank;
         info.remoteUserRank = remoteUserRank;
         info.stage = stage;
@@ -304,15 +306,15 @@ HcclResult HcclSignalWait(HcclDispatcher dispatcherPtr, HcclRtNotify signal, hcc
       });
 }
 
-HcclResult HcclDispatcherWaitValue(HcclDispatcher dispatcherPtr, hccl::Stream&, u64, u64, bool) {
+HcclResult HcclDispatcherWaitValue(HcclDispatcher dispatcherPtr, ::hccl::Stream&, u64, u64, bool) {
   return WithDispatcher("HcclDispatcherWaitValue", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
 }
 
-HcclResult HcclDispatcherWriteValue(HcclDispatcher dispatcherPtr, hccl::Stream&, u64, u64) {
+HcclResult HcclDispatcherWriteValue(HcclDispatcher dispatcherPtr, ::hccl::Stream&, u64, u64) {
   return WithDispatcher("HcclDispatcherWriteValue", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
 }
 
-HcclResult InitTask(HcclDispatcher dispatcherPtr, hccl::Stream& stream, const bool, const std::string&,
+HcclResult InitTask(HcclDispatcher dispatcherPtr, ::hccl::Stream& stream, const bool, const std::string&,
                     bool) {
   return WithDispatcher("InitTask", dispatcherPtr, [&](Dispatcher& dispatcher) {
     if (!dispatcher.is_virtual()) dispatcher.BeginLaunch();
@@ -321,11 +323,12 @@ HcclResult InitTask(HcclDispatcher dispatcherPtr, hccl::Stream& stream, const bo
   });
 }
 
-HcclResult LaunchTask(HcclDispatcher dispatcherPtr, hccl::Stream& stream) {
+HcclResult LaunchTask(HcclDispatcher dispatcherPtr, ::hccl::Stream& stream) {
   return LaunchAll("LaunchTask", dispatcherPtr, stream);
 }
 
-HcclResult LaunchTaskExtend(HcclDispatcher dispatcherPtr, hccl::Stream& stream, std::vector<hccl::Stream>&) {
+HcclResult LaunchTaskExtend(HcclDispatcher dispatcherPtr, ::hccl::Stream& stream,
+                            std::vector<::hccl::Stream>&) {
   // The streams that were used are known: each task names its own.
   return LaunchAll("LaunchTaskExtend", dispatcherPtr, stream);
 }
@@ -337,11 +340,11 @@ HcclResult SetNormalMode(HcclDispatcher dispatcherPtr) {
   });
 }
 
-HcclResult AddRetryPreamble(HcclDispatcher dispatcherPtr, hccl::Stream&) {
+HcclResult AddRetryPreamble(HcclDispatcher dispatcherPtr, ::hccl::Stream&) {
   return WithDispatcher("AddRetryPreamble", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
 }
 
-HcclResult StreamSync(HcclDispatcher dispatcherPtr, hccl::Stream&) {
+HcclResult StreamSync(HcclDispatcher dispatcherPtr, ::hccl::Stream&) {
   return WithDispatcher("StreamSync", dispatcherPtr, [](Dispatcher& dispatcher) {
     if (const std::size_t held = dispatcher.held_count(); held != 0)
       LogWarning(Text("StreamSync: ", held, " tasks still wait for LaunchTask"));
@@ -349,11 +352,11 @@ HcclResult StreamSync(HcclDispatcher dispatcherPtr, hccl::Stream&) {
   });
 }
 
-void RegisterInitTaskCallBack(HcclResult (*p1)(const HcclDispatcher&, hccl::Stream&)) {
+void RegisterInitTaskCallBack(HcclResult (*p1)(const HcclDispatcher&, ::hccl::Stream&)) {
   ThePlatform().init_callback().store(p1);
 }
 
-void RegisterLaunchTaskCallBack(HcclResult (*p1)(const HcclDispatcher&, hccl::Stream&)) {
+void RegisterLaunchTaskCallBack(HcclResult (*p1)(const HcclDispatcher&, ::hccl::Stream&)) {
   ThePlatform().launch_callback().store(p1);
 }
 

@@ -7,7 +7,7 @@
 #include "hccl/platform_state.h"
 #include "hccl/report.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 [[gnu::cold, gnu::noinline]] inline HcclResult FailWithoutDispatcher(const char* function,
                                                                      HcclDispatcher handle) {
@@ -49,4 +49,4 @@ inline HcclResult RequirePointer(const char* function, std::string_view name, co
   return pointer != nullptr ? HCCL_SUCCESS : FailNull(function, name);
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

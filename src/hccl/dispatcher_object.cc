@@ -2,19 +2,16 @@
 #include "hccl/dispatcher_object.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cstdint>
 
 #include "acl/acl_rt.h"
+#include "base/clock.h"
 #include "hccl/platform_state.h"
 #include "hccl/report.h"
 #include "hccl/route.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 namespace {
-
-u64 NowNs() {
-  return static_cast<u64>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
 
 /// An event that orders two streams of a launch.
 class LaunchEvent {
@@ -91,7 +88,7 @@ void Dispatcher::SetObserver(void* user, LoadTaskCallBack callback) {
 
 SubmissionWatch Dispatcher::WatchOf(::hccl::Stream& stream) const {
   const std::lock_guard lock(mutex_);
-  return {stream.ptr(), stream.IsMainStream(), NowNs(), observer_user_, observer_};
+  return {stream.ptr(), stream.IsMainStream(), static_cast<u64>(NowNs()), observer_user_, observer_};
 }
 
 void Dispatcher::ObserveHeld(::hccl::TaskPara record, u32 index, ::hccl::Stream& stream) const {
@@ -218,4 +215,4 @@ HcclResult Dispatcher::Launch(void* main_stream) {
   return HCCL_SUCCESS;
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -11,7 +11,7 @@
 #include "hccl/command_submit.h"
 #include "hccl/traced_call.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// Thread-safe. Owned by the table of dispatchers, which closes and reopens it and never frees it.
 class Dispatcher {
@@ -89,4 +89,4 @@ class Dispatcher {
   std::set<std::pair<::hccl::LinkType, ::hccl::LinkType>> warned_routes_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

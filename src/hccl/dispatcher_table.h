@@ -10,7 +10,7 @@
 #include "base/handle_table.h"
 #include "hccl/dispatcher_object.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// Thread-safe. Finding takes no lock and counts nothing: a dispatcher's memory is reused and never freed, so
 /// a call that is still running when another thread destroys its dispatcher finds a closed or a reopened one.
@@ -98,4 +98,4 @@ class DispatcherTable {
   std::uint32_t chunk_count_ = 0;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

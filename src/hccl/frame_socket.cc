@@ -12,7 +12,7 @@
 
 #include "base/abstract_address.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 struct FrameSocket::Header {
   static constexpr u32 kMagic = 0x53484331;
@@ -124,4 +124,4 @@ Descriptor ConnectTo(const std::string& name) {
   return socket;
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

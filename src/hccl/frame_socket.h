@@ -13,7 +13,7 @@
 #include "base/descriptor.h"
 #include "hccl/base.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 enum class FrameKind : u32 {
   kHello = 1,  ///< to the hub: token; rank and size of the group
@@ -73,4 +73,4 @@ class FrameSocket {
 Descriptor ListenAt(const std::string& name);
 Descriptor ConnectTo(const std::string& name);
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 bool GroupHealth::Break(HcclResult code, std::string reason) {
   const std::lock_guard lock(mutex_);
@@ -20,4 +20,4 @@ void GroupHealth::BreakHere(HcclResult code, std::string reason) noexcept {
   wake_up_.Wake();
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

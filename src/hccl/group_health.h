@@ -9,7 +9,7 @@
 #include "hccl/hccl_types.h"
 #include "hccl/wake_up.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// Thread-safe. Shared by the membership, its links, and the signals that are queued in streams. It breaks
 /// once and stays broken.
@@ -45,4 +45,4 @@ class GroupHealth {
   WakeUp wake_up_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -12,14 +12,13 @@
 #include <optional>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "hccl/background_thread.h"
 #include "hccl/byte_stream.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Connections that have not said who they are: more than the group could be.
 constexpr std::size_t kMostStrangers = 1024;
@@ -236,4 +235,4 @@ void StartHub(Descriptor listener, HubOptions options) {
   StartThread("sampan-hub", [hub] { hub->Run(); }).detach();
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

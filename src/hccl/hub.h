@@ -6,7 +6,7 @@
 
 #include "hccl/frame_socket.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 struct HubOptions {
   std::string group;  ///< its name, for messages
@@ -20,4 +20,4 @@ struct HubOptions {
 /// thread.
 void StartHub(Descriptor listener, HubOptions options);
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -12,7 +12,7 @@
 #include "hccl/platform/remote_notify.h"
 #include "hccl/platform/transport_pub.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// A signal of a link, to the streams that wait for it or post it.
 class GroupSignal final : public SignalLink {
@@ -31,8 +31,8 @@ class GroupSignal final : public SignalLink {
 
 /// One of a link's signals: this side waits for its own notify and posts the peer's.
 struct LinkSignal {
-  hccl::LocalNotify local;
-  hccl::RemoteNotify remote;
+  ::hccl::LocalNotify local;
+  ::hccl::RemoteNotify remote;
   std::shared_ptr<GroupSignal> waited, posted;
 };
 
@@ -68,27 +68,27 @@ class ExportedMemory {
   ExportedMemory(const ExportedMemory&) = delete;
   ExportedMemory& operator=(const ExportedMemory&) = delete;
 
-  HcclResult Export(const hccl::DeviceMem& memory, s64 process);
+  HcclResult Export(const ::hccl::DeviceMem& memory, s64 process);
   const std::string& key() const { return key_; }
 
  private:
   std::string key_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl
 
 /// Shared by the transport alone. Signals beyond the first two are the numbered ones.
 struct hccl::Transport::Link {
   static constexpr std::size_t kDone = 0, kReady = 1, kNumbered = 2;
 
-  std::shared_ptr<sampan::plf::Membership> membership;
+  std::shared_ptr<sampan::hccl::Membership> membership;
   HcclDispatcher dispatcher = nullptr;
   u32 local_rank = INVALID_VALUE_RANKID, remote_rank = INVALID_VALUE_RANKID;   // in the group
   u32 local_user = INVALID_VALUE_RANKID, remote_world = INVALID_VALUE_RANKID;  // in records
   LinkType type = LinkType::LINK_RESERVED;
   bool reads = true;
   std::vector<u8> exchange_info;
-  std::array<sampan::plf::RemoteMemory, 2> memory;  // by UserMemType
-  std::array<sampan::plf::ExportedMemory, 2> exported;
-  std::vector<std::unique_ptr<sampan::plf::LinkSignal>> signals;
+  std::array<sampan::hccl::RemoteMemory, 2> memory;  // by UserMemType
+  std::array<sampan::hccl::ExportedMemory, 2> exported;
+  std::vector<std::unique_ptr<sampan::hccl::LinkSignal>> signals;
 };

@@ -10,16 +10,16 @@
 #include "hccl/dispatcher_call.h"
 #include "hccl/route.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 namespace {
 
 constexpr std::size_t kMostExchangeInfo = std::size_t{2} << 20;
 constexpr u32 kMostNotifies = 1024;
 
 std::string SignalName(std::size_t index) {
-  if (index == hccl::Transport::Link::kDone) return "'done'";
-  if (index == hccl::Transport::Link::kReady) return "'ready'";
-  return Text("notify number ", index - hccl::Transport::Link::kNumbered);
+  if (index == ::hccl::Transport::Link::kDone) return "'done'";
+  if (index == ::hccl::Transport::Link::kReady) return "'ready'";
+  return Text("notify number ", index - ::hccl::Transport::Link::kNumbered);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ HcclResult LinkMaking::CheckArguments(const std::vector<u32>& peers) const {
     return Fail(function_, HCCL_E_PTR, Text("dispatcher ", Hex(dispatcher_), " is not a living dispatcher"));
   if (!para_.inputMem) return Fail(function_, HCCL_E_PTR, "inputMem is empty");
   if (!para_.outputMem) return Fail(function_, HCCL_E_PTR, "outputMem is empty");
-  if ((para_.linkAttribute & (hccl::LINK_ATTRIBUTE_READ | hccl::LINK_ATTRIBUTE_WRITE)) == 0) {
+  if ((para_.linkAttribute & (::hccl::LINK_ATTRIBUTE_READ | ::hccl::LINK_ATTRIBUTE_WRITE)) == 0) {
     return Fail(
         function_, HCCL_E_PARA,
         Text("linkAttribute is ", para_.linkAttribute, ": it allows neither writing (1) nor reading (2)"));
@@ -100,10 +100,10 @@ HcclResult LinkMaking::PrepareLink(u32 peer) {
   link->local_rank = membership_->rank();
   link->remote_rank = peer;
   link->local_user = para_.localUserrank != INVALID_VALUE_RANKID ? para_.localUserrank : membership_->rank();
-  link->reads = (para_.linkAttribute & hccl::LINK_ATTRIBUTE_READ) != 0;
+  link->reads = (para_.linkAttribute & ::hccl::LINK_ATTRIBUTE_READ) != 0;
   const s64 process = membership_->process_of(peer);
   if (!SameProcess(peer)) {
-    const std::array<const hccl::DeviceMem*, 2> memory = {&para_.inputMem, &para_.outputMem};
+    const std::array<const ::hccl::DeviceMem*, 2> memory = {&para_.inputMem, &para_.outputMem};
     for (std::size_t i = 0; i < memory.size(); ++i) {
       if (const HcclResult result = link->exported[i].Export(*memory[i], process); result != HCCL_SUCCESS)
         return result;
@@ -150,7 +150,7 @@ std::vector<u8> LinkMaking::WriteOffer() const {
   out.Put(para_.localWorldRank);
   out.Put(device_);
   out.Put(physical_device_);
-  for (const hccl::DeviceMem* memory : {&para_.inputMem, &para_.outputMem}) {
+  for (const ::hccl::DeviceMem* memory : {&para_.inputMem, &para_.outputMem}) {
     out.Put(reinterpret_cast<u64>(memory->ptr()));
     out.Put(memory->size());
   }
@@ -186,9 +186,9 @@ HcclResult LinkMaking::TakeMemory(Link& link, const Offer& offer) const {
   if (same_process && offer.device != device_ && aclrtDeviceEnablePeerAccess(offer.device, 0) != ACL_SUCCESS)
     return HCCL_E_RUNTIME;
   link.type = offer.physical_device == physical_device_
-                  ? hccl::LinkType::LINK_ONCHIP
+                  ? ::hccl::LinkType::LINK_ONCHIP
                   : LinkBetween(para_.inputMem.ptr(), link.memory[0].address())
-                        .value_or(hccl::LinkType::LINK_RESERVED);
+                        .value_or(::hccl::LinkType::LINK_RESERVED);
   return HCCL_SUCCESS;
 }
 
@@ -211,7 +211,7 @@ HcclResult LinkMaking::TakeOffer(Link& link, const std::vector<u8>& content) {
   }
   if (const HcclResult result = TakeMemory(link, offer); result != HCCL_SUCCESS) return result;
   for (std::size_t i = 0; i < link.signals.size(); ++i) {
-    hccl::RemoteNotify& remote = link.signals[i]->remote;
+    ::hccl::RemoteNotify& remote = link.signals[i]->remote;
     if (const HcclResult result = remote.Init(offer.signals[i]); result != HCCL_SUCCESS) return result;
     if (const HcclResult result = remote.Open(); result != HCCL_SUCCESS) return result;
   }
@@ -258,4 +258,4 @@ HcclResult LinkMaking::Make(const std::vector<u32>& peers, std::vector<std::shar
   return HCCL_SUCCESS;
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -7,20 +7,21 @@
 
 #include "hccl/link.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// Of one call; not thread-safe.
 class LinkMaking {
  public:
   LinkMaking(const char* function, std::shared_ptr<Membership> membership, HcclDispatcher dispatcher,
-             const hccl::MachinePara& para)
+             const ::hccl::MachinePara& para)
       : function_(function), membership_(std::move(membership)), dispatcher_(dispatcher), para_(para) {}
 
   /// Links by rank, or none at all: every rank learns whether another one failed.
-  HcclResult Make(const std::vector<u32>& peers, std::vector<std::shared_ptr<hccl::Transport::Link>>& links);
+  HcclResult Make(const std::vector<u32>& peers,
+                  std::vector<std::shared_ptr<::hccl::Transport::Link>>& links);
 
  private:
-  using Link = hccl::Transport::Link;
+  using Link = ::hccl::Transport::Link;
   struct Offer;
 
   HcclResult CheckArguments(const std::vector<u32>& peers) const;
@@ -38,10 +39,10 @@ class LinkMaking {
   const char* const function_;
   const std::shared_ptr<Membership> membership_;
   const HcclDispatcher dispatcher_;
-  const hccl::MachinePara& para_;
+  const ::hccl::MachinePara& para_;
   s32 device_ = -1;           // the current one, as this process counts
   s32 physical_device_ = -1;  // as all processes do
   std::vector<std::shared_ptr<Link>> links_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

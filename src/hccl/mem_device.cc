@@ -42,7 +42,7 @@ void DeviceMem::free() {
 }
 
 bool DeviceMem::IsPartOfOwned(const DeviceMem& that) const {
-  return sampan::plf::IsPart(owned_, ownedSize_, that.ptr_) && that.owned_ == nullptr;
+  return sampan::hccl::IsPart(owned_, ownedSize_, that.ptr_) && that.owned_ == nullptr;
 }
 
 DeviceMem DeviceMem::alloc(u64 size, bool) {
@@ -50,7 +50,7 @@ DeviceMem DeviceMem::alloc(u64 size, bool) {
 }
 
 HcclResult DeviceMem::alloc(DeviceMem& mem, u64 size, bool) {
-  if (size == 0) return sampan::plf::Fail("DeviceMem::alloc", HCCL_E_PARA, "size is 0");
+  if (size == 0) return sampan::hccl::Fail("DeviceMem::alloc", HCCL_E_PARA, "size is 0");
   DeviceMem made(size);
   if (!made) return HCCL_E_MEMORY;
   mem = std::move(made);
@@ -89,7 +89,7 @@ DeviceMem& DeviceMem::operator=(const DeviceMem& that) {
 
 DeviceMem DeviceMem::range(u64 offset, u64 size) const {
   if (ptr_ == nullptr || offset > size_ || size > size_ - offset) {
-    sampan::plf::Fail(
+    sampan::hccl::Fail(
         "DeviceMem::range", HCCL_E_PARA,
         Text("offset ", offset, " and size ", size, " are not inside the ", size_, " bytes at ", Hex(ptr_)));
     return DeviceMem();

@@ -46,7 +46,7 @@ void HostMem::free() {
 }
 
 bool HostMem::IsPartOfOwned(const HostMem& that) const {
-  return sampan::plf::IsPart(owned_, ownedSize_, that.ptr_) && that.owned_ == nullptr;
+  return sampan::hccl::IsPart(owned_, ownedSize_, that.ptr_) && that.owned_ == nullptr;
 }
 
 HostMem HostMem::alloc(u64 size, bool isRtsMem) {
@@ -92,7 +92,7 @@ HostMem& HostMem::operator=(const HostMem& that) {
 
 HostMem HostMem::range(u64 offset, u64 size) const {
   if (ptr_ == nullptr || offset > size_ || size > size_ - offset) {
-    sampan::plf::Fail(
+    sampan::hccl::Fail(
         "HostMem::range", HCCL_E_PARA,
         Text("offset ", offset, " and size ", size, " are not inside the ", size_, " bytes at ", Hex(ptr_)));
     return HostMem();

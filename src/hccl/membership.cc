@@ -9,22 +9,21 @@
 #include <cstring>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/system_error.h"
 #include "hccl/background_thread.h"
 #include "hccl/byte_stream.h"
 #include "hccl/hub.h"
 #include "hccl/report.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// How long a rank that leaves waits for the hub to have heard it.
 constexpr std::chrono::seconds kFarewell{2};
 
 /// Tries until somebody listens there.
-HcclResult Connect(const char* function, const MeetingPoint& meeting, const hccl::RankGroupConfig& config,
+HcclResult Connect(const char* function, const MeetingPoint& meeting, const ::hccl::RankGroupConfig& config,
                    Descriptor& connected) {
   const auto deadline = Clock::now() + config.timeout;
   for (auto pause = std::chrono::milliseconds(1);;
@@ -49,7 +48,7 @@ HcclResult Connect(const char* function, const MeetingPoint& meeting, const hccl
 }  // namespace
 
 HcclResult Membership::Join(const char* function, const MeetingPoint& meeting,
-                            const hccl::RankGroupConfig& config, std::shared_ptr<Membership>& joined) {
+                            const ::hccl::RankGroupConfig& config, std::shared_ptr<Membership>& joined) {
   if (config.rank == 0) {
     Descriptor listener = ListenAt(meeting.address);
     if (listener.get() < 0) {
@@ -76,7 +75,7 @@ HcclResult Membership::Join(const char* function, const MeetingPoint& meeting,
   return HCCL_SUCCESS;
 }
 
-Membership::Membership(MeetingPoint meeting, const hccl::RankGroupConfig& config, FrameSocket socket)
+Membership::Membership(MeetingPoint meeting, const ::hccl::RankGroupConfig& config, FrameSocket socket)
     : group_(std::move(meeting.group)),
       rank_(config.rank),
       rank_size_(config.rankSize),
@@ -212,4 +211,4 @@ HcclResult Membership::Exchange(const char* function, const std::vector<u8>& min
   return reader.ok() ? HCCL_SUCCESS : Fail(function, HCCL_E_INTERNAL, "an exchange came back incomplete");
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

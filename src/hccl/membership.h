@@ -13,7 +13,7 @@
 #include "hccl/group_health.h"
 #include "hccl/platform/rank_group.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// Where a group meets, and what proves that one belongs to it.
 struct MeetingPoint {
@@ -27,7 +27,7 @@ class Membership {
  public:
   /// Connects and waits for everybody. The function is named in messages.
   static HcclResult Join(const char* function, const MeetingPoint& meeting,
-                         const hccl::RankGroupConfig& config, std::shared_ptr<Membership>& joined);
+                         const ::hccl::RankGroupConfig& config, std::shared_ptr<Membership>& joined);
   ~Membership();
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
@@ -42,7 +42,7 @@ class Membership {
   HcclResult Exchange(const char* function, const std::vector<u8>& mine, std::vector<std::vector<u8>>& all);
 
  private:
-  Membership(MeetingPoint meeting, const hccl::RankGroupConfig& config, FrameSocket socket);
+  Membership(MeetingPoint meeting, const ::hccl::RankGroupConfig& config, FrameSocket socket);
 
   HcclResult AwaitWelcome(const char* function);
   void Listen();
@@ -68,4 +68,4 @@ class Membership {
   std::thread thread_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -11,8 +11,9 @@
 
 namespace hccl {
 
-using namespace sampan;
-using namespace sampan::plf;
+using sampan::Hex;
+using sampan::Text;
+using namespace sampan::hccl;
 
 namespace {
 

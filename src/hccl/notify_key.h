@@ -11,7 +11,7 @@
 
 #include "hccl/platform/hccl_common.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 inline constexpr std::size_t kKeyBytes = 65;  // of the runtime's keys, with the end
 
@@ -38,4 +38,4 @@ struct NotifyKey {
   }
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 constinit Platform the_platform;
 static_assert(std::is_trivially_destructible_v<Platform>, "it must be usable until the process has exited");
@@ -17,4 +17,4 @@ HcclResult Platform::Call(const std::atomic<TaskCallBack>& callback, const HcclD
   return result;
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

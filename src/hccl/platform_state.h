@@ -5,7 +5,7 @@
 
 #include "hccl/dispatcher_table.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 using TaskCallBack = HcclResult (*)(const HcclDispatcher&, ::hccl::Stream&);
 
@@ -36,4 +36,4 @@ inline Platform& ThePlatform() {
   return the_platform;
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -17,11 +17,13 @@
 
 namespace hccl {
 
-using namespace sampan;
-using namespace sampan::plf;
+using sampan::Descriptor;
+using sampan::SystemError;
+using sampan::Text;
+using namespace sampan::hccl;
 
 struct RankGroup::Membership {
-  std::shared_ptr<plf::Membership> own;
+  std::shared_ptr<sampan::hccl::Membership> own;
 };
 
 namespace {
@@ -138,7 +140,7 @@ HcclResult RankGroup::Join(const RankGroupConfig& config, std::shared_ptr<RankGr
     if (const HcclResult result = FindMeeting(kFunction, config, meeting); result != HCCL_SUCCESS)
       return result;
     auto membership = std::make_shared<Membership>();
-    if (const HcclResult result = plf::Membership::Join(kFunction, meeting, config, membership->own);
+    if (const HcclResult result = sampan::hccl::Membership::Join(kFunction, meeting, config, membership->own);
         result != HCCL_SUCCESS)
       return result;
     group.reset(new RankGroup(std::move(membership)));

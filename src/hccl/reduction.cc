@@ -1,7 +1,7 @@
 // The types and operations of reductions.
 #include "hccl/reduction.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 std::optional<ReduceElement> ElementOf(HcclDataType type) {
   switch (type) {
@@ -64,4 +64,4 @@ bool CanBeInlined(HcclDataType type, HcclReduceOp operation) {
   }
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -6,7 +6,7 @@
 #include "base/reduce_kernels.h"
 #include "hccl/hccl_types.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// Empty for types and operations that nothing here can reduce.
 std::optional<ReduceElement> ElementOf(HcclDataType type);
@@ -15,4 +15,4 @@ std::optional<ReduceOperation> OperationOf(HcclReduceOp operation);
 /// Whether copy engines can do it: fewer types than the vector unit, and no products.
 bool CanBeInlined(HcclDataType type, HcclReduceOp operation);
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

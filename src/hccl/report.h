@@ -11,7 +11,7 @@
 #include "hccl/hccl_types.h"
 #include "hccl/traced_call.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// Returns the code and keeps the message for the calling thread: aclGetRecentErrMsg shows it.
 inline HcclResult Fail(const char* function, HcclResult code, const std::string& text) noexcept {
@@ -58,4 +58,4 @@ HcclResult Guard(const char* function, Body body) noexcept {
   }
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

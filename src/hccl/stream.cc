@@ -10,7 +10,7 @@
 
 namespace hccl {
 
-using sampan::plf::Fail;
+using sampan::hccl::Fail;
 
 /// What all copies of one stream object share. Thread-safe.
 struct Stream::State {

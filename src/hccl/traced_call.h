@@ -6,7 +6,7 @@
 #include "hccl/hccl_types.h"
 #include "hccl/route.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// The watch word of the runtime.
 inline const std::atomic<std::uint32_t>& watch_word = *sampanWatchWord();
@@ -60,4 +60,4 @@ class TracedTasks {
   const bool is_on_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

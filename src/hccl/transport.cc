@@ -7,8 +7,9 @@
 
 namespace hccl {
 
-using namespace sampan;
-using namespace sampan::plf;
+using sampan::Hex;
+using sampan::Text;
+using namespace sampan::hccl;
 
 namespace {
 
@@ -59,7 +60,7 @@ struct Transport::Call {
 
   HcclResult Post(std::size_t index, Stream& stream) const {
     return traced.Ends(OnDispatcher(function, link.dispatcher, [&](Dispatcher& dispatcher) -> HcclResult {
-      plf::LinkSignal& signal = *link.signals[index];
+      sampan::hccl::LinkSignal& signal = *link.signals[index];
       if (const HcclResult result = CheckWhole(*signal.posted, signal.remote.ptr()); result != HCCL_SUCCESS)
         return result;
       if (const HcclResult result = RequirePointer(function, "stream.ptr()", stream.ptr());
@@ -78,7 +79,7 @@ struct Transport::Call {
 
   HcclResult Wait(std::size_t index, Stream& stream, u32 seconds = NOTIFY_INVALID_WAIT_TIME) const {
     return traced.Ends(OnDispatcher(function, link.dispatcher, [&](Dispatcher& dispatcher) -> HcclResult {
-      plf::LinkSignal& signal = *link.signals[index];
+      sampan::hccl::LinkSignal& signal = *link.signals[index];
       if (const HcclResult result = CheckWhole(*signal.waited, signal.local.ptr()); result != HCCL_SUCCESS)
         return result;
       if (const HcclResult result = RequirePointer(function, "stream.ptr()", stream.ptr());

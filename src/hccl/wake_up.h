@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <system_error>
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// Thread-safe.
 class WakeUp {
@@ -36,4 +36,4 @@ class WakeUp {
   const int descriptor_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl
