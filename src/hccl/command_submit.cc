@@ -33,42 +33,17 @@ HcclResult FromRuntime(aclError code) {
   return code == ACL_SUCCESS ? HCCL_SUCCESS : HCCL_E_RUNTIME;
 }
 
-aclDataType RuntimeType(HcclDataType type) {
-  switch (type) {
-    case HCCL_DATA_TYPE_INT8:
-      return ACL_INT8;
-    case HCCL_DATA_TYPE_INT16:
-      return ACL_INT16;
-    case HCCL_DATA_TYPE_INT32:
-      return ACL_INT32;
-    case HCCL_DATA_TYPE_FP16:
-      return ACL_FLOAT16;
-    case HCCL_DATA_TYPE_FP32:
-      return ACL_FLOAT;
-    default:
-      return ACL_BF16;
-  }
-}
-
-aclrtReduceKind RuntimeKind(HcclReduceOp operation) {
-  switch (operation) {
-    case HCCL_REDUCE_SUM:
-      return ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM;
-    case HCCL_REDUCE_MAX:
-      return ACL_RT_MEMCPY_SDMA_AUTOMATIC_MAX;
-    default:
-      return ACL_RT_MEMCPY_SDMA_AUTOMATIC_MIN;
-  }
-}
-
+/// Its type and operation have rows; an inline one can be done by copy engines.
 HcclResult SubmitPiece(const ReduceCommand& reduce, void* stream) {
+  const ReduceTypeRow& type = *TypeRowOf(reduce.type);
+  const ReduceOperationRow& operation = *OperationRowOf(reduce.operation);
   if (!reduce.is_inline) {
-    return FromRuntime(sampanReduceVector(reduce.dst, reduce.src, reduce.count,
-                                          *OperationOf(reduce.operation), *ElementOf(reduce.type), stream));
+    return FromRuntime(
+        sampanReduceVector(reduce.dst, reduce.src, reduce.count, operation.operation, type.element, stream));
   }
-  return FromRuntime(aclrtReduceAsync(reduce.dst, reduce.src, reduce.count * HcclDataTypeBytes(reduce.type),
-                                      RuntimeKind(reduce.operation), RuntimeType(reduce.type), stream,
-                                      nullptr));
+  return FromRuntime(aclrtReduceAsync(reduce.dst, reduce.src, reduce.count * type.bytes,
+                                      static_cast<aclrtReduceKind>(operation.acl),
+                                      static_cast<aclDataType>(type.acl), stream, nullptr));
 }
 
 template <typename T>

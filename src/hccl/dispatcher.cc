@@ -90,17 +90,17 @@ HcclResult Signal(const char* function, Dispatcher& dispatcher, const Command& c
 }
 
 HcclResult CheckReduction(const char* function, const ReduceCommand& reduce) {
-  const auto refuse = [&](HcclResult code, const char* what_can) {
-    return Fail(function, code,
+  const ReduceTypeRow* const type = TypeRowOf(reduce.type);
+  const ReduceOperationRow* const operation = OperationRowOf(reduce.operation);
+  const bool is_known = type != nullptr && operation != nullptr;
+  if (!is_known || (reduce.is_inline && !(type->by_copy_engine && operation->by_copy_engine))) {
+    return Fail(function, reduce.is_inline ? HCCL_E_PARA : HCCL_E_NOT_SUPPORT,
                 Text("type ", static_cast<int>(reduce.type), " with operation ",
-                     static_cast<int>(reduce.operation), " cannot be reduced: ", what_can));
-  };
-  if (reduce.is_inline && !CanBeInlined(reduce.type, reduce.operation))
-    return refuse(HCCL_E_PARA, "int8, int16, int32, fp16, fp32 and bf16 can, by sum, max and min");
-  if (!ElementOf(reduce.type) || !OperationOf(reduce.operation))
-    return refuse(HCCL_E_NOT_SUPPORT,
-                  "integers of 8 to 64 bits, fp16, bf16, fp32 and fp64 can, by sum, prod, max and min");
-  if (reduce.count > INVALID_U64 / HcclDataTypeBytes(reduce.type))
+                     static_cast<int>(reduce.operation), " cannot be reduced",
+                     reduce.is_inline ? " inline: " : ": ", NamesInWords(kReduceTypeRows, reduce.is_inline),
+                     " can, by ", NamesInWords(kReduceOperationRows, reduce.is_inline)));
+  }
+  if (reduce.count > INVALID_U64 / type->bytes)
     return Fail(function, HCCL_E_PARA, Text("count ", reduce.count, " is more than there are addresses"));
   return HCCL_SUCCESS;
 }
