@@ -17,11 +17,11 @@ namespace sampan {
 class SignalLink {
  public:
   virtual ~SignalLink() = default;
-  /// Fails once nothing sensible can come over the connection any more.
+  /// Fails if the connection is broken.
   virtual Status Check() const = 0;
-  /// The signal, to a person: whose it is and what it means.
+  /// The signal in words: its ranks and its meaning.
   virtual std::string Describe() const = 0;
-  /// A wait for the signal ran past its limit; the text says so.
+  /// A wait for the signal reached its limit; the text is the message.
   virtual void OnTimeout(const std::string& text) noexcept = 0;
 };
 
@@ -37,8 +37,8 @@ using SampanWatchWord = const std::atomic<std::uint32_t>*;
 #pragma GCC visibility push(default)
 extern "C" {
 
-/// aclrtRecordNotify and aclrtWaitAndResetNotify for a signal of a connection. A record is withheld, and
-/// fails its stream, once the connection does not hold; so does a wait, at once.
+/// aclrtRecordNotify and aclrtWaitAndResetNotify for a signal of a connection. If the
+/// connection is broken, a record signals nothing, and both fail their stream.
 int sampanRecordLinked(void* notify, void* stream, const std::shared_ptr<sampan::SignalLink>& link);
 int sampanWaitLinked(void* notify, void* stream, std::uint32_t seconds,
                      const std::shared_ptr<sampan::SignalLink>& link);

@@ -1,4 +1,4 @@
-// A thread of the library's: named, and without the program's signals.
+// Starts the threads of this library: with a name, and with all signals blocked.
 #pragma once
 
 #include <pthread.h>

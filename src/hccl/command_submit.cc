@@ -33,7 +33,7 @@ HcclResult FromRuntime(aclError code) {
   return code == ACL_SUCCESS ? HCCL_SUCCESS : HCCL_E_RUNTIME;
 }
 
-/// Its type and operation have rows; an inline one can be done by copy engines.
+/// The type and the operation have rows: they were checked before.
 HcclResult SubmitPiece(const ReduceCommand& reduce, void* stream) {
   const ReduceTypeRow& type = *TypeRowOf(reduce.type);
   const ReduceOperationRow& operation = *OperationRowOf(reduce.operation);

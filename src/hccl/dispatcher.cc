@@ -11,7 +11,7 @@
 namespace sampan::hccl {
 namespace {
 
-HcclResult OfTheDeviceSide(const char* function) {
+HcclResult RefuseDeviceSide(const char* function) {
   return Fail(function, HCCL_E_NOT_SUPPORT, "this function belongs to the device side, which is not there");
 }
 
@@ -152,11 +152,11 @@ HcclResult HcclDispatcherDestroy(HcclDispatcher dispatcher) {
 }
 
 HcclResult HcclDispatcherAicpuInit(HcclDispatcher*, const u32, const u32, DispatcherType) {
-  return OfTheDeviceSide("HcclDispatcherAicpuInit");
+  return RefuseDeviceSide("HcclDispatcherAicpuInit");
 }
 
 HcclResult HcclSetGlobalWorkSpace(HcclDispatcher dispatcherPtr, std::vector<void*>&) {
-  // Only older chips than the imitated ones have an overflow address to tell of.
+  // Only chips older than the emulated ones return an overflow address.
   return WithDispatcher("HcclSetGlobalWorkSpace", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
 }
 
@@ -187,7 +187,7 @@ HcclResult HcclSetExecTimeOut(HcclDispatcher dispatcherPtr, const s32 execTimeOu
 }
 
 HcclResult SetMultiQpMode(HcclDispatcher dispatcherPtr, bool) {
-  // It would switch caching off, and nothing is cached.
+  // It turns caching off, and nothing is cached here.
   return WithDispatcher("SetMultiQpMode", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
 }
 
@@ -195,87 +195,79 @@ HcclResult HcclD2DMemcpyAsync(HcclDispatcher dispatcherPtr, ::hccl::DeviceMem& d
                               const ::hccl::DeviceMem& src, ::hccl::Stream& stream, u32 remoteUserRank,
                               ::hccl::LinkType inLinkType) {
   constexpr const char* kFunction = "HcclD2DMemcpyAsync";
-  return WithDispatcher(kFunction, dispatcherPtr, {remoteUserRank, inLinkType},
-                        [&](Dispatcher& dispatcher) -> HcclResult {
-                          if (const HcclResult result = RequirePointer(kFunction, "dst.ptr()", dst.ptr());
-                              result != HCCL_SUCCESS)
-                            return result;
-                          if (const HcclResult result = RequirePointer(kFunction, "src.ptr()", src.ptr());
-                              result != HCCL_SUCCESS)
-                            return result;
-                          if (dst.size() < src.size()) return FailTooSmall(kFunction, dst, src);
-                          const CopyCommand copy{dst.ptr(),
-                                                 dst.size(),
-                                                 src.ptr(),
-                                                 src.size(),
-                                                 HcclRtMemcpyKind::HCCL_RT_MEMCPY_KIND_DEVICE_TO_DEVICE,
-                                                 {remoteUserRank, inLinkType}};
-                          if (dispatcher.is_virtual()) return LeaveRecord(copy, stream);
-                          if (stream.ptr() == nullptr) return CopyNow(kFunction, copy);
-                          // An empty copy is held as well: its stream takes part in the launch.
-                          if (IsEmpty(copy) && !dispatcher.is_holding()) return HCCL_SUCCESS;
-                          return dispatcher.Submit(copy, stream);
-                        });
+  const Peer peer{remoteUserRank, inLinkType};
+  return WithDispatcher(kFunction, dispatcherPtr, peer, [&](Dispatcher& dispatcher) -> HcclResult {
+    if (const HcclResult result = RequirePointer(kFunction, "dst.ptr()", dst.ptr()); result != HCCL_SUCCESS)
+      return result;
+    if (const HcclResult result = RequirePointer(kFunction, "src.ptr()", src.ptr()); result != HCCL_SUCCESS)
+      return result;
+    if (dst.size() < src.size()) return FailTooSmall(kFunction, dst, src);
+    const CopyCommand copy{
+        dst.ptr(), dst.size(), src.ptr(), src.size(), HcclRtMemcpyKind::HCCL_RT_MEMCPY_KIND_DEVICE_TO_DEVICE,
+        peer};
+    if (dispatcher.is_virtual()) return LeaveRecord(copy, stream);
+    if (stream.ptr() == nullptr) return CopyNow(kFunction, copy);
+    // An empty copy is held as well: its stream takes part in the launch.
+    if (IsEmpty(copy) && !dispatcher.is_holding()) return HCCL_SUCCESS;
+    return dispatcher.Submit(copy, stream);
+  });
 }
 
 HcclResult HcclMemcpyAsync(HcclDispatcher dispatcherPtr, void* dst, const u64 destMax, const void* src,
                            const u64 count, const HcclRtMemcpyKind kind, ::hccl::Stream& stream,
                            const u32 remoteUserRank, ::hccl::LinkType inLinkType) {
   constexpr const char* kFunction = "HcclMemcpyAsync";
-  return WithDispatcher(
-      kFunction, dispatcherPtr, {remoteUserRank, inLinkType}, [&](Dispatcher& dispatcher) -> HcclResult {
-        if (const HcclResult result = RequirePointer(kFunction, "dst", dst); result != HCCL_SUCCESS)
-          return result;
-        if (const HcclResult result = RequirePointer(kFunction, "src", src); result != HCCL_SUCCESS)
-          return result;
-        const CopyCommand copy{dst, destMax, src, count, kind, {remoteUserRank, inLinkType}};
-        if (stream.ptr() == nullptr) return CopyNow(kFunction, copy);
-        if (IsEmpty(copy)) return HCCL_SUCCESS;
-        if (destMax < count) {
-          return Fail(kFunction, HCCL_E_PARA,
-                      Text("count ", count, " is more than destMax ", destMax, " of dst ", Hex(dst)));
-        }
-        if (!IsRuntimeKind(kind)) {
-          return Fail(kFunction, HCCL_E_PARA,
-                      Text("kind is ", static_cast<int>(kind), ", it must be 0 to 3"));
-        }
-        return dispatcher.SubmitNow(copy, stream);  // a raw copy is never held
-      });
+  const Peer peer{remoteUserRank, inLinkType};
+  return WithDispatcher(kFunction, dispatcherPtr, peer, [&](Dispatcher& dispatcher) -> HcclResult {
+    if (const HcclResult result = RequirePointer(kFunction, "dst", dst); result != HCCL_SUCCESS)
+      return result;
+    if (const HcclResult result = RequirePointer(kFunction, "src", src); result != HCCL_SUCCESS)
+      return result;
+    const CopyCommand copy{dst, destMax, src, count, kind, peer};
+    if (stream.ptr() == nullptr) return CopyNow(kFunction, copy);
+    if (IsEmpty(copy)) return HCCL_SUCCESS;
+    if (destMax < count) {
+      return Fail(kFunction, HCCL_E_PARA,
+                  Text("count ", count, " is more than destMax ", destMax, " of dst ", Hex(dst)));
+    }
+    if (!IsRuntimeKind(kind)) {
+      return Fail(kFunction, HCCL_E_PARA, Text("kind is ", static_cast<int>(kind), ", it must be 0 to 3"));
+    }
+    return dispatcher.SubmitNow(copy, stream);  // a raw copy is never held
+  });
 }
 
 HcclResult HcclReduceAsync(HcclDispatcher dispatcherPtr, void* src, u64 count, const HcclDataType datatype,
                            const HcclReduceOp reduceOp, ::hccl::Stream& stream, void* dst,
                            const u32 remoteUserRank, const ::hccl::LinkType linkType, const u64 reduceAttr) {
   constexpr const char* kFunction = "HcclReduceAsync";
-  return WithDispatcher(
-      kFunction, dispatcherPtr, {remoteUserRank, linkType}, [&](Dispatcher& dispatcher) -> HcclResult {
-        if (const HcclResult result = RequirePointer(kFunction, "dst", dst); result != HCCL_SUCCESS)
-          return result;
-        if (const HcclResult result = RequirePointer(kFunction, "src", src); result != HCCL_SUCCESS)
-          return result;
-        if (dispatcher.is_virtual()) {
-          auto info = LogicInfo(::hccl::TaskLogicFuncType::DISPATCHER_REDUCEASYNC_TYPE);
-          info.src = src;
-          info.dst = dst;
-          info.size = count;
-          info.dataType = datatype;
-          info.reduceOp = reduceOp;
-          info.remoteUserRank = remoteUserRank;
-          info.linkType = linkType;
-          stream.PushTaskLogicInfo(info);
-          return HCCL_SUCCESS;
-        }
-        if (count == 0) return HCCL_SUCCESS;
-        if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
-            result != HCCL_SUCCESS)
-          return result;
-        const bool is_inline = (reduceAttr & INLINE_REDUCE_BITMASK) != 0;
-        const ReduceCommand reduce{
-            dst, src, count, datatype, reduceOp, is_inline, {remoteUserRank, linkType}};
-        if (const HcclResult result = CheckReduction(kFunction, reduce); result != HCCL_SUCCESS)
-          return result;
-        return dispatcher.Submit(reduce, stream);
-      });
+  const Peer peer{remoteUserRank, linkType};
+  return WithDispatcher(kFunction, dispatcherPtr, peer, [&](Dispatcher& dispatcher) -> HcclResult {
+    if (const HcclResult result = RequirePointer(kFunction, "dst", dst); result != HCCL_SUCCESS)
+      return result;
+    if (const HcclResult result = RequirePointer(kFunction, "src", src); result != HCCL_SUCCESS)
+      return result;
+    if (dispatcher.is_virtual()) {
+      auto info = LogicInfo(::hccl::TaskLogicFuncType::DISPATCHER_REDUCEASYNC_TYPE);
+      info.src = src;
+      info.dst = dst;
+      info.size = count;
+      info.dataType = datatype;
+      info.reduceOp = reduceOp;
+      info.remoteUserRank = remoteUserRank;
+      info.linkType = linkType;
+      stream.PushTaskLogicInfo(info);
+      return HCCL_SUCCESS;
+    }
+    if (count == 0) return HCCL_SUCCESS;
+    if (const HcclResult result = RequirePointer(kFunction, "stream.ptr()", stream.ptr());
+        result != HCCL_SUCCESS)
+      return result;
+    const bool is_inline = (reduceAttr & INLINE_REDUCE_BITMASK) != 0;
+    const ReduceCommand reduce{dst, src, count, datatype, reduceOp, is_inline, peer};
+    if (const HcclResult result = CheckReduction(kFunction, reduce); result != HCCL_SUCCESS) return result;
+    return dispatcher.Submit(reduce, stream);
+  });
 }
 
 HcclResult HcclSignalRecord(HcclDispatcher dispatcherPtr, HcclRtNotify signal, ::hccl::Stream& stream,
@@ -329,7 +321,7 @@ HcclResult LaunchTask(HcclDispatcher dispatcherPtr, ::hccl::Stream& stream) {
 
 HcclResult LaunchTaskExtend(HcclDispatcher dispatcherPtr, ::hccl::Stream& stream,
                             std::vector<::hccl::Stream>&) {
-  // The streams that were used are known: each task names its own.
+  // The streams are known: each command has its own.
   return LaunchAll("LaunchTaskExtend", dispatcherPtr, stream);
 }
 
@@ -381,17 +373,17 @@ HcclResult ForceProfOn(HcclDispatcher& dispatcherPtr, bool isForce) {
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the interface says so.
 HcclResult HcclSetOpExecStatusCallback(HcclDispatcher, std::function<HcclResult()>) {
-  return OfTheDeviceSide("HcclSetOpExecStatusCallback");
+  return RefuseDeviceSide("HcclSetOpExecStatusCallback");
 }
 
 HcclResult HcclSetSqeTimeOut(HcclDispatcher, u64) {
-  return OfTheDeviceSide("HcclSetSqeTimeOut");
+  return RefuseDeviceSide("HcclSetSqeTimeOut");
 }
 
 HcclResult HcclSetSqFullWaitTimeOut(HcclDispatcher, u64) {
-  return OfTheDeviceSide("HcclSetSqFullWaitTimeOut");
+  return RefuseDeviceSide("HcclSetSqFullWaitTimeOut");
 }
 
 HcclResult HcclSetOpRingBufferIdx(HcclDispatcher, u32) {
-  return OfTheDeviceSide("HcclSetOpRingBufferIdx");
+  return RefuseDeviceSide("HcclSetOpRingBufferIdx");
 }

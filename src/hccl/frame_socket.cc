@@ -13,10 +13,10 @@ namespace {
 
 constexpr u32 kMagic = 0x53484331;
 
-/// So much is received in one call: a fast sender does not keep the thread from its other connections.
+/// The limit of one call: a fast sender must not keep the thread from its other connections.
 constexpr std::size_t kMaxReceiveBytes = std::size_t{1} << 20;
 
-/// Beyond this a buffer that is empty gives its memory back.
+/// An empty buffer with more memory than this frees it.
 constexpr std::size_t kMaxIdleBytes = std::size_t{64} << 10;
 
 struct Header {

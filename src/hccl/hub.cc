@@ -27,7 +27,7 @@ using std::chrono::milliseconds;
 /// a rank shows its token as soon as it is connected.
 constexpr std::size_t kMaxStrangers = 256;
 
-/// Connections accepted before the deadline and the other connections are looked at again.
+/// The hub accepts so many connections before it checks its deadline and the other connections again.
 constexpr int kMaxAcceptsPerRound = 64;
 
 /// The pause of accepting after the process or the system ran out of descriptors or memory.
@@ -36,7 +36,7 @@ constexpr milliseconds kAcceptPause{20};
 /// The parts of one exchange together, so that all of them fit into one frame.
 constexpr u64 kMaxGatherBytes = FrameSocket::kMaxFrameBytes - (u64{1} << 20);
 
-/// A rank that does not read is closed when so much waits for it: two exchanges.
+/// The output that may wait for a rank that does not read: two exchanges. Beyond, its connection is closed.
 constexpr std::size_t kMaxOutputBytes = 2 * FrameSocket::kMaxFrameBytes;
 
 struct Member {

@@ -1,4 +1,4 @@
-// What stands behind a transport: the peer's memory, the signals of both sides, and the group they belong to.
+// The state of a transport: the peer's memory, the signals of both sides, and their group.
 #include "hccl/link.h"
 
 #include "acl/acl_rt.h"
@@ -25,7 +25,7 @@ HcclResult RemoteMemory::Import(const std::string& key, u64 bytes) {
       ACL_SUCCESS)
     return HCCL_E_RUNTIME;
   key_ = key;
-  Point(address, bytes);
+  PointTo(address, bytes);
   return HCCL_SUCCESS;
 }
 

@@ -1,4 +1,4 @@
-// What stands behind a transport: the peer's memory, the signals of both sides, and the group they belong to.
+// The state of a transport: the peer's memory, the signals of both sides, and their group.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace sampan::hccl {
 
-/// A signal of a link, to the streams that wait for it or post it.
+/// A signal of a link, as the streams that wait for it or post it see it.
 class GroupSignal final : public SignalLink {
  public:
   GroupSignal(std::shared_ptr<GroupHealth> health, u32 rank, std::string description)
@@ -44,7 +44,7 @@ class RemoteMemory {
   RemoteMemory(const RemoteMemory&) = delete;
   RemoteMemory& operator=(const RemoteMemory&) = delete;
 
-  void Point(void* address, u64 bytes) {
+  void PointTo(void* address, u64 bytes) {
     address_ = address;
     bytes_ = bytes;
   }
@@ -52,7 +52,7 @@ class RemoteMemory {
 
   void* address() const { return address_; }
   u64 bytes() const { return bytes_; }
-  bool Holds(u64 offset, u64 bytes) const { return offset <= bytes_ && bytes <= bytes_ - offset; }
+  bool Contains(u64 offset, u64 bytes) const { return offset <= bytes_ && bytes <= bytes_ - offset; }
 
  private:
   void* address_ = nullptr;
@@ -60,7 +60,7 @@ class RemoteMemory {
   std::string key_;  // of the mapping
 };
 
-/// This side's memory under a key for one other process. Ends the key, not the memory.
+/// A key of this side's memory for one other process. The destructor closes the key and keeps the memory.
 class ExportedMemory {
  public:
   ExportedMemory() = default;
@@ -77,7 +77,7 @@ class ExportedMemory {
 
 }  // namespace sampan::hccl
 
-/// Shared by the transport alone. Signals beyond the first two are the numbered ones.
+/// Owned by the transport. The signals behind the first two are the numbered ones.
 struct hccl::Transport::Link {
   static constexpr std::size_t kDone = 0, kReady = 1, kNumbered = 2;
 

@@ -1,5 +1,4 @@
-// Makes the links of a rank: what it offers to each peer, what it takes from them, and whether all of them
-// managed.
+// Makes the links of a rank together with the other ranks: for all of them, or for none.
 #include "hccl/link_making.h"
 
 #include <algorithm>
@@ -13,8 +12,8 @@
 namespace sampan::hccl {
 namespace {
 
-constexpr std::size_t kMostExchangeInfo = std::size_t{2} << 20;
-constexpr u32 kMostNotifies = 1024;
+constexpr std::size_t kMaxExchangeInfoBytes = std::size_t{2} << 20;
+constexpr u32 kMaxNotifies = 1024;
 
 std::string SignalName(std::size_t index) {
   if (index == ::hccl::Transport::Link::kDone) return "'done'";
@@ -24,7 +23,7 @@ std::string SignalName(std::size_t index) {
 
 }  // namespace
 
-/// What one rank offers, as another reads it.
+/// What one rank offers to the others, decoded.
 struct LinkMaking::Offer {
   u32 attribute = 0;
   u32 user_rank = INVALID_VALUE_RANKID, world_rank = INVALID_VALUE_RANKID;
@@ -38,7 +37,7 @@ struct LinkMaking::Offer {
 
   Offer(const std::vector<u8>& content, u32 rank) {
     ByteReader in(content);
-    if (in.Get<u8>() == 0) return;  // that rank had nothing to offer
+    if (in.Get<u8>() == 0) return;  // that rank failed before
     attribute = in.Get<u32>();
     user_rank = in.Get<u32>();
     world_rank = in.Get<u32>();
@@ -52,7 +51,7 @@ struct LinkMaking::Offer {
     for (u32 left = in.Get<u32>(); left > 0 && in.ok(); --left) {
       const bool mine = in.Get<u32>() == rank;
       std::array<std::string, 2> part_keys = {in.GetText(), in.GetText()};
-      std::vector<std::vector<u8>> part_signals(std::min(in.Get<u32>(), kMostNotifies + 2));
+      std::vector<std::vector<u8>> part_signals(std::min(in.Get<u32>(), kMaxNotifies + 2));
       for (auto& signal : part_signals)
         signal = in.GetBytes();
       if (!mine) continue;
@@ -75,11 +74,12 @@ HcclResult LinkMaking::CheckArguments(const std::vector<u32>& peers) const {
         function_, HCCL_E_PARA,
         Text("linkAttribute is ", para_.linkAttribute, ": it allows neither writing (1) nor reading (2)"));
   }
-  if (para_.notifyNum > kMostNotifies)
-    return Fail(function_, HCCL_E_PARA, Text("notifyNum is ", para_.notifyNum, ", at most ", kMostNotifies));
-  if (para_.exchangeInfo.size() > kMostExchangeInfo) {
-    return Fail(function_, HCCL_E_PARA,
-                Text("exchangeInfo has ", para_.exchangeInfo.size(), " bytes, at most ", kMostExchangeInfo));
+  if (para_.notifyNum > kMaxNotifies)
+    return Fail(function_, HCCL_E_PARA, Text("notifyNum is ", para_.notifyNum, ", at most ", kMaxNotifies));
+  if (para_.exchangeInfo.size() > kMaxExchangeInfoBytes) {
+    return Fail(
+        function_, HCCL_E_PARA,
+        Text("exchangeInfo has ", para_.exchangeInfo.size(), " bytes, at most ", kMaxExchangeInfoBytes));
   }
   std::vector<bool> named(membership_->rank_size(), false);
   for (const u32 peer : peers) {
@@ -176,13 +176,13 @@ HcclResult LinkMaking::TakeMemory(Link& link, const Offer& offer) const {
   const bool same_process = SameProcess(link.remote_rank);
   for (std::size_t i = 0; i < link.memory.size(); ++i) {
     if (same_process) {
-      link.memory[i].Point(reinterpret_cast<void*>(offer.address[i]), offer.bytes[i]);
+      link.memory[i].PointTo(reinterpret_cast<void*>(offer.address[i]), offer.bytes[i]);
     } else if (const HcclResult result = link.memory[i].Import(offer.keys[i], offer.bytes[i]);
                result != HCCL_SUCCESS) {
       return result;
     }
   }
-  // Imports have opened the way to their device; within the process that is done here.
+  // An import enables peer access itself; within the process that is done here.
   if (same_process && offer.device != device_ && aclrtDeviceEnablePeerAccess(offer.device, 0) != ACL_SUCCESS)
     return HCCL_E_RUNTIME;
   link.type = offer.physical_device == physical_device_
@@ -247,7 +247,7 @@ HcclResult LinkMaking::Agree(HcclResult mine) const {
 HcclResult LinkMaking::Make(const std::vector<u32>& peers, std::vector<std::shared_ptr<Link>>& links) {
   links_.assign(membership_->rank_size(), nullptr);
   HcclResult result = Prepare(peers);
-  // A rank that failed still takes part, so that nobody waits for it.
+  // A rank that failed still takes part: the other ranks wait for its part.
   std::vector<std::vector<u8>> offers;
   const std::vector<u8> mine = result == HCCL_SUCCESS ? WriteOffer() : std::vector<u8>{0};
   if (const HcclResult exchanged = membership_->Exchange(function_, mine, offers); exchanged != HCCL_SUCCESS)

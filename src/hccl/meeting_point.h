@@ -8,8 +8,8 @@
 
 namespace sampan::hccl {
 
-/// The name of the socket is the prefix and a salt that rank 0 chooses anew for each start. So no other user
-/// can bind it before rank 0 does. The other ranks find the name in the system's list of sockets, and skip
+/// The name of the socket is the prefix and a salt that rank 0 chooses for each start. So no other user can
+/// bind it before rank 0 does. The other ranks find the name in the system's list of sockets, and skip
 /// sockets of other users. Abstract names have no file: nothing is left behind, however a process exits.
 struct MeetingPoint {
   std::string group;   ///< the name of the group, for messages

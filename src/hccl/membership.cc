@@ -110,7 +110,7 @@ Membership::~Membership() {
 
 HcclResult Membership::AwaitWelcome(const char* function) {
   std::unique_lock lock(mutex_);
-  // The hub's own limit comes first where it is the same, and says who is missing, also on a busy machine.
+  // One second more than the hub's limit: the hub's message names the missing ranks.
   const auto limit = timeout_ + std::chrono::seconds(1);
   changed_.wait_for(lock, limit, [&] { return is_welcome_ || is_refused_ || is_closed_; });
   if (is_welcome_) return HCCL_SUCCESS;
@@ -147,7 +147,7 @@ void Membership::Listen() noexcept {
 }
 
 void Membership::ListenOnce() {
-  if (health_->TakeNews()) {
+  if (health_->TakeReport()) {
     const std::string reason = health_->reason().substr(0, kMaxReasonBytes);
     Send({FrameKind::kBroken, rank_, static_cast<u32>(health_->code()), 0, Bytes(reason)});
   }
@@ -194,7 +194,7 @@ void Membership::Handle(const Frame& frame) {
       has_rank_0_left_ = has_rank_0_left_ || frame.rank == 0;
       return;
     default:
-      return;  // only ranks say the rest
+      return;  // only ranks send the others
   }
 }
 
@@ -217,21 +217,21 @@ void Membership::OnOutOfMemory() noexcept {
 HcclResult Membership::Exchange(const char* function, const std::vector<u8>& mine,
                                 std::vector<std::vector<u8>>& all) {
   const std::lock_guard one_at_a_time(exchange_mutex_);
-  if (health_->broken()) return Fail(function, health_->code(), health_->reason());
+  if (health_->is_broken()) return Fail(function, health_->code(), health_->reason());
   const u64 sequence = next_sequence_++;
   Send({FrameKind::kGather, rank_, 0, sequence, mine});
   std::vector<u8> parts;
   {
     std::unique_lock lock(mutex_);
     const auto found = [&] { return gathered_.contains(sequence); };
-    changed_.wait_for(lock, timeout_, [&] { return found() || is_closed_ || health_->broken(); });
+    changed_.wait_for(lock, timeout_, [&] { return found() || is_closed_ || health_->is_broken(); });
     if (found())
       parts = std::move(gathered_.extract(sequence).mapped());
-    else if (is_closed_ && !health_->broken())
+    else if (is_closed_ && !health_->is_broken())
       return Fail(function, HCCL_E_REMOTE, Text("rank 0 has left the group '", group_, "', which ended it"));
   }
   if (parts.empty()) {
-    // A rank that did not come is as good as gone: the others are not to wait for this one either.
+    // The ranks no longer agree on the exchange: break the group, so that no rank waits for this one.
     health_->BreakHere(HCCL_E_TIMEOUT,
                        Text("rank ", rank_, " waited ", timeout_.count(),
                             " ms for the other ranks of the group '", group_, "' to exchange"));

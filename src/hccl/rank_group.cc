@@ -1,4 +1,4 @@
-// hccl::RankGroup: where ranks meet.
+// hccl::RankGroup: checks its arguments, finds the meeting point, and makes links.
 #include "hccl/platform/rank_group.h"
 
 #include <fcntl.h>
@@ -194,7 +194,7 @@ HcclResult RankGroup::Exchange(const std::vector<u8>& mine, std::vector<std::vec
 
 HcclResult RankGroup::Status(std::string* reason) const {
   const auto& health = membership_->own->health();
-  if (!health->broken()) return HCCL_SUCCESS;
+  if (!health->is_broken()) return HCCL_SUCCESS;
   if (reason != nullptr) *reason = health->reason();
   return health->code();
 }

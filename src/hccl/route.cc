@@ -1,4 +1,4 @@
-// Which way bytes go between two addresses.
+// The link over which bytes go between two addresses.
 #include "hccl/route.h"
 
 #include "acl/acl_rt.h"

@@ -1,4 +1,4 @@
-// Which way bytes go between two addresses.
+// The link over which bytes go between two addresses.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,15 @@
 
 namespace sampan::hccl {
 
-/// The link between two devices, by their numbers in this process; on the chip where they are one.
+/// The link between two devices, by their numbers in this process; LINK_ONCHIP if they are the same.
 ::hccl::LinkType LinkBetween(s32 device, s32 other);
 
-/// The same by addresses; nothing where one of them is not device memory.
+/// The same by addresses; empty if one of them is not device memory.
 std::optional<::hccl::LinkType> LinkBetween(const void* dst, const void* src);
 
-/// In words that the trace has too; the text stays.
+/// The name as in traces, a literal.
 const char* Name(::hccl::LinkType link);
-/// Null where there is none, which is LINK_RESERVED.
+/// The same; null for LINK_RESERVED, which means no link.
 inline const char* NameOrNull(::hccl::LinkType link) {
   return link == ::hccl::LinkType::LINK_RESERVED ? nullptr : Name(link);
 }

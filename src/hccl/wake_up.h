@@ -1,4 +1,4 @@
-// A descriptor that becomes readable when somebody wakes whoever polls it.
+// A descriptor that wakes the thread that polls it.
 #pragma once
 
 #include <sys/eventfd.h>

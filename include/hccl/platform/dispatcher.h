@@ -22,7 +22,7 @@ constexpr u64 INLINE_REDUCE_BIT = 1;
 
 enum class DispatcherType { DISPATCHER_NORMAL = 0, DISPATCHER_VIRTURAL = 1, DISPATCHER_AICPU = 2 };
 
-/* Gets a hccl::TaskPara and its size. Runs in the thread that submits. */
+/* Gets a hccl::TaskPara and its size. Runs on the thread that submits. */
 using LoadTaskCallBack = void (*)(void* userPtr, void* param, u32 length);
 
 extern "C" {
@@ -30,7 +30,7 @@ extern "C" {
 using InitTaskCallBack = HcclResult (*)(const HcclDispatcher&, hccl::Stream&);
 using LaunchTaskCallBack = HcclResult (*)(const HcclDispatcher&, hccl::Stream&);
 
-/* ---- making and ending ---- */
+/* ---- creation ---- */
 
 HCCL_PLF_VISIBILITY HcclResult HcclDispatcherInit(DispatcherType type, const s32 devicePhyId,
                                                   HcclDispatcher* dispatcher);
@@ -47,7 +47,7 @@ HCCL_PLF_VISIBILITY HcclResult HcclSetGlobalWorkSpace(HcclDispatcher dispatcherP
 HCCL_PLF_VISIBILITY HcclResult HcclSetNotifyWaitMode(HcclDispatcher dispatcherPtr,
                                                      const SyncMode notifyWaitMode);
 HCCL_PLF_VISIBILITY HcclResult HcclGetNotifyWaitMode(HcclDispatcher dispatcherPtr, SyncMode* notifyWaitMode);
-/* Seconds that CONFIGURABLE waits may take; 0 has no end. */
+/* The time limit of CONFIGURABLE waits in seconds; 0: no limit. */
 HCCL_PLF_VISIBILITY HcclResult HcclSetExecTimeOut(HcclDispatcher dispatcherPtr,
                                                   const s32 execTimeOut = NOTIFY_DEFAULT_WAIT_TIME);
 HCCL_PLF_VISIBILITY HcclResult SetMultiQpMode(HcclDispatcher dispatcherPtr, bool multiQpMode);
@@ -83,7 +83,7 @@ HCCL_PLF_VISIBILITY HcclResult HcclDispatcherWriteValue(HcclDispatcher dispatche
 
 /* ---- launching together ---- */
 
-/* What is submitted from here on waits for LaunchTask. */
+/* Copies, reductions and signals are held from here on until LaunchTask. */
 HCCL_PLF_VISIBILITY HcclResult InitTask(HcclDispatcher dispatcherPtr, hccl::Stream& stream,
                                         const bool enableCache, const std::string& key,
                                         bool useGraphConstructorV2 = false);
@@ -92,7 +92,7 @@ HCCL_PLF_VISIBILITY HcclResult LaunchTaskExtend(HcclDispatcher dispatcherPtr, hc
                                                 std::vector<hccl::Stream>& subStreams);
 HCCL_PLF_VISIBILITY HcclResult SetNormalMode(HcclDispatcher dispatcherPtr);
 HCCL_PLF_VISIBILITY HcclResult AddRetryPreamble(HcclDispatcher dispatcherPtr, hccl::Stream& stream);
-/* Does not wait: on the host side it has nothing to do. */
+/* Does not wait: a no-op on the host side. */
 HCCL_PLF_VISIBILITY HcclResult StreamSync(HcclDispatcher dispatcherPtr, hccl::Stream& stream);
 
 /* ---- observers ---- */
@@ -103,7 +103,7 @@ HCCL_PLF_VISIBILITY void RegisterLaunchTaskCallBack(HcclResult (*p1)(const HcclD
 /* Of the dispatcher. Null removes. */
 HCCL_PLF_VISIBILITY HcclResult RegisterLoadTaskCallBack(HcclDispatcher dispatcherPtr, void* userPtr,
                                                         LoadTaskCallBack p1);
-/* What the last callback of InitTask or LaunchTask answered. */
+/* The code of the last callback of InitTask or LaunchTask. */
 HCCL_PLF_VISIBILITY HcclResult HcclGetCallbackResult(HcclDispatcher dispatcherPtr);
 HCCL_PLF_VISIBILITY HcclResult ForceProfOn(HcclDispatcher& dispatcherPtr, bool isForce);
 

@@ -1,4 +1,4 @@
-/* A notify of this process: streams wait for it here. */
+/* A notify of this rank: its streams wait for it. */
 #ifndef SAMPAN_HCCL_PLATFORM_LOCAL_NOTIFY_H
 #define SAMPAN_HCCL_PLATFORM_LOCAL_NOTIFY_H
 
@@ -9,7 +9,7 @@
 
 namespace hccl {
 
-/* Binary: posting twice is posting once, a wait takes it back. Owns its notify, unless it was told of one. */
+/* Binary: two posts count as one, and a wait resets it. Owns the notify that it created. */
 class HCCL_PLF_VISIBILITY LocalNotify {
  public:
   LocalNotify();
@@ -17,9 +17,9 @@ class HCCL_PLF_VISIBILITY LocalNotify {
   LocalNotify(const LocalNotify&) = delete;
   LocalNotify& operator=(const LocalNotify&) = delete;
 
-  /* Makes a notify on the current device. */
+  /* Creates a notify on the current device. */
   HcclResult Init(const NotifyLoadType type = NotifyLoadType::HOST_NOTIFY);
-  /* Takes the notify that GetNotifyData told of, of this process; does not own it. */
+  /* Takes a notify of this process, from GetNotifyData; does not own it. */
   HcclResult Init(const HcclSignalInfo& notifyInfo,
                   const NotifyLoadType type = NotifyLoadType::DEVICE_NOTIFY);
   /* Of the device side. */
@@ -38,11 +38,11 @@ class HCCL_PLF_VISIBILITY LocalNotify {
                          const std::shared_ptr<LocalNotify>& notify, s32 stage = INVALID_VALUE_STAGE);
 
   virtual HcclResult Destroy();
-  /* Makes the notify known to other processes: Serialize works from here on. */
+  /* Allows other processes: Serialize adds a key for them from here on. */
   virtual HcclResult SetIpc();
   /* The process that may open the notify. */
   HcclResult Grant(s64 recvPid);
-  /* What RemoteNotify::Init takes, in any process that was granted it. */
+  /* The bytes that RemoteNotify::Init takes, in a process that Grant named. */
   HcclResult Serialize(std::vector<u8>& byteVector);
 
   HcclResult GetNotifyData(HcclSignalInfo& notifyInfo);
@@ -58,7 +58,7 @@ class HCCL_PLF_VISIBILITY LocalNotify {
   bool ipc_;
 };
 
-/* The name by which transports know a notify that others may open. */
+/* The name that transports use. */
 using LocalIpcNotify = LocalNotify;
 
 }  // namespace hccl

@@ -1,5 +1,5 @@
-/* How ranks of one host find each other, and get links to one another. Sampan's own: the original keeps this
- * in its framework, above the platform. */
+/* How the ranks of a host meet and get links to one another. Sampan's own: in the original this belongs to
+ * the framework above the platform. */
 #ifndef SAMPAN_HCCL_PLATFORM_RANK_GROUP_H
 #define SAMPAN_HCCL_PLATFORM_RANK_GROUP_H
 
@@ -16,14 +16,15 @@ namespace hccl {
  * the same token and the same size; or the same file, which holds the token. */
 struct RankGroupConfig {
   std::string name;  /* 1 to 64 characters */
-  std::string token; /* RankGroup::MakeToken, handed to the ranks by whoever starts them */
+  std::string token; /* of RankGroup::MakeToken; the program that starts the ranks gives it to them */
   std::string file;  /* instead of name and token: a file that RankGroup::MakeFile wrote */
   u32 rank = INVALID_VALUE_RANKID;
   u32 rankSize = 0;
   std::chrono::milliseconds timeout = std::chrono::seconds(120); /* of joining and of each call that waits */
 };
 
-/* A rank's membership. Thread-safe; ends when it and its links are gone. */
+/* A rank's membership. Thread-safe. The rank leaves the group when this object and its links are destroyed.
+ */
 class HCCL_PLF_VISIBILITY RankGroup {
  public:
   ~RankGroup();
@@ -46,17 +47,17 @@ class HCCL_PLF_VISIBILITY RankGroup {
    * with them; inputMem and outputMem must stay until then. */
   HcclResult Connect(HcclDispatcher dispatcher, const MachinePara& machinePara, const std::vector<u32>& peers,
                      std::vector<LINK>& links);
-  /* The same with links to everybody. */
+  /* The same with links to all other ranks. */
   HcclResult Connect(HcclDispatcher dispatcher, const MachinePara& machinePara, std::vector<LINK>& links);
 
-  /* Returns when all ranks are here. */
+  /* Returns when all ranks have called it. */
   HcclResult Barrier();
   /* What each rank gave, by rank. Collective; at most 32 MiB from all together. */
   HcclResult Exchange(const std::vector<u8>& mine, std::vector<std::vector<u8>>& all);
 
-  /* HCCL_SUCCESS while the group is whole. HCCL_E_REMOTE once a rank has ended without leaving,
-   * HCCL_E_TIMEOUT once a wait ran past its limit anywhere: then no link is of use any more, and the reason
-   * says why. */
+  /* HCCL_SUCCESS while the group is not broken. HCCL_E_REMOTE after a rank exited without leaving,
+   * HCCL_E_TIMEOUT after a wait of any rank reached its limit, HCCL_E_MEMORY after a rank or the hub ran out
+   * of memory. From then on all links fail; `reason` says why. */
   HcclResult Status(std::string* reason = nullptr) const;
 
  private:

@@ -1,4 +1,4 @@
-/* A notify that somebody else waits for: streams post it from here. */
+/* A notify that another rank waits for: streams of this rank post it. */
 #ifndef SAMPAN_HCCL_PLATFORM_REMOTE_NOTIFY_H
 #define SAMPAN_HCCL_PLATFORM_REMOTE_NOTIFY_H
 
@@ -8,7 +8,7 @@
 
 namespace hccl {
 
-/* Does not own the notify; keeps its import, where it is another process's. */
+/* Does not own the notify. If the notify belongs to another process, owns its import. */
 class HCCL_PLF_VISIBILITY RemoteNotify {
  public:
   RemoteNotify();
@@ -16,9 +16,9 @@ class HCCL_PLF_VISIBILITY RemoteNotify {
   RemoteNotify(const RemoteNotify&) = delete;
   RemoteNotify& operator=(const RemoteNotify&) = delete;
 
-  /* What LocalNotify::Serialize gave. */
+  /* Takes the bytes of LocalNotify::Serialize. */
   HcclResult Init(const std::vector<u8>& byteVector);
-  /* A notify of this process, as LocalNotify::GetNotifyData told of it. */
+  /* Takes a notify of this process, from LocalNotify::GetNotifyData. */
   HcclResult Init(const HcclSignalInfo& notifyInfo,
                   const NotifyLoadType type = NotifyLoadType::DEVICE_NOTIFY);
   HcclResult Open();

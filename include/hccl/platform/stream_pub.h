@@ -1,4 +1,4 @@
-/* A stream: an owner, or a view of somebody else's. */
+/* A stream: an owner, or a view of a stream that has another owner. */
 #ifndef SAMPAN_HCCL_PLATFORM_STREAM_PUB_H
 #define SAMPAN_HCCL_PLATFORM_STREAM_PUB_H
 
@@ -19,26 +19,26 @@ enum class StreamType {
   STREAM_TYPE_RESERVED = 3
 };
 
-/* Of the device side; nothing here has a definition. */
+/* Of the device side: declared only. */
 struct SqCqeContext;
 struct HcclSqeContext;
 struct ErrCqeContext;
 
-/* Copies are views that share the owner's state. Queries may come from any thread; assigning may not. */
+/* Copies are views that share the owner's state. Queries are thread-safe, assignment is not. */
 class HCCL_PLF_VISIBILITY Stream {
  public:
   explicit Stream();
   Stream(const Stream& that);
   Stream(Stream&& that) noexcept;
-  /* Makes a stream in the current context and owns it; empty when there is none to be had. */
+  /* Creates a stream in the current context and owns it; empty if that fails. */
   explicit Stream(const StreamType streamType, bool isMainStream = false);
-  /* Views of a stream that somebody else owns. */
+  /* Views. */
   explicit Stream(const rtStream_t rtStream, bool isMainStream = true);
   explicit Stream(const HcclComStreamInfo& streamInfo, bool isMainStream = false);
   virtual ~Stream();
 
   Stream& operator=(const Stream& that);
-  /* Takes over; gives back a view. */
+  /* Takes the stream over; returns a view. */
   Stream operator=(Stream&& that);
 
   operator bool() const { return stream_ != nullptr; }
@@ -48,11 +48,11 @@ class HCCL_PLF_VISIBILITY Stream {
   u32 cqId() const;
   u32 logicCqId() const;
   bool IsMainStream() { return isMainStream_; }
-  /* Whether the owner has ended the stream. */
+  /* Returns true if the owner has destroyed the stream. */
   bool IsInvalid() const;
 
   void PushTaskLogicInfo(TaskLogicInfo& taskLogicInfo);
-  /* HCCL_E_NOT_FOUND when there is none. */
+  /* HCCL_E_NOT_FOUND if there is none. */
   HcclResult PopTaskLogicInfo(TaskLogicInfo& taskLogicInfo);
 
   HcclResult SetMode(const uint64_t stmMode);

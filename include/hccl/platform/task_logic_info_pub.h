@@ -1,4 +1,4 @@
-/* What a transfer is told about memory, and the records that the virtual dispatcher leaves in a stream. */
+/* Memory of a transfer, and the records that the virtual dispatcher leaves in a stream. */
 #ifndef SAMPAN_HCCL_PLATFORM_TASK_LOGIC_INFO_PUB_H
 #define SAMPAN_HCCL_PLATFORM_TASK_LOGIC_INFO_PUB_H
 

@@ -1,4 +1,4 @@
-/* A link between two ranks: memory of the peer, and the signals that say when it may be touched. */
+/* A link between two ranks: the peer's memory, and the signals that order accesses to it. */
 #ifndef SAMPAN_HCCL_PLATFORM_TRANSPORT_PUB_H
 #define SAMPAN_HCCL_PLATFORM_TRANSPORT_PUB_H
 
@@ -10,7 +10,7 @@
 
 namespace hccl {
 
-/* Bits of MachinePara::linkAttribute. Where both are set, reading wins. */
+/* Bits of MachinePara::linkAttribute. If both are set, the destination reads. */
 constexpr u32 LINK_ATTRIBUTE_WRITE = 0x1; /* the source writes into the destination's memory */
 constexpr u32 LINK_ATTRIBUTE_READ = 0x2;  /* the destination reads from the source's memory */
 
@@ -24,12 +24,12 @@ struct MachinePara {
   u32 remoteUserrank = INVALID_VALUE_RANKID;
   u32 localWorldRank = INVALID_VALUE_RANKID;
   u32 remoteWorldRank = INVALID_VALUE_RANKID;
-  std::vector<u8> exchangeInfo; /* told to the peer, at most 2 MiB */
+  std::vector<u8> exchangeInfo; /* handed to the peer, at most 2 MiB */
 };
 
 class RankGroup;
 
-/* Made by RankGroup. Each side has its own. Calls put work into streams and return; any number of threads. */
+/* Made by RankGroup, one on each side. Calls submit work to streams and return. Thread-safe. */
 class HCCL_PLF_VISIBILITY Transport {
  public:
   struct Buffer {
@@ -114,7 +114,7 @@ class HCCL_PLF_VISIBILITY Transport {
   TransportType GetTransportType() const;
   bool IsSpInlineReduce() const;
   bool IsTransportRoce() const;
-  /* What the peer gave as exchangeInfo. */
+  /* The peer's exchangeInfo. */
   const std::vector<u8>& GetExchangeInfo() const;
 
  private:
