@@ -31,7 +31,7 @@ def read_groups(statuses, path=LIST):
 
 def _members(name, body):
     """Public member functions, once each, without destructors and what is deleted."""
-    public = re.split(r"^ private:", body, flags=re.M)[0]
+    public = re.split(r"^ (?:private|protected):", body, flags=re.M)[0]
     public = re.sub(r"^  struct \w+ \{.*?^  \};", "", public, flags=re.M | re.S)
     public = re.sub(r"\{[^{}]*\}", ";", public)  # bodies of inline functions
     public = re.sub(r"^[^;]*= delete;", "", public, flags=re.M)

@@ -109,12 +109,25 @@ bool sampanLogs(int level) noexcept {
   return sampan::LogEnabled(static_cast<sampan::LogLevel>(level), "HCCL");
 }
 
+namespace {
+
+constinit std::atomic<std::uint32_t> hccl_watch_word{sampan::kWatchUnknown};
+
+}  // namespace
+
+SampanWatchWord sampanWatchWord() noexcept {
+  return &hccl_watch_word;
+}
+
 bool sampanBeginCall(const char* link, std::int32_t remote_rank) noexcept {
   using namespace sampan;
-  if (trace::mode.load(std::memory_order_relaxed) == trace::Mode::kOff) [[likely]]
-    return false;
-  process::StartTrace();
-  return trace::On() && trace::BeginPlatformCall({link, remote_rank});
+  if (trace::mode.load(std::memory_order_relaxed) == trace::Mode::kUnasked) process::StartTrace();
+  const bool traces = trace::On();
+  const std::uint32_t wanted =
+      (traces ? kWatchTrace : kWatchNone) | (LogEnabled(LogLevel::kWarning, "HCCL") ? kWatchLog : kWatchNone);
+  if (hccl_watch_word.load(std::memory_order_relaxed) != wanted)
+    hccl_watch_word.store(wanted, std::memory_order_relaxed);
+  return traces && trace::BeginPlatformCall({link, remote_rank});
 }
 
 void sampanEndCall(const char* function, int code) noexcept {

@@ -1,6 +1,5 @@
 // Copies that combine the source into the destination.
 #include <cstdint>
-#include <optional>
 
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
@@ -11,45 +10,35 @@
 namespace sampan::acl {
 namespace {
 
-constexpr std::uint64_t kMostReducedBytes = std::uint64_t{4} << 30;
+constexpr std::uint64_t kMaxReducedBytes = std::uint64_t{4} << 30;
 
-std::optional<ReduceElement> ElementOf(aclDataType type) {
-  switch (type) {
-    case ACL_INT8:
-      return ReduceElement::kInt8;
-    case ACL_INT16:
-      return ReduceElement::kInt16;
-    case ACL_INT32:
-      return ReduceElement::kInt32;
-    case ACL_FLOAT16:
-      return ReduceElement::kHalf;
-    case ACL_FLOAT:
-      return ReduceElement::kFloat;
-    case ACL_BF16:
-      return ReduceElement::kBrainFloat;
-    default:
-      return std::nullopt;
-  }
+constexpr const ReduceTypeRow* TypeRowOf(aclDataType type) {
+  return FindReduceRow(kReduceTypeRows, &ReduceTypeRow::acl, type);
 }
-
-std::optional<ReduceOperation> OperationOf(aclrtReduceKind kind) {
-  switch (kind) {
-    case ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM:
-      return ReduceOperation::kSum;
-    case ACL_RT_MEMCPY_SDMA_AUTOMATIC_MAX:
-      return ReduceOperation::kMax;
-    case ACL_RT_MEMCPY_SDMA_AUTOMATIC_MIN:
-      return ReduceOperation::kMin;
-    default:
-      return std::nullopt;
-  }
+constexpr const ReduceOperationRow* OperationRowOf(aclrtReduceKind kind) {
+  return FindReduceRow(kReduceOperationRows, &ReduceOperationRow::acl, kind);
 }
+static_assert(TypeRowOf(ACL_INT8)->element == ReduceElement::kInt8 &&
+              TypeRowOf(ACL_INT16)->element == ReduceElement::kInt16 &&
+              TypeRowOf(ACL_INT32)->element == ReduceElement::kInt32 &&
+              TypeRowOf(ACL_INT64)->element == ReduceElement::kInt64 &&
+              TypeRowOf(ACL_UINT8)->element == ReduceElement::kUint8 &&
+              TypeRowOf(ACL_UINT16)->element == ReduceElement::kUint16 &&
+              TypeRowOf(ACL_UINT32)->element == ReduceElement::kUint32 &&
+              TypeRowOf(ACL_UINT64)->element == ReduceElement::kUint64 &&
+              TypeRowOf(ACL_FLOAT16)->element == ReduceElement::kHalf &&
+              TypeRowOf(ACL_BF16)->element == ReduceElement::kBrainFloat &&
+              TypeRowOf(ACL_FLOAT)->element == ReduceElement::kFloat &&
+              TypeRowOf(ACL_DOUBLE)->element == ReduceElement::kDouble);
+static_assert(OperationRowOf(ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM)->operation == ReduceOperation::kSum &&
+              OperationRowOf(ACL_RT_MEMCPY_SDMA_AUTOMATIC_MAX)->operation == ReduceOperation::kMax &&
+              OperationRowOf(ACL_RT_MEMCPY_SDMA_AUTOMATIC_MIN)->operation == ReduceOperation::kMin);
 
 Status Submit(const StreamCall& call, const ReduceRequest& request) {
   const std::size_t element_bytes = ElementBytes(request.element);
-  if (request.bytes == 0 || request.bytes % element_bytes != 0 || request.bytes > kMostReducedBytes) {
+  if (request.bytes == 0 || request.bytes % element_bytes != 0 || request.bytes > kMaxReducedBytes) {
     return {Code::kParamInvalid, Text("count ", request.bytes, " must be a positive multiple of ",
-                                      element_bytes, " bytes, at most ", kMostReducedBytes)};
+                                      element_bytes, " bytes, at most ", kMaxReducedBytes)};
   }
   Plan plan;
   if (Status planned = PlanReduce(request, call.runtime.PlanContextOf(*call.target.context), plan);
@@ -74,15 +63,15 @@ aclError aclrtReduceAsync(void* dst, const void* src, uint64_t count, aclrtReduc
       return InvalidArgument(Text("kind is ", static_cast<int>(kind), ", it must be 10 to 13"));
     auto call = FindStreamCall(stream);
     if (!call.ok()) return call.TakeStatus();
-    const auto operation = OperationOf(kind);
-    if (!operation)
+    const ReduceOperationRow* const operation = OperationRowOf(kind);
+    if (operation == nullptr)
       return CopyUnsupported(Text("kind ", static_cast<int>(kind), " (EQUAL) is not supported"));
-    const auto element = ElementOf(type);
-    if (!element) {
+    const ReduceTypeRow* const row = TypeRowOf(type);
+    if (row == nullptr || !row->by_copy_engine) {
       return CopyUnsupported(Text("type ", static_cast<int>(type),
-                                  " cannot be reduced: int8, int16, int32, fp16, fp32 and bf16 can"));
+                                  " cannot be reduced: ", NamesInWords(kReduceTypeRows, true), " can"));
     }
-    return Submit(*call, {dst, src, count, *operation, *element});
+    return Submit(*call, {dst, src, count, operation->operation, row->element});
   });
 }
 

@@ -2,6 +2,7 @@
 // library alone.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,21 +17,28 @@ namespace sampan {
 class SignalLink {
  public:
   virtual ~SignalLink() = default;
-  /// Fails once nothing sensible can come over the connection any more.
+  /// Fails if the connection is broken.
   virtual Status Check() const = 0;
-  /// The signal, to a person: whose it is and what it means.
+  /// The signal in words: its ranks and its meaning.
   virtual std::string Describe() const = 0;
-  /// A wait for the signal ran past its limit; the text says so.
+  /// A wait for the signal reached its limit; the text is the message.
   virtual void OnTimeout(const std::string& text) noexcept = 0;
 };
 
+/// The bits of the watch word: what may be wanted of HCCL's functions besides their work. The first call of
+/// sampanBeginCall replaces kWatchUnknown by what the settings ask for. A bit that was cleared stays cleared.
+inline constexpr std::uint32_t kWatchNone = 0, kWatchTrace = 1, kWatchLog = 2;
+inline constexpr std::uint32_t kWatchUnknown = kWatchTrace | kWatchLog;
+
 }  // namespace sampan
+
+using SampanWatchWord = const std::atomic<std::uint32_t>*;
 
 #pragma GCC visibility push(default)
 extern "C" {
 
-/// aclrtRecordNotify and aclrtWaitAndResetNotify for a signal of a connection. A record is withheld, and
-/// fails its stream, once the connection does not hold; so does a wait, at once.
+/// aclrtRecordNotify and aclrtWaitAndResetNotify for a signal of a connection. If the
+/// connection is broken, a record signals nothing, and both fail their stream.
 int sampanRecordLinked(void* notify, void* stream, const std::shared_ptr<sampan::SignalLink>& link);
 int sampanWaitLinked(void* notify, void* stream, std::uint32_t seconds,
                      const std::shared_ptr<sampan::SignalLink>& link);
@@ -48,6 +56,10 @@ void sampanReportFailure(const char* function, int code, const std::string& text
 /// Log lines of a level (base/log.h) that are no failure of a call: whether one would be written, and one.
 bool sampanLogs(int level) noexcept;
 void sampanLogLine(int level, const std::string& text) noexcept;
+
+/// The watch word, valid for the life of the process. While it is kWatchNone, the functions below and those
+/// of the log have nothing to do, except for errors.
+SampanWatchWord sampanWatchWord() noexcept;
 
 /// A function of HCCL's as a call in the trace, with the link (a text that stays; null: none) and the rank on
 /// the other side (-1: none). Says whether there is a trace: then the function is ended as well, by the same

@@ -214,11 +214,6 @@ Kernel KernelOf(const KernelTable& table, Operation operation, ReduceElement ele
 
 }  // namespace
 
-std::size_t ElementBytes(ReduceElement element) noexcept {
-  constexpr std::array<std::size_t, kReduceElements> kBytes = {1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
-  return kBytes[static_cast<std::size_t>(element)];
-}
-
 void Reduce(const ReduceOperands& operands, Operation operation, ReduceElement element) noexcept {
   static const KernelTable* const avx2 = TableOf(ReduceLevel::kAvx2);
   KernelOf(avx2 != nullptr ? *avx2 : kTableOf<Plain>, operation, element)(operands);

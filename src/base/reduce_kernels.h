@@ -2,30 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+
+#include "base/reduce_types.h"
 
 namespace sampan {
-
-enum class ReduceOperation : std::uint8_t { kSum, kProduct, kMax, kMin };
-inline constexpr std::size_t kReduceOperations = 4;
-
-enum class ReduceElement : std::uint8_t {
-  kInt8,
-  kInt16,
-  kInt32,
-  kInt64,
-  kUint8,
-  kUint16,
-  kUint32,
-  kUint64,
-  kHalf,
-  kBrainFloat,
-  kFloat,
-  kDouble
-};
-inline constexpr std::size_t kReduceElements = 12;
-
-std::size_t ElementBytes(ReduceElement element) noexcept;
 
 /// `count` elements in memory of any alignment.
 struct ReduceOperands {

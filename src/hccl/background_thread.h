@@ -1,4 +1,4 @@
-// A thread of the library's: named, and without the program's signals.
+// Starts the threads of this library: with a name, and with all signals blocked.
 #pragma once
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 template <typename Body>
 std::thread StartThread(const char* name, Body body) {
@@ -26,4 +26,4 @@ std::thread StartThread(const char* name, Body body) {
   }
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -1,4 +1,4 @@
-// Values in a row of bytes, written by one process and read, with care, by another of the same machine.
+// Values as bytes, for another process of the same machine. The reader checks every length.
 #pragma once
 
 #include <cstring>
@@ -9,7 +9,7 @@
 
 #include "hccl/base.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 class ByteWriter {
  public:
@@ -30,7 +30,7 @@ class ByteWriter {
   std::vector<u8> bytes_;
 };
 
-/// Once something was not there, everything after it is empty too and ok() is false.
+/// If the bytes are too few for a value, it and all later values are empty, and ok() is false.
 class ByteReader {
  public:
   explicit ByteReader(const std::vector<u8>& bytes) : bytes_(bytes) {}
@@ -69,4 +69,4 @@ class ByteReader {
   bool ok_ = true;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -2,30 +2,36 @@
 #pragma once
 
 #include <string_view>
-#include <utility>
 
 #include "hccl/dispatcher_object.h"
 #include "hccl/platform_state.h"
 #include "hccl/report.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
-/// Runs the body with the dispatcher that a handle names. Null: HCCL_E_PTR; so are dead and forged ones.
-template <typename Body>
-HcclResult OnDispatcher(const char* function, HcclDispatcher handle, Body body) noexcept {
-  return Protect(function, [&]() -> HcclResult {
-    if (handle == nullptr) return Fail(function, HCCL_E_PTR, "dispatcherPtr is NULL");
-    const auto dispatcher = ThePlatform().Find(handle);
-    if (dispatcher == nullptr) {
-      return Fail(
-          function, HCCL_E_PTR,
-          Text("dispatcherPtr ", Hex(handle), " is not a living dispatcher: destroyed or never made"));
-    }
-    return body(*dispatcher);
-  });
+[[gnu::cold, gnu::noinline]] inline HcclResult FailWithoutDispatcher(const char* function,
+                                                                     HcclDispatcher handle) {
+  return Fail(function, HCCL_E_PTR,
+              handle == nullptr ? Text("dispatcherPtr is NULL")
+                                : Text("dispatcherPtr ", Hex(handle),
+                                       " is not a living dispatcher: destroyed or never made"));
 }
 
-/// The same as a public function, and who is at its other end.
+/// Runs the body with the dispatcher that a handle names; exceptions become codes. HCCL_E_PTR if the handle
+/// names none.
+template <typename Body>
+HcclResult OnDispatcher(const char* function, HcclDispatcher handle, Body body) noexcept {
+  try {
+    Dispatcher* const dispatcher = ThePlatform().dispatchers().Find(handle);
+    if (dispatcher == nullptr) [[unlikely]]
+      return FailWithoutDispatcher(function, handle);
+    return body(*dispatcher);
+  } catch (...) {
+    return FailFromException(function);
+  }
+}
+
+/// The same as a public function, which traces show with its peer.
 template <typename Body>
 HcclResult WithDispatcher(const char* function, HcclDispatcher handle, const Peer& peer, Body body) noexcept {
   TracedCall call(function, peer);
@@ -33,15 +39,14 @@ HcclResult WithDispatcher(const char* function, HcclDispatcher handle, const Pee
 }
 template <typename Body>
 HcclResult WithDispatcher(const char* function, HcclDispatcher handle, Body body) noexcept {
-  return WithDispatcher(function, handle, kNobody, body);
+  return WithDispatcher(function, handle, kNoPeer, body);
 }
 
+[[gnu::cold, gnu::noinline]] inline HcclResult FailNull(const char* function, std::string_view name) {
+  return Fail(function, HCCL_E_PTR, Text(name, " is NULL"));
+}
 inline HcclResult RequirePointer(const char* function, std::string_view name, const void* pointer) {
-  return pointer != nullptr ? HCCL_SUCCESS : Fail(function, HCCL_E_PTR, Text(name, " is NULL"));
+  return pointer != nullptr ? HCCL_SUCCESS : FailNull(function, name);
 }
 
-inline Task TaskFor(hccl::Stream& stream, u64 begin_ns, TaskContent content) {
-  return {stream.ptr(), stream.IsMainStream(), begin_ns, std::move(content)};
-}
-
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -1,74 +1,92 @@
-// The dispatcher behind a handle: settings, observer, and the work that waits for a launch.
+// The dispatcher behind a handle: settings, observer, and the commands that wait for a launch.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "hccl/task.h"
-#include "hccl/task_submit.h"
+#include "hccl/command_submit.h"
+#include "hccl/traced_call.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
-/// Thread-safe. Found by its handle; a call in progress keeps it alive.
+/// Thread-safe. Owned by the table of dispatchers, which closes and reopens it and never frees it.
 class Dispatcher {
  public:
-  explicit Dispatcher(DispatcherType type) : virtual_(type == DispatcherType::DISPATCHER_VIRTURAL) {}
-  /// Says what was never launched.
-  ~Dispatcher();
+  Dispatcher() = default;
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
+  /// Begins a life with default settings.
+  void Open(DispatcherType type);
+  /// Reports commands that were never launched.
+  void Close();
+
   /// Leaves records in streams and does nothing else.
-  bool is_virtual() const { return virtual_; }
+  bool is_virtual() const { return is_virtual_.load(std::memory_order_relaxed); }
 
   void set_wait_mode(SyncMode mode) { wait_mode_.store(mode); }
   SyncMode wait_mode() const { return wait_mode_.load(); }
   void set_exec_seconds(u32 seconds) { exec_seconds_.store(seconds); }
-  /// Seconds that a wait may take, of those that the caller gave and the modes; 0 has no end.
+  /// The time limit of a wait in seconds, from the caller's value and the modes; 0: no limit.
   u32 WaitSeconds(u32 given) const;
   void SetObserver(void* user, LoadTaskCallBack callback);
 
-  /// Into the stream, or to what waits for the launch.
-  HcclResult Submit(const Task& task);
-  /// The same past a launch: into the stream at once.
-  HcclResult SubmitNow(const Task& task);
-  /// How many tasks wait for the launch.
-  std::size_t held() const {
+  /// Submits a command, or holds it for the launch.
+  template <typename Command>
+  HcclResult Submit(const Command& command, ::hccl::Stream& stream) {
+    if (is_holding() && Hold(command, stream)) return HCCL_SUCCESS;
+    return SubmitNow(command, stream);
+  }
+  /// Submits a command, also while others are held.
+  template <typename Command>
+  HcclResult SubmitNow(const Command& command, ::hccl::Stream& stream) {
+    if (!is_observed_.load(std::memory_order_relaxed) && !IsWatched()) [[likely]]
+      return SubmitCommand(command, stream.ptr(), nullptr);
+    return SubmitWatched(command, stream);
+  }
+
+  std::size_t held_count() const {
     const std::lock_guard lock(mutex_);
     return held_.size();
   }
-  bool holding() const { return holding_.load(std::memory_order_acquire); }
+  bool is_holding() const { return is_holding_.load(std::memory_order_acquire); }
 
-  /// From here on work waits; what still waits is lost, and said to be.
+  /// Holds commands from here on. Commands that are still held are lost, and reported.
   void BeginLaunch();
-  /// Gives everything to the streams: after what the main stream has, and before what it gets from now on.
+  /// Submits all held commands: after what the main stream has, and before what it gets from now on.
   HcclResult Launch(void* main_stream);
-  /// Ends waiting; what still waits is lost, and said to be.
+  /// Stops holding. Commands that are still held are lost, and reported.
   void EndLaunch(const char* because);
 
  private:
-  void Observe(hccl::TaskPara para) const;
-  void ObserveHeld(const Task& task, u32 place) const;
-  /// One piece that the runtime has accepted.
-  void Accepted(const hccl::TaskPara& para) const;
-  /// Whether the caller's link type is what the addresses say; a contradiction is told once.
-  void CheckRoute(const CopyTask& copy);
-  static void Lost(std::size_t tasks, const char* because);
+  /// Returns false if the launch has ended meanwhile.
+  template <typename Command>
+  bool Hold(const Command& command, ::hccl::Stream& stream);
+  template <typename Command>
+  HcclResult SubmitWatched(const Command& command, ::hccl::Stream& stream);
+  /// A watch that reports to the observer.
+  SubmissionWatch WatchOf(::hccl::Stream& stream) const;
+  /// Reports a command that is the given one on the list, counted from 0.
+  void ObserveHeld(::hccl::TaskPara record, u32 index, ::hccl::Stream& stream) const;
+  /// Warns once for each pair of links if the caller's link is not the one between the addresses.
+  void CheckRoute(const CopyCommand& copy);
+  template <typename Command>
+  void CheckRoute(const Command&) {}
 
-  const bool virtual_;
+  std::atomic<bool> is_virtual_{false};
+  std::atomic<bool> is_holding_{false};
+  std::atomic<bool> is_observed_{false};
   std::atomic<SyncMode> wait_mode_{SyncMode::DEFAULT_TIMEWAITSYNCMODE};
   std::atomic<u32> exec_seconds_{NOTIFY_DEFAULT_WAIT_TIME};
-  std::atomic<bool> holding_{false};
   mutable std::mutex mutex_;  // of what follows
   void* observer_user_ = nullptr;
   LoadTaskCallBack observer_ = nullptr;
-  std::vector<Task> held_;
-  std::set<std::pair<hccl::LinkType, hccl::LinkType>> told_routes_;
+  std::vector<HeldCommand> held_;
+  std::set<std::pair<::hccl::LinkType, ::hccl::LinkType>> warned_routes_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -1,14 +1,14 @@
-// Whether a group of ranks is still whole, as one rank knows it.
+// One rank's knowledge of whether its group is broken.
 #include "hccl/group_health.h"
 
 #include <exception>
 #include <utility>
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 bool GroupHealth::Break(HcclResult code, std::string reason) {
   const std::lock_guard lock(mutex_);
-  if (broken()) return false;
+  if (is_broken()) return false;
   reason_ = std::move(reason);
   code_.store(code, std::memory_order_release);
   return true;
@@ -16,8 +16,8 @@ bool GroupHealth::Break(HcclResult code, std::string reason) {
 
 void GroupHealth::BreakHere(HcclResult code, std::string reason) noexcept {
   if (!Break(code, std::move(reason))) return;
-  news_.store(true);
+  has_report_.store(true);
   wake_up_.Wake();
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -1,4 +1,4 @@
-// Whether a group of ranks is still whole, as one rank knows it.
+// One rank's knowledge of whether its group is broken.
 #pragma once
 
 #include <atomic>
@@ -9,40 +9,40 @@
 #include "hccl/hccl_types.h"
 #include "hccl/wake_up.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// Thread-safe. Shared by the membership, its links, and the signals that are queued in streams. It breaks
 /// once and stays broken.
 class GroupHealth {
  public:
-  bool broken() const { return code_.load(std::memory_order_acquire) != HCCL_SUCCESS; }
+  bool is_broken() const { return code_.load(std::memory_order_acquire) != HCCL_SUCCESS; }
   HcclResult code() const { return static_cast<HcclResult>(code_.load(std::memory_order_acquire)); }
-  /// Why; only after broken() was true.
+  /// Why the group is broken; valid only if is_broken().
   std::string reason() const {
     const std::lock_guard lock(mutex_);
     return reason_;
   }
-  /// What a task of a stream fails with; success while the group is whole.
+  /// The failure of tasks in streams; success while the group is not broken.
   Status Check() const {
-    if (!broken()) return {};
+    if (!is_broken()) return {};
     return {Code::kTaskTimeout, reason()};
   }
 
-  /// The others told of it. False when it was broken before.
+  /// Another rank reported it. Returns false if the group was broken before.
   bool Break(HcclResult code, std::string reason);
-  /// This rank noticed first: the others are to be told.
+  /// This rank detected it: the membership's thread reports it to the other ranks.
   void BreakHere(HcclResult code, std::string reason) noexcept;
-  /// Whether there is something to tell; once.
-  bool TakeNews() { return news_.exchange(false); }
-  /// Wakes whoever tells.
+  /// Returns true, once, if this rank has to report that the group is broken.
+  bool TakeReport() { return has_report_.exchange(false); }
+  /// Wakes the membership's thread.
   WakeUp& wake_up() { return wake_up_; }
 
  private:
   std::atomic<int> code_{HCCL_SUCCESS};
-  std::atomic<bool> news_{false};
+  std::atomic<bool> has_report_{false};
   mutable std::mutex mutex_;
   std::string reason_;  // under the mutex
   WakeUp wake_up_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

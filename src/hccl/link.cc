@@ -1,11 +1,11 @@
-// What stands behind a transport: the peer's memory, the signals of both sides, and the group they belong to.
+// The state of a transport: the peer's memory, the signals of both sides, and their group.
 #include "hccl/link.h"
 
 #include "acl/acl_rt.h"
 #include "hccl/notify_key.h"
 #include "hccl/report.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 void GroupSignal::OnTimeout(const std::string& text) noexcept {
   try {
@@ -25,7 +25,7 @@ HcclResult RemoteMemory::Import(const std::string& key, u64 bytes) {
       ACL_SUCCESS)
     return HCCL_E_RUNTIME;
   key_ = key;
-  Point(address, bytes);
+  PointTo(address, bytes);
   return HCCL_SUCCESS;
 }
 
@@ -33,7 +33,7 @@ ExportedMemory::~ExportedMemory() {
   if (!key_.empty()) static_cast<void>(aclrtIpcMemClose(key_.c_str()));
 }
 
-HcclResult ExportedMemory::Export(const hccl::DeviceMem& memory, s64 process) {
+HcclResult ExportedMemory::Export(const ::hccl::DeviceMem& memory, s64 process) {
   std::array<char, kKeyBytes> key{};
   if (aclrtIpcMemGetExportKey(memory.ptr(), memory.size(), key.data(), key.size(), 0) != ACL_SUCCESS)
     return HCCL_E_RUNTIME;
@@ -42,4 +42,4 @@ HcclResult ExportedMemory::Export(const hccl::DeviceMem& memory, s64 process) {
   return aclrtIpcMemSetImportPid(key_.c_str(), &importer, 1) == ACL_SUCCESS ? HCCL_SUCCESS : HCCL_E_RUNTIME;
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

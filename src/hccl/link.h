@@ -1,4 +1,4 @@
-// What stands behind a transport: the peer's memory, the signals of both sides, and the group they belong to.
+// The state of a transport: the peer's memory, the signals of both sides, and their group.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@
 #include "hccl/platform/remote_notify.h"
 #include "hccl/platform/transport_pub.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
-/// A signal of a link, to the streams that wait for it or post it.
+/// A signal of a link, as the streams that wait for it or post it see it.
 class GroupSignal final : public SignalLink {
  public:
   GroupSignal(std::shared_ptr<GroupHealth> health, u32 rank, std::string description)
@@ -31,8 +31,8 @@ class GroupSignal final : public SignalLink {
 
 /// One of a link's signals: this side waits for its own notify and posts the peer's.
 struct LinkSignal {
-  hccl::LocalNotify local;
-  hccl::RemoteNotify remote;
+  ::hccl::LocalNotify local;
+  ::hccl::RemoteNotify remote;
   std::shared_ptr<GroupSignal> waited, posted;
 };
 
@@ -44,7 +44,7 @@ class RemoteMemory {
   RemoteMemory(const RemoteMemory&) = delete;
   RemoteMemory& operator=(const RemoteMemory&) = delete;
 
-  void Point(void* address, u64 bytes) {
+  void PointTo(void* address, u64 bytes) {
     address_ = address;
     bytes_ = bytes;
   }
@@ -52,7 +52,7 @@ class RemoteMemory {
 
   void* address() const { return address_; }
   u64 bytes() const { return bytes_; }
-  bool Holds(u64 offset, u64 bytes) const { return offset <= bytes_ && bytes <= bytes_ - offset; }
+  bool Contains(u64 offset, u64 bytes) const { return offset <= bytes_ && bytes <= bytes_ - offset; }
 
  private:
   void* address_ = nullptr;
@@ -60,7 +60,7 @@ class RemoteMemory {
   std::string key_;  // of the mapping
 };
 
-/// This side's memory under a key for one other process. Ends the key, not the memory.
+/// A key of this side's memory for one other process. The destructor closes the key and keeps the memory.
 class ExportedMemory {
  public:
   ExportedMemory() = default;
@@ -68,27 +68,27 @@ class ExportedMemory {
   ExportedMemory(const ExportedMemory&) = delete;
   ExportedMemory& operator=(const ExportedMemory&) = delete;
 
-  HcclResult Export(const hccl::DeviceMem& memory, s64 process);
+  HcclResult Export(const ::hccl::DeviceMem& memory, s64 process);
   const std::string& key() const { return key_; }
 
  private:
   std::string key_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl
 
-/// Shared by the transport alone. Signals beyond the first two are the numbered ones.
+/// Owned by the transport. The signals behind the first two are the numbered ones.
 struct hccl::Transport::Link {
   static constexpr std::size_t kDone = 0, kReady = 1, kNumbered = 2;
 
-  std::shared_ptr<sampan::plf::Membership> membership;
+  std::shared_ptr<sampan::hccl::Membership> membership;
   HcclDispatcher dispatcher = nullptr;
   u32 local_rank = INVALID_VALUE_RANKID, remote_rank = INVALID_VALUE_RANKID;   // in the group
   u32 local_user = INVALID_VALUE_RANKID, remote_world = INVALID_VALUE_RANKID;  // in records
   LinkType type = LinkType::LINK_RESERVED;
   bool reads = true;
   std::vector<u8> exchange_info;
-  std::array<sampan::plf::RemoteMemory, 2> memory;  // by UserMemType
-  std::array<sampan::plf::ExportedMemory, 2> exported;
-  std::vector<std::unique_ptr<sampan::plf::LinkSignal>> signals;
+  std::array<sampan::hccl::RemoteMemory, 2> memory;  // by UserMemType
+  std::array<sampan::hccl::ExportedMemory, 2> exported;
+  std::vector<std::unique_ptr<sampan::hccl::LinkSignal>> signals;
 };

@@ -1,5 +1,4 @@
-// Makes the links of a rank: what it offers to each peer, what it takes from them, and whether all of them
-// managed.
+// Makes the links of a rank together with the other ranks: for all of them, or for none.
 #include "hccl/link_making.h"
 
 #include <algorithm>
@@ -10,21 +9,21 @@
 #include "hccl/dispatcher_call.h"
 #include "hccl/route.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 namespace {
 
-constexpr std::size_t kMostExchangeInfo = std::size_t{2} << 20;
-constexpr u32 kMostNotifies = 1024;
+constexpr std::size_t kMaxExchangeInfoBytes = std::size_t{2} << 20;
+constexpr u32 kMaxNotifies = 1024;
 
 std::string SignalName(std::size_t index) {
-  if (index == hccl::Transport::Link::kDone) return "'done'";
-  if (index == hccl::Transport::Link::kReady) return "'ready'";
-  return Text("notify number ", index - hccl::Transport::Link::kNumbered);
+  if (index == ::hccl::Transport::Link::kDone) return "'done'";
+  if (index == ::hccl::Transport::Link::kReady) return "'ready'";
+  return Text("notify number ", index - ::hccl::Transport::Link::kNumbered);
 }
 
 }  // namespace
 
-/// What one rank offers, as another reads it.
+/// What one rank offers to the others, decoded.
 struct LinkMaking::Offer {
   u32 attribute = 0;
   u32 user_rank = INVALID_VALUE_RANKID, world_rank = INVALID_VALUE_RANKID;
@@ -38,7 +37,7 @@ struct LinkMaking::Offer {
 
   Offer(const std::vector<u8>& content, u32 rank) {
     ByteReader in(content);
-    if (in.Get<u8>() == 0) return;  // that rank had nothing to offer
+    if (in.Get<u8>() == 0) return;  // that rank failed before
     attribute = in.Get<u32>();
     user_rank = in.Get<u32>();
     world_rank = in.Get<u32>();
@@ -52,7 +51,7 @@ struct LinkMaking::Offer {
     for (u32 left = in.Get<u32>(); left > 0 && in.ok(); --left) {
       const bool mine = in.Get<u32>() == rank;
       std::array<std::string, 2> part_keys = {in.GetText(), in.GetText()};
-      std::vector<std::vector<u8>> part_signals(std::min(in.Get<u32>(), kMostNotifies + 2));
+      std::vector<std::vector<u8>> part_signals(std::min(in.Get<u32>(), kMaxNotifies + 2));
       for (auto& signal : part_signals)
         signal = in.GetBytes();
       if (!mine) continue;
@@ -66,20 +65,21 @@ struct LinkMaking::Offer {
 
 HcclResult LinkMaking::CheckArguments(const std::vector<u32>& peers) const {
   if (dispatcher_ == nullptr) return Fail(function_, HCCL_E_PTR, "dispatcher is NULL");
-  if (ThePlatform().Find(dispatcher_) == nullptr)
+  if (ThePlatform().dispatchers().Find(dispatcher_) == nullptr)
     return Fail(function_, HCCL_E_PTR, Text("dispatcher ", Hex(dispatcher_), " is not a living dispatcher"));
   if (!para_.inputMem) return Fail(function_, HCCL_E_PTR, "inputMem is empty");
   if (!para_.outputMem) return Fail(function_, HCCL_E_PTR, "outputMem is empty");
-  if ((para_.linkAttribute & (hccl::LINK_ATTRIBUTE_READ | hccl::LINK_ATTRIBUTE_WRITE)) == 0) {
+  if ((para_.linkAttribute & (::hccl::LINK_ATTRIBUTE_READ | ::hccl::LINK_ATTRIBUTE_WRITE)) == 0) {
     return Fail(
         function_, HCCL_E_PARA,
         Text("linkAttribute is ", para_.linkAttribute, ": it allows neither writing (1) nor reading (2)"));
   }
-  if (para_.notifyNum > kMostNotifies)
-    return Fail(function_, HCCL_E_PARA, Text("notifyNum is ", para_.notifyNum, ", at most ", kMostNotifies));
-  if (para_.exchangeInfo.size() > kMostExchangeInfo) {
-    return Fail(function_, HCCL_E_PARA,
-                Text("exchangeInfo has ", para_.exchangeInfo.size(), " bytes, at most ", kMostExchangeInfo));
+  if (para_.notifyNum > kMaxNotifies)
+    return Fail(function_, HCCL_E_PARA, Text("notifyNum is ", para_.notifyNum, ", at most ", kMaxNotifies));
+  if (para_.exchangeInfo.size() > kMaxExchangeInfoBytes) {
+    return Fail(
+        function_, HCCL_E_PARA,
+        Text("exchangeInfo has ", para_.exchangeInfo.size(), " bytes, at most ", kMaxExchangeInfoBytes));
   }
   std::vector<bool> named(membership_->rank_size(), false);
   for (const u32 peer : peers) {
@@ -100,10 +100,10 @@ HcclResult LinkMaking::PrepareLink(u32 peer) {
   link->local_rank = membership_->rank();
   link->remote_rank = peer;
   link->local_user = para_.localUserrank != INVALID_VALUE_RANKID ? para_.localUserrank : membership_->rank();
-  link->reads = (para_.linkAttribute & hccl::LINK_ATTRIBUTE_READ) != 0;
+  link->reads = (para_.linkAttribute & ::hccl::LINK_ATTRIBUTE_READ) != 0;
   const s64 process = membership_->process_of(peer);
   if (!SameProcess(peer)) {
-    const std::array<const hccl::DeviceMem*, 2> memory = {&para_.inputMem, &para_.outputMem};
+    const std::array<const ::hccl::DeviceMem*, 2> memory = {&para_.inputMem, &para_.outputMem};
     for (std::size_t i = 0; i < memory.size(); ++i) {
       if (const HcclResult result = link->exported[i].Export(*memory[i], process); result != HCCL_SUCCESS)
         return result;
@@ -150,7 +150,7 @@ std::vector<u8> LinkMaking::WriteOffer() const {
   out.Put(para_.localWorldRank);
   out.Put(device_);
   out.Put(physical_device_);
-  for (const hccl::DeviceMem* memory : {&para_.inputMem, &para_.outputMem}) {
+  for (const ::hccl::DeviceMem* memory : {&para_.inputMem, &para_.outputMem}) {
     out.Put(reinterpret_cast<u64>(memory->ptr()));
     out.Put(memory->size());
   }
@@ -176,19 +176,19 @@ HcclResult LinkMaking::TakeMemory(Link& link, const Offer& offer) const {
   const bool same_process = SameProcess(link.remote_rank);
   for (std::size_t i = 0; i < link.memory.size(); ++i) {
     if (same_process) {
-      link.memory[i].Point(reinterpret_cast<void*>(offer.address[i]), offer.bytes[i]);
+      link.memory[i].PointTo(reinterpret_cast<void*>(offer.address[i]), offer.bytes[i]);
     } else if (const HcclResult result = link.memory[i].Import(offer.keys[i], offer.bytes[i]);
                result != HCCL_SUCCESS) {
       return result;
     }
   }
-  // Imports have opened the way to their device; within the process that is done here.
+  // An import enables peer access itself; within the process that is done here.
   if (same_process && offer.device != device_ && aclrtDeviceEnablePeerAccess(offer.device, 0) != ACL_SUCCESS)
     return HCCL_E_RUNTIME;
   link.type = offer.physical_device == physical_device_
-                  ? hccl::LinkType::LINK_ONCHIP
+                  ? ::hccl::LinkType::LINK_ONCHIP
                   : LinkBetween(para_.inputMem.ptr(), link.memory[0].address())
-                        .value_or(hccl::LinkType::LINK_RESERVED);
+                        .value_or(::hccl::LinkType::LINK_RESERVED);
   return HCCL_SUCCESS;
 }
 
@@ -211,7 +211,7 @@ HcclResult LinkMaking::TakeOffer(Link& link, const std::vector<u8>& content) {
   }
   if (const HcclResult result = TakeMemory(link, offer); result != HCCL_SUCCESS) return result;
   for (std::size_t i = 0; i < link.signals.size(); ++i) {
-    hccl::RemoteNotify& remote = link.signals[i]->remote;
+    ::hccl::RemoteNotify& remote = link.signals[i]->remote;
     if (const HcclResult result = remote.Init(offer.signals[i]); result != HCCL_SUCCESS) return result;
     if (const HcclResult result = remote.Open(); result != HCCL_SUCCESS) return result;
   }
@@ -247,7 +247,7 @@ HcclResult LinkMaking::Agree(HcclResult mine) const {
 HcclResult LinkMaking::Make(const std::vector<u32>& peers, std::vector<std::shared_ptr<Link>>& links) {
   links_.assign(membership_->rank_size(), nullptr);
   HcclResult result = Prepare(peers);
-  // A rank that failed still takes part, so that nobody waits for it.
+  // A rank that failed still takes part: the other ranks wait for its part.
   std::vector<std::vector<u8>> offers;
   const std::vector<u8> mine = result == HCCL_SUCCESS ? WriteOffer() : std::vector<u8>{0};
   if (const HcclResult exchanged = membership_->Exchange(function_, mine, offers); exchanged != HCCL_SUCCESS)
@@ -258,4 +258,4 @@ HcclResult LinkMaking::Make(const std::vector<u32>& peers, std::vector<std::shar
   return HCCL_SUCCESS;
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

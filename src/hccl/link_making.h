@@ -1,5 +1,4 @@
-// Makes the links of a rank: what it offers to each peer, what it takes from them, and whether all of them
-// managed.
+// Makes the links of a rank together with the other ranks: for all of them, or for none.
 #pragma once
 
 #include <memory>
@@ -7,20 +6,21 @@
 
 #include "hccl/link.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
-/// Of one call; not thread-safe.
+/// Used by one call; not thread-safe.
 class LinkMaking {
  public:
   LinkMaking(const char* function, std::shared_ptr<Membership> membership, HcclDispatcher dispatcher,
-             const hccl::MachinePara& para)
+             const ::hccl::MachinePara& para)
       : function_(function), membership_(std::move(membership)), dispatcher_(dispatcher), para_(para) {}
 
-  /// Links by rank, or none at all: every rank learns whether another one failed.
-  HcclResult Make(const std::vector<u32>& peers, std::vector<std::shared_ptr<hccl::Transport::Link>>& links);
+  /// Returns links by rank. If one rank fails, all ranks fail.
+  HcclResult Make(const std::vector<u32>& peers,
+                  std::vector<std::shared_ptr<::hccl::Transport::Link>>& links);
 
  private:
-  using Link = hccl::Transport::Link;
+  using Link = ::hccl::Transport::Link;
   struct Offer;
 
   HcclResult CheckArguments(const std::vector<u32>& peers) const;
@@ -38,10 +38,10 @@ class LinkMaking {
   const char* const function_;
   const std::shared_ptr<Membership> membership_;
   const HcclDispatcher dispatcher_;
-  const hccl::MachinePara& para_;
-  s32 device_ = -1;           // the current one, as this process counts
-  s32 physical_device_ = -1;  // as all processes do
+  const ::hccl::MachinePara& para_;
+  s32 device_ = -1;           // the current device, by its number in this process
+  s32 physical_device_ = -1;  // the same, by its number on the machine
   std::vector<std::shared_ptr<Link>> links_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

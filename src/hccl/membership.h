@@ -11,23 +11,17 @@
 
 #include "hccl/frame_socket.h"
 #include "hccl/group_health.h"
+#include "hccl/meeting_point.h"
 #include "hccl/platform/rank_group.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
-/// Where a group meets, and what proves that one belongs to it.
-struct MeetingPoint {
-  std::string group;  ///< the name, for messages
-  std::string address;
-  std::string token;
-};
-
-/// Thread-safe. Ends with a farewell to the others, which waits a moment for the hub to have heard it.
+/// Thread-safe. Its destructor leaves the group, and waits up to 2 s until the hub has heard of it.
 class Membership {
  public:
-  /// Connects and waits for everybody. The function is named in messages.
+  /// Connects and waits for all ranks. The function is named in messages.
   static HcclResult Join(const char* function, const MeetingPoint& meeting,
-                         const hccl::RankGroupConfig& config, std::shared_ptr<Membership>& joined);
+                         const ::hccl::RankGroupConfig& config, std::shared_ptr<Membership>& joined);
   ~Membership();
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
@@ -42,12 +36,15 @@ class Membership {
   HcclResult Exchange(const char* function, const std::vector<u8>& mine, std::vector<std::vector<u8>>& all);
 
  private:
-  Membership(MeetingPoint meeting, const hccl::RankGroupConfig& config, FrameSocket socket);
+  Membership(MeetingPoint meeting, const ::hccl::RankGroupConfig& config, FrameSocket socket);
 
   HcclResult AwaitWelcome(const char* function);
-  void Listen();
+  void Listen() noexcept;
+  void ListenOnce();
   void Handle(const Frame& frame);
-  void Ended();
+  /// The connection is closed. Under the mutex.
+  void OnClosed();
+  void OnOutOfMemory() noexcept;
   void Send(const Frame& frame);
 
   const std::string group_;
@@ -60,12 +57,13 @@ class Membership {
 
   std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
-  FrameSocket socket_;  // read by the thread alone
-  bool welcome_ = false, refused_ = false, hub_left_ = false, ended_ = false, leaving_ = false;
+  FrameSocket socket_;  // received from by the thread alone
+  bool is_welcome_ = false, is_refused_ = false, has_rank_0_left_ = false, is_leaving_ = false;
+  bool is_closed_ = false;  // changed by the thread alone
   HcclResult refusal_code_ = HCCL_SUCCESS;
   std::string refusal_;
   std::map<u64, std::vector<u8>> gathered_;
   std::thread thread_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

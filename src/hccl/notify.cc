@@ -11,8 +11,9 @@
 
 namespace hccl {
 
-using namespace sampan;
-using namespace sampan::plf;
+using sampan::Hex;
+using sampan::Text;
+using namespace sampan::hccl;
 
 namespace {
 
@@ -32,7 +33,7 @@ HcclResult PostThrough(const char* function, HcclRtNotify notify, Stream& stream
       return result;
     SignalRecord record;
     record.stage = stage;
-    return dispatcher.Submit(TaskFor(stream, NowNs(), PostTask{notify, record, nullptr}));
+    return dispatcher.Submit(PostCommand{notify, record, nullptr}, stream);
   });
 }
 
@@ -46,7 +47,7 @@ HcclResult PostNow(const char* function, HcclRtNotify notify, Stream& stream) {
   });
 }
 
-HcclResult Describe(const char* function, HcclRtNotify notify, HcclSignalInfo& info) {
+HcclResult FillInfo(const char* function, HcclRtNotify notify, HcclSignalInfo& info) {
   if (const HcclResult result = RequireNotify(function, notify); result != HCCL_SUCCESS) return result;
   s32 device = -1;
   static_cast<void>(aclrtGetDevice(&device));
@@ -63,7 +64,7 @@ HcclResult OffsetOf(const char* function, HcclRtNotify notify, u64& offset) {
   return offset != INVALID_U64 ? HCCL_SUCCESS : HCCL_E_RUNTIME;
 }
 
-/// A notify of this process that an info tells of; null when it does not.
+/// The notify of this process that an info describes; null if there is none.
 HcclRtNotify NotifyOf(const HcclSignalInfo& info) {
   const auto notify = reinterpret_cast<HcclRtNotify>(info.addr);
   return notify != nullptr && NotifyOffset(notify) != INVALID_U64 ? notify : nullptr;
@@ -112,8 +113,7 @@ HcclResult LocalNotify::Wait(Stream& stream, HcclDispatcher dispatcher, s32 stag
       return result;
     SignalRecord record;
     record.stage = stage;
-    return through.Submit(TaskFor(
-        stream, NowNs(), sampan::plf::WaitTask{notify_, through.WaitSeconds(timeOut), record, nullptr}));
+    return through.Submit(WaitCommand{notify_, through.WaitSeconds(timeOut), record, nullptr}, stream);
   });
 }
 
@@ -188,7 +188,7 @@ HcclResult LocalNotify::Serialize(std::vector<u8>& byteVector) {
 }
 
 HcclResult LocalNotify::GetNotifyData(HcclSignalInfo& notifyInfo) {
-  return Describe("LocalNotify::GetNotifyData", notify_, notifyInfo);
+  return FillInfo("LocalNotify::GetNotifyData", notify_, notifyInfo);
 }
 
 HcclResult LocalNotify::SetNotifyData(HcclSignalInfo& notifyInfo) {
@@ -282,7 +282,7 @@ HcclResult RemoteNotify::GetNotifyOffset(u64& notifyOffset) {
 }
 
 HcclResult RemoteNotify::GetNotifyData(HcclSignalInfo& notifyInfo) {
-  return Describe("RemoteNotify::GetNotifyData", notify_, notifyInfo);
+  return FillInfo("RemoteNotify::GetNotifyData", notify_, notifyInfo);
 }
 
 }  // namespace hccl

@@ -1,4 +1,4 @@
-// The name of a notify that another rank can use, as bytes.
+// The bytes by which another rank can open a notify.
 #pragma once
 
 #include <unistd.h>
@@ -11,11 +11,11 @@
 
 #include "hccl/platform/hccl_common.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
-inline constexpr std::size_t kKeyBytes = 65;  // of the runtime's keys, with the end
+inline constexpr std::size_t kKeyBytes = 65;  // of the runtime's keys, with the terminating zero
 
-/// Within the process the handle says it all; for others there is the runtime's key.
+/// Ranks of the same process use the handle, ranks of other processes the runtime's key.
 struct NotifyKey {
   s64 process = 0;
   u64 handle = 0;
@@ -38,4 +38,4 @@ struct NotifyKey {
   }
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

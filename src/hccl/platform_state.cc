@@ -1,10 +1,15 @@
-// What the library knows for the whole process.
+// The state that the library has once for the whole process.
 #include "hccl/platform_state.h"
 
-namespace sampan::plf {
+#include <type_traits>
+
+namespace sampan::hccl {
+
+constinit Platform the_platform;
+static_assert(std::is_trivially_destructible_v<Platform>, "it must be usable until the process has exited");
 
 HcclResult Platform::Call(const std::atomic<TaskCallBack>& callback, const HcclDispatcher& handle,
-                          hccl::Stream& stream) {
+                          ::hccl::Stream& stream) {
   const TaskCallBack call = callback.load();
   if (call == nullptr) return HCCL_SUCCESS;
   const HcclResult result = call(handle, stream);
@@ -12,9 +17,4 @@ HcclResult Platform::Call(const std::atomic<TaskCallBack>& callback, const HcclD
   return result;
 }
 
-Platform& ThePlatform() {
-  static Platform* const platform = new Platform;
-  return *platform;
-}
-
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -1,8 +1,7 @@
-// hccl::RankGroup: where ranks meet.
+// hccl::RankGroup: checks its arguments, finds the meeting point, and makes links.
 #include "hccl/platform/rank_group.h"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,28 +10,31 @@
 #include <cstring>
 
 #include "base/system_error.h"
+#include "hccl/hub.h"
 #include "hccl/link_making.h"
 #include "hccl/membership.h"
 #include "hccl/report.h"
 
 namespace hccl {
 
-using namespace sampan;
-using namespace sampan::plf;
+using sampan::Descriptor;
+using sampan::SystemError;
+using sampan::Text;
+using namespace sampan::hccl;
 
 struct RankGroup::Membership {
-  std::shared_ptr<plf::Membership> own;
+  std::shared_ptr<sampan::hccl::Membership> own;
 };
 
 namespace {
 
 constexpr std::size_t kTokenBytes = 16;
-constexpr std::size_t kMostNameBytes = 64;
-constexpr std::size_t kLeastTokenText = 16, kMostTokenText = 256;
-constexpr u32 kMostRanks = 1024;
-constexpr u64 kMostExchangeBytes = u64{32} << 20;
+constexpr std::size_t kMaxNameBytes = 64;
+constexpr std::size_t kMinTokenBytes = 16;
+constexpr u32 kMaxRanks = 1024;
+constexpr u64 kMaxExchangeBytes = u64{32} << 20;
 
-/// Keeps groups apart that chose the same name; says nothing about the token.
+/// A hash that keeps the names of groups apart. It does not reveal a random token.
 u64 Mix(std::string_view text) {
   u64 hash = 0xCBF29CE484222325ULL;
   for (const char letter : text)
@@ -40,30 +42,32 @@ u64 Mix(std::string_view text) {
   return hash ^ (hash >> 29);
 }
 
-HcclResult ReadTokenFile(const char* function, const std::string& path, MeetingPoint& meeting) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+HcclResult ReadTokenFile(const char* function, const std::string& path, MeetingPoint& meeting,
+                         std::string& place) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat facts {};
   if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) {
     return Fail(function, HCCL_E_OPEN_FILE_FAILURE, Text("cannot open '", path, "': ", SystemError(errno)));
   }
   if (!S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid() || (facts.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return Fail(function, HCCL_E_PARA,
-                Text("'", path, "' must be a file of this user that nobody else can read or write"));
+    return Fail(
+        function, HCCL_E_PARA,
+        Text("'", path, "' must be a regular file of this user, without rights for others (mode 0600)"));
   }
-  std::array<char, kMostTokenText> text{};
+  std::array<char, kMaxTokenBytes> text{};
   const ssize_t length = ::read(file.get(), text.data(), text.size());
   if (length < 0)
     return Fail(function, HCCL_E_SYSCALL, Text("cannot read '", path, "': ", SystemError(errno)));
   meeting.token.assign(text.data(), static_cast<std::size_t>(length));
   meeting.group = path;
-  meeting.address = Text("file-", facts.st_dev, "-", facts.st_ino);
+  place = Text("file ", facts.st_dev, " ", facts.st_ino);
   return HCCL_SUCCESS;
 }
 
 HcclResult CheckConfig(const char* function, const RankGroupConfig& config) {
   const auto wrong = [&](const std::string& text) { return Fail(function, HCCL_E_PARA, text); };
-  if (config.rankSize == 0 || config.rankSize > kMostRanks)
-    return wrong(Text("rankSize is ", config.rankSize, ", it must be 1 to ", kMostRanks));
+  if (config.rankSize == 0 || config.rankSize > kMaxRanks)
+    return wrong(Text("rankSize is ", config.rankSize, ", it must be 1 to ", kMaxRanks));
   if (config.rank >= config.rankSize)
     return wrong(Text("rank is ", config.rank, ", it must be less than rankSize ", config.rankSize));
   if (config.timeout.count() <= 0) return wrong(Text("timeout is ", config.timeout.count(), " ms"));
@@ -72,25 +76,26 @@ HcclResult CheckConfig(const char* function, const RankGroupConfig& config) {
                ? HCCL_SUCCESS
                : wrong("a file is given, and a name or a token besides");
   }
-  if (config.name.empty() || config.name.size() > kMostNameBytes)
-    return wrong(Text("name has ", config.name.size(), " characters, it must have 1 to ", kMostNameBytes));
+  if (config.name.empty() || config.name.size() > kMaxNameBytes)
+    return wrong(Text("name has ", config.name.size(), " characters, it must have 1 to ", kMaxNameBytes));
   return HCCL_SUCCESS;
 }
 
 HcclResult FindMeeting(const char* function, const RankGroupConfig& config, MeetingPoint& meeting) {
   if (const HcclResult result = CheckConfig(function, config); result != HCCL_SUCCESS) return result;
+  std::string place = config.name;
   if (config.file.empty()) {
-    meeting = {config.name, config.name, config.token};
-  } else if (const HcclResult result = ReadTokenFile(function, config.file, meeting);
+    meeting = {config.name, {}, config.token};
+  } else if (const HcclResult result = ReadTokenFile(function, config.file, meeting, place);
              result != HCCL_SUCCESS) {
     return result;
   }
-  if (meeting.token.size() < kLeastTokenText || meeting.token.size() > kMostTokenText) {
+  if (meeting.token.size() < kMinTokenBytes || meeting.token.size() > kMaxTokenBytes) {
     return Fail(function, HCCL_E_PARA,
-                Text("the token has ", meeting.token.size(), " characters, it must have ", kLeastTokenText,
-                     " to ", kMostTokenText, ": RankGroup::MakeToken makes one"));
+                Text("the token has ", meeting.token.size(), " characters, it must have ", kMinTokenBytes,
+                     " to ", kMaxTokenBytes, ": RankGroup::MakeToken makes one"));
   }
-  meeting.address = Text("sampan-hccl-", ::geteuid(), "-", meeting.address, "-", Mix(meeting.token));
+  meeting.prefix = Text("sampan-hccl-", ::geteuid(), "-", Mix(place), "-", Mix(meeting.token), "-");
   return HCCL_SUCCESS;
 }
 
@@ -101,19 +106,7 @@ RankGroup::RankGroup(std::shared_ptr<Membership> membership) : membership_(std::
 RankGroup::~RankGroup() = default;
 
 std::string RankGroup::MakeToken() {
-  std::array<u8, kTokenBytes> random{};
-  std::size_t filled = 0;
-  while (filled < random.size()) {
-    const ssize_t got = ::getrandom(random.data() + filled, random.size() - filled, 0);
-    if (got > 0) filled += static_cast<std::size_t>(got);
-  }
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string token;
-  for (const u8 byte : random) {
-    token += kDigits[byte >> 4];
-    token += kDigits[byte & 15];
-  }
-  return token;
+  return RandomHex(kTokenBytes);
 }
 
 HcclResult RankGroup::MakeFile(const std::string& path) {
@@ -138,7 +131,7 @@ HcclResult RankGroup::Join(const RankGroupConfig& config, std::shared_ptr<RankGr
     if (const HcclResult result = FindMeeting(kFunction, config, meeting); result != HCCL_SUCCESS)
       return result;
     auto membership = std::make_shared<Membership>();
-    if (const HcclResult result = plf::Membership::Join(kFunction, meeting, config, membership->own);
+    if (const HcclResult result = sampan::hccl::Membership::Join(kFunction, meeting, config, membership->own);
         result != HCCL_SUCCESS)
       return result;
     group.reset(new RankGroup(std::move(membership)));
@@ -189,10 +182,10 @@ HcclResult RankGroup::Barrier() {
 HcclResult RankGroup::Exchange(const std::vector<u8>& mine, std::vector<std::vector<u8>>& all) {
   constexpr const char* kFunction = "RankGroup::Exchange";
   return Guard(kFunction, [&]() -> HcclResult {
-    const u64 most = kMostExchangeBytes / RankSize();
-    if (mine.size() > most) {
+    const u64 max_bytes = kMaxExchangeBytes / RankSize();
+    if (mine.size() > max_bytes) {
       return Fail(kFunction, HCCL_E_PARA,
-                  Text(mine.size(), " bytes are more than the ", most, " that each of ", RankSize(),
+                  Text(mine.size(), " bytes are more than the ", max_bytes, " that each of ", RankSize(),
                        " ranks can give"));
     }
     return membership_->own->Exchange(kFunction, mine, all);
@@ -201,7 +194,7 @@ HcclResult RankGroup::Exchange(const std::vector<u8>& mine, std::vector<std::vec
 
 HcclResult RankGroup::Status(std::string* reason) const {
   const auto& health = membership_->own->health();
-  if (!health->broken()) return HCCL_SUCCESS;
+  if (!health->is_broken()) return HCCL_SUCCESS;
   if (reason != nullptr) *reason = health->reason();
   return health->code();
 }

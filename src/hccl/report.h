@@ -1,4 +1,4 @@
-// How the library's functions end: a code, with a message that belongs to the thread.
+// How the library's functions fail: a code, with a message that belongs to the thread.
 #pragma once
 
 #include <exception>
@@ -11,36 +11,35 @@
 #include "hccl/hccl_types.h"
 #include "hccl/traced_call.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
-/// Gives the code, and makes the failure the calling thread's: aclGetRecentErrMsg shows it.
+/// Returns the code and keeps the message for the calling thread: aclGetRecentErrMsg shows it.
 inline HcclResult Fail(const char* function, HcclResult code, const std::string& text) noexcept {
   sampanReportFailure(function, static_cast<int>(code), text);
   return code;
 }
 
-inline void Warn(const std::string& text) noexcept {
+/// Log lines of this library. Warnings and debug lines are off by default: test first what costs to find out.
+inline bool LogsWarnings() noexcept {
+  return IsWatched() && sampanLogs(static_cast<int>(LogLevel::kWarning));
+}
+inline bool LogsDebug() noexcept {
+  return IsWatched() && sampanLogs(static_cast<int>(LogLevel::kDebug));
+}
+inline void LogError(const std::string& text) noexcept {
+  sampanLogLine(static_cast<int>(LogLevel::kError), text);
+}
+inline void LogWarning(const std::string& text) noexcept {
   sampanLogLine(static_cast<int>(LogLevel::kWarning), text);
 }
-
-/// Whether lines for those who look for a fault are wanted; they cost more than the calls.
-inline bool Traces() noexcept {
-  return sampanLogs(static_cast<int>(LogLevel::kDebug));
-}
-inline void Trace(const std::string& text) noexcept {
+inline void LogDebug(const std::string& text) noexcept {
   sampanLogLine(static_cast<int>(LogLevel::kDebug), text);
 }
 
-/// What a program has lost, without a call of its that could say so.
-inline void Complain(const std::string& text) noexcept {
-  sampanLogLine(static_cast<int>(LogLevel::kError), text);
-}
-
-/// Runs a body; exceptions become codes.
-template <typename Body>
-HcclResult Protect(const char* function, Body body) noexcept {
+/// The code of the exception that is being handled, with its message.
+inline HcclResult FailFromException(const char* function) noexcept {
   try {
-    return body();
+    throw;
   } catch (const std::bad_alloc&) {
     return Fail(function, HCCL_E_MEMORY, "the host is out of memory");
   } catch (const std::exception& exception) {
@@ -52,7 +51,11 @@ HcclResult Protect(const char* function, Body body) noexcept {
 template <typename Body>
 HcclResult Guard(const char* function, Body body) noexcept {
   TracedCall call(function);
-  return call.Ends(Protect(function, body));
+  try {
+    return call.Ends(body());
+  } catch (...) {
+    return call.Ends(FailFromException(function));
+  }
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

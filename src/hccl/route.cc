@@ -1,9 +1,9 @@
-// Which way bytes go between two addresses.
+// The link over which bytes go between two addresses.
 #include "hccl/route.h"
 
 #include "acl/acl_rt.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 namespace {
 
 std::optional<s32> DeviceOf(const void* address) {
@@ -15,8 +15,8 @@ std::optional<s32> DeviceOf(const void* address) {
 
 }  // namespace
 
-hccl::LinkType LinkBetween(s32 device, s32 other) {
-  using hccl::LinkType;
+::hccl::LinkType LinkBetween(s32 device, s32 other) {
+  using ::hccl::LinkType;
   if (device == other) return LinkType::LINK_ONCHIP;
   uint64_t topology = 0;
   if (aclrtGetDevicesTopo(static_cast<uint32_t>(device), static_cast<uint32_t>(other), &topology) !=
@@ -28,35 +28,35 @@ hccl::LinkType LinkBetween(s32 device, s32 other) {
   return LinkType::LINK_PCIE;
 }
 
-std::optional<hccl::LinkType> LinkBetween(const void* dst, const void* src) {
+std::optional<::hccl::LinkType> LinkBetween(const void* dst, const void* src) {
   const auto to = DeviceOf(dst);
   const auto from = to ? DeviceOf(src) : std::nullopt;
   if (!from) return std::nullopt;
   return LinkBetween(*to, *from);
 }
 
-const char* Name(hccl::LinkType link) {
+const char* Name(::hccl::LinkType link) {
   switch (link) {
-    case hccl::LinkType::LINK_ONCHIP:
+    case ::hccl::LinkType::LINK_ONCHIP:
       return "ONCHIP";
-    case hccl::LinkType::LINK_HCCS:
+    case ::hccl::LinkType::LINK_HCCS:
       return "HCCS";
-    case hccl::LinkType::LINK_PCIE:
+    case ::hccl::LinkType::LINK_PCIE:
       return "PCIE";
-    case hccl::LinkType::LINK_ROCE:
+    case ::hccl::LinkType::LINK_ROCE:
       return "ROCE";
-    case hccl::LinkType::LINK_SIO:
+    case ::hccl::LinkType::LINK_SIO:
       return "SIO";
-    case hccl::LinkType::LINK_HCCS_SW:
+    case ::hccl::LinkType::LINK_HCCS_SW:
       return "HCCS_SW";
-    case hccl::LinkType::LINK_STANDARD_ROCE:
+    case ::hccl::LinkType::LINK_STANDARD_ROCE:
       return "STANDARD_ROCE";
-    case hccl::LinkType::LINK_UB:
+    case ::hccl::LinkType::LINK_UB:
       return "UB";
-    case hccl::LinkType::LINK_RESERVED:
+    case ::hccl::LinkType::LINK_RESERVED:
       return "RESERVED";
   }
   return "unknown";
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

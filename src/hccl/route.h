@@ -1,23 +1,23 @@
-// Which way bytes go between two addresses.
+// The link over which bytes go between two addresses.
 #pragma once
 
 #include <optional>
 
 #include "hccl/platform/dispatcher_task_types.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
-/// The link between two devices, by their numbers in this process; on the chip where they are one.
-hccl::LinkType LinkBetween(s32 device, s32 other);
+/// The link between two devices, by their numbers in this process; LINK_ONCHIP if they are the same.
+::hccl::LinkType LinkBetween(s32 device, s32 other);
 
-/// The same by addresses; nothing where one of them is not device memory.
-std::optional<hccl::LinkType> LinkBetween(const void* dst, const void* src);
+/// The same by addresses; empty if one of them is not device memory.
+std::optional<::hccl::LinkType> LinkBetween(const void* dst, const void* src);
 
-/// In words that the trace has too; the text stays.
-const char* Name(hccl::LinkType link);
-/// Null where there is none, which is LINK_RESERVED.
-inline const char* NameOrNull(hccl::LinkType link) {
-  return link == hccl::LinkType::LINK_RESERVED ? nullptr : Name(link);
+/// The name as in traces, a literal.
+const char* Name(::hccl::LinkType link);
+/// The same; null for LINK_RESERVED, which means no link.
+inline const char* NameOrNull(::hccl::LinkType link) {
+  return link == ::hccl::LinkType::LINK_RESERVED ? nullptr : Name(link);
 }
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

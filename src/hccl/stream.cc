@@ -10,11 +10,11 @@
 
 namespace hccl {
 
-using sampan::plf::Fail;
+using sampan::hccl::Fail;
 
 /// What all copies of one stream object share. Thread-safe.
 struct Stream::State {
-  std::atomic<bool> ended{false};
+  std::atomic<bool> is_destroyed{false};
   std::atomic<u64> mode{0};
   aclrtContext context = nullptr;  // in which the owner made the stream
   HcclComStreamInfo info;
@@ -35,7 +35,7 @@ uint32_t FlagsOf(StreamType type) {
   }
 }
 
-HcclResult OfTheDeviceSide(const char* function) {
+HcclResult RefuseDeviceSide(const char* function) {
   return Fail(function, HCCL_E_NOT_SUPPORT, "queue entries belong to the device side, which is not there");
 }
 
@@ -84,15 +84,15 @@ Stream::~Stream() {
 
 void Stream::Release() noexcept {
   if (!owner_ || stream_ == nullptr) return;
-  state_->ended.store(true);
-  // The runtime ends a stream in the context that it belongs to.
+  state_->is_destroyed.store(true);
+  // The runtime destroys a stream only in the context that it belongs to.
   aclrtContext current = nullptr;
   const bool switched = aclrtGetCurrentContext(&current) != ACL_SUCCESS || current != state_->context;
   if (switched && aclrtSetCurrentContext(state_->context) != ACL_SUCCESS) {
-    owner_ = false;  // the context has ended, and its streams with it
+    owner_ = false;  // the context is destroyed, and its streams with it
     return;
   }
-  static_cast<void>(aclrtDestroyStream(stream_));  // lets what is queued finish
+  static_cast<void>(aclrtDestroyStream(stream_));  // queued work still completes
   if (switched && current != nullptr) static_cast<void>(aclrtSetCurrentContext(current));
   stream_ = nullptr;
   owner_ = false;
@@ -100,7 +100,7 @@ void Stream::Release() noexcept {
 
 Stream& Stream::operator=(const Stream& that) {
   if (&that == this) return *this;
-  // A view of what this object owns: the object goes on owning it.
+  // A view of the stream that this object owns: the object stays the owner.
   const bool same = that.stream_ == stream_;
   if (!same) {
     Release();
@@ -116,7 +116,7 @@ Stream& Stream::operator=(const Stream& that) {
 Stream Stream::operator=(Stream&& that) {
   if (&that == this) return *this;
   if (!that.owner_) {
-    *this = static_cast<const Stream&>(that);  // a view: nothing to take over but what it shows
+    *this = static_cast<const Stream&>(that);  // a view has no ownership to take over
     that.stream_ = nullptr;
   } else {
     Release();
@@ -148,7 +148,7 @@ u32 Stream::logicCqId() const {
 }
 
 bool Stream::IsInvalid() const {
-  return state_->ended.load();
+  return state_->is_destroyed.load();
 }
 
 void Stream::PushTaskLogicInfo(TaskLogicInfo& taskLogicInfo) {
@@ -185,19 +185,19 @@ const HcclComStreamInfo& Stream::GetHcclStreamInfo() const {
 }
 
 HcclResult Stream::InitSqAndCqeContext(uint32_t, uint32_t, SqCqeContext*) {
-  return OfTheDeviceSide("Stream::InitSqAndCqeContext");
+  return RefuseDeviceSide("Stream::InitSqAndCqeContext");
 }
 
 HcclResult Stream::GetNextSqeBufferAddr(uint8_t*&, uint8_t*&, uint8_t*&, uint16_t&) {
-  return OfTheDeviceSide("Stream::GetNextSqeBufferAddr");
+  return RefuseDeviceSide("Stream::GetNextSqeBufferAddr");
 }
 
 HcclResult Stream::SetCqeContext(const ErrCqeContext&) {
-  return OfTheDeviceSide("Stream::SetCqeContext");
+  return RefuseDeviceSide("Stream::SetCqeContext");
 }
 
 HcclResult Stream::GetCqeContext(ErrCqeContext&) {
-  return OfTheDeviceSide("Stream::GetCqeContext");
+  return RefuseDeviceSide("Stream::GetCqeContext");
 }
 
 HcclSqeContext* Stream::GetSqeContextPtr() {
@@ -205,7 +205,7 @@ HcclSqeContext* Stream::GetSqeContextPtr() {
 }
 
 HcclResult Stream::ClearLocalBuff() {
-  return OfTheDeviceSide("Stream::ClearLocalBuff");
+  return RefuseDeviceSide("Stream::ClearLocalBuff");
 }
 
 }  // namespace hccl

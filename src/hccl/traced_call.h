@@ -2,25 +2,35 @@
 #pragma once
 
 #include "base/platform_bridge.h"
+#include "hccl/command.h"
 #include "hccl/hccl_types.h"
 #include "hccl/route.h"
-#include "hccl/task.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
-/// From its making to its end a call of its thread, with what is called meanwhile inside of it. Costs a load
-/// while there is no trace.
+/// The watch word of the runtime.
+inline const std::atomic<std::uint32_t>& watch_word = *sampanWatchWord();
+
+/// Returns true if a trace, warnings or debug lines may be wanted; one load.
+inline bool IsWatched() {
+  return watch_word.load(std::memory_order_relaxed) != kWatchNone;
+}
+
+/// A call of its thread in the trace, with the runtime calls made during its life inside of it.
 class TracedCall {
  public:
-  explicit TracedCall(const char* function, const Peer& peer = kNobody) noexcept
-      : function_(function), on_(sampanBeginCall(NameOrNull(peer.link), static_cast<s32>(peer.rank))) {}
+  explicit TracedCall(const char* function, const Peer& peer = kNoPeer) noexcept : function_(function) {
+    if (IsWatched()) [[unlikely]]
+      is_on_ = sampanBeginCall(NameOrNull(peer.link), static_cast<s32>(peer.rank));
+  }
   ~TracedCall() {
-    if (on_) sampanEndCall(function_, static_cast<int>(code_));
+    if (is_on_) [[unlikely]]
+      sampanEndCall(function_, static_cast<int>(code_));
   }
   TracedCall(const TracedCall&) = delete;
   TracedCall& operator=(const TracedCall&) = delete;
 
-  /// What the function answers.
+  /// Notes the code that the function returns, and returns it.
   HcclResult Ends(HcclResult code) noexcept {
     code_ = code;
     return code;
@@ -28,19 +38,26 @@ class TracedCall {
 
  private:
   const char* const function_;
-  const bool on_;
+  bool is_on_ = false;
   HcclResult code_ = HCCL_SUCCESS;
 };
 
-/// What the trace says about the tasks that are submitted while it lives.
+/// What the trace says about the tasks that are submitted during its life.
 class TracedTasks {
  public:
-  explicit TracedTasks(const Peer& peer) noexcept {
-    sampanTraceLink(NameOrNull(peer.link), static_cast<s32>(peer.rank));
+  explicit TracedTasks(const Peer& peer) noexcept : is_on_(IsWatched()) {
+    if (is_on_) [[unlikely]]
+      sampanTraceLink(NameOrNull(peer.link), static_cast<s32>(peer.rank));
   }
-  ~TracedTasks() { sampanTraceLink(nullptr, static_cast<s32>(kNobody.rank)); }
+  ~TracedTasks() {
+    if (is_on_) [[unlikely]]
+      sampanTraceLink(nullptr, static_cast<s32>(kNoPeer.rank));
+  }
   TracedTasks(const TracedTasks&) = delete;
   TracedTasks& operator=(const TracedTasks&) = delete;
+
+ private:
+  const bool is_on_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

@@ -7,8 +7,9 @@
 
 namespace hccl {
 
-using namespace sampan;
-using namespace sampan::plf;
+using sampan::Hex;
+using sampan::Text;
+using namespace sampan::hccl;
 
 namespace {
 
@@ -29,39 +30,38 @@ bool IsKnown(UserMemType type) {
 
 }  // namespace
 
-/// The calls' common parts, on the link.
+/// What the calls on a link share.
 struct Transport::Call {
   Call(Link& over, const char* name)
       : link(over), function(name), traced(name, {over.remote_world, over.type}) {}
 
   Link& link;
   const char* function;
-  mutable TracedCall traced;  ///< of all that the call does; its last step has its code
+  mutable TracedCall traced;  ///< from the first to the last step; has the code of the last one
 
   HcclResult Refuse(HcclResult code, const std::string& text) const {
     return traced.Ends(Fail(function, code, text));
   }
-  HcclResult CheckWhole() const {
-    return CheckWhole([&] {
+  HcclResult CheckHealth() const {
+    return CheckHealth([&] {
       return Text("the link of rank ", link.local_rank, " to rank ", link.remote_rank, ", with notify ",
                   NotifyOffset(link.signals[Link::kReady]->local.ptr()), " for its data,");
     });
   }
   template <typename What>
-  HcclResult CheckWhole(What what) const {
+  HcclResult CheckHealth(What what) const {
     const auto& health = link.membership->health();
-    if (!health->broken()) return HCCL_SUCCESS;
+    if (!health->is_broken()) return HCCL_SUCCESS;
     return Refuse(health->code(), Text(what(), " is of no use any more: ", health->reason()));
   }
-  HcclResult CheckWhole(const GroupSignal& signal, HcclRtNotify notify) const {
-    return CheckWhole([&] { return Text("notify ", NotifyOffset(notify), ", ", signal.Describe(), ","); });
+  HcclResult CheckHealth(const GroupSignal& signal, HcclRtNotify notify) const {
+    return CheckHealth([&] { return Text("notify ", NotifyOffset(notify), ", ", signal.Describe(), ","); });
   }
 
   HcclResult Post(std::size_t index, Stream& stream) const {
     return traced.Ends(OnDispatcher(function, link.dispatcher, [&](Dispatcher& dispatcher) -> HcclResult {
-      const u64 begin = NowNs();
-      plf::LinkSignal& signal = *link.signals[index];
-      if (const HcclResult result = CheckWhole(*signal.posted, signal.remote.ptr()); result != HCCL_SUCCESS)
+      sampan::hccl::LinkSignal& signal = *link.signals[index];
+      if (const HcclResult result = CheckHealth(*signal.posted, signal.remote.ptr()); result != HCCL_SUCCESS)
         return result;
       if (const HcclResult result = RequirePointer(function, "stream.ptr()", stream.ptr());
           result != HCCL_SUCCESS)
@@ -69,9 +69,9 @@ struct Transport::Call {
       const SignalRecord record{link.remote_world, link.remote_world, INVALID_U64, INVALID_VALUE_STAGE,
                                 link.type};
       const HcclResult result =
-          dispatcher.Submit(TaskFor(stream, begin, PostTask{signal.remote.ptr(), record, signal.posted}));
+          dispatcher.Submit(PostCommand{signal.remote.ptr(), record, signal.posted}, stream);
       if (result != HCCL_E_RUNTIME) return result;
-      // The runtime knows the handle only; a rank of this process that left has taken its notify along.
+      // The runtime's message has the handle only. A rank of this process that left has destroyed its notify.
       return Refuse(result, Text("notify ", signal.posted->Describe(), " cannot be recorded: rank ",
                                  link.remote_rank, " has left, or the stream is of no use"));
     }));
@@ -79,9 +79,8 @@ struct Transport::Call {
 
   HcclResult Wait(std::size_t index, Stream& stream, u32 seconds = NOTIFY_INVALID_WAIT_TIME) const {
     return traced.Ends(OnDispatcher(function, link.dispatcher, [&](Dispatcher& dispatcher) -> HcclResult {
-      const u64 begin = NowNs();
-      plf::LinkSignal& signal = *link.signals[index];
-      if (const HcclResult result = CheckWhole(*signal.waited, signal.local.ptr()); result != HCCL_SUCCESS)
+      sampan::hccl::LinkSignal& signal = *link.signals[index];
+      if (const HcclResult result = CheckHealth(*signal.waited, signal.local.ptr()); result != HCCL_SUCCESS)
         return result;
       if (const HcclResult result = RequirePointer(function, "stream.ptr()", stream.ptr());
           result != HCCL_SUCCESS)
@@ -89,19 +88,18 @@ struct Transport::Call {
       const SignalRecord record{link.local_user, link.remote_world, INVALID_U64, INVALID_VALUE_STAGE,
                                 link.type};
       return dispatcher.Submit(
-          TaskFor(stream, begin,
-                  plf::WaitTask{signal.local.ptr(), dispatcher.WaitSeconds(seconds), record, signal.waited}));
+          WaitCommand{signal.local.ptr(), dispatcher.WaitSeconds(seconds), record, signal.waited}, stream);
     }));
   }
 
-  /// Where [offset, +bytes) of the peer's memory is here.
+  /// The address in this process of [offset, offset + bytes) of the peer's memory.
   HcclResult Locate(UserMemType type, u64 offset, u64 bytes, void*& address) const {
     if (!IsKnown(type)) {
       return Refuse(HCCL_E_NOT_SUPPORT, Text("memory type ", static_cast<int>(type),
                                              ": a link has INPUT_MEM (0) and OUTPUT_MEM (1)"));
     }
     const RemoteMemory& memory = link.memory[static_cast<std::size_t>(type)];
-    if (!memory.Holds(offset, bytes)) {
+    if (!memory.Contains(offset, bytes)) {
       return Refuse(HCCL_E_PARA, Text("offset ", offset, " and length ", bytes, " are not inside the ",
                                       memory.bytes(), " bytes of ", Name(type), " of rank ", link.remote_rank,
                                       " at ", Hex(memory.address())));
@@ -110,13 +108,13 @@ struct Transport::Call {
     return HCCL_SUCCESS;
   }
 
-  /// The peer's memory, named by its address here.
+  /// Checks that a buffer is inside the peer's memory, by its address in this process.
   HcclResult CheckRemote(const Buffer& buffer) const {
     if (buffer.addr == nullptr) return Refuse(HCCL_E_PTR, "remoteBuf.addr is NULL");
     const auto address = reinterpret_cast<std::uintptr_t>(buffer.addr);
     for (const RemoteMemory& memory : link.memory) {
       const auto base = reinterpret_cast<std::uintptr_t>(memory.address());
-      if (address >= base && memory.Holds(address - base, buffer.size)) return HCCL_SUCCESS;
+      if (address >= base && memory.Contains(address - base, buffer.size)) return HCCL_SUCCESS;
     }
     return Refuse(HCCL_E_PARA,
                   Text("the ", buffer.size, " bytes at ", Hex(buffer.addr), " are not inside the ",
@@ -126,14 +124,14 @@ struct Transport::Call {
   }
 
   HcclResult Copy(void* dst, const void* src, u64 bytes, Stream& stream) const {
-    if (const HcclResult result = CheckWhole(); result != HCCL_SUCCESS) return result;
+    if (const HcclResult result = CheckHealth(); result != HCCL_SUCCESS) return result;
     DeviceMem to(dst, bytes);
     return traced.Ends(HcclD2DMemcpyAsync(link.dispatcher, to, DeviceMem(const_cast<void*>(src), bytes),
                                           stream, link.remote_world, link.type));
   }
 
   HcclResult CopyBuffers(const Buffer& dst, const Buffer& src, Stream& stream) const {
-    if (const HcclResult result = CheckWhole(); result != HCCL_SUCCESS) return result;
+    if (const HcclResult result = CheckHealth(); result != HCCL_SUCCESS) return result;
     DeviceMem to(const_cast<void*>(dst.addr), dst.size);
     return traced.Ends(HcclD2DMemcpyAsync(link.dispatcher, to,
                                           DeviceMem(const_cast<void*>(src.addr), src.size), stream,
@@ -142,7 +140,7 @@ struct Transport::Call {
 
   HcclResult Reduce(const Buffer& dst, const Buffer& src, const Buffer& remote, HcclDataType type,
                     HcclReduceOp operation, Stream& stream) const {
-    if (const HcclResult result = CheckWhole(); result != HCCL_SUCCESS) return result;
+    if (const HcclResult result = CheckHealth(); result != HCCL_SUCCESS) return result;
     const Buffer& local = &remote == &dst ? src : dst;
     const u64 element = HcclDataTypeBytes(type);
     if (element == 0) return Refuse(HCCL_E_PARA, Text("datatype is ", static_cast<int>(type)));

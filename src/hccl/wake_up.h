@@ -1,4 +1,4 @@
-// A descriptor that becomes readable when somebody wakes whoever polls it.
+// A descriptor that wakes the thread that polls it.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <system_error>
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
 /// Thread-safe.
 class WakeUp {
@@ -36,4 +36,4 @@ class WakeUp {
   const int descriptor_;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl

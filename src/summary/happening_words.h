@@ -37,11 +37,9 @@ inline constexpr std::array<std::string_view, 2> kWords<WaitReason> = {"queue fu
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<Condition> = {"at least", "equal", "and", "nor"};
 template <>
-inline constexpr std::array<std::string_view, kReduceOperations> kWords<ReduceOperation> = {"sum", "product",
-                                                                                            "max", "min"};
+inline constexpr auto kWords<ReduceOperation> = NamesOfRows(kReduceOperationRows);
 template <>
-inline constexpr std::array<std::string_view, kReduceElements> kWords<ReduceElement> = {
-    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "fp16", "bf16", "fp32", "fp64"};
+inline constexpr auto kWords<ReduceElement> = NamesOfRows(kReduceTypeRows);
 
 template <typename Enum>
 requires(!kWords<Enum>.empty()) constexpr std::string_view Describe(Enum value) {

@@ -30,6 +30,45 @@ TEST_F(DispatcherTest, DestroyTakesEverything) {
   EXPECT_HCCL(HCCL_E_PTR, StreamSync(&local, stream())) << "so is a forged one";
 }
 
+TEST_F(DispatcherTest, AReusedDispatcherHasANewHandleAndDefaultSettings) {
+  HcclDispatcher first = nullptr, second = nullptr;
+  ASSERT_HCCL(HCCL_SUCCESS, HcclDispatcherInit(DispatcherType::DISPATCHER_NORMAL, -1, &first));
+  EXPECT_HCCL(HCCL_SUCCESS, HcclSetNotifyWaitMode(first, SyncMode::UNLIMITED_TIMEWAITSYNCMODE));
+  EXPECT_HCCL(HCCL_SUCCESS, RegisterLoadTaskCallBack(first, nullptr, [](void*, void*, u32) {
+                ADD_FAILURE() << "the observer of a dispatcher that was destroyed";
+              }));
+  EXPECT_HCCL(HCCL_SUCCESS, InitTask(first, stream(), false, ""));
+  EXPECT_HCCL(HCCL_SUCCESS, HcclDispatcherDestroy(first));
+  ASSERT_HCCL(HCCL_SUCCESS, HcclDispatcherInit(DispatcherType::DISPATCHER_NORMAL, -1, &second));
+  EXPECT_NE(first, second);
+  EXPECT_HCCL(HCCL_E_PTR, StreamSync(first, stream()));
+  SyncMode mode{};
+  EXPECT_HCCL(HCCL_SUCCESS, HcclGetNotifyWaitMode(second, &mode));
+  EXPECT_EQ(mode, SyncMode::DEFAULT_TIMEWAITSYNCMODE);
+  GuardedBuffer dst(Place::kDevice, 64), src(Place::kDevice, 64);
+  const Bytes contents = random().Fill(64);
+  src.Write(contents);
+  hccl::DeviceMem to = View(dst);
+  EXPECT_HCCL(HCCL_SUCCESS, HcclD2DMemcpyAsync(second, to, View(src), stream()));
+  Synchronize();
+  EXPECT_TRUE(dst.Holds(contents)) << "it is not held";
+  EXPECT_HCCL(HCCL_SUCCESS, HcclDispatcherDestroy(second));
+}
+
+TEST_F(DispatcherTest, ManyDispatchersAreApart) {
+  std::vector<HcclDispatcher> all(200, nullptr);
+  for (HcclDispatcher& each : all)
+    ASSERT_HCCL(HCCL_SUCCESS, HcclDispatcherInit(DispatcherType::DISPATCHER_NORMAL, -1, &each));
+  EXPECT_HCCL(HCCL_SUCCESS, HcclSetNotifyWaitMode(all[100], SyncMode::UNLIMITED_TIMEWAITSYNCMODE));
+  for (const HcclDispatcher& each : all) {
+    SyncMode mode{};
+    EXPECT_HCCL(HCCL_SUCCESS, HcclGetNotifyWaitMode(each, &mode));
+    EXPECT_EQ(mode == SyncMode::UNLIMITED_TIMEWAITSYNCMODE, each == all[100]);
+    EXPECT_HCCL(HCCL_SUCCESS, HcclDispatcherDestroy(each));
+    EXPECT_HCCL(HCCL_E_PTR, StreamSync(each, stream()));
+  }
+}
+
 TEST_F(DispatcherTest, WithoutADispatcherEverythingIsEPtr) {
   hccl::DeviceMem memory = hccl::DeviceMem::alloc(64);
   HcclDispatcher none = nullptr;

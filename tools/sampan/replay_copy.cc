@@ -32,43 +32,6 @@ aclrtMemLocation LocationOf(std::int32_t device) {
   return {static_cast<std::uint32_t>(device), ACL_MEM_LOCATION_TYPE_DEVICE};
 }
 
-/// Nothing where only HCCL has it.
-std::optional<aclrtReduceKind> RuntimeKind(ReduceOperation operation) {
-  switch (operation) {
-    case ReduceOperation::kSum:
-      return ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM;
-    case ReduceOperation::kMax:
-      return ACL_RT_MEMCPY_SDMA_AUTOMATIC_MAX;
-    case ReduceOperation::kMin:
-      return ACL_RT_MEMCPY_SDMA_AUTOMATIC_MIN;
-    case ReduceOperation::kProduct:
-      break;
-  }
-  return std::nullopt;
-}
-
-struct ElementTypes {
-  std::optional<aclDataType> runtime;  ///< nothing where only HCCL reduces it
-  HcclDataType hccl;
-};
-
-/// In the order of ReduceElement.
-constexpr std::array<ElementTypes, kReduceElements> kTypes = {{{ACL_INT8, HCCL_DATA_TYPE_INT8},
-                                                               {ACL_INT16, HCCL_DATA_TYPE_INT16},
-                                                               {ACL_INT32, HCCL_DATA_TYPE_INT32},
-                                                               {std::nullopt, HCCL_DATA_TYPE_INT64},
-                                                               {std::nullopt, HCCL_DATA_TYPE_UINT8},
-                                                               {std::nullopt, HCCL_DATA_TYPE_UINT16},
-                                                               {std::nullopt, HCCL_DATA_TYPE_UINT32},
-                                                               {std::nullopt, HCCL_DATA_TYPE_UINT64},
-                                                               {ACL_FLOAT16, HCCL_DATA_TYPE_FP16},
-                                                               {ACL_BF16, HCCL_DATA_TYPE_BFP16},
-                                                               {ACL_FLOAT, HCCL_DATA_TYPE_FP32},
-                                                               {std::nullopt, HCCL_DATA_TYPE_FP64}}};
-/// In the order of ReduceOperation.
-constexpr std::array<HcclReduceOp, kReduceOperations> kHcclOperations = {HCCL_REDUCE_SUM, HCCL_REDUCE_PROD,
-                                                                         HCCL_REDUCE_MAX, HCCL_REDUCE_MIN};
-
 }  // namespace
 
 std::vector<std::uint64_t> AllocationsOf(const ReplayPlan& plan, const ReplayStep& step) {
@@ -145,15 +108,17 @@ aclError ReplayCopy::IssueIndirect(aclrtStream stream) const {
 
 aclError ReplayCopy::IssueReduction(aclrtStream stream) const {
   const ReplayReduction& reduction = plan_.reductions[step_.detail];
-  const auto kind = RuntimeKind(reduction.operation);
-  const ElementTypes& types = kTypes[static_cast<std::size_t>(reduction.element)];
-  if (kind && types.runtime)
-    return ::aclrtReduceAsync(dst_, src_, step_.bytes, *kind, *types.runtime, stream, nullptr);
+  const ReduceOperationRow& operation = RowOf(reduction.operation);
+  const ReduceTypeRow& type = RowOf(reduction.element);
+  if (operation.by_copy_engine && type.by_copy_engine) {
+    return ::aclrtReduceAsync(dst_, src_, step_.bytes, static_cast<aclrtReduceKind>(operation.acl),
+                              static_cast<aclDataType>(type.acl), stream, nullptr);
+  }
   hccl::Stream hccl_stream(stream);
   const HcclResult result =
-      HcclReduceAsync(operands_.Dispatcher(), src_, step_.bytes / ElementBytes(reduction.element), types.hccl,
-                      kHcclOperations[static_cast<std::size_t>(reduction.operation)], hccl_stream, dst_,
-                      INVALID_VALUE_RANKID, hccl::LinkType::LINK_ONCHIP, 0);
+      HcclReduceAsync(operands_.Dispatcher(), src_, step_.bytes / type.bytes,
+                      static_cast<HcclDataType>(type.hccl), static_cast<HcclReduceOp>(operation.hccl),
+                      hccl_stream, dst_, INVALID_VALUE_RANKID, hccl::LinkType::LINK_ONCHIP, 0);
   return result == HCCL_SUCCESS ? ACL_SUCCESS : ACL_ERROR_FEATURE_UNSUPPORTED;
 }
 

@@ -2,7 +2,7 @@
 #ifndef SAMPAN_HCCL_PLATFORM_MEM_DEVICE_PUB_H
 #define SAMPAN_HCCL_PLATFORM_MEM_DEVICE_PUB_H
 
-#include "hccl/base.h"
+#include "owned_block.h"
 
 namespace hccl {
 
@@ -12,7 +12,7 @@ namespace hccl {
  * @async no
  * @threads One thread at a time for each object.
  */
-class HCCL_PLF_VISIBILITY DeviceMem {
+class HCCL_PLF_VISIBILITY DeviceMem : private OwnedBlock {
  public:
   /** An empty object, a view of [ptr, ptr + size) in bytes, or a copy, which is a view. With owner the
    * object frees ptr. Moving takes ownership over from that.
@@ -24,7 +24,7 @@ class HCCL_PLF_VISIBILITY DeviceMem {
   ~DeviceMem();
 
   /** Frees owned memory. A view stays as it is. */
-  void free();
+  void free() { FreeBlock(); }
 
   /** Allocates size bytes on the current device. Without enough memory the object is empty; its size is
    * still the one asked for. level2Address changes nothing.
@@ -48,7 +48,7 @@ class HCCL_PLF_VISIBILITY DeviceMem {
 
   /** Whether there is memory, and whether that shows the same memory: the same address and size. */
   operator bool() const { return ptr_ != nullptr; }
-  bool operator==(const DeviceMem& that) const { return ptr_ == that.ptr_ && size_ == that.size_; }
+  bool operator==(const DeviceMem& that) const { return IsSameRange(that); }
   bool operator!=(const DeviceMem& that) const { return !(*this == that); }
 
   /** Address, and size in bytes. */
@@ -58,15 +58,7 @@ class HCCL_PLF_VISIBILITY DeviceMem {
   /** A view of size bytes from offset on. It is empty if the part is not inside. */
   DeviceMem range(u64 offset, u64 size) const;
 
-  void* ptr_;
-
- private:
-  explicit DeviceMem(u64 size);
-  bool IsPartOfOwned(const DeviceMem& that) const;
-
-  u64 size_;
-  void* owned_; /* what is to be freed; null for a view */
-  u64 ownedSize_;
+  using OwnedBlock::ptr_;
 };
 
 }  // namespace hccl

@@ -2,7 +2,7 @@
 #ifndef SAMPAN_HCCL_PLATFORM_MEM_HOST_PUB_H
 #define SAMPAN_HCCL_PLATFORM_MEM_HOST_PUB_H
 
-#include "hccl/base.h"
+#include "owned_block.h"
 
 namespace hccl {
 
@@ -12,7 +12,7 @@ namespace hccl {
  * @async no
  * @threads One thread at a time for each object.
  */
-class HCCL_PLF_VISIBILITY HostMem {
+class HCCL_PLF_VISIBILITY HostMem : private OwnedBlock {
  public:
   /** An empty object, or a copy, which is a view. Moving takes ownership over from that. */
   explicit HostMem();
@@ -21,7 +21,7 @@ class HCCL_PLF_VISIBILITY HostMem {
   ~HostMem();
 
   /** Frees owned memory. A view stays as it is. */
-  void free();
+  void free() { FreeBlock(); }
 
   /** Allocates size bytes: pinned memory if isRtsMem is true, else plain memory of the process. Without
    * enough memory the object is empty.
@@ -39,7 +39,7 @@ class HCCL_PLF_VISIBILITY HostMem {
 
   /** Whether there is memory, and whether that shows the same memory: the same address and size. */
   operator bool() const { return ptr_ != nullptr; }
-  bool operator==(const HostMem& that) const { return ptr_ == that.ptr_ && size_ == that.size_; }
+  bool operator==(const HostMem& that) const { return IsSameRange(that); }
   bool operator!=(const HostMem& that) const { return !(*this == that); }
 
   /** Address, and size in bytes. */
@@ -50,14 +50,7 @@ class HCCL_PLF_VISIBILITY HostMem {
   HostMem range(u64 offset, u64 size) const;
 
  private:
-  HostMem(void* ptr, u64 size, bool owner, bool isRtsMem);
-  bool IsPartOfOwned(const HostMem& that) const;
-
-  void* ptr_;
-  u64 size_;
-  void* owned_; /* what is to be freed; null for a view */
-  u64 ownedSize_;
-  bool isRtsMem_; /* how it is freed */
+  using OwnedBlock::OwnedBlock;
 };
 
 }  // namespace hccl

@@ -8,16 +8,16 @@
 #include "base/platform_bridge.h"
 #include "hccl/platform/dispatcher.h"
 
-namespace sampan::plf {
+namespace sampan::hccl {
 
-/// Who is at the other end of a task, as the caller says: for records.
+/// The rank at the other side of a command and the link to it, as the caller named them: for records.
 struct Peer {
   u32 rank = INVALID_VALUE_RANKID;
-  hccl::LinkType link = hccl::LinkType::LINK_ONCHIP;
+  ::hccl::LinkType link = ::hccl::LinkType::LINK_ONCHIP;
 };
-inline constexpr Peer kNobody{INVALID_VALUE_RANKID, hccl::LinkType::LINK_RESERVED};
+inline constexpr Peer kNoPeer{INVALID_VALUE_RANKID, ::hccl::LinkType::LINK_RESERVED};
 
-struct CopyTask {
+struct CopyCommand {
   void* dst;
   u64 dst_bytes;
   const void* src;
@@ -26,13 +26,13 @@ struct CopyTask {
   Peer peer;
 };
 
-struct ReduceTask {
+struct ReduceCommand {
   void* dst;
   const void* src;
   u64 count;  ///< elements
   HcclDataType type;
   HcclReduceOp operation;
-  bool inlined;  ///< by the copy engine, else by the vector unit
+  bool is_inline;  ///< by the copy engine, else by the vector unit
   Peer peer;
 };
 
@@ -40,31 +40,28 @@ struct ReduceTask {
 struct SignalRecord {
   u32 rank = INVALID_VALUE_RANKID;    ///< in the notify's number
   u32 remote = INVALID_VALUE_RANKID;  ///< the other side
-  u64 offset = INVALID_U64;           ///< all ones: ask the runtime
+  u64 offset = INVALID_U64;           ///< all ones: the runtime's own number of the notify
   s32 stage = INVALID_VALUE_STAGE;
-  hccl::LinkType link = hccl::LinkType::LINK_RESERVED;  ///< of a transport
+  ::hccl::LinkType link = ::hccl::LinkType::LINK_RESERVED;  ///< of a transport
 };
 
-struct PostTask {
+struct PostCommand {
   HcclRtNotify notify;
   SignalRecord record;
   std::shared_ptr<SignalLink> link;  ///< of a transport; else null
 };
 
-struct WaitTask {
+struct WaitCommand {
   HcclRtNotify notify;
   u32 seconds;
   SignalRecord record;
   std::shared_ptr<SignalLink> link;
 };
 
-using TaskContent = std::variant<CopyTask, ReduceTask, PostTask, WaitTask>;
-
-struct Task {
+/// A command that waits for a launch, with its stream.
+struct HeldCommand {
   void* stream;
-  bool main_stream;
-  u64 begin_ns;  ///< when the call began
-  TaskContent content;
+  std::variant<CopyCommand, ReduceCommand, PostCommand, WaitCommand> command;
 };
 
-}  // namespace sampan::plf
+}  // namespace sampan::hccl
