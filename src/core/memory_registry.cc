@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/reserve.h"
 #include "base/text.h"
 #include "core/backtrace.h"
 #include "trace/trace.h"
@@ -31,7 +32,7 @@ trace::MemoryRecord TraceRecord(const AllocationFacts& facts, std::uint8_t flags
 
 MemoryRegistry::Record& MemoryRegistry::TakeRecord() {
   if (unused_records_.empty()) {
-    unused_records_.reserve(records_.size() + 1);  // so that Reclaim needs no memory
+    ReserveDoubling(unused_records_, records_.size() + 1);  // so that Reclaim needs no memory
     return records_.emplace_back();
   }
   Record& record = *unused_records_.back();
@@ -105,14 +106,23 @@ void MemoryRegistry::MarkShared(Allocation& allocation) {
   static_cast<Record&>(allocation).shared.store(true);
 }
 
+Result<MemoryBlock> MemoryRegistry::TakeBlock(MemorySource& source, std::size_t bytes, Pages pages) {
+  const auto free_released = [&](SharedBlocks::Effort effort) {
+    return shared_blocks_ != nullptr && shared_blocks_->FreeReleased(effort);
+  };
+  free_released(SharedBlocks::Effort::kFew);
+  auto block = source.Allocate(bytes, pages);
+  if (!block.ok() && free_released(SharedBlocks::Effort::kAll)) block = source.Allocate(bytes, pages);
+  return block;
+}
+
 Result<void*> MemoryRegistry::Allocate(const AllocationRequest& request) {
   AllocationFacts facts = FactsOf({.bytes = request.usable_bytes,
                                    .asked_bytes = request.asked_bytes,
                                    .place = request.place,
                                    .made_by = request.made_by,
                                    .backtrace = {}});
-  if (shared_blocks_ != nullptr) shared_blocks_->FreeReleased();
-  auto block = request.source.Allocate(request.usable_bytes, request.pages);
+  auto block = TakeBlock(request.source, request.usable_bytes, request.pages);
   if (!block.ok()) return block.TakeStatus();
   facts.address = block->address;
   facts.engine_delta = block->engine_delta;

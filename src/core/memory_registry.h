@@ -43,6 +43,8 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     Pages pages = Pages::kBySize;
   };
   Result<void*> Allocate(const AllocationRequest& request);
+  /// A block of the source, if need be from what other processes have let go of.
+  Result<MemoryBlock> TakeBlock(MemorySource& source, std::size_t bytes, Pages pages);
   struct RegistrationRequest {
     HostRegistrar& registrar;
     void* address;
@@ -115,8 +117,10 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     virtual void Ended(std::uint64_t serial) noexcept = 0;
     /// Nobody of this process uses the block any more.
     virtual void Free(std::uint64_t serial, MemorySource& source, const MemoryBlock& block) noexcept = 0;
-    /// Frees what others have let go of meanwhile.
-    virtual void FreeReleased() noexcept = 0;
+    /// Frees blocks that other processes have let go of: checks a few of those that wait, or all. Returns
+    /// true if a block was freed.
+    enum class Effort : bool { kFew, kAll };
+    virtual bool FreeReleased(Effort effort) noexcept = 0;
   };
   void set_shared_blocks(SharedBlocks* blocks) { shared_blocks_ = blocks; }
 
