@@ -45,32 +45,36 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
   bool returned = false;  // the piece is the chunk's again
 };
 
-bool MemoryPool::Reusable(const Block& block, const Timeline* stream, Point& wait_for) const {
-  wait_for = {};
-  if (block.freed_at.timeline.get() == stream) return true;
-  if (reuse.opportunistic.load(std::memory_order_relaxed) && block.freed_at.Passed()) return true;
-  if (!reuse.internal_dependencies.load(std::memory_order_relaxed)) return false;
-  wait_for = block.freed_at;
-  return true;
+MemoryPool::Reuse MemoryPool::ReuseOf(const Block& block, const Timeline* stream) const {
+  const PendingPoints& pending = block.pending;
+  const bool own = pending.newest().timeline.get() == stream;
+  const bool over = own || (reuse.opportunistic.load(std::memory_order_relaxed) && pending.newest().Passed());
+  if (over && pending.OlderPassed(stream)) return Reuse::kAtOnce;
+  return reuse.internal_dependencies.load(std::memory_order_relaxed) ? Reuse::kAfterWaits : Reuse::kNo;
 }
 
-MemoryPool::Block* MemoryPool::TakeParked(std::size_t usable, Stream& stream, Point& wait_for) {
+MemoryPool::Block* MemoryPool::TakeParked(std::size_t usable, Stream& stream, Reuse& reuse_of_chosen) {
   const Timeline* const timeline = stream.timeline();
   Block* chosen = nullptr;
   std::size_t looks = 0;
   for (ParkableBlock* each = parked_.LastOfSize(usable); each != nullptr && looks < kMaxLooks; ++looks) {
     Block& block = static_cast<Block&>(*each);
     each = ParkedBlocks::OfSize::Behind(block);
-    Point wait;
-    if (!Reusable(block, timeline, wait)) continue;
-    if (chosen == nullptr || wait.timeline == nullptr) {
-      chosen = &block;
-      wait_for = std::move(wait);
-      if (wait_for.timeline == nullptr) break;
-    }
+    const Reuse reuse_of_block = ReuseOf(block, timeline);
+    if (reuse_of_block == Reuse::kNo || (chosen != nullptr && reuse_of_block != Reuse::kAtOnce)) continue;
+    chosen = &block;
+    reuse_of_chosen = reuse_of_block;
+    if (reuse_of_block == Reuse::kAtOnce) break;
   }
   if (chosen != nullptr) parked_.Unpark(*chosen);
   return chosen;
+}
+
+Status MemoryPool::QueueWaits(const Block& block, Stream& stream) {
+  for (Point& point : block.pending.PendingFor(stream.timeline())) {
+    if (Status queued = stream.Enqueue(WaitTask{std::move(point)}); !queued.ok()) return queued;
+  }
+  return {};
 }
 
 void MemoryPool::CountUsed(std::size_t usable) {
@@ -82,25 +86,26 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
   if (bytes > std::numeric_limits<std::size_t>::max() - kChunkUnit)  // all rounding together is less
     return Error{Code::kMemoryAllocation, Text("size ", bytes, " is too large")};
   const std::size_t usable = RoundUp(bytes, kRounding);
-  Point wait_for;
+  Reuse reuse_of_block = Reuse::kNo;
   std::unique_lock lock(mutex_);
-  if (Block* const block = TakeParked(usable, stream, wait_for)) {
+  if (Block* const block = TakeParked(usable, stream, reuse_of_block)) {
     const auto park_again = [&] {
       if (ended_) return Retire(*block);  // while the lock was let go
       parked_.ParkAgain(*block);
     };
-    if (wait_for.timeline != nullptr) {
-      lock.unlock();
-      Status queued = stream.Enqueue(WaitTask{wait_for});
-      lock.lock();
-      if (!queued.ok()) {
-        park_again();
-        return queued;
-      }
-    }
     try {
+      if (reuse_of_block == Reuse::kAfterWaits) {
+        lock.unlock();  // the block is in no list: no other thread has it
+        Status queued = QueueWaits(*block, stream);
+        lock.lock();
+        if (!queued.ok()) {
+          park_again();
+          return queued;
+        }
+      }
       block->record = memory_.Revive(*block->record, bytes);
     } catch (...) {
+      if (!lock.owns_lock()) lock.lock();
       park_again();
       throw;
     }
@@ -229,7 +234,7 @@ Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream
             Text("ptr ", Hex(block.address()),
                  " was freed by another thread at the same time: ", Describe(*use.get()))};
   }
-  stream.GetLast(block.freed_at);
+  block.pending.AddFree(stream);
   pool.usage_.used -= block.usable;
   if (!pool.ended_) {
     pool.parked_.Park(block);

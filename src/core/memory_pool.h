@@ -84,14 +84,18 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   class Block;
   friend class Block;
 
-  Block* TakeParked(std::size_t usable, Stream& stream, Point& wait_for);
+  /// How a stream may get a parked block.
+  enum class Reuse { kNo, kAfterWaits, kAtOnce };
+  Reuse ReuseOf(const Block& block, const Timeline* stream) const;
+  Block* TakeParked(std::size_t usable, Stream& stream, Reuse& reuse_of_chosen);
+  /// Puts the stream behind all work that may still touch the block.
+  static Status QueueWaits(const Block& block, Stream& stream);
   Result<std::shared_ptr<Block>> MakeBlock(std::size_t usable, Stream& stream);
   std::shared_ptr<Block> Carve(std::size_t usable, std::size_t span);
   Status Grow(std::size_t span);
   /// Makes records whose work is over plain free space again.
   void RetireReached() noexcept;
   void Retire(Block& block) noexcept;
-  bool Reusable(const Block& block, const Timeline* stream, Point& wait_for) const;
   void CountUsed(std::size_t usable);
   void TrimLocked(std::size_t keep_bytes) noexcept;
   void ReturnPart(Chunk& chunk, const FreeRanges::Range& part) noexcept;

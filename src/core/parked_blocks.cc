@@ -4,6 +4,7 @@
 namespace sampan {
 
 void ParkedBlocks::Prepare(ParkableBlock& block, const Timeline* freed_on) {
+  block.pending.Prepare();
   if (block.of_size == nullptr) block.of_size = &by_size_[block.usable];
   if (recent_timeline_ != freed_on || recent_by_age_ == nullptr) {
     ByAge& by_age = by_timeline_[freed_on];
@@ -30,7 +31,7 @@ void ParkedBlocks::Unpark(ParkableBlock& block) noexcept {
   block.of_size->Remove(block);
   block.by_age->Remove(block);
   --count_;
-  if (block.by_age->empty()) ForgetIfEmpty(block.freed_at.timeline.get());
+  if (block.by_age->empty()) ForgetIfEmpty(block.pending.newest().timeline.get());
 }
 
 void ParkedBlocks::ForgetIfEmpty(const Timeline* timeline) noexcept {

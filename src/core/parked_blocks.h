@@ -6,6 +6,7 @@
 
 #include "backend/api/timeline.h"
 #include "base/linked_list.h"
+#include "core/pending_points.h"
 
 namespace sampan {
 
@@ -16,7 +17,7 @@ struct ParkableBlock {
   ParkableBlock& operator=(const ParkableBlock&) = delete;
 
   const std::size_t usable;
-  Point freed_at;  ///< where the work before the last free is over
+  PendingPoints pending;  ///< where the work before the last free is over
 
   // For ParkedBlocks.
   ListLinks<ParkableBlock> size_links, age_links;
@@ -37,7 +38,7 @@ class ParkedBlocks {
 
   /// Makes what Park needs. Throws std::bad_alloc with nothing changed.
   void Prepare(ParkableBlock& block, const Timeline* freed_on);
-  /// The block was freed at its point, on the timeline that it was prepared for.
+  /// The block was freed on the timeline that it was prepared for.
   void Park(ParkableBlock& block) noexcept;
   void Unpark(ParkableBlock& block) noexcept;
   /// Parks a block that was unparked and not handed out.
@@ -51,24 +52,29 @@ class ParkedBlocks {
   /// first, so that this looks at one pending block for each timeline.
   template <typename Retire>
   void TakePassed(Retire retire) noexcept {
-    TakeOldestWhile([](const ParkableBlock& block) { return block.freed_at.Passed(); }, retire);
+    Take([](const ParkableBlock& block) { return block.pending.newest().Passed(); },
+         [](const ParkableBlock& block) { return block.pending.OlderPassed(); }, retire);
   }
   template <typename Retire>
   void TakeAll(Retire retire) noexcept {
-    TakeOldestWhile([](const ParkableBlock&) { return true; }, retire);
+    const auto always = [](const ParkableBlock&) { return true; };
+    Take(always, always, retire);
   }
 
  private:
   using ByAge = ParkableBlock::ByAge;
 
-  template <typename May, typename Retire>
-  void TakeOldestWhile(May may, Retire retire) noexcept {
+  /// Looks at the oldest blocks of each timeline for as long as the first condition holds, and takes those
+  /// for which the second one does.
+  template <typename GoOn, typename May, typename Retire>
+  void Take(GoOn go_on, May may, Retire retire) noexcept {
     const auto take_from = [&](const ByAge& blocks) {
-      for (ParkableBlock* block = blocks.first(); block != nullptr && may(*block);) {
-        ParkableBlock& oldest = *block;
-        block = ByAge::Behind(oldest);
-        Unpark(oldest);  // the last one may erase the list
-        retire(oldest);
+      for (ParkableBlock* next = blocks.first(); next != nullptr && go_on(*next);) {
+        ParkableBlock& block = *next;
+        next = ByAge::Behind(block);
+        if (!may(block)) continue;
+        Unpark(block);  // the last one may erase the list
+        retire(block);
       }
     };
     for (auto entry = by_timeline_.begin(); entry != by_timeline_.end();)

@@ -50,8 +50,8 @@ class Growth : public testing::Test {
   void SetUp() override { ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS); }
   void TearDown() override { EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS); }
 
-  /// The runtime's own memory for the last thousand objects, with few and with many alive. A list that doubles
-  /// may do so once while it is watched.
+  /// The runtime's own memory for the last thousand objects, with few and with many alive. A list that
+  /// doubles may do so once while it is watched.
   template <typename Make>
   static void ExpectFlat(const Make& make) {
     std::size_t made = 0;
@@ -96,7 +96,8 @@ TEST_F(Growth, ExportedKeys) {
     ASSERT_EQ(aclrtIpcMemGetExportKey(memory, kBytes, key.data(), key.size(), 0), ACL_SUCCESS);
   });
   EXPECT_EQ(aclrtFree(memory), ACL_SUCCESS);
-  EXPECT_EQ(aclrtIpcMemClose(key.data()), ACL_ERROR_RT_PARAM_INVALID) << "the memory has taken its keys along";
+  EXPECT_EQ(aclrtIpcMemClose(key.data()), ACL_ERROR_RT_PARAM_INVALID)
+      << "the memory has taken its keys along";
 }
 
 }  // namespace
