@@ -71,6 +71,9 @@ Status Arena::Map() {
     }
     // A core dump of a crashing program should hold the program, not the device.
     ::madvise(reinterpret_cast<void*>(aligned), address_space_bytes_, MADV_DONTDUMP);
+    // Shared memory: what a forked child wrote would appear in the parent, under copies that are queued
+    // there.
+    ::madvise(reinterpret_cast<void*>(aligned), address_space_bytes_, MADV_DONTFORK);
   }
   return {};
 }
