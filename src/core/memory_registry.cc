@@ -45,8 +45,8 @@ AllocationFacts MemoryRegistry::FactsOf(AllocationFacts facts) const {
   return facts;
 }
 
-Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin,
-                                            std::uint64_t devices_with_rights, const Record* parked) {
+Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin, const Rights& rights,
+                                            const Record* parked) {
   std::unique_lock lock(mutex_);
   if (parked == nullptr && pages_.AnyIn(facts.address, facts.bytes))
     return Overlap(facts.address, facts.bytes);
@@ -60,8 +60,8 @@ Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin
     throw;
   }
   record.origin = std::move(origin);
-  record.readers.store(devices_with_rights);
-  record.writers.store(devices_with_rights);
+  record.readers.store(rights.readers);
+  record.writers.store(rights.writers);
   const trace::MemoryRecord traced = TraceRecord(record.facts, 0);
   record.Begin(*this);
   lock.unlock();
@@ -75,7 +75,7 @@ Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin
 Result<Allocation*> MemoryRegistry::Adopt(AllocationFacts facts, std::shared_ptr<MemoryKeeper> keeper,
                                           MemoryOrigin origin, std::uint64_t devices_with_rights) {
   return Publish(FactsOf(std::move(facts)), {.kind = origin, .block = {}, .keeper = std::move(keeper)},
-                 devices_with_rights);
+                 {.readers = devices_with_rights, .writers = devices_with_rights});
 }
 
 Allocation* MemoryRegistry::Revive(Allocation& parked, std::size_t asked_bytes) {
@@ -87,7 +87,8 @@ Allocation* MemoryRegistry::Revive(Allocation& parked, std::size_t asked_bytes) 
   const Record& record = static_cast<const Record&>(parked);
   AllocationFacts facts = FactsOf(record.facts);
   facts.asked_bytes = asked_bytes;
-  Allocation* const successor = *Publish(std::move(facts), record.origin, record.readers.load(), &record);
+  Allocation* const successor =
+      *Publish(std::move(facts), record.origin, {record.readers.load(), record.writers.load()}, &record);
   parked.Retire();
   return successor;
 }
@@ -129,7 +130,8 @@ Result<void*> MemoryRegistry::Allocate(const AllocationRequest& request) {
   facts.page_bytes = block->page_bytes;
   const MemoryOrigin kind = request.place.on_device() ? MemoryOrigin::kDevice : MemoryOrigin::kPinned;
   try {
-    auto published = Publish(std::move(facts), {.kind = kind, .source = &request.source, .block = *block});
+    auto published =
+        Publish(std::move(facts), {.kind = kind, .source = &request.source, .block = *block}, {});
     if (!published.ok()) return published.TakeStatus();
   } catch (...) {
     request.source.Free(*block);
@@ -144,6 +146,7 @@ Status MemoryRegistry::Register(const RegistrationRequest& request) {
                                    .bytes = request.bytes,
                                    .asked_bytes = request.bytes,
                                    .place = {PlaceKind::kPinned, 0},
+                                   .has_rights = request.read_only,
                                    .made_by = request.made_by,
                                    .backtrace = {}});
   if (Status known = CheckUnknown(address, request.bytes); !known.ok()) return known;
@@ -151,7 +154,8 @@ Status MemoryRegistry::Register(const RegistrationRequest& request) {
     return made;
   try {
     auto published =
-        Publish(std::move(facts), {.kind = MemoryOrigin::kRegistered, .registrar = &request.registrar});
+        Publish(std::move(facts), {.kind = MemoryOrigin::kRegistered, .registrar = &request.registrar},
+                {.writers = request.read_only ? 0 : kAllDevices});
     if (published.ok()) return {};
     request.registrar.Unregister(request.address);
     return published.TakeStatus();
@@ -264,8 +268,9 @@ bool MemoryRegistry::Adjoin(const Allocation& one, const Allocation& next) {
   if (one.facts.reservation != 0)
     return next.facts.reservation == one.facts.reservation && next.facts.place == one.facts.place;
   const HostRegistrar* const registrar = static_cast<const Record&>(one).origin.registrar;
+  // Rights are checked by the first one: from memory without rights no copy goes on into memory with them.
   return registrar != nullptr && static_cast<const Record&>(next).origin.registrar == registrar &&
-         registrar->joins_neighbours();
+         one.facts.has_rights == next.facts.has_rights && registrar->joins_neighbours();
 }
 
 Status MemoryRegistry::FindNeighbours(const AllocationUse& first, std::uintptr_t address, std::size_t bytes,

@@ -146,10 +146,14 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   AllocationFacts FactsOf(AllocationFacts facts) const;
   /// Refuses a range of which a page is known.
   Status CheckUnknown(std::uintptr_t address, std::size_t bytes);
+  static constexpr std::uint64_t kAllDevices = ~std::uint64_t{0};
+  /// Devices that may read and write memory, a bit each.
+  struct Rights {
+    std::uint64_t readers = kAllDevices, writers = kAllDevices;
+  };
   /// Makes the memory findable, in the place of a parked record if there is one for it. Throws std::bad_alloc
   /// with nothing changed.
-  Result<Allocation*> Publish(AllocationFacts facts, Origin origin,
-                              std::uint64_t devices_with_rights = ~std::uint64_t{0},
+  Result<Allocation*> Publish(AllocationFacts facts, Origin origin, const Rights& rights,
                               const Record* parked = nullptr);
   Record& TakeRecord();
   /// Takes an ended record out of the map. The caller has a use of it: nothing may be let go under the lock.

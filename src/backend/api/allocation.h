@@ -30,13 +30,15 @@ struct AllocationFacts {
   std::ptrdiff_t engine_delta = 0;  ///< add to the program's address to get the copy engines' view
   Place place;
   std::uint32_t page_bytes = 4096;
-  /// Mapped memory: that a device needs rights to touch it, and the reservation that it is part of, whose
-  /// parts are neighbours for the engines too.
+  /// Devices need rights to touch it: mapped memory, and host memory that was registered as read-only.
   bool has_rights = false;
+  /// Of mapped memory: the reservation that it is part of, whose parts are neighbours for the engines too.
   std::uint64_t reservation = 0;
   std::uint64_t serial = 0;  ///< counts allocations of the process, for messages
   const char* made_by = "";  ///< the public call that made it
   std::string backtrace;     ///< where, when SAMPAN_BACKTRACE=1
+
+  bool registered_read_only() const { return has_rights && reservation == 0; }
 };
 
 /// Counts its users: the program (until it frees) and every task queued on it. Thread-safe. Beginnings and
