@@ -183,11 +183,11 @@ void MemoryPool::ReturnPart(Chunk& chunk, const FreeRanges::Range& part) noexcep
 
 Status MemoryPool::Grow(std::size_t span) {
   std::size_t bytes = RoundUp(span, kChunkUnit);
-  if (options_.most_bytes != 0) {
-    const std::size_t room = options_.most_bytes - std::min(options_.most_bytes, usage_.reserved);
+  if (options_.max_bytes != 0) {
+    const std::size_t room = options_.max_bytes - std::min(options_.max_bytes, usage_.reserved);
     if (span > room) {
       return {Code::kMemoryAllocation, Text("the pool holds ", usage_.reserved, " bytes, and may hold ",
-                                            options_.most_bytes, ": there is no room for ", span, " more")};
+                                            options_.max_bytes, ": there is no room for ", span, " more")};
     }
     bytes = std::min(bytes, RoundDown(room, kPageBytes));
   }

@@ -24,14 +24,14 @@ struct PoolReuse {
   std::atomic<bool> internal_dependencies{true};  ///< any, at the price of a wait in the stream
 };
 
-/// Thread-safe. A block given back stays a record of the registry that nobody can find; the next allocation
+/// Thread-safe. A block given back stays a record of the registry that cannot be found. The next allocation
 /// of its size in the same stream gets it for the price of a lock.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
   struct Options {
     MemorySource& source;
     Place place;
-    std::size_t most_bytes = 0;  ///< 0: no bound but the device's
+    std::size_t max_bytes = 0;  ///< 0: no bound but the device's
   };
   MemoryPool(MemoryRegistry& memory, const Options& options) : memory_(memory), options_(options) {}
   MemoryPool(const MemoryPool&) = delete;

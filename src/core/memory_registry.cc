@@ -223,7 +223,7 @@ void MemoryRegistry::Unpublish(Record& record) noexcept {
 
 void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
   Record& record = static_cast<Record&>(allocation);
-  // The addresses become free only now, and nobody can find the record: it left the map when its life ended.
+  // The addresses become free only now. The record cannot be found: it left the map when its life ended.
   Origin& origin = record.origin;
   if (record.shared.exchange(false)) {
     shared_blocks_->Free(record.facts.serial, *origin.source, origin.block);

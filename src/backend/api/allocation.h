@@ -15,7 +15,7 @@ namespace sampan {
 
 class Allocation;
 
-/// Takes an allocation back when nobody uses it any more. Called on whichever thread let go last.
+/// Takes an allocation back when no use is left. Called on the thread that ended the last one.
 class AllocationOwner {
  public:
   virtual ~AllocationOwner() = default;
@@ -82,7 +82,7 @@ class Allocation {
     ReclaimIfUnused();
     return true;
   }
-  /// The program gives it up, and it is kept for the next one who asks: nobody can begin a use meanwhile.
+  /// The program gives it up, and it is kept for the next caller that asks: no use can begin meanwhile.
   bool Park() noexcept { return Change(State::kLive, State::kParked); }
   bool Unpark() noexcept { return Change(State::kParked, State::kLive); }
   /// Ends a parked one; like EndLife, but what is queued on it still runs.
