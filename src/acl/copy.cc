@@ -58,7 +58,7 @@ Status CopyWithoutContext(const LinearRequest& request, const MemoryRegistry& re
   if (Status located = Locate(registry, dst, to); !located.ok()) return located;
   if (Status located = Locate(registry, src, from); !located.ok()) return located;
   if (to.place.on_device() || from.place.on_device()) return Copy(request);
-  if (!to.use) {
+  if (!to.use || to.use->facts.registered_read_only()) {
     if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
   }
   if (!from.use) {

@@ -230,7 +230,7 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
                           attr == ACL_DDR_MEM_P2P_HUGE || attr == ACL_DDR_MEM_P2P_NORMAL;
     const bool asks_either = attr >= ACL_MEM_NORMAL;
     const bool has = asks_either || asks_ddr != caller->runtime.profile().hbm;
-    caller->runtime.sharing().FreeReleased();
+    caller->runtime.sharing().FreeReleased(MemorySharing::Effort::kAll);
     const MemoryInfo info = has ? (*device)->memory().Info() : MemoryInfo{};
     *free = info.free_bytes;
     *total = info.total_bytes;

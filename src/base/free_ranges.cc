@@ -1,94 +1,105 @@
-// Which parts of a range are free.
+// Which parts of some ranges are free.
 #include "base/free_ranges.h"
 
-#include <algorithm>
-#include <iterator>
-#include <utility>
+#include "base/reserve.h"
 
 namespace sampan {
 
-std::optional<std::size_t> FreeRanges::TakeNext(std::size_t bytes, std::size_t alignment) {
-  const auto try_range = [&](Ranges::iterator range, std::size_t from) -> std::optional<std::size_t> {
-    const auto [start, length] = *range;
-    const std::size_t aligned = (std::max(start, from) + alignment - 1) / alignment * alignment;
-    const std::size_t before = aligned - start;
-    if (length < before || length - before < bytes) return std::nullopt;
-    Cut(range, aligned, bytes);
-    next_offset_ = aligned + bytes;
-    return aligned;
+void FreeRanges::Reserve() {
+  if (needed_ < nodes_.size()) return;
+  ReserveDoubling(spare_, nodes_.size() + 1);
+  spare_.push_back(&nodes_.emplace_back());
+}
+
+void FreeRanges::InsertFree(const Range& range) noexcept {
+  Node& node = *spare_.back();
+  spare_.pop_back();
+  node.begin = range.begin;
+  node.bytes = range.bytes;
+  tree_.Insert(node);
+}
+
+void FreeRanges::Drop(Node& node) noexcept {
+  tree_.Remove(node);
+  spare_.push_back(&node);
+}
+
+void FreeRanges::Add(const Range& range) {
+  Reserve();
+  ++needed_;
+  InsertFree(range);
+}
+
+void FreeRanges::Remove(const Range& range) noexcept {
+  Drop(*tree_.LastUpTo(range.begin));
+  --needed_;
+}
+
+std::optional<std::size_t> FreeRanges::TakeNext(std::size_t bytes, Align align) {
+  const auto begin_in = [&](std::size_t from) {
+    return align == Align::kAligned ? tree_.AlignUp(from) : from;
   };
-  // From the end of the last one taken, which mostly lies inside a free range, to the end; then from the
-  // beginning.
-  auto first = free_.upper_bound(next_offset_);
-  if (first != free_.begin()) --first;
-  for (auto range = first; range != free_.end(); ++range) {
-    if (const auto taken = try_range(range, next_offset_)) return taken;
-  }
-  for (auto range = free_.begin(); range != free_.end(); ++range) {
-    if (const auto taken = try_range(range, 0)) return taken;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::size_t> FreeRanges::TakeSmallest(std::size_t bytes) {
-  auto best = free_.end();
-  for (auto range = free_.begin(); range != free_.end(); ++range) {
-    if (range->second >= bytes && (best == free_.end() || range->second < best->second)) best = range;
-  }
-  if (best == free_.end()) return std::nullopt;
-  const std::size_t offset = best->first;
-  Cut(best, offset, bytes);
-  return offset;
-}
-
-FreeRanges::Ranges::node_type FreeRanges::MakeNode() {
-  Ranges one;
-  one.emplace(0, 0);
-  return one.extract(one.begin());
-}
-
-void FreeRanges::Cut(Ranges::iterator range, std::size_t offset, std::size_t bytes) {
-  const auto [start, length] = *range;
-  const std::size_t before = offset - start;
-  const std::size_t behind = length - before - bytes;
-  // All the memory that is needed, before anything changes.
-  spare_nodes_.reserve(spare_nodes_.size() + 1);
-  auto for_return = MakeNode();
-  Ranges::node_type rest = before > 0 && behind > 0 ? MakeNode() : Ranges::node_type();
-  spare_nodes_.push_back(std::move(for_return));
-  if (before > 0) {
-    range->second = before;
-  } else {
-    rest = free_.extract(range);
-  }
-  if (behind == 0) return;
-  rest.key() = offset + bytes;
-  rest.mapped() = behind;
-  free_.insert(std::move(rest));
-}
-
-void FreeRanges::Return(std::size_t offset, std::size_t bytes) noexcept {
-  auto node = std::move(spare_nodes_.back());
-  spare_nodes_.pop_back();
-  const auto behind = free_.lower_bound(offset);
-  if (behind != free_.begin()) {
-    const auto before = std::prev(behind);
-    if (before->first + before->second == offset) {
-      before->second += bytes;
-      if (behind != free_.end() && offset + bytes == behind->first) {
-        before->second += behind->second;
-        free_.erase(behind);
-      }
-      return;
+  // The end of the last part mostly lies inside a free range, or at its beginning.
+  if (Node* const here = tree_.LastUpTo(next_)) {
+    const std::size_t begin = begin_in(next_);
+    if (begin < here->end() && here->end() - begin >= bytes) {
+      Reserve();
+      Cut(*here, {begin, bytes});
+      next_ = begin + bytes;
+      return begin;
     }
   }
-  if (behind != free_.end() && offset + bytes == behind->first) {
-    bytes += behind->second;
-    node = free_.extract(behind);
+  Node* found = tree_.FirstWithRoom(next_, bytes, align);
+  if (found == nullptr) found = tree_.FirstWithRoom(0, bytes, align);
+  if (found == nullptr) return std::nullopt;
+  const std::size_t begin = begin_in(found->begin);
+  Reserve();
+  Cut(*found, {begin, bytes});
+  next_ = begin + bytes;
+  return begin;
+}
+
+std::optional<std::size_t> FreeRanges::TakeLowest(std::size_t bytes) {
+  Node* const found = tree_.FirstWithRoom(0, bytes, Align::kAnywhere);
+  if (found == nullptr) return std::nullopt;
+  const std::size_t begin = found->begin;
+  Reserve();
+  Cut(*found, {begin, bytes});
+  return begin;
+}
+
+void FreeRanges::Cut(Node& node, const Range& part) noexcept {
+  ++needed_;
+  const std::size_t begin = node.begin;
+  const std::size_t end = node.end();
+  if (part.begin > begin) {
+    tree_.Change(node, begin, part.begin - begin);
+    if (part.end() < end) InsertFree({part.end(), end - part.end()});
+  } else if (part.end() < end) {
+    tree_.Change(node, part.end(), end - part.end());
+  } else {
+    Drop(node);
   }
-  node.key() = offset;
-  node.mapped() = bytes;
-  free_.insert(std::move(node));
+}
+
+FreeRanges::Range FreeRanges::Return(const Range& part, const Range& within) noexcept {
+  --needed_;
+  Node* before = part.begin > within.begin ? tree_.LastUpTo(part.begin) : nullptr;
+  if (before != nullptr && before->end() != part.begin) before = nullptr;
+  Node* behind = part.end() < within.end() ? tree_.LastUpTo(part.end()) : nullptr;
+  if (behind != nullptr && behind->begin != part.end()) behind = nullptr;
+  const Range whole{
+      before != nullptr ? before->begin : part.begin,
+      (before != nullptr ? before->bytes : 0) + part.bytes + (behind != nullptr ? behind->bytes : 0)};
+  if (before != nullptr) {
+    if (behind != nullptr) Drop(*behind);
+    tree_.Change(*before, whole.begin, whole.bytes);
+  } else if (behind != nullptr) {
+    tree_.Change(*behind, whole.begin, whole.bytes);
+  } else {
+    InsertFree(whole);
+  }
+  return whole;
 }
 
 }  // namespace sampan

@@ -1,39 +1,58 @@
-// Which parts of a range are free.
+// Which parts of some ranges are free.
 #pragma once
 
 #include <cstddef>
-#include <map>
+#include <deque>
 #include <optional>
 #include <vector>
 
+#include "base/range_tree.h"
+
 namespace sampan {
 
-/// Hands out parts of [0, bytes) and takes them back; neighbours that are free become one. Taking may throw
-/// std::bad_alloc with nothing changed; giving back needs no memory. Not thread-safe.
+/// Hands out parts of ranges that were added, and takes them back. Neighbours that are free become one. The
+/// time of each call grows with the logarithm of the number of free ranges. Adding and taking may throw
+/// std::bad_alloc with nothing changed; returning needs no memory. Not thread-safe.
 class FreeRanges {
  public:
-  explicit FreeRanges(std::size_t bytes) : bytes_(bytes) { free_.emplace(0, bytes); }
+  struct Range {
+    std::size_t begin = 0, bytes = 0;
+    std::size_t end() const { return begin + bytes; }
+    bool operator==(const Range&) const = default;
+  };
+  using Align = RangeTree::Align;
 
-  /// The offset of an aligned part, looked for first behind the last one taken: a part given back is not soon
-  /// handed out again.
-  std::optional<std::size_t> TakeNext(std::size_t bytes, std::size_t alignment);
-  /// The offset of a part from the smallest free range that holds it: what is taken stays close together.
-  std::optional<std::size_t> TakeSmallest(std::size_t bytes);
-  void Return(std::size_t offset, std::size_t bytes) noexcept;
+  /// The alignment of parts that are taken with Align::kAligned: a power of two.
+  explicit FreeRanges(std::size_t alignment = 1) : tree_(alignment) {}
 
-  bool AllFree() const { return free_.size() == 1 && free_.begin()->second == bytes_; }
+  void Add(const Range& range);
+  /// Takes a range out that is free as a whole.
+  void Remove(const Range& range) noexcept;
+
+  /// The first part behind the last one taken so, round robin: a part given back is not soon handed out
+  /// again.
+  std::optional<std::size_t> TakeNext(std::size_t bytes, Align align = Align::kAnywhere);
+  /// The part with the lowest address: what is taken stays close together.
+  std::optional<std::size_t> TakeLowest(std::size_t bytes);
+  /// Gives a part back, which joins its free neighbours within the range that was added. The result is the
+  /// free range that it is part of now.
+  Range Return(const Range& part, const Range& within) noexcept;
 
  private:
-  using Ranges = std::map<std::size_t, std::size_t>;  // offset -> bytes
+  using Node = RangeTree::Node;
 
-  /// Cuts the part out of the free range that holds it. Keeps a node by for its return.
-  void Cut(Ranges::iterator range, std::size_t offset, std::size_t bytes);
-  static Ranges::node_type MakeNode();
+  /// Makes sure that there are nodes for one more free range.
+  void Reserve();
+  void Cut(Node& node, const Range& part) noexcept;
+  void InsertFree(const Range& range) noexcept;
+  void Drop(Node& node) noexcept;
 
-  const std::size_t bytes_;
-  Ranges free_;
-  std::vector<Ranges::node_type> spare_nodes_;  // one per part handed out
-  std::size_t next_offset_ = 0;
+  RangeTree tree_;
+  // There is a node for each part handed out and one for each range: free ranges lie between parts.
+  std::deque<Node> nodes_;
+  std::vector<Node*> spare_;  // has room for all nodes
+  std::size_t needed_ = 0;
+  std::size_t next_ = 0;
 };
 
 }  // namespace sampan

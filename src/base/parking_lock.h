@@ -1,5 +1,5 @@
-// A lock that may be held for long: taken and given back in line by one atomic operation each, which is what
-// the way of every copy wants of it; whoever finds it taken sleeps.
+// A lock that may be held for long: one inlined atomic operation each to take it and to give it back, because
+// every copy does so. A thread that finds it taken sleeps.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ class ParkingLock {
       if (state_.load(std::memory_order_relaxed) == kFree && try_lock()) return;
       CpuRelax();
     }
-    // Awaited even by nobody else: whoever slept meanwhile must be woken by this holder too.
+    // Marked as awaited even if no thread sleeps: one that slept meanwhile must be woken by this holder too.
     while (state_.exchange(kAwaited, std::memory_order_acquire) != kFree)
       FutexSleep(std::array{FutexWait{&state_, kAwaited}}, kNever);
   }

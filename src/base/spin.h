@@ -13,8 +13,8 @@ inline void CpuRelax() {
 #endif
 }
 
-/// Waits until `ready()` holds or the time is over; says which. Whoever makes it ready writes what is looked
-/// at, and is slowed down by every look: `kPausesPerLook` is how patient the waiter is.
+/// Waits until `ready()` holds or the time is over; returns whether it holds. Each look slows down the thread
+/// that makes it ready, because both use one cache line: `kPausesPerLook` pauses lie between two looks.
 template <int kPausesPerLook = 8, typename Ready>
 bool SpinFor(std::chrono::nanoseconds time, Ready ready) {
   const Deadline end = Clock::now() + time;

@@ -9,7 +9,7 @@
 
 namespace sampan {
 
-/// Works with std::lock_guard. Whoever waits long enough for the holder to have lost its core gives up its
+/// Works with std::lock_guard. A thread that waits so long that the holder may have lost its core yields its
 /// own.
 class SpinLock {
  public:

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/reserve.h"
+
 namespace sampan {
 
 class IdPool;
@@ -40,7 +42,7 @@ class IdPool : public std::enable_shared_from_this<IdPool> {
     const std::lock_guard lock(mutex_);
     if (returned_.empty()) {
       if (next_ == most_) return std::nullopt;
-      returned_.reserve(next_ + 1);  // so that giving back needs no memory
+      ReserveDoubling(returned_, next_ + std::size_t{1});  // so that giving back needs no memory
       return IdLease(shared_from_this(), next_++);
     }
     const std::uint32_t id = returned_.back();

@@ -67,6 +67,11 @@ Status CheckRightsOf(const Allocation& memory, const MemoryArgument& argument, H
                      std::int32_t device) {
   const std::uint64_t rights = (access == HostAccess::kWrite ? memory.writers : memory.readers).load();
   if ((rights >> device & 1) != 0) return {};
+  if (memory.facts.registered_read_only()) {
+    return {Code::kParamInvalid,
+            Text(argument.name, " ", Hex(argument.address),
+                 " was registered as read-only, so nothing may be copied there: ", Describe(memory))};
+  }
   return {Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address), ": device ", device,
                                     " has no right to ", access == HostAccess::kWrite ? "write" : "read",
                                     " it (aclrtMemSetAccess): ", Describe(memory))};

@@ -2,10 +2,10 @@
 #include "core/memory_pool.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
-#include "base/free_ranges.h"
 #include "base/round.h"
 #include "base/text.h"
 
@@ -15,98 +15,66 @@ namespace {
 constexpr std::size_t kRounding = 32;
 /// What is asked of the device at a time, at least.
 constexpr std::size_t kChunkUnit = std::size_t{2} << 20;
-/// How many blocks of a size are looked at before a new one is made.
-constexpr std::size_t kMostLooks = 16;
+/// How many blocks of a size are considered before a new one is made.
+constexpr std::size_t kMaxLooks = 16;
 
 }  // namespace
 
-/// A block of the device's, cut up by the pool; goes back when nothing of it is used or kept.
-class MemoryPool::Chunk {
- public:
-  Chunk(MemorySource& source, const MemoryBlock& block, std::size_t all)
-      : bytes(all), free(all), source_(source), block_(block) {}
-  ~Chunk() { source_.Free(block_); }
-  Chunk(const Chunk&) = delete;
-  Chunk& operator=(const Chunk&) = delete;
-
-  const MemoryBlock& block() const { return block_; }
-  const std::size_t bytes;  // the pool's; the device may round a block up
-  FreeRanges free;
-
- private:
-  MemorySource& source_;
-  const MemoryBlock block_;
-};
-
 /// One piece of a chunk, and the record that programs find it by.
-class MemoryPool::Block final : public MemoryKeeper {
+class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
  public:
-  Block(std::shared_ptr<MemoryPool> of_pool, std::shared_ptr<Chunk> of_chunk, std::size_t at, std::size_t all,
+  Block(std::shared_ptr<MemoryPool> of_pool, std::shared_ptr<Chunk> of_chunk, const FreeRanges::Range& part,
         std::size_t for_program)
-      : pool(std::move(of_pool)), chunk(std::move(of_chunk)), offset(at), span(all), usable(for_program) {}
+      : ParkableBlock(for_program), pool(std::move(of_pool)), chunk(std::move(of_chunk)), range(part) {}
   ~Block() override {
     if (returned) return;
     // Freed at once, by aclrtFree or by a reset.
     const std::lock_guard lock(pool->mutex_);
     pool->usage_.used -= usable;
-    chunk->free.Return(offset, span);
+    pool->ReturnPart(*chunk, range);
   }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  std::uintptr_t address() const { return chunk->block().address + offset; }
+  std::uintptr_t address() const { return range.begin; }
 
   const std::shared_ptr<MemoryPool> pool;
   const std::shared_ptr<Chunk> chunk;
-  const std::size_t offset, span, usable;
+  const FreeRanges::Range range;
   Allocation* record = nullptr;
-  std::vector<Block*>* list = nullptr;  // of its size; there as long as the pool
-  Point freed_at;                       // where the work before the last free is over
-  bool returned = false;                // the piece is the chunk's again
+  bool returned = false;  // the piece is the chunk's again
 };
 
-bool MemoryPool::Reusable(const Block& block, const Timeline* stream, Point& wait_for) const {
-  wait_for = {};
-  if (block.freed_at.timeline.get() == stream) return true;
-  if (reuse.opportunistic.load(std::memory_order_relaxed) && block.freed_at.Passed()) return true;
-  if (!reuse.internal_dependencies.load(std::memory_order_relaxed)) return false;
-  wait_for = block.freed_at;
-  return true;
+MemoryPool::Reuse MemoryPool::ReuseOf(const Block& block, const Timeline* stream) const {
+  const PendingPoints& pending = block.pending;
+  const bool own = pending.newest().timeline.get() == stream;
+  const bool over = own || (reuse.opportunistic.load(std::memory_order_relaxed) && pending.newest().Passed());
+  if (over && pending.OlderPassed(stream)) return Reuse::kAtOnce;
+  return reuse.internal_dependencies.load(std::memory_order_relaxed) ? Reuse::kAfterWaits : Reuse::kNo;
 }
 
-std::vector<MemoryPool::Block*>* MemoryPool::ParkedOf(std::size_t usable) {
-  if (recent_usable_ != usable) {
-    const auto list = parked_.find(usable);
-    if (list == parked_.end()) return nullptr;
-    recent_usable_ = usable;
-    recent_list_ = &list->second;
-  }
-  return recent_list_;
-}
-
-MemoryPool::Block* MemoryPool::TakeParked(std::size_t usable, Stream& stream, Point& wait_for) {
-  auto* const list = ParkedOf(usable);
-  if (list == nullptr || list->empty()) return nullptr;
-  auto& blocks = *list;
+MemoryPool::Block* MemoryPool::TakeParked(std::size_t usable, Stream& stream, Reuse& reuse_of_chosen) {
   const Timeline* const timeline = stream.timeline();
-  std::size_t chosen = blocks.size();
-  const std::size_t looks = std::min(blocks.size(), kMostLooks);
-  for (std::size_t i = 0; i < looks; ++i) {
-    const std::size_t index = blocks.size() - 1 - i;
-    Point wait;
-    if (!Reusable(*blocks[index], timeline, wait)) continue;
-    if (chosen == blocks.size() || wait.timeline == nullptr) {
-      chosen = index;
-      wait_for = std::move(wait);
-      if (wait_for.timeline == nullptr) break;
-    }
+  Block* chosen = nullptr;
+  std::size_t looks = 0;
+  for (ParkableBlock* each = parked_.LastOfSize(usable); each != nullptr && looks < kMaxLooks; ++looks) {
+    Block& block = static_cast<Block&>(*each);
+    each = ParkedBlocks::OfSize::Behind(block);
+    const Reuse reuse_of_block = ReuseOf(block, timeline);
+    if (reuse_of_block == Reuse::kNo || (chosen != nullptr && reuse_of_block != Reuse::kAtOnce)) continue;
+    chosen = &block;
+    reuse_of_chosen = reuse_of_block;
+    if (reuse_of_block == Reuse::kAtOnce) break;
   }
-  if (chosen == blocks.size()) return nullptr;
-  Block* const block = blocks[chosen];
-  blocks[chosen] = blocks.back();
-  blocks.pop_back();
-  --parked_count_;
-  return block;
+  if (chosen != nullptr) parked_.Unpark(*chosen);
+  return chosen;
+}
+
+Status MemoryPool::QueueWaits(const Block& block, Stream& stream) {
+  for (Point& point : block.pending.PendingFor(stream.timeline())) {
+    if (Status queued = stream.Enqueue(WaitTask{std::move(point)}); !queued.ok()) return queued;
+  }
+  return {};
 }
 
 void MemoryPool::CountUsed(std::size_t usable) {
@@ -118,25 +86,26 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
   if (bytes > std::numeric_limits<std::size_t>::max() - kChunkUnit)  // all rounding together is less
     return Error{Code::kMemoryAllocation, Text("size ", bytes, " is too large")};
   const std::size_t usable = RoundUp(bytes, kRounding);
-  Point wait_for;
+  Reuse reuse_of_block = Reuse::kNo;
   std::unique_lock lock(mutex_);
-  if (Block* const block = TakeParked(usable, stream, wait_for)) {
+  if (Block* const block = TakeParked(usable, stream, reuse_of_block)) {
     const auto park_again = [&] {
-      block->list->push_back(block);
-      ++parked_count_;
+      if (ended_) return Retire(*block);  // while the lock was let go
+      parked_.ParkAgain(*block);
     };
-    if (wait_for.timeline != nullptr) {
-      lock.unlock();
-      Status queued = stream.Enqueue(WaitTask{wait_for});
-      lock.lock();
-      if (!queued.ok()) {
-        park_again();
-        return queued;
-      }
-    }
     try {
+      if (reuse_of_block == Reuse::kAfterWaits) {
+        lock.unlock();  // the block is in no list: no other thread has it
+        Status queued = QueueWaits(*block, stream);
+        lock.lock();
+        if (!queued.ok()) {
+          park_again();
+          return queued;
+        }
+      }
       block->record = memory_.Revive(*block->record, bytes);
     } catch (...) {
+      if (!lock.owns_lock()) lock.lock();
       park_again();
       throw;
     }
@@ -157,7 +126,7 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
                           .backtrace = {}},
                          *made, MemoryOrigin::kPool);
   };
-  const auto give_back = [&] { block.chunk->free.Return(block.offset, block.span); };
+  const auto give_back = [&] { ReturnPart(*block.chunk, block.range); };
   Result<Allocation*> known = nullptr;
   try {
     known = publish();
@@ -178,7 +147,7 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
 Result<std::shared_ptr<MemoryPool::Block>> MemoryPool::MakeBlock(std::size_t usable, Stream& /*stream*/) {
   const std::size_t span = RoundUp(usable, kPageBytes);
   if (auto block = Carve(usable, span)) return block;
-  if (parked_count_ > 0) {
+  if (parked_.count() > 0) {
     RetireReached();
     if (auto block = Carve(usable, span)) return block;
   }
@@ -192,28 +161,33 @@ Result<std::shared_ptr<MemoryPool::Block>> MemoryPool::MakeBlock(std::size_t usa
 }
 
 std::shared_ptr<MemoryPool::Block> MemoryPool::Carve(std::size_t usable, std::size_t span) {
-  for (const auto& entry : chunks_) {
-    const auto offset = entry.second->free.TakeSmallest(span);
-    if (!offset) continue;
-    try {
-      auto block = std::make_shared<Block>(shared_from_this(), entry.second, *offset, span, usable);
-      block->returned = true;  // until it is published: its end must not lock
-      return block;
-    } catch (...) {
-      entry.second->free.Return(*offset, span);
-      throw;
-    }
+  const auto address = free_.TakeLowest(span);
+  if (!address) return nullptr;
+  const std::shared_ptr<Chunk>& chunk = std::prev(chunks_.upper_bound(*address))->second;
+  const FreeRanges::Range part{*address, span};
+  if (chunk->parts++ == 0) unused_.Remove(*chunk);
+  try {
+    auto block = std::make_shared<Block>(shared_from_this(), chunk, part, usable);
+    block->returned = true;  // until it is published: its destructor must not lock
+    return block;
+  } catch (...) {
+    ReturnPart(*chunk, part);
+    throw;
   }
-  return nullptr;
+}
+
+void MemoryPool::ReturnPart(Chunk& chunk, const FreeRanges::Range& part) noexcept {
+  free_.Return(part, chunk.range());
+  if (--chunk.parts == 0) unused_.PushBack(chunk);
 }
 
 Status MemoryPool::Grow(std::size_t span) {
   std::size_t bytes = RoundUp(span, kChunkUnit);
-  if (options_.most_bytes != 0) {
-    const std::size_t room = options_.most_bytes - std::min(options_.most_bytes, usage_.reserved);
+  if (options_.max_bytes != 0) {
+    const std::size_t room = options_.max_bytes - std::min(options_.max_bytes, usage_.reserved);
     if (span > room) {
       return {Code::kMemoryAllocation, Text("the pool holds ", usage_.reserved, " bytes, and may hold ",
-                                            options_.most_bytes, ": there is no room for ", span, " more")};
+                                            options_.max_bytes, ": there is no room for ", span, " more")};
     }
     bytes = std::min(bytes, RoundDown(room, kPageBytes));
   }
@@ -226,7 +200,14 @@ Status MemoryPool::Grow(std::size_t span) {
     options_.source.Free(*block);
     throw;
   }
-  chunks_.emplace(block->address, std::move(chunk));
+  const auto added = chunks_.emplace(block->address, std::move(chunk)).first;
+  try {
+    free_.Add(added->second->range());
+  } catch (...) {
+    chunks_.erase(added);
+    throw;
+  }
+  unused_.PushBack(*added->second);
   usage_.reserved += bytes;
   usage_.reserved_high = std::max(usage_.reserved_high, usage_.reserved);
   return {};
@@ -234,19 +215,12 @@ Status MemoryPool::Grow(std::size_t span) {
 
 void MemoryPool::Retire(Block& block) noexcept {
   block.returned = true;
-  block.chunk->free.Return(block.offset, block.span);
+  ReturnPart(*block.chunk, block.range);
   memory_.Retire(*block.record);
 }
 
 void MemoryPool::RetireReached() noexcept {
-  for (auto& entry : parked_) {
-    std::erase_if(entry.second, [&](Block* block) {
-      if (!block->freed_at.Passed()) return false;
-      Retire(*block);
-      --parked_count_;
-      return true;
-    });
-  }
+  parked_.TakePassed([&](ParkableBlock& block) { Retire(static_cast<Block&>(block)); });
 }
 
 Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream& stream) {
@@ -254,20 +228,18 @@ Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream
   Block& block = static_cast<Block&>(*memory.KeeperOf(*use.get()));
   MemoryPool& pool = *block.pool;
   const std::lock_guard lock(pool.mutex_);
-  if (block.list == nullptr) block.list = &pool.parked_[block.usable];
-  block.list->push_back(&block);
+  pool.parked_.Prepare(block, stream.timeline());
   if (!use->Park()) {
-    block.list->pop_back();
     return {Code::kParamInvalid,
             Text("ptr ", Hex(block.address()),
                  " was freed by another thread at the same time: ", Describe(*use.get()))};
   }
-  ++pool.parked_count_;
-  stream.GetLast(block.freed_at);
+  block.pending.AddFree(stream);
   pool.usage_.used -= block.usable;
-  if (!pool.ended_) return {};
-  block.list->pop_back();
-  --pool.parked_count_;
+  if (!pool.ended_) {
+    pool.parked_.Park(block);
+    return {};
+  }
   pool.Retire(block);
   pool.TrimLocked(0);
   return {};
@@ -276,12 +248,15 @@ Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream
 void MemoryPool::TrimLocked(std::size_t keep_bytes) noexcept {
   if (usage_.reserved <= keep_bytes) return;
   RetireReached();
-  std::erase_if(chunks_, [&](const auto& entry) {
-    const std::size_t bytes = entry.second->bytes;
-    if (!entry.second->free.AllFree() || usage_.reserved - bytes < keep_bytes) return false;
-    usage_.reserved -= bytes;
-    return true;
-  });
+  for (Chunk* next = unused_.first(); next != nullptr && usage_.reserved > keep_bytes;) {
+    Chunk& chunk = *next;
+    next = UnusedChunks::Behind(chunk);
+    if (usage_.reserved - chunk.bytes < keep_bytes) continue;
+    usage_.reserved -= chunk.bytes;
+    free_.Remove(chunk.range());
+    unused_.Remove(chunk);
+    chunks_.erase(chunks_.find(chunk.block().address));
+  }
 }
 
 void MemoryPool::TrimTo(std::size_t keep_bytes) noexcept {
@@ -292,13 +267,7 @@ void MemoryPool::TrimTo(std::size_t keep_bytes) noexcept {
 void MemoryPool::End() noexcept {
   const std::lock_guard lock(mutex_);
   ended_ = true;
-  for (auto& entry : parked_) {
-    for (Block* block : entry.second)
-      Retire(*block);
-  }
-  for (auto& entry : parked_)
-    entry.second.clear();
-  parked_count_ = 0;
+  parked_.TakeAll([&](ParkableBlock& block) { Retire(static_cast<Block&>(block)); });
   TrimLocked(0);
 }
 

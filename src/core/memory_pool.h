@@ -6,12 +6,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
-#include <vector>
 
 #include "backend/api/backend.h"
+#include "base/free_ranges.h"
+#include "base/linked_list.h"
 #include "base/status.h"
 #include "core/memory_registry.h"
+#include "core/parked_blocks.h"
 #include "core/stream.h"
 
 namespace sampan {
@@ -23,14 +24,14 @@ struct PoolReuse {
   std::atomic<bool> internal_dependencies{true};  ///< any, at the price of a wait in the stream
 };
 
-/// Thread-safe. A block given back stays a record of the registry that nobody can find; the next allocation
+/// Thread-safe. A block given back stays a record of the registry that cannot be found. The next allocation
 /// of its size in the same stream gets it for the price of a lock.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
   struct Options {
     MemorySource& source;
     Place place;
-    std::size_t most_bytes = 0;  ///< 0: no bound but the device's
+    std::size_t max_bytes = 0;  ///< 0: no bound but the device's
   };
   MemoryPool(MemoryRegistry& memory, const Options& options) : memory_(memory), options_(options) {}
   MemoryPool(const MemoryPool&) = delete;
@@ -59,30 +60,53 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   void ResetUsedHigh();
 
  private:
-  class Chunk;
+  /// A block of the device's, cut up by the pool; goes back when nothing of it is used or kept.
+  class Chunk {
+   public:
+    Chunk(MemorySource& source, const MemoryBlock& block, std::size_t pool_bytes)
+        : bytes(pool_bytes), source_(source), block_(block) {}
+    ~Chunk() { source_.Free(block_); }
+    Chunk(const Chunk&) = delete;
+    Chunk& operator=(const Chunk&) = delete;
+
+    const MemoryBlock& block() const { return block_; }
+    FreeRanges::Range range() const { return {block_.address, bytes}; }
+
+    const std::size_t bytes;  // the pool's; the device may round a block up
+    std::size_t parts = 0;    // that are handed out
+    ListLinks<Chunk> links;   // of the unused chunks
+
+   private:
+    MemorySource& source_;
+    const MemoryBlock block_;
+  };
+  using UnusedChunks = LinkedList<Chunk, &Chunk::links>;
   class Block;
   friend class Block;
 
-  std::vector<Block*>* ParkedOf(std::size_t usable);
-  Block* TakeParked(std::size_t usable, Stream& stream, Point& wait_for);
+  /// How a stream may get a parked block.
+  enum class Reuse { kNo, kAfterWaits, kAtOnce };
+  Reuse ReuseOf(const Block& block, const Timeline* stream) const;
+  Block* TakeParked(std::size_t usable, Stream& stream, Reuse& reuse_of_chosen);
+  /// Puts the stream behind all work that may still touch the block.
+  static Status QueueWaits(const Block& block, Stream& stream);
   Result<std::shared_ptr<Block>> MakeBlock(std::size_t usable, Stream& stream);
   std::shared_ptr<Block> Carve(std::size_t usable, std::size_t span);
   Status Grow(std::size_t span);
   /// Makes records whose work is over plain free space again.
   void RetireReached() noexcept;
   void Retire(Block& block) noexcept;
-  bool Reusable(const Block& block, const Timeline* stream, Point& wait_for) const;
   void CountUsed(std::size_t usable);
   void TrimLocked(std::size_t keep_bytes) noexcept;
+  void ReturnPart(Chunk& chunk, const FreeRanges::Range& part) noexcept;
 
   MemoryRegistry& memory_;
   const Options options_;
   mutable std::mutex mutex_;
   std::map<std::uintptr_t, std::shared_ptr<Chunk>> chunks_;
-  std::unordered_map<std::size_t, std::vector<Block*>> parked_;  // by usable bytes; their records keep them
-  std::size_t recent_usable_ = 0;                                // the size that was asked for last
-  std::vector<Block*>* recent_list_ = nullptr;                   // and its blocks
-  std::size_t parked_count_ = 0;
+  UnusedChunks unused_;  // those that are free as a whole
+  FreeRanges free_;      // of all chunks, by address
+  ParkedBlocks parked_;  // their records keep them
   bool ended_ = false;
   Usage usage_;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/reserve.h"
 #include "base/text.h"
 #include "core/backtrace.h"
 #include "trace/trace.h"
@@ -31,7 +32,7 @@ trace::MemoryRecord TraceRecord(const AllocationFacts& facts, std::uint8_t flags
 
 MemoryRegistry::Record& MemoryRegistry::TakeRecord() {
   if (unused_records_.empty()) {
-    unused_records_.reserve(records_.size() + 1);  // so that Reclaim needs no memory
+    ReserveDoubling(unused_records_, records_.size() + 1);  // so that Reclaim needs no memory
     return records_.emplace_back();
   }
   Record& record = *unused_records_.back();
@@ -44,8 +45,8 @@ AllocationFacts MemoryRegistry::FactsOf(AllocationFacts facts) const {
   return facts;
 }
 
-Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin,
-                                            std::uint64_t devices_with_rights, const Record* parked) {
+Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin, const Rights& rights,
+                                            const Record* parked) {
   std::unique_lock lock(mutex_);
   if (parked == nullptr && pages_.AnyIn(facts.address, facts.bytes))
     return Overlap(facts.address, facts.bytes);
@@ -59,8 +60,8 @@ Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin
     throw;
   }
   record.origin = std::move(origin);
-  record.readers.store(devices_with_rights);
-  record.writers.store(devices_with_rights);
+  record.readers.store(rights.readers);
+  record.writers.store(rights.writers);
   const trace::MemoryRecord traced = TraceRecord(record.facts, 0);
   record.Begin(*this);
   lock.unlock();
@@ -74,7 +75,7 @@ Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin
 Result<Allocation*> MemoryRegistry::Adopt(AllocationFacts facts, std::shared_ptr<MemoryKeeper> keeper,
                                           MemoryOrigin origin, std::uint64_t devices_with_rights) {
   return Publish(FactsOf(std::move(facts)), {.kind = origin, .block = {}, .keeper = std::move(keeper)},
-                 devices_with_rights);
+                 {.readers = devices_with_rights, .writers = devices_with_rights});
 }
 
 Allocation* MemoryRegistry::Revive(Allocation& parked, std::size_t asked_bytes) {
@@ -86,7 +87,8 @@ Allocation* MemoryRegistry::Revive(Allocation& parked, std::size_t asked_bytes) 
   const Record& record = static_cast<const Record&>(parked);
   AllocationFacts facts = FactsOf(record.facts);
   facts.asked_bytes = asked_bytes;
-  Allocation* const successor = *Publish(std::move(facts), record.origin, record.readers.load(), &record);
+  Allocation* const successor =
+      *Publish(std::move(facts), record.origin, {record.readers.load(), record.writers.load()}, &record);
   parked.Retire();
   return successor;
 }
@@ -105,21 +107,31 @@ void MemoryRegistry::MarkShared(Allocation& allocation) {
   static_cast<Record&>(allocation).shared.store(true);
 }
 
+Result<MemoryBlock> MemoryRegistry::TakeBlock(MemorySource& source, std::size_t bytes, Pages pages) {
+  const auto free_released = [&](SharedBlocks::Effort effort) {
+    return shared_blocks_ != nullptr && shared_blocks_->FreeReleased(effort);
+  };
+  free_released(SharedBlocks::Effort::kFew);
+  auto block = source.Allocate(bytes, pages);
+  if (!block.ok() && free_released(SharedBlocks::Effort::kAll)) block = source.Allocate(bytes, pages);
+  return block;
+}
+
 Result<void*> MemoryRegistry::Allocate(const AllocationRequest& request) {
   AllocationFacts facts = FactsOf({.bytes = request.usable_bytes,
                                    .asked_bytes = request.asked_bytes,
                                    .place = request.place,
                                    .made_by = request.made_by,
                                    .backtrace = {}});
-  if (shared_blocks_ != nullptr) shared_blocks_->FreeReleased();
-  auto block = request.source.Allocate(request.usable_bytes, request.pages);
+  auto block = TakeBlock(request.source, request.usable_bytes, request.pages);
   if (!block.ok()) return block.TakeStatus();
   facts.address = block->address;
   facts.engine_delta = block->engine_delta;
   facts.page_bytes = block->page_bytes;
   const MemoryOrigin kind = request.place.on_device() ? MemoryOrigin::kDevice : MemoryOrigin::kPinned;
   try {
-    auto published = Publish(std::move(facts), {.kind = kind, .source = &request.source, .block = *block});
+    auto published =
+        Publish(std::move(facts), {.kind = kind, .source = &request.source, .block = *block}, {});
     if (!published.ok()) return published.TakeStatus();
   } catch (...) {
     request.source.Free(*block);
@@ -134,6 +146,7 @@ Status MemoryRegistry::Register(const RegistrationRequest& request) {
                                    .bytes = request.bytes,
                                    .asked_bytes = request.bytes,
                                    .place = {PlaceKind::kPinned, 0},
+                                   .has_rights = request.read_only,
                                    .made_by = request.made_by,
                                    .backtrace = {}});
   if (Status known = CheckUnknown(address, request.bytes); !known.ok()) return known;
@@ -141,7 +154,8 @@ Status MemoryRegistry::Register(const RegistrationRequest& request) {
     return made;
   try {
     auto published =
-        Publish(std::move(facts), {.kind = MemoryOrigin::kRegistered, .registrar = &request.registrar});
+        Publish(std::move(facts), {.kind = MemoryOrigin::kRegistered, .registrar = &request.registrar},
+                {.writers = request.read_only ? 0 : kAllDevices});
     if (published.ok()) return {};
     request.registrar.Unregister(request.address);
     return published.TakeStatus();
@@ -209,7 +223,7 @@ void MemoryRegistry::Unpublish(Record& record) noexcept {
 
 void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
   Record& record = static_cast<Record&>(allocation);
-  // The addresses become free only now, and nobody can find the record: it left the map when its life ended.
+  // The addresses become free only now. The record cannot be found: it left the map when its life ended.
   Origin& origin = record.origin;
   if (record.shared.exchange(false)) {
     shared_blocks_->Free(record.facts.serial, *origin.source, origin.block);
@@ -254,8 +268,9 @@ bool MemoryRegistry::Adjoin(const Allocation& one, const Allocation& next) {
   if (one.facts.reservation != 0)
     return next.facts.reservation == one.facts.reservation && next.facts.place == one.facts.place;
   const HostRegistrar* const registrar = static_cast<const Record&>(one).origin.registrar;
+  // Rights are checked by the first one: from memory without rights no copy goes on into memory with them.
   return registrar != nullptr && static_cast<const Record&>(next).origin.registrar == registrar &&
-         registrar->joins_neighbours();
+         one.facts.has_rights == next.facts.has_rights && registrar->joins_neighbours();
 }
 
 Status MemoryRegistry::FindNeighbours(const AllocationUse& first, std::uintptr_t address, std::size_t bytes,

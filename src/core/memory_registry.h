@@ -21,8 +21,8 @@ namespace sampan {
 /// How a program made memory known; decides which call may end it.
 enum class MemoryOrigin : std::uint8_t { kDevice, kPinned, kRegistered, kMapped, kImported, kPool };
 
-/// What holds the memory behind an allocation, where that is not simply a block of a source: told, once, that
-/// nobody can touch the memory any more, on whichever thread let go last.
+/// Holds the memory behind an allocation, if that is not simply a block of a source. Destroyed when nothing
+/// can touch the memory any more, on the thread that ended the last use.
 class MemoryKeeper {
  public:
   virtual ~MemoryKeeper() = default;
@@ -43,6 +43,8 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     Pages pages = Pages::kBySize;
   };
   Result<void*> Allocate(const AllocationRequest& request);
+  /// A block of the source, if need be from what other processes have let go of.
+  Result<MemoryBlock> TakeBlock(MemorySource& source, std::size_t bytes, Pages pages);
   struct RegistrationRequest {
     HostRegistrar& registrar;
     void* address;
@@ -59,7 +61,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   /// Ends the life of the memory that begins at the address. The code is for one that does not; the message
   /// names the argument.
   Status End(std::string_view name, void* address, MemoryOrigin origin, Code unknown_code);
-  /// A parked allocation lives again, for somebody who asks for that many bytes of it: as the same record
+  /// A parked allocation lives again, for a caller that asks for that many bytes of it: as the same record
   /// where that changes none of its facts, otherwise as a new one. What is queued on it still runs. Throws
   /// std::bad_alloc with nothing changed.
   Allocation* Revive(Allocation& parked, std::size_t asked_bytes);
@@ -115,15 +117,17 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     virtual ~SharedBlocks() = default;
     /// The program's allocation with that serial number is gone.
     virtual void Ended(std::uint64_t serial) noexcept = 0;
-    /// Nobody of this process uses the block any more.
+    /// This process does not use the block any more.
     virtual void Free(std::uint64_t serial, MemorySource& source, const MemoryBlock& block) noexcept = 0;
-    /// Frees what others have let go of meanwhile.
-    virtual void FreeReleased() noexcept = 0;
+    /// Frees blocks that other processes have let go of: checks a few of those that wait, or all. Returns
+    /// true if a block was freed.
+    enum class Effort : bool { kFew, kAll };
+    virtual bool FreeReleased(Effort effort) noexcept = 0;
   };
   void set_shared_blocks(SharedBlocks* blocks) { shared_blocks_ = blocks; }
 
  private:
-  /// Whom memory goes back to: its source, the registrar of the program's own, or whoever keeps it.
+  /// What memory goes back to: its source, the registrar of the program's own, or its keeper.
   struct Origin {
     MemoryOrigin kind = MemoryOrigin::kDevice;
     MemorySource* source = nullptr;
@@ -144,10 +148,14 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   AllocationFacts FactsOf(AllocationFacts facts) const;
   /// Refuses a range of which a page is known.
   Status CheckUnknown(std::uintptr_t address, std::size_t bytes);
+  static constexpr std::uint64_t kAllDevices = ~std::uint64_t{0};
+  /// Devices that may read and write memory, a bit each.
+  struct Rights {
+    std::uint64_t readers = kAllDevices, writers = kAllDevices;
+  };
   /// Makes the memory findable, in the place of a parked record if there is one for it. Throws std::bad_alloc
   /// with nothing changed.
-  Result<Allocation*> Publish(AllocationFacts facts, Origin origin,
-                              std::uint64_t devices_with_rights = ~std::uint64_t{0},
+  Result<Allocation*> Publish(AllocationFacts facts, Origin origin, const Rights& rights,
                               const Record* parked = nullptr);
   Record& TakeRecord();
   /// Takes an ended record out of the map. The caller has a use of it: nothing may be let go under the lock.

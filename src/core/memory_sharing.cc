@@ -10,6 +10,9 @@
 namespace sampan {
 namespace {
 
+/// How many blocks an allocation checks: each takes a system call for each of its keys.
+constexpr std::size_t kMaxParkedBlockChecks = 16;
+
 /// Keeps imported memory mapped, and its owner from using it for anything else.
 class ImportedMemory final : public MemoryKeeper {
  public:
@@ -59,13 +62,17 @@ Result<std::string> MemorySharing::Export(const ExportRequest& request) {
   std::string key = (*cell)->Key();
   const std::uint64_t serial = allocation.facts.serial;
   const std::lock_guard lock(mutex_);
-  auto& cells = shared_[serial].cells;
-  cells.reserve(cells.size() + 1);
-  exports_.emplace(key, OwnExport{*cell, serial});
-  cells.push_back(std::move(*cell));
+  OwnCell& own = **cell;
+  const auto entry = shared_[serial].cells.emplace(&own, SharedBlock::Cell{*cell, std::nullopt}).first;
+  try {
+    entry->second.key = exports_.emplace(key, OwnExport{std::move(*cell), serial}).first;
+  } catch (...) {
+    shared_[serial].cells.erase(entry);
+    throw;
+  }
   // The use keeps the memory until here: its end will be told.
   memory_.MarkShared(allocation);
-  if (!allocation.live()) cells.back()->Close();
+  if (!allocation.live()) own.Close();
   return key;
 }
 
@@ -135,8 +142,12 @@ Status MemorySharing::Close(const std::string& key) {
       const auto shared = shared_.find(own->second.serial);
       exports_.erase(own);
       cell->Close();
-      // Held elsewhere, the cell stays with its block and keeps it from being used for anything else.
-      if (shared != shared_.end() && !cell->HeldElsewhere()) std::erase(shared->second.cells, cell);
+      if (shared != shared_.end()) {
+        // Held elsewhere, the cell stays with its block and keeps it from being used for anything else.
+        const auto of_block = shared->second.cells.find(cell.get());
+        of_block->second.key.reset();
+        if (!cell->HeldElsewhere()) shared->second.cells.erase(of_block);
+      }
     } else {
       return UnknownKey(key);
     }
@@ -150,23 +161,24 @@ Status MemorySharing::Close(const std::string& key) {
 std::uint64_t MemorySharing::Share(std::shared_ptr<OwnCell> cell) {
   const std::lock_guard lock(mutex_);
   SharedBlock shared;
-  shared.cells.push_back(std::move(cell));
+  shared.cells.emplace(cell.get(), SharedBlock::Cell{cell, std::nullopt});
   shared_.emplace(next_number_, std::move(shared));
   return next_number_++;
 }
 
 bool MemorySharing::HeldElsewhere(const SharedBlock& shared) {
   return std::any_of(shared.cells.begin(), shared.cells.end(),
-                     [](const auto& cell) { return cell->HeldElsewhere(); });
+                     [](const auto& entry) { return entry.second.cell->HeldElsewhere(); });
 }
 
 void MemorySharing::Ended(std::uint64_t serial) noexcept {
   const std::lock_guard lock(mutex_);
-  std::erase_if(exports_, [&](const auto& entry) { return entry.second.serial == serial; });
   const auto shared = shared_.find(serial);
   if (shared == shared_.end()) return;
-  for (const auto& cell : shared->second.cells)
-    cell->Close();
+  for (auto& [own, entry] : shared->second.cells) {
+    entry.cell->Close();
+    if (entry.key) exports_.erase(*std::exchange(entry.key, std::nullopt));
+  }
 }
 
 void MemorySharing::Free(std::uint64_t serial, MemorySource& source, const MemoryBlock& block) noexcept {
@@ -184,15 +196,24 @@ void MemorySharing::Free(std::uint64_t serial, MemorySource& source, const Memor
   source.Free(block);
 }
 
-void MemorySharing::FreeReleased() noexcept {
-  if (parked_count_.load(std::memory_order_relaxed) == 0) return;
+bool MemorySharing::FreeReleased(Effort effort) noexcept {
+  if (parked_count_.load(std::memory_order_relaxed) == 0) return false;
   const std::lock_guard lock(mutex_);
-  std::erase_if(parked_, [](const auto& entry) {
-    if (HeldElsewhere(entry.second)) return false;
-    entry.second.source->Free(entry.second.block);
-    return true;
-  });
+  const std::size_t count = parked_.size();
+  std::size_t checks = effort == Effort::kAll ? count : std::min(count, kMaxParkedBlockChecks);
+  auto entry = parked_.lower_bound(next_parked_);
+  for (; checks > 0; --checks) {
+    if (entry == parked_.end()) entry = parked_.begin();
+    if (HeldElsewhere(entry->second)) {
+      ++entry;
+    } else {
+      entry->second.source->Free(entry->second.block);
+      entry = parked_.erase(entry);
+    }
+  }
+  next_parked_ = entry == parked_.end() ? 0 : entry->first;
   parked_count_.store(parked_.size());
+  return parked_.size() < count;
 }
 
 }  // namespace sampan

@@ -7,9 +7,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "backend/api/backend.h"
 #include "base/status.h"
@@ -19,8 +19,8 @@
 
 namespace sampan {
 
-/// Thread-safe. A block that others have imported goes back to its source when the last of them has let go,
-/// which is looked for with every later allocation.
+/// Thread-safe. A block that others have imported goes back to its source when the last of them has let go.
+/// Every later allocation checks some of these blocks, and all of them if memory is used up.
 class MemorySharing final : public MemoryRegistry::SharedBlocks {
  public:
   MemorySharing(MemoryRegistry& memory, VirtualMemory* views, ShareBoard& board, ForeignBoards& others)
@@ -53,17 +53,23 @@ class MemorySharing final : public MemoryRegistry::SharedBlocks {
   std::uint64_t Share(std::shared_ptr<OwnCell> cell);
   void Ended(std::uint64_t serial) noexcept override;
   void Free(std::uint64_t serial, MemorySource& source, const MemoryBlock& block) noexcept override;
-  void FreeReleased() noexcept override;
+  bool FreeReleased(Effort effort) noexcept override;
 
  private:
-  struct SharedBlock {
-    std::vector<std::shared_ptr<OwnCell>> cells;
-    MemorySource* source = nullptr;
-    MemoryBlock block;
-  };
   struct OwnExport {
     std::shared_ptr<OwnCell> cell;
     std::uint64_t serial;
+  };
+  using Exports = std::map<std::string, OwnExport, std::less<>>;
+  struct SharedBlock {
+    /// The cells, and their places among the exports while their keys are not closed.
+    struct Cell {
+      std::shared_ptr<OwnCell> cell;
+      std::optional<Exports::iterator> key;
+    };
+    std::map<const OwnCell*, Cell> cells;
+    MemorySource* source = nullptr;
+    MemoryBlock block;
   };
   static bool HeldElsewhere(const SharedBlock& shared);
 
@@ -75,7 +81,8 @@ class MemorySharing final : public MemoryRegistry::SharedBlocks {
   std::map<std::uint64_t, SharedBlock> shared_;  // by the allocation's serial number
   std::map<std::uint64_t, SharedBlock> parked_;  // not used here any more, still held elsewhere
   std::atomic<std::size_t> parked_count_{0};
-  std::map<std::string, OwnExport, std::less<>> exports_;
+  std::uint64_t next_parked_ = 0;  // where the next check of a few begins
+  Exports exports_;
   std::multimap<std::string, void*, std::less<>> imports_;
   std::uint64_t next_number_ = std::uint64_t{1} << 63;
 };

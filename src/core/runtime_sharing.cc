@@ -93,8 +93,7 @@ Result<void*> Runtime::CreatePhysical(Device* device, std::size_t bytes,
     source = &(*opened)->memory();
     place = {PlaceKind::kDevice, device->id()};
   }
-  sharing_.FreeReleased();
-  auto block = source->Allocate(bytes, Pages::kHuge);
+  auto block = memory_.TakeBlock(*source, bytes, Pages::kHuge);
   if (!block.ok()) return block.TakeStatus();
   std::shared_ptr<PhysicalMemory> physical;
   try {

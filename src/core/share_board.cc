@@ -13,7 +13,10 @@
 #include <charconv>
 #include <cstring>
 #include <new>
+#include <numeric>
+#include <utility>
 
+#include "base/reserve.h"
 #include "base/system_error.h"
 #include "base/text.h"
 
@@ -26,6 +29,9 @@ constexpr unsigned kIndexBits = 17, kSecretBits = 25;
 constexpr std::uint64_t kSecretMask = (std::uint64_t{1} << kSecretBits) - 1;
 constexpr std::uint32_t kFirstByNumber = ShareBoard::kCells / 2;
 static_assert(ShareBoard::kCells == 1U << kIndexBits);
+
+/// How many cells that were held elsewhere are checked for each cell taken: a system call each.
+constexpr std::size_t kMaxParkedCellChecks = 16;
 
 // Keys: "sampan:", a letter, ":", then process, index and secret in hexadecimal digits.
 constexpr std::string_view kKeyStart = "sampan:";
@@ -143,7 +149,6 @@ SharedCell& ShareBoard::At(std::uint32_t index) const {
 
 Status ShareBoard::Open() {
   if (cells_ != nullptr) return {};
-  taken_.assign(kCells, false);
   constexpr std::size_t kBytes = std::size_t{kCells} * kCellBytes;
   const auto failure = [](std::string_view what) {
     return Status(Code::kResourceAllocFail,
@@ -166,20 +171,25 @@ Status ShareBoard::Open() {
 }
 
 std::uint32_t ShareBoard::TakeIndex(FoundBy found_by) {
-  // Whoever held a cell may have let go by now.
-  std::erase_if(parked_, [&](std::uint32_t index) {
-    if (LockedElsewhere(file_, index)) return false;
-    Vacate(index);
-    return true;
-  });
-  if (found_by == FoundBy::kNumber) {
-    std::uint32_t start = 0;
-    if (!RandomBits(start).ok()) return kCells;
-    for (std::uint32_t i = 0; i < kFirstByNumber; ++i) {
-      const std::uint32_t index = kFirstByNumber + (start + i) % kFirstByNumber;
-      if (!taken_[index]) return index;
+  // The process that held a cell may have let go by now.
+  for (std::size_t checks = std::min(parked_.size(), kMaxParkedCellChecks); checks > 0; --checks) {
+    next_parked_ = next_parked_ < parked_.size() ? next_parked_ : 0;
+    const std::uint32_t index = parked_[next_parked_];
+    if (LockedElsewhere(file_, index)) {
+      ++next_parked_;
+    } else {
+      parked_[next_parked_] = parked_.back();
+      parked_.pop_back();
+      Vacate(index);
     }
-    return kCells;
+  }
+  if (found_by == FoundBy::kNumber) {
+    std::uint64_t place = 0;
+    if (free_by_number_.empty() || !RandomBits(place).ok()) return kCells;
+    std::swap(free_by_number_[place % free_by_number_.size()], free_by_number_.back());
+    const std::uint32_t index = free_by_number_.back();
+    free_by_number_.pop_back();
+    return index;
   }
   if (!returned_.empty()) {
     const std::uint32_t index = returned_.back();
@@ -192,9 +202,13 @@ std::uint32_t ShareBoard::TakeIndex(FoundBy found_by) {
 Result<std::shared_ptr<OwnCell>> ShareBoard::Take(SharedKind kind, FoundBy found_by) {
   const std::lock_guard lock(mutex_);
   if (Status opened = Open(); !opened.ok()) return opened;
+  if (found_by == FoundBy::kNumber && free_by_number_.capacity() == 0) {
+    free_by_number_.resize(kCells - kFirstByNumber);
+    std::iota(free_by_number_.begin(), free_by_number_.end(), kFirstByNumber);
+  }
   // So that giving back needs no memory.
-  returned_.reserve(next_ + 1);
-  parked_.reserve(taken_count_ + 1);
+  ReserveDoubling(returned_, next_ + 1);
+  ReserveDoubling(parked_, taken_count_ + 1);
   std::array<std::uint64_t, 2> secret{};
   if (Status random = RandomBits(secret); !random.ok()) return random;
   const std::uint32_t index = TakeIndex(found_by);
@@ -203,7 +217,6 @@ Result<std::shared_ptr<OwnCell>> ShareBoard::Take(SharedKind kind, FoundBy found
   }
   std::shared_ptr<OwnCell> own;
   SharedCell& cell = *new (cells_ + std::size_t{index} * kCellBytes) SharedCell;
-  taken_[index] = true;
   ++taken_count_;
   try {
     own = std::make_shared<OwnCell>(*this, index);
@@ -227,9 +240,8 @@ void ShareBoard::Return(std::uint32_t index) noexcept {
 }
 
 void ShareBoard::Vacate(std::uint32_t index) noexcept {
-  taken_[index] = false;
   --taken_count_;
-  if (index < kFirstByNumber) returned_.push_back(index);
+  (index < kFirstByNumber ? returned_ : free_by_number_).push_back(index);
 }
 
 bool ShareBoard::HeldElsewhere(std::uint32_t index) const noexcept {

@@ -122,9 +122,10 @@ class ShareBoard {
   std::mutex mutex_;
   int file_ = -1;
   std::byte* cells_ = nullptr;
-  std::vector<bool> taken_;
-  std::vector<std::uint32_t> returned_;  // of those found by key
-  std::vector<std::uint32_t> parked_;    // given back here, still held elsewhere
+  std::vector<std::uint32_t> returned_;        // of those found by key
+  std::vector<std::uint32_t> free_by_number_;  // of those found by number, from the first one on
+  std::vector<std::uint32_t> parked_;          // given back here, still held elsewhere
+  std::size_t next_parked_ = 0;                // the next one to check
   std::uint32_t next_ = 0;
   std::size_t taken_count_ = 0;
   std::mutex giver_mutex_;

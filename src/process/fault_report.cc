@@ -43,8 +43,14 @@ void Explain(std::uintptr_t address) {
   const MemoryRegistry* memory = watched.load(std::memory_order_acquire);
   if (memory == nullptr || !memory->InSource(address)) return;
   SignalSafeLine line;
+  const AllocationUse use = memory->Find(address);
+  if (use && !use->facts.place.on_device()) {
+    line.Add("Sampan: a forked child accessed pinned memory of its parent at 0x").Add(address, 16);
+    line.Add(": a child does not inherit it\n").Write();
+    return;
+  }
   line.Add("Sampan: the host accessed device memory at 0x").Add(address, 16);
-  if (const AllocationUse use = memory->Find(address)) {
+  if (use) {
     const AllocationFacts& facts = use->facts;
     line.Add(", byte ").Add(address - facts.address).Add(" of allocation #").Add(facts.serial).Add(" [0x");
     line.Add(facts.address, 16).Add(", +").Add(facts.bytes).Add(" bytes, memory of device ");

@@ -20,7 +20,7 @@ constexpr bool RangeHolds(std::uintptr_t begin, std::size_t size, std::uintptr_t
   return address - begin <= size && bytes <= size - (address - begin);
 }
 
-/// Takes an allocation back when nobody uses it any more. Called on whichever thread let go last.
+/// Takes an allocation back when no use is left. Called on the thread that ended the last one.
 class AllocationOwner {
  public:
   virtual ~AllocationOwner() = default;
@@ -35,13 +35,15 @@ struct AllocationFacts {
   std::ptrdiff_t engine_delta = 0;  ///< add to the program's address to get the copy engines' view
   Place place;
   std::uint32_t page_bytes = 4096;
-  /// Mapped memory: that a device needs rights to touch it, and the reservation that it is part of, whose
-  /// parts are neighbours for the engines too.
+  /// Devices need rights to touch it: mapped memory, and host memory that was registered as read-only.
   bool has_rights = false;
+  /// Of mapped memory: the reservation that it is part of, whose parts are neighbours for the engines too.
   std::uint64_t reservation = 0;
   std::uint64_t serial = 0;  ///< counts allocations of the process, for messages
   const char* made_by = "";  ///< the public call that made it
   std::string backtrace;     ///< where, when SAMPAN_BACKTRACE=1
+
+  bool registered_read_only() const { return has_rights && reservation == 0; }
 };
 
 /// Counts its users: the program (until it frees) and every task queued on it. Thread-safe. Beginnings and
@@ -67,10 +69,10 @@ class Allocation {
   /// Whether tasks that are queued on it may run: false once the program has freed it. Memory that went back
   /// to a pool in stream order stays good for what was queued before.
   bool live() const {
-    const State state = state_.load(std::memory_order_acquire);
+    const State state = StateIn(life_.load(std::memory_order_acquire));
     return state != State::kFreed && state != State::kUnused;
   }
-  bool parked() const { return state_.load(std::memory_order_seq_cst) == State::kParked; }
+  bool parked() const { return StateIn(life_.load(std::memory_order_seq_cst)) == State::kParked; }
 
   /// Which devices may read and write it, a bit each; looked at where the facts say so.
   std::atomic<std::uint64_t> readers{~std::uint64_t{0}};
@@ -79,67 +81,77 @@ class Allocation {
   /// Starts its life.
   void Begin(AllocationOwner& owner) {
     owner_ = &owner;
-    state_.store(State::kLive, std::memory_order_seq_cst);
+    life_.store(WithState(life_.load(std::memory_order_relaxed) + kNextLife, State::kLive),
+                std::memory_order_seq_cst);
   }
   /// The program frees it; says whether it was still live. It is reclaimed now, or with the end of the last
   /// use.
   bool EndLife() noexcept {
-    State live = State::kLive;
-    if (!state_.compare_exchange_strong(live, State::kFreed, std::memory_order_seq_cst)) return false;
+    if (!Change(State::kLive, State::kFreed)) return false;
     ReclaimIfUnused();
     return true;
   }
-  /// The program gives it up, and it is kept for the next one who asks: nobody can begin a use meanwhile.
-  bool Park() noexcept {
-    State live = State::kLive;
-    return state_.compare_exchange_strong(live, State::kParked, std::memory_order_seq_cst);
-  }
-  bool Unpark() noexcept {
-    State parked = State::kParked;
-    return state_.compare_exchange_strong(parked, State::kLive, std::memory_order_seq_cst);
-  }
+  /// The program gives it up, and it is kept for the next caller that asks: no use can begin meanwhile.
+  bool Park() noexcept { return Change(State::kLive, State::kParked); }
+  bool Unpark() noexcept { return Change(State::kParked, State::kLive); }
   /// Ends a parked one; like EndLife, but what is queued on it still runs.
   bool Retire() noexcept {
-    State parked = State::kParked;
-    if (!state_.compare_exchange_strong(parked, State::kRetired, std::memory_order_seq_cst)) return false;
+    if (!Change(State::kParked, State::kRetired)) return false;
     ReclaimIfUnused();
     return true;
   }
   bool TryUse() noexcept {
     stripes_[ThisThreadStripe()].begun.fetch_add(1, std::memory_order_seq_cst);
-    if (state_.load(std::memory_order_seq_cst) == State::kLive) return true;
+    if (StateIn(life_.load(std::memory_order_seq_cst)) == State::kLive) return true;
     Release();
     return false;
   }
   void Release() noexcept {
     stripes_[ThisThreadStripe()].ended.fetch_add(1, std::memory_order_seq_cst);
-    const State state = state_.load(std::memory_order_seq_cst);
-    if (state == State::kFreed || state == State::kRetired) ReclaimIfUnused();
+    if (Ended(life_.load(std::memory_order_seq_cst))) ReclaimIfUnused();
   }
 
  private:
   enum class State : std::uint8_t { kUnused, kLive, kParked, kRetired, kFreed };
+  // A life: the state in the lowest byte, and above it which life of the record it is.
+  static constexpr std::uint64_t kNextLife = 256;
+  static State StateIn(std::uint64_t life) { return static_cast<State>(static_cast<std::uint8_t>(life)); }
+  static std::uint64_t WithState(std::uint64_t life, State state) {
+    return (life & ~(kNextLife - 1)) | static_cast<std::uint64_t>(state);
+  }
+  static bool Ended(std::uint64_t life) {
+    return StateIn(life) == State::kFreed || StateIn(life) == State::kRetired;
+  }
+  bool Change(State from, State to) noexcept {
+    std::uint64_t life = life_.load(std::memory_order_relaxed);
+    while (StateIn(life) == from) {
+      if (life_.compare_exchange_weak(life, WithState(life, to), std::memory_order_seq_cst)) return true;
+    }
+    return false;
+  }
+
   struct alignas(kCacheLineBytes) Stripe {
     std::atomic<std::uint64_t> begun{0};
     std::atomic<std::uint64_t> ended{0};
   };
 
   /// After the life ended. A use that began before is seen here, and one that begins later sees the end of
-  /// the life and touches nothing: so equal counts mean that nobody is left. Ends are read first, because
-  /// they never overtake.
+  /// the life and touches nothing: so equal counts mean that no use is left. Ends are read first, because
+  /// they never overtake. The counts speak for the life that had ended before they were read: if another
+  /// thread has reclaimed it meanwhile, the record may be in its next life.
   [[gnu::cold, gnu::noinline]] void ReclaimIfUnused() noexcept {
+    std::uint64_t life = life_.load(std::memory_order_seq_cst);
+    if (!Ended(life)) return;
     std::uint64_t left = 0;
     for (const Stripe& stripe : stripes_)
       left -= stripe.ended.load(std::memory_order_seq_cst);
     for (const Stripe& stripe : stripes_)
       left += stripe.begun.load(std::memory_order_seq_cst);
     if (left != 0) return;
-    State ended = state_.load(std::memory_order_seq_cst);
-    if (ended != State::kFreed && ended != State::kRetired) return;
-    if (state_.compare_exchange_strong(ended, State::kUnused)) owner_->Reclaim(*this);
+    if (life_.compare_exchange_strong(life, WithState(life, State::kUnused))) owner_->Reclaim(*this);
   }
 
-  std::atomic<State> state_{State::kUnused};
+  std::atomic<std::uint64_t> life_{0};
   AllocationOwner* owner_ = nullptr;
   std::array<Stripe, kThreadStripes> stripes_;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/reserve.h"
 #include "base/round.h"
 #include "base/text.h"
 
@@ -33,7 +34,7 @@ Result<MemoryBlock> ReservedMemory::Allocate(std::size_t bytes, Pages pages) {
   const bool shares = Shares(RoundUp(bytes, kPageBytes), huge);
   const std::size_t whole = RoundUp(bytes, shares ? kPageBytes : kUnitBytes);
   if (whole > options_.capacity_bytes - used_bytes_) return OutOfMemory(bytes, "the capacity is used up");
-  epoch_->freed_.reserve(live_.size() + 1);  // so that freeing needs no memory
+  ReserveDoubling(epoch_->freed_, live_.size() + 1);  // so that freeing needs no memory
   auto address = shares ? TakePages(whole / kPageBytes) : TakeOwn(whole);
   if (!address.ok()) {
     Status failure = address.TakeStatus();
@@ -185,7 +186,7 @@ std::shared_ptr<ReservedMemory::Epoch> ReservedMemory::HoldFreed() {
   ReleaseUnheld();
   if (!epoch_->freed_.empty()) {
     auto next = std::make_shared<Epoch>(*this);
-    next->freed_.reserve(live_.size() + 1);
+    ReserveDoubling(next->freed_, live_.size() + 1);
     epoch_->newer_ = next;
     old = std::exchange(epoch_, std::move(next));
   }
@@ -227,7 +228,7 @@ std::uint64_t ReservedMemory::CopyRanges(std::vector<Range>& ranges) const {
 
 void ReservedMemory::AddOutside(const OutsideRange& range) {
   const std::lock_guard lock(mutex_);
-  epoch_->freed_.reserve(live_.size() + 1);  // so that its end needs no memory
+  ReserveDoubling(epoch_->freed_, live_.size() + 1);  // so that its end needs no memory
   live_.insert_or_assign(range.address, Live{range.bytes, range.group, range.access});
   ++version_;
 }

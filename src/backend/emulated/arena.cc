@@ -32,7 +32,9 @@ Status SystemFailure(const std::string& what, const std::string& name) {
 }  // namespace
 
 Arena::Arena(const ArenaOptions& options, std::size_t address_space_bytes)
-    : options_(options), address_space_bytes_(address_space_bytes), free_ranges_(address_space_bytes) {}
+    : options_(options), address_space_bytes_(address_space_bytes), free_ranges_(kHugePage) {
+  free_ranges_.Add({0, address_space_bytes_});
+}
 
 Result<std::unique_ptr<Arena>> Arena::Create(const ArenaOptions& options) {
   const std::size_t bytes =
@@ -69,6 +71,9 @@ Status Arena::Map() {
     }
     // A core dump of a crashing program should hold the program, not the device.
     ::madvise(reinterpret_cast<void*>(aligned), address_space_bytes_, MADV_DONTDUMP);
+    // Shared memory: what a forked child wrote would appear in the parent, under copies that are queued
+    // there.
+    ::madvise(reinterpret_cast<void*>(aligned), address_space_bytes_, MADV_DONTFORK);
   }
   return {};
 }
@@ -96,7 +101,8 @@ Result<MemoryBlock> Arena::Allocate(std::size_t bytes, Pages pages) {
   {
     const std::lock_guard lock(mutex_);
     if (whole <= options_.capacity_bytes - used_bytes_)
-      offset = free_ranges_.TakeNext(whole, huge ? kHugePage : kPageBytes);
+      offset =
+          free_ranges_.TakeNext(whole, huge ? FreeRanges::Align::kAligned : FreeRanges::Align::kAnywhere);
     if (offset) used_bytes_ += whole;
   }
   if (!offset) return out_of_memory("the capacity is used up (SAMPAN_DEVICE_MEMORY)");
@@ -119,7 +125,7 @@ void Arena::Free(const MemoryBlock& block) noexcept {
 void Arena::Return(const MemoryBlock& block) noexcept {
   const std::lock_guard lock(mutex_);
   used_bytes_ -= block.bytes;
-  free_ranges_.Return(block.address - user_base_, block.bytes);
+  free_ranges_.Return({block.address - user_base_, block.bytes}, {0, address_space_bytes_});
 }
 
 MemoryInfo Arena::Info() const {

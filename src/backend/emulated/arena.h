@@ -22,8 +22,8 @@ struct ArenaOptions {
   FaultPlan* faults = nullptr;
 };
 
-/// Hands out page-aligned blocks. Addresses are used round robin, so that a freed one is not soon somebody
-/// else's; the pages of a freed block go back to the system at once. Thread-safe.
+/// Hands out page-aligned blocks. Addresses are used round robin: a freed address is not soon handed out
+/// again. The pages of a freed block go back to the system at once. Thread-safe.
 class Arena final : public MemorySource {
  public:
   static Result<std::unique_ptr<Arena>> Create(const ArenaOptions& options);
@@ -55,7 +55,7 @@ class Arena final : public MemorySource {
   std::uintptr_t engine_base_ = 0;
 
   mutable std::mutex mutex_;
-  FreeRanges free_ranges_;
+  FreeRanges free_ranges_;  // in whole pages
   std::size_t used_bytes_ = 0;
 };
 

@@ -51,6 +51,7 @@ std::uintptr_t MapView(std::uintptr_t address, const MemoryFile& file, int acces
                               file.descriptor, static_cast<off_t>(file.offset));
   if (mapped == MAP_FAILED) return 0;
   ::madvise(mapped, file.bytes, MADV_DONTDUMP);
+  ::madvise(mapped, file.bytes, MADV_DONTFORK);
   return reinterpret_cast<std::uintptr_t>(mapped);
 }
 
