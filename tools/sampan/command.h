@@ -33,7 +33,6 @@ const Command& RunCommand();
 const Command& EnvCommand();
 const Command& InfoCommand();
 const Command& BenchCommand();
-const Command& TuneCommand();
 const Command& ReportCommand();
 const Command& ReplayCommand();
 const Command& CompletionCommand();

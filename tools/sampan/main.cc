@@ -15,7 +15,7 @@
 namespace sampan::tool {
 
 std::vector<const Command*> AllCommands() {
-  return {&RunCommand(),    &EnvCommand(),    &InfoCommand(),       &BenchCommand(), &TuneCommand(),
+  return {&RunCommand(),    &EnvCommand(),    &InfoCommand(),       &BenchCommand(),
           &ReportCommand(), &ReplayCommand(), &CompletionCommand(), &ManCommand()};
 }
 
