@@ -1,6 +1,6 @@
 // A process that answers: answers and refusals, its end, interrupts, requests that do not fit, and programs
 // whose standard streams are closed.
-#include "tools/sampan/answering_process.h"
+#include "tools/sampan/bench/answering_process.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "tools/sampan/failure.h"
-#include "tools/sampan/interrupt.h"
+#include "tools/sampan/shared/command_line/failure.h"
+#include "tools/sampan/shared/process/interrupt.h"
 
 namespace sampan::tool::answering_process_test {
 namespace {

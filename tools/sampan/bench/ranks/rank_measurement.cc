@@ -1,0 +1,102 @@
+// Times of what ranks do together, and of the same without the runtime, taken in turn.
+#include "tools/sampan/bench/ranks/rank_measurement.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+
+#include "launch.h"
+#include "ranks_together.h"
+#include "tools/sampan/bench/ranks/rank_work.h"
+#include "tools/sampan/shared/command_line/failure.h"
+#include "tools/sampan/shared/process/interrupt.h"
+
+namespace sampan::tool {
+namespace {
+
+using collectives::Rank;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kShortestRound = 0.5e-3;
+constexpr u32 kMostRuns = 10'000;
+constexpr std::size_t kFewestRounds = 7;
+constexpr std::size_t kMostRounds = 100'000;
+constexpr int kWarmUps = 3;
+
+/// How many runs make a round; the same on every rank.
+u32 RunsOfRound(Rank& rank, const std::function<void(u32)>& run) {
+  u32 runs = 1;
+  while (runs < kMostRuns) {
+    const double seconds = rank_timing::SlowestRank(rank, [&] { run(runs); });
+    if (seconds >= kShortestRound) break;
+    runs = std::clamp(static_cast<u32>(runs * 1.2 * kShortestRound / std::max(seconds, 1e-9)), runs + 1,
+                      std::min(kMostRuns, 8 * runs));
+  }
+  return runs;
+}
+
+/// Seconds of one run, by rounds.
+struct Rounds {
+  std::vector<double> ours, theirs;
+};
+
+Rounds MeasureRounds(Rank& rank, RankWork& work, double seconds) {
+  const auto run = [&](u32 times) { work.Run(times); };
+  const auto run_plain = [&](u32 times) { work.RunPlain(times); };
+  for (int i = 0; i < kWarmUps; ++i)
+    run(1);
+  run_plain(1);
+  const u32 runs = RunsOfRound(rank, run);
+  const u32 plain_runs = RunsOfRound(rank, run_plain);
+  Rounds rounds;
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  // The first rank decides: clocks and signals reach the others at other times.
+  const auto goes_on = [&] {
+    const bool mine = rounds.ours.size() < kMostRounds && Interrupted() == 0 &&
+                      (rounds.ours.size() < kFewestRounds || Clock::now() < end);
+    return rank_timing::Tell(rank, mine ? "on" : "").front() == "on";
+  };
+  while (goes_on()) {
+    rounds.ours.push_back(rank_timing::SlowestRank(rank, [&] { run(runs); }) / runs);
+    rounds.theirs.push_back(rank_timing::SlowestRank(rank, [&] { run_plain(plain_runs); }) / plain_runs);
+  }
+  return rounds;
+}
+
+/// A run of signals is two of them.
+Timing TimingOf(std::vector<double> times, const RankPlan& plan) {
+  if (plan.kind == RankPlan::Kind::kSignal) {
+    for (double& seconds : times)
+      seconds /= 2;
+  }
+  return Summarize(std::move(times));
+}
+
+}  // namespace
+
+Measurement MeasureRanks(const RankPlan& plan, double seconds, std::string_view alternative) {
+  constexpr s32 kMostSeconds = 60;
+  RankStage stage(plan, alternative);
+  Measurement result;
+  const auto failed = collectives::RunRanks({RankPlan::kRanks, collectives::Form::kThreads, kMostSeconds},
+                                            [&](const collectives::Seat& seat) {
+                                              Rank rank(seat, stage.room);
+                                              const auto work = MakeRankWork(rank, stage);
+                                              Rounds rounds = MeasureRounds(rank, *work, seconds);
+                                              const std::string fault = work->FindFault();
+                                              if (seat.rank != 0 || rounds.ours.empty()) return;
+                                              result.rounds = rounds.ours.size();
+                                              result.sampan = TimingOf(std::move(rounds.ours), plan);
+                                              result.alternative = TimingOf(std::move(rounds.theirs), plan);
+                                              if (!fault.empty()) result.fault = fault;
+                                            });
+  if (failed.empty()) return result;
+  const std::string& why = failed.front().failure;
+  if (why.find("returned " + std::to_string(ACL_ERROR_RT_FEATURE_NOT_SUPPORT)) != std::string::npos)
+    return {.offered = false};
+  throw Failure(kCheckFailed, CallOf(plan) + ", " + PathName(plan) + ": rank " +
+                                  std::to_string(failed.front().rank) + ": " + why.substr(0, why.find('\n')));
+}
+
+}  // namespace sampan::tool

@@ -1,0 +1,93 @@
+// Numbers of bytes, times and rates, as people write and read them.
+#include "tools/sampan/shared/output/quantities.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <limits>
+
+#include "tools/sampan/shared/command_line/failure.h"
+
+namespace sampan::tool {
+namespace {
+
+std::string Rounded(double value, int decimals) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+std::string ThreeDigits(double value) {
+  if (value >= 99.95) return Rounded(value, 0);
+  if (value >= 9.995) return Rounded(value, 1);
+  return Rounded(value, 2);
+}
+
+}  // namespace
+
+std::size_t ParseBytes(std::string_view text) {
+  constexpr std::string_view kUnits = "KMG";
+  std::string_view digits = text;
+  unsigned shift = 0;
+  if (const auto unit = digits.empty() ? std::string_view::npos : kUnits.find(digits.back());
+      unit != std::string_view::npos) {
+    shift = 10 * (static_cast<unsigned>(unit) + 1);
+    digits.remove_suffix(1);
+  }
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() || number == 0 ||
+      number > (std::numeric_limits<std::size_t>::max() >> 1 >> shift)) {
+    throw Failure(kBadUsage, "'" + std::string(text) +
+                                 "' is not a number of bytes; write one like 4096, 64K, 16M or 1G");
+  }
+  return number << shift;
+}
+
+std::vector<std::size_t> ParseSizes(std::string_view list) {
+  std::vector<std::size_t> sizes;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    sizes.push_back(ParseBytes(list.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+double ParseSeconds(std::string_view command, std::string_view text, int most) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0 && seconds <= most)) {
+    throw Failure(kBadUsage, std::string(command) + ": '" + std::string(text) +
+                                 "' is not a number of seconds between 0 and " + std::to_string(most) +
+                                 ", such as 0.5");
+  }
+  return seconds;
+}
+
+std::string ShowBytes(std::size_t bytes) {
+  constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  auto value = static_cast<double>(bytes);
+  while (value >= 1024 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  const bool is_whole = value == static_cast<double>(static_cast<std::size_t>(value));
+  return Rounded(value, is_whole ? 0 : 1) + " " + kUnits[unit];
+}
+
+std::string ShowSeconds(double seconds) {
+  if (seconds < 1e-3) return ThreeDigits(seconds * 1e6) + " us";
+  if (seconds < 1) return ThreeDigits(seconds * 1e3) + " ms";
+  return ThreeDigits(seconds) + " s";
+}
+
+std::string ShowRate(double value) {
+  return ThreeDigits(value);
+}
+
+}  // namespace sampan::tool
