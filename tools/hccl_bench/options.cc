@@ -6,7 +6,7 @@
 #include <iostream>
 #include <map>
 
-#include "ranks_together.h"
+#include "bench/ranks/ranks_together.h"
 
 namespace hccl_bench {
 namespace {
@@ -182,7 +182,7 @@ bool ParseOptions(int argc, char** argv, Options& options, int& status) {
 
 collectives::Case CaseOf(const Options& options, u64 size) {
   collectives::Case what{options.collective, 1, options.reduction, options.root};
-  return rank_timing::SizedCase(what, size, options.launch.size);
+  return bench::SizedCase(what, size, options.launch.size);
 }
 
 }  // namespace hccl_bench

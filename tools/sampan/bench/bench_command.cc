@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "bench/measure/driver_calls.h"
 #include "tools/sampan/bench/bench_matrix.h"
 #include "tools/sampan/bench/bench_plot.h"
 #include "tools/sampan/bench/bench_report.h"
-#include "tools/sampan/bench/copies/driver_calls.h"
 #include "tools/sampan/bench/ranks_process.h"
 #include "tools/sampan/bench/reference.h"
 #include "tools/sampan/shared/command_line/command.h"
@@ -39,13 +39,15 @@ BenchOptions OptionsOf(const Arguments& arguments) {
 
 /// Who measures.
 struct Bench {
-  const Session& session;
+  const bench::Session& session;
   RanksProcess* ranks;  ///< null where the group has no cases for it
   double seconds;
   std::string alternative;
 
-  Measurement operator()(const CopyPlan& plan) const { return Measure(plan, session, seconds, alternative); }
-  Measurement operator()(const RankPlan& plan) const { return ranks->Measure(plan, seconds); }
+  bench::Measurement operator()(const bench::CopyPlan& plan) const {
+    return bench::Measure(plan, session, seconds, alternative, [] { return Interrupted() != 0; });
+  }
+  bench::Measurement operator()(const RankPlan& plan) const { return ranks->Measure(plan, seconds); }
 };
 
 /// A refused copy is a result too: the others are still measured.
@@ -53,7 +55,7 @@ BenchResult MeasureCase(const BenchCase& bench, const Bench& with) {
   BenchResult result{.bench = bench};
   try {
     result.measurement = std::visit(with, bench.plan);
-  } catch (const Failure& failure) {
+  } catch (const bench::Failure& failure) {
     result.error = failure.what();
   } catch (const std::bad_alloc&) {
     result.error = "there is not enough memory for this size";
@@ -77,8 +79,8 @@ int Execute(const Arguments& arguments) {
   const std::vector<BenchCase> cases = BenchMatrix(options.group, options.sizes, session->has_peer());
   run.planned = cases.size();
   if (run.backend() == "cuda") {
-    run.gpu = GpuName();
-    run.gpus_of_ranks = std::min({RankPlan::kRanks, session->devices(), static_cast<u32>(GpuCount())});
+    run.gpu = bench::GpuName();
+    run.gpus_of_ranks = std::min({RankPlan::kRanks, session->devices(), static_cast<u32>(bench::GpuCount())});
   }
   WatchForInterrupt();
   const Bench with{*session, ranks ? &*ranks : nullptr, options.seconds, run.alternative()};

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ranks_together.h"
+#include "bench/ranks/ranks_together.h"
 #include "tools/sampan/shared/output/quantities.h"
 
 namespace sampan::tool {
@@ -14,14 +14,14 @@ constexpr std::string_view kAll = "all";
 
 struct Path {
   std::string_view group;
-  Form form;
-  Place src;
-  Place dst;
+  bench::Form form;
+  bench::Place src;
+  bench::Place dst;
 };
 
 std::vector<Path> AllPaths() {
-  using enum Form;
-  using enum Place;
+  using enum bench::Form;
+  using enum bench::Place;
   return {{"linear", kQueued, kPinned, kDevice},     {"linear", kQueued, kDevice, kPinned},
           {"linear", kQueued, kPageable, kDevice},   {"linear", kQueued, kDevice, kPageable},
           {"linear", kQueued, kDevice, kDevice},     {"linear", kQueued, kDevice, kPeer},
@@ -31,7 +31,7 @@ std::vector<Path> AllPaths() {
 }
 
 /// Rows of 1 KiB at twice their width, pieces of 4 KiB: what caches of attention keys and values look like.
-Shape ShapeOf(std::string_view group, std::size_t bytes) {
+bench::Shape ShapeOf(std::string_view group, std::size_t bytes) {
   if (group == "2d") {
     const std::size_t width = std::min<std::size_t>(bytes, 1024);
     return {.bytes = width, .count = bytes / width, .pitch = 2 * width};
@@ -43,7 +43,7 @@ Shape ShapeOf(std::string_view group, std::size_t bytes) {
   return {.bytes = bytes};
 }
 
-BenchCase CaseOf(std::string_view group, const CopyPlan& plan) {
+BenchCase CaseOf(std::string_view group, const bench::CopyPlan& plan) {
   return {group,
           std::string(CallOf(plan.form)),
           PathName(plan),
@@ -55,7 +55,7 @@ BenchCase CaseOf(std::string_view group, const CopyPlan& plan) {
 
 BenchCase CaseOf(const RankPlan& plan) {
   const std::size_t bytes = plan.kind == RankPlan::Kind::kCollective
-                                ? rank_timing::DataSize(plan.collective_case(), RankPlan::kRanks)
+                                ? bench::DataSize(plan.collective_case(), RankPlan::kRanks)
                                 : plan.bytes;
   return {kHccl, CallOf(plan), PathName(plan), bytes, bytes, 1, plan};
 }
@@ -95,7 +95,7 @@ std::vector<BenchCase> BenchMatrix(std::string_view group, const std::vector<std
                                    bool with_peer) {
   std::vector<BenchCase> cases;
   for (const Path& path : AllPaths()) {
-    if ((group != kAll && group != path.group) || (path.dst == Place::kPeer && !with_peer)) continue;
+    if ((group != kAll && group != path.group) || (path.dst == bench::Place::kPeer && !with_peer)) continue;
     for (const std::size_t bytes : sizes)
       cases.push_back(CaseOf(path.group, {path.form, path.src, path.dst, ShapeOf(path.group, bytes)}));
   }

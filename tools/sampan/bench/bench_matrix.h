@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "tools/sampan/bench/copies/copy_case.h"
-#include "tools/sampan/bench/copies/measurement.h"
+#include "bench/copies/copy_case.h"
+#include "bench/copies/measurement.h"
 #include "tools/sampan/bench/ranks/rank_plan.h"
 
 namespace sampan::tool {
@@ -18,7 +18,7 @@ struct BenchCase {
   std::string path;
   std::size_t bytes = 0;  ///< of one call; 0 for a signal
   std::size_t piece_bytes = 0, pieces = 1;
-  std::variant<CopyPlan, RankPlan> plan;
+  std::variant<bench::CopyPlan, RankPlan> plan;
 
   bool has_rate() const { return bytes != 0; }
   /// Which one it is, in words.
@@ -28,7 +28,7 @@ struct BenchCase {
 /// A case and what came of it.
 struct BenchResult {
   BenchCase bench;
-  Measurement measurement;
+  bench::Measurement measurement;
   std::string error;  ///< why there is no measurement
 
   bool failed() const { return !error.empty() || measurement.fault.has_value(); }

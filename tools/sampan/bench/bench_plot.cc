@@ -39,7 +39,7 @@ std::vector<Line> LinesOf(const std::vector<BenchResult>& results) {
     const std::string name = std::string(result.bench.group) + ", " + result.bench.path;
     if (lines.empty() || lines.back().name != name) lines.push_back({.name = name});
     const std::size_t bytes = result.bench.bytes;
-    const auto rate = [&](const Timing& timing) {
+    const auto rate = [&](const bench::Timing& timing) {
       return result.gigabytes_per_second(timing.median_seconds);
     };
     lines.back().sampan.push_back({bytes, rate(result.measurement.sampan)});

@@ -31,7 +31,7 @@ std::string FaultOf(const BenchResult& result) {
 }
 
 std::string TableRow(const BenchResult& result) {
-  const Measurement& measured = result.measurement;
+  const bench::Measurement& measured = result.measurement;
   const BenchCase& bench = result.bench;
   const std::string head =
       "  " + Left(bench.path, 20) + Right(bench.has_rate() ? ShowBytes(bench.bytes) : "-", 9);
@@ -70,7 +70,7 @@ std::string RanksLine(const BenchRun& run) {
          ".\n";
 }
 
-nlohmann::json TimingJson(const BenchResult& result, const Timing& timing) {
+nlohmann::json TimingJson(const BenchResult& result, const bench::Timing& timing) {
   nlohmann::json times = {{"median_seconds", timing.median_seconds},
                           {"lower_quartile_seconds", timing.lower_seconds},
                           {"upper_quartile_seconds", timing.upper_seconds}};
@@ -138,7 +138,7 @@ std::string BenchTable(const BenchRun& run) {
                      std::to_string(machine.cores) + " cores; backend " + run.facts.Value("SAMPAN_BACKEND") +
                      ", profile " + run.facts.Value("SAMPAN_PROFILE") +
                      "\nFrom the call to the synchronised stream; " +
-                     std::string(AlternativeMeaning(run.alternative())) + ".\n";
+                     std::string(bench::AlternativeMeaning(run.alternative())) + ".\n";
   if (HasRanks(run)) text += RanksLine(run);
   std::string title;
   for (const BenchResult& result : run.results) {
@@ -193,8 +193,8 @@ std::string BenchCsv(const BenchRun& run) {
        << run.alternative() << "_seconds," << run.alternative() << "_gb_per_s,ratio,error\n";
   for (const BenchResult& result : run.results) {
     const BenchCase& bench = result.bench;
-    const Measurement& measured = result.measurement;
-    const auto rate = [&](const Timing& timing) {
+    const bench::Measurement& measured = result.measurement;
+    const auto rate = [&](const bench::Timing& timing) {
       std::ostringstream number;
       if (bench.has_rate()) number << result.gigabytes_per_second(timing.median_seconds);
       return number.str();

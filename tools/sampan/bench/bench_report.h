@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/copies/alternative.h"
 #include "tools/sampan/bench/bench_matrix.h"
-#include "tools/sampan/bench/copies/alternative.h"
 #include "tools/sampan/shared/process/runtime_facts.h"
 
 namespace sampan::tool {
@@ -29,7 +29,7 @@ struct BenchRun {
   std::size_t planned = 0;  ///< cases, of which an interrupt may have left some out
 
   const std::string& backend() const { return facts.Value("SAMPAN_BACKEND"); }
-  std::string alternative() const { return std::string(AlternativeName(backend())); }
+  std::string alternative() const { return std::string(bench::AlternativeName(backend())); }
   bool interrupted() const { return results.size() < planned; }
   std::size_t CountFailed() const;
 };

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "ranks_together.h"
-#include "tools/sampan/bench/copies/alternative.h"
+#include "bench/copies/alternative.h"
+#include "bench/ranks/ranks_together.h"
 #include "tools/sampan/bench/ranks/rank_measurement.h"
 #include "tools/sampan/shared/process/environment.h"
 
@@ -14,15 +14,15 @@ namespace {
 
 using nlohmann::json;
 
-json JsonOf(const Timing& timing) {
+json JsonOf(const bench::Timing& timing) {
   return {timing.median_seconds, timing.lower_seconds, timing.upper_seconds};
 }
 
-Timing TimingOf(const json& told) {
+bench::Timing TimingOf(const json& told) {
   return {.median_seconds = told.at(0), .lower_seconds = told.at(1), .upper_seconds = told.at(2)};
 }
 
-json JsonOf(const Measurement& measured) {
+json JsonOf(const bench::Measurement& measured) {
   return {{"offered", measured.offered},
           {"rounds", measured.rounds},
           {"sampan", JsonOf(measured.sampan)},
@@ -30,8 +30,8 @@ json JsonOf(const Measurement& measured) {
           {"fault", measured.fault.value_or("")}};
 }
 
-Measurement MeasurementOf(const json& told) {
-  Measurement measured{.offered = told.at("offered"), .rounds = told.at("rounds")};
+bench::Measurement MeasurementOf(const json& told) {
+  bench::Measurement measured{.offered = told.at("offered"), .rounds = told.at("rounds")};
   measured.sampan = TimingOf(told.at("sampan"));
   measured.alternative = TimingOf(told.at("alternative"));
   if (const std::string fault = told.at("fault"); !fault.empty()) measured.fault = fault;
@@ -47,8 +47,8 @@ struct Request {
 std::string AnswerTo(std::string_view asked) {
   const auto request = FromBytes<Request>(asked);
   const char* const backend = std::getenv("SAMPAN_BACKEND");
-  const Measurement measured =
-      MeasureRanks(request.plan, request.seconds, AlternativeName(backend != nullptr ? backend : ""));
+  const bench::Measurement measured =
+      MeasureRanks(request.plan, request.seconds, bench::AlternativeName(backend != nullptr ? backend : ""));
   return JsonOf(measured).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -58,14 +58,14 @@ std::string AnswerTo(std::string_view asked) {
 RanksProcess::RanksProcess(const Arguments& arguments)
     : process_("the process of the ranks", [&]() -> AnsweringProcess::Answer {
         ApplySettings(arguments);
-        rank_timing::ShareCores(RankPlan::kRanks);
+        bench::ShareCores(RankPlan::kRanks);
         return AnswerTo;
       }) {}
 
-Measurement RanksProcess::Measure(const RankPlan& plan, double seconds) {
+bench::Measurement RanksProcess::Measure(const RankPlan& plan, double seconds) {
   const Request request{plan, seconds};
   const auto answer = process_.Ask(BytesOf(request));
-  return answer ? MeasurementOf(json::parse(*answer)) : Measurement{};
+  return answer ? MeasurementOf(json::parse(*answer)) : bench::Measurement{};
 }
 
 }  // namespace sampan::tool

@@ -1,8 +1,8 @@
 // Measures ranks in a process of its own, whose devices have the engines that ranks need.
 #pragma once
 
+#include "bench/copies/measurement.h"
 #include "tools/sampan/bench/answering_process.h"
-#include "tools/sampan/bench/copies/measurement.h"
 #include "tools/sampan/bench/ranks/rank_plan.h"
 #include "tools/sampan/shared/command_line/command.h"
 
@@ -16,7 +16,7 @@ class RanksProcess {
 
   /// Throws a Failure when the runtime refuses something, or when the process is gone. Without rounds after
   /// an interrupt.
-  Measurement Measure(const RankPlan& plan, double seconds);
+  bench::Measurement Measure(const RankPlan& plan, double seconds);
 
  private:
   AnsweringProcess process_;

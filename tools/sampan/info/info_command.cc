@@ -11,10 +11,10 @@ namespace {
 int Execute(const Arguments& arguments) {
   const bool as_json = arguments.Has("--json");
   RuntimeFacts facts;
-  std::unique_ptr<Session> session;
+  std::unique_ptr<bench::Session> session;
   try {
     session = StartRuntime(arguments, facts);
-  } catch (const Failure& failure) {
+  } catch (const bench::Failure& failure) {
     if (as_json) Print(InfoFailureJson(failure.what()));
     throw Failure(kCheckFailed, failure.what());
   }

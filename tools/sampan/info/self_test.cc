@@ -6,26 +6,27 @@
 #include <initializer_list>
 #include <utility>
 
-#include "tools/sampan/bench/copies/acl_call.h"
-#include "tools/sampan/bench/copies/stopwatch.h"
+#include "bench/measure/acl_call.h"
+#include "bench/measure/timing.h"
 
 namespace sampan::tool {
 namespace {
 
 /// Odd sizes, large enough that copies are split.
-constexpr Shape kRunShape{.bytes = (std::size_t{1} << 20) + 13};
-constexpr Shape kRowsShape{.bytes = 997, .count = 301, .pitch = 1500};
-constexpr Shape kPiecesShape{.bytes = 4099, .count = 127};
+constexpr bench::Shape kRunShape{.bytes = (std::size_t{1} << 20) + 13};
+constexpr bench::Shape kRowsShape{.bytes = 997, .count = 301, .pitch = 1500};
+constexpr bench::Shape kPiecesShape{.bytes = 4099, .count = 127};
 
 /// Pairs of source and destination.
-using Ways = std::vector<std::pair<Place, Place>>;
+using Ways = std::vector<std::pair<bench::Place, bench::Place>>;
 
-std::vector<CopyPlan> AllPaths(bool with_peer) {
-  using enum Form;
-  using enum Place;
-  std::vector<CopyPlan> plans;
-  const auto add = [&](std::initializer_list<Form> forms, const Ways& ways, const Shape& shape) {
-    for (const Form form : forms) {
+std::vector<bench::CopyPlan> AllPaths(bool with_peer) {
+  using enum bench::Form;
+  using enum bench::Place;
+  std::vector<bench::CopyPlan> plans;
+  const auto add = [&](std::initializer_list<bench::Form> forms, const Ways& ways,
+                       const bench::Shape& shape) {
+    for (const bench::Form form : forms) {
       for (const auto& [src, dst] : ways)
         plans.push_back({form, src, dst, shape});
     }
@@ -49,17 +50,17 @@ PathResult Failed(PathResult result, const std::string& detail) {
   return result;
 }
 
-PathResult Try(const CopyPlan& plan, const Session& session) {
+PathResult Try(const bench::CopyPlan& plan, const bench::Session& session) {
   PathResult result{.call = std::string(CallOf(plan.form)), .path = PathName(plan)};
   try {
-    CopyCase copy(plan);
+    bench::CopyCase copy(plan);
     aclError code = copy.Issue(session.stream());
     if (code == ACL_ERROR_RT_FEATURE_NOT_SUPPORT) {
       result.outcome = Outcome::kNotOffered;
       return result;
     }
     if (code == ACL_SUCCESS) code = session.Synchronize();
-    if (code != ACL_SUCCESS) return Failed(result, std::to_string(code) + ": " + RecentMessage());
+    if (code != ACL_SUCCESS) return Failed(result, std::to_string(code) + ": " + bench::RecentMessage());
     if (const auto fault = copy.FindFault()) return Failed(result, *fault);
     result.outcome = Outcome::kVerified;
     return result;
@@ -87,10 +88,10 @@ std::size_t SelfTest::Count(Outcome outcome) const {
       paths.begin(), paths.end(), [&](const PathResult& result) { return result.outcome == outcome; }));
 }
 
-SelfTest RunSelfTest(const Session& session) {
-  const Stopwatch watch;
+SelfTest RunSelfTest(const bench::Session& session) {
+  const bench::Stopwatch watch;
   SelfTest test;
-  for (const CopyPlan& plan : AllPaths(session.has_peer()))
+  for (const bench::CopyPlan& plan : AllPaths(session.has_peer()))
     test.paths.push_back(Try(plan, session));
   test.seconds = watch.Seconds();
   return test;

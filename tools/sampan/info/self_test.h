@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/sampan/bench/copies/copy_case.h"
-#include "tools/sampan/bench/copies/session.h"
+#include "bench/copies/copy_case.h"
+#include "bench/copies/session.h"
 
 namespace sampan::tool {
 
@@ -32,6 +32,6 @@ struct SelfTest {
   bool passed() const { return Count(Outcome::kFailed) == 0 && Count(Outcome::kVerified) > 0; }
 };
 
-SelfTest RunSelfTest(const Session& session);
+SelfTest RunSelfTest(const bench::Session& session);
 
 }  // namespace sampan::tool

@@ -60,6 +60,9 @@ Ending ReplayInChild(const ReplayPlan& plan, ReplaySpeed speed) {
     } catch (const Failure& failure) {
       ErrorNote(failure.what());
       status = failure.status();
+    } catch (const bench::Failure& failure) {
+      ErrorNote(failure.what());
+      status = kCheckFailed;
     } catch (const Interruption& interruption) {
       status = EndLike({.signal = interruption.signal});
     }

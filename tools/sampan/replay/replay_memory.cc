@@ -7,7 +7,7 @@
 #include <iterator>
 #include <new>
 
-#include "tools/sampan/bench/copies/acl_call.h"
+#include "bench/measure/acl_call.h"
 #include "tools/sampan/shared/command_line/failure.h"
 #include "tools/sampan/shared/output/quantities.h"
 
@@ -43,7 +43,7 @@ void ReplayMemory::Allocate(std::uint64_t allocation) {
     throw Failure(kBadTrace,
                   "allocation " + std::to_string(allocation) + " of the trace, " + ShowBytes(wanted.bytes) +
                       (is_device ? " of device " + std::to_string(wanted.device) : " of pinned memory") +
-                      ", cannot be made here (" + std::to_string(code) + "): " + RecentMessage() +
+                      ", cannot be made here (" + std::to_string(code) + "): " + bench::RecentMessage() +
                       "; replay it where there is more memory, or with another --backend");
   }
   // Programs write to host memory before they copy from it; the first touch is not the copy's to pay.

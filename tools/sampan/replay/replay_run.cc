@@ -12,7 +12,7 @@
 #include <set>
 #include <thread>
 
-#include "tools/sampan/bench/copies/acl_call.h"
+#include "bench/measure/acl_call.h"
 #include "tools/sampan/replay/replay_copy.h"
 #include "tools/sampan/replay/replay_memory.h"
 #include "tools/sampan/shared/command_line/failure.h"
@@ -173,12 +173,12 @@ thread_local std::int32_t current_device = -1;
 void Replay::Demand(aclError code, const ReplayStep& step, const char* call) const {
   if (code == ACL_SUCCESS) return;
   throw Failure(kBadTrace, "line " + std::to_string(step.line) + " of the trace cannot be done again: " +
-                               call + " failed (" + std::to_string(code) + "): " + RecentMessage());
+                               call + " failed (" + std::to_string(code) + "): " + bench::RecentMessage());
 }
 
 void Replay::UseDevice(std::int32_t device) {
   if (device < 0 || device == current_device) return;
-  Require(::aclrtSetDevice(device), "aclrtSetDevice");
+  bench::Require(::aclrtSetDevice(device), "aclrtSetDevice");
   current_device = device;
 }
 
@@ -212,7 +212,7 @@ void Replay::Settle(const Mark& mark) {
   if (mark.stream->awaited.load() >= mark.task) return;
   const std::uint64_t issued = mark.stream->issued;
   UseDevice(mark.stream->device);
-  Require(::aclrtSynchronizeStream(mark.stream->handle), "aclrtSynchronizeStream");
+  bench::Require(::aclrtSynchronizeStream(mark.stream->handle), "aclrtSynchronizeStream");
   mark.stream->NoteAwaited(issued);
 }
 
@@ -434,15 +434,15 @@ void Replay::CleanUp() {
 }  // namespace
 
 void RunReplay(const ReplayPlan& plan, ReplaySpeed speed) {
-  Require(::aclInit(nullptr), "starting the runtime");
+  bench::Require(::aclInit(nullptr), "starting the runtime");
   std::uint32_t devices = 0;
-  Require(::aclrtGetDeviceCount(&devices), "counting the devices");
+  bench::Require(::aclrtGetDeviceCount(&devices), "counting the devices");
   if (static_cast<std::int64_t>(devices) < plan.devices) {
     throw Failure(kBadTrace, "the trace uses " + std::to_string(plan.devices) + " devices and there are " +
                                  std::to_string(devices) + "; try --devices " + std::to_string(plan.devices));
   }
   for (std::int32_t device = 0; device < plan.devices; ++device) {
-    Require(::aclrtSetDevice(device), "aclrtSetDevice");
+    bench::Require(::aclrtSetDevice(device), "aclrtSetDevice");
     for (std::int32_t peer = 0; peer < plan.devices; ++peer) {
       if (peer != device)
         ::aclrtDeviceEnablePeerAccess(peer, 0);  // copies that need it say so when there is none

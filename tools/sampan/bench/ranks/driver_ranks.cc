@@ -3,8 +3,8 @@
 
 #include <acl/acl.h>
 
-#include "tools/sampan/bench/copies/acl_call.h"
-#include "tools/sampan/bench/copies/driver_calls.h"
+#include "bench/measure/acl_call.h"
+#include "bench/measure/driver_calls.h"
 #include "tools/sampan/bench/ranks/rank_plan.h"
 
 namespace sampan::tool {
@@ -18,10 +18,10 @@ cuda::CuAddress AddressOf(const std::byte* place) {
 
 DriverRanks::DriverRanks(const collectives::Room& room) : sites_(RankPlan::kRanks) {
   std::uint32_t devices = 0;
-  Require(::aclrtGetDeviceCount(&devices), "counting the devices");
+  bench::Require(::aclrtGetDeviceCount(&devices), "counting the devices");
   try {
     for (u32 rank = 0; rank < RankPlan::kRanks; ++rank)
-      Open(sites_[rank], static_cast<int>(rank % devices) % GpuCount(), room);
+      Open(sites_[rank], static_cast<int>(rank % devices) % bench::GpuCount(), room);
     AllowPeers();
   } catch (...) {
     Close();
@@ -34,22 +34,22 @@ DriverRanks::~DriverRanks() {
 }
 
 void DriverRanks::Open(Site& site, int gpu, const collectives::Room& room) {
-  const cuda::Driver& driver = TheDriver();
-  site.context = ContextOf(gpu);
-  const CurrentContext current(site.context);
-  RequireOfDriver(driver.StreamCreate(&site.stream, cuda::cu::kStreamNonBlocking, 0),
-                  "cuStreamCreateWithPriority");
-  RequireOfDriver(driver.EventCreate(&site.signal, cuda::cu::kEventWithoutTime), "cuEventCreate");
-  RequireOfDriver(driver.MemAlloc(&site.memory, room.input_bytes + room.output_bytes), "cuMemAlloc");
+  const cuda::Driver& driver = bench::TheDriver();
+  site.context = bench::ContextOf(gpu);
+  const bench::CurrentContext current(site.context);
+  bench::RequireOfDriver(driver.StreamCreate(&site.stream, cuda::cu::kStreamNonBlocking, 0),
+                         "cuStreamCreateWithPriority");
+  bench::RequireOfDriver(driver.EventCreate(&site.signal, cuda::cu::kEventWithoutTime), "cuEventCreate");
+  bench::RequireOfDriver(driver.MemAlloc(&site.memory, room.input_bytes + room.output_bytes), "cuMemAlloc");
   auto* const input = reinterpret_cast<std::byte*>(site.memory);
   buffers_.push_back({input, input + room.input_bytes});
 }
 
 /// Where the ranks have GPUs of their own that reach each other, copies need not go through the host.
 void DriverRanks::AllowPeers() {
-  const cuda::Driver& driver = TheDriver();
+  const cuda::Driver& driver = bench::TheDriver();
   for (const Site& site : sites_) {
-    const CurrentContext current(site.context);
+    const bench::CurrentContext current(site.context);
     for (const Site& peer : sites_) {
       if (peer.context != site.context)
         driver.ContextEnablePeer(peer.context, 0);  // refused where they do not
@@ -58,44 +58,44 @@ void DriverRanks::AllowPeers() {
 }
 
 void DriverRanks::Close() noexcept {
-  const cuda::Driver& driver = TheDriver();
+  const cuda::Driver& driver = bench::TheDriver();
   for (const Site& site : sites_) {
     if (site.context == nullptr) continue;
-    const CurrentContext current(site.context);
+    const bench::CurrentContext current(site.context);
     if (site.memory != 0) driver.MemFree(site.memory);
     if (site.signal != nullptr) driver.EventDestroy(site.signal);
     if (site.stream != nullptr) driver.StreamDestroy(site.stream);
   }
 }
 
-void DriverRanks::Move(u32 rank, const rank_timing::Transfers& transfers, u32 times) {
-  const cuda::Driver& driver = TheDriver();
+void DriverRanks::Move(u32 rank, const bench::Transfers& transfers, u32 times) {
+  const cuda::Driver& driver = bench::TheDriver();
   const Site& site = sites_[rank];
-  const CurrentContext current(site.context);
+  const bench::CurrentContext current(site.context);
   for (u32 i = 0; i < times; ++i) {
-    for (const rank_timing::Transfer& transfer : transfers) {
+    for (const bench::Transfer& transfer : transfers) {
       if (transfer.bytes == 0) continue;
-      RequireOfDriver(
+      bench::RequireOfDriver(
           driver.CopyAny(AddressOf(transfer.dst), AddressOf(transfer.src), transfer.bytes, site.stream),
           "cuMemcpyAsync");
     }
   }
-  RequireOfDriver(driver.StreamSynchronize(site.stream), "cuStreamSynchronize");
+  bench::RequireOfDriver(driver.StreamSynchronize(site.stream), "cuStreamSynchronize");
 }
 
 void DriverRanks::SignalThereAndBack(u32 rank, u32 times) {
   if (rank != 0) return;
-  const cuda::Driver& driver = TheDriver();
-  const CurrentContext current(sites_[0].context);
+  const cuda::Driver& driver = bench::TheDriver();
+  const bench::CurrentContext current(sites_[0].context);
   const auto signal = [&](const Site& from, const Site& to) {
-    RequireOfDriver(driver.EventRecord(from.signal, from.stream), "cuEventRecord");
-    RequireOfDriver(driver.StreamWaitEvent(to.stream, from.signal, 0), "cuStreamWaitEvent");
+    bench::RequireOfDriver(driver.EventRecord(from.signal, from.stream), "cuEventRecord");
+    bench::RequireOfDriver(driver.StreamWaitEvent(to.stream, from.signal, 0), "cuStreamWaitEvent");
   };
   for (u32 i = 0; i < times; ++i) {
     signal(sites_[0], sites_[1]);
     signal(sites_[1], sites_[0]);
   }
-  RequireOfDriver(driver.StreamSynchronize(sites_[0].stream), "cuStreamSynchronize");
+  bench::RequireOfDriver(driver.StreamSynchronize(sites_[0].stream), "cuStreamSynchronize");
 }
 
 }  // namespace sampan::tool

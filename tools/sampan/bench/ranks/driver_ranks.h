@@ -16,8 +16,8 @@ class DriverRanks final : public RankAlternative {
   DriverRanks(const DriverRanks&) = delete;
   DriverRanks& operator=(const DriverRanks&) = delete;
 
-  const std::vector<rank_timing::RankBuffers>& buffers() const override { return buffers_; }
-  void Move(u32 rank, const rank_timing::Transfers& transfers, u32 times) override;
+  const std::vector<bench::RankBuffers>& buffers() const override { return buffers_; }
+  void Move(u32 rank, const bench::Transfers& transfers, u32 times) override;
   /// The first rank gives both streams their work.
   void SignalThereAndBack(u32 rank, u32 times) override;
 
@@ -34,7 +34,7 @@ class DriverRanks final : public RankAlternative {
   void Close() noexcept;
 
   std::vector<Site> sites_;
-  std::vector<rank_timing::RankBuffers> buffers_;
+  std::vector<bench::RankBuffers> buffers_;
 };
 
 }  // namespace sampan::tool

@@ -4,7 +4,7 @@
 #include <array>
 #include <atomic>
 
-#include "tools/sampan/bench/copies/alternative.h"
+#include "bench/copies/alternative.h"
 #include "tools/sampan/bench/ranks/driver_ranks.h"
 #include "tools/sampan/bench/ranks/rank_plan.h"
 
@@ -16,11 +16,11 @@ class HostRanks final : public RankAlternative {
  public:
   explicit HostRanks(const collectives::Room& room) : shared_(RankPlan::kRanks, room) {}
 
-  const std::vector<rank_timing::RankBuffers>& buffers() const override { return shared_.all(); }
+  const std::vector<bench::RankBuffers>& buffers() const override { return shared_.all(); }
 
-  void Move(u32 /*rank*/, const rank_timing::Transfers& transfers, u32 times) override {
+  void Move(u32 /*rank*/, const bench::Transfers& transfers, u32 times) override {
     for (u32 i = 0; i < times; ++i)
-      rank_timing::Perform(transfers);
+      bench::Perform(transfers);
   }
 
   void SignalThereAndBack(u32 rank, u32 times) override {
@@ -40,19 +40,19 @@ class HostRanks final : public RankAlternative {
   }
 
  private:
-  rank_timing::SharedBuffers shared_;
+  bench::SharedBuffers shared_;
   std::array<std::atomic<std::uint32_t>, 2> signals_{};  ///< how many that rank has sent
 };
 
 }  // namespace
 
 std::unique_ptr<RankAlternative> MakeRankAlternative(std::string_view name, const collectives::Room& room) {
-  if (name == kDriver) return std::make_unique<DriverRanks>(room);
+  if (name == bench::kDriver) return std::make_unique<DriverRanks>(room);
   return std::make_unique<HostRanks>(room);
 }
 
 std::string_view RankAlternativeMeaning(std::string_view name) {
-  if (name == kDriver)
+  if (name == bench::kDriver)
     return "driver copies the same lengths, in a stream for each rank, without signals and without adding "
            "where sums are made; for signals, the streams wait for events";
   return "memcpy between mappings that they share, without signals, and for signals std::atomic";

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "plain_traffic.h"
+#include "bench/ranks/plain_traffic.h"
 
 namespace sampan::tool {
 
@@ -15,10 +15,10 @@ class RankAlternative {
   virtual ~RankAlternative() = default;
 
   /// By rank.
-  virtual const std::vector<rank_timing::RankBuffers>& buffers() const = 0;
+  virtual const std::vector<bench::RankBuffers>& buffers() const = 0;
   /// So many times, without waiting for the other rank; over when it returns. Called by the thread of that
   /// rank, or for its sake.
-  virtual void Move(u32 rank, const rank_timing::Transfers& transfers, u32 times) = 0;
+  virtual void Move(u32 rank, const bench::Transfers& transfers, u32 times) = 0;
   /// A signal from rank 0 to rank 1 and one back, so many times. Both ranks call it.
   virtual void SignalThereAndBack(u32 rank, u32 times) = 0;
 };

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <functional>
 
+#include "bench/ranks/ranks_together.h"
 #include "launch.h"
-#include "ranks_together.h"
 #include "tools/sampan/bench/ranks/rank_work.h"
 #include "tools/sampan/shared/command_line/failure.h"
 #include "tools/sampan/shared/process/interrupt.h"
@@ -28,7 +28,7 @@ constexpr int kWarmUps = 3;
 u32 RunsOfRound(Rank& rank, const std::function<void(u32)>& run) {
   u32 runs = 1;
   while (runs < kMostRuns) {
-    const double seconds = rank_timing::SlowestRank(rank, [&] { run(runs); });
+    const double seconds = bench::SlowestRank(rank, [&] { run(runs); });
     if (seconds >= kShortestRound) break;
     runs = std::clamp(static_cast<u32>(runs * 1.2 * kShortestRound / std::max(seconds, 1e-9)), runs + 1,
                       std::min(kMostRuns, 8 * runs));
@@ -55,30 +55,30 @@ Rounds MeasureRounds(Rank& rank, RankWork& work, double seconds) {
   const auto goes_on = [&] {
     const bool mine = rounds.ours.size() < kMostRounds && Interrupted() == 0 &&
                       (rounds.ours.size() < kFewestRounds || Clock::now() < end);
-    return rank_timing::Tell(rank, mine ? "on" : "").front() == "on";
+    return bench::Tell(rank, mine ? "on" : "").front() == "on";
   };
   while (goes_on()) {
-    rounds.ours.push_back(rank_timing::SlowestRank(rank, [&] { run(runs); }) / runs);
-    rounds.theirs.push_back(rank_timing::SlowestRank(rank, [&] { run_plain(plain_runs); }) / plain_runs);
+    rounds.ours.push_back(bench::SlowestRank(rank, [&] { run(runs); }) / runs);
+    rounds.theirs.push_back(bench::SlowestRank(rank, [&] { run_plain(plain_runs); }) / plain_runs);
   }
   return rounds;
 }
 
 /// A run of signals is two of them.
-Timing TimingOf(std::vector<double> times, const RankPlan& plan) {
+bench::Timing TimingOf(std::vector<double> times, const RankPlan& plan) {
   if (plan.kind == RankPlan::Kind::kSignal) {
     for (double& seconds : times)
       seconds /= 2;
   }
-  return Summarize(std::move(times));
+  return bench::Summarize(std::move(times));
 }
 
 }  // namespace
 
-Measurement MeasureRanks(const RankPlan& plan, double seconds, std::string_view alternative) {
+bench::Measurement MeasureRanks(const RankPlan& plan, double seconds, std::string_view alternative) {
   constexpr s32 kMostSeconds = 60;
   RankStage stage(plan, alternative);
-  Measurement result;
+  bench::Measurement result;
   const auto failed = collectives::RunRanks({RankPlan::kRanks, collectives::Form::kThreads, kMostSeconds},
                                             [&](const collectives::Seat& seat) {
                                               Rank rank(seat, stage.room);

@@ -1,7 +1,7 @@
 // Times of what ranks do together, and of the same without the runtime, taken in turn.
 #pragma once
 
-#include "tools/sampan/bench/copies/measurement.h"
+#include "bench/copies/measurement.h"
 #include "tools/sampan/bench/ranks/rank_plan.h"
 
 namespace sampan::tool {
@@ -10,6 +10,6 @@ namespace sampan::tool {
 /// threads, one a device where there are as many. A round is as many runs as take half a millisecond, because
 /// ranks do not begin in the same moment. Throws a Failure when the runtime refuses something that the
 /// imitated chip has. The alternative is one of alternative.h.
-Measurement MeasureRanks(const RankPlan& plan, double seconds, std::string_view alternative);
+bench::Measurement MeasureRanks(const RankPlan& plan, double seconds, std::string_view alternative);
 
 }  // namespace sampan::tool

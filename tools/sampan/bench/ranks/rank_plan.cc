@@ -1,13 +1,13 @@
 // What ranks of HCCL's platform layer are measured doing.
 #include "tools/sampan/bench/ranks/rank_plan.h"
 
-#include "ranks_together.h"
+#include "bench/ranks/ranks_together.h"
 
 namespace sampan::tool {
 
 collectives::Case RankPlan::collective_case() const {
   const collectives::Case what{collective, 1, {HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM}};
-  return rank_timing::SizedCase(what, bytes, kRanks);
+  return bench::SizedCase(what, bytes, kRanks);
 }
 
 std::string CallOf(const RankPlan& plan) {

@@ -3,9 +3,9 @@
 
 #include <cstring>
 
+#include "bench/copies/memory.h"
+#include "bench/ranks/ranks_together.h"
 #include "check.h"
-#include "ranks_together.h"
-#include "tools/sampan/bench/copies/memory.h"
 
 namespace sampan::tool {
 namespace {
@@ -25,12 +25,12 @@ collectives::Room RoomOf(const RankPlan& plan) {
   return collectives::RoomFor(plan.collective_case(), RankPlan::kRanks);
 }
 
-void Upload(const hccl::DeviceMem& to, const Bytes& contents) {
+void Upload(const hccl::DeviceMem& to, const bench::Bytes& contents) {
   Check(aclrtMemcpy(to.ptr(), to.size(), contents.data(), contents.size(), ACL_MEMCPY_HOST_TO_DEVICE));
 }
 
-Bytes Download(const hccl::DeviceMem& from) {
-  Bytes contents(from.size());
+bench::Bytes Download(const hccl::DeviceMem& from) {
+  bench::Bytes contents(from.size());
   Check(aclrtMemcpy(contents.data(), contents.size(), from.ptr(), from.size(), ACL_MEMCPY_DEVICE_TO_HOST));
   return contents;
 }
@@ -50,13 +50,13 @@ hccl::DeviceMem PeersOutput(Rank& rank) {
 
 /// The first thing that any rank has to say.
 std::string Agree(Rank& rank, const std::string& mine) {
-  for (const std::string& text : rank_timing::Tell(rank, mine)) {
+  for (const std::string& text : bench::Tell(rank, mine)) {
     if (!text.empty()) return text;
   }
   return "";
 }
 
-std::string FirstDifference(const Bytes& found, const Bytes& expected) {
+std::string FirstDifference(const bench::Bytes& found, const bench::Bytes& expected) {
   const auto [at, other] = std::mismatch(found.begin(), found.end(), expected.begin());
   if (at == found.end()) return "";
   return "byte " + std::to_string(at - found.begin()) + " of the destination is " +
@@ -92,7 +92,7 @@ class CopyWork final : public RankWork {
   }
 
   std::string FindFault() override {
-    const Bytes contents = RandomBytes(rank_.input().size(), 3);
+    const bench::Bytes contents = bench::RandomBytes(rank_.input().size(), 3);
     const bool owns = rank_.rank() == (between_ ? 1U : 0U);
     if (rank_.rank() == 0) Upload(rank_.input(), contents);
     if (owns) Clear(rank_.output());
@@ -101,7 +101,7 @@ class CopyWork final : public RankWork {
     Check(rank_.group().Barrier());
     std::string fault;
     if (owns) {
-      Bytes expected(contents.size(), std::byte{kUntouched});
+      bench::Bytes expected(contents.size(), std::byte{kUntouched});
       std::memcpy(expected.data() + kRankMargin, contents.data() + kRankMargin, stage_.plan.bytes);
       fault = FirstDifference(Download(rank_.output()), expected);
     }
@@ -113,7 +113,7 @@ class CopyWork final : public RankWork {
   RankStage& stage_;
   const bool between_;
   hccl::DeviceMem src_, dst_;
-  rank_timing::Transfers plain_;
+  bench::Transfers plain_;
 };
 
 /// A run is a signal there and one back.
@@ -132,7 +132,7 @@ class SignalWork final : public RankWork {
 
   /// Words that the first rank writes before each signal, and the second one reads behind it.
   std::string FindFault() override {
-    const Bytes words = RandomBytes(kWords * sizeof(u64), 4);
+    const bench::Bytes words = bench::RandomBytes(kWords * sizeof(u64), 4);
     if (first_) Upload(rank_.input(), words);
     Clear(rank_.output());
     Check(rank_.group().Barrier());
@@ -178,7 +178,7 @@ class CollectiveWork final : public RankWork {
       : rank_(rank),
         stage_(stage),
         what_(stage.plan.collective_case()),
-        plain_(rank_timing::TransfersOf(what_, rank.rank(), stage.plain->buffers())) {}
+        plain_(bench::TransfersOf(what_, rank.rank(), stage.plain->buffers())) {}
 
   void Run(u32 times) override {
     for (u32 i = 0; i < times; ++i)
@@ -186,13 +186,13 @@ class CollectiveWork final : public RankWork {
     rank_.Synchronize();
   }
   void RunPlain(u32 times) override { stage_.plain->Move(rank_.rank(), plain_, times); }
-  std::string FindFault() override { return rank_timing::WhyWrong(rank_, what_); }
+  std::string FindFault() override { return bench::WhyWrong(rank_, what_); }
 
  private:
   Rank& rank_;
   RankStage& stage_;
   const collectives::Case what_;
-  const rank_timing::Transfers plain_;
+  const bench::Transfers plain_;
 };
 
 }  // namespace

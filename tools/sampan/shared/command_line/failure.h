@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cerrno>
-#include <stdexcept>
 #include <string>
 #include <system_error>
+
+#include "bench/measure/failure.h"
 
 namespace sampan::tool {
 
@@ -21,9 +22,9 @@ enum ExitStatus : int {
 };
 
 /// Ends the command. The message says what is wrong and what to do about it.
-class Failure : public std::runtime_error {
+class Failure : public bench::Failure {
  public:
-  Failure(ExitStatus status, const std::string& message) : std::runtime_error(message), status_(status) {}
+  Failure(ExitStatus status, const std::string& message) : bench::Failure(message), status_(status) {}
   ExitStatus status() const { return status_; }
 
  private:

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "tools/sampan/bench/copies/acl_call.h"
+#include "bench/measure/acl_call.h"
 #include "tools/sampan/shared/command_line/failure.h"
 #include "tools/sampan/shared/process/child_output.h"
 
@@ -74,7 +74,7 @@ void CheckSettings(const Arguments& arguments, const Environment& environment) {
     for (const char* name : {"SAMPAN_HELP", "SAMPAN_TRACE", "SAMPAN_SUMMARY"})  // for the program alone
       ::unsetenv(name);
     if (::aclInit(nullptr) == ACL_SUCCESS) return 0;
-    const std::string message = RecentMessage();
+    const std::string message = bench::RecentMessage();
     return ::write(STDOUT_FILENO, message.data(), message.size()) < 0 ? 2 : 1;
   });
   if (check.status == 0) return;

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "tools/sampan/bench/copies/acl_call.h"
+#include "bench/measure/acl_call.h"
 #include "tools/sampan/shared/process/environment.h"
 
 namespace sampan::tool {
@@ -122,16 +122,17 @@ std::string CannVersion() {
   return ::aclsysGetVersionStr(package.data(), text.data()) == ACL_SUCCESS ? text.data() : "";
 }
 
-std::vector<DeviceFact> Devices(const Session& session) {
+std::vector<DeviceFact> Devices(const bench::Session& session) {
   std::vector<DeviceFact> devices;
   for (std::uint32_t id = 0; id < session.devices(); ++id) {
     DeviceFact device{.id = id};
-    Require(::aclrtSetDevice(static_cast<std::int32_t>(id)), "aclrtSetDevice");
-    Require(::aclrtGetMemInfo(ACL_HBM_MEM, &device.free_bytes, &device.total_bytes), "aclrtGetMemInfo");
+    bench::Require(::aclrtSetDevice(static_cast<std::int32_t>(id)), "aclrtSetDevice");
+    bench::Require(::aclrtGetMemInfo(ACL_HBM_MEM, &device.free_bytes, &device.total_bytes),
+                   "aclrtGetMemInfo");
     devices.push_back(device);
     if (id > 1) ::aclrtResetDevice(static_cast<std::int32_t>(id));
   }
-  Require(::aclrtSetDevice(0), "aclrtSetDevice(0)");
+  bench::Require(::aclrtSetDevice(0), "aclrtSetDevice(0)");
   return devices;
 }
 
@@ -144,11 +145,11 @@ const std::string& RuntimeFacts::Value(std::string_view name) const {
   return found == settings.end() ? unknown : found->value;
 }
 
-std::unique_ptr<Session> StartRuntime(const Arguments& arguments, RuntimeFacts& facts) {
+std::unique_ptr<bench::Session> StartRuntime(const Arguments& arguments, RuntimeFacts& facts) {
   const Environment before = ApplySettings(arguments);
   ::setenv("SAMPAN_HELP", "1", 1);  // the runtime lists its settings when it starts
   ErrorCapture capture;
-  auto session = std::make_unique<Session>();
+  auto session = std::make_unique<bench::Session>();
   facts.settings = ParseSettings(capture.Stop());
   ApplySources(facts.settings, before, arguments);
   facts.ascend_settings = AscendSettings(before);

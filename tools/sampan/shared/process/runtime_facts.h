@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/sampan/bench/copies/session.h"
+#include "bench/copies/session.h"
 #include "tools/sampan/shared/command_line/command.h"
 
 namespace sampan::tool {
@@ -39,6 +39,6 @@ struct RuntimeFacts {
 };
 
 /// Starts the runtime with the options' settings and asks it. Throws a Failure when it does not start.
-std::unique_ptr<Session> StartRuntime(const Arguments& arguments, RuntimeFacts& facts);
+std::unique_ptr<bench::Session> StartRuntime(const Arguments& arguments, RuntimeFacts& facts);
 
 }  // namespace sampan::tool

@@ -1,14 +1,14 @@
 // The CUDA driver's own calls for a copy, over memory of the driver's own.
-#include "tools/sampan/bench/copies/driver_copies.h"
+#include "bench/copies/driver_copies.h"
 
-#include "tools/sampan/bench/copies/driver_calls.h"
+#include "bench/measure/driver_calls.h"
 
-namespace sampan::tool {
+namespace bench {
 
 DriverCopies::DriverCopies(const CopyPlan& plan, const CopyCase& copy)
     : plan_(plan), pieces_(copy.pieces()), driver_(TheDriver()), context_(ContextOf(0)) {
   const CurrentContext current(context_);
-  RequireOfDriver(driver_.StreamCreate(&stream_, cuda::cu::kStreamNonBlocking, 0),
+  RequireOfDriver(driver_.StreamCreate(&stream_, sampan::cuda::cu::kStreamNonBlocking, 0),
                   "cuStreamCreateWithPriority");
   Allocate(src_, plan.src, copy.src_bytes());
   Allocate(dst_, plan.dst, copy.dst_bytes());
@@ -33,9 +33,9 @@ void DriverCopies::Allocate(Block& block, Place place, std::size_t bytes) {
     return;
   }
   block.host = Bytes(bytes, std::byte{1});
-  block.address = reinterpret_cast<cuda::CuAddress>(block.host.data());
+  block.address = reinterpret_cast<sampan::cuda::CuAddress>(block.host.data());
   if (place == Place::kPinned)
-    RequireOfDriver(driver_.HostRegister(block.host.data(), bytes, cuda::cu::kRegisterPortable),
+    RequireOfDriver(driver_.HostRegister(block.host.data(), bytes, sampan::cuda::cu::kRegisterPortable),
                     "cuMemHostRegister");
 }
 
@@ -47,9 +47,9 @@ void DriverCopies::Free(Block& block) {
 }
 
 void DriverCopies::CopyRows() {
-  cuda::CuCopy2d copy{};
+  sampan::cuda::CuCopy2d copy{};
   const auto side = [](const Block& block) {
-    return IsHost(block.place) ? cuda::cu::kMemoryHost : cuda::cu::kMemoryDevice;
+    return IsHost(block.place) ? sampan::cuda::cu::kMemoryHost : sampan::cuda::cu::kMemoryDevice;
   };
   copy.src_type = side(src_);
   copy.dst_type = side(dst_);
@@ -64,7 +64,7 @@ void DriverCopies::CopyRows() {
 }
 
 void DriverCopies::CopyBatch() {
-  cuda::CuBatchAttributes attributes;
+  sampan::cuda::CuBatchAttributes attributes;
   std::size_t first = 0;
   std::size_t failed = 0;
   RequireOfDriver(driver_.CopyBatch(dsts_.data(), srcs_.data(), sizes_.data(), sizes_.size(), &attributes,
@@ -85,4 +85,4 @@ void DriverCopies::Run() {
   RequireOfDriver(driver_.StreamSynchronize(stream_), "cuStreamSynchronize");
 }
 
-}  // namespace sampan::tool
+}  // namespace bench

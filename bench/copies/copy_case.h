@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "tools/sampan/bench/copies/memory.h"
+#include "bench/copies/memory.h"
 
-namespace sampan::tool {
+namespace bench {
 
 /// Which call makes the copy. The queued ones return before the bytes have arrived.
 enum class Form {
@@ -90,4 +90,4 @@ class CopyCase {
   std::unique_ptr<Operands> operands_;
 };
 
-}  // namespace sampan::tool
+}  // namespace bench

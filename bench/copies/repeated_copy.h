@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "tools/sampan/bench/copies/copy_case.h"
-#include "tools/sampan/bench/copies/session.h"
+#include "bench/copies/copy_case.h"
+#include "bench/copies/session.h"
 
-namespace sampan::tool {
+namespace bench {
 
 /// All members throw a Failure when the runtime refuses the copy.
 class RepeatedCopy {
@@ -33,7 +33,7 @@ class RepeatedCopy {
   const std::string name_;
 };
 
-/// Calls `round` often enough, for about so long; less after an interrupt.
-void RepeatFor(double seconds, const std::function<void()>& round);
+/// Calls `round` often enough, for about so long; less once `stopped` returns true.
+void RepeatFor(double seconds, bool (*stopped)(), const std::function<void()>& round);
 
-}  // namespace sampan::tool
+}  // namespace bench

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace sampan::tool {
+namespace bench {
 
 class Stopwatch {
  public:
@@ -15,4 +15,4 @@ class Stopwatch {
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace sampan::tool
+}  // namespace bench

@@ -1,11 +1,11 @@
 // What a program would do without the runtime: the alternative that a copy is measured against.
-#include "tools/sampan/bench/copies/alternative.h"
+#include "bench/copies/alternative.h"
 
 #include <cstring>
 
-#include "tools/sampan/bench/copies/driver_copies.h"
+#include "bench/copies/driver_copies.h"
 
-namespace sampan::tool {
+namespace bench {
 namespace {
 
 /// One thread's memcpy, piece by piece, over ordinary memory.
@@ -44,4 +44,4 @@ std::unique_ptr<Alternative> MakeAlternative(std::string_view name, const CopyPl
   return std::make_unique<MemcpyLoop>(copy);
 }
 
-}  // namespace sampan::tool
+}  // namespace bench

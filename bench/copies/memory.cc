@@ -1,14 +1,14 @@
 // Memory that copies go between, wherever it lies.
-#include "tools/sampan/bench/copies/memory.h"
+#include "bench/copies/memory.h"
 
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <random>
 
-#include "tools/sampan/bench/copies/acl_call.h"
+#include "bench/measure/acl_call.h"
 
-namespace sampan::tool {
+namespace bench {
 namespace {
 
 /// Makes another device current as long as it lives, where the memory is another device's.
@@ -103,4 +103,4 @@ Bytes Memory::Read() const {
   return contents;
 }
 
-}  // namespace sampan::tool
+}  // namespace bench

@@ -1,5 +1,5 @@
 // Plain copies and sums, and memory that ranks share.
-#include "plain_traffic.h"
+#include "bench/ranks/plain_traffic.h"
 
 #include <sys/mman.h>
 
@@ -9,7 +9,7 @@
 #include "check.h"
 #include "hccl/dtype_common.h"
 
-namespace rank_timing {
+namespace bench {
 
 using collectives::Case;
 using collectives::Collective;
@@ -113,4 +113,4 @@ SharedBuffers::~SharedBuffers() {
   ::munmap(memory_, bytes_);
 }
 
-}  // namespace rank_timing
+}  // namespace bench

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace sampan::tool {
+namespace bench {
 
 /// What the runtime said about the last call of this thread that failed, in one line.
 std::string RecentMessage();
@@ -13,4 +13,4 @@ std::string RecentMessage();
 /// Throws a Failure with the runtime's own words when the call did not succeed.
 void Require(aclError code, const char* what);
 
-}  // namespace sampan::tool
+}  // namespace bench

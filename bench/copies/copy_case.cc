@@ -1,14 +1,14 @@
 // One copy that can be made again and again, and proved: its form, its memory, and what must arrive.
-#include "tools/sampan/bench/copies/copy_case.h"
+#include "bench/copies/copy_case.h"
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <random>
 
-#include "tools/sampan/bench/copies/acl_call.h"
+#include "bench/measure/acl_call.h"
 
-namespace sampan::tool {
+namespace bench {
 namespace {
 
 /// Bytes around the pieces that no copy may touch.
@@ -210,4 +210,4 @@ std::optional<std::string> CopyCase::FindFault() const {
          std::to_string(std::to_integer<int>(*right));
 }
 
-}  // namespace sampan::tool
+}  // namespace bench

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace sampan::tool {
+namespace bench {
 
 /// At most one per process. Starts the runtime; throws a Failure with its reason when it does not start.
 class Session {
@@ -29,4 +29,4 @@ class Session {
   bool has_peer_ = false;
 };
 
-}  // namespace sampan::tool
+}  // namespace bench

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "backend/cuda/driver.h"
-#include "tools/sampan/bench/copies/alternative.h"
+#include "bench/copies/alternative.h"
 
-namespace sampan::tool {
+namespace bench {
 
 /// Linear copies are one call, rows are one 2D call, and a batch is one call where the driver has such a call
 /// (12.8), else a call for each piece.
@@ -19,7 +19,7 @@ class DriverCopies final : public Alternative {
 
  private:
   struct Block {
-    cuda::CuAddress address = 0;
+    sampan::cuda::CuAddress address = 0;
     Place place = Place::kPageable;
     Bytes host;  ///< of pageable and pinned memory
   };
@@ -31,13 +31,13 @@ class DriverCopies final : public Alternative {
 
   const CopyPlan plan_;
   const std::vector<Piece>& pieces_;
-  const cuda::Driver& driver_;
-  const cuda::CuContext context_;
-  cuda::CuStream stream_ = nullptr;
+  const sampan::cuda::Driver& driver_;
+  const sampan::cuda::CuContext context_;
+  sampan::cuda::CuStream stream_ = nullptr;
   Block src_;
   Block dst_;
-  std::vector<cuda::CuAddress> dsts_, srcs_;
+  std::vector<sampan::cuda::CuAddress> dsts_, srcs_;
   std::vector<std::size_t> sizes_;
 };
 
-}  // namespace sampan::tool
+}  // namespace bench

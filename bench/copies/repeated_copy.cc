@@ -1,11 +1,10 @@
 // A copy that is made over and over, for its times.
-#include "tools/sampan/bench/copies/repeated_copy.h"
+#include "bench/copies/repeated_copy.h"
 
-#include "tools/sampan/bench/copies/acl_call.h"
-#include "tools/sampan/bench/copies/stopwatch.h"
-#include "tools/sampan/shared/process/interrupt.h"
+#include "bench/measure/acl_call.h"
+#include "bench/measure/timing.h"
 
-namespace sampan::tool {
+namespace bench {
 
 RepeatedCopy::RepeatedCopy(const CopyPlan& plan, const Session& session)
     : copy_(plan), session_(session), name_(std::string(CallOf(plan.form)) + ", " + PathName(plan)) {}
@@ -38,14 +37,13 @@ std::optional<std::string> RepeatedCopy::Verify() {
   return copy_.FindFault();
 }
 
-void RepeatFor(double seconds, const std::function<void()>& round) {
+void RepeatFor(double seconds, bool (*stopped)(), const std::function<void()>& round) {
   constexpr std::size_t kFewestRounds = 7;
   constexpr std::size_t kMostRounds = 1'000'000;
   const Stopwatch watch;
   for (std::size_t rounds = 0;
-       rounds < kMostRounds && Interrupted() == 0 && (rounds < kFewestRounds || watch.Seconds() < seconds);
-       ++rounds)
+       rounds < kMostRounds && !stopped() && (rounds < kFewestRounds || watch.Seconds() < seconds); ++rounds)
     round();
 }
 
-}  // namespace sampan::tool
+}  // namespace bench

@@ -1,9 +1,9 @@
 // Calls of the runtime that have to succeed.
-#include "tools/sampan/bench/copies/acl_call.h"
+#include "bench/measure/acl_call.h"
 
-#include "tools/sampan/shared/command_line/failure.h"
+#include "bench/measure/failure.h"
 
-namespace sampan::tool {
+namespace bench {
 
 std::string RecentMessage() {
   const char* recent = ::aclGetRecentErrMsg();
@@ -18,8 +18,7 @@ std::string RecentMessage() {
 
 void Require(aclError code, const char* what) {
   if (code == ACL_SUCCESS) return;
-  throw Failure(kCheckFailed,
-                std::string(what) + " failed (" + std::to_string(code) + "): " + RecentMessage());
+  throw Failure(std::string(what) + " failed (" + std::to_string(code) + "): " + RecentMessage());
 }
 
-}  // namespace sampan::tool
+}  // namespace bench

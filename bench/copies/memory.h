@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sampan::tool {
+namespace bench {
 
 enum class Place {
   kPageable,  ///< ordinary host memory
@@ -48,4 +48,4 @@ class Memory {
   void* data_ = nullptr;
 };
 
-}  // namespace sampan::tool
+}  // namespace bench

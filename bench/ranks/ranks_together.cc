@@ -1,5 +1,5 @@
 // Barriers, agreement and engines.
-#include "ranks_together.h"
+#include "bench/ranks/ranks_together.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +9,7 @@
 #include "check.h"
 #include "verified_run.h"
 
-namespace rank_timing {
+namespace bench {
 
 using collectives::Check;
 using collectives::Rank;
@@ -66,4 +66,4 @@ void ShareCores(u32 ranks) {
   ::setenv("SAMPAN_ENGINES", std::to_string(std::min(engines, 4U)).c_str(), 0);
 }
 
-}  // namespace rank_timing
+}  // namespace bench

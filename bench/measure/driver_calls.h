@@ -5,28 +5,28 @@
 
 #include "backend/cuda/driver.h"
 
-namespace sampan::tool {
+namespace bench {
 
 /// Loaded once; throws a Failure where there is none.
-const cuda::Driver& TheDriver();
+const sampan::cuda::Driver& TheDriver();
 
 /// Throws a Failure that names the call and the driver's reason.
-void RequireOfDriver(cuda::CuResult result, const char* call);
+void RequireOfDriver(sampan::cuda::CuResult result, const char* call);
 
 /// The name of the first GPU.
 std::string GpuName();
 int GpuCount();
 
 /// The context that all of the process uses on that GPU, the runtime too.
-cuda::CuContext ContextOf(int gpu);
+sampan::cuda::CuContext ContextOf(int gpu);
 
 /// The calling thread uses that context for as long as this lives.
 class CurrentContext {
  public:
-  explicit CurrentContext(cuda::CuContext context);
+  explicit CurrentContext(sampan::cuda::CuContext context);
   ~CurrentContext();
   CurrentContext(const CurrentContext&) = delete;
   CurrentContext& operator=(const CurrentContext&) = delete;
 };
 
-}  // namespace sampan::tool
+}  // namespace bench

@@ -7,7 +7,7 @@
 
 #include "case.h"
 
-namespace rank_timing {
+namespace bench {
 
 /// What every rank says, by rank. All of them call it.
 std::vector<std::string> Tell(collectives::Rank& rank, const std::string& mine);
@@ -29,4 +29,4 @@ u64 DataSize(const collectives::Case& what, u32 ranks);
 /// says otherwise. Before the runtime starts.
 void ShareCores(u32 ranks);
 
-}  // namespace rank_timing
+}  // namespace bench

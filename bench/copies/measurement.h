@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/sampan/bench/copies/copy_case.h"
-#include "tools/sampan/bench/copies/session.h"
+#include "bench/copies/copy_case.h"
+#include "bench/copies/session.h"
 
-namespace sampan::tool {
+namespace bench {
 
 /// The middle of some times, with the middles of the lower and the upper half as the spread.
 struct Timing {
@@ -32,8 +32,9 @@ struct Measurement {
 };
 
 /// Warms up, measures for about so long, then clears the destination, copies once more and verifies it.
-/// Throws a Failure when the runtime refuses the copy. The alternative is one of alternative.h.
+/// Throws a Failure when the runtime refuses the copy. The alternative is one of alternative.h. Once
+/// `stopped` returns true, the rounds so far count.
 Measurement Measure(const CopyPlan& plan, const Session& session, double seconds,
-                    std::string_view alternative);
+                    std::string_view alternative, bool (*stopped)());
 
-}  // namespace sampan::tool
+}  // namespace bench

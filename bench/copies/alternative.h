@@ -4,9 +4,9 @@
 #include <memory>
 #include <string_view>
 
-#include "tools/sampan/bench/copies/copy_case.h"
+#include "bench/copies/copy_case.h"
 
-namespace sampan::tool {
+namespace bench {
 
 /// The name of the alternative where an NVIDIA GPU makes the devices.
 inline constexpr std::string_view kDriver = "driver";
@@ -29,4 +29,4 @@ std::string_view AlternativeMeaning(std::string_view name);
 std::unique_ptr<Alternative> MakeAlternative(std::string_view name, const CopyPlan& plan,
                                              const CopyCase& copy);
 
-}  // namespace sampan::tool
+}  // namespace bench

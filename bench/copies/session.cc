@@ -1,17 +1,16 @@
 // A running runtime with one stream on device 0, for as long as it lives.
-#include "tools/sampan/bench/copies/session.h"
+#include "bench/copies/session.h"
 
-#include "tools/sampan/bench/copies/acl_call.h"
-#include "tools/sampan/shared/command_line/failure.h"
+#include "bench/measure/acl_call.h"
+#include "bench/measure/failure.h"
 
-namespace sampan::tool {
+namespace bench {
 
 Session::Session() {
   Require(::aclInit(nullptr), "starting the runtime");
   Require(::aclrtGetDeviceCount(&devices_), "counting the devices");
   if (devices_ == 0) {
-    throw Failure(kCheckFailed,
-                  "there is no device; ASCEND_RT_VISIBLE_DEVICES must name some in ascending order");
+    throw Failure("there is no device; ASCEND_RT_VISIBLE_DEVICES must name some in ascending order");
   }
   if (devices_ > 1) {
     std::int32_t reachable = 0;
@@ -35,4 +34,4 @@ aclError Session::Synchronize() const {
   return ::aclrtSynchronizeStreamWithTimeout(stream_, kMostMilliseconds);
 }
 
-}  // namespace sampan::tool
+}  // namespace bench

@@ -6,7 +6,7 @@
 
 #include "case.h"
 
-namespace rank_timing {
+namespace bench {
 
 /// Where a rank's data lies.
 struct RankBuffers {
@@ -47,4 +47,4 @@ class SharedBuffers {
   std::vector<RankBuffers> all_;
 };
 
-}  // namespace rank_timing
+}  // namespace bench

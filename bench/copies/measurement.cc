@@ -1,14 +1,14 @@
 // Times of one copy and of an alternative that does the same, taken in turn.
-#include "tools/sampan/bench/copies/measurement.h"
+#include "bench/copies/measurement.h"
 
 #include <algorithm>
 #include <memory>
 
-#include "tools/sampan/bench/copies/alternative.h"
-#include "tools/sampan/bench/copies/repeated_copy.h"
-#include "tools/sampan/bench/copies/stopwatch.h"
+#include "bench/copies/alternative.h"
+#include "bench/copies/repeated_copy.h"
+#include "bench/measure/timing.h"
 
-namespace sampan::tool {
+namespace bench {
 
 Timing Summarize(std::vector<double> times) {
   std::sort(times.begin(), times.end());
@@ -19,7 +19,7 @@ Timing Summarize(std::vector<double> times) {
 }
 
 Measurement Measure(const CopyPlan& plan, const Session& session, double seconds,
-                    std::string_view alternative) {
+                    std::string_view alternative, bool (*stopped)()) {
   RepeatedCopy copy(plan, session);
   Measurement result;
   result.offered = copy.Begin();
@@ -28,7 +28,7 @@ Measurement Measure(const CopyPlan& plan, const Session& session, double seconds
   other->Run();
   std::vector<double> ours;
   std::vector<double> theirs;
-  RepeatFor(seconds, [&] {
+  RepeatFor(seconds, stopped, [&] {
     ours.push_back(copy.TimeOnce());
     const Stopwatch watch;
     other->Run();
@@ -42,4 +42,4 @@ Measurement Measure(const CopyPlan& plan, const Session& session, double seconds
   return result;
 }
 
-}  // namespace sampan::tool
+}  // namespace bench
