@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
-#include <random>
 
 #include "bench/measure/acl_call.h"
 
@@ -37,19 +35,13 @@ aclrtMemLocation LocationOf(Place place) {
 std::vector<Piece> PiecesOf(const CopyPlan& plan) {
   const Shape& shape = plan.shape;
   std::vector<Piece> pieces(shape.count);
-  std::vector<std::size_t> slots(shape.count);
-  std::iota(slots.begin(), slots.end(), std::size_t{0});
   // Rows have their order; the pieces of a batch come from anywhere, none from behind the one before it.
-  if (!IsRows(plan.form)) {
-    std::mt19937_64 random(shape.count);
-    const auto follows = [](std::size_t one, std::size_t other) { return other == one + 1; };
-    do {
-      std::shuffle(slots.begin(), slots.end(), random);
-    } while (std::adjacent_find(slots.begin(), slots.end(), follows) != slots.end());
-  }
+  const std::vector<std::size_t> slots =
+      IsRows(plan.form) ? std::vector<std::size_t>() : ShuffledApart(shape.count, shape.count);
   const std::size_t pitch = IsRows(plan.form) ? shape.pitch : shape.bytes;
   for (std::size_t i = 0; i < shape.count; ++i)
-    pieces[i] = {kMargin + i * shape.dst_step(), kMargin + slots[i] * pitch, shape.bytes};
+    pieces[i] = {kMargin + i * shape.dst_step(), kMargin + (slots.empty() ? i : slots[i]) * pitch,
+                 shape.bytes};
   return pieces;
 }
 
@@ -199,15 +191,13 @@ aclError CopyCase::IssueIndirect(aclrtStream stream) {
 
 std::optional<std::string> CopyCase::FindFault() const {
   const Bytes arrived = dst_.Read();
-  const auto [wrong, right] = std::mismatch(arrived.begin(), arrived.end(), expected_.begin());
-  if (wrong == arrived.end()) return std::nullopt;
-  const auto at = static_cast<std::size_t>(wrong - arrived.begin());
+  const auto wrong = FirstDifference(arrived, expected_);
+  if (!wrong) return std::nullopt;
   const std::size_t end = arrived.size() - kMargin;
-  return (at < kMargin ? std::to_string(kMargin - at) + " bytes before the destination"
-          : at >= end  ? std::to_string(at - end) + " bytes behind the destination"
-                       : "byte " + std::to_string(at - kMargin) + " of the destination") +
-         " is " + std::to_string(std::to_integer<int>(*wrong)) + " and should be " +
-         std::to_string(std::to_integer<int>(*right));
+  return (*wrong < kMargin ? std::to_string(kMargin - *wrong) + " bytes before the destination "
+          : *wrong >= end  ? std::to_string(*wrong - end) + " bytes behind the destination "
+                           : "byte " + std::to_string(*wrong - kMargin) + " of the destination ") +
+         DifferenceText(arrived[*wrong], expected_[*wrong]);
 }
 
 }  // namespace bench

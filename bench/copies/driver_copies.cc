@@ -1,7 +1,7 @@
 // The CUDA driver's own calls for a copy, over memory of the driver's own.
 #include "bench/copies/driver_copies.h"
 
-#include "bench/measure/driver_calls.h"
+#include "bench/copies/driver_calls.h"
 
 namespace bench {
 

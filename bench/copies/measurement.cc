@@ -1,44 +1,38 @@
 // Times of one copy and of an alternative that does the same, taken in turn.
 #include "bench/copies/measurement.h"
 
-#include <algorithm>
 #include <memory>
 
 #include "bench/copies/alternative.h"
-#include "bench/copies/repeated_copy.h"
-#include "bench/measure/timing.h"
+#include "bench/measure/acl_call.h"
 
 namespace bench {
 
-Timing Summarize(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  const std::size_t last = times.size() - 1;
-  return {.median_seconds = times[times.size() / 2],
-          .lower_seconds = times[last / 4],
-          .upper_seconds = times[last - last / 4]};
-}
-
-Measurement Measure(const CopyPlan& plan, const Session& session, double seconds,
-                    std::string_view alternative, bool (*stopped)()) {
-  RepeatedCopy copy(plan, session);
-  Measurement result;
-  result.offered = copy.Begin();
-  if (!result.offered) return result;
-  const std::unique_ptr<Alternative> other = MakeAlternative(alternative, plan, copy.copy());
+Measurement Measure(const CopyPlan& plan, const Session& session, std::string_view alternative,
+                    const TurnLimits& limits) {
+  constexpr int kWarmUps = 3;
+  const std::string name = std::string(CallOf(plan.form)) + ", " + PathName(plan);
+  CopyCase copy(plan);
+  const aclError first = copy.Issue(session.stream());
+  if (first == ACL_ERROR_RT_FEATURE_NOT_SUPPORT) return {.offered = false};
+  Require(first, name.c_str());
+  Require(session.Synchronize(), name.c_str());
+  const auto copy_once = [&] {
+    Require(copy.Issue(session.stream()), name.c_str());
+    Require(session.Synchronize(), name.c_str());
+  };
+  for (int i = 1; i < kWarmUps; ++i)
+    copy_once();
+  const std::unique_ptr<Alternative> other = MakeAlternative(alternative, plan, copy);
   other->Run();
-  std::vector<double> ours;
-  std::vector<double> theirs;
-  RepeatFor(seconds, stopped, [&] {
-    ours.push_back(copy.TimeOnce());
-    const Stopwatch watch;
-    other->Run();
-    theirs.push_back(watch.Seconds());
-  });
-  if (ours.empty()) return result;
-  result.rounds = ours.size();
-  result.sampan = Summarize(std::move(ours));
-  result.alternative = Summarize(std::move(theirs));
-  result.fault = copy.Verify();
+  const auto times = TakeTurns({Timed(copy_once), Timed([&] { other->Run(); })}, Until(limits));
+  Measurement result{.rounds = times[0].size()};
+  if (result.rounds == 0) return result;
+  result.sampan = Summarize(times[0]);
+  result.alternative = Summarize(times[1]);
+  copy.Clear();
+  copy_once();
+  result.fault = copy.FindFault();
   return result;
 }
 

@@ -3,22 +3,12 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "bench/copies/copy_case.h"
 #include "bench/copies/session.h"
+#include "bench/measure/timing.h"
 
 namespace bench {
-
-/// The middle of some times, with the middles of the lower and the upper half as the spread.
-struct Timing {
-  double median_seconds = 0;
-  double lower_seconds = 0;
-  double upper_seconds = 0;
-};
-
-/// Of at least one time.
-Timing Summarize(std::vector<double> times);
 
 struct Measurement {
   bool offered = true;  ///< the imitated chip has such a copy
@@ -31,10 +21,9 @@ struct Measurement {
   double ratio() const { return alternative.median_seconds / sampan.median_seconds; }
 };
 
-/// Warms up, measures for about so long, then clears the destination, copies once more and verifies it.
-/// Throws a Failure when the runtime refuses the copy. The alternative is one of alternative.h. Once
-/// `stopped` returns true, the rounds so far count.
-Measurement Measure(const CopyPlan& plan, const Session& session, double seconds,
-                    std::string_view alternative, bool (*stopped)());
+/// Warms up, measures up to the limits, then clears the destination, copies once more and verifies it.
+/// Throws a Failure when the runtime refuses the copy. The alternative is one of alternative.h.
+Measurement Measure(const CopyPlan& plan, const Session& session, std::string_view alternative,
+                    const TurnLimits& limits);
 
 }  // namespace bench

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <random>
 
 #include "bench/measure/acl_call.h"
 
@@ -41,18 +40,6 @@ std::string_view NameOf(Place place) {
       return "peer";
   }
   return "";
-}
-
-Bytes RandomBytes(std::size_t bytes, unsigned seed) {
-  std::mt19937_64 random(seed);
-  Bytes contents(bytes);
-  for (std::size_t at = 0; at < bytes;) {
-    const std::uint64_t word = random();
-    const std::size_t part = std::min(bytes - at, sizeof word);
-    std::memcpy(contents.data() + at, &word, part);
-    at += part;
-  }
-  return contents;
 }
 
 Memory::Memory(Place place, std::size_t bytes) : place_(place), bytes_(bytes) {

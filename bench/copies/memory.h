@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
-#include <vector>
+
+#include "bench/measure/contents.h"
 
 namespace bench {
 
@@ -20,11 +21,6 @@ std::string_view NameOf(Place place);
 constexpr bool IsHost(Place place) {
   return place == Place::kPageable || place == Place::kPinned;
 }
-
-using Bytes = std::vector<std::byte>;
-
-/// Pseudo-random contents; the same for the same seed.
-Bytes RandomBytes(std::size_t bytes, unsigned seed);
 
 /// Owns one block. Needs device 0 to be current; used by one thread.
 class Memory {

@@ -12,5 +12,6 @@ std::string RecentMessage();
 
 /// Throws a Failure with the runtime's own words when the call did not succeed.
 void Require(aclError code, const char* what);
+#define BENCH_ACL(call) ::bench::Require((call), #call)
 
 }  // namespace bench

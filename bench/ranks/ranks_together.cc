@@ -2,10 +2,10 @@
 #include "bench/ranks/ranks_together.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <thread>
 
+#include "bench/measure/timing.h"
 #include "check.h"
 #include "verified_run.h"
 
@@ -25,9 +25,7 @@ std::vector<std::string> Tell(Rank& rank, const std::string& mine) {
 
 double SlowestRank(Rank& rank, const std::function<void()>& work) {
   Check(rank.group().Barrier());
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double seconds = SecondsOf(work);
   double slowest = 0;
   for (const std::string& text : Tell(rank, std::to_string(static_cast<s64>(seconds * 1e9))))
     slowest = std::max(slowest, std::stod(text) * 1e-9);

@@ -2,8 +2,8 @@
 #include "measure.h"
 
 #include <algorithm>
-#include <vector>
 
+#include "bench/measure/timing.h"
 #include "bench/ranks/ranks_together.h"
 
 namespace hccl_bench {
@@ -13,12 +13,7 @@ using bench::SlowestRank;
 using collectives::Rank;
 
 /// How often the collective and plain copies take turns; the medians count.
-constexpr int kTurns = 5;
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
+constexpr std::size_t kTurns = 5;
 
 }  // namespace
 
@@ -46,13 +41,11 @@ Measurement Measure(Rank& rank, const Options& options, const collectives::Case&
       bench::Perform(transfers);
   };
   copy(std::max<u32>(1, options.warm_up));
-  std::vector<double> seconds, memcpy_seconds;
-  for (int turn = 0; turn < kTurns; ++turn) {
-    seconds.push_back(SlowestRank(rank, [&] { run(options.iterations); }));
-    memcpy_seconds.push_back(SlowestRank(rank, [&] { copy(options.iterations); }));
-  }
-  result.seconds = Median(seconds) / options.iterations;
-  result.memcpy_seconds = Median(memcpy_seconds) / options.iterations;
+  const auto times = bench::TakeTurns({[&] { return SlowestRank(rank, [&] { run(options.iterations); }); },
+                                       [&] { return SlowestRank(rank, [&] { copy(options.iterations); }); }},
+                                      [](std::size_t turns) { return turns < kTurns; });
+  result.seconds = bench::Median(times[0]) / options.iterations;
+  result.memcpy_seconds = bench::Median(times[1]) / options.iterations;
   return result;
 }
 

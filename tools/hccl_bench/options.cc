@@ -6,13 +6,14 @@
 #include <iostream>
 #include <map>
 
+#include "bench/measure/sizes.h"
 #include "bench/ranks/ranks_together.h"
 
 namespace hccl_bench {
 namespace {
 
-constexpr u64 kMostBytes = u64{16} << 30;
-constexpr std::size_t kMostSizes = 1000;
+constexpr u64 kMaxBytes = 16 * bench::kGiB;
+constexpr std::size_t kMaxSizes = 1000;
 
 /// As given, before anything is known to fit together.
 struct Words {
@@ -64,19 +65,9 @@ std::vector<std::string> Names(const std::map<std::string, T>& values) {
 
 /// Such as 512, 8K, 64M or 1G.
 u64 ParseSize(const std::string& option, const std::string& text) {
-  std::size_t end = 0;
-  u64 size = 0;
-  try {
-    if (!text.empty() && text[0] >= '0' && text[0] <= '9') size = std::stoull(text, &end);
-  } catch (const std::out_of_range&) {
-    end = 0;
-  }
-  const std::string units = "KMG";
-  const std::size_t unit = end + 1 == text.size() ? units.find(text[end]) : std::string::npos;
-  const u64 scale = unit == std::string::npos ? 1 : u64{1} << (10 * (unit + 1));
-  if (end == 0 || (end != text.size() && unit == std::string::npos) || size == 0 || size > kMostBytes / scale)
-    Refuse(option + ": '" + text + "' is not a size from 1 to 16G, such as 512, 8K or 64M");
-  return size * scale;
+  const auto bytes = bench::ParseBytes(text, kMaxBytes);
+  if (!bytes) Refuse(option + ": '" + text + "' is not a size from 1 to 16G, such as 512, 8K or 64M");
+  return *bytes;
 }
 
 std::vector<u64> SizesOf(const Words& words) {
@@ -87,7 +78,7 @@ std::vector<u64> SizesOf(const Words& words) {
   if (step == 0 && !(words.factor > 1)) Refuse("-f: the factor must be more than 1");
   std::vector<u64> sizes;
   for (u64 size = least; size <= most;) {
-    if (sizes.size() == kMostSizes) Refuse("that is more than 1000 sizes; a larger -f or -i makes fewer");
+    if (sizes.size() == kMaxSizes) Refuse("that is more than 1000 sizes; a larger -f or -i makes fewer");
     sizes.push_back(size);
     size = step != 0 ? size + step
                      : std::max(size + 1, static_cast<u64>(static_cast<double>(size) * words.factor));

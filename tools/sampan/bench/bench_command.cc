@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "bench/measure/driver_calls.h"
+#include "bench/copies/driver_calls.h"
 #include "tools/sampan/bench/bench_matrix.h"
 #include "tools/sampan/bench/bench_plot.h"
 #include "tools/sampan/bench/bench_report.h"
@@ -45,7 +45,8 @@ struct Bench {
   std::string alternative;
 
   bench::Measurement operator()(const bench::CopyPlan& plan) const {
-    return bench::Measure(plan, session, seconds, alternative, [] { return Interrupted() != 0; });
+    return bench::Measure(plan, session, alternative,
+                          {.seconds = seconds, .stopped = [] { return Interrupted() != 0; }});
   }
   bench::Measurement operator()(const RankPlan& plan) const { return ranks->Measure(plan, seconds); }
 };

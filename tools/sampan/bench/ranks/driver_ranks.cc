@@ -3,8 +3,8 @@
 
 #include <acl/acl.h>
 
+#include "bench/copies/driver_calls.h"
 #include "bench/measure/acl_call.h"
-#include "bench/measure/driver_calls.h"
 #include "tools/sampan/bench/ranks/rank_plan.h"
 
 namespace sampan::tool {

@@ -2,7 +2,6 @@
 #include "tools/sampan/bench/ranks/rank_measurement.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 
@@ -16,32 +15,26 @@ namespace sampan::tool {
 namespace {
 
 using collectives::Rank;
-using Clock = std::chrono::steady_clock;
 
-constexpr double kShortestRound = 0.5e-3;
-constexpr u32 kMostRuns = 10'000;
-constexpr std::size_t kFewestRounds = 7;
-constexpr std::size_t kMostRounds = 100'000;
+constexpr double kMinRoundSeconds = 0.5e-3;
+constexpr u32 kMaxRuns = 10'000;
+constexpr std::size_t kMaxRounds = 100'000;
 constexpr int kWarmUps = 3;
 
 /// How many runs make a round; the same on every rank.
 u32 RunsOfRound(Rank& rank, const std::function<void(u32)>& run) {
   u32 runs = 1;
-  while (runs < kMostRuns) {
+  while (runs < kMaxRuns) {
     const double seconds = bench::SlowestRank(rank, [&] { run(runs); });
-    if (seconds >= kShortestRound) break;
-    runs = std::clamp(static_cast<u32>(runs * 1.2 * kShortestRound / std::max(seconds, 1e-9)), runs + 1,
-                      std::min(kMostRuns, 8 * runs));
+    if (seconds >= kMinRoundSeconds) break;
+    runs = std::clamp(static_cast<u32>(runs * 1.2 * kMinRoundSeconds / std::max(seconds, 1e-9)), runs + 1,
+                      std::min(kMaxRuns, 8 * runs));
   }
   return runs;
 }
 
-/// Seconds of one run, by rounds.
-struct Rounds {
-  std::vector<double> ours, theirs;
-};
-
-Rounds MeasureRounds(Rank& rank, RankWork& work, double seconds) {
+/// Seconds of one run, by rounds: with the runtime and without it.
+std::vector<std::vector<double>> MeasureRounds(Rank& rank, RankWork& work, double seconds) {
   const auto run = [&](u32 times) { work.Run(times); };
   const auto run_plain = [&](u32 times) { work.RunPlain(times); };
   for (int i = 0; i < kWarmUps; ++i)
@@ -49,19 +42,16 @@ Rounds MeasureRounds(Rank& rank, RankWork& work, double seconds) {
   run_plain(1);
   const u32 runs = RunsOfRound(rank, run);
   const u32 plain_runs = RunsOfRound(rank, run_plain);
-  Rounds rounds;
-  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   // The first rank decides: clocks and signals reach the others at other times.
-  const auto goes_on = [&] {
-    const bool mine = rounds.ours.size() < kMostRounds && Interrupted() == 0 &&
-                      (rounds.ours.size() < kFewestRounds || Clock::now() < end);
-    return bench::Tell(rank, mine ? "on" : "").front() == "on";
+  const auto mine = bench::Until(
+      {.seconds = seconds, .max_turns = kMaxRounds, .stopped = [] { return Interrupted() != 0; }});
+  const auto goes_on = [&](std::size_t turns) {
+    return bench::Tell(rank, mine(turns) ? "on" : "").front() == "on";
   };
-  while (goes_on()) {
-    rounds.ours.push_back(bench::SlowestRank(rank, [&] { run(runs); }) / runs);
-    rounds.theirs.push_back(bench::SlowestRank(rank, [&] { run_plain(plain_runs); }) / plain_runs);
-  }
-  return rounds;
+  return bench::TakeTurns(
+      {[&] { return bench::SlowestRank(rank, [&] { run(runs); }) / runs; },
+       [&] { return bench::SlowestRank(rank, [&] { run_plain(plain_runs); }) / plain_runs; }},
+      goes_on);
 }
 
 /// A run of signals is two of them.
@@ -70,25 +60,25 @@ bench::Timing TimingOf(std::vector<double> times, const RankPlan& plan) {
     for (double& seconds : times)
       seconds /= 2;
   }
-  return bench::Summarize(std::move(times));
+  return bench::Summarize(times);
 }
 
 }  // namespace
 
 bench::Measurement MeasureRanks(const RankPlan& plan, double seconds, std::string_view alternative) {
-  constexpr s32 kMostSeconds = 60;
+  constexpr s32 kMaxSeconds = 60;
   RankStage stage(plan, alternative);
   bench::Measurement result;
-  const auto failed = collectives::RunRanks({RankPlan::kRanks, collectives::Form::kThreads, kMostSeconds},
+  const auto failed = collectives::RunRanks({RankPlan::kRanks, collectives::Form::kThreads, kMaxSeconds},
                                             [&](const collectives::Seat& seat) {
                                               Rank rank(seat, stage.room);
                                               const auto work = MakeRankWork(rank, stage);
-                                              Rounds rounds = MeasureRounds(rank, *work, seconds);
+                                              const auto rounds = MeasureRounds(rank, *work, seconds);
                                               const std::string fault = work->FindFault();
-                                              if (seat.rank != 0 || rounds.ours.empty()) return;
-                                              result.rounds = rounds.ours.size();
-                                              result.sampan = TimingOf(std::move(rounds.ours), plan);
-                                              result.alternative = TimingOf(std::move(rounds.theirs), plan);
+                                              if (seat.rank != 0 || rounds[0].empty()) return;
+                                              result.rounds = rounds[0].size();
+                                              result.sampan = TimingOf(rounds[0], plan);
+                                              result.alternative = TimingOf(rounds[1], plan);
                                               if (!fault.empty()) result.fault = fault;
                                             });
   if (failed.empty()) return result;

@@ -56,11 +56,11 @@ std::string Agree(Rank& rank, const std::string& mine) {
   return "";
 }
 
-std::string FirstDifference(const bench::Bytes& found, const bench::Bytes& expected) {
-  const auto [at, other] = std::mismatch(found.begin(), found.end(), expected.begin());
-  if (at == found.end()) return "";
-  return "byte " + std::to_string(at - found.begin()) + " of the destination is " +
-         std::to_string(std::to_integer<int>(*at)) + ", not " + std::to_string(std::to_integer<int>(*other));
+std::string FaultText(const bench::Bytes& found, const bench::Bytes& expected) {
+  const auto at = bench::FirstDifference(found, expected);
+  if (!at) return "";
+  return "byte " + std::to_string(*at) + " of the destination " +
+         bench::DifferenceText(found[*at], expected[*at]);
 }
 
 /// The first rank copies, one call after the other, each until its stream is synchronised.
@@ -103,7 +103,7 @@ class CopyWork final : public RankWork {
     if (owns) {
       bench::Bytes expected(contents.size(), std::byte{kUntouched});
       std::memcpy(expected.data() + kRankMargin, contents.data() + kRankMargin, stage_.plan.bytes);
-      fault = FirstDifference(Download(rank_.output()), expected);
+      fault = FaultText(Download(rank_.output()), expected);
     }
     return Agree(rank_, fault);
   }
@@ -144,7 +144,7 @@ class SignalWork final : public RankWork {
       ThereAndBack([&] { Copy(mine.range(at, sizeof(u64)), theirs.range(0, sizeof(u64))); });
     }
     rank_.Synchronize();
-    return Agree(rank_, first_ ? "" : FirstDifference(Download(mine), words));
+    return Agree(rank_, first_ ? "" : FaultText(Download(mine), words));
   }
 
  private:

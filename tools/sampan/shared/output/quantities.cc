@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "bench/measure/sizes.h"
 #include "tools/sampan/shared/command_line/failure.h"
 
 namespace sampan::tool {
@@ -27,22 +28,11 @@ std::string ThreeDigits(double value) {
 }  // namespace
 
 std::size_t ParseBytes(std::string_view text) {
-  constexpr std::string_view kUnits = "KMG";
-  std::string_view digits = text;
-  unsigned shift = 0;
-  if (const auto unit = digits.empty() ? std::string_view::npos : kUnits.find(digits.back());
-      unit != std::string_view::npos) {
-    shift = 10 * (static_cast<unsigned>(unit) + 1);
-    digits.remove_suffix(1);
-  }
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size() || number == 0 ||
-      number > (std::numeric_limits<std::size_t>::max() >> 1 >> shift)) {
+  const auto bytes = bench::ParseBytes(text, std::numeric_limits<std::size_t>::max() >> 1);
+  if (!bytes)
     throw Failure(kBadUsage, "'" + std::string(text) +
                                  "' is not a number of bytes; write one like 4096, 64K, 16M or 1G");
-  }
-  return number << shift;
+  return *bytes;
 }
 
 std::vector<std::size_t> ParseSizes(std::string_view list) {

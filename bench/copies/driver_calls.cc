@@ -1,5 +1,5 @@
 // Calls of the CUDA driver's that the command makes itself.
-#include "bench/measure/driver_calls.h"
+#include "bench/copies/driver_calls.h"
 
 #include <array>
 

@@ -13,6 +13,8 @@ const sampan::cuda::Driver& TheDriver();
 /// Throws a Failure that names the call and the driver's reason.
 void RequireOfDriver(sampan::cuda::CuResult result, const char* call);
 
+#define BENCH_DRIVER(call) ::bench::RequireOfDriver((call), #call)
+
 /// The name of the first GPU.
 std::string GpuName();
 int GpuCount();
