@@ -31,7 +31,8 @@ int Execute(const Arguments& arguments) {
   }
   StopIfInterrupted();
   output.Commit(html);
-  Print(page.string() + ": " + ShowBytes(html.size()) + ", opens in any browser, without a network\n");
+  if (!output.is_standard_output())
+    Print(page.string() + ": " + ShowBytes(html.size()) + ", opens in any browser, without a network\n");
   return kSuccess;
 }
 
@@ -56,8 +57,8 @@ const Command& ReportCommand() {
            .options = {{.name = "--output",
                         .letter = "-o",
                         .value = "FILE.html",
-                        .meaning =
-                            "where to write the page (default: beside the trace, with the ending .html)"}},
+                        .meaning = "where to write the page, - for standard output (default: beside the "
+                                   "trace, with the ending .html)"}},
            .examples = {{"sampan report app.json.gz",
                          "make app.html from what 'sampan run --trace app.json.gz' recorded"},
                         {"sampan report app.json.gz -o /tmp/page.html", "the same, elsewhere"}},

@@ -7,10 +7,12 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
 
 #include "tools/sampan/shared/output/terminal.h"
+#include "tools/sampan/shared/trace/trace_place.h"
 #include "trace/gzip_members.h"
 #include "trace/trace_file.h"
 
@@ -86,10 +88,19 @@ bool IsWritten(int file) {
   return ::fcntl(file, F_GETLK, &all) == 0 && all.l_type != F_UNLCK;
 }
 
-/// Answers false with errno when the system refuses something.
+/// Only a trace that this user owns is edited: the program may have put anything else at its name.
+bool IsOwnTrace(int file, const struct stat& facts) {
+  if (!S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid()) return false;
+  std::array<char, kTraceHeadBytes> beginning{};
+  const ssize_t got = ::pread(file, beginning.data(), beginning.size(), 0);
+  return got > 0 && IsTraceHead({beginning.data(), static_cast<std::size_t>(got)});
+}
+
+/// Returns false with errno when the system refuses something.
 bool Complete(int file, bool is_packed) {
   struct stat facts {};
   if (::fstat(file, &facts) != 0) return false;
+  if (!IsOwnTrace(file, facts)) return true;
   const auto size = static_cast<std::size_t>(facts.st_size);
   std::size_t begin = size - std::min(size, kLastBytes);
   begin -= begin % trace::TraceFile::kPageBytes;
@@ -106,7 +117,7 @@ bool Complete(int file, bool is_packed) {
 }  // namespace
 
 void CompleteTrace(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file < 0) return;
   errno = 0;
   if (!IsWritten(file) && !Complete(file, path.ends_with(".gz")))

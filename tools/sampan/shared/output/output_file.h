@@ -1,15 +1,22 @@
-// A file that appears whole or not at all.
+// Where a command writes a result: a file that appears whole or not at all, a device, a pipe or standard
+// output.
 #pragma once
+
+#include <sys/types.h>
 
 #include <filesystem>
 #include <string_view>
 
 namespace sampan::tool {
 
-/// Reserves a name beside the wanted one at once, so that a folder that cannot be written to is noticed
-/// before the work and not after it. Nothing stays behind unless Commit succeeds.
+/// Opens the place before the work, so that a place that cannot be written to is noticed first.
+///
+/// A regular file gets a temporary file beside it, which replaces it in Commit and keeps its mode. Until then
+/// the old contents stay; a temporary file without a Commit is removed. Devices and pipes are written into,
+/// `-` is standard output, and symbolic links are refused: the file that they lead to may be another user's.
 class OutputFile {
  public:
+  /// Throws a Failure that says why the place cannot be written. A pipe waits for its reader.
   explicit OutputFile(std::filesystem::path path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -18,9 +25,14 @@ class OutputFile {
   /// Throws a Failure when not all of it can be written.
   void Commit(std::string_view contents);
 
+  bool is_standard_output() const { return path_ == "-"; }
+
  private:
+  void OpenTemporary(mode_t mode);
+  void OpenSpecial(mode_t type);
+
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  std::filesystem::path temporary_;  ///< empty where the place itself is written into
   int file_ = -1;
 };
 

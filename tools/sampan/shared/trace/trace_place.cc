@@ -15,22 +15,27 @@
 namespace sampan::tool {
 namespace {
 
-/// Plain or compressed, a trace has its name near the beginning.
-bool IsTrace(const std::filesystem::path& path) {
+/// An empty file may be replaced too.
+bool IsTraceOrEmpty(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(path)) return false;
-  std::array<char, 128> beginning{};
+  std::array<char, kTraceHeadBytes> beginning{};
   std::ifstream file(path, std::ios::binary);
   file.read(beginning.data(), beginning.size());
   const std::string_view text(beginning.data(), static_cast<std::size_t>(file.gcount()));
-  return text.empty() || text.find("sampan_trace") != std::string_view::npos;
+  return text.empty() || IsTraceHead(text);
 }
 
 }  // namespace
 
+bool IsTraceHead(std::string_view beginning) {
+  return beginning.substr(0, kTraceHeadBytes).find("sampan_trace") != std::string_view::npos;
+}
+
 void MakeRoomForTrace(const std::string& path) {
   const bool numbered = path.find("%p") != std::string::npos;
   if (!numbered && std::filesystem::exists(path)) {
-    if (!IsTrace(path)) throw Failure(kRunFailed, path + " is there and is no trace: choose another name");
+    if (!IsTraceOrEmpty(path))
+      throw Failure(kRunFailed, path + " is there and is no trace; choose another name for the trace");
     std::filesystem::remove(path);
   }
   const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
