@@ -1,11 +1,15 @@
 // sampan replay: the copies of a trace once more, here.
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
-#include <iostream>
+#include <functional>
+#include <optional>
 #include <thread>
 
 #include "tools/sampan/replay/replay_plan.h"
@@ -24,36 +28,57 @@
 namespace sampan::tool {
 namespace {
 
-/// A folder for a trace that nobody wants to keep.
-class PassingFolder {
+/// The trace of the replay itself, if the user does not name a file for it. It has a name only until the
+/// runtime has created it: what remains then is a descriptor, and nothing is left behind whatever happens.
+class UnnamedTrace {
  public:
-  PassingFolder() {
+  UnnamedTrace() {
     std::error_code error;
-    path_ = (std::filesystem::temp_directory_path(error) / "sampan-replay-XXXXXX").string();
-    if (error || ::mkdtemp(path_.data()) == nullptr) {
+    folder_ = (std::filesystem::temp_directory_path(error) / "sampan-replay-XXXXXX").string();
+    if (error || ::mkdtemp(folder_.data()) == nullptr) {
       throw Failure(kOutputFailed,
                     "there is no place for the trace of the replay; set TMPDIR to a folder that can be "
                     "written to, or name a file with --trace");
     }
   }
-  ~PassingFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+  ~UnnamedTrace() {
+    RemoveFolder();
+    if (file_ >= 0) ::close(file_);
   }
-  PassingFolder(const PassingFolder&) = delete;
-  PassingFolder& operator=(const PassingFolder&) = delete;
+  UnnamedTrace(const UnnamedTrace&) = delete;
+  UnnamedTrace& operator=(const UnnamedTrace&) = delete;
 
-  std::filesystem::path path() const { return path_; }
+  /// Where the runtime creates it.
+  std::filesystem::path path() const { return std::filesystem::path(folder_) / "replay.json.gz"; }
+  /// Opens the file as soon as it is there, and removes its name.
+  void TakeOver() {
+    if (file_ >= 0) return;
+    file_ = ::open(path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (file_ >= 0) RemoveFolder();
+  }
+  /// Where it can be read after TakeOver.
+  std::filesystem::path readable_path() const { return "/proc/self/fd/" + std::to_string(file_); }
 
  private:
-  std::string path_;
+  void RemoveFolder() {
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+    folder_.clear();
+  }
+
+  std::string folder_;
+  int file_ = -1;
 };
 
-/// In a process of its own, whose trace is whole when it has ended. Answers how it ended.
-Ending ReplayInChild(const ReplayPlan& plan, ReplaySpeed speed) {
+/// Runs in a process of its own, whose trace is whole when it has exited. Returns how it exited; calls
+/// `between` again and again until then.
+Ending ReplayInChild(const ReplayPlan& plan, ReplaySpeed speed, const std::function<void()>& between) {
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) throw Failure(kCheckFailed, "fork: " + std::generic_category().message(errno));
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a replay that is killed leaves nothing running
+    if (::getppid() != parent) ::_exit(kCheckFailed);
     int status = kSuccess;
     try {
       RunReplay(plan, speed);
@@ -72,8 +97,10 @@ Ending ReplayInChild(const ReplayPlan& plan, ReplaySpeed speed) {
   bool told = false;
   while (::waitpid(child, &status, WNOHANG) == 0) {
     if (Interrupted() != 0 && !told) told = ::kill(child, Interrupted()) == 0;
+    between();
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
+  between();
   return WIFSIGNALED(status) ? Ending{.signal = WTERMSIG(status)}
                              : Ending{.exit_status = WEXITSTATUS(status)};
 }
@@ -96,12 +123,12 @@ int Execute(const Arguments& arguments) {
     Note("left out: " + what);
   if (plan.copies == 0)
     throw Failure(kBadTrace, "there are no copies in this trace that could be made again");
-  Print("Recorded: " + plan.facts.program + ", backend " + plan.facts.backend + ", profile " +
-        plan.facts.profile + "\n" + summary::TerminalText(plan.recorded));
+  Print(Printable("Recorded: " + plan.facts.program + ", backend " + plan.facts.backend + ", profile " +
+                  plan.facts.profile + "\n" + summary::TerminalText(plan.recorded)));
   const bool asap = arguments.ValueOr("--speed", "as-recorded") == "asap";
-  const PassingFolder folder;
-  const std::filesystem::path trace =
-      arguments.ValueOr("--trace", (folder.path() / "replay.json.gz").string());
+  std::optional<UnnamedTrace> unnamed;
+  if (!arguments.Has("--trace")) unnamed.emplace();
+  const std::filesystem::path trace = unnamed ? unnamed->path().string() : arguments.ValueOr("--trace", "");
   try {
     MakeRoomForTrace(trace);
   } catch (const Failure& failure) {
@@ -110,12 +137,14 @@ int Execute(const Arguments& arguments) {
   ApplySettings(arguments);
   ::setenv("SAMPAN_TRACE", std::filesystem::absolute(trace).c_str(), 1);
   ::setenv("SAMPAN_SUMMARY", "0", 1);  // it is printed here
-  const Ending ending = ReplayInChild(plan, asap ? ReplaySpeed::kAsap : ReplaySpeed::kAsRecorded);
+  const Ending ending = ReplayInChild(plan, asap ? ReplaySpeed::kAsap : ReplaySpeed::kAsRecorded, [&] {
+    if (unnamed) unnamed->TakeOver();
+  });
   StopIfInterrupted();
   if (ending.signal != 0 || ending.exit_status != kSuccess) return EndLike(ending);
   Print("\nReplayed here, " + std::string(asap ? "as soon as possible" : "at the recorded times") + ": " +
         std::to_string(plan.copies) + " copies and fills, " + ShowBytes(plan.bytes) + "\n" +
-        SummaryOf(trace));
+        SummaryOf(unnamed ? unnamed->readable_path() : trace));
   return kSuccess;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
@@ -33,16 +34,32 @@ std::uint64_t Address(const TraceJson& value) {
   return address;
 }
 
+/// Places and sizes below this can be added up.
+constexpr std::uint64_t kMaxOffset = std::uint64_t{1} << 62;
+/// A batch of a program is far shorter.
+constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 24;
+
+/// From the first byte of the first row to the last byte of the last one; nothing if that is more than 2^62.
+std::optional<std::uint64_t> RowsExtent(std::uint64_t width, std::uint64_t height, std::uint64_t pitch) {
+  std::uint64_t extent = 0;
+  if (__builtin_mul_overflow(height - 1, pitch, &extent) || __builtin_add_overflow(extent, width, &extent) ||
+      extent > kMaxOffset)
+    return std::nullopt;
+  return extent;
+}
+
 /// One end of a copy; false when the trace does not have it.
 bool TakePlace(const TraceEvent& event, const char* name, ReplayPlace& place, std::int32_t& device) {
   const TraceJson* const end = event.Find(name);
   if (end == nullptr || !end->is_object()) return false;
-  device = end->value("device", -1);
+  const std::int64_t number = end->value("device", std::int64_t{-1});
+  if (number < -1 || number >= kMaxDevices) return false;
+  device = static_cast<std::int32_t>(number);
   if (const auto allocation = end->find("allocation"); allocation != end->end())
     place = {Unsigned(*allocation), end->value("offset", std::uint64_t{0})};
   else if (const auto address = end->find("address"); address != end->end())
     place = {0, Address(*address)};
-  return place.allocation != 0 || place.offset != 0;
+  return (place.allocation != 0 || place.offset != 0) && place.offset < kMaxOffset;
 }
 
 class Planner {
@@ -103,11 +120,15 @@ void Planner::Add(const TraceEvent& event) {
 
 void Planner::AddTask(const TraceEvent& event) {
   ReplayStep step{.device = DeviceOf(event), .at_ns = SubmittedNs(event), .line = event.line};
-  step.stream = event.Number("Stream Id", -1);
-  step.task = event.Number("Task Id", -1);
-  step.connection = event.Number("connection_id");
+  step.stream = event.Count("Stream Id", -1);
+  step.task = event.Count("Task Id", -1);
+  step.connection = event.Count("connection_id");
   if (event.Find("discarded") != nullptr || event.Find("status") != nullptr) {
     LeaveOut("tasks that failed or were dropped");
+    return;
+  }
+  if (step.task >= 0 && step.stream < 0) {
+    LeaveOut("tasks without a stream");
     return;
   }
   switch (summary::Parse<TaskType>(event.Text("Task Type")).value_or(TaskType::kOther)) {
@@ -154,14 +175,14 @@ void Planner::AddTask(const TraceEvent& event) {
     return;
   }
   const bool is_notify = step.kind == Kind::kRecordNotify || step.kind == Kind::kWaitForNotify;
-  step.object = static_cast<std::uint64_t>(event.Number(is_notify ? "Notify Id" : "Event Id"));
+  step.object = static_cast<std::uint64_t>(event.Count(is_notify ? "Notify Id" : "Event Id"));
   plan_.steps.push_back(step);
 }
 
 void Planner::AddCopy(const TraceEvent& event, ReplayStep step) {
   step.form = summary::Parse<Form>(event.Text("form")).value_or(Form::kNone);
   step.operation = summary::Parse<Operation>(event.Text("operation")).value_or(Operation::kNone);
-  step.bytes = static_cast<std::uint64_t>(event.Number("size(B)"));
+  step.bytes = static_cast<std::uint64_t>(event.Count("size(B)"));
   // An asynchronous call with pageable memory blocks too, and has a stream.
   step.blocking = step.stream < 0;
   const bool is_indirect = step.form == Form::kDescriptor || step.form == Form::kOffset;
@@ -207,9 +228,13 @@ bool Planner::TakeShape(const TraceEvent& event, ReplayStep& step) {
                     .height = shape->value("height", std::uint64_t{0}),
                     .dst_pitch = shape->value("dst_pitch", std::uint64_t{0}),
                     .src_pitch = shape->value("src_pitch", std::uint64_t{0})};
-    if (rows.height == 0 || rows.width * rows.height != step.bytes) return false;
-    dst_bytes = (rows.height - 1) * rows.dst_pitch + rows.width;
-    src_bytes = (rows.height - 1) * rows.src_pitch + rows.width;
+    if (rows.height == 0 || step.bytes % rows.height != 0 || step.bytes / rows.height != rows.width)
+      return false;
+    const auto dst_extent = RowsExtent(rows.width, rows.height, rows.dst_pitch);
+    const auto src_extent = RowsExtent(rows.width, rows.height, rows.src_pitch);
+    if (!dst_extent || !src_extent) return false;
+    dst_bytes = *dst_extent;
+    src_bytes = *src_extent;
     step.detail = plan_.rows.size();
     plan_.rows.push_back(rows);
   }
@@ -262,28 +287,35 @@ bool Planner::TakeBatch(const TraceEvent& event, ReplayStep& step) {
     const TraceJson* const dst = event.Find("dst_extent");
     const TraceJson* const src = event.Find("src_extent");
     const auto is_extent = [](const TraceJson* extent) {
-      return extent != nullptr && extent->is_array() && extent->size() == 3;
+      return extent != nullptr && extent->is_array() && extent->size() == 3 &&
+             Unsigned((*extent)[1]) <= Unsigned((*extent)[2]) && Unsigned((*extent)[2]) <= kMaxOffset;
     };
     if (runs == nullptr || !runs->is_array() || !is_extent(dst) || !is_extent(src)) return false;
     std::vector<std::uint64_t> sizes;
-    const auto entries = static_cast<std::uint64_t>(event.Number("entries"));
-    std::uint64_t total = 0;
+    const auto entries = static_cast<std::uint64_t>(event.Count("entries"));
+    std::uint64_t left = step.bytes;
     for (const TraceJson& run : *runs) {
-      if (!run.is_array() || run.size() != 2 || Unsigned(run[1]) > entries - sizes.size()) return false;
+      if (!run.is_array() || run.size() != 2 || Unsigned(run[1]) > entries - sizes.size() ||
+          Unsigned(run[1]) > kMaxEntries ||
+          (Unsigned(run[1]) > 0 && Unsigned(run[0]) > left / Unsigned(run[1])))
+        return false;
       sizes.insert(sizes.end(), Unsigned(run[1]), Unsigned(run[0]));
-      total += Unsigned(run[0]) * Unsigned(run[1]);
+      left -= Unsigned(run[0]) * Unsigned(run[1]);
+      if (sizes.size() > kMaxEntries) return false;
     }
-    if (sizes.empty() || total > step.bytes) return false;
-    sizes.back() += step.bytes - total;  // what was lost when a mean was rounded
+    if (sizes.empty()) return false;
+    sizes.back() += left;  // what was lost when a mean was rounded
     const std::vector<ReplayPlace> dsts = Spread(sizes, step.bytes, *dst);
     const std::vector<ReplayPlace> srcs = Spread(sizes, step.bytes, *src);
     for (std::size_t i = 0; i < sizes.size(); ++i)
       pieces.push_back({dsts[i], srcs[i], sizes[i]});
   }
-  std::uint64_t total = 0;
-  for (const ReplayPiece& piece : pieces)
-    total += piece.bytes;
-  if (pieces.empty() || total != step.bytes) return false;
+  std::uint64_t left = step.bytes;
+  for (const ReplayPiece& piece : pieces) {
+    if (piece.bytes > left || piece.dst.offset >= kMaxOffset || piece.src.offset >= kMaxOffset) return false;
+    left -= piece.bytes;
+  }
+  if (pieces.empty() || left != 0) return false;
   for (const ReplayPiece& piece : pieces) {
     Touch(piece.dst, piece.bytes, step.dst_device);
     Touch(piece.src, piece.bytes, step.src_device);
@@ -308,7 +340,7 @@ void Planner::Touch(const ReplayPlace& place, std::uint64_t bytes, std::int32_t 
 
 void Planner::AddCall(const TraceEvent& event) {
   if (event.Text("level") == "hccl") return;  // the calls inside of it are told as well
-  if (const std::int64_t connection = event.Number("connection_id"); connection != 0)
+  if (const std::int64_t connection = event.Count("connection_id"); connection != 0)
     submitters_[connection].call_ns = event.begin_ns;
   const std::string_view awaited = event.Text("waits");
   if (awaited.empty()) return;
@@ -316,11 +348,11 @@ void Planner::AddCall(const TraceEvent& event) {
     LeaveOut("waits that failed or ran out of time");
     return;
   }
-  ReplayStep step{.device = static_cast<std::int32_t>(event.Number("Device Id")), .at_ns = event.begin_ns};
+  ReplayStep step{.device = std::max(event.Device("Device Id"), 0), .at_ns = event.begin_ns};
   step.line = event.line;
   step.thread = ThreadOf(event.thread);
-  step.stream = event.Number("Stream Id", -1);
-  step.object = static_cast<std::uint64_t>(event.Number("Event Id"));
+  step.stream = event.Count("Stream Id", -1);
+  step.object = static_cast<std::uint64_t>(event.Count("Event Id"));
   step.kind = awaited == "stream"  ? Kind::kSynchronizeStream
               : awaited == "event" ? Kind::kSynchronizeEvent
                                    : Kind::kSynchronizeDevice;
@@ -328,16 +360,15 @@ void Planner::AddCall(const TraceEvent& event) {
 }
 
 void Planner::AddRecord(const TraceEvent& event) {
-  ReplayStep step{.device = static_cast<std::int32_t>(event.Number("Device Id", -1)),
-                  .at_ns = event.begin_ns};
+  ReplayStep step{.device = event.Device("Device Id"), .at_ns = event.begin_ns};
   step.line = event.line;
   step.thread = ThreadOf(event.thread);
-  step.stream = event.Number("Stream Id", -1);
-  step.object = static_cast<std::uint64_t>(event.Number("allocation"));
+  step.stream = event.Count("Stream Id", -1);
+  step.object = static_cast<std::uint64_t>(event.Count("allocation"));
   if (event.name == "Memory@allocate") {
     step.kind = Kind::kAllocate;
     ReplayAllocation& allocation = plan_.allocations[step.object];
-    allocation.bytes = std::max(allocation.bytes, static_cast<std::uint64_t>(event.Number("size(B)")));
+    allocation.bytes = std::max(allocation.bytes, static_cast<std::uint64_t>(event.Count("size(B)")));
     allocation.device = event.Text("place") == "device" ? step.device : -1;
   } else if (event.name == "Memory@free") {
     step.kind = Kind::kFree;

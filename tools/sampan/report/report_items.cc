@@ -8,6 +8,8 @@ namespace sampan::tool {
 namespace {
 
 constexpr std::int64_t kFirstResolutionNs = 1000;
+/// A group lists so many names at most: adding one searches the list.
+constexpr std::size_t kMaxNames = 24;
 
 bool ComesBefore(const ReportItem& one, const ReportItem& other) {
   return std::tuple(one.track, one.begin_ns, -one.duration_ns) <
@@ -60,11 +62,14 @@ void SliceGroup::Add(const SliceGroup& other) {
   for (const auto& [name, count] : other.names) {
     const auto same = std::find_if(names.begin(), names.end(),
                                    [&wanted = name](const auto& each) { return each.first == wanted; });
-    if (same == names.end())
+    if (same != names.end())
+      same->second += count;
+    else if (names.size() < kMaxNames)
       names.emplace_back(name, count);
     else
-      same->second += count;
+      other_names += count;
   }
+  other_names += other.other_names;
 }
 
 void ReportItems::Add(ReportItem item) {

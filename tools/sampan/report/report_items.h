@@ -21,6 +21,7 @@ struct SliceGroup {
   std::uint64_t most_bytes = 0;
   std::uint32_t tints = 0;                                   ///< those that there are, a bit each
   std::vector<std::pair<std::uint32_t, std::size_t>> names;  ///< how many of each
+  std::size_t other_names = 0;                               ///< slices whose name is not listed
 
   void Add(const SliceGroup& other);
 };

@@ -51,7 +51,8 @@ std::string ItemsJson(const ReportModel& model) {
          ",\"arguments\":" + arguments + "]}";
 }
 
-json GroupsJson(const ReportModel& model) {
+/// `other_names` is the number of the text for names that are not listed.
+json GroupsJson(const ReportModel& model, std::size_t other_names) {
   json groups = json::array();
   for (std::size_t item = 0; item < model.items.size(); ++item) {
     if (!model.items[item].group) continue;
@@ -60,6 +61,10 @@ json GroupsJson(const ReportModel& model) {
     for (const auto& [name, count] : group.names) {
       names.push_back(name);
       names.push_back(count);
+    }
+    if (group.other_names > 0) {
+      names.push_back(other_names);
+      names.push_back(group.other_names);
     }
     groups.push_back({{"item", item},
                       {"count", group.slices},
@@ -193,15 +198,17 @@ std::string ReportJson(const ReportModel& model, const std::string& file) {
     flows.push_back(call);
     flows.push_back(task);
   }
+  json strings = model.strings;
+  strings.push_back("other names");
   json rest = {{"file", file},
                {"facts", FactsJson(model)},
                {"notes", NotesJson(model)},
                {"span", model.last_ns - model.first_ns},
-               {"strings", model.strings},
+               {"strings", strings},
                {"shapes", model.shapes},
                {"tints", kTintNames},
                {"tracks", TracksJson(model)},
-               {"groups", GroupsJson(model)},
+               {"groups", GroupsJson(model, model.strings.size())},
                {"flows", flows},
                {"counters", CountersJson(model)},
                {"rates", RatesJson(model)},

@@ -17,6 +17,7 @@ namespace {
 
 /// A page with so many items is still quick.
 constexpr std::size_t kMostItems = 160'000;
+constexpr std::size_t kMaxTracks = 4'000;
 constexpr std::size_t kLongestText = 300;
 
 /// Numbers for texts, in the order in which they come.
@@ -75,6 +76,7 @@ class Gatherer {
   using TaskPlace = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // area, stream, task
 
   std::uint32_t TrackOf(const TraceEvent& event);
+  std::uint32_t OtherTrack();
   void AddName(const TraceEvent& event);
   void AddSlice(const TraceEvent& event);
   void AddRate(const TraceEvent& event, summary::Operation operation, std::uint64_t bytes);
@@ -88,6 +90,7 @@ class Gatherer {
   std::map<std::int64_t, Area> areas_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> track_numbers_;
   std::vector<Track> tracks_;
+  std::optional<std::uint32_t> other_track_;
   std::vector<std::uint32_t> places_;  ///< of the tracks, from top to bottom
   TextTable strings_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> shape_numbers_;
@@ -124,7 +127,10 @@ void Gatherer::Add(const TraceEvent& event) {
   }
 }
 
+/// Further rows of an area share one, so that a page stays quick and its items can be grouped.
 std::uint32_t Gatherer::TrackOf(const TraceEvent& event) {
+  if (tracks_.size() >= kMaxTracks && !track_numbers_.contains({event.process, event.thread}))
+    return OtherTrack();
   const auto [found, is_new] =
       track_numbers_.try_emplace({event.process, event.thread}, static_cast<std::uint32_t>(tracks_.size()));
   if (is_new) {
@@ -136,6 +142,16 @@ std::uint32_t Gatherer::TrackOf(const TraceEvent& event) {
   return found->second;
 }
 
+std::uint32_t Gatherer::OtherTrack() {
+  if (!other_track_) {
+    other_track_ = static_cast<std::uint32_t>(tracks_.size());
+    tracks_.push_back({.process = std::numeric_limits<std::int64_t>::max(),
+                       .name = "further rows",
+                       .sort_index = std::numeric_limits<std::int64_t>::max()});
+  }
+  return *other_track_;
+}
+
 void Gatherer::AddName(const TraceEvent& event) {
   if (event.name == "process_name")
     areas_[event.process].name = event.Text("name");
@@ -143,9 +159,9 @@ void Gatherer::AddName(const TraceEvent& event) {
     areas_[event.process].label = event.Text("labels");
   else if (event.name == "process_sort_index")
     areas_[event.process].sort_index = event.Number("sort_index");
-  else if (event.name == "thread_name")
+  else if (event.name == "thread_name" && TrackOf(event) != other_track_)
     tracks_[TrackOf(event)].name = event.Text("name");
-  else if (event.name == "thread_sort_index")
+  else if (event.name == "thread_sort_index" && TrackOf(event) != other_track_)
     tracks_[TrackOf(event)].sort_index = event.Number("sort_index");
 }
 
@@ -157,9 +173,10 @@ void Gatherer::TakeArguments(const TraceEvent& event, ReportItem& item) {
         (item.arguments.empty() ? "" : ",") + value.dump(-1, ' ', false, TraceJson::error_handler_t::replace);
   };
   for (const auto& [name, value] : event.arguments->items()) {
-    if (name == "submitted" && value.is_number()) {
-      const double waited = static_cast<double>(event.begin_ns) / 1e9 - value.get<double>() / 1e6;
-      add("waited in the queue", ShowSeconds(std::max(waited, 0.0)));
+    if (name == "submitted") {
+      const std::int64_t waited_ns = event.begin_ns - event.Time("submitted", event.begin_ns);
+      add("waited in the queue",
+          ShowSeconds(static_cast<double>(std::max<std::int64_t>(waited_ns, 0)) / 1e9));
     } else if (name != "Task Type") {  // it is the slice's name
       add(name, ShownArgument(value));
     }
@@ -173,9 +190,9 @@ void Gatherer::AddSlice(const TraceEvent& event) {
   item.begin_ns = event.begin_ns;
   item.duration_ns = event.duration_ns;
   item.is_task = IsTask(event);
-  item.stream = event.Number("Stream Id", -1);
-  item.task = event.Number("Task Id", -1);
-  if (item.is_task || event.Find("part") != nullptr) item.connection = event.Number("connection_id");
+  item.stream = event.Count("Stream Id", -1);
+  item.task = event.Count("Task Id", -1);
+  if (item.is_task || event.Find("part") != nullptr) item.connection = event.Count("connection_id");
   const bool is_wait =
       event.name.ends_with("_WAIT") || event.name.starts_with("Wait@") || event.Find("waits") != nullptr;
   Tint tint = is_wait                                          ? Tint::kWait
@@ -186,7 +203,7 @@ void Gatherer::AddSlice(const TraceEvent& event) {
   if (operation && item.is_task) {
     tint = TintOf(*operation);
     if (*operation != summary::Operation::kFill && event.Find("discarded") == nullptr) {
-      item.bytes = static_cast<std::uint64_t>(event.Number("size(B)"));
+      item.bytes = static_cast<std::uint64_t>(event.Count("size(B)"));
       AddRate(event, *operation, *item.bytes);
     }
   }
@@ -212,11 +229,12 @@ void Gatherer::AddRate(const TraceEvent& event, summary::Operation operation, st
   }
   const std::uint32_t number = rate_kinds_.NumberOf(kind);
   if (number == rate_tints_.size()) rate_tints_.push_back(TintOf(operation));
-  rates_.Add(number, bytes, event.duration_ns, event.Number("connection_id"));
+  rates_.Add(number, bytes, event.duration_ns, event.Count("connection_id"));
 }
 
 std::string Gatherer::AreaName(std::int64_t process) const {
   const auto found = areas_.find(process);
+  if (process == std::numeric_limits<std::int64_t>::max()) return "Others";
   if (found == areas_.end() || found->second.name.empty()) return "Area " + std::to_string(process);
   const Area& area = found->second;
   return area.name + (area.label.empty() ? "" : " (" + area.label + ")");
@@ -229,7 +247,9 @@ void Gatherer::TakeTracks(ReportModel& model) {
   }
   const auto key = [&](std::uint32_t number) {
     const Track& track = tracks_[number];
-    return std::tuple(areas_[track.process].sort_index, track.process, track.sort_index, track.thread);
+    const bool is_other = number == other_track_;
+    return std::tuple(is_other, areas_[track.process].sort_index, track.process, track.sort_index,
+                      track.thread);
   };
   std::sort(order.begin(), order.end(),
             [&](std::uint32_t one, std::uint32_t other) { return key(one) < key(other); });

@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 
@@ -44,12 +46,33 @@ std::string Coloured(Colour colour, std::string_view text) {
   return In(colour, text, STDOUT_FILENO);
 }
 
+std::string Printable(std::string_view text) {
+  std::string shown;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    // The second set of controls is two bytes in UTF-8, and one byte in what is no UTF-8.
+    const bool is_second_set = byte == 0xC2 && next >= 0x80 && next < 0xA0;
+    const bool is_alone =
+        byte >= 0x80 && byte < 0xA0 && (i == 0 || static_cast<unsigned char>(text[i - 1]) < 0x80);
+    if ((byte >= 0x20 && byte != 0x7F && !is_second_set && !is_alone) || byte == '\n') {
+      shown += text[i];
+      continue;
+    }
+    std::array<char, 8> number{};
+    std::snprintf(number.data(), number.size(), "\\x%02x", is_second_set ? next : byte);
+    shown += number.data();
+    if (is_second_set) ++i;
+  }
+  return shown;
+}
+
 void Note(std::string_view text) {
-  std::cerr << In(Colour::kTitle, "sampan:", STDERR_FILENO) + " " + std::string(text) + "\n" << std::flush;
+  std::cerr << In(Colour::kTitle, "sampan:", STDERR_FILENO) + " " + Printable(text) + "\n" << std::flush;
 }
 
 void ErrorNote(std::string_view text) {
-  std::cerr << In(Colour::kBad, "sampan:", STDERR_FILENO) + " " + std::string(text) + "\n" << std::flush;
+  std::cerr << In(Colour::kBad, "sampan:", STDERR_FILENO) + " " + Printable(text) + "\n" << std::flush;
 }
 
 ProgressBar::ProgressBar(std::size_t steps) : steps_(steps), visible_(::isatty(STDERR_FILENO) == 1) {}

@@ -11,7 +11,11 @@ enum class Colour { kGood, kBad, kFaint, kTitle };
 /// The text in a colour when standard output is a terminal and NO_COLOR is not set; else as it is.
 std::string Coloured(Colour colour, std::string_view text);
 
-/// A line on standard error that begins with the command's name.
+/// Text from a file or a name as it may be shown: control characters become \\x and their number, so that
+/// none of them reaches the terminal. Line feeds stay.
+std::string Printable(std::string_view text);
+
+/// A line on standard error that begins with the command's name. The text is made printable.
 void Note(std::string_view text);
 void ErrorNote(std::string_view text);
 

@@ -40,14 +40,59 @@ std::int64_t NumberField(const TraceJson& event, const char* name) {
   return field.get<std::int64_t>();
 }
 
-/// Microseconds with decimals.
-std::int64_t TimeField(const TraceJson& event, const char* name) {
-  const TraceJson& field = Field(event, name);
-  const double microseconds = field.is_number() ? field.get<double>() : -1;
-  if (!(microseconds >= 0 && microseconds < 9e15))
-    throw Refusal{std::string("\"") + name + "\" is not a number of microseconds"};
+/// The maximum of a time, in microseconds: 126 years. The sum of two is still a number of nanoseconds.
+constexpr double kMaxMicroseconds = 4e15;
+/// The maximum of all durations and of all bytes of a trace, so that no sum of them overflows.
+constexpr std::int64_t kMaxTotalNs = 4'000'000'000'000'000'000;
+constexpr std::uint64_t kMaxTotalBytes = std::uint64_t{1} << 62;
+
+std::int64_t Nanoseconds(const TraceJson& value, const char* name) {
+  const double microseconds = value.is_number() ? value.get<double>() : -1;
+  if (!(microseconds >= 0 && microseconds <= kMaxMicroseconds))
+    throw Refusal{std::string("\"") + name + "\" is not a number of microseconds from 0 to 4e15"};
   return std::llround(microseconds * 1000);
 }
+
+/// Microseconds with decimals.
+std::int64_t TimeField(const TraceJson& event, const char* name) {
+  return Nanoseconds(Field(event, name), name);
+}
+
+/// Values of a trace nest three levels deep. Deeper ones would exhaust the stack where they are written.
+void RefuseDeepNesting(std::string_view text) {
+  constexpr int kMaxDepth = 32;
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in_text) {
+      if (text[i] == '\\')
+        ++i;  // what it stands before ends no text
+      else if (text[i] == '"')
+        in_text = false;
+    } else if (text[i] == '"') {
+      in_text = true;
+    } else if (text[i] == '[' || text[i] == '{') {
+      if (++depth > kMaxDepth) throw Refusal{"the event is nested deeper than 32 levels"};
+    } else if (text[i] == ']' || text[i] == '}') {
+      --depth;
+    }
+  }
+}
+
+/// What all events have together.
+struct Totals {
+  std::int64_t duration_ns = 0;
+  std::uint64_t bytes = 0;
+
+  void Add(const TraceEvent& event) {
+    if (event.duration_ns > kMaxTotalNs - duration_ns)
+      throw Refusal{"the durations so far are more than 126 years"};
+    duration_ns += event.duration_ns;
+    const auto more = static_cast<std::uint64_t>(event.Count("size(B)"));
+    if (more > kMaxTotalBytes - bytes) throw Refusal{"the copies so far have more bytes than 2^62"};
+    bytes += more;
+  }
+};
 
 TraceEvent EventOf(const TraceJson& event, std::size_t line) {
   static const TraceJson kNoArguments = TraceJson::object();
@@ -107,6 +152,29 @@ std::int64_t TraceEvent::Number(const char* argument, std::int64_t otherwise) co
   return found->get<std::int64_t>();
 }
 
+std::int64_t TraceEvent::Count(const char* argument, std::int64_t otherwise) const {
+  const TraceJson* const found = Find(argument);
+  if (found == nullptr) return otherwise;
+  const bool is_negative = found->is_number_integer() && !found->is_number_unsigned() && *found < 0;
+  if (is_negative || (found->is_number_unsigned() && found->get<std::uint64_t>() > INT64_MAX))
+    throw Refusal{std::string("the argument \"") + argument + "\" is " + found->dump() +
+                  ", not a number from 0 to 2^63 - 1"};
+  return Number(argument);
+}
+
+std::int32_t TraceEvent::Device(const char* argument) const {
+  const std::int64_t device = Number(argument, -1);
+  if (device < -1 || device >= kMaxDevices)
+    throw Refusal{std::string("the argument \"") + argument + "\" is " + std::to_string(device) +
+                  ", not the number of a device"};
+  return static_cast<std::int32_t>(device);
+}
+
+std::int64_t TraceEvent::Time(const char* argument, std::int64_t otherwise_ns) const {
+  const TraceJson* const found = Find(argument);
+  return found == nullptr ? otherwise_ns : Nanoseconds(*found, argument);
+}
+
 std::string_view TraceEvent::Text(const char* argument) const {
   const TraceJson* const found = Find(argument);
   if (found == nullptr) return {};
@@ -119,6 +187,7 @@ TraceFacts ReadTrace(const std::filesystem::path& path, const std::function<void
   TraceFacts facts;
   enum { kBeforeBracket, kBeforeHead, kInside, kBehind } state = kBeforeBracket;
   std::string_view line;
+  Totals totals;
   try {
     while (lines.Next(line)) {
       std::string_view text = Trimmed(line);
@@ -138,6 +207,7 @@ TraceFacts ReadTrace(const std::filesystem::path& path, const std::function<void
         if (text.front() != ',') throw Refusal{"the line does not begin with a comma"};
         text = Trimmed(text.substr(1));
       }
+      RefuseDeepNesting(text);
       TraceJson event;
       try {
         event = TraceJson::parse(text);
@@ -151,10 +221,14 @@ TraceFacts ReadTrace(const std::filesystem::path& path, const std::function<void
       if (state == kBeforeHead) TakeHead(told, facts);
       state = kInside;
       ++facts.events;
+      totals.Add(told);
       tell(told);
     }
   } catch (const Refusal& refusal) {
     throw Failure(kBadTrace, path.string() + ":" + std::to_string(lines.number()) + ": " + refusal.reason);
+  } catch (const TraceJson::exception& error) {  // a part of an argument is a text where it is a number
+    throw Failure(kBadTrace, path.string() + ":" + std::to_string(lines.number()) +
+                                 ": an argument has another type than it must have: " + error.what());
   }
   if (state == kBeforeBracket) throw Failure(kBadTrace, path.string() + " is empty");
   if (state == kBeforeHead) throw Failure(kBadTrace, path.string() + " ends before its first event");

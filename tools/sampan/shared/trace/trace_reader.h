@@ -14,6 +14,9 @@ namespace sampan::tool {
 /// Keeps the order of the file.
 using TraceJson = nlohmann::ordered_json;
 
+/// The processes of a trace number their areas by this: the host, then devices.
+inline constexpr std::int64_t kMaxDevices = 127;
+
 /// One event of a trace. The views are valid while it is being told.
 struct TraceEvent {
   std::size_t line = 0;
@@ -30,6 +33,12 @@ struct TraceEvent {
   const TraceJson* Find(const char* argument) const;
   /// A whole number; `otherwise` when there is none of that name.
   std::int64_t Number(const char* argument, std::int64_t otherwise = 0) const;
+  /// The same for what cannot be negative: ids, counts, sizes.
+  std::int64_t Count(const char* argument, std::int64_t otherwise = 0) const;
+  /// The number of a device; -1 when there is none.
+  std::int32_t Device(const char* argument) const;
+  /// A time in microseconds, as nanoseconds.
+  std::int64_t Time(const char* argument, std::int64_t otherwise_ns) const;
   std::string_view Text(const char* argument) const;
 };
 

@@ -37,9 +37,9 @@ summary::Task TaskOf(const TraceEvent& event) {
   // The driver tells the times of some tasks only.
   task.timed = event.Text("executed by") != "driver" || event.Find("bandwidth(GB/s)") != nullptr;
   task.device = DeviceOf(event);
-  task.stream = event.Number("Stream Id", -1);
-  task.bytes = static_cast<std::uint64_t>(event.Number("size(B)"));
-  task.entries = static_cast<std::uint64_t>(event.Number("entries", 1));
+  task.stream = event.Count("Stream Id", -1);
+  task.bytes = static_cast<std::uint64_t>(event.Count("size(B)"));
+  task.entries = static_cast<std::uint64_t>(event.Count("entries", 1));
   task.link = event.Text("link");
   task.submitted_ns = SubmittedNs(event);
   task.begin_ns = event.begin_ns;
@@ -70,8 +70,7 @@ void AddHostSlice(summary::Summary& summary, const TraceEvent& event) {
 }  // namespace
 
 std::int32_t DeviceOf(const TraceEvent& event) {
-  constexpr std::int64_t kAreasOfProcess = 128;
-  return static_cast<std::int32_t>(event.process % kAreasOfProcess) - 1;
+  return static_cast<std::int32_t>(event.process % (kMaxDevices + 1)) - 1;
 }
 
 bool IsTask(const TraceEvent& event) {
@@ -79,9 +78,7 @@ bool IsTask(const TraceEvent& event) {
 }
 
 std::int64_t SubmittedNs(const TraceEvent& task) {
-  const TraceJson* const submitted = task.Find("submitted");
-  if (submitted == nullptr || !submitted->is_number()) return task.begin_ns;
-  return std::llround(submitted->get<double>() * 1000);
+  return task.Time("submitted", task.begin_ns);
 }
 
 void AddTo(summary::Summary& summary, const TraceEvent& event) {
@@ -94,7 +91,7 @@ void AddTo(summary::Summary& summary, const TraceEvent& event) {
     if (std::sscanf(std::string(event.name).c_str(), "Stream %u queue depth", &stream) == 1) {
       summary.Add(summary::Depth{.device = DeviceOf(event),
                                  .stream = stream,
-                                 .tasks = static_cast<std::uint64_t>(event.Number("tasks"))});
+                                 .tasks = static_cast<std::uint64_t>(event.Count("tasks"))});
     }
   }
 }
