@@ -48,7 +48,11 @@ std::string OperandSpecification(const OperandDescription& operand) {
   const std::string action = operand.is_file           ? "_files"
                              : operand.choices.empty() ? " "
                                                        : Choices(operand.choices);
-  return "'" + std::string(operand.is_required ? ":" : "::") + Escaped(operand.name) + ":" + action + "'";
+  return "'" +
+         std::string(operand.is_repeated   ? "*:"
+                     : operand.is_required ? ":"
+                                           : "::") +
+         Escaped(operand.name) + ":" + action + "'";
 }
 
 std::string Case(const CommandDescription& command) {

@@ -192,7 +192,7 @@ json NotesJson(const ReportModel& model) {
 
 }  // namespace
 
-std::string ReportJson(const ReportModel& model, const std::string& file) {
+std::string ReportJson(const ReportModel& model, const std::string& file, const std::string& command) {
   json flows = json::array();
   for (const auto& [call, task] : model.flows) {
     flows.push_back(call);
@@ -204,6 +204,8 @@ std::string ReportJson(const ReportModel& model, const std::string& file) {
                {"facts", FactsJson(model)},
                {"notes", NotesJson(model)},
                {"span", model.last_ns - model.first_ns},
+               {"origin", model.origin_ns},
+               {"command", command},
                {"strings", strings},
                {"shapes", model.shapes},
                {"tints", kTintNames},

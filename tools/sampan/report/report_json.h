@@ -7,7 +7,7 @@
 
 namespace sampan::tool {
 
-/// `file` is the trace's name.
-std::string ReportJson(const ReportModel& model, const std::string& file);
+/// `file` is what the page calls the trace, `command` what makes this report again.
+std::string ReportJson(const ReportModel& model, const std::string& file, const std::string& command);
 
 }  // namespace sampan::tool

@@ -55,6 +55,9 @@ class Gatherer {
  public:
   Gatherer() : items_(kMostItems) { shape_numbers_[{}] = 0; }
 
+  /// The events that follow are another file's; its areas and connections are its own. Empty: it is the only
+  /// one.
+  void BeginFile(const std::string& name);
   void Add(const TraceEvent& event);
   ReportModel Take(TraceFacts facts);
 
@@ -77,6 +80,13 @@ class Gatherer {
 
   std::uint32_t TrackOf(const TraceEvent& event);
   std::uint32_t OtherTrack();
+  /// Connections are numbered by each program; 0 stays none.
+  std::int64_t OwnConnection(std::int64_t connection) const {
+    constexpr std::int64_t kMaxConnection = std::int64_t{1} << 48;
+    return connection == 0
+               ? 0
+               : connection % kMaxConnection + kMaxConnection * static_cast<std::int64_t>(files_.size() - 1);
+  }
   void AddName(const TraceEvent& event);
   void AddSlice(const TraceEvent& event);
   void AddRate(const TraceEvent& event, summary::Operation operation, std::uint64_t bytes);
@@ -99,14 +109,26 @@ class Gatherer {
   ReportRates rates_;
   TextTable rate_kinds_;
   std::vector<Tint> rate_tints_;
+  struct File {
+    std::string name;
+    summary::Summary summary;  ///< for advice: streams of two programs may have the same number
+  };
+  std::vector<File> files_;
   summary::Summary summary_;
   std::size_t slices_ = 0;
   std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();
 };
 
-void Gatherer::Add(const TraceEvent& event) {
-  AddTo(summary_, event);
+void Gatherer::BeginFile(const std::string& name) {
+  files_.push_back({.name = name});
+}
+
+void Gatherer::Add(const TraceEvent& told) {
+  AddTo(summary_, told);
+  if (files_.size() > 1 || !files_.back().name.empty()) AddTo(files_.back().summary, told);
+  TraceEvent event = told;
+  event.process += kMaxProcess * static_cast<std::int64_t>(files_.size() - 1);
   if (event.phase == 'M') {
     AddName(event);
     return;
@@ -118,7 +140,7 @@ void Gatherer::Add(const TraceEvent& event) {
   } else if (event.phase == 's') {
     std::int64_t connection = 0;
     std::from_chars(event.id.data(), event.id.data() + event.id.size(), connection);
-    items_.AddSubmission({connection, TrackOf(event), event.begin_ns});
+    items_.AddSubmission({OwnConnection(connection), TrackOf(event), event.begin_ns});
   } else if (event.phase == 'C') {
     for (const auto& [unit, value] : event.arguments->items()) {
       if (value.is_number_integer())
@@ -192,7 +214,8 @@ void Gatherer::AddSlice(const TraceEvent& event) {
   item.is_task = IsTask(event);
   item.stream = event.Count("Stream Id", -1);
   item.task = event.Count("Task Id", -1);
-  if (item.is_task || event.Find("part") != nullptr) item.connection = event.Count("connection_id");
+  if (item.is_task || event.Find("part") != nullptr)
+    item.connection = OwnConnection(event.Count("connection_id"));
   const bool is_wait =
       event.name.ends_with("_WAIT") || event.name.starts_with("Wait@") || event.Find("waits") != nullptr;
   Tint tint = is_wait                                          ? Tint::kWait
@@ -229,15 +252,17 @@ void Gatherer::AddRate(const TraceEvent& event, summary::Operation operation, st
   }
   const std::uint32_t number = rate_kinds_.NumberOf(kind);
   if (number == rate_tints_.size()) rate_tints_.push_back(TintOf(operation));
-  rates_.Add(number, bytes, event.duration_ns, event.Count("connection_id"));
+  rates_.Add(number, bytes, event.duration_ns, OwnConnection(event.Count("connection_id")));
 }
 
 std::string Gatherer::AreaName(std::int64_t process) const {
   const auto found = areas_.find(process);
+  const std::string& file = files_[static_cast<std::size_t>(process / kMaxProcess) % files_.size()].name;
   if (process == std::numeric_limits<std::int64_t>::max()) return "Others";
-  if (found == areas_.end() || found->second.name.empty()) return "Area " + std::to_string(process);
+  if (found == areas_.end() || found->second.name.empty())
+    return (file.empty() ? "" : file + ": ") + "Area " + std::to_string(process % kMaxProcess);
   const Area& area = found->second;
-  return area.name + (area.label.empty() ? "" : " (" + area.label + ")");
+  return (file.empty() ? "" : file + ": ") + area.name + (area.label.empty() ? "" : " (" + area.label + ")");
 }
 
 void Gatherer::TakeTracks(ReportModel& model) {
@@ -350,6 +375,13 @@ ReportModel Gatherer::Take(TraceFacts facts) {
     model.shapes[number] = shape;
   model.strings = std::move(strings_.texts());
   model.summary = summary_.MakeReport();
+  if (files_.size() > 1) {
+    model.summary.advice.clear();
+    for (const File& file : files_) {
+      for (const std::string& advice : file.summary.MakeReport().advice)
+        model.summary.advice.push_back(file.name + ": " + advice);
+    }
+  }
   return model;
 }
 
@@ -373,13 +405,61 @@ Tint TintOf(summary::Operation operation) {
   return Tint::kOther;
 }
 
-ReportModel GatherReport(const std::filesystem::path& trace) {
+namespace {
+
+/// When the first of all events begins.
+std::int64_t FindFirst(const ReportRequest& request, const ReportProgress& progress) {
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
+  for (const std::filesystem::path& trace : request.traces) {
+    ReadTrace(
+        trace,
+        [&](const TraceEvent& event) {
+          StopIfInterrupted();
+          if (event.phase != 'M') first_ns = std::min(first_ns, event.begin_ns);
+        },
+        [&](double share) { progress("finding the range in " + trace.filename().string(), share); });
+  }
+  return first_ns;
+}
+
+}  // namespace
+
+ReportModel GatherReport(const ReportRequest& request, const ReportProgress& progress) {
   Gatherer gatherer;
-  TraceFacts facts = ReadTrace(trace, [&](const TraceEvent& event) {
-    StopIfInterrupted();
-    gatherer.Add(event);
-  });
-  return gatherer.Take(std::move(facts));
+  TraceFacts all;
+  const std::int64_t origin_ns = request.is_whole() ? 0 : FindFirst(request, progress);
+  const bool several = request.traces.size() > 1;
+  for (const std::filesystem::path& trace : request.traces) {
+    const std::string name = trace.filename().string();
+    gatherer.BeginFile(several ? name : "");
+    TraceFacts facts = ReadTrace(
+        trace,
+        [&](const TraceEvent& event) {
+          StopIfInterrupted();
+          const bool is_in_range = event.phase == 'M' || request.is_whole() ||
+                                   (event.begin_ns - origin_ns <= request.to_ns &&
+                                    event.begin_ns + event.duration_ns - origin_ns >= request.from_ns);
+          if (is_in_range) gatherer.Add(event);
+        },
+        [&](double share) { progress("reading " + name, share); });
+    for (std::string& note : facts.notes)
+      all.notes.push_back(several ? name + ": " + note : note);
+    facts.notes = std::move(all.notes);
+    if (!all.program.empty())
+      facts.program = all.program + ", " + std::filesystem::path(facts.program).filename().string();
+    all = std::move(facts);
+  }
+  progress("writing the page", 1);
+  ReportModel model = gatherer.Take(std::move(all));
+  if (!request.is_whole()) {
+    model.origin_ns = model.first_ns - origin_ns;
+    const auto shown = [](std::int64_t ns) { return ShowSeconds(static_cast<double>(ns) / 1e9); };
+    model.facts.notes.push_back(
+        "Only what lies between " + shown(request.from_ns) + " and " +
+        (request.to_ns == std::numeric_limits<std::int64_t>::max() ? "the end" : shown(request.to_ns)) +
+        " of the trace is shown and counted.");
+  }
+  return model;
 }
 
 }  // namespace sampan::tool

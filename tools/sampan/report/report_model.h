@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +47,7 @@ struct ReportModel {
   TraceFacts facts;
   std::int64_t first_ns = 0;  ///< the beginning of everything
   std::int64_t last_ns = 0;
+  std::int64_t origin_ns = 0;  ///< from the beginning of the trace to what is shown
   std::size_t slices = 0;
   std::int64_t resolution_ns = 0;  ///< what is shorter may be shown in groups; 0 when all slices are shown
   std::vector<std::string> strings;
@@ -70,7 +74,20 @@ struct ReportModel {
   summary::Report summary;
 };
 
-/// Gathers all of it in one pass, in memory that does not grow with the length of the trace.
-ReportModel GatherReport(const std::filesystem::path& trace);
+/// What a report is made of. Times count from the first event of all traces.
+struct ReportRequest {
+  std::vector<std::filesystem::path> traces;  ///< at least one; of several, with the clock of one machine
+  std::int64_t from_ns = 0;
+  std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();
+
+  bool is_whole() const { return from_ns == 0 && to_ns == std::numeric_limits<std::int64_t>::max(); }
+};
+
+/// Told now and then what is being done, and which share of it is done, from 0 to 1.
+using ReportProgress = std::function<void(const std::string& doing, double share)>;
+
+/// Gathers all of it in one pass, or two for a range, in memory that does not grow with the length of the
+/// traces.
+ReportModel GatherReport(const ReportRequest& request, const ReportProgress& progress);
 
 }  // namespace sampan::tool

@@ -38,6 +38,8 @@ class Items {
     this.shapes = model.shapes.map((shape) => shape.map((index) => model.strings[index]));
     this.groups = new Map(model.groups.map((group) => [group.item, group]));
     this.strings = model.strings;
+    this.command = model.command;
+    this.origin = model.origin;
     this.tints = model.tints;
     this.depth = new Uint8Array(this.count);
     this.other = new Map();  // both ends of each flow

@@ -52,12 +52,16 @@ function startRates(model, timeline, selection) {
     }
     context.textBaseline = "middle";
     context.textAlign = "right";
-    for (let power = ys[0]; power <= ys[1]; ++power) {
+    const powers = Array.from({ length: ys[1] - ys[0] + 1 }, (_, at) => ys[0] + at);
+    margin.left = 12 + Math.ceil(Math.max(...powers.map((power) => context.measureText(rateLabel(power)).width)));
+    const apartAtLeast = 14;  // pixels from label to label
+    const everyRate = Math.ceil(((ys[1] - ys[0]) * apartAtLeast) / Math.max(height - margin.top - margin.bottom, 1));
+    for (let power = ys[0]; power <= ys[1]; power += everyRate) {
       const y = scale(10 ** power, ys, 10, height - margin.bottom, margin.top);
       context.fillStyle = colours.line;
       context.fillRect(margin.left, Math.round(y), width - margin.left - margin.right, 1);
       context.fillStyle = colours.faint;
-      context.fillText(`${Number((10 ** power).toPrecision(1))} GB/s`, margin.left - 6, y);
+      context.fillText(rateLabel(power), margin.left - 6, y);
     }
     context.textAlign = "center";
     context.textBaseline = "top";

@@ -120,6 +120,8 @@ function groupLines(items, i) {
     lines.push(["copies", `${showCount(group.copies)} ${sizes}, together ${showBytes(group.bytes)}`]);
   }
   for (let at = 0; at < group.names.length; at += 2) lines.push([items.strings[group.names[at]], showCount(group.names[at + 1])]);
+  const milliseconds = (time) => `${((items.origin + time) / 1e6).toFixed(3)}ms`;
+  lines.push(["to see each", `${items.command} --from ${milliseconds(items.start[i])} --to ${milliseconds(items.end[i])}`]);
   return lines;
 }
 

@@ -24,6 +24,13 @@ const showCount = (count) => Math.round(count).toLocaleString("en-US");
 const countOf = (count, one, many = `${one}s`) => `${showCount(count)} ${count === 1 ? one : many}`;
 const showRate = (bytes, ns) => `${threeDigits(bytes / ns)} GB/s`;
 
+// A power of ten of GB/s on an axis, short however far the axis reaches.
+function rateLabel(power) {
+  const [unit, least] = [["GB/s", 0], ["MB/s", -3], ["KB/s", -6], ["B/s", -9]].find(([, at]) => power >= at) ?? ["B/s", -9];
+  const value = 10 ** (power - least);
+  return `${value >= 1e6 || value < 1 ? `1e${power - least}` : Math.round(value).toLocaleString("en-US")} ${unit}`;
+}
+
 // A number of bytes as people write them: 4096, 64K, 1.5M, 64KiB. NaN for anything else.
 function parseBytes(text) {
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text);

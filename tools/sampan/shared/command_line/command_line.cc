@@ -36,6 +36,8 @@ std::vector<std::string> TakeProgram(const CommandDescription& description, std:
   return program;
 }
 
+constexpr int kMaxRepeated = 1000;
+
 /// A CLI11 parser with the options of one command, which it stores where the members say.
 class Parser {
  public:
@@ -54,7 +56,8 @@ class Parser {
     }
     for (const OperandDescription& operand : description.operands) {
       if (operand.is_program) continue;
-      CLI::Option* added = app_.add_option(std::string(operand.name), operands_)->expected(0, 1);
+      CLI::Option* added = app_.add_option(std::string(operand.name), operands_)
+                               ->expected(0, operand.is_repeated ? kMaxRepeated : 1);
       if (!operand.choices.empty()) added->check(OneOf(operand.choices));
       if (operand.is_required) required_.emplace_back(operand.name);
     }

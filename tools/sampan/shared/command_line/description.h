@@ -26,6 +26,7 @@ struct OperandDescription {
   bool is_program = false;  ///< a program with its arguments: everything that follows
   bool is_file = false;
   bool is_required = false;
+  bool is_repeated = false;  ///< several may follow one another
 };
 
 struct Example {

@@ -86,7 +86,7 @@ std::string Usage(const CommandDescription& command) {
   std::string text = "sampan " + std::string(command.name);
   if (!command.options.empty()) text += " [OPTIONS]";
   for (const OperandDescription& operand : command.operands) {
-    const std::string name(operand.name);
+    const std::string name = std::string(operand.name) + (operand.is_repeated ? "..." : "");
     text += operand.is_program ? " [--] " + name : operand.is_required ? " " + name : " [" + name + "]";
   }
   return text;

@@ -58,6 +58,23 @@ double ParseSeconds(std::string_view command, std::string_view text, int most) {
   return seconds;
 }
 
+std::int64_t ParseTime(std::string_view option, std::string_view text) {
+  constexpr double kMaxSeconds = 1e9;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const double seconds = unit == "s"    ? number
+                         : unit == "ms" ? number / 1e3
+                         : unit == "us" ? number / 1e6
+                         : unit == "ns" ? number / 1e9
+                                        : -1;
+  if (error != std::errc() || !(seconds >= 0 && seconds <= kMaxSeconds)) {
+    throw Failure(kBadUsage, "report: " + std::string(option) + " '" + std::string(text) +
+                                 "' is not a time; write one like 1.5s, 200ms or 30us");
+  }
+  return static_cast<std::int64_t>(seconds * 1e9 + 0.5);
+}
+
 std::string ShowBytes(std::size_t bytes) {
   constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;

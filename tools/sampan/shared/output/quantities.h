@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ std::vector<std::size_t> ParseSizes(std::string_view list);
 
 /// How long to measure: more than 0, at most so long. Throws a Failure that names the command otherwise.
 double ParseSeconds(std::string_view command, std::string_view text, int most);
+
+/// A time with its unit, such as 1.5s, 200ms or 30us, in nanoseconds. Throws a Failure that names the option.
+std::int64_t ParseTime(std::string_view option, std::string_view text);
 
 /// Exact where a unit divides it, as in 64 KiB; else rounded.
 std::string ShowBytes(std::size_t bytes);

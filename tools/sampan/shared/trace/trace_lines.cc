@@ -33,9 +33,15 @@ TraceLines::TraceLines(std::filesystem::path path)
     throw Failure(kBadTrace, path_.string() + " cannot be opened: " + std::generic_category().message(errno));
   }
   ::gzbuffer(file_->handle, 256 * 1024);
+  if (const auto bytes = std::filesystem::file_size(path_, error); !error)
+    file_bytes_ = static_cast<double>(bytes);
 }
 
 TraceLines::~TraceLines() = default;
+
+double TraceLines::share() const {
+  return file_bytes_ > 0 ? static_cast<double>(::gzoffset(file_->handle)) / file_bytes_ : 0;
+}
 
 bool TraceLines::Refill() {
   if (is_over_) return false;

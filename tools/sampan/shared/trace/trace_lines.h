@@ -26,6 +26,8 @@ class TraceLines {
   std::size_t number() const { return number_; }
   /// Whether the line that was answered last ended with the file and not with a line feed.
   bool is_unfinished() const { return is_unfinished_; }
+  /// The part of the file that has been read, from 0 to 1; 0 for a pipe.
+  double share() const;
   /// Whether the compressed file ended before its end.
   bool is_cut() const { return is_cut_; }
 
@@ -40,6 +42,7 @@ class TraceLines {
   std::size_t begin_ = 0;  ///< of what is not answered yet
   std::size_t end_ = 0;
   std::size_t number_ = 0;
+  double file_bytes_ = 0;
   bool is_unfinished_ = false;
   bool is_cut_ = false;
   bool is_over_ = false;

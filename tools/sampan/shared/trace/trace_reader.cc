@@ -104,6 +104,8 @@ TraceEvent EventOf(const TraceJson& event, std::size_t line) {
     throw Refusal{"\"ph\" is '" + std::string(phase) + "', which traces of Sampan do not have"};
   told.phase = phase.front();
   told.process = NumberField(event, "pid");
+  if (told.process < 0 || told.process >= kMaxProcess)
+    throw Refusal{"\"pid\" is " + std::to_string(told.process) + ", not a number from 0 to 2^44 - 1"};
   told.thread = NumberField(event, "tid");
   if (told.phase != 'M') told.begin_ns = TimeField(event, "ts");
   if (told.phase == 'X') told.duration_ns = TimeField(event, "dur");
@@ -182,7 +184,8 @@ std::string_view TraceEvent::Text(const char* argument) const {
   return found->get_ref<const std::string&>();
 }
 
-TraceFacts ReadTrace(const std::filesystem::path& path, const std::function<void(const TraceEvent&)>& tell) {
+TraceFacts ReadTrace(const std::filesystem::path& path, const std::function<void(const TraceEvent&)>& tell,
+                     const std::function<void(double)>& progress) {
   TraceLines lines(path);
   TraceFacts facts;
   enum { kBeforeBracket, kBeforeHead, kInside, kBehind } state = kBeforeBracket;
@@ -222,6 +225,8 @@ TraceFacts ReadTrace(const std::filesystem::path& path, const std::function<void
       state = kInside;
       ++facts.events;
       totals.Add(told);
+      constexpr std::size_t kEventsPerShow = 5000;
+      if (progress && facts.events % kEventsPerShow == 0) progress(lines.share());
       tell(told);
     }
   } catch (const Refusal& refusal) {

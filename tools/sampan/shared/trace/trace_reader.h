@@ -16,6 +16,8 @@ using TraceJson = nlohmann::ordered_json;
 
 /// The processes of a trace number their areas by this: the host, then devices.
 inline constexpr std::int64_t kMaxDevices = 127;
+/// Above all numbers of processes and their areas.
+inline constexpr std::int64_t kMaxProcess = std::int64_t{1} << 44;
 
 /// One event of a trace. The views are valid while it is being told.
 struct TraceEvent {
@@ -55,6 +57,8 @@ struct TraceFacts {
 
 /// Tells all events in the order of the file, in bounded memory. A trace that breaks off is told as far as it
 /// goes, with a note. Throws a Failure that names file and line for anything else that is not as it must be.
-TraceFacts ReadTrace(const std::filesystem::path& path, const std::function<void(const TraceEvent&)>& tell);
+/// `progress` is told now and then which share of the file has been read.
+TraceFacts ReadTrace(const std::filesystem::path& path, const std::function<void(const TraceEvent&)>& tell,
+                     const std::function<void(double)>& progress = {});
 
 }  // namespace sampan::tool
