@@ -6,6 +6,7 @@
 #include "tools/sampan/bench/bench_matrix.h"
 #include "tools/sampan/bench/bench_plot.h"
 #include "tools/sampan/bench/bench_report.h"
+#include "tools/sampan/bench/busy_watch.h"
 #include "tools/sampan/bench/ranks_process.h"
 #include "tools/sampan/bench/reference.h"
 #include "tools/sampan/shared/command_line/command.h"
@@ -84,6 +85,7 @@ int Execute(const Arguments& arguments) {
     run.gpus_of_ranks = std::min({RankPlan::kRanks, session->devices(), static_cast<u32>(bench::GpuCount())});
   }
   WatchForInterrupt();
+  const BusyWatch busy;
   const Bench with{*session, ranks ? &*ranks : nullptr, options.seconds, run.alternative()};
   {
     const ProgressBar progress(cases.size());
@@ -94,7 +96,10 @@ int Execute(const Arguments& arguments) {
       run.results.push_back(std::move(result));
     }
   }
-  run.comparison = CompareWithReference(run, FindInstallation().root / "share" / "sampan" / "reference");
+  ranks.reset();  // its time counts as our own from here on
+  run.others = busy.ShareOfOthers();
+  if (!run.interrupted())
+    run.comparison = CompareWithReference(run, FindInstallation().root / "share" / "sampan" / "reference");
   Print(Formatted(run, options.format));
   if (plot) plot->Commit(BenchPlot(run.results, run.alternative()));
   if (const int signal = Interrupted(); signal != 0) {
@@ -135,7 +140,9 @@ const Command& BenchCommand() {
                 "events that one stream records and the other one waits for.",
                 "The last line compares with reference results, where the installation has some "
                 "for this machine: files "
-                "of 'sampan bench --format json' below share/sampan/reference.",
+                "of 'sampan bench --format json' below share/sampan/reference. It also says whether other "
+                "processes "
+                "used the machine meanwhile; a run that was interrupted is not judged.",
                 "Ctrl-C stops early and shows what there is so far."},
            .operands = {{.name = "WHAT",
                          .meaning = "linear, 2d, batch, desc, hccl or all (default: all)",

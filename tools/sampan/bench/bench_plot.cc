@@ -12,9 +12,9 @@
 namespace sampan::tool {
 namespace {
 
-constexpr double kLeft = 70, kTop = 46, kWidth = 640, kHeight = 400, kLegend = 250, kLegendStep = 22;
+constexpr double kLeft = 70, kTitle = 26, kWidth = 640, kHeight = 320, kLegend = 250, kLegendStep = 22;
+constexpr double kAbove = 46, kBelow = 54;  ///< of the axes of a chart
 constexpr double kRight = kLeft + kWidth;
-constexpr double kBottom = kTop + kHeight;
 
 /// Colours that can be told apart, on light and on dark ground.
 constexpr std::array kColours = {"#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#ee7733",
@@ -32,11 +32,25 @@ struct Line {
   std::vector<Point> loop;
 };
 
-std::vector<Line> LinesOf(const std::vector<BenchResult>& results) {
+/// The paths of one group.
+struct Chart {
+  std::string group;
   std::vector<Line> lines;
+
+  double height() const {
+    return std::max(kAbove + kHeight + kBelow,
+                    kAbove + 10 + kLegendStep * static_cast<double>(lines.size() + 1));
+  }
+};
+
+std::vector<Chart> ChartsOf(const std::vector<BenchResult>& results) {
+  std::vector<Chart> charts;
   for (const BenchResult& result : results) {
     if (!result.measured() || !result.bench.has_rate()) continue;
-    const std::string name = std::string(result.bench.group) + ", " + result.bench.path;
+    const std::string group(result.bench.group);
+    if (charts.empty() || charts.back().group != group) charts.push_back({.group = group});
+    std::vector<Line>& lines = charts.back().lines;
+    const std::string& name = result.bench.path;
     if (lines.empty() || lines.back().name != name) lines.push_back({.name = name});
     const std::size_t bytes = result.bench.bytes;
     const auto rate = [&](const bench::Timing& timing) {
@@ -45,13 +59,14 @@ std::vector<Line> LinesOf(const std::vector<BenchResult>& results) {
     lines.back().sampan.push_back({bytes, rate(result.measurement.sampan)});
     lines.back().loop.push_back({bytes, rate(result.measurement.alternative)});
   }
-  return lines;
+  return charts;
 }
 
 /// From sizes and rates to places in the picture.
 class Axes {
  public:
-  explicit Axes(const std::vector<Line>& lines) {
+  /// `top` is where the chart begins.
+  Axes(const std::vector<Line>& lines, double top) : top_(top + kAbove) {
     for (const Line& line : lines) {
       for (const std::vector<Point>* points : {&line.sampan, &line.loop}) {
         for (const Point& point : *points)
@@ -71,8 +86,10 @@ class Axes {
                span;
   }
   double Y(double rate) const {
-    return kBottom - kHeight * (std::log10(rate) - least_power_) / (most_power_ - least_power_);
+    return bottom() - kHeight * (std::log10(rate) - least_power_) / (most_power_ - least_power_);
   }
+  double top() const { return top_; }
+  double bottom() const { return top_ + kHeight; }
   int least_power() const { return least_power_; }
   int most_power() const { return most_power_; }
 
@@ -84,6 +101,7 @@ class Axes {
     most_rate_ = std::max(most_rate_, point.rate);
   }
 
+  double top_;
   std::size_t least_bytes_ = SIZE_MAX;
   std::size_t most_bytes_ = 1;
   double least_rate_ = 1e9;
@@ -106,15 +124,15 @@ void DrawAxes(std::ostream& svg, const Axes& axes, const std::vector<Line>& line
   }
   double last_label = -1e9;
   for (const auto& [bytes, x] : sizes) {
-    svg << "<line class='grid' x1='" << x << "' x2='" << x << "' y1='" << kTop << "' y2='" << kBottom
-        << "'/>";
+    svg << "<line class='grid' x1='" << x << "' x2='" << x << "' y1='" << axes.top() << "' y2='"
+        << axes.bottom() << "'/>";
     if (x - last_label < 52) continue;  // labels would overlap
     last_label = x;
-    svg << "<text x='" << x << "' y='" << kBottom + 18 << "' text-anchor='middle'>" << ShowBytes(bytes)
+    svg << "<text x='" << x << "' y='" << axes.bottom() + 18 << "' text-anchor='middle'>" << ShowBytes(bytes)
         << "</text>\n";
   }
-  svg << "<text x='" << kLeft << "' y='" << kTop - 12 << "'>GB/s</text>\n<text x='" << kRight << "' y='"
-      << kBottom + 38 << "' text-anchor='end'>bytes of one call</text>\n";
+  svg << "<text x='" << kLeft << "' y='" << axes.top() - 12 << "'>GB/s</text>\n<text x='" << kRight << "' y='"
+      << axes.bottom() + 38 << "' text-anchor='end'>bytes of one call</text>\n";
 }
 
 void DrawLine(std::ostream& svg, const Axes& axes, const std::vector<Point>& points, const char* colour,
@@ -127,14 +145,41 @@ void DrawLine(std::ostream& svg, const Axes& axes, const std::vector<Point>& poi
   svg << "'/>\n";
 }
 
+void DrawChart(std::ostream& svg, const Chart& chart, double top, const std::string& alternative) {
+  const Axes axes(chart.lines, top);
+  svg << "<text x='" << kLeft << "' y='" << top + 14 << "' font-size='14' class='group'>" << chart.group
+      << "</text>\n";
+  DrawAxes(svg, axes, chart.lines);
+  const auto legend_y = [&](std::size_t line) {
+    return axes.top() + 10 + kLegendStep * static_cast<double>(line);
+  };
+  for (std::size_t i = 0; i < chart.lines.size(); ++i) {
+    const Line& line = chart.lines[i];
+    const char* colour = kColours[i % kColours.size()];
+    DrawLine(svg, axes, line.loop, colour, true);
+    DrawLine(svg, axes, line.sampan, colour, false);
+    for (const Point& point : line.sampan) {
+      svg << "<circle cx='" << axes.X(point.bytes) << "' cy='" << axes.Y(point.rate) << "' r='3.5' fill='"
+          << colour << "'><title>" << chart.group << ", " << line.name << ", " << ShowBytes(point.bytes)
+          << ": " << ShowRate(point.rate) << " GB/s</title></circle>\n";
+    }
+    svg << "<rect x='" << kRight + 20 << "' y='" << legend_y(i) - 9 << "' width='12' height='12' fill='"
+        << colour << "'/><text x='" << kRight + 40 << "' y='" << legend_y(i) + 2 << "'>" << line.name
+        << "</text>\n";
+  }
+  svg << "<text x='" << kRight + 20 << "' y='" << legend_y(chart.lines.size()) + 2
+      << "' opacity='0.8'>dashed: " << alternative << "</text>\n";
+}
+
 }  // namespace
 
 std::string BenchPlot(const std::vector<BenchResult>& results, const std::string& alternative) {
-  const std::vector<Line> lines = LinesOf(results);
+  const std::vector<Chart> charts = ChartsOf(results);
+  double height = kTitle + (charts.empty() ? kAbove : 0);
+  for (const Chart& chart : charts)
+    height += chart.height();
   std::ostringstream svg;
-  const double legend_end = kTop + 10 + kLegendStep * static_cast<double>(lines.size() + 1);
-  svg << "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 " << kRight + kLegend << " "
-      << std::max(kBottom + 54, legend_end)
+  svg << "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 " << kRight + kLegend << " " << height
       << "' font-family='system-ui, sans-serif' font-size='12'>\n"
          "<title>Copies: rate over size</title>\n"
          "<style>.ground{fill:#fff}text{fill:#222}.grid{stroke:#ccc;stroke-width:.6}"
@@ -142,27 +187,12 @@ std::string BenchPlot(const std::vector<BenchResult>& results, const std::string
          "<rect class='ground' width='100%' height='100%'/>\n"
          "<text x='"
       << kLeft << "' y='18' font-size='15'>Sampan " SAMPAN_VERSION ": copies, rate over size</text>\n";
-  if (lines.empty()) {
-    svg << "<text x='" << kLeft << "' y='" << kTop + 20 << "'>nothing was measured</text>\n";
-  } else {
-    const Axes axes(lines);
-    DrawAxes(svg, axes, lines);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      const char* colour = kColours[i % kColours.size()];
-      DrawLine(svg, axes, lines[i].loop, colour, true);
-      DrawLine(svg, axes, lines[i].sampan, colour, false);
-      for (const Point& point : lines[i].sampan) {
-        svg << "<circle cx='" << axes.X(point.bytes) << "' cy='" << axes.Y(point.rate) << "' r='3.5' fill='"
-            << colour << "'><title>" << lines[i].name << ", " << ShowBytes(point.bytes) << ": "
-            << ShowRate(point.rate) << " GB/s</title></circle>\n";
-      }
-      const double y = kTop + 10 + kLegendStep * static_cast<double>(i);
-      svg << "<rect x='" << kRight + 20 << "' y='" << y - 9 << "' width='12' height='12' fill='" << colour
-          << "'/><text x='" << kRight + 40 << "' y='" << y + 2 << "'>" << lines[i].name << "</text>\n";
-    }
-    const double y = kTop + 10 + kLegendStep * static_cast<double>(lines.size());
-    svg << "<text x='" << kRight + 20 << "' y='" << y + 2 << "' opacity='0.8'>dashed: " << alternative
-        << "</text>\n";
+  if (charts.empty())
+    svg << "<text x='" << kLeft << "' y='" << kAbove + 10 << "'>nothing was measured</text>\n";
+  double top = kTitle;
+  for (const Chart& chart : charts) {
+    DrawChart(svg, chart, top, alternative);
+    top += chart.height();
   }
   svg << "</svg>\n";
   return svg.str();

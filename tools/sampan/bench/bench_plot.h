@@ -8,7 +8,8 @@
 
 namespace sampan::tool {
 
-/// Both axes are logarithmic. A line for each path, a dashed one of the same colour for its memcpy loop.
+/// A chart for each group, one below the other. Both axes are logarithmic. A line for each path, a dashed one
+/// of the same colour for its memcpy loop.
 std::string BenchPlot(const std::vector<BenchResult>& results, const std::string& alternative);
 
 }  // namespace sampan::tool

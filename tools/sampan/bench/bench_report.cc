@@ -97,15 +97,27 @@ nlohmann::json ResultJson(const BenchResult& result, const std::string& alternat
   return entry;
 }
 
+/// What other processes did meanwhile.
+std::string BusyText(const BenchRun& run) {
+  return "other processes used " + ShowRate(*run.others * 100) + " % of the " +
+         std::to_string(ThisMachine().cores) + " cores";
+}
+
 /// Whether the machine does what was measured on its like before.
-std::string Verdict(const std::optional<Comparison>& comparison) {
-  if (!comparison)
-    return "There are no reference results for this machine, backend and sizes to compare with";
+std::string Verdict(const BenchRun& run) {
+  if (run.interrupted()) return "Not compared with reference results: the run was interrupted";
+  const std::string quiet =
+      run.busy() ? ". The machine was BUSY: " + BusyText(run) + "; repeat this when it is quiet" : "";
+  if (!run.comparison)
+    return "There are no reference results for this machine, backend and sizes to compare with" + quiet;
   constexpr double kAsExpected = 0.8;
-  return (comparison->median >= kAsExpected ? "As fast as expected: " : "SLOWER than expected: ") +
-         ShowRate(comparison->median) + " times the rates of " + comparison->reference + " (median of " +
-         std::to_string(comparison->cases) + " cases), at least " + ShowRate(comparison->slowest) + " (" +
-         comparison->slowest_case + ")";
+  const Comparison& comparison = *run.comparison;
+  const char* const judgement = comparison.median >= kAsExpected ? "As fast as expected: "
+                                : run.busy()                     ? "Not judged on a busy machine: "
+                                                                 : "SLOWER than expected: ";
+  return judgement + ShowRate(comparison.median) + " times the rates of " + comparison.reference +
+         " (median of " + std::to_string(comparison.cases) + " cases), at least " +
+         ShowRate(comparison.slowest) + " (" + comparison.slowest_case + ")" + quiet;
 }
 
 nlohmann::json ComparisonJson(const std::optional<Comparison>& comparison) {
@@ -163,7 +175,7 @@ std::string BenchTable(const BenchRun& run) {
   text += failed == 0
               ? Coloured(Colour::kGood, std::to_string(offered) + " cases measured, all data verified")
               : Coloured(Colour::kBad, std::to_string(failed) + " cases FAILED");
-  return text + "\n" + Verdict(run.comparison) + "\n";
+  return text + "\n" + Verdict(run) + "\n";
 }
 
 std::string BenchJson(const BenchRun& run) {
@@ -179,6 +191,8 @@ std::string BenchJson(const BenchRun& run) {
                         {"profile", run.facts.Value("SAMPAN_PROFILE")},
                         {"machine", machine_facts},
                         {"interrupted", run.interrupted()},
+                        {"others_share", run.others ? nlohmann::json(*run.others) : nlohmann::json(nullptr)},
+                        {"busy", run.busy()},
                         {"comparison", ComparisonJson(run.comparison)},
                         {"results", results}};
   if (!run.gpu.empty() && HasRanks(run))

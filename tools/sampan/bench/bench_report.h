@@ -26,10 +26,13 @@ struct BenchRun {
   std::uint32_t gpus_of_ranks = 0;
   std::vector<BenchResult> results;
   std::optional<Comparison> comparison;
-  std::size_t planned = 0;  ///< cases, of which an interrupt may have left some out
+  std::optional<double> others;  ///< the share of the cores that other processes used meanwhile
+  std::size_t planned = 0;       ///< cases, of which an interrupt may have left some out
 
   const std::string& backend() const { return facts.Value("SAMPAN_BACKEND"); }
   std::string alternative() const { return std::string(bench::AlternativeName(backend())); }
+  /// Slow figures say nothing about Sampan then.
+  bool busy() const { return others.value_or(0) > 0.1; }
   bool interrupted() const { return results.size() < planned; }
   std::size_t CountFailed() const;
 };
