@@ -113,7 +113,7 @@ long Preemptions() {
   return usage.ru_nivcsw;
 }
 
-// What `measure` returns, repeated where another process was given the processor meanwhile.
+// What `measure` returns. Measures again if another process got the processor during the measurement.
 double Undisturbed(const std::function<double()>& measure) {
   double best = 0;
   for (int attempt = 0; attempt < 30; ++attempt) {

@@ -30,8 +30,8 @@ Session::~Session() {
 }
 
 aclError Session::Synchronize() const {
-  constexpr std::int32_t kMostMilliseconds = 60'000;
-  return ::aclrtSynchronizeStreamWithTimeout(stream_, kMostMilliseconds);
+  constexpr std::int32_t kMaxMilliseconds = 60'000;
+  return ::aclrtSynchronizeStreamWithTimeout(stream_, kMaxMilliseconds);
 }
 
 }  // namespace bench

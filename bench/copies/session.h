@@ -20,7 +20,7 @@ class Session {
   /// Whether device 0 reaches the memory of device 1.
   bool has_peer() const { return has_peer_; }
 
-  /// Waits for the stream; a runtime that hangs is answered with an error instead of hanging with it.
+  /// Waits for the stream; returns a timeout error after 60 s if the runtime hangs.
   aclError Synchronize() const;
 
  private:

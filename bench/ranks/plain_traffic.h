@@ -26,7 +26,7 @@ using Transfers = std::vector<Transfer>;
 /// its own. For sums of single precision, the shortest way to the same result. Throws for what is neither.
 Transfers TransfersOf(const collectives::Case& what, u32 rank, const std::vector<RankBuffers>& ranks);
 
-/// One after the other, with memcpy and a loop that adds, and without waiting for anybody.
+/// One after the other, with memcpy and a loop that adds, and without waiting for another rank.
 void Perform(const Transfers& transfers);
 
 /// Buffers in memory that threads and forked processes share. Made before the ranks are.

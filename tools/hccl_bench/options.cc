@@ -18,7 +18,7 @@ constexpr std::size_t kMaxSizes = 1000;
 /// As given, before anything is known to fit together.
 struct Words {
   std::string collective;
-  std::string least = "8K", most = "64M", step;
+  std::string min_size = "8K", max_size = "64M", step;
   double factor = 2;
   std::string type = "fp32", operation = "sum", form = "threads";
   u32 ranks = 2, root = 0, timeout = 60;
@@ -71,13 +71,14 @@ u64 ParseSize(const std::string& option, const std::string& text) {
 }
 
 std::vector<u64> SizesOf(const Words& words) {
-  const u64 least = ParseSize("-b", words.least);
-  const u64 most = ParseSize("-e", words.most);
+  const u64 min_size = ParseSize("-b", words.min_size);
+  const u64 max_size = ParseSize("-e", words.max_size);
   const u64 step = words.step.empty() ? 0 : ParseSize("-i", words.step);
-  if (least > most) Refuse("-b: " + words.least + " is more than the last size, " + words.most + " (-e)");
+  if (min_size > max_size)
+    Refuse("-b: " + words.min_size + " is more than the last size, " + words.max_size + " (-e)");
   if (step == 0 && !(words.factor > 1)) Refuse("-f: the factor must be more than 1");
   std::vector<u64> sizes;
-  for (u64 size = least; size <= most;) {
+  for (u64 size = min_size; size <= max_size;) {
     if (sizes.size() == kMaxSizes) Refuse("that is more than 1000 sizes; a larger -f or -i makes fewer");
     sizes.push_back(size);
     size = step != 0 ? size + step
@@ -125,8 +126,8 @@ bool ParseOptions(int argc, char** argv, Options& options, int& status) {
   app.add_option("collective", words.collective, "What to run")
       ->required()
       ->check(CLI::IsMember(Names(Collectives())));
-  app.add_option("-b,--minbytes", words.least, "First size")->capture_default_str();
-  app.add_option("-e,--maxbytes", words.most, "Last size")->capture_default_str();
+  app.add_option("-b,--minbytes", words.min_size, "First size")->capture_default_str();
+  app.add_option("-e,--maxbytes", words.max_size, "Last size")->capture_default_str();
   auto* factor =
       app.add_option("-f,--stepfactor", words.factor, "Factor from size to size")->capture_default_str();
   app.add_option("-i,--stepbytes", words.step, "Distance from size to size, instead of a factor")

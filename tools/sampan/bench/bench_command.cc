@@ -131,10 +131,10 @@ const Command& BenchCommand() {
                 "HcclD2DMemcpyAsync, signals over a link, and the collectives of the examples, whose size is "
                 "the larger one of a rank's input and output and whose time is that of the slowest rank. The "
                 "alternative is memcpy between mappings that the ranks share, with a loop that adds where "
-                "sums are made, and nobody waiting for anybody; for signals, a word that one thread changes "
+                "sums are made, and no rank waits for another; for signals, a word that one thread changes "
                 "and another one sleeps on (std::atomic).",
                 "hccl with --backend cuda: ranks share a GPU where there is one only. The alternative is the "
-                "driver's copies of the same lengths in a stream for each rank, nobody waiting for anybody, "
+                "driver's copies of the same lengths in a stream for each rank; no rank waits for another, "
                 "and nothing added where sums are made, because the driver has no call for that; for "
                 "signals, "
                 "events that one stream records and the other one waits for.",
@@ -142,7 +142,7 @@ const Command& BenchCommand() {
                 "for this machine: files "
                 "of 'sampan bench --format json' below share/sampan/reference. It also says whether other "
                 "processes "
-                "used the machine meanwhile; a run that was interrupted is not judged.",
+                "used the machine during the run; a run that was interrupted is not judged.",
                 "Ctrl-C stops early and shows what there is so far."},
            .operands = {{.name = "WHAT",
                          .meaning = "linear, 2d, batch, desc, hccl or all (default: all)",

@@ -73,45 +73,45 @@ class Axes {
           Include(point);
       }
     }
-    least_power_ = static_cast<int>(std::floor(std::log10(least_rate_)));
-    most_power_ = std::max(static_cast<int>(std::ceil(std::log10(most_rate_))), least_power_ + 1);
+    min_power_ = static_cast<int>(std::floor(std::log10(min_rate_)));
+    max_power_ = std::max(static_cast<int>(std::ceil(std::log10(max_rate_))), min_power_ + 1);
   }
 
   double X(std::size_t bytes) const {
     const double span =
-        std::log2(static_cast<double>(most_bytes_)) - std::log2(static_cast<double>(least_bytes_));
+        std::log2(static_cast<double>(max_bytes_)) - std::log2(static_cast<double>(min_bytes_));
     if (span == 0) return (kLeft + kRight) / 2;
-    return kLeft +
-           kWidth * (std::log2(static_cast<double>(bytes)) - std::log2(static_cast<double>(least_bytes_))) /
-               span;
+    return kLeft + kWidth *
+                       (std::log2(static_cast<double>(bytes)) - std::log2(static_cast<double>(min_bytes_))) /
+                       span;
   }
   double Y(double rate) const {
-    return bottom() - kHeight * (std::log10(rate) - least_power_) / (most_power_ - least_power_);
+    return bottom() - kHeight * (std::log10(rate) - min_power_) / (max_power_ - min_power_);
   }
   double top() const { return top_; }
   double bottom() const { return top_ + kHeight; }
-  int least_power() const { return least_power_; }
-  int most_power() const { return most_power_; }
+  int min_power() const { return min_power_; }
+  int max_power() const { return max_power_; }
 
  private:
   void Include(const Point& point) {
-    least_bytes_ = std::min(least_bytes_, point.bytes);
-    most_bytes_ = std::max(most_bytes_, point.bytes);
-    least_rate_ = std::min(least_rate_, point.rate);
-    most_rate_ = std::max(most_rate_, point.rate);
+    min_bytes_ = std::min(min_bytes_, point.bytes);
+    max_bytes_ = std::max(max_bytes_, point.bytes);
+    min_rate_ = std::min(min_rate_, point.rate);
+    max_rate_ = std::max(max_rate_, point.rate);
   }
 
   double top_;
-  std::size_t least_bytes_ = SIZE_MAX;
-  std::size_t most_bytes_ = 1;
-  double least_rate_ = 1e9;
-  double most_rate_ = 1e-9;
-  int least_power_;
-  int most_power_;
+  std::size_t min_bytes_ = SIZE_MAX;
+  std::size_t max_bytes_ = 1;
+  double min_rate_ = 1e9;
+  double max_rate_ = 1e-9;
+  int min_power_;
+  int max_power_;
 };
 
 void DrawAxes(std::ostream& svg, const Axes& axes, const std::vector<Line>& lines) {
-  for (int power = axes.least_power(); power <= axes.most_power(); ++power) {
+  for (int power = axes.min_power(); power <= axes.max_power(); ++power) {
     const double rate = std::pow(10.0, power);
     svg << "<line class='grid' x1='" << kLeft << "' x2='" << kRight << "' y1='" << axes.Y(rate) << "' y2='"
         << axes.Y(rate) << "'/><text x='" << kLeft - 8 << "' y='" << axes.Y(rate) + 4

@@ -97,7 +97,7 @@ nlohmann::json ResultJson(const BenchResult& result, const std::string& alternat
   return entry;
 }
 
-/// What other processes did meanwhile.
+/// The load of other processes during the run.
 std::string BusyText(const BenchRun& run) {
   return "other processes used " + ShowRate(*run.others * 100) + " % of the " +
          std::to_string(ThisMachine().cores) + " cores";

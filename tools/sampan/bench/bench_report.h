@@ -26,7 +26,7 @@ struct BenchRun {
   std::uint32_t gpus_of_ranks = 0;
   std::vector<BenchResult> results;
   std::optional<Comparison> comparison;
-  std::optional<double> others;  ///< the share of the cores that other processes used meanwhile
+  std::optional<double> others;  ///< the share of the cores that other processes used during the run
   std::size_t planned = 0;       ///< cases, of which an interrupt may have left some out
 
   const std::string& backend() const { return facts.Value("SAMPAN_BACKEND"); }

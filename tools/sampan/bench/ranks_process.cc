@@ -56,7 +56,7 @@ std::string AnswerTo(std::string_view asked) {
 
 // Settings that are refused in the child are refused in the parent too, which says so.
 RanksProcess::RanksProcess(const Arguments& arguments)
-    : process_("the process of the ranks", [&]() -> AnsweringProcess::Answer {
+    : process_("the process of the ranks", [&]() -> WorkerProcess::Reply {
         ApplySettings(arguments);
         bench::ShareCores(RankPlan::kRanks);
         return AnswerTo;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "bench/copies/measurement.h"
-#include "tools/sampan/bench/answering_process.h"
 #include "tools/sampan/bench/ranks/rank_plan.h"
+#include "tools/sampan/bench/worker_process.h"
 #include "tools/sampan/shared/command_line/command.h"
 
 namespace sampan::tool {
@@ -19,7 +19,7 @@ class RanksProcess {
   bench::Measurement Measure(const RankPlan& plan, double seconds);
 
  private:
-  AnsweringProcess process_;
+  WorkerProcess process_;
 };
 
 }  // namespace sampan::tool

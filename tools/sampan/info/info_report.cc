@@ -20,14 +20,14 @@ std::string FactLine(const std::string& name, const std::string& value) {
 }
 
 std::string DevicesLine(const std::vector<DeviceFact>& devices) {
-  std::size_t least = devices.front().total_bytes;
-  std::size_t most = least;
+  std::size_t min_bytes = devices.front().total_bytes;
+  std::size_t max_bytes = min_bytes;
   for (const DeviceFact& device : devices) {
-    least = std::min(least, device.total_bytes);
-    most = std::max(most, device.total_bytes);
+    min_bytes = std::min(min_bytes, device.total_bytes);
+    max_bytes = std::max(max_bytes, device.total_bytes);
   }
-  return std::to_string(devices.size()) + ", each with " + ShowBytes(least) +
-         (most != least ? " to " + ShowBytes(most) : "");
+  return std::to_string(devices.size()) + ", each with " + ShowBytes(min_bytes) +
+         (max_bytes != min_bytes ? " to " + ShowBytes(max_bytes) : "");
 }
 
 std::string SettingsText(const std::vector<SettingFact>& settings) {

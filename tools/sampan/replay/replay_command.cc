@@ -160,9 +160,8 @@ const Command& ReplayCommand() {
                 "same "
                 "sizes, on as many streams, by as many threads, in the same order and with the same waits. "
                 "Shows "
-                "the summary as it was recorded and the one of the replay, so that performance that somebody "
-                "else "
-                "has seen can be reproduced, or compared with another backend.",
+                "the summary as it was recorded and the one of the replay, so that performance on another "
+                "machine can be reproduced, or compared with another backend.",
                 "The contents do not matter and are not in the trace. A function of the program becomes one "
                 "that sleeps as long, whatever the speed. Of batches with more than 32 entries the trace "
                 "knows the sizes and the part of the memory, but not the places: the entries are spread over "

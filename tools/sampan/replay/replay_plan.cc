@@ -385,7 +385,7 @@ void Planner::AddRecord(const TraceEvent& event) {
   plan_.steps.push_back(step);
 }
 
-/// A wait for a notify that nobody here records would never end.
+/// Without a record in this trace, a wait for a notify never completes.
 void Planner::LeaveOutOpenNotifies() {
   std::map<std::uint64_t, std::int64_t> records;
   for (const ReplayStep& step : plan_.steps) {

@@ -80,7 +80,7 @@ class Busy {
   std::multiset<const void*> things_;
 };
 
-/// As long as it lives, others may have their turn, but nobody ends what is in use.
+/// While it exists, other threads may take their turns, but none may free what is in use.
 class OutOfTurn {
  public:
   OutOfTurn(Turns& turns, std::uint64_t step, Busy& busy, std::vector<const void*> things)
@@ -380,13 +380,13 @@ void Replay::Do(const ReplayStep& step, std::uint64_t number) {
   }
 }
 
-/// False when the replay has been given up meanwhile.
+/// Returns false if the replay was given up before that time.
 bool Replay::AwaitTime(const ReplayStep& step) {
   if (speed_ == ReplaySpeed::kAsap) return !turns_.IsGivenUp();
   const auto due = begin_ + std::chrono::nanoseconds(step.due_ns);
-  constexpr auto kLongestSleep = std::chrono::milliseconds(50);  // so that Ctrl-C is noticed
+  constexpr auto kMaxSleep = std::chrono::milliseconds(50);  // so that Ctrl-C is noticed
   while (Clock::now() < due && !turns_.IsGivenUp() && Interrupted() == 0)
-    std::this_thread::sleep_until(std::min(due, Clock::now() + kLongestSleep));
+    std::this_thread::sleep_until(std::min(due, Clock::now() + kMaxSleep));
   return !turns_.IsGivenUp();
 }
 

@@ -6,7 +6,7 @@
 namespace sampan::tool {
 namespace {
 
-constexpr std::size_t kMostIntervals = 3000;
+constexpr std::size_t kMaxIntervals = 3000;
 constexpr std::int64_t kFirstSampleNs = 1000;
 
 }  // namespace
@@ -14,13 +14,13 @@ constexpr std::int64_t kFirstSampleNs = 1000;
 void ReportCounter::Add(std::int64_t at_ns, std::int64_t value) {
   highest_ = std::max(highest_, value);
   intervals_.push_back({at_ns, at_ns, value, value, value});
-  if (intervals_.size() >= 4 * kMostIntervals) Coarsen();
+  if (intervals_.size() >= 4 * kMaxIntervals) Coarsen();
 }
 
 void ReportCounter::Coarsen() {
   std::stable_sort(intervals_.begin(), intervals_.end(),
                    [](const Interval& one, const Interval& other) { return one.first_ns < other.first_ns; });
-  while (intervals_.size() > kMostIntervals) {
+  while (intervals_.size() > kMaxIntervals) {
     resolution_ns_ = resolution_ns_ == 0 ? kFirstSampleNs : 2 * resolution_ns_;
     std::size_t kept = 0;
     for (const Interval& each : intervals_) {

@@ -22,7 +22,7 @@ SliceGroup GroupOf(const ReportItem& item) {
       .slices = 1, .busy_ns = item.duration_ns, .tints = 1U << item.tint, .names = {{item.name, 1}}};
   if (item.bytes) {
     group.copies = 1;
-    group.bytes = group.least_bytes = group.most_bytes = *item.bytes;
+    group.bytes = group.min_bytes = group.max_bytes = *item.bytes;
   }
   return group;
 }
@@ -41,18 +41,18 @@ void Merge(ReportItem& into, const ReportItem& item) {
   into.group->Add(GroupOf(item));
   const std::int64_t end_ns = std::max(into.end_ns(), item.end_ns());
   into.duration_ns = end_ns - into.begin_ns;
-  const auto most = std::max_element(into.group->names.begin(), into.group->names.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most->first == item.name) into.tint = item.tint;
-  into.name = most->first;
+  const auto commonest = std::max_element(into.group->names.begin(), into.group->names.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (commonest->first == item.name) into.tint = item.tint;
+  into.name = commonest->first;
 }
 
 }  // namespace
 
 void SliceGroup::Add(const SliceGroup& other) {
   if (other.copies > 0) {
-    least_bytes = copies > 0 ? std::min(least_bytes, other.least_bytes) : other.least_bytes;
-    most_bytes = std::max(most_bytes, other.most_bytes);
+    min_bytes = copies > 0 ? std::min(min_bytes, other.min_bytes) : other.min_bytes;
+    max_bytes = std::max(max_bytes, other.max_bytes);
   }
   slices += other.slices;
   copies += other.copies;
@@ -75,7 +75,7 @@ void SliceGroup::Add(const SliceGroup& other) {
 void ReportItems::Add(ReportItem item) {
   items_.push_back(std::move(item));
   // Room for as many again, so that the work of making room is spread over them.
-  if (items_.size() >= 2 * most_) Coarsen();
+  if (items_.size() >= 2 * max_items_) Coarsen();
 }
 
 void ReportItems::AddSubmission(const Submission& submission) {
@@ -88,7 +88,7 @@ void ReportItems::Forget(std::int64_t connection) {
 
 void ReportItems::Coarsen() {
   std::sort(items_.begin(), items_.end(), ComesBefore);
-  while (items_.size() > most_) {
+  while (items_.size() > max_items_) {
     resolution_ns_ = resolution_ns_ == 0 ? kFirstResolutionNs : 2 * resolution_ns_;
     std::size_t kept = 0;
     for (ReportItem& item : items_) {
@@ -114,7 +114,7 @@ void ReportItems::Coarsen() {
 }
 
 std::vector<ReportItem> ReportItems::Take() {
-  if (items_.size() > most_) Coarsen();
+  if (items_.size() > max_items_) Coarsen();
   std::sort(items_.begin(), items_.end(), ComesBefore);
   return std::move(items_);
 }

@@ -17,8 +17,8 @@ struct SliceGroup {
   std::size_t copies = 0;
   std::int64_t busy_ns = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t least_bytes = 0;  ///< of one copy
-  std::uint64_t most_bytes = 0;
+  std::uint64_t min_bytes = 0;  ///< of one copy
+  std::uint64_t max_bytes = 0;
   std::uint32_t tints = 0;                                   ///< those that there are, a bit each
   std::vector<std::pair<std::uint32_t, std::size_t>> names;  ///< how many of each
   std::size_t other_names = 0;                               ///< slices whose name is not listed
@@ -50,7 +50,7 @@ struct ReportItem {
 /// all fit.
 class ReportItems {
  public:
-  explicit ReportItems(std::size_t most) : most_(most) {}
+  explicit ReportItems(std::size_t max_items) : max_items_(max_items) {}
 
   void Add(ReportItem item);
 
@@ -74,7 +74,7 @@ class ReportItems {
   void Coarsen();
   void Forget(std::int64_t connection);
 
-  std::size_t most_;
+  std::size_t max_items_;
   std::int64_t resolution_ns_ = 0;
   std::vector<ReportItem> items_;
   std::unordered_map<std::int64_t, Submission> submissions_;

@@ -71,8 +71,8 @@ json GroupsJson(const ReportModel& model, std::size_t other_names) {
                       {"copies", group.copies},
                       {"busy", group.busy_ns},
                       {"bytes", group.bytes},
-                      {"least", group.least_bytes},
-                      {"most", group.most_bytes},
+                      {"min", group.min_bytes},
+                      {"max", group.max_bytes},
                       {"tints", group.tints},
                       {"stream", model.items[item].stream},
                       {"names", names}});
@@ -118,8 +118,8 @@ json RatesJson(const ReportModel& model) {
                      {"count", dot.copies.copies},
                      {"bytes", dot.copies.bytes},
                      {"ns", dot.copies.ns},
-                     {"least", dot.copies.least_bytes},
-                     {"most", dot.copies.most_bytes},
+                     {"min", dot.copies.min_bytes},
+                     {"max", dot.copies.max_bytes},
                      {"item", dot.slowest ? json(*dot.slowest) : json(nullptr)}});
   }
   return rates;

@@ -16,9 +16,9 @@ namespace sampan::tool {
 namespace {
 
 /// A page with so many items is still quick.
-constexpr std::size_t kMostItems = 160'000;
+constexpr std::size_t kMaxItems = 160'000;
 constexpr std::size_t kMaxTracks = 4'000;
-constexpr std::size_t kLongestText = 300;
+constexpr std::size_t kMaxTextBytes = 300;
 
 /// Numbers for texts, in the order in which they come.
 class TextTable {
@@ -47,13 +47,13 @@ TraceJson ShownArgument(const TraceJson& value) {
   } else {
     text = value.dump();
   }
-  if (text.size() > kLongestText) text = text.substr(0, kLongestText) + "...";
+  if (text.size() > kMaxTextBytes) text = text.substr(0, kMaxTextBytes) + "...";
   return text;
 }
 
 class Gatherer {
  public:
-  Gatherer() : items_(kMostItems) { shape_numbers_[{}] = 0; }
+  Gatherer() : items_(kMaxItems) { shape_numbers_[{}] = 0; }
 
   /// The events that follow are another file's; its areas and connections are its own. Empty: it is the only
   /// one.
@@ -329,14 +329,14 @@ void Gatherer::TakeFlows(ReportModel& model) {
   const auto begins_later = [](std::pair<std::uint32_t, std::int64_t> at, const ReportItem& item) {
     return at < std::pair(item.track, item.begin_ns);
   };
-  constexpr int kMostNested = 64;
+  constexpr int kMaxNested = 64;
   for (std::size_t task = 0; task < model.items.size(); ++task) {
     if (!model.items[task].is_task) continue;
     const auto found = items_.submissions().find(model.items[task].connection);
     if (found == items_.submissions().end()) continue;
     const std::pair at(places_[found->second.track], found->second.at_ns);
     auto call = std::upper_bound(model.items.begin(), model.items.end(), at, begins_later);
-    for (int step = 0; step < kMostNested && call != model.items.begin(); ++step) {
+    for (int step = 0; step < kMaxNested && call != model.items.begin(); ++step) {
       --call;
       if (call->track != at.first) break;
       if (call->group || call->duration_ns == 0 || call->end_ns() < at.second) continue;

@@ -17,8 +17,8 @@ void ReportRates::Add(std::uint32_t kind, std::uint64_t bytes, std::int64_t ns, 
     dot.slowest = rate;
     dot.connection = connection;
   }
-  dot.least_bytes = dot.copies == 0 ? bytes : std::min(dot.least_bytes, bytes);
-  dot.most_bytes = std::max(dot.most_bytes, bytes);
+  dot.min_bytes = dot.copies == 0 ? bytes : std::min(dot.min_bytes, bytes);
+  dot.max_bytes = std::max(dot.max_bytes, bytes);
   ++dot.copies;
   dot.bytes += bytes;
   dot.ns += ns;

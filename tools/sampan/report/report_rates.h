@@ -14,8 +14,8 @@ struct RateDot {
   std::size_t copies = 0;
   std::uint64_t bytes = 0;
   std::int64_t ns = 0;
-  std::uint64_t least_bytes = 0;
-  std::uint64_t most_bytes = 0;
+  std::uint64_t min_bytes = 0;
+  std::uint64_t max_bytes = 0;
   double slowest = 0;           ///< bytes per nanosecond
   std::int64_t connection = 0;  ///< of the slowest
 };

@@ -1,4 +1,4 @@
-// Notices whether anybody opens certain files: tells whether a program loads our library, at whatever time.
+// Watches certain files for being opened: finds out whether a program loads our library.
 #include "tools/sampan/run/library_watch.h"
 
 #include <poll.h>

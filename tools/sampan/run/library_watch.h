@@ -1,4 +1,4 @@
-// Notices whether anybody opens certain files: tells whether a program loads our library, at whatever time.
+// Watches certain files for being opened: finds out whether a program loads our library.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ class LibraryWatch {
   LibraryWatch(const LibraryWatch&) = delete;
   LibraryWatch& operator=(const LibraryWatch&) = delete;
 
-  /// Whether one has been opened since, by anybody. True as well when the system cannot tell.
+  /// Returns true if a process has opened one since, or if the system cannot tell.
   bool MayHaveBeenOpened() const;
 
  private:

@@ -65,17 +65,18 @@ const Command& RunCommand() {
       .description =
           {.name = "run",
            .summary = "run an unmodified program on Sampan",
-           .paragraphs = {"Runs a program that was built for AscendCL, whether it was linked with Sampan's "
-                          "library or with "
-                          "the vendor's. Sampan's libraries come first in the search path; where a program "
-                          "has a search path "
-                          "of its own that leads elsewhere, they are preloaded.",
-                          "Signals reach the program and its ending becomes that of 'sampan run'. A program "
-                          "that has not used AscendCL at all when it ends is named on standard error (unless "
-                          "another program starts on the same installation meanwhile: then nobody can tell).",
-                          "With --trace every process that uses AscendCL writes a file: the first one the "
-                          "file that was named, others the same name with their number in it.",
-                          "Further settings are environment variables; SAMPAN_HELP=1 lists them."},
+           .paragraphs =
+               {"Runs a program that was built for AscendCL, whether it was linked with Sampan's "
+                "library or with "
+                "the vendor's. Sampan's libraries come first in the search path; where a program "
+                "has a search path "
+                "of its own that leads elsewhere, they are preloaded.",
+                "Signals reach the program and its ending becomes that of 'sampan run'. A program "
+                "that has not used AscendCL at all when it ends is named on standard error (unless "
+                "another program starts on the same installation during the run: then sampan cannot tell).",
+                "With --trace every process that uses AscendCL writes a file: the first one the "
+                "file that was named, others the same name with their number in it.",
+                "Further settings are environment variables; SAMPAN_HELP=1 lists them."},
            .operands = {{.name = "PROGRAM [ARGS...]",
                          .meaning = "the program and what it is to get; everything behind -- belongs to it",
                          .is_program = true}},

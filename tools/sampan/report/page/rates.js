@@ -102,7 +102,7 @@ function startRates(model, timeline, selection) {
     const dot = dotAt(event);
     canvas.style.cursor = dot?.item != null ? "pointer" : "";
     if (!dot) return tooltip.hide();
-    const sizes = dot.least === dot.most ? showBytes(dot.least) : `${showBytes(dot.least)} to ${showBytes(dot.most)}`;
+    const sizes = dot.min === dot.max ? showBytes(dot.min) : `${showBytes(dot.min)} to ${showBytes(dot.max)}`;
     tooltip.show(event, [`${countOf(dot.count, "copy", "copies")} of ${sizes}`, `${showRate(dot.bytes, dot.ns)}, ${dot.kind}`,
       ...(dot.item === null ? [] : ["click to see the slowest of them"])]);
   });

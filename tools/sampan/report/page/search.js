@@ -20,7 +20,7 @@ function contains(items, i, word) {
 
 function sizeMatches(items, i, relation, bytes) {
   const group = items.groups.get(i);
-  const [least, most] = group ? [group.least, group.most] : Array(2).fill(items.argument(i, kBytes));
+  const [least, most] = group ? [group.min, group.max] : Array(2).fill(items.argument(i, kBytes));
   if (least === undefined || (group && group.copies === 0)) return false;
   if (relation === "<") return least < bytes;
   if (relation === ">") return most > bytes;

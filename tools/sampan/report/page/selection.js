@@ -74,8 +74,8 @@ class Selection {
     const heading = document.createElement("h3");
     heading.textContent = this.items.tracks[this.items.track[i]].device ? "Call" : countOf(others.length, "task") + " on the device";
     box.append(heading);
-    const kMost = 20;
-    for (const other of others.slice(0, kMost)) {
+    const kMax = 20;
+    for (const other of others.slice(0, kMax)) {
       const link = document.createElement("button");
       link.type = "button";
       link.className = "link";
@@ -87,7 +87,7 @@ class Selection {
       line.append(link);
       box.append(line);
     }
-    if (others.length > kMost) box.append(`and ${showCount(others.length - kMost)} more`);
+    if (others.length > kMax) box.append(`and ${showCount(others.length - kMax)} more`);
     this.panel.append(box);
   }
 }
@@ -116,7 +116,7 @@ function groupLines(items, i) {
   const lines = [["holds", `${countOf(group.count, "slice")} that are too short to show one by one`],
     ["busy", `${showTime(group.busy)}, ${Math.min(100, (100 * group.busy) / Math.max(items.end[i] - items.start[i], 1)).toFixed(0)} % of that time`]];
   if (group.copies > 0) {
-    const sizes = group.least === group.most ? `of ${showBytes(group.least)}` : `of ${showBytes(group.least)} to ${showBytes(group.most)}`;
+    const sizes = group.min === group.max ? `of ${showBytes(group.min)}` : `of ${showBytes(group.min)} to ${showBytes(group.max)}`;
     lines.push(["copies", `${showCount(group.copies)} ${sizes}, together ${showBytes(group.bytes)}`]);
   }
   for (let at = 0; at < group.names.length; at += 2) lines.push([items.strings[group.names[at]], showCount(group.names[at + 1])]);

@@ -23,7 +23,7 @@ struct Arguments {
   }
 };
 
-/// Answers the exit status, or throws a Failure.
+/// Returns the exit status, or throws a Failure.
 struct Command {
   CommandDescription description;
   int (*execute)(const Arguments& arguments);

@@ -12,7 +12,7 @@ struct OptionDescription {
   std::string_view value;        ///< what follows it; empty for a switch
   std::string_view meaning;
   std::vector<std::string_view> choices = {};  ///< values that can be offered
-  bool only_choices = true;  ///< other values are refused here; else whoever uses it decides
+  bool only_choices = true;                    ///< refuse other values; false: the runtime decides
 
   bool takes_value() const { return !value.empty(); }
   bool takes_file() const { return value.starts_with("FILE"); }

@@ -9,7 +9,7 @@
 
 namespace sampan::tool {
 
-/// Exit statuses; `sampan run` answers with the program's own instead, or with one of the last three.
+/// Exit statuses; `sampan run` exits with the program's own instead, or with one of the last three.
 enum ExitStatus : int {
   kSuccess = 0,
   kCheckFailed = 1,      ///< wrong bytes, a failed self-test, a runtime that does not start

@@ -47,12 +47,12 @@ std::vector<std::size_t> ParseSizes(std::string_view list) {
   return sizes;
 }
 
-double ParseSeconds(std::string_view command, std::string_view text, int most) {
+double ParseSeconds(std::string_view command, std::string_view text, int max_seconds) {
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0 && seconds <= most)) {
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0 && seconds <= max_seconds)) {
     throw Failure(kBadUsage, std::string(command) + ": '" + std::string(text) +
-                                 "' is not a number of seconds between 0 and " + std::to_string(most) +
+                                 "' is not a number of seconds between 0 and " + std::to_string(max_seconds) +
                                  ", such as 0.5");
   }
   return seconds;

@@ -15,8 +15,9 @@ std::size_t ParseBytes(std::string_view text);
 /// Sizes joined by commas, in ascending order without repetition.
 std::vector<std::size_t> ParseSizes(std::string_view list);
 
-/// How long to measure: more than 0, at most so long. Throws a Failure that names the command otherwise.
-double ParseSeconds(std::string_view command, std::string_view text, int most);
+/// How long to measure: more than 0, at most `max_seconds`. Throws a Failure that names the command
+/// otherwise.
+double ParseSeconds(std::string_view command, std::string_view text, int max_seconds);
 
 /// A time with its unit, such as 1.5s, 200ms or 30us, in nanoseconds. Throws a Failure that names the option.
 std::int64_t ParseTime(std::string_view option, std::string_view text);

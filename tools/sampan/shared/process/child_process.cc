@@ -61,7 +61,8 @@ std::vector<char*> Pointers(const std::vector<std::string>& words) {
   return pointers;
 }
 
-/// Starts the program and answers its id, or throws with the reason why the system will not execute it.
+/// Starts the program and returns its process id, or throws with the reason why the system will not execute
+/// it.
 pid_t Start(const std::filesystem::path& file, const std::vector<std::string>& words,
             const Environment& environment, const SignalQueue& signals) {
   std::vector<std::string> settings;

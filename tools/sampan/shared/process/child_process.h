@@ -14,8 +14,9 @@ struct Ending {
   int signal = 0;  ///< what ended it; 0: it exited
 };
 
-/// Waits for the program. Meanwhile signals sent to this process go to the program, and when it is stopped so
-/// are we. `words` begin with the program's name. Throws a Failure when the program cannot be started.
+/// Waits for the program. Until it exits, signals sent to this process go to the program, and when it is
+/// stopped so are we. `words` begin with the program's name. Throws a Failure when the program cannot be
+/// started.
 Ending RunProgram(const std::filesystem::path& file, const std::vector<std::string>& words,
                   const Environment& environment);
 

@@ -20,7 +20,7 @@ std::vector<Variable> ChangesFor(const Installation& installation, const Argumen
                                  const Environment& current);
 
 /// Sets them in this process, which is going to use the runtime itself. Refusals of the runtime's are results
-/// then, not log lines, unless the user wants both. Answers the environment as it was.
+/// then, not log lines, unless the user wants both. Returns the environment as it was.
 Environment ApplySettings(const Arguments& arguments);
 
 /// Makes the runtime start, in a process of its own, with the options' settings. Throws what it has against

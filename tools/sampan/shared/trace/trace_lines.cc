@@ -12,7 +12,7 @@ namespace sampan::tool {
 namespace {
 
 /// Far more than any line of a trace: what is longer is no trace.
-constexpr std::size_t kLongestLine = std::size_t{1} << 20;
+constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ struct TraceLines::File {
 };
 
 TraceLines::TraceLines(std::filesystem::path path)
-    : path_(std::move(path)), file_(std::make_unique<File>()), buffer_(2 * kLongestLine) {
+    : path_(std::move(path)), file_(std::make_unique<File>()), buffer_(2 * kMaxLineBytes) {
   std::error_code error;
   if (std::filesystem::is_directory(path_, error))
     throw Failure(kBadTrace, path_.string() + " is a folder; name a trace file in it");
@@ -67,7 +67,7 @@ bool TraceLines::Next(std::string_view& line) {
   for (;;) {
     const char* const first = buffer_.data() + begin_;
     const void* const found = std::memchr(first, '\n', end_ - begin_);
-    if (found == nullptr && end_ - begin_ > kLongestLine) {
+    if (found == nullptr && end_ - begin_ > kMaxLineBytes) {
       throw Failure(kBadTrace, path_.string() + ": line " + std::to_string(number_ + 1) +
                                    " is longer than any of a trace; is it a file of 'sampan run --trace'?");
     }

@@ -22,9 +22,9 @@ class TraceLines {
   /// The next line without its end; false behind the last one. Valid until the next call.
   bool Next(std::string_view& line);
 
-  /// Number of the line that was answered last, from 1.
+  /// Number of the line that Next returned last, from 1.
   std::size_t number() const { return number_; }
-  /// Whether the line that was answered last ended with the file and not with a line feed.
+  /// Whether the line that Next returned last ended with the file and not with a line feed.
   bool is_unfinished() const { return is_unfinished_; }
   /// The part of the file that has been read, from 0 to 1; 0 for a pipe.
   double share() const;
@@ -39,7 +39,7 @@ class TraceLines {
   std::filesystem::path path_;
   std::unique_ptr<File> file_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;  ///< of what is not answered yet
+  std::size_t begin_ = 0;  ///< of what Next has not returned yet
   std::size_t end_ = 0;
   std::size_t number_ = 0;
   double file_bytes_ = 0;

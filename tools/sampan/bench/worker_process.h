@@ -1,4 +1,4 @@
-// A child process that answers requests, so that something runs with settings of its own.
+// A child process that serves requests, so that work runs with settings of its own.
 #pragma once
 
 #include <sys/types.h>
@@ -30,26 +30,27 @@ Object FromBytes(std::string_view bytes) {
 }
 
 /// Made before this process starts the runtime. Ends with this process. Used by one thread.
-class AnsweringProcess {
+class WorkerProcess {
  public:
-  static constexpr std::size_t kMostRequest = 4096;
-  /// Longer answers and reasons are cut.
-  static constexpr std::size_t kMostAnswer = 64 * 1024;
-  using Answer = std::function<std::string(std::string_view request)>;
+  static constexpr std::size_t kMaxRequestBytes = 4096;
+  /// Longer replies and reasons are cut.
+  static constexpr std::size_t kMaxReplyBytes = 64 * 1024;
+  using Reply = std::function<std::string(std::string_view request)>;
 
-  /// The child calls `begin` once, and what it gave for each request; an exception of that is the answer's
-  /// failure, one of `begin` ends the child. `name` is what messages call it.
-  AnsweringProcess(std::string name, const std::function<Answer()>& begin);
-  ~AnsweringProcess();
-  AnsweringProcess(const AnsweringProcess&) = delete;
-  AnsweringProcess& operator=(const AnsweringProcess&) = delete;
+  /// The child calls `begin` once and the function that it returned for each request. An exception of that
+  /// function becomes the failure of its request; an exception of `begin` exits the child. Messages call the
+  /// child `name`.
+  WorkerProcess(std::string name, const std::function<Reply()>& begin);
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   /// A request has at least one byte. Nothing after an interrupt. Throws a Failure with the reason when there
-  /// is no answer, and when the process is gone.
+  /// is no reply, and when the process is gone.
   std::optional<std::string> Ask(std::string_view request);
 
  private:
-  bool AwaitAnswer() const;
+  bool AwaitReply() const;
   std::string WhyGone();
 
   const std::string name_;

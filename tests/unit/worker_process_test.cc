@@ -1,6 +1,6 @@
 // A process that answers: answers and refusals, its end, interrupts, requests that do not fit, and programs
 // whose standard streams are closed.
-#include "tools/sampan/bench/answering_process.h"
+#include "tools/sampan/bench/worker_process.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,14 +13,14 @@
 #include "tools/sampan/shared/command_line/failure.h"
 #include "tools/sampan/shared/process/interrupt.h"
 
-namespace sampan::tool::answering_process_test {
+namespace sampan::tool::worker_process_test {
 namespace {
 
 struct Sum {
   int first, second;
 };
 
-AnsweringProcess::Answer AddThem() {
+WorkerProcess::Reply AddThem() {
   return [sums = 0](std::string_view request) mutable {
     const auto [first, second] = FromBytes<Sum>(request);
     if (first < 0) throw Failure(kCheckFailed, "sum " + std::to_string(sums) + " begins below 0");
@@ -30,7 +30,7 @@ AnsweringProcess::Answer AddThem() {
   };
 }
 
-std::string ReasonOf(AnsweringProcess& process, std::string_view request) {
+std::string ReasonOf(WorkerProcess& process, std::string_view request) {
   try {
     return "answered " + process.Ask(request).value_or("nothing");
   } catch (const Failure& failure) {
@@ -48,48 +48,48 @@ int StatusOf(Body body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(AnsweringProcess, AnswersUntilItGoes) {
-  AnsweringProcess process("the adder", AddThem);
+TEST(WorkerProcess, AnswersUntilItGoes) {
+  WorkerProcess process("the adder", AddThem);
   EXPECT_EQ(process.Ask(BytesOf(Sum{1, 2})), "3");
   EXPECT_EQ(process.Ask(BytesOf(Sum{20, 22})), "42");
 }
 
-TEST(AnsweringProcess, RefusesWithTheReasonAndGoesOn) {
-  AnsweringProcess process("the adder", AddThem);
+TEST(WorkerProcess, RefusesWithTheReasonAndGoesOn) {
+  WorkerProcess process("the adder", AddThem);
   EXPECT_EQ(process.Ask(BytesOf(Sum{1, 2})), "3");
   EXPECT_EQ(ReasonOf(process, BytesOf(Sum{-1, 2})), "sum 1 begins below 0");
   EXPECT_EQ(ReasonOf(process, "cut"), "a message between processes is cut");
   EXPECT_EQ(process.Ask(BytesOf(Sum{2, 2})), "4");
 }
 
-TEST(AnsweringProcess, ItsEndIsTold) {
-  AnsweringProcess process("the adder", AddThem);
+TEST(WorkerProcess, ItsEndIsTold) {
+  WorkerProcess process("the adder", AddThem);
   EXPECT_EQ(ReasonOf(process, BytesOf(Sum{1, -1})), "signal 9 ended the adder");
   EXPECT_EQ(ReasonOf(process, BytesOf(Sum{1, 1})), "the adder has ended");
 }
 
-TEST(AnsweringProcess, ABeginningThatFailsIsItsEnd) {
-  AnsweringProcess process("the adder", []() -> AnsweringProcess::Answer { throw std::runtime_error("no"); });
+TEST(WorkerProcess, ABeginningThatFailsIsItsEnd) {
+  WorkerProcess process("the adder", []() -> WorkerProcess::Reply { throw std::runtime_error("no"); });
   EXPECT_EQ(ReasonOf(process, BytesOf(Sum{1, 1})), "the adder ended with status 1");
 }
 
-TEST(AnsweringProcess, RequestsThatDoNotFitAreRefused) {
-  AnsweringProcess process("the adder", AddThem);
+TEST(WorkerProcess, RequestsThatDoNotFitAreRefused) {
+  WorkerProcess process("the adder", AddThem);
   EXPECT_THROW(process.Ask(""), std::length_error);
-  EXPECT_THROW(process.Ask(std::string(AnsweringProcess::kMostRequest + 1, 'x')), std::length_error);
+  EXPECT_THROW(process.Ask(std::string(WorkerProcess::kMaxRequestBytes + 1, 'x')), std::length_error);
   EXPECT_EQ(process.Ask(BytesOf(Sum{1, 2})), "3");
 }
 
-TEST(AnsweringProcess, LongAnswersAreCut) {
-  AnsweringProcess process("the writer", []() -> AnsweringProcess::Answer {
-    return [](std::string_view) { return std::string(2 * AnsweringProcess::kMostAnswer, 'x'); };
+TEST(WorkerProcess, LongAnswersAreCut) {
+  WorkerProcess process("the writer", []() -> WorkerProcess::Reply {
+    return [](std::string_view) { return std::string(2 * WorkerProcess::kMaxReplyBytes, 'x'); };
   });
-  EXPECT_EQ(process.Ask("?").value_or(""), std::string(AnsweringProcess::kMostAnswer - 1, 'x'));
+  EXPECT_EQ(process.Ask("?").value_or(""), std::string(WorkerProcess::kMaxReplyBytes - 1, 'x'));
 }
 
-TEST(AnsweringProcess, AnInterruptEndsTheWait) {
+TEST(WorkerProcess, AnInterruptEndsTheWait) {
   const int status = StatusOf([] {
-    AnsweringProcess process("the sleeper", []() -> AnsweringProcess::Answer {
+    WorkerProcess process("the sleeper", []() -> WorkerProcess::Reply {
       return [](std::string_view) {
         ::kill(::getppid(), SIGINT);
         ::pause();
@@ -102,11 +102,11 @@ TEST(AnsweringProcess, AnInterruptEndsTheWait) {
   EXPECT_EQ(status, SIGINT);
 }
 
-TEST(AnsweringProcess, WorksWhereTheStandardStreamsAreClosed) {
+TEST(WorkerProcess, WorksWhereTheStandardStreamsAreClosed) {
   const int status = StatusOf([] {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
       ::close(stream);
-    AnsweringProcess process("the adder", []() -> AnsweringProcess::Answer {
+    WorkerProcess process("the adder", []() -> WorkerProcess::Reply {
       for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         ::close(stream);  // as a child does that puts something else there
       return AddThem();
@@ -117,4 +117,4 @@ TEST(AnsweringProcess, WorksWhereTheStandardStreamsAreClosed) {
 }
 
 }  // namespace
-}  // namespace sampan::tool::answering_process_test
+}  // namespace sampan::tool::worker_process_test

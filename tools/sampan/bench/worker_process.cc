@@ -1,5 +1,5 @@
-// A child process that answers requests, so that something runs with settings of its own.
-#include "tools/sampan/bench/answering_process.h"
+// A child process that serves requests, so that work runs with settings of its own.
+#include "tools/sampan/bench/worker_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -21,18 +21,18 @@ namespace sampan::tool {
 namespace {
 
 /// What a message from the child begins with.
-constexpr char kAnswered = '+', kRefused = '-';
+constexpr char kReplied = '+', kRefused = '-';
 
-std::string MessageFor(const AnsweringProcess::Answer& answer, std::string_view request) {
+std::string MessageFor(const WorkerProcess::Reply& reply, std::string_view request) {
   std::string message;
   try {
-    message = kAnswered + answer(request);
+    message = kReplied + reply(request);
   } catch (const std::bad_alloc&) {
     message = kRefused + std::string("there is not enough memory");
   } catch (const std::exception& failure) {
     message = kRefused + std::string(failure.what());
   }
-  return message.substr(0, AnsweringProcess::kMostAnswer);
+  return message.substr(0, WorkerProcess::kMaxReplyBytes);
 }
 
 /// A pair of connected sockets, out of the way of standard streams that are closed.
@@ -49,12 +49,12 @@ std::array<int, 2> ConnectedPair() {
 }
 
 /// The child's life.
-[[noreturn]] void Serve(int connection, const std::function<AnsweringProcess::Answer()>& begin) {
+[[noreturn]] void Serve(int connection, const std::function<WorkerProcess::Reply()>& begin) {
   try {
-    const AnsweringProcess::Answer answer = begin();
-    std::array<char, AnsweringProcess::kMostRequest> request;
+    const WorkerProcess::Reply reply = begin();
+    std::array<char, WorkerProcess::kMaxRequestBytes> request;
     for (ssize_t got; (got = ::recv(connection, request.data(), request.size(), 0)) > 0;) {
-      const std::string message = MessageFor(answer, {request.data(), static_cast<std::size_t>(got)});
+      const std::string message = MessageFor(reply, {request.data(), static_cast<std::size_t>(got)});
       if (::send(connection, message.data(), message.size(), MSG_NOSIGNAL) < 0) break;
     }
   } catch (...) {
@@ -65,8 +65,7 @@ std::array<int, 2> ConnectedPair() {
 
 }  // namespace
 
-AnsweringProcess::AnsweringProcess(std::string name, const std::function<Answer()>& begin)
-    : name_(std::move(name)) {
+WorkerProcess::WorkerProcess(std::string name, const std::function<Reply()>& begin) : name_(std::move(name)) {
   const std::array<int, 2> ends = ConnectedPair();
   const pid_t parent = ::getpid();
   process_ = ::fork();
@@ -84,7 +83,7 @@ AnsweringProcess::AnsweringProcess(std::string name, const std::function<Answer(
   throw failure;
 }
 
-AnsweringProcess::~AnsweringProcess() {
+WorkerProcess::~WorkerProcess() {
   ::close(connection_);
   if (process_ <= 0) return;
   ::kill(process_, SIGKILL);  // it has nothing that would have to be kept
@@ -92,16 +91,16 @@ AnsweringProcess::~AnsweringProcess() {
 }
 
 /// False after an interrupt.
-bool AnsweringProcess::AwaitAnswer() const {
-  constexpr int kLookAgainMilliseconds = 50;
+bool WorkerProcess::AwaitReply() const {
+  constexpr int kPollMilliseconds = 50;
   pollfd waiting{connection_, POLLIN, 0};
   while (Interrupted() == 0) {
-    if (::poll(&waiting, 1, kLookAgainMilliseconds) > 0) return true;
+    if (::poll(&waiting, 1, kPollMilliseconds) > 0) return true;
   }
   return false;
 }
 
-std::string AnsweringProcess::WhyGone() {
+std::string WorkerProcess::WhyGone() {
   if (process_ <= 0) return name_ + " has ended";
   int status = 0;
   ::waitpid(std::exchange(process_, -1), &status, 0);
@@ -109,13 +108,13 @@ std::string AnsweringProcess::WhyGone() {
                              : name_ + " ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
-std::optional<std::string> AnsweringProcess::Ask(std::string_view request) {
-  if (request.empty() || request.size() > kMostRequest)
+std::optional<std::string> WorkerProcess::Ask(std::string_view request) {
+  if (request.empty() || request.size() > kMaxRequestBytes)
     throw std::length_error("a request of " + std::to_string(request.size()) + " bytes");
-  std::vector<char> message(kMostAnswer);
+  std::vector<char> message(kMaxReplyBytes);
   ssize_t got = ::send(connection_, request.data(), request.size(), MSG_NOSIGNAL);
   if (got > 0) {
-    if (!AwaitAnswer()) return std::nullopt;
+    if (!AwaitReply()) return std::nullopt;
     got = ::recv(connection_, message.data(), message.size(), 0);
   }
   if (Interrupted() != 0) return std::nullopt;  // what came may be only what the interrupt did to the child
