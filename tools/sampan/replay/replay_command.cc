@@ -122,7 +122,9 @@ int Execute(const Arguments& arguments) {
   for (const std::string& what : plan.left_out)
     Note("left out: " + what);
   if (plan.copies == 0)
-    throw Failure(kBadTrace, "there are no copies in this trace that could be made again");
+    throw Failure(
+        kBadTrace,
+        "there are no copies in this trace that could be made again; record one with 'sampan run --trace'");
   Print(Printable("Recorded: " + plan.facts.program + ", backend " + plan.facts.backend + ", profile " +
                   plan.facts.profile + "\n" + summary::TerminalText(plan.recorded)));
   const bool asap = arguments.ValueOr("--speed", "as-recorded") == "asap";

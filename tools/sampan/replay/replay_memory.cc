@@ -21,10 +21,12 @@ ReplayMemory::ReplayMemory(const ReplayPlan& plan) : plan_(plan) {
     for (const auto& [begin, end] : plan.pageable)
       pageable_.emplace(begin, Range{end, std::vector<char>(end - begin, 1)});
   } catch (const std::bad_alloc&) {
-    throw Failure(kBadTrace, "the program copied from and to " + ShowBytes(total) +
-                                 " of its own memory, which this machine does not have");
+    throw Failure(kBadTrace,
+                  "the program copied from and to " + ShowBytes(total) +
+                      " of its own memory, which this machine does not have; replay it where there is more");
   } catch (const std::length_error&) {
-    throw Failure(kBadTrace, "the addresses of pageable memory in the trace make no sense");
+    throw Failure(kBadTrace,
+                  "the addresses of pageable memory in the trace are too far apart; record the trace again");
   }
 }
 

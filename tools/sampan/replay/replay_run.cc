@@ -410,7 +410,7 @@ void Replay::Run() {
   constexpr std::uint32_t kMaxThreads = 1024;
   if (plan_.threads > kMaxThreads)
     throw Failure(kBadTrace, "the trace has " + std::to_string(plan_.threads) + " threads; at most " +
-                                 std::to_string(kMaxThreads) + " can be replayed");
+                                 std::to_string(kMaxThreads) + " can be replayed; record fewer");
   std::vector<std::vector<std::uint64_t>> steps(plan_.threads);
   for (std::uint64_t number = 0; number < plan_.steps.size(); ++number)
     steps[plan_.steps[number].thread].push_back(number);

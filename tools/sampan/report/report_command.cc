@@ -23,7 +23,7 @@ ReportRequest RequestOf(const Arguments& arguments) {
   if (arguments.Has("--to")) request.to_ns = ParseTime("--to", arguments.ValueOr("--to", ""));
   if (request.from_ns >= request.to_ns)
     throw Failure(kBadUsage, "report: --from " + arguments.ValueOr("--from", "0s") + " is not before --to " +
-                                 arguments.ValueOr("--to", ""));
+                                 arguments.ValueOr("--to", "") + "; exchange them");
   return request;
 }
 

@@ -73,9 +73,11 @@ ProgramFile FindProgram(const std::string& name, const Environment& environment)
   const std::string shown = program.path.string();
   std::error_code error;
   const fs::file_status status = fs::status(program.path, error);
-  if (status.type() == fs::file_type::not_found) throw Failure(kNotFound, "there is no file " + shown);
+  if (status.type() == fs::file_type::not_found)
+    throw Failure(kNotFound, "there is no file " + shown + "; check its name");
   if (error) throw Failure(kNotExecutable, shown + ": " + error.message());
-  if (status.type() == fs::file_type::directory) throw Failure(kNotExecutable, shown + " is a folder");
+  if (status.type() == fs::file_type::directory)
+    throw Failure(kNotExecutable, shown + " is a folder; name a program in it");
   if (::access(program.path.c_str(), X_OK) != 0) {
     throw Failure(kNotExecutable, shown + " may not be executed; 'chmod +x " + shown +
                                       "' allows it, or run it by its interpreter");

@@ -95,7 +95,8 @@ void Print(std::string_view text) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno != EINTR) {
       throw Failure(kOutputFailed,
-                    "standard output could not be written: " + std::generic_category().message(errno));
+                    "standard output could not be written: " + std::generic_category().message(errno) +
+                        "; make room, or send it elsewhere");
     }
     if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
   }

@@ -30,7 +30,8 @@ TraceLines::TraceLines(std::filesystem::path path)
     throw Failure(kBadTrace, path_.string() + " is a folder; name a trace file in it");
   file_->handle = ::gzopen(path_.c_str(), "rbe");
   if (file_->handle == nullptr) {
-    throw Failure(kBadTrace, path_.string() + " cannot be opened: " + std::generic_category().message(errno));
+    throw Failure(kBadTrace, path_.string() + " cannot be opened: " + std::generic_category().message(errno) +
+                                 "; name a file of 'sampan run --trace'");
   }
   ::gzbuffer(file_->handle, 256 * 1024);
   if (const auto bytes = std::filesystem::file_size(path_, error); !error)

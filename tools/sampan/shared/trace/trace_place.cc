@@ -39,7 +39,9 @@ void MakeRoomForTrace(const std::string& path) {
     std::filesystem::remove(path);
   }
   const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (made < 0) throw Failure(kRunFailed, "the trace " + path + " cannot be made: " + std::strerror(errno));
+  if (made < 0)
+    throw Failure(kRunFailed, "the trace " + path + " cannot be made: " + std::strerror(errno) +
+                                  "; name a file in a folder that you may write to");
   ::close(made);
   std::filesystem::remove(path);
 }
