@@ -25,6 +25,12 @@ std::uint64_t Unsigned(const TraceJson& value) {
   return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
 }
 
+/// A part of an argument; `otherwise` if it is missing or is not a number from 0 on.
+std::uint64_t UnsignedField(const TraceJson& object, const char* name, std::uint64_t otherwise) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : otherwise;
+}
+
 /// An address in hexadecimal.
 std::uint64_t Address(const TraceJson& value) {
   if (!value.is_string()) return 0;
@@ -52,11 +58,14 @@ std::optional<std::uint64_t> RowsExtent(std::uint64_t width, std::uint64_t heigh
 bool TakePlace(const TraceEvent& event, const char* name, ReplayPlace& place, std::int32_t& device) {
   const TraceJson* const end = event.Find(name);
   if (end == nullptr || !end->is_object()) return false;
-  const std::int64_t number = end->value("device", std::int64_t{-1});
-  if (number < -1 || number >= kMaxDevices) return false;
-  device = static_cast<std::int32_t>(number);
+  device = -1;
+  if (end->contains("device")) {
+    const std::uint64_t number = UnsignedField(*end, "device", kMaxDevices);
+    if (number >= kMaxDevices) return false;
+    device = static_cast<std::int32_t>(number);
+  }
   if (const auto allocation = end->find("allocation"); allocation != end->end())
-    place = {Unsigned(*allocation), end->value("offset", std::uint64_t{0})};
+    place = {Unsigned(*allocation), UnsignedField(*end, "offset", 0)};
   else if (const auto address = end->find("address"); address != end->end())
     place = {0, Address(*address)};
   return (place.allocation != 0 || place.offset != 0) && place.offset < kMaxOffset;
@@ -224,10 +233,10 @@ bool Planner::TakeShape(const TraceEvent& event, ReplayStep& step) {
   if (step.form == Form::kRows) {
     const TraceJson* const shape = event.Find("rows");
     if (shape == nullptr || !shape->is_object()) return false;
-    ReplayRows rows{.width = shape->value("width", std::uint64_t{0}),
-                    .height = shape->value("height", std::uint64_t{0}),
-                    .dst_pitch = shape->value("dst_pitch", std::uint64_t{0}),
-                    .src_pitch = shape->value("src_pitch", std::uint64_t{0})};
+    ReplayRows rows{.width = UnsignedField(*shape, "width", 0),
+                    .height = UnsignedField(*shape, "height", 0),
+                    .dst_pitch = UnsignedField(*shape, "dst_pitch", 0),
+                    .src_pitch = UnsignedField(*shape, "src_pitch", 0)};
     if (rows.height == 0 || step.bytes % rows.height != 0 || step.bytes / rows.height != rows.width)
       return false;
     const auto dst_extent = RowsExtent(rows.width, rows.height, rows.dst_pitch);
