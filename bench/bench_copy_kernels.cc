@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "backend/emulated/copy_kernels.h"
+#include "bench/measure/timing.h"
 
 namespace sampan::emulated {
 namespace {
@@ -55,10 +56,6 @@ std::byte* HeapRegion() {
   return TouchedRegion(std::aligned_alloc(4096, kRegionBytes));
 }
 
-double SecondsNow() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // A second thread that does the same work as the caller, at the same time. Sleeps in between, so that a busy
 // machine owes it the processor.
 class Partner {
@@ -76,12 +73,12 @@ class Partner {
     Advance(Step::kCalled);
     while (step_.load(std::memory_order_acquire) != Step::kReady) {
     }
-    const double begin = SecondsNow();
+    const ::bench::Stopwatch watch;
     Advance(Step::kGo);
     work();
     while (step_.load(std::memory_order_acquire) != Step::kDone) {
     }
-    return SecondsNow() - begin;
+    return watch.Seconds();
   }
 
  private:
@@ -116,7 +113,7 @@ long Preemptions() {
   return usage.ru_nivcsw;
 }
 
-// What `measure` returns, repeated where another process was given the processor meanwhile.
+// What `measure` returns. Measures again if another process got the processor during the measurement.
 double Undisturbed(const std::function<double()>& measure) {
   double best = 0;
   for (int attempt = 0; attempt < 30; ++attempt) {
@@ -127,18 +124,6 @@ double Undisturbed(const std::function<double()>& measure) {
     std::this_thread::sleep_for(std::chrono::milliseconds(attempt));
   }
   return best;
-}
-
-struct Quantiles {
-  double low, median, high;
-};
-
-Quantiles QuantilesOf(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto at = [&](double part) {
-    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
-  };
-  return {at(0.1), at(0.5), at(0.9)};
 }
 
 // What one line of the table compares. `place` is 0 for heap memory and 1 for memory files.
@@ -165,11 +150,7 @@ void Compare(const Comparison& comparison, Partner& partner, int rounds) {
   std::size_t turn = 0;
   const auto measure = [&](std::size_t column, const std::function<void()>& work) {
     comparison.prepare(turn++);
-    return seconds[column].emplace_back(Undisturbed([&] {
-      const double begin = SecondsNow();
-      work();
-      return SecondsNow() - begin;
-    }));
+    return seconds[column].emplace_back(Undisturbed([&] { return ::bench::SecondsOf(work); }));
   };
   const auto measure_together = [&](std::size_t column, const std::function<void(std::size_t chunk)>& work) {
     comparison.prepare(turn++);
@@ -200,13 +181,13 @@ void Compare(const Comparison& comparison, Partner& partner, int rounds) {
   }
   std::printf("%-34s", comparison.name.c_str());
   for (std::size_t column = 0; column < seconds.size(); ++column) {
-    const double rate = static_cast<double>(comparison.bytes) / QuantilesOf(seconds[column]).median / 1e9;
+    const double rate = static_cast<double>(comparison.bytes) / ::bench::Median(seconds[column]) / 1e9;
     std::printf("%s %7.2f", column == 2 ? " |" : "", rate);
   }
   std::printf(" |");
   for (const auto& ratios : {over_heap, over_file}) {
-    const Quantiles ratio = QuantilesOf(ratios);
-    std::printf(" %5.2f [%5.2f..%5.2f] ", ratio.median, ratio.low, ratio.high);
+    std::printf(" %5.2f [%5.2f..%5.2f] ", ::bench::Median(ratios), ::bench::Quantile(ratios, 0.1),
+                ::bench::Quantile(ratios, 0.9));
   }
   std::printf("\n");
   std::fflush(stdout);

@@ -3,53 +3,41 @@
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
 
-#include "acl/acl.h"
+#include "bench/measure/acl_call.h"
+#include "bench/measure/failure.h"
+#include "bench/measure/timing.h"
 
 namespace bench {
 
+/// Ends the program with the reason when the call failed: google-benchmark catches nothing.
 inline void Check(aclError code, const char* call) {
-  if (code == ACL_SUCCESS) return;
-  const char* message = aclGetRecentErrMsg();
-  std::fprintf(stderr, "%s failed with %d\n%s\n", call, code, message != nullptr ? message : "");
-  std::exit(1);
+  try {
+    Require(code, call);
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "%s\n", failure.what());
+    std::exit(1);
+  }
 }
 #define BENCH_CHECK(call) ::bench::Check((call), #call)
-
-inline double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
-}
-
-template <typename Work>
-double SecondsOf(Work work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// Runs both in turn for as long as the benchmark asks. The time is Sampan's; the counters are medians: what
 /// each moves in a second (bytes or operations, as `amount` counts), and how many times faster Sampan is.
 template <typename Ours, typename Instead>
 void MeasureRatio(benchmark::State& state, double amount, Ours ours, Instead instead) {
-  std::vector<double> our_times;
-  std::vector<double> other_times;
   ours();
   instead();
-  for ([[maybe_unused]] auto unused : state) {
-    const double our_time = SecondsOf(ours);
-    our_times.push_back(our_time);
-    other_times.push_back(SecondsOf(instead));
-    state.SetIterationTime(our_time);
-  }
-  const double our_median = Median(our_times);
-  const double other_median = Median(other_times);
+  const auto timed_ours = [&] {
+    const double seconds = SecondsOf(ours);
+    state.SetIterationTime(seconds);
+    return seconds;
+  };
+  const auto times =
+      TakeTurns({timed_ours, Timed(std::cref(instead))}, [&](std::size_t) { return state.KeepRunning(); });
+  const double our_median = Median(times[0]);
+  const double other_median = Median(times[1]);
   state.counters["sampan/s"] = benchmark::Counter(amount / our_median);
   state.counters["instead/s"] = benchmark::Counter(amount / other_median);
   state.counters["ratio"] = benchmark::Counter(other_median / our_median);

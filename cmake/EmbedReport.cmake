@@ -7,8 +7,8 @@ foreach(part IN LISTS SCRIPTS)
   file(READ ${part} text)
   string(APPEND script "${text}")
 endforeach()
-file(WRITE ${OUTPUT} "// Generated from the page's sources in tools/sampan/report.
-#include \"report_sources.h\"
+file(WRITE ${OUTPUT} "// Generated from the page's sources in tools/sampan/report/page.
+#include \"tools/sampan/report/report_sources.h\"
 
 namespace sampan::tool {
 

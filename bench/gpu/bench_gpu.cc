@@ -7,7 +7,9 @@
 
 #include "bench/gpu/groups.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+int Run(int argc, char** argv) {
   ::setenv("SAMPAN_BACKEND", "cuda", 0);
   ::setenv("SAMPAN_PROFILE", "ascend910b,cann9", 0);  // rows within a device
   const char* json = nullptr;
@@ -30,4 +32,15 @@ int main(int argc, char** argv) {
     return 1;
   }
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return Run(argc, argv);
+  } catch (const bench::Failure& failure) {
+    std::fprintf(stderr, "bench_gpu: %s\n", failure.what());
+    return 1;
+  }
 }

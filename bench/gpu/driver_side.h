@@ -4,42 +4,22 @@
 #include <dlfcn.h>
 
 #include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
 
-#include "backend/cuda/driver.h"
+#include "bench/copies/driver_calls.h"
 
 namespace bench {
 
 using sampan::cuda::CuAddress;
-using sampan::cuda::CuContext;
 using sampan::cuda::CuStream;
-
-inline void CheckDriver(int result, const char* call) {
-  if (result == 0) return;
-  std::fprintf(stderr, "%s failed with %d\n", call, result);
-  std::exit(1);
-}
-#define BENCH_DRIVER(call) ::bench::CheckDriver((call), #call)
 
 /// The driver with a stream, and the calls that only benchmarks need.
 class DriverSide {
  public:
   DriverSide() {
-    auto loaded = sampan::cuda::LoadDriver();
-    if (!loaded.ok()) {
-      std::fprintf(stderr, "%s\n", loaded.TakeStatus().error().message.c_str());
-      std::exit(1);
-    }
-    driver_ = *loaded;
-    BENCH_DRIVER(driver_.PrimaryContextRetain(&context_, 0));
-    BENCH_DRIVER(driver_.ContextSetCurrent(context_));
+    BENCH_DRIVER(driver_.ContextSetCurrent(ContextOf(0)));
     for (CuStream& stream : streams_)
       BENCH_DRIVER(driver_.StreamCreate(&stream, sampan::cuda::cu::kStreamNonBlocking, 0));
     void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
-    allocate_ = reinterpret_cast<decltype(allocate_)>(::dlsym(library, "cuMemAlloc_v2"));
     allocate_host_ = reinterpret_cast<decltype(allocate_host_)>(::dlsym(library, "cuMemHostAlloc"));
     copy_blocking_ = reinterpret_cast<decltype(copy_blocking_)>(::dlsym(library, "cuMemcpy"));
   }
@@ -51,7 +31,7 @@ class DriverSide {
 
   std::byte* Allocate(std::size_t bytes) const {
     CuAddress address = 0;
-    BENCH_DRIVER(allocate_(&address, bytes));
+    BENCH_DRIVER(driver_.MemAlloc(&address, bytes));
     return reinterpret_cast<std::byte*>(address);
   }
   std::byte* AllocateHost(std::size_t bytes) const {
@@ -64,10 +44,8 @@ class DriverSide {
   }
 
  private:
-  sampan::cuda::Driver driver_;
-  CuContext context_ = nullptr;
+  const sampan::cuda::Driver& driver_ = TheDriver();
   CuStream streams_[2] = {};
-  int (*allocate_)(CuAddress*, std::size_t) = nullptr;
   int (*allocate_host_)(void**, std::size_t, unsigned) = nullptr;
   int (*copy_blocking_)(CuAddress, CuAddress, std::size_t) = nullptr;
 };

@@ -30,7 +30,7 @@ void TheirsAsync(const World& world, Way way, std::size_t bytes, int stream = 0)
 /// A round trip through the device brings random bytes back.
 void VerifyRoundTrip(World& world, std::size_t bytes) {
   std::vector<std::byte> expected(bytes);
-  FillRandom(expected.data(), bytes, bytes + 1);
+  FillRandom(expected, bytes + 1);
   std::memcpy(world.ours.host, expected.data(), bytes);
   OursAsync(world, Way::kIn, bytes);
   OursAsync(world, Way::kWithin, bytes);
@@ -49,9 +49,9 @@ void RunLinear(World& world) {
   for (const Way way : {Way::kIn, Way::kOut, Way::kWithin}) {
     for (const std::size_t bytes : {4 * kKiB, kMiB, 64 * kMiB, 256 * kMiB, kGiB}) {
       world.FlushHost(bytes);
-      const auto times = Measure({[&] { OursAsync(world, way, bytes), world.Synchronize(); },
-                                  [&] { TheirsAsync(world, way, bytes), world.driver.Synchronize(); }},
-                                 bytes < kMiB ? 200 : 2 * kRounds);
+      const auto times = MedianSeconds({[&] { OursAsync(world, way, bytes), world.Synchronize(); },
+                                        [&] { TheirsAsync(world, way, bytes), world.driver.Synchronize(); }},
+                                       bytes < kMiB ? 200 : 2 * kRounds);
       world.report.Add({.group = "linear",
                         .direction = Name(way),
                         .entry_bytes = bytes,
@@ -65,26 +65,27 @@ void RunLinear(World& world) {
 void RunSubmission(World& world) {
   constexpr int kCopies = 200;
   for (const Way way : {Way::kIn, Way::kOut, Way::kWithin}) {
-    std::vector<double> ours, theirs;
-    for (int round = 0; round < 31; ++round) {
-      ours.push_back(SecondsOf([&] {
-        for (int i = 0; i < kCopies; ++i)
-          OursAsync(world, way, 4 * kKiB);
-      }));
-      world.Synchronize();
-      theirs.push_back(SecondsOf([&] {
-        for (int i = 0; i < kCopies; ++i)
-          TheirsAsync(world, way, 4 * kKiB);
-      }));
-      world.driver.Synchronize();
-    }
-    const double their_us = Median(theirs) * 1e6 / kCopies;
+    const auto submit = [&](auto once, auto synchronize) -> TimedWork {
+      return [=] {
+        const double seconds = SecondsOf([&] {
+          for (int i = 0; i < kCopies; ++i)
+            once();
+        });
+        synchronize();  // not part of the time
+        return seconds;
+      };
+    };
+    const auto times =
+        TakeTurns({submit([&] { OursAsync(world, way, 4 * kKiB); }, [&] { world.Synchronize(); }),
+                   submit([&] { TheirsAsync(world, way, 4 * kKiB); }, [&] { world.driver.Synchronize(); })},
+                  [](std::size_t turns) { return turns < 31; });
+    const double their_us = Median(times[1]) * 1e6 / kCopies;
     world.report.Add({.group = "submission of 4 KiB",
                       .direction = Name(way),
                       .entry_bytes = 4 * kKiB,
                       .entries = kCopies,
                       .unit = "us",
-                      .ours = Median(ours) * 1e6 / kCopies,
+                      .ours = Median(times[0]) * 1e6 / kCopies,
                       .call = their_us,
                       .bar = their_us + 0.3,
                       .bar_of_figure = true});
@@ -108,7 +109,7 @@ void RunBothWays(World& world) {
     world.driver.Synchronize(0);
     world.driver.Synchronize(1);
   };
-  const auto times = Measure({ours, theirs}, kRounds);
+  const auto times = MedianSeconds({ours, theirs}, kRounds);
   world.report.Add({.group = "both ways on two streams",
                     .direction = "both",
                     .entry_bytes = 2 * kBytes,
@@ -139,7 +140,7 @@ void RunIndirect(World& world) {
   constexpr std::size_t kVerified = 64 * kMiB + 12;
   std::vector<std::byte> expected(kVerified), got(kVerified);
   for (const bool descriptors : {true, false}) {
-    FillRandom(expected.data(), kVerified, descriptors ? 21 : 22);
+    FillRandom(expected, descriptors ? 21 : 22);
     BENCH_ACL(
         aclrtMemcpy(world.ours.device, kVerified, expected.data(), kVerified, ACL_MEMCPY_HOST_TO_DEVICE));
     BENCH_ACL(aclrtMemset(world.ours.second_device, kVerified, 0, kVerified));
@@ -152,11 +153,11 @@ void RunIndirect(World& world) {
     world.Synchronize();
     BENCH_ACL(
         aclrtMemcpy(got.data(), kVerified, world.ours.second_device, kVerified, ACL_MEMCPY_DEVICE_TO_HOST));
-    MustEqual(expected.data(), got.data(), kVerified / 8 * 8, descriptors ? "descriptor" : "offset");
+    MustEqual(expected.data(), got.data(), kVerified, descriptors ? "descriptor" : "offset");
   }
   for (const std::size_t bytes : {64 * kMiB, 256 * kMiB, kGiB}) {
     set(bytes);
-    const auto times = Measure(
+    const auto times = MedianSeconds(
         {[&] { by_descriptor(), world.Synchronize(); }, [&] { by_offset(bytes), world.Synchronize(); },
          [&] { TheirsAsync(world, Way::kWithin, bytes), world.driver.Synchronize(); }},
         kRounds);
@@ -171,22 +172,22 @@ void RunIndirect(World& world) {
   }
   constexpr int kQueued = 8;
   set(4 * kKiB);
-  const auto times = Measure({[&] {
-                                for (int i = 0; i < kQueued; ++i)
-                                  by_descriptor();
-                                world.Synchronize();
-                              },
-                              [&] {
-                                for (int i = 0; i < kQueued; ++i)
-                                  by_offset(4 * kKiB);
-                                world.Synchronize();
-                              },
-                              [&] {
-                                for (int i = 0; i < kQueued; ++i)
-                                  TheirsAsync(world, Way::kWithin, 4 * kKiB);
-                                world.driver.Synchronize();
-                              }},
-                             200);
+  const auto times = MedianSeconds({[&] {
+                                      for (int i = 0; i < kQueued; ++i)
+                                        by_descriptor();
+                                      world.Synchronize();
+                                    },
+                                    [&] {
+                                      for (int i = 0; i < kQueued; ++i)
+                                        by_offset(4 * kKiB);
+                                      world.Synchronize();
+                                    },
+                                    [&] {
+                                      for (int i = 0; i < kQueued; ++i)
+                                        TheirsAsync(world, Way::kWithin, 4 * kKiB);
+                                      world.driver.Synchronize();
+                                    }},
+                                   200);
   for (int i = 0; i < 2; ++i) {
     world.report.Add({.group = i == 0 ? "descriptor copies, 8 queued, each" : "offset copies, 8 queued, each",
                       .direction = "D2D",
@@ -208,11 +209,9 @@ World::World() {
   theirs = MakeTheirs(driver);
   for (aclrtStream& stream : streams)
     BENCH_ACL(aclrtCreateStream(&stream));
-  FillRandom(ours.host, kArrayBytes, 1);
+  FillRandom({ours.host, kArrayBytes}, 1);
   std::memcpy(theirs.host, ours.host, kArrayBytes);
-  char name[128] = {};
-  driver->DeviceGetName(name, sizeof(name), 0);
-  machine = std::string(name) + ", driver " + std::to_string(driver->version / 1000) + "." +
+  machine = GpuName() + ", driver " + std::to_string(driver->version / 1000) + "." +
             std::to_string(driver->version % 1000 / 10);
   std::printf("%s; GB/s of payload, medians, from the call to the synchronised stream\n", machine.c_str());
 }

@@ -19,13 +19,13 @@ void MeasureLinear(World& world, std::byte* pageable) {
   for (const std::size_t bytes : {4 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 256 * kKiB, kMiB, 2 * kMiB,
                                   4 * kMiB, 8 * kMiB, 16 * kMiB, 64 * kMiB, kBytes}) {
     const int rounds = bytes < kBytes ? 41 : 9;
-    const auto in = Measure(
+    const auto in = MedianSeconds(
         {[&] {
            BENCH_ACL(aclrtMemcpy(world.ours.device, bytes, pageable, bytes, ACL_MEMCPY_HOST_TO_DEVICE));
          },
          [&] { world.driver.CopyBlocking(world.theirs.device, pageable, bytes); }},
         rounds);
-    const auto out = Measure(
+    const auto out = MedianSeconds(
         {[&] {
            BENCH_ACL(aclrtMemcpy(pageable, bytes, world.ours.device, bytes, ACL_MEMCPY_DEVICE_TO_HOST));
          },
@@ -51,9 +51,9 @@ void MeasureBatches(World& world, const Arrays& ours, const Arrays& theirs) {
       VerifyBatch(world, ours, way, entry_bytes, entries);
       Scattered batch(ours, way, entry_bytes, entries);
       const Scattered loop(theirs, way, entry_bytes, entries);
-      const auto times = Measure({[&] { SubmitOurs(world, batch, way); },
-                                  [&] { SubmitLoop(world, loop), world.driver.Synchronize(); }},
-                                 entries == 100 ? 41 : 7);
+      const auto times = MedianSeconds({[&] { SubmitOurs(world, batch, way); },
+                                        [&] { SubmitLoop(world, loop), world.driver.Synchronize(); }},
+                                       entries == 100 ? 41 : 7);
       world.report.Add({.group = "pageable batch",
                         .direction = Name(way),
                         .entry_bytes = entry_bytes,
@@ -77,9 +77,9 @@ void MeasureRows(World& world, const Arrays& ours, const Arrays& theirs) {
                               bytes / width};
           VerifyRows(world, ours, way, rows);
           const auto times =
-              Measure({[&] { OursRows(world, ours, way, rows); },
-                       [&] { TheirRows(world, theirs, way, rows), world.driver.Synchronize(); }},
-                      bytes < kMiB ? 21 : 5);
+              MedianSeconds({[&] { OursRows(world, ours, way, rows); },
+                             [&] { TheirRows(world, theirs, way, rows), world.driver.Synchronize(); }},
+                            bytes < kMiB ? 21 : 5);
           world.report.Add({.group = gap != 0 ? "pageable rows, odd pitches" : "pageable rows",
                             .direction = Name(way),
                             .entry_bytes = width,
@@ -96,7 +96,7 @@ void MeasureRows(World& world, const Arrays& ours, const Arrays& theirs) {
 
 void RunPageable(World& world) {
   auto* const pageable = static_cast<std::byte*>(std::aligned_alloc(4096, kBytes));
-  FillRandom(pageable, kBytes, 3);
+  FillRandom({pageable, kBytes}, 3);
   MeasureLinear(world, pageable);
   const Arrays ours{pageable, world.ours.device, nullptr};
   const Arrays theirs{pageable, world.theirs.device, nullptr};

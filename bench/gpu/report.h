@@ -2,58 +2,34 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "bench/measure/timing.h"
+
 namespace bench {
 
-inline double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-inline double SecondsOf(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// In GB/s; 0 where nothing was measured.
-inline double Rate(std::size_t bytes, double seconds) {
-  return seconds == 0 ? 0 : static_cast<double>(bytes) / seconds / 1e9;
-}
-
-/// Median seconds of each. They take turns, the first one changing, so that none of them alone meets what
-/// changes with time: a GPU that is still raising its clocks after a pause, a processor that others use too.
-/// A turn is several in a row, more of them when there are many rounds, after one that does not count. An
-/// empty function is not measured.
-inline std::vector<double> Measure(const std::vector<std::function<void()>>& works, int rounds) {
+/// Median seconds of each, after a warm-up: a GPU raises its clocks after a pause. A turn is several calls in
+/// a row, more of them if there are many rounds. An empty function is not measured.
+inline std::vector<double> MedianSeconds(const std::vector<std::function<void()>>& works, int rounds) {
   constexpr double kWarmUpSeconds = 0.03;
   const int in_a_row = rounds >= 30 ? 10 : 3;
-  const auto run_all = [&] {
+  const auto turns = static_cast<std::size_t>((rounds + in_a_row - 1) / in_a_row);
+  std::vector<TimedWork> timed;
+  for (const auto& work : works)
+    timed.push_back(work ? Timed(work) : TimedWork());
+  for (const Stopwatch watch; watch.Seconds() < kWarmUpSeconds;) {
     for (const auto& work : works)
       if (work) work();
-  };
-  for (double spent = 0; spent < kWarmUpSeconds;)
-    spent += SecondsOf(run_all);
-  std::vector<std::vector<double>> times(works.size());
-  for (int turn = 0; turn < (rounds + in_a_row - 1) / in_a_row; ++turn) {
-    for (std::size_t i = 0; i < works.size(); ++i) {
-      const std::size_t which = (i + static_cast<std::size_t>(turn)) % works.size();
-      if (!works[which]) continue;
-      works[which]();
-      for (int round = 0; round < in_a_row; ++round)
-        times[which].push_back(SecondsOf(works[which]));
-    }
   }
   std::vector<double> medians;
-  for (auto& each : times)
-    medians.push_back(Median(std::move(each)));
+  for (const auto& times : TakeTurns(
+           timed, [&](std::size_t done) { return done < turns; }, in_a_row))
+    medians.push_back(Median(times));
   return medians;
 }
 
@@ -97,22 +73,24 @@ class Report {
   }
 
   bool WriteJson(const char* path, const std::string& machine) const {
-    std::FILE* const file = std::fopen(path, "w");
-    if (file == nullptr) return false;
-    std::fprintf(file, "{\"machine\": \"%s\", \"rows\": [\n", machine.c_str());
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const Row& row = rows_[i];
-      std::fprintf(
-          file,
-          " {\"group\": \"%s\", \"direction\": \"%s\", \"bytes\": %zu, \"entries\": %zu, \"unit\": \"%s\", "
-          "\"sampan\": %.4f, \"driver_call\": %.4f, \"driver_loop\": %.4f, \"ratio\": %.4f, \"bar\": %.3f, "
-          "\"bar_of\": \"%s\", \"met\": %s}%s\n",
-          row.group.c_str(), row.direction.c_str(), row.entry_bytes, row.entries, row.unit.c_str(), row.ours,
-          row.call, row.loop, row.ratio(), row.bar, row.bar_of_figure ? "sampan" : "ratio",
-          row.met() ? "true" : "false", i + 1 < rows_.size() ? "," : "");
+    auto rows = nlohmann::ordered_json::array();
+    for (const Row& row : rows_) {
+      rows.push_back({{"group", row.group},
+                      {"direction", row.direction},
+                      {"bytes", row.entry_bytes},
+                      {"entries", row.entries},
+                      {"unit", row.unit},
+                      {"sampan", row.ours},
+                      {"driver_call", row.call},
+                      {"driver_loop", row.loop},
+                      {"ratio", row.ratio()},
+                      {"bar", row.bar},
+                      {"bar_of", row.bar_of_figure ? "sampan" : "ratio"},
+                      {"met", row.met()}});
     }
-    std::fprintf(file, "]}\n");
-    return std::fclose(file) == 0;
+    std::ofstream file(path);
+    file << nlohmann::ordered_json{{"machine", machine}, {"rows", rows}}.dump(1) << "\n";
+    return static_cast<bool>(file.flush());
   }
 
   std::size_t Missed() const {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
 #include <vector>
 
 #include "bench/gpu/groups.h"
@@ -13,16 +12,10 @@ namespace bench {
 /// How the entries of a batch lie in the source; at the destination they follow one another.
 enum class Places { kShuffled, kAdjacent };
 
-/// The numbers below count, in their order or in a random one in which none is followed by the next.
 inline std::vector<std::size_t> OrderOf(Places places, std::size_t count, std::uint64_t seed) {
+  if (places == Places::kShuffled) return ShuffledApart(count, seed);
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (places == Places::kAdjacent) return order;
-  std::mt19937_64 random(seed);
-  const auto follows = [](std::size_t one, std::size_t other) { return other == one + 1; };
-  do {
-    std::shuffle(order.begin(), order.end(), random);
-  } while (std::adjacent_find(order.begin(), order.end(), follows) != order.end());
   return order;
 }
 
@@ -72,7 +65,7 @@ inline void VerifyBatch(const World& world, const Arrays& arrays, Way way, std::
   Scattered batch(arrays, way, entry_bytes, entries, places);
   const std::size_t bytes = entry_bytes * entries;
   std::vector<std::byte> source(bytes + kKiB), expected(bytes + kKiB, std::byte{0x5A}), got(bytes + kKiB);
-  FillRandom(source.data(), source.size(), bytes + 5);
+  FillRandom(source, bytes + 5);
   BENCH_ACL(aclrtMemcpy(SrcOf(arrays, way), source.size(), source.data(), source.size(), ACL_MEMCPY_DEFAULT));
   BENCH_ACL(aclrtMemset(DstOf(arrays, way), got.size(), 0x5A, got.size()));
   for (std::size_t i = 0; i < entries; ++i) {
@@ -118,7 +111,7 @@ inline void VerifyRows(const World& world, const Arrays& arrays, Way way, RowsCa
   const std::size_t src_bytes = rows.src_pitch * rows.height;
   const std::size_t dst_bytes = rows.dst_pitch * rows.height;
   std::vector<std::byte> source(src_bytes + 8), expected(dst_bytes, std::byte{0x33}), got(dst_bytes);
-  FillRandom(source.data(), source.size(), rows.width);
+  FillRandom(source, rows.width);
   BENCH_ACL(aclrtMemcpy(SrcOf(arrays, way), src_bytes, source.data(), src_bytes, ACL_MEMCPY_DEFAULT));
   BENCH_ACL(aclrtMemset(DstOf(arrays, way), dst_bytes, 0x33, dst_bytes));
   for (std::size_t i = 0; i < rows.height; ++i)

@@ -32,9 +32,9 @@ void MeasureBatch(World& world, const char* group, Way way, std::size_t entry_by
   std::function<void()> call;
   if (world.driver->CopyBatch != nullptr)
     call = [&] { SubmitCall(world, theirs), world.driver.Synchronize(); };
-  const auto times = Measure({[&] { SubmitOurs(world, ours, way), world.Synchronize(); }, call,
-                              [&] { SubmitLoop(world, theirs), world.driver.Synchronize(); }},
-                             entries <= 64 ? (bytes < kMiB ? 300 : 60) : 9);
+  const auto times = MedianSeconds({[&] { SubmitOurs(world, ours, way), world.Synchronize(); }, call,
+                                    [&] { SubmitLoop(world, theirs), world.driver.Synchronize(); }},
+                                   entries <= 64 ? (bytes < kMiB ? 300 : 60) : 9);
   Row row{.group = group,
           .direction = Name(way),
           .entry_bytes = entry_bytes,
@@ -98,10 +98,10 @@ void RunAdjacent(World& world) {
       Scattered theirs(world.theirs, way, entry_bytes, entries, Places::kAdjacent);
       Scattered whole(world.theirs, way, entry_bytes * entries, 1);
       world.FlushHost(entry_bytes * entries);
-      const auto times = Measure({[&] { SubmitOurs(world, ours, way), world.Synchronize(); },
-                                  [&] { SubmitLoop(world, whole), world.driver.Synchronize(); },
-                                  [&] { SubmitLoop(world, theirs), world.driver.Synchronize(); }},
-                                 entries <= 256 ? 100 : 15);
+      const auto times = MedianSeconds({[&] { SubmitOurs(world, ours, way), world.Synchronize(); },
+                                        [&] { SubmitLoop(world, whole), world.driver.Synchronize(); },
+                                        [&] { SubmitLoop(world, theirs), world.driver.Synchronize(); }},
+                                       entries <= 256 ? 100 : 15);
       world.report.Add({.group = "batch, adjacent entries",
                         .direction = Name(way),
                         .entry_bytes = entry_bytes,
@@ -134,9 +134,9 @@ void RunRows(World& world) {
         VerifyRows(world, world.ours, way, rows);
         world.FlushHost(std::max(rows.src_pitch, rows.dst_pitch) * rows.height);
         const auto times =
-            Measure({[&] { OursRows(world, world.ours, way, rows), world.Synchronize(); },
-                     [&] { TheirRows(world, world.theirs, way, rows), world.driver.Synchronize(); }},
-                    11);
+            MedianSeconds({[&] { OursRows(world, world.ours, way, rows), world.Synchronize(); },
+                           [&] { TheirRows(world, world.theirs, way, rows), world.driver.Synchronize(); }},
+                          11);
         const double bytes = static_cast<double>(width * height);
         world.report.Add({.group = odd ? "rows, odd pitches" : "rows, source pitch twice the width",
                           .direction = Name(way),

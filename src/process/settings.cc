@@ -149,7 +149,7 @@ constexpr std::array kSettings = {
             [](std::string_view text, Settings& settings) {
               return Store(ParseNumber(text, 1, 1024), settings.copy_paths.blocks);
             }},
-    Setting{"SAMPAN_COPY_TABLE", "a file of 'sampan tune'", "what is shipped for the GPU",
+    Setting{"SAMPAN_COPY_TABLE", "a file of limits, see docs/COPY_TABLE.md", "what is shipped for the GPU",
             "the measured limits by which copies on cuda take their ways",
             [](std::string_view text, Settings& settings) {
               settings.copy_table = text;

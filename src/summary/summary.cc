@@ -90,7 +90,9 @@ void Summary::CloseRun(StreamFacts& stream) {
   runs.copies += run.copies;
   runs.bytes += run.bytes;
   runs.longest = std::max(runs.longest, run.copies);
-  runs.time_ns += run.end_ns - run.first_ns;
+  // The spans of runs may overlap, so only their sum can grow past what a trace lasts.
+  if (__builtin_add_overflow(runs.time_ns, run.end_ns - run.first_ns, &runs.time_ns))
+    runs.time_ns = INT64_MAX;
 }
 
 void Summary::Add(const Call& call) {

@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Wrong{"fault_of_unknown_kind", "SAMPAN_FAULT", "disk:1", "memory:N"},
                       Wrong{"copy_path", "SAMPAN_COPY_PATH", "road", "kernel"},
                       Wrong{"copy_blocks", "SAMPAN_COPY_BLOCKS", "0", "1024"},
-                      Wrong{"copy_table_without_name", "SAMPAN_COPY_TABLE", "", "sampan tune"},
+                      Wrong{"copy_table_without_name", "SAMPAN_COPY_TABLE", "", "docs/COPY_TABLE.md"},
                       Wrong{"copy_table_that_is_not_there", "SAMPAN_COPY_TABLE", "/nowhere/limits.txt",
                             "cannot be read: No such file"},
                       Wrong{"copy_table_that_is_a_folder", "SAMPAN_COPY_TABLE", "/", "cannot be read"},

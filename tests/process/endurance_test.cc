@@ -36,8 +36,7 @@ std::set<std::string> LeftBehind() {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
       const std::string name = entry.path().filename();
-      const bool of_another = name.starts_with("sampan_test.") || name.starts_with("sampan_tune.") ||
-                              name.starts_with("sampan-replay-");
+      const bool of_another = name.starts_with("sampan_test.") || name.starts_with("sampan-replay-");
       if (name.find("sampan") != std::string::npos && !of_another) names.insert(entry.path());
     }
   }

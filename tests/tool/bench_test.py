@@ -193,7 +193,7 @@ class ReferenceTest(unittest.TestCase):
 
     def test_a_reference_of_this_machine(self):
         run = self.measured()
-        for factor, verdict in ((1e-3, "As fast as expected: "), (1e3, "SLOWER than expected: ")):
+        for factor, verdict in ((1e-3, "As fast as expected: "), (1e3, ("SLOWER than expected: ", "Not judged on a busy machine: "))):
             self.write(self.scaled(json.loads(json.dumps(run)), factor))
             last = self.bench().stdout.splitlines()[-1]
             self.assertTrue(last.startswith(verdict), last)
@@ -202,6 +202,36 @@ class ReferenceTest(unittest.TestCase):
             self.assertEqual((comparison["reference"], comparison["cases"]), ("known", 2))
             self.assertLessEqual(comparison["slowest"], comparison["median"])
             self.assertEqual(comparison["median"] > 1, factor < 1)
+
+    def test_a_busy_machine_is_not_judged(self):
+        """Other processes use all cores: that figures are low says nothing about Sampan."""
+        self.write(self.scaled(self.measured(), 1e3))
+        busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * len(os.sched_getaffinity(0)))]
+        try:
+            last = self.bench("--sizes", "1M", "--time", "1").stdout.splitlines()[-1]
+            run = json.loads(self.bench("--sizes", "1M", "--time", "1", "--format", "json").stdout)
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+        self.assertRegex(last, r"^Not judged on a busy machine: .*The machine was BUSY: other processes used [\d.]+ % of the \d+ cores")
+        self.assertTrue(run["busy"])
+        self.assertGreater(run["others_share"], 0.1)
+
+    def test_an_interrupted_run_is_not_judged(self):
+        self.write(self.scaled(self.measured(), 1e3))
+        for words in ([], ["--format", "json"]):
+            command = subprocess.Popen([self.binary, "bench", "desc", "--sizes", "4K,1M,2M", "--time", "2", *words], env=environment(),
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            time.sleep(3)  # one case is measured, the others are not
+            command.send_signal(signal.SIGINT)
+            output, errors = command.communicate(timeout=60)
+            self.assertEqual(command.returncode, -signal.SIGINT, errors)
+            if words:
+                self.assertTrue(json.loads(output)["interrupted"])
+                self.assertIsNone(json.loads(output)["comparison"])
+            else:
+                self.assertEqual(output.splitlines()[-1], "Not compared with reference results: the run was interrupted")
 
     def test_references_of_others_do_not_count(self):
         run = self.measured()
@@ -262,6 +292,24 @@ class PlotTest(unittest.TestCase):
         self.assertEqual(os.listdir(self.folder), ["rates.svg"])
         self.assertNotIn("http", path.read_text().replace("http://www.w3.org/2000/svg", ""))
 
+    def test_a_chart_for_each_group(self):
+        path = self.folder / "all.svg"
+        self.assertEqual(sampan("bench", "all", *QUICK, "--plot", path).returncode, 0)
+        picture = xml.etree.ElementTree.parse(path)
+        titles = [text for text in picture.findall(f".//{SVG}text") if text.get("class") == "group"]
+        self.assertEqual([title.text for title in titles], ["linear", "2d", "batch", "desc", "hccl"])
+        tops = [float(title.get("y")) for title in titles] + [float(picture.getroot().get("viewBox").split()[3])]
+        for top, bottom, group in zip(tops, tops[1:], [title.text for title in titles]):
+            lines = [line for line in picture.findall(f".//{SVG}polyline")
+                     if all(top < float(point.split(",")[1]) < bottom for point in line.get("points").split())]
+            circles = [circle for circle in picture.findall(f".//{SVG}circle") if circle[0].text.startswith(f"{group}, ")]
+            self.assertTrue(all(top < float(circle.get("cy")) < bottom for circle in circles))
+            # Of one chart no two lines have the same colour, and all names of the legend have room.
+            solid = [line.get("stroke") for line in lines if line.get("stroke-dasharray") is None]
+            self.assertEqual(len(solid), len(set(solid)))
+            self.assertLessEqual(len(solid), 12)
+            self.assertEqual(len(lines), 2 * len(solid))
+
     def test_one_size_and_nothing_measured(self):
         for words in (["desc", "--sizes", "4K"], ["batch", "--sizes", "4K", "--profile", "ascend310-rc"]):
             path = self.folder / "one.svg"
@@ -289,6 +337,18 @@ class PlotTest(unittest.TestCase):
         self.assertIn(f"{path} cannot be written: No space left on device", result.stderr)
         self.assertIn("2 cases measured", result.stdout)
         self.assertEqual((os.listdir(self.folder), path.read_text()), (["rates.svg"], "before"))
+
+
+class CopyTableTest(unittest.TestCase):
+    """The runtime reads SAMPAN_COPY_TABLE on every backend, so that mistakes show everywhere."""
+
+    def test_wrong_files_are_refused_with_line_and_value(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write("gpu H200\n\nlink_blocks lots\n")
+            file.flush()
+            result = sampan("bench", "desc", "--sizes", "4K", "--time", "0.01", env=environment(SAMPAN_COPY_TABLE=file.name))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"SAMPAN_COPY_TABLE: {file.name}:3: link_blocks is 'lots', it must be a number from 1 to 1024", result.stderr)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import unittest
 
 from tool import Terminal, environment, sampan
 
-COMMANDS = ["run", "env", "info", "bench", "tune", "report", "replay", "completion", "man"]
+COMMANDS = ["run", "env", "info", "bench", "report", "replay", "completion", "man"]
 
 
 class CommandLineTest(unittest.TestCase):

@@ -3,6 +3,7 @@
 import collections
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -295,7 +296,9 @@ class FailureTest(ReplayCase):
         for send in (lambda process: process.send_signal(signal.SIGINT), lambda process: os.killpg(process.pid, signal.SIGINT)):
             command = subprocess.Popen([SAMPAN, "replay", trace], env=environment(TMPDIR=str(passing)), text=True,
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-            while not any(passing.glob("*/replay.json.gz")):  # it has begun
+            children = pathlib.Path(f"/proc/{command.pid}/task/{command.pid}/children")
+            # It has begun when its child has the runtime's threads; the trace has a name until then only.
+            while not any(len(os.listdir(f"/proc/{child}/task")) > 1 for child in children.read_text().split()):
                 self.assertIsNone(command.poll())
                 time.sleep(0.01)
             begin = time.monotonic()

@@ -313,5 +313,122 @@ class PageTest(unittest.TestCase):
         self.assertRegex(self.selected()["copies"], r"^\d+ of 4 KiB, together \d+ KiB$")
 
 
+@unittest.skipIf(CHROMIUM is None, "there is no Chromium")
+class OtherPagesTest(unittest.TestCase):
+    """Pages of traces that are wide, narrow, several, or too long to show each slice."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        trace_file.record(cls.folder / "copies.json")
+        cls.lines = (cls.folder / "copies.json").read_text().splitlines(keepends=True)
+
+    def report(self, *words):
+        page = self.folder / "page.html"
+        result = sampan("report", *words, "-o", page)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return page
+
+    def slowed(self, name, factors):
+        """The trace with its copies' durations multiplied, one factor after the other."""
+        lines, number = [], 0
+        for line in self.lines:
+            event = json.loads(line.strip().lstrip(",")) if "bandwidth(GB/s)" in line else None
+            if event:
+                event["dur"] = round(max(event["dur"], 0.1) * factors[number % len(factors)], 3)
+                line, number = "," + json.dumps(event) + "\n", number + 1
+            lines.append(line)
+        (self.folder / name).write_text("".join(lines))
+        return self.folder / name
+
+    def test_labels_of_a_wide_range_are_whole(self):
+        page = self.report(self.slowed("wide.json", [1, 1e3, 1e6, 1e9]))
+        for width, height in ((1366, 768), (390, 844)):
+            with Browser(width, height) as browser:
+                browser.open(page)
+                browser.evaluate("""(() => {
+                    window.drawn = [];
+                    const before = CanvasRenderingContext2D.prototype.fillText;
+                    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+                        const wide = this.measureText(text).width;
+                        const left = this.textAlign === "right" ? x - wide : this.textAlign === "center" ? x - wide / 2 : x;
+                        window.drawn.push([this.canvas.parentElement.id, text, left, left + wide, y, this.canvas.clientWidth]);
+                        before.call(this, text, x, y);
+                    };
+                    document.getElementById("tab-rates").click();
+                })()""")
+                labels = browser.wait_for("(() => { const own = drawn.filter((one) => one[0] === 'panel-rates'); return own.length > 3 && own; })()")
+                rates = [label for label in labels if label[1].endswith("B/s")]
+                self.assertGreater(len(rates), 3)
+                for _, text, left, right, _, wide in labels:
+                    self.assertGreaterEqual(left, 0, f"{text} is cut on the left at a width of {width}")
+                    self.assertLessEqual(right, wide, f"{text} is cut on the right at a width of {width}")
+                heights = sorted({label[4] for label in rates})
+                for one, other in zip(heights, heights[1:]):
+                    self.assertGreaterEqual(other - one, 11, "labels overlap")
+
+    def test_nothing_is_cut_on_a_telephone(self):
+        with Browser(390, 844) as browser:
+            browser.open(self.report(self.folder / "copies.json"))
+            self.assertLessEqual(browser.evaluate("document.documentElement.scrollWidth"), 390)
+            right = browser.evaluate("Math.max(...[...document.querySelectorAll('#summary th, #summary td, #advice *, #sentences *, "
+                                     ".bar button, #facts div, #tabs button')].map((one) => one.getBoundingClientRect().right))")
+            self.assertLessEqual(right, 390)
+
+    def test_several_traces_stand_over_one_time(self):
+        trace_file.record(self.folder / "second.json")
+        page = self.report(self.folder / "copies.json", self.folder / "second.json")
+        traces = [trace_file.events(self.folder / name) for name in ("copies.json", "second.json")]
+        model = trace_file.model_of(page)
+        self.assertEqual(model["file"], "copies.json, second.json")
+        self.assertEqual(sum(track["slices"] for track in model["tracks"]), sum(len(trace_file.slices(trace)) for trace in traces))
+        for name, trace in zip(("copies.json", "second.json"), traces):
+            rows = {(event["pid"], event["tid"]) for event in trace_file.slices(trace)}
+            self.assertEqual(sum(track["area"].startswith(f"{name}: ") for track in model["tracks"]), len(rows))
+        times = [trace_file.nanoseconds(event["ts"]) for trace in traces for event in trace if "ts" in event]
+        ends = [trace_file.nanoseconds(event["ts"]) + trace_file.nanoseconds(event.get("dur", 0)) for trace in traces for event in trace if "ts" in event]
+        self.assertEqual(model["span"], max(ends) - min(times))
+        self.assertEqual(dict(model["facts"])["Copies"], sum(len(trace_file.copies(trace)) for trace in traces))
+        # Each call leads to its own task: flows stay within a file.
+        tracks = model["items"]["track"]
+        areas = [model["tracks"][track]["area"].split(":")[0] for track in tracks]
+        self.assertTrue(model["flows"])
+        for call, task in zip(model["flows"][0::2], model["flows"][1::2]):
+            self.assertEqual(areas[call], areas[task])
+        with Browser() as browser:
+            browser.open(page)
+            self.assertEqual(browser.evaluate("document.documentElement.dataset.ready"), "true")
+
+    def test_a_part_of_a_long_trace_shows_each_slice(self):
+        """A group names the command that shows what is in it, and that command does."""
+        long = self.folder / "long.json"
+        with open(long, "w", encoding="ascii") as file:
+            head = json.loads(self.lines[1].rstrip().rstrip(","))
+            file.write("[\n" + json.dumps(head))
+            for number in range(400_000):
+                file.write(f'\n,{{"name":"call","ph":"X","pid":128,"tid":1,"ts":{1000 + number},"dur":0.5,"args":{{}}}}')
+            file.write("\n]\n")
+        page = self.report(long)
+        model = trace_file.model_of(page)
+        self.assertGreater(len(model["groups"]), 1000)
+        with Browser() as browser:
+            browser.open(page)
+            browser.evaluate("document.getElementById('tracks').focus()")
+            for _ in range(3):
+                browser.press(".")
+            browser.frame()
+            said = dict(browser.evaluate("[...document.querySelectorAll('#panel-selection dl div')].map((pair) => [...pair.children].map((cell) => cell.textContent))"))
+        command = said["to see each"].split()
+        self.assertEqual(command[:3], ["sampan", "report", str(long)])
+        part = trace_file.model_of(self.report(*command[2:]))
+        self.assertEqual(part["groups"], [])
+        held = int(re.search(r"([\d,]+) slices", said["holds"])[1].replace(",", ""))
+        self.assertGreaterEqual(len(part["items"]["track"]), held)
+        self.assertLessEqual(len(part["items"]["track"]), held + 2)
+        self.assertIn("Only what lies between", " ".join(part["notes"]))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -11,7 +11,7 @@ import time
 import unittest
 
 import trace_file
-from tool import SAMPAN, environment, sampan
+from tool import SAMPAN, Terminal, environment, sampan
 from trace_file import RecordedCase, model_of
 
 
@@ -54,7 +54,7 @@ class ReadingTest(ReportCase):
         for name, contents in (("one.json.gz", gzip.compress(text)), ("many.json.gz", members), ("misnamed.json", members)):
             result, page = self.report(self.written(name, contents))
             self.assertEqual((result.returncode, result.stderr), (0, ""), name)
-            self.assertEqual({**model_of(page), "file": "original.json"}, expected)
+            self.assertEqual({**model_of(page), "file": "original.json", "command": expected["command"]}, expected)
 
     def test_a_trace_that_the_runtime_compressed(self):
         path = self.folder / "recorded.json.gz"
@@ -170,7 +170,8 @@ class WritingTest(ReportCase):
             self.assertTrue((self.folder / page).read_text().startswith("<!doctype html>"))
 
     def test_bad_arguments(self):
-        for words, said in [([], "TRACE is missing"), ([self.original, "another"], "TRACE: At Most 1"),
+        for words, said in [([], "TRACE is missing"), ([self.original, "--from", "soon"], "--from 'soon' is not a time"), ([self.original, "--to", "3"], "--to '3' is not a time"),
+                            ([self.original, "--from", "2s", "--to", "1s"], "--from 2s is not before --to 1s"),
                             ([self.original, "--output"], "--output"), ([self.original, "--fast"], "--fast")]:
             result = sampan("report", *words)
             self.assertEqual((result.returncode, result.stdout), (2, ""))
@@ -184,6 +185,26 @@ class WritingTest(ReportCase):
             self.assertIn(said, result.stderr)
         with open("/dev/full", "w", encoding="ascii") as full:
             self.assertEqual(sampan("report", self.original, stdout=full).returncode, 3)
+
+    def test_a_range_counts_only_what_lies_in_it(self):
+        trace = trace_file.events(self.original)
+        begin = min(trace_file.nanoseconds(event["ts"]) for event in trace if "ts" in event)
+        starts = sorted(trace_file.nanoseconds(event["ts"]) - begin for event in trace_file.slices(trace))
+        first, last = starts[len(starts) // 4], starts[len(starts) // 2]
+        inside = [event for event in trace_file.slices(trace) if trace_file.nanoseconds(event["ts"]) - begin <= last
+                  and trace_file.nanoseconds(event["ts"]) + trace_file.nanoseconds(event.get("dur", 0)) - begin >= first]
+        result, page = self.report(self.original, "--from", f"{first}ns", "--to", f"{last}ns")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        model = model_of(page)
+        self.assertEqual(sum(track["slices"] for track in model["tracks"]), len(inside))
+        self.assertEqual(dict(model["facts"])["Copies"], len(trace_file.copies(inside)))
+
+    def test_a_progress_line_on_a_terminal(self):
+        long = self.folder / "long.json"
+        long.write_text("".join(self.lines[:2]) + self.lines[6] * 20_000 + "]\n")
+        terminal = Terminal("report", long, "-o", self.folder / "page.html")
+        self.assertEqual(os.waitstatus_to_exitcode(terminal.end()), 0)
+        self.assertRegex(terminal.shown, r"\[[#.]+\] \d+/100 reading long\.json")
 
     def test_a_full_disk_leaves_nothing_behind(self):
         disk = self.folder / "disk"

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "bench/ranks/ranks_together.h"
 #include "check.h"
 #include "measure.h"
-#include "ranks_together.h"
 
 namespace hccl_bench {
 namespace {
@@ -38,7 +38,7 @@ void PrintRow(const Measurement& row) {
 }
 
 /// What each rank does. The first one prints.
-void RunRank(const collectives::Seat& seat, const Options& options, const rank_timing::SharedBuffers* plain) {
+void RunRank(const collectives::Seat& seat, const Options& options, const bench::SharedBuffers* plain) {
   collectives::Rank rank(seat, LargestRoom(options));
   std::string wrong;
   if (seat.rank == 0) PrintHeader(options);
@@ -54,10 +54,10 @@ int Execute(int argc, char** argv) {
   Options options;
   int status = kSuccess;
   if (!ParseOptions(argc, argv, options, status)) return status;
-  rank_timing::ShareCores(options.launch.size);
-  std::unique_ptr<rank_timing::SharedBuffers> plain;
+  bench::ShareCores(options.launch.size);
+  std::unique_ptr<bench::SharedBuffers> plain;
   if (options.compare_with_memcpy)
-    plain = std::make_unique<rank_timing::SharedBuffers>(options.launch.size, LargestRoom(options));
+    plain = std::make_unique<bench::SharedBuffers>(options.launch.size, LargestRoom(options));
   const auto failed = collectives::RunRanks(
       options.launch, [&](const collectives::Seat& seat) { RunRank(seat, options, plain.get()); });
   for (const collectives::Ending& ending : failed)

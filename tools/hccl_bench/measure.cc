@@ -2,32 +2,27 @@
 #include "measure.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "ranks_together.h"
+#include "bench/measure/timing.h"
+#include "bench/ranks/ranks_together.h"
 
 namespace hccl_bench {
 namespace {
 
+using bench::SlowestRank;
 using collectives::Rank;
-using rank_timing::SlowestRank;
 
 /// How often the collective and plain copies take turns; the medians count.
-constexpr int kTurns = 5;
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
+constexpr std::size_t kTurns = 5;
 
 }  // namespace
 
 Measurement Measure(Rank& rank, const Options& options, const collectives::Case& what,
-                    const rank_timing::SharedBuffers* plain) {
+                    const bench::SharedBuffers* plain) {
   Measurement result{};
-  result.data_size = rank_timing::DataSize(what, options.launch.size);
+  result.data_size = bench::DataSize(what, options.launch.size);
   if (options.check) {
-    result.why = rank_timing::WhyWrong(rank, what);
+    result.why = bench::WhyWrong(rank, what);
     result.check = result.why.empty() ? CheckResult::kSuccess : CheckResult::kFailed;
   }
   const auto run = [&](u32 times) {
@@ -40,19 +35,17 @@ Measurement Measure(Rank& rank, const Options& options, const collectives::Case&
     result.seconds = SlowestRank(rank, [&] { run(options.iterations); }) / options.iterations;
     return result;
   }
-  const rank_timing::Transfers transfers = rank_timing::TransfersOf(what, rank.rank(), plain->all());
+  const bench::Transfers transfers = bench::TransfersOf(what, rank.rank(), plain->all());
   const auto copy = [&](u32 times) {
     for (u32 i = 0; i < times; ++i)
-      rank_timing::Perform(transfers);
+      bench::Perform(transfers);
   };
   copy(std::max<u32>(1, options.warm_up));
-  std::vector<double> seconds, memcpy_seconds;
-  for (int turn = 0; turn < kTurns; ++turn) {
-    seconds.push_back(SlowestRank(rank, [&] { run(options.iterations); }));
-    memcpy_seconds.push_back(SlowestRank(rank, [&] { copy(options.iterations); }));
-  }
-  result.seconds = Median(seconds) / options.iterations;
-  result.memcpy_seconds = Median(memcpy_seconds) / options.iterations;
+  const auto times = bench::TakeTurns({[&] { return SlowestRank(rank, [&] { run(options.iterations); }); },
+                                       [&] { return SlowestRank(rank, [&] { copy(options.iterations); }); }},
+                                      [](std::size_t turns) { return turns < kTurns; });
+  result.seconds = bench::Median(times[0]) / options.iterations;
+  result.memcpy_seconds = bench::Median(times[1]) / options.iterations;
   return result;
 }
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "bench/ranks/plain_traffic.h"
 #include "options.h"
-#include "plain_traffic.h"
 
 namespace hccl_bench {
 
@@ -21,6 +21,6 @@ struct Measurement {
 
 /// Every rank calls it, with the same arguments, and gets the same answer. `plain` may be null.
 Measurement Measure(collectives::Rank& rank, const Options& options, const collectives::Case& what,
-                    const rank_timing::SharedBuffers* plain);
+                    const bench::SharedBuffers* plain);
 
 }  // namespace hccl_bench

@@ -6,18 +6,19 @@
 #include <iostream>
 #include <map>
 
-#include "ranks_together.h"
+#include "bench/measure/sizes.h"
+#include "bench/ranks/ranks_together.h"
 
 namespace hccl_bench {
 namespace {
 
-constexpr u64 kMostBytes = u64{16} << 30;
-constexpr std::size_t kMostSizes = 1000;
+constexpr u64 kMaxBytes = 16 * bench::kGiB;
+constexpr std::size_t kMaxSizes = 1000;
 
 /// As given, before anything is known to fit together.
 struct Words {
   std::string collective;
-  std::string least = "8K", most = "64M", step;
+  std::string min_size = "8K", max_size = "64M", step;
   double factor = 2;
   std::string type = "fp32", operation = "sum", form = "threads";
   u32 ranks = 2, root = 0, timeout = 60;
@@ -64,30 +65,21 @@ std::vector<std::string> Names(const std::map<std::string, T>& values) {
 
 /// Such as 512, 8K, 64M or 1G.
 u64 ParseSize(const std::string& option, const std::string& text) {
-  std::size_t end = 0;
-  u64 size = 0;
-  try {
-    if (!text.empty() && text[0] >= '0' && text[0] <= '9') size = std::stoull(text, &end);
-  } catch (const std::out_of_range&) {
-    end = 0;
-  }
-  const std::string units = "KMG";
-  const std::size_t unit = end + 1 == text.size() ? units.find(text[end]) : std::string::npos;
-  const u64 scale = unit == std::string::npos ? 1 : u64{1} << (10 * (unit + 1));
-  if (end == 0 || (end != text.size() && unit == std::string::npos) || size == 0 || size > kMostBytes / scale)
-    Refuse(option + ": '" + text + "' is not a size from 1 to 16G, such as 512, 8K or 64M");
-  return size * scale;
+  const auto bytes = bench::ParseBytes(text, kMaxBytes);
+  if (!bytes) Refuse(option + ": '" + text + "' is not a size from 1 to 16G, such as 512, 8K or 64M");
+  return *bytes;
 }
 
 std::vector<u64> SizesOf(const Words& words) {
-  const u64 least = ParseSize("-b", words.least);
-  const u64 most = ParseSize("-e", words.most);
+  const u64 min_size = ParseSize("-b", words.min_size);
+  const u64 max_size = ParseSize("-e", words.max_size);
   const u64 step = words.step.empty() ? 0 : ParseSize("-i", words.step);
-  if (least > most) Refuse("-b: " + words.least + " is more than the last size, " + words.most + " (-e)");
+  if (min_size > max_size)
+    Refuse("-b: " + words.min_size + " is more than the last size, " + words.max_size + " (-e)");
   if (step == 0 && !(words.factor > 1)) Refuse("-f: the factor must be more than 1");
   std::vector<u64> sizes;
-  for (u64 size = least; size <= most;) {
-    if (sizes.size() == kMostSizes) Refuse("that is more than 1000 sizes; a larger -f or -i makes fewer");
+  for (u64 size = min_size; size <= max_size;) {
+    if (sizes.size() == kMaxSizes) Refuse("that is more than 1000 sizes; a larger -f or -i makes fewer");
     sizes.push_back(size);
     size = step != 0 ? size + step
                      : std::max(size + 1, static_cast<u64>(static_cast<double>(size) * words.factor));
@@ -134,8 +126,8 @@ bool ParseOptions(int argc, char** argv, Options& options, int& status) {
   app.add_option("collective", words.collective, "What to run")
       ->required()
       ->check(CLI::IsMember(Names(Collectives())));
-  app.add_option("-b,--minbytes", words.least, "First size")->capture_default_str();
-  app.add_option("-e,--maxbytes", words.most, "Last size")->capture_default_str();
+  app.add_option("-b,--minbytes", words.min_size, "First size")->capture_default_str();
+  app.add_option("-e,--maxbytes", words.max_size, "Last size")->capture_default_str();
   auto* factor =
       app.add_option("-f,--stepfactor", words.factor, "Factor from size to size")->capture_default_str();
   app.add_option("-i,--stepbytes", words.step, "Distance from size to size, instead of a factor")
@@ -182,7 +174,7 @@ bool ParseOptions(int argc, char** argv, Options& options, int& status) {
 
 collectives::Case CaseOf(const Options& options, u64 size) {
   collectives::Case what{options.collective, 1, options.reduction, options.root};
-  return rank_timing::SizedCase(what, size, options.launch.size);
+  return bench::SizedCase(what, size, options.launch.size);
 }
 
 }  // namespace hccl_bench

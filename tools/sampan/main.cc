@@ -4,18 +4,18 @@
 #include <iostream>
 #include <new>
 
-#include "child_process.h"
-#include "command.h"
-#include "command_line.h"
-#include "failure.h"
-#include "help.h"
-#include "interrupt.h"
-#include "terminal.h"
+#include "tools/sampan/shared/command_line/command.h"
+#include "tools/sampan/shared/command_line/command_line.h"
+#include "tools/sampan/shared/command_line/failure.h"
+#include "tools/sampan/shared/command_line/help.h"
+#include "tools/sampan/shared/output/terminal.h"
+#include "tools/sampan/shared/process/child_process.h"
+#include "tools/sampan/shared/process/interrupt.h"
 
 namespace sampan::tool {
 
 std::vector<const Command*> AllCommands() {
-  return {&RunCommand(),    &EnvCommand(),    &InfoCommand(),       &BenchCommand(), &TuneCommand(),
+  return {&RunCommand(),    &EnvCommand(),    &InfoCommand(),       &BenchCommand(),
           &ReportCommand(), &ReplayCommand(), &CompletionCommand(), &ManCommand()};
 }
 

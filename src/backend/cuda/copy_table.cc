@@ -28,69 +28,35 @@ std::size_t& Limit(PathLimits& limits) {
 }
 
 constexpr std::array kFields = {
-    LimitField{"linear_d2d_to", 0, kMostBytes, "copies within the device of up to so many bytes go by kernel",
-               Limit<&PathLimits::linear_d2d_to>},
-    LimitField{"batch_kernel_below", 1, kMostBytes,
-               "batches of entries that are shorter on average go by kernel",
-               Limit<&PathLimits::batch_kernel_below>},
-    LimitField{"batch_long_kernel_below", 1, kMostBytes, "... shorter than this in batches of 8 MiB and more",
-               Limit<&PathLimits::batch_long_kernel_below>},
-    LimitField{"batch_h2d_short_from", 1, kMostBytes,
-               "... where there are so many of less than 2 KiB, to the device",
-               Limit<&PathLimits::batch_h2d_short_from>},
-    LimitField{"batch_h2d_from", 1, kMostBytes, "... so many of 2 KiB and more, to the device",
-               Limit<&PathLimits::batch_h2d_from>},
-    LimitField{"batch_d2h_short_from", 1, kMostBytes, "... so many of less than 2 KiB, from the device",
-               Limit<&PathLimits::batch_d2h_short_from>},
-    LimitField{"batch_d2h_from", 1, kMostBytes, "... so many of 2 KiB and more, from the device",
-               Limit<&PathLimits::batch_d2h_from>},
-    LimitField{
-        "batch_parts_from", 2, kMostBytes,
-        "the driver's batch call is made in parts that grow, from so many entries of 32 KiB and more on",
-        Limit<&PathLimits::batch_parts_from>},
-    LimitField{"rows_h2d_even_to", 0, kMostBytes,
-               "rows up to this width go by kernel, to the device, where addresses, widths and pitches are "
-               "multiples of 4",
-               Limit<&PathLimits::rows_h2d, &RowLimits::even_to>},
-    LimitField{"rows_h2d_odd_to", 0, kMostBytes, "... where they are not",
-               Limit<&PathLimits::rows_h2d, &RowLimits::odd_to>},
+    LimitField{"linear_d2d_to", 0, kMostBytes, Limit<&PathLimits::linear_d2d_to>},
+    LimitField{"batch_kernel_below", 1, kMostBytes, Limit<&PathLimits::batch_kernel_below>},
+    LimitField{"batch_long_kernel_below", 1, kMostBytes, Limit<&PathLimits::batch_long_kernel_below>},
+    LimitField{"batch_h2d_short_from", 1, kMostBytes, Limit<&PathLimits::batch_h2d_short_from>},
+    LimitField{"batch_h2d_from", 1, kMostBytes, Limit<&PathLimits::batch_h2d_from>},
+    LimitField{"batch_d2h_short_from", 1, kMostBytes, Limit<&PathLimits::batch_d2h_short_from>},
+    LimitField{"batch_d2h_from", 1, kMostBytes, Limit<&PathLimits::batch_d2h_from>},
+    LimitField{"batch_parts_from", 2, kMostBytes, Limit<&PathLimits::batch_parts_from>},
+    LimitField{"rows_h2d_even_to", 0, kMostBytes, Limit<&PathLimits::rows_h2d, &RowLimits::even_to>},
+    LimitField{"rows_h2d_odd_to", 0, kMostBytes, Limit<&PathLimits::rows_h2d, &RowLimits::odd_to>},
     LimitField{"rows_h2d_odd_dense_to", 0, kMostBytes,
-               "... where they are not multiples of 16, and the destination has no gaps",
                Limit<&PathLimits::rows_h2d, &RowLimits::odd_dense_to>},
-    LimitField{"rows_d2h_even_to", 0, kMostBytes, "the same from the device",
-               Limit<&PathLimits::rows_d2h, &RowLimits::even_to>},
-    LimitField{"rows_d2h_odd_to", 0, kMostBytes, "", Limit<&PathLimits::rows_d2h, &RowLimits::odd_to>},
-    LimitField{"rows_d2h_odd_dense_to", 0, kMostBytes, "",
+    LimitField{"rows_d2h_even_to", 0, kMostBytes, Limit<&PathLimits::rows_d2h, &RowLimits::even_to>},
+    LimitField{"rows_d2h_odd_to", 0, kMostBytes, Limit<&PathLimits::rows_d2h, &RowLimits::odd_to>},
+    LimitField{"rows_d2h_odd_dense_to", 0, kMostBytes,
                Limit<&PathLimits::rows_d2h, &RowLimits::odd_dense_to>},
-    LimitField{"rows_d2d_even_to", 0, kMostBytes, "the same within the device",
-               Limit<&PathLimits::rows_d2d, &RowLimits::even_to>},
-    LimitField{"rows_d2d_odd_to", 0, kMostBytes, "", Limit<&PathLimits::rows_d2d, &RowLimits::odd_to>},
-    LimitField{"rows_d2d_odd_dense_to", 0, kMostBytes, "",
+    LimitField{"rows_d2d_even_to", 0, kMostBytes, Limit<&PathLimits::rows_d2d, &RowLimits::even_to>},
+    LimitField{"rows_d2d_odd_to", 0, kMostBytes, Limit<&PathLimits::rows_d2d, &RowLimits::odd_to>},
+    LimitField{"rows_d2d_odd_dense_to", 0, kMostBytes,
                Limit<&PathLimits::rows_d2d, &RowLimits::odd_dense_to>},
-    LimitField{"link_blocks", 1, kMostBlocks,
-               "blocks of a kernel between host and device: few saturate the link, and leave the GPU free",
-               Limit<&PathLimits::link_blocks>},
-    LimitField{"memory_blocks", 1, kMostBlocks,
-               "blocks of a row kernel within the device, for each multiprocessor",
-               Limit<&PathLimits::memory_blocks>},
-    LimitField{"packing_blocks", 1, kMostBlocks, "... of the one that packs rows of any alignment",
-               Limit<&PathLimits::packing_blocks>},
-    LimitField{"bytes_per_block", 1, kMostBytes,
-               "what a block copies of a copy with operands in device memory",
-               Limit<&PathLimits::bytes_per_block>},
-    LimitField{"pageable_h2d_from", 0, kMostBytes,
-               "linear copies of pageable memory are staged through pinned buffers from so many bytes on, "
-               "instead of by the driver, to the device",
-               Limit<&PathLimits::pageable_h2d_from>},
-    LimitField{"pageable_d2h_from", 0, kMostBytes, "... from the device",
-               Limit<&PathLimits::pageable_d2h_from>},
-    LimitField{"staging_several_from", 0, kMostBytes, "... by several threads from so many bytes on",
-               Limit<&PathLimits::staging_several_from>},
-    LimitField{"staging_bytes_per_thread", 1, kMostBytes,
-               "... by one thread for so many bytes, four at least",
-               Limit<&PathLimits::staging_bytes_per_thread>},
-    LimitField{"staging_threads", 1, kMostThreads, "... by no more threads than these",
-               Limit<&PathLimits::staging_threads>},
+    LimitField{"link_blocks", 1, kMostBlocks, Limit<&PathLimits::link_blocks>},
+    LimitField{"memory_blocks", 1, kMostBlocks, Limit<&PathLimits::memory_blocks>},
+    LimitField{"packing_blocks", 1, kMostBlocks, Limit<&PathLimits::packing_blocks>},
+    LimitField{"bytes_per_block", 1, kMostBytes, Limit<&PathLimits::bytes_per_block>},
+    LimitField{"pageable_h2d_from", 0, kMostBytes, Limit<&PathLimits::pageable_h2d_from>},
+    LimitField{"pageable_d2h_from", 0, kMostBytes, Limit<&PathLimits::pageable_d2h_from>},
+    LimitField{"staging_several_from", 0, kMostBytes, Limit<&PathLimits::staging_several_from>},
+    LimitField{"staging_bytes_per_thread", 1, kMostBytes, Limit<&PathLimits::staging_bytes_per_thread>},
+    LimitField{"staging_threads", 1, kMostThreads, Limit<&PathLimits::staging_threads>},
 };
 
 /// Limits of earlier versions, which their files have. They mean nothing any more.
@@ -239,17 +205,6 @@ Result<std::vector<PathLimits>> ReadCopyTables(const std::string& file) {
                  Text(file, ": cannot be read: ", std::generic_category().message(errno))};
   }
   return ParseCopyTables(text.str(), file);
-}
-
-std::string WriteCopyTable(const PathLimits& limits) {
-  PathLimits copy = limits;
-  std::string text = Text("gpu ", limits.gpu, "\n");
-  for (const LimitField& field : kFields) {
-    if (!field.meaning.empty()) text += Text("# ", field.meaning, "\n");
-    const std::size_t limit = field.of(copy);
-    text += Text(field.name, " ", limit == kAny ? "any" : std::to_string(limit), "\n");
-  }
-  return text;
 }
 
 }  // namespace sampan::cuda

@@ -22,7 +22,7 @@ struct RowLimits {
   bool operator==(const RowLimits&) const = default;
 };
 
-/// The limits of one GPU. limit_fields() says what each of them means.
+/// The limits of one GPU. docs/COPY_TABLE.md says what each of them means.
 struct PathLimits {
   std::string gpu;
   std::size_t linear_d2d_to;
@@ -48,7 +48,6 @@ inline constexpr std::size_t kShortEntry = 2048, kLongBatch = std::size_t{8} << 
 struct LimitField {
   std::string_view name;
   std::size_t least, most;  ///< kAny as the most: also no limit at all
-  std::string_view meaning;
   std::size_t& (*of)(PathLimits& limits);
 };
 std::span<const LimitField> limit_fields();
@@ -63,8 +62,5 @@ const PathLimits& FindTable(std::span<const PathLimits> tables, std::string_view
 /// good. Empty lines and what follows a # do not count. A failure names file, line and value.
 Result<std::vector<PathLimits>> ReadCopyTables(const std::string& file);
 Result<std::vector<PathLimits>> ParseCopyTables(std::string_view text, std::string_view file);
-
-/// A table as a file has it, with what each limit means.
-std::string WriteCopyTable(const PathLimits& limits);
 
 }  // namespace sampan::cuda

@@ -13,6 +13,16 @@
 namespace sampan::cuda::copy_table_test {
 namespace {
 
+/// A table as a file has it.
+std::string WriteCopyTable(PathLimits limits) {
+  std::string text = "gpu " + limits.gpu + "\n";
+  for (const LimitField& field : limit_fields()) {
+    const std::size_t limit = field.of(limits);
+    text += std::string(field.name) + " " + (limit == kAny ? "any" : std::to_string(limit)) + "\n";
+  }
+  return text;
+}
+
 std::string WholeTable() {
   return WriteCopyTable(ShippedTables().front());
 }

@@ -1,0 +1,24 @@
+// Calls of the runtime that have to succeed.
+#include "bench/measure/acl_call.h"
+
+#include "bench/measure/failure.h"
+
+namespace bench {
+
+std::string RecentMessage() {
+  const char* recent = ::aclGetRecentErrMsg();
+  std::string text = recent == nullptr ? "" : recent;
+  text.erase(std::min(text.find('\n'), text.size()));
+  // Process, time and title stand in front; the reader knows them.
+  constexpr std::string_view kTitleEnd = "): ";
+  if (const auto title = text.find(kTitleEnd); title != std::string::npos)
+    text.erase(0, title + kTitleEnd.size());
+  return text.empty() ? "the runtime gave no reason" : text;
+}
+
+void Require(aclError code, const char* what) {
+  if (code == ACL_SUCCESS) return;
+  throw Failure(std::string(what) + " failed (" + std::to_string(code) + "): " + RecentMessage());
+}
+
+}  // namespace bench

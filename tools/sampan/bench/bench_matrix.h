@@ -1,0 +1,48 @@
+// Which copies `sampan bench` measures.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "bench/copies/copy_case.h"
+#include "bench/copies/measurement.h"
+#include "tools/sampan/bench/ranks/rank_plan.h"
+
+namespace sampan::tool {
+
+struct BenchCase {
+  std::string_view group;  ///< linear, 2d, batch, desc or hccl
+  std::string call;
+  std::string path;
+  std::size_t bytes = 0;  ///< of one call; 0 for a signal
+  std::size_t piece_bytes = 0, pieces = 1;
+  std::variant<bench::CopyPlan, RankPlan> plan;
+
+  bool has_rate() const { return bytes != 0; }
+  /// Which one it is, in words.
+  std::string Describe() const;
+};
+
+/// A case and what came of it.
+struct BenchResult {
+  BenchCase bench;
+  bench::Measurement measurement;
+  std::string error;  ///< why there is no measurement
+
+  bool failed() const { return !error.empty() || measurement.fault.has_value(); }
+  bool measured() const { return measurement.rounds > 0 && !failed(); }
+  double gigabytes_per_second(double seconds) const {
+    return static_cast<double>(bench.bytes) / seconds / 1e9;
+  }
+};
+
+/// Whether a group, or all of them together, has cases of ranks.
+bool HasRanks(std::string_view group);
+
+/// The cases of one group, or of all; path by path, sizes ascending.
+std::vector<BenchCase> BenchMatrix(std::string_view group, const std::vector<std::size_t>& sizes,
+                                   bool with_peer);
+
+}  // namespace sampan::tool

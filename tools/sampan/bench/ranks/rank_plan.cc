@@ -1,0 +1,39 @@
+// What ranks of HCCL's platform layer are measured doing.
+#include "tools/sampan/bench/ranks/rank_plan.h"
+
+#include "bench/ranks/ranks_together.h"
+
+namespace sampan::tool {
+
+collectives::Case RankPlan::collective_case() const {
+  const collectives::Case what{collective, 1, {HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM}};
+  return bench::SizedCase(what, bytes, kRanks);
+}
+
+std::string CallOf(const RankPlan& plan) {
+  switch (plan.kind) {
+    case RankPlan::Kind::kCopyWithin:
+    case RankPlan::Kind::kCopyBetween:
+      return "HcclD2DMemcpyAsync";
+    case RankPlan::Kind::kSignal:
+      return "Transport::PostReady";
+    case RankPlan::Kind::kCollective:
+      break;
+  }
+  return "collectives of " + std::to_string(RankPlan::kRanks) + " ranks";
+}
+
+std::string PathName(const RankPlan& plan) {
+  switch (plan.kind) {
+    case RankPlan::Kind::kCopyWithin:
+      return "within a rank";
+    case RankPlan::Kind::kCopyBetween:
+    case RankPlan::Kind::kSignal:
+      return "rank to rank";
+    case RankPlan::Kind::kCollective:
+      break;
+  }
+  return collectives::NameOf(plan.collective);
+}
+
+}  // namespace sampan::tool

@@ -1,0 +1,50 @@
+// sampan info: what is installed here, how it is set, and whether it works.
+#include "tools/sampan/info/info_report.h"
+#include "tools/sampan/shared/command_line/command.h"
+#include "tools/sampan/shared/command_line/failure.h"
+#include "tools/sampan/shared/command_line/runtime_options.h"
+#include "tools/sampan/shared/output/terminal.h"
+
+namespace sampan::tool {
+namespace {
+
+int Execute(const Arguments& arguments) {
+  const bool as_json = arguments.Has("--json");
+  RuntimeFacts facts;
+  std::unique_ptr<bench::Session> session;
+  try {
+    session = StartRuntime(arguments, facts);
+  } catch (const bench::Failure& failure) {
+    if (as_json) Print(InfoFailureJson(failure.what()));
+    throw Failure(kCheckFailed, failure.what());
+  }
+  const SelfTest test = RunSelfTest(*session);
+  Print(as_json ? InfoJson(facts, test) : InfoText(facts, test));
+  return test.passed() ? kSuccess : kCheckFailed;
+}
+
+}  // namespace
+
+const Command& InfoCommand() {
+  static const Command command{
+      .description = {.name = "info",
+                      .summary = "show devices and settings, and test whether copies work here",
+                      .paragraphs = {"Shows backend, profile, devices, versions, and every setting with its "
+                                     "source. Then copies once on "
+                                     "every path, with random contents, and compares each byte and those "
+                                     "around it. The last line is "
+                                     "the verdict. It takes less than two seconds."},
+                      .options = WithRuntimeOptions(
+                          {{.name = "--json", .value = "", .meaning = "the same as JSON"}}),
+                      .examples = {{"sampan info", "does it work here?"},
+                                   {"sampan info --profile cann9", "with the rules of another release"},
+                                   {"sampan info --json | jq .passed", "for scripts"}},
+                      .exits = {{"0", "all copies were verified"},
+                                {"1", "a copy failed, or the runtime did not start"},
+                                {"2", "the arguments could not be understood"},
+                                {"3", "could not be written"}}},
+      .execute = Execute};
+  return command;
+}
+
+}  // namespace sampan::tool

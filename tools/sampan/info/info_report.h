@@ -1,0 +1,20 @@
+// What `sampan info` shows, for a person and for a program.
+#pragma once
+
+#include <string>
+
+#include "tools/sampan/info/self_test.h"
+#include "tools/sampan/shared/process/runtime_facts.h"
+
+namespace sampan::tool {
+
+/// One line that says whether Sampan works here.
+std::string Verdict(const SelfTest& test);
+
+std::string InfoText(const RuntimeFacts& facts, const SelfTest& test);
+std::string InfoJson(const RuntimeFacts& facts, const SelfTest& test);
+
+/// For a runtime that did not start.
+std::string InfoFailureJson(const std::string& error);
+
+}  // namespace sampan::tool

@@ -1,0 +1,99 @@
+// The summary of a trace, counted by the same code that counts in a running program.
+#include "tools/sampan/shared/trace/trace_summary.h"
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "summary/happening_words.h"
+
+namespace sampan::tool {
+namespace {
+
+/// The value that a word of the trace stands for; `otherwise` for words of later versions, and where there is
+/// none.
+template <typename Enum>
+Enum Word(std::string_view word, Enum otherwise) {
+  return summary::Parse<Enum>(word).value_or(otherwise);
+}
+
+summary::Memory MemoryOf(const TraceEvent& event, const char* end) {
+  const TraceJson* const place = event.Find(end);
+  if (place == nullptr || !place->is_object() || !place->contains("place")) return summary::Memory::kNone;
+  return Word(place->value("place", ""), summary::Memory::kNone);
+}
+
+summary::Task TaskOf(const TraceEvent& event) {
+  summary::Task task;
+  task.type = Word(event.Text("Task Type"), summary::TaskType::kOther);
+  task.form = Word(event.Text("form"), summary::Form::kNone);
+  task.operation = Word(event.Text("operation"), summary::Operation::kNone);
+  task.path = Word(event.Text("path"), summary::Path::kNone);
+  task.dst = MemoryOf(event, "dst");
+  task.src = MemoryOf(event, "src");
+  task.discarded = event.Find("discarded") != nullptr;
+  // Blocking copies have a stream only when an asynchronous call made them.
+  task.asynchronous_call = event.Find("Stream Id") != nullptr;
+  // The driver tells the times of some tasks only.
+  task.timed = event.Text("executed by") != "driver" || event.Find("bandwidth(GB/s)") != nullptr;
+  task.device = DeviceOf(event);
+  task.stream = event.Count("Stream Id", -1);
+  task.bytes = static_cast<std::uint64_t>(event.Count("size(B)"));
+  task.entries = static_cast<std::uint64_t>(event.Count("entries", 1));
+  task.link = event.Text("link");
+  task.submitted_ns = SubmittedNs(event);
+  task.begin_ns = event.begin_ns;
+  task.end_ns = event.begin_ns + event.duration_ns;
+  return task;
+}
+
+void AddHostSlice(summary::Summary& summary, const TraceEvent& event) {
+  const auto thread = static_cast<std::uint64_t>(event.thread);
+  const std::int64_t end_ns = event.begin_ns + event.duration_ns;
+  const auto at = event.name.find('@');
+  const std::string_view name = at == std::string_view::npos ? event.name : event.name.substr(at + 1);
+  if (event.Text("level") == "wait") {
+    if (const auto reason = summary::Parse<summary::WaitReason>(name))
+      summary.Add(
+          summary::Wait{.reason = *reason, .thread = thread, .begin_ns = event.begin_ns, .end_ns = end_ns});
+    return;
+  }
+  summary.Add(summary::Call{.name = name,
+                            .thread = thread,
+                            .code = static_cast<std::int32_t>(event.Number("code")),
+                            .platform = event.Text("level") == "hccl",
+                            .awaited = Word(event.Text("waits"), summary::Awaited::kNothing),
+                            .begin_ns = event.begin_ns,
+                            .end_ns = end_ns});
+}
+
+}  // namespace
+
+std::int32_t DeviceOf(const TraceEvent& event) {
+  return static_cast<std::int32_t>(event.process % (kMaxDevices + 1)) - 1;
+}
+
+bool IsTask(const TraceEvent& event) {
+  return event.phase == 'X' && event.Find("Task Type") != nullptr;
+}
+
+std::int64_t SubmittedNs(const TraceEvent& task) {
+  return task.Time("submitted", task.begin_ns);
+}
+
+void AddTo(summary::Summary& summary, const TraceEvent& event) {
+  if (IsTask(event)) {
+    summary.Add(TaskOf(event));
+  } else if (event.phase == 'X' && DeviceOf(event) < 0) {
+    AddHostSlice(summary, event);
+  } else if (event.phase == 'C') {
+    unsigned stream = 0;
+    if (std::sscanf(std::string(event.name).c_str(), "Stream %u queue depth", &stream) == 1) {
+      summary.Add(summary::Depth{.device = DeviceOf(event),
+                                 .stream = stream,
+                                 .tasks = static_cast<std::uint64_t>(event.Count("tasks"))});
+    }
+  }
+}
+
+}  // namespace sampan::tool
