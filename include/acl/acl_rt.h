@@ -1043,7 +1043,8 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPidInterServer(aclrtNotify noti
 
 /* ---- callbacks and exceptions ---- */
 
-/* Runs a host function in stream order on a thread of the runtime. */
+/* Runs a host function in stream order on a thread of the runtime. All signals are blocked there, except
+   SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGTRAP. */
 ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args);
 
 /* Makes a thread the one that runs the callbacks of a stream. */

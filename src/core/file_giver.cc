@@ -1,14 +1,12 @@
 // Hands memory to other processes that cannot open it by themselves: descriptors, over a socket.
 #include "core/file_giver.h"
 
-#include <pthread.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -103,23 +101,13 @@ Result<std::unique_ptr<FileGiver>> FileGiver::Start() {
     return CannotStart("a socket");
   }
   std::unique_ptr<FileGiver> giver(new FileGiver(number, std::move(socket)));
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are its own threads'
-  try {
-    giver->thread_ = std::thread([self = giver.get()] { self->Loop(); });
-  } catch (...) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  giver->thread_ = StartThread("sampan-files", [self = giver.get()] { self->Loop(); });
   return giver;
 }
 
 FileGiver::~FileGiver() {
   ::shutdown(socket_.get(), SHUT_RDWR);  // wakes the thread
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) thread_.Join();
 }
 
 void FileGiver::Offer(const FileRequest& request, std::shared_ptr<const MemoryHandle> handle) {

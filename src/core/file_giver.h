@@ -6,11 +6,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "backend/api/virtual_memory.h"
 #include "base/descriptor.h"
 #include "base/status.h"
+#include "base/threads.h"
 
 namespace sampan {
 
@@ -49,7 +49,7 @@ class FileGiver {
   const Descriptor socket_;
   std::mutex mutex_;
   std::map<std::uint32_t, Offered> offered_;  // by cell
-  std::thread thread_;
+  Thread thread_;
 };
 
 /// The descriptor that a process offers, or why there is none.

@@ -12,8 +12,8 @@ HostThreads::~HostThreads() {
     stopping_ = true;
   }
   wake_.notify_all();
-  for (std::thread& thread : threads_)
-    thread.join();
+  for (Thread& thread : threads_)
+    thread.Join();
 }
 
 std::shared_ptr<HostWork> HostThreads::MakeWork(void (*function)(void*), void* argument) {
@@ -47,7 +47,7 @@ void HostThreads::Run(std::function<void()> job) {
     if (jobs_.size() >= idle_) {
       threads_.reserve(threads_.size() +
                        1);  // a running thread cannot be dropped when the vector fails to grow
-      threads_.emplace_back([this] { Loop(); });
+      threads_.push_back(StartThread("sampan-host", [this] { Loop(); }));
     }
     jobs_.push_back(std::move(job));
   }

@@ -8,10 +8,10 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/status.h"
+#include "base/threads.h"
 
 namespace sampan {
 
@@ -54,7 +54,8 @@ struct TaskFailure {
   std::uint32_t task = 0, stream = 0, thread = 0, device = 0, code = 0;
 };
 
-/// Tells the registered functions of every task that fails, on a thread of its own, one after the other.
+/// Tells the registered functions of every task that fails, on a thread of its own, one after the other, with
+/// the signal mask of host functions.
 /// Thread-safe; destroying it waits for the function that runs.
 class FailureReports {
  public:
@@ -89,7 +90,7 @@ class FailureReports {
   std::deque<TaskFailure> news_;
   bool telling_ = false;
   bool stopping_ = false;
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sampan

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "hccl/background_thread.h"
+#include "base/threads.h"
 #include "hccl/byte_stream.h"
 
 namespace sampan::plf {
@@ -233,7 +233,7 @@ class Hub {
 void StartHub(Descriptor listener, HubOptions options) {
   auto hub = std::make_shared<Hub>(std::move(listener), std::move(options));
   // Nobody waits for it: the ranks that it serves may outlive the one that started it.
-  StartThread("sampan-hub", [hub] { hub->Run(); }).detach();
+  StartThread("sampan-hub", [hub] { hub->Run(); }).Detach();
 }
 
 }  // namespace sampan::plf

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/system_error.h"
-#include "hccl/background_thread.h"
 #include "hccl/byte_stream.h"
 #include "hccl/hub.h"
 #include "hccl/report.h"
@@ -93,7 +92,7 @@ Membership::~Membership() {
     leaving_ = true;
   }
   health_->wake_up().Wake();
-  thread_.join();
+  thread_.Join();
 }
 
 HcclResult Membership::AwaitWelcome(const char* function) {

@@ -25,11 +25,11 @@ HoldWatch::~HoldWatch() {
     stopping_ = true;
   }
   changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) thread_.Join();
 }
 
 void HoldWatch::Start() {
-  if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+  if (!thread_.joinable()) thread_ = StartThread("sampan-holds", [this] { Loop(); });
 }
 
 void HoldWatch::Wake(std::weak_ptr<CudaQueue> queue) noexcept {

@@ -5,10 +5,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/threads.h"
 
 namespace sampan::cuda {
 
@@ -36,7 +36,7 @@ class HoldWatch {
   std::condition_variable changed_;
   std::vector<std::weak_ptr<CudaQueue>> awake_;
   std::multimap<Deadline, std::weak_ptr<CudaQueue>> later_;
-  std::thread thread_;
+  Thread thread_;
   bool stopping_ = false;
 };
 

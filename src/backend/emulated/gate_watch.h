@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "backend/api/gate.h"
 #include "base/clock.h"
+#include "base/threads.h"
 
 namespace sampan::emulated {
 
@@ -53,7 +53,7 @@ class GateWatch {
   std::mutex mutex_;
   std::vector<Standing> standing_;  // in the order in which they came
   Deadline next_check_{};           // when gates are asked again whether they can open
-  std::thread thread_;
+  Thread thread_;
   std::atomic<bool> stopping_{false};
   std::atomic<std::size_t> count_{0};
   SleepWord changed_;  // the list, or the wish to end
