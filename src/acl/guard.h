@@ -9,6 +9,7 @@
 #include "acl/acl_rt.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "trace/trace.h"
 
 namespace sampan::acl {
@@ -33,6 +34,8 @@ aclError Guard(const char* function, Body body) noexcept {
     if (!status.ok()) code = Report(function, status.error());
   } catch (const std::bad_alloc&) {
     code = ReportException(function, Code::kBadAlloc, "the host is out of memory");
+  } catch (const ThreadStartError& refused) {
+    code = ReportException(function, Code::kResourceAllocFail, refused.what());
   } catch (const std::exception& exception) {
     code = ReportException(function, Code::kInternalAcl, exception.what());
   }

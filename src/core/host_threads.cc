@@ -2,7 +2,10 @@
 #include "core/host_threads.h"
 
 #include <exception>
+#include <string_view>
 #include <utility>
+
+#include "base/text.h"
 
 namespace sampan {
 
@@ -28,8 +31,9 @@ std::shared_ptr<HostWork> HostThreads::MakeWork(void (*function)(void*), void* a
           function(argument);
           resume({});
         });
-      } catch (const std::exception&) {
-        resume({Code::kResourceAllocFail, "no thread could be started for a host function"});
+      } catch (const std::exception& failure) {
+        resume({Code::kResourceAllocFail,
+                Text("a host function could not be run: ", std::string_view(failure.what()))});
       }
     }
 

@@ -29,6 +29,17 @@ GateWatch::~GateWatch() {
   if (thread_.joinable()) thread_.Join();
 }
 
+void GateWatch::Start() {
+  if (watching_ != Watching::kByThread || started_.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(mutex_);
+  if (thread_.joinable()) return;
+  thread_ = StartThread("sampan-gates", [this] {
+    trace::SetRole({trace::ThreadRole::Kind::kWatch});
+    Loop();
+  });
+  started_.store(true, std::memory_order_release);
+}
+
 void GateWatch::Add(Standing standing) {
   bool wake = false;
   {
@@ -40,18 +51,6 @@ void GateWatch::Add(Standing standing) {
     if (std::any_of(standing_.begin(), standing_.end(), same)) return;
     standing_.push_back(std::move(standing));
     count_.store(standing_.size());
-    if (watching_ == Watching::kByThread && !thread_.joinable()) {
-      try {
-        thread_ = StartThread("sampan-gates", [this] {
-          trace::SetRole({trace::ThreadRole::Kind::kWatch});
-          Loop();
-        });
-      } catch (...) {
-        standing_.pop_back();
-        count_.store(standing_.size());
-        throw;
-      }
-    }
     wake = thread_.joinable() && !thread_.IsCaller();
   }
   if (!wake) return;
