@@ -3,15 +3,14 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <ctime>
 #include <utility>
 
+#include "base/local_time.h"
 #include "base/text.h"
 
 namespace sampan {
@@ -29,13 +28,10 @@ void MakeFolders(const std::string& path) {
 
 /// Down to milliseconds, in digits alone.
 std::string Timestamp() {
-  timeval now{};
-  ::gettimeofday(&now, nullptr);
-  tm parts{};
-  ::localtime_r(&now.tv_sec, &parts);
-  std::array<char, 32> text{};
-  const std::size_t length = std::strftime(text.data(), text.size(), "%Y%m%d%H%M%S", &parts);
-  std::snprintf(text.data() + length, text.size() - length, "%03d", static_cast<int>(now.tv_usec / 1000));
+  const LocalTime now = LocalTime::Now();
+  std::array<char, 80> text{};
+  std::snprintf(text.data(), text.size(), "%04d%02d%02d%02d%02d%02d%03d", now.year, now.month, now.day,
+                now.hour, now.minute, now.second, now.microsecond / 1000);
   return text.data();
 }
 

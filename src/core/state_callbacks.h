@@ -10,13 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "base/fork_lock.h"
 #include "base/status.h"
 #include "base/threads.h"
 
 namespace sampan {
 
-/// Functions by name; the last one registered under a name counts. Thread-safe; they are called with no lock
-/// held, on the thread to which it happens.
+/// Functions by name; the last one registered under a name counts. Lives until the process ends. Thread-safe;
+/// they are called with no lock held, on the thread to which it happens.
 template <typename Function>
 class NamedCallbacks {
  public:
@@ -44,7 +45,7 @@ class NamedCallbacks {
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable ForkLock mutex_{ForkLock::Rank::kLeaf};
   std::map<std::string, Entry> entries_;
   std::atomic<bool> any_{false};
 };
