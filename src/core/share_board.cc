@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/memory_file.h"
 #include "base/system_error.h"
 #include "base/text.h"
 
@@ -134,7 +134,6 @@ bool OwnCell::HeldElsewhere() const noexcept {
 
 ShareBoard::~ShareBoard() {
   if (cells_ != nullptr) ::munmap(cells_, std::size_t{kCells} * kCellBytes);
-  if (file_ >= 0) ::close(file_);
 }
 
 SharedCell& ShareBoard::At(std::uint32_t index) const {
@@ -145,22 +144,17 @@ Status ShareBoard::Open() {
   if (cells_ != nullptr) return {};
   taken_.assign(kCells, false);
   constexpr std::size_t kBytes = std::size_t{kCells} * kCellBytes;
-  const auto failure = [](std::string_view what) {
-    return Status(Code::kResourceAllocFail,
-                  Text("nothing can be shared with other processes: ", what, ": ", SystemError(errno)));
-  };
-  if (file_ < 0) {
-    const int file = ::memfd_create(FileName(::getpid()).c_str(), MFD_CLOEXEC);
-    if (file < 0) return failure("memfd_create");
-    if (::fchmod(file, S_IRUSR | S_IWUSR) != 0 || ::ftruncate(file, static_cast<off_t>(kBytes)) != 0) {
-      Status refused = failure("a memory file");
-      ::close(file);
-      return refused;
-    }
-    file_ = file;
+  if (file_.get() < 0) {
+    auto file = CreateMemoryFile(FileName(::getpid()), kBytes, Code::kResourceAllocFail);
+    if (!file.ok()) return file.TakeStatus();
+    file_ = std::move(*file);
   }
-  void* const mapped = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
-  if (mapped == MAP_FAILED) return failure("mmap");
+  void* const mapped =
+      ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_.get(), 0);
+  if (mapped == MAP_FAILED) {
+    return {Code::kResourceAllocFail,
+            Text("nothing can be shared with other processes: mmap: ", SystemError(errno))};
+  }
   cells_ = static_cast<std::byte*>(mapped);
   return {};
 }
@@ -168,7 +162,7 @@ Status ShareBoard::Open() {
 std::uint32_t ShareBoard::TakeIndex(FoundBy found_by) {
   // Whoever held a cell may have let go by now.
   std::erase_if(parked_, [&](std::uint32_t index) {
-    if (LockedElsewhere(file_, index)) return false;
+    if (LockedElsewhere(file_.get(), index)) return false;
     Vacate(index);
     return true;
   });
@@ -219,7 +213,7 @@ Result<std::shared_ptr<OwnCell>> ShareBoard::Take(SharedKind kind, FoundBy found
 
 void ShareBoard::Return(std::uint32_t index) noexcept {
   const std::lock_guard lock(mutex_);
-  if (LockedElsewhere(file_, index)) {
+  if (LockedElsewhere(file_.get(), index)) {
     parked_.push_back(index);
   } else {
     Vacate(index);
@@ -233,7 +227,7 @@ void ShareBoard::Vacate(std::uint32_t index) noexcept {
 }
 
 bool ShareBoard::HeldElsewhere(std::uint32_t index) const noexcept {
-  return LockedElsewhere(file_, index);
+  return LockedElsewhere(file_.get(), index);
 }
 
 Result<std::uint64_t> ShareBoard::Offer(std::uint32_t index, std::shared_ptr<const MemoryHandle> handle) {

@@ -14,6 +14,7 @@
 
 #include "backend/api/gate.h"
 #include "backend/api/virtual_memory.h"
+#include "base/descriptor.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "core/file_giver.h"
@@ -120,7 +121,7 @@ class ShareBoard {
   void Withdraw(std::uint32_t index) noexcept;
 
   std::mutex mutex_;
-  int file_ = -1;
+  Descriptor file_;
   std::byte* cells_ = nullptr;
   std::vector<bool> taken_;
   std::vector<std::uint32_t> returned_;  // of those found by key

@@ -11,6 +11,7 @@
 
 #include "backend/cuda/cuda_backend.h"
 #include "backend/emulated/emulated_backend.h"
+#include "base/file_size_signal.h"
 #include "base/fork_lock.h"
 #include "base/text.h"
 #include "process/fault_report.h"
@@ -55,6 +56,7 @@ constinit const Error* failure_to_make = nullptr;
 
 Result<Settings> StartSettings() {
   auto read = ReadSettings();
+  const NoFileSizeSignal no_signal;  // while the trace's file is begun
   Status started =
       trace::Start(read.ok() ? trace::Options{.file = read->trace,
                                               .summary = read->summary,
