@@ -22,9 +22,11 @@ aclError ReportException(const char* function, Code code, const char* what) noex
 /// Begins the trace of a call; the first one looks whether there is to be a trace.
 void BeginTracedCall(trace::Call& call) noexcept;
 
-/// Runs the body of a public function; failures and exceptions become codes.
+/// Runs the body of a public function; failures and exceptions become codes. No public function is a
+/// cancellation point: pthread_cancel takes effect at the next one after the call.
 template <typename Body>
 aclError Guard(const char* function, Body body) noexcept {
+  const NoCancellation no_cancellation;
   trace::Call call;
   if (trace::mode.load(std::memory_order_relaxed) != trace::Mode::kOff) [[unlikely]]
     BeginTracedCall(call);

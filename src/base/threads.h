@@ -33,6 +33,19 @@ inline sigset_t RuntimeThreadMask() {
   return mask;
 }
 
+/// While it lives, pthread_cancel does not end the calling thread: the runtime's own state could not survive
+/// that, and unwinding cannot leave a noexcept function.
+class NoCancellation {
+ public:
+  NoCancellation() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NoCancellation() { ::pthread_setcancelstate(before_, nullptr); }
+  NoCancellation(const NoCancellation&) = delete;
+  NoCancellation& operator=(const NoCancellation&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
 /// Owns a thread of the runtime, or none. Move-only. Must be joined or detached before it is destroyed.
 class Thread {
  public:
