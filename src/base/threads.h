@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -44,6 +45,21 @@ class NoCancellation {
 
  private:
   int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
+/// While it lives, a thread of the runtime runs a function of the program: the process does not end
+/// meanwhile, though none of the program's own threads may be left.
+class ProgramCode {
+ public:
+  ProgramCode() { running.fetch_add(1); }
+  ~ProgramCode() { running.fetch_sub(1); }
+  ProgramCode(const ProgramCode&) = delete;
+  ProgramCode& operator=(const ProgramCode&) = delete;
+
+  static bool Running() { return running.load() != 0; }
+
+ private:
+  static constinit inline std::atomic<int> running{0};
 };
 
 /// Owns a thread of the runtime, or none. Move-only. Must be joined or detached before it is destroyed.

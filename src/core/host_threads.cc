@@ -28,7 +28,12 @@ std::shared_ptr<HostWork> HostThreads::MakeWork(void (*function)(void*), void* a
     void Start(std::function<void(Status)> resume) noexcept override {
       try {
         threads_.Run([function = function_, argument = argument_, resume] {
-          function(argument);
+          {
+            const ProgramCode running;
+            const sigset_t mask = RuntimeThreadMask();  // an earlier function may have changed it
+            ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+            function(argument);
+          }
           resume({});
         });
       } catch (const std::exception& failure) {

@@ -68,8 +68,10 @@ void FailureReports::Loop() {
     const std::vector<Registration> told = registered_;
     telling_ = true;
     lock.unlock();
-    for (const Registration& each : told)
+    for (const Registration& each : told) {
+      const ProgramCode running;
       each.function(failure, each.argument);
+    }
     lock.lock();
     telling_ = false;
     changed_.notify_all();

@@ -15,6 +15,7 @@
 #include "base/fork_lock.h"
 #include "base/text.h"
 #include "process/fault_report.h"
+#include "process/main_thread.h"
 #include "process/settings.h"
 #include "trace/session.h"
 #include "trace/trace.h"
@@ -82,6 +83,7 @@ Result<Settings>& StartedSettings() {
 Result<Runtime*> MakeRuntime() {
   auto& settings = StartedSettings();
   if (!settings.ok()) return Error(settings.error());
+  WatchForLastThread();
   if (settings->help) {
     const std::string help = SettingsHelp();
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, help.data(), help.size());
