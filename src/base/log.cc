@@ -109,7 +109,7 @@ void WriteTo(int descriptor, std::string_view line) {
 }
 
 /// How many files are kept; a number that makes no sense is passed over.
-std::size_t MostFiles() {
+std::size_t MaxFiles() {
   constexpr std::size_t kDefault = 10, kLimit = 1000;
   const std::string text = EnvironmentValue("ASCEND_HOST_LOG_FILE_NUM").value_or("");
   std::size_t files = 0;
@@ -124,7 +124,7 @@ LogFiles* OpenFiles(LogLevel threshold) {
   for (const char* name : {"ASCEND_PROCESS_LOG_PATH", "ASCEND_WORK_PATH"}) {
     const auto root = EnvironmentValue(name);
     if (!root || root->empty()) continue;
-    auto files = std::make_unique<LogFiles>(*root, MostFiles());
+    auto files = std::make_unique<LogFiles>(*root, MaxFiles());
     if (files->error() == 0) return files.release();
     if (threshold < LogLevel::kOff) {
       WriteTo(STDERR_FILENO, Line(LogLevel::kError, "RUNTIME", "",

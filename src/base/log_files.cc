@@ -5,19 +5,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <mutex>
 #include <utility>
 
+#include "base/file_size_signal.h"
+#include "base/fork_lock.h"
 #include "base/local_time.h"
 #include "base/text.h"
 
 namespace sampan {
 namespace {
 
-/// Files have at most 20 MB; the rest is for lines that other threads write while the next one is made.
-constexpr std::uint64_t kFullBytes = 19'000'000;
+/// As documented for the logs of CANN.
+constexpr std::uint64_t kMaxFileBytes = 20'000'000;
+
+/// Of all files: a file is looked at, changed and written in one step. A child of fork finds it free.
+ForkLock writing(ForkLock::Rank::kLeaf);
 
 void MakeFolders(const std::string& path) {
   // What cannot be made is either there already, or missed when the file is opened.
@@ -37,45 +44,36 @@ std::string Timestamp() {
 
 }  // namespace
 
-LogFiles::LogFiles(const std::string& root, std::size_t most_files)
-    : folder_(root + "/debug/plog"), most_files_(most_files), process_(::getpid()) {
+LogFiles::LogFiles(const std::string& root, std::size_t max_files)
+    : folder_(root + "/debug/plog"), max_files_(max_files), process_(::getpid()) {
   MakeFolders(folder_);
-  descriptor_ = OpenNext();
-  if (descriptor_ < 0) error_ = errno;
+  if (!BeginNext()) error_ = errno;
 }
 
 void LogFiles::Write(std::string_view line) {
-  // Exactly one line reaches over the limit, whichever threads write: it begins the next file.
-  const std::uint64_t before = bytes_.fetch_add(line.size());
-  if (before <= kFullBytes && before + line.size() > kFullBytes) {
-    bytes_.store(line.size());
-    BeginNext();
-  }
-  // One write call a line keeps lines of several threads whole.
-  [[maybe_unused]] const ssize_t written = ::write(descriptor_, line.data(), line.size());
+  const std::lock_guard lock(writing);
+  // If there is no next file, the old one goes on: a line more is worth more than the limit.
+  if (bytes_ + line.size() > kMaxFileBytes) BeginNext();
+  const NoFileSizeSignal no_signal;
+  const ssize_t written = ::write(file_.get(), line.data(), line.size());
+  bytes_ += static_cast<std::uint64_t>(std::max<ssize_t>(written, 0));
 }
 
-int LogFiles::OpenNext() {
-  std::string path = Text(folder_, "/plog-", process_, "_", Timestamp(), ".log");
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-  if (file >= 0) paths_.push_back(std::move(path));
-  return file;
-}
-
-void LogFiles::BeginNext() {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return;
-  if (process_ != ::getpid()) {  // forked: what there is, is the parent's
+bool LogFiles::BeginNext() {
+  std::string path = Text(folder_, "/plog-", ::getpid(), "_", Timestamp(), ".log");
+  Descriptor next(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
+  if (next.get() < 0) return false;
+  if (process_ != ::getpid()) {  // forked: the files so far are the parent's
     process_ = ::getpid();
     paths_.clear();
   }
-  const int next = OpenNext();
-  if (next < 0) return;  // the old one goes on
-  ::dup3(next, descriptor_, O_CLOEXEC);
-  ::close(next);
-  if (paths_.size() <= most_files_) return;
+  file_ = std::move(next);
+  bytes_ = 0;
+  paths_.push_back(std::move(path));
+  if (paths_.size() <= max_files_) return true;
   ::unlink(paths_.front().c_str());
   paths_.pop_front();
+  return true;
 }
 
 }  // namespace sampan
