@@ -1,6 +1,7 @@
 // Memory files without a name, which processes of the same user can map.
 #include "base/memory_file.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -33,12 +34,21 @@ Result<Descriptor> CreateMemoryFile(const std::string& name, std::uint64_t bytes
     return Error{failure,
                  Text("cannot set up ", name, ": ", what, " of ", bytes, " bytes: ", ReasonOf(error))};
   };
-  Descriptor file(::memfd_create(name.c_str(), MFD_CLOEXEC));
+  Descriptor file(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file.get() < 0) return refuse("a memory file");
   if (::fchmod(file.get(), S_IRUSR | S_IWUSR) != 0) return refuse("the rights of a memory file");
   const NoFileSizeSignal no_signal;
   if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) return refuse("a memory file");
+  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return refuse("the seals of a memory file");
   return file;
+}
+
+bool IsSafeToMap(int file, std::uint64_t min_bytes) {
+  struct stat facts = {};
+  if (file < 0 || ::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
+  const int seals = ::fcntl(file, F_GET_SEALS);
+  return static_cast<std::uint64_t>(facts.st_size) >= min_bytes && seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
 }
 
 }  // namespace sampan

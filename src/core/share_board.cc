@@ -84,28 +84,27 @@ SharedCell& OwnCell::operator*() const {
 }
 
 std::string OwnCell::Key() const {
-  const SharedCell& cell = **this;
-  return Text(kKeyStart, LetterOf(cell.kind), ':',
-              Digits(static_cast<std::uint64_t>(::getpid()), kKeyDigits[0]), Digits(index_, kKeyDigits[1]),
-              Digits(cell.secret[0], kKeyDigits[2]), Digits(cell.secret[1], kKeyDigits[3]));
+  return Text(kKeyStart, LetterOf(kind_), ':', Digits(static_cast<std::uint64_t>(::getpid()), kKeyDigits[0]),
+              Digits(index_, kKeyDigits[1]), Digits(secret_[0], kKeyDigits[2]),
+              Digits(secret_[1], kKeyDigits[3]));
 }
 
 std::uint64_t OwnCell::Number() const {
   const auto process = static_cast<std::uint64_t>(::getpid());
-  return ((process << kIndexBits | index_) << kSecretBits) | ((*this)->secret[0] & kSecretMask);
+  return ((process << kIndexBits | index_) << kSecretBits) | (secret_[0] & kSecretMask);
 }
 
 Status OwnCell::Admit(std::span<const std::int32_t> processes) {
   SharedCell& cell = **this;
-  const std::uint32_t present = cell.process_count.load();
-  if (processes.size() > SharedCell::kMostProcesses - present) {
+  const std::lock_guard lock(mutex_);
+  if (processes.size() > SharedCell::kMaxProcesses - admitted_) {
     return {Code::kParamInvalid,
-            Text(processes.size(), " processes more: at most ", SharedCell::kMostProcesses,
-                 " may import it, ", present, " are admitted already")};
+            Text(processes.size(), " processes more: at most ", SharedCell::kMaxProcesses, " may import it, ",
+                 admitted_, " are admitted already")};
   }
-  for (std::size_t i = 0; i < processes.size(); ++i)
-    cell.processes[present + i].store(processes[i]);
-  cell.process_count.store(present + static_cast<std::uint32_t>(processes.size()));
+  for (const std::int32_t process : processes)
+    cell.processes[admitted_++].store(process);
+  cell.process_count.store(admitted_);
   return {};
 }
 
@@ -114,7 +113,7 @@ Status OwnCell::SetExtent(const MemoryFile& file, SharedExtent extent) {
   extent.device = file.device;
   if (file.handle != nullptr) {
     if (auto tried = file.handle->Export(); !tried.ok()) return tried.TakeStatus();
-    auto giver = board_.Offer(index_, file.handle);
+    auto giver = board_.Offer({.cell = index_, .secret = secret_}, file.handle);
     if (!giver.ok()) return giver.TakeStatus();
     extent.giver = *giver;
     extent.whole_bytes = file.handle->bytes;
@@ -200,7 +199,7 @@ Result<std::shared_ptr<OwnCell>> ShareBoard::Take(SharedKind kind, FoundBy found
   taken_[index] = true;
   ++taken_count_;
   try {
-    own = std::make_shared<OwnCell>(*this, index);
+    own = std::make_shared<OwnCell>(*this, index, kind, secret);
   } catch (...) {
     Vacate(index);
     throw;
@@ -230,14 +229,15 @@ bool ShareBoard::HeldElsewhere(std::uint32_t index) const noexcept {
   return LockedElsewhere(file_.get(), index);
 }
 
-Result<std::uint64_t> ShareBoard::Offer(std::uint32_t index, std::shared_ptr<const MemoryHandle> handle) {
+Result<std::uint64_t> ShareBoard::Offer(const FileRequest& request,
+                                        std::shared_ptr<const MemoryHandle> handle) {
   const std::lock_guard lock(giver_mutex_);
   if (giver_ == nullptr) {
     auto started = FileGiver::Start();
     if (!started.ok()) return started.TakeStatus();
     giver_ = std::move(*started);
   }
-  giver_->Offer({.cell = index, .secret = At(index).secret}, std::move(handle));
+  giver_->Offer(request, std::move(handle));
   return giver_->number();
 }
 
