@@ -26,11 +26,29 @@ constexpr std::uint64_t kMaxFileBytes = 20'000'000;
 /// Of all files: a file is looked at, changed and written in one step. A child of fork finds it free.
 ForkLock writing(ForkLock::Rank::kLeaf);
 
+constexpr mode_t kFolderMode = 0750, kFileMode = 0640;
+/// Names of files that may be there already, each a millisecond later than the one before.
+constexpr int kMaxNames = 20;
+
+/// Makes the folders on the way to a path, and the last one.
 void MakeFolders(const std::string& path) {
-  // What cannot be made is either there already, or missed when the file is opened.
+  // What cannot be made is either there already, or missed when it is opened.
   for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1))
-    ::mkdir(path.substr(0, slash).c_str(), 0750);
-  ::mkdir(path.c_str(), 0750);
+    ::mkdir(path.substr(0, slash).c_str(), kFolderMode);
+  ::mkdir(path.c_str(), kFolderMode);
+}
+
+/// The folder of the files below the root that the user chose. The root may be a link; what we add may not:
+/// where others can write, it would lead anywhere.
+Descriptor OpenFolder(const std::string& root) {
+  MakeFolders(root);
+  Descriptor folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  for (const char* name : {"debug", "plog"}) {
+    if (folder.get() < 0) return folder;
+    ::mkdirat(folder.get(), name, kFolderMode);
+    folder = Descriptor(::openat(folder.get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  }
+  return folder;
 }
 
 /// Down to milliseconds, in digits alone.
@@ -45,8 +63,7 @@ std::string Timestamp() {
 }  // namespace
 
 LogFiles::LogFiles(const std::string& root, std::size_t max_files)
-    : folder_(root + "/debug/plog"), max_files_(max_files), process_(::getpid()) {
-  MakeFolders(folder_);
+    : root_(root), max_files_(max_files), process_(::getpid()) {
   if (!BeginNext()) error_ = errno;
 }
 
@@ -60,19 +77,29 @@ void LogFiles::Write(std::string_view line) {
 }
 
 bool LogFiles::BeginNext() {
-  std::string path = Text(folder_, "/plog-", ::getpid(), "_", Timestamp(), ".log");
-  Descriptor next(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
+  const Descriptor folder = OpenFolder(root_);
+  if (folder.get() < 0) return false;
+  Descriptor next;
+  std::string name;
+  for (int i = 0; i < kMaxNames && next.get() < 0; ++i) {
+    if (i != 0) ::usleep(1000);
+    name = Text("plog-", ::getpid(), "_", Timestamp(), ".log");
+    // Only a file that was not there: another's link or file of that name is left alone.
+    next = Descriptor(::openat(folder.get(), name.c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, kFileMode));
+    if (next.get() < 0 && errno != EEXIST) return false;
+  }
   if (next.get() < 0) return false;
   if (process_ != ::getpid()) {  // forked: the files so far are the parent's
     process_ = ::getpid();
-    paths_.clear();
+    names_.clear();
   }
   file_ = std::move(next);
   bytes_ = 0;
-  paths_.push_back(std::move(path));
-  if (paths_.size() <= max_files_) return true;
-  ::unlink(paths_.front().c_str());
-  paths_.pop_front();
+  names_.push_back(std::move(name));
+  if (names_.size() <= max_files_) return true;
+  ::unlinkat(folder.get(), names_.front().c_str(), 0);
+  names_.pop_front();
   return true;
 }
 

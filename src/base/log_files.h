@@ -17,7 +17,8 @@ namespace sampan {
 /// also in a forked child. Lives until the process ends.
 class LogFiles {
  public:
-  /// Makes <root>/debug/plog/plog-<pid>_<time>.log, with all folders on the way.
+  /// Makes <root>/debug/plog/plog-<pid>_<time>.log, with all folders on the way. Follows no link below the
+  /// root, and writes into no file that was there.
   LogFiles(const std::string& root, std::size_t max_files);
   LogFiles(const LogFiles&) = delete;
   LogFiles& operator=(const LogFiles&) = delete;
@@ -31,14 +32,14 @@ class LogFiles {
   /// Changes to a new file; false, with errno, if there is none.
   bool BeginNext();
 
-  const std::string folder_;
+  const std::string root_;
   const std::size_t max_files_;
   int error_ = 0;
   // Under the lock of all files.
   Descriptor file_;
   std::uint64_t bytes_ = 0;  // of the file
   pid_t process_;            // whose files these are
-  std::deque<std::string> paths_;
+  std::deque<std::string> names_;
 };
 
 }  // namespace sampan

@@ -48,7 +48,8 @@ bool IsSafeToMap(int file, std::uint64_t min_bytes) {
   struct stat facts = {};
   if (file < 0 || ::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
   const int seals = ::fcntl(file, F_GET_SEALS);
-  return static_cast<std::uint64_t>(facts.st_size) >= min_bytes && seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
+  return facts.st_uid == ::geteuid() && static_cast<std::uint64_t>(facts.st_size) >= min_bytes &&
+         seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
 }
 
 }  // namespace sampan

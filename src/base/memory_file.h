@@ -13,7 +13,7 @@ namespace sampan {
 /// the code, and says what is missing.
 Result<Descriptor> CreateMemoryFile(const std::string& name, std::uint64_t bytes, Code failure);
 
-/// True if another process's file can be mapped without harm: it has at least so many bytes,
+/// True if another process's file can be mapped without harm: it is this user's, has at least so many bytes,
 /// and can never have fewer. Without that, its owner could make every access fail with SIGBUS.
 bool IsSafeToMap(int file, std::uint64_t min_bytes);
 

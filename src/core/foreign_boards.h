@@ -14,7 +14,7 @@ namespace sampan {
 /// The board of one other process, mapped; stays readable when that process is gone. Thread-safe.
 class ForeignBoard {
  public:
-  /// Fails when there is no such process, when it is another user's, or when it
+  /// Fails when there is no such process, when it is another user's (also if this one is root), or when it
   /// shares nothing.
   static Result<std::shared_ptr<ForeignBoard>> Open(std::int32_t process);
   ~ForeignBoard();
