@@ -41,7 +41,11 @@ class FileGiver {
     std::shared_ptr<const MemoryHandle> handle;
   };
   FileGiver(std::uint64_t number, Descriptor socket) : number_(number), socket_(std::move(socket)) {}
+  struct Silent;
   void Loop() noexcept;
+  /// Takes the next connection; false once the socket is shut down.
+  bool Accept(Silent& silent) noexcept;
+  void TryAnswer(const Descriptor& connection) noexcept;
   void Answer(const Descriptor& connection);
   Result<Descriptor> Open(const FileRequest& request);
 

@@ -41,7 +41,8 @@ u64 Mix(std::string_view text) {
 }
 
 HcclResult ReadTokenFile(const char* function, const std::string& path, MeetingPoint& meeting) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  // Without O_NONBLOCK, opening a FIFO would wait for a writer.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat facts {};
   if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) {
     return Fail(function, HCCL_E_OPEN_FILE_FAILURE, Text("cannot open '", path, "': ", SystemError(errno)));

@@ -4,15 +4,18 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "backend/cuda/cuda_backend.h"
 #include "backend/emulated/emulated_backend.h"
 #include "base/file_size_signal.h"
 #include "base/fork_lock.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "process/fault_report.h"
 #include "process/main_thread.h"
@@ -58,12 +61,19 @@ constinit const Error* failure_to_make = nullptr;
 Result<Settings> StartSettings() {
   auto read = ReadSettings();
   const NoFileSizeSignal no_signal;  // while the trace's file is begun
-  Status started =
-      trace::Start(read.ok() ? trace::Options{.file = read->trace,
-                                              .summary = read->summary,
-                                              .backend = std::string(Describe(read->backend)),
-                                              .profile = Text(read->profile.chip, ",", read->profile.release)}
-                             : trace::Options());
+  Status started;
+  try {
+    started = trace::Start(
+        read.ok() ? trace::Options{.file = read->trace,
+                                   .summary = read->summary,
+                                   .backend = std::string(Describe(read->backend)),
+                                   .profile = Text(read->profile.chip, ",", read->profile.release)}
+                  : trace::Options());
+  } catch (const std::exception& failure) {  // no memory, or no thread
+    trace::mode.store(trace::Mode::kOff);
+    Log(LogLevel::kWarning, "RUNTIME",
+        Text("there is no trace, the program goes on: ", std::string_view(failure.what())));
+  }
   if (read.ok() && !started.ok()) return started;
   return read;
 }

@@ -275,8 +275,22 @@ ThreadState& ThisThread() {
   return this_thread != nullptr ? *this_thread : MakeThreadState();
 }
 
-void SetRole(ThreadRole role) {
+bool HasThreadState() noexcept {
+  try {
+    ThisThread();
+    return true;
+  } catch (const std::exception&) {
+    constexpr std::string_view kLine = "sampan: the trace ends here, the program goes on: out of memory\n";
+    if (mode.exchange(Mode::kOff) == Mode::kOn) {
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
+    }
+    return false;
+  }
+}
+
+void SetRole(ThreadRole role) noexcept {
   this_role = role;
+  if (On()) HasThreadState();
 }
 
 std::uint64_t ThreadState::TakeConnection() {
