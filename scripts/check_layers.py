@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks the layers: a folder under src/ is a layer, and a layer includes only what the table allows.
 
-Also refused: reading the environment outside base/environment.cc, a source file whose first line is not a comment,
-a folder that the table does not know. Prints file:line and the reason for each finding; exits 1 if there are any.
+Also refused: reading the environment outside base/environment.cc, starting a thread outside base/threads.h, a
+source file whose first line is not a comment, a folder that the table does not know. Prints file:line and the reason for each finding; exits 1 if there are any.
 """
 
 import argparse
@@ -26,10 +26,13 @@ LAYERS = {
     "hccl": {"base", "<acl>", "<hccl>"},
 }
 ENVIRONMENT_READER = "base/environment.cc"
+THREAD_STARTER = "base/threads.h"
 SOURCE_SUFFIXES = {".h", ".c", ".cc", ".cu"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 READS_ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\s*\(|\benviron\b")
+# std::thread:: (hardware_concurrency, id) starts none.
+STARTS_THREAD = re.compile(r"\bstd::(?:thread\b(?!::)|jthread\b|async\b)|\b(?:pthread|thrd)_create\b|\bSIGEV_THREAD\b")
 LINE_COMMENT = re.compile(r"//.*$")
 
 # Folders outside src/ -> what they may include besides themselves. A folder without a row belongs to the one above it.
@@ -130,8 +133,12 @@ def check_file(path, name, layer, root):
             reason = check_include(layer, include[1], include[2], root)
             if reason:
                 yield number, reason
-        elif name != ENVIRONMENT_READER and READS_ENVIRONMENT.search(LINE_COMMENT.sub("", line)):
+            continue
+        code = LINE_COMMENT.sub("", line)
+        if name != ENVIRONMENT_READER and READS_ENVIRONMENT.search(code):
             yield number, f"only src/{ENVIRONMENT_READER} reads the environment"
+        if name != THREAD_STARTER and STARTS_THREAD.search(code):
+            yield number, f"only src/{THREAD_STARTER} starts threads: use StartThread, and Thread as the owner"
 
 
 def outside_of(path):

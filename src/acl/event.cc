@@ -72,6 +72,7 @@ Status WaitInStream(aclrtStream stream, aclrtEvent handle, std::uint32_t seconds
   auto call = FindOwnStreamCall(stream);
   if (!call.ok()) return call.TakeStatus();
   if (scope == Scope::kExternal) return OnlyWhileCapturing();
+  if ((*event)->shared() != nullptr) call->runtime.backend().WatchGates();
   return (*event)->WaitIn(call->stream(), std::chrono::seconds(seconds));
 }
 

@@ -4,9 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 
+#include "base/local_time.h"
 #include "base/log.h"
 #include "base/platform_bridge.h"
 #include "process/process.h"
@@ -46,22 +45,14 @@ Title TitleOf(const Error& error) {
                                          : Title{"Invalid value", "EE1011"};
 }
 
-std::string TimeText() {
-  const std::time_t now = std::time(nullptr);
-  tm parts{};
-  ::localtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d-%H:%M:%S", &parts);
-  return text.data();
-}
-
 void Remember(const char* function, const Error& error) {
   const Title title = TitleOf(error);
   std::string& messages = process::ThisThread().recent_messages;
-  std::string text = Text("[PID: ", ::getpid(), "] ", TimeText(), " ", std::string_view(title.text), "(",
-                          std::string_view(title.code), "): ", std::string_view(function), ": ",
-                          error.message, "\n        TraceBack (most recent call last):\n        ",
-                          std::string_view(function), " returned ", static_cast<int>(error.code), "\n");
+  std::string text =
+      Text("[PID: ", ::getpid(), "] ", LocalTime::Now().Text(), " ", std::string_view(title.text), "(",
+           std::string_view(title.code), "): ", std::string_view(function), ": ", error.message,
+           "\n        TraceBack (most recent call last):\n        ", std::string_view(function), " returned ",
+           static_cast<int>(error.code), "\n");
   text.append(messages, 0, std::min(messages.size(), kMostMessageBytes));
   messages = std::move(text);
 }

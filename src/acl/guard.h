@@ -9,6 +9,7 @@
 #include "acl/acl_rt.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "trace/trace.h"
 
 namespace sampan::acl {
@@ -21,9 +22,11 @@ namespace sampan::acl {
 /// Begins the trace of a call; the first one looks whether there is to be a trace.
 [[gnu::noinline]] void BeginTracedCall(trace::Call& call) noexcept;
 
-/// Runs the body of a public function; failures and exceptions become codes.
+/// Runs the body of a public function; failures and exceptions become codes. No public function is a
+/// cancellation point: pthread_cancel takes effect at the next one after the call.
 template <typename Body>
 aclError Guard(const char* function, Body body) noexcept {
+  const NoCancellation no_cancellation;
   trace::Call call;
   if (trace::mode.load(std::memory_order_relaxed) != trace::Mode::kOff) [[unlikely]]
     BeginTracedCall(call);
@@ -33,6 +36,8 @@ aclError Guard(const char* function, Body body) noexcept {
     if (!status.ok()) code = Report(function, status.error());
   } catch (const std::bad_alloc&) {
     code = ReportException(function, Code::kBadAlloc, "the host is out of memory");
+  } catch (const ThreadStartError& refused) {
+    code = ReportException(function, Code::kResourceAllocFail, refused.what());
   } catch (const std::exception& exception) {
     code = ReportException(function, Code::kInternalAcl, exception.what());
   }

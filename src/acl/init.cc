@@ -1,8 +1,13 @@
 // aclInit, aclFinalize and the callbacks around them.
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -10,6 +15,8 @@
 #include "acl/guard.h"
 #include "acl/init_config.h"
 #include "acl/init_state.h"
+#include "base/fork_lock.h"
+#include "base/futex.h"
 #include "process/process.h"
 
 namespace sampan::acl {
@@ -26,9 +33,17 @@ struct FinalizeCallback {
   void* user_data;
 };
 
+/// Which thread runs aclInit or aclFinalize, and so the callbacks.
+struct Turn {
+  std::thread::id thread;
+  pid_t process = 0;  // 0: none
+};
+
 /// Never destroyed: threads may still call when the process ends.
 struct InitState {
-  std::recursive_mutex mutex;  // callbacks may call back
+  ForkLock lock{ForkLock::Rank::kInit};  // never held while a callback runs
+  Turn turn;
+  std::atomic<std::uint32_t> turns_over{0};  // threads that wait for a turn sleep on it
   std::uint64_t references = 0;
   bool finalized = false;
   std::optional<std::string> first_config;  // the text of the first file that was used
@@ -38,10 +53,53 @@ struct InitState {
   std::vector<FinalizeCallback> finalize_callbacks;
 };
 
+/// Made when the library is loaded: a fork cannot come between.
+InitState& the_state = *new InitState;
+
 InitState& State() {
-  static InitState& state = *new InitState;
-  return state;
+  return the_state;
 }
+
+using StateLock = std::unique_lock<ForkLock>;
+
+/// Lets one thread at a time initialise or finalise, while the lock is free for all other calls. Nested turns
+/// of a thread, from callbacks that call back, go on at once. To be made and ended under the lock.
+class TurnScope {
+ public:
+  explicit TurnScope(StateLock& lock) : lock_(lock) {
+    InitState& state = State();
+    // A forked child does not wait for the turn of its parent's thread.
+    while (state.turn.process == ::getpid() && state.turn.thread != std::this_thread::get_id()) {
+      const std::array wait = {FutexWait{&state.turns_over, state.turns_over.load()}};
+      lock_.unlock();
+      FutexSleep(wait, kNever);
+      lock_.lock();
+    }
+    outer_ = std::exchange(state.turn, Turn{std::this_thread::get_id(), ::getpid()});
+  }
+  ~TurnScope() {
+    State().turn = outer_.process == ::getpid() ? outer_ : Turn{};
+    State().turns_over.fetch_add(1);
+    FutexWake(State().turns_over);
+  }
+  TurnScope(const TurnScope&) = delete;
+  TurnScope& operator=(const TurnScope&) = delete;
+
+  /// Calls a function of the program without the lock.
+  template <typename Call>
+  aclError WithoutLock(Call call) {
+    struct Relock {
+      explicit Relock(StateLock& held) : lock(held) { lock.unlock(); }
+      ~Relock() { lock.lock(); }
+      StateLock& lock;
+    } const relock(lock_);
+    return call();
+  }
+
+ private:
+  StateLock& lock_;
+  Turn outer_;
+};
 
 /// Takes back what a call has changed unless it comes to its end.
 template <typename Undo>
@@ -65,14 +123,15 @@ Status CallbackFailure(std::string_view which, aclError code) {
 }
 
 Status Init(const char* path) {
+  auto runtime = process::TheRuntime();
+  if (!runtime.ok()) return runtime.TakeStatus();
   InitState& state = State();
-  const std::lock_guard lock(state.mutex);
+  StateLock lock(state.lock);
+  TurnScope turn(lock);
   if (state.references > 0) {
     ++state.references;
     return {Code::kRepeatInitialize, Text("initialised already, ", state.references, " references now")};
   }
-  auto runtime = process::TheRuntime();
-  if (!runtime.ok()) return runtime.TakeStatus();
   auto config = ReadInitConfig(path);
   if (!config.ok()) return config.TakeStatus();
   if (!config->text.empty() && state.first_config && *state.first_config != config->text) {
@@ -94,7 +153,8 @@ Status Init(const char* path) {
     state.finalized = was_finalized;
   });
   for (const InitCallback& callback : callbacks) {
-    const aclError code = callback.function(config->text.c_str(), config->text.size(), callback.user_data);
+    const aclError code = turn.WithoutLock(
+        [&] { return callback.function(config->text.c_str(), config->text.size(), callback.user_data); });
     if (code != ACL_SUCCESS) return CallbackFailure("init", code);
   }
   if (!config->text.empty()) state.first_config = std::move(config->text);
@@ -102,15 +162,14 @@ Status Init(const char* path) {
   return {};
 }
 
-Status Finalize() {
+Status Finalize(TurnScope& turn) {
   InitState& state = State();
-  const std::lock_guard lock(state.mutex);
   if (state.finalized) return {Code::kRepeatFinalize, "finalised already"};
   const std::vector<FinalizeCallback> callbacks = state.finalize_callbacks;
   state.finalized = true;  // also to callbacks that call back
   Attempt attempt([&state] { state.finalized = false; });
   for (const FinalizeCallback& callback : callbacks) {
-    const aclError code = callback.function(callback.user_data);
+    const aclError code = turn.WithoutLock([&] { return callback.function(callback.user_data); });
     if (code != ACL_SUCCESS) return CallbackFailure("finalize", code);
   }
   state.references = 0;
@@ -132,9 +191,8 @@ Status Unregister(Callbacks& callbacks, aclRegisterCallbackType type, Function f
 }  // namespace
 
 std::optional<std::int32_t> DefaultDevice() {
-  InitState& state = State();
-  const std::lock_guard lock(state.mutex);
-  return state.default_device;
+  const StateLock lock(State().lock);
+  return State().default_device;
 }
 
 }  // namespace sampan::acl
@@ -147,18 +205,23 @@ aclError aclInit(const char* configPath) {
 }
 
 aclError aclFinalize(void) {
-  return Guard("aclFinalize", [] { return Finalize(); });
+  return Guard("aclFinalize", [] {
+    StateLock lock(State().lock);
+    TurnScope turn(lock);
+    return Finalize(turn);
+  });
 }
 
 aclError aclFinalizeReference(uint64_t* refCount) {
   return Guard("aclFinalizeReference", [&]() -> Status {
     InitState& state = State();
-    const std::lock_guard lock(state.mutex);
+    StateLock lock(state.lock);
+    TurnScope turn(lock);
     Status status;
     if (state.references == 0) {
       status = {Code::kRepeatFinalize, "the reference count is 0 already"};
     } else if (state.references == 1) {
-      status = Finalize();
+      status = Finalize(turn);
     } else {
       --state.references;
     }
@@ -171,11 +234,14 @@ aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFu
   return Guard("aclInitCallbackRegister", [&]() -> Status {
     if (cbFunc == nullptr) return InvalidArgument("cbFunc is NULL");
     InitState& state = State();
-    const std::lock_guard lock(state.mutex);
+    StateLock lock(state.lock);
     // A late one is called at once: its module still has to be initialised.
     if (state.references > 0) {
-      const aclError code = cbFunc(state.config.c_str(), state.config.size(), userData);
+      const std::string config = state.config;
+      lock.unlock();
+      const aclError code = cbFunc(config.c_str(), config.size(), userData);
       if (code != ACL_SUCCESS) return CallbackFailure("init", code);
+      lock.lock();
     }
     state.init_callbacks.push_back({type, cbFunc, userData});
     return {};
@@ -185,7 +251,7 @@ aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFu
 aclError aclInitCallbackUnRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc) {
   return Guard("aclInitCallbackUnRegister", [&]() -> Status {
     if (cbFunc == nullptr) return InvalidArgument("cbFunc is NULL");
-    const std::lock_guard lock(State().mutex);
+    const StateLock lock(State().lock);
     return Unregister(State().init_callbacks, type, cbFunc);
   });
 }
@@ -194,7 +260,7 @@ aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type, aclFinalizeCa
                                      void* userData) {
   return Guard("aclFinalizeCallbackRegister", [&]() -> Status {
     if (cbFunc == nullptr) return InvalidArgument("cbFunc is NULL");
-    const std::lock_guard lock(State().mutex);
+    const StateLock lock(State().lock);
     State().finalize_callbacks.push_back({type, cbFunc, userData});
     return {};
   });
@@ -203,7 +269,7 @@ aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type, aclFinalizeCa
 aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc) {
   return Guard("aclFinalizeCallbackUnRegister", [&]() -> Status {
     if (cbFunc == nullptr) return InvalidArgument("cbFunc is NULL");
-    const std::lock_guard lock(State().mutex);
+    const StateLock lock(State().lock);
     return Unregister(State().finalize_callbacks, type, cbFunc);
   });
 }

@@ -51,6 +51,7 @@ aclError Wait(const char* function, aclrtNotify notify, aclrtStream stream, std:
     if (!found.ok()) return found.TakeStatus();
     auto call = FindOwnStreamCall(stream);
     if (!call.ok()) return call.TakeStatus();
+    call->runtime.backend().WatchGates();
     return (*found)->WaitIn(call->stream(), std::chrono::seconds(seconds), link);
   });
 }

@@ -15,11 +15,12 @@ struct StateCallbacks {
   NamedCallbacks<aclrtStreamStateCallback> stream;
   NamedCallbacks<aclrtDeviceTaskAbortCallback> abort;
 
-  static StateCallbacks& The() {
-    static StateCallbacks& all = *new StateCallbacks;
-    return all;
-  }
+  static StateCallbacks& The() { return the; }
+
+ private:
+  static StateCallbacks& the;  // made when the library is loaded: a fork cannot come between
 };
+StateCallbacks& StateCallbacks::the = *new StateCallbacks;
 
 template <typename Callbacks, typename Function>
 Status Register(Callbacks& callbacks, const char* name, Function function, void* argument) {

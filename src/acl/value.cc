@@ -64,6 +64,7 @@ aclError aclrtValueWait(void* devAddr, uint64_t value, uint32_t flag, aclrtStrea
       return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0 to 3")};
     const trace::About about(summary::TaskType::kValueWait, 0);
     return QueuePlan(stream, [&](PlanContext context, BackendDevice& device, Plan& plan) {
+      context.backend().WatchGates();
       return PlanValueWait({devAddr, value, static_cast<ValueCondition>(flag)}, context, device, plan);
     });
   });

@@ -1,13 +1,25 @@
 // The process's environment variables; the only place that reads them.
 #include "base/environment.h"
 
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
 namespace sampan {
 
+namespace {
+
+/// True if the process has rights that its caller does not have (setuid, setgid, capabilities of the file):
+/// the caller's variables must not make it write or read files.
+bool IsPrivileged() {
+  return ::getauxval(AT_SECURE) != 0;
+}
+
+}  // namespace
+
 std::optional<std::string> EnvironmentValue(const char* name) {
+  if (IsPrivileged()) return std::nullopt;
   // Safe unless a program changes its environment at the same time, which no reader can be safe against.
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
@@ -15,6 +27,7 @@ std::optional<std::string> EnvironmentValue(const char* name) {
 
 std::vector<std::pair<std::string, std::string>> EnvironmentWithPrefix(std::string_view prefix) {
   std::vector<std::pair<std::string, std::string>> found;
+  if (IsPrivileged()) return found;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const auto equals = text.find('=');

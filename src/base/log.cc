@@ -2,17 +2,16 @@
 #include "base/log.h"
 
 #include <fcntl.h>
-#include <sys/time.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
-#include <ctime>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -20,6 +19,8 @@
 #include <vector>
 
 #include "base/environment.h"
+#include "base/fork_lock.h"
+#include "base/local_time.h"
 #include "base/log_files.h"
 #include "base/system_error.h"
 #include "base/text.h"
@@ -75,23 +76,31 @@ std::string ProcessName() {
   return length > 1 ? std::string(name.data(), static_cast<std::size_t>(length - 1)) : "?";
 }
 
+/// With milliseconds and microseconds.
 std::string TimeOfDay() {
-  timeval now{};
-  ::gettimeofday(&now, nullptr);
-  tm parts{};
-  ::localtime_r(&now.tv_sec, &parts);
-  std::array<char, 40> text{};
-  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%d-%H:%M:%S", &parts);
-  std::snprintf(text.data() + length, text.size() - length, ".%03d.%03d",
-                static_cast<int>(now.tv_usec / 1000), static_cast<int>(now.tv_usec % 1000));
-  return text.data();
+  const LocalTime now = LocalTime::Now();
+  std::array<char, 24> fraction{};
+  std::snprintf(fraction.data(), fraction.size(), ".%03d.%03d", now.microsecond / 1000,
+                now.microsecond % 1000);
+  return now.Text() + fraction.data();
+}
+
+/// Read once. No static local variable: a thread that is at its initialisation would be missing in a forked
+/// child, which would wait for it.
+const std::string& KnownProcessName() {
+  static constinit std::atomic<const std::string*> known{nullptr};
+  if (const std::string* const name = known.load(std::memory_order_acquire)) return *name;
+  const std::string* const name = new std::string(ProcessName());
+  const std::string* first = nullptr;
+  if (known.compare_exchange_strong(first, name)) return *name;
+  delete name;
+  return *first;
 }
 
 /// The line as readers know it, with its end.
 std::string Line(LogLevel level, std::string_view module, std::string_view position, std::string_view text) {
-  static const std::string& process = *new std::string(ProcessName());
-  return Text("[", LevelName(level), "] ", module, "(", ::getpid(), ",", process, "):", TimeOfDay(), position,
-              " ", ::gettid(), " ", text, "\n");
+  return Text("[", LevelName(level), "] ", module, "(", ::getpid(), ",", KnownProcessName(),
+              "):", TimeOfDay(), position, " ", ::gettid(), " ", text, "\n");
 }
 
 void WriteTo(int descriptor, std::string_view line) {
@@ -100,7 +109,7 @@ void WriteTo(int descriptor, std::string_view line) {
 }
 
 /// How many files are kept; a number that makes no sense is passed over.
-std::size_t MostFiles() {
+std::size_t MaxFiles() {
   constexpr std::size_t kDefault = 10, kLimit = 1000;
   const std::string text = EnvironmentValue("ASCEND_HOST_LOG_FILE_NUM").value_or("");
   std::size_t files = 0;
@@ -115,7 +124,7 @@ LogFiles* OpenFiles(LogLevel threshold) {
   for (const char* name : {"ASCEND_PROCESS_LOG_PATH", "ASCEND_WORK_PATH"}) {
     const auto root = EnvironmentValue(name);
     if (!root || root->empty()) continue;
-    auto files = std::make_unique<LogFiles>(*root, MostFiles());
+    auto files = std::make_unique<LogFiles>(*root, MaxFiles());
     if (files->error() == 0) return files.release();
     if (threshold < LogLevel::kOff) {
       WriteTo(STDERR_FILENO, Line(LogLevel::kError, "RUNTIME", "",
@@ -127,20 +136,27 @@ LogFiles* OpenFiles(LogLevel threshold) {
   return nullptr;
 }
 
+Sink MakeSink() {
+  Sink made;
+  made.threshold =
+      ParseLevel(EnvironmentValue("ASCEND_GLOBAL_LOG_LEVEL").value_or("")).value_or(LogLevel::kError);
+  made.module_thresholds = ParseModuleLevels(EnvironmentValue("ASCEND_MODULE_LOG_LEVEL").value_or(""));
+  if (PrintsToStdout()) {
+    made.descriptor = STDOUT_FILENO;
+  } else {
+    made.files = OpenFiles(made.threshold);
+  }
+  return made;
+}
+
+constinit std::atomic<const Sink*> the_sink{nullptr};
+ForkLock sink_lock(ForkLock::Rank::kLeaf);
+
 const Sink& TheSink() {
-  static const Sink& sink = *new Sink([] {
-    Sink made;
-    made.threshold =
-        ParseLevel(EnvironmentValue("ASCEND_GLOBAL_LOG_LEVEL").value_or("")).value_or(LogLevel::kError);
-    made.module_thresholds = ParseModuleLevels(EnvironmentValue("ASCEND_MODULE_LOG_LEVEL").value_or(""));
-    if (PrintsToStdout()) {
-      made.descriptor = STDOUT_FILENO;
-    } else {
-      made.files = OpenFiles(made.threshold);
-    }
-    return made;
-  }());
-  return sink;
+  if (const Sink* const sink = the_sink.load(std::memory_order_acquire)) return *sink;
+  const std::lock_guard lock(sink_lock);
+  if (the_sink.load() == nullptr) the_sink.store(new Sink(MakeSink()), std::memory_order_release);
+  return *the_sink.load();
 }
 
 void Write(LogLevel level, std::string_view module, std::string_view position, std::string_view text) {

@@ -3,22 +3,23 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.h"
+
 namespace sampan {
 
-/// Files of a limited size, one after the other; with each one too many the oldest goes. Thread-safe, and no
-/// thread ever waits for another, so that a forked child can log too.
+/// Files of at most 20 MB, one after the other; with each one too many the oldest is deleted. Thread-safe,
+/// also in a forked child. Lives until the process ends.
 class LogFiles {
  public:
-  /// Makes <root>/debug/plog/plog-<pid>_<time>.log, with all folders on the way.
-  LogFiles(const std::string& root, std::size_t most_files);
+  /// Makes <root>/debug/plog/plog-<pid>_<time>.log, with all folders on the way. Follows no link below the
+  /// root, and writes into no file that was there.
+  LogFiles(const std::string& root, std::size_t max_files);
   LogFiles(const LogFiles&) = delete;
   LogFiles& operator=(const LogFiles&) = delete;
 
@@ -28,17 +29,17 @@ class LogFiles {
   void Write(std::string_view line);
 
  private:
-  int OpenNext();
-  void BeginNext();
+  /// Changes to a new file; false, with errno, if there is none.
+  bool BeginNext();
 
-  const std::string folder_;
-  const std::size_t most_files_;
-  int descriptor_ = -1;  // stays the same whichever file it stands for
+  const std::string root_;
+  const std::size_t max_files_;
   int error_ = 0;
-  std::atomic<std::uint64_t> bytes_{0};
-  std::mutex mutex_;  // of what follows
-  pid_t process_;     // whose files these are
-  std::deque<std::string> paths_;
+  // Under the lock of all files.
+  Descriptor file_;
+  std::uint64_t bytes_ = 0;  // of the file
+  pid_t process_;            // whose files these are
+  std::deque<std::string> names_;
 };
 
 }  // namespace sampan

@@ -1,19 +1,22 @@
 // Hands memory to other processes that cannot open it by themselves: descriptors, over a socket.
 #include "core/file_giver.h"
 
-#include <pthread.h>
+#include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <csignal>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "base/abstract_address.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/system_error.h"
 #include "base/text.h"
@@ -23,8 +26,10 @@ namespace {
 
 /// How long either side waits for the other: it has nothing to do but to answer.
 constexpr timeval kPatience{10, 0};
-/// A process that connects and says nothing does not hold up the others for longer.
-constexpr timeval kPatienceForRequest{1, 0};
+/// How long a process that has connected may say nothing, and how many may do so at a time: one more takes
+/// the place of the oldest. None of them keeps others from being answered.
+constexpr std::chrono::seconds kPatienceForRequest{1};
+constexpr std::size_t kMaxSilent = 64;
 
 AbstractAddress NameOf(std::int32_t process, std::uint64_t giver) {
   return AbstractAddress(Text("sampan files of ", process, " ", Hex(static_cast<std::uintptr_t>(giver))));
@@ -46,8 +51,8 @@ bool SameUser(const Descriptor& connection) {
          peer.uid == ::geteuid();
 }
 
-void SetPatience(const Descriptor& connection, const timeval& patience) {
-  ::setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+void SetPatience(const Descriptor& connection) {
+  ::setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
   ::setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
 }
 
@@ -64,28 +69,40 @@ class DescriptorMessage {
   DescriptorMessage& operator=(const DescriptorMessage&) = delete;
 
   void Send(const Descriptor& connection, const Descriptor& descriptor) {
+    message_.msg_controllen = CMSG_SPACE(sizeof(int));
     cmsghdr* const header = CMSG_FIRSTHDR(&message_);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof(int));
     const int sent = descriptor.get();
     std::memcpy(CMSG_DATA(header), &sent, sizeof(sent));
-    ::sendmsg(connection.get(), &message_, MSG_NOSIGNAL);
+    ::sendmsg(connection.get(), &message_, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
-  /// Nothing where none came.
+  /// Nothing if not exactly one came; all that came are closed then.
   Descriptor Receive(const Descriptor& connection) {
-    if (::recvmsg(connection.get(), &message_, MSG_CMSG_CLOEXEC) <= 0) return Descriptor();
-    const cmsghdr* const header = CMSG_FIRSTHDR(&message_);
-    if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return Descriptor();
-    int received = -1;
-    std::memcpy(&received, CMSG_DATA(header), sizeof(received));
-    return Descriptor(received);
+    const ssize_t length = ::recvmsg(connection.get(), &message_, MSG_CMSG_CLOEXEC);
+    if (length < 0) return Descriptor();
+    Descriptor received;
+    std::size_t count = 0;
+    for (cmsghdr* header = CMSG_FIRSTHDR(&message_); header != nullptr;
+         header = CMSG_NXTHDR(&message_, header)) {
+      if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+      const std::size_t bytes = header->cmsg_len - CMSG_LEN(0);
+      for (std::size_t at = 0; at + sizeof(int) <= bytes; at += sizeof(int), ++count) {
+        int descriptor = -1;
+        std::memcpy(&descriptor, CMSG_DATA(header) + at, sizeof(descriptor));
+        received = Descriptor(descriptor);  // closes the one before
+      }
+    }
+    const bool whole = length > 0 && (message_.msg_flags & MSG_CTRUNC) == 0;
+    return whole && count == 1 ? std::move(received) : Descriptor();
   }
 
  private:
   char byte_ = 0;
   iovec part_{&byte_, 1};
-  alignas(cmsghdr) char control_[CMSG_SPACE(sizeof(int))] = {};
+  // Room for more than the one that is wanted: the system closes what does not fit, we close the rest.
+  alignas(cmsghdr) char control_[CMSG_SPACE(4 * sizeof(int))] = {};
   msghdr message_{};
 };
 
@@ -103,23 +120,13 @@ Result<std::unique_ptr<FileGiver>> FileGiver::Start() {
     return CannotStart("a socket");
   }
   std::unique_ptr<FileGiver> giver(new FileGiver(number, std::move(socket)));
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are its own threads'
-  try {
-    giver->thread_ = std::thread([self = giver.get()] { self->Loop(); });
-  } catch (...) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  giver->thread_ = StartThread("sampan-files", [self = giver.get()] { self->Loop(); });
   return giver;
 }
 
 FileGiver::~FileGiver() {
   ::shutdown(socket_.get(), SHUT_RDWR);  // wakes the thread
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) thread_.Join();
 }
 
 void FileGiver::Offer(const FileRequest& request, std::shared_ptr<const MemoryHandle> handle) {
@@ -136,30 +143,75 @@ void FileGiver::Withdraw(std::uint32_t cell) noexcept {
   offered_.erase(offered);
 }
 
+/// Those that have connected, the oldest first: a fixed number, so that nothing here needs memory.
+struct FileGiver::Silent {
+  std::array<Descriptor, kMaxSilent> connections;
+  std::array<Deadline, kMaxSilent> until;
+  std::size_t count = 0;
+
+  void Add(Descriptor connection) {
+    if (count == kMaxSilent) Remove(0);
+    connections[count] = std::move(connection);
+    until[count++] = Clock::now() + kPatienceForRequest;
+  }
+  void Remove(std::size_t index) {
+    std::move(connections.begin() + static_cast<std::ptrdiff_t>(index) + 1,
+              connections.begin() + static_cast<std::ptrdiff_t>(count),
+              connections.begin() + static_cast<std::ptrdiff_t>(index));
+    std::copy(until.begin() + static_cast<std::ptrdiff_t>(index) + 1,
+              until.begin() + static_cast<std::ptrdiff_t>(count),
+              until.begin() + static_cast<std::ptrdiff_t>(index));
+    connections[--count].Close();
+  }
+  /// Until the oldest has to speak.
+  int TimeoutMs() const {
+    if (count == 0) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until[0] - Clock::now());
+    return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+  }
+};
+
 void FileGiver::Loop() noexcept {
+  Silent silent;
+  std::array<pollfd, kMaxSilent + 1> watched;
   for (;;) {
-    const Descriptor connection(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (connection.get() < 0) {
-      if (errno == EINTR || errno == ECONNABORTED) continue;
-      if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-        ::usleep(1000);  // until the program has closed some
-        continue;
-      }
-      return;
+    watched[0] = {socket_.get(), POLLIN, 0};
+    for (std::size_t i = 0; i < silent.count; ++i)
+      watched[i + 1] = {silent.connections[i].get(), POLLIN, 0};
+    if (::poll(watched.data(), silent.count + 1, silent.TimeoutMs()) < 0 && errno != EINTR) return;
+    const Deadline now = Clock::now();
+    for (std::size_t i = silent.count; i > 0; --i) {
+      if (watched[i].revents != 0) TryAnswer(silent.connections[i - 1]);
+      if (watched[i].revents != 0 || silent.until[i - 1] <= now) silent.Remove(i - 1);
     }
-    try {
-      Answer(connection);
-    } catch (const std::exception& failure) {
-      Log(LogLevel::kWarning, "RUNTIME", Text("memory was not handed over: ", failure.what()));
-    }
+    if (watched[0].revents != 0 && !Accept(silent)) return;
+  }
+}
+
+bool FileGiver::Accept(Silent& silent) noexcept {
+  Descriptor connection(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (connection.get() >= 0) {
+    if (SameUser(connection)) silent.Add(std::move(connection));
+    return true;
+  }
+  if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+    ::usleep(1000);  // until the program has closed some
+    return true;
+  }
+  return errno == EINTR || errno == ECONNABORTED || errno == EAGAIN;
+}
+
+void FileGiver::TryAnswer(const Descriptor& connection) noexcept {
+  try {
+    Answer(connection);
+  } catch (const std::exception& failure) {
+    Log(LogLevel::kWarning, "RUNTIME", Text("memory was not handed over: ", failure.what()));
   }
 }
 
 void FileGiver::Answer(const Descriptor& connection) {
-  SetPatience(connection, kPatienceForRequest);
   FileRequest request;
-  if (!SameUser(connection) || ::recv(connection.get(), &request, sizeof(request), 0) != sizeof(request))
-    return;
+  if (::recv(connection.get(), &request, sizeof(request), 0) != sizeof(request)) return;
   const auto descriptor = Open(request);
   if (!descriptor.ok()) {
     Log(LogLevel::kWarning, "RUNTIME", descriptor.error().message);
@@ -182,10 +234,10 @@ Result<Descriptor> ReceiveFile(std::int32_t process, std::uint64_t giver, const 
   };
   const Descriptor socket = NewSocket();
   if (socket.get() < 0) return CannotStart("a socket");
-  SetPatience(socket, kPatience);
+  SetPatience(socket);
   const AbstractAddress name = NameOf(process, giver);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0 ||
-      ::send(socket.get(), &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request)) {
+      !SameUser(socket) || ::send(socket.get(), &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request)) {
     return failure(SystemError(errno));
   }
   Descriptor descriptor = DescriptorMessage().Receive(socket);

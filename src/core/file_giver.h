@@ -6,11 +6,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "backend/api/virtual_memory.h"
 #include "base/descriptor.h"
 #include "base/status.h"
+#include "base/threads.h"
 
 namespace sampan {
 
@@ -41,7 +41,11 @@ class FileGiver {
     std::shared_ptr<const MemoryHandle> handle;
   };
   FileGiver(std::uint64_t number, Descriptor socket) : number_(number), socket_(std::move(socket)) {}
+  struct Silent;
   void Loop() noexcept;
+  /// Takes the next connection; false once the socket is shut down.
+  bool Accept(Silent& silent) noexcept;
+  void TryAnswer(const Descriptor& connection) noexcept;
   void Answer(const Descriptor& connection);
   Result<Descriptor> Open(const FileRequest& request);
 
@@ -49,7 +53,7 @@ class FileGiver {
   const Descriptor socket_;
   std::mutex mutex_;
   std::map<std::uint32_t, Offered> offered_;  // by cell
-  std::thread thread_;
+  Thread thread_;
 };
 
 /// The descriptor that a process offers, or why there is none.

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include <string>
 #include <system_error>
 
+#include "base/memory_file.h"
 #include "base/system_error.h"
 #include "base/text.h"
 
@@ -26,6 +26,9 @@
 namespace sampan {
 namespace {
 
+constexpr std::uint32_t kMinPageBytes = 4096, kMaxPageBytes = 1U << 30;
+/// More than any address space: sums of two such numbers do not overflow.
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 62;
 constexpr std::size_t kBoardBytes = std::size_t{ShareBoard::kCells} * ShareBoard::kCellBytes;
 /// How the system shows a memory file of ours among a process's descriptors.
 constexpr std::string_view kOurFiles = "/memfd:sampan ";
@@ -73,9 +76,7 @@ Status ForeignBoard::Map() {
   const int there = FindBoard(process_);
   if (there < 0) return Gone(process_);
   file_ = ::open(Text(FolderOf(process_), "/", there).c_str(), O_RDWR | O_CLOEXEC);
-  struct stat facts = {};
-  if (file_ < 0 || ::fstat(file_, &facts) != 0 || facts.st_size != static_cast<off_t>(kBoardBytes))
-    return Gone(process_);
+  if (!IsSafeToMap(file_, kBoardBytes)) return Gone(process_);
   void* const mapped =
       ::mmap(nullptr, kBoardBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (mapped == MAP_FAILED) {
@@ -148,8 +149,20 @@ Result<int> ForeignBoard::OpenFile(std::int32_t descriptor) {
   return Gone(process_);
 }
 
-Result<MemoryFile> ForeignCell::OpenMemory(VirtualMemory& views, std::int32_t device) const {
+Result<SharedExtent> ForeignCell::Extent() const {
   const SharedExtent extent = (*this)->extent;
+  const bool is_page_size = extent.page_bytes >= kMinPageBytes && extent.page_bytes <= kMaxPageBytes &&
+                            (extent.page_bytes & (extent.page_bytes - 1)) == 0;
+  const bool is_range = extent.bytes != 0 && extent.bytes <= kMaxFileBytes && extent.offset <= kMaxFileBytes;
+  if (is_page_size && is_range && extent.device >= -1) return extent;
+  return Error{
+      Code::kParamInvalid,
+      Text("the board of process ", board_->process(), " says nonsense about shared memory: ", extent.bytes,
+           " bytes at ", extent.offset, ", pages of ", extent.page_bytes, " bytes, device ", extent.device)};
+}
+
+Result<MemoryFile> ForeignCell::OpenMemory(VirtualMemory& views, const SharedExtent& extent,
+                                           std::int32_t device) const {
   MemoryFile file{.offset = extent.offset,
                   .bytes = extent.bytes,
                   .host_visible = extent.device < 0,
@@ -157,6 +170,7 @@ Result<MemoryFile> ForeignCell::OpenMemory(VirtualMemory& views, std::int32_t de
   if (extent.giver == 0) {
     auto opened = board_->OpenFile(extent.descriptor);
     if (!opened.ok()) return opened.TakeStatus();
+    if (!IsSafeToMap(*opened, extent.offset + extent.bytes)) return Gone(board_->process());
     file.descriptor = *opened;
     return file;
   }
@@ -200,7 +214,7 @@ Result<std::shared_ptr<ForeignCell>> ForeignBoards::Import(const CellAddress& ad
   const std::int32_t self = ::getpid();
   if (address.process == self || (*cell)->for_everybody.load() != 0) return cell;
   const std::uint32_t count = (*cell)->process_count.load();
-  for (std::uint32_t i = 0; i < count && i < SharedCell::kMostProcesses; ++i) {
+  for (std::uint32_t i = 0; i < count && i < SharedCell::kMaxProcesses; ++i) {
     if ((*cell)->processes[i].load() == self) return cell;
   }
   return Error{Code::kNoPermission, Text("process ", address.process, " shares ", Describe(kind),

@@ -14,7 +14,8 @@ namespace sampan {
 /// The board of one other process, mapped; stays readable when that process is gone. Thread-safe.
 class ForeignBoard {
  public:
-  /// Fails when there is no such process, when it is another user's, or when it shares nothing.
+  /// Fails when there is no such process, when it is another user's (also if this one is root), or when it
+  /// shares nothing.
   static Result<std::shared_ptr<ForeignBoard>> Open(std::int32_t process);
   ~ForeignBoard();
   ForeignBoard(const ForeignBoard&) = delete;
@@ -57,8 +58,11 @@ class ForeignCell {
   SharedCell& operator*() const { return board_->At(index_); }
   SharedCell* operator->() const { return &**this; }
   ForeignBoard& board() const { return *board_; }
-  /// The memory that the cell stands for, to be mapped here as memory of the device (-1: the host's).
-  Result<MemoryFile> OpenMemory(VirtualMemory& views, std::int32_t device) const;
+  /// Where the memory is, as the owner says now; fails if that cannot be. To be read once: the owner may
+  /// change it at any time.
+  Result<SharedExtent> Extent() const;
+  /// The memory, to be mapped here as memory of the device (-1: the host's).
+  Result<MemoryFile> OpenMemory(VirtualMemory& views, const SharedExtent& extent, std::int32_t device) const;
 
  private:
   const std::shared_ptr<ForeignBoard> board_;

@@ -2,7 +2,10 @@
 #include "core/host_threads.h"
 
 #include <exception>
+#include <string_view>
 #include <utility>
+
+#include "base/text.h"
 
 namespace sampan {
 
@@ -12,8 +15,8 @@ HostThreads::~HostThreads() {
     stopping_ = true;
   }
   wake_.notify_all();
-  for (std::thread& thread : threads_)
-    thread.join();
+  for (Thread& thread : threads_)
+    thread.Join();
 }
 
 std::shared_ptr<HostWork> HostThreads::MakeWork(void (*function)(void*), void* argument) {
@@ -25,11 +28,17 @@ std::shared_ptr<HostWork> HostThreads::MakeWork(void (*function)(void*), void* a
     void Start(std::function<void(Status)> resume) noexcept override {
       try {
         threads_.Run([function = function_, argument = argument_, resume] {
-          function(argument);
+          {
+            const ProgramCode running;
+            const sigset_t mask = RuntimeThreadMask();  // an earlier function may have changed it
+            ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+            function(argument);
+          }
           resume({});
         });
-      } catch (const std::exception&) {
-        resume({Code::kResourceAllocFail, "no thread could be started for a host function"});
+      } catch (const std::exception& failure) {
+        resume({Code::kResourceAllocFail,
+                Text("a host function could not be run: ", std::string_view(failure.what()))});
       }
     }
 
@@ -47,7 +56,7 @@ void HostThreads::Run(std::function<void()> job) {
     if (jobs_.size() >= idle_) {
       threads_.reserve(threads_.size() +
                        1);  // a running thread cannot be dropped when the vector fails to grow
-      threads_.emplace_back([this] { Loop(); });
+      threads_.push_back(StartThread("sampan-host", [this] { Loop(); }));
     }
     jobs_.push_back(std::move(job));
   }

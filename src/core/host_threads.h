@@ -5,15 +5,16 @@
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "backend/api/task.h"
+#include "base/threads.h"
 
 namespace sampan {
 
 /// Host functions may block on one another, so each running one has a thread to itself; idle threads are
-/// reused. Thread-safe. Destroying it waits for running functions.
+/// reused. All of them run with the same signal mask, RuntimeThreadMask. Thread-safe. Destroying it waits for
+/// running functions.
 class HostThreads {
  public:
   HostThreads() = default;
@@ -31,7 +32,7 @@ class HostThreads {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> jobs_;
-  std::vector<std::thread> threads_;
+  std::vector<Thread> threads_;
   std::size_t idle_ = 0;
   bool stopping_ = false;
 };

@@ -82,9 +82,11 @@ Result<void*> MemorySharing::Import(const std::string& key, const PlaceOf& place
   if (!address.ok()) return address.TakeStatus();
   auto cell = others_.Import(*address, SharedKind::kMemory);
   if (!cell.ok()) return cell.TakeStatus();
-  const SharedExtent extent = (**cell)->extent;
-  const ImportPlace seen = place_of(extent.device);
-  auto file = (*cell)->OpenMemory(*views_, seen.physical_device);
+  auto extent = (*cell)->Extent();
+  if (!extent.ok()) return extent.TakeStatus();
+  if (extent->device < 0) return UnknownKey(key);
+  const ImportPlace seen = place_of(extent->device);
+  auto file = (*cell)->OpenMemory(*views_, *extent, seen.physical_device);
   if (!file.ok()) return file.TakeStatus();
   auto range = views_->MapAnywhere(*file);
   if (!range.ok()) return range.TakeStatus();
@@ -104,7 +106,7 @@ Result<void*> MemorySharing::Import(const std::string& key, const PlaceOf& place
                                 .asked_bytes = range->bytes,
                                 .engine_delta = range->engine_delta,
                                 .place = seen.place,
-                                .page_bytes = extent.page_bytes,
+                                .page_bytes = extent->page_bytes,
                                 .made_by = "aclrtIpcMemImportByKey",
                                 .backtrace = {}},
                                std::move(keeper), MemoryOrigin::kImported);

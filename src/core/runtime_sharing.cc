@@ -143,13 +143,14 @@ Result<void*> Runtime::ImportPhysical(std::uint64_t number, std::int32_t device)
   if (!address.ok()) return address.TakeStatus();
   auto cell = others_.Import(*address, SharedKind::kPhysical);
   if (!cell.ok()) return cell.TakeStatus();
-  const SharedExtent extent = (**cell)->extent;
-  const bool on_host = extent.device < 0;
+  auto extent = (*cell)->Extent();
+  if (!extent.ok()) return extent.TakeStatus();
+  const bool on_host = extent->device < 0;
   const Place place = on_host ? Place{PlaceKind::kPinned, 0}
-                              : Place{PlaceKind::kDevice, VisibleDevice(extent.device, device)};
-  auto file = (*cell)->OpenMemory(*views, PhysicalDevice(place.device));
+                              : Place{PlaceKind::kDevice, VisibleDevice(extent->device, device)};
+  auto file = (*cell)->OpenMemory(*views, *extent, PhysicalDevice(place.device));
   if (!file.ok()) return file.TakeStatus();
-  PhysicalProperties properties{extent.attribute, extent.location_id, extent.location_type};
+  PhysicalProperties properties{extent->attribute, extent->location_id, extent->location_type};
   if (!on_host) properties.location_id = static_cast<std::uint32_t>(place.device);
   return HandleFor(std::make_shared<PhysicalMemory>(sharing_, std::move(*cell), *file, place, properties));
 }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/memory_file.h"
 #include "base/reserve.h"
 #include "base/system_error.h"
 #include "base/text.h"
@@ -90,28 +90,27 @@ SharedCell& OwnCell::operator*() const {
 }
 
 std::string OwnCell::Key() const {
-  const SharedCell& cell = **this;
-  return Text(kKeyStart, LetterOf(cell.kind), ':',
-              Digits(static_cast<std::uint64_t>(::getpid()), kKeyDigits[0]), Digits(index_, kKeyDigits[1]),
-              Digits(cell.secret[0], kKeyDigits[2]), Digits(cell.secret[1], kKeyDigits[3]));
+  return Text(kKeyStart, LetterOf(kind_), ':', Digits(static_cast<std::uint64_t>(::getpid()), kKeyDigits[0]),
+              Digits(index_, kKeyDigits[1]), Digits(secret_[0], kKeyDigits[2]),
+              Digits(secret_[1], kKeyDigits[3]));
 }
 
 std::uint64_t OwnCell::Number() const {
   const auto process = static_cast<std::uint64_t>(::getpid());
-  return ((process << kIndexBits | index_) << kSecretBits) | ((*this)->secret[0] & kSecretMask);
+  return ((process << kIndexBits | index_) << kSecretBits) | (secret_[0] & kSecretMask);
 }
 
 Status OwnCell::Admit(std::span<const std::int32_t> processes) {
   SharedCell& cell = **this;
-  const std::uint32_t present = cell.process_count.load();
-  if (processes.size() > SharedCell::kMostProcesses - present) {
+  const std::lock_guard lock(mutex_);
+  if (processes.size() > SharedCell::kMaxProcesses - admitted_) {
     return {Code::kParamInvalid,
-            Text(processes.size(), " processes more: at most ", SharedCell::kMostProcesses,
-                 " may import it, ", present, " are admitted already")};
+            Text(processes.size(), " processes more: at most ", SharedCell::kMaxProcesses, " may import it, ",
+                 admitted_, " are admitted already")};
   }
-  for (std::size_t i = 0; i < processes.size(); ++i)
-    cell.processes[present + i].store(processes[i]);
-  cell.process_count.store(present + static_cast<std::uint32_t>(processes.size()));
+  for (const std::int32_t process : processes)
+    cell.processes[admitted_++].store(process);
+  cell.process_count.store(admitted_);
   return {};
 }
 
@@ -120,7 +119,7 @@ Status OwnCell::SetExtent(const MemoryFile& file, SharedExtent extent) {
   extent.device = file.device;
   if (file.handle != nullptr) {
     if (auto tried = file.handle->Export(); !tried.ok()) return tried.TakeStatus();
-    auto giver = board_.Offer(index_, file.handle);
+    auto giver = board_.Offer({.cell = index_, .secret = secret_}, file.handle);
     if (!giver.ok()) return giver.TakeStatus();
     extent.giver = *giver;
     extent.whole_bytes = file.handle->bytes;
@@ -140,7 +139,6 @@ bool OwnCell::HeldElsewhere() const noexcept {
 
 ShareBoard::~ShareBoard() {
   if (cells_ != nullptr) ::munmap(cells_, std::size_t{kCells} * kCellBytes);
-  if (file_ >= 0) ::close(file_);
 }
 
 SharedCell& ShareBoard::At(std::uint32_t index) const {
@@ -150,22 +148,17 @@ SharedCell& ShareBoard::At(std::uint32_t index) const {
 Status ShareBoard::Open() {
   if (cells_ != nullptr) return {};
   constexpr std::size_t kBytes = std::size_t{kCells} * kCellBytes;
-  const auto failure = [](std::string_view what) {
-    return Status(Code::kResourceAllocFail,
-                  Text("nothing can be shared with other processes: ", what, ": ", SystemError(errno)));
-  };
-  if (file_ < 0) {
-    const int file = ::memfd_create(FileName(::getpid()).c_str(), MFD_CLOEXEC);
-    if (file < 0) return failure("memfd_create");
-    if (::fchmod(file, S_IRUSR | S_IWUSR) != 0 || ::ftruncate(file, static_cast<off_t>(kBytes)) != 0) {
-      Status refused = failure("a memory file");
-      ::close(file);
-      return refused;
-    }
-    file_ = file;
+  if (file_.get() < 0) {
+    auto file = CreateMemoryFile(FileName(::getpid()), kBytes, Code::kResourceAllocFail);
+    if (!file.ok()) return file.TakeStatus();
+    file_ = std::move(*file);
   }
-  void* const mapped = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
-  if (mapped == MAP_FAILED) return failure("mmap");
+  void* const mapped =
+      ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_.get(), 0);
+  if (mapped == MAP_FAILED) {
+    return {Code::kResourceAllocFail,
+            Text("nothing can be shared with other processes: mmap: ", SystemError(errno))};
+  }
   cells_ = static_cast<std::byte*>(mapped);
   return {};
 }
@@ -175,7 +168,7 @@ std::uint32_t ShareBoard::TakeIndex(FoundBy found_by) {
   for (std::size_t checks = std::min(parked_.size(), kMaxParkedCellChecks); checks > 0; --checks) {
     next_parked_ = next_parked_ < parked_.size() ? next_parked_ : 0;
     const std::uint32_t index = parked_[next_parked_];
-    if (LockedElsewhere(file_, index)) {
+    if (LockedElsewhere(file_.get(), index)) {
       ++next_parked_;
     } else {
       parked_[next_parked_] = parked_.back();
@@ -219,7 +212,7 @@ Result<std::shared_ptr<OwnCell>> ShareBoard::Take(SharedKind kind, FoundBy found
   SharedCell& cell = *new (cells_ + std::size_t{index} * kCellBytes) SharedCell;
   ++taken_count_;
   try {
-    own = std::make_shared<OwnCell>(*this, index);
+    own = std::make_shared<OwnCell>(*this, index, kind, secret);
   } catch (...) {
     Vacate(index);
     throw;
@@ -232,7 +225,7 @@ Result<std::shared_ptr<OwnCell>> ShareBoard::Take(SharedKind kind, FoundBy found
 
 void ShareBoard::Return(std::uint32_t index) noexcept {
   const std::lock_guard lock(mutex_);
-  if (LockedElsewhere(file_, index)) {
+  if (LockedElsewhere(file_.get(), index)) {
     parked_.push_back(index);
   } else {
     Vacate(index);
@@ -245,17 +238,18 @@ void ShareBoard::Vacate(std::uint32_t index) noexcept {
 }
 
 bool ShareBoard::HeldElsewhere(std::uint32_t index) const noexcept {
-  return LockedElsewhere(file_, index);
+  return LockedElsewhere(file_.get(), index);
 }
 
-Result<std::uint64_t> ShareBoard::Offer(std::uint32_t index, std::shared_ptr<const MemoryHandle> handle) {
+Result<std::uint64_t> ShareBoard::Offer(const FileRequest& request,
+                                        std::shared_ptr<const MemoryHandle> handle) {
   const std::lock_guard lock(giver_mutex_);
   if (giver_ == nullptr) {
     auto started = FileGiver::Start();
     if (!started.ok()) return started.TakeStatus();
     giver_ = std::move(*started);
   }
-  giver_->Offer({.cell = index, .secret = At(index).secret}, std::move(handle));
+  giver_->Offer(request, std::move(handle));
   return giver_->number();
 }
 

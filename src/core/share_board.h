@@ -14,6 +14,7 @@
 
 #include "backend/api/gate.h"
 #include "backend/api/virtual_memory.h"
+#include "base/descriptor.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "core/file_giver.h"
@@ -37,10 +38,10 @@ struct SharedExtent {
   std::uint64_t whole_bytes = 0;  ///< of what is given, which is mapped as a whole
 };
 
-/// Plain data in memory that several processes map. Processes may be killed at any instruction: no state of
-/// it needs another one's help.
+/// Plain data in memory that several processes map and write. Processes may be killed at any instruction: no
+/// state of it needs another one's help. A broken process may write anything: readers check what they read.
 struct SharedCell {
-  static constexpr std::size_t kMostProcesses = 64;
+  static constexpr std::size_t kMaxProcesses = 64;
   enum State : std::uint32_t { kUnused, kOpen, kClosed };
 
   std::atomic<std::uint32_t> state{kUnused};
@@ -48,7 +49,7 @@ struct SharedCell {
   std::array<std::uint64_t, 2> secret{};
   std::atomic<std::uint32_t> for_everybody{0};  ///< no list of processes
   std::atomic<std::uint32_t> process_count{0};
-  std::array<std::atomic<std::int32_t>, kMostProcesses> processes{};
+  std::array<std::atomic<std::int32_t>, kMaxProcesses> processes{};
   std::uint32_t number = 0;  ///< of a notify or an event, for messages
   // Notifies and events.
   alignas(64) SleepWord signal;
@@ -60,10 +61,12 @@ static_assert(sizeof(SharedCell) <= 512 && std::atomic<std::uint64_t>::is_always
 
 class ShareBoard;
 
-/// One cell of this process's own; comes back to the board when nobody needs it any more. Thread-safe.
+/// One cell of this process's own; goes back to the board when it is destroyed. Importers can write to the
+/// cell, so what this process relies on is kept here, and never read back from it. Thread-safe.
 class OwnCell {
  public:
-  OwnCell(ShareBoard& board, std::uint32_t index) : board_(board), index_(index) {}
+  OwnCell(ShareBoard& board, std::uint32_t index, SharedKind kind, const std::array<std::uint64_t, 2>& secret)
+      : board_(board), index_(index), kind_(kind), secret_(secret) {}
   ~OwnCell();
   OwnCell(const OwnCell&) = delete;
   OwnCell& operator=(const OwnCell&) = delete;
@@ -85,6 +88,10 @@ class OwnCell {
  private:
   ShareBoard& board_;
   const std::uint32_t index_;
+  const SharedKind kind_;
+  const std::array<std::uint64_t, 2> secret_;
+  std::mutex mutex_;
+  std::uint32_t admitted_ = 0;  // processes on the list
 };
 
 /// The cells of this process, in a memory file without a name that only processes of the same user can open.
@@ -115,12 +122,12 @@ class ShareBoard {
   void Vacate(std::uint32_t index) noexcept;
   bool HeldElsewhere(std::uint32_t index) const noexcept;
   SharedCell& At(std::uint32_t index) const;
-  /// Has the memory handed to whoever shows the secret; the number to ask for.
-  Result<std::uint64_t> Offer(std::uint32_t index, std::shared_ptr<const MemoryHandle> handle);
+  /// Has the memory handed to processes that show the secret; the number to ask for.
+  Result<std::uint64_t> Offer(const FileRequest& request, std::shared_ptr<const MemoryHandle> handle);
   void Withdraw(std::uint32_t index) noexcept;
 
   std::mutex mutex_;
-  int file_ = -1;
+  Descriptor file_;
   std::byte* cells_ = nullptr;
   std::vector<std::uint32_t> returned_;        // of those found by key
   std::vector<std::uint32_t> free_by_number_;  // of those found by number, from the first one on

@@ -21,21 +21,31 @@ namespace {
 /// How often a waiter asks whether the recording process still runs.
 constexpr std::chrono::milliseconds kLookForProcess{20};
 
-/// Ends a recording: the numbers only grow, whichever process is first.
+/// Completes a recording: the numbers only grow, whichever process is first. A task that is dropped completes
+/// its recording too, as with events of one process: otherwise waits for it would never go on.
 class EndRecording final : public Effect {
  public:
   EndRecording(std::shared_ptr<SharedCell> cell, std::uint64_t recording)
       : cell_(std::move(cell)), recording_(recording) {}
+  ~EndRecording() override {
+    if (cell_->completed.load() < recording_) Complete();
+  }
+  EndRecording(const EndRecording&) = delete;
+  EndRecording& operator=(const EndRecording&) = delete;
   Status Apply() noexcept override {
+    Complete();
+    return {};
+  }
+
+ private:
+  void Complete() const noexcept {
     std::uint64_t before = cell_->completed.load();
     while (before < recording_ && !cell_->completed.compare_exchange_weak(before, recording_)) {
     }
     cell_->signal.value.fetch_add(1, std::memory_order_seq_cst);
     if (cell_->signal.sleepers.load(std::memory_order_seq_cst) != 0) FutexWake(cell_->signal.value);
-    return {};
   }
 
- private:
   const std::shared_ptr<SharedCell> cell_;
   const std::uint64_t recording_;
 };
@@ -95,11 +105,9 @@ Status SharedEvent::Record(Stream& stream) {
   shared->recorder.store(static_cast<std::uint64_t>(::getpid()));
   const std::uint64_t recording = shared->recorded.fetch_add(1) + 1;
   const trace::About about(summary::TaskType::kEventRecord, shared->number);
+  // A task that is refused completes the recording as well.
   auto point = stream.EnqueueWithPoint(EffectTask{std::make_shared<EndRecording>(shared, recording)});
-  if (!point.ok()) {
-    static_cast<void>(EndRecording(shared, recording).Apply());  // nobody may wait for it
-    return point.TakeStatus();
-  }
+  if (!point.ok()) return point.TakeStatus();
   last_own_ = recording;
   last_point_ = std::move(*point);
   return {};

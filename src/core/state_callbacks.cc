@@ -19,12 +19,12 @@ FailureReports::~FailureReports() {
     stopping_ = true;
   }
   changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) thread_.Join();
 }
 
 void FailureReports::Add(Function function, void* argument) {
   const std::lock_guard lock(mutex_);
-  if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+  if (!thread_.joinable()) thread_ = StartThread("sampan-failures", [this] { Loop(); });
   registered_.push_back({function, argument});
   any_.store(true);
 }
@@ -36,7 +36,7 @@ bool FailureReports::Remove(void* argument) {
   if (found == registered_.end()) return false;
   registered_.erase(found);
   any_.store(!registered_.empty());
-  if (std::this_thread::get_id() != thread_.get_id()) changed_.wait(lock, [&] { return !telling_; });
+  if (!thread_.IsCaller()) changed_.wait(lock, [&] { return !telling_; });
   return true;
 }
 
@@ -54,7 +54,7 @@ void FailureReports::Report(const TaskFailure& failure) noexcept {
 void FailureReports::Await() noexcept {
   if (!any_.load(std::memory_order_relaxed)) return;
   std::unique_lock lock(mutex_);
-  if (std::this_thread::get_id() == thread_.get_id()) return;
+  if (thread_.IsCaller()) return;
   changed_.wait_for(lock, kPatienceWithListeners, [&] { return (news_.empty() && !telling_) || stopping_; });
 }
 
@@ -68,8 +68,10 @@ void FailureReports::Loop() {
     const std::vector<Registration> told = registered_;
     telling_ = true;
     lock.unlock();
-    for (const Registration& each : told)
+    for (const Registration& each : told) {
+      const ProgramCode running;
       each.function(failure, each.argument);
+    }
     lock.lock();
     telling_ = false;
     changed_.notify_all();

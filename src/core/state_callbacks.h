@@ -8,15 +8,16 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "base/fork_lock.h"
 #include "base/status.h"
+#include "base/threads.h"
 
 namespace sampan {
 
-/// Functions by name; the last one registered under a name counts. Thread-safe; they are called with no lock
-/// held, on the thread to which it happens.
+/// Functions by name; the last one registered under a name counts. Lives until the process ends. Thread-safe;
+/// they are called with no lock held, on the thread to which it happens.
 template <typename Function>
 class NamedCallbacks {
  public:
@@ -44,7 +45,7 @@ class NamedCallbacks {
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable ForkLock mutex_{ForkLock::Rank::kLeaf};
   std::map<std::string, Entry> entries_;
   std::atomic<bool> any_{false};
 };
@@ -54,7 +55,8 @@ struct TaskFailure {
   std::uint32_t task = 0, stream = 0, thread = 0, device = 0, code = 0;
 };
 
-/// Tells the registered functions of every task that fails, on a thread of its own, one after the other.
+/// Tells the registered functions of every task that fails, on a thread of its own, one after the other, with
+/// the signal mask of host functions.
 /// Thread-safe; destroying it waits for the function that runs.
 class FailureReports {
  public:
@@ -89,7 +91,7 @@ class FailureReports {
   std::deque<TaskFailure> news_;
   bool telling_ = false;
   bool stopping_ = false;
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sampan

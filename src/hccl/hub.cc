@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "hccl/background_thread.h"
+#include "base/threads.h"
 #include "hccl/byte_stream.h"
 
 namespace sampan::hccl {
@@ -326,7 +326,7 @@ class Hub {
 void StartHub(Descriptor listener, HubOptions options) {
   auto hub = std::make_shared<Hub>(std::move(listener), std::move(options));
   // Detached: the ranks that it serves may outlive the one that started it.
-  StartThread("sampan-hub", [hub] { hub->Run(); }).detach();
+  StartThread("sampan-hub", [hub] { hub->Run(); }).Detach();
 }
 
 }  // namespace sampan::hccl

@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "base/system_error.h"
-#include "hccl/background_thread.h"
 #include "hccl/byte_stream.h"
 #include "hccl/hub.h"
 #include "hccl/report.h"
@@ -105,7 +104,7 @@ Membership::~Membership() {
     is_leaving_ = true;
   }
   health_->wake_up().Wake();
-  thread_.join();
+  thread_.Join();
 }
 
 HcclResult Membership::AwaitWelcome(const char* function) {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "base/threads.h"
 #include "hccl/frame_socket.h"
 #include "hccl/group_health.h"
 #include "hccl/meeting_point.h"
@@ -63,7 +63,7 @@ class Membership {
   HcclResult refusal_code_ = HCCL_SUCCESS;
   std::string refusal_;
   std::map<u64, std::vector<u8>> gathered_;
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sampan::hccl

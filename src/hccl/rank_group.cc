@@ -44,6 +44,7 @@ u64 Mix(std::string_view text) {
 
 HcclResult ReadTokenFile(const char* function, const std::string& path, MeetingPoint& meeting,
                          std::string& place) {
+  // Without O_NONBLOCK, opening a FIFO would wait for a writer.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat facts {};
   if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) {

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/platform_bridge.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "hccl/hccl_types.h"
 #include "hccl/traced_call.h"
 
@@ -50,6 +51,7 @@ inline HcclResult FailFromException(const char* function) noexcept {
 /// Runs the body of a public function: exceptions become codes, and traces show the call.
 template <typename Body>
 HcclResult Guard(const char* function, Body body) noexcept {
+  const NoCancellation no_cancellation;
   TracedCall call(function);
   try {
     return call.Ends(body());

@@ -71,6 +71,7 @@ void OnFault(int signal, siginfo_t* info, void* context) {
   if (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN) {
     return previous_action.sa_handler(signal);
   }
+  if (sent && previous_action.sa_handler == SIG_IGN) return;
   // The access faults again after this returns, and the default action ends the process. A sent one has to be
   // sent again.
   ::signal(signal, SIG_DFL);
@@ -81,11 +82,16 @@ void OnFault(int signal, siginfo_t* info, void* context) {
 
 void ReportHostFaults(const MemoryRegistry& memory) {
   if (watched.exchange(&memory) != nullptr) return;
+  ::sigaction(SIGSEGV, nullptr, &previous_action);
+  const bool has_handler = (previous_action.sa_flags & SA_SIGINFO) != 0 ||
+                           (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN);
+  // The program's handler is called by ours, so ours gets its flags and its mask: the system then calls it on
+  // the stack, with the signals blocked, and as often as the program asked for.
   struct sigaction action = {};
+  if (has_handler) action = previous_action;
   action.sa_sigaction = OnFault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  ::sigemptyset(&action.sa_mask);
-  ::sigaction(SIGSEGV, &action, &previous_action);
+  action.sa_flags |= SA_SIGINFO | (has_handler ? 0 : SA_ONSTACK);
+  ::sigaction(SIGSEGV, &action, nullptr);
 }
 
 }  // namespace sampan::process

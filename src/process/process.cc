@@ -4,16 +4,21 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <exception>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "backend/cuda/cuda_backend.h"
 #include "backend/emulated/emulated_backend.h"
+#include "base/file_size_signal.h"
+#include "base/fork_lock.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "process/fault_report.h"
+#include "process/main_thread.h"
 #include "process/settings.h"
 #include "trace/session.h"
 #include "trace/trace.h"
@@ -47,21 +52,37 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
        .faults = &Faults()}));
 }
 
-/// The settings as they were at the first call, with the trace that they ask for on its way. Leaked on
-/// purpose, like the runtime.
-Result<Settings>& StartedSettings() {
-  static auto& settings = *new Result<Settings>([]() -> Result<Settings> {
-    auto read = ReadSettings();
-    Status started = trace::Start(
+/// Held while the settings are read and the runtime is made. What it guards is made once, and leaked on
+/// purpose: copies may run until the process ends.
+ForkLock making(ForkLock::Rank::kRuntime);
+constinit Result<Settings>* started_settings = nullptr;
+constinit const Error* failure_to_make = nullptr;
+
+Result<Settings> StartSettings() {
+  auto read = ReadSettings();
+  const NoFileSizeSignal no_signal;  // while the trace's file is begun
+  Status started;
+  try {
+    started = trace::Start(
         read.ok() ? trace::Options{.file = read->trace,
                                    .summary = read->summary,
                                    .backend = std::string(Describe(read->backend)),
                                    .profile = Text(read->profile.chip, ",", read->profile.release)}
                   : trace::Options());
-    if (read.ok() && !started.ok()) return started;
-    return read;
-  }());
-  return settings;
+  } catch (const std::exception& failure) {  // no memory, or no thread
+    trace::mode.store(trace::Mode::kOff);
+    Log(LogLevel::kWarning, "RUNTIME",
+        Text("there is no trace, the program goes on: ", std::string_view(failure.what())));
+  }
+  if (read.ok() && !started.ok()) return started;
+  return read;
+}
+
+/// The settings as they were at the first call, with the trace that they ask for on its way.
+Result<Settings>& StartedSettings() {
+  const std::lock_guard lock(making);
+  if (started_settings == nullptr) started_settings = new Result<Settings>(StartSettings());
+  return *started_settings;
 }
 
 /// After everything that the program itself does at its end.
@@ -72,6 +93,7 @@ Result<Settings>& StartedSettings() {
 Result<Runtime*> MakeRuntime() {
   auto& settings = StartedSettings();
   if (!settings.ok()) return Error(settings.error());
+  WatchForLastThread();
   if (settings->help) {
     const std::string help = SettingsHelp();
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, help.data(), help.size());
@@ -89,24 +111,21 @@ Result<Runtime*> MakeRuntime() {
   return runtime.release();
 }
 
-/// The runtime or the failure to make it. Leaked on purpose, like the runtime.
-struct State {
-  std::mutex mutex;
-  Runtime* runtime = nullptr;
-  std::optional<Error> failure;
-};
-
 constinit std::atomic<bool> inherited{false};
 
-/// A child has the parent's memory but none of its threads: whatever it asked for would never happen.
+/// A child has the parent's memory but none of its threads: nothing that it asked for would ever happen. The
+/// lock above keeps a fork from coming between the making of the runtime and its publication.
 void AfterForkInChild() {
   if (made_runtime.exchange(nullptr) != nullptr) inherited.store(true);
+}
+
+[[gnu::constructor]] void WatchForks() {
+  ::pthread_atfork(nullptr, nullptr, &AfterForkInChild);
 }
 
 }  // namespace
 
 Result<Runtime*> TheRuntime() {
-  static State& state = *new State;
   if (Runtime* runtime = TheRuntimeIfMade()) return runtime;
   if (inherited.load()) {
     return Error{
@@ -114,20 +133,17 @@ Result<Runtime*> TheRuntime() {
         Text("process ", ::getpid(), " was forked from one that used the runtime already: fork before the ",
              "first call, or start a new program in the child (exec)")};
   }
-  const std::lock_guard lock(state.mutex);
-  if (state.failure) return Error(*state.failure);
-  if (state.runtime == nullptr) {
-    auto runtime = MakeRuntime();
-    if (!runtime.ok()) {
-      Status failure = runtime.TakeStatus();
-      state.failure = failure.error();
-      return failure;
-    }
-    state.runtime = *runtime;
-    ::pthread_atfork(nullptr, nullptr, &AfterForkInChild);
-    made_runtime.store(state.runtime, std::memory_order_release);
+  const std::lock_guard lock(making);
+  if (Runtime* runtime = TheRuntimeIfMade()) return runtime;
+  if (failure_to_make != nullptr) return Error(*failure_to_make);
+  auto runtime = MakeRuntime();
+  if (!runtime.ok()) {
+    Status failure = runtime.TakeStatus();
+    failure_to_make = new Error(failure.error());
+    return failure;
   }
-  return state.runtime;
+  made_runtime.store(*runtime, std::memory_order_release);
+  return *runtime;
 }
 
 void StartTrace() noexcept {

@@ -27,6 +27,9 @@ std::optional<std::uint64_t> ParseNumber(std::string_view text, std::uint64_t le
   return number && *number >= least && *number <= most ? number : std::nullopt;
 }
 
+/// What both views of a device's addresses have room for in an address space.
+constexpr std::uint64_t kMaxDeviceBytes = std::uint64_t{8} << 40;
+
 std::optional<std::size_t> ParseBytes(std::string_view text) {
   unsigned shift = 0;
   if (!text.empty()) {
@@ -45,7 +48,7 @@ std::optional<std::size_t> ParseBytes(std::string_view text) {
     }
   }
   if (shift != 0) text.remove_suffix(1);
-  const auto number = ParseNumber(text, 1, std::numeric_limits<std::uint64_t>::max() >> shift);
+  const auto number = ParseNumber(text, 1, kMaxDeviceBytes >> shift);
   return number ? std::optional<std::size_t>(*number << shift) : std::nullopt;
 }
 
@@ -116,7 +119,7 @@ constexpr std::array kSettings = {
             [](std::string_view text, Settings& settings) {
               return Store(ParseNumber(text, 1, kMostDevices), settings.devices);
             }},
-    Setting{"SAMPAN_DEVICE_MEMORY", "bytes, with K, M or G behind the number",
+    Setting{"SAMPAN_DEVICE_MEMORY", "bytes up to 8192G, with K, M or G behind the number",
             "half of the host's free memory, or a GPU's free memory, divided by the devices",
             "how much memory each device has",
             [](std::string_view text, Settings& settings) {

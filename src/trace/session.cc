@@ -2,7 +2,6 @@
 #include "trace/session.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,13 +12,13 @@
 #include <mutex>
 #include <new>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "summary/summary.h"
 #include "trace/assembler.h"
 #include "trace/trace.h"
@@ -85,19 +84,7 @@ class Session {
         assembler_(file_.get(), summary_, process_) {}
 
   void StartWriter() {
-    // Signals are the program's: none is delivered to the writer.
-    sigset_t all;
-    sigset_t before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-      writer_ = std::thread([this] { WriterLoop(); });
-      ::pthread_setname_np(writer_.native_handle(), "sampan-trace");
-    } catch (...) {
-      ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-      throw;
-    }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    writer_ = StartThread("sampan-trace", [this] { WriterLoop(); });
   }
 
   /// From any thread.
@@ -116,7 +103,7 @@ class Session {
     stopping_.store(true);
     bell_.fetch_add(1);
     FutexWake(bell_);
-    if (writer_.joinable()) writer_.join();
+    if (writer_.joinable()) writer_.Join();
     if (with_summary_) {
       const std::string text = summary::TerminalText(summary_.MakeReport());
       [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -183,7 +170,7 @@ class Session {
   summary::Summary summary_;
   Assembler assembler_;
   bool warned_ = false;
-  std::thread writer_;
+  Thread writer_;
   std::atomic<std::uint32_t> bell_{0};
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> connections_{0};
@@ -288,8 +275,22 @@ ThreadState& ThisThread() {
   return this_thread != nullptr ? *this_thread : MakeThreadState();
 }
 
-void SetRole(ThreadRole role) {
+bool HasThreadState() noexcept {
+  try {
+    ThisThread();
+    return true;
+  } catch (const std::exception&) {
+    constexpr std::string_view kLine = "sampan: the trace ends here, the program goes on: out of memory\n";
+    if (mode.exchange(Mode::kOff) == Mode::kOn) {
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
+    }
+    return false;
+  }
+}
+
+void SetRole(ThreadRole role) noexcept {
   this_role = role;
+  if (On()) HasThreadState();
 }
 
 std::uint64_t ThreadState::TakeConnection() {

@@ -7,6 +7,7 @@
 namespace sampan::trace {
 
 void BeginCall(Call& call) noexcept {
+  if (!HasThreadState()) return;  // the call is not traced
   ThreadState& thread = ThisThread();
   call.outer = std::exchange(thread.call, &call);
   call.connection = 0;

@@ -90,8 +90,10 @@ struct ThreadState {
 
 /// The calling thread's, while the trace is on.
 ThreadState& ThisThread();
+/// Makes it; if there is no memory for it, turns the trace off and answers false.
+bool HasThreadState() noexcept;
 /// What the calling thread is for; before its first record.
-void SetRole(ThreadRole role);
+void SetRole(ThreadRole role) noexcept;
 
 // ---- calls ----
 

@@ -73,6 +73,9 @@ constexpr Row kRows[] = {
     // Sanitizers.
     {"unit", kThreadSanitizer, 0, Effect::kLeaveOut,
      "*BatchRun*:BatchParts*:*CopyKernels*:*ReduceKernels*:*SixteenBitFloat*", "they run in one thread"},
+    {"regression_edges", kSanitizer, 0, Effect::kLeaveOut,
+     "ForkHangs.*:FaultHandlerChain.*:MainThreadExit.*:ThreadNotStarted.*:*LittleMemory*",
+     "sanitizers have a thread and signal handlers of their own, and need more addresses"},
     {"collectives_threads:collectives_processes", kSanitizer, kSchedule, Effect::kLeaveOut,
      "*EveryNumberOf*/9:*EveryNumberOf*/10:*EveryNumberOf*/11:*EveryNumberOf*/12:*EveryNumberOf*/13:"
      "*EveryNumberOf*/14:*EveryNumberOf*/15",

@@ -83,6 +83,9 @@ class Backend {
   virtual SegmentStore& segment_store() = 0;
   /// Null where addresses and memory cannot be had apart.
   virtual VirtualMemory* virtual_memory() { return nullptr; }
+  /// Starts what watches gates, if it does not run yet. Called before a gate is queued, so that the call
+  /// fails and not the stream. Throws ThreadStartError.
+  virtual void WatchGates() {}
   /// Whether queues take gates and effects.
   virtual bool has_signals() const { return false; }
 };

@@ -1,21 +1,26 @@
 // The measured limits between the paths of copies: the ones that are shipped, and files that say otherwise.
 #include "backend/cuda/copy_table.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
 #include <optional>
-#include <sstream>
+#include <string>
 #include <system_error>
 
+#include "base/open_to_read.h"
+#include "base/system_error.h"
 #include "base/text.h"
 
 namespace sampan::cuda {
 namespace {
 
 constexpr std::size_t kKiB = 1024;
+/// A file of tables for every GPU there is has a few KiB.
+constexpr std::size_t kMaxTableBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostBytes = kAny, kMostBlocks = 1024, kMostThreads = 64;
 
 template <std::size_t PathLimits::*limit>
@@ -196,15 +201,20 @@ Result<std::vector<PathLimits>> ParseCopyTables(std::string_view text, std::stri
 }
 
 Result<std::vector<PathLimits>> ReadCopyTables(const std::string& file) {
-  errno = 0;
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream.is_open() || text.bad() || errno != 0) {
-    return Error{Code::kDeviceSetupError,
-                 Text(file, ": cannot be read: ", std::generic_category().message(errno))};
+  const auto opened = OpenToRead(file);
+  if (!opened.ok()) return Error{Code::kDeviceSetupError, opened.error().message};
+  std::string text;
+  std::array<char, 4096> piece;
+  ssize_t length = 1;
+  while (length > 0 && text.size() <= kMaxTableBytes) {
+    length = ::read(opened.value().get(), piece.data(), piece.size());
+    if (length > 0) text.append(piece.data(), static_cast<std::size_t>(length));
   }
-  return ParseCopyTables(text.str(), file);
+  if (length < 0) return Error{Code::kDeviceSetupError, Text(file, ": cannot be read: ", SystemError(errno))};
+  if (text.size() > kMaxTableBytes) {
+    return Error{Code::kDeviceSetupError, Text(file, ": is longer than ", kMaxTableBytes, " bytes")};
+  }
+  return ParseCopyTables(text, file);
 }
 
 }  // namespace sampan::cuda

@@ -49,6 +49,7 @@ CudaDevice::CudaDevice(CudaDeviceParts parts)
     : parts_(std::move(parts)), swept_memory_(*parts_.memory, parts_.sweep), pageable_(Site()) {}
 
 Result<std::shared_ptr<Queue>> CudaDevice::CreateQueue(const QueueOptions& options) {
+  parts_.watch.Start();
   auto queue = CudaQueue::Create(Site(), options, parts_.watch, parts_.faults);
   if (!queue.ok()) return queue.TakeStatus();
   const std::lock_guard lock(mutex_);

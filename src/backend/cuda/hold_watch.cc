@@ -25,17 +25,17 @@ HoldWatch::~HoldWatch() {
     stopping_ = true;
   }
   changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) thread_.Join();
 }
 
 void HoldWatch::Start() {
-  if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+  const std::lock_guard lock(mutex_);
+  if (!thread_.joinable()) thread_ = StartThread("sampan-holds", [this] { Loop(); });
 }
 
 void HoldWatch::Wake(std::weak_ptr<CudaQueue> queue) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    Start();
     awake_.push_back(std::move(queue));
   }
   changed_.notify_one();
@@ -44,7 +44,6 @@ void HoldWatch::Wake(std::weak_ptr<CudaQueue> queue) noexcept {
 void HoldWatch::WakeAt(Deadline time, std::weak_ptr<CudaQueue> queue) {
   {
     const std::lock_guard lock(mutex_);
-    Start();
     later_.emplace(time, std::move(queue));
   }
   changed_.notify_one();

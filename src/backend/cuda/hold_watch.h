@@ -5,16 +5,16 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/threads.h"
 
 namespace sampan::cuda {
 
 class CudaQueue;
 
-/// One for all devices. Thread-safe. Starts its thread at the first use; runs until the process ends.
+/// One for all devices. Thread-safe. Runs until the process ends.
 class HoldWatch {
  public:
   HoldWatch() = default;
@@ -22,6 +22,9 @@ class HoldWatch {
   HoldWatch(const HoldWatch&) = delete;
   HoldWatch& operator=(const HoldWatch&) = delete;
 
+  /// Starts the thread if it does not run yet. Throws ThreadStartError. To be called before the first queue
+  /// is made: the calls below cannot report a failure.
+  void Start();
   /// Goes on with the queue soon. Does not block, and calls nothing of the driver's: callbacks of the driver
   /// may call it.
   void Wake(std::weak_ptr<CudaQueue> queue) noexcept;
@@ -30,13 +33,12 @@ class HoldWatch {
 
  private:
   void Loop();
-  void Start();
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::weak_ptr<CudaQueue>> awake_;
   std::multimap<Deadline, std::weak_ptr<CudaQueue>> later_;
-  std::thread thread_;
+  Thread thread_;
   bool stopping_ = false;
 };
 

@@ -14,7 +14,7 @@ StagedCopy::~StagedCopy() {
     helper->calls.notify_one();
   }
   for (const auto& helper : helpers_)
-    helper->thread.join();
+    helper->thread.Join();
 }
 
 void StagedCopy::DropIdle() {
@@ -85,7 +85,7 @@ Status StagedCopy::Prepare(std::size_t threads) {
   helpers_.reserve(threads);
   while (helpers_.size() + 1 < threads) {
     auto helper = std::make_unique<Helper>(helpers_.size() + 1);
-    helper->thread = std::thread([this, &self = *helper] { Loop(self); });
+    helper->thread = StartThread("sampan-staging", [this, &self = *helper] { Loop(self); });
     helpers_.push_back(std::move(helper));  // only with its thread, and there is room
   }
   for (std::size_t number = 0; number < threads; ++number) {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "backend/cuda/staging_hand.h"
+#include "base/threads.h"
 
 namespace sampan::cuda {
 
@@ -47,7 +47,7 @@ class StagedCopy {
     const std::size_t number;  // the calling thread's is 0
     std::unique_ptr<StagingHand> hand;
     std::atomic<std::uint32_t> calls{0};
-    std::thread thread;
+    Thread thread;
   };
 
   /// 207001 where there is no memory, or too many are at it.

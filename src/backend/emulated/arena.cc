@@ -3,8 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/memory_file.h"
 #include "base/round.h"
 #include "base/text.h"
 
@@ -45,12 +44,9 @@ Result<std::unique_ptr<Arena>> Arena::Create(const ArenaOptions& options) {
 }
 
 Status Arena::Map() {
-  file_ = ::memfd_create(options_.name.c_str(), MFD_CLOEXEC);
-  if (file_ < 0) return SystemFailure("memfd_create", options_.name);
-  ::fchmod(file_, S_IRUSR | S_IWUSR);  // other processes of the same user may map what is shared with them
-  if (::ftruncate(file_, static_cast<off_t>(address_space_bytes_)) != 0) {
-    return SystemFailure(Text("a memory file of ", address_space_bytes_, " bytes"), options_.name);
-  }
+  auto file = CreateMemoryFile(options_.name, address_space_bytes_, Code::kDeviceSetupError);
+  if (!file.ok()) return file.TakeStatus();
+  file_ = std::move(*file);
   const int user_access = options_.host_visible ? PROT_READ | PROT_WRITE : PROT_NONE;
   for (const auto& [access, base] :
        {std::pair{user_access, &user_base_}, {PROT_READ | PROT_WRITE, &engine_base_}}) {
@@ -66,7 +62,7 @@ Status Arena::Map() {
     ::munmap(reinterpret_cast<void*>(aligned + address_space_bytes_), start + kHugePage - aligned);
     *base = aligned;
     if (::mmap(reinterpret_cast<void*>(aligned), address_space_bytes_, access,
-               MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file_, 0) == MAP_FAILED) {
+               MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file_.get(), 0) == MAP_FAILED) {
       return SystemFailure("mapping the memory file", options_.name);
     }
     // A core dump of a crashing program should hold the program, not the device.
@@ -82,7 +78,6 @@ Arena::~Arena() {
   for (const std::uintptr_t base : {user_base_, engine_base_}) {
     if (base != 0) ::munmap(reinterpret_cast<void*>(base), address_space_bytes_);
   }
-  if (file_ >= 0) ::close(file_);
   options_.budget->GiveBack(used_bytes_);
 }
 
@@ -116,7 +111,7 @@ Result<MemoryBlock> Arena::Allocate(std::size_t bytes, Pages pages) {
 }
 
 void Arena::Free(const MemoryBlock& block) noexcept {
-  ::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+  ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
               static_cast<off_t>(block.address - user_base_), static_cast<off_t>(block.bytes));
   Return(block);
   options_.budget->GiveBack(block.bytes);

@@ -9,6 +9,7 @@
 
 #include "backend/api/backend.h"
 #include "backend/emulated/host_budget.h"
+#include "base/descriptor.h"
 #include "base/fault.h"
 #include "base/free_ranges.h"
 
@@ -35,7 +36,7 @@ class Arena final : public MemorySource {
   void Free(const MemoryBlock& block) noexcept override;
   MemoryInfo Info() const override;
   Result<MemoryFile> FileOf(const MemoryBlock& block) const override {
-    return MemoryFile{.descriptor = file_,
+    return MemoryFile{.descriptor = file_.get(),
                       .offset = block.address - user_base_,
                       .bytes = block.bytes,
                       .host_visible = options_.host_visible};
@@ -50,7 +51,7 @@ class Arena final : public MemorySource {
 
   const ArenaOptions options_;
   const std::size_t address_space_bytes_;
-  int file_ = -1;
+  Descriptor file_;
   std::uintptr_t user_base_ = 0;
   std::uintptr_t engine_base_ = 0;
 

@@ -37,6 +37,7 @@ class EmulatedBackend final : public Backend {
   HostRegistrar& host_registrar() override { return host_registrar_; }
   SegmentStore& segment_store() override { return segments_; }
   VirtualMemory* virtual_memory() override { return &views_; }
+  void WatchGates() override { gates_.Start(); }
   bool has_signals() const override { return true; }
 
  private:

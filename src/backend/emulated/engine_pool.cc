@@ -1,10 +1,8 @@
 // The copy engines of one device: threads that execute queues and share large copies.
 #include "backend/emulated/engine_pool.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "backend/emulated/emulated_queue.h"
@@ -50,26 +48,18 @@ struct EnginePool::Job {
 EnginePool::EnginePool(unsigned engines)
     : spin_time_(std::thread::hardware_concurrency() > 1 ? kSpin : std::chrono::microseconds(0)) {
   jobs_.reserve(64);
-  // Signals are the program's: none is delivered to an engine.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     engines_.reserve(engines);
     for (unsigned i = 0; i < engines; ++i) {
-      engines_.emplace_back([this, i] {
+      engines_.push_back(StartThread("sampan-engine", [this, i] {
         trace::SetRole({trace::ThreadRole::Kind::kEngine, i});
         EngineLoop();
-      });
-      ::pthread_setname_np(engines_.back().native_handle(), "sampan-engine");
+      }));
     }
   } catch (...) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     Stop();
     throw;
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 EnginePool::~EnginePool() {
@@ -82,8 +72,8 @@ void EnginePool::Stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  for (std::thread& engine : engines_)
-    engine.join();
+  for (Thread& engine : engines_)
+    engine.Join();
 }
 
 void EnginePool::MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept {

@@ -6,10 +6,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "backend/emulated/queue_scheduler.h"
+#include "base/threads.h"
 
 namespace sampan::emulated {
 
@@ -65,7 +65,7 @@ class EnginePool final : public QueueScheduler {
   std::atomic<std::size_t> open_jobs_{0};  // those that want help, or did when one last changed
   std::atomic<std::size_t> timed_count_{0};
   std::atomic<bool> spinning_{false};
-  std::vector<std::thread> engines_;
+  std::vector<Thread> engines_;
 };
 
 }  // namespace sampan::emulated

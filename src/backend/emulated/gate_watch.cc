@@ -1,10 +1,8 @@
 // The queues that stand before gates, and the thread that sees the gates open.
 #include "backend/emulated/gate_watch.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "backend/emulated/emulated_queue.h"
@@ -28,7 +26,18 @@ GateWatch::~GateWatch() {
   stopping_.store(true);
   changed_.value.fetch_add(1);
   FutexWake(changed_.value);
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) thread_.Join();
+}
+
+void GateWatch::Start() {
+  if (watching_ != Watching::kByThread || started_.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(mutex_);
+  if (thread_.joinable()) return;
+  thread_ = StartThread("sampan-gates", [this] {
+    trace::SetRole({trace::ThreadRole::Kind::kWatch});
+    Loop();
+  });
+  started_.store(true, std::memory_order_release);
 }
 
 void GateWatch::Add(Standing standing) {
@@ -42,27 +51,7 @@ void GateWatch::Add(Standing standing) {
     if (std::any_of(standing_.begin(), standing_.end(), same)) return;
     standing_.push_back(std::move(standing));
     count_.store(standing_.size());
-    if (watching_ == Watching::kByThread && !thread_.joinable()) {
-      // Signals are the program's: none is delivered here.
-      sigset_t all;
-      sigset_t before;
-      ::sigfillset(&all);
-      ::pthread_sigmask(SIG_SETMASK, &all, &before);
-      try {
-        thread_ = std::thread([this] {
-          trace::SetRole({trace::ThreadRole::Kind::kWatch});
-          Loop();
-        });
-      } catch (...) {
-        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        standing_.pop_back();
-        count_.store(standing_.size());
-        throw;
-      }
-      ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-      ::pthread_setname_np(thread_.native_handle(), "sampan-gates");
-    }
-    wake = thread_.joinable() && std::this_thread::get_id() != thread_.get_id();
+    wake = thread_.joinable() && !thread_.IsCaller();
   }
   if (!wake) return;
   changed_.value.fetch_add(1, std::memory_order_seq_cst);

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "backend/api/gate.h"
 #include "base/clock.h"
+#include "base/threads.h"
 
 namespace sampan::emulated {
 
@@ -25,9 +25,8 @@ struct Standing {
   Deadline since = Clock::now();
 };
 
-/// Thread-safe. Its thread starts with the first queue that has to wait, sleeps on the words of all gates at
-/// once, and executes what is short behind a gate itself: another hand-over would cost as much as the signal.
-/// Without a thread, whoever runs the queues calls Look.
+/// Thread-safe. Its thread sleeps on the words of all gates at once, and executes what is short behind a gate
+/// itself: another hand-over would cost as much as the signal. Without a thread, the scheduler calls Look.
 class GateWatch {
  public:
   enum class Watching { kByThread, kByCallers };
@@ -36,8 +35,10 @@ class GateWatch {
   GateWatch(const GateWatch&) = delete;
   GateWatch& operator=(const GateWatch&) = delete;
 
+  /// Starts the thread if there is to be one and it does not run yet. Throws ThreadStartError.
+  void Start();
   /// Lets the queue go on once its gate is open, can never open, or the time is over. Throws with nothing
-  /// changed.
+  /// changed. The thread must have been started: the engines that call this cannot report a failure.
   void Add(Standing standing);
   /// Lets those go on that can. True when there was one.
   bool Look();
@@ -53,7 +54,8 @@ class GateWatch {
   std::mutex mutex_;
   std::vector<Standing> standing_;  // in the order in which they came
   Deadline next_check_{};           // when gates are asked again whether they can open
-  std::thread thread_;
+  Thread thread_;
+  std::atomic<bool> started_{false};  // the thread
   std::atomic<bool> stopping_{false};
   std::atomic<std::size_t> count_{0};
   SleepWord changed_;  // the list, or the wish to end

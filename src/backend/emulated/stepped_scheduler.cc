@@ -18,7 +18,7 @@ constexpr std::size_t kMostQueues = 1 << 16;
 SteppedScheduler::SteppedScheduler(Schedule schedule, GateWatch& gates)
     : schedule_(schedule), gates_(gates), random_(schedule.seed), arrangements_(schedule.seed) {
   ready_.reserve(kMostQueues);
-  idle_ = std::thread([this] { IdleLoop(); });
+  idle_ = StartThread("sampan-steps", [this] { IdleLoop(); });
 }
 
 SteppedScheduler::~SteppedScheduler() {
@@ -27,7 +27,7 @@ SteppedScheduler::~SteppedScheduler() {
     stopping_ = true;
   }
   changed_.notify_all();
-  idle_.join();
+  idle_.Join();
 }
 
 void SteppedScheduler::MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept {

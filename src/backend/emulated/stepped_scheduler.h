@@ -5,12 +5,12 @@
 #include <memory>
 #include <mutex>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "backend/emulated/gate_watch.h"
 #include "backend/emulated/queue_scheduler.h"
 #include "backend/emulated/schedule.h"
+#include "base/threads.h"
 
 namespace sampan::emulated {
 
@@ -56,7 +56,7 @@ class SteppedScheduler final : public QueueScheduler {
   std::vector<std::pair<Deadline, std::weak_ptr<EmulatedQueue>>> wake_times_;
   std::uint64_t activity_ = 0;
   bool stopping_ = false;
-  std::thread idle_;
+  Thread idle_;
 };
 
 }  // namespace sampan::emulated

@@ -145,7 +145,9 @@ TEST(SharedHandles, TravelThroughABoard) {
   auto foreign = others.Import(*address, SharedKind::kPhysical);
   ASSERT_TRUE(foreign.ok()) << foreign.error().message;
   ReadingMemory views;
-  auto opened = (*foreign)->OpenMemory(views, 1);
+  auto extent = (*foreign)->Extent();
+  ASSERT_TRUE(extent.ok());
+  auto opened = (*foreign)->OpenMemory(views, *extent, 1);
   ASSERT_TRUE(opened.ok()) << opened.error().message;
   EXPECT_EQ(views.text, "memory of a GPU");
   EXPECT_EQ(opened->offset, 512u);
@@ -153,7 +155,7 @@ TEST(SharedHandles, TravelThroughABoard) {
   EXPECT_EQ(opened->device, 1);
   EXPECT_FALSE(opened->host_visible);
   (*own)->Close();
-  EXPECT_EQ((*foreign)->OpenMemory(views, 1).code(), Code::kParamInvalid) << "closed";
+  EXPECT_EQ((*foreign)->OpenMemory(views, *extent, 1).code(), Code::kParamInvalid) << "closed";
 }
 
 TEST(SharedHandles, MemoryThatCannotBeExportedIsRefusedAtOnce) {

@@ -91,6 +91,7 @@ class CudaQueueWaitTest : public ::testing::Test {
                                           .host_visible = true,
                                           .faults = &faults_},
                     std::make_unique<MappedBacking>());
+    watch_.Start();
     auto made = CudaQueue::Create({*gpu_, *pinned_, *pinned_, paths_},
                                   {.listener = listener_, .depth = 1792, .label = {}}, watch_, faults_);
     EXPECT_TRUE(made.ok());

@@ -1,0 +1,118 @@
+// Ends a process whose main thread has left by pthread_exit, once none of the program's own threads is left.
+#include "process/main_thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+#include "base/threads.h"
+#include "process/process.h"
+#include "trace/trace.h"
+
+namespace sampan::process {
+namespace {
+
+/// How often the threads are counted after the main one has left: a process that should end goes on for that
+/// long.
+constexpr std::chrono::milliseconds kLookInterval{20};
+
+constinit std::atomic<bool> main_thread_left{false};
+constinit std::atomic<bool> watching{false};
+
+/// As the system shows it, which leaves out what cannot be blocked.
+std::uint64_t MaskAsNumber(const sigset_t& set) {
+  std::uint64_t mask = 0;
+  for (int signal = 1; signal <= 64; ++signal) {
+    if (signal != SIGKILL && signal != SIGSTOP && ::sigismember(&set, signal) == 1)
+      mask |= std::uint64_t{1} << (signal - 1);
+  }
+  return mask;
+}
+
+/// True if a thread counts as the program's: one that runs, and is not of the runtime. Ours have a name and a
+/// signal mask that no thread of a program has together.
+bool IsProgramThread(const std::filesystem::path& task) {
+  constexpr std::string_view kName = "Name:\t", kState = "State:\t", kBlocked = "SigBlk:\t";
+  static const std::uint64_t runtime_mask = MaskAsNumber(RuntimeThreadMask());
+  bool named = false, blocks = false;
+  std::ifstream status(task / "status");
+  for (std::string line; std::getline(status, line);) {
+    const std::string_view text(line);
+    if (text.starts_with(kName)) named = text.substr(kName.size()).starts_with("sampan-");
+    if (text.starts_with(kState) && text.substr(kState.size()).starts_with("Z")) return false;
+    if (text.starts_with(kBlocked)) {
+      std::uint64_t mask = 0;
+      const std::string_view digits = text.substr(kBlocked.size());
+      std::from_chars(digits.data(), digits.data() + digits.size(), mask, 16);
+      blocks = (mask & runtime_mask) == runtime_mask;
+    }
+  }
+  return !(named && blocks);
+}
+
+bool AnyProgramThread() {
+  std::error_code failure;
+  std::filesystem::directory_iterator task("/proc/self/task", failure);
+  for (; !failure && task != std::filesystem::directory_iterator(); task.increment(failure)) {
+    if (IsProgramThread(task->path())) return true;
+  }
+  return static_cast<bool>(failure) || ProgramCode::Running();
+}
+
+void WaitForLastThread() {
+  for (;;) {
+    try {
+      if (!AnyProgramThread()) std::exit(0);
+    } catch (const std::exception&) {
+      // Without memory the threads are counted again later.
+    }
+    std::this_thread::sleep_for(kLookInterval);
+  }
+}
+
+/// A pthread key's destructor: the C library calls it for the main thread too, where it does not call those
+/// of thread_local objects.
+void OnMainThreadExit(void*) noexcept {
+  main_thread_left.store(true);
+  if (TheRuntimeIfMade() == nullptr && !trace::On()) return;
+  try {
+    WatchForLastThread();
+  } catch (const std::exception&) {
+    WaitForLastThread();  // this thread has nothing else to do
+  }
+}
+
+/// When the library is loaded, which the main thread usually does.
+[[gnu::constructor]] void NoteMainThread() {
+  static pthread_key_t key;
+  static char mark;
+  if (::gettid() != ::getpid() || ::pthread_key_create(&key, &OnMainThreadExit) != 0) return;
+  ::pthread_setspecific(key, &mark);
+}
+
+}  // namespace
+
+void WatchForLastThread() {
+  if (!main_thread_left.load() || watching.exchange(true)) return;
+  try {
+    StartThread("sampan-exit", [] { WaitForLastThread(); }).Detach();
+  } catch (...) {
+    watching.store(false);
+    throw;
+  }
+}
+
+}  // namespace sampan::process

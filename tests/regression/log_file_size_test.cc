@@ -1,0 +1,82 @@
+// A log file could have more than 20 MB: threads went on writing into it while one made the next.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "acl/acl.h"
+#include "tests/support/child_process.h"
+#include "tests/support/temporary_folder.h"
+
+namespace sampan::test::log_file_size_test {
+namespace {
+
+/// A busy machine: whoever makes a log file is kept from going on for a while.
+int OpenSlowly(int folder, const char* path, int flags, mode_t mode) {
+  if (std::strstr(path, "plog-") != nullptr) ::usleep(50'000);
+  return static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
+}
+
+}  // namespace
+}  // namespace sampan::test::log_file_size_test
+
+// The library calls these instead of the C library's.
+extern "C" [[gnu::visibility("default")]] int open(const char* path, int flags, ...) {
+  std::va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  return sampan::test::log_file_size_test::OpenSlowly(AT_FDCWD, path, flags, mode);
+}
+extern "C" [[gnu::visibility("default")]] int openat(int folder, const char* path, int flags, ...) {
+  std::va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  return sampan::test::log_file_size_test::OpenSlowly(folder, path, flags, mode);
+}
+
+namespace sampan::test::log_file_size_test {
+namespace {
+
+constexpr std::uintmax_t kMaxFileBytes = 20'000'000;
+constexpr int kThreads = 8, kLines = 20;
+/// The text of a line is limited, the name of its function is not.
+constexpr std::size_t kNameBytes = 700'000;
+
+void LogLongLines() {
+  const std::string name(kNameBytes, 'f');
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&] {
+      for (int line = 0; line < kLines; ++line)
+        aclAppLog(ACL_ERROR, name.c_str(), "file.cc", 1, "line");
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+TEST(LogFileSize, IsKeptWhileManyThreadsWrite) {
+  if (InChild()) return LogLongLines();
+  const TemporaryFolder folder;
+  const ChildResult child =
+      RunInChild({{"ASCEND_PROCESS_LOG_PATH", folder.path()}, {"ASCEND_GLOBAL_LOG_LEVEL", "0"}});
+  ASSERT_TRUE(child.Passed()) << child;
+  std::uintmax_t bytes = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder.path() + "/debug/plog")) {
+    EXPECT_LE(file.file_size(), kMaxFileBytes) << file.path();
+    bytes += file.file_size();
+  }
+  EXPECT_GE(bytes, std::uintmax_t{kThreads} * kLines * kNameBytes) << "lines were lost";
+}
+
+}  // namespace
+}  // namespace sampan::test::log_file_size_test
