@@ -5,7 +5,7 @@
 
 #include "acl/init_state.h"
 #include "base/text.h"
-#include "core/dead_handle.h"
+#include "core/objects/dead_handle.h"
 
 namespace sampan::acl {
 

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "core/copy_submit.h"
-#include "core/runtime.h"
+#include "core/copy/copy_submit.h"
+#include "core/objects/runtime.h"
 #include "process/process.h"
 #include "process/thread_state.h"
 

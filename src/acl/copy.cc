@@ -5,9 +5,9 @@
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "base/platform_bridge.h"
-#include "core/copy_rules.h"
-#include "core/linear_plan.h"
-#include "core/memory_location.h"
+#include "core/copy/copy_rules.h"
+#include "core/copy/linear_plan.h"
+#include "core/copy/memory_location.h"
 
 namespace sampan::acl {
 namespace {

@@ -7,8 +7,8 @@
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "base/inline_vector.h"
-#include "core/batch_run.h"
-#include "core/copy_plan.h"
+#include "core/copy/batch_run.h"
+#include "core/copy/copy_plan.h"
 
 namespace sampan::acl {
 namespace {

@@ -2,8 +2,8 @@
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
-#include "core/copy_plan.h"
-#include "core/copy_rules.h"
+#include "core/copy/copy_plan.h"
+#include "core/copy/copy_rules.h"
 
 namespace sampan::acl {
 namespace {

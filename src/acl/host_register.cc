@@ -4,7 +4,7 @@
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
-#include "core/memory_location.h"
+#include "core/copy/memory_location.h"
 #include "process/process.h"
 
 namespace sampan::acl {

@@ -8,7 +8,7 @@
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "acl/shared_key.h"
-#include "core/dead_handle.h"
+#include "core/objects/dead_handle.h"
 #include "process/thread_state.h"
 
 namespace sampan::acl {

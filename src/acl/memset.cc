@@ -2,7 +2,7 @@
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
-#include "core/copy_plan.h"
+#include "core/copy/copy_plan.h"
 
 namespace sampan::acl {
 namespace {

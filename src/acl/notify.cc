@@ -9,7 +9,7 @@
 #include "acl/guard.h"
 #include "acl/shared_key.h"
 #include "base/platform_bridge.h"
-#include "core/dead_handle.h"
+#include "core/objects/dead_handle.h"
 
 namespace sampan::acl {
 namespace {

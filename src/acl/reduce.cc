@@ -5,7 +5,7 @@
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "base/platform_bridge.h"
-#include "core/copy_plan.h"
+#include "core/copy/copy_plan.h"
 
 namespace sampan::acl {
 namespace {

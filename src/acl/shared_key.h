@@ -6,8 +6,8 @@
 #include <string>
 
 #include "acl/guard.h"
-#include "core/profile.h"
-#include "core/runtime.h"
+#include "core/objects/profile.h"
+#include "core/objects/runtime.h"
 
 namespace sampan::acl {
 

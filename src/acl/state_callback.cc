@@ -3,7 +3,7 @@
 
 #include "acl/caller.h"
 #include "acl/guard.h"
-#include "core/state_callbacks.h"
+#include "core/objects/state_callbacks.h"
 #include "process/process.h"
 
 namespace sampan::acl {

@@ -5,8 +5,8 @@
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "acl/shared_key.h"
-#include "core/memory_location.h"
-#include "core/value_word.h"
+#include "core/copy/memory_location.h"
+#include "core/objects/value_word.h"
 
 namespace sampan::acl {
 namespace {

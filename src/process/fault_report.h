@@ -1,7 +1,7 @@
 // Says which allocation it was when the host touches device memory, before the process dies of it.
 #pragma once
 
-#include "core/memory_registry.h"
+#include "core/memory/memory_registry.h"
 
 namespace sampan::process {
 

@@ -5,7 +5,7 @@
 
 #include "base/fault.h"
 #include "base/status.h"
-#include "core/runtime.h"
+#include "core/objects/runtime.h"
 
 namespace sampan::process {
 

@@ -10,7 +10,7 @@
 
 #include "base/environment.h"
 #include "base/text.h"
-#include "core/peer_access.h"
+#include "core/memory/peer_access.h"
 
 namespace sampan::process {
 namespace {

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/cuda/copy_path.h"
+#include "backend/cuda/paths/copy_path.h"
 #include "backend/emulated/schedule.h"
 #include "base/fault.h"
 #include "base/status.h"
-#include "core/profile.h"
+#include "core/objects/profile.h"
 
 namespace sampan::process {
 

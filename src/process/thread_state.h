@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/status.h"
-#include "core/context.h"
-#include "core/memory_pool.h"
-#include "core/recent_objects.h"
-#include "core/runtime.h"
+#include "core/memory/memory_pool.h"
+#include "core/objects/context.h"
+#include "core/objects/recent_objects.h"
+#include "core/objects/runtime.h"
 
 namespace sampan::process {
 

@@ -50,12 +50,12 @@ class LayersTest(unittest.TestCase):
         self.assertEqual(self.findings(), [])
 
     def test_include_of_a_layer(self):
-        self.append("src/base/environment.cc", '#include "core/profile.h"\n')
+        self.append("src/base/environment.cc", '#include "core/objects/profile.h"\n')
         self.expect("src/base/environment.cc", "layer base must not include")
 
     def test_include_of_a_test(self):
-        self.append("tests/conformance/memory_test.cc", '#include "core/profile.h"\n')
-        self.expect("tests/conformance/memory_test.cc", "tests/conformance must not include src/core/profile.h of core")
+        self.append("tests/conformance/memory_test.cc", '#include "core/objects/profile.h"\n')
+        self.expect("tests/conformance/memory_test.cc", "tests/conformance must not include src/core/objects/profile.h of core")
 
     def test_include_of_a_tool(self):
         self.append("tools/hccl_bench/main.cc", '#include "process/process.h"\n')
@@ -74,7 +74,7 @@ class LayersTest(unittest.TestCase):
         self.assertIn("lets tests/fault include process, which no file does", found)
 
     def test_mutable_globals(self):
-        self.append("src/core/profile.cc", "int one = 0;\nstatic std::atomic<int> two{0};\nvoid F() {\n  static Table& three = *new Table;\n"
+        self.append("src/core/objects/profile.cc", "int one = 0;\nstatic std::atomic<int> two{0};\nvoid F() {\n  static Table& three = *new Table;\n"
                     "}\ninline constinit std::vector<int> four;\nstatic const char* five = nullptr;\nstruct sigaction six;\n"
                     "std::array<int, 3> seven{};\n")
         found = [line.split("'")[1] for line in self.findings()]
@@ -85,7 +85,7 @@ class LayersTest(unittest.TestCase):
         self.expect("tools/sampan/main.cc", "'number' is state of the process or of a thread")
 
     def test_what_is_no_state(self):
-        self.append("src/core/profile.cc", "constexpr int kOne = 1;\nstatic const char* const kTwo = nullptr;\nconst int kThree = 3;\n"
+        self.append("src/core/objects/profile.cc", "constexpr int kOne = 1;\nstatic const char* const kTwo = nullptr;\nconst int kThree = 3;\n"
                     "struct Four {\n  int four = 4;\n};\nvoid Five(int six = 6);\nclass Seven;\nstatic int Eight() {\n  int nine = 9;\n}\n")
         self.append("src/process/process.cc", "int allowed_here = 0;\n")
         self.assertEqual(self.findings(), [])

@@ -19,7 +19,7 @@
 
 #include "acl/acl.h"
 #include "base/descriptor.h"
-#include "core/share_board.h"
+#include "core/sharing/share_board.h"
 #include "tests/support/acl_expect.h"
 #include "tests/support/child_process.h"
 

@@ -16,7 +16,7 @@
 #include "base/abstract_address.h"
 #include "base/descriptor.h"
 #include "base/text.h"
-#include "core/file_giver.h"
+#include "core/sharing/file_giver.h"
 
 namespace sampan::test::hostile_giver_test {
 namespace {

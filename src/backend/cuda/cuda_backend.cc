@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "backend/cuda/backings.h"
+#include "backend/cuda/memory/backings.h"
 #include "base/clock.h"
 #include "base/text.h"
 

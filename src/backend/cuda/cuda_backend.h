@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "backend/api/backend.h"
-#include "backend/cuda/copy_path.h"
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/driver.h"
 #include "backend/cuda/gpu.h"
-#include "backend/cuda/hold_watch.h"
-#include "backend/cuda/host_registrations.h"
-#include "backend/cuda/mapped_ranges.h"
-#include "backend/cuda/pinned_segments.h"
+#include "backend/cuda/memory/host_registrations.h"
+#include "backend/cuda/memory/mapped_ranges.h"
+#include "backend/cuda/memory/pinned_segments.h"
+#include "backend/cuda/paths/copy_path.h"
+#include "backend/cuda/queue/hold_watch.h"
 #include "base/fault.h"
 
 namespace sampan::cuda {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "backend/api/task_memory.h"
-#include "backend/cuda/copy_ends.h"
+#include "backend/cuda/paths/copy_ends.h"
 
 namespace sampan::cuda {
 namespace {

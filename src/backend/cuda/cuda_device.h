@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "backend/api/backend.h"
-#include "backend/cuda/copy_path.h"
-#include "backend/cuda/cuda_queue.h"
 #include "backend/cuda/gpu.h"
-#include "backend/cuda/hold_watch.h"
-#include "backend/cuda/pageable_copies.h"
-#include "backend/cuda/task_launch.h"
+#include "backend/cuda/paths/copy_path.h"
+#include "backend/cuda/queue/cuda_queue.h"
+#include "backend/cuda/queue/hold_watch.h"
+#include "backend/cuda/queue/task_launch.h"
+#include "backend/cuda/staging/pageable_copies.h"
 
 namespace sampan::cuda {
 

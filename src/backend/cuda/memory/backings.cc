@@ -1,0 +1,198 @@
+// What a reserved range can have behind it: memory of a GPU, and pinned host memory in two ways.
+#include "backend/cuda/memory/backings.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "backend/cuda/memory/gpu_memory.h"
+#include "base/system_error.h"
+#include "base/text.h"
+#include "base/vacate.h"
+
+namespace sampan::cuda {
+namespace {
+
+/// Addresses per byte of capacity: the larger, the longer a freed address stays unused.
+constexpr std::size_t kAddressesPerByte = 4;
+
+std::size_t AddressBytes(std::size_t capacity_bytes) {
+  const std::size_t units = capacity_bytes / ReservedMemory::kUnitBytes + 1;
+  return units * kAddressesPerByte * ReservedMemory::kUnitBytes;
+}
+
+/// Memory that the driver makes and maps; it belongs to no context.
+class VirtualBacking final : public Backing {
+ public:
+  VirtualBacking(const Driver& driver, const CuLocation& location, std::vector<CuAccess> access)
+      : driver_(driver), access_(std::move(access)) {
+    properties_.location = location;
+  }
+
+  /// Its memory can be given to other processes.
+  void MakeShareable() { properties_.handle_types = cu::kHandlePosix; }
+  void MakePrivate() { properties_.handle_types = 0; }
+
+  Status Commit(std::uintptr_t address, std::size_t bytes) override {
+    CuMemoryHandle handle = 0;
+    if (const CuResult made = driver_.MemCreate(&handle, bytes, &properties_, 0); made != cu::kSuccess)
+      return Failure(driver_, made, "cuMemCreate");
+    CuResult result = driver_.MemMap(address, bytes, 0, handle, 0);
+    if (result == cu::kSuccess) {
+      result = driver_.MemSetAccess(address, bytes, access_.data(), access_.size());
+      if (result != cu::kSuccess) driver_.MemUnmap(address, bytes);
+    }
+    driver_.MemRelease(handle);  // what is mapped stays until it is unmapped
+    return result == cu::kSuccess ? Status() : Failure(driver_, result, "mapping memory");
+  }
+
+  void Decommit(std::uintptr_t address, std::size_t bytes) noexcept override {
+    driver_.MemUnmap(address, bytes);
+  }
+
+  Result<std::shared_ptr<const MemoryHandle>> HandleAt(std::uintptr_t address,
+                                                       std::size_t bytes) const override {
+    return GpuMemory::At(driver_, address, bytes);
+  }
+
+  /// Whether such memory comes in units as small as ours.
+  bool FitsUnits() const {
+    std::size_t granularity = 0;
+    return driver_.AllocationGranularity(&granularity, &properties_, 0) == cu::kSuccess && granularity != 0 &&
+           ReservedMemory::kUnitBytes % granularity == 0;
+  }
+
+ private:
+  const Driver& driver_;
+  CuAllocationProperties properties_;
+  const std::vector<CuAccess> access_;
+};
+
+class RegisteredBacking final : public Backing {
+ public:
+  RegisteredBacking(HostRegistrations& registrations, int node)
+      : registrations_(registrations), node_(node) {}
+
+  Status Commit(std::uintptr_t address, std::size_t bytes) override {
+    void* const memory = reinterpret_cast<void*>(address);
+    if (::mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+        MAP_FAILED)
+      return {Code::kMemoryAllocation, Text("the system has none: ", SystemError(errno))};
+    ::madvise(memory, bytes, MADV_HUGEPAGE);
+    ::madvise(memory, bytes, MADV_DONTFORK);  // pinned pages would be copied for every child
+    PreferNode(memory, bytes);
+    try {
+      Status registered = registrations_.RegisterNew(memory, bytes);
+      if (!registered.ok()) Vacate(memory, bytes);
+      return registered;
+    } catch (...) {
+      Vacate(memory, bytes);
+      throw;
+    }
+  }
+
+  void Decommit(std::uintptr_t address, std::size_t bytes) noexcept override {
+    void* const memory = reinterpret_cast<void*>(address);
+    registrations_.Unregister(memory);
+    Vacate(memory, bytes);
+  }
+
+ private:
+  /// Where the system can.
+  void PreferNode(void* memory, std::size_t bytes) const noexcept {
+    constexpr int kPreferred = 1, kMostNodes = 64;
+    if (node_ >= kMostNodes) return;
+    const unsigned long nodes = 1UL << node_;
+    ::syscall(SYS_mbind, memory, bytes, kPreferred, &nodes, kMostNodes + 1, 0);
+  }
+
+  HostRegistrations& registrations_;
+  const int node_;
+};
+
+}  // namespace
+
+CuLocation PinnedLocation(const Driver& driver) {
+  CuDevice device = 0;
+  int node = 0;
+  if (driver.DeviceGet(&device, 0) == cu::kSuccess) driver.DeviceGetAttribute(&node, cu::kHostNode, device);
+  return {cu::kLocationHostNode, std::max(node, 0)};
+}
+
+std::unique_ptr<ReservedMemory> MakeVirtualPinned(const Driver& driver, int gpus,
+                                                  ReservedMemoryOptions options) {
+  options.reserved_bytes = AddressBytes(options.capacity_bytes);
+  std::vector<CuAccess> access;
+  for (int ordinal = 0; ordinal < gpus; ++ordinal) {
+    CuDevice device = 0;
+    int can = 0;
+    if (driver.DeviceGet(&device, ordinal) != cu::kSuccess ||
+        driver.DeviceGetAttribute(&can, cu::kVirtualHostMemory, device) != cu::kSuccess || can == 0)
+      return nullptr;
+    access.push_back({{cu::kLocationDevice, ordinal}, cu::kAccessReadWrite});
+  }
+  const CuLocation location = PinnedLocation(driver);
+  access.push_back({location, cu::kAccessReadWrite});
+  auto backing = std::make_unique<VirtualBacking>(driver, location, std::move(access));
+  CuAddress base = 0;
+  if (!backing->FitsUnits() || driver.AddressReserve(&base, options.reserved_bytes,
+                                                     ReservedMemory::kUnitBytes, 0, 0) != cu::kSuccess) {
+    return nullptr;
+  }
+  backing->MakeShareable();
+  if (!backing->Commit(base, ReservedMemory::kUnitBytes).ok()) {
+    backing->MakePrivate();
+    if (!backing->Commit(base, ReservedMemory::kUnitBytes).ok()) {
+      driver.AddressFree(base, options.reserved_bytes);
+      return nullptr;
+    }
+  }
+  backing->Decommit(base, ReservedMemory::kUnitBytes);
+  options.base = base;
+  return std::make_unique<ReservedMemory>(options, std::move(backing));
+}
+
+Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemoryOptions options,
+                                                         const std::vector<int>& reachable_from) {
+  options.reserved_bytes = AddressBytes(options.capacity_bytes);
+  CuAddress base = 0;
+  const CuResult reserved =
+      gpu.driver().AddressReserve(&base, options.reserved_bytes, ReservedMemory::kUnitBytes, 0, 0);
+  if (reserved != cu::kSuccess) {
+    return Error{Code::kDeviceSetupError, Text("cannot set up ", options.name, ": ", options.reserved_bytes,
+                                               " bytes of addresses: ", Describe(gpu.driver(), reserved))};
+  }
+  options.base = base;
+  std::vector<CuAccess> access;
+  access.reserve(reachable_from.size());
+  for (const int ordinal : reachable_from)
+    access.push_back({{cu::kLocationDevice, ordinal}, cu::kAccessReadWrite});
+  const CuLocation location{cu::kLocationDevice, gpu.facts().ordinal};
+  auto backing = std::make_unique<VirtualBacking>(gpu.driver(), location, std::move(access));
+  if (gpu.facts().shares_memory) backing->MakeShareable();
+  return std::make_unique<ReservedMemory>(options, std::move(backing));
+}
+
+Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(const Driver& driver,
+                                                             HostRegistrations& registrations,
+                                                             ReservedMemoryOptions options) {
+  options.reserved_bytes = AddressBytes(options.capacity_bytes);
+  // One unit more, so that the range can begin on a unit's boundary.
+  void* const start = ::mmap(nullptr, options.reserved_bytes + ReservedMemory::kUnitBytes, PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (start == MAP_FAILED) {
+    return Error{Code::kDeviceSetupError, Text("cannot set up ", options.name, ": ", options.reserved_bytes,
+                                               " bytes of addresses: ", SystemError(errno))};
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(start);
+  options.base =
+      (address + ReservedMemory::kUnitBytes - 1) / ReservedMemory::kUnitBytes * ReservedMemory::kUnitBytes;
+  return std::make_unique<ReservedMemory>(
+      options, std::make_unique<RegisteredBacking>(registrations, PinnedLocation(driver).id));
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,85 @@
+// Addresses that programs reserve, and memory that is mapped there: the driver's virtual memory management.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <shared_mutex>
+#include <vector>
+
+#include "backend/api/virtual_memory.h"
+#include "backend/cuda/driver.h"
+#include "backend/cuda/memory/reserved_memory.h"
+
+namespace sampan::cuda {
+
+/// Thread-safe. What is mapped counts as memory of its device there: kernels that look their operands up find
+/// it in the device's table, and it stays mapped until those that may have found it are over.
+class MappedRanges final : public VirtualMemory, private OutsideMemory {
+ public:
+  /// Which GPUs, and whether the host, reach memory of a device (-1: the host's).
+  using AccessOf = std::function<std::vector<CuAccess>(std::int32_t device)>;
+  MappedRanges(const Driver& driver, std::size_t devices, AccessOf access_of)
+      : driver_(driver), access_of_(std::move(access_of)), tables_(devices) {}
+
+  /// The device is open: from now on its memory knows what is mapped.
+  void Attach(std::int32_t device, ReservedMemory& memory);
+
+  Result<AddressRange> Reserve(std::size_t bytes, std::uintptr_t wish) override;
+  void Release(const AddressRange& range) noexcept override;
+  Status Map(const AddressRange& part, const MemoryFile& file, MapAccess access) override;
+  void SetAccess(const AddressRange& part, MapAccess access) override;
+  void Unmap(const AddressRange& seen) noexcept override;
+  Result<AddressRange> MapAnywhere(const MemoryFile& file) override;
+  void UnmapAnywhere(const AddressRange& range) noexcept override;
+  Result<std::shared_ptr<const MemoryHandle>> Import(const Descriptor& descriptor,
+                                                     std::size_t bytes) override;
+  bool Owns(std::uintptr_t address) const override;
+
+ private:
+  /// How many imports' addresses stay unused after their end, so that a pointer which outlived its import
+  /// does not lead to somebody else's memory.
+  static constexpr std::size_t kKeptBack = 64;
+
+  struct Range {
+    std::size_t bytes = 0;
+    bool for_import = false;
+    bool released = false;
+    std::size_t pieces = 0;
+  };
+  /// The whole of a handle, of which the program sees a part.
+  struct Piece {
+    std::size_t bytes = 0;
+    std::uintptr_t range = 0;  // that it lies in
+    AddressRange seen;
+    std::int32_t device = -1;
+    MapAccess access = MapAccess::kReadWrite;
+    bool mapped = false, ending = false;
+  };
+  using Ranges = std::map<std::uintptr_t, Range>;
+  using Pieces = std::map<std::uintptr_t, Piece>;
+
+  static OutsideRange OutsideOf(const Piece& piece);
+  ReservedMemory* TableOf(std::int32_t device) const;
+  Result<std::uintptr_t> ReserveRange(const Range& range, std::uintptr_t wish);
+  Status MapPiece(std::uintptr_t at, const Piece& piece, const MemoryFile& file);
+  Status MapHandle(std::uintptr_t at, const Piece& piece, const MemoryFile& file);
+  void Finish(std::uintptr_t address) noexcept override;
+  // With the lock.
+  Pieces::iterator PieceAt(std::uintptr_t address);
+  /// Gives back the addresses of a range that is released and empty.
+  void FreeIfUnused(Ranges::iterator range) noexcept;
+
+  const Driver& driver_;
+  const AccessOf access_of_;
+  std::shared_mutex attaching_;  // before any other
+  std::vector<ReservedMemory*> tables_;
+  mutable std::shared_mutex mutex_;  // after a table's
+  Ranges ranges_;
+  Pieces pieces_;
+  std::array<std::uintptr_t, kKeptBack> kept_back_{};
+  std::size_t next_kept_ = 0;
+};
+
+}  // namespace sampan::cuda

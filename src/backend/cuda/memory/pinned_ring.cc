@@ -1,0 +1,54 @@
+// A ring of pinned host memory: what a launched task reads or writes beside its data, reused when the task is
+// over.
+#include "backend/cuda/memory/pinned_ring.h"
+
+#include "base/round.h"
+
+namespace sampan::cuda {
+namespace {
+
+std::size_t Aligned(std::size_t bytes) {
+  return RoundUp(bytes, PinnedRing::kAlignment);
+}
+
+}  // namespace
+
+PinnedRing::~PinnedRing() {
+  if (block_.bytes != 0) pinned_.Free(block_);
+}
+
+std::size_t PinnedRing::BeginOf(std::size_t bytes) const {
+  const std::size_t offset = tail_ % kBytes;
+  return offset + bytes <= kBytes ? tail_ : tail_ + (kBytes - offset);
+}
+
+std::uint64_t PinnedRing::BusyUntil(std::size_t bytes) const {
+  const std::size_t end = BeginOf(Aligned(bytes)) + Aligned(bytes);
+  if (end - head_ <= kBytes) return 0;
+  for (const Piece& piece : pieces_) {
+    if (end - piece.end <= kBytes) return piece.value;
+  }
+  return pieces_.back().value;  // an empty ring begins anew and has room for all
+}
+
+Result<std::byte*> PinnedRing::Take(std::size_t bytes, std::uint64_t value) {
+  if (block_.bytes == 0) {
+    auto block = pinned_.Allocate(kBytes, Pages::kBySize);
+    if (!block.ok()) return block.TakeStatus();
+    block_ = *block;
+  }
+  const std::size_t begin = BeginOf(Aligned(bytes));
+  tail_ = begin + Aligned(bytes);
+  pieces_.push_back({value, tail_});
+  return reinterpret_cast<std::byte*>(block_.address) + begin % kBytes;
+}
+
+void PinnedRing::Retire(std::uint64_t done) {
+  while (!pieces_.empty() && pieces_.front().value <= done) {
+    head_ = pieces_.front().end;
+    pieces_.pop_front();
+  }
+  if (pieces_.empty()) head_ = tail_ = 0;
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,49 @@
+// A ring of pinned host memory: what a launched task reads or writes beside its data, reused when the task is
+// over.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "backend/cuda/memory/reserved_memory.h"
+#include "base/status.h"
+
+namespace sampan::cuda {
+
+/// Owned by one launcher. Not thread-safe. Takes its memory at the first use.
+class PinnedRing {
+ public:
+  static constexpr std::size_t kBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kAlignment = 256;
+
+  explicit PinnedRing(ReservedMemory& pinned) : pinned_(pinned) {}
+  ~PinnedRing();
+  PinnedRing(const PinnedRing&) = delete;
+  PinnedRing& operator=(const PinnedRing&) = delete;
+
+  /// The value that has to be over before so many bytes are free; 0 when they are now.
+  std::uint64_t BusyUntil(std::size_t bytes) const;
+  /// Memory until the task of that value is over. Only after BusyUntil gave 0. `bytes` is at most kBytes.
+  Result<std::byte*> Take(std::size_t bytes, std::uint64_t value);
+  /// Whether no task has any of it.
+  bool idle() const { return pieces_.empty(); }
+  /// Tasks up to this value are over.
+  void Retire(std::uint64_t done);
+
+ private:
+  struct Piece {
+    std::uint64_t value;
+    std::size_t end;
+  };
+  /// Where the next piece would begin: not across the end of the ring.
+  std::size_t BeginOf(std::size_t bytes) const;
+
+  ReservedMemory& pinned_;
+  MemoryBlock block_;
+  // Positions only grow; modulo kBytes they are offsets.
+  std::size_t head_ = 0, tail_ = 0;
+  std::deque<Piece> pieces_;
+};
+
+}  // namespace sampan::cuda

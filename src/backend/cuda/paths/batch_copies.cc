@@ -1,0 +1,202 @@
+// Copies batches on a CUDA stream, on the path that is fastest for them.
+#include "backend/cuda/paths/batch_copies.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+
+#include "backend/cuda/paths/batch_parts.h"
+#include "backend/cuda/paths/copy_ends.h"
+#include "backend/cuda/paths/joined_segments.h"
+#include "backend/cuda/paths/kernel_shape.h"
+#include "backend/cuda/paths/path_note.h"
+#include "base/round.h"
+
+namespace sampan::cuda {
+namespace {
+
+/// Pieces of a kernel: short enough to spread over the threads, long enough to be worth a descriptor.
+constexpr std::size_t kLeastPieceBytes = std::size_t{4} << 10;
+constexpr std::size_t kMostPieceBytes = std::size_t{64} << 10;
+constexpr std::size_t kPiecesPerTeam = 4;
+/// What a block of the kernel for few pieces copies, where there are enough blocks; and how much longer than
+/// the mean a piece may be.
+constexpr std::size_t kFewBlockBytes = kThreadsPerBlock * kVectorBytes;
+constexpr std::size_t kMaxFewImbalance = 4;
+
+static_assert(sizeof(PieceArgument) == sizeof(Segment));
+static_assert(SegmentList::kInside <= kMostFewPieces);
+
+EndArgument ArgumentOf(const EndSign& sign) {
+  return {AddressOf(sign.words), sign.value};
+}
+
+/// Where one piece is much longer than the others its blocks would be alone with it for most of the time.
+bool Balanced(const BatchTask& batch) {
+  return batch.longest * batch.segments.size() <= kMaxFewImbalance * batch.bytes;
+}
+
+std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
+  const std::size_t teams = std::size_t{blocks} * (kThreadsPerBlock >> kMostTeamBits);
+  const std::size_t share = bytes / (teams * kPiecesPerTeam) / kVectorBytes * kVectorBytes;
+  return std::clamp(share, kLeastPieceBytes, kMostPieceBytes);
+}
+
+/// Cuts long segments; gives the number of pieces.
+std::size_t CutSegments(std::span<const Segment> segments, std::size_t piece_bytes, PieceArgument* pieces) {
+  std::size_t count = 0;
+  for (const Segment& segment : segments) {
+    for (std::size_t done = 0; done < segment.bytes; done += piece_bytes) {
+      pieces[count++] = {AddressOf(segment.dst) + done, AddressOf(segment.src) + done,
+                         std::min(piece_bytes, segment.bytes - done)};
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+std::uint64_t BatchCopies::BusyUntil(const BatchTask& batch) const {
+  if (batch.captured != nullptr) return stream_.BusyUntil(batch.bytes);
+  if (!batch.segments.in_store()) return 0;
+  const PieceShape shape = ShapeOf(batch);
+  if (batch.longest <= shape.bytes) return 0;
+  return stream_.BusyUntil(shape.MostPieces(batch) * sizeof(PieceArgument));
+}
+
+Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t value) {
+  if (batch.captured != nullptr) return CopyCaptured(batch, value);
+  // Memory of several allocations may lie side by side without being one for the driver.
+  const bool joins = batch.memory.size() == 2 && !batch.pageable;
+  const std::span<const Segment> copies =
+      joins ? Joined(batch.segments.all(), batch.bytes) : batch.segments.all();
+  const PathChoice choice = Choose(batch, copies.size());
+  NotePath(batch.direction, choice, "a batch of ", batch.segments.size(), " entries, ", batch.bytes,
+           " bytes");
+  if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(copies, batch.bytes);
+  if (choice.path == CopyPath::kKernel) return CopyByKernel(batch, value);
+  return CopySegments(copies, batch.direction);
+}
+
+PathChoice BatchCopies::Choose(const BatchTask& batch, std::size_t copies) const {
+  const CopyPaths& paths = stream_.site().paths;
+  const auto reaches = [&](const AllocationUse& use) { return KernelReaches(stream_.gpu(), use); };
+  if (batch.pageable) return {CopyPath::kEngine, kKernelCannot};
+  PathChoice choice = paths.ForBatch(batch.direction, copies, batch.bytes);
+  if (choice.path == CopyPath::kKernel) {
+    if (!std::all_of(batch.memory.begin(), batch.memory.end(), reaches))
+      return {CopyPath::kEngine, kKernelCannot};
+    if (!batch.segments.in_store() && !Balanced(batch) && !paths.is_forced())
+      choice = {CopyPath::kBatchCall, "one of few entries is much longer than the others"};
+  }
+  if (choice.path == CopyPath::kBatchCall && stream_.driver().CopyBatch == nullptr)
+    return {CopyPath::kEngine, "the driver has no batch call"};
+  return choice;
+}
+
+std::span<const Segment> BatchCopies::Joined(std::span<const Segment> segments, std::size_t bytes) {
+  return JoinFew(segments, stream_.site().paths.MostJoined(bytes), joined_) ? joined_ : segments;
+}
+
+Status BatchCopies::CopySegments(std::span<const Segment> segments, Direction direction) {
+  for (const Segment& segment : segments) {
+    if (Status copied = stream_.Copy(segment, direction, true); !copied.ok()) return copied;
+  }
+  return {};
+}
+
+Status BatchCopies::CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes) {
+  const bool in_parts = stream_.site().paths.BatchCallInParts(segments.size(), bytes);
+  BatchParts parts(segments.size(), bytes, in_parts);
+  Status status;
+  while (!segments.empty() && status.ok()) {
+    const std::size_t part = parts.Next();
+    status = CallBatch(segments.first(part));
+    segments = segments.subspan(part);
+  }
+  return status;
+}
+
+Status BatchCopies::CallBatch(std::span<const Segment> segments) {
+  batch_dsts_.clear();
+  batch_srcs_.clear();
+  batch_sizes_.clear();
+  for (const Segment& segment : segments) {
+    batch_dsts_.push_back(AddressOf(segment.dst));
+    batch_srcs_.push_back(AddressOf(segment.src));
+    batch_sizes_.push_back(segment.bytes);
+  }
+  CuBatchAttributes attributes;
+  std::size_t first = 0;
+  std::size_t failed = 0;
+  const CuResult result =
+      stream_.driver().CopyBatch(batch_dsts_.data(), batch_srcs_.data(), batch_sizes_.data(), segments.size(),
+                                 &attributes, &first, 1, &failed, stream_.get());
+  return stream_.gpu().Check(result, "cuMemcpyBatchAsync");
+}
+
+PieceShape BatchCopies::ShapeOf(const BatchTask& batch) const {
+  const unsigned blocks =
+      stream_.site().paths.BlocksForPieces(batch.segments.size() + batch.bytes / kLeastPieceBytes);
+  return {blocks, PieceBytesFor(batch.bytes, blocks)};
+}
+
+Status BatchCopies::CopyWithin(const Segment& segment, std::uint64_t value) {
+  const std::size_t most = DivideUp(segment.bytes, kFewBlockBytes);
+  return CopyFew({&segment, 1}, segment.bytes,
+                 stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, most), value);
+}
+
+Status BatchCopies::CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
+                            std::uint64_t value) {
+  const auto count = static_cast<unsigned>(segments.size());
+  const unsigned most_each = std::max(blocks / count, 1U);
+  const auto wanted_each = static_cast<unsigned>(DivideUp(longest, kFewBlockBytes));
+  const unsigned each = std::min(wanted_each, most_each);
+  const EndSign sign = stream_.SignOf(value, count * each);
+  FewArgument argument;
+  argument.blocks_each = each;
+  argument.end = ArgumentOf(sign);
+  std::memcpy(argument.pieces, segments.data(), segments.size_bytes());
+  std::array<void*, 1> arguments = {&argument};
+  return stream_.LaunchSigned(stream_.gpu().kernels().few, arguments, sign, count * each);
+}
+
+Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t value) {
+  const std::size_t entries = batch.segments.size();
+  // The other kernel reads its pieces from memory, which has to be the store's.
+  if (!batch.segments.in_store() || (entries <= kMostFewPieces && Balanced(batch)))
+    return CopyFew(batch.segments.all(), batch.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX),
+                   value);
+  const PieceShape shape = ShapeOf(batch);
+  unsigned team_bits = TeamBitsFor(std::min(shape.bytes, batch.bytes / entries));
+  CuAddress first = AddressOf(batch.segments.all().data());
+  auto count = static_cast<unsigned>(entries);
+  if (batch.longest > shape.bytes) {
+    auto memory = stream_.TakePinned(shape.MostPieces(batch) * sizeof(PieceArgument), value);
+    if (!memory.ok()) return memory.TakeStatus();
+    count = static_cast<unsigned>(
+        CutSegments(batch.segments.all(), shape.bytes, reinterpret_cast<PieceArgument*>(*memory)));
+    first = AddressOf(*memory);
+  }
+  const EndSign sign = stream_.SignOf(value, shape.blocks);
+  EndArgument end = ArgumentOf(sign);
+  std::array<void*, 4> arguments = {&first, &count, &team_bits, &end};
+  return stream_.LaunchSigned(stream_.gpu().kernels().pieces, arguments, sign, shape.blocks);
+}
+
+Status BatchCopies::CopyCaptured(const BatchTask& batch, std::uint64_t value) {
+  auto memory = stream_.TakePinned(batch.bytes, value);
+  if (!memory.ok()) return memory.TakeStatus();
+  std::memcpy(*memory, batch.captured.get(), batch.bytes);
+  for (const Segment& segment : batch.segments.all()) {
+    const std::byte* const source = *memory + (segment.src - batch.captured.get());
+    if (Status copied = stream_.Copy({segment.dst, source, segment.bytes}, batch.direction, true);
+        !copied.ok())
+      return copied;
+  }
+  return {};
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,33 @@
+// Where the ends of a copy lie, as the driver and the choice of paths want to know it.
+#pragma once
+
+#include <cstddef>
+
+#include "backend/api/allocation.h"
+#include "backend/cuda/driver.h"
+#include "backend/cuda/gpu.h"
+#include "backend/cuda/paths/copy_path.h"
+
+namespace sampan::cuda {
+
+inline CuAddress AddressOf(const void* pointer) {
+  return reinterpret_cast<CuAddress>(pointer);
+}
+
+inline bool OnDevice(const AllocationUse& use) {
+  return use && use->facts.place.on_device();
+}
+
+inline constexpr const char* kKernelCannot =
+    "a kernel cannot touch pageable memory, nor that of a GPU without peer access";
+
+/// Whether a kernel may touch the memory, as far as its place is concerned.
+inline bool KernelReaches(const Gpu& gpu, const AllocationUse& use) {
+  return use && (!OnDevice(use) || gpu.Reaches(use->facts.address));
+}
+
+inline bool OneDevice(const AllocationUse& dst, const AllocationUse& src) {
+  return OnDevice(dst) && OnDevice(src) && dst->facts.place == src->facts.place;
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,91 @@
+// Copies rows on a CUDA stream: by the driver's 2D copy, or by a kernel.
+#include "backend/cuda/paths/row_copies.h"
+
+#include <algorithm>
+#include <array>
+
+#include "backend/cuda/paths/copy_ends.h"
+#include "backend/cuda/paths/kernel_shape.h"
+#include "backend/cuda/paths/path_note.h"
+#include "base/round.h"
+
+namespace sampan::cuda {
+namespace {
+
+/// The widest access that every row permits.
+std::size_t RowsUnit(const Rows& rows) {
+  const std::size_t all = AddressOf(rows.dst) | AddressOf(rows.src) | rows.width |
+                          (rows.height > 1 ? rows.dst_pitch | rows.src_pitch : 0);
+  return all % kVectorBytes == 0 ? kVectorBytes : all % kWordBytes == 0 ? kWordBytes : 1;
+}
+
+/// Whether the destination has no gaps.
+bool Dense(const Rows& rows) {
+  return rows.dst_pitch == rows.width || rows.height == 1;
+}
+
+Status CopyByKernel(CudaStream& stream, const Rows& rows, Direction direction) {
+  RowsArgument argument{AddressOf(rows.dst), AddressOf(rows.src), rows.dst_pitch,
+                        rows.src_pitch,      rows.width,          rows.height};
+  const Kernels& kernels = stream.gpu().kernels();
+  const std::size_t unit = RowsUnit(rows);
+  std::array<void*, 2> arguments = {&argument};
+  // Over a link whole vectors count most; within a GPU, few instructions.
+  if (Dense(rows) && (unit == 1 || (unit == kWordBytes && direction == Direction::kDeviceToHost))) {
+    const std::size_t vectors = DivideUp(rows.width * rows.height, kVectorBytes);
+    return stream.Launch(kernels.pack_rows,
+                         stream.site().paths.BlocksForPacking(direction, DivideUp(vectors, kThreadsPerBlock)),
+                         arguments);
+  }
+  const std::size_t units = std::min<std::size_t>(rows.width / unit, kThreadsPerBlock);
+  const std::size_t rows_of_block = kThreadsPerBlock / std::max<std::size_t>(units, 1) * kRowsInFlight;
+  const unsigned blocks = stream.site().paths.BlocksForRows(direction, DivideUp(rows.height, rows_of_block));
+  if (unit == kVectorBytes) return stream.Launch(kernels.rows_of_vectors, blocks, arguments);
+  if (unit == kWordBytes) return stream.Launch(kernels.rows_of_words, blocks, arguments);
+  if (direction == Direction::kDeviceToDevice) return stream.Launch(kernels.rows_of_bytes, blocks, arguments);
+  unsigned team_bits = TeamBitsFor(rows.width);
+  arguments[1] = &team_bits;
+  return stream.Launch(kernels.rows, blocks, arguments);
+}
+
+}  // namespace
+
+PathChoice ChooseRows(const LaunchSite& site, const Rows& rows, Direction direction, bool reachable) {
+  if (!reachable) return {CopyPath::kEngine, kKernelCannot};
+  const std::size_t most_pitch = site.gpu.facts().most_pitch;
+  return site.paths.ForRows(direction,
+                            {.width = rows.width,
+                             .unit = RowsUnit(rows),
+                             .dense = Dense(rows),
+                             .engine_takes = rows.dst_pitch <= most_pitch && rows.src_pitch <= most_pitch});
+}
+
+Status CopyRows(CudaStream& stream, const Rows& rows, Direction direction, CopyPath path) {
+  if (path == CopyPath::kKernel) return CopyByKernel(stream, rows, direction);
+  const bool within = direction == Direction::kDeviceToDevice;
+  const bool dst_on_device = within || direction == Direction::kHostToDevice;
+  const bool src_on_device = within || direction == Direction::kDeviceToHost;
+  CuCopy2d copy{};
+  copy.src_type = src_on_device ? cu::kMemoryDevice : cu::kMemoryHost;
+  copy.src_host = rows.src;
+  copy.src_device = AddressOf(rows.src);
+  copy.src_pitch = rows.src_pitch;
+  copy.dst_type = dst_on_device ? cu::kMemoryDevice : cu::kMemoryHost;
+  copy.dst_host = rows.dst;
+  copy.dst_device = AddressOf(rows.dst);
+  copy.dst_pitch = rows.dst_pitch;
+  copy.width = rows.width;
+  copy.height = rows.height;
+  return stream.gpu().Check(stream.driver().Copy2d(&copy, stream.get()), "cuMemcpy2DAsync");
+}
+
+Status LaunchRows(CudaStream& stream, const RowsTask& task) {
+  const Rows& rows = task.rows;
+  const Direction direction = task.direction;
+  const bool reachable = KernelReaches(stream.gpu(), task.dst) && KernelReaches(stream.gpu(), task.src);
+  const PathChoice choice = ChooseRows(stream.site(), rows, direction, reachable);
+  NotePath(direction, choice, rows.height, " rows of ", rows.width, " bytes");
+  return CopyRows(stream, rows, direction, choice.path);
+}
+
+}  // namespace sampan::cuda

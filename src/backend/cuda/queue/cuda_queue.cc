@@ -1,0 +1,212 @@
+// A queue of tasks on a GPU: how they come in and go to the driver.
+#include "backend/cuda/queue/cuda_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ticks.h"
+
+namespace sampan::cuda {
+Result<std::shared_ptr<CudaQueue>> CudaQueue::Create(const LaunchSite& site, const QueueOptions& options,
+                                                     HoldWatch& watch, FaultPlan& faults) {
+  if (site.gpu.lost()) return site.gpu.LostStatus();
+  auto launcher = TaskLauncher::Create(site);
+  if (!launcher.ok()) return launcher.TakeStatus();
+  std::shared_ptr<CudaQueue> queue(new CudaQueue(std::move(*launcher), options, watch, faults));
+  queue->timeline_->set_queue(queue);
+  if (trace::On()) site.gpu.StartClock(queue->launcher_->stream());
+  return queue;
+}
+
+CudaQueue::CudaQueue(std::unique_ptr<TaskLauncher> launcher, const QueueOptions& options, HoldWatch& watch,
+                     FaultPlan& faults)
+    : Queue(options.label),
+      gpu_(launcher->gpu()),
+      launcher_(std::move(launcher)),
+      listener_(options.listener),
+      watch_(watch),
+      faults_(faults),
+      timeline_(std::make_shared<CudaTimeline>()),
+      public_timeline_(timeline_),
+      ring_(options.depth) {
+  gpu_.open_queues().fetch_add(1);
+}
+
+CudaQueue::~CudaQueue() {
+  if (!closed_) Close();
+}
+
+Result<std::uint64_t> CudaQueue::Submit(Task&& task) {
+  if (faults_.ShouldFail(FaultKind::kQueue)) [[unlikely]]
+    return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
+  Lock lock(mutex_);
+  if (closed_ || gpu_.lost() || ring_.IsFull(retired_)) [[unlikely]] {
+    if (Status room = AwaitRoom(lock); !room.ok()) return room;
+  }
+  const std::uint64_t value = ring_.Put(std::move(task));
+  if (!handing_ && held_ == Held::kNo) HandOver(lock);
+  ring_.PrefetchToWrite(value + 1);
+  lock.release()->unlock();  // in line, which the lock's destructor is not
+  return value;
+}
+
+Status CudaQueue::AwaitRoom(Lock& lock) {
+  for (;;) {
+    if (closed_) return {Code::kInvalidHandle, "the stream was destroyed at the same time"};
+    if (gpu_.lost()) {
+      Lose(lock);
+      return gpu_.LostStatus();
+    }
+    if (!ring_.IsFull(retired_)) return {};
+    const trace::HostWait traced(summary::WaitReason::kQueueFull, label());
+    WaitUntilDone(lock, ring_.tail() - ring_.depth() + 1, kNever);
+  }
+}
+
+void CudaQueue::HandOver(Lock& lock) {
+  handing_ = true;
+  while (handed_ < ring_.tail()) {
+    const std::uint64_t value = handed_ + 1;
+    if (held_ == Held::kNo && trace_.on()) trace_.Begin(value);
+    if (held_ == Held::kNo && !Discarded(value)) HandOverHead(lock, ring_.At(value), value);
+    if (held_ != Held::kNo) {
+      look_again_ = false;
+      const bool over = HoldIsOver(lock);
+      if (!over && look_again_) continue;
+      if (!over) break;
+      held_ = Held::kNo;
+      if (trace_.on()) trace_.Passed(value);
+    }
+    if (trace_.on() && Discarded(value)) trace_.Dropped(value);
+    handed_ = std::max(handed_, value);  // a lost GPU has passed over everything meanwhile
+    if (!waiters_.empty()) WakeWaiters();
+  }
+  handing_ = false;
+  if (waiting_threads_ != 0) changed_.notify_all();
+}
+
+void CudaQueue::GoOn(Lock& lock) {
+  look_again_ = true;
+  if (!handing_) HandOver(lock);
+}
+
+void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t value) {
+  if (!std::holds_alternative<CopyTask>(task)) {
+    held_ = HeldBy(task);
+    if (held_ != Held::kNo) return;
+    if (auto* host = std::get_if<HostTask>(&task)) return StartHost(lock, *host, value);
+    if (auto* mark = std::get_if<MarkTask>(&task)) return HandOverMark(lock, *mark, value);
+    // The task is gone when the GPU was lost meanwhile; it counts as discarded then.
+    for (std::uint64_t busy = 0; !Discarded(value) && (busy = launcher_->BusyUntil(task)) != 0;)
+      WaitUntilDone(lock, busy, kNever);
+    if (Discarded(value)) return;
+  }
+  Status launched = launcher_->Launch(task, value);
+  launched_ticks_ = ProcessorTicks();
+  if (trace_.on()) trace_.Handed(value);
+  if (!launched.ok() || MarkerIsDue(value)) AfterLaunch(lock, value, std::move(launched));
+}
+
+CudaQueue::Held CudaQueue::HeldBy(const Task& task) {
+  if (std::holds_alternative<WaitTask>(task)) return Held::kByWait;
+  if (std::holds_alternative<GateTask>(task)) return Held::kByGate;
+  if (std::holds_alternative<EffectTask>(task)) return Held::kByEffect;
+  return Held::kNo;
+}
+
+void CudaQueue::HandOverMark(Lock& lock, const MarkTask& task, std::uint64_t value) {
+  const ContextScope scope(gpu_);
+  handed_ = value;
+  Status recorded = RecordMarker(task.mark);
+  if (recorded.ok()) return;
+  if (gpu_.lost()) return Lose(lock);
+  Fail(lock, value, std::move(recorded));
+}
+
+void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
+  if (launched.ok() && MarkerIsDue(value)) {
+    const ContextScope scope(gpu_);
+    handed_ = value;
+    launched = RecordMarker(nullptr);
+  }
+  if (launched.ok()) return;
+  if (gpu_.lost()) return Lose(lock);
+  Fail(lock, value, std::move(launched));
+}
+
+Status CudaQueue::RecordMarker(std::shared_ptr<Mark> mark) {
+  auto event = gpu_.TakeEvent();
+  if (!event.ok()) return event.TakeStatus();
+  if (Status recorded =
+          gpu_.Check(gpu_.driver().EventRecord((*event)->get(), launcher_->stream()), "cuEventRecord");
+      !recorded.ok()) {
+    return recorded;
+  }
+  markers_.push_back({handed_, std::move(*event), std::move(mark)});
+  last_marker_ = handed_;
+  return {};
+}
+
+const CudaQueue::Marker* CudaQueue::MarkerFor(std::uint64_t value) const {
+  const auto found =
+      std::lower_bound(markers_.begin(), markers_.end(), value,
+                       [](const Marker& marker, std::uint64_t wanted) { return marker.value < wanted; });
+  return found == markers_.end() ? nullptr : &*found;
+}
+
+void CudaQueue::WakeWaiters() {
+  std::erase_if(waiters_, [&](Waiter& waiter) {
+    if (waiter.value > handed_) return false;
+    watch_.Wake(std::move(waiter.queue));
+    return true;
+  });
+}
+
+void CudaQueue::Continue() {
+  Lock lock(mutex_);
+  if (gpu_.lost()) return Lose(lock);
+  if (held_ != Held::kNo) GoOn(lock);
+}
+
+void CudaQueue::Fail(Lock& lock, std::uint64_t value, Status failure) {
+  if (trace_.on()) trace_.Failed(value, failure.code());
+  lock.unlock();
+  const bool drop_rest = listener_.OnTaskFailed(value, std::move(failure));
+  lock.lock();
+  if (drop_rest) discarded_.Raise(ring_.tail());
+}
+
+std::uint64_t CudaQueue::Discard() {
+  const std::lock_guard lock(mutex_);
+  discarded_.Raise(ring_.tail());
+  return ring_.tail();
+}
+
+void CudaQueue::PassDiscarded() {
+  Lock lock(mutex_);
+  GoOn(lock);
+}
+
+void CudaQueue::Close() {
+  {
+    Lock lock(mutex_);
+    if (closed_) return;
+    closed_ = true;
+  }
+  Discard();
+  PassDiscarded();
+  // What it has of the context goes now: others may share the queue for long.
+  std::unique_ptr<TaskLauncher> launcher;
+  {
+    Lock lock(mutex_);
+    WaitUntilDone(lock, ring_.tail(), kNever);
+    while (handing_ || retiring_ || unlocked_threads_ != 0)
+      WaitForChange(lock, kNever);
+    markers_.clear();
+    launcher = std::move(launcher_);
+  }
+  launcher.reset();
+  gpu_.open_queues().fetch_sub(1);
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,221 @@
+// What holds a queue on a GPU back: waits that the GPU cannot make itself, gates, effects and host work.
+#include <algorithm>
+#include <utility>
+
+#include "backend/cuda/queue/cuda_queue.h"
+
+namespace sampan::cuda {
+namespace {
+
+/// How often a wait with a time limit inside a stream is looked at.
+constexpr std::chrono::microseconds kHoldInterval{100};
+/// How often a queue before a gate is looked at, and how often whether the gate can still open: most are
+/// open within microseconds, and the others need not be looked at so often.
+constexpr std::chrono::microseconds kMinGateInterval{1}, kGateInterval{20};
+/// The same where looking is a copy from the device: seldom while it takes long.
+constexpr std::chrono::microseconds kWordInterval{50}, kMaxWordInterval{1000};
+constexpr std::chrono::milliseconds kGateCheckInterval{20};
+/// How often the GPU is asked whether it still works while a host task waits for it.
+constexpr std::chrono::milliseconds kLossInterval{10};
+
+/// When to look again at something that has been waited for since then.
+Deadline NextLook(Deadline since, Deadline now) {
+  constexpr int kPart = 8;
+  return now + std::clamp<std::chrono::nanoseconds>((now - since) / kPart, kMinGateInterval, kGateInterval);
+}
+
+/// What a host task's callback is given.
+struct HostCall {
+  std::shared_ptr<CudaQueue> queue;
+  std::shared_ptr<HostWork> work;
+  std::uint64_t value;
+};
+
+}  // namespace
+
+// ---- waits inside the stream ----
+
+CudaQueue::Order CudaQueue::OrderBehind(std::uint64_t value, const std::weak_ptr<CudaQueue>& waiter,
+                                        std::shared_ptr<GpuEvent>* event) {
+  Lock lock(mutex_);
+  if (done() >= value || gpu_.lost()) return Order::kReached;
+  if (handed_ < value) {
+    waiters_.push_back({value, waiter});
+    return Order::kNotYet;
+  }
+  const Marker* marker = MarkerFor(value);
+  if (marker == nullptr) {
+    const ContextScope scope(gpu_);
+    if (Status recorded = RecordMarker(nullptr); !recorded.ok()) {
+      if (gpu_.lost()) return Order::kReached;
+      watch_.WakeAt(Clock::now() + kHoldInterval, waiter);  // no event to be had now
+      return Order::kNotYet;
+    }
+    marker = &markers_.back();
+  }
+  *event = marker->event;
+  return Order::kByEvent;
+}
+
+bool CudaQueue::WaitIsOver(Lock& lock, std::uint64_t value) {
+  // Copies: the task may be gone when the lock was released.
+  const WaitTask task = std::get<WaitTask>(ring_.At(value));
+  const auto awaited = std::dynamic_pointer_cast<CudaTimeline>(task.point.timeline);
+  const std::uint64_t awaited_value = task.point.value;
+  if (awaited == nullptr || awaited == timeline_) return true;  // what this queue did before is behind it
+  const auto other = awaited->queue();
+  if (other == nullptr || awaited->done() >= awaited_value) return true;
+  if (task.limit.count() != 0) {
+    const bool here = HasArrived(lock, value);
+    if (Discarded(value) || awaited->Reached(awaited_value)) return true;
+    if (!here) return false;
+    standing_.Begin(value, task.limit);
+    if (!standing_.IsOverdue()) {
+      watch_.WakeAt(std::min(standing_.deadline(), Clock::now() + kHoldInterval), weak_from_this());
+      return false;
+    }
+    Fail(lock, value, task.TimedOut());
+    return true;
+  }
+  std::shared_ptr<GpuEvent> event;
+  lock.unlock();
+  const Order order = other->OrderBehind(awaited_value, weak_from_this(), &event);
+  lock.lock();
+  if (order == Order::kReached || Discarded(value)) return true;
+  if (order == Order::kNotYet) return false;
+  const ContextScope scope(gpu_);
+  Status status =
+      gpu_.Check(gpu_.driver().StreamWaitEvent(launcher_->stream(), event->get(), 0), "cuStreamWaitEvent");
+  if (status.ok() && trace_.on()) {
+    handed_ = value;
+    status = RecordMarker(nullptr);
+  }
+  if (!status.ok() && gpu_.lost()) {
+    Lose(lock);
+  } else if (!status.ok()) {
+    Fail(lock, value, std::move(status));
+  }
+  return true;
+}
+
+// ---- gates and effects: the host's work, when everything before them is over ----
+
+bool CudaQueue::HasArrived(Lock& lock, std::uint64_t value) {
+  Refresh(lock, handed_);
+  if (done() >= handed_) return true;
+  arriving_.Begin(value, {});
+  watch_.WakeAt(NextLook(arriving_.since(), Clock::now()), weak_from_this());
+  return false;
+}
+
+bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t value) {
+  // Copies: the task may be gone when the lock was released.
+  const std::shared_ptr<Gate> gate = std::get<GateTask>(ring_.At(value)).gate;
+  const std::chrono::nanoseconds limit = std::get<GateTask>(ring_.At(value)).limit;
+  const bool here = HasArrived(lock, value);
+  if (Discarded(value)) return true;
+  if (!here) return false;
+  standing_.Begin(value, limit);
+  const Deadline now = Clock::now();
+  const Deadline since = standing_.since();
+  const bool ask = now >= std::max(gate_check_, since);
+  if (ask) gate_check_ = now + kGateCheckInterval;
+  if (auto outcome = standing_.TryPass(*gate, limit, ask)) {
+    if (!outcome->ok()) Fail(lock, value, std::move(*outcome));
+    return true;
+  }
+  const Deadline next =
+      gate->word() != nullptr
+          ? NextLook(since, now)
+          : now + std::clamp<std::chrono::nanoseconds>((now - since) / 4, kWordInterval, kMaxWordInterval);
+  watch_.WakeAt(std::min(standing_.deadline(), next), weak_from_this());
+  return false;
+}
+
+bool CudaQueue::EffectIsOver(Lock& lock, std::uint64_t value) {
+  const std::shared_ptr<Effect> effect = std::get<EffectTask>(ring_.At(value)).effect;
+  const bool here = HasArrived(lock, value);
+  if (Discarded(value)) return true;
+  if (!here) return false;
+  lock.unlock();  // it may free memory, which the driver is told
+  Status applied = effect->Apply();
+  lock.lock();
+  if (!applied.ok() && !Discarded(value)) Fail(lock, value, std::move(applied));
+  return true;
+}
+
+// ---- host work ----
+
+void CudaQueue::StartHost(Lock& lock, HostTask& task, std::uint64_t value) {
+  auto call = std::make_unique<HostCall>(HostCall{shared_from_this(), task.work, value});
+  Refresh(lock, handed_);
+  if (Discarded(value)) return;
+  held_ = Held::kByHost;
+  host_in_driver_ = done() < handed_;
+  if (!host_in_driver_) {  // nothing before it is still running
+    lock.unlock();
+    RunHostTask(call.release());
+    lock.lock();
+    return;
+  }
+  const ContextScope scope(gpu_);
+  Status status = gpu_.Check(gpu_.driver().LaunchHostFunction(launcher_->stream(), RunHostTask, call.get()),
+                             "cuLaunchHostFunc");
+  if (status.ok()) {
+    static_cast<void>(call.release());
+    return;
+  }
+  held_ = Held::kNo;
+  if (gpu_.lost()) return Lose(lock);
+  Fail(lock, value, std::move(status));
+}
+
+/// May run on a thread of the driver's: takes no lock under which the driver is called, and calls nothing of
+/// it.
+void CudaQueue::RunHostTask(void* argument) {
+  const std::unique_ptr<HostCall> call(static_cast<HostCall*>(argument));
+  if (call->queue->Discarded(call->value)) return;
+  call->work->Start([queue = call->queue, value = call->value](Status status) {
+    if (queue->host_outcome_.Deliver(value, std::move(status))) queue->watch_.Wake(queue);
+  });
+}
+
+// ---- being held ----
+
+bool CudaQueue::HoldIsOver(Lock& lock) {
+  const std::uint64_t value = handed_ + 1;
+  if (Discarded(value)) return true;
+  switch (held_) {
+    case Held::kNo:
+      break;
+    case Held::kByHost:
+      return HostIsOver(lock, value);
+    case Held::kByWait:
+      return WaitIsOver(lock, value);
+    case Held::kByGate:
+      return GateIsOver(lock, value);
+    case Held::kByEffect:
+      return EffectIsOver(lock, value);
+  }
+  return true;
+}
+
+bool CudaQueue::HostIsOver(Lock& lock, std::uint64_t value) {
+  if (auto outcome = host_outcome_.Take(value)) {
+    host_in_driver_ = false;
+    if (!outcome->ok()) Fail(lock, value, std::move(*outcome));
+    return true;
+  }
+  if (!host_in_driver_) return false;
+  // A lost GPU never comes to the function: ask from time to time.
+  const ContextScope scope(gpu_);
+  static_cast<void>(gpu_.Check(gpu_.driver().StreamQuery(launcher_->stream()), "waiting for a stream"));
+  if (!gpu_.lost()) {
+    watch_.WakeAt(Clock::now() + kLossInterval, weak_from_this());
+    return false;
+  }
+  Lose(lock);
+  return true;
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,209 @@
+// How far a queue on a GPU is: noticing what is over, waiting for it, and what happens when the GPU is lost.
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "backend/cuda/queue/cuda_queue.h"
+#include "base/spin.h"
+#include "base/ticks.h"
+
+namespace sampan::cuda {
+namespace {
+
+/// A host wait with a time limit polls when it has looked for a word: without pause for so long since it
+/// began, then at intervals.
+constexpr std::chrono::milliseconds kPollWithoutPause{2};
+constexpr std::chrono::microseconds kPollInterval{50};
+
+}  // namespace
+
+bool CudaTimeline::Reached(std::uint64_t value) {
+  if (done() >= value) return true;
+  const auto queue = this->queue();
+  if (queue == nullptr) return true;
+  // Do not block: the owner of the lock updates the progress.
+  CudaQueue::Lock lock(queue->mutex_, std::try_to_lock);
+  if (lock.owns_lock()) queue->Refresh(lock, value);
+  return done() >= value;
+}
+
+bool CudaTimeline::Wait(std::uint64_t value, Deadline deadline) {
+  if (done() >= value) return true;
+  const auto queue = this->queue();
+  if (queue == nullptr) return true;
+  CudaQueue::Lock lock(queue->mutex_);
+  return queue->WaitUntilDone(lock, value, deadline);
+}
+
+void CudaQueue::Sweep() {
+  Lock lock(mutex_, std::try_to_lock);
+  if (lock.owns_lock() && retired_ < handed_) Refresh(lock, handed_);
+}
+
+void CudaQueue::Refresh(Lock& lock, std::uint64_t wanted) {
+  if (gpu_.lost()) return Lose(lock);
+  if (wanted > handed_ || retired_ >= wanted) return;
+  const ContextScope scope(gpu_);
+  CuResult result = cu::kSuccess;
+  std::uint64_t over = retired_;
+  for (auto marker = markers_.begin(); marker != markers_.end() && over < wanted; ++marker) {
+    result = gpu_.driver().EventQuery(marker->event->get());
+    if (result != cu::kSuccess) break;
+    over = marker->value;
+  }
+  if (over < wanted && result == cu::kSuccess) {  // behind the last marker
+    result = gpu_.driver().StreamQuery(launcher_->stream());
+    if (result == cu::kSuccess) {
+      over = handed_;
+    } else if (result == cu::kNotReady) {
+      // The stream may never be seen empty while others submit: from now on there is something to ask for.
+      static_cast<void>(RecordMarker(nullptr));
+    }
+  }
+  if (result == cu::kNotReady) result = cu::kSuccess;
+  Finish(lock, result, over);
+}
+
+void CudaQueue::Finish(Lock& lock, CuResult result, std::uint64_t value) {
+  if (result == cu::kSuccess) return Retire(lock, value);
+  static_cast<void>(gpu_.Check(result, "waiting for a stream"));
+  if (gpu_.lost()) return Lose(lock);
+}
+
+void CudaQueue::Retire(Lock& lock, std::uint64_t value) {
+  while (retiring_)
+    WaitForChange(lock, kNever);
+  if (value <= retired_) return;
+  std::vector<DeviceFailure> failures;
+  launcher_->Retire(value, failures);
+  for (; !markers_.empty() && markers_.front().value <= value; markers_.pop_front()) {
+    const Marker& marker = markers_.front();
+    const std::int64_t time_ns = marker.mark != nullptr || trace_.on() ? gpu_.TimeNs(marker.event) : 0;
+    if (marker.mark != nullptr) marker.mark->time_ns.store(time_ns, std::memory_order_release);
+    if (trace_.on()) trace_.Ended(label(), marker.value, time_ns);
+  }
+  for (std::uint64_t each = retired_ + 1; each <= value; ++each)
+    ring_.Destroy(each);  // releases the memory before a waiter can learn that the task is over
+  retired_ = value;
+  if (trace_.on()) trace_.Ended(label(), value, 0);
+  if (!failures.empty()) {
+    retiring_ = true;
+    for (DeviceFailure& failure : failures)
+      Fail(lock, failure.value, std::move(failure.status));
+    retiring_ = false;
+  }
+  timeline_->SetDone(value, std::memory_order_release);
+  if (waiting_threads_ != 0) changed_.notify_all();
+}
+
+void CudaQueue::Lose(Lock& lock) {
+  while (retiring_)
+    WaitForChange(lock, kNever);
+  const std::uint64_t first = retired_ + 1;
+  const std::uint64_t tail = ring_.tail();
+  held_ = Held::kNo;
+  discarded_.Raise(tail);
+  handed_ = tail;
+  if (!waiters_.empty()) WakeWaiters();
+  if (first > tail) return;
+  launcher_->Abandon();
+  markers_.clear();
+  for (std::uint64_t each = first; each <= tail; ++each)
+    ring_.Destroy(each);
+  retired_ = tail;
+  retiring_ = true;
+  if (trace_.on()) {
+    for (std::uint64_t each = first; each <= tail; ++each)
+      trace_.Dropped(each);
+  }
+  Fail(lock, first, gpu_.LostStatus());
+  if (trace_.on()) trace_.Ended(label(), tail, 0);
+  retiring_ = false;
+  timeline_->SetDone(tail, std::memory_order_release);
+  if (waiting_threads_ != 0) changed_.notify_all();
+}
+
+bool CudaQueue::CanBeOver() const {
+  constexpr std::uint64_t kShortestCopyTicks = 6000;  // two or three microseconds
+  const std::uint64_t since = ProcessorTicks() - launched_ticks_;
+  return since == 0 || since >= kShortestCopyTicks;  // 0: there is no counter
+}
+
+template <typename Call>
+auto CudaQueue::Unlocked(Lock& lock, Call call) {
+  ++unlocked_threads_;
+  lock.unlock();
+  const auto result = call();
+  lock.lock();
+  if (--unlocked_threads_ == 0 && closed_) changed_.notify_all();
+  return result;
+}
+
+bool CudaQueue::WaitForChange(Lock& lock, Deadline deadline) {
+  ++waiting_threads_;
+  auto woken = std::cv_status::no_timeout;
+  if (deadline == kNever) {
+    changed_.wait(lock);
+  } else {
+    woken = changed_.wait_until(lock, deadline);
+  }
+  --waiting_threads_;
+  return woken == std::cv_status::no_timeout;
+}
+
+void CudaQueue::LookForSign(Lock& lock, std::uint64_t value, Deadline deadline) {
+  EndSign sign = launcher_->kernel_sign();
+  if (sign.value < value) {
+    if (CanBeOver()) {
+      const CuResult state = gpu_.driver().StreamQuery(launcher_->stream());
+      if (state != cu::kNotReady) return Finish(lock, state, handed_);
+    }
+    sign = launcher_->SignBehind(handed_);  // while the GPU is at it
+  }
+  if (Unlocked(lock, [&] { return sign.SeenSoon(deadline); })) Finish(lock, cu::kSuccess, sign.value);
+}
+
+bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline) {
+  const Deadline poll_until = deadline == kNever ? kNever : Clock::now() + kPollWithoutPause;
+  bool looked_for_sign = false;
+  for (;;) {
+    if (done() >= value) return true;
+    if (gpu_.lost()) {
+      Lose(lock);
+      continue;
+    }
+    if (handed_ < value || retiring_) {
+      if (!WaitForChange(lock, deadline)) return done() >= value;
+      continue;
+    }
+    const ContextScope scope(gpu_);
+    if (MarkerFor(value) == nullptr && !std::exchange(looked_for_sign, true)) {
+      LookForSign(lock, value, deadline);
+      continue;
+    }
+    if (deadline != kNever) {
+      Refresh(lock, value);
+      if (done() >= value) return true;
+      const Deadline now = Clock::now();
+      if (now >= deadline) return false;
+      lock.unlock();
+      if (now < poll_until) {
+        CpuRelax();
+      } else {
+        std::this_thread::sleep_for(kPollInterval);
+      }
+      lock.lock();
+      continue;
+    }
+    const Marker* const marker = MarkerFor(value);
+    const std::shared_ptr<GpuEvent> event = marker != nullptr ? marker->event : nullptr;
+    const std::uint64_t over = marker != nullptr ? marker->value : handed_;
+    const CuResult result = Unlocked(lock, [&] {
+      return event != nullptr ? gpu_.driver().EventSynchronize(event->get())
+                              : gpu_.driver().StreamSynchronize(launcher_->stream());
+    });
+    Finish(lock, result, over);
+  }
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,93 @@
+// A CUDA stream, and the pinned memory that what is launched there needs until it is over.
+#include "backend/cuda/queue/cuda_stream.h"
+
+#include <utility>
+
+#include "backend/cuda/paths/copy_ends.h"
+
+namespace sampan::cuda {
+
+CudaStream::CudaStream(ContextUse use, const LaunchSite& site, CuStream stream)
+    : use_(std::move(use)),
+      site_(site),
+      stream_(stream),
+      graphs_(std::in_place, site.gpu.driver(), stream),
+      ring_(site.pinned_memory),
+      end_words_(site.pinned_memory) {}
+
+Result<std::unique_ptr<CudaStream>> CudaStream::Create(const LaunchSite& site) {
+  auto use = site.gpu.Use();
+  if (!use.ok()) return use.TakeStatus();
+  const ContextScope scope(site.gpu);
+  CuStream stream = nullptr;
+  const CuResult made = site.gpu.driver().StreamCreate(&stream, cu::kStreamNonBlocking, 0);
+  if (Status checked = site.gpu.Check(made, "cuStreamCreate"); !checked.ok()) return checked;
+  return std::unique_ptr<CudaStream>(new CudaStream(std::move(*use), site, stream));
+}
+
+CudaStream::~CudaStream() {
+  Abandon();
+  if (site_.gpu.lost()) {  // it all went with the context
+    graphs_->Forget();
+    return;
+  }
+  const ContextScope scope(site_.gpu);
+  driver().StreamSynchronize(stream_);  // a sign may be under way that nobody waits for
+  graphs_.reset();
+  driver().StreamDestroy(stream_);
+}
+
+Status CudaStream::Copy(const Segment& segment, Direction direction, bool one_device) {
+  const auto [dst, src, bytes] = segment;
+  switch (direction) {
+    case Direction::kHostToDevice:
+      return site_.gpu.Check(CopyOverLink(segment, true), kCopyIn);
+    case Direction::kDeviceToHost:
+      return site_.gpu.Check(CopyOverLink(segment, false), kCopyOut);
+    case Direction::kDeviceToDevice:
+      if (!one_device) break;
+      return site_.gpu.Check(driver().CopyDeviceToDevice(AddressOf(dst), AddressOf(src), bytes, stream_),
+                             "cuMemcpyDtoDAsync");
+    case Direction::kHostToHost:
+      break;
+  }
+  return site_.gpu.Check(driver().CopyAny(AddressOf(dst), AddressOf(src), bytes, stream_), "cuMemcpyAsync");
+}
+
+Status CudaStream::Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments) {
+  return site_.gpu.Check(graphs_->Launch(kernel, blocks, arguments), "launching a kernel");
+}
+
+Status CudaStream::LaunchSigned(CuFunction kernel, std::span<void*> arguments, const EndSign& sign,
+                                unsigned blocks) {
+  Status launched = Launch(kernel, blocks, arguments);
+  if (launched.ok() && sign.count != 0) kernel_sign_ = sign;
+  return launched;
+}
+
+EndSign CudaStream::SignBehind(std::uint64_t value) {
+  const EndSign sign = end_words_.ForStream(value);
+  if (sign.count == 0) return {};
+  const CuResult written = driver().StreamWriteWord(stream_, AddressOf(sign.words), value, 0);
+  return written == cu::kSuccess ? sign : EndSign{};
+}
+
+std::uint64_t CudaStream::BusyUntil(std::size_t bytes) const {
+  return bytes <= PinnedRing::kBytes ? ring_.BusyUntil(bytes) : 0;
+}
+
+Result<std::byte*> CudaStream::TakePinned(std::size_t bytes, std::uint64_t value) {
+  if (bytes <= PinnedRing::kBytes && ring_.BusyUntil(bytes) == 0) return ring_.Take(bytes, value);
+  auto block = site_.pinned_memory.Allocate(bytes, Pages::kBySize);
+  if (!block.ok()) return block.TakeStatus();
+  own_blocks_.push_back({value, *block});
+  return reinterpret_cast<std::byte*>(block->address);
+}
+
+void CudaStream::Retire(std::uint64_t done) {
+  for (; !own_blocks_.empty() && own_blocks_.front().value <= done; own_blocks_.pop_front())
+    site_.pinned_memory.Free(own_blocks_.front().memory);
+  ring_.Retire(done);
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,95 @@
+// A CUDA stream, and the pinned memory that what is launched there needs until it is over.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "backend/api/copy_segment.h"
+#include "backend/cuda/gpu.h"
+#include "backend/cuda/memory/pinned_ring.h"
+#include "backend/cuda/memory/reserved_memory.h"
+#include "backend/cuda/paths/copy_path.h"
+#include "backend/cuda/queue/end_words.h"
+#include "backend/cuda/queue/kernel_graphs.h"
+
+namespace sampan::cuda {
+
+/// What a device's launchers share.
+struct LaunchSite {
+  Gpu& gpu;
+  ReservedMemory& device_memory;
+  ReservedMemory& pinned_memory;
+  const CopyPaths& paths;
+};
+
+/// Tasks of a stream that are not over have values that differ by less than this.
+inline constexpr std::uint64_t kMostTasks = 2048;
+
+/// What failures of copies over the link name.
+inline constexpr std::string_view kCopyIn = "cuMemcpyHtoDAsync", kCopyOut = "cuMemcpyDtoHAsync";
+
+/// Not thread-safe: the queue that it is for protects it. Values count its tasks and only grow.
+class CudaStream {
+ public:
+  static Result<std::unique_ptr<CudaStream>> Create(const LaunchSite& site);
+  ~CudaStream();
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+
+  CuStream get() const { return stream_; }
+  const LaunchSite& site() const { return site_; }
+  Gpu& gpu() const { return site_.gpu; }
+  const Driver& driver() const { return site_.gpu.driver(); }
+
+  Status Copy(const Segment& segment, Direction direction, bool one_device);
+  /// Between pinned memory and the device; the driver's answer as it is.
+  CuResult CopyOverLink(const Segment& segment, bool to_device) {
+    const auto [dst, src, bytes] = segment;
+    return to_device ? driver().CopyHostToDevice(reinterpret_cast<CuAddress>(dst), src, bytes, stream_)
+                     : driver().CopyDeviceToHost(dst, reinterpret_cast<CuAddress>(src), bytes, stream_);
+  }
+  Status Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
+  /// For the arguments of a kernel whose blocks say when they are done, and for its launch.
+  EndSign SignOf(std::uint64_t value, unsigned blocks) { return end_words_.ForKernel(value, blocks); }
+  Status LaunchSigned(CuFunction kernel, std::span<void*> arguments, const EndSign& sign, unsigned blocks);
+  /// The sign of the last kernel that gives one; without words before there was any.
+  const EndSign& kernel_sign() const { return kernel_sign_; }
+  /// Has the stream itself give a sign behind what it has, of tasks up to the value; without words when the
+  /// driver cannot.
+  EndSign SignBehind(std::uint64_t value);
+
+  /// The value that has to be over before so much pinned memory can be taken; 0 when it can be now.
+  std::uint64_t BusyUntil(std::size_t bytes) const;
+  /// Pinned memory until the value is over: of the ring, or of its own where that is too small.
+  Result<std::byte*> TakePinned(std::size_t bytes, std::uint64_t value);
+
+  /// Whether a task has pinned memory of the stream's.
+  bool KeepsMemory() const { return !ring_.idle() || !own_blocks_.empty(); }
+  /// Tasks up to this value are over.
+  void Retire(std::uint64_t done);
+  /// The GPU is lost: nothing launched is in use any more.
+  void Abandon() { Retire(UINT64_MAX); }
+
+ private:
+  CudaStream(ContextUse use, const LaunchSite& site, CuStream stream);
+
+  struct OwnBlock {
+    std::uint64_t value;
+    MemoryBlock memory;
+  };
+
+  const ContextUse use_;
+  const LaunchSite site_;
+  const CuStream stream_;
+  std::optional<KernelGraphs> graphs_;  // until the stream goes
+  PinnedRing ring_;
+  EndWords end_words_;
+  EndSign kernel_sign_;
+  std::deque<OwnBlock> own_blocks_;
+};
+
+}  // namespace sampan::cuda

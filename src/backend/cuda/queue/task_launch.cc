@@ -1,0 +1,109 @@
+// Hands tasks that move bytes to the driver, in the order of one CUDA stream.
+#include "backend/cuda/queue/task_launch.h"
+
+#include <utility>
+
+#include "backend/api/task_memory.h"
+#include "backend/cuda/paths/path_note.h"
+#include "backend/cuda/paths/row_copies.h"
+
+namespace sampan::cuda {
+namespace {
+
+bool IsOverLink(Direction direction) {
+  return direction == Direction::kHostToDevice || direction == Direction::kDeviceToHost;
+}
+
+}  // namespace
+
+TaskLauncher::TaskLauncher(std::unique_ptr<CudaStream> stream)
+    : stream_(std::move(stream)), batches_(*stream_), indirect_(*stream_) {}
+
+Result<std::unique_ptr<TaskLauncher>> TaskLauncher::Create(const LaunchSite& site) {
+  auto stream = CudaStream::Create(site);
+  if (!stream.ok()) return stream.TakeStatus();
+  return std::unique_ptr<TaskLauncher>(new TaskLauncher(std::move(*stream)));
+}
+
+TaskLauncher::~TaskLauncher() {
+  Abandon();
+}
+
+std::uint64_t TaskLauncher::BusyUntil(const Task& task) const {
+  if (const auto* batch = std::get_if<BatchTask>(&task)) return batches_.BusyUntil(*batch);
+  const auto* const span = std::get_if<SpanTask>(&task);
+  return span != nullptr ? BusyUntil(span->content->task) : 0;
+}
+
+Status TaskLauncher::Launch(Task& task, std::uint64_t value) {
+  if (auto* copy = std::get_if<CopyTask>(&task); copy != nullptr && IsOverLink(copy->direction)) [[likely]] {
+    if (Status live = CheckLive(copy->dst, copy->src); !live.ok()) return live;
+    return CopyOverLink(copy->segment, copy->direction);
+  }
+  const ContextScope scope(gpu());
+  return std::visit([&](auto& body) { return LaunchBody(body, value); }, task);
+}
+
+Status TaskLauncher::CopyOverLink(const Segment& segment, Direction direction) {
+  const bool to_device = direction == Direction::kHostToDevice;
+  // The driver copies in the stream's context, whichever is current. It only refuses where there is none, and
+  // trying costs less than asking.
+  CuResult copied = stream_->CopyOverLink(segment, to_device);
+  if (copied != cu::kSuccess) [[unlikely]] {
+    const ContextScope scope(gpu());
+    copied = stream_->CopyOverLink(segment, to_device);
+  }
+  return gpu().Check(copied, to_device ? kCopyIn : kCopyOut);
+}
+
+/// Not over the link: within a device, between devices, or on an attached host.
+Status TaskLauncher::LaunchBody(CopyTask& task, std::uint64_t value) {
+  if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
+  if (!OneDevice(task.dst, task.src) || !KernelReaches(stream_->site().gpu, task.dst))
+    return stream_->Copy(task.segment, task.direction, false);
+  const PathChoice choice = stream_->site().paths.ForWithin(task.segment.bytes);
+  NotePath(task.direction, choice, task.segment.bytes, " bytes");
+  if (choice.path == CopyPath::kKernel) return batches_.CopyWithin(task.segment, value);
+  return stream_->Copy(task.segment, task.direction, true);
+}
+
+Status TaskLauncher::LaunchBody(RowsTask& task, std::uint64_t) {
+  if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
+  return LaunchRows(*stream_, task);
+}
+
+Status TaskLauncher::LaunchBody(FillTask& task, std::uint64_t) {
+  if (Status live = CheckLive(task.memory); !live.ok()) return live;
+  const Driver& driver = stream_->driver();
+  const auto byte = static_cast<unsigned char>(task.pattern);
+  if (task.pattern == byte * 0x01010101U)
+    return gpu().Check(driver.FillBytes(AddressOf(task.dst), byte, task.bytes, stream()), "cuMemsetD8Async");
+  constexpr std::size_t kWord = sizeof(task.pattern);
+  return gpu().Check(driver.FillWords(AddressOf(task.dst), task.pattern, task.bytes / kWord, stream()),
+                     "cuMemsetD32Async");
+}
+
+Status TaskLauncher::LaunchBody(BatchTask& batch, std::uint64_t value) {
+  if (Status live = CheckLive(batch); !live.ok()) return live;
+  if (batch.segments.size() == 1 && batch.captured == nullptr)
+    return CopyOverLink(batch.segments.front(), batch.direction);
+  return batches_.Launch(batch, value);
+}
+
+Status TaskLauncher::LaunchBody(IndirectTask& task, std::uint64_t value) {
+  const auto& memory = task.content->operands_memory;
+  if (Status live = CheckLive(memory[0], memory[1]); !live.ok()) return live;
+  return indirect_.Launch(*task.content, value);
+}
+
+template <typename Other>
+Status TaskLauncher::LaunchBody(Other&, std::uint64_t) {
+  return {Code::kInternalError, "a task that only a queue can execute"};
+}
+
+void TaskLauncher::Abandon() {
+  indirect_.Abandon();
+  stream_->Abandon();
+}
+
+}  // namespace sampan::cuda

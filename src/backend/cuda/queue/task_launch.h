@@ -1,0 +1,70 @@
+// Hands tasks that move bytes to the driver, in the order of one CUDA stream.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backend/api/task.h"
+#include "backend/cuda/paths/batch_copies.h"
+#include "backend/cuda/paths/copy_ends.h"
+#include "backend/cuda/paths/indirect_copies.h"
+#include "backend/cuda/queue/cuda_stream.h"
+
+namespace sampan::cuda {
+
+/// Owns a CUDA stream and what launched tasks need until they are over. Not thread-safe: its queue's lock
+/// protects it. Values count its tasks and only grow.
+class TaskLauncher {
+ public:
+  static Result<std::unique_ptr<TaskLauncher>> Create(const LaunchSite& site);
+  ~TaskLauncher();
+  TaskLauncher(const TaskLauncher&) = delete;
+  TaskLauncher& operator=(const TaskLauncher&) = delete;
+
+  CuStream stream() const { return stream_->get(); }
+  Gpu& gpu() const { return stream_->gpu(); }
+
+  /// The value that has to be over before the task can be launched; 0 when it can be now.
+  std::uint64_t BusyUntil(const Task& task) const;
+  /// Copies and fills; anything else is refused. What the task refers to stays until the value is retired.
+  Status Launch(Task& task, std::uint64_t value);
+
+  /// The CUDA stream's signs of how far it is.
+  const EndSign& kernel_sign() const { return stream_->kernel_sign(); }
+  EndSign SignBehind(std::uint64_t value) { return stream_->SignBehind(value); }
+  /// Behind the task of the value, the last one.
+  EndSign SignOfEnd(std::uint64_t value) {
+    return kernel_sign().value >= value ? kernel_sign() : SignBehind(value);
+  }
+
+  /// Tasks up to this value are over; adds those that failed on the device.
+  void Retire(std::uint64_t done, std::vector<DeviceFailure>& failures) {
+    if (!indirect_.idle()) indirect_.Retire(done, failures);
+    if (stream_->KeepsMemory()) stream_->Retire(done);
+  }
+  /// The GPU is lost: nothing launched is in use any more.
+  void Abandon();
+
+ private:
+  explicit TaskLauncher(std::unique_ptr<CudaStream> stream);
+
+  /// Between the host and a device.
+  Status CopyOverLink(const Segment& segment, Direction direction);
+  Status LaunchBody(CopyTask& task, std::uint64_t value);
+  Status LaunchBody(RowsTask& task, std::uint64_t value);
+  Status LaunchBody(BatchTask& task, std::uint64_t value);
+  Status LaunchBody(FillTask& task, std::uint64_t value);
+  Status LaunchBody(IndirectTask& task, std::uint64_t value);
+  Status LaunchBody(ReduceTask& task, std::uint64_t value);
+  Status LaunchBody(WordTask& task, std::uint64_t value);
+  Status LaunchBody(SpanTask& task, std::uint64_t value);
+  template <typename Other>
+  Status LaunchBody(Other&, std::uint64_t);
+
+  const std::unique_ptr<CudaStream> stream_;
+  BatchCopies batches_;
+  IndirectCopies indirect_;
+};
+
+}  // namespace sampan::cuda

@@ -1,0 +1,143 @@
+// Copies between pageable host memory and a GPU, through pinned memory, by one thread or by several.
+#include "backend/cuda/staging/staged_copy.h"
+
+#include <utility>
+
+#include "backend/cuda/staging/staging_plan.h"
+
+namespace sampan::cuda {
+
+StagedCopy::~StagedCopy() {
+  stopping_ = true;
+  for (const auto& helper : helpers_) {
+    helper->calls.fetch_add(1);
+    helper->calls.notify_one();
+  }
+  for (const auto& helper : helpers_)
+    helper->thread.Join();
+}
+
+void StagedCopy::DropIdle() {
+  {
+    const std::lock_guard lock(idle_mutex_);
+    idle_.clear();
+  }
+  const std::unique_lock one(one_at_a_time_, std::try_to_lock);
+  if (!one.owns_lock()) return;
+  for (const auto& helper : helpers_)
+    helper->hand = nullptr;
+  own_hand_ = nullptr;
+  stream_ = nullptr;
+}
+
+Status StagedCopy::Run(const StagedParts& parts, std::size_t threads) {
+  const ContextScope scope(site_.gpu);
+  if (threads == 1) return RunAlone(parts);
+  const std::lock_guard one(one_at_a_time_);
+  if (Status prepared = Prepare(threads); !prepared.ok()) return prepared;
+  parts_ = &parts;
+  threads_ = threads;
+  next_part_.store(0);
+  joined_.store(kOpen);
+  WakeTwo(0);
+  Work(*own_hand_);
+  joined_.fetch_and(~kOpen);
+  while (const std::uint32_t joined = joined_.load())
+    joined_.wait(joined);
+  return std::exchange(failure_, Status());
+}
+
+Result<StagedCopy::Alone> StagedCopy::TakeAlone() {
+  {
+    const std::lock_guard lock(idle_mutex_);
+    if (!idle_.empty()) {
+      Alone alone = std::move(idle_.back());
+      idle_.pop_back();
+      return alone;
+    }
+  }
+  const bool too_many = alone_count_.fetch_add(1) >= kMostAlone;
+  Place place(&alone_count_);
+  if (too_many) return Error{Code::kMemoryAllocation, "as many threads as may are staging copies"};
+  auto hand = StagingHand::Create(site_, kPartOfOne);
+  if (!hand.ok()) return hand.TakeStatus();
+  auto stream = CudaStream::Create(site_);
+  if (!stream.ok()) return stream.TakeStatus();
+  return Alone{std::move(place), std::move(*hand), std::make_unique<StagingStream>(std::move(*stream))};
+}
+
+Status StagedCopy::RunAlone(const StagedParts& parts) {
+  auto alone = TakeAlone();
+  if (!alone.ok()) return alone.TakeStatus();
+  std::atomic<std::size_t> next{0};
+  Status status = alone->hand->Work(parts, direction_, next, *alone->stream);
+  const std::lock_guard lock(idle_mutex_);  // so that one which is kept is found by DropIdle
+  if (!site_.gpu.lost()) idle_.push_back(std::move(*alone));
+  return status;
+}
+
+Status StagedCopy::Prepare(std::size_t threads) {
+  if (stream_ == nullptr) {
+    auto stream = CudaStream::Create(site_);
+    if (!stream.ok()) return stream.TakeStatus();
+    stream_ = std::make_unique<StagingStream>(std::move(*stream));
+  }
+  helpers_.reserve(threads);
+  while (helpers_.size() + 1 < threads) {
+    auto helper = std::make_unique<Helper>(helpers_.size() + 1);
+    helper->thread = StartThread("sampan-staging", [this, &self = *helper] { Loop(self); });
+    helpers_.push_back(std::move(helper));  // only with its thread, and there is room
+  }
+  for (std::size_t number = 0; number < threads; ++number) {
+    std::unique_ptr<StagingHand>& hand = number == 0 ? own_hand_ : helpers_[number - 1]->hand;
+    if (hand != nullptr) continue;
+    auto made = StagingHand::Create(site_, StagingBuffer::kBytes);
+    if (!made.ok()) return made.TakeStatus();
+    hand = std::move(*made);
+  }
+  return {};
+}
+
+void StagedCopy::WakeTwo(std::size_t number) {
+  for (std::size_t next = 2 * number + 1; next <= 2 * number + 2 && next < threads_; ++next) {
+    helpers_[next - 1]->calls.fetch_add(1);
+    helpers_[next - 1]->calls.notify_one();
+  }
+}
+
+void StagedCopy::Loop(Helper& self) {
+  std::uint32_t seen = 0;
+  for (;;) {
+    self.calls.wait(seen);
+    seen = self.calls.load();
+    if (stopping_) return;
+    if (!Join()) continue;
+    if (self.number < threads_) {  // or it was called for an earlier copy
+      WakeTwo(self.number);
+      const ContextScope scope(site_.gpu);
+      Work(*self.hand);
+    }
+    Leave();
+  }
+}
+
+bool StagedCopy::Join() {
+  std::uint32_t joined = joined_.load();
+  while ((joined & kOpen) != 0) {
+    if (joined_.compare_exchange_weak(joined, joined + 1)) return true;
+  }
+  return false;
+}
+
+void StagedCopy::Leave() {
+  if (joined_.fetch_sub(1) == 1) joined_.notify_one();
+}
+
+void StagedCopy::Work(StagingHand& hand) {
+  Status status = hand.Work(*parts_, direction_, next_part_, *stream_);
+  if (status.ok()) return;
+  const std::lock_guard lock(failure_mutex_);
+  if (failure_.ok()) failure_ = std::move(status);
+}
+
+}  // namespace sampan::cuda

@@ -1,0 +1,88 @@
+// Copies between pageable host memory and a GPU, through pinned memory, by one thread or by several.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backend/cuda/staging/staging_hand.h"
+#include "base/threads.h"
+
+namespace sampan::cuda {
+
+/// In one direction. Each thread fills a pinned buffer while the GPU copies from the others, or the other way
+/// round. Thread-safe: copies by one thread run side by side, of the others one at a time. Takes threads and
+/// buffers when it needs them.
+class StagedCopy {
+ public:
+  StagedCopy(const LaunchSite& site, Direction direction) : site_(site), direction_(direction) {}
+  ~StagedCopy();
+  StagedCopy(const StagedCopy&) = delete;
+  StagedCopy& operator=(const StagedCopy&) = delete;
+
+  /// Done on return, by the calling thread and so many more less one.
+  Status Run(const StagedParts& parts, std::size_t threads);
+  /// Lets go of what no copy is using.
+  void DropIdle();
+
+ private:
+  struct Leave {
+    void operator()(std::atomic<std::size_t>* count) const { count->fetch_sub(1); }
+  };
+  /// One of those that are counted.
+  using Place = std::unique_ptr<std::atomic<std::size_t>, Leave>;
+  /// What a copy by one thread takes. The stream goes first: it waits for what is under way in the buffers.
+  struct Alone {
+    Place place;
+    std::unique_ptr<StagingHand> hand;
+    std::unique_ptr<StagingStream> stream;
+  };
+  /// So many copies by one thread at once, and what is kept for later ones: 2 MiB of pinned memory each.
+  static constexpr std::size_t kMostAlone = 32;
+  /// A thread that helps the calling one, asleep until its number of calls changes.
+  struct Helper {
+    explicit Helper(std::size_t its_number) : number(its_number) {}
+    const std::size_t number;  // the calling thread's is 0
+    std::unique_ptr<StagingHand> hand;
+    std::atomic<std::uint32_t> calls{0};
+    Thread thread;
+  };
+
+  /// 207001 where there is no memory, or too many are at it.
+  Result<Alone> TakeAlone();
+  Status RunAlone(const StagedParts& parts);
+  Status Prepare(std::size_t threads);
+  /// Everybody wakes two: the last is awake soonest then.
+  void WakeTwo(std::size_t number);
+  void Loop(Helper& self);
+  /// False when the copy is over already: nobody waits for a thread that wakes late.
+  bool Join();
+  void Leave();
+  void Work(StagingHand& hand);
+
+  const LaunchSite site_;
+  const Direction direction_;
+  std::atomic<std::size_t> alone_count_{0};
+  std::mutex idle_mutex_;
+  std::vector<Alone> idle_;
+
+  // Copies by several threads.
+  std::mutex one_at_a_time_;
+  std::unique_ptr<StagingStream> stream_;  // one for all: an engine loses time between streams
+  std::unique_ptr<StagingHand> own_hand_;
+  std::vector<std::unique_ptr<Helper>> helpers_;
+  bool stopping_ = false;
+
+  // The one in progress.
+  const StagedParts* parts_ = nullptr;
+  std::size_t threads_ = 0;
+  std::atomic<std::size_t> next_part_{0};
+  static constexpr std::uint32_t kOpen = std::uint32_t{1} << 31;
+  std::atomic<std::uint32_t> joined_{0};  // helpers at it; with kOpen while more may join
+  std::mutex failure_mutex_;
+  Status failure_;
+};
+
+}  // namespace sampan::cuda

@@ -1,0 +1,64 @@
+// Batches of pageable memory as parts: where they are cut, and where their pieces lie in a buffer.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "backend/cuda/staging/staged_parts.h"
+
+namespace sampan::cuda {
+
+/// Where a part begins: in which segment, and how far inside of it.
+struct PieceCut {
+  std::size_t segment, offset;
+  bool operator==(const PieceCut&) const = default;
+};
+
+/// How much a part may hold.
+struct PartLimits {
+  std::size_t bytes = StagingBuffer::kBytes, pieces = StagingBuffer::kMostPieces;
+};
+
+/// The place in a buffer behind `used` bytes at which a piece is aligned as it is on the device, so that the
+/// GPU copies it in wide accesses, and pieces that follow one another on the device do so in the buffer.
+inline std::size_t SlotBehind(std::size_t used, const void* device) {
+  constexpr std::size_t kAlignment = 16;
+  return used + (reinterpret_cast<std::uintptr_t>(device) - used) % kAlignment;
+}
+
+/// The beginnings of the parts, and the end of the last. Segments may have any length.
+std::vector<PieceCut> CutIntoParts(std::span<const Segment> segments, Direction direction,
+                                   const PartLimits& limits);
+
+/// A batch. The segments have to outlive it.
+class PieceParts final : public StagedParts {
+ public:
+  /// `reachable`: whether kernels may touch all of the device's memory in it.
+  PieceParts(std::span<const Segment> segments, Direction direction, bool reachable, const PartLimits& limits)
+      : segments_(segments),
+        direction_(direction),
+        reachable_(reachable),
+        cuts_(CutIntoParts(segments, direction, limits)) {}
+
+  std::size_t count() const override { return cuts_.size() - 1; }
+  void CopyOnHost(std::size_t part, const StagingBuffer& buffer) const override;
+  Status Launch(std::size_t part, const StagingBuffer& buffer, StagingStream& stream) const override;
+
+ private:
+  /// A piece: the program's ends, and where it lies in the buffer.
+  struct Placed {
+    Segment segment;
+    std::size_t slot;
+  };
+  template <typename Each>
+  void ForPieces(std::size_t part, Each each) const;
+  PieceArgument OnGpu(const Placed& piece, const StagingBuffer& buffer) const;
+  Status CopyByKernel(std::size_t part, const StagingBuffer& buffer, StagingStream& stream) const;
+
+  const std::span<const Segment> segments_;
+  const Direction direction_;
+  const bool reachable_;
+  const std::vector<PieceCut> cuts_;
+};
+
+}  // namespace sampan::cuda

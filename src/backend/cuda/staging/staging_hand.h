@@ -1,0 +1,47 @@
+// What one thread stages copies of pageable memory with: pinned buffers in turn, and what says when the
+// GPU is done with each.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "backend/cuda/staging/staged_parts.h"
+
+namespace sampan::cuda {
+
+/// Belongs to one thread at a time.
+class StagingHand {
+ public:
+  /// For parts of up to so many bytes.
+  static Result<std::unique_ptr<StagingHand>> Create(const LaunchSite& site, std::size_t part_bytes);
+  ~StagingHand();
+  StagingHand(const StagingHand&) = delete;
+  StagingHand& operator=(const StagingHand&) = delete;
+
+  /// Takes parts, by counting `next` up, until there are none left. Nothing is under way in the buffers on
+  /// return, and all that it took is done. After a failure nobody finds any more parts.
+  Status Work(const StagedParts& parts, Direction direction, std::atomic<std::size_t>& next,
+              StagingStream& stream);
+
+ private:
+  static constexpr std::size_t kBuffers = 3;
+
+  StagingHand(ContextUse use, const LaunchSite& site, std::size_t part_bytes, const MemoryBlock& memory);
+
+  Status CopyIn(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream);
+  Status CopyOut(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream);
+  Status Launch(const StagedParts& parts, std::size_t part, std::size_t at, StagingStream& stream);
+  Status Wait(std::size_t at, StagingStream& stream);
+
+  const ContextUse use_;
+  Gpu& gpu_;
+  ReservedMemory& pinned_;
+  const MemoryBlock memory_;
+  StagingBuffer buffers_[kBuffers];
+  // Behind the part in each buffer: a sign if it is the last of its copy, otherwise an event. A sign is seen
+  // sooner, but an engine stops for it.
+  EndSign signs_[kBuffers];
+  CuEvent events_[kBuffers] = {};
+};
+
+}  // namespace sampan::cuda

@@ -1,0 +1,195 @@
+// Runs of a batch's entries that are alike: checked and described many at a time, without a branch for each.
+#include "core/copy/batch_run.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "backend/api/task.h"
+
+namespace sampan {
+namespace {
+
+/// What follows becomes part of functions for several kinds of processors, and has no arguments of 32 bytes:
+/// how those are passed depends on the kind.
+#define SAMPAN_IN_PLACE [[gnu::always_inline]] inline
+
+using Two [[gnu::vector_size(16)]] = std::uint64_t;
+template <typename Lanes>
+constexpr std::size_t kLanes = sizeof(Lanes) / sizeof(std::uint64_t);
+
+template <typename Lanes>
+SAMPAN_IN_PLACE void Load(const void* from, Lanes& lanes) {
+  std::memcpy(&lanes, from, sizeof(lanes));
+}
+template <typename Lanes>
+SAMPAN_IN_PLACE void Store(const Lanes& lanes, void* to) {
+  std::memcpy(to, &lanes, sizeof(lanes));
+}
+template <typename Lanes>
+SAMPAN_IN_PLACE std::uint64_t OrOf(const Lanes& lanes) {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < kLanes<Lanes>; ++i)
+    word |= lanes[i];
+  return word;
+}
+template <typename Lanes>
+SAMPAN_IN_PLACE std::uint64_t SumOf(const Lanes& lanes) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kLanes<Lanes>; ++i)
+    sum += lanes[i];
+  return sum;
+}
+constexpr bool HasHighestBit(std::uint64_t word) {
+  return word >> 63 != 0;
+}
+
+/// Addresses and lengths side by side become segments one behind the other.
+SAMPAN_IN_PLACE void StoreSegments(const Two& dst, const Two& src, const Two& bytes, Segment* segments) {
+  static_assert(sizeof(Segment) * kLanes<Two> == 3 * sizeof(Two));
+  auto* const to = reinterpret_cast<std::byte*>(segments);
+  Store(Two{dst[0], src[0]}, to);
+  Store(Two{bytes[0], dst[1]}, to + sizeof(Two));
+  Store(Two{src[1], bytes[1]}, to + 2 * sizeof(Two));
+}
+#if defined(__x86_64__)
+using Four [[gnu::vector_size(32)]] = std::uint64_t;
+SAMPAN_IN_PLACE void StoreSegments(const Four& dst, const Four& src, const Four& bytes, Segment* segments) {
+  static_assert(sizeof(Segment) * kLanes<Four> == 3 * sizeof(Four));
+  const Four dst_src = __builtin_shufflevector(dst, src, 0, 4, 2, 6);
+  const Four src_bytes = __builtin_shufflevector(src, bytes, 1, 5, 3, 7);
+  const Four bytes_dst = __builtin_shufflevector(bytes, dst, 0, 5, 2, 7);
+  auto* const to = reinterpret_cast<std::byte*>(segments);
+  Store(Four(__builtin_shufflevector(dst_src, bytes_dst, 0, 1, 4, 5)), to);
+  Store(Four(__builtin_shufflevector(src_bytes, dst_src, 0, 1, 6, 7)), to + sizeof(Four));
+  Store(Four(__builtin_shufflevector(bytes_dst, src_bytes, 2, 3, 6, 7)), to + 2 * sizeof(Four));
+}
+#endif
+
+/// Adds a highest bit for each that begins before its allocation or ends behind it.
+template <typename Lanes>
+SAMPAN_IN_PLACE void Check(const Lanes& address, const Lanes& bytes, const KnownRange& range, Lanes& beyond) {
+  const Lanes begin = address - range.address;
+  const Lanes end = begin + bytes;
+  beyond |= begin | end | (range.bytes - end);
+}
+bool LiesIn(const KnownRange& range, const void* pointer, std::size_t bytes) {
+  return RangeHolds(range.address, range.bytes, reinterpret_cast<std::uintptr_t>(pointer), bytes);
+}
+bool Fits(const EntryRun& run, std::size_t entry) {
+  const std::size_t size = run.sizes[entry];
+  return size - 1 < BatchTask::kMaxSegmentBytes && LiesIn(run.dst, run.dsts[entry], size) &&
+         LiesIn(run.src, run.srcs[entry], size);
+}
+
+/// Entries that are described together.
+constexpr std::size_t kAtOnce = 16;
+
+/// Goes on with the entries behind those that the totals count, up to one that does not fit.
+RunTotals DescribeOneByOne(const EntryRun& whole, Segment* segments, RunTotals totals) {
+  const EntryRun run = whole;  // which no store can change
+  std::size_t done = totals.entries;
+  for (; done < run.sizes.size(); ++done) {
+    if (!Fits(run, done)) break;
+    const std::size_t size = run.sizes[done];
+    segments[done] = {static_cast<std::byte*>(run.dsts[done]) + run.dst.engine_delta,
+                      static_cast<const std::byte*>(run.srcs[done]) + run.src.engine_delta, size};
+    totals.bytes += size;
+    totals.longest = std::max(totals.longest, size);
+  }
+  totals.entries = done;
+  return totals;
+}
+
+template <typename Lanes>
+SAMPAN_IN_PLACE RunTotals Describe(const EntryRun& whole, Segment* segments) {
+  const EntryRun run = whole;  // which no store can change
+  const auto dst_delta = static_cast<std::uint64_t>(run.dst.engine_delta);
+  const auto src_delta = static_cast<std::uint64_t>(run.src.engine_delta);
+  const std::size_t entries = run.sizes.size();
+  if (entries == 0 || !Fits(run, 0)) return {};  // often enough, where neighbours do not lie together
+  static_assert(std::has_single_bit(BatchTask::kMaxSegmentBytes), "the bits of all lengths tell");
+  Lanes lengths{}, bytes{};
+  std::size_t done = 0;
+  for (; entries - done >= kAtOnce; done += kAtOnce) {
+    Lanes beyond{}, lengths_here{}, bytes_here{};  // of lengths, the bits of all, less one
+    for (std::size_t i = done; i < done + kAtOnce; i += kLanes<Lanes>) {
+      Lanes dst, src, size;
+      Load(&run.dsts[i], dst);
+      Load(&run.srcs[i], src);
+      Load(&run.sizes[i], size);
+      Check(dst, size, run.dst, beyond);
+      Check(src, size, run.src, beyond);
+      lengths_here |= size - 1;
+      bytes_here += size;
+      dst += dst_delta;
+      src += src_delta;
+      StoreSegments(dst, src, size, segments + i);
+    }
+    if (HasHighestBit(OrOf(beyond)) || OrOf(lengths_here) >= BatchTask::kMaxSegmentBytes) break;
+    lengths |= lengths_here;
+    bytes += bytes_here;
+  }
+  return DescribeOneByOne(whole, segments, {done, SumOf(bytes), done == 0 ? 0 : OrOf(lengths) + 1});
+}
+
+template <typename Lanes>
+SAMPAN_IN_PLACE bool Within(std::span<const std::size_t> sizes, std::span<const std::size_t> limits) {
+  Lanes beyond{};
+  std::size_t i = 0;
+  for (; sizes.size() - i >= kLanes<Lanes>; i += kLanes<Lanes>) {
+    Lanes size, limit;
+    Load(&sizes[i], size);
+    Load(&limits[i], limit);
+    beyond |= size | (limit - size);
+  }
+  std::uint64_t rest = 0;
+  for (; i < sizes.size(); ++i)
+    rest |= sizes[i] | (limits[i] - sizes[i]);
+  return !HasHighestBit(OrOf(beyond) | rest);
+}
+
+#undef SAMPAN_IN_PLACE
+
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] RunTotals DescribeByAvx2(const EntryRun& run, Segment* segments) {
+  return Describe<Four>(run, segments);
+}
+[[gnu::target("avx2")]] bool WithinByAvx2(std::span<const std::size_t> sizes,
+                                          std::span<const std::size_t> limits) {
+  return Within<Four>(sizes, limits);
+}
+#endif
+
+}  // namespace
+
+BatchRunLevel FastestBatchRunLevel() noexcept {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return BatchRunLevel::kAvx2;
+#endif
+  return BatchRunLevel::kPlain;
+}
+
+RunTotals DescribeRun(const EntryRun& run, Segment* segments, [[maybe_unused]] BatchRunLevel level) {
+  if (run.sizes.size() < kAtOnce) return DescribeOneByOne(run, segments, {});
+#if defined(__x86_64__)
+  if (level == BatchRunLevel::kAvx2) return DescribeByAvx2(run, segments);
+#endif
+  return Describe<Two>(run, segments);
+}
+
+bool SurelyWithin(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
+                  [[maybe_unused]] BatchRunLevel level) {
+  if (sizes.size() < kAtOnce) {
+    bool within = true;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      within &= sizes[i] <= limits[i];
+    return within;
+  }
+#if defined(__x86_64__)
+  if (level == BatchRunLevel::kAvx2) return WithinByAvx2(sizes, limits);
+#endif
+  return Within<Two>(sizes, limits);
+}
+
+}  // namespace sampan

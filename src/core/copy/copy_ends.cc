@@ -1,0 +1,77 @@
+// Where both ends of a copy lie, and whether the device may touch them.
+#include "core/copy/copy_ends.h"
+
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+
+namespace sampan {
+namespace {
+
+/// A blocking copy belongs to no stream, and so to no device: within one device it needs no permission.
+Status CheckPeers(const Ends& ends, CopyForm form, PlanContext context) {
+  if (!ends.dst.place.on_device() || !ends.src.place.on_device()) return {};
+  if (form == CopyForm::kBlocking && ends.dst.place == ends.src.place) return {};
+  if (Status may = CheckPeer(ends.dst, context); !may.ok()) return may;
+  return CheckPeer(ends.src, context);
+}
+
+}  // namespace
+
+Status CheckPeer(const Location& end, PlanContext context) {
+  if (context.peers().Enabled(context.device(), end.place.device)) return {};
+  return {Code::kParamInvalid, Text("device ", context.device(), " may not touch ", Describe(*end.use.get()),
+                                    ": call aclrtDeviceEnablePeerAccess(", end.place.device,
+                                    ", 0) on device ", context.device(), " first")};
+}
+
+Result<Ends> ResolveInFull(const CopyRanges& ranges, CopyForm form, PlanContext context, PlainEnds found) {
+  const MemoryArgument dst = ranges.dst_argument();
+  const MemoryArgument src = ranges.src_argument();
+  Result<Ends> ends(std::in_place);
+  ends->dst.use = found.TakeDst();
+  ends->src.use = found.TakeSrc();
+  if (Status located = LocateFound(context.registry(), dst, ends->dst); !located.ok()) return located;
+  if (Status located = LocateFound(context.registry(), src, ends->src); !located.ok()) return located;
+  if (Status may = CheckRights(ends->dst, dst, HostAccess::kWrite, context.device()); !may.ok()) return may;
+  if (Status may = CheckRights(ends->src, src, HostAccess::kRead, context.device()); !may.ok()) return may;
+  if (Status may = CheckPeers(*ends, form, context); !may.ok()) return may;
+  return ends;
+}
+
+Ends InFull(const CopyRanges& ranges, PlainEnds ends) {
+  Ends full;
+  full.dst.use = ends.TakeDst();
+  full.src.use = ends.TakeSrc();
+  full.dst.Complete(ranges.dst);
+  full.src.Complete(ranges.src);
+  return full;
+}
+
+std::string DescribeEnd(const MemoryArgument& argument, const Location& end) {
+  return Describe(argument, end.place, end.use.get());
+}
+
+std::string DescribeEnds(const Ends& ends, const CopyRanges& ranges) {
+  return Text(DescribeEnd(ranges.src_argument(), ends.src), ", ",
+              DescribeEnd(ranges.dst_argument(), ends.dst));
+}
+
+Status ContradictingKind(CopyKind kind, const Ends& ends, const CopyRanges& ranges) {
+  return {Code::kParamInvalid,
+          Text("kind ", Describe(kind), " contradicts the addresses: ", DescribeEnds(ends, ranges))};
+}
+
+void AddNeighbours(Task& task, std::unique_ptr<Uses> first, std::unique_ptr<Uses> second) {
+  if (first == nullptr) first = std::move(second);
+  if (first == nullptr) return;
+  if (second != nullptr)
+    first->insert(first->end(), std::move_iterator(second->begin()), std::move_iterator(second->end()));
+  SpanTask span;
+  span.content = std::make_unique<SpanTask::Content>(SpanTask::Content{std::move(task), std::move(*first)});
+  task.emplace<SpanTask>(std::move(span));
+}
+
+}  // namespace sampan

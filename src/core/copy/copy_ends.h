@@ -1,0 +1,95 @@
+// Where both ends of a copy lie, and whether the device may touch them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/status.h"
+#include "core/copy/copy_plan.h"
+#include "core/copy/copy_rules.h"
+#include "core/copy/memory_location.h"
+
+namespace sampan {
+
+struct Ends {
+  Location dst, src;
+
+  Direction direction() const { return DirectionBetween(src.place, dst.place); }
+  const Place& dst_place() const { return dst.place; }
+  const Place& src_place() const { return src.place; }
+  /// False where pageable memory takes part.
+  bool known() const { return dst.use && src.use; }
+  Timing timing() const { return known() ? Timing::kQueued : Timing::kDrainThenNow; }
+};
+
+/// What the arguments of a copy span; messages call them dst and src.
+struct CopyRanges {
+  const void* dst;
+  std::size_t dst_bytes;
+  const void* src;
+  std::size_t src_bytes;
+
+  std::uintptr_t dst_begin() const { return reinterpret_cast<std::uintptr_t>(dst); }
+  std::uintptr_t src_begin() const { return reinterpret_cast<std::uintptr_t>(src); }
+  MemoryArgument dst_argument() const { return {"dst", dst, dst_bytes}; }
+  MemoryArgument src_argument() const { return {"src", src, src_bytes}; }
+};
+
+/// Both ends as most copies have them: each in one allocation of the host or of the context's device, and
+/// none needs rights. Known, without neighbours. Plain words, so that they stay in registers: the uses are
+/// counted, and the caller adopts both, by TakeDst and TakeSrc.
+struct PlainEnds {
+  Allocation* dst;
+  Allocation* src;
+
+  /// The allocations at the starts of the ranges; null where there is none.
+  static PlainEnds At(const CopyRanges& ranges, const MemoryRegistry& registry) {
+    return {registry.FindCounted(ranges.dst_begin()), registry.FindCounted(ranges.src_begin())};
+  }
+  /// False: nothing but the uses may be relied on, and ResolveInFull goes on from them.
+  bool Hold(const CopyRanges& ranges, std::int32_t device) const {
+    return IsPlain(dst, ranges.dst_begin(), ranges.dst_bytes, device) &&
+           IsPlain(src, ranges.src_begin(), ranges.src_bytes, device);
+  }
+
+  Direction direction() const { return DirectionBetween(src_place(), dst_place()); }
+  const Place& dst_place() const { return dst->facts.place; }
+  const Place& src_place() const { return src->facts.place; }
+  AllocationUse TakeDst() const { return AllocationUse(dst); }
+  AllocationUse TakeSrc() const { return AllocationUse(src); }
+
+ private:
+  static bool IsPlain(const Allocation* allocation, std::uintptr_t begin, std::size_t bytes,
+                      std::int32_t device) {
+    if (allocation == nullptr || !allocation->Holds(begin, bytes) || allocation->facts.has_rights)
+      return false;
+    return !allocation->facts.place.on_device() || allocation->facts.place.device == device;
+  }
+};
+
+/// Refuses memory of another device that is not open to the one that would touch it.
+Status CheckPeer(const Location& end, PlanContext context);
+
+/// Finds both ends and checks rights and peers, in this order, the destination first. ResolveInFull goes on
+/// from the uses of allocations at the starts.
+Result<Ends> ResolveInFull(const CopyRanges& ranges, CopyForm form, PlanContext context, PlainEnds found);
+inline Result<Ends> ResolveEnds(const CopyRanges& ranges, CopyForm form, PlanContext context) {
+  return ResolveInFull(ranges, form, context, PlainEnds::At(ranges, context.registry()));
+}
+/// Plain ends as any others.
+Ends InFull(const CopyRanges& ranges, PlainEnds ends);
+
+/// An end, and both of them, for messages.
+std::string DescribeEnd(const MemoryArgument& argument, const Location& end);
+std::string DescribeEnds(const Ends& ends, const CopyRanges& ranges);
+
+/// The failure of a kind that contradicts the ends.
+Status ContradictingKind(CopyKind kind, const Ends& ends, const CopyRanges& ranges);
+
+/// Adds the uses of the neighbours, where the task's memory consists of several allocations.
+void AddNeighbours(Task& task, std::unique_ptr<Uses> first, std::unique_ptr<Uses> second);
+
+}  // namespace sampan

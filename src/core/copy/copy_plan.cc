@@ -1,0 +1,105 @@
+// Turns row, fill and reducing requests into the task that does them.
+#include "core/copy/copy_plan.h"
+
+#include <utility>
+
+#include "base/text.h"
+#include "core/copy/copy_ends.h"
+
+namespace sampan {
+namespace {
+
+/// Looks at the rows of ordinary host memory and, where whole pages lie between them, at nothing else: those
+/// need not be there.
+Status ProbeRows(const Location& end, const MemoryArgument& extent, std::size_t pitch,
+                 const RowsRequest& request, HostAccess access) {
+  constexpr std::size_t kSmallestPage = 4096;
+  if (end.use) return {};
+  if (pitch - request.width < kSmallestPage) return ProbeHostMemory(extent, access);
+  HostProbe probe;
+  const auto* row = static_cast<const std::byte*>(extent.address);
+  for (std::size_t left = request.height; left > 0; --left, row += pitch) {
+    if (Status probed = probe.Check({extent.name, row, request.width}, access); !probed.ok()) return probed;
+  }
+  return {};
+}
+
+/// Bytes from the first to behind the last row; fails when they do not fit the address space.
+Status SetExtent(MemoryArgument& argument, std::string_view pitch_name, std::size_t pitch,
+                 const RowsRequest& request) {
+  if (!__builtin_mul_overflow(pitch, request.height - 1, &argument.bytes) &&
+      !__builtin_add_overflow(argument.bytes, request.width, &argument.bytes)) {
+    return {};
+  }
+  return {Code::kParamInvalid, Text(pitch_name, " ", pitch, " of ", argument.name, " ", Hex(argument.address),
+                                    " times height ", request.height, " is more than there are addresses")};
+}
+
+}  // namespace
+
+Status PlanRows(const RowsRequest& request, CopyForm form, PlanContext context, Plan& plan) {
+  MemoryArgument dst{"dst", request.dst, 0}, src{"src", request.src, 0};
+  if (Status known = SetExtent(dst, "dpitch", request.dst_pitch, request); !known.ok()) return known;
+  if (Status known = SetExtent(src, "spitch", request.src_pitch, request); !known.ok()) return known;
+  const CopyRanges ranges{dst.address, dst.bytes, src.address, src.bytes};
+  auto resolved = ResolveEnds(ranges, form, context);
+  if (!resolved.ok()) return resolved.TakeStatus();
+  Ends& ends = *resolved;
+  const CopyKind kind = ResolveKind(request.kind, ends.src.place, ends.dst.place, context.profile());
+  if (kind == CopyKind::kContradiction) return ContradictingKind(request.kind, ends, ranges);
+  const bool allowed = kind == CopyKind::kHostToDevice || kind == CopyKind::kDeviceToHost ||
+                       (kind == CopyKind::kDeviceToDevice && form == CopyForm::kAsynchronous &&
+                        context.profile().rows_between_devices);
+  if (!allowed) {
+    return Error{Code::kParamInvalid, Text("a 2D copy goes between host and device, this one is ",
+                                           Describe(kind), ": ", DescribeEnds(ends, ranges))};
+  }
+  if (Status probed = ProbeRows(ends.dst, dst, request.dst_pitch, request, HostAccess::kWrite); !probed.ok())
+    return probed;
+  if (Status probed = ProbeRows(ends.src, src, request.src_pitch, request, HostAccess::kRead); !probed.ok())
+    return probed;
+  plan.timing = ends.timing();
+  plan.Make<RowsTask>(RowsTask{
+      {ends.dst.engine, ends.src.engine, request.dst_pitch, request.src_pitch, request.width, request.height},
+      std::move(ends.dst.use),
+      std::move(ends.src.use),
+      ends.direction()});
+  AddNeighbours(plan.task, std::move(ends.dst.neighbours), std::move(ends.src.neighbours));
+  return {};
+}
+
+Status PlanFill(const FillRequest& request, PlanContext context, Plan& plan) {
+  const MemoryArgument dst{request.name, request.dst, request.bytes};
+  Location location;
+  if (Status located = Locate(context.registry(), dst, location); !located.ok()) return located;
+  if (!location.use) {
+    if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
+  }
+  if (Status may = CheckRights(location, dst, HostAccess::kWrite, context.device()); !may.ok()) return may;
+  plan.timing = location.place.on_device() ? Timing::kQueued : Timing::kNow;
+  plan.Make<FillTask>(FillTask{location.engine, request.bytes, request.pattern, std::move(location.use)});
+  AddNeighbours(plan.task, std::move(location.neighbours), {});
+  return {};
+}
+
+Status PlanReduce(const ReduceRequest& request, PlanContext context, Plan& plan) {
+  const CopyRanges ranges{request.dst, request.bytes, request.src, request.bytes};
+  auto resolved = ResolveEnds(ranges, CopyForm::kAsynchronous, context);
+  if (!resolved.ok()) return resolved.TakeStatus();
+  Ends& ends = *resolved;
+  const bool dst_on_device = ends.dst.place.on_device();
+  if (!dst_on_device || !ends.src.place.on_device()) {
+    const std::string wrong = dst_on_device ? DescribeEnd(ranges.src_argument(), ends.src)
+                                            : DescribeEnd(ranges.dst_argument(), ends.dst);
+    return {Code::kParamInvalid, Text(wrong, ", it must be device memory")};
+  }
+  plan.Make<ReduceTask>(ReduceTask{{ends.dst.engine, ends.src.engine, request.bytes},
+                                   std::move(ends.dst.use),
+                                   std::move(ends.src.use),
+                                   request.operation,
+                                   request.element});
+  AddNeighbours(plan.task, std::move(ends.dst.neighbours), std::move(ends.src.neighbours));
+  return {};
+}
+
+}  // namespace sampan

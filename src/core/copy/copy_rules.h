@@ -1,0 +1,39 @@
+// The rules by which the kind of a copy and the places of its memory fit together.
+#pragma once
+
+#include "backend/api/direction.h"
+#include "backend/api/place.h"
+#include "core/copy/copy_request.h"
+#include "core/objects/profile.h"
+
+namespace sampan {
+
+std::string Describe(CopyKind kind);
+
+/// The direction that the places alone give.
+inline Direction DirectionBetween(const Place& src, const Place& dst) {
+  return DirectionOf(dst.on_device(), src.on_device());
+}
+/// Kinds and directions are numbered alike.
+inline CopyKind KindOf(Direction direction) {
+  return static_cast<CopyKind>(direction);
+}
+
+/// The kind that a copy between these places really has; kContradiction when the given one contradicts them.
+/// Only pageable memory has a say: with both sides known to the runtime every kind is taken for the real one.
+CopyKind ResolvePageableKind(CopyKind kind, const Place& src, const Place& dst);
+inline CopyKind ResolveKind(CopyKind kind, const Place& src, const Place& dst, const Profile& profile) {
+  // Where host and device share one memory, every direction is a copy on the device.
+  if (!profile.attached) return CopyKind::kDeviceToDevice;
+  if (src.kind != PlaceKind::kPageable && dst.kind != PlaceKind::kPageable)
+    return KindOf(DirectionBetween(src, dst));
+  return ResolvePageableKind(kind, src, dst);
+}
+
+/// Whether memory lies where an attribute of a batch says.
+inline bool Matches(const ClaimedPlace& claim, const Place& place) {
+  return claim.known && claim.on_device == place.on_device() &&
+         (!claim.on_device || claim.device == static_cast<std::uint32_t>(place.device));
+}
+
+}  // namespace sampan

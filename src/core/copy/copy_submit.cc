@@ -1,0 +1,47 @@
+// Carries out plans: queued on a stream, or before the call returns.
+#include "core/copy/copy_submit.h"
+
+#include <utility>
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "core/objects/device.h"
+
+namespace sampan {
+
+Status OfOtherContext(const Stream& stream) {
+  return {Code::kStreamContext,
+          Text("stream ", stream.id(), " belongs to another context than the calling thread's")};
+}
+
+namespace {
+
+/// Before a copy with pageable memory: everything in the stream is over then.
+Status Drain(Stream& stream) {
+  const trace::HostWait traced(summary::WaitReason::kPageable, stream.label());
+  return stream.Synchronize(kNever);
+}
+
+}  // namespace
+
+Status SubmitUnqueued(CopyTarget target, Plan&& plan) {
+  SAMPAN_ASSERT(plan.timing != Timing::kQueued);
+  if (plan.timing == Timing::kNothing) return {};
+  Stream& stream = target.TheStream();
+  const bool drains = plan.timing == Timing::kDrainThenNow;
+  if (Status ready = drains ? Drain(stream) : CheckStreamContext(target); !ready.ok()) return ready;
+  return RunPlan(target.context->device(), std::move(plan),
+                 {true, stream.label(),
+                  drains ? "pageable host memory: the call waits for its stream and copies before it returns"
+                         : "host memory: done before the call returns"});
+}
+
+Status RunPlan(Device& device, Plan&& plan, const BlockingReason& reason) {
+  if (plan.timing == Timing::kNothing) return {};
+  auto opened = device.Open();
+  if (!opened.ok()) return opened.TakeStatus();
+  if (trace::On()) return RunTraced(**opened, device.id(), std::move(plan.task), reason);
+  return (*opened)->RunNow(std::move(plan.task));
+}
+
+}  // namespace sampan

@@ -1,0 +1,43 @@
+// Carries out plans: queued on a stream, or before the call returns.
+#pragma once
+
+#include <memory>
+
+#include "base/status.h"
+#include "core/copy/copy_plan.h"
+#include "core/objects/context.h"
+#include "core/objects/stream.h"
+#include "core/objects/task_trace.h"
+
+namespace sampan {
+
+/// Who asked, and for which stream.
+struct CopyTarget {
+  Context* context;  ///< the calling thread's, which keeps it alive during the call
+  Stream* stream;    ///< kept alive by the thread as well; null: the context's default stream
+
+  Stream& TheStream() const { return stream != nullptr ? *stream : *context->default_stream(); }
+};
+
+/// The failure of a stream that belongs to another context than the caller's.
+[[gnu::cold, gnu::noinline]] Status OfOtherContext(const Stream& stream);
+inline Status CheckStreamContext(CopyTarget target) {
+  const Stream& stream = target.TheStream();
+  return target.context->Owns(stream) ? Status() : OfOtherContext(stream);
+}
+
+/// For the asynchronous calls: as the plan's timing says. SubmitUnqueued does what is over on return.
+[[gnu::noinline]] Status SubmitUnqueued(CopyTarget target, Plan&& plan);
+inline Status SubmitPlan(CopyTarget target, Plan&& plan) {
+  if (plan.timing != Timing::kQueued) [[unlikely]]
+    return SubmitUnqueued(target, std::move(plan));
+  Stream& stream = target.TheStream();
+  if (!target.context->Owns(stream)) [[unlikely]]
+    return OfOtherContext(stream);
+  return stream.Enqueue(std::move(plan.task));
+}
+
+/// For the blocking calls: done on return, outside every stream. The reason is for traces.
+Status RunPlan(Device& device, Plan&& plan, const BlockingReason& reason = {});
+
+}  // namespace sampan

@@ -1,0 +1,61 @@
+// The unusual parts of a linear copy's plan.
+#include "core/copy/linear_plan.h"
+
+#include <cstring>
+#include <memory>
+
+#include "base/text.h"
+
+namespace sampan {
+
+Status PlanLinearInFull(const LinearRequest& request, CopyForm form, PlanContext context, PlainEnds found,
+                        Plan& plan) {
+  auto ends = ResolveInFull(RangesOf(request), form, context, found);
+  if (!ends.ok()) return ends.TakeStatus();
+  return PlanResolved(request, form, context, std::move(*ends), plan);
+}
+
+void MakeLinear(const LinearRequest& request, Ends&& ends, Plan& plan) {
+  plan.timing = ends.timing();
+  plan.Make<CopyTask>(Segment{ends.dst.engine, ends.src.engine, request.bytes}, std::move(ends.dst.use),
+                      std::move(ends.src.use), ends.direction());
+  AddNeighbours(plan.task, std::move(ends.dst.neighbours), std::move(ends.src.neighbours));
+}
+
+Status CheckAccess(const LinearRequest& request, const Ends& ends) {
+  if (!ends.dst.use) {
+    const MemoryArgument dst = RangesOf(request).dst_argument();
+    if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
+  }
+  return ends.src.use ? Status() : ProbeHostMemory(RangesOf(request).src_argument(), HostAccess::kRead);
+}
+
+Status RefuseKind(const LinearRequest& request, CopyKind resolved, Ends ends) {
+  if (resolved == CopyKind::kContradiction) return ContradictingKind(request.kind, ends, RangesOf(request));
+  return Error{Code::kFeatureNotSupport,
+               Text("a host-to-host copy cannot be asynchronous: ", DescribeEnds(ends, RangesOf(request))),
+               Error::kNoItem, true};
+}
+
+Status PlanCaptured(const LinearRequest& request, PlanContext context, Ends ends, Plan& plan) {
+  if (Status may = CheckAccess(request, ends); !may.ok()) return may;
+  if (context.profile().attached && ends.direction() != Direction::kHostToDevice) {
+    return {Code::kParamInvalid, Text("kind ", Describe(request.kind), " copies from the host to a device: ",
+                                      DescribeEnds(ends, RangesOf(request)))};
+  }
+  BatchTask& batch = plan.Make<BatchTask>(context.backend().segment_store());
+  batch.captured = std::make_unique_for_overwrite<std::byte[]>(request.bytes);
+  std::memcpy(batch.captured.get(), ends.src.engine, request.bytes);
+  batch.segments.Append({ends.dst.engine, batch.captured.get(), request.bytes});
+  batch.bytes = batch.longest = request.bytes;
+  batch.direction = ends.direction();
+  plan.timing = ends.dst.use ? Timing::kQueued : Timing::kDrainThenNow;
+  if (ends.dst.use) batch.memory.push_back(std::move(ends.dst.use));
+  if (ends.dst.neighbours != nullptr) {
+    for (AllocationUse& each : *ends.dst.neighbours)
+      batch.memory.push_back(std::move(each));
+  }
+  return {};
+}
+
+}  // namespace sampan

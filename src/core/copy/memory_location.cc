@@ -1,0 +1,140 @@
+// What lies at the addresses that a program passes.
+#include "core/copy/memory_location.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/text.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace sampan {
+
+namespace {
+
+Status NotAllocated(const MemoryArgument& argument) {
+  return {Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address),
+                                    " is an address of the runtime's that is not allocated: freed already, ",
+                                    "past the end of its allocation, or reserved with nothing mapped there")};
+}
+
+/// Whether a range that begins in registered memory ends in memory that is the program's own as well.
+bool GoesOnOutside(const MemoryRegistry& registry, const Allocation& first, const MemoryArgument& argument) {
+  const auto last = reinterpret_cast<std::uintptr_t>(argument.address) + argument.bytes - 1;
+  return registry.OriginOf(first) == MemoryOrigin::kRegistered && !registry.InSource(last);
+}
+
+}  // namespace
+
+std::string Describe(const MemoryArgument& argument, const Place& place, const Allocation* memory) {
+  return Text(argument.name, " ", Hex(argument.address), " is ",
+              memory != nullptr ? Describe(*memory) : Describe(place));
+}
+
+Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
+  const std::uintptr_t address = argument.begin();
+  if (!found.use) {
+    if (registry.InSource(address)) return NotAllocated(argument);
+    found.place = {};
+    found.engine = reinterpret_cast<std::byte*>(address);
+    return {};
+  }
+  const Allocation& allocation = *found.use.get();
+  found.Complete(argument.address);
+  Uses neighbours;
+  Status whole = registry.FindNeighbours(found.use, address, argument.bytes, Code::kParamInvalid, neighbours);
+  if (whole.ok()) {
+    found.neighbours = std::make_unique<Uses>(std::move(neighbours));
+    return {};
+  }
+  if (GoesOnOutside(registry, allocation, argument)) {  // copied like pageable memory, all of it
+    found.use = {};
+    return {};
+  }
+  whole.error().message =
+      Text(argument.name, " ", Hex(address), " + ", argument.bytes, " bytes", whole.error().message);
+  return whole;
+}
+
+namespace {
+
+Status CheckRightsOf(const Allocation& memory, const MemoryArgument& argument, HostAccess access,
+                     std::int32_t device) {
+  const std::uint64_t rights = (access == HostAccess::kWrite ? memory.writers : memory.readers).load();
+  if ((rights >> device & 1) != 0) return {};
+  if (memory.facts.registered_read_only()) {
+    return {Code::kParamInvalid,
+            Text(argument.name, " ", Hex(argument.address),
+                 " was registered as read-only, so nothing may be copied there: ", Describe(memory))};
+  }
+  return {Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address), ": device ", device,
+                                    " has no right to ", access == HostAccess::kWrite ? "write" : "read",
+                                    " it (aclrtMemSetAccess): ", Describe(memory))};
+}
+
+}  // namespace
+
+Status CheckMappedRights(const Location& location, const MemoryArgument& argument, HostAccess access,
+                         std::int32_t device) {
+  if (Status first = CheckRightsOf(*location.use.get(), argument, access, device); !first.ok()) return first;
+  if (location.neighbours == nullptr) return {};
+  for (const AllocationUse& each : *location.neighbours) {
+    if (Status next = CheckRightsOf(*each.get(), argument, access, device); !next.ok()) return next;
+  }
+  return {};
+}
+
+namespace {
+
+/// From here on looking at a mapping is cheaper than at its pages: by asking for it, and in the text of all.
+constexpr std::size_t kLargeRange = std::size_t{256} << 10, kHugeRange = std::size_t{64} << 20;
+/// And where a request has more ranges than this.
+constexpr std::size_t kFewRanges = 4;
+
+}  // namespace
+
+bool HostProbe::Accessible(std::uintptr_t address, std::size_t bytes, HostAccess access) {
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t first = address / page * page;
+  const std::uintptr_t last = address + bytes - 1;
+  if (last < address) return false;
+  // Asked to make the range accessible, the kernel walks every page, and fails where the program could not
+  // access it. Memory without a file has nothing to find there that its mapping does not say.
+  if (mappings_.Remembered(address, last, access)) return true;
+  ++asked_;
+  if ((bytes >= kLargeRange || asked_ > kFewRanges) && mappings_.Anonymous(address, last, access))
+    return true;
+  if (bytes >= kHugeRange && HostMappings::TextShows(address, last, access, HostMappings::Kind::kAnonymous)) {
+    return true;
+  }
+  const int advice = access == HostAccess::kRead ? MADV_POPULATE_READ : MADV_POPULATE_WRITE;
+  if (::madvise(reinterpret_cast<void*>(first), last - first + 1, advice) == 0) return true;
+  switch (errno) {
+    case EAGAIN:
+    case EINTR:
+      return true;
+    // Kernels before 5.14, memory of devices, or a permission that is missing: only the map can tell.
+    case EINVAL:
+      return HostMappings::TextShows(address, last, access, HostMappings::Kind::kAny);
+    default:
+      return false;
+  }
+}
+
+Status HostProbe::Check(const MemoryArgument& argument, HostAccess access) {
+  const int saved_errno = errno;
+  const auto address = reinterpret_cast<std::uintptr_t>(argument.address);
+  const bool accessible = Accessible(address, argument.bytes, access);
+  errno = saved_errno;
+  if (accessible) return {};
+  return {Code::kParamInvalid,
+          Text(argument.name, " ", Hex(address), " + ", argument.bytes, " bytes is host memory that ",
+               "the process cannot ", access == HostAccess::kRead ? "read" : "write")};
+}
+
+}  // namespace sampan

@@ -1,0 +1,55 @@
+// Reserved addresses and what is mapped there.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "backend/api/backend.h"
+#include "base/status.h"
+#include "core/memory/memory_registry.h"
+#include "core/memory/physical_memory.h"
+
+namespace sampan {
+
+/// Thread-safe. Addresses whose mapping has ended are free for another one when the last task that was queued
+/// on them is over.
+class AddressTable {
+ public:
+  AddressTable(MemoryRegistry& memory, VirtualMemory* views) : memory_(memory), views_(views) {
+    if (views_ != nullptr) memory_.AddSource(*views_);
+  }
+
+  Result<void*> Reserve(std::size_t bytes, void* wish);
+  Status Release(void* address);
+  Status Map(void* address, std::size_t bytes, std::shared_ptr<PhysicalMemory> physical, MapAccess access,
+             const char* made_by);
+  Status Unmap(void* address);
+  /// Rights of one device on a whole mapping.
+  Status SetAccess(void* address, std::size_t bytes, std::int32_t device, MapAccess access);
+  Result<MapAccess> Access(void* address, std::int32_t device);
+  /// What is mapped at the address.
+  Result<std::shared_ptr<PhysicalMemory>> PhysicalAt(void* address);
+
+ private:
+  class Reservation;
+  class MappedPiece;
+  struct Mapping {
+    std::size_t bytes;
+    std::shared_ptr<PhysicalMemory> physical;
+    std::uint64_t readers, writers;  // devices that were given rights, besides those that need none
+  };
+
+  Result<std::map<std::uintptr_t, Mapping>::iterator> Find(void* address);
+  std::shared_ptr<Reservation> ReservationAt(std::uintptr_t address, std::size_t bytes);
+
+  MemoryRegistry& memory_;
+  VirtualMemory* const views_;
+  std::mutex mutex_;
+  std::map<std::uintptr_t, std::shared_ptr<Reservation>> reservations_;
+  std::map<std::uintptr_t, Mapping> mappings_;
+  std::uint64_t next_id_ = 1;
+};
+
+}  // namespace sampan

@@ -1,0 +1,287 @@
+// A pool of device memory that is taken and given back in stream order.
+#include "core/memory/memory_pool.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "base/round.h"
+#include "base/text.h"
+
+namespace sampan {
+namespace {
+
+constexpr std::size_t kRounding = 32;
+/// What is asked of the device at a time, at least.
+constexpr std::size_t kChunkUnit = std::size_t{2} << 20;
+/// How many blocks of a size are considered before a new one is made.
+constexpr std::size_t kMaxLooks = 16;
+
+}  // namespace
+
+/// One piece of a chunk, and the record that programs find it by.
+class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
+ public:
+  Block(std::shared_ptr<MemoryPool> of_pool, std::shared_ptr<Chunk> of_chunk, const FreeRanges::Range& part,
+        std::size_t for_program)
+      : ParkableBlock(for_program), pool(std::move(of_pool)), chunk(std::move(of_chunk)), range(part) {}
+  ~Block() override {
+    if (returned) return;
+    // Freed at once, by aclrtFree or by a reset.
+    const std::lock_guard lock(pool->mutex_);
+    pool->usage_.used -= usable;
+    pool->ReturnPart(*chunk, range);
+  }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  std::uintptr_t address() const { return range.begin; }
+
+  const std::shared_ptr<MemoryPool> pool;
+  const std::shared_ptr<Chunk> chunk;
+  const FreeRanges::Range range;
+  Allocation* record = nullptr;
+  bool returned = false;  // the piece is the chunk's again
+};
+
+MemoryPool::Reuse MemoryPool::ReuseOf(const Block& block, const Timeline* stream) const {
+  const PendingPoints& pending = block.pending;
+  const bool own = pending.newest().timeline.get() == stream;
+  const bool over = own || (reuse.opportunistic.load(std::memory_order_relaxed) && pending.newest().Passed());
+  if (over && pending.OlderPassed(stream)) return Reuse::kAtOnce;
+  return reuse.internal_dependencies.load(std::memory_order_relaxed) ? Reuse::kAfterWaits : Reuse::kNo;
+}
+
+MemoryPool::Block* MemoryPool::TakeParked(std::size_t usable, Stream& stream, Reuse& reuse_of_chosen) {
+  const Timeline* const timeline = stream.timeline();
+  Block* chosen = nullptr;
+  std::size_t looks = 0;
+  for (ParkableBlock* each = parked_.LastOfSize(usable); each != nullptr && looks < kMaxLooks; ++looks) {
+    Block& block = static_cast<Block&>(*each);
+    each = ParkedBlocks::OfSize::Behind(block);
+    const Reuse reuse_of_block = ReuseOf(block, timeline);
+    if (reuse_of_block == Reuse::kNo || (chosen != nullptr && reuse_of_block != Reuse::kAtOnce)) continue;
+    chosen = &block;
+    reuse_of_chosen = reuse_of_block;
+    if (reuse_of_block == Reuse::kAtOnce) break;
+  }
+  if (chosen != nullptr) parked_.Unpark(*chosen);
+  return chosen;
+}
+
+Status MemoryPool::QueueWaits(const Block& block, Stream& stream) {
+  for (Point& point : block.pending.PendingFor(stream.timeline())) {
+    if (Status queued = stream.Enqueue(WaitTask{std::move(point)}); !queued.ok()) return queued;
+  }
+  return {};
+}
+
+void MemoryPool::CountUsed(std::size_t usable) {
+  usage_.used += usable;
+  usage_.used_high = std::max(usage_.used_high, usage_.used);
+}
+
+Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
+  if (bytes > std::numeric_limits<std::size_t>::max() - kChunkUnit)  // all rounding together is less
+    return Error{Code::kMemoryAllocation, Text("size ", bytes, " is too large")};
+  const std::size_t usable = RoundUp(bytes, kRounding);
+  Reuse reuse_of_block = Reuse::kNo;
+  std::unique_lock lock(mutex_);
+  if (Block* const block = TakeParked(usable, stream, reuse_of_block)) {
+    const auto park_again = [&] {
+      if (ended_) return Retire(*block);  // while the lock was let go
+      parked_.ParkAgain(*block);
+    };
+    try {
+      if (reuse_of_block == Reuse::kAfterWaits) {
+        lock.unlock();  // the block is in no list: no other thread has it
+        Status queued = QueueWaits(*block, stream);
+        lock.lock();
+        if (!queued.ok()) {
+          park_again();
+          return queued;
+        }
+      }
+      block->record = memory_.Revive(*block->record, bytes);
+    } catch (...) {
+      if (!lock.owns_lock()) lock.lock();
+      park_again();
+      throw;
+    }
+    CountUsed(usable);
+    return reinterpret_cast<void*>(block->address());
+  }
+  auto made = MakeBlock(usable, stream);
+  if (!made.ok()) return made.TakeStatus();
+  Block& block = **made;
+  const auto publish = [&] {
+    return memory_.Adopt({.address = block.address(),
+                          .bytes = usable,
+                          .asked_bytes = bytes,
+                          .engine_delta = block.chunk->block().engine_delta,
+                          .place = options_.place,
+                          .page_bytes = block.chunk->block().page_bytes,
+                          .made_by = "aclrtMemPoolMallocAsync",
+                          .backtrace = {}},
+                         *made, MemoryOrigin::kPool);
+  };
+  const auto give_back = [&] { ReturnPart(*block.chunk, block.range); };
+  Result<Allocation*> known = nullptr;
+  try {
+    known = publish();
+  } catch (...) {
+    give_back();
+    throw;
+  }
+  if (!known.ok()) {
+    give_back();
+    return known.TakeStatus();
+  }
+  block.record = *known;
+  block.returned = false;
+  CountUsed(usable);
+  return reinterpret_cast<void*>(block.address());
+}
+
+Result<std::shared_ptr<MemoryPool::Block>> MemoryPool::MakeBlock(std::size_t usable, Stream& /*stream*/) {
+  const std::size_t span = RoundUp(usable, kPageBytes);
+  if (auto block = Carve(usable, span)) return block;
+  if (parked_.count() > 0) {
+    RetireReached();
+    if (auto block = Carve(usable, span)) return block;
+  }
+  Status grown = Grow(span);
+  if (!grown.ok()) {
+    TrimLocked(0);
+    grown = Grow(span);
+  }
+  if (!grown.ok()) return grown;
+  return Carve(usable, span);
+}
+
+std::shared_ptr<MemoryPool::Block> MemoryPool::Carve(std::size_t usable, std::size_t span) {
+  const auto address = free_.TakeLowest(span);
+  if (!address) return nullptr;
+  const std::shared_ptr<Chunk>& chunk = std::prev(chunks_.upper_bound(*address))->second;
+  const FreeRanges::Range part{*address, span};
+  if (chunk->parts++ == 0) unused_.Remove(*chunk);
+  try {
+    auto block = std::make_shared<Block>(shared_from_this(), chunk, part, usable);
+    block->returned = true;  // until it is published: its destructor must not lock
+    return block;
+  } catch (...) {
+    ReturnPart(*chunk, part);
+    throw;
+  }
+}
+
+void MemoryPool::ReturnPart(Chunk& chunk, const FreeRanges::Range& part) noexcept {
+  free_.Return(part, chunk.range());
+  if (--chunk.parts == 0) unused_.PushBack(chunk);
+}
+
+Status MemoryPool::Grow(std::size_t span) {
+  std::size_t bytes = RoundUp(span, kChunkUnit);
+  if (options_.max_bytes != 0) {
+    const std::size_t room = options_.max_bytes - std::min(options_.max_bytes, usage_.reserved);
+    if (span > room) {
+      return {Code::kMemoryAllocation, Text("the pool holds ", usage_.reserved, " bytes, and may hold ",
+                                            options_.max_bytes, ": there is no room for ", span, " more")};
+    }
+    bytes = std::min(bytes, RoundDown(room, kPageBytes));
+  }
+  auto block = options_.source.Allocate(bytes, Pages::kBySize);
+  if (!block.ok()) return block.TakeStatus();
+  std::shared_ptr<Chunk> chunk;
+  try {
+    chunk = std::make_shared<Chunk>(options_.source, *block, bytes);
+  } catch (...) {
+    options_.source.Free(*block);
+    throw;
+  }
+  const auto added = chunks_.emplace(block->address, std::move(chunk)).first;
+  try {
+    free_.Add(added->second->range());
+  } catch (...) {
+    chunks_.erase(added);
+    throw;
+  }
+  unused_.PushBack(*added->second);
+  usage_.reserved += bytes;
+  usage_.reserved_high = std::max(usage_.reserved_high, usage_.reserved);
+  return {};
+}
+
+void MemoryPool::Retire(Block& block) noexcept {
+  block.returned = true;
+  ReturnPart(*block.chunk, block.range);
+  memory_.Retire(*block.record);
+}
+
+void MemoryPool::RetireReached() noexcept {
+  parked_.TakePassed([&](ParkableBlock& block) { Retire(static_cast<Block&>(block)); });
+}
+
+Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream& stream) {
+  // The use keeps the record, and with it the block, from going away.
+  Block& block = static_cast<Block&>(*memory.KeeperOf(*use.get()));
+  MemoryPool& pool = *block.pool;
+  const std::lock_guard lock(pool.mutex_);
+  pool.parked_.Prepare(block, stream.timeline());
+  if (!use->Park()) {
+    return {Code::kParamInvalid,
+            Text("ptr ", Hex(block.address()),
+                 " was freed by another thread at the same time: ", Describe(*use.get()))};
+  }
+  block.pending.AddFree(stream);
+  pool.usage_.used -= block.usable;
+  if (!pool.ended_) {
+    pool.parked_.Park(block);
+    return {};
+  }
+  pool.Retire(block);
+  pool.TrimLocked(0);
+  return {};
+}
+
+void MemoryPool::TrimLocked(std::size_t keep_bytes) noexcept {
+  if (usage_.reserved <= keep_bytes) return;
+  RetireReached();
+  for (Chunk* next = unused_.first(); next != nullptr && usage_.reserved > keep_bytes;) {
+    Chunk& chunk = *next;
+    next = UnusedChunks::Behind(chunk);
+    if (usage_.reserved - chunk.bytes < keep_bytes) continue;
+    usage_.reserved -= chunk.bytes;
+    free_.Remove(chunk.range());
+    unused_.Remove(chunk);
+    chunks_.erase(chunks_.find(chunk.block().address));
+  }
+}
+
+void MemoryPool::TrimTo(std::size_t keep_bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  TrimLocked(keep_bytes);
+}
+
+void MemoryPool::End() noexcept {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  parked_.TakeAll([&](ParkableBlock& block) { Retire(static_cast<Block&>(block)); });
+  TrimLocked(0);
+}
+
+MemoryPool::Usage MemoryPool::usage() const {
+  const std::lock_guard lock(mutex_);
+  return usage_;
+}
+void MemoryPool::ResetReservedHigh() {
+  const std::lock_guard lock(mutex_);
+  usage_.reserved_high = usage_.reserved;
+}
+void MemoryPool::ResetUsedHigh() {
+  const std::lock_guard lock(mutex_);
+  usage_.used_high = usage_.used;
+}
+
+}  // namespace sampan

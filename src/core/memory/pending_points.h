@@ -1,0 +1,51 @@
+// The points that have to pass before memory that was freed in stream order is free for other streams.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "backend/api/timeline.h"
+#include "core/objects/stream.h"
+
+namespace sampan {
+
+/// Where the last free stands on its timeline, and those before it whose work is not over yet. A later point
+/// does not stand for the earlier ones: the wait that put it behind them can be dropped by an abort. Not
+/// thread-safe.
+class PendingPoints {
+ public:
+  /// Makes room for AddFree. Throws std::bad_alloc with nothing changed.
+  void Prepare() { older_.reserve(older_.size() + 1); }
+  /// The memory was freed in the order of the stream, behind all that is queued there.
+  void AddFree(const Stream& stream) noexcept {
+    if (newest_.timeline.get() != stream.timeline() && !newest_.Passed()) older_.push_back(newest_);
+    if (!older_.empty()) [[unlikely]] {
+      std::erase_if(older_, [&](const Point& point) {
+        return point.timeline.get() == stream.timeline() || point.Passed();
+      });
+    }
+    stream.GetLast(newest_);
+  }
+
+  const Point& newest() const { return newest_; }
+  /// Whether the points before the newest have passed, apart from those of a timeline.
+  bool OlderPassed(const Timeline* except = nullptr) const {
+    return std::all_of(older_.begin(), older_.end(),
+                       [&](const Point& point) { return point.timeline.get() == except || point.Passed(); });
+  }
+  /// The points that new work on a timeline has to wait for: those of other timelines that have not passed.
+  std::vector<Point> PendingFor(const Timeline* timeline) const {
+    std::vector<Point> pending;
+    for (const Point& point : older_) {
+      if (point.timeline.get() != timeline && !point.Passed()) pending.push_back(point);
+    }
+    if (newest_.timeline.get() != timeline && !newest_.Passed()) pending.push_back(newest_);
+    return pending;
+  }
+
+ private:
+  Point newest_;
+  std::vector<Point> older_;
+};
+
+}  // namespace sampan

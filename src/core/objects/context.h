@@ -1,0 +1,71 @@
+// A context: the streams and events made on one device, and their common fate.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/status.h"
+#include "core/objects/stream.h"
+
+namespace sampan {
+
+class Device;
+
+/// Numbers that a program sets and reads back, by the option's value; they change nothing about copies.
+using SystemOptions = std::array<std::atomic<std::int64_t>, 4>;
+
+/// Thread-safe. Shared by the runtime and by threads that made it current; dead after TearDown.
+class Context : public std::enable_shared_from_this<Context> {
+ public:
+  static Result<std::shared_ptr<Context>> Create(Device& device, bool primary);
+
+  Device& device() const { return device_; }
+  /// The handles that programs know the context and its default stream by; set before anybody else sees it.
+  void* own_handle = nullptr;
+  void* default_stream_handle = nullptr;
+  SystemOptions options{};
+  bool primary() const { return primary_; }
+  bool alive() const { return alive_.load(std::memory_order_acquire); }
+  const std::shared_ptr<Stream>& default_stream() const { return default_stream_; }
+  const std::shared_ptr<StickyFailure>& failure() const { return failure_; }
+
+  /// Streams and events of the context, by handle. Adding fails on a dead context.
+  bool AddStream(void* handle, std::shared_ptr<Stream> stream);
+  void RemoveStream(void* handle);
+  bool AddEvent(void* handle);
+  void RemoveEvent(void* handle);
+  bool Owns(const Stream& stream) const { return stream.context_failure() == failure_; }
+
+  /// All streams, the default one last.
+  std::vector<std::shared_ptr<Stream>> Streams() const;
+  /// Waits for all streams, the default one last. One failure is reported; those of other streams are left to
+  /// whoever synchronises these.
+  Status Synchronize(Deadline deadline);
+
+  /// What a dead context leaves to be ended.
+  struct Remains {
+    std::unordered_map<void*, std::shared_ptr<Stream>> streams;
+    std::unordered_set<void*> events;
+  };
+  /// Ends the context: nothing can be added any more.
+  Remains Kill() noexcept;
+
+ private:
+  Context(Device& device, bool primary) : device_(device), primary_(primary) {}
+
+  Device& device_;
+  const bool primary_;
+  const std::shared_ptr<StickyFailure> failure_ = std::make_shared<StickyFailure>();
+  std::shared_ptr<Stream> default_stream_;
+  std::atomic<bool> alive_{true};
+  mutable std::mutex mutex_;
+  Remains owned_;
+};
+
+}  // namespace sampan

@@ -1,0 +1,23 @@
+// A device as programs number it, with its contexts' common resources.
+#include "core/objects/device.h"
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace sampan {
+
+Result<std::shared_ptr<Stream>> Device::CreateStream(std::shared_ptr<StickyFailure> context_failure,
+                                                     const StreamOptions& options) {
+  auto device = Open();
+  if (!device.ok()) return device.TakeStatus();
+  auto id = streams_->Take();
+  if (!id) return Error{Code::kNoStreamResource, Text("device ", id_, " has no stream left")};
+  StreamOptions complete = options;
+  complete.queue_depth = queue_depth_;
+  complete.reports = &reports_;
+  complete.device = static_cast<std::uint32_t>(id_);
+  return Stream::Create(**device, std::move(context_failure), complete, std::move(*id));
+}
+
+}  // namespace sampan

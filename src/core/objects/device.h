@@ -1,0 +1,83 @@
+// A device as programs number it, with its contexts' common resources.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "backend/api/backend.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "core/objects/context.h"
+#include "core/objects/id_pool.h"
+#include "core/objects/profile.h"
+#include "core/objects/stream.h"
+
+namespace sampan {
+
+/// Thread-safe; lives as long as the runtime.
+class Device {
+ public:
+  Device(Backend& backend, std::int32_t id, std::int32_t physical_id, const Profile& profile,
+         FailureReports& reports)
+      : backend_(backend),
+        reports_(reports),
+        id_(id),
+        physical_id_(physical_id),
+        queue_depth_(profile.queue_depth),
+        streams_(std::make_shared<IdPool>(profile.most_streams)),
+        events_(std::make_shared<IdPool>(profile.most_events)),
+        notifies_(std::make_shared<IdPool>(profile.most_notifies)) {}
+
+  std::int32_t id() const { return id_; }
+  std::int32_t physical_id() const { return physical_id_; }
+  Result<BackendDevice*> Open() { return backend_.Device(physical_id_); }
+
+  Result<std::shared_ptr<Stream>> CreateStream(std::shared_ptr<StickyFailure> context_failure,
+                                               const StreamOptions& options);
+  IdPool& stream_ids() { return *streams_; }
+  const std::shared_ptr<IdPool>& event_ids() const { return events_; }
+  const std::shared_ptr<IdPool>& notify_ids() const { return notifies_; }
+
+  /// While one lives, the device's work is being aborted.
+  class Aborting {
+   public:
+    explicit Aborting(Device& device) : device_(device) { ++device_.aborts_; }
+    ~Aborting() { --device_.aborts_; }
+    Aborting(const Aborting&) = delete;
+    Aborting& operator=(const Aborting&) = delete;
+
+   private:
+    Device& device_;
+  };
+  /// Refuses while the device's work is being aborted (107022).
+  Status CheckNotAborting() const {
+    if (aborts_.load(std::memory_order_acquire) == 0) return {};
+    return {Code::kDeviceTaskAbort, Text("the work of device ", id_, " is being aborted")};
+  }
+
+  /// The primary context and how often it is retained; both belong to the runtime, under this mutex.
+  std::mutex mutex;
+  std::shared_ptr<Context> primary;
+  std::uint64_t primary_uses = 0;
+  std::uint64_t contexts = 0;
+  /// What ends with the device's last context, by handle; under the same mutex.
+  std::set<void*> notifies, pools;
+  /// The living contexts, for what concerns all streams of the device.
+  std::set<Context*> living;
+
+ private:
+  Backend& backend_;
+  FailureReports& reports_;
+  const std::int32_t id_;
+  const std::int32_t physical_id_;
+  const std::uint64_t queue_depth_;
+  const std::shared_ptr<IdPool> streams_;
+  const std::shared_ptr<IdPool> events_;
+  const std::shared_ptr<IdPool> notifies_;
+  std::atomic<int> aborts_{0};
+};
+
+}  // namespace sampan

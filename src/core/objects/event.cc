@@ -1,0 +1,137 @@
+// An event: the points at which it was last recorded, and the rules of its two generations.
+#include "core/objects/event.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace sampan {
+
+bool Event::TakesBack(const Recording& reset, const Recording& recording) {
+  constexpr std::int64_t kClockNoiseNs = 1000;  // of devices that tell times afterwards
+  return reset.point.Reached() && recording.point.Reached() &&
+         recording.mark->time_ns.load() <= reset.mark->time_ns.load() + kClockNoiseNs;
+}
+
+std::optional<Event::Recording> Event::Latest() {
+  std::optional<Recording> latest;
+  std::optional<Recording> reset;
+  {
+    const std::lock_guard lock(mutex_);
+    latest = latest_;
+    reset = reset_;
+  }
+  if (latest && reset && TakesBack(*reset, *latest)) return std::nullopt;
+  return latest;
+}
+
+Result<std::uint32_t> Event::Id() {
+  const std::lock_guard lock(mutex_);
+  if (!id_) {
+    auto id = ids_->Take();
+    if (!id) return Error{Code::kNoEventResource, "the device has no event number left"};
+    id_.emplace(std::move(*id));
+    if (shared_ != nullptr) shared_->set_number(id_->id());
+  }
+  return id_->id();
+}
+
+std::uint32_t Event::Number() {
+  const std::lock_guard lock(mutex_);
+  return id_ ? id_->id() : 0;
+}
+
+std::uint32_t Event::TraceId() {
+  return trace::On() ? Number() : 0;
+}
+
+Status Event::CheckRecorded(std::string_view name) {
+  return Latest() ? Status() : Status(Code::kInternalError, Text(name, " was never recorded"));
+}
+
+Status Event::Record(Stream& stream) {
+  if (auto id = Id(); !id.ok()) return id.TakeStatus();
+  if (shared_ != nullptr) return shared_->Record(stream);
+  auto mark = std::make_shared<Mark>();
+  const trace::About about(summary::TaskType::kEventRecord, TraceId());
+  auto point = stream.EnqueueWithPoint(MarkTask{mark});
+  if (!point.ok()) return point.TakeStatus();
+  const std::lock_guard lock(mutex_);
+  latest_ = Recording{std::move(*point), std::move(mark)};
+  reset_.reset();
+  return {};
+}
+
+Status Event::WaitIn(Stream& stream, std::chrono::seconds limit) {
+  if (shared_ != nullptr) return shared_->WaitIn(stream, limit);
+  if (!CanSync()) {
+    return {Code::kFeatureNotSupport,
+            "the event was made without ACL_EVENT_SYNC: a stream cannot wait for it"};
+  }
+  if (Status sticky = stream.context_failure()->Check(); !sticky.ok()) return sticky;
+  const auto recording = Latest();
+  if (!recording) return {};
+  const trace::About about(summary::TaskType::kEventWait, TraceId());
+  auto point = stream.EnqueueWithPoint(WaitTask{recording->point, limit, Number()});
+  if (!point.ok()) return point.TakeStatus();
+  if (generation_ == EventGeneration::kEx) return {};
+  const std::lock_guard lock(mutex_);
+  std::erase_if(waits_, [](const Point& wait) { return wait.Reached(); });
+  waits_.push_back(std::move(*point));
+  return {};
+}
+
+Status Event::Reset(Stream& stream) {
+  if (generation_ == EventGeneration::kEx || !CanSync()) {
+    return {Code::kFeatureNotSupport,
+            "the event cannot be reset: made by aclrtCreateEventExWithFlag, or without ACL_EVENT_SYNC"};
+  }
+  const trace::About about(summary::TaskType::kEventReset, TraceId());
+  auto mark = std::make_shared<Mark>();
+  auto point = stream.EnqueueWithPoint(MarkTask{mark});
+  if (!point.ok()) return point.TakeStatus();
+  const std::lock_guard lock(mutex_);
+  reset_ = Recording{std::move(*point), std::move(mark)};
+  return {};
+}
+
+Status Event::Synchronize(Deadline deadline) {
+  if (trace::On()) trace::NoteAwaited(summary::Awaited::kEvent, 0, TraceId(), 0);
+  if (shared_ != nullptr) return shared_->Synchronize(deadline);
+  const auto recording = Latest();
+  if (!recording || recording->point.Wait(deadline)) return {};
+  return {Code::kEventSyncTimeout, Text("event ", Number(), " was not reached within the time limit")};
+}
+
+bool Event::Recorded() {
+  if (shared_ != nullptr) return shared_->Recorded();
+  const auto recording = Latest();
+  if (!recording) return generation_ == EventGeneration::kEx;
+  return recording->point.Reached();
+}
+
+bool Event::Waited() {
+  std::vector<Point> waits;
+  {
+    const std::lock_guard lock(mutex_);
+    waits = waits_;
+  }
+  for (const Point& wait : waits) {
+    if (!wait.Reached()) return false;
+  }
+  return true;
+}
+
+Result<std::int64_t> Event::TimeNs(std::string_view name) {
+  const auto recording = Latest();
+  if (!recording) return CheckRecorded(name);
+  if ((flags_ & EventFlags::kTimeLine) == 0) {
+    return Error{Code::kEventTimestampInvalid, Text(name, " was made without ACL_EVENT_TIME_LINE")};
+  }
+  const std::int64_t time = recording->point.Reached() ? recording->mark->time_ns.load() : 0;
+  if (time == 0) return Error{Code::kEventTimestampInvalid, Text(name, " is not reached yet")};
+  return time;
+}
+
+}  // namespace sampan

@@ -1,0 +1,93 @@
+// An event: the points at which it was last recorded, and the rules of its two generations.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "backend/api/task.h"
+#include "base/status.h"
+#include "core/objects/id_pool.h"
+#include "core/objects/stream.h"
+#include "core/sharing/shared_event.h"
+
+namespace sampan {
+
+/// Flags as in the public header, plus the inner one of the plain create call.
+struct EventFlags {
+  static constexpr std::uint32_t kSync = 0x1, kStreamProgress = 0x2, kInnerSync = 0x4, kTimeLine = 0x8,
+                                 kDeviceUseOnly = 0x10, kExternal = 0x20, kIpc = 0x40;
+};
+
+enum class EventGeneration { kLegacy, kEx };
+
+class Context;
+
+/// Thread-safe. Waits bind to the latest recording at the time of the call.
+class Event {
+ public:
+  /// Legacy events come with their number; the others take one at their first use.
+  Event(EventGeneration generation, std::uint32_t flags, std::shared_ptr<IdPool> ids,
+        std::optional<IdLease> id)
+      : generation_(generation), flags_(flags), ids_(std::move(ids)), id_(std::move(id)) {}
+  /// One that other processes know too.
+  Event(std::unique_ptr<SharedEvent> shared, std::shared_ptr<IdPool> ids)
+      : generation_(EventGeneration::kEx),
+        flags_(EventFlags::kIpc),
+        ids_(std::move(ids)),
+        shared_(std::move(shared)) {}
+
+  /// Whose it is; set before anybody else sees it.
+  std::weak_ptr<Context> context;
+
+  Status Record(Stream& stream);
+  /// Makes the stream wait. The time limit starts now; 0 is none.
+  Status WaitIn(Stream& stream, std::chrono::seconds limit);
+  /// Takes the recording back when the stream comes by.
+  Status Reset(Stream& stream);
+  /// Blocks the host until the latest recording is over.
+  Status Synchronize(Deadline deadline);
+  bool Recorded();  ///< the recording is over; what "never recorded" means depends on the generation
+  bool Waited();    ///< all waits are over
+  /// `name` is what the caller knows the event as.
+  Status CheckRecorded(std::string_view name);
+  /// Nanoseconds at which the recording was over, on the device's clock.
+  Result<std::int64_t> TimeNs(std::string_view name);
+
+  EventGeneration generation() const { return generation_; }
+  std::uint32_t flags() const { return flags_; }
+  Result<std::uint32_t> Id();
+  /// Null for an event of this process alone.
+  const SharedEvent* shared() const { return shared_.get(); }
+
+ private:
+  struct Recording {
+    Point point;
+    std::shared_ptr<Mark> mark;
+  };
+  /// Whether the reset was executed, and not before the recording.
+  static bool TakesBack(const Recording& reset, const Recording& recording);
+
+  bool CanSync() const { return (flags_ & (EventFlags::kSync | EventFlags::kInnerSync)) != 0; }
+  std::optional<Recording> Latest();
+  /// 0 where it has none yet.
+  std::uint32_t Number();
+  /// The same while there is a trace.
+  std::uint32_t TraceId();
+
+  const EventGeneration generation_;
+  const std::uint32_t flags_;
+  const std::shared_ptr<IdPool> ids_;
+  const std::unique_ptr<SharedEvent> shared_;
+  std::mutex mutex_;
+  std::optional<IdLease> id_;
+  std::optional<Recording> latest_;
+  std::optional<Recording> reset_;  // of the latest one, by the last call
+  std::vector<Point> waits_;        // of legacy events, until they are over
+};
+
+}  // namespace sampan

@@ -1,0 +1,81 @@
+// Threads of the runtime that run a program's host functions.
+#include "core/objects/host_threads.h"
+
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+
+namespace sampan {
+
+HostThreads::~HostThreads() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (Thread& thread : threads_)
+    thread.Join();
+}
+
+std::shared_ptr<HostWork> HostThreads::MakeWork(void (*function)(void*), void* argument) {
+  class FunctionWork final : public HostWork {
+   public:
+    FunctionWork(HostThreads& threads, void (*function)(void*), void* argument)
+        : threads_(threads), function_(function), argument_(argument) {}
+
+    void Start(std::function<void(Status)> resume) noexcept override {
+      try {
+        threads_.Run([function = function_, argument = argument_, resume] {
+          {
+            const ProgramCode running;
+            const sigset_t mask = RuntimeThreadMask();  // an earlier function may have changed it
+            ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+            function(argument);
+          }
+          resume({});
+        });
+      } catch (const std::exception& failure) {
+        resume({Code::kResourceAllocFail,
+                Text("a host function could not be run: ", std::string_view(failure.what()))});
+      }
+    }
+
+   private:
+    HostThreads& threads_;
+    void (*const function_)(void*);
+    void* const argument_;
+  };
+  return std::make_shared<FunctionWork>(*this, function, argument);
+}
+
+void HostThreads::Run(std::function<void()> job) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (jobs_.size() >= idle_) {
+      threads_.reserve(threads_.size() +
+                       1);  // a running thread cannot be dropped when the vector fails to grow
+      threads_.push_back(StartThread("sampan-host", [this] { Loop(); }));
+    }
+    jobs_.push_back(std::move(job));
+  }
+  wake_.notify_one();
+}
+
+void HostThreads::Loop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_;
+    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    --idle_;
+    if (jobs_.empty()) return;
+    const std::function<void()> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    job();
+    lock.lock();
+  }
+}
+
+}  // namespace sampan

@@ -1,0 +1,95 @@
+// Which chip and which CANN release is imitated: differences are rows of a table, nothing else.
+#include "core/objects/profile.h"
+
+#include <array>
+
+#include "base/text.h"
+
+namespace sampan {
+namespace {
+
+constexpr DescriptorLayout kDescriptor32{.bytes = 32, .length_at = 12, .src_at = 16, .dst_at = 24};
+
+constexpr std::array kChips = {
+    Profile{.chip = "ascend910b",
+            .soc_name = "Ascend910B1",
+            .descriptor = kDescriptor32,
+            .most_streams = 1984,
+            .most_events = 65536,
+            .ai_cores = 24,
+            .vector_cores = 48,
+            .ai_cpus = 6,
+            .npu_arch = 2201,
+            .l2_bytes = std::size_t{192} << 20},
+    Profile{.chip = "ascend910c",
+            .soc_name = "Ascend910_9391",
+            .descriptor = kDescriptor32,
+            .most_streams = 1984,
+            .most_events = 65536,
+            .ai_cores = 24,
+            .vector_cores = 48,
+            .ai_cpus = 6,
+            .npu_arch = 2201,
+            .l2_bytes = std::size_t{192} << 20},
+    Profile{.chip = "ascend310-rc",
+            .soc_name = "Ascend310",
+            .attached = false,
+            .rows = false,
+            .batch = false,
+            .descriptors = false,
+            .offsets = false,
+            .sharing = false,
+            .hbm = false,
+            .most_streams = 1024,
+            .most_events = 1023,
+            .most_notifies = 1024,
+            .ai_cores = 2,
+            .vector_cores = 0,
+            .ai_cpus = 4,
+            .npu_arch = 1001,
+            .l2_bytes = std::size_t{8} << 20},
+};
+
+constexpr std::array kReleases = {
+    Profile{.release = "cann8"},
+    Profile{.release = "cann9", .rows_between_devices = true, .most_row_bytes = 5'000'000},
+};
+
+}  // namespace
+
+Result<Profile> FindProfile(std::string_view names) {
+  const Profile* chip = nullptr;
+  const Profile* release = nullptr;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(','));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+    bool known = false;
+    for (const Profile& each : kChips) {
+      if (each.chip == name && chip == nullptr) chip = &each, known = true;
+    }
+    for (const Profile& each : kReleases) {
+      if (each.release == name && release == nullptr) release = &each, known = true;
+    }
+    if (!known)
+      return Error{Code::kDeviceSetupError,
+                   Text("'", name, "' names no profile, or a second one of its kind")};
+  }
+  Profile profile = chip != nullptr ? *chip : kChips.front();
+  const Profile& rules = release != nullptr ? *release : kReleases.front();
+  profile.release = rules.release;
+  profile.rows_between_devices = rules.rows_between_devices;
+  profile.most_row_bytes = rules.most_row_bytes;
+  return profile;
+}
+
+std::string ProfileNames() {
+  std::string text = "a chip (";
+  for (const Profile& each : kChips)
+    text += Text(&each == &kChips.front() ? "" : ", ", each.chip);
+  text += ") and a release (";
+  for (const Profile& each : kReleases)
+    text += Text(&each == &kReleases.front() ? "" : ", ", each.release);
+  return text + "), joined by a comma";
+}
+
+}  // namespace sampan

@@ -1,0 +1,191 @@
+// Callbacks that a program runs itself, on threads it subscribed for its streams.
+#include "core/objects/report_threads.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "base/text.h"
+
+namespace sampan {
+namespace {
+
+/// How often a thread that waits for callbacks asks its streams while they work.
+constexpr std::chrono::microseconds kPollInterval{500};
+
+Status Unserved() {
+  return {Code::kStreamNoCallbackRegistered,
+          "a callback was dropped: its stream has no thread subscribed any more"};
+}
+
+void LogDropped(const Stream& stream, std::size_t callbacks) noexcept {
+  try {
+    Log(LogLevel::kWarning, "RUNTIME",
+        Text(callbacks, " callbacks of stream ", stream.id(),
+             " were dropped: its subscription ended before aclrtProcessReport ran them"));
+  } catch (const std::exception&) {
+    // Without memory for the line there is none.
+  }
+}
+
+}  // namespace
+
+/// Hands its callback to the subscribed thread when the stream comes by.
+class ReportThreads::Work final : public HostWork {
+ public:
+  Work(std::shared_ptr<ReportThreads> threads, const Stream* stream, const Callback& callback)
+      : threads_(std::move(threads)), stream_(stream), callback_(callback) {}
+
+  void Start(std::function<void(Status)> resume) noexcept override {
+    try {
+      threads_->Deliver(stream_, callback_, resume);
+    } catch (const std::exception&) {
+      resume({Code::kResourceAllocFail, "a callback could not be delivered: out of host memory"});
+    }
+  }
+
+ private:
+  const std::shared_ptr<ReportThreads> threads_;
+  const Stream* const stream_;  // a name, never followed
+  const Callback callback_;
+};
+
+Status ReportThreads::Subscribe(std::uint64_t thread, const std::shared_ptr<Stream>& stream) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (subscriptions_.contains(stream.get())) {
+      return {Code::kStreamSubscribe, Text("stream ", stream->id(), " has a thread subscribed already")};
+    }
+    items_[thread];
+    subscriptions_.emplace(stream.get(), Subscription{thread, stream});
+  }
+  changed_.notify_all();
+  return {};
+}
+
+void ReportThreads::Remove(const Stream* stream) noexcept {
+  const auto entry = subscriptions_.find(stream);
+  if (entry == subscriptions_.end()) return;
+  const std::uint64_t thread = entry->second.thread;
+  subscriptions_.erase(entry);
+  const auto items = items_.find(thread);
+  const std::size_t dropped =
+      std::erase_if(items->second, [&](const Item& item) { return item.stream == stream; });
+  if (dropped != 0) LogDropped(*stream, dropped);
+  const bool serves_others = std::any_of(subscriptions_.begin(), subscriptions_.end(),
+                                         [&](const auto& each) { return each.second.thread == thread; });
+  if (!serves_others) items_.erase(items);
+}
+
+Status ReportThreads::Unsubscribe(std::uint64_t thread, const std::shared_ptr<Stream>& stream) {
+  std::deque<Item> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!items_.contains(thread)) {
+      return {Code::kThreadSubscribe, Text("thread ", thread, " is not subscribed to any stream")};
+    }
+    const auto entry = subscriptions_.find(stream.get());
+    if (entry == subscriptions_.end() || entry->second.thread != thread) {
+      return {Code::kStreamNoCallbackRegistered,
+              Text("thread ", thread, " is not subscribed to stream ", stream->id())};
+    }
+    const auto& waiting = items_[thread];
+    std::copy_if(waiting.begin(), waiting.end(), std::back_inserter(dropped),
+                 [&](const Item& item) { return item.stream == stream.get(); });
+    Remove(stream.get());
+  }
+  changed_.notify_all();
+  for (const Item& item : dropped) {
+    if (item.resume) item.resume(Unserved());
+  }
+  return {};
+}
+
+void ReportThreads::Forget(const Stream& stream) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    Remove(&stream);  // nobody waits for them: the stream's queue is closed
+  }
+  changed_.notify_all();
+}
+
+bool ReportThreads::Subscribed(const Stream& stream) const {
+  const std::lock_guard lock(mutex_);
+  return subscriptions_.contains(&stream);
+}
+
+Status ReportThreads::Launch(Stream& stream, const Callback& callback) {
+  if (!Subscribed(stream)) {
+    return {Code::kStreamNoCallbackRegistered,
+            Text("stream ", stream.id(), " has no thread subscribed: call aclrtSubscribeReport first")};
+  }
+  Status queued = stream.Enqueue(HostTask{std::make_shared<Work>(shared_from_this(), &stream, callback)});
+  if (!queued.ok()) return queued;
+  changed_.notify_all();  // whoever waits in Process has something to poll for
+  return {};
+}
+
+void ReportThreads::Deliver(const Stream* stream, const Callback& callback,
+                            const std::function<void(Status)>& resume) {
+  bool served = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto entry = subscriptions_.find(stream);
+    served = entry != subscriptions_.end();
+    if (served)
+      items_[entry->second.thread].push_back({stream, callback, callback.holds_stream ? resume : nullptr});
+  }
+  if (!served) return resume(Unserved());
+  changed_.notify_all();
+  if (!callback.holds_stream) resume({});
+}
+
+bool ReportThreads::PollStreamsOf(std::uint64_t thread) {
+  std::vector<std::shared_ptr<Stream>> streams;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& entry : subscriptions_) {
+      if (entry.second.thread != thread) continue;
+      if (auto stream = entry.second.stream.lock()) streams.push_back(std::move(stream));
+    }
+  }
+  bool working = false;
+  for (const auto& stream : streams)
+    working = !stream->Last().Reached() || working;
+  return working;
+}
+
+Status ReportThreads::Process(std::uint64_t thread, Deadline deadline) {
+  std::deque<Item> ready;
+  while (ready.empty()) {
+    const bool working = PollStreamsOf(thread);
+    std::unique_lock lock(mutex_);
+    const auto entry = items_.find(thread);
+    if (entry != items_.end() && !entry->second.empty()) {
+      ready.swap(entry->second);
+      break;
+    }
+    const bool subscribed = entry != items_.end();
+    // Its stream may still be on the way here; but not for ever.
+    if (!subscribed && (deadline == kNever || Clock::now() >= deadline))
+      return {Code::kThreadSubscribe, "this thread is not subscribed to any stream"};
+    if (Clock::now() >= deadline) {
+      return {Code::kReportTimeout, "no callback came within the time limit"};
+    }
+    const Deadline look_again = working ? std::min(deadline, Clock::now() + kPollInterval) : deadline;
+    if (look_again == kNever) {
+      changed_.wait(lock);
+    } else {
+      changed_.wait_until(lock, look_again);
+    }
+  }
+  for (const Item& item : ready) {
+    item.callback.function(item.callback.argument);
+    if (item.resume) item.resume({});
+  }
+  return {};
+}
+
+}  // namespace sampan

@@ -1,0 +1,162 @@
+// Everything a process has of the runtime: devices, contexts, streams, events, memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/api/backend.h"
+#include "base/handle_table.h"
+#include "base/status.h"
+#include "core/copy/copy_plan.h"
+#include "core/memory/address_table.h"
+#include "core/memory/memory_pool.h"
+#include "core/memory/memory_registry.h"
+#include "core/memory/peer_access.h"
+#include "core/memory/physical_memory.h"
+#include "core/objects/context.h"
+#include "core/objects/device.h"
+#include "core/objects/event.h"
+#include "core/objects/host_threads.h"
+#include "core/objects/profile.h"
+#include "core/objects/report_threads.h"
+#include "core/objects/state_callbacks.h"
+#include "core/sharing/foreign_boards.h"
+#include "core/sharing/memory_sharing.h"
+#include "core/sharing/notify.h"
+#include "core/sharing/share_board.h"
+
+namespace sampan {
+
+struct RuntimeOptions {
+  Profile profile;
+  std::vector<std::int32_t> visible_devices;  ///< physical ids, in the order of the program's ids
+  bool with_backtraces = false;
+};
+
+/// Thread-safe. Objects are found by checked handles; what a call found stays alive until it returns.
+class Runtime {
+ public:
+  Runtime(std::unique_ptr<Backend> backend, RuntimeOptions options);
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  const Profile& profile() const { return options_.profile; }
+  std::int32_t device_count() const { return static_cast<std::int32_t>(devices_.size()); }
+  /// What is wrong when there is none at all, to a person.
+  static std::string WhyNoDevice();
+  /// By the program's id.
+  Result<Device*> FindDevice(std::int64_t id);
+  Backend& backend() { return *backend_; }
+  MemoryRegistry& memory() { return memory_; }
+  PeerAccess& peers() { return peers_; }
+  HostThreads& host_threads() { return host_threads_; }
+  ReportThreads& report_threads() { return *report_threads_; }
+
+  /// Takes a use of the device's primary context, which is made with the first.
+  Result<std::shared_ptr<Context>> RetainPrimary(std::int32_t device_id);
+  /// Gives back one use, or all; the context ends with the last.
+  Status ReleasePrimary(std::int32_t device_id, bool all);
+  /// What releasing it would be refused with now.
+  Status MayReleasePrimary(std::int32_t device_id);
+  Result<std::shared_ptr<Context>> CreateContext(std::int32_t device_id);
+  Status DestroyContext(void* handle);
+  std::shared_ptr<Context> FindContext(void* handle) const { return contexts_.Find(handle); }
+
+  Result<void*> CreateStream(Context& context, const StreamOptions& options);
+  /// `caller` is the calling thread's context, if it has one.
+  Status DestroyStream(void* handle, Context* caller, bool force);
+  /// What destroying it would be refused with now.
+  Status MayDestroyStream(void* handle, const Context* caller) const;
+  std::shared_ptr<Stream> FindStream(void* handle) const { return streams_.Find(handle); }
+  /// Streams found while this number stood are not destroyed yet.
+  std::uint64_t streams_removed() const { return streams_.removals(); }
+
+  Result<void*> CreateEvent(Context& context, EventGeneration generation, std::uint32_t flags);
+  Status DestroyEvent(void* handle);
+  std::shared_ptr<Event> FindEvent(void* handle) const { return events_.Find(handle); }
+
+  /// An event that other processes may open, or that one of theirs is.
+  Result<void*> CreateSharedEvent(Context& context);
+  Result<void*> OpenSharedEvent(Context& context, const std::string& key);
+
+  Result<void*> CreateNotify(Device& device);
+  Result<void*> ImportNotify(Device& device, const std::string& key);
+  Status DestroyNotify(void* handle);
+  std::shared_ptr<Notify> FindNotify(void* handle) const { return notifies_.Find(handle); }
+
+  AddressTable& addresses() { return addresses_; }
+  MemorySharing& sharing() { return sharing_; }
+  /// How a program sees a device by its physical number; the given one where it does not see it.
+  std::int32_t VisibleDevice(std::int32_t physical_id, std::int32_t otherwise) const;
+  /// The other way round, for a device that it sees.
+  std::int32_t PhysicalDevice(std::int32_t device) const {
+    return options_.visible_devices[static_cast<std::size_t>(device)];
+  }
+
+  /// Physical memory of a device, or of the host without one.
+  Result<void*> CreatePhysical(Device* device, std::size_t bytes, const PhysicalProperties& properties);
+  Result<void*> HandleFor(std::shared_ptr<PhysicalMemory> physical);
+  std::shared_ptr<PhysicalMemory> FindPhysical(void* handle) const { return physicals_.Find(handle); }
+  std::shared_ptr<PhysicalMemory> RemovePhysical(void* handle) { return physicals_.Remove(handle); }
+  Result<std::uint64_t> ExportPhysical(const std::shared_ptr<PhysicalMemory>& physical, bool for_everybody);
+  Status AdmitToPhysical(std::uint64_t number, std::span<const std::int32_t> processes);
+  Result<void*> ImportPhysical(std::uint64_t number, std::int32_t device);
+
+  Result<void*> CreatePool(Device& device, std::size_t most_bytes);
+  Status DestroyPool(void* handle);
+  std::shared_ptr<MemoryPool> FindPool(void* handle) const { return pools_.Find(handle); }
+  /// Pools found while this number stood are not destroyed yet.
+  std::uint64_t pools_removed() const { return pools_.removals(); }
+  bool has_pools() const { return pool_count_.load(std::memory_order_relaxed) != 0; }
+  /// After a synchronisation: pools give back what is above their thresholds; or everything unused.
+  enum class Trim { kToThreshold, kAll };
+  void TrimPools(Trim trim) noexcept;
+
+  FailureReports& failure_reports() { return failure_reports_; }
+  /// Drops the work of all streams of a device.
+  void AbortDevice(Device& device);
+
+  PlanContext PlanContextOf(const Context& context) { return PlanContextOf(context.device().id()); }
+  PlanContext PlanContextOf(std::int32_t device) { return {plan_parts_, device}; }
+
+ private:
+  Result<void*> AddEvent(Context& context, std::shared_ptr<Event> event);
+  Result<std::shared_ptr<Context>> MakeContext(Device& device, bool primary);
+  void EndContext(const std::shared_ptr<Context>& context, bool wait) noexcept;
+
+  template <typename Table, typename Object>
+  Result<void*> InsertOwned(Table& table, std::shared_ptr<Object> object, Device& device,
+                            std::set<void*> Device::*owned, Code code);
+
+  const std::unique_ptr<Backend> backend_;
+  const RuntimeOptions options_;
+  FailureReports failure_reports_;
+  MemoryRegistry memory_;
+  ShareBoard board_;
+  ForeignBoards others_;
+  MemorySharing sharing_;
+  AddressTable addresses_;
+  PeerAccess peers_;
+  const PlanParts plan_parts_{memory_, options_.profile, peers_, *backend_};
+  std::vector<std::unique_ptr<Device>> devices_;
+  HandleTable<Context, HandleKind::kContext> contexts_;
+  HandleTable<Stream, HandleKind::kStream> streams_;
+  HandleTable<Event, HandleKind::kEvent> events_;
+  HandleTable<Notify, HandleKind::kNotify> notifies_;
+  HandleTable<PhysicalMemory, HandleKind::kPhysical> physicals_;
+  HandleTable<MemoryPool, HandleKind::kPool> pools_;
+  std::atomic<std::size_t> pool_count_{0};
+  std::mutex exported_mutex_;
+  std::map<std::uint64_t, std::weak_ptr<PhysicalMemory>> exported_;  // by number
+  HostThreads host_threads_;
+  const std::shared_ptr<ReportThreads> report_threads_ = std::make_shared<ReportThreads>();
+};
+
+}  // namespace sampan

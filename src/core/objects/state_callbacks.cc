@@ -1,0 +1,81 @@
+// Functions of the program that are told what happens to devices, streams and tasks.
+#include "core/objects/state_callbacks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace sampan {
+namespace {
+
+constexpr std::chrono::seconds kPatienceWithListeners{1};
+
+}  // namespace
+
+FailureReports::~FailureReports() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.Join();
+}
+
+void FailureReports::Add(Function function, void* argument) {
+  const std::lock_guard lock(mutex_);
+  if (!thread_.joinable()) thread_ = StartThread("sampan-failures", [this] { Loop(); });
+  registered_.push_back({function, argument});
+  any_.store(true);
+}
+
+bool FailureReports::Remove(void* argument) {
+  std::unique_lock lock(mutex_);
+  const auto same = [&](const Registration& each) { return each.argument == argument; };
+  const auto found = std::find_if(registered_.begin(), registered_.end(), same);
+  if (found == registered_.end()) return false;
+  registered_.erase(found);
+  any_.store(!registered_.empty());
+  if (!thread_.IsCaller()) changed_.wait(lock, [&] { return !telling_; });
+  return true;
+}
+
+void FailureReports::Report(const TaskFailure& failure) noexcept {
+  if (!any_.load(std::memory_order_relaxed)) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    news_.push_back(failure);
+  } catch (const std::exception&) {
+    return;
+  }
+  changed_.notify_all();
+}
+
+void FailureReports::Await() noexcept {
+  if (!any_.load(std::memory_order_relaxed)) return;
+  std::unique_lock lock(mutex_);
+  if (thread_.IsCaller()) return;
+  changed_.wait_for(lock, kPatienceWithListeners, [&] { return (news_.empty() && !telling_) || stopping_; });
+}
+
+void FailureReports::Loop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return stopping_ || !news_.empty(); });
+    if (stopping_) return;
+    const TaskFailure failure = news_.front();
+    news_.pop_front();
+    const std::vector<Registration> told = registered_;
+    telling_ = true;
+    lock.unlock();
+    for (const Registration& each : told) {
+      const ProgramCode running;
+      each.function(failure, each.argument);
+    }
+    lock.lock();
+    telling_ = false;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace sampan

@@ -1,0 +1,161 @@
+// A stream: an in-order queue of a context, with the rules about failures.
+#include "core/objects/stream.h"
+
+#include <utility>
+
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "core/objects/task_trace.h"
+
+namespace sampan {
+
+void StickyFailure::Set(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  if (set_.load(std::memory_order_relaxed)) return;
+  error_ = error;
+  set_.store(true, std::memory_order_release);
+}
+
+Error StickyFailure::Get() const {
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+Stream::Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id)
+    : options_(options),
+      id_(id.id()),
+      context_failure_(std::move(context_failure)),
+      id_lease_(std::move(id)) {}
+
+Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
+                                               std::shared_ptr<StickyFailure> context_failure,
+                                               const StreamOptions& options, IdLease id) {
+  std::shared_ptr<Stream> stream(new Stream(std::move(context_failure), options, std::move(id)));
+  auto queue = device.CreateQueue(
+      {.listener = *stream,
+       .depth = options.queue_depth,
+       .label = {trace::NextQueueNumber(), static_cast<std::int32_t>(options.device), stream->id()}});
+  if (!queue.ok()) return queue.TakeStatus();
+  stream->queue_ = std::move(*queue);
+  if (trace::On()) trace::NoteStream(stream->label(), options.of_context ? trace::StreamRecord::kDefault : 0);
+  return stream;
+}
+
+Result<std::uint64_t> Stream::SubmitWatched(Task&& task) {
+  if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
+  if (FailuresReported()) submitter_.store(CurrentThreadNumber());
+  return trace::On() ? SubmitTraced(*queue_, std::move(task)) : queue_->Submit(std::move(task));
+}
+
+Result<Point> Stream::EnqueueWithPoint(Task&& task) {
+  auto value = Submit(std::move(task));
+  if (!value.ok()) return value.TakeStatus();
+  return Point{queue_->timeline(), *value};
+}
+
+Point Stream::Last() const {
+  return {queue_->timeline(), queue_->submitted()};
+}
+
+Status Stream::Await(Deadline deadline, Code timeout_code) {
+  const std::uint64_t drops_before = drops_.load();
+  if (trace::On()) {
+    trace::NoteAwaited(summary::Awaited::kStream, label().device, id(), queue_->submitted());
+  }
+  if (!queue_->timeline()->Wait(queue_->submitted(), deadline)) {
+    return {timeout_code, Text("stream ", id(), " still has work after the time limit")};
+  }
+  if (drops_.load() != drops_before) {
+    return {
+        drop_code_.load(),
+        Text("stream ", id(), " was aborted or destroyed while this call waited for it: work was dropped")};
+  }
+  return {};
+}
+
+Status Stream::Synchronize(Deadline deadline, Code timeout_code) {
+  if (Status waited = Await(deadline, timeout_code); !waited.ok()) return waited;
+  return TakeFailure();
+}
+
+Result<bool> Stream::Query() {
+  const bool done = Last().Reached();
+  if (Status failure = TakeFailure(); !failure.ok()) return failure;
+  return done;
+}
+
+void Stream::NoteDrop(Code code) {
+  drop_code_.store(code);
+  drops_.fetch_add(1);
+}
+
+Point Stream::Drop(Code code) {
+  NoteDrop(code);
+  return {queue_->timeline(), queue_->Discard()};
+}
+
+void Stream::PassDropped() {
+  queue_->PassDiscarded();
+}
+
+void Stream::Abort(Code code) {
+  const Point dropped = Drop(code);
+  PassDropped();
+  dropped.Wait(kNever);
+}
+
+void Stream::Close() {
+  if (!Last().Reached()) NoteDrop(Code::kStreamAbort);
+  queue_->Close();
+  if (trace::On()) trace::NoteStream(label(), trace::StreamRecord::kDestroyed);
+  const std::lock_guard lock(mutex_);
+  id_lease_.reset();
+}
+
+std::uint32_t Stream::CurrentThreadNumber() {
+  thread_local const auto number = static_cast<std::uint32_t>(::gettid());
+  return number;
+}
+
+Status Stream::TakeFailure() {
+  if (Status sticky = context_failure_->Check(); !sticky.ok()) {
+    if (options_.reports != nullptr) options_.reports->Await();
+    return sticky;
+  }
+  if (!failed_.exchange(false)) return {};
+  if (options_.reports != nullptr) options_.reports->Await();
+  const std::lock_guard lock(mutex_);
+  if (!failure_) return {};
+  return Status(*std::exchange(failure_, std::nullopt));
+}
+
+bool Stream::OnTaskFailed(std::uint64_t value, Status failure) noexcept {
+  if (options_.reports != nullptr) {
+    options_.reports->Report({.task = static_cast<std::uint32_t>(value),
+                              .stream = id(),
+                              .thread = submitter_.load(),
+                              .device = options_.device,
+                              .code = static_cast<std::uint32_t>(failure.code())});
+  }
+  try {
+    Error error = std::move(failure.error());
+    error.message = Text("task ", value, " of stream ", id(), " failed: ", error.message);
+    Log(LogLevel::kError, "RUNTIME", error.message);
+    if (stops_on_failure()) {
+      context_failure_->Set(error);
+      return true;
+    }
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::move(error);
+  } catch (...) {
+    // Without memory for the message, the code still has to arrive.
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_.emplace(Error{failure.code(), {}});
+  }
+  failed_.store(true);
+  return false;
+}
+
+}  // namespace sampan

@@ -1,0 +1,136 @@
+// A stream: an in-order queue of a context, with the rules about failures.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "backend/api/backend.h"
+#include "backend/api/queue.h"
+#include "base/status.h"
+#include "core/objects/id_pool.h"
+#include "core/objects/state_callbacks.h"
+#include "core/objects/task_trace.h"
+#include "trace/trace.h"
+
+namespace sampan {
+
+/// A failure that stays with a context once one of its streams stopped at it. Thread-safe.
+class StickyFailure {
+ public:
+  void Set(const Error& error);
+  /// The failure, for everybody who asks; success while there is none.
+  Status Check() const { return is_set() ? Status(Get()) : Status(); }
+  bool is_set() const { return set_.load(std::memory_order_acquire); }
+
+ private:
+  Error Get() const;
+
+  std::atomic<bool> set_{false};
+  mutable std::mutex mutex_;
+  Error error_;
+};
+
+struct StreamOptions {
+  std::uint32_t priority = 0;
+  std::uint32_t flags = 0;
+  std::uint64_t queue_depth = 0;
+  FailureReports* reports = nullptr;  ///< who is told of failed tasks
+  std::uint32_t device = 0;
+  bool of_context = false;  ///< a context's own
+};
+
+/// Thread-safe. Shared by its context and by calls in progress; ended with Close.
+class Stream final : public std::enable_shared_from_this<Stream>, private QueueListener {
+ public:
+  /// Flags under which synchronising is not the host's business and returns at once.
+  static constexpr std::uint32_t kCpuSchedule = 0x10, kDeviceUseOnly = 0x20, kPersistent = 0x4;
+
+  static Result<std::shared_ptr<Stream>> Create(BackendDevice& device,
+                                                std::shared_ptr<StickyFailure> context_failure,
+                                                const StreamOptions& options, IdLease id);
+
+  /// Queues a task; its point is reached when it is over.
+  Status Enqueue(Task&& task) {
+    auto number = Submit(std::move(task));
+    return number.ok() ? Status() : number.TakeStatus();
+  }
+  Result<Point> EnqueueWithPoint(Task&& task);
+  /// Waits for everything queued so far. Fails with the code when the deadline is over, and when some of it
+  /// was dropped meanwhile.
+  Status Await(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
+  /// The first failure since the last time, forgotten by asking. Whoever is told of failures knows it by
+  /// then.
+  Status TakeFailure();
+  /// Both, one after the other.
+  Status Synchronize(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
+  /// Whether everything queued so far is done; fails like Synchronize.
+  Result<bool> Query();
+  /// Drops what is queued and waits for what runs. Calls that wait for the stream get the code.
+  void Abort(Code code = Code::kStreamAbort);
+  /// The two halves of an abort, so that several streams drop their work before one of them moves: the point
+  /// at which what was queued is over, and going on to it.
+  Point Drop(Code code);
+  void PassDropped();
+  /// Drops what is queued as an abort does, waits for what runs and gives the number back. Nothing may be
+  /// queued afterwards.
+  void Close();
+  /// The point at which everything queued so far is over.
+  Point Last() const;
+  /// The same, cheaper where the point was this stream's before.
+  void GetLast(Point& point) const {
+    if (point.timeline != queue_->timeline()) point.timeline = queue_->timeline();
+    point.value = queue_->submitted();
+  }
+  const Timeline* timeline() const { return queue_->timeline().get(); }
+
+  std::uint32_t id() const { return id_; }
+  const trace::QueueLabel& label() const { return queue_->label(); }
+  /// What the streams of one context have in common.
+  const std::shared_ptr<StickyFailure>& context_failure() const { return context_failure_; }
+  std::uint32_t priority() const { return options_.priority; }
+  std::uint32_t flags() const { return options_.flags; }
+  bool SkipsSynchronize() const { return SkipsDeviceSynchronize() || (options_.flags & kCpuSchedule) != 0; }
+  /// The same when the host waits for the whole device.
+  bool SkipsDeviceSynchronize() const { return (options_.flags & (kDeviceUseOnly | kPersistent)) != 0; }
+  bool stops_on_failure() const { return stops_on_failure_.load(); }
+  void StopOnFailure() { stops_on_failure_.store(true); }
+  std::atomic<std::uint32_t>& tag() { return tag_; }
+  std::atomic<bool>& overflow_check() { return overflow_check_; }
+
+ private:
+  Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id);
+
+  Result<std::uint64_t> Submit(Task&& task) {
+    if (context_failure_->is_set() || FailuresReported() || trace::On()) [[unlikely]]
+      return SubmitWatched(std::move(task));
+    return queue_->Submit(std::move(task));
+  }
+  /// The same where a failure stands in the way, or the task's submission is to be told.
+  [[gnu::noinline]] Result<std::uint64_t> SubmitWatched(Task&& task);
+  bool OnTaskFailed(std::uint64_t value, Status failure) noexcept override;
+  bool FailuresReported() const { return options_.reports != nullptr && options_.reports->any(); }
+  static std::uint32_t CurrentThreadNumber();
+  /// Whoever waits is told that not everything was done, by this code.
+  void NoteDrop(Code code);
+
+  const StreamOptions options_;
+  const std::uint32_t id_;
+  const std::shared_ptr<StickyFailure> context_failure_;
+  std::shared_ptr<Queue> queue_;
+  std::atomic<bool> stops_on_failure_{false};
+  std::atomic<std::uint32_t> tag_{0};
+  std::atomic<bool> overflow_check_{false};
+  std::atomic<std::uint64_t> drops_{0};
+  std::atomic<Code> drop_code_{Code::kOk};   // of the last one
+  std::atomic<std::uint32_t> submitter_{0};  // the thread that queued last, where somebody wants to know
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;                 // of what follows
+  std::optional<IdLease> id_lease_;  // until the stream is closed
+  std::optional<Error> failure_;
+};
+
+}  // namespace sampan

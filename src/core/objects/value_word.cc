@@ -1,0 +1,98 @@
+// A 64-bit word of device memory that streams write and wait for.
+#include "core/objects/value_word.h"
+
+#include <utility>
+
+#include "backend/api/task_memory.h"
+#include "backend/api/trace_end.h"
+#include "base/text.h"
+#include "core/copy/memory_location.h"
+#include "trace/trace.h"
+
+namespace sampan {
+namespace {
+
+class ValueGate final : public Gate {
+ public:
+  ValueGate(BackendDevice& device, AllocationUse use, const std::byte* word, std::uint64_t value,
+            ValueCondition condition)
+      : device_(device), use_(std::move(use)), word_(word), value_(value), condition_(condition) {}
+
+  bool Open() const noexcept override {
+    if (!use_->live()) return true;  // the queue looks why
+    auto loaded = device_.LoadWord(word_);
+    if (!loaded.ok()) return false;  // the queue will hear of a device that is lost
+    const std::uint64_t word = *loaded;
+    switch (condition_) {
+      case ValueCondition::kAtLeast:
+        return static_cast<std::int64_t>(word - value_) >= 0;
+      case ValueCondition::kEqual:
+        return word == value_;
+      case ValueCondition::kAnd:
+        return (word & value_) != 0;
+      case ValueCondition::kNor:
+        return ~(word | value_) != 0;
+    }
+    return true;
+  }
+  bool TryPass() noexcept override { return use_->live() && Open(); }
+  Status Check() const override { return CheckLive(use_); }
+  SleepWord* word() const noexcept override { return nullptr; }
+  std::string Describe() const override {
+    return Text("a wait for the word at ",
+                Hex(use_->facts.address + (word_ - use_->EngineView(use_->facts.address))), " to fit ",
+                value_);
+  }
+
+ private:
+  BackendDevice& device_;
+  const AllocationUse use_;
+  const std::byte* const word_;
+  const std::uint64_t value_;
+  const ValueCondition condition_;
+};
+
+Status LocateWord(void* address, HostAccess access, PlanContext context, Location& word) {
+  const MemoryArgument argument{"devAddr", address, sizeof(std::uint64_t)};
+  if (Status located = Locate(context.registry(), argument, word); !located.ok()) return located;
+  if (!word.place.on_device()) {
+    return {Code::kParamInvalid,
+            Text("devAddr ", Hex(address), " must be device memory, it is ", Describe(word.place))};
+  }
+  if (reinterpret_cast<std::uintptr_t>(address) % sizeof(std::uint64_t) != 0) {
+    return {Code::kParamInvalid,
+            Text("devAddr ", Hex(address), " must be aligned to ", sizeof(std::uint64_t), " bytes")};
+  }
+  return CheckRights(word, argument, access, context.device());
+}
+
+/// For the trace of the task that follows.
+void NoteWord(const Location& word, std::uint64_t value, ValueCondition condition) {
+  if (trace::On())
+    trace::ThisThread().word = {EndOf(word.engine, word.use.get()),
+                                {value, static_cast<std::uint64_t>(condition)}};
+}
+
+}  // namespace
+
+Status PlanValueWrite(void* address, std::uint64_t value, PlanContext context, Plan& plan) {
+  Location word;
+  if (Status located = LocateWord(address, HostAccess::kWrite, context, word); !located.ok()) return located;
+  NoteWord(word, value, {});
+  plan.Make<WordTask>(WordTask{word.engine, value, std::move(word.use)});
+  return {};
+}
+
+Status PlanValueWait(const ValueWaitRequest& request, PlanContext context, BackendDevice& device,
+                     Plan& plan) {
+  Location word;
+  if (Status located = LocateWord(request.address, HostAccess::kRead, context, word); !located.ok())
+    return located;
+  NoteWord(word, request.value, request.condition);
+  plan.Make<GateTask>(GateTask{
+      std::make_shared<ValueGate>(device, std::move(word.use), word.engine, request.value, request.condition),
+      {}});
+  return {};
+}
+
+}  // namespace sampan

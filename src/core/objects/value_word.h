@@ -1,0 +1,25 @@
+// A 64-bit word of device memory that streams write and wait for.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/api/task.h"
+#include "base/status.h"
+#include "core/copy/copy_plan.h"
+
+namespace sampan {
+
+/// How the word is compared with the value, as in the public header.
+enum class ValueCondition : std::uint32_t { kAtLeast = 0, kEqual = 1, kAnd = 2, kNor = 3 };
+
+struct ValueWaitRequest {
+  void* address;
+  std::uint64_t value;
+  ValueCondition condition;
+};
+
+Status PlanValueWrite(void* address, std::uint64_t value, PlanContext context, Plan& plan);
+/// The device looks at the word; it outlives the wait.
+Status PlanValueWait(const ValueWaitRequest& request, PlanContext context, BackendDevice& device, Plan& plan);
+
+}  // namespace sampan

@@ -1,0 +1,248 @@
+// Hands memory to other processes that cannot open it by themselves: descriptors, over a socket.
+#include "core/sharing/file_giver.h"
+
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/abstract_address.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/system_error.h"
+#include "base/text.h"
+
+namespace sampan {
+namespace {
+
+/// How long either side waits for the other: it has nothing to do but to answer.
+constexpr timeval kPatience{10, 0};
+/// How long a process that has connected may say nothing, and how many may do so at a time: one more takes
+/// the place of the oldest. None of them keeps others from being answered.
+constexpr std::chrono::seconds kPatienceForRequest{1};
+constexpr std::size_t kMaxSilent = 64;
+
+AbstractAddress NameOf(std::int32_t process, std::uint64_t giver) {
+  return AbstractAddress(Text("sampan files of ", process, " ", Hex(static_cast<std::uintptr_t>(giver))));
+}
+
+Descriptor NewSocket() {
+  return Descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+}
+
+Status CannotStart(std::string_view what) {
+  return {Code::kResourceAllocFail,
+          Text("memory cannot be handed to other processes: ", what, ": ", SystemError(errno))};
+}
+
+bool SameUser(const Descriptor& connection) {
+  ucred peer{};
+  socklen_t bytes = sizeof(peer);
+  return ::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
+         peer.uid == ::geteuid();
+}
+
+void SetPatience(const Descriptor& connection) {
+  ::setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
+  ::setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
+}
+
+/// A message of one byte, and the descriptor that travels with it.
+class DescriptorMessage {
+ public:
+  DescriptorMessage() {
+    message_.msg_iov = &part_;
+    message_.msg_iovlen = 1;
+    message_.msg_control = control_;
+    message_.msg_controllen = sizeof(control_);
+  }
+  DescriptorMessage(const DescriptorMessage&) = delete;
+  DescriptorMessage& operator=(const DescriptorMessage&) = delete;
+
+  void Send(const Descriptor& connection, const Descriptor& descriptor) {
+    message_.msg_controllen = CMSG_SPACE(sizeof(int));
+    cmsghdr* const header = CMSG_FIRSTHDR(&message_);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    const int sent = descriptor.get();
+    std::memcpy(CMSG_DATA(header), &sent, sizeof(sent));
+    ::sendmsg(connection.get(), &message_, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  /// Nothing if not exactly one came; all that came are closed then.
+  Descriptor Receive(const Descriptor& connection) {
+    const ssize_t length = ::recvmsg(connection.get(), &message_, MSG_CMSG_CLOEXEC);
+    if (length < 0) return Descriptor();
+    Descriptor received;
+    std::size_t count = 0;
+    for (cmsghdr* header = CMSG_FIRSTHDR(&message_); header != nullptr;
+         header = CMSG_NXTHDR(&message_, header)) {
+      if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+      const std::size_t bytes = header->cmsg_len - CMSG_LEN(0);
+      for (std::size_t at = 0; at + sizeof(int) <= bytes; at += sizeof(int), ++count) {
+        int descriptor = -1;
+        std::memcpy(&descriptor, CMSG_DATA(header) + at, sizeof(descriptor));
+        received = Descriptor(descriptor);  // closes the one before
+      }
+    }
+    const bool whole = length > 0 && (message_.msg_flags & MSG_CTRUNC) == 0;
+    return whole && count == 1 ? std::move(received) : Descriptor();
+  }
+
+ private:
+  char byte_ = 0;
+  iovec part_{&byte_, 1};
+  // Room for more than the one that is wanted: the system closes what does not fit, we close the rest.
+  alignas(cmsghdr) char control_[CMSG_SPACE(4 * sizeof(int))] = {};
+  msghdr message_{};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<FileGiver>> FileGiver::Start() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof(number), 0) != sizeof(number)) return CannotStart("getrandom");
+  number |= 1;
+  Descriptor socket = NewSocket();
+  const AbstractAddress name = NameOf(::getpid(), number);
+  if (socket.get() < 0 ||
+      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0 ||
+      ::listen(socket.get(), SOMAXCONN) != 0) {
+    return CannotStart("a socket");
+  }
+  std::unique_ptr<FileGiver> giver(new FileGiver(number, std::move(socket)));
+  giver->thread_ = StartThread("sampan-files", [self = giver.get()] { self->Loop(); });
+  return giver;
+}
+
+FileGiver::~FileGiver() {
+  ::shutdown(socket_.get(), SHUT_RDWR);  // wakes the thread
+  if (thread_.joinable()) thread_.Join();
+}
+
+void FileGiver::Offer(const FileRequest& request, std::shared_ptr<const MemoryHandle> handle) {
+  const std::lock_guard lock(mutex_);
+  offered_.insert_or_assign(request.cell, Offered{request.secret, std::move(handle)});
+}
+
+void FileGiver::Withdraw(std::uint32_t cell) noexcept {
+  std::shared_ptr<const MemoryHandle> ended;  // without the lock
+  const std::lock_guard lock(mutex_);
+  const auto offered = offered_.find(cell);
+  if (offered == offered_.end()) return;
+  ended = std::move(offered->second.handle);
+  offered_.erase(offered);
+}
+
+/// Those that have connected, the oldest first: a fixed number, so that nothing here needs memory.
+struct FileGiver::Silent {
+  std::array<Descriptor, kMaxSilent> connections;
+  std::array<Deadline, kMaxSilent> until;
+  std::size_t count = 0;
+
+  void Add(Descriptor connection) {
+    if (count == kMaxSilent) Remove(0);
+    connections[count] = std::move(connection);
+    until[count++] = Clock::now() + kPatienceForRequest;
+  }
+  void Remove(std::size_t index) {
+    std::move(connections.begin() + static_cast<std::ptrdiff_t>(index) + 1,
+              connections.begin() + static_cast<std::ptrdiff_t>(count),
+              connections.begin() + static_cast<std::ptrdiff_t>(index));
+    std::copy(until.begin() + static_cast<std::ptrdiff_t>(index) + 1,
+              until.begin() + static_cast<std::ptrdiff_t>(count),
+              until.begin() + static_cast<std::ptrdiff_t>(index));
+    connections[--count].Close();
+  }
+  /// Until the oldest has to speak.
+  int TimeoutMs() const {
+    if (count == 0) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until[0] - Clock::now());
+    return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+  }
+};
+
+void FileGiver::Loop() noexcept {
+  Silent silent;
+  std::array<pollfd, kMaxSilent + 1> watched;
+  for (;;) {
+    watched[0] = {socket_.get(), POLLIN, 0};
+    for (std::size_t i = 0; i < silent.count; ++i)
+      watched[i + 1] = {silent.connections[i].get(), POLLIN, 0};
+    if (::poll(watched.data(), silent.count + 1, silent.TimeoutMs()) < 0 && errno != EINTR) return;
+    const Deadline now = Clock::now();
+    for (std::size_t i = silent.count; i > 0; --i) {
+      if (watched[i].revents != 0) TryAnswer(silent.connections[i - 1]);
+      if (watched[i].revents != 0 || silent.until[i - 1] <= now) silent.Remove(i - 1);
+    }
+    if (watched[0].revents != 0 && !Accept(silent)) return;
+  }
+}
+
+bool FileGiver::Accept(Silent& silent) noexcept {
+  Descriptor connection(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (connection.get() >= 0) {
+    if (SameUser(connection)) silent.Add(std::move(connection));
+    return true;
+  }
+  if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+    ::usleep(1000);  // until the program has closed some
+    return true;
+  }
+  return errno == EINTR || errno == ECONNABORTED || errno == EAGAIN;
+}
+
+void FileGiver::TryAnswer(const Descriptor& connection) noexcept {
+  try {
+    Answer(connection);
+  } catch (const std::exception& failure) {
+    Log(LogLevel::kWarning, "RUNTIME", Text("memory was not handed over: ", failure.what()));
+  }
+}
+
+void FileGiver::Answer(const Descriptor& connection) {
+  FileRequest request;
+  if (::recv(connection.get(), &request, sizeof(request), 0) != sizeof(request)) return;
+  const auto descriptor = Open(request);
+  if (!descriptor.ok()) {
+    Log(LogLevel::kWarning, "RUNTIME", descriptor.error().message);
+    return;  // the end of the connection is the answer
+  }
+  DescriptorMessage().Send(connection, descriptor.value());
+}
+
+Result<Descriptor> FileGiver::Open(const FileRequest& request) {
+  const std::lock_guard lock(mutex_);
+  const auto offered = offered_.find(request.cell);
+  if (offered == offered_.end() || offered->second.secret != request.secret)
+    return Error{Code::kParamInvalid, "a process asked for memory that is not offered, or no more"};
+  return offered->second.handle->Export();
+}
+
+Result<Descriptor> ReceiveFile(std::int32_t process, std::uint64_t giver, const FileRequest& request) {
+  const auto failure = [&](std::string_view why) {
+    return Error{Code::kParamInvalid, Text("process ", process, " does not hand over its memory: ", why)};
+  };
+  const Descriptor socket = NewSocket();
+  if (socket.get() < 0) return CannotStart("a socket");
+  SetPatience(socket);
+  const AbstractAddress name = NameOf(process, giver);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0 ||
+      !SameUser(socket) || ::send(socket.get(), &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request)) {
+    return failure(SystemError(errno));
+  }
+  Descriptor descriptor = DescriptorMessage().Receive(socket);
+  if (descriptor.get() < 0) return failure("it is not offered any more, or the process has stopped");
+  return descriptor;
+}
+
+}  // namespace sampan

@@ -1,0 +1,221 @@
+// Device memory that several processes use: keys for it, imports by key, and who frees it when.
+#include "core/sharing/memory_sharing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "core/copy/memory_location.h"
+
+namespace sampan {
+namespace {
+
+/// How many blocks an allocation checks: each takes a system call for each of its keys.
+constexpr std::size_t kMaxParkedBlockChecks = 16;
+
+/// Keeps imported memory mapped, and its owner from using it for anything else.
+class ImportedMemory final : public MemoryKeeper {
+ public:
+  ImportedMemory(std::shared_ptr<ForeignCell> cell, VirtualMemory& views, const AddressRange& range)
+      : cell_(std::move(cell)), views_(views), range_(range) {}
+  ~ImportedMemory() override { views_.UnmapAnywhere(range_); }
+  ImportedMemory(const ImportedMemory&) = delete;
+  ImportedMemory& operator=(const ImportedMemory&) = delete;
+
+ private:
+  const std::shared_ptr<ForeignCell> cell_;
+  VirtualMemory& views_;
+  const AddressRange range_;
+};
+
+Status UnknownKey(std::string_view key) {
+  return {Code::kParamInvalid,
+          Text("'", key, "' is no key that this process has made or imported, or it is closed already")};
+}
+
+}  // namespace
+
+Result<std::string> MemorySharing::Export(const ExportRequest& request) {
+  Location location;
+  if (Status located = Locate(memory_, {"devPtr", request.address, request.bytes}, location); !located.ok())
+    return located;
+  if (!location.use || memory_.OriginOf(*location.use.get()) != MemoryOrigin::kDevice) {
+    return Error{Code::kParamInvalid,
+                 Text("devPtr ", Hex(request.address), " is not memory of aclrtMalloc's kind: ",
+                      location.use ? Describe(*location.use.get()) : Describe(location.place))};
+  }
+  Allocation& allocation = *location.use.get();
+  const MemoryRegistry::Backing backing = memory_.BackingOf(allocation);
+  auto file = backing.source->FileOf(backing.block);
+  if (!file.ok()) return file.TakeStatus();
+  auto cell = board_.Take(SharedKind::kMemory, ShareBoard::FoundBy::kKey);
+  if (!cell.ok()) return cell.TakeStatus();
+  const auto address = reinterpret_cast<std::uintptr_t>(request.address);
+  file->device = request.physical_device;
+  if (Status set = (*cell)->SetExtent(*file, {.offset = file->offset + (address - allocation.facts.address),
+                                              .bytes = request.bytes,
+                                              .page_bytes = allocation.facts.page_bytes});
+      !set.ok()) {
+    return set;
+  }
+  (**cell)->for_everybody.store(request.for_everybody ? 1 : 0);
+  std::string key = (*cell)->Key();
+  const std::uint64_t serial = allocation.facts.serial;
+  const std::lock_guard lock(mutex_);
+  OwnCell& own = **cell;
+  const auto entry = shared_[serial].cells.emplace(&own, SharedBlock::Cell{*cell, std::nullopt}).first;
+  try {
+    entry->second.key = exports_.emplace(key, OwnExport{std::move(*cell), serial}).first;
+  } catch (...) {
+    shared_[serial].cells.erase(entry);
+    throw;
+  }
+  // The use keeps the memory until here: its end will be told.
+  memory_.MarkShared(allocation);
+  if (!allocation.live()) own.Close();
+  return key;
+}
+
+Result<void*> MemorySharing::Import(const std::string& key, const PlaceOf& place_of) {
+  if (views_ == nullptr) return Error{Code::kFeatureNotSupport, "this backend cannot map others' memory"};
+  auto address = CellAddress::FromKey(key, SharedKind::kMemory);
+  if (!address.ok()) return address.TakeStatus();
+  auto cell = others_.Import(*address, SharedKind::kMemory);
+  if (!cell.ok()) return cell.TakeStatus();
+  auto extent = (*cell)->Extent();
+  if (!extent.ok()) return extent.TakeStatus();
+  if (extent->device < 0) return UnknownKey(key);
+  const ImportPlace seen = place_of(extent->device);
+  auto file = (*cell)->OpenMemory(*views_, *extent, seen.physical_device);
+  if (!file.ok()) return file.TakeStatus();
+  auto range = views_->MapAnywhere(*file);
+  if (!range.ok()) return range.TakeStatus();
+  std::shared_ptr<MemoryKeeper> keeper;
+  try {
+    keeper = std::make_shared<ImportedMemory>(std::move(*cell), *views_, *range);
+  } catch (...) {
+    views_->UnmapAnywhere(*range);
+    throw;
+  }
+  void* const pointer = reinterpret_cast<void*>(range->address);
+  const std::lock_guard lock(mutex_);
+  const auto entry = imports_.emplace(key, pointer);
+  try {
+    auto known = memory_.Adopt({.address = range->address,
+                                .bytes = range->bytes,
+                                .asked_bytes = range->bytes,
+                                .engine_delta = range->engine_delta,
+                                .place = seen.place,
+                                .page_bytes = extent->page_bytes,
+                                .made_by = "aclrtIpcMemImportByKey",
+                                .backtrace = {}},
+                               std::move(keeper), MemoryOrigin::kImported);
+    if (known.ok()) return pointer;
+    imports_.erase(entry);
+    return known.TakeStatus();
+  } catch (...) {
+    imports_.erase(entry);
+    throw;
+  }
+}
+
+Status MemorySharing::Admit(const std::string& key, std::span<const std::int32_t> processes) {
+  const std::lock_guard lock(mutex_);
+  const auto found = exports_.find(key);
+  return found == exports_.end() ? UnknownKey(key) : found->second.cell->Admit(processes);
+}
+
+Status MemorySharing::CheckExported(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  return exports_.contains(key) || imports_.contains(key) ? Status() : UnknownKey(key);
+}
+
+Status MemorySharing::Close(const std::string& key) {
+  void* imported = nullptr;
+  std::shared_ptr<OwnCell> cell;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto import = imports_.upper_bound(key);
+        import != imports_.begin() && std::prev(import)->first == key) {
+      imported = std::prev(import)->second;
+      imports_.erase(std::prev(import));
+    } else if (const auto own = exports_.find(key); own != exports_.end()) {
+      cell = std::move(own->second.cell);
+      const auto shared = shared_.find(own->second.serial);
+      exports_.erase(own);
+      cell->Close();
+      if (shared != shared_.end()) {
+        // Held elsewhere, the cell stays with its block and keeps it from being used for anything else.
+        const auto of_block = shared->second.cells.find(cell.get());
+        of_block->second.key.reset();
+        if (!cell->HeldElsewhere()) shared->second.cells.erase(of_block);
+      }
+    } else {
+      return UnknownKey(key);
+    }
+  }
+  // A reset of the device may have ended it before.
+  if (imported != nullptr)
+    static_cast<void>(memory_.End("devPtr", imported, MemoryOrigin::kImported, Code::kParamInvalid));
+  return {};
+}
+
+std::uint64_t MemorySharing::Share(std::shared_ptr<OwnCell> cell) {
+  const std::lock_guard lock(mutex_);
+  SharedBlock shared;
+  shared.cells.emplace(cell.get(), SharedBlock::Cell{cell, std::nullopt});
+  shared_.emplace(next_number_, std::move(shared));
+  return next_number_++;
+}
+
+bool MemorySharing::HeldElsewhere(const SharedBlock& shared) {
+  return std::any_of(shared.cells.begin(), shared.cells.end(),
+                     [](const auto& entry) { return entry.second.cell->HeldElsewhere(); });
+}
+
+void MemorySharing::Ended(std::uint64_t serial) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto shared = shared_.find(serial);
+  if (shared == shared_.end()) return;
+  for (auto& [own, entry] : shared->second.cells) {
+    entry.cell->Close();
+    if (entry.key) exports_.erase(*std::exchange(entry.key, std::nullopt));
+  }
+}
+
+void MemorySharing::Free(std::uint64_t serial, MemorySource& source, const MemoryBlock& block) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    auto shared = shared_.extract(serial);
+    if (!shared.empty() && HeldElsewhere(shared.mapped())) {
+      shared.mapped().source = &source;
+      shared.mapped().block = block;
+      parked_.insert(std::move(shared));
+      parked_count_.store(parked_.size());
+      return;
+    }
+  }
+  source.Free(block);
+}
+
+bool MemorySharing::FreeReleased(Effort effort) noexcept {
+  if (parked_count_.load(std::memory_order_relaxed) == 0) return false;
+  const std::lock_guard lock(mutex_);
+  const std::size_t count = parked_.size();
+  std::size_t checks = effort == Effort::kAll ? count : std::min(count, kMaxParkedBlockChecks);
+  auto entry = parked_.lower_bound(next_parked_);
+  for (; checks > 0; --checks) {
+    if (entry == parked_.end()) entry = parked_.begin();
+    if (HeldElsewhere(entry->second)) {
+      ++entry;
+    } else {
+      entry->second.source->Free(entry->second.block);
+      entry = parked_.erase(entry);
+    }
+  }
+  next_parked_ = entry == parked_.end() ? 0 : entry->first;
+  parked_count_.store(parked_.size());
+  return parked_.size() < count;
+}
+
+}  // namespace sampan

@@ -1,0 +1,90 @@
+// Device memory that several processes use: keys for it, imports by key, and who frees it when.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "backend/api/backend.h"
+#include "base/status.h"
+#include "core/memory/memory_registry.h"
+#include "core/sharing/foreign_boards.h"
+#include "core/sharing/share_board.h"
+
+namespace sampan {
+
+/// Thread-safe. A block that others have imported goes back to its source when the last of them has let go.
+/// Every later allocation checks some of these blocks, and all of them if memory is used up.
+class MemorySharing final : public MemoryRegistry::SharedBlocks {
+ public:
+  MemorySharing(MemoryRegistry& memory, VirtualMemory* views, ShareBoard& board, ForeignBoards& others)
+      : memory_(memory), views_(views), board_(board), others_(others) {
+    memory_.set_shared_blocks(this);
+  }
+
+  struct ExportRequest {
+    void* address;
+    std::size_t bytes;
+    bool for_everybody;
+    std::int32_t physical_device;  ///< of the memory, as other processes know it
+  };
+  /// A key for [address, +bytes) of memory that aclrtMalloc made.
+  Result<std::string> Export(const ExportRequest& request);
+  /// Where memory of a physical device is to be seen by this program: its place, and that device's physical
+  /// number.
+  struct ImportPlace {
+    Place place;
+    std::int32_t physical_device;
+  };
+  using PlaceOf = std::function<ImportPlace(std::int32_t physical_device)>;
+  Result<void*> Import(const std::string& key, const PlaceOf& place_of);
+  Status Admit(const std::string& key, std::span<const std::int32_t> processes);
+  Status CheckExported(const std::string& key);
+  /// Ends an import under the key, or else the export.
+  Status Close(const std::string& key);
+
+  /// For blocks that are no allocations: a number for the calls below.
+  std::uint64_t Share(std::shared_ptr<OwnCell> cell);
+  void Ended(std::uint64_t serial) noexcept override;
+  void Free(std::uint64_t serial, MemorySource& source, const MemoryBlock& block) noexcept override;
+  bool FreeReleased(Effort effort) noexcept override;
+
+ private:
+  struct OwnExport {
+    std::shared_ptr<OwnCell> cell;
+    std::uint64_t serial;
+  };
+  using Exports = std::map<std::string, OwnExport, std::less<>>;
+  struct SharedBlock {
+    /// The cells, and their places among the exports while their keys are not closed.
+    struct Cell {
+      std::shared_ptr<OwnCell> cell;
+      std::optional<Exports::iterator> key;
+    };
+    std::map<const OwnCell*, Cell> cells;
+    MemorySource* source = nullptr;
+    MemoryBlock block;
+  };
+  static bool HeldElsewhere(const SharedBlock& shared);
+
+  MemoryRegistry& memory_;
+  VirtualMemory* const views_;
+  ShareBoard& board_;
+  ForeignBoards& others_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, SharedBlock> shared_;  // by the allocation's serial number
+  std::map<std::uint64_t, SharedBlock> parked_;  // not used here any more, still held elsewhere
+  std::atomic<std::size_t> parked_count_{0};
+  std::uint64_t next_parked_ = 0;  // where the next check of a few begins
+  Exports exports_;
+  std::multimap<std::string, void*, std::less<>> imports_;
+  std::uint64_t next_number_ = std::uint64_t{1} << 63;
+};
+
+}  // namespace sampan

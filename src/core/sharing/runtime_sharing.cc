@@ -1,0 +1,210 @@
+// The part of the runtime that makes notifies, shared events, physical memory and pools.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "core/objects/dead_handle.h"
+#include "core/objects/runtime.h"
+
+namespace sampan {
+
+template <typename Table, typename Object>
+Result<void*> Runtime::InsertOwned(Table& table, std::shared_ptr<Object> object, Device& device,
+                                   std::set<void*> Device::*owned, Code code) {
+  void* const handle = table.Insert(std::move(object));
+  if (handle == nullptr) return Error{code, "no handle is left for another one"};
+  try {
+    const std::lock_guard lock(device.mutex);
+    (device.*owned).insert(handle);
+  } catch (...) {
+    table.Remove(handle);
+    throw;
+  }
+  return handle;
+}
+
+Result<void*> Runtime::CreateSharedEvent(Context& context) {
+  auto cell = board_.Take(SharedKind::kEvent, ShareBoard::FoundBy::kKey);
+  if (!cell.ok()) return cell.TakeStatus();
+  (**cell)->for_everybody.store(1);  // a handle is all that there is to an event's secrecy
+  return AddEvent(context, std::make_shared<Event>(std::make_unique<SharedEvent>(std::move(*cell)),
+                                                   context.device().event_ids()));
+}
+
+Result<void*> Runtime::OpenSharedEvent(Context& context, const std::string& key) {
+  auto address = CellAddress::FromKey(key, SharedKind::kEvent);
+  if (!address.ok()) return address.TakeStatus();
+  auto cell = others_.Import(*address, SharedKind::kEvent);
+  if (!cell.ok()) return cell.TakeStatus();
+  return AddEvent(context, std::make_shared<Event>(std::make_unique<SharedEvent>(std::move(*cell)),
+                                                   context.device().event_ids()));
+}
+
+Result<void*> Runtime::CreateNotify(Device& device) {
+  auto id = device.notify_ids()->Take();
+  if (!id) return Error{Code::kNoNotifyResource, Text("device ", device.id(), " has no notify left")};
+  auto cell = board_.Take(SharedKind::kNotify, ShareBoard::FoundBy::kKey);
+  if (!cell.ok()) return cell.TakeStatus();
+  return InsertOwned(notifies_, std::make_shared<Notify>(std::move(*cell), std::move(*id)), device,
+                     &Device::notifies, Code::kNoNotifyResource);
+}
+
+Result<void*> Runtime::ImportNotify(Device& device, const std::string& key) {
+  auto address = CellAddress::FromKey(key, SharedKind::kNotify);
+  if (!address.ok()) return address.TakeStatus();
+  auto cell = others_.Import(*address, SharedKind::kNotify);
+  if (!cell.ok()) return cell.TakeStatus();
+  return InsertOwned(notifies_, std::make_shared<Notify>(std::move(*cell)), device, &Device::notifies,
+                     Code::kNoNotifyResource);
+}
+
+Status Runtime::DestroyNotify(void* handle) {
+  if (notifies_.Remove(handle) == nullptr) return DeadHandle("notify", "notify", handle);
+  for (const auto& device : devices_) {
+    const std::lock_guard lock(device->mutex);
+    device->notifies.erase(handle);
+  }
+  return {};
+}
+
+std::int32_t Runtime::VisibleDevice(std::int32_t physical_id, std::int32_t otherwise) const {
+  const auto& visible = options_.visible_devices;
+  const auto found = std::find(visible.begin(), visible.end(), physical_id);
+  return found == visible.end() ? otherwise : static_cast<std::int32_t>(found - visible.begin());
+}
+
+Result<void*> Runtime::HandleFor(std::shared_ptr<PhysicalMemory> physical) {
+  void* const handle = physicals_.Insert(std::move(physical));
+  if (handle != nullptr) return handle;
+  return Error{Code::kResourceAllocFail, "no handle is left for more physical memory"};
+}
+
+Result<void*> Runtime::CreatePhysical(Device* device, std::size_t bytes,
+                                      const PhysicalProperties& properties) {
+  if (backend_->virtual_memory() == nullptr) {
+    return Error{Code::kFeatureNotSupport, "this backend has no physical memory apart from addresses"};
+  }
+  MemorySource* source = &backend_->pinned_memory_with_handles();
+  Place place{PlaceKind::kPinned, 0};
+  if (device != nullptr) {
+    auto opened = device->Open();
+    if (!opened.ok()) return opened.TakeStatus();
+    memory_.AddSource((*opened)->memory());
+    source = &(*opened)->memory();
+    place = {PlaceKind::kDevice, device->id()};
+  }
+  auto block = memory_.TakeBlock(*source, bytes, Pages::kHuge);
+  if (!block.ok()) return block.TakeStatus();
+  std::shared_ptr<PhysicalMemory> physical;
+  try {
+    auto file = source->FileOf(*block);
+    if (!file.ok()) {
+      source->Free(*block);
+      return file.TakeStatus();
+    }
+    if (device != nullptr) file->device = device->physical_id();
+    source->Hide(*block);
+    physical = std::make_shared<PhysicalMemory>(sharing_, *source, *block, *file, place, properties);
+  } catch (...) {
+    source->Free(*block);
+    throw;
+  }
+  return HandleFor(std::move(physical));
+}
+
+Result<std::uint64_t> Runtime::ExportPhysical(const std::shared_ptr<PhysicalMemory>& physical,
+                                              bool for_everybody) {
+  auto number = physical->Export(board_, for_everybody);
+  if (!number.ok()) return number;
+  const std::lock_guard lock(exported_mutex_);
+  std::erase_if(exported_, [](const auto& entry) { return entry.second.expired(); });
+  exported_[*number] = physical;
+  return number;
+}
+
+Status Runtime::AdmitToPhysical(std::uint64_t number, std::span<const std::int32_t> processes) {
+  std::shared_ptr<PhysicalMemory> physical;
+  {
+    const std::lock_guard lock(exported_mutex_);
+    const auto found = exported_.find(number);
+    if (found != exported_.end()) physical = found->second.lock();
+  }
+  const auto cell = physical != nullptr ? physical->own_cell() : nullptr;
+  if (cell == nullptr)
+    return {Code::kParamInvalid,
+            Text(number, " is no shareable handle of this process's, or its memory is gone")};
+  return cell->Admit(processes);
+}
+
+Result<void*> Runtime::ImportPhysical(std::uint64_t number, std::int32_t device) {
+  VirtualMemory* const views = backend_->virtual_memory();
+  if (views == nullptr) return Error{Code::kFeatureNotSupport, "this backend cannot map others' memory"};
+  auto address = CellAddress::FromNumber(number);
+  if (!address.ok()) return address.TakeStatus();
+  auto cell = others_.Import(*address, SharedKind::kPhysical);
+  if (!cell.ok()) return cell.TakeStatus();
+  auto extent = (*cell)->Extent();
+  if (!extent.ok()) return extent.TakeStatus();
+  const bool on_host = extent->device < 0;
+  const Place place = on_host ? Place{PlaceKind::kPinned, 0}
+                              : Place{PlaceKind::kDevice, VisibleDevice(extent->device, device)};
+  auto file = (*cell)->OpenMemory(*views, *extent, PhysicalDevice(place.device));
+  if (!file.ok()) return file.TakeStatus();
+  PhysicalProperties properties{extent->attribute, extent->location_id, extent->location_type};
+  if (!on_host) properties.location_id = static_cast<std::uint32_t>(place.device);
+  return HandleFor(std::make_shared<PhysicalMemory>(sharing_, std::move(*cell), *file, place, properties));
+}
+
+Result<void*> Runtime::CreatePool(Device& device, std::size_t most_bytes) {
+  auto opened = device.Open();
+  if (!opened.ok()) return opened.TakeStatus();
+  memory_.AddSource((*opened)->memory());
+  const MemoryPool::Options options{(*opened)->memory(), {PlaceKind::kDevice, device.id()}, most_bytes};
+  auto handle = InsertOwned(pools_, std::make_shared<MemoryPool>(memory_, options), device, &Device::pools,
+                            Code::kResourceAllocFail);
+  if (handle.ok()) pool_count_.fetch_add(1);
+  return handle;
+}
+
+Status Runtime::DestroyPool(void* handle) {
+  const auto pool = pools_.Remove(handle);
+  if (pool == nullptr) return DeadHandle("memPool", "pool", handle);
+  pool_count_.fetch_sub(1);
+  Device& device = *devices_[static_cast<std::size_t>(pool->device())];
+  {
+    const std::lock_guard lock(device.mutex);
+    device.pools.erase(handle);
+  }
+  pool->End();
+  return {};
+}
+
+void Runtime::TrimPools(Trim trim) noexcept {
+  for (const auto& device : devices_) {
+    const std::lock_guard lock(device->mutex);
+    for (void* handle : device->pools) {
+      const auto pool = pools_.Find(handle);
+      if (pool == nullptr) continue;
+      if (trim == Trim::kAll) {
+        pool->TrimTo(0);
+      } else {
+        pool->TrimToThreshold();
+      }
+    }
+  }
+}
+
+void Runtime::AbortDevice(Device& device) {
+  std::vector<std::shared_ptr<Stream>> streams;
+  {
+    const std::lock_guard lock(device.mutex);
+    for (const Context* context : device.living) {
+      for (auto& stream : context->Streams())
+        streams.push_back(std::move(stream));
+    }
+  }
+  for (const auto& stream : streams)
+    stream->Abort(Code::kDeviceTaskAbort);
+}
+
+}  // namespace sampan

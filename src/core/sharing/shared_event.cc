@@ -1,0 +1,154 @@
+// The recordings of an event that several processes know: numbered, in a cell that all of them map.
+#include "core/sharing/shared_event.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "base/futex.h"
+#include "base/text.h"
+#include "trace/trace.h"
+
+namespace sampan {
+namespace {
+
+/// How often a waiter asks whether the recording process still runs.
+constexpr std::chrono::milliseconds kLookForProcess{20};
+
+/// Completes a recording: the numbers only grow, whichever process is first. A task that is dropped completes
+/// its recording too, as with events of one process: otherwise waits for it would never go on.
+class EndRecording final : public Effect {
+ public:
+  EndRecording(std::shared_ptr<SharedCell> cell, std::uint64_t recording)
+      : cell_(std::move(cell)), recording_(recording) {}
+  ~EndRecording() override {
+    if (cell_->completed.load() < recording_) Complete();
+  }
+  EndRecording(const EndRecording&) = delete;
+  EndRecording& operator=(const EndRecording&) = delete;
+  Status Apply() noexcept override {
+    Complete();
+    return {};
+  }
+
+ private:
+  void Complete() const noexcept {
+    std::uint64_t before = cell_->completed.load();
+    while (before < recording_ && !cell_->completed.compare_exchange_weak(before, recording_)) {
+    }
+    cell_->signal.value.fetch_add(1, std::memory_order_seq_cst);
+    if (cell_->signal.sleepers.load(std::memory_order_seq_cst) != 0) FutexWake(cell_->signal.value);
+  }
+
+  const std::shared_ptr<SharedCell> cell_;
+  const std::uint64_t recording_;
+};
+
+/// Whether the process still does anything: one that was killed and not yet waited for does not.
+bool Runs(std::uint64_t process) {
+  if (::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH) return false;
+  std::ifstream file(Text("/proc/", process, "/stat"));
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(") ");  // the name in brackets may hold anything
+  if (name_end == std::string::npos) return true;
+  const char state = text[std::min(name_end + 2, text.size() - 1)];
+  return state != 'Z' && state != 'X';
+}
+
+class EventGate final : public Gate {
+ public:
+  EventGate(std::shared_ptr<SharedCell> cell, std::uint64_t recording)
+      : cell_(std::move(cell)), recording_(recording) {}
+  bool Open() const noexcept override {
+    return cell_->completed.load(std::memory_order_seq_cst) >= recording_;
+  }
+  bool TryPass() noexcept override { return Open(); }
+  Status Check() const override {
+    // Only the latest recording has a name; an older one is over with it.
+    const std::uint64_t recorder = cell_->recorder.load();
+    if (cell_->recorded.load() != recording_ || Runs(recorder) || Open()) return {};
+    return {Code::kTaskTimeout,
+            Text(Describe(), " can never end: process ", recorder, ", which recorded it, has ended")};
+  }
+  SleepWord* word() const noexcept override { return &cell_->signal; }
+  std::string Describe() const override {
+    return Text("a wait for recording ", recording_, " of shared event ", cell_->number);
+  }
+
+ private:
+  const std::shared_ptr<SharedCell> cell_;
+  const std::uint64_t recording_;
+};
+
+}  // namespace
+
+std::shared_ptr<SharedCell> SharedEvent::cell() const {
+  if (own_ != nullptr) return {own_, &**own_};
+  return {foreign_, &**foreign_};
+}
+
+Result<std::string> SharedEvent::Key() const {
+  if (own_ != nullptr) return own_->Key();
+  return Error{Code::kFeatureNotSupport, "the event is another process's: only that one can share it"};
+}
+
+Status SharedEvent::Record(Stream& stream) {
+  const auto shared = cell();
+  const std::lock_guard lock(mutex_);
+  shared->recorder.store(static_cast<std::uint64_t>(::getpid()));
+  const std::uint64_t recording = shared->recorded.fetch_add(1) + 1;
+  const trace::About about(summary::TaskType::kEventRecord, shared->number);
+  // A task that is refused completes the recording as well.
+  auto point = stream.EnqueueWithPoint(EffectTask{std::make_shared<EndRecording>(shared, recording)});
+  if (!point.ok()) return point.TakeStatus();
+  last_own_ = recording;
+  last_point_ = std::move(*point);
+  return {};
+}
+
+Status SharedEvent::WaitIn(Stream& stream, std::chrono::nanoseconds limit) const {
+  const auto shared = cell();
+  const std::uint64_t recording = shared->recorded.load();
+  if (recording == 0) return {};
+  const trace::About about(summary::TaskType::kEventWait, shared->number);
+  return stream.Enqueue(GateTask{std::make_shared<EventGate>(shared, recording), limit});
+}
+
+std::optional<Point> SharedEvent::LocalPoint(std::uint64_t recording) {
+  const std::lock_guard lock(mutex_);
+  return last_own_ == recording ? std::optional(last_point_) : std::nullopt;
+}
+
+Status SharedEvent::Synchronize(Deadline deadline) {
+  const auto shared = cell();
+  const std::uint64_t recording = shared->recorded.load();
+  const Error late{Code::kEventSyncTimeout,
+                   Text("shared event ", shared->number, " was not reached within the time limit")};
+  if (const auto local = LocalPoint(recording)) return local->Wait(deadline) ? Status() : Status(late);
+  EventGate gate(shared, recording);
+  while (!gate.Open()) {
+    if (Status possible = gate.Check(); !possible.ok()) return possible;
+    if (Clock::now() >= deadline) return late;
+    shared->signal.sleepers.fetch_add(1, std::memory_order_seq_cst);
+    const std::array wait = {FutexWait{&shared->signal.value, shared->signal.value.load()}};
+    if (!gate.Open()) FutexSleep(wait, std::min(deadline, Clock::now() + kLookForProcess));
+    shared->signal.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  }
+  return {};
+}
+
+bool SharedEvent::Recorded() {
+  const auto shared = cell();
+  const std::uint64_t recording = shared->recorded.load();
+  if (const auto local = LocalPoint(recording)) return local->Reached();
+  return shared->completed.load() >= recording;
+}
+
+}  // namespace sampan

@@ -1,0 +1,47 @@
+// The recordings of an event that several processes know: numbered, in a cell that all of them map.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "backend/api/timeline.h"
+#include "base/status.h"
+#include "core/objects/stream.h"
+#include "core/sharing/foreign_boards.h"
+#include "core/sharing/share_board.h"
+
+namespace sampan {
+
+/// Thread-safe. A wait binds to the latest recording that any process has submitted by then.
+class SharedEvent {
+ public:
+  explicit SharedEvent(std::shared_ptr<OwnCell> cell) : own_(std::move(cell)) {}
+  explicit SharedEvent(std::shared_ptr<ForeignCell> cell) : foreign_(std::move(cell)) {}
+
+  Status Record(Stream& stream);
+  Status WaitIn(Stream& stream, std::chrono::nanoseconds limit) const;
+  /// Blocks the calling thread; says what keeps the recording from ever being over.
+  Status Synchronize(Deadline deadline);
+  bool Recorded();
+  /// For other processes; fails for an imported event.
+  Result<std::string> Key() const;
+  /// For messages of all processes; the owner's.
+  void set_number(std::uint32_t number) {
+    if (own_ != nullptr) (*own_)->number = number;
+  }
+
+ private:
+  std::shared_ptr<SharedCell> cell() const;
+  /// The point of the recording, if it is this process's own and the latest.
+  std::optional<Point> LocalPoint(std::uint64_t recording);
+
+  std::shared_ptr<OwnCell> own_;
+  std::shared_ptr<ForeignCell> foreign_;
+  std::mutex mutex_;
+  std::uint64_t last_own_ = 0;
+  Point last_point_;
+};
+
+}  // namespace sampan

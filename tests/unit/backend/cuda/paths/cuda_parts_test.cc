@@ -1,0 +1,328 @@
+// Parts of the CUDA backend that need no GPU: addresses, the ring, the choice of paths.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "backend/cuda/memory/pinned_ring.h"
+#include "backend/cuda/memory/reserved_memory.h"
+#include "backend/cuda/paths/batch_parts.h"
+#include "backend/cuda/paths/copy_path.h"
+#include "backend/cuda/paths/joined_segments.h"
+
+namespace sampan::cuda::cuda_parts_test {
+namespace {
+
+constexpr std::size_t kUnit = ReservedMemory::kUnitBytes, kPage = ReservedMemory::kPageBytes;
+constexpr std::uintptr_t kBase = std::uintptr_t{1} << 40;
+
+/// Notes what has memory; fails on order.
+class NotingBacking final : public Backing {
+ public:
+  struct Notes {
+    std::map<std::uintptr_t, std::size_t> committed;
+    bool fails = false;
+  };
+  explicit NotingBacking(Notes& notes) : notes_(notes) {}
+  Status Commit(std::uintptr_t address, std::size_t bytes) override {
+    if (notes_.fails) return {Code::kMemoryAllocation, "none is left"};
+    EXPECT_TRUE(notes_.committed.emplace(address, bytes).second);
+    return {};
+  }
+  void Decommit(std::uintptr_t address, std::size_t bytes) noexcept override {
+    const auto found = notes_.committed.find(address);
+    ASSERT_NE(found, notes_.committed.end());
+    EXPECT_EQ(found->second, bytes);
+    notes_.committed.erase(found);
+  }
+
+ private:
+  Notes& notes_;
+};
+
+class ReservedMemoryTest : public ::testing::Test {
+ protected:
+  MemoryBlock Take(std::size_t bytes, Pages pages = Pages::kBySize) {
+    auto block = memory.Allocate(bytes, pages);
+    EXPECT_TRUE(block.ok());
+    return block.ok() ? *block : MemoryBlock{};
+  }
+
+  NotingBacking::Notes notes;
+  FaultPlan faults;
+  ReservedMemory memory{{.name = "test memory",
+                         .base = kBase,
+                         .reserved_bytes = 64 * kUnit,
+                         .capacity_bytes = 16 * kUnit,
+                         .faults = &faults},
+                        std::make_unique<NotingBacking>(notes)};
+};
+
+TEST_F(ReservedMemoryTest, SmallBlocksShareAUnitAndNoPage) {
+  const MemoryBlock first = Take(100), second = Take(5000);
+  EXPECT_EQ(notes.committed.size(), 1U);
+  EXPECT_EQ(first.bytes, kPage);
+  EXPECT_EQ(second.bytes, 2 * kPage);
+  EXPECT_GE(second.address, first.address + first.bytes);
+  EXPECT_EQ(memory.Info().free_bytes, 16 * kUnit - 3 * kPage);
+  memory.Free(first);
+  memory.Free(second);
+  EXPECT_EQ(memory.Info().free_bytes, 16 * kUnit);
+}
+
+TEST_F(ReservedMemoryTest, LargeBlocksHaveUnitsOfTheirOwn) {
+  const MemoryBlock block = Take(3 * kUnit + 1);
+  EXPECT_EQ(block.address % kUnit, 0U);
+  EXPECT_EQ(notes.committed.at(block.address), 4 * kUnit);
+  EXPECT_EQ(block.page_bytes, kUnit);
+  memory.Free(block);
+  EXPECT_TRUE(notes.committed.empty());
+}
+
+TEST_F(ReservedMemoryTest, AddressesAreNotReusedAtOnce) {
+  std::uintptr_t last = 0;
+  for (int i = 0; i < 10; ++i) {
+    const MemoryBlock block = Take(2 * kUnit);
+    EXPECT_NE(block.address, last);
+    last = block.address;
+    memory.Free(block);
+  }
+}
+
+TEST_F(ReservedMemoryTest, TheCapacityIsALimitThatNamesTheRequest) {
+  const MemoryBlock block = Take(15 * kUnit);
+  auto refused = memory.Allocate(2 * kUnit, Pages::kBySize);
+  ASSERT_EQ(refused.code(), Code::kMemoryAllocation);
+  EXPECT_NE(refused.TakeStatus().error().message.find(std::to_string(2 * kUnit)), std::string::npos);
+  memory.Free(block);
+  EXPECT_TRUE(memory.Allocate(2 * kUnit, Pages::kBySize).ok());
+}
+
+TEST_F(ReservedMemoryTest, AFailedCommitTakesNothing) {
+  notes.fails = true;
+  EXPECT_EQ(memory.Allocate(100, Pages::kBySize).code(), Code::kMemoryAllocation);
+  EXPECT_EQ(memory.Allocate(4 * kUnit, Pages::kBySize).code(), Code::kMemoryAllocation);
+  EXPECT_EQ(memory.Info().free_bytes, 16 * kUnit);
+  notes.fails = false;
+  EXPECT_TRUE(memory.Allocate(16 * kUnit, Pages::kBySize).ok());
+}
+
+TEST_F(ReservedMemoryTest, FreedMemoryStaysWhileItIsHeld) {
+  const MemoryBlock first = Take(2 * kUnit), second = Take(2 * kUnit);
+  auto early = memory.HoldFreed();
+  memory.Free(first);
+  auto late = memory.HoldFreed();  // begins after the first was freed: holds the second only
+  memory.Free(second);
+  EXPECT_EQ(notes.committed.size(), 2U);
+  std::vector<ReservedMemory::Range> ranges;
+  memory.CopyRanges(ranges);
+  EXPECT_TRUE(ranges.empty()) << "held, but nobody's";
+  late = nullptr;
+  EXPECT_EQ(notes.committed.size(), 2U) << "an older table may name it";
+  early = nullptr;
+  Take(kPage);  // whoever comes next lets go
+  EXPECT_FALSE(notes.committed.contains(first.address));
+  EXPECT_FALSE(notes.committed.contains(second.address));
+}
+
+TEST_F(ReservedMemoryTest, RangesAreSortedAndExact) {
+  const MemoryBlock small = Take(96), large = Take(3 * kUnit + 32);
+  std::vector<ReservedMemory::Range> ranges;
+  const std::uint64_t version = memory.CopyRanges(ranges);
+  ASSERT_EQ(ranges.size(), 2U);
+  EXPECT_LT(ranges[0].begin, ranges[1].begin);
+  for (const auto& [block, bytes] : {std::pair{small, std::size_t{96}}, {large, 3 * kUnit + 32}}) {
+    const auto& range = ranges[ranges[0].begin == block.address ? 0 : 1];
+    EXPECT_EQ(range.end - range.begin, bytes);
+  }
+  memory.Free(small);
+  EXPECT_NE(memory.version(), version);
+}
+
+class PinnedRingTest : public ReservedMemoryTest {
+ protected:
+  std::uintptr_t TakeFrom(std::size_t bytes, std::uint64_t value) {
+    auto taken = ring.Take(bytes, value);
+    EXPECT_TRUE(taken.ok());
+    return reinterpret_cast<std::uintptr_t>(*taken);
+  }
+  PinnedRing ring{memory};
+};
+
+TEST_F(PinnedRingTest, IsReusedOnlyWhenItsTasksAreOver) {
+  const std::size_t quarter = PinnedRing::kBytes / 4;
+  for (std::uint64_t value = 1; value <= 4; ++value) {
+    EXPECT_EQ(ring.BusyUntil(quarter), 0U);
+    TakeFrom(quarter, value);
+  }
+  EXPECT_EQ(ring.BusyUntil(quarter), 1U) << "the first has to be over";
+  EXPECT_EQ(ring.BusyUntil(2 * quarter), 2U);
+  ring.Retire(1);
+  EXPECT_EQ(ring.BusyUntil(quarter), 0U);
+}
+
+TEST_F(PinnedRingTest, PiecesDoNotCrossTheEnd) {
+  const std::uintptr_t base = TakeFrom(PinnedRing::kBytes / 4 * 3, 1);
+  TakeFrom(1, 2);
+  ring.Retire(1);
+  const std::uintptr_t next = TakeFrom(PinnedRing::kBytes / 2, 3);
+  EXPECT_EQ(next, base);
+  EXPECT_EQ(ring.BusyUntil(PinnedRing::kBytes), 3U);
+  ring.Retire(3);
+  EXPECT_EQ(ring.BusyUntil(PinnedRing::kBytes), 0U);
+}
+
+TEST(CopyPaths, ChooseByCountAndLength) {
+  const CopyPaths paths("NVIDIA H200", 132, {});
+  constexpr auto kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost;
+  EXPECT_EQ(paths.ForBatch(kIn, 1, 64).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForBatch(kIn, 2, 128).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch(kOut, 2, 2 * 4096).path, CopyPath::kKernel);
+  const CopyPaths unmeasured("unheard of", 10, {});
+  EXPECT_EQ(unmeasured.ForBatch(kIn, 15, 15 * 64).path, CopyPath::kBatchCall);
+  EXPECT_EQ(unmeasured.ForBatch(kOut, 16, 16 * 64).path, CopyPath::kKernel);
+  EXPECT_EQ(unmeasured.ForBatch(kOut, 15, 15 * 4096).path, CopyPath::kBatchCall);
+  EXPECT_EQ(unmeasured.ForBatch(kIn, 16, 16 * 4096).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch(kIn, 8192, 8192 * 4096).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch(kIn, 64, std::size_t{64} << 20).path, CopyPath::kBatchCall);
+  constexpr std::size_t kMiddle = std::size_t{256} << 10;
+  EXPECT_EQ(paths.ForBatch(kIn, 31, 31 * kMiddle).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch(kIn, 32, 32 * kMiddle).path, CopyPath::kBatchCall) << "a long batch";
+  EXPECT_FALSE(paths.BatchCallInParts(7, 7 * kMiddle));
+  EXPECT_TRUE(paths.BatchCallInParts(8, 8 * kMiddle));
+  EXPECT_FALSE(paths.BatchCallInParts(8, 8 * 64)) << "the driver takes longer over them than the link";
+}
+
+std::vector<std::size_t> PartsOf(std::size_t entries, std::size_t entry_bytes, bool in_parts = true) {
+  BatchParts parts(entries, entries * entry_bytes, in_parts);
+  std::vector<std::size_t> all;
+  for (std::size_t left = entries; left != 0; left -= all.back())
+    all.push_back(parts.Next());
+  return all;
+}
+
+TEST(BatchParts, GrowAsFastAsTheLinkPermits) {
+  using Parts = std::vector<std::size_t>;
+  constexpr std::size_t kKiB = 1024;
+  EXPECT_EQ(PartsOf(64, 64 * kKiB), (Parts{1, 2, 4, 8, 16, 33}));
+  EXPECT_EQ(PartsOf(64, 128 * kKiB), (Parts{1, 4, 16, 43}));
+  EXPECT_EQ(PartsOf(64, 256 * kKiB), (Parts{1, 8, 55}));
+  EXPECT_EQ(PartsOf(64, 4096 * kKiB), (Parts{1, 8, 55}));
+  EXPECT_EQ(PartsOf(8, 4096 * kKiB), (Parts{1, 7}));
+  EXPECT_EQ(PartsOf(2, 64), (Parts{2})) << "two are not worth two calls";
+}
+
+/// More of them in one call make a driver crash.
+TEST(BatchParts, AreNeverLongerThanTheDriverSurvives) {
+  for (const bool in_parts : {false, true}) {
+    for (const std::size_t entries : {1, 511, 512, 513, 1023, 1024, 1025, 20'000}) {
+      const auto parts = PartsOf(entries, 100'000, in_parts);
+      EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), std::size_t{0}), entries);
+      EXPECT_LE(*std::max_element(parts.begin(), parts.end()), BatchParts::kMostEntries);
+      EXPECT_GE(*std::min_element(parts.begin(), parts.end()), 1U);
+    }
+  }
+  EXPECT_EQ(PartsOf(512, 64, false).size(), 1U);
+  EXPECT_EQ(PartsOf(513, 64, false).size(), 2U);
+}
+
+/// More entries than those need not be joined: whether they are or not, a kernel takes them.
+TEST(CopyPaths, SayHowManyEntriesAreWorthJoining) {
+  for (const char* const gpu : {"NVIDIA H200", "unheard of"}) {
+    const CopyPaths paths(gpu, 132, {});
+    for (const std::size_t bytes : {std::size_t{100}, std::size_t{100'000}, std::size_t{64} << 20}) {
+      const std::size_t more = paths.MostJoined(bytes) + 1;
+      for (const Direction direction : {Direction::kHostToDevice, Direction::kDeviceToHost}) {
+        EXPECT_EQ(paths.ForBatch(direction, more, bytes).path, CopyPath::kKernel) << gpu << ", " << bytes;
+        EXPECT_EQ(paths.ForBatch(direction, 10 * more, bytes).path, CopyPath::kKernel)
+            << gpu << ", " << bytes;
+      }
+    }
+  }
+  // And no more than it takes: of 64 MiB, so many pieces are an engine's yet.
+  const CopyPaths paths("NVIDIA H200", 132, {});
+  constexpr std::size_t kLong = std::size_t{64} << 20;
+  EXPECT_NE(paths.ForBatch(Direction::kHostToDevice, paths.MostJoined(kLong), kLong).path, CopyPath::kKernel);
+  EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kKernel}).MostJoined(100), 1U);
+  for (const CopyPath given : {CopyPath::kEngine, CopyPath::kBatchCall})
+    EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = given}).MostJoined(100), SIZE_MAX);
+}
+
+std::vector<Segment> SegmentsAt(std::initializer_list<std::array<std::size_t, 3>> places) {
+  static std::byte dst[1000], src[1000];
+  std::vector<Segment> segments;
+  for (const auto& [to, from, bytes] : places)
+    segments.push_back({dst + to, src + from, bytes});
+  return segments;
+}
+
+void ExpectSame(const std::vector<Segment>& expected, const std::vector<Segment>& got) {
+  ASSERT_EQ(expected.size(), got.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(expected[i].dst, got[i].dst) << i;
+    EXPECT_EQ(expected[i].src, got[i].src) << i;
+    EXPECT_EQ(expected[i].bytes, got[i].bytes) << i;
+  }
+}
+
+TEST(JoinedSegments, ContinueAtBothEnds) {
+  const auto segments = SegmentsAt({{0, 100, 10},    // continued
+                                    {10, 110, 5},    // ... to here
+                                    {15, 116, 5},    // a gap at the source
+                                    {21, 121, 4},    // and at the destination
+                                    {25, 125, 1},    // continued
+                                    {20, 120, 1},    // backwards
+                                    {21, 121, 9}});  // continued
+  const auto expected = SegmentsAt({{0, 100, 15}, {15, 116, 5}, {21, 121, 5}, {20, 120, 10}});
+  std::vector<Segment> joined;
+  EXPECT_TRUE(JoinFew(segments, expected.size(), joined));
+  ExpectSame(expected, joined);
+  EXPECT_FALSE(JoinFew(segments, expected.size() - 1, joined));
+}
+
+TEST(CopyPaths, ShortCopiesWithinADeviceGoByKernel) {
+  const CopyPaths paths("NVIDIA H200", 132, {});
+  EXPECT_EQ(paths.ForWithin(4096).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForWithin(std::size_t{64} << 20).path, CopyPath::kEngine);
+  EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kEngine}).ForWithin(4096).path,
+            CopyPath::kEngine);
+  EXPECT_EQ(CopyPaths("unheard of", 10, {}).ForWithin(4096).path, CopyPath::kEngine) << "nobody measured it";
+}
+
+TEST(CopyPaths, ChooseByTheShapeOfRows) {
+  const CopyPaths paths("NVIDIA H200", 132, {});
+  const auto path = [&](Direction direction, const RowsShape& rows) {
+    return paths.ForRows(direction, rows).path;
+  };
+  constexpr auto kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost,
+                 kWithin = Direction::kDeviceToDevice;
+  EXPECT_EQ(path(kOut, {16, 16, true, true}), CopyPath::kKernel);
+  EXPECT_EQ(path(kOut, {16, 1, false, true}), CopyPath::kEngine);
+  EXPECT_EQ(path(kOut, {333, 1, true, true}), CopyPath::kKernel) << "packed";
+  EXPECT_EQ(path(kWithin, {333, 1, false, true}), CopyPath::kKernel);
+  EXPECT_EQ(path(kWithin, {1001, 1, false, true}), CopyPath::kEngine);
+  EXPECT_EQ(path(kWithin, {1001, 1, true, true}), CopyPath::kKernel);
+  EXPECT_EQ(path(kIn, {4096, 16, true, true}), CopyPath::kEngine);
+  EXPECT_EQ(path(kIn, {4096, 16, true, false}), CopyPath::kKernel) << "the driver refuses the pitch";
+}
+
+TEST(CopyPaths, ObeyTheSettings) {
+  const CopyPaths paths("unheard of", 10, {.path = CopyPath::kEngine, .blocks = 7});
+  EXPECT_EQ(paths.ForBatch(Direction::kHostToDevice, 8192, 8192 * 64).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForRows(Direction::kDeviceToDevice, {16, 16, true, true}).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.BlocksForPieces(1000), 7U);
+}
+
+TEST(CopyPaths, LeaveMostOfTheGpuFree) {
+  const CopyPaths paths("NVIDIA H200", 132, {});
+  EXPECT_EQ(paths.BlocksForPieces(100'000), 32U);
+  EXPECT_EQ(paths.BlocksForPieces(3), 3U);
+  EXPECT_GT(paths.BlocksForBytes(std::size_t{1} << 30), 132U) << "within a device, memory is the limit";
+}
+
+}  // namespace
+}  // namespace sampan::cuda::cuda_parts_test
