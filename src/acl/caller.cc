@@ -5,11 +5,13 @@
 
 #include "acl/init_state.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "core/objects/dead_handle.h"
 
 namespace sampan::acl {
 
 Result<Caller> FirstCaller() {
+  const NoCancellation no_cancellation;
   auto made = process::TheRuntime();
   if (!made.ok()) return made.TakeStatus();
   process::ThreadState& thread = process::ThisThread();
@@ -17,6 +19,7 @@ Result<Caller> FirstCaller() {
 }
 
 Status SetDefaultContext(Caller& caller) {
+  const NoCancellation no_cancellation;
   if (const auto default_device = DefaultDevice()) {
     auto context = caller.runtime.RetainPrimary(*default_device);
     if (!context.ok()) return context.TakeStatus();

@@ -99,7 +99,7 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, a
 // jump costs several times as much.
 [[gnu::flatten]] aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
                                            aclrtMemcpyKind kind, aclrtStream stream) {
-  return Guard("aclrtMemcpyAsync", [&] {
+  return Guard<ProtectsItself>("aclrtMemcpyAsync", [&] {
     return CopyAsync({dst, destMax, src, count, static_cast<CopyKind>(kind)}, stream);
   });
 }

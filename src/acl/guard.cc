@@ -60,11 +60,13 @@ void Remember(const char* function, const Error& error) {
 }  // namespace
 
 void BeginTracedCall(trace::Call& call) noexcept {
+  const NoCancellation no_cancellation;
   process::StartTrace();
   if (trace::On()) trace::BeginCall(call);
 }
 
 aclError Report(const char* function, const Error& error) noexcept {
+  const NoCancellation no_cancellation;
   try {
     if (!IsArgumentCheckCode(error.code) && !error.unrecorded) process::ThisThread().last_error = error.code;
     Remember(function, error);

@@ -22,11 +22,16 @@ namespace sampan::acl {
 /// Begins the trace of a call; the first one looks whether there is to be a trace.
 [[gnu::noinline]] void BeginTracedCall(trace::Call& call) noexcept;
 
+/// For bodies that never come to a cancellation point outside of a NoCancellation of their own.
+struct ProtectsItself {
+  ProtectsItself() noexcept {}  // NOLINT(modernize-use-equals-default): a variable of it is no unused one
+};
+
 /// Runs the body of a public function; failures and exceptions become codes. No public function is a
 /// cancellation point: pthread_cancel takes effect at the next one after the call.
-template <typename Body>
+template <typename Protection = NoCancellation, typename Body>
 aclError Guard(const char* function, Body body) noexcept {
-  const NoCancellation no_cancellation;
+  [[maybe_unused]] const Protection no_cancellation;
   trace::Call call;
   if (trace::mode.load(std::memory_order_relaxed) != trace::Mode::kOff) [[unlikely]]
     BeginTracedCall(call);

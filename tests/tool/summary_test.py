@@ -36,7 +36,9 @@ class SummaryTest(unittest.TestCase):
         self.assertEqual(table["host to device", "blocking"][:2], ("41", "41 MiB"))
         self.assertEqual(table["device to host", "shared"][:2], ("2", "5 MiB"))
         self.assertEqual(table["device to device", "shared"][:2], ("1", "1 MiB"))
-        self.assertEqual(table["device to device", "engine"][:2], ("1", "4 KiB"))
+        # Its stream is idle by then, or not yet.
+        short = table.get(("device to device", "at once")) or table["device to device", "engine"]
+        self.assertEqual(short[:2], ("1", "4 KiB"))
         self.assertEqual(table["fill", "shared"][:2], ("1", "1 MiB"))
         self.assertIn("1 of them failed", text)
         self.assertIn("asynchronous copies with pageable memory: 1, of which 1 (100 %) blocked the host", text)

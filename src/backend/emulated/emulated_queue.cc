@@ -6,6 +6,7 @@
 #include "backend/emulated/task_execution.h"
 #include "base/assert.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "trace/trace.h"
 
 namespace sampan::emulated {
@@ -93,6 +94,7 @@ bool EmulatedQueue::ExecutesAtOnce(Task& task) {
 }
 
 Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
+  const NoCancellation no_cancellation;
   if (faults_.ShouldFail(FaultKind::kQueue))
     return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
   bool was_idle = false;
@@ -283,6 +285,7 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t value) {
 }
 
 void EmulatedQueue::Fail(std::uint64_t value, Status failure) {
+  const NoCancellation no_cancellation;
   trace::NoteFailure(static_cast<std::int32_t>(failure.code()));
   if (listener_.OnTaskFailed(value, std::move(failure))) discarded_.Raise(submitted());
 }

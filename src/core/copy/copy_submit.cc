@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "core/objects/device.h"
 
 namespace sampan {
@@ -25,6 +26,7 @@ Status Drain(Stream& stream) {
 }  // namespace
 
 Status SubmitUnqueued(CopyTarget target, Plan&& plan) {
+  const NoCancellation no_cancellation;
   SAMPAN_ASSERT(plan.timing != Timing::kQueued);
   if (plan.timing == Timing::kNothing) return {};
   Stream& stream = target.TheStream();

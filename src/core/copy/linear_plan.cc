@@ -5,11 +5,13 @@
 #include <memory>
 
 #include "base/text.h"
+#include "base/threads.h"
 
 namespace sampan {
 
 Status PlanLinearInFull(const LinearRequest& request, CopyForm form, PlanContext context, PlainEnds found,
                         Plan& plan) {
+  const NoCancellation no_cancellation;
   auto ends = ResolveInFull(RangesOf(request), form, context, found);
   if (!ends.ok()) return ends.TakeStatus();
   return PlanResolved(request, form, context, std::move(*ends), plan);

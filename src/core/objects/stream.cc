@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "core/objects/task_trace.h"
 
 namespace sampan {
@@ -44,6 +45,7 @@ Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
 }
 
 Result<std::uint64_t> Stream::SubmitWatched(Task&& task) {
+  const NoCancellation no_cancellation;
   if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
   if (FailuresReported()) submitter_.store(CurrentThreadNumber());
   return trace::On() ? SubmitTraced(*queue_, std::move(task)) : queue_->Submit(std::move(task));

@@ -305,6 +305,8 @@ Result<std::uint64_t> SubmitTraced(Queue& queue, Task&& task) {
   Begin(task, thread, "in stream order", description);
   thread.at_once_begin_ns = 0;
   thread.failure = 0;
+  thread.bytes = 0;
+  thread.knows_ends = false;
   auto number = queue.Submit(std::move(task));
   if (!number.ok()) return number;
   trace::TaskRecord& record = description.record;
@@ -314,6 +316,11 @@ Result<std::uint64_t> SubmitTraced(Queue& queue, Task&& task) {
   record.submitted_ns = thread.call != nullptr ? thread.call->ready_ns : trace::NowNs();
   if (thread.at_once_begin_ns != 0) {
     if (KeepAsShortCopy(record, thread)) return number;
+    if (thread.bytes != 0) record.bytes = thread.bytes;
+    if (thread.knows_ends) {
+      record.dst = thread.ends[0];
+      record.src = thread.ends[1];
+    }
     record.head.flags = trace::TaskRecord::kExecuted;
     record.head.code = thread.failure;
     record.begin_ns = thread.at_once_begin_ns;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/threads.h"
 #include "base/ticks.h"
 
 namespace sampan::cuda {
@@ -51,6 +52,7 @@ Result<std::uint64_t> CudaQueue::Submit(Task&& task) {
 }
 
 Status CudaQueue::AwaitRoom(Lock& lock) {
+  const NoCancellation no_cancellation;
   for (;;) {
     if (closed_) return {Code::kInvalidHandle, "the stream was destroyed at the same time"};
     if (gpu_.lost()) {
@@ -124,6 +126,7 @@ void CudaQueue::HandOverMark(Lock& lock, const MarkTask& task, std::uint64_t val
 }
 
 void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
+  const NoCancellation no_cancellation;
   if (launched.ok() && MarkerIsDue(value)) {
     const ContextScope scope(gpu_);
     handed_ = value;
