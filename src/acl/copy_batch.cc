@@ -49,7 +49,7 @@ const uint8_t* WrongReserved(const aclrtMemcpyBatchAttr& attribute) {
 }
 
 /// What is wrong with the first entry that is longer than its limit, if there is one.
-[[gnu::noinline]] Status CheckLengths(const BatchArguments& arguments) {
+[[gnu::noinline, gnu::cold]] Status CheckLengths(const BatchArguments& arguments) {
   for (size_t i = 0; i < arguments.entries; ++i) {
     if (arguments.sizes[i] <= arguments.dst_maxs[i]) continue;
     return InvalidArgument(Text("entry ", i, ": sizes[", i, "] ", arguments.sizes[i],
@@ -128,10 +128,8 @@ Status SubmitBatch(const BatchRequest& request, Stream* stream, Caller& caller) 
 }
 
 Status CopyBatch(const BatchArguments& arguments, const BatchForm& form) {
-  if (form.has_fail_index) {
-    if (Status present = RequireNonNull("failIndex", form.fail_index); !present.ok()) return present;
-  }
-  if (Status present = RequireNonNull("sizes", arguments.sizes); !present.ok()) return present;
+  if (form.has_fail_index && form.fail_index == nullptr) return InvalidArgument("failIndex is NULL");
+  if (arguments.sizes == nullptr) return InvalidArgument("sizes is NULL");
   if (arguments.entries == 0) return InvalidArgument("numBatches is 0");
   size_t unused_index = 0;
   size_t& fail_index = form.fail_index != nullptr ? *form.fail_index : unused_index;
@@ -199,7 +197,7 @@ aclError aclrtMemcpyBatchV2(void** dsts, size_t* destMaxs, void** srcs, size_t* 
 aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes, size_t numBatches,
                                aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs,
                                size_t* failIndex, aclrtStream stream) {
-  return Guard("aclrtMemcpyBatchAsync", [&] {
+  return Guard<ProtectsItself>("aclrtMemcpyBatchAsync", [&] {
     return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
                      {CopyForm::kAsynchronous, true, failIndex, stream});
   });
@@ -208,7 +206,7 @@ aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs, size_
 aclError aclrtMemcpyBatchAsyncV2(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes, size_t numBatches,
                                  aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs,
                                  aclrtStream stream) {
-  return Guard("aclrtMemcpyBatchAsyncV2", [&] {
+  return Guard<ProtectsItself>("aclrtMemcpyBatchAsyncV2", [&] {
     return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
                      {CopyForm::kAsynchronous, false, nullptr, stream});
   });

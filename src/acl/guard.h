@@ -52,13 +52,13 @@ aclError Guard(const char* function, Body body) noexcept {
 }
 
 /// The argument checks of the outermost layer, by which nothing but 100000 is answered.
-inline Status InvalidArgument(std::string message) {
+[[gnu::cold, gnu::noinline]] inline Status InvalidArgument(std::string message) {
   return {Code::kInvalidParam, std::move(message)};
 }
 
 /// A copy call that the chip, the release or the direction does not have: answered quietly, because programs
 /// ask on purpose and fall back.
-inline Status CopyUnsupported(std::string message) {
+[[gnu::cold, gnu::noinline]] inline Status CopyUnsupported(std::string message) {
   return Error{Code::kFeatureNotSupport, std::move(message), Error::kNoItem, true};
 }
 

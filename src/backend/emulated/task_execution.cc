@@ -219,6 +219,7 @@ void ShareCopy(const Segment& segment, QueueScheduler& scheduler) {
 }
 
 Status ExecuteOther(Task& task, QueueScheduler& scheduler) {
+  if (auto* const batch = std::get_if<BatchTask>(&task)) return Execute(*batch, scheduler);
   return std::visit([&](auto& body) { return Execute(body, scheduler); }, task);
 }
 

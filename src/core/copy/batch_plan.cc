@@ -1,10 +1,11 @@
 // Turns a batch request into one task; every entry is checked before any byte moves.
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "base/text.h"
+#include "base/threads.h"
 #include "core/copy/batch_run.h"
 #include "core/copy/copy_plan.h"
 #include "core/copy/copy_rules.h"
@@ -47,7 +48,13 @@ class SideLocator {
 
   Status Find(const void* pointer, std::size_t bytes, Found& found) {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    if (last_ == nullptr || !last_->Holds(address, bytes)) return FindAnother({name_, pointer, bytes}, found);
+    if (last_ == nullptr || !last_->Holds(address, bytes)) {
+      Allocation* const memory = context_.registry().FindCounted(address);
+      if (memory == nullptr || !memory->Holds(address, bytes) || memory->facts.has_rights)
+        return FindInFull({name_, pointer, bytes}, AllocationUse(memory), found);
+      last_ = memory;
+      batch_.memory.push_back(AllocationUse(memory));
+    }
     found = {last_->facts.place, last_->EngineView(address), last_};
     return {};
   }
@@ -56,20 +63,12 @@ class SideLocator {
     if (found.memory == nullptr || found.memory != last_) return {};
     return {last_->facts.address, last_->facts.bytes, last_->facts.engine_delta};
   }
-  bool pageable() const { return probe_.has_value(); }
+  bool pageable() const { return probe_ != nullptr; }
 
  private:
-  Status FindAnother(const MemoryArgument& argument, Found& found) {
-    Allocation* const memory = context_.registry().FindCounted(argument.begin());
-    if (memory == nullptr || !memory->Holds(argument.begin(), argument.bytes) || memory->facts.has_rights)
-      return FindInFull(argument, AllocationUse(memory), found);
-    last_ = memory;
-    batch_.memory.push_back(AllocationUse(memory));
-    found = {memory->facts.place, memory->EngineView(argument.begin()), memory};
-    return {};
-  }
   /// Goes on from a use of the allocation at the start of the range, if there is one.
-  [[gnu::noinline]] Status FindInFull(const MemoryArgument& argument, AllocationUse first, Found& found) {
+  [[gnu::noinline]] Status FindInFull(MemoryArgument argument, AllocationUse first, Found& found) {
+    const NoCancellation no_cancellation;
     Location location;
     location.use = std::move(first);
     if (Status located = LocateFound(context_.registry(), argument, location); !located.ok()) return located;
@@ -84,7 +83,7 @@ class SideLocator {
           batch_.memory.push_back(std::move(each));
       }
     } else {
-      if (!probe_) probe_.emplace();
+      if (probe_ == nullptr) probe_ = std::make_unique<HostProbe>();
       if (Status probed = probe_->Check(argument, access_); !probed.ok()) return probed;
     }
     found = {location.place, location.engine, memory};
@@ -96,7 +95,7 @@ class SideLocator {
   PlanContext context_;
   BatchTask& batch_;
   const Allocation* last_ = nullptr;  // kept alive by the batch
-  std::optional<HostProbe> probe_;    // with the first pageable entry
+  std::unique_ptr<HostProbe> probe_;  // with the first pageable entry
 };
 
 std::string Describe(const ClaimedPlace& claim) {

@@ -56,6 +56,7 @@ struct Plan {
     // A copy that was submitted has given its uses up: no need to ask which task it is.
     auto* const copy = std::get_if<CopyTask>(&task);
     if (copy != nullptr && !copy->dst && !copy->src) return;
+    if (std::holds_alternative<NoTask>(task)) return;
     std::destroy_at(&task);
   }
   Plan(const Plan&) = delete;
