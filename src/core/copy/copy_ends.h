@@ -23,6 +23,11 @@ struct Ends {
   /// False where pageable memory takes part.
   bool known() const { return dst.use && src.use; }
   Timing timing() const { return known() ? Timing::kQueued : Timing::kDrainThenNow; }
+  /// Gives up both uses; they would also end with the ends.
+  void Release() {
+    dst.use = {};
+    src.use = {};
+  }
 };
 
 /// What the arguments of a copy span; messages call them dst and src.
@@ -60,6 +65,11 @@ struct PlainEnds {
   const Place& src_place() const { return src->facts.place; }
   AllocationUse TakeDst() const { return AllocationUse(dst); }
   AllocationUse TakeSrc() const { return AllocationUse(src); }
+  /// Gives up both uses.
+  void Release() const {
+    TakeDst();
+    TakeSrc();
+  }
 
  private:
   static bool IsPlain(const Allocation* allocation, std::uintptr_t begin, std::size_t bytes,

@@ -50,7 +50,7 @@ Status PlanResolved(const LinearRequest& request, CopyForm form, PlanContext con
     if (kind == CopyKind::kContradiction || kind == CopyKind::kHostToHost) [[unlikely]]
       return RefuseKind(request, kind, InFull(request, std::move(ends)));
     if (request.dst == request.src) [[unlikely]] {
-      static_cast<void>(InFull(request, std::move(ends)));
+      ends.Release();
       plan.timing = Timing::kNothing;
       return {};
     }
