@@ -73,47 +73,19 @@ SAMPAN_IN_PLACE void Check(const Lanes& address, const Lanes& bytes, const Known
   const Lanes end = begin + bytes;
   beyond |= begin | end | (range.bytes - end);
 }
-bool LiesIn(const KnownRange& range, const void* pointer, std::size_t bytes) {
-  return RangeHolds(range.address, range.bytes, reinterpret_cast<std::uintptr_t>(pointer), bytes);
-}
-bool Fits(const EntryRun& run, std::size_t entry) {
-  const std::size_t size = run.sizes[entry];
-  return size - 1 < BatchTask::kMaxSegmentBytes && LiesIn(run.dst, run.dsts[entry], size) &&
-         LiesIn(run.src, run.srcs[entry], size);
-}
-
-/// Entries that are described together.
-constexpr std::size_t kAtOnce = 16;
-
-/// Goes on with the entries behind those that the totals count, up to one that does not fit.
-RunTotals DescribeOneByOne(const EntryRun& whole, Segment* segments, RunTotals totals) {
-  const EntryRun run = whole;  // which no store can change
-  std::size_t done = totals.entries;
-  for (; done < run.sizes.size(); ++done) {
-    if (!Fits(run, done)) break;
-    const std::size_t size = run.sizes[done];
-    segments[done] = {static_cast<std::byte*>(run.dsts[done]) + run.dst.engine_delta,
-                      static_cast<const std::byte*>(run.srcs[done]) + run.src.engine_delta, size};
-    totals.bytes += size;
-    totals.longest = std::max(totals.longest, size);
-  }
-  totals.entries = done;
-  return totals;
-}
-
 template <typename Lanes>
 SAMPAN_IN_PLACE RunTotals Describe(const EntryRun& whole, Segment* segments) {
   const EntryRun run = whole;  // which no store can change
   const auto dst_delta = static_cast<std::uint64_t>(run.dst.engine_delta);
   const auto src_delta = static_cast<std::uint64_t>(run.src.engine_delta);
   const std::size_t entries = run.sizes.size();
-  if (entries == 0 || !Fits(run, 0)) return {};  // often enough, where neighbours do not lie together
+  if (entries == 0 || !run.Fits(0)) return {};  // often enough, where neighbours do not lie together
   static_assert(std::has_single_bit(BatchTask::kMaxSegmentBytes), "the bits of all lengths tell");
   Lanes lengths{}, bytes{};
   std::size_t done = 0;
-  for (; entries - done >= kAtOnce; done += kAtOnce) {
+  for (; entries - done >= kManyEntries; done += kManyEntries) {
     Lanes beyond{}, lengths_here{}, bytes_here{};  // of lengths, the bits of all, less one
-    for (std::size_t i = done; i < done + kAtOnce; i += kLanes<Lanes>) {
+    for (std::size_t i = done; i < done + kManyEntries; i += kLanes<Lanes>) {
       Lanes dst, src, size;
       Load(&run.dsts[i], dst);
       Load(&run.srcs[i], src);
@@ -170,22 +142,15 @@ BatchRunLevel FastestBatchRunLevel() noexcept {
   return BatchRunLevel::kPlain;
 }
 
-RunTotals DescribeRun(const EntryRun& run, Segment* segments, [[maybe_unused]] BatchRunLevel level) {
-  if (run.sizes.size() < kAtOnce) return DescribeOneByOne(run, segments, {});
+RunTotals DescribeMany(const EntryRun& run, Segment* segments, [[maybe_unused]] BatchRunLevel level) {
 #if defined(__x86_64__)
   if (level == BatchRunLevel::kAvx2) return DescribeByAvx2(run, segments);
 #endif
   return Describe<Two>(run, segments);
 }
 
-bool SurelyWithin(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
-                  [[maybe_unused]] BatchRunLevel level) {
-  if (sizes.size() < kAtOnce) {
-    bool within = true;
-    for (std::size_t i = 0; i < sizes.size(); ++i)
-      within &= sizes[i] <= limits[i];
-    return within;
-  }
+bool SurelyWithinMany(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
+                      [[maybe_unused]] BatchRunLevel level) {
 #if defined(__x86_64__)
   if (level == BatchRunLevel::kAvx2) return WithinByAvx2(sizes, limits);
 #endif

@@ -1,11 +1,14 @@
 // Runs of a batch's entries that are alike: checked and described many at a time, without a branch for each.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "backend/api/allocation.h"
 #include "backend/api/copy_segment.h"
+#include "backend/api/task.h"
 
 namespace sampan {
 
@@ -14,6 +17,10 @@ struct KnownRange {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
   std::ptrdiff_t engine_delta = 0;
+
+  bool Holds(const void* pointer, std::size_t size) const {
+    return RangeHolds(address, bytes, reinterpret_cast<std::uintptr_t>(pointer), size);
+  }
 };
 
 /// Entries of a batch, each side's in one allocation if it is well. The arrays are equally long.
@@ -22,6 +29,13 @@ struct EntryRun {
   std::span<void* const> srcs;
   std::span<const std::size_t> sizes;
   KnownRange dst, src;
+
+  /// True if the entry lies in its allocations and needs one segment.
+  bool Fits(std::size_t entry) const {
+    const std::size_t size = sizes[entry];
+    return size - 1 < BatchTask::kMaxSegmentBytes && dst.Holds(dsts[entry], size) &&
+           src.Holds(srcs[entry], size);
+  }
 };
 
 struct RunTotals {
@@ -34,14 +48,45 @@ struct RunTotals {
 enum class BatchRunLevel { kPlain, kAvx2 };
 /// The fastest that this processor has.
 BatchRunLevel FastestBatchRunLevel() noexcept;
+/// So many entries are described together.
+inline constexpr std::size_t kManyEntries = 16;
+
+/// Goes on with the entries behind those that the totals count, up to one that does not fit.
+[[gnu::always_inline]] inline RunTotals DescribeOneByOne(const EntryRun& whole, Segment* segments,
+                                                         RunTotals totals) {
+  const EntryRun run = whole;  // which no store can change
+  std::size_t done = totals.entries;
+  for (; done < run.sizes.size() && run.Fits(done); ++done) {
+    const std::size_t size = run.sizes[done];
+    segments[done] = {static_cast<std::byte*>(run.dsts[done]) + run.dst.engine_delta,
+                      static_cast<const std::byte*>(run.srcs[done]) + run.src.engine_delta, size};
+    totals.bytes += size;
+    totals.longest = std::max(totals.longest, size);
+  }
+  totals.entries = done;
+  return totals;
+}
 
 /// Describes entries from the first on, for as long as they lie in their allocations and need one segment
 /// each; there is room for all. What lies behind those is written too.
-RunTotals DescribeRun(const EntryRun& run, Segment* segments, BatchRunLevel level = FastestBatchRunLevel());
+RunTotals DescribeMany(const EntryRun& run, Segment* segments, BatchRunLevel level);
+[[gnu::always_inline]] inline RunTotals DescribeRun(const EntryRun& run, Segment* segments,
+                                                    BatchRunLevel level = FastestBatchRunLevel()) {
+  return run.sizes.size() < kManyEntries ? DescribeOneByOne(run, segments, {})
+                                         : DescribeMany(run, segments, level);
+}
 
-/// Whether every size is within its limit. False also where numbers of 2^63 and more leave it unsure. The
+/// True if every size is at most its limit. False also where numbers of 2^63 and more leave it unsure. The
 /// arrays are equally long.
-bool SurelyWithin(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
-                  BatchRunLevel level = FastestBatchRunLevel());
+bool SurelyWithinMany(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
+                      BatchRunLevel level);
+inline bool SurelyWithin(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
+                         BatchRunLevel level = FastestBatchRunLevel()) {
+  if (sizes.size() >= kManyEntries) return SurelyWithinMany(sizes, limits, level);
+  bool within = true;
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    within &= sizes[i] <= limits[i];
+  return within;
+}
 
 }  // namespace sampan
