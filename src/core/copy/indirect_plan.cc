@@ -53,7 +53,7 @@ Status PlanDescriptor(const DescriptorRequest& request, PlanContext context, Pla
   content->dst_at = layout.dst_at;
   content->device = context.device();
   content->resolver = &context.registry();
-  plan.Make<IndirectTask>(std::move(content));
+  plan.Make<IndirectTask>(IndirectTask{std::move(content)});
   return {};
 }
 
@@ -75,7 +75,7 @@ Status PlanOffset(const OffsetRequest& request, PlanContext context, Plan& plan)
   content->bytes = request.bytes;
   content->device = context.device();
   content->resolver = &context.registry();
-  plan.Make<IndirectTask>(std::move(content));
+  plan.Make<IndirectTask>(IndirectTask{std::move(content)});
   AddNeighbours(plan.task, std::move(locations[0].neighbours), std::move(locations[1].neighbours));
   return {};
 }
