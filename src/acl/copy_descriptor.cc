@@ -8,8 +8,8 @@
 namespace sampan::acl {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{4} << 30;
-constexpr std::size_t kMostOffset = 0xFFFFFFFFFFFF;
+constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
+constexpr std::size_t kMaxOffset = 0xFFFFFFFFFFFF;
 constexpr int kKinds = 8;
 
 Status CheckKnownKind(aclrtMemcpyKind kind) {
@@ -26,7 +26,7 @@ Status CheckDescriptorKind(aclrtMemcpyKind kind, const Profile& profile) {
 
 /// The name and the address are those of what the count belongs to.
 Status CheckCount(std::size_t bytes, std::string_view name, const void* address) {
-  if (bytes <= kMostBytes) return {};
+  if (bytes <= kMaxBytes) return {};
   return {Code::kParamInvalid, Text("count ", bytes, " of ", name, " ", Hex(address), " is more than 4 GiB")};
 }
 
@@ -72,11 +72,11 @@ Status CheckOffsets(const OffsetRequest& request) {
   if (request.bytes > request.dst_max)
     return refuse(Text("count ", request.bytes, " is more than destMax ", request.dst_max, of_dst()));
   if (Status checked = CheckCount(request.bytes, "dst", request.dst); !checked.ok()) return checked;
-  if (request.src_offset > kMostOffset) {
+  if (request.src_offset > kMaxOffset) {
     return refuse(
         Text("srcDataOffset ", request.src_offset, " of src ", Hex(request.src), " is more than 48 bits"));
   }
-  if (request.dst_offset > kMostOffset)
+  if (request.dst_offset > kMaxOffset)
     return refuse(Text("dstDataOffset ", request.dst_offset, of_dst(), " is more than 48 bits"));
   if (request.dst_offset >= request.dst_max) {
     return refuse(

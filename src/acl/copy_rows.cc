@@ -31,13 +31,13 @@ Status CheckArguments(const RowsRequest& request) {
 
 Status CheckRules(const RowsRequest& request, CopyForm form, const Profile& profile) {
   if (!profile.rows) return CopyUnsupported(Text(profile.chip, " has no 2D copies"));
-  if (request.height > kMostRows) {
+  if (request.height > kMaxRows) {
     return {Code::kParamInvalid,
-            Text("height ", request.height, " is more than ", kMostRows, ": ", Ends(request))};
+            Text("height ", request.height, " is more than ", kMaxRows, ": ", Ends(request))};
   }
-  if (request.width > profile.most_row_bytes) {
+  if (request.width > profile.max_row_bytes) {
     return {Code::kParamInvalid,
-            Text("width ", request.width, " is more than ", profile.most_row_bytes, ": ", Ends(request))};
+            Text("width ", request.width, " is more than ", profile.max_row_bytes, ": ", Ends(request))};
   }
   const bool between_devices = form == CopyForm::kAsynchronous && profile.rows_between_devices;
   if (request.kind == CopyKind::kDeviceToDevice && !between_devices) {

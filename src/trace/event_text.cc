@@ -255,7 +255,7 @@ void EventText::AppendPeer(const Peer& peer) {
 void EventText::AppendBatch(const FinishedTask& task) {
   const std::uint32_t entries = task.record.entries;
   line_.Add(",\"entries\":", entries);
-  if (entries <= kMostPieces) {
+  if (entries <= kMaxPieces) {
     const auto* const pieces = static_cast<const Piece*>(task.more);
     line_.Add(",\"pieces\":[");
     for (std::uint32_t i = 0; i < entries; ++i) {

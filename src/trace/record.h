@@ -134,7 +134,7 @@ struct WordShape {
 };
 
 /// Batches of up to so many entries are recorded entry by entry.
-inline constexpr std::uint32_t kMostPieces = 32;
+inline constexpr std::uint32_t kMaxPieces = 32;
 struct Piece {
   std::uint64_t dst_allocation, dst_offset, src_allocation, src_offset, bytes;
 };
@@ -149,7 +149,7 @@ struct BatchOutline {
   };
   Extent dst, src;
   std::uint64_t runs;
-  std::array<SizeRun, kMostPieces> sizes;
+  std::array<SizeRun, kMaxPieces> sizes;
 };
 
 /// A task that a queue has executed, or dropped.

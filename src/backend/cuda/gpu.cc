@@ -76,7 +76,7 @@ Result<std::unique_ptr<Gpu>> Gpu::Open(const Driver& driver, int ordinal) {
                  .major = Attribute(driver, cu::kMajor, device),
                  .minor = Attribute(driver, cu::kMinor, device),
                  .multiprocessors = static_cast<unsigned>(Attribute(driver, cu::kMultiprocessors, device)),
-                 .most_pitch = static_cast<std::size_t>(Attribute(driver, cu::kMostPitch, device)),
+                 .max_pitch = static_cast<std::size_t>(Attribute(driver, cu::kMaxPitch, device)),
                  .read_only_registration = Attribute(driver, cu::kReadOnlyRegistration, device) != 0,
                  .shares_memory = Attribute(driver, cu::kPosixHandles, device) != 0,
                  .reaches = ReachedFrom(driver, ordinal, device)};

@@ -80,7 +80,7 @@ struct GpuFacts {
   int major = 0, minor = 0;
   unsigned multiprocessors = 1;
   std::size_t total_bytes = 0;
-  std::size_t most_pitch = 0;
+  std::size_t max_pitch = 0;
   bool read_only_registration = false;
   bool shares_memory = false;  ///< with other processes
   std::vector<bool> reaches;   ///< by ordinal, whose memory its kernels may touch

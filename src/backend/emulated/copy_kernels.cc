@@ -47,14 +47,14 @@ void StreamPiece(const LineKernels& kernels, const Segment& piece, const Segment
 template <typename PieceAt>
 void CopyPieces(std::size_t count, Caching caching, PieceAt piece_at) {
   constexpr std::size_t kBytesAhead = 16384;  // keeps two pieces of 4 KiB on their way, or eight of 1 KiB
-  constexpr std::size_t kMostAhead = 64;
+  constexpr std::size_t kMaxAhead = 64;
   const std::size_t shortest_streamed = caching == Caching::kStream ? kShortestStreamed : SIZE_MAX;
   const LineKernels& kernels = ActiveLineKernels();
   for (std::size_t i = 0; i < count; ++i) {
     const Segment piece = piece_at(i);
     if (piece.bytes == 0) continue;
     const std::size_t ahead =
-        std::clamp<std::size_t>(kBytesAhead >> std::bit_width(piece.bytes), 1, kMostAhead);
+        std::clamp<std::size_t>(kBytesAhead >> std::bit_width(piece.bytes), 1, kMaxAhead);
     const Segment upcoming = i + ahead < count ? piece_at(i + ahead) : Segment{piece.dst, piece.src, 0};
     Prefetch(upcoming.dst);  // mostly for its address translation
     if (piece.bytes >= shortest_streamed) {

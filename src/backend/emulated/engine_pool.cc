@@ -28,7 +28,7 @@ constexpr std::size_t kChunksWorthWaking = 16, kChunksLeftWorthWaking = 4;
 struct EnginePool::Job {
   const ChunkedWork& work;
   const trace::TaskKey traced;  // what it is part of, while there is a trace
-  const std::size_t most_helpers;
+  const std::size_t max_helpers;
   std::atomic<std::size_t> next{0};
   std::atomic<std::size_t> helpers{0};  // changed only under the pool's lock
 
@@ -36,7 +36,7 @@ struct EnginePool::Job {
     const std::size_t begun = next.load(std::memory_order_relaxed);
     return work.chunks - std::min(begun, work.chunks);
   }
-  bool WantsHelp() const { return left() != 0 && helpers.load() < most_helpers; }
+  bool WantsHelp() const { return left() != 0 && helpers.load() < max_helpers; }
   bool RunOne() {
     const std::size_t chunk = next.fetch_add(1, std::memory_order_relaxed);
     if (chunk >= work.chunks) return false;
@@ -270,13 +270,13 @@ void EnginePool::WakeEngines(std::size_t count) {
 }
 
 void EnginePool::Run(const ChunkedWork& work) {
-  const std::size_t most_threads = std::min(work.chunks, engines_.size());
-  if (most_threads <= 1) {
+  const std::size_t max_threads = std::min(work.chunks, engines_.size());
+  if (max_threads <= 1) {
     for (std::size_t chunk = 0; chunk < work.chunks; ++chunk)
       work.Run(chunk);
     return;
   }
-  Job job{work, trace::ShareExecution(), most_threads - 1};
+  Job job{work, trace::ShareExecution(), max_threads - 1};
   bool shared = false;
   {
     const std::lock_guard lock(mutex_);
@@ -288,7 +288,7 @@ void EnginePool::Run(const ChunkedWork& work) {
   }
   // Whoever is awake sees the job. Waking others pays only if enough is left for them.
   if (shared && work.chunks < kChunksWorthWaking) job.RunOne();
-  if (shared && job.left() >= kChunksLeftWorthWaking) WakeEngines(job.most_helpers - job.helpers.load());
+  if (shared && job.left() >= kChunksLeftWorthWaking) WakeEngines(job.max_helpers - job.helpers.load());
   while (job.RunOne()) {
   }
   if (!shared) return;

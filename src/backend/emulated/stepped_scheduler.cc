@@ -11,13 +11,13 @@ namespace {
 
 /// How often a waiting thread looks at time limits when nothing else happens.
 constexpr std::chrono::milliseconds kLookAgain{2};
-constexpr std::size_t kMostQueues = 1 << 16;
+constexpr std::size_t kMaxQueues = 1 << 16;
 
 }  // namespace
 
 SteppedScheduler::SteppedScheduler(Schedule schedule, GateWatch& gates)
     : schedule_(schedule), gates_(gates), random_(schedule.seed), arrangements_(schedule.seed) {
-  ready_.reserve(kMostQueues);
+  ready_.reserve(kMaxQueues);
   idle_ = StartThread("sampan-steps", [this] { IdleLoop(); });
 }
 
@@ -69,7 +69,7 @@ std::shared_ptr<EmulatedQueue> SteppedScheduler::Choose(EmulatedTimeline* wanted
   std::shared_ptr<EmulatedQueue> needed = wanted == nullptr ? nullptr : wanted->queue();
   const auto is_ready = [&] { return std::find(ready_.begin(), ready_.end(), needed) != ready_.end(); };
   for (std::size_t hops = 0;
-       needed != nullptr && needed->blocked_on() != nullptr && !is_ready() && hops < kMostQueues; ++hops) {
+       needed != nullptr && needed->blocked_on() != nullptr && !is_ready() && hops < kMaxQueues; ++hops) {
     const auto holding = std::dynamic_pointer_cast<EmulatedTimeline>(needed->blocked_on());
     needed = holding == nullptr ? nullptr : holding->queue();
   }

@@ -21,7 +21,7 @@ struct Description {
   trace::TaskRecord record{};
   union {
     trace::RowsShape rows;
-    trace::Piece pieces[trace::kMostPieces];
+    trace::Piece pieces[trace::kMaxPieces];
     trace::BatchOutline outline;
     trace::ReduceShape reduce;
     trace::WordShape word;
@@ -180,8 +180,8 @@ void Describe(const BatchTask& batch, Description& description) {
     description.record.reason = "the source was taken at submission";
     return;
   }
-  if (batch.segments.size() > trace::kMostPieces) DescribeOutline(batch, description);
-  if (description.record.entries <= trace::kMostPieces) DescribePieces(batch, description);
+  if (batch.segments.size() > trace::kMaxPieces) DescribeOutline(batch, description);
+  if (description.record.entries <= trace::kMaxPieces) DescribePieces(batch, description);
 }
 
 void Describe(const FillTask& task, Description& description) {

@@ -295,11 +295,11 @@ __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vect
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
     sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits, EndArgument end) {
   constexpr unsigned kWords = sizeof(PieceArgument) / sizeof(Size);
-  constexpr unsigned kMostPieces = kThreadsPerBlock / 4;
-  static_assert(kMostPieces * kWords <= kThreadsPerBlock);
-  __shared__ volatile Size words[kMostPieces * kWords];
+  constexpr unsigned kMaxPieces = kThreadsPerBlock / 4;
+  static_assert(kMaxPieces * kWords <= kThreadsPerBlock);
+  __shared__ volatile Size words[kMaxPieces * kWords];
   const unsigned share = (count + Blocks() - 1) / Blocks();
-  const unsigned round = share < kMostPieces ? share : kMostPieces;
+  const unsigned round = share < kMaxPieces ? share : kMaxPieces;
   const unsigned thread = ThreadInBlock();
   const Team team = {thread & ((1U << team_bits) - 1), Size{1} << team_bits};
   const auto fetch = [&](unsigned first) -> Size {
@@ -310,7 +310,7 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
   unsigned first = BlockInGrid() * round;
   Size fetched = fetch(first);
   for (; first < count; first += Blocks() * round) {
-    if (thread < kMostPieces * kWords) words[thread] = fetched;
+    if (thread < kMaxPieces * kWords) words[thread] = fetched;
     SyncBlock();
     fetched = fetch(first + Blocks() * round);
     const unsigned here = count - first < round ? count - first : round;

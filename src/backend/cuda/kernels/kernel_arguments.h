@@ -25,11 +25,11 @@ struct EndArgument {
 };
 
 /// A batch of few pieces, each copied by `blocks_each` blocks.
-inline constexpr unsigned kMostFewPieces = 32;
+inline constexpr unsigned kMaxInlinePieces = 32;
 struct FewArgument {
   unsigned long long blocks_each;
   EndArgument end;
-  PieceArgument pieces[kMostFewPieces];
+  PieceArgument pieces[kMaxInlinePieces];
 };
 inline constexpr unsigned long long kFewEndAt = sizeof(unsigned long long),
                                     kFewPiecesAt = kFewEndAt + sizeof(EndArgument);

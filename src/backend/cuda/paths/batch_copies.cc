@@ -17,8 +17,8 @@ namespace sampan::cuda {
 namespace {
 
 /// Pieces of a kernel: short enough to spread over the threads, long enough to be worth a descriptor.
-constexpr std::size_t kLeastPieceBytes = std::size_t{4} << 10;
-constexpr std::size_t kMostPieceBytes = std::size_t{64} << 10;
+constexpr std::size_t kMinPieceBytes = std::size_t{4} << 10;
+constexpr std::size_t kMaxPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kPiecesPerTeam = 4;
 /// What a block of the kernel for few pieces copies, where there are enough blocks; and how much longer than
 /// the mean a piece may be.
@@ -26,7 +26,7 @@ constexpr std::size_t kFewBlockBytes = kThreadsPerBlock * kVectorBytes;
 constexpr std::size_t kMaxFewImbalance = 4;
 
 static_assert(sizeof(PieceArgument) == sizeof(Segment));
-static_assert(SegmentList::kInside <= kMostFewPieces);
+static_assert(SegmentList::kInside <= kMaxInlinePieces);
 
 EndArgument ArgumentOf(const EndSign& sign) {
   return {AddressOf(sign.words), sign.value};
@@ -38,9 +38,9 @@ bool Balanced(const BatchTask& batch) {
 }
 
 std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
-  const std::size_t teams = std::size_t{blocks} * (kThreadsPerBlock >> kMostTeamBits);
+  const std::size_t teams = std::size_t{blocks} * (kThreadsPerBlock >> kMaxTeamBits);
   const std::size_t share = bytes / (teams * kPiecesPerTeam) / kVectorBytes * kVectorBytes;
-  return std::clamp(share, kLeastPieceBytes, kMostPieceBytes);
+  return std::clamp(share, kMinPieceBytes, kMaxPieceBytes);
 }
 
 /// Cuts long segments; gives the number of pieces.
@@ -62,7 +62,7 @@ std::uint64_t BatchCopies::BusyUntil(const BatchTask& batch) const {
   if (!batch.segments.in_store()) return 0;
   const PieceShape shape = ShapeOf(batch);
   if (batch.longest <= shape.bytes) return 0;
-  return stream_.BusyUntil(shape.MostPieces(batch) * sizeof(PieceArgument));
+  return stream_.BusyUntil(shape.MaxPieces(batch) * sizeof(PieceArgument));
 }
 
 Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t value) {
@@ -96,7 +96,7 @@ PathChoice BatchCopies::Choose(const BatchTask& batch, std::size_t copies) const
 }
 
 std::span<const Segment> BatchCopies::Joined(std::span<const Segment> segments, std::size_t bytes) {
-  return JoinFew(segments, stream_.site().paths.MostJoined(bytes), joined_) ? joined_ : segments;
+  return JoinFew(segments, stream_.site().paths.MaxJoined(bytes), joined_) ? joined_ : segments;
 }
 
 Status BatchCopies::CopySegments(std::span<const Segment> segments, Direction direction) {
@@ -138,7 +138,7 @@ Status BatchCopies::CallBatch(std::span<const Segment> segments) {
 
 PieceShape BatchCopies::ShapeOf(const BatchTask& batch) const {
   const unsigned blocks =
-      stream_.site().paths.BlocksForPieces(batch.segments.size() + batch.bytes / kLeastPieceBytes);
+      stream_.site().paths.BlocksForPieces(batch.segments.size() + batch.bytes / kMinPieceBytes);
   return {blocks, PieceBytesFor(batch.bytes, blocks)};
 }
 
@@ -151,9 +151,9 @@ Status BatchCopies::CopyWithin(const Segment& segment, std::uint64_t value) {
 Status BatchCopies::CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
                             std::uint64_t value) {
   const auto count = static_cast<unsigned>(segments.size());
-  const unsigned most_each = std::max(blocks / count, 1U);
+  const unsigned max_each = std::max(blocks / count, 1U);
   const auto wanted_each = static_cast<unsigned>(DivideUp(longest, kFewBlockBytes));
-  const unsigned each = std::min(wanted_each, most_each);
+  const unsigned each = std::min(wanted_each, max_each);
   const EndSign sign = stream_.SignOf(value, count * each);
   FewArgument argument;
   argument.blocks_each = each;
@@ -166,7 +166,7 @@ Status BatchCopies::CopyFew(std::span<const Segment> segments, std::size_t longe
 Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t value) {
   const std::size_t entries = batch.segments.size();
   // The other kernel reads its pieces from memory, which has to be the store's.
-  if (!batch.segments.in_store() || (entries <= kMostFewPieces && Balanced(batch)))
+  if (!batch.segments.in_store() || (entries <= kMaxInlinePieces && Balanced(batch)))
     return CopyFew(batch.segments.all(), batch.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX),
                    value);
   const PieceShape shape = ShapeOf(batch);
@@ -174,7 +174,7 @@ Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t value) {
   CuAddress first = AddressOf(batch.segments.all().data());
   auto count = static_cast<unsigned>(entries);
   if (batch.longest > shape.bytes) {
-    auto memory = stream_.TakePinned(shape.MostPieces(batch) * sizeof(PieceArgument), value);
+    auto memory = stream_.TakePinned(shape.MaxPieces(batch) * sizeof(PieceArgument), value);
     if (!memory.ok()) return memory.TakeStatus();
     count = static_cast<unsigned>(
         CutSegments(batch.segments.all(), shape.bytes, reinterpret_cast<PieceArgument*>(*memory)));

@@ -16,7 +16,7 @@ struct PieceShape {
   unsigned blocks;
   std::size_t bytes;
 
-  std::size_t MostPieces(const BatchTask& batch) const { return batch.segments.size() + batch.bytes / bytes; }
+  std::size_t MaxPieces(const BatchTask& batch) const { return batch.segments.size() + batch.bytes / bytes; }
 };
 
 /// As thread-safe as its stream, which outlives it.

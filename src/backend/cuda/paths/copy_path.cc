@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kLargestGrid = std::size_t{1} << 16;
 /// Where it pays to wake other threads it pays to wake several.
-constexpr std::size_t kLeastOfSeveral = 4;
+constexpr std::size_t kMinStagingThreads = 4;
 constexpr const char* kGiven = "SAMPAN_COPY_PATH says so";
 
 }  // namespace
@@ -68,7 +68,7 @@ std::size_t CopyPaths::KernelBelow(std::size_t bytes) const {
   return bytes < kLongBatch ? limits_.batch_kernel_below : limits_.batch_long_kernel_below;
 }
 
-std::size_t CopyPaths::MostJoined(std::size_t bytes) const {
+std::size_t CopyPaths::MaxJoined(std::size_t bytes) const {
   if (Given()) return Given() == CopyPath::kKernel ? 1 : SIZE_MAX;
   return std::max({bytes / KernelBelow(bytes), limits_.batch_h2d_short_from, limits_.batch_h2d_from,
                    limits_.batch_d2h_short_from, limits_.batch_d2h_from});
@@ -98,7 +98,7 @@ PathChoice CopyPaths::ForRows(Direction direction, const RowsShape& rows) const 
 std::size_t CopyPaths::ThreadsForStaging(std::size_t work, std::size_t cores) const {
   const std::size_t most = std::min(limits_.staging_threads, cores);
   if (work < limits_.staging_several_from || most <= 1) return 1;
-  return std::min(std::max(work / limits_.staging_bytes_per_thread, kLeastOfSeveral), most);
+  return std::min(std::max(work / limits_.staging_bytes_per_thread, kMinStagingThreads), most);
 }
 
 PathChoice CopyPaths::Staged(std::size_t threads) {

@@ -53,10 +53,10 @@ class CopyPaths {
   /// True if SAMPAN_COPY_PATH names the path of copies on the GPU.
   bool is_forced() const { return Given().has_value(); }
   /// More entries than these go by kernel, unless it cannot reach them.
-  std::size_t MostJoined(std::size_t bytes) const;
+  std::size_t MaxJoined(std::size_t bytes) const;
   /// Whether the driver's batch call takes at least one entry, of so many bytes in all, in parts.
   bool BatchCallInParts(std::size_t entries, std::size_t bytes) const {
-    return entries >= limits_.batch_parts_from && bytes / entries >= BatchParts::kLeastEntryBytes;
+    return entries >= limits_.batch_parts_from && bytes / entries >= BatchParts::kMinEntryBytes;
   }
   /// A linear copy within one device.
   PathChoice ForWithin(std::size_t bytes) const;

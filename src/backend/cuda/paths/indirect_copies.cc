@@ -14,7 +14,7 @@ namespace sampan::cuda {
 namespace {
 
 /// Room in a table of device memory, so that it seldom has to grow.
-constexpr std::size_t kLeastTableRanges = 4096;
+constexpr std::size_t kMinTableRanges = 4096;
 
 static_assert(sizeof(RangeArgument) == sizeof(ReservedMemory::Range));
 
@@ -52,7 +52,7 @@ Status IndirectCopies::UpdateRanges(std::uint64_t value) {
   if (table_ != 0 && ranges_version_ == stream_.site().device_memory.version()) return {};
   const std::uint64_t version = stream_.site().device_memory.CopyRanges(ranges_);
   if (table_ranges_ < ranges_.size()) {
-    const std::size_t room = std::max(ranges_.size() * 2, kLeastTableRanges);
+    const std::size_t room = std::max(ranges_.size() * 2, kMinTableRanges);
     CuAddress table = 0;
     if (Status made = stream_.gpu().Check(stream_.driver().MemAlloc(&table, room * sizeof(RangeArgument)),
                                           "a table of device memory");
@@ -74,11 +74,11 @@ Status IndirectCopies::UpdateRanges(std::uint64_t value) {
 
 Result<IndirectRecord*> IndirectCopies::RecordOf(std::uint64_t value) {
   if (records_.bytes == 0) {
-    auto block = stream_.site().pinned_memory.Allocate(kMostTasks * sizeof(IndirectRecord), Pages::kBySize);
+    auto block = stream_.site().pinned_memory.Allocate(kMaxTasks * sizeof(IndirectRecord), Pages::kBySize);
     if (!block.ok()) return block.TakeStatus();
     records_ = *block;
   }
-  return reinterpret_cast<IndirectRecord*>(records_.address) + value % kMostTasks;
+  return reinterpret_cast<IndirectRecord*>(records_.address) + value % kMaxTasks;
 }
 
 Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_t value) {

@@ -37,7 +37,7 @@ class IndirectCopies {
   void Abandon() { launched_.clear(); }
 
  private:
-  /// The record of a task: each has its own place, the same for all whose values differ by kMostTasks.
+  /// The record of a task: each has its own place, the same for all whose values differ by kMaxTasks.
   Result<IndirectRecord*> RecordOf(std::uint64_t value);
   /// Brings the table of device memory on the device up to date, in stream order.
   Status UpdateRanges(std::uint64_t value);

@@ -58,7 +58,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
 
  private:
   friend class CudaTimeline;
-  static_assert(kMostTasks >= TaskRing::kSlots);
+  static_assert(kMaxTasks >= TaskRing::kSlots);
   using Lock = std::unique_lock<ParkingLock>;
 
   /// An event behind the task of that value; with a mark when it is that of a MarkTask.

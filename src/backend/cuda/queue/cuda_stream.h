@@ -27,7 +27,7 @@ struct LaunchSite {
 };
 
 /// Tasks of a stream that are not over have values that differ by less than this.
-inline constexpr std::uint64_t kMostTasks = 2048;
+inline constexpr std::uint64_t kMaxTasks = 2048;
 
 /// What failures of copies over the link name.
 inline constexpr std::string_view kCopyIn = "cuMemcpyHtoDAsync", kCopyOut = "cuMemcpyDtoHAsync";

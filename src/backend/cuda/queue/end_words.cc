@@ -16,7 +16,7 @@ namespace {
 /// two microseconds by looking, so it is for long enough that they do not count.
 constexpr std::chrono::microseconds kAlone{200}, kSoon{2000};
 /// Behind the words of the blocks.
-constexpr unsigned kStreamWord = EndWords::kMostBlocks;
+constexpr unsigned kStreamWord = EndWords::kMaxBlocks;
 constexpr std::size_t kAllWords = kStreamWord + 1;
 
 }  // namespace
@@ -60,7 +60,7 @@ std::uint64_t* EndWords::Words() noexcept {
 }
 
 EndSign EndWords::ForKernel(std::uint64_t value, unsigned blocks) {
-  std::uint64_t* const words = blocks <= kMostBlocks ? Words() : nullptr;
+  std::uint64_t* const words = blocks <= kMaxBlocks ? Words() : nullptr;
   return words != nullptr ? EndSign{words, blocks, value} : EndSign{};
 }
 

@@ -24,7 +24,7 @@ struct EndSign {
 class EndWords {
  public:
   /// What a kernel writes, one word for each of its blocks.
-  static constexpr unsigned kMostBlocks = 64;
+  static constexpr unsigned kMaxBlocks = 64;
 
   explicit EndWords(MemorySource& pinned) : pinned_(pinned) {}
   ~EndWords();

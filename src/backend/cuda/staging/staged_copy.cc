@@ -56,10 +56,10 @@ Result<StagedCopy::Alone> StagedCopy::TakeAlone() {
       return alone;
     }
   }
-  const bool too_many = alone_count_.fetch_add(1) >= kMostAlone;
+  const bool too_many = alone_count_.fetch_add(1) >= kMaxSingles;
   Place place(&alone_count_);
   if (too_many) return Error{Code::kMemoryAllocation, "as many threads as may are staging copies"};
-  auto hand = StagingHand::Create(site_, kPartOfOne);
+  auto hand = StagingHand::Create(site_, kSinglePartBytes);
   if (!hand.ok()) return hand.TakeStatus();
   auto stream = CudaStream::Create(site_);
   if (!stream.ok()) return stream.TakeStatus();

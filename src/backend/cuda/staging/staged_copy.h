@@ -40,7 +40,7 @@ class StagedCopy {
     std::unique_ptr<StagingStream> stream;
   };
   /// So many copies by one thread at once, and what is kept for later ones: 2 MiB of pinned memory each.
-  static constexpr std::size_t kMostAlone = 32;
+  static constexpr std::size_t kMaxSingles = 32;
   /// A thread that helps the calling one, asleep until its number of calls changes.
   struct Helper {
     explicit Helper(std::size_t its_number) : number(its_number) {}

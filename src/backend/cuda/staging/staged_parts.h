@@ -17,7 +17,7 @@ namespace sampan::cuda {
 /// Pinned memory that one part goes through, and room for descriptions of its pieces behind it.
 struct StagingBuffer {
   static constexpr std::size_t kBytes = std::size_t{1} << 20;
-  static constexpr std::size_t kMostPieces = 8192;
+  static constexpr std::size_t kMaxPieces = 8192;
   static constexpr std::size_t kDescriptionBytes = std::size_t{256} << 10;
 
   std::byte* bytes;

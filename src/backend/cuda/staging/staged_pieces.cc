@@ -11,8 +11,8 @@ namespace {
 
 /// What a team of a kernel copies at a time: a part gives work to many of them.
 constexpr std::size_t kKernelPieceBytes = std::size_t{4} << 10;
-constexpr std::size_t kMostKernelPieces =
-    StagingBuffer::kMostPieces + StagingBuffer::kBytes / kKernelPieceBytes;
+constexpr std::size_t kMaxKernelPieces =
+    StagingBuffer::kMaxPieces + StagingBuffer::kBytes / kKernelPieceBytes;
 
 const std::byte* DeviceEnd(const Segment& segment, Direction direction) {
   return direction == Direction::kHostToDevice ? segment.dst : segment.src;
@@ -20,7 +20,7 @@ const std::byte* DeviceEnd(const Segment& segment, Direction direction) {
 
 }  // namespace
 
-static_assert(kMostKernelPieces * sizeof(PieceArgument) <= StagingBuffer::kDescriptionBytes);
+static_assert(kMaxKernelPieces * sizeof(PieceArgument) <= StagingBuffer::kDescriptionBytes);
 
 std::vector<PieceCut> CutIntoParts(std::span<const Segment> segments, Direction direction,
                                    const PartLimits& limits) {

@@ -16,7 +16,7 @@ struct PieceCut {
 
 /// How much a part may hold.
 struct PartLimits {
-  std::size_t bytes = StagingBuffer::kBytes, pieces = StagingBuffer::kMostPieces;
+  std::size_t bytes = StagingBuffer::kBytes, pieces = StagingBuffer::kMaxPieces;
 };
 
 /// The place in a buffer behind `used` bytes at which a piece is aligned as it is on the device, so that the
