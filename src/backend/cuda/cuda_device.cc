@@ -142,9 +142,9 @@ Status CudaDevice::RunNow(Task task) {
   if (parts_.faults.ShouldFail(FaultKind::kQueue)) {
     return {Code::kResourceAllocFail, "the copy could not be started: failure ordered by SAMPAN_FAULT"};
   }
-  if (auto* span = std::get_if<SpanTask>(&task)) {
-    if (Status live = CheckLive(*span); !live.ok()) return live;
-    return Run(span->content->task);
+  if (auto* multi = std::get_if<MultiAllocationTask>(&task)) {
+    if (Status live = CheckLive(*multi); !live.ok()) return live;
+    return Run(multi->content->task);
   }
   return Run(task);
 }

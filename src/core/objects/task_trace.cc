@@ -218,7 +218,7 @@ void Describe(const HostTask&, Description& description) {
 
 void Describe(const Task& task, Description& description);
 
-void Describe(const SpanTask& task, Description& description) {
+void Describe(const MultiAllocationTask& task, Description& description) {
   Describe(task.content->task, description);
 }
 

@@ -31,8 +31,8 @@ TaskLauncher::~TaskLauncher() {
 
 std::uint64_t TaskLauncher::BusyUntil(const Task& task) const {
   if (const auto* batch = std::get_if<BatchTask>(&task)) return batches_.BusyUntil(*batch);
-  const auto* const span = std::get_if<SpanTask>(&task);
-  return span != nullptr ? BusyUntil(span->content->task) : 0;
+  const auto* const multi = std::get_if<MultiAllocationTask>(&task);
+  return multi != nullptr ? BusyUntil(multi->content->task) : 0;
 }
 
 Status TaskLauncher::Launch(Task& task, std::uint64_t value) {

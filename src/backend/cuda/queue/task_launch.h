@@ -58,7 +58,7 @@ class TaskLauncher {
   Status LaunchBody(IndirectTask& task, std::uint64_t value);
   Status LaunchBody(ReduceTask& task, std::uint64_t value);
   Status LaunchBody(WordTask& task, std::uint64_t value);
-  Status LaunchBody(SpanTask& task, std::uint64_t value);
+  Status LaunchBody(MultiAllocationTask& task, std::uint64_t value);
   template <typename Other>
   Status LaunchBody(Other&, std::uint64_t);
 
