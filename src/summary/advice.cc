@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "summary/happening_words.h"
+#include "summary/activity_words.h"
 #include "summary/quantity_text.h"
 #include "summary/summary.h"
 

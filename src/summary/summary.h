@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "summary/happening.h"
+#include "summary/activity.h"
 
 namespace sampan::summary {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "summary/happening_words.h"
+#include "summary/activity_words.h"
 #include "summary/quantity_text.h"
 #include "summary/summary.h"
 

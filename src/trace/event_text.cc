@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "summary/happening_words.h"
+#include "summary/activity_words.h"
 
 namespace sampan::trace {
 namespace {

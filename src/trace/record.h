@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "summary/happening.h"
+#include "summary/activity.h"
 
 namespace sampan::trace {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <sstream>
 
-#include "summary/happening_words.h"
+#include "summary/activity_words.h"
 #include "summary/quantity_text.h"
 #include "tools/sampan/shared/output/quantities.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "summary/happening_words.h"
+#include "summary/activity_words.h"
 #include "tools/sampan/shared/output/quantities.h"
 #include "tools/sampan/shared/process/interrupt.h"
 #include "tools/sampan/shared/trace/trace_summary.h"

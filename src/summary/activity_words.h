@@ -1,4 +1,4 @@
-// The words that a trace has for what happened.
+// The words of a trace for tasks, calls and waits.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/reduce_kernels.h"
-#include "summary/happening.h"
+#include "summary/activity.h"
 
 namespace sampan::summary {
 
