@@ -42,7 +42,7 @@ template <>
 inline constexpr auto kWords<ReduceElement> = NamesOfRows(kReduceTypeRows);
 
 template <typename Enum>
-requires(!kWords<Enum>.empty()) constexpr std::string_view Describe(Enum value) {
+requires(!kWords<Enum>.empty()) constexpr std::string_view WordOf(Enum value) {
   return kWords<Enum>[static_cast<std::size_t>(value)];
 }
 

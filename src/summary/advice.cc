@@ -26,7 +26,7 @@ void Summary::AdviseBatch(Report& report) const {
       const auto bytes = static_cast<double>(runs.bytes);
       report.advice.push_back(
           Text("Stream ", key.second, " of device ", key.first, " got ", runs.copies, " copies ",
-               Describe(operation), " of ", BytesText(bytes / static_cast<double>(runs.copies)),
+               WordOf(operation), " of ", BytesText(bytes / static_cast<double>(runs.copies)),
                " on average right after one another (up to ", runs.longest, " in a row): ", BytesText(bytes),
                " in ", TimeText(runs.time_ns), ", ", RateText(runs.bytes, runs.time_ns),
                ". aclrtMemcpyBatchAsync hands such a row over in one call."));

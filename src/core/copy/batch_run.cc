@@ -86,7 +86,7 @@ bool Fits(const EntryRun& run, std::size_t entry) {
 constexpr std::size_t kAtOnce = 16;
 
 /// Goes on with the entries behind those that the totals count, up to one that does not fit.
-RunTotals DescribeOneByOne(const EntryRun& whole, Segment* segments, RunTotals totals) {
+RunTotals WriteSegmentsOneByOne(const EntryRun& whole, Segment* segments, RunTotals totals) {
   const EntryRun run = whole;  // which no store can change
   std::size_t done = totals.entries;
   for (; done < run.sizes.size(); ++done) {
@@ -102,7 +102,7 @@ RunTotals DescribeOneByOne(const EntryRun& whole, Segment* segments, RunTotals t
 }
 
 template <typename Lanes>
-SAMPAN_IN_PLACE RunTotals Describe(const EntryRun& whole, Segment* segments) {
+SAMPAN_IN_PLACE RunTotals WriteSegmentsByLanes(const EntryRun& whole, Segment* segments) {
   const EntryRun run = whole;  // which no store can change
   const auto dst_delta = static_cast<std::uint64_t>(run.dst.engine_delta);
   const auto src_delta = static_cast<std::uint64_t>(run.src.engine_delta);
@@ -130,7 +130,7 @@ SAMPAN_IN_PLACE RunTotals Describe(const EntryRun& whole, Segment* segments) {
     lengths |= lengths_here;
     bytes += bytes_here;
   }
-  return DescribeOneByOne(whole, segments, {done, SumOf(bytes), done == 0 ? 0 : OrOf(lengths) + 1});
+  return WriteSegmentsOneByOne(whole, segments, {done, SumOf(bytes), done == 0 ? 0 : OrOf(lengths) + 1});
 }
 
 template <typename Lanes>
@@ -152,8 +152,8 @@ SAMPAN_IN_PLACE bool Within(std::span<const std::size_t> sizes, std::span<const 
 #undef SAMPAN_IN_PLACE
 
 #if defined(__x86_64__)
-[[gnu::target("avx2")]] RunTotals DescribeByAvx2(const EntryRun& run, Segment* segments) {
-  return Describe<Four>(run, segments);
+[[gnu::target("avx2")]] RunTotals WriteSegmentsByAvx2(const EntryRun& run, Segment* segments) {
+  return WriteSegmentsByLanes<Four>(run, segments);
 }
 [[gnu::target("avx2")]] bool WithinByAvx2(std::span<const std::size_t> sizes,
                                           std::span<const std::size_t> limits) {
@@ -170,12 +170,12 @@ BatchRunLevel FastestBatchRunLevel() noexcept {
   return BatchRunLevel::kPlain;
 }
 
-RunTotals DescribeRun(const EntryRun& run, Segment* segments, [[maybe_unused]] BatchRunLevel level) {
-  if (run.sizes.size() < kAtOnce) return DescribeOneByOne(run, segments, {});
+RunTotals WriteSegments(const EntryRun& run, Segment* segments, [[maybe_unused]] BatchRunLevel level) {
+  if (run.sizes.size() < kAtOnce) return WriteSegmentsOneByOne(run, segments, {});
 #if defined(__x86_64__)
-  if (level == BatchRunLevel::kAvx2) return DescribeByAvx2(run, segments);
+  if (level == BatchRunLevel::kAvx2) return WriteSegmentsByAvx2(run, segments);
 #endif
-  return Describe<Two>(run, segments);
+  return WriteSegmentsByLanes<Two>(run, segments);
 }
 
 bool SurelyWithin(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,

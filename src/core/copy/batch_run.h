@@ -35,9 +35,9 @@ enum class BatchRunLevel { kPlain, kAvx2 };
 /// The fastest that this processor has.
 BatchRunLevel FastestBatchRunLevel() noexcept;
 
-/// Describes entries from the first on, for as long as they lie in their allocations and need one segment
-/// each; there is room for all. What lies behind those is written too.
-RunTotals DescribeRun(const EntryRun& run, Segment* segments, BatchRunLevel level = FastestBatchRunLevel());
+/// Writes the segments of entries from the first on, for as long as they lie in their allocations and need
+/// one segment each. `segments` has room for all; segments behind the returned count hold no meaning.
+RunTotals WriteSegments(const EntryRun& run, Segment* segments, BatchRunLevel level = FastestBatchRunLevel());
 
 /// Whether every size is within its limit. False also where numbers of 2^63 and more leave it unsure. The
 /// arrays are equally long.

@@ -46,7 +46,7 @@ class BatchRun : public ::testing::TestWithParam<BatchRunLevel> {
   void ExpectDescribed(const Entries& entries, std::size_t good) {
     constexpr Segment kCanary{nullptr, nullptr, 0xCA9A};
     std::vector<Segment> segments(entries.sizes.size() + 1, kCanary);
-    const RunTotals totals = DescribeRun(entries.run(), segments.data(), GetParam());
+    const RunTotals totals = WriteSegments(entries.run(), segments.data(), GetParam());
     ASSERT_EQ(totals.entries, good);
     std::size_t bytes = 0, longest = 0;
     for (std::size_t i = 0; i < good; ++i) {
@@ -126,10 +126,10 @@ TEST_P(BatchRun, NothingFitsARangeThatIsTooShort) {
       entries.srcs[i] = At(kSrc.address);
       entries.sizes[i] = kMaxBytes;
     }
-    EXPECT_EQ(DescribeRun(run, segments.data(), GetParam()).entries, 0U) << distance;
+    EXPECT_EQ(WriteSegments(run, segments.data(), GetParam()).entries, 0U) << distance;
   }
   run.dst = {};
-  EXPECT_EQ(DescribeRun(run, segments.data(), GetParam()).entries, 0U);
+  EXPECT_EQ(WriteSegments(run, segments.data(), GetParam()).entries, 0U);
 }
 
 TEST_P(BatchRun, SizesAreWithinTheirLimits) {
