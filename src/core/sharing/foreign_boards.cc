@@ -167,7 +167,7 @@ Result<MemoryFile> ForeignCell::OpenMemory(VirtualMemory& views, const SharedExt
                   .bytes = extent.bytes,
                   .host_visible = extent.device < 0,
                   .device = extent.device < 0 ? -1 : device};
-  if (extent.giver == 0) {
+  if (extent.file_server == 0) {
     auto opened = board_->OpenFile(extent.descriptor);
     if (!opened.ok()) return opened.TakeStatus();
     if (!IsSafeToMap(*opened, extent.offset + extent.bytes)) return Gone(board_->process());
@@ -176,7 +176,8 @@ Result<MemoryFile> ForeignCell::OpenMemory(VirtualMemory& views, const SharedExt
   }
   if (extent.whole_bytes < extent.bytes || extent.offset > extent.whole_bytes - extent.bytes)
     return Gone(board_->process());
-  auto given = ReceiveFile(board_->process(), extent.giver, {.cell = index_, .secret = (*this)->secret});
+  auto given =
+      ReceiveFile(board_->process(), extent.file_server, {.cell = index_, .secret = (*this)->secret});
   if (!given.ok()) return given.TakeStatus();
   auto handle = views.Import(*given, extent.whole_bytes);
   if (!handle.ok()) return handle.TakeStatus();

@@ -119,9 +119,9 @@ Status OwnCell::SetExtent(const MemoryFile& file, SharedExtent extent) {
   extent.device = file.device;
   if (file.handle != nullptr) {
     if (auto tried = file.handle->Export(); !tried.ok()) return tried.TakeStatus();
-    auto giver = board_.Offer({.cell = index_, .secret = secret_}, file.handle);
-    if (!giver.ok()) return giver.TakeStatus();
-    extent.giver = *giver;
+    auto server = board_.Offer({.cell = index_, .secret = secret_}, file.handle);
+    if (!server.ok()) return server.TakeStatus();
+    extent.file_server = *server;
     extent.whole_bytes = file.handle->bytes;
   }
   (*this)->extent = extent;
@@ -243,19 +243,19 @@ bool ShareBoard::HeldElsewhere(std::uint32_t index) const noexcept {
 
 Result<std::uint64_t> ShareBoard::Offer(const FileRequest& request,
                                         std::shared_ptr<const MemoryHandle> handle) {
-  const std::lock_guard lock(giver_mutex_);
-  if (giver_ == nullptr) {
-    auto started = FileGiver::Start();
+  const std::lock_guard lock(file_server_mutex_);
+  if (file_server_ == nullptr) {
+    auto started = FileServer::Start();
     if (!started.ok()) return started.TakeStatus();
-    giver_ = std::move(*started);
+    file_server_ = std::move(*started);
   }
-  giver_->Offer(request, std::move(handle));
-  return giver_->number();
+  file_server_->Offer(request, std::move(handle));
+  return file_server_->number();
 }
 
 void ShareBoard::Withdraw(std::uint32_t index) noexcept {
-  const std::lock_guard lock(giver_mutex_);
-  if (giver_ != nullptr) giver_->Withdraw(index);
+  const std::lock_guard lock(file_server_mutex_);
+  if (file_server_ != nullptr) file_server_->Withdraw(index);
 }
 
 Result<CellAddress> CellAddress::FromKey(std::string_view key, SharedKind kind) {

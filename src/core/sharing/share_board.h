@@ -17,7 +17,7 @@
 #include "base/descriptor.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "core/sharing/file_giver.h"
+#include "core/sharing/file_server.h"
 
 namespace sampan {
 
@@ -28,13 +28,13 @@ std::string Describe(SharedKind kind);
 
 /// Where shared memory is, as its owner sees it.
 struct SharedExtent {
-  std::int32_t descriptor = -1;  ///< of the owner's; -1: its giver has to be asked
+  std::int32_t descriptor = -1;  ///< of the owner's; -1: ask its file server
   std::int32_t device = -1;      ///< physical id; -1: host memory
   std::uint64_t offset = 0, bytes = 0;
   std::uint32_t page_bytes = 4096;
   std::uint32_t attribute = 0;  ///< of physical memory, as the program gave it
   std::uint32_t location_id = 0, location_type = 0;
-  std::uint64_t giver = 0;        ///< whom to ask
+  std::uint64_t file_server = 0;  ///< its number in the owner; 0: none
   std::uint64_t whole_bytes = 0;  ///< of what is given, which is mapped as a whole
 };
 
@@ -135,8 +135,8 @@ class ShareBoard {
   std::size_t next_parked_ = 0;                // the next one to check
   std::uint32_t next_ = 0;
   std::size_t taken_count_ = 0;
-  std::mutex giver_mutex_;
-  std::unique_ptr<FileGiver> giver_;  // from the first offer on
+  std::mutex file_server_mutex_;
+  std::unique_ptr<FileServer> file_server_;  // from the first offer on
 };
 
 /// What a key or a number says.
