@@ -98,8 +98,7 @@ Status AfterSynchronize();
 
 /// Timeouts in milliseconds: -1 waits for ever; less, and 0, are refused with 107000.
 Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds);
-/// The outcome of a wait until such a deadline; if that was over first, the message ends with how long it
-/// was.
-Status NamingTimeout(Status waited, std::int32_t milliseconds);
+/// Passes on the outcome of a wait. After a timeout the message also says how long the timeout was.
+Status AddTimeoutToMessage(Status waited, std::int32_t milliseconds);
 
 }  // namespace sampan::acl

@@ -46,13 +46,14 @@ Status SetDescriptor(const SetDescriptorRequest& request, aclrtMemcpyKind kind, 
     return InvalidArgument(
         Text("config of desc ", Hex(request.descriptor), " is ", Hex(config), ", it must be NULL"));
   }
-  auto maybe = ThisCaller();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  if (Status checked = CheckDescriptorKind(kind, maybe->runtime.profile()); !checked.ok()) return checked;
+  auto calling_thread = ThisCaller();
+  if (!calling_thread.ok()) return calling_thread.TakeStatus();
+  if (Status checked = CheckDescriptorKind(kind, calling_thread->runtime.profile()); !checked.ok())
+    return checked;
   if (Status checked = CheckCount(request.bytes, "desc", request.descriptor); !checked.ok()) return checked;
   // The memory is looked at before the context is missed.
   auto caller = CallerWithContext();
-  auto write = PlanDescriptorWrite(request, PlanContextOf(maybe->runtime, caller));
+  auto write = PlanDescriptorWrite(request, PlanContextOf(calling_thread->runtime, caller));
   if (!write.ok()) return write.TakeStatus();
   if (!caller.ok()) return caller.TakeStatus();
   auto device = caller->device().Open();
@@ -95,10 +96,10 @@ Status CopyWithOffset(const OffsetRequest& request, aclrtStream stream_handle) {
     return {Code::kParamInvalid,
             Text("kind is ", Describe(request.kind), ", it must be ACL_MEMCPY_INNER_DEVICE_TO_DEVICE")};
   }
-  auto maybe = ThisCaller();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  if (Status offered = CheckOffsetsOffered(maybe->runtime.profile()); !offered.ok()) return offered;
-  auto stream = FindStream(*maybe, stream_handle);
+  auto calling_thread = ThisCaller();
+  if (!calling_thread.ok()) return calling_thread.TakeStatus();
+  if (Status offered = CheckOffsetsOffered(calling_thread->runtime.profile()); !offered.ok()) return offered;
+  auto stream = FindStream(*calling_thread, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   if (Status checked = CheckOffsets(request); !checked.ok()) return checked;
   auto caller = CallerWithContext();
@@ -114,14 +115,16 @@ Status CopyWithDescriptor(const DescriptorRequest& request, aclrtMemcpyKind kind
   if (Status present = RequireNonNull("desc", request.descriptor); !present.ok()) return present;
   if (Status known = CheckKnownKind(kind); !known.ok()) return known;
   if (Status present = RequireNonNull("stream", stream_handle); !present.ok()) return present;
-  auto maybe = ThisCaller();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  auto stream = FindStream(*maybe, stream_handle);
+  auto calling_thread = ThisCaller();
+  if (!calling_thread.ok()) return calling_thread.TakeStatus();
+  auto stream = FindStream(*calling_thread, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
-  if (Status checked = CheckDescriptorKind(kind, maybe->runtime.profile()); !checked.ok()) return checked;
+  if (Status checked = CheckDescriptorKind(kind, calling_thread->runtime.profile()); !checked.ok())
+    return checked;
   auto caller = CallerWithContext();
   Plan plan;
-  if (Status planned = PlanDescriptor(request, PlanContextOf(maybe->runtime, caller), plan); !planned.ok())
+  if (Status planned = PlanDescriptor(request, PlanContextOf(calling_thread->runtime, caller), plan);
+      !planned.ok())
     return planned;
   if (!caller.ok()) return caller.TakeStatus();
   return SubmitPlan({caller->context, *stream}, std::move(plan));

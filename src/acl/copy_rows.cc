@@ -51,9 +51,10 @@ Status CheckRules(const RowsRequest& request, CopyForm form, const Profile& prof
 Status Copy(const RowsRequest& request) {
   if (request.width == 0 || request.height == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
-  auto maybe = ThisCaller();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  if (Status checked = CheckRules(request, CopyForm::kBlocking, maybe->runtime.profile()); !checked.ok())
+  auto calling_thread = ThisCaller();
+  if (!calling_thread.ok()) return calling_thread.TakeStatus();
+  if (Status checked = CheckRules(request, CopyForm::kBlocking, calling_thread->runtime.profile());
+      !checked.ok())
     return checked;
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
@@ -68,16 +69,16 @@ Status Copy(const RowsRequest& request) {
 Status CopyAsync(const RowsRequest& request, aclrtStream stream_handle) {
   if (request.width == 0 || request.height == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
-  auto maybe = ThisCaller();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  auto stream = FindStream(*maybe, stream_handle);
+  auto calling_thread = ThisCaller();
+  if (!calling_thread.ok()) return calling_thread.TakeStatus();
+  auto stream = FindStream(*calling_thread, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   auto caller = CallerWithContext();
   if (!caller.ok() && stream_handle == nullptr) {
     return {Code::kParamInvalid,
             "stream is NULL, and the calling thread has no context whose default stream it could mean"};
   }
-  const Profile& profile = maybe->runtime.profile();
+  const Profile& profile = calling_thread->runtime.profile();
   if (Status checked = CheckRules(request, CopyForm::kAsynchronous, profile); !checked.ok()) return checked;
   if (!caller.ok()) return caller.TakeStatus();
   Plan plan;

@@ -118,7 +118,7 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
   return Guard("aclrtSynchronizeStreamWithTimeout", [&]() -> Status {
     auto deadline = DeadlineFromTimeout(timeout);
     if (!deadline.ok()) return deadline.TakeStatus();
-    return NamingTimeout(SynchronizeStream(stream, *deadline), timeout);
+    return AddTimeoutToMessage(SynchronizeStream(stream, *deadline), timeout);
   });
 }
 

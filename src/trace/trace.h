@@ -126,17 +126,17 @@ class HostWait {
 
 // ---- submission ----
 
-/// What the tasks submitted while it lives are about.
-class About {
+/// Names the subject of every task that this thread submits while the scope lives.
+class SubjectScope {
  public:
-  About(summary::TaskType type, std::uint32_t object) : subject_{type, object}, on_(On()) {
+  SubjectScope(summary::TaskType type, std::uint32_t object) : subject_{type, object}, on_(On()) {
     if (on_) ThisThread().subject = &subject_;
   }
-  ~About() {
+  ~SubjectScope() {
     if (on_) ThisThread().subject = nullptr;
   }
-  About(const About&) = delete;
-  About& operator=(const About&) = delete;
+  SubjectScope(const SubjectScope&) = delete;
+  SubjectScope& operator=(const SubjectScope&) = delete;
 
  private:
   const Subject subject_;

@@ -1,4 +1,4 @@
-// Addresses and memory apart: ranges of addresses, and memory that is put there, maybe of another process.
+// Virtual memory: ranges of addresses, and physical memory mapped there, of this process or another.
 #pragma once
 
 #include <cstddef>
