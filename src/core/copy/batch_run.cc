@@ -134,7 +134,8 @@ SAMPAN_IN_PLACE RunTotals WriteSegmentsByLanes(const EntryRun& whole, Segment* s
 }
 
 template <typename Lanes>
-SAMPAN_IN_PLACE bool Within(std::span<const std::size_t> sizes, std::span<const std::size_t> limits) {
+SAMPAN_IN_PLACE bool SizesFitByLanes(std::span<const std::size_t> sizes,
+                                     std::span<const std::size_t> limits) {
   Lanes beyond{};
   std::size_t i = 0;
   for (; sizes.size() - i >= kLanes<Lanes>; i += kLanes<Lanes>) {
@@ -155,9 +156,9 @@ SAMPAN_IN_PLACE bool Within(std::span<const std::size_t> sizes, std::span<const 
 [[gnu::target("avx2")]] RunTotals WriteSegmentsByAvx2(const EntryRun& run, Segment* segments) {
   return WriteSegmentsByLanes<Four>(run, segments);
 }
-[[gnu::target("avx2")]] bool WithinByAvx2(std::span<const std::size_t> sizes,
-                                          std::span<const std::size_t> limits) {
-  return Within<Four>(sizes, limits);
+[[gnu::target("avx2")]] bool SizesFitByAvx2(std::span<const std::size_t> sizes,
+                                            std::span<const std::size_t> limits) {
+  return SizesFitByLanes<Four>(sizes, limits);
 }
 #endif
 
@@ -178,18 +179,18 @@ RunTotals WriteSegments(const EntryRun& run, Segment* segments, [[maybe_unused]]
   return WriteSegmentsByLanes<Two>(run, segments);
 }
 
-bool SurelyWithin(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
-                  [[maybe_unused]] BatchRunLevel level) {
+bool SizesFit(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
+              [[maybe_unused]] BatchRunLevel level) {
   if (sizes.size() < kAtOnce) {
-    bool within = true;
+    bool fit = true;
     for (std::size_t i = 0; i < sizes.size(); ++i)
-      within &= sizes[i] <= limits[i];
-    return within;
+      fit &= sizes[i] <= limits[i];
+    return fit;
   }
 #if defined(__x86_64__)
-  if (level == BatchRunLevel::kAvx2) return WithinByAvx2(sizes, limits);
+  if (level == BatchRunLevel::kAvx2) return SizesFitByAvx2(sizes, limits);
 #endif
-  return Within<Two>(sizes, limits);
+  return SizesFitByLanes<Two>(sizes, limits);
 }
 
 }  // namespace sampan

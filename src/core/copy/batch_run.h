@@ -39,9 +39,9 @@ BatchRunLevel FastestBatchRunLevel() noexcept;
 /// one segment each. `segments` has room for all; segments behind the returned count hold no meaning.
 RunTotals WriteSegments(const EntryRun& run, Segment* segments, BatchRunLevel level = FastestBatchRunLevel());
 
-/// Whether every size is within its limit. False also where numbers of 2^63 and more leave it unsure. The
-/// arrays are equally long.
-bool SurelyWithin(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
-                  BatchRunLevel level = FastestBatchRunLevel());
+/// Returns true if every size is at most its limit. May return false for numbers of 2^63 and more. The arrays
+/// have equal lengths.
+bool SizesFit(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
+              BatchRunLevel level = FastestBatchRunLevel());
 
 }  // namespace sampan

@@ -142,7 +142,7 @@ PieceShape BatchCopies::ShapeOf(const BatchTask& batch) const {
   return {blocks, PieceBytesFor(batch.bytes, blocks)};
 }
 
-Status BatchCopies::CopyWithin(const Segment& segment, std::uint64_t value) {
+Status BatchCopies::CopyOnDevice(const Segment& segment, std::uint64_t value) {
   const std::size_t most = DivideUp(segment.bytes, kFewBlockBytes);
   return CopyFew({&segment, 1}, segment.bytes,
                  stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, most), value);

@@ -31,7 +31,7 @@ class BatchCopies {
   /// Its memory is live.
   Status Launch(const BatchTask& batch, std::uint64_t value);
   /// One copy within the device, by a kernel.
-  Status CopyWithin(const Segment& segment, std::uint64_t value);
+  Status CopyOnDevice(const Segment& segment, std::uint64_t value);
 
  private:
   /// The copies that an engine would make of segments between two allocations; the segments as they are where

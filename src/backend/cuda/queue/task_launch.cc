@@ -61,9 +61,9 @@ Status TaskLauncher::LaunchBody(CopyTask& task, std::uint64_t value) {
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
   if (!OneDevice(task.dst, task.src) || !KernelReaches(stream_->site().gpu, task.dst))
     return stream_->Copy(task.segment, task.direction, false);
-  const PathChoice choice = stream_->site().paths.ForWithin(task.segment.bytes);
+  const PathChoice choice = stream_->site().paths.ForDeviceCopy(task.segment.bytes);
   NotePath(task.direction, choice, task.segment.bytes, " bytes");
-  if (choice.path == CopyPath::kKernel) return batches_.CopyWithin(task.segment, value);
+  if (choice.path == CopyPath::kKernel) return batches_.CopyOnDevice(task.segment, value);
   return stream_->Copy(task.segment, task.direction, true);
 }
 

@@ -140,17 +140,17 @@ TEST_P(BatchRun, SizesAreWithinTheirLimits) {
       sizes.push_back(random_() >> (1 + random_() % 60));
       limits.push_back(sizes[i] + random_() % (kHighest - sizes[i]));
     }
-    EXPECT_TRUE(SurelyWithin(sizes, limits, GetParam())) << count;
-    EXPECT_TRUE(SurelyWithin(sizes, sizes, GetParam())) << count;
+    EXPECT_TRUE(SizesFit(sizes, limits, GetParam())) << count;
+    EXPECT_TRUE(SizesFit(sizes, sizes, GetParam())) << count;
     for (std::size_t at = 0; at < count; ++at) {
       auto wrong = sizes;
       wrong[at] = limits[at] + 1;
-      EXPECT_FALSE(SurelyWithin(wrong, limits, GetParam())) << at << " of " << count;
+      EXPECT_FALSE(SizesFit(wrong, limits, GetParam())) << at << " of " << count;
       auto none = limits;
       none[at] = 0;
       for (const std::size_t size : {std::size_t{1}, kHighest, SIZE_MAX}) {
         wrong[at] = size;
-        EXPECT_FALSE(SurelyWithin(wrong, none, GetParam())) << size << ", " << at << " of " << count;
+        EXPECT_FALSE(SizesFit(wrong, none, GetParam())) << size << ", " << at << " of " << count;
       }
     }
   }

@@ -286,11 +286,12 @@ TEST(JoinedSegments, ContinueAtBothEnds) {
 
 TEST(CopyPaths, ShortCopiesWithinADeviceGoByKernel) {
   const CopyPaths paths("NVIDIA H200", 132, {});
-  EXPECT_EQ(paths.ForWithin(4096).path, CopyPath::kKernel);
-  EXPECT_EQ(paths.ForWithin(std::size_t{64} << 20).path, CopyPath::kEngine);
-  EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kEngine}).ForWithin(4096).path,
+  EXPECT_EQ(paths.ForDeviceCopy(4096).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForDeviceCopy(std::size_t{64} << 20).path, CopyPath::kEngine);
+  EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kEngine}).ForDeviceCopy(4096).path,
             CopyPath::kEngine);
-  EXPECT_EQ(CopyPaths("unheard of", 10, {}).ForWithin(4096).path, CopyPath::kEngine) << "nobody measured it";
+  EXPECT_EQ(CopyPaths("unheard of", 10, {}).ForDeviceCopy(4096).path, CopyPath::kEngine)
+      << "nobody measured it";
 }
 
 TEST(CopyPaths, ChooseByTheShapeOfRows) {
@@ -299,13 +300,13 @@ TEST(CopyPaths, ChooseByTheShapeOfRows) {
     return paths.ForRows(direction, rows).path;
   };
   constexpr auto kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost,
-                 kWithin = Direction::kDeviceToDevice;
+                 kOnDevice = Direction::kDeviceToDevice;
   EXPECT_EQ(path(kOut, {16, 16, true, true}), CopyPath::kKernel);
   EXPECT_EQ(path(kOut, {16, 1, false, true}), CopyPath::kEngine);
   EXPECT_EQ(path(kOut, {333, 1, true, true}), CopyPath::kKernel) << "packed";
-  EXPECT_EQ(path(kWithin, {333, 1, false, true}), CopyPath::kKernel);
-  EXPECT_EQ(path(kWithin, {1001, 1, false, true}), CopyPath::kEngine);
-  EXPECT_EQ(path(kWithin, {1001, 1, true, true}), CopyPath::kKernel);
+  EXPECT_EQ(path(kOnDevice, {333, 1, false, true}), CopyPath::kKernel);
+  EXPECT_EQ(path(kOnDevice, {1001, 1, false, true}), CopyPath::kEngine);
+  EXPECT_EQ(path(kOnDevice, {1001, 1, true, true}), CopyPath::kKernel);
   EXPECT_EQ(path(kIn, {4096, 16, true, true}), CopyPath::kEngine);
   EXPECT_EQ(path(kIn, {4096, 16, true, false}), CopyPath::kKernel) << "the driver refuses the pitch";
 }
