@@ -108,7 +108,7 @@ Status CudaDevice::RunOnLane(Task& task) {
   const std::uint64_t value = ++lane->last_value;
   Status status = lane->launcher->Launch(task, value);
   const ContextScope scope(parts_.gpu);
-  if (!status.ok() || !lane->launcher->SignOfEnd(value).SeenSoon()) {
+  if (!status.ok() || !lane->launcher->CompletionOf(value).SpinUntilDone()) {
     // Also after a failure: part of the task may be under way.
     Status waited = parts_.gpu.Check(parts_.gpu.driver().StreamSynchronize(lane->launcher->stream()),
                                      "waiting for a copy");

@@ -155,13 +155,13 @@ __device__ inline DeviceAddress FewAddress(Size at) {
 }
 
 /// What the block has written is there, for the host too. All its threads come here.
-__device__ inline void SayDone(const EndArgument& end) {
-  if (end.words == 0) return;
+__device__ inline void WriteCompletion(const CompletionArgument& completion) {
+  if (completion.words == 0) return;
   SyncBlock();
   if (ThreadInBlock() != 0) return;
   asm volatile("fence.acq_rel.sys;\n\tst.relaxed.sys.global.u64 [%0], %1;" ::"l"(
-                   end.words + BlockInGrid() * sizeof(end.value)),
-               "l"(end.value)
+                   completion.words + BlockInGrid() * sizeof(completion.sequence)),
+               "l"(completion.sequence)
                : "memory");
 }
 
@@ -293,7 +293,8 @@ __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vect
 /// A team of 2^team_bits threads to a piece. The descriptions come from the host: a block fetches those of a
 /// round together, while it copies the round before.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
-    sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits, EndArgument end) {
+    sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits,
+                       CompletionArgument completion) {
   constexpr unsigned kWords = sizeof(PieceArgument) / sizeof(Size);
   constexpr unsigned kMaxPieces = kThreadsPerBlock / 4;
   static_assert(kMaxPieces * kWords <= kThreadsPerBlock);
@@ -318,7 +319,7 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
       CopyPiece(words[i * kWords], words[i * kWords + 1], words[i * kWords + 2], team);
     SyncBlock();
   }
-  SayDone(end);
+  WriteCompletion(completion);
 }
 
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3)
@@ -399,7 +400,7 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1) sampan_copy
     const Size length = bytes - begin < share ? bytes - begin : share;
     CopyPiece(dst + begin, src + begin, length, {ThreadInBlock(), ThreadsPerBlock()});
   }
-  SayDone({FewAddress(kFewEndAt), FewAddress(kFewEndAt + sizeof(DeviceAddress))});
+  WriteCompletion({FewAddress(kInlineCompletionAt), FewAddress(kInlineCompletionAt + sizeof(DeviceAddress))});
 }
 
 /// Reads its operands when it runs, holds them against the table of what may be touched, and copies. Each

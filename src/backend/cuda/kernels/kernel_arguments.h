@@ -17,22 +17,22 @@ struct PieceArgument {
   unsigned long long bytes;
 };
 
-/// Where each block of a kernel says that it is done, to whoever looks at pinned memory: its word becomes the
-/// value. No words: nobody looks.
-struct EndArgument {
+/// Each block of a kernel ends by storing the sequence number in its word, in pinned memory. Null words: no
+/// store.
+struct CompletionArgument {
   DeviceAddress words;
-  unsigned long long value;
+  unsigned long long sequence;
 };
 
 /// A batch of few pieces, each copied by `blocks_each` blocks.
 inline constexpr unsigned kMaxInlinePieces = 32;
 struct FewArgument {
   unsigned long long blocks_each;
-  EndArgument end;
+  CompletionArgument completion;
   PieceArgument pieces[kMaxInlinePieces];
 };
-inline constexpr unsigned long long kFewEndAt = sizeof(unsigned long long),
-                                    kFewPiecesAt = kFewEndAt + sizeof(EndArgument);
+inline constexpr unsigned long long kInlineCompletionAt = sizeof(unsigned long long),
+                                    kFewPiecesAt = kInlineCompletionAt + sizeof(CompletionArgument);
 
 /// Memory that copies may touch: [begin, end). Tables of them are sorted. What may only be read has this bit
 /// in its end.

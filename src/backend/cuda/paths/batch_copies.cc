@@ -28,8 +28,8 @@ constexpr std::size_t kMaxFewImbalance = 4;
 static_assert(sizeof(PieceArgument) == sizeof(Segment));
 static_assert(SegmentList::kInside <= kMaxInlinePieces);
 
-EndArgument ArgumentOf(const EndSign& sign) {
-  return {AddressOf(sign.words), sign.value};
+CompletionArgument ArgumentOf(const Completion& completion) {
+  return {AddressOf(completion.words), completion.sequence};
 }
 
 /// Where one piece is much longer than the others its blocks would be alone with it for most of the time.
@@ -154,13 +154,13 @@ Status BatchCopies::CopyFew(std::span<const Segment> segments, std::size_t longe
   const unsigned max_each = std::max(blocks / count, 1U);
   const auto wanted_each = static_cast<unsigned>(DivideUp(longest, kFewBlockBytes));
   const unsigned each = std::min(wanted_each, max_each);
-  const EndSign sign = stream_.SignOf(value, count * each);
+  const Completion completion = stream_.KernelCompletion(value, count * each);
   FewArgument argument;
   argument.blocks_each = each;
-  argument.end = ArgumentOf(sign);
+  argument.completion = ArgumentOf(completion);
   std::memcpy(argument.pieces, segments.data(), segments.size_bytes());
   std::array<void*, 1> arguments = {&argument};
-  return stream_.LaunchSigned(stream_.gpu().kernels().few, arguments, sign, count * each);
+  return stream_.LaunchWithCompletion(stream_.gpu().kernels().few, arguments, completion, count * each);
 }
 
 Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t value) {
@@ -180,10 +180,10 @@ Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t value) {
         CutSegments(batch.segments.all(), shape.bytes, reinterpret_cast<PieceArgument*>(*memory)));
     first = AddressOf(*memory);
   }
-  const EndSign sign = stream_.SignOf(value, shape.blocks);
-  EndArgument end = ArgumentOf(sign);
-  std::array<void*, 4> arguments = {&first, &count, &team_bits, &end};
-  return stream_.LaunchSigned(stream_.gpu().kernels().pieces, arguments, sign, shape.blocks);
+  const Completion completion = stream_.KernelCompletion(value, shape.blocks);
+  CompletionArgument completion_argument = ArgumentOf(completion);
+  std::array<void*, 4> arguments = {&first, &count, &team_bits, &completion_argument};
+  return stream_.LaunchWithCompletion(stream_.gpu().kernels().pieces, arguments, completion, shape.blocks);
 }
 
 Status BatchCopies::CopyCaptured(const BatchTask& batch, std::uint64_t value) {

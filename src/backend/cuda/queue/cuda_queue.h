@@ -124,7 +124,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   /// False right after a copy went to the driver.
   bool CanBeOver() const;
   /// Waits a short while for a sign by the GPU that the value, which the driver has, is over.
-  void LookForSign(Lock& lock, std::uint64_t value, Deadline deadline);
+  void SpinForCompletion(Lock& lock, std::uint64_t value, Deadline deadline);
   /// The first marker at or behind the value; null when there is none.
   const Marker* MarkerFor(std::uint64_t value) const;
   void WakeWaiters();

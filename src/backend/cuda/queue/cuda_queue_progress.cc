@@ -151,21 +151,22 @@ bool CudaQueue::WaitForChange(Lock& lock, Deadline deadline) {
   return woken == std::cv_status::no_timeout;
 }
 
-void CudaQueue::LookForSign(Lock& lock, std::uint64_t value, Deadline deadline) {
-  EndSign sign = launcher_->kernel_sign();
-  if (sign.value < value) {
+void CudaQueue::SpinForCompletion(Lock& lock, std::uint64_t value, Deadline deadline) {
+  Completion completion = launcher_->kernel_completion();
+  if (completion.sequence < value) {
     if (CanBeOver()) {
       const CuResult state = gpu_.driver().StreamQuery(launcher_->stream());
       if (state != cu::kNotReady) return Finish(lock, state, handed_);
     }
-    sign = launcher_->SignBehind(handed_);  // while the GPU is at it
+    completion = launcher_->WriteCompletion(handed_);  // while the GPU is at it
   }
-  if (Unlocked(lock, [&] { return sign.SeenSoon(deadline); })) Finish(lock, cu::kSuccess, sign.value);
+  if (Unlocked(lock, [&] { return completion.SpinUntilDone(deadline); }))
+    Finish(lock, cu::kSuccess, completion.sequence);
 }
 
 bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline) {
   const Deadline poll_until = deadline == kNever ? kNever : Clock::now() + kPollWithoutPause;
-  bool looked_for_sign = false;
+  bool has_spun = false;
   for (;;) {
     if (done() >= value) return true;
     if (gpu_.lost()) {
@@ -177,8 +178,8 @@ bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline
       continue;
     }
     const ContextScope scope(gpu_);
-    if (MarkerFor(value) == nullptr && !std::exchange(looked_for_sign, true)) {
-      LookForSign(lock, value, deadline);
+    if (MarkerFor(value) == nullptr && !std::exchange(has_spun, true)) {
+      SpinForCompletion(lock, value, deadline);
       continue;
     }
     if (deadline != kNever) {

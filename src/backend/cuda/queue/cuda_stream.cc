@@ -13,7 +13,7 @@ CudaStream::CudaStream(ContextUse use, const LaunchSite& site, CuStream stream)
       stream_(stream),
       graphs_(std::in_place, site.gpu.driver(), stream),
       ring_(site.pinned_memory),
-      end_words_(site.pinned_memory) {}
+      completion_words_(site.pinned_memory) {}
 
 Result<std::unique_ptr<CudaStream>> CudaStream::Create(const LaunchSite& site) {
   auto use = site.gpu.Use();
@@ -32,7 +32,7 @@ CudaStream::~CudaStream() {
     return;
   }
   const ContextScope scope(site_.gpu);
-  driver().StreamSynchronize(stream_);  // a sign may be under way that nobody waits for
+  driver().StreamSynchronize(stream_);  // a write of a completion word may be pending
   graphs_.reset();
   driver().StreamDestroy(stream_);
 }
@@ -58,18 +58,18 @@ Status CudaStream::Launch(CuFunction kernel, unsigned blocks, std::span<void*> a
   return site_.gpu.Check(graphs_->Launch(kernel, blocks, arguments), "launching a kernel");
 }
 
-Status CudaStream::LaunchSigned(CuFunction kernel, std::span<void*> arguments, const EndSign& sign,
-                                unsigned blocks) {
+Status CudaStream::LaunchWithCompletion(CuFunction kernel, std::span<void*> arguments,
+                                        const Completion& completion, unsigned blocks) {
   Status launched = Launch(kernel, blocks, arguments);
-  if (launched.ok() && sign.count != 0) kernel_sign_ = sign;
+  if (launched.ok() && completion.count != 0) kernel_completion_ = completion;
   return launched;
 }
 
-EndSign CudaStream::SignBehind(std::uint64_t value) {
-  const EndSign sign = end_words_.ForStream(value);
-  if (sign.count == 0) return {};
-  const CuResult written = driver().StreamWriteWord(stream_, AddressOf(sign.words), value, 0);
-  return written == cu::kSuccess ? sign : EndSign{};
+Completion CudaStream::WriteCompletion(std::uint64_t value) {
+  const Completion completion = completion_words_.ForStream(value);
+  if (completion.count == 0) return {};
+  const CuResult written = driver().StreamWriteWord(stream_, AddressOf(completion.words), value, 0);
+  return written == cu::kSuccess ? completion : Completion{};
 }
 
 std::uint64_t CudaStream::BusyUntil(std::size_t bytes) const {

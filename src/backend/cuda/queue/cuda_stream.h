@@ -13,7 +13,7 @@
 #include "backend/cuda/memory/pinned_ring.h"
 #include "backend/cuda/memory/reserved_memory.h"
 #include "backend/cuda/paths/copy_path.h"
-#include "backend/cuda/queue/end_words.h"
+#include "backend/cuda/queue/completion_words.h"
 #include "backend/cuda/queue/kernel_graphs.h"
 
 namespace sampan::cuda {
@@ -54,13 +54,16 @@ class CudaStream {
   }
   Status Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
   /// For the arguments of a kernel whose blocks say when they are done, and for its launch.
-  EndSign SignOf(std::uint64_t value, unsigned blocks) { return end_words_.ForKernel(value, blocks); }
-  Status LaunchSigned(CuFunction kernel, std::span<void*> arguments, const EndSign& sign, unsigned blocks);
+  Completion KernelCompletion(std::uint64_t value, unsigned blocks) {
+    return completion_words_.ForKernel(value, blocks);
+  }
+  Status LaunchWithCompletion(CuFunction kernel, std::span<void*> arguments, const Completion& completion,
+                              unsigned blocks);
   /// The sign of the last kernel that gives one; without words before there was any.
-  const EndSign& kernel_sign() const { return kernel_sign_; }
+  const Completion& kernel_completion() const { return kernel_completion_; }
   /// Has the stream itself give a sign behind what it has, of tasks up to the value; without words when the
   /// driver cannot.
-  EndSign SignBehind(std::uint64_t value);
+  Completion WriteCompletion(std::uint64_t value);
 
   /// The value that has to be over before so much pinned memory can be taken; 0 when it can be now.
   std::uint64_t BusyUntil(std::size_t bytes) const;
@@ -87,8 +90,8 @@ class CudaStream {
   const CuStream stream_;
   std::optional<KernelGraphs> graphs_;  // until the stream goes
   PinnedRing ring_;
-  EndWords end_words_;
-  EndSign kernel_sign_;
+  CompletionWords completion_words_;
+  Completion kernel_completion_;
   std::deque<OwnBlock> own_blocks_;
 };
 

@@ -31,11 +31,11 @@ class TaskLauncher {
   Status Launch(Task& task, std::uint64_t value);
 
   /// The CUDA stream's signs of how far it is.
-  const EndSign& kernel_sign() const { return stream_->kernel_sign(); }
-  EndSign SignBehind(std::uint64_t value) { return stream_->SignBehind(value); }
+  const Completion& kernel_completion() const { return stream_->kernel_completion(); }
+  Completion WriteCompletion(std::uint64_t value) { return stream_->WriteCompletion(value); }
   /// Behind the task of the value, the last one.
-  EndSign SignOfEnd(std::uint64_t value) {
-    return kernel_sign().value >= value ? kernel_sign() : SignBehind(value);
+  Completion CompletionOf(std::uint64_t value) {
+    return kernel_completion().sequence >= value ? kernel_completion() : WriteCompletion(value);
   }
 
   /// Tasks up to this value are over; adds those that failed on the device.

@@ -31,7 +31,7 @@ struct StagingStream {
   std::mutex kernels;  ///< held to launch one
 
   /// For whoever launched the last part of a copy.
-  EndSign SignEnd() { return cuda->SignBehind(++copies); }
+  Completion WriteCompletion() { return cuda->WriteCompletion(++copies); }
   std::uint64_t copies = 0;
 };
 

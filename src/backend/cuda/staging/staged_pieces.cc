@@ -118,8 +118,8 @@ Status PieceParts::CopyByKernel(std::size_t part, const StagingBuffer& buffer, S
   });
   CuAddress first = AddressOf(buffer.pieces);
   unsigned team_bits = TeamBitsFor(bytes / std::max(count, 1U));
-  EndArgument end{};  // what stands behind it says when it is done
-  std::array<void*, 4> arguments = {&first, &count, &team_bits, &end};
+  CompletionArgument no_completion{};  // the caller writes one behind the kernel
+  std::array<void*, 4> arguments = {&first, &count, &team_bits, &no_completion};
   const unsigned blocks = stream.cuda->site().paths.BlocksForPieces(count);
   const std::lock_guard lock(stream.kernels);
   return stream.cuda->Launch(stream.cuda->gpu().kernels().pieces, blocks, arguments);

@@ -55,15 +55,15 @@ Status StagingHand::Work(const StagedParts& parts, Direction direction, std::ato
 Status StagingHand::Launch(const StagedParts& parts, std::size_t part, std::size_t at,
                            StagingStream& stream) {
   if (Status launched = parts.Launch(part, buffers_[at], stream); !launched.ok()) return launched;
-  signs_[at] = part + 1 == parts.count() ? stream.SignEnd() : EndSign{};
-  if (signs_[at].count != 0) return {};
+  completions_[at] = part + 1 == parts.count() ? stream.WriteCompletion() : Completion{};
+  if (completions_[at].count != 0) return {};
   return gpu_.Check(gpu_.driver().EventRecord(events_[at], stream.cuda->get()), "cuEventRecord");
 }
 
 Status StagingHand::Wait(std::size_t at, StagingStream& stream) {
-  if (signs_[at].SeenSoon()) return {};
-  return gpu_.Check(signs_[at].count != 0 ? gpu_.driver().StreamSynchronize(stream.cuda->get())
-                                          : gpu_.driver().EventSynchronize(events_[at]),
+  if (completions_[at].SpinUntilDone()) return {};
+  return gpu_.Check(completions_[at].count != 0 ? gpu_.driver().StreamSynchronize(stream.cuda->get())
+                                                : gpu_.driver().EventSynchronize(events_[at]),
                     "a staged copy of pageable memory");
 }
 

@@ -40,7 +40,7 @@ class StagingHand {
   StagingBuffer buffers_[kBuffers];
   // Behind the part in each buffer: a sign if it is the last of its copy, otherwise an event. A sign is seen
   // sooner, but an engine stops for it.
-  EndSign signs_[kBuffers];
+  Completion completions_[kBuffers];
   CuEvent events_[kBuffers] = {};
 };
 
