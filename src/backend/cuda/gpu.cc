@@ -106,7 +106,7 @@ Status Gpu::Enter() {
   CuResult result = driver_.ModuleLoadData(&module, CopyKernelImage());
   const std::array<std::pair<CuFunction*, const char*>, 8> functions = {
       {{&kernels_.pieces, "sampan_copy_pieces"},
-       {&kernels_.few, "sampan_copy_few"},
+       {&kernels_.inline_pieces, "sampan_copy_few"},
        {&kernels_.rows, "sampan_copy_rows"},
        {&kernels_.rows_of_vectors, "sampan_copy_rows_of_vectors"},
        {&kernels_.rows_of_words, "sampan_copy_rows_of_words"},

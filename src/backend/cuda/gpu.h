@@ -87,7 +87,7 @@ struct GpuFacts {
 };
 
 struct Kernels {
-  CuFunction pieces = nullptr, few = nullptr, rows = nullptr, rows_of_vectors = nullptr,
+  CuFunction pieces = nullptr, inline_pieces = nullptr, rows = nullptr, rows_of_vectors = nullptr,
              rows_of_words = nullptr, rows_of_bytes = nullptr, pack_rows = nullptr, indirect = nullptr;
 };
 

@@ -255,9 +255,9 @@ void CopyBytes(std::byte* dst, const std::byte* src, std::size_t bytes, Caching 
 }
 
 void CopySegments(std::span<const Segment> segments, Caching caching) noexcept {
-  // Looking ahead pays from so many pieces on.
-  constexpr std::size_t kFewPieces = 16;
-  if (segments.size() < kFewPieces && caching == Caching::kKeep) {
+  // From 16 pieces on, prefetching the next ones is cheaper than a plain loop.
+  constexpr std::size_t kMinPiecesToPrefetch = 16;
+  if (segments.size() < kMinPiecesToPrefetch && caching == Caching::kKeep) {
     for (const auto& [dst, src, bytes] : segments)
       std::memmove(dst, src, bytes);
     return;

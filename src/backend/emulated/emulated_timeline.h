@@ -18,7 +18,7 @@ namespace sampan::emulated {
 class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
  public:
   explicit EmulatedTimeline(QueueScheduler& scheduler) : scheduler_(scheduler) {
-    host_waits_.reserve(kFewHostWaits);  // so that a submitter that waits for room allocates nothing
+    host_waits_.reserve(kReservedHostWaits);  // so that a submitter that waits for room allocates nothing
   }
 
   bool Reached(std::uint64_t value) override;
@@ -34,7 +34,7 @@ class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
 
  private:
   static constexpr std::uint64_t kNobody = std::numeric_limits<std::uint64_t>::max();
-  static constexpr std::size_t kFewHostWaits = 8;
+  static constexpr std::size_t kReservedHostWaits = 8;
   struct Waiter {
     std::uint64_t value;
     std::weak_ptr<EmulatedQueue> queue;

@@ -119,9 +119,9 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     virtual void Ended(std::uint64_t serial) noexcept = 0;
     /// This process does not use the block any more.
     virtual void Free(std::uint64_t serial, MemorySource& source, const MemoryBlock& block) noexcept = 0;
-    /// Frees blocks that other processes have let go of: checks a few of those that wait, or all. Returns
+    /// Frees blocks that other processes have let go of: checks some of the waiting blocks, or all. Returns
     /// true if a block was freed.
-    enum class Effort : bool { kFew, kAll };
+    enum class Effort : bool { kSome, kAll };
     virtual bool FreeReleased(Effort effort) noexcept = 0;
   };
   void set_shared_blocks(SharedBlocks* blocks) { shared_blocks_ = blocks; }

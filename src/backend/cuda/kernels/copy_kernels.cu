@@ -135,7 +135,7 @@ __device__ inline void CopyPiece(DeviceAddress dst, DeviceAddress src, Size byte
 }
 
 /// Reads of the argument of sampan_copy_few, which compilers would copy to memory of each thread's own.
-__device__ inline unsigned FewWord(unsigned at) {
+__device__ inline unsigned ArgumentWord(unsigned at) {
   unsigned word;
   asm volatile(
       "{\n\t.reg .b64 at;\n\tmov.b64 at, sampan_copy_few_param_0;\n\tadd.s64 at, at, %1;\n\t"
@@ -144,7 +144,7 @@ __device__ inline unsigned FewWord(unsigned at) {
       : "l"(static_cast<Size>(at)));
   return word;
 }
-__device__ inline DeviceAddress FewAddress(Size at) {
+__device__ inline DeviceAddress ArgumentAddress(Size at) {
   DeviceAddress value;
   asm volatile(
       "{\n\t.reg .b64 at;\n\tmov.b64 at, sampan_copy_few_param_0;\n\tadd.s64 at, at, %1;\n\t"
@@ -384,15 +384,15 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 4)
   }
 }
 
-/// Few pieces, described in the arguments themselves: nothing has to be fetched first. Each has as many
+/// A short batch in the arguments of the kernel: nothing has to be fetched first. Each piece has as many
 /// blocks as the others.
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1) sampan_copy_few(FewArgument) {
-  const unsigned each = FewWord(0);
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1) sampan_copy_few(InlinePiecesArgument) {
+  const unsigned each = ArgumentWord(0);
   const unsigned piece = BlockInGrid() / each;
-  const Size at = kFewPiecesAt + sizeof(PieceArgument) * piece;
-  const DeviceAddress dst = FewAddress(at);
-  const DeviceAddress src = FewAddress(at + sizeof(dst));
-  const Size bytes = FewAddress(at + sizeof(dst) + sizeof(src));
+  const Size at = kInlinePiecesAt + sizeof(PieceArgument) * piece;
+  const DeviceAddress dst = ArgumentAddress(at);
+  const DeviceAddress src = ArgumentAddress(at + sizeof(dst));
+  const Size bytes = ArgumentAddress(at + sizeof(dst) + sizeof(src));
   constexpr Size kLine = 128;
   const Size share = (bytes / each + kLine) / kLine * kLine;
   const Size begin = share * (BlockInGrid() - piece * each);
@@ -400,7 +400,8 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1) sampan_copy
     const Size length = bytes - begin < share ? bytes - begin : share;
     CopyPiece(dst + begin, src + begin, length, {ThreadInBlock(), ThreadsPerBlock()});
   }
-  WriteCompletion({FewAddress(kInlineCompletionAt), FewAddress(kInlineCompletionAt + sizeof(DeviceAddress))});
+  WriteCompletion(
+      {ArgumentAddress(kInlineCompletionAt), ArgumentAddress(kInlineCompletionAt + sizeof(DeviceAddress))});
 }
 
 /// Reads its operands when it runs, holds them against the table of what may be touched, and copies. Each

@@ -24,15 +24,15 @@ struct CompletionArgument {
   unsigned long long sequence;
 };
 
-/// A batch of few pieces, each copied by `blocks_each` blocks.
+/// A short batch, whose pieces are arguments of the kernel, each copied by `blocks_each` blocks.
 inline constexpr unsigned kMaxInlinePieces = 32;
-struct FewArgument {
+struct InlinePiecesArgument {
   unsigned long long blocks_each;
   CompletionArgument completion;
   PieceArgument pieces[kMaxInlinePieces];
 };
 inline constexpr unsigned long long kInlineCompletionAt = sizeof(unsigned long long),
-                                    kFewPiecesAt = kInlineCompletionAt + sizeof(CompletionArgument);
+                                    kInlinePiecesAt = kInlineCompletionAt + sizeof(CompletionArgument);
 
 /// Memory that copies may touch: [begin, end). Tables of them are sorted. What may only be read has this bit
 /// in its end.

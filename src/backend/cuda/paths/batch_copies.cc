@@ -22,8 +22,8 @@ constexpr std::size_t kMaxPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kPiecesPerTeam = 4;
 /// What a block of the kernel for few pieces copies, where there are enough blocks; and how much longer than
 /// the mean a piece may be.
-constexpr std::size_t kFewBlockBytes = kThreadsPerBlock * kVectorBytes;
-constexpr std::size_t kMaxFewImbalance = 4;
+constexpr std::size_t kInlineBlockBytes = kThreadsPerBlock * kVectorBytes;
+constexpr std::size_t kMaxInlineImbalance = 4;
 
 static_assert(sizeof(PieceArgument) == sizeof(Segment));
 static_assert(SegmentList::kInside <= kMaxInlinePieces);
@@ -34,7 +34,7 @@ CompletionArgument ArgumentOf(const Completion& completion) {
 
 /// Where one piece is much longer than the others its blocks would be alone with it for most of the time.
 bool Balanced(const BatchTask& batch) {
-  return batch.longest * batch.segments.size() <= kMaxFewImbalance * batch.bytes;
+  return batch.longest * batch.segments.size() <= kMaxInlineImbalance * batch.bytes;
 }
 
 std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
@@ -96,7 +96,7 @@ PathChoice BatchCopies::Choose(const BatchTask& batch, std::size_t copies) const
 }
 
 std::span<const Segment> BatchCopies::Joined(std::span<const Segment> segments, std::size_t bytes) {
-  return JoinFew(segments, stream_.site().paths.MaxJoined(bytes), joined_) ? joined_ : segments;
+  return JoinUpTo(segments, stream_.site().paths.MaxJoined(bytes), joined_) ? joined_ : segments;
 }
 
 Status BatchCopies::CopySegments(std::span<const Segment> segments, Direction direction) {
@@ -143,32 +143,33 @@ PieceShape BatchCopies::ShapeOf(const BatchTask& batch) const {
 }
 
 Status BatchCopies::CopyOnDevice(const Segment& segment, std::uint64_t value) {
-  const std::size_t most = DivideUp(segment.bytes, kFewBlockBytes);
-  return CopyFew({&segment, 1}, segment.bytes,
-                 stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, most), value);
+  const std::size_t most = DivideUp(segment.bytes, kInlineBlockBytes);
+  return CopyInline({&segment, 1}, segment.bytes,
+                    stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, most), value);
 }
 
-Status BatchCopies::CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
-                            std::uint64_t value) {
+Status BatchCopies::CopyInline(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
+                               std::uint64_t value) {
   const auto count = static_cast<unsigned>(segments.size());
   const unsigned max_each = std::max(blocks / count, 1U);
-  const auto wanted_each = static_cast<unsigned>(DivideUp(longest, kFewBlockBytes));
+  const auto wanted_each = static_cast<unsigned>(DivideUp(longest, kInlineBlockBytes));
   const unsigned each = std::min(wanted_each, max_each);
   const Completion completion = stream_.KernelCompletion(value, count * each);
-  FewArgument argument;
+  InlinePiecesArgument argument;
   argument.blocks_each = each;
   argument.completion = ArgumentOf(completion);
   std::memcpy(argument.pieces, segments.data(), segments.size_bytes());
   std::array<void*, 1> arguments = {&argument};
-  return stream_.LaunchWithCompletion(stream_.gpu().kernels().few, arguments, completion, count * each);
+  return stream_.LaunchWithCompletion(stream_.gpu().kernels().inline_pieces, arguments, completion,
+                                      count * each);
 }
 
 Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t value) {
   const std::size_t entries = batch.segments.size();
   // The other kernel reads its pieces from memory, which has to be the store's.
   if (!batch.segments.in_store() || (entries <= kMaxInlinePieces && Balanced(batch)))
-    return CopyFew(batch.segments.all(), batch.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX),
-                   value);
+    return CopyInline(batch.segments.all(), batch.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX),
+                      value);
   const PieceShape shape = ShapeOf(batch);
   unsigned team_bits = TeamBitsFor(std::min(shape.bytes, batch.bytes / entries));
   CuAddress first = AddressOf(batch.segments.all().data());

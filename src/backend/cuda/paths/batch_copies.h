@@ -43,8 +43,8 @@ class BatchCopies {
   Status CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes);
   Status CallBatch(std::span<const Segment> segments);
   /// By a kernel that has the segments as its arguments, each with as many blocks as it can use, of so many.
-  Status CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
-                 std::uint64_t value);
+  Status CopyInline(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
+                    std::uint64_t value);
   PieceShape ShapeOf(const BatchTask& batch) const;
   Status CopyByKernel(const BatchTask& batch, std::uint64_t value);
   Status CopyCaptured(const BatchTask& batch, std::uint64_t value);

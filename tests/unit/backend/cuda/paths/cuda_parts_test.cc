@@ -279,9 +279,9 @@ TEST(JoinedSegments, ContinueAtBothEnds) {
                                     {21, 121, 9}});  // continued
   const auto expected = SegmentsAt({{0, 100, 15}, {15, 116, 5}, {21, 121, 5}, {20, 120, 10}});
   std::vector<Segment> joined;
-  EXPECT_TRUE(JoinFew(segments, expected.size(), joined));
+  EXPECT_TRUE(JoinUpTo(segments, expected.size(), joined));
   ExpectSame(expected, joined);
-  EXPECT_FALSE(JoinFew(segments, expected.size() - 1, joined));
+  EXPECT_FALSE(JoinUpTo(segments, expected.size() - 1, joined));
 }
 
 TEST(CopyPaths, ShortCopiesWithinADeviceGoByKernel) {
