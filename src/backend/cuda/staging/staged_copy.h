@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "backend/cuda/staging/staging_hand.h"
+#include "backend/cuda/staging/staging_worker.h"
 #include "base/threads.h"
 
 namespace sampan::cuda {
@@ -34,9 +34,9 @@ class StagedCopy {
   /// One of those that are counted.
   using Place = std::unique_ptr<std::atomic<std::size_t>, Leave>;
   /// What a copy by one thread takes. The stream goes first: it waits for what is under way in the buffers.
-  struct Alone {
+  struct Single {
     Place place;
-    std::unique_ptr<StagingHand> hand;
+    std::unique_ptr<StagingWorker> worker;
     std::unique_ptr<StagingStream> stream;
   };
   /// So many copies by one thread at once, and what is kept for later ones: 2 MiB of pinned memory each.
@@ -45,14 +45,14 @@ class StagedCopy {
   struct Helper {
     explicit Helper(std::size_t its_number) : number(its_number) {}
     const std::size_t number;  // the calling thread's is 0
-    std::unique_ptr<StagingHand> hand;
+    std::unique_ptr<StagingWorker> worker;
     std::atomic<std::uint32_t> calls{0};
     Thread thread;
   };
 
   /// 207001 where there is no memory, or too many are at it.
-  Result<Alone> TakeAlone();
-  Status RunAlone(const StagedParts& parts);
+  Result<Single> TakeSingle();
+  Status RunSingle(const StagedParts& parts);
   Status Prepare(std::size_t threads);
   /// Everybody wakes two: the last is awake soonest then.
   void WakeTwo(std::size_t number);
@@ -60,18 +60,18 @@ class StagedCopy {
   /// False when the copy is over already: nobody waits for a thread that wakes late.
   bool Join();
   void Leave();
-  void Work(StagingHand& hand);
+  void Work(StagingWorker& worker);
 
   const LaunchSite site_;
   const Direction direction_;
-  std::atomic<std::size_t> alone_count_{0};
+  std::atomic<std::size_t> single_count_{0};
   std::mutex idle_mutex_;
-  std::vector<Alone> idle_;
+  std::vector<Single> idle_;
 
   // Copies by several threads.
   std::mutex one_at_a_time_;
   std::unique_ptr<StagingStream> stream_;  // one for all: an engine loses time between streams
-  std::unique_ptr<StagingHand> own_hand_;
+  std::unique_ptr<StagingWorker> own_worker_;
   std::vector<std::unique_ptr<Helper>> helpers_;
   bool stopping_ = false;
 

@@ -10,13 +10,13 @@
 namespace sampan::cuda {
 
 /// Belongs to one thread at a time.
-class StagingHand {
+class StagingWorker {
  public:
   /// For parts of up to so many bytes.
-  static Result<std::unique_ptr<StagingHand>> Create(const LaunchSite& site, std::size_t part_bytes);
-  ~StagingHand();
-  StagingHand(const StagingHand&) = delete;
-  StagingHand& operator=(const StagingHand&) = delete;
+  static Result<std::unique_ptr<StagingWorker>> Create(const LaunchSite& site, std::size_t part_bytes);
+  ~StagingWorker();
+  StagingWorker(const StagingWorker&) = delete;
+  StagingWorker& operator=(const StagingWorker&) = delete;
 
   /// Takes parts, by counting `next` up, until there are none left. Nothing is under way in the buffers on
   /// return, and all that it took is done. After a failure nobody finds any more parts.
@@ -26,7 +26,7 @@ class StagingHand {
  private:
   static constexpr std::size_t kBuffers = 3;
 
-  StagingHand(ContextUse use, const LaunchSite& site, std::size_t part_bytes, const MemoryBlock& memory);
+  StagingWorker(ContextUse use, const LaunchSite& site, std::size_t part_bytes, const MemoryBlock& memory);
 
   Status CopyIn(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream);
   Status CopyOut(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream);
