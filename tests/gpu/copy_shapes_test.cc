@@ -329,8 +329,8 @@ TEST_F(CopyShapes, RowsOfAnyWidthPitchAndAlignment) {
       CopyRows(from, to, {width, height, width + 3, width + 1, 5, 2});
       CopyRows(from, to, {width, height, (width + 16) / 16 * 16, (width + 64) / 16 * 16, 16, 32});
       CopyRows(from, to, {width, height, width + 5, width, 1, 3});  // dense, but nothing is aligned
-      for (const std::size_t height : {1, 2, 5})
-        CopyRows(from, to, {width, height, width + 1, width, 1, 3});
+      for (const std::size_t rows : {1, 2, 5})
+        CopyRows(from, to, {width, rows, width + 1, width, 1, 3});
     }
   }
 }
