@@ -69,7 +69,7 @@ class CudaDevice final : public BackendDevice {
   /// A stream for blocking copies.
   struct Lane {
     std::unique_ptr<TaskLauncher> launcher;
-    std::uint64_t last_value = 0;
+    std::uint64_t last_sequence = 0;
   };
   LaunchSite Site() { return {parts_.gpu, *parts_.memory, parts_.pinned_memory, parts_.paths}; }
   std::vector<std::shared_ptr<CudaQueue>> Queues();

@@ -65,8 +65,8 @@ std::uint64_t BatchCopies::BusyUntil(const BatchTask& batch) const {
   return stream_.BusyUntil(shape.MaxPieces(batch) * sizeof(PieceArgument));
 }
 
-Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t value) {
-  if (batch.captured != nullptr) return CopyCaptured(batch, value);
+Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t sequence) {
+  if (batch.captured != nullptr) return CopyCaptured(batch, sequence);
   // Memory of several allocations may lie side by side without being one for the driver.
   const bool joins = batch.memory.size() == 2 && !batch.pageable;
   const std::span<const Segment> copies =
@@ -75,7 +75,7 @@ Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t value) {
   NotePath(batch.direction, choice, "a batch of ", batch.segments.size(), " entries, ", batch.bytes,
            " bytes");
   if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(copies, batch.bytes);
-  if (choice.path == CopyPath::kKernel) return CopyByKernel(batch, value);
+  if (choice.path == CopyPath::kKernel) return CopyByKernel(batch, sequence);
   return CopySegments(copies, batch.direction);
 }
 
@@ -142,19 +142,19 @@ PieceShape BatchCopies::ShapeOf(const BatchTask& batch) const {
   return {blocks, PieceBytesFor(batch.bytes, blocks)};
 }
 
-Status BatchCopies::CopyOnDevice(const Segment& segment, std::uint64_t value) {
+Status BatchCopies::CopyOnDevice(const Segment& segment, std::uint64_t sequence) {
   const std::size_t most = DivideUp(segment.bytes, kInlineBlockBytes);
   return CopyInline({&segment, 1}, segment.bytes,
-                    stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, most), value);
+                    stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, most), sequence);
 }
 
 Status BatchCopies::CopyInline(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
-                               std::uint64_t value) {
+                               std::uint64_t sequence) {
   const auto count = static_cast<unsigned>(segments.size());
   const unsigned max_each = std::max(blocks / count, 1U);
   const auto wanted_each = static_cast<unsigned>(DivideUp(longest, kInlineBlockBytes));
   const unsigned each = std::min(wanted_each, max_each);
-  const Completion completion = stream_.KernelCompletion(value, count * each);
+  const Completion completion = stream_.KernelCompletion(sequence, count * each);
   InlinePiecesArgument argument;
   argument.blocks_each = each;
   argument.completion = ArgumentOf(completion);
@@ -164,31 +164,31 @@ Status BatchCopies::CopyInline(std::span<const Segment> segments, std::size_t lo
                                       count * each);
 }
 
-Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t value) {
+Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t sequence) {
   const std::size_t entries = batch.segments.size();
   // The other kernel reads its pieces from memory, which has to be the store's.
   if (!batch.segments.in_store() || (entries <= kMaxInlinePieces && Balanced(batch)))
     return CopyInline(batch.segments.all(), batch.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX),
-                      value);
+                      sequence);
   const PieceShape shape = ShapeOf(batch);
   unsigned team_bits = TeamBitsFor(std::min(shape.bytes, batch.bytes / entries));
   CuAddress first = AddressOf(batch.segments.all().data());
   auto count = static_cast<unsigned>(entries);
   if (batch.longest > shape.bytes) {
-    auto memory = stream_.TakePinned(shape.MaxPieces(batch) * sizeof(PieceArgument), value);
+    auto memory = stream_.TakePinned(shape.MaxPieces(batch) * sizeof(PieceArgument), sequence);
     if (!memory.ok()) return memory.TakeStatus();
     count = static_cast<unsigned>(
         CutSegments(batch.segments.all(), shape.bytes, reinterpret_cast<PieceArgument*>(*memory)));
     first = AddressOf(*memory);
   }
-  const Completion completion = stream_.KernelCompletion(value, shape.blocks);
+  const Completion completion = stream_.KernelCompletion(sequence, shape.blocks);
   CompletionArgument completion_argument = ArgumentOf(completion);
   std::array<void*, 4> arguments = {&first, &count, &team_bits, &completion_argument};
   return stream_.LaunchWithCompletion(stream_.gpu().kernels().pieces, arguments, completion, shape.blocks);
 }
 
-Status BatchCopies::CopyCaptured(const BatchTask& batch, std::uint64_t value) {
-  auto memory = stream_.TakePinned(batch.bytes, value);
+Status BatchCopies::CopyCaptured(const BatchTask& batch, std::uint64_t sequence) {
+  auto memory = stream_.TakePinned(batch.bytes, sequence);
   if (!memory.ok()) return memory.TakeStatus();
   std::memcpy(*memory, batch.captured.get(), batch.bytes);
   for (const Segment& segment : batch.segments.all()) {

@@ -26,12 +26,12 @@ class BatchCopies {
   BatchCopies(const BatchCopies&) = delete;
   BatchCopies& operator=(const BatchCopies&) = delete;
 
-  /// The value that has to be over before the batch can be launched; 0 when it can be now.
+  /// Returns the task that must complete before this batch can be launched; 0 if it can be launched now.
   std::uint64_t BusyUntil(const BatchTask& batch) const;
   /// Its memory is live.
-  Status Launch(const BatchTask& batch, std::uint64_t value);
+  Status Launch(const BatchTask& batch, std::uint64_t sequence);
   /// One copy within the device, by a kernel.
-  Status CopyOnDevice(const Segment& segment, std::uint64_t value);
+  Status CopyOnDevice(const Segment& segment, std::uint64_t sequence);
 
  private:
   /// The copies that an engine would make of segments between two allocations; the segments as they are where
@@ -44,10 +44,10 @@ class BatchCopies {
   Status CallBatch(std::span<const Segment> segments);
   /// By a kernel that has the segments as its arguments, each with as many blocks as it can use, of so many.
   Status CopyInline(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
-                    std::uint64_t value);
+                    std::uint64_t sequence);
   PieceShape ShapeOf(const BatchTask& batch) const;
-  Status CopyByKernel(const BatchTask& batch, std::uint64_t value);
-  Status CopyCaptured(const BatchTask& batch, std::uint64_t value);
+  Status CopyByKernel(const BatchTask& batch, std::uint64_t sequence);
+  Status CopyCaptured(const BatchTask& batch, std::uint64_t sequence);
 
   CudaStream& stream_;
   std::vector<Segment> joined_;

@@ -48,7 +48,7 @@ IndirectCopies::~IndirectCopies() {
   }
 }
 
-Status IndirectCopies::UpdateRanges(std::uint64_t value) {
+Status IndirectCopies::UpdateRanges(std::uint64_t sequence) {
   if (table_ != 0 && ranges_version_ == stream_.site().device_memory.version()) return {};
   const std::uint64_t version = stream_.site().device_memory.CopyRanges(ranges_);
   if (table_ranges_ < ranges_.size()) {
@@ -64,7 +64,7 @@ Status IndirectCopies::UpdateRanges(std::uint64_t value) {
     table_ranges_ = room;
   }
   const std::size_t bytes = ranges_.size() * sizeof(RangeArgument);
-  auto memory = stream_.TakePinned(bytes, value);
+  auto memory = stream_.TakePinned(bytes, sequence);
   if (!memory.ok()) return memory.TakeStatus();
   std::memcpy(*memory, ranges_.data(), bytes);
   ranges_version_ = version;
@@ -72,20 +72,20 @@ Status IndirectCopies::UpdateRanges(std::uint64_t value) {
                              "uploading the table of device memory");
 }
 
-Result<IndirectRecord*> IndirectCopies::RecordOf(std::uint64_t value) {
+Result<IndirectRecord*> IndirectCopies::RecordOf(std::uint64_t sequence) {
   if (records_.bytes == 0) {
     auto block = stream_.site().pinned_memory.Allocate(kMaxTasks * sizeof(IndirectRecord), Pages::kBySize);
     if (!block.ok()) return block.TakeStatus();
     records_ = *block;
   }
-  return reinterpret_cast<IndirectRecord*>(records_.address) + value % kMaxTasks;
+  return reinterpret_cast<IndirectRecord*>(records_.address) + sequence % kMaxTasks;
 }
 
-Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_t value) {
+Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_t sequence) {
   // Before the table is made: what is freed now stays until this is over.
   auto held = stream_.site().device_memory.HoldFreed();
-  if (Status updated = UpdateRanges(value); !updated.ok()) return updated;
-  auto record = RecordOf(value);
+  if (Status updated = UpdateRanges(sequence); !updated.ok()) return updated;
+  auto record = RecordOf(sequence);
   if (!record.ok()) return record.TakeStatus();
   const bool descriptor = IsDescriptor(content);
   const std::size_t expected = descriptor ? last_bytes_ : content.bytes;
@@ -101,17 +101,17 @@ Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_
       .ranges = table_,
       .range_count = ranges_.size(),
       .record = AddressOf(*record)};
-  launched_.push_back({value, std::move(held), *record, &content});
+  launched_.push_back({sequence, std::move(held), *record, &content});
   std::array<void*, 1> arguments = {&argument};
   return stream_.Launch(stream_.gpu().kernels().indirect, stream_.site().paths.BlocksForBytes(expected),
                         arguments);
 }
 
 void IndirectCopies::Retire(std::uint64_t done, std::vector<DeviceFailure>& failures) {
-  for (; !launched_.empty() && launched_.front().value <= done; launched_.pop_front()) {
+  for (; !launched_.empty() && launched_.front().sequence <= done; launched_.pop_front()) {
     const Launched& each = launched_.front();
     if (IsDescriptor(*each.content)) last_bytes_ = each.record->bytes;
-    if (each.record->failed != 0) failures.push_back({each.value, FailureOf(*each.record, *each.content)});
+    if (each.record->failed != 0) failures.push_back({each.sequence, FailureOf(*each.record, *each.content)});
   }
 }
 

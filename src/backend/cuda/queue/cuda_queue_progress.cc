@@ -89,7 +89,7 @@ void CudaQueue::Retire(Lock& lock, std::uint64_t value) {
   if (!failures.empty()) {
     retiring_ = true;
     for (DeviceFailure& failure : failures)
-      Fail(lock, failure.value, std::move(failure.status));
+      Fail(lock, failure.sequence, std::move(failure.status));
     retiring_ = false;
   }
   timeline_->SetDone(value, std::memory_order_release);

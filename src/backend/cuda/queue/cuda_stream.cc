@@ -65,10 +65,10 @@ Status CudaStream::LaunchWithCompletion(CuFunction kernel, std::span<void*> argu
   return launched;
 }
 
-Completion CudaStream::WriteCompletion(std::uint64_t value) {
-  const Completion completion = completion_words_.ForStream(value);
+Completion CudaStream::WriteCompletion(std::uint64_t sequence) {
+  const Completion completion = completion_words_.ForStream(sequence);
   if (completion.count == 0) return {};
-  const CuResult written = driver().StreamWriteWord(stream_, AddressOf(completion.words), value, 0);
+  const CuResult written = driver().StreamWriteWord(stream_, AddressOf(completion.words), sequence, 0);
   return written == cu::kSuccess ? completion : Completion{};
 }
 
@@ -76,16 +76,16 @@ std::uint64_t CudaStream::BusyUntil(std::size_t bytes) const {
   return bytes <= PinnedRing::kBytes ? ring_.BusyUntil(bytes) : 0;
 }
 
-Result<std::byte*> CudaStream::TakePinned(std::size_t bytes, std::uint64_t value) {
-  if (bytes <= PinnedRing::kBytes && ring_.BusyUntil(bytes) == 0) return ring_.Take(bytes, value);
+Result<std::byte*> CudaStream::TakePinned(std::size_t bytes, std::uint64_t sequence) {
+  if (bytes <= PinnedRing::kBytes && ring_.BusyUntil(bytes) == 0) return ring_.Take(bytes, sequence);
   auto block = site_.pinned_memory.Allocate(bytes, Pages::kBySize);
   if (!block.ok()) return block.TakeStatus();
-  own_blocks_.push_back({value, *block});
+  own_blocks_.push_back({sequence, *block});
   return reinterpret_cast<std::byte*>(block->address);
 }
 
 void CudaStream::Retire(std::uint64_t done) {
-  for (; !own_blocks_.empty() && own_blocks_.front().value <= done; own_blocks_.pop_front())
+  for (; !own_blocks_.empty() && own_blocks_.front().sequence <= done; own_blocks_.pop_front())
     site_.pinned_memory.Free(own_blocks_.front().memory);
   ring_.Retire(done);
 }

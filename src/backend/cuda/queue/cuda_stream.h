@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kMaxTasks = 2048;
 /// What failures of copies over the link name.
 inline constexpr std::string_view kCopyIn = "cuMemcpyHtoDAsync", kCopyOut = "cuMemcpyDtoHAsync";
 
-/// Not thread-safe: the queue that it is for protects it. Values count its tasks and only grow.
+/// Not thread-safe: the queue that it is for protects it. Sequence numbers only grow.
 class CudaStream {
  public:
   static Result<std::unique_ptr<CudaStream>> Create(const LaunchSite& site);
@@ -54,25 +54,25 @@ class CudaStream {
   }
   Status Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
   /// For the arguments of a kernel whose blocks say when they are done, and for its launch.
-  Completion KernelCompletion(std::uint64_t value, unsigned blocks) {
-    return completion_words_.ForKernel(value, blocks);
+  Completion KernelCompletion(std::uint64_t sequence, unsigned blocks) {
+    return completion_words_.ForKernel(sequence, blocks);
   }
   Status LaunchWithCompletion(CuFunction kernel, std::span<void*> arguments, const Completion& completion,
                               unsigned blocks);
-  /// The sign of the last kernel that gives one; without words before there was any.
+  /// Of the last kernel with completion words; without words before the first.
   const Completion& kernel_completion() const { return kernel_completion_; }
-  /// Has the stream itself give a sign behind what it has, of tasks up to the value; without words when the
+  /// Makes the stream write its word behind all work so far, for tasks up to `sequence`. Without words if the
   /// driver cannot.
-  Completion WriteCompletion(std::uint64_t value);
+  Completion WriteCompletion(std::uint64_t sequence);
 
-  /// The value that has to be over before so much pinned memory can be taken; 0 when it can be now.
+  /// Returns the task that must complete before TakePinned finds so many bytes; 0 if it does now.
   std::uint64_t BusyUntil(std::size_t bytes) const;
-  /// Pinned memory until the value is over: of the ring, or of its own where that is too small.
-  Result<std::byte*> TakePinned(std::size_t bytes, std::uint64_t value);
+  /// Pinned memory until the task completes: from the ring, or a block of its own if the ring is too small.
+  Result<std::byte*> TakePinned(std::size_t bytes, std::uint64_t sequence);
 
   /// Whether a task has pinned memory of the stream's.
   bool KeepsMemory() const { return !ring_.idle() || !own_blocks_.empty(); }
-  /// Tasks up to this value are over.
+  /// Tasks up to `done` are completed.
   void Retire(std::uint64_t done);
   /// The GPU is lost: nothing launched is in use any more.
   void Abandon() { Retire(UINT64_MAX); }
@@ -81,7 +81,7 @@ class CudaStream {
   CudaStream(ContextUse use, const LaunchSite& site, CuStream stream);
 
   struct OwnBlock {
-    std::uint64_t value;
+    std::uint64_t sequence;
     MemoryBlock memory;
   };
 
