@@ -51,8 +51,8 @@ inline Result<Caller> CallerWithContext() {
 
 /// The failure of a dead or forged handle: 107017.
 [[gnu::cold, gnu::noinline]] Status DeadStream(void* handle);
-/// The stream that a handle names, kept alive by the thread during the call; null stays null, which means the
-/// default stream.
+/// The stream of a handle. The thread keeps it alive during the call. Null means the default stream and stays
+/// null.
 inline Result<Stream*> FindStream(const Caller& caller, void* handle) {
   if (handle == nullptr) return nullptr;
   Stream* const stream = caller.thread.FindStream(caller.runtime, handle);

@@ -51,8 +51,8 @@ inline Status InvalidArgument(std::string message) {
   return {Code::kInvalidParam, std::move(message)};
 }
 
-/// A copy call that the chip, the release or the direction does not have: answered quietly, because programs
-/// ask on purpose and fall back.
+/// A copy call that the chip, the release or the direction does not have. It is not logged: programs probe
+/// for it and fall back.
 inline Status CopyUnsupported(std::string message) {
   return Error{Code::kFeatureNotSupport, std::move(message), Error::kNoItem, true};
 }

@@ -105,7 +105,7 @@ class ConfigReader {
 Result<InitConfig> ReadInitConfig(const char* path) {
   InitConfig config;
   if (path == nullptr || *path == '\0') return config;
-  // Looked at before it is opened: opening a FIFO waits for somebody who writes.
+  // Check the type before opening: opening a FIFO blocks until it has a writer.
   std::error_code unknown;
   std::ifstream file;
   if (std::filesystem::is_regular_file(path, unknown)) file.open(path);

@@ -14,8 +14,8 @@
 
 namespace sampan {
 
-/// Keeps what comes back, up to a limit, in sizes of powers of two. Its memory comes from whoever derives
-/// from it, who calls Clear before that ends. Thread-safe.
+/// Keeps returned memory, up to a limit, in sizes of powers of two. The derived class provides the memory,
+/// and calls Clear in its destructor. Thread-safe.
 class SegmentPool : public SegmentStore {
  public:
   Result<std::span<Segment>> Take(std::size_t segments) final {

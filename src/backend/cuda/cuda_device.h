@@ -17,8 +17,8 @@
 
 namespace sampan::cuda {
 
-/// Memory that first lets go what copies are done with, where somebody asks how much there is or wants more
-/// than there seems to be. Thread-safe.
+/// Memory that first releases the blocks of completed copies, when it is asked how much is free or has too
+/// little. Thread-safe.
 class SweptMemory final : public MemorySource {
  public:
   SweptMemory(ReservedMemory& memory, std::function<void()> sweep)

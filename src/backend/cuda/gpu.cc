@@ -163,7 +163,7 @@ Status Gpu::LostStatus() const {
 }
 
 std::optional<ContextUse> Gpu::TryUse() noexcept {
-  // Counted first: whoever finds a lost GPU unused cannot overlook one that found it not lost.
+  // Count first, then check: a thread that finds a lost GPU unused must not miss this use.
   uses_.fetch_add(1);
   ContextUse use(*this);
   if (lost_.load()) return std::nullopt;

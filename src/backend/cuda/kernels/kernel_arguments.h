@@ -41,8 +41,8 @@ struct RangeArgument {
   DeviceAddress begin, end;
 };
 
-/// What a copy with operands in device memory found there. Written by the kernel, over the link to the host:
-/// the length where it is not the one that was expected, the rest when the operands were bad and nothing was
+/// What a copy with operands in device memory found there. The kernel writes it, over the link. The length is
+/// written if it is not the expected one. The rest is written if the operands were bad and nothing was
 /// copied.
 struct IndirectRecord {
   DeviceAddress dst, src;
@@ -50,8 +50,8 @@ struct IndirectRecord {
   unsigned long long failed;
 };
 
-/// Where a copy with operands in device memory finds them: addresses in cells, the length in a cell of four
-/// bytes or, without such a cell, in `bytes`.
+/// Where a copy with operands in device memory finds them. Addresses lie in cells. The length lies in a cell
+/// of four bytes or, without such a cell, in `bytes`.
 struct IndirectArgument {
   DeviceAddress dst_cell, src_cell, length_cell;
   unsigned long long dst_offset, src_offset, bytes;

@@ -1,5 +1,4 @@
-// A ring of pinned host memory: what a launched task reads or writes beside its data, reused when the task is
-// over.
+// A ring of pinned host memory for the arguments and results of launched tasks.
 #include "backend/cuda/memory/pinned_ring.h"
 
 #include "base/round.h"

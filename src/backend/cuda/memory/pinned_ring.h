@@ -1,5 +1,5 @@
-// A ring of pinned host memory: what a launched task reads or writes beside its data, reused when the task is
-// over.
+// A ring of pinned host memory for the arguments and results of launched tasks. Reused when the task
+// completes.
 #pragma once
 
 #include <cstddef>

@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kMinPieceBytes = std::size_t{4} << 10;
 constexpr std::size_t kMaxPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kPiecesPerTeam = 4;
-/// What a block of the kernel for few pieces copies, where there are enough blocks; and how much longer than
-/// the mean a piece may be.
+/// Bytes that one block of the kernel for short batches copies, and how much longer than the mean a piece may
+/// be.
 constexpr std::size_t kInlineBlockBytes = kThreadsPerBlock * kVectorBytes;
 constexpr std::size_t kMaxInlineImbalance = 4;
 
@@ -32,7 +32,7 @@ CompletionArgument ArgumentOf(const Completion& completion) {
   return {AddressOf(completion.words), completion.sequence};
 }
 
-/// Where one piece is much longer than the others its blocks would be alone with it for most of the time.
+/// If one piece is much longer than the others, its blocks work alone for most of the time.
 bool Balanced(const BatchTask& batch) {
   return batch.longest * batch.segments.size() <= kMaxInlineImbalance * batch.bytes;
 }

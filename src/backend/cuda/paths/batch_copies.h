@@ -34,15 +34,16 @@ class BatchCopies {
   Status CopyOnDevice(const Segment& segment, std::uint64_t sequence);
 
  private:
-  /// The copies that an engine would make of segments between two allocations; the segments as they are where
-  /// a kernel takes them all the same.
+  /// The copies that an engine would make of segments between two allocations. If a kernel takes them anyway,
+  /// the segments unchanged.
   std::span<const Segment> Joined(std::span<const Segment> segments, std::size_t bytes);
   /// The path of a batch that the driver would do in so many copies.
   PathChoice Choose(const BatchTask& batch, std::size_t copies) const;
   Status CopySegments(std::span<const Segment> segments, Direction direction);
   Status CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes);
   Status CallBatch(std::span<const Segment> segments);
-  /// By a kernel that has the segments as its arguments, each with as many blocks as it can use, of so many.
+  /// By a kernel with the segments in its arguments. Each segment gets as many blocks as it can use, within
+  /// `blocks`.
   Status CopyInline(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
                     std::uint64_t sequence);
   PieceShape ShapeOf(const BatchTask& batch) const;

@@ -6,17 +6,17 @@
 
 namespace sampan::cuda {
 
-/// The driver's call begins to copy when it has seen to all of its entries, which takes it 0.5 to 0.9
-/// microseconds each. In parts that grow, it sees to each while the one before is copied, and only the first
-/// entry is waited for.
+/// The driver's batch call copies nothing before it has prepared all entries, at 0.5 to 0.9 microseconds
+/// each. In growing parts, it prepares each part while the previous one is copied. The GPU then waits for the
+/// first entry only.
 class BatchParts {
  public:
-  /// Driver 580 loses the GPU, or crashes, in one of three calls with 3000 entries of odd lengths; with up to
-  /// 1024 it never did.
+  /// Driver 580 loses the GPU, or crashes, in one of three calls with 3000 entries of odd lengths. With up to
+  /// 1024 entries it never did.
   static constexpr std::size_t kMaxEntries = 512;
 
-  /// The link carries about so many bytes while the driver sees to an entry: parts of shorter ones are never
-  /// ready in time.
+  /// The link carries about so many bytes while the driver prepares an entry. Parts of shorter entries are
+  /// never ready in time.
   static constexpr std::size_t kMinEntryBytes = std::size_t{32} << 10;
 
   /// Of at least one entry. All in one part, as far as there may be so many, unless it is to be in parts.

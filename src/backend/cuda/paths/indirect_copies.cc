@@ -22,7 +22,7 @@ bool IsDescriptor(const IndirectTask::Content& content) {
   return content.form == IndirectTask::Content::Form::kDescriptor;
 }
 
-/// The message of whoever looks the operands up, as if it had been looked up on the device.
+/// The message of the operand lookup, as if the device had looked it up.
 Status FailureOf(const IndirectRecord& record, const IndirectTask::Content& content) {
   using Access = AddressResolver::Access;
   for (const auto& [address, access] : {std::pair{record.dst, Access::kWrite}, {record.src, Access::kRead}}) {

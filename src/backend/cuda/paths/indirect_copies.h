@@ -19,7 +19,7 @@ struct DeviceFailure {
 };
 
 /// As thread-safe as its stream, which outlives it. Owns the table of device memory that the stream's kernels
-/// look into: memory of the driver's, not of the program's share.
+/// read. The table is memory of the driver, not of the program's share.
 class IndirectCopies {
  public:
   explicit IndirectCopies(CudaStream& stream) : stream_(stream) {}

@@ -12,8 +12,8 @@
 namespace sampan::cuda {
 namespace {
 
-/// A thread first polls without yielding, then yields. A wait by the driver costs two microseconds more, so
-/// polling goes on until that cost is one in a thousand.
+/// A thread first polls without yielding, then yields. A wait by the driver costs two microseconds more.
+/// Polling goes on until that cost is one in a thousand.
 constexpr std::chrono::microseconds kPollFor{200}, kPollAndYieldFor{2000};
 /// The stream's word follows the words of the blocks.
 constexpr unsigned kStreamWord = CompletionWords::kMaxBlocks;

@@ -34,10 +34,10 @@ class CudaTimeline final : public QueueTimeline<CudaQueue> {
   friend class CudaQueue;
 };
 
-/// Thread-safe. Tasks go to the driver on the submitting thread. While host work runs, or a wait is not yet
-/// something that the GPU can wait for itself, the queue is held: later tasks stay in the ring, where they
-/// can still be dropped and still notice that their memory was freed. What the driver has been given cannot
-/// be taken back.
+/// Thread-safe. Tasks go to the driver on the submitting thread. The queue is held while host work runs, or
+/// while it waits for what the GPU cannot wait for. Later tasks then stay in the ring: they can still be
+/// dropped, and still notice that their memory was freed. What the driver has been given cannot be taken
+/// back.
 class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQueue> {
  public:
   static Result<std::shared_ptr<CudaQueue>> Create(const LaunchSite& site, const QueueOptions& options,

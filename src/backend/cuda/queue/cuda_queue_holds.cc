@@ -9,8 +9,7 @@ namespace {
 
 /// How often a wait with a time limit inside a stream is looked at.
 constexpr std::chrono::microseconds kHoldInterval{100};
-/// How often a queue before a gate is looked at, and how often whether the gate can still open: most are
-/// open within microseconds, and the others need not be looked at so often.
+/// Intervals of polling a gate, and of asking whether it can still open. Most gates open within microseconds.
 constexpr std::chrono::microseconds kMinGateInterval{1}, kGateInterval{20};
 /// The same where looking is a copy from the device: seldom while it takes long.
 constexpr std::chrono::microseconds kWordInterval{50}, kMaxWordInterval{1000};
@@ -170,8 +169,8 @@ void CudaQueue::StartHost(Lock& lock, HostTask& task, std::uint64_t value) {
   Fail(lock, value, std::move(status));
 }
 
-/// May run on a thread of the driver's: takes no lock under which the driver is called, and calls nothing of
-/// it.
+/// May run on a thread of the driver. So it takes no lock under which the driver is called, and calls no
+/// driver function.
 void CudaQueue::RunHostTask(void* argument) {
   const std::unique_ptr<HostCall> call(static_cast<HostCall*>(argument));
   if (call->queue->Discarded(call->value)) return;

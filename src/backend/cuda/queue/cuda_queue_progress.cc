@@ -1,4 +1,4 @@
-// How far a queue on a GPU is: noticing what is over, waiting for it, and what happens when the GPU is lost.
+// The progress of a queue on a GPU: completed tasks, host waits, and a lost GPU.
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -10,8 +10,8 @@
 namespace sampan::cuda {
 namespace {
 
-/// A host wait with a time limit polls when it has looked for a word: without pause for so long since it
-/// began, then at intervals.
+/// A host wait with a time limit polls after it has polled the completion word: first without pause, then at
+/// intervals.
 constexpr std::chrono::milliseconds kPollWithoutPause{2};
 constexpr std::chrono::microseconds kPollInterval{50};
 

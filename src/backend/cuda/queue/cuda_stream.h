@@ -67,7 +67,8 @@ class CudaStream {
 
   /// Returns the task that must complete before TakePinned finds so many bytes; 0 if it does now.
   std::uint64_t BusyUntil(std::size_t bytes) const;
-  /// Pinned memory until the task completes: from the ring, or a block of its own if the ring is too small.
+  /// Pinned memory until the task completes. It comes from the ring, or is a block of its own if the ring is
+  /// too small.
   Result<std::byte*> TakePinned(std::size_t bytes, std::uint64_t sequence);
 
   /// Whether a task has pinned memory of the stream's.

@@ -39,7 +39,7 @@ class StagedCopy {
     std::unique_ptr<StagingWorker> worker;
     std::unique_ptr<StagingStream> stream;
   };
-  /// So many copies by one thread at once, and what is kept for later ones: 2 MiB of pinned memory each.
+  /// Limits the single-thread copies at a time, and those kept idle. Each has 2 MiB of pinned memory.
   static constexpr std::size_t kMaxSingles = 32;
   /// A thread that helps the calling one, asleep until its number of calls changes.
   struct Helper {
@@ -54,10 +54,10 @@ class StagedCopy {
   Result<Single> TakeSingle();
   Status RunSingle(const StagedParts& parts);
   Status Prepare(std::size_t threads);
-  /// Everybody wakes two: the last is awake soonest then.
+  /// Each thread wakes two others: in a tree, the last one wakes soonest.
   void WakeTwo(std::size_t number);
   void Loop(Helper& self);
-  /// False when the copy is over already: nobody waits for a thread that wakes late.
+  /// False if the copy is completed already. A thread that wakes late does not delay the copy.
   bool Join();
   void Leave();
   void Work(StagingWorker& worker);

@@ -30,7 +30,7 @@ struct StagingStream {
   const std::unique_ptr<CudaStream> cuda;
   std::mutex kernels;  ///< held to launch one
 
-  /// For whoever launched the last part of a copy.
+  /// Call it on the thread that launched the last part of a copy.
   Completion WriteCompletion() { return cuda->WriteCompletion(++copies); }
   std::uint64_t copies = 0;
 };

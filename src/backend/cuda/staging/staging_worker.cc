@@ -1,5 +1,4 @@
-// What one thread stages copies of pageable memory with: pinned buffers in turn, and what says when the
-// GPU is done with each.
+// The pinned buffers of one thread that stages pageable memory, and the loop over parts.
 #include "backend/cuda/staging/staging_worker.h"
 
 #include <utility>
