@@ -9,9 +9,9 @@
 
 #include "backend/emulated/line_kernels.h"
 
-// The distances and limits below were measured on Zen 4 with 4 KiB pages (bench/bench_copy_kernels.cc); each
-// has a flat optimum. What they share: memory is far, so that many lines must be on their way at once, and
-// the processor's own prefetchers follow neither pieces nor wide pitches.
+// The distances and limits below were measured on Zen 4 with 4 KiB pages (bench/bench_copy_kernels.cc). Each
+// has a flat optimum. Memory is far, so many lines must be in flight at once. The processor's prefetchers
+// follow neither pieces nor wide pitches.
 namespace sampan::emulated {
 namespace {
 
@@ -19,8 +19,8 @@ std::size_t LineOffset(const std::byte* address) {
   return reinterpret_cast<std::uintptr_t>(address) % kLineBytes;
 }
 
-// Brings a line to L2 and not to L1, which holds no more than eight lines that lie multiples of 4 KiB apart.
-// Inlined by force: GCC 12 drops calls of functions that only prefetch.
+// Prefetches to L2 and not to L1: L1 holds only eight lines that lie multiples of 4 KiB apart. Inlined by
+// force: GCC 12 drops calls of functions that only prefetch.
 [[gnu::always_inline]] inline void Prefetch(const std::byte* address) {
   __builtin_prefetch(address, 0, 2);
 }
@@ -102,8 +102,8 @@ struct LongRow {
   static void Copy(std::byte* dst, const std::byte* src, std::size_t width) { std::memmove(dst, src, width); }
 };
 
-// Brings the rows near that come later, except where they are short and leave no line out: those the
-// processor's own prefetchers follow better.
+// Prefetches later rows. Short rows without skipped lines are left to the processor's prefetchers, which do
+// better there.
 class RowPrefetch {
  public:
   RowPrefetch(const std::byte* rows, std::size_t pitch, std::size_t width, std::size_t height)

@@ -14,7 +14,7 @@
 
 namespace sampan::emulated {
 
-/// Thread-safe; may outlive its queue. Advancing costs one store and one load while nobody waits.
+/// Thread-safe; may outlive its queue. Advancing costs one store and one load while no thread waits.
 class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
  public:
   explicit EmulatedTimeline(QueueScheduler& scheduler) : scheduler_(scheduler) {

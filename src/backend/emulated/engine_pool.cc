@@ -16,8 +16,8 @@ namespace {
 constexpr std::chrono::microseconds kSpin{40};
 /// Tasks in a row of one queue while others are ready.
 constexpr int kTasksPerTurn = 32;
-/// How long a thread that waits for a queue stays awake: longer than a small copy's hand-over, shorter than a
-/// sleep and a wake-up.
+/// How long a waiting thread spins: longer than the hand-over of a small copy, shorter than a sleep and a
+/// wake-up.
 constexpr std::chrono::microseconds kHostSpin{10};
 /// Engines are woken at once for so many chunks; for fewer after the first, if then so many are left.
 constexpr std::size_t kChunksWorthWaking = 16, kChunksLeftWorthWaking = 4;
@@ -178,7 +178,7 @@ bool EnginePool::DoSomething() {
     RunQueue(std::move(queue));
     return true;
   }
-  // A ready queue goes before somebody else's large copy.
+  // A ready queue comes first, then large copies of other queues.
   return HelpWithJob([this] { return ready_count_.load() != 0; });
 }
 
@@ -195,7 +195,7 @@ bool EnginePool::HelpWithJob(Enough enough) {
     const std::lock_guard lock(mutex_);
     const auto open = std::find_if(jobs_.begin(), jobs_.end(), [](Job* each) { return each->WantsHelp(); });
     if (open == jobs_.end()) {
-      CountOpenJobs();  // chunks ran out since: nobody needs to look again
+      CountOpenJobs();  // no chunks are left, so no engine looks at it again
       return false;
     }
     job = *open;
@@ -286,7 +286,7 @@ void EnginePool::Run(const ChunkedWork& work) {
       shared = true;
     }
   }
-  // Whoever is awake sees the job. Waking others pays only if enough is left for them.
+  // Awake engines see the job. Waking others pays only if enough is left for them.
   if (shared && work.chunks < kChunksWorthWaking) job.RunOne();
   if (shared && job.left() >= kChunksLeftWorthWaking) WakeEngines(job.max_helpers - job.helpers.load());
   while (job.RunOne()) {

@@ -1,4 +1,4 @@
-// Executes tasks one at a time in an order that can be chosen and repeated: early, late, or by a seed.
+// Executes tasks one at a time in a repeatable order: early, late, or by a seed.
 #include "backend/emulated/stepped_scheduler.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ std::shared_ptr<EmulatedQueue> SteppedScheduler::Choose(EmulatedTimeline* wanted
   const std::lock_guard lock(mutex_);
   ++activity_;
   if (ready_.empty()) return nullptr;
-  // The queue at the end of the chain of waits that holds the wanted value back, or the first of it that can
+  // The queue at the end of the chain of waits in front of the wanted task, or the first one in it that can
   // go on.
   std::shared_ptr<EmulatedQueue> needed = wanted == nullptr ? nullptr : wanted->queue();
   const auto is_ready = [&] { return std::find(ready_.begin(), ready_.end(), needed) != ready_.end(); };

@@ -23,8 +23,8 @@ namespace {
 /// What one engine takes at a time from a request that is shared: long enough to pay for the hand-over.
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 
-/// Calls `part(first, count)` for all of [0, items), a chunk at a time where engines share it, which the
-/// bytes decide that travel between memory and caches.
+/// Calls `part(first, count)` for all of [0, items). If the bytes make sharing worthwhile, engines share it
+/// in chunks.
 template <typename Part>
 [[gnu::noinline]] void ShareChunks(std::size_t items, std::size_t travelling_bytes, QueueScheduler& scheduler,
                                    Part part) {

@@ -77,8 +77,8 @@ __device__ inline void CopyVectors(DeviceAddress dst, DeviceAddress src, Size ve
   }
 }
 
-/// Writes whole words although the source may begin anywhere: each is put together from the two aligned words
-/// that it spans. Those hold at least one byte of the source, so nothing outside its pages is read.
+/// Writes whole words although the source may begin anywhere. Each word is put together from the two aligned
+/// words that it spans. Both hold at least one byte of the source, so nothing outside its pages is read.
 __device__ inline void CopyWords(DeviceAddress dst, DeviceAddress src, Size words, Team team) {
   const unsigned bits = static_cast<unsigned>(src & 3) * 8;
   const DeviceAddress base = src & ~DeviceAddress{3};
@@ -98,8 +98,8 @@ __device__ inline void CopyWords(DeviceAddress dst, DeviceAddress src, Size word
   }
 }
 
-/// Any alignment, one word at a time: for whole grids, which have enough under way, and with few registers,
-/// so that more of it fits on the GPU.
+/// Any alignment, one word at a time: for whole grids, which have enough in flight. Uses few registers, so
+/// that more blocks fit on the GPU.
 __device__ inline void CopyLean(DeviceAddress dst, DeviceAddress src, Size bytes, Team team) {
   Size head = (4 - (dst & 3)) & 3;
   if (head > bytes) head = bytes;
@@ -190,8 +190,8 @@ __device__ inline void Store(DeviceAddress to, unsigned word) {
   StoreWord(to, word);
 }
 
-/// Rows of whole units. Neighbouring threads have neighbouring units of a row, or of the next one where rows
-/// are shorter than a block is wide, and each has several rows under way.
+/// Rows of whole units. Neighbouring threads copy neighbouring units of a row, or of the next row if rows are
+/// shorter than a block. Each thread has several rows in flight.
 template <typename Unit>
 __device__ inline void CopyRowsOf(const RowsArgument& rows) {
   constexpr Size kUnit = sizeof(Unit);
@@ -226,8 +226,7 @@ __device__ inline void CopyRowsOf(const RowsArgument& rows) {
   }
 }
 
-/// A place in rows that are put together without gaps, and the distance from one to the next that a thread
-/// has: no division on the way.
+/// A position in rows taken as one sequence without gaps, and a thread's stride. Advancing needs no division.
 struct Walk {
   Size row, column;
   Size step_rows, step_columns;
@@ -362,8 +361,8 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3) sampan_pack
   if (at < bytes) CopyByte(rows.dst + at, rows.src + at / rows.width * rows.src_pitch + at % rows.width);
 }
 
-/// Rows of any alignment, a byte to a thread: neighbouring threads write neighbouring bytes in one go, which
-/// is what counts over a link.
+/// Rows of any alignment, a byte for each thread. Neighbouring threads write neighbouring bytes in one
+/// access, which counts most over a link.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 4)
     sampan_copy_rows_of_bytes(RowsArgument rows) {
   const Place place = PlaceInGrid(0);
@@ -404,8 +403,8 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1) sampan_copy
       {ArgumentAddress(kInlineCompletionAt), ArgumentAddress(kInlineCompletionAt + sizeof(DeviceAddress))});
 }
 
-/// Reads its operands when it runs, holds them against the table of what may be touched, and copies. Each
-/// warp looks at a short table by itself, which costs no barrier; a long one is shared by the block.
+/// Reads its operands when it runs, checks them against the table of accessible memory, and copies. Each warp
+/// reads a short table by itself, without a barrier. The block shares a long table.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3)
     sampan_copy_indirect(IndirectArgument argument) {
   constexpr unsigned kWarp = 32;
