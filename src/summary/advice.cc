@@ -9,7 +9,7 @@
 namespace sampan::summary {
 namespace {
 
-/// Fewer copies, bytes or less time than these are nobody's problem.
+/// Below these counts, bytes and times there is no advice.
 constexpr std::uint64_t kManyCopies = 200;
 constexpr std::uint64_t kManyBytes = std::uint64_t{1} << 20;
 constexpr std::int64_t kLongNs = 1'000'000;

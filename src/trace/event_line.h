@@ -25,8 +25,8 @@ struct HexAddress {
   std::uint64_t value;
 };
 
-/// Appends without ever overflowing: parts that do not fit are left out, all that were to be added together,
-/// which the bounds on names and lists keep from happening. Not thread-safe.
+/// Appends and never overflows. Parts that do not fit are left out together. The bounds on names and lists
+/// prevent that. Not thread-safe.
 class EventLine {
  public:
   static constexpr std::size_t kMaxBytes = 4000;

@@ -181,8 +181,8 @@ void EventText::AddTask(const FinishedTask& task) {
   AddFlowEnd(task);
 }
 
-/// Readers that sort by time tie an end of an arrow to the slice that began last, and of events at the same
-/// time the later one in the file counts as later: the call, which may stand behind, must be before.
+/// Readers sort by time and bind an arrow to the slice that began last. Of events at the same time, the later
+/// one in the file counts as later. So the call must come first.
 void EventText::AddFlowBegin(const FinishedTask& task) {
   const TaskRecord& record = task.record;
   line_.Add("{\"name\":\"HostToDevice", record.connection,

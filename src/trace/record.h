@@ -77,8 +77,8 @@ inline summary::Operation OperationOf(const MemoryEnd& dst, const MemoryEnd& src
 /// Why a copy is done at once.
 inline constexpr const char* kShortReason = "short, and nothing is queued before it";
 
-/// A task that was submitted, or a blocking one that is over. Behind it are, by its form, the rows, the
-/// entries of a batch, or the reduction; by its type, the word.
+/// A submitted task, or a completed blocking one. Behind it are, by its form, the rows, the entries of a
+/// batch, or the reduction; by its type, the word.
 struct TaskRecord {
   static constexpr std::uint8_t kExecuted = 1;  ///< by the thread that submitted it: begin and end are known
   static constexpr std::uint8_t kBlocking = 2;  ///< outside every stream
@@ -169,7 +169,7 @@ struct ExecutionRecord {
   summary::TaskType type;
 };
 
-/// An engine that helped with somebody else's task.
+/// An engine that helped with a task of another engine.
 struct ShareRecord {
   RecordHead head;
   QueueLabel queue;

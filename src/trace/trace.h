@@ -1,4 +1,4 @@
-// The hooks through which the runtime tells what happens. While nobody listens each costs one load.
+// The hooks through which the runtime reports to the trace. With no trace, each costs one load.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace sampan::trace {
 
-/// kUnasked: nobody has looked yet whether the settings ask for a trace.
+/// kUnasked: the settings have not been read yet.
 enum class Mode : std::uint8_t { kOff, kUnasked, kOn };
 inline constinit std::atomic<Mode> mode{Mode::kUnasked};
 

@@ -10,8 +10,8 @@
 namespace sampan {
 namespace {
 
-/// What follows becomes part of functions for several kinds of processors, and has no arguments of 32 bytes:
-/// how those are passed depends on the kind.
+/// Inlined into functions for several processors. No arguments of 32 bytes: how those are passed depends on
+/// the processor.
 #define SAMPAN_IN_PLACE [[gnu::always_inline]] inline
 
 using Two [[gnu::vector_size(16)]] = std::uint64_t;

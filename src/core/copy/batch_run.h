@@ -35,8 +35,8 @@ enum class BatchRunLevel { kPlain, kAvx2 };
 /// The fastest that this processor has.
 BatchRunLevel FastestBatchRunLevel() noexcept;
 
-/// Writes the segments of entries from the first on, for as long as they lie in their allocations and need
-/// one segment each. `segments` has room for all; segments behind the returned count hold no meaning.
+/// Writes the segments of the first entries that lie in their allocations and need one segment each.
+/// `segments` has room for all. Segments behind the returned count are undefined.
 RunTotals WriteSegments(const EntryRun& run, Segment* segments, BatchRunLevel level = FastestBatchRunLevel());
 
 /// Returns true if every size is at most its limit. May return false for numbers of 2^63 and more. The arrays

@@ -91,9 +91,10 @@ Status CheckMappedRights(const Location& location, const MemoryArgument& argumen
 
 namespace {
 
-/// From here on looking at a mapping is cheaper than at its pages: by asking for it, and in the text of all.
+/// From these sizes on, asking for the mapping is cheaper than probing pages, and reading /proc is cheaper
+/// than both.
 constexpr std::size_t kLargeRange = std::size_t{256} << 10, kHugeRange = std::size_t{64} << 20;
-/// And where a request has more ranges than this.
+/// The same holds for a request with more ranges than this.
 constexpr std::size_t kMaxRangesProbed = 4;
 
 }  // namespace

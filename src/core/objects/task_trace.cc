@@ -260,8 +260,8 @@ void Push(trace::ThreadState& thread, Description& description) {
                       description.more_bytes);
 }
 
-/// The one record of a call whose only task is a linear copy that was done at once, written with the call's
-/// end: the most frequent thing by far. False where such a record has no room for what is known.
+/// The one record of a call whose only task is a linear copy that was done at once, the most frequent case.
+/// Returns false if such a record has no room for what is known.
 bool KeepAsShortCopy(const trace::TaskRecord& task, trace::ThreadState& thread) {
   trace::Call* const call = thread.call;
   if (task.form != Form::kLinear || thread.failure != 0 || task.peer.known() || task.bytes > UINT32_MAX)

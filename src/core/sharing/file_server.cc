@@ -26,8 +26,8 @@ namespace {
 
 /// How long either side waits for the other: it has nothing to do but to answer.
 constexpr timeval kPatience{10, 0};
-/// How long a process that has connected may say nothing, and how many may do so at a time: one more takes
-/// the place of the oldest. None of them keeps others from being answered.
+/// How long a connected process may be silent, and how many may be silent at a time. One more replaces the
+/// oldest. A silent process does not delay others.
 constexpr std::chrono::seconds kPatienceForRequest{1};
 constexpr std::size_t kMaxSilent = 64;
 

@@ -1,4 +1,4 @@
-// Hands memory to other processes that cannot open it by themselves: descriptors, over a socket.
+// Sends descriptors of memory, over a socket, to processes that cannot open the memory by themselves.
 #pragma once
 
 #include <array>

@@ -14,8 +14,7 @@ namespace sampan {
 /// The board of one other process, mapped; stays readable when that process is gone. Thread-safe.
 class ForeignBoard {
  public:
-  /// Fails when there is no such process, when it is another user's (also if this one is root), or when it
-  /// shares nothing.
+  /// Fails if there is no such process, if it is another user's (also for root), or if it shares nothing.
   static Result<std::shared_ptr<ForeignBoard>> Open(std::int32_t process);
   ~ForeignBoard();
   ForeignBoard(const ForeignBoard&) = delete;

@@ -1,5 +1,4 @@
-// What this process shows to others: cells in a file that they can map, each with a key that nobody can
-// guess.
+// The board of this process: cells in a file that others can map, each with a secret key.
 #include "core/sharing/share_board.h"
 
 #include <fcntl.h>
@@ -54,7 +53,7 @@ std::string Digits(std::uint64_t value, unsigned count) {
   return digits;
 }
 
-/// Whether somebody else has locked the byte that stands for a cell.
+/// True if another process has locked the byte of a cell.
 bool LockedElsewhere(int file, std::uint32_t index) {
   struct flock lock = {};
   lock.l_type = F_WRLCK;

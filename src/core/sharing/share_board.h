@@ -1,5 +1,4 @@
-// What this process shows to others: cells in a file that they can map, each with a key that nobody can
-// guess.
+// The board of this process: cells in a file that others can map, each with a secret key.
 #pragma once
 
 #include <array>
@@ -61,8 +60,8 @@ static_assert(sizeof(SharedCell) <= 512 && std::atomic<std::uint64_t>::is_always
 
 class ShareBoard;
 
-/// One cell of this process's own; goes back to the board when it is destroyed. Importers can write to the
-/// cell, so what this process relies on is kept here, and never read back from it. Thread-safe.
+/// A cell of this process. The destructor returns it to the board. Importers can write to the cell, so the
+/// values that this process relies on are kept here. Thread-safe.
 class OwnCell {
  public:
   OwnCell(ShareBoard& board, std::uint32_t index, SharedKind kind, const std::array<std::uint64_t, 2>& secret)
@@ -94,7 +93,7 @@ class OwnCell {
   std::uint32_t admitted_ = 0;  // processes on the list
 };
 
-/// The cells of this process, in a memory file without a name that only processes of the same user can open.
+/// The cells of this process, in an unnamed memory file that only processes of the same user can open.
 /// Thread-safe.
 class ShareBoard {
  public:

@@ -21,8 +21,8 @@ namespace {
 /// How often a waiter asks whether the recording process still runs.
 constexpr std::chrono::milliseconds kLookForProcess{20};
 
-/// Completes a recording: the numbers only grow, whichever process is first. A task that is dropped completes
-/// its recording too, as with events of one process: otherwise waits for it would never go on.
+/// Completes a recording: the numbers only grow, whichever process is first. A dropped task completes its
+/// recording too, as with events of one process. Otherwise waits for it would never end.
 class EndRecording final : public Effect {
  public:
   EndRecording(std::shared_ptr<SharedCell> cell, std::uint64_t recording)
