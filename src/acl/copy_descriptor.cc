@@ -51,7 +51,7 @@ Status SetDescriptor(const SetDescriptorRequest& request, aclrtMemcpyKind kind, 
   if (Status checked = CheckDescriptorKind(kind, calling_thread->runtime.profile()); !checked.ok())
     return checked;
   if (Status checked = CheckCount(request.bytes, "desc", request.descriptor); !checked.ok()) return checked;
-  // The memory is looked at before the context is missed.
+  // Memory errors come before the error of a missing context.
   auto caller = CallerWithContext();
   auto write = PlanDescriptorWrite(request, PlanContextOf(calling_thread->runtime, caller));
   if (!write.ok()) return write.TakeStatus();

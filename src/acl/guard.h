@@ -19,7 +19,7 @@ namespace sampan::acl {
 [[gnu::noinline]] aclError Report(const char* function, const Error& error) noexcept;
 [[gnu::noinline]] aclError ReportException(const char* function, Code code, const char* what) noexcept;
 
-/// Begins the trace of a call; the first one looks whether there is to be a trace.
+/// Begins the trace of a call. The first call reads the trace settings.
 [[gnu::noinline]] void BeginTracedCall(trace::Call& call) noexcept;
 
 /// Runs the body of a public function; failures and exceptions become codes. No public function is a

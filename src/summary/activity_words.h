@@ -46,7 +46,7 @@ requires(!kWords<Enum>.empty()) constexpr std::string_view WordOf(Enum value) {
   return kWords<Enum>[static_cast<std::size_t>(value)];
 }
 
-/// The other way round; nothing for a word that is none of theirs.
+/// The enumerator of a word; nothing if no enumerator has it.
 template <typename Enum>
 requires(!kWords<Enum>.empty()) constexpr std::optional<Enum> Parse(std::string_view word) {
   for (std::size_t i = 0; i < kWords<Enum>.size(); ++i) {

@@ -73,7 +73,7 @@ class Allocation {
   }
   bool parked() const { return StateIn(life_.load(std::memory_order_seq_cst)) == State::kParked; }
 
-  /// Which devices may read and write it, a bit each; looked at where the facts say so.
+  /// Which devices may read and write it, a bit each. Used only if the facts say so.
   std::atomic<std::uint64_t> readers{~std::uint64_t{0}};
   std::atomic<std::uint64_t> writers{~std::uint64_t{0}};
 

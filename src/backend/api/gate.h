@@ -28,7 +28,7 @@ class Gate {
   virtual bool TryPass() noexcept = 0;
   /// A failure when the gate can never open any more.
   virtual Status Check() const { return {}; }
-  /// Changes, with a wake-up, when the gate may have opened; null where one has to look again and again.
+  /// Changes, with a wake-up, when the gate may have opened. Null: the gate has to be polled.
   virtual SleepWord* word() const noexcept = 0;
   /// What is waited for, to a person.
   virtual std::string Describe() const = 0;

@@ -18,7 +18,7 @@ namespace sampan {
 /// thread that executes the queue.
 class StandingWait {
  public:
-  /// The queue stands at this task; asked again for the same task, nothing changes. A limit of 0 is none.
+  /// The queue is blocked at this task. A second call for the same task changes nothing. 0: no limit.
   void Begin(std::uint64_t task, std::chrono::nanoseconds limit) {
     if (task_ == task) return;
     SAMPAN_ASSERT(task > task_);

@@ -109,7 +109,7 @@ Status CudaDevice::RunOnLane(Task& task) {
   Status status = lane->launcher->Launch(task, sequence);
   const ContextScope scope(parts_.gpu);
   if (!status.ok() || !lane->launcher->CompletionOf(sequence).SpinUntilDone()) {
-    // Also after a failure: part of the task may be under way.
+    // Also after a failure: part of the task may be running.
     Status waited = parts_.gpu.Check(parts_.gpu.driver().StreamSynchronize(lane->launcher->stream()),
                                      "waiting for a copy");
     if (status.ok()) status = std::move(waited);

@@ -43,7 +43,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
     if (done_ == seen_tail_) seen_tail_ = ring_.submitted();
     return done_ != seen_tail_;
   }
-  /// Looks again at what the queue is blocked by. Safe to call at any time.
+  /// Re-checks what blocks the queue. Safe to call at any time.
   void Unblock() noexcept;
   /// For the watch: the gate that holds the queue back may have opened.
   void GoOnAtGate();

@@ -12,7 +12,7 @@
 namespace sampan::emulated {
 namespace {
 
-/// How long the one spinning engine looks for work before it sleeps.
+/// How long the one spinning engine polls for work before it sleeps.
 constexpr std::chrono::microseconds kSpin{40};
 /// Tasks in a row of one queue while others are ready.
 constexpr int kTasksPerTurn = 32;
@@ -257,7 +257,7 @@ void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value
 void EnginePool::Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) {
   const auto reached = [&] { return timeline.done() >= value; };
   if (reached()) return;
-  // A copy that has begun does not end before its time, so this is for those who have time.
+  // A begun copy cannot be interrupted, so a caller with a deadline must not execute one.
   if (deadline == kNever) RunQueueInstead(timeline, value);
   const auto helped_or_over = [&] { return reached() || HelpWithJob(reached); };
   while (SpinFor(kHostSpin, helped_or_over) && !reached()) {

@@ -21,7 +21,7 @@ class QueueScheduler {
 
   /// The queue has work and no thread has its turn. The scheduler now has to execute it.
   virtual void MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept = 0;
-  /// Looks at the blocked queue again at that time.
+  /// Re-checks the blocked queue at that time.
   virtual void WakeAt(Deadline time, std::weak_ptr<EmulatedQueue> queue) = 0;
   /// A program submitted a task.
   virtual void Submitted() {}

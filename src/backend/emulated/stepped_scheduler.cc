@@ -9,7 +9,7 @@
 namespace sampan::emulated {
 namespace {
 
-/// How often a waiting thread looks at time limits when nothing else happens.
+/// The interval at which an idle waiting thread checks time limits.
 constexpr std::chrono::milliseconds kLookAgain{2};
 constexpr std::size_t kMaxQueues = 1 << 16;
 

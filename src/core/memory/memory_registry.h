@@ -43,7 +43,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     Pages pages = Pages::kBySize;
   };
   Result<void*> Allocate(const AllocationRequest& request);
-  /// A block of the source, if need be from what other processes have let go of.
+  /// A block of the source. If none is free, blocks that other processes have released are freed first.
   Result<MemoryBlock> TakeBlock(MemorySource& source, std::size_t bytes, Pages pages);
   struct RegistrationRequest {
     HostRegistrar& registrar;

@@ -62,8 +62,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   /// Waits for everything queued so far. Fails with the code when the deadline is over, and when some of it
   /// was dropped meanwhile.
   Status Await(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
-  /// The first failure since the last time, forgotten by asking. Whoever is told of failures knows it by
-  /// then.
+  /// The first failure since the last call, which forgets it. Callbacks have been told by then.
   Status TakeFailure();
   /// Both, one after the other.
   Status Synchronize(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);

@@ -1,4 +1,4 @@
-// What other processes show to this one: their boards, found through /proc and kept as long as they are used.
+// The boards of other processes, found through /proc and kept as long as they are used.
 #include "core/sharing/foreign_boards.h"
 
 #include <fcntl.h>
@@ -140,7 +140,7 @@ Result<int> ForeignBoard::OpenFile(std::int32_t descriptor) {
   const std::lock_guard lock(mutex_);
   if (const auto known = files_.find(descriptor); known != files_.end()) return known->second;
   const std::string path = Text(FolderOf(process_), "/", descriptor);
-  // Looked at before it is opened: opening something else might have effects.
+  // Check the type before opening: opening another kind of file might have effects.
   if (!LinkOf(path).starts_with(kOurFiles)) return Gone(process_);
   const auto entry = files_.emplace(descriptor, -1).first;
   entry->second = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -207,7 +207,7 @@ Result<std::shared_ptr<ForeignCell>> ForeignBoards::Import(const CellAddress& ad
     (*board)->LetGo(address.index);
     throw;
   }
-  // Held first and looked at then; the owner closes first and looks for holders then.
+  // Hold first, then check. The owner closes first, then looks for holders.
   if (!address.Matches(**cell, kind)) {
     return Error{Code::kParamInvalid, Text("process ", address.process, " shares ", Describe(kind),
                                            " under this key no more, or never did")};

@@ -1,4 +1,4 @@
-// What other processes show to this one: their boards, found through /proc and kept as long as they are used.
+// The boards of other processes, found through /proc and kept as long as they are used.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class ForeignBoard {
   std::map<std::int32_t, int> files_;             // by the owner's descriptor
 };
 
-/// An import of a cell; lets go at its end.
+/// An import of a cell. The destructor releases it.
 class ForeignCell {
  public:
   ForeignCell(std::shared_ptr<ForeignBoard> board, std::uint32_t index)

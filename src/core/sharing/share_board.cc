@@ -163,7 +163,7 @@ Status ShareBoard::Open() {
 }
 
 std::uint32_t ShareBoard::TakeIndex(FoundBy found_by) {
-  // The process that held a cell may have let go by now.
+  // The process that held a cell may have released it by now.
   for (std::size_t checks = std::min(parked_.size(), kMaxParkedCellChecks); checks > 0; --checks) {
     next_parked_ = next_parked_ < parked_.size() ? next_parked_ : 0;
     const std::uint32_t index = parked_[next_parked_];

@@ -5,7 +5,7 @@ namespace sampan::cuda {
 
 /// Threads of every block that the kernels are launched with.
 inline constexpr unsigned kThreadsPerBlock = 512;
-/// Accesses that a thread has under way at once: vectors of a piece, words of one, rows, bytes of rows.
+/// Accesses that a thread has in flight at once: vectors of a piece, words of one, rows, bytes of rows.
 inline constexpr int kVectorsInFlight = 4, kWordsInFlight = 4, kRowsInFlight = 4, kBytesInFlight = 4;
 
 /// An address of the GPU's; host memory that the GPU can reach has one too.

@@ -82,7 +82,7 @@ Result<IndirectRecord*> IndirectCopies::RecordOf(std::uint64_t sequence) {
 }
 
 Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_t sequence) {
-  // Before the table is made: what is freed now stays until this is over.
+  // Before the table is made: memory freed from now on stays until this copy completes.
   auto held = stream_.site().device_memory.HoldFreed();
   if (Status updated = UpdateRanges(sequence); !updated.ok()) return updated;
   auto record = RecordOf(sequence);

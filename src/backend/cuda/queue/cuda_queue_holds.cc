@@ -7,7 +7,7 @@
 namespace sampan::cuda {
 namespace {
 
-/// How often a wait with a time limit inside a stream is looked at.
+/// The interval of checking a stream's wait with a time limit.
 constexpr std::chrono::microseconds kHoldInterval{100};
 /// Intervals of polling a gate, and of asking whether it can still open. Most gates open within microseconds.
 constexpr std::chrono::microseconds kMinGateInterval{1}, kGateInterval{20};
@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kGateCheckInterval{20};
 /// How often the GPU is asked whether it still works while a host task waits for it.
 constexpr std::chrono::milliseconds kLossInterval{10};
 
-/// When to look again at something that has been waited for since then.
+/// The time of the next check of a wait that began at `since`.
 Deadline NextLook(Deadline since, Deadline now) {
   constexpr int kPart = 8;
   return now + std::clamp<std::chrono::nanoseconds>((now - since) / kPart, kMinGateInterval, kGateInterval);

@@ -158,7 +158,7 @@ void CudaQueue::SpinForCompletion(Lock& lock, std::uint64_t value, Deadline dead
       const CuResult state = gpu_.driver().StreamQuery(launcher_->stream());
       if (state != cu::kNotReady) return Finish(lock, state, handed_);
     }
-    completion = launcher_->WriteCompletion(handed_);  // while the GPU is at it
+    completion = launcher_->WriteCompletion(handed_);  // while the GPU is busy
   }
   if (Unlocked(lock, [&] { return completion.SpinUntilDone(deadline); }))
     Finish(lock, cu::kSuccess, completion.sequence);

@@ -26,7 +26,7 @@ struct LaunchSite {
   const CopyPaths& paths;
 };
 
-/// Tasks of a stream that are not over have values that differ by less than this.
+/// The sequence numbers of a stream's pending tasks differ by less than this.
 inline constexpr std::uint64_t kMaxTasks = 2048;
 
 /// What failures of copies over the link name.

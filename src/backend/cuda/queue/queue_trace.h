@@ -1,4 +1,4 @@
-// What a trace tells of the tasks that a queue gives to the driver.
+// The trace records of tasks that a queue hands to the driver.
 #pragma once
 
 #include <cstdint>

@@ -22,9 +22,9 @@ class StagedCopy {
   StagedCopy(const StagedCopy&) = delete;
   StagedCopy& operator=(const StagedCopy&) = delete;
 
-  /// Done on return, by the calling thread and so many more less one.
+  /// Done on return, by `threads` threads, of which the caller is one.
   Status Run(const StagedParts& parts, std::size_t threads);
-  /// Lets go of what no copy is using.
+  /// Frees idle threads' buffers and streams.
   void DropIdle();
 
  private:
@@ -33,7 +33,8 @@ class StagedCopy {
   };
   /// One of those that are counted.
   using Place = std::unique_ptr<std::atomic<std::size_t>, Leave>;
-  /// What a copy by one thread takes. The stream goes first: it waits for what is under way in the buffers.
+  /// What a single-thread copy needs. The stream is destroyed first: it waits for pending copies in the
+  /// buffers.
   struct Single {
     Place place;
     std::unique_ptr<StagingWorker> worker;
@@ -50,7 +51,7 @@ class StagedCopy {
     Thread thread;
   };
 
-  /// 207001 where there is no memory, or too many are at it.
+  /// 207001 if there is no memory, or too many copies run.
   Result<Single> TakeSingle();
   Status RunSingle(const StagedParts& parts);
   Status Prepare(std::size_t threads);
@@ -80,7 +81,7 @@ class StagedCopy {
   std::size_t threads_ = 0;
   std::atomic<std::size_t> next_part_{0};
   static constexpr std::uint32_t kOpen = std::uint32_t{1} << 31;
-  std::atomic<std::uint32_t> joined_{0};  // helpers at it; with kOpen while more may join
+  std::atomic<std::uint32_t> joined_{0};  // working helpers; with kOpen while more may join
   std::mutex failure_mutex_;
   Status failure_;
 };

@@ -83,7 +83,7 @@ Status StagingWorker::CopyIn(const StagedParts& parts, std::atomic<std::size_t>&
 Status StagingWorker::CopyOut(const StagedParts& parts, std::atomic<std::size_t>& next,
                               StagingStream& stream) {
   std::size_t under_way[kBuffers];
-  std::size_t first = 0, last = 0;  // turns that are under way: [first, last)
+  std::size_t first = 0, last = 0;  // pending turns: [first, last)
   for (;;) {
     for (std::size_t part; last - first < kBuffers && (part = next.fetch_add(1)) < parts.count(); ++last) {
       under_way[last % kBuffers] = part;
