@@ -93,7 +93,7 @@ Measured MeasureWith(const Kind& kind, std::size_t wanted) {
                  aclGetRecentErrMsg());
     std::exit(1);
   };
-  double least_make = 1e9, least_end = 1e9;
+  double min_make = 1e9, min_end = 1e9;
   const auto time_rounds = [&](double& least, const auto& act) {
     for (std::size_t round = 0; round < kRounds; ++round) {
       const double seconds = bench::SecondsOf([&] {
@@ -104,20 +104,20 @@ Measured MeasureWith(const Kind& kind, std::size_t wanted) {
     }
   };
   if (kind.in_pairs || kind.fragmented) {
-    least_end = 0;
-    time_rounds(least_make, [&](std::size_t place) {
+    min_end = 0;
+    time_rounds(min_make, [&](std::size_t place) {
       make_at(place);
       kind.end(measured[place]);
     });
   } else {
-    time_rounds(least_make, make_at);
+    time_rounds(min_make, make_at);
     // The last one first: some kinds lie side by side.
-    time_rounds(least_end, [&](std::size_t place) { kind.end(measured[measured.size() - 1 - place]); });
+    time_rounds(min_end, [&](std::size_t place) { kind.end(measured[measured.size() - 1 - place]); });
   }
   for (auto each = alive.rbegin(); each != alive.rend(); ++each)
     kind.end(*each);
   if (kind.tidy) kind.tidy();
-  return {alive.size(), (least_make + least_end) * 1e9};
+  return {alive.size(), (min_make + min_end) * 1e9};
 }
 
 bool Made(aclError code) {

@@ -9,14 +9,14 @@ namespace {
 /// grows.
 class GrowingArena {
  public:
-  GrowingArena(std::size_t most_bytes, int device) {
+  GrowingArena(std::size_t max_bytes, int device) {
     prop_.handleType = ACL_MEM_HANDLE_TYPE_NONE;
     prop_.allocationType = ACL_MEM_ALLOCATION_TYPE_PINNED;
     prop_.memAttr = ACL_HBM_MEM_HUGE;
     prop_.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
     prop_.location.id = static_cast<std::uint32_t>(device);
     CHECK_ACL(aclrtMemGetAllocationGranularity(&prop_, ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED, &piece_));
-    CHECK_ACL(aclrtReserveMemAddress(&base_, most_bytes, 0, nullptr, 0));
+    CHECK_ACL(aclrtReserveMemAddress(&base_, max_bytes, 0, nullptr, 0));
   }
   ~GrowingArena() {
     ShrinkTo(0);

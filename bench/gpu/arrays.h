@@ -38,7 +38,7 @@ inline Arrays MakeTheirs(const DriverSide& driver) {
   return {driver.AllocateHost(kArrayBytes), driver.Allocate(kArrayBytes), driver.Allocate(kArrayBytes)};
 }
 
-enum class Way { kIn, kOut, kWithin };
+enum class Way { kIn, kOut, kOnDevice };
 inline const char* Name(Way way) {
   return way == Way::kIn ? "H2D" : way == Way::kOut ? "D2H" : "D2D";
 }

@@ -33,7 +33,7 @@ void VerifyRoundTrip(World& world, std::size_t bytes) {
   FillRandom(expected, bytes + 1);
   std::memcpy(world.ours.host, expected.data(), bytes);
   OursAsync(world, Way::kIn, bytes);
-  OursAsync(world, Way::kWithin, bytes);
+  OursAsync(world, Way::kOnDevice, bytes);
   world.Synchronize();
   std::memset(world.ours.host, 0, bytes);
   BENCH_ACL(aclrtMemcpyAsync(world.ours.host, bytes, world.ours.second_device, bytes,
@@ -46,7 +46,7 @@ void VerifyRoundTrip(World& world, std::size_t bytes) {
 
 void RunLinear(World& world) {
   VerifyRoundTrip(world, 64 * kMiB);
-  for (const Way way : {Way::kIn, Way::kOut, Way::kWithin}) {
+  for (const Way way : {Way::kIn, Way::kOut, Way::kOnDevice}) {
     for (const std::size_t bytes : {4 * kKiB, kMiB, 64 * kMiB, 256 * kMiB, kGiB}) {
       world.FlushHost(bytes);
       const auto times = MedianSeconds({[&] { OursAsync(world, way, bytes), world.Synchronize(); },
@@ -64,7 +64,7 @@ void RunLinear(World& world) {
 
 void RunSubmission(World& world) {
   constexpr int kCopies = 200;
-  for (const Way way : {Way::kIn, Way::kOut, Way::kWithin}) {
+  for (const Way way : {Way::kIn, Way::kOut, Way::kOnDevice}) {
     const auto submit = [&](auto once, auto synchronize) -> TimedWork {
       return [=] {
         const double seconds = SecondsOf([&] {
@@ -159,7 +159,7 @@ void RunIndirect(World& world) {
     set(bytes);
     const auto times = MedianSeconds(
         {[&] { by_descriptor(), world.Synchronize(); }, [&] { by_offset(bytes), world.Synchronize(); },
-         [&] { TheirsAsync(world, Way::kWithin, bytes), world.driver.Synchronize(); }},
+         [&] { TheirsAsync(world, Way::kOnDevice, bytes), world.driver.Synchronize(); }},
         kRounds);
     for (int i = 0; i < 2; ++i) {
       world.report.Add({.group = i == 0 ? "descriptor copies" : "offset copies",
@@ -184,7 +184,7 @@ void RunIndirect(World& world) {
                                     },
                                     [&] {
                                       for (int i = 0; i < kQueued; ++i)
-                                        TheirsAsync(world, Way::kWithin, 4 * kKiB);
+                                        TheirsAsync(world, Way::kOnDevice, 4 * kKiB);
                                       world.driver.Synchronize();
                                     }},
                                    200);

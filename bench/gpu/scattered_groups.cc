@@ -116,7 +116,7 @@ void RunAdjacent(World& world) {
 namespace {
 
 double RowsBar(Way way, std::size_t width) {
-  if (way == Way::kWithin) return width <= 16 ? 5.0 : width >= 256 ? 1.2 : 0.98;
+  if (way == Way::kOnDevice) return width <= 16 ? 5.0 : width >= 256 ? 1.2 : 0.98;
   if (width == 16) return way == Way::kIn ? 2.0 : 3.5;
   return 0.98;
 }
@@ -124,9 +124,9 @@ double RowsBar(Way way, std::size_t width) {
 }  // namespace
 
 void RunRows(World& world) {
-  for (const Way way : {Way::kIn, Way::kOut, Way::kWithin}) {
+  for (const Way way : {Way::kIn, Way::kOut, Way::kOnDevice}) {
     for (const std::size_t width : {4, 16, 17, 32, 48, 64, 96, 100, 128, 192, 256, 333, 512, 4096, 65'536}) {
-      const std::size_t most = (way == Way::kWithin ? kGiB : 128 * kMiB) / width;
+      const std::size_t most = (way == Way::kOnDevice ? kGiB : 128 * kMiB) / width;
       const std::size_t height = std::min<std::size_t>(most, 1 << 20);
       for (const bool odd : {false, true}) {
         if (odd && width != 16 && width != 64 && width != 100 && width != 333) continue;

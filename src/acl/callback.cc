@@ -62,9 +62,9 @@ aclError aclrtProcessReport(int32_t timeout) {
     if (Status checked = CheckProcessTimeout(timeout); !checked.ok()) return checked;
     auto runtime = process::TheRuntime();
     if (!runtime.ok()) return runtime.TakeStatus();
-    return NamingTimeout((*runtime)->report_threads().Process(static_cast<uint64_t>(::pthread_self()),
-                                                              *DeadlineFromTimeout(timeout)),
-                         timeout);
+    return AddTimeoutToMessage((*runtime)->report_threads().Process(static_cast<uint64_t>(::pthread_self()),
+                                                                    *DeadlineFromTimeout(timeout)),
+                               timeout);
   });
 }
 

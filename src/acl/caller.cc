@@ -61,7 +61,7 @@ Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds) {
   return milliseconds == -1 ? kNever : Clock::now() + std::chrono::milliseconds(milliseconds);
 }
 
-Status NamingTimeout(Status waited, std::int32_t milliseconds) {
+Status AddTimeoutToMessage(Status waited, std::int32_t milliseconds) {
   const Code code = waited.code();
   if (code == Code::kStreamSyncTimeout || code == Code::kEventSyncTimeout || code == Code::kReportTimeout)
     waited.error().message += Text(" of ", milliseconds, " ms");

@@ -51,8 +51,8 @@ inline Result<Caller> CallerWithContext() {
 
 /// The failure of a dead or forged handle: 107017.
 [[gnu::cold, gnu::noinline]] Status DeadStream(void* handle);
-/// The stream that a handle names, kept alive by the thread during the call; null stays null, which means the
-/// default stream.
+/// The stream of a handle. The thread keeps it alive during the call. Null means the default stream and stays
+/// null.
 inline Result<Stream*> FindStream(const Caller& caller, void* handle) {
   if (handle == nullptr) return nullptr;
   Stream* const stream = caller.thread.FindStream(caller.runtime, handle);
@@ -98,8 +98,7 @@ Status AfterSynchronize();
 
 /// Timeouts in milliseconds: -1 waits for ever; less, and 0, are refused with 107000.
 Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds);
-/// The outcome of a wait until such a deadline; if that was over first, the message ends with how long it
-/// was.
-Status NamingTimeout(Status waited, std::int32_t milliseconds);
+/// Passes on the outcome of a wait. After a timeout the message also says how long the timeout was.
+Status AddTimeoutToMessage(Status waited, std::int32_t milliseconds);
 
 }  // namespace sampan::acl

@@ -95,8 +95,7 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, a
   return Guard("aclrtMemcpy", [&] { return Copy({dst, destMax, src, count, static_cast<CopyKind>(kind)}); });
 }
 
-// In one piece up to the queue: where the program's code or a driver's fills the caches, every call and every
-// jump costs several times as much.
+// Flattened up to the queue: with cold caches, each call and each jump costs several times as much.
 [[gnu::flatten]] aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
                                            aclrtMemcpyKind kind, aclrtStream stream) {
   return Guard<ProtectsItself>("aclrtMemcpyAsync", [&] {

@@ -66,8 +66,7 @@ Status CheckArrays(const BatchArguments& arguments) {
     return RequireNonNull("dsts", arguments.dsts, "destMaxs", arguments.dst_maxs, "srcs", arguments.srcs,
                           "attrs", arguments.attributes, "attrsIndexes", arguments.attribute_starts);
   }
-  if (!SurelyWithin({arguments.sizes, arguments.entries}, {arguments.dst_maxs, arguments.entries}))
-      [[unlikely]] {
+  if (!SizesFit({arguments.sizes, arguments.entries}, {arguments.dst_maxs, arguments.entries})) [[unlikely]] {
     if (Status fit = CheckLengths(arguments); !fit.ok()) return fit;
   }
   for (size_t k = 0; k < arguments.attribute_count; ++k) {

@@ -8,8 +8,8 @@
 namespace sampan::acl {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{4} << 30;
-constexpr std::size_t kMostOffset = 0xFFFFFFFFFFFF;
+constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
+constexpr std::size_t kMaxOffset = 0xFFFFFFFFFFFF;
 constexpr int kKinds = 8;
 
 Status CheckKnownKind(aclrtMemcpyKind kind) {
@@ -26,7 +26,7 @@ Status CheckDescriptorKind(aclrtMemcpyKind kind, const Profile& profile) {
 
 /// The name and the address are those of what the count belongs to.
 Status CheckCount(std::size_t bytes, std::string_view name, const void* address) {
-  if (bytes <= kMostBytes) return {};
+  if (bytes <= kMaxBytes) return {};
   return {Code::kParamInvalid, Text("count ", bytes, " of ", name, " ", Hex(address), " is more than 4 GiB")};
 }
 
@@ -46,13 +46,14 @@ Status SetDescriptor(const SetDescriptorRequest& request, aclrtMemcpyKind kind, 
     return InvalidArgument(
         Text("config of desc ", Hex(request.descriptor), " is ", Hex(config), ", it must be NULL"));
   }
-  auto maybe = ThisCaller();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  if (Status checked = CheckDescriptorKind(kind, maybe->runtime.profile()); !checked.ok()) return checked;
+  auto calling_thread = ThisCaller();
+  if (!calling_thread.ok()) return calling_thread.TakeStatus();
+  if (Status checked = CheckDescriptorKind(kind, calling_thread->runtime.profile()); !checked.ok())
+    return checked;
   if (Status checked = CheckCount(request.bytes, "desc", request.descriptor); !checked.ok()) return checked;
-  // The memory is looked at before the context is missed.
+  // Memory errors come before the error of a missing context.
   auto caller = CallerWithContext();
-  auto write = PlanDescriptorWrite(request, PlanContextOf(maybe->runtime, caller));
+  auto write = PlanDescriptorWrite(request, PlanContextOf(calling_thread->runtime, caller));
   if (!write.ok()) return write.TakeStatus();
   if (!caller.ok()) return caller.TakeStatus();
   auto device = caller->device().Open();
@@ -72,11 +73,11 @@ Status CheckOffsets(const OffsetRequest& request) {
   if (request.bytes > request.dst_max)
     return refuse(Text("count ", request.bytes, " is more than destMax ", request.dst_max, of_dst()));
   if (Status checked = CheckCount(request.bytes, "dst", request.dst); !checked.ok()) return checked;
-  if (request.src_offset > kMostOffset) {
+  if (request.src_offset > kMaxOffset) {
     return refuse(
         Text("srcDataOffset ", request.src_offset, " of src ", Hex(request.src), " is more than 48 bits"));
   }
-  if (request.dst_offset > kMostOffset)
+  if (request.dst_offset > kMaxOffset)
     return refuse(Text("dstDataOffset ", request.dst_offset, of_dst(), " is more than 48 bits"));
   if (request.dst_offset >= request.dst_max) {
     return refuse(
@@ -95,10 +96,10 @@ Status CopyWithOffset(const OffsetRequest& request, aclrtStream stream_handle) {
     return {Code::kParamInvalid,
             Text("kind is ", Describe(request.kind), ", it must be ACL_MEMCPY_INNER_DEVICE_TO_DEVICE")};
   }
-  auto maybe = ThisCaller();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  if (Status offered = CheckOffsetsOffered(maybe->runtime.profile()); !offered.ok()) return offered;
-  auto stream = FindStream(*maybe, stream_handle);
+  auto calling_thread = ThisCaller();
+  if (!calling_thread.ok()) return calling_thread.TakeStatus();
+  if (Status offered = CheckOffsetsOffered(calling_thread->runtime.profile()); !offered.ok()) return offered;
+  auto stream = FindStream(*calling_thread, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   if (Status checked = CheckOffsets(request); !checked.ok()) return checked;
   auto caller = CallerWithContext();
@@ -114,14 +115,16 @@ Status CopyWithDescriptor(const DescriptorRequest& request, aclrtMemcpyKind kind
   if (Status present = RequireNonNull("desc", request.descriptor); !present.ok()) return present;
   if (Status known = CheckKnownKind(kind); !known.ok()) return known;
   if (Status present = RequireNonNull("stream", stream_handle); !present.ok()) return present;
-  auto maybe = ThisCaller();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  auto stream = FindStream(*maybe, stream_handle);
+  auto calling_thread = ThisCaller();
+  if (!calling_thread.ok()) return calling_thread.TakeStatus();
+  auto stream = FindStream(*calling_thread, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
-  if (Status checked = CheckDescriptorKind(kind, maybe->runtime.profile()); !checked.ok()) return checked;
+  if (Status checked = CheckDescriptorKind(kind, calling_thread->runtime.profile()); !checked.ok())
+    return checked;
   auto caller = CallerWithContext();
   Plan plan;
-  if (Status planned = PlanDescriptor(request, PlanContextOf(maybe->runtime, caller), plan); !planned.ok())
+  if (Status planned = PlanDescriptor(request, PlanContextOf(calling_thread->runtime, caller), plan);
+      !planned.ok())
     return planned;
   if (!caller.ok()) return caller.TakeStatus();
   return SubmitPlan({caller->context, *stream}, std::move(plan));

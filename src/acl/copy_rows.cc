@@ -31,13 +31,13 @@ Status CheckArguments(const RowsRequest& request) {
 
 Status CheckRules(const RowsRequest& request, CopyForm form, const Profile& profile) {
   if (!profile.rows) return CopyUnsupported(Text(profile.chip, " has no 2D copies"));
-  if (request.height > kMostRows) {
+  if (request.height > kMaxRows) {
     return {Code::kParamInvalid,
-            Text("height ", request.height, " is more than ", kMostRows, ": ", Ends(request))};
+            Text("height ", request.height, " is more than ", kMaxRows, ": ", Ends(request))};
   }
-  if (request.width > profile.most_row_bytes) {
+  if (request.width > profile.max_row_bytes) {
     return {Code::kParamInvalid,
-            Text("width ", request.width, " is more than ", profile.most_row_bytes, ": ", Ends(request))};
+            Text("width ", request.width, " is more than ", profile.max_row_bytes, ": ", Ends(request))};
   }
   const bool between_devices = form == CopyForm::kAsynchronous && profile.rows_between_devices;
   if (request.kind == CopyKind::kDeviceToDevice && !between_devices) {
@@ -51,9 +51,10 @@ Status CheckRules(const RowsRequest& request, CopyForm form, const Profile& prof
 Status Copy(const RowsRequest& request) {
   if (request.width == 0 || request.height == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
-  auto maybe = ThisCaller();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  if (Status checked = CheckRules(request, CopyForm::kBlocking, maybe->runtime.profile()); !checked.ok())
+  auto calling_thread = ThisCaller();
+  if (!calling_thread.ok()) return calling_thread.TakeStatus();
+  if (Status checked = CheckRules(request, CopyForm::kBlocking, calling_thread->runtime.profile());
+      !checked.ok())
     return checked;
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
@@ -68,16 +69,16 @@ Status Copy(const RowsRequest& request) {
 Status CopyAsync(const RowsRequest& request, aclrtStream stream_handle) {
   if (request.width == 0 || request.height == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
-  auto maybe = ThisCaller();
-  if (!maybe.ok()) return maybe.TakeStatus();
-  auto stream = FindStream(*maybe, stream_handle);
+  auto calling_thread = ThisCaller();
+  if (!calling_thread.ok()) return calling_thread.TakeStatus();
+  auto stream = FindStream(*calling_thread, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   auto caller = CallerWithContext();
   if (!caller.ok() && stream_handle == nullptr) {
     return {Code::kParamInvalid,
             "stream is NULL, and the calling thread has no context whose default stream it could mean"};
   }
-  const Profile& profile = maybe->runtime.profile();
+  const Profile& profile = calling_thread->runtime.profile();
   if (Status checked = CheckRules(request, CopyForm::kAsynchronous, profile); !checked.ok()) return checked;
   if (!caller.ok()) return caller.TakeStatus();
   Plan plan;

@@ -121,7 +121,7 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
     auto caller = CallerWithContext();
     if (!caller.ok()) return caller.TakeStatus();
     if (Status synced = caller->context->Synchronize(*deadline); !synced.ok())
-      return NamingTimeout(std::move(synced), timeout);
+      return AddTimeoutToMessage(std::move(synced), timeout);
     return AfterSynchronize();
   });
 }

@@ -14,7 +14,7 @@ using namespace sampan::acl;
 namespace sampan::acl {
 namespace {
 
-constexpr std::size_t kMostLogBytes = 1024;
+constexpr std::size_t kMaxLogBytes = 1024;
 
 }  // namespace
 }  // namespace sampan::acl
@@ -51,7 +51,7 @@ void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_
   const auto level = static_cast<LogLevel>(logLevel);
   if (fmt == nullptr || level < LogLevel::kDebug || level > LogLevel::kError || !LogEnabled(level, "APP"))
     return;
-  std::array<char, kMostLogBytes> text{};
+  std::array<char, kMaxLogBytes> text{};
   std::va_list arguments;
   va_start(arguments, fmt);
 #pragma GCC diagnostic push

@@ -205,7 +205,7 @@ aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
     if (Status present = RequireNonNull("event", event); !present.ok()) return present;
     auto deadline = DeadlineFromTimeout(timeout);
     if (!deadline.ok()) return deadline.TakeStatus();
-    return NamingTimeout(SynchronizeEvent(event, *deadline), timeout);
+    return AddTimeoutToMessage(SynchronizeEvent(event, *deadline), timeout);
   });
 }
 

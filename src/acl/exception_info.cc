@@ -1,4 +1,4 @@
-// Functions of the program that are told of failed tasks, and what they can ask.
+// Callbacks for failed tasks, and what a callback can ask.
 #include <cstdint>
 #include <mutex>
 

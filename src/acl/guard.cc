@@ -16,7 +16,7 @@ namespace sampan::acl {
 namespace {
 
 /// The messages of a thread are kept up to this length, newest first.
-constexpr std::size_t kMostMessageBytes = 16384;
+constexpr std::size_t kMaxMessageBytes = 16384;
 
 /// The title and code that readers of these messages know.
 struct Title {
@@ -53,7 +53,7 @@ void Remember(const char* function, const Error& error) {
            std::string_view(title.code), "): ", std::string_view(function), ": ", error.message,
            "\n        TraceBack (most recent call last):\n        ", std::string_view(function), " returned ",
            static_cast<int>(error.code), "\n");
-  text.append(messages, 0, std::min(messages.size(), kMostMessageBytes));
+  text.append(messages, 0, std::min(messages.size(), kMaxMessageBytes));
   messages = std::move(text);
 }
 

@@ -19,7 +19,7 @@ namespace sampan::acl {
 [[gnu::noinline]] aclError Report(const char* function, const Error& error) noexcept;
 [[gnu::noinline]] aclError ReportException(const char* function, Code code, const char* what) noexcept;
 
-/// Begins the trace of a call; the first one looks whether there is to be a trace.
+/// Begins the trace of a call. The first call reads the trace settings.
 [[gnu::noinline]] void BeginTracedCall(trace::Call& call) noexcept;
 
 /// For bodies that never come to a cancellation point outside of a NoCancellation of their own.
@@ -56,8 +56,8 @@ aclError Guard(const char* function, Body body) noexcept {
   return {Code::kInvalidParam, std::move(message)};
 }
 
-/// A copy call that the chip, the release or the direction does not have: answered quietly, because programs
-/// ask on purpose and fall back.
+/// A copy call that the chip, the release or the direction does not have. It is not logged: programs probe
+/// for it and fall back.
 [[gnu::cold, gnu::noinline]] inline Status CopyUnsupported(std::string message) {
   return Error{Code::kFeatureNotSupport, std::move(message), Error::kNoItem, true};
 }

@@ -101,7 +101,7 @@ class TurnScope {
   Turn outer_;
 };
 
-/// Takes back what a call has changed unless it comes to its end.
+/// Undoes the changes of a call that does not complete.
 template <typename Undo>
 class Attempt {
  public:

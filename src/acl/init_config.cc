@@ -15,7 +15,7 @@
 namespace sampan::acl {
 namespace {
 
-constexpr int kMostNesting = 10;
+constexpr int kMaxNesting = 10;
 
 /// Picks the values that matter while the file is read. No tree is built: taking one down needs memory, and
 /// there may be none.
@@ -85,7 +85,7 @@ class ConfigReader {
   /// Objects and arrays are counted apart.
   bool Open(int& levels) {
     path_.emplace_back();
-    return ++levels <= kMostNesting;
+    return ++levels <= kMaxNesting;
   }
   bool Close(int& levels) {
     path_.pop_back();
@@ -105,7 +105,7 @@ class ConfigReader {
 Result<InitConfig> ReadInitConfig(const char* path) {
   InitConfig config;
   if (path == nullptr || *path == '\0') return config;
-  // Looked at before it is opened: opening a FIFO waits for somebody who writes.
+  // Check the type before opening: opening a FIFO blocks until it has a writer.
   std::error_code unknown;
   std::ifstream file;
   if (std::filesystem::is_regular_file(path, unknown)) file.open(path);
@@ -117,7 +117,7 @@ Result<InitConfig> ReadInitConfig(const char* path) {
   if (!nlohmann::json::sax_parse(config.text, &reader)) {
     if (!reader.refused().ok()) return reader.TakeRefused();
     return Error{Code::kParseFile, Text("the file '", std::string_view(path),
-                                        "' is no JSON object of at most ", kMostNesting, " levels")};
+                                        "' is no JSON object of at most ", kMaxNesting, " levels")};
   }
   config.default_device = reader.default_device();
   return config;

@@ -1,4 +1,4 @@
-// Functions of the program that are told of devices set and reset, streams made and ended, and aborts.
+// Callbacks for devices that are set and reset, streams that are made and destroyed, and aborts.
 #include "acl/state_callback.h"
 
 #include "acl/caller.h"

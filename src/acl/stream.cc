@@ -10,7 +10,7 @@
 namespace sampan::acl {
 namespace {
 
-constexpr std::uint32_t kLeastPriority = 7;
+constexpr std::uint32_t kLowestPriority = 7;
 constexpr std::uint32_t kKnownFlags = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC | ACL_STREAM_PERSISTENT |
                                       ACL_STREAM_HUGE | ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY;
 
@@ -27,7 +27,7 @@ Status Create(aclrtStream* out, std::uint32_t priority, std::uint32_t flags) {
     return {Code::kParamInvalid,
             Text("flag ", flags, ": ACL_STREAM_DEVICE_USE_ONLY goes with no other flag")};
   }
-  auto handle = caller->runtime.CreateStream(*caller->context, {std::min(priority, kLeastPriority), flags});
+  auto handle = caller->runtime.CreateStream(*caller->context, {std::min(priority, kLowestPriority), flags});
   if (!handle.ok()) return handle.TakeStatus();
   *out = *handle;
   TellStreamState(*out, ACL_RT_STREAM_STATE_CREATE_POST);
@@ -118,7 +118,7 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
   return Guard("aclrtSynchronizeStreamWithTimeout", [&]() -> Status {
     auto deadline = DeadlineFromTimeout(timeout);
     if (!deadline.ok()) return deadline.TakeStatus();
-    return NamingTimeout(SynchronizeStream(stream, *deadline), timeout);
+    return AddTimeoutToMessage(SynchronizeStream(stream, *deadline), timeout);
   });
 }
 

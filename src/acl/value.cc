@@ -50,7 +50,7 @@ aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag, aclrtStre
   return Guard("aclrtValueWrite", [&]() -> Status {
     if (Status present = RequireNonNull("devAddr", devAddr); !present.ok()) return present;
     if (flag != 0) return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0")};
-    const trace::About about(summary::TaskType::kValueWrite, 0);
+    const trace::SubjectScope subject(summary::TaskType::kValueWrite, 0);
     return QueuePlan(stream, [&](PlanContext context, BackendDevice&, Plan& plan) {
       return PlanValueWrite(devAddr, value, context, plan);
     });
@@ -62,7 +62,7 @@ aclError aclrtValueWait(void* devAddr, uint64_t value, uint32_t flag, aclrtStrea
     if (Status present = RequireNonNull("devAddr", devAddr); !present.ok()) return present;
     if (flag > ACL_STREAM_WAIT_VALUE_NOR)
       return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0 to 3")};
-    const trace::About about(summary::TaskType::kValueWait, 0);
+    const trace::SubjectScope subject(summary::TaskType::kValueWait, 0);
     return QueuePlan(stream, [&](PlanContext context, BackendDevice& device, Plan& plan) {
       context.backend().WatchGates();
       return PlanValueWait({devAddr, value, static_cast<ValueCondition>(flag)}, context, device, plan);

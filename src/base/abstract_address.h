@@ -1,4 +1,4 @@
-// Unix-domain sockets with a name that is no file: nothing is left behind, whoever dies.
+// Unix-domain sockets with an abstract name: no file is left behind when a process dies.
 #pragma once
 
 #include <sys/socket.h>

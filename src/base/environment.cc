@@ -10,8 +10,8 @@ namespace sampan {
 
 namespace {
 
-/// True if the process has rights that its caller does not have (setuid, setgid, capabilities of the file):
-/// the caller's variables must not make it write or read files.
+/// True if the process has rights that its caller lacks (setuid, setgid, file capabilities). The caller's
+/// variables must then not make it read or write files.
 bool IsPrivileged() {
   return ::getauxval(AT_SECURE) != 0;
 }

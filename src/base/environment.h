@@ -12,7 +12,7 @@ namespace sampan {
 /// The variable's value; nothing when it is unset, or when the process has more rights than its caller.
 std::optional<std::string> EnvironmentValue(const char* name);
 
-/// All variables whose names begin with the prefix, as (name, value); none where the process has more rights
+/// All variables whose names begin with the prefix, as (name, value). None if the process has more rights
 /// than its caller.
 std::vector<std::pair<std::string, std::string>> EnvironmentWithPrefix(std::string_view prefix);
 

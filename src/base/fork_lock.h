@@ -7,10 +7,10 @@
 
 namespace sampan {
 
-/// A recursive lock for what a child of fork(2) may use although it has none of its parent's threads: the
-/// log, the state of aclInit, the making of the runtime. fork takes all of them before it copies the process,
-/// and gives them back in both processes. Instances must live until the process ends. A thread takes them in
-/// the order of their rank only; none may be held while a function of the program is called. Thread-safe.
+/// A recursive lock for what a child of fork(2) may use: the log, the state of aclInit, the making of the
+/// runtime. fork takes all of them before it copies the process, and releases them in both processes.
+/// Instances must live until the process exits. A thread takes them only in the order of their rank. None may
+/// be held while a function of the program is called. Thread-safe.
 class ForkLock {
  public:
   /// The order in which one thread may take several.

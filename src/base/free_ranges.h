@@ -29,8 +29,7 @@ class FreeRanges {
   /// Takes a range out that is free as a whole.
   void Remove(const Range& range) noexcept;
 
-  /// The first part behind the last one taken so, round robin: a part given back is not soon handed out
-  /// again.
+  /// The first part behind the last one taken, round robin: a returned part is not reused soon.
   std::optional<std::size_t> TakeNext(std::size_t bytes, Align align = Align::kAnywhere);
   /// The part with the lowest address: what is taken stays close together.
   std::optional<std::size_t> TakeLowest(std::size_t bytes);

@@ -48,7 +48,7 @@ void FutexWake(const std::atomic<std::uint32_t>& word) noexcept {
 void FutexSleep(std::span<const FutexWait> waits, Deadline deadline) noexcept {
   if (deadline != kNever && Clock::now() >= deadline) return;
   if (waits.size() == 1) return SleepOnOne(waits[0], deadline);
-  std::array<Waiter, kMostFutexWaits> waiters;
+  std::array<Waiter, kMaxFutexWaits> waiters;
   const std::size_t count = std::min(waits.size(), waiters.size());
   for (std::size_t i = 0; i < count; ++i) {
     waiters[i] = {waits[i].value, reinterpret_cast<std::uint64_t>(waits[i].word), kWord32, 0};

@@ -15,13 +15,13 @@ struct FutexWait {
   std::uint32_t value;
 };
 
-inline constexpr std::size_t kMostFutexWaits = 128;
+inline constexpr std::size_t kMaxFutexWaits = 128;
 
-/// Wakes everybody who sleeps on the word, in every process.
+/// Wakes every thread that sleeps on the word, in every process.
 void FutexWake(const std::atomic<std::uint32_t>& word) noexcept;
 
-/// Sleeps until one of the words is woken or has another value than given, or the deadline is over; may
-/// return earlier. At most kMostFutexWaits words.
+/// Sleeps until one of the words is woken or differs from its given value, or the deadline is over. May
+/// return earlier. At most kMaxFutexWaits words.
 void FutexSleep(std::span<const FutexWait> waits, Deadline deadline) noexcept;
 
 }  // namespace sampan

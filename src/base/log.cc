@@ -85,8 +85,7 @@ std::string TimeOfDay() {
   return now.Text() + fraction.data();
 }
 
-/// Read once. No static local variable: a thread that is at its initialisation would be missing in a forked
-/// child, which would wait for it.
+/// Read once. Not a static local variable: after a fork in its initialisation, the child would wait for ever.
 const std::string& KnownProcessName() {
   static constinit std::atomic<const std::string*> known{nullptr};
   if (const std::string* const name = known.load(std::memory_order_acquire)) return *name;
@@ -118,7 +117,7 @@ std::size_t MaxFiles() {
   return number && files >= 1 && files <= kLimit ? files : kDefault;
 }
 
-/// Below the folder that the first of two variables names; null where none does, or where no file can be
+/// In the folder that the first set variable of the two names. Null if none is set, or if no file can be
 /// made.
 LogFiles* OpenFiles(LogLevel threshold) {
   for (const char* name : {"ASCEND_PROCESS_LOG_PATH", "ASCEND_WORK_PATH"}) {

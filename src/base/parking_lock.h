@@ -1,5 +1,5 @@
-// A lock that may be held for long: one inlined atomic operation each to take it and to give it back, because
-// every copy does so. A thread that finds it taken sleeps.
+// A lock that may be held for long. Taking and releasing are one inlined atomic operation each, because every
+// copy does both. A thread that finds it taken sleeps.
 #pragma once
 
 #include <array>

@@ -43,8 +43,7 @@ int sampanRecordLinked(void* notify, void* stream, const std::shared_ptr<sampan:
 int sampanWaitLinked(void* notify, void* stream, std::uint32_t seconds,
                      const std::shared_ptr<sampan::SignalLink>& link);
 
-/// aclrtMemcpy in the direction of the addresses, for which a thread needs no context as long as both are
-/// host memory.
+/// aclrtMemcpy in the direction of the addresses. If both are host memory, the thread needs no context.
 int sampanCopyAtOnce(void* dst, std::uint64_t dst_bytes, const void* src, std::uint64_t bytes);
 
 /// aclrtReduceAsync for every type and operation that there are kernels for; `count` elements, at most 4 GiB.
@@ -61,9 +60,8 @@ void sampanLogLine(int level, const std::string& text) noexcept;
 /// of the log have nothing to do, except for errors.
 SampanWatchWord sampanWatchWord() noexcept;
 
-/// A function of HCCL's as a call in the trace, with the link (a text that stays; null: none) and the rank on
-/// the other side (-1: none). Says whether there is a trace: then the function is ended as well, by the same
-/// thread, after all that it began.
+/// Begins a call of HCCL in the trace, with the link (a text that stays; null: none) and the other rank (-1:
+/// none). Returns true if there is a trace. The same thread then ends the call, after all that it began.
 bool sampanBeginCall(const char* link, std::int32_t remote_rank) noexcept;
 void sampanEndCall(const char* function, int code) noexcept;
 

@@ -1,5 +1,5 @@
-// Reductions as plain loops, compiled for the processor of the build and once more for AVX2, with the choice
-// between the two. Wider vectors gain nothing: memory is the limit.
+// Reductions as plain loops, compiled for the processor of the build and for AVX2. Wider vectors gain
+// nothing: memory is the limit.
 #include "base/reduce_kernels.h"
 
 #include <array>
@@ -20,7 +20,7 @@ namespace {
 
 using Operation = ReduceOperation;
 
-/// What maximum and minimum of floats need to know of a type: its bits as an integer, infinity and quiet NaN.
+/// What maximum and minimum need of a type: its bits as an integer, infinity and quiet NaN.
 template <typename T>
 struct FloatFormat;
 template <>
@@ -44,8 +44,7 @@ struct FloatFormat<double> {
   static constexpr Bits kInfinity = 0x7FF0000000000000, kQuietNan = 0x7FF8000000000000;
 };
 
-/// The bits of floats, as integers, are in the order of the floats once those of negative ones are turned
-/// over.
+/// As integers, the bits of floats are in the order of the floats if those of negative ones are inverted.
 template <Operation kOperation, typename T>
 SAMPAN_INLINE T Extreme(T left, T right) noexcept {
   using Format = FloatFormat<T>;
@@ -178,8 +177,8 @@ struct Avx2 {
     _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(to),
                         _mm256_packus_epi32(NearestBrains(floats.first), NearestBrains(floats.second)));
   }
-  /// Brain floats in the lower halves of 32-bit lanes. A NaN that comes from brain floats has a lower half of
-  /// zeros, which no rounding carries out of: it needs no care.
+  /// Brain floats in the lower halves of 32-bit lanes. A NaN from brain floats needs no care: its lower half
+  /// is zero, so rounding carries nothing.
   SAMPAN_AVX2 static __m256i NearestBrains(__m256 floats) noexcept {
     const __m256i bits = _mm256_castps_si256(floats);
     const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));

@@ -16,8 +16,7 @@ struct ReduceOperands {
 
 /// dst[i] = dst[i] op src[i]. Integers wrap around. Halves and brain floats are added and multiplied in
 /// single precision and rounded to the nearest, ties to even. Maximum and minimum of floats: -0 is less than
-/// +0, and a NaN on either side gives the positive quiet NaN, so that the order of many reductions does not
-/// matter.
+/// +0. A NaN on either side gives the positive quiet NaN, so the order of reductions does not matter.
 void Reduce(const ReduceOperands& operands, ReduceOperation operation, ReduceElement element) noexcept;
 
 /// For tests and benchmarks: the same with the instructions of `level`; false where this machine has none.

@@ -24,7 +24,7 @@ namespace float_bits {
 inline constexpr int kExponentAt = 23;  // of a single
 inline constexpr std::int32_t kInfinity = 0xFF << kExponentAt;
 /// The exponent of 2^-14, the smallest normal half: below, halves are multiples of 2^-24.
-inline constexpr std::int32_t kLeastHalf = 113 << kExponentAt;
+inline constexpr std::int32_t kMinHalf = 113 << kExponentAt;
 /// 2^16, the first power of two beyond the halves.
 inline constexpr std::int32_t kBeyondHalves = 143 << kExponentAt;
 /// How many more fraction bits a single has than a half.
@@ -39,8 +39,8 @@ SAMPAN_INLINE float ToFloat(Half half) noexcept {
   const bool subnormal = magnitude < 0x400;
   const std::int32_t normal_rebias = magnitude >= 0x7C00 ? 224 << kExponentAt : 112 << kExponentAt;
   // A subnormal gets an exponent with a leading one, which the subtraction takes away again.
-  const std::int32_t rebias = subnormal ? kLeastHalf : normal_rebias;
-  const std::int32_t leading_one = subnormal ? kLeastHalf : 0;
+  const std::int32_t rebias = subnormal ? kMinHalf : normal_rebias;
+  const std::int32_t leading_one = subnormal ? kMinHalf : 0;
   const float value =
       std::bit_cast<float>((magnitude << kSurplusBits) + rebias) - std::bit_cast<float>(leading_one);
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
@@ -53,13 +53,13 @@ SAMPAN_INLINE Half ToHalf(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto magnitude = static_cast<std::int32_t>(bits & 0x7FFFFFFF);
   const std::int32_t bounded = std::min(magnitude, kBeyondHalves);
-  const std::int32_t exponent = std::max(bounded & kInfinity, kLeastHalf);
+  const std::int32_t exponent = std::max(bounded & kInfinity, kMinHalf);
   // The last bit of this power of two is worth as much as the last bit of the half: adding it rounds.
   const std::int32_t rounder = exponent + (kSurplusBits << kExponentAt);
   const std::int32_t rounded =
       std::bit_cast<std::int32_t>(std::bit_cast<float>(bounded) + std::bit_cast<float>(rounder));
   const std::int32_t nan = magnitude > kInfinity ? 0x200 | (magnitude >> kSurplusBits & 0x3FF) : 0;
-  const std::int32_t half = ((exponent - kLeastHalf) >> kSurplusBits) + (rounded - rounder);
+  const std::int32_t half = ((exponent - kMinHalf) >> kSurplusBits) + (rounded - rounder);
   return {static_cast<std::uint16_t>(half | nan | (bits >> 16 & 0x8000))};
 }
 

@@ -13,8 +13,9 @@ inline void CpuRelax() {
 #endif
 }
 
-/// Waits until `ready()` holds or the time is over; returns whether it holds. Each look slows down the thread
-/// that makes it ready, because both use one cache line: `kPausesPerLook` pauses lie between two looks.
+/// Waits until `ready()` holds or the time is over; returns whether it holds. Each check slows down the
+/// thread that makes it ready, because both use one cache line. So `kPausesPerLook` pauses lie between two
+/// checks.
 template <int kPausesPerLook = 8, typename Ready>
 bool SpinFor(std::chrono::nanoseconds time, Ready ready) {
   const Deadline end = Clock::now() + time;

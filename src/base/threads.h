@@ -22,10 +22,9 @@ class ThreadStartError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The signal mask of every thread of the runtime, and of host functions and exception callbacks, which run
-/// there. All signals are blocked: they are for the program's own threads. Excepted are the five that a
-/// faulty instruction raises itself: if they were blocked, the system would end the process without calling
-/// the program's handler or ours.
+/// The signal mask of every thread of the runtime, also in host functions and exception callbacks. All
+/// signals are blocked: they are for the program's own threads. The five signals that a faulty instruction
+/// raises are not blocked. Otherwise the system would kill the process without calling a handler.
 inline sigset_t RuntimeThreadMask() {
   sigset_t mask;
   ::sigfillset(&mask);
@@ -34,7 +33,7 @@ inline sigset_t RuntimeThreadMask() {
   return mask;
 }
 
-/// While it lives, pthread_cancel does not end the calling thread: the runtime's own state could not survive
+/// While it lives, pthread_cancel does not end the calling thread. The runtime's state would not survive
 /// that, and unwinding cannot leave a noexcept function.
 class NoCancellation {
  public:
@@ -47,8 +46,8 @@ class NoCancellation {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-/// While it lives, a thread of the runtime runs a function of the program: the process does not end
-/// meanwhile, though none of the program's own threads may be left.
+/// While it lives, a thread of the runtime runs a function of the program. The process does not exit
+/// meanwhile, even if no thread of the program is left.
 class ProgramCode {
  public:
   ProgramCode() { running.fetch_add(1); }

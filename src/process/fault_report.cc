@@ -85,8 +85,8 @@ void ReportHostFaults(const MemoryRegistry& memory) {
   ::sigaction(SIGSEGV, nullptr, &previous_action);
   const bool has_handler = (previous_action.sa_flags & SA_SIGINFO) != 0 ||
                            (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN);
-  // The program's handler is called by ours, so ours gets its flags and its mask: the system then calls it on
-  // the stack, with the signals blocked, and as often as the program asked for.
+  // Our handler calls the program's handler, so it takes over its flags and mask. The system then uses the
+  // stack and blocks the signals that the program asked for.
   struct sigaction action = {};
   if (has_handler) action = previous_action;
   action.sa_sigaction = OnFault;

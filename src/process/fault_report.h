@@ -5,8 +5,8 @@
 
 namespace sampan::process {
 
-/// From now on, a SIGSEGV at an address of the runtime's is explained on standard error; then it takes its
-/// course.
+/// From now on, a SIGSEGV at an address of the runtime is explained on standard error. Then the previous
+/// handler runs.
 void ReportHostFaults(const MemoryRegistry& memory);
 
 }  // namespace sampan::process

@@ -25,8 +25,8 @@
 namespace sampan::process {
 namespace {
 
-/// How often the threads are counted after the main one has left: a process that should end goes on for that
-/// long.
+/// The interval of counting threads after the main one has exited. A process that should exit lives that much
+/// longer.
 constexpr std::chrono::milliseconds kLookInterval{20};
 
 constinit std::atomic<bool> main_thread_left{false};
@@ -83,8 +83,8 @@ void WaitForLastThread() {
   }
 }
 
-/// A pthread key's destructor: the C library calls it for the main thread too, where it does not call those
-/// of thread_local objects.
+/// A pthread key's destructor: the C library calls it for the main thread too, unlike those of thread_local
+/// objects.
 void OnMainThreadExit(void*) noexcept {
   main_thread_left.store(true);
   if (TheRuntimeIfMade() == nullptr && !trace::On()) return;

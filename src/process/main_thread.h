@@ -3,9 +3,9 @@
 
 namespace sampan::process {
 
-/// To be called when threads of the runtime may have been started. The system ends a process with its last
-/// thread; those of the runtime never end, so after the main thread a thread of ours looks for the program's
-/// last one, and calls exit(0) as the system would. Throws ThreadStartError.
+/// Call it when threads of the runtime may have been started. The system ends a process with its last thread,
+/// but threads of the runtime never exit. So after the main thread has exited, a thread of ours waits for the
+/// program's last thread. It then calls exit(0), as the system would. Throws ThreadStartError.
 void WatchForLastThread();
 
 }  // namespace sampan::process

@@ -117,7 +117,7 @@ constexpr std::array kSettings = {
     Setting{"SAMPAN_DEVICES", "1 to 64", "8; on cuda, one for each GPU",
             "how many devices the machine has; on cuda, more than GPUs share them",
             [](std::string_view text, Settings& settings) {
-              return Store(ParseNumber(text, 1, kMostDevices), settings.devices);
+              return Store(ParseNumber(text, 1, kMaxDevices), settings.devices);
             }},
     Setting{"SAMPAN_DEVICE_MEMORY", "bytes up to 8192G, with K, M or G behind the number",
             "half of the host's free memory, or a GPU's free memory, divided by the devices",

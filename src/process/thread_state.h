@@ -34,9 +34,8 @@ struct ThreadState {
   }
 };
 
-/// The state is behind a plain pointer, because programs also call from static destructors and exit handlers,
-/// when the main thread's thread_local objects are gone: the main thread's state is therefore kept to the
-/// end.
+/// The state is behind a plain pointer and the main thread's is never destroyed. Programs also call from
+/// static destructors and exit handlers, when thread_local objects are gone.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadState* this_thread;
 ThreadState& MakeThreadState();
 

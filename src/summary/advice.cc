@@ -2,14 +2,14 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "summary/happening_words.h"
+#include "summary/activity_words.h"
 #include "summary/quantity_text.h"
 #include "summary/summary.h"
 
 namespace sampan::summary {
 namespace {
 
-/// Fewer copies, bytes or less time than these are nobody's problem.
+/// Below these counts, bytes and times there is no advice.
 constexpr std::uint64_t kManyCopies = 200;
 constexpr std::uint64_t kManyBytes = std::uint64_t{1} << 20;
 constexpr std::int64_t kLongNs = 1'000'000;
@@ -26,7 +26,7 @@ void Summary::AdviseBatch(Report& report) const {
       const auto bytes = static_cast<double>(runs.bytes);
       report.advice.push_back(
           Text("Stream ", key.second, " of device ", key.first, " got ", runs.copies, " copies ",
-               Describe(operation), " of ", BytesText(bytes / static_cast<double>(runs.copies)),
+               WordOf(operation), " of ", BytesText(bytes / static_cast<double>(runs.copies)),
                " on average right after one another (up to ", runs.longest, " in a row): ", BytesText(bytes),
                " in ", TimeText(runs.time_ns), ", ", RateText(runs.bytes, runs.time_ns),
                ". aclrtMemcpyBatchAsync hands such a row over in one call."));

@@ -6,7 +6,7 @@
 namespace sampan::summary {
 namespace {
 
-/// Copies up to this size are worth merging, when they come this close to one another and so many in a row.
+/// Copies up to this size are worth merging, if so many follow one another this closely.
 constexpr std::uint64_t kShortBytes = 64 << 10;
 constexpr std::int64_t kCloseNs = 20'000;
 constexpr std::uint64_t kLongRun = 32;

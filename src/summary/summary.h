@@ -1,5 +1,4 @@
-// Counts what a program copied and says what is plainly slow; the same for a live program, a trace and a
-// replay.
+// Counts what a program copied and says what is slow, for a live program, a trace and a replay.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "summary/happening.h"
+#include "summary/activity.h"
 
 namespace sampan::summary {
 
@@ -58,8 +57,8 @@ struct Report {
   std::vector<std::string> advice;  ///< a sentence or two each, with the figures that show it
 };
 
-/// Takes what happened in any order, though advice about what came one after the other wants the tasks of a
-/// stream in the order of their submission. Memory grows with the number of streams only. Not thread-safe.
+/// Takes tasks and calls in any order. Advice about runs of copies needs the tasks of a stream in the order
+/// of their submission. Memory grows with the number of streams only. Not thread-safe.
 class Summary {
  public:
   void Add(const Task& task);

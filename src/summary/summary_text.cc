@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "summary/happening_words.h"
+#include "summary/activity_words.h"
 #include "summary/quantity_text.h"
 #include "summary/summary.h"
 
@@ -54,7 +54,7 @@ std::string TerminalText(const Report& report) {
   if (report.rows.empty()) return text + "  nothing was copied\n";
   std::vector<Cells> lines = {{"operation", "path", "copies", "bytes", "time", "bandwidth"}};
   for (const Row& row : report.rows) {
-    lines.push_back({std::string(Describe(row.operation)), std::string(Describe(row.path)), Text(row.calls),
+    lines.push_back({std::string(WordOf(row.operation)), std::string(WordOf(row.path)), Text(row.calls),
                      BytesText(static_cast<double>(row.bytes)), row.timed ? TimeText(row.time_ns) : "-",
                      row.timed ? RateText(row.bytes, row.time_ns) : "-"});
   }

@@ -13,8 +13,8 @@
 
 namespace sampan::trace {
 
-/// Queue depths by stream and bytes in flight by device. Changes are put in order for as long as they may
-/// still be overtaken; one that comes even later counts from the moment it is known. Not thread-safe.
+/// Queue depths by stream and bytes in flight by device. Changes are sorted while an earlier one may still
+/// arrive. A change that comes even later counts from the moment it is known. Not thread-safe.
 class Counters {
  public:
   /// The two counters; a queue's samples carry its label, a device's only the device.

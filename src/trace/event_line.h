@@ -25,15 +25,15 @@ struct HexAddress {
   std::uint64_t value;
 };
 
-/// Appends without ever overflowing: parts that do not fit are left out, all that were to be added together,
-/// which the bounds on names and lists keep from happening. Not thread-safe.
+/// Appends and never overflows. Parts that do not fit are left out together. The bounds on names and lists
+/// prevent that. Not thread-safe.
 class EventLine {
  public:
-  static constexpr std::size_t kMostBytes = 4000;
+  static constexpr std::size_t kMaxBytes = 4000;
 
   template <typename... Parts>
   EventLine& Add(const Parts&... parts) {
-    if ((std::size_t{0} + ... + MostOf(parts)) > kMostBytes - bytes_) return *this;
+    if ((std::size_t{0} + ... + MaxBytesOf(parts)) > kMaxBytes - bytes_) return *this;
     char* at = text_.data() + bytes_;
     ((at = Put(at, parts)), ...);
     bytes_ = static_cast<std::size_t>(at - text_.data());
@@ -43,20 +43,20 @@ class EventLine {
   void Clear() { bytes_ = 0; }
 
  private:
-  static constexpr std::size_t kMostDigits = 24, kMostQuoted = 300;
+  static constexpr std::size_t kMaxDigits = 24, kMaxQuoted = 300;
 
   // How many bytes a part takes at most.
-  static constexpr std::size_t MostOf(std::string_view text) { return text.size(); }
+  static constexpr std::size_t MaxBytesOf(std::string_view text) { return text.size(); }
   template <std::size_t kSize>
-  static constexpr std::size_t MostOf(const char (&)[kSize]) {
+  static constexpr std::size_t MaxBytesOf(const char (&)[kSize]) {
     return kSize - 1;
   }
-  static constexpr std::size_t MostOf(std::integral auto) { return kMostDigits; }
-  static constexpr std::size_t MostOf(Microseconds) { return kMostDigits + 4; }
-  static constexpr std::size_t MostOf(HexAddress) { return kMostDigits; }
-  static constexpr std::size_t MostOf(Quoted quoted) {
-    constexpr std::size_t kMostOfOne = 6;
-    return 2 + kMostOfOne * std::min(quoted.text.size(), kMostQuoted);
+  static constexpr std::size_t MaxBytesOf(std::integral auto) { return kMaxDigits; }
+  static constexpr std::size_t MaxBytesOf(Microseconds) { return kMaxDigits + 4; }
+  static constexpr std::size_t MaxBytesOf(HexAddress) { return kMaxDigits; }
+  static constexpr std::size_t MaxBytesOf(Quoted quoted) {
+    constexpr std::size_t kMaxEscapedBytes = 6;
+    return 2 + kMaxEscapedBytes * std::min(quoted.text.size(), kMaxQuoted);
   }
 
   // Each answers where the next part goes.
@@ -71,7 +71,7 @@ class EventLine {
     return at + kSize - 1;
   }
   static char* Put(char* at, std::integral auto number) {
-    return std::to_chars(at, at + kMostDigits, number).ptr;
+    return std::to_chars(at, at + kMaxDigits, number).ptr;
   }
   static char* Put(char* at, Microseconds time) {
     at = Put(at, time.ns / 1000);
@@ -84,12 +84,12 @@ class EventLine {
   }
   static char* Put(char* at, HexAddress address) {
     at = Put(at, "\"0x");
-    return Put(std::to_chars(at, at + kMostDigits, address.value, 16).ptr, "\"");
+    return Put(std::to_chars(at, at + kMaxDigits, address.value, 16).ptr, "\"");
   }
   static char* Put(char* at, Quoted quoted) {
     constexpr std::string_view kHex = "0123456789abcdef";
     *at++ = '"';
-    for (const char character : quoted.text.substr(0, kMostQuoted)) {
+    for (const char character : quoted.text.substr(0, kMaxQuoted)) {
       const auto value = static_cast<unsigned char>(character);
       if (value < 0x20 || value >= 0x7f) {  // one byte each: no encoding is known
         at = Put(at, "\\u00");
@@ -104,7 +104,7 @@ class EventLine {
     return at;
   }
 
-  std::array<char, kMostBytes> text_;
+  std::array<char, kMaxBytes> text_;
   std::size_t bytes_ = 0;
 };
 

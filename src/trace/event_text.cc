@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "summary/happening_words.h"
+#include "summary/activity_words.h"
 
 namespace sampan::trace {
 namespace {
 
-using summary::Describe;
+using summary::WordOf;
 
 constexpr std::uint64_t kAreaItself = UINT64_MAX;
 
@@ -86,7 +86,7 @@ void EventText::AddCall(std::uint64_t thread, const std::string& thread_name, co
   if (peer != nullptr) AppendPeer(*peer);
   if (call.head.code != 0) line_.Add(",\"code\":", call.head.code);
   if (call.connection != 0) line_.Add(",\"connection_id\":", call.connection);
-  if (call.awaited != summary::Awaited::kNothing) line_.Add(",\"waits\":\"", Describe(call.awaited), "\"");
+  if (call.awaited != summary::Awaited::kNothing) line_.Add(",\"waits\":\"", WordOf(call.awaited), "\"");
   switch (call.awaited) {
     case summary::Awaited::kStream:
       line_.Add(",\"Device Id\":", call.device, ",\"Stream Id\":", call.object, ",\"Task Id\":", call.task);
@@ -106,7 +106,7 @@ void EventText::AddCall(std::uint64_t thread, const std::string& thread_name, co
 
 void EventText::AddWait(std::uint64_t thread, const std::string& thread_name, const WaitRecord& wait) {
   NameThread(thread, thread_name);
-  BeginSlice("Wait@", Describe(wait.reason), CallsArea(), thread, wait.begin_ns, wait.end_ns)
+  BeginSlice("Wait@", WordOf(wait.reason), CallsArea(), thread, wait.begin_ns, wait.end_ns)
       .Add("\"Thread Id\":", thread, ",\"level\":\"wait\",\"Device Id\":", wait.device,
            ",\"Stream Id\":", wait.stream, "}}");
   Emit();
@@ -123,7 +123,7 @@ void EventText::AddMemory(std::uint64_t thread, const std::string& thread_name, 
   BeginInstant(freed ? "Memory@free" : "Memory@allocate", thread, memory.time_ns)
       .Add("\"allocation\":", memory.allocation, ",\"size(B)\":", memory.bytes);
   if (!freed) {
-    line_.Add(",\"place\":\"", Describe(memory.memory), "\"");
+    line_.Add(",\"place\":\"", WordOf(memory.memory), "\"");
     if (memory.memory == summary::Memory::kDevice) line_.Add(",\"Device Id\":", memory.device);
     line_.Add(",\"address\":", HexAddress{memory.address}, ",\"call\":", Quoted{memory.call});
   }
@@ -147,7 +147,7 @@ void EventText::AddTask(const FinishedTask& task) {
   const TaskRecord& record = task.record;
   NameDeviceRow(record.queue.device, task.row);
   AddFlowBegin(task);
-  const std::string_view type = Describe(record.type);
+  const std::string_view type = WordOf(record.type);
   BeginSlice("", type, DeviceArea(record.queue.device), task.row, record.begin_ns, record.end_ns);
   const bool streamed = record.queue.number != 0;
   if (streamed) line_.Add("\"Stream Id\":", record.queue.stream, ",");
@@ -181,8 +181,8 @@ void EventText::AddTask(const FinishedTask& task) {
   AddFlowEnd(task);
 }
 
-/// Readers that sort by time tie an end of an arrow to the slice that began last, and of events at the same
-/// time the later one in the file counts as later: the call, which may stand behind, must be before.
+/// Readers sort by time and bind an arrow to the slice that began last. Of events at the same time, the later
+/// one in the file counts as later. So the call must come first.
 void EventText::AddFlowBegin(const FinishedTask& task) {
   const TaskRecord& record = task.record;
   line_.Add("{\"name\":\"HostToDevice", record.connection,
@@ -203,7 +203,7 @@ void EventText::AddFlowEnd(const FinishedTask& task) {
 
 void EventText::AppendMemory(const char* key, const MemoryEnd& end) {
   if (end.memory == summary::Memory::kNone) return;
-  line_.Add(",\"", key, "\":{\"place\":\"", Describe(end.memory), "\"");
+  line_.Add(",\"", key, "\":{\"place\":\"", WordOf(end.memory), "\"");
   if (end.memory == summary::Memory::kDevice) line_.Add(",\"device\":", end.device);
   if (end.allocation != 0) {
     line_.Add(",\"allocation\":", end.allocation, ",\"offset\":", end.offset, "}");
@@ -220,8 +220,8 @@ void EventText::AppendCopy(const FinishedTask& task) {
     line_.Add(",\"bandwidth(GB/s)\":", Microseconds{static_cast<std::int64_t>(rate)});
   }
   if (record.operation != summary::Operation::kNone)
-    line_.Add(",\"operation\":\"", Describe(record.operation), "\"");
-  line_.Add(",\"form\":\"", Describe(record.form), "\",\"path\":\"", Describe(record.path),
+    line_.Add(",\"operation\":\"", WordOf(record.operation), "\"");
+  line_.Add(",\"form\":\"", WordOf(record.form), "\",\"path\":\"", WordOf(record.path),
             "\",\"reason\":", Quoted{record.reason});
   AppendMemory("dst", record.dst);
   AppendMemory("src", record.src);
@@ -233,8 +233,8 @@ void EventText::AppendCopy(const FinishedTask& task) {
   if (record.form == summary::Form::kBatch) AppendBatch(task);
   if (record.form == summary::Form::kReduce) {
     const auto& shape = *static_cast<const ReduceShape*>(task.more);
-    line_.Add(",\"reduction\":\"", Describe(static_cast<ReduceOperation>(shape.operation)),
-              "\",\"data_type\":\"", Describe(static_cast<ReduceElement>(shape.element)), "\"");
+    line_.Add(",\"reduction\":\"", WordOf(static_cast<ReduceOperation>(shape.operation)),
+              "\",\"data_type\":\"", WordOf(static_cast<ReduceElement>(shape.element)), "\"");
   }
 }
 
@@ -243,7 +243,7 @@ void EventText::AppendWord(const FinishedTask& task) {
   const auto& shape = *static_cast<const WordShape*>(task.more);
   line_.Add(",\"value\":", HexAddress{shape.value});
   if (task.record.type == summary::TaskType::kValueWait)
-    line_.Add(",\"condition\":\"", Describe(static_cast<summary::Condition>(shape.condition)), "\"");
+    line_.Add(",\"condition\":\"", WordOf(static_cast<summary::Condition>(shape.condition)), "\"");
 }
 
 void EventText::AppendPeer(const Peer& peer) {
@@ -255,7 +255,7 @@ void EventText::AppendPeer(const Peer& peer) {
 void EventText::AppendBatch(const FinishedTask& task) {
   const std::uint32_t entries = task.record.entries;
   line_.Add(",\"entries\":", entries);
-  if (entries <= kMostPieces) {
+  if (entries <= kMaxPieces) {
     const auto* const pieces = static_cast<const Piece*>(task.more);
     line_.Add(",\"pieces\":[");
     for (std::uint32_t i = 0; i < entries; ++i) {
@@ -278,7 +278,7 @@ void EventText::AppendBatch(const FinishedTask& task) {
 void EventText::AddEnginePart(std::uint32_t engine, const ShareRecord& part, const char* part_name) {
   const std::uint64_t row = kEngineRow + engine;
   NameDeviceRow(part.queue.device, row);
-  BeginSlice("", Describe(part.type), DeviceArea(part.queue.device), row, part.begin_ns, part.end_ns);
+  BeginSlice("", WordOf(part.type), DeviceArea(part.queue.device), row, part.begin_ns, part.end_ns);
   if (part.queue.number != 0) {
     line_.Add("\"Stream Id\":", part.queue.stream, ",\"Task Id\":", part.task);
   } else {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "summary/happening.h"
+#include "summary/activity.h"
 
 namespace sampan::trace {
 
@@ -77,8 +77,8 @@ inline summary::Operation OperationOf(const MemoryEnd& dst, const MemoryEnd& src
 /// Why a copy is done at once.
 inline constexpr const char* kShortReason = "short, and nothing is queued before it";
 
-/// A task that was submitted, or a blocking one that is over. Behind it are, by its form, the rows, the
-/// entries of a batch, or the reduction; by its type, the word.
+/// A submitted task, or a completed blocking one. Behind it are, by its form, the rows, the entries of a
+/// batch, or the reduction; by its type, the word.
 struct TaskRecord {
   static constexpr std::uint8_t kExecuted = 1;  ///< by the thread that submitted it: begin and end are known
   static constexpr std::uint8_t kBlocking = 2;  ///< outside every stream
@@ -134,7 +134,7 @@ struct WordShape {
 };
 
 /// Batches of up to so many entries are recorded entry by entry.
-inline constexpr std::uint32_t kMostPieces = 32;
+inline constexpr std::uint32_t kMaxPieces = 32;
 struct Piece {
   std::uint64_t dst_allocation, dst_offset, src_allocation, src_offset, bytes;
 };
@@ -149,7 +149,7 @@ struct BatchOutline {
   };
   Extent dst, src;
   std::uint64_t runs;
-  std::array<SizeRun, kMostPieces> sizes;
+  std::array<SizeRun, kMaxPieces> sizes;
 };
 
 /// A task that a queue has executed, or dropped.
@@ -169,7 +169,7 @@ struct ExecutionRecord {
   summary::TaskType type;
 };
 
-/// An engine that helped with somebody else's task.
+/// An engine that helped with a task of another engine.
 struct ShareRecord {
   RecordHead head;
   QueueLabel queue;

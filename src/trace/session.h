@@ -14,8 +14,8 @@ struct Options {
   std::string backend, profile;
 };
 
-/// Turns the trace on; without a file and a summary, off for good. Fails when the file cannot be made, but
-/// not for want of room: the program goes on then, and standard error says that there is no trace.
+/// Turns the trace on; without a file and a summary, off for good. Fails if the file cannot be made. If only
+/// space is missing, the program goes on, and standard error says that there is no trace.
 Status Start(const Options& options);
 
 /// Writes what is left, and the summary, and turns the trace off. For the end of the process.

@@ -9,7 +9,7 @@
 namespace sampan::trace {
 namespace {
 
-/// How long a thread sleeps at most before it looks again.
+/// The longest sleep of a thread before it checks again.
 constexpr std::chrono::milliseconds kLookAgain{20};
 
 }  // namespace

@@ -62,7 +62,7 @@ class ThreadBuffer {
   }
   /// By the writer: nothing will come any more.
   bool left() const { return left_.load(std::memory_order_acquire); }
-  /// By whoever stops the trace: lets a thread go on that waits for room.
+  /// Called when the trace stops: continues a thread that waits for room.
   void Release() noexcept;
 
  private:
@@ -87,7 +87,7 @@ class ThreadBuffer {
 
   // The writer's.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> tail_{0};
-  std::atomic<std::uint32_t> room_{0};    // changes when there is room for whoever waits
+  std::atomic<std::uint32_t> room_{0};    // changes when there is room for a waiting thread
   std::atomic<bool> waiting_{false};      // the thread sleeps on it
   std::atomic<bool> writer_rung_{false};  // and has told the writer so
   std::atomic<bool> stopped_{false};

@@ -1,4 +1,4 @@
-// The hooks through which the runtime tells what happens. While nobody listens each costs one load.
+// The hooks through which the runtime reports to the trace. With no trace, each costs one load.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace sampan::trace {
 
-/// kUnasked: nobody has looked yet whether the settings ask for a trace.
+/// kUnasked: the settings have not been read yet.
 enum class Mode : std::uint8_t { kOff, kUnasked, kOn };
 inline constinit std::atomic<Mode> mode{Mode::kUnasked};
 
@@ -126,17 +126,17 @@ class HostWait {
 
 // ---- submission ----
 
-/// What the tasks submitted while it lives are about.
-class About {
+/// Names the subject of every task that this thread submits while the scope lives.
+class SubjectScope {
  public:
-  About(summary::TaskType type, std::uint32_t object) : subject_{type, object}, on_(On()) {
+  SubjectScope(summary::TaskType type, std::uint32_t object) : subject_{type, object}, on_(On()) {
     if (on_) ThisThread().subject = &subject_;
   }
-  ~About() {
+  ~SubjectScope() {
     if (on_) ThisThread().subject = nullptr;
   }
-  About(const About&) = delete;
-  About& operator=(const About&) = delete;
+  SubjectScope(const SubjectScope&) = delete;
+  SubjectScope& operator=(const SubjectScope&) = delete;
 
  private:
   const Subject subject_;

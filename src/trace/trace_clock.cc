@@ -65,15 +65,14 @@ void TraceClock::Start() {
 void TraceClock::Adjust() {
   if (generation_.load(std::memory_order_relaxed) == 0) return;
   // Over this time what is missing is made up for, by no more than so much of the rate.
-  constexpr double kCatchUpNs = 2e8, kMostSteer = 0.01;
+  constexpr double kCatchUpNs = 2e8, kMaxSteer = 0.01;
   const Moment now = Look();
   const double rate = static_cast<double>(now.ns - first_.ns) / static_cast<double>(now.ticks - first_.ticks);
   const Scale& scale = scales_[generation_.load(std::memory_order_relaxed) % scales_.size()];
   const std::int64_t told_ns =
       scale.ns + static_cast<std::int64_t>(
                      (static_cast<__int128>(now.ticks - scale.ticks) * scale.rate.load()) >> kShift);
-  const double steer =
-      std::clamp(static_cast<double>(now.ns - told_ns) / kCatchUpNs, -kMostSteer, kMostSteer);
+  const double steer = std::clamp(static_cast<double>(now.ns - told_ns) / kCatchUpNs, -kMaxSteer, kMaxSteer);
   Set({now.ticks, told_ns}, rate * (1 + steer));
 }
 

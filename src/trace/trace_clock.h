@@ -14,8 +14,8 @@
 
 namespace sampan::trace {
 
-/// Follows CLOCK_MONOTONIC by the counter: never backwards, and within a microsecond while somebody adjusts
-/// it often enough. Reading is for any thread; starting and adjusting for one at a time.
+/// Follows CLOCK_MONOTONIC by the processor's counter. Never goes backwards. Stays within a microsecond if it
+/// is adjusted often enough. Any thread may read it; one at a time may start or adjust it.
 class TraceClock {
  public:
   /// Measures the counter for two milliseconds; without an effect where it is not steady on all processors.

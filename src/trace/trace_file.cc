@@ -25,7 +25,7 @@ Result<std::unique_ptr<TraceFile>> TraceFile::Create(const std::string& path, He
     return Error{error == EEXIST ? Code::kInvalidFile : Code::kDeviceSetupError,
                  Text("the trace ", path, " cannot be made: ", SystemError(error))};
   }
-  // Tells `sampan run` that there is somebody who writes. Without locks it will not ask either.
+  // Tells `sampan run` that a process writes here. Without locks, `sampan run` does not ask.
   struct flock all {};
   all.l_type = F_WRLCK;
   static_cast<void>(::fcntl(descriptor, F_SETLK, &all));

@@ -55,7 +55,7 @@ std::vector<Case> ManyCases(u32 ranks, u64 seed) {
   return list.Take();
 }
 
-std::vector<Case> FewCases(u32 ranks, u64 seed) {
+std::vector<Case> SampleCases(u32 ranks, u64 seed) {
   CaseList list(ranks, seed);
   for (const Collective collective : AllCollectives()) {
     // The last one is beyond what a submitting thread copies by itself.

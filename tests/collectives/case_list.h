@@ -12,7 +12,7 @@ namespace collectives {
 /// places where something changes: 0, 1, next to the number of ranks, not divisible by it.
 std::vector<Case> ManyCases(u32 ranks, u64 seed);
 /// A few of each collective.
-std::vector<Case> FewCases(u32 ranks, u64 seed);
+std::vector<Case> SampleCases(u32 ranks, u64 seed);
 
 /// Room for the largest of the cases, and some bytes more that nobody may touch.
 Room RoomForAll(const std::vector<Case>& cases, u32 ranks);

@@ -20,7 +20,7 @@ class EverySchedule : public testing::TestWithParam<u32> {};
 
 TEST_P(EverySchedule, EveryCollective) {
   const u32 ranks = GetParam();
-  ExpectVerified({ranks, Form::kProcesses}, FewCases(ranks, FreshSeed()));
+  ExpectVerified({ranks, Form::kProcesses}, SampleCases(ranks, FreshSeed()));
 }
 INSTANTIATE_TEST_SUITE_P(Ranks, EverySchedule, testing::Values(1U, 2U, 3U, 7U),
                          testing::PrintToStringParamName());

@@ -25,7 +25,7 @@ class EverySchedule : public testing::TestWithParam<u32> {};
 
 TEST_P(EverySchedule, EveryCollective) {
   const u32 ranks = GetParam();
-  ExpectVerified({ranks, Form::kThreads}, FewCases(ranks, FreshSeed()));
+  ExpectVerified({ranks, Form::kThreads}, SampleCases(ranks, FreshSeed()));
 }
 INSTANTIATE_TEST_SUITE_P(Ranks, EverySchedule, testing::Values(1U, 2U, 3U, 4U, 7U, 16U),
                          testing::PrintToStringParamName());
@@ -35,7 +35,7 @@ TEST(Threads, CollectivesBackToBackUnderASchedule) {
   const u32 ranks = 3;
   const u64 seed = FreshSeed();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
-  const std::vector<Case> cases = FewCases(ranks, seed);
+  const std::vector<Case> cases = SampleCases(ranks, seed);
   const std::vector<Ending> failed = RunRanks({ranks, Form::kThreads}, [&](const Seat& seat) {
     Rank rank(seat, RoomForAll(cases, ranks));
     for (int round = 0; round < 3; ++round) {

@@ -84,10 +84,10 @@ class AttachedBatchData : public CopyTest, public ::testing::WithParamInterface<
     }
   }
 
-  void CopyScattered(std::size_t entries, std::size_t least_bytes, std::size_t most_bytes) {
+  void CopyScattered(std::size_t entries, std::size_t min_bytes, std::size_t max_bytes) {
     std::vector<std::size_t> sizes(entries);
     for (std::size_t& size : sizes)
-      size = random().Between(least_bytes, most_bytes);
+      size = random().Between(min_bytes, max_bytes);
     std::vector<Slot> from, to;
     const std::size_t src_bytes = Scatter(sizes, from), dst_bytes = Scatter(sizes, to);
     GuardedBuffer src(GetParam().up ? GetParam().host : Place::kDevice, src_bytes, random().Between(0, 64));

@@ -302,9 +302,9 @@ TEST_P(AttachedBatchEntries, NumaNodesCountAsHost) {
   EXPECT_TRUE(device_->Holds(contents));
 }
 
-/// As few as some streams take at once, of which the last is wrong.
-TEST_P(AttachedBatchEntries, AmongFew) {
-  const auto few = [](BatchRequest request) {
+/// As short as some streams take at once, of which the last is wrong.
+TEST_P(AttachedBatchEntries, InAShortBatch) {
+  const auto shortened = [](BatchRequest request) {
     request.dsts.resize(3);
     request.srcs.resize(3);
     request.sizes.resize(3);
@@ -313,35 +313,35 @@ TEST_P(AttachedBatchEntries, AmongFew) {
   };
   DeviceBuffer small(100);  // 128 bytes may be touched
   for (const std::size_t offset : {33, 128}) {
-    BatchRequest up = few(Up()), down = few(Down());
+    BatchRequest up = shortened(Up()), down = shortened(Down());
     for (std::size_t i = 0; i < 2; ++i)
       up.dsts[i] = down.srcs[i] = small.at(0);
     up.dsts[2] = down.srcs[2] = small.at(offset);
     ExpectBlamed(up, 2);
     ExpectBlamed(down, 2);
   }
-  BatchRequest mixed = few(Up());
+  BatchRequest mixed = shortened(Up());
   mixed.dsts[2] = host(10);
   ExpectBlamed(mixed, 2);
-  mixed = few(Up());
+  mixed = shortened(Up());
   mixed.srcs[2] = device(10);
   ExpectBlamed(mixed, 2);
-  BatchRequest elsewhere = few(Up());
+  BatchRequest elsewhere = shortened(Up());
   elsewhere.attrs[0] = DeviceToHost();
   ExpectBlamed(elsewhere, 0);
   elsewhere.attrs[0] = HostToDevice(1);
   ExpectBlamed(elsewhere, 0);
   // The attribute is right, but both ends are on one side.
-  BatchRequest within = few(Up());
+  BatchRequest within = shortened(Up());
   for (std::size_t i = 0; i < 3; ++i)
     within.srcs[i] = device(i + 10);
   within.attrs[0] = BatchAttr({0, ACL_MEM_LOCATION_TYPE_DEVICE}, {0, ACL_MEM_LOCATION_TYPE_DEVICE});
   ExpectBlamed(within, 0);
-  BatchRequest late = few(Up());
+  BatchRequest late = shortened(Up());
   late.attrs_indexes[0] = 1;
   EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, late.Submit(GetParam(), stream()));
   if (IsAsync(GetParam())) {
-    BatchRequest empty = few(Up());
+    BatchRequest empty = shortened(Up());
     empty.sizes[2] = 0;
     ExpectBlamed(empty, 2);
   }

@@ -11,7 +11,7 @@
 namespace sampan::test::copy_cann9_test {
 namespace {
 
-constexpr std::size_t kMostWidth = 5'000'000;
+constexpr std::size_t kMaxWidth = 5'000'000;
 
 class Cann9Rows : public CopyTest, public ::testing::WithParamInterface<bool> {
  protected:
@@ -25,17 +25,17 @@ INSTANTIATE_TEST_SUITE_P(Calls, Cann9Rows, ::testing::Bool(),
                          [](const auto& given) { return std::string(given.param ? "Async" : "Sync"); });
 
 TEST_P(Cann9Rows, WidthHasALimit) {
-  GuardedBuffer device(Place::kDevice, kMostWidth + 1);
-  PinnedBuffer host(kMostWidth + 1);
-  const Bytes contents = random().Fill(kMostWidth);
+  GuardedBuffer device(Place::kDevice, kMaxWidth + 1);
+  PinnedBuffer host(kMaxWidth + 1);
+  const Bytes contents = random().Fill(kMaxWidth);
   host.Write(0, contents);
-  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, Copy(device.data(), kMostWidth + 1, host.data(), kMostWidth + 1,
-                                              kMostWidth + 1, 1, ACL_MEMCPY_HOST_TO_DEVICE));
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, Copy(device.data(), kMaxWidth + 1, host.data(), kMaxWidth + 1,
+                                              kMaxWidth + 1, 1, ACL_MEMCPY_HOST_TO_DEVICE));
   EXPECT_TRUE(MessageHas("width"));
   EXPECT_TRUE(MessageHas("5000000"));
   EXPECT_TRUE(device.Untouched());
-  EXPECT_ACL(ACL_SUCCESS, Copy(device.data(), kMostWidth, host.data(), kMostWidth, kMostWidth, 1,
-                               ACL_MEMCPY_HOST_TO_DEVICE));
+  EXPECT_ACL(ACL_SUCCESS,
+             Copy(device.data(), kMaxWidth, host.data(), kMaxWidth, kMaxWidth, 1, ACL_MEMCPY_HOST_TO_DEVICE));
   Synchronize();
   Bytes expected = contents;
   expected.push_back(GuardedBuffer::kBackground);
@@ -47,7 +47,7 @@ TEST_P(Cann9Rows, WidthLimitWinsOverTheContext) {
   PinnedBuffer host(16);
   OnNewThread([&] {
     EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID,
-               aclrtMemcpy2d(device.data(), kMostWidth + 1, host.data(), kMostWidth + 1, kMostWidth + 1, 1,
+               aclrtMemcpy2d(device.data(), kMaxWidth + 1, host.data(), kMaxWidth + 1, kMaxWidth + 1, 1,
                              ACL_MEMCPY_HOST_TO_DEVICE));
   });
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBytes = 1000;
 constexpr std::size_t kFourGiB = std::size_t{1} << 32;
-constexpr std::size_t kMostOffset = 0xFFFFFFFFFFFF;
+constexpr std::size_t kMaxOffset = 0xFFFFFFFFFFFF;
 constexpr aclrtMemcpyKind kInner = ACL_MEMCPY_INNER_DEVICE_TO_DEVICE;
 
 /// Two cells in device memory that hold the addresses of a destination and a source.
@@ -74,8 +74,8 @@ TEST_F(AttachedOffset, ChecksInTheirOrder) {
       {cells.dst(), 1, 0, nullptr, kBytes, 0, "src"},
       {cells.dst(), kBytes - 1, 0, cells.src(), kBytes, 0, "count"},
       {cells.dst(), SIZE_MAX, 0, cells.src(), kFourGiB + 1, 0, "count"},
-      {cells.dst(), kBytes, 0, cells.src(), kBytes, kMostOffset + 1, "srcDataOffset"},
-      {cells.dst(), SIZE_MAX, kMostOffset + 1, cells.src(), kBytes, 0, "dstDataOffset"},
+      {cells.dst(), kBytes, 0, cells.src(), kBytes, kMaxOffset + 1, "srcDataOffset"},
+      {cells.dst(), SIZE_MAX, kMaxOffset + 1, cells.src(), kBytes, 0, "dstDataOffset"},
       {cells.dst(), kBytes, kBytes, cells.src(), 1, 0, "dstDataOffset"},
       {cells.dst(), kBytes, 1, cells.src(), kBytes, 0, "dstDataOffset"},
   };

@@ -12,7 +12,7 @@ namespace sampan::test::copy_rows_rules_test {
 namespace {
 
 constexpr std::size_t kPitch = 128, kWidth = 100, kHeight = 4, kExtent = kPitch * kHeight;
-constexpr std::size_t kMostRows = 5'242'880;
+constexpr std::size_t kMaxRows = 5'242'880;
 
 struct RowsArguments {
   void* dst = nullptr;
@@ -73,7 +73,7 @@ TEST_P(AttachedRowsRules, PitchWinsOverHeight) {
   DeviceBuffer device(kExtent);
   PinnedBuffer host(kExtent);
   EXPECT_ACL(ACL_ERROR_INVALID_PARAM,
-             Copy({.dst = device.data(), .dpitch = kWidth - 1, .src = host.data(), .height = kMostRows + 1}));
+             Copy({.dst = device.data(), .dpitch = kWidth - 1, .src = host.data(), .height = kMaxRows + 1}));
 }
 
 TEST_P(AttachedRowsRules, KindsOutsideOneToFourAreRefused) {
@@ -90,7 +90,7 @@ TEST_P(AttachedRowsRules, KindWinsOverHeightAndContext) {
   DeviceBuffer device(kExtent);
   PinnedBuffer host(kExtent);
   const RowsArguments arguments = {
-      .dst = device.data(), .src = host.data(), .height = kMostRows + 1, .kind = ACL_MEMCPY_HOST_TO_HOST};
+      .dst = device.data(), .src = host.data(), .height = kMaxRows + 1, .kind = ACL_MEMCPY_HOST_TO_HOST};
   EXPECT_ACL(ACL_ERROR_INVALID_PARAM, Copy(arguments));
   OnNewThread([&] { EXPECT_ACL(ACL_ERROR_INVALID_PARAM, Copy(arguments, nullptr)); });
 }
@@ -103,22 +103,22 @@ TEST_P(AttachedRowsRules, MoreRowsThanTheLimitAreRefused) {
                                                .src = host.data(),
                                                .spitch = 1,
                                                .width = 1,
-                                               .height = kMostRows + 1}));
+                                               .height = kMaxRows + 1}));
   EXPECT_TRUE(MessageHas("height"));
   EXPECT_TRUE(MessageHas("5242881"));
 }
 
 TEST_P(AttachedRowsRules, AsManyRowsAsTheLimitAreTaken) {
-  GuardedBuffer device(Place::kDevice, kMostRows);
-  PinnedBuffer host(kMostRows);
-  const Bytes contents = random().Fill(kMostRows);
+  GuardedBuffer device(Place::kDevice, kMaxRows);
+  PinnedBuffer host(kMaxRows);
+  const Bytes contents = random().Fill(kMaxRows);
   host.Write(0, contents);
   EXPECT_ACL(ACL_SUCCESS, Copy({.dst = device.data(),
                                 .dpitch = 1,
                                 .src = host.data(),
                                 .spitch = 1,
                                 .width = 1,
-                                .height = kMostRows}));
+                                .height = kMaxRows}));
   Synchronize();
   EXPECT_TRUE(device.Holds(contents));
 }
@@ -226,7 +226,7 @@ TEST_F(AttachedRowsContext, SyncMissesItAfterTheHeight) {
   PinnedBuffer host(kExtent);
   OnNewThread([&] {
     EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID,
-               aclrtMemcpy2d(device.data(), 1, host.data(), 1, 1, kMostRows + 1, ACL_MEMCPY_HOST_TO_DEVICE));
+               aclrtMemcpy2d(device.data(), 1, host.data(), 1, 1, kMaxRows + 1, ACL_MEMCPY_HOST_TO_DEVICE));
     EXPECT_ACL(ACL_ERROR_RT_CONTEXT_NULL, aclrtMemcpy2d(device.data(), kPitch, host.data(), kPitch, kWidth,
                                                         kHeight, ACL_MEMCPY_HOST_TO_DEVICE));
     // Missed before the direction is corrected.
@@ -258,7 +258,7 @@ TEST_F(AttachedRowsContext, AsyncStreamHandleWinsOverHeight) {
   PinnedBuffer host(kExtent);
   const aclrtStream dead = DeadStream();
   EXPECT_ACL(ACL_ERROR_RT_INVALID_HANDLE, aclrtMemcpy2dAsync(device.data(), 1, host.data(), 1, 1,
-                                                             kMostRows + 1, ACL_MEMCPY_HOST_TO_DEVICE, dead));
+                                                             kMaxRows + 1, ACL_MEMCPY_HOST_TO_DEVICE, dead));
   EXPECT_ACL(ACL_ERROR_INVALID_PARAM, aclrtMemcpy2dAsync(device.data(), kPitch, host.data(), kPitch, kWidth,
                                                          kHeight, ACL_MEMCPY_HOST_TO_HOST, dead));
 }

@@ -157,7 +157,7 @@ TEST(Log, LogFolderBeatsTheWorkFolder) {
 }
 
 constexpr std::size_t kLongLine = 1000;
-constexpr std::size_t kMostFileBytes = 20'000'000;
+constexpr std::size_t kMaxFileBytes = 20'000'000;
 
 /// So many lines of a thousand bytes and more, each with its number, from several threads.
 void LogLongLines(int threads, int lines) {
@@ -183,7 +183,7 @@ TEST(Log, BeginsANewFileAfter20MB) {
   EXPECT_EQ(files.size(), 2u);
   std::set<std::string> lines;
   for (const auto& [path, text] : files) {
-    EXPECT_LE(text.size(), kMostFileBytes) << path;
+    EXPECT_LE(text.size(), kMaxFileBytes) << path;
     for (std::size_t begin = text.find('<'); begin != std::string::npos; begin = text.find('<', begin + 1))
       lines.insert(text.substr(begin, text.find('>', begin) - begin));
   }
@@ -200,7 +200,7 @@ TEST(Log, KeepsTheNewestFiles) {
   const auto files = LogFiles(folder.path());
   ASSERT_EQ(files.size(), 2u);
   for (const auto& [path, text] : files)
-    EXPECT_LE(text.size(), kMostFileBytes) << path;
+    EXPECT_LE(text.size(), kMaxFileBytes) << path;
   EXPECT_TRUE(Has(files.rbegin()->second, "<0:" + std::to_string(kLines - 1) + ">")) << "the last line";
   EXPECT_FALSE(Has(Joined(files), "<0:0>")) << "the first file is gone";
 }

@@ -66,7 +66,7 @@ struct ApiCall {
 
 /// Steps and checks of more than one call.
 void DropEvent(World& w);
-bool Given(World& w);
+bool PointerReturned(World& w);
 
 /// Every public function that the library defines is in one of these.
 std::vector<ApiCall> InitCalls();

@@ -9,7 +9,7 @@ namespace {
 bool EventWorks(World& w) {
   return aclrtRecordEvent(w.results.event, w.stream) == ACL_SUCCESS && w.Drained();
 }
-bool EventGiven(World& w) {
+bool EventReturned(World& w) {
   return w.results.event != nullptr;
 }
 void NewEvent(World& w) {
@@ -31,17 +31,17 @@ std::vector<ApiCall> EventCalls() {
       {.name = "aclrtCreateEvent",
        .call = [](World& w) { return aclrtCreateEvent(&w.results.event); },
        .right = EventWorks,
-       .claims = EventGiven,
+       .claims = EventReturned,
        .undo = DropEvent},
       {.name = "aclrtCreateEventWithFlag",
        .call = [](World& w) { return aclrtCreateEventWithFlag(&w.results.event, ACL_EVENT_SYNC); },
        .right = EventWorks,
-       .claims = EventGiven,
+       .claims = EventReturned,
        .undo = DropEvent},
       {.name = "aclrtCreateEventExWithFlag",
        .call = [](World& w) { return aclrtCreateEventExWithFlag(&w.results.event, ACL_EVENT_SYNC); },
        .right = EventWorks,
-       .claims = EventGiven,
+       .claims = EventReturned,
        .undo = DropEvent},
       {.name = "aclrtDestroyEvent",
        .call = [](World& w) { return aclrtDestroyEvent(w.results.event); },

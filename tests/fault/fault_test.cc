@@ -14,7 +14,7 @@
 namespace sampan::fault::fault_test {
 namespace {
 
-constexpr std::uint64_t kMostAttempts = 2000;
+constexpr std::uint64_t kMaxAttempts = 2000;
 
 enum class What { kAllocation, kMemory, kQueue };
 
@@ -95,12 +95,12 @@ class Faults : public ::testing::TestWithParam<ApiCall> {
     Attempt(GetParam(), world, what, 0);  // first uses grow tables that stay
     const Resources before = Resources::Now();
     std::uint64_t n = 1;
-    while (n <= kMostAttempts && !HasFailure()) {
+    while (n <= kMaxAttempts && !HasFailure()) {
       SCOPED_TRACE("failure of operation " + std::to_string(n));
       if (!Attempt(GetParam(), world, what, n)) break;
       ++n;
     }
-    EXPECT_LE(n, kMostAttempts);
+    EXPECT_LE(n, kMaxAttempts);
     EXPECT_TRUE(Resources::Now() == before) << "device memory, streams or events leaked";
     RecordProperty("failures", static_cast<int>(n - 1));
   }

@@ -12,7 +12,7 @@ namespace sampan::fault::first_use_test {
 namespace {
 
 enum ExitCode { kFailureHappened = 0, kNothingFailed = 10, kWrongCode = 11, kNoRecovery = 12, kNoCopy = 13 };
-constexpr std::uint64_t kMostAttempts = 5000;
+constexpr std::uint64_t kMaxAttempts = 5000;
 
 struct FirstCall {
   const char* name;
@@ -48,7 +48,7 @@ ExitCode Try(const FirstCall& first, std::uint64_t n) {
 class FirstUse : public ::testing::TestWithParam<FirstCall> {};
 
 TEST_P(FirstUse, RecoversFromEveryFailure) {
-  for (std::uint64_t n = 1; n <= kMostAttempts; ++n) {
+  for (std::uint64_t n = 1; n <= kMaxAttempts; ++n) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) _exit(Try(GetParam(), n));
@@ -61,7 +61,7 @@ TEST_P(FirstUse, RecoversFromEveryFailure) {
     }
     ASSERT_EQ(WEXITSTATUS(status), kFailureHappened) << "failure of allocation " << n;
   }
-  FAIL() << "no end after " << kMostAttempts << " failures";
+  FAIL() << "no end after " << kMaxAttempts << " failures";
 }
 
 INSTANTIATE_TEST_SUITE_P(Api, FirstUse,

@@ -182,8 +182,8 @@ std::vector<ApiCall> SignalCalls() {
       {.name = "aclrtNotifyImportByKey",
        .call = [](World& w) { return aclrtNotifyImportByKey(&w.results.pointer, w.results.text, 0); },
        .prepare = NotifyWithKey,
-       .right = Given,
-       .claims = Given,
+       .right = PointerReturned,
+       .claims = PointerReturned,
        .undo =
            [](World& w) {
              EXPECT_EQ(aclrtDestroyNotify(w.results.pointer), ACL_SUCCESS);
@@ -227,7 +227,7 @@ std::vector<ApiCall> SignalCalls() {
            [](World& w) {
              return aclrtRecordEvent(w.results.pointer, w.stream) == ACL_SUCCESS && w.Drained();
            },
-       .claims = Given,
+       .claims = PointerReturned,
        .undo =
            [](World& w) {
              EXPECT_EQ(aclrtDestroyEvent(w.results.pointer), ACL_SUCCESS);
@@ -275,7 +275,7 @@ std::vector<ApiCall> IpcCalls() {
              w.Fill(w.device_a, 0x61);
            },
        .right = [](World& w) { return w.Holds(w.results.pointer, 0x61); },
-       .claims = Given,
+       .claims = PointerReturned,
        .undo =
            [](World& w) {
              CloseKey(w);
@@ -326,8 +326,8 @@ std::vector<ApiCall> IpcCalls() {
              return aclrtMemImportFromShareableHandle(w.results.number, 0, &w.results.pointer);
            },
        .prepare = NewNumber,
-       .right = Given,
-       .claims = Given,
+       .right = PointerReturned,
+       .claims = PointerReturned,
        .undo = DropImported},
       {.name = "aclrtMemImportFromShareableHandleV2",
        .call =
@@ -336,8 +336,8 @@ std::vector<ApiCall> IpcCalls() {
                                                         0, &w.results.pointer);
            },
        .prepare = NewNumber,
-       .right = Given,
-       .claims = Given,
+       .right = PointerReturned,
+       .claims = PointerReturned,
        .undo = DropImported},
       {.name = "aclrtMemSetPidToShareableHandle",
        .call =
@@ -435,8 +435,8 @@ std::vector<ApiCall> MappingCalls() {
       {.name = "aclrtMemRetainAllocationHandle",
        .call = [](World& w) { return aclrtMemRetainAllocationHandle(w.results.range, &w.results.pointer); },
        .prepare = NewMapping,
-       .right = Given,
-       .claims = Given,
+       .right = PointerReturned,
+       .claims = PointerReturned,
        .undo =
            [](World& w) {
              EXPECT_EQ(aclrtFreePhysical(w.results.pointer), ACL_SUCCESS);
@@ -486,7 +486,7 @@ std::vector<ApiCall> PoolCalls() {
            },
        .prepare = NewPool,
        .right = PoolMemoryWorks,
-       .claims = Given,
+       .claims = PointerReturned,
        .undo = DropPoolMemory},
       {.name = "aclrtMemPoolFreeAsync",
        .call = [](World& w) { return aclrtMemPoolFreeAsync(w.results.pointer, w.stream); },

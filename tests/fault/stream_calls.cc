@@ -20,7 +20,7 @@ void DropStream(World& w) {
 bool StreamWorks(World& w) {
   return aclrtSynchronizeStream(w.results.stream) == ACL_SUCCESS;
 }
-bool StreamGiven(World& w) {
+bool StreamReturned(World& w) {
   return w.results.stream != nullptr;
 }
 std::uint64_t ThisThread() {
@@ -34,13 +34,13 @@ std::vector<ApiCall> StreamCalls() {
       {.name = "aclrtCreateStream",
        .call = [](World& w) { return aclrtCreateStream(&w.results.stream); },
        .right = StreamWorks,
-       .claims = StreamGiven,
+       .claims = StreamReturned,
        .undo = DropStream},
       {.name = "aclrtCreateStreamWithConfig",
        .call =
            [](World& w) { return aclrtCreateStreamWithConfig(&w.results.stream, 3, ACL_STREAM_FAST_SYNC); },
        .right = StreamWorks,
-       .claims = StreamGiven,
+       .claims = StreamReturned,
        .undo = DropStream},
       {.name = "aclrtDestroyStream",
        .call = [](World& w) { return aclrtDestroyStream(w.results.stream); },

@@ -70,7 +70,7 @@ void DropEvent(World& w) {
   EXPECT_ACL(ACL_SUCCESS, aclrtDestroyEvent(w.results.event));
 }
 
-bool Given(World& w) {
+bool PointerReturned(World& w) {
   return w.results.pointer != nullptr;
 }
 

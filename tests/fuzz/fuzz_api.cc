@@ -11,7 +11,7 @@
 namespace sampan::fuzz {
 namespace {
 
-constexpr int kMostCalls = 120;
+constexpr int kMaxCalls = 120;
 constexpr std::size_t kUntouched = 0x5EED;
 
 aclrtMemcpyKind PickKind(Input& input) {
@@ -53,13 +53,13 @@ void CopyRows(World& world, Input& input) {
 }
 
 void CopyBatch(World& world, Input& input) {
-  constexpr std::size_t kMost = 12;
-  void *dsts[kMost] = {}, *srcs[kMost] = {};
-  std::size_t maxima[kMost] = {}, sizes[kMost] = {}, indexes[kMost] = {};
-  aclrtMemcpyBatchAttr attributes[kMost] = {};
-  const std::size_t count = input.Below(kMost + 1);
+  constexpr std::size_t kMaxEntries = 12;
+  void *dsts[kMaxEntries] = {}, *srcs[kMaxEntries] = {};
+  std::size_t maxima[kMaxEntries] = {}, sizes[kMaxEntries] = {}, indexes[kMaxEntries] = {};
+  aclrtMemcpyBatchAttr attributes[kMaxEntries] = {};
+  const std::size_t count = input.Below(kMaxEntries + 1);
   const std::size_t attribute_count =
-      input.Below(4) == 0 ? input.Below(kMost + 1) : std::min<std::size_t>(count, 1);
+      input.Below(4) == 0 ? input.Below(kMaxEntries + 1) : std::min<std::size_t>(count, 1);
   for (std::size_t i = 0; i < count; ++i) {
     const Argument dst = world.PickPointer(input), src = world.PickPointer(input);
     dsts[i] = dst.pointer;
@@ -73,7 +73,7 @@ void CopyBatch(World& world, Input& input) {
     attributes[i].srcLoc = {static_cast<std::uint32_t>(input.Below(3)),
                             static_cast<aclrtMemLocationType>(input.Below(5))};
     attributes[i].rsv[0] = input.Below(32) == 1 ? 1 : 0;
-    indexes[i] = i == 0 ? input.Below(16) / 15 : input.Below(kMost);
+    indexes[i] = i == 0 ? input.Below(16) / 15 : input.Below(kMaxEntries);
   }
   std::size_t failed = kUntouched;
   aclError code = ACL_SUCCESS;
@@ -302,7 +302,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace sampan::fuzz;
   Input input({data, size});
   World world;
-  for (int call = 0; call < kMostCalls && !input.empty(); ++call) {
+  for (int call = 0; call < kMaxCalls && !input.empty(); ++call) {
     kSteps[input.Below(std::size(kSteps))](world, input);
   }
   world.Check();

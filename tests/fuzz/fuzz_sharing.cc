@@ -64,7 +64,7 @@ aclrtStream Sharing::Signals() {
 }
 
 void* Sharing::PickAddress(Input& input) const {
-  const std::size_t slot = input.Below(kFew);
+  const std::size_t slot = input.Below(kSlots);
   switch (input.Below(4)) {
     case 0:
       return pooled_[slot].handle;
@@ -78,8 +78,8 @@ void* Sharing::PickAddress(Input& input) const {
 }
 
 void Sharing::UsePool(World& world, Input& input) {
-  auto& pool = pools_[input.Below(kFew)];
-  auto& memory = pooled_[input.Below(kFew)];
+  auto& pool = pools_[input.Below(kSlots)];
+  auto& memory = pooled_[input.Below(kSlots)];
   switch (input.Below(6)) {
     case 0: {
       if (pool.live) return;
@@ -121,7 +121,7 @@ void Sharing::UsePool(World& world, Input& input) {
 }
 
 void Sharing::UseNotify(World& world, Input& input) {
-  auto& notify = notifies_[input.Below(kFew)];
+  auto& notify = notifies_[input.Below(kSlots)];
   switch (input.Below(6)) {
     case 0: {
       if (notify.live) return;
@@ -181,8 +181,8 @@ void Sharing::UseWord(World& world, Input& input) {
 }
 
 void Sharing::UseAddresses(World& world, Input& input) {
-  auto& addresses = reserved_[input.Below(kFew)];
-  auto& mapping = mapped_[input.Below(kFew)];
+  auto& addresses = reserved_[input.Below(kSlots)];
+  auto& mapping = mapped_[input.Below(kSlots)];
   switch (input.Below(6)) {
     case 0: {
       if (addresses.live) return;
@@ -228,7 +228,7 @@ void Sharing::UseAddresses(World& world, Input& input) {
 }
 
 void Sharing::UsePhysical(Input& input) {
-  auto& memory = physical_[input.Below(kFew)];
+  auto& memory = physical_[input.Below(kSlots)];
   switch (input.Below(5)) {
     case 0:
     case 1: {
@@ -272,7 +272,7 @@ void Sharing::UsePhysical(Input& input) {
 }
 
 void Sharing::UseKey(World& world, Input& input) {
-  Key& key = keys_[input.Below(kFew)];
+  Key& key = keys_[input.Below(kSlots)];
   // As many as a call is ever told that there are.
   std::array<std::int32_t, 2> pids = {getpid(), getpid()};
   if (input.Below(4) == 3) pids[0] = static_cast<std::int32_t>(input.Long());

@@ -31,7 +31,7 @@ class Sharing {
   void UseKey(World& world, Input& input);
 
  private:
-  static constexpr std::size_t kFew = 4;
+  static constexpr std::size_t kSlots = 4;
   static constexpr std::size_t kKeyBytes = 65;
 
   /// A handle or address that a call made, and whether it is still good.
@@ -44,7 +44,7 @@ class Sharing {
     void Drop(aclError code) { live = live && code != ACL_SUCCESS; }
   };
   template <typename Handle>
-  using Things = std::array<Thing<Handle>, kFew>;
+  using Things = std::array<Thing<Handle>, kSlots>;
 
   aclrtStream Signals();
 
@@ -60,7 +60,7 @@ class Sharing {
     void* imported = nullptr;
     bool live = false;
   };
-  std::array<Key, kFew> keys_;
+  std::array<Key, kSlots> keys_;
   aclrtStream signals_ = nullptr;
 };
 

@@ -16,17 +16,17 @@ namespace {
 
 class CopyShapes : public CopyTest {
  protected:
-  /// Entries of random lengths up to `most_bytes` at random alignments; those at the destination do not
+  /// Entries of random lengths up to `max_bytes` at random alignments; those at the destination do not
   /// touch.
-  void CopyBatch(Place from, Place to, std::size_t entries, std::size_t most_bytes) {
-    const std::size_t stride = most_bytes + 64;
+  void CopyBatch(Place from, Place to, std::size_t entries, std::size_t max_bytes) {
+    const std::size_t stride = max_bytes + 64;
     GuardedBuffer src(from, stride * entries), dst(to, stride * entries);
     const Bytes contents = random().Fill(stride * entries);
     Bytes expected(stride * entries, GuardedBuffer::kBackground);
     src.Write(contents);
     BatchRequest request;
     for (std::size_t i = 0; i < entries; ++i) {
-      const std::size_t bytes = random().Between(1, most_bytes);
+      const std::size_t bytes = random().Between(1, max_bytes);
       const std::size_t source = random().Between(0, stride * entries - bytes);
       const std::size_t target = i * stride + random().Between(0, 63);
       request.Add(dst.at(target), src.at(source), bytes);
@@ -35,7 +35,7 @@ class CopyShapes : public CopyTest {
     request.UseAttr(from == Place::kDevice ? DeviceToHost() : HostToDevice());
     EXPECT_ACL(ACL_SUCCESS, request.Submit(BatchForm::kAsync, stream()));
     Synchronize();
-    EXPECT_TRUE(dst.Holds(expected)) << entries << " entries of up to " << most_bytes << " bytes";
+    EXPECT_TRUE(dst.Holds(expected)) << entries << " entries of up to " << max_bytes << " bytes";
   }
 
   struct Shape {
@@ -64,9 +64,9 @@ class CopyShapes : public CopyTest {
 
 TEST_F(CopyShapes, BatchesOfAnyLengthAndAlignment) {
   for (const std::size_t entries : {2, 5, 9, 32, 33, 129, 3000}) {
-    for (const std::size_t most_bytes : {1, 15, 40, 600, 9000}) {
-      CopyBatch(Place::kPinned, Place::kDevice, entries, most_bytes);
-      CopyBatch(Place::kDevice, Place::kPinned, entries, most_bytes);
+    for (const std::size_t max_bytes : {1, 15, 40, 600, 9000}) {
+      CopyBatch(Place::kPinned, Place::kDevice, entries, max_bytes);
+      CopyBatch(Place::kDevice, Place::kPinned, entries, max_bytes);
     }
   }
 }
@@ -115,20 +115,20 @@ TEST_F(CopyShapes, LinearCopiesWithinADevice) {
 
 /// The kernel is launched for the length that the last descriptor had.
 TEST_F(CopyShapes, DescriptorsWhoseLengthsDiffer) {
-  constexpr std::size_t kMost = 3'000'000;
-  DeviceBuffer src(kMost), dst(kMost), descriptor(64);
-  const Bytes contents = random().Fill(kMost);
+  constexpr std::size_t kMaxBytes = 3'000'000;
+  DeviceBuffer src(kMaxBytes), dst(kMaxBytes), descriptor(64);
+  const Bytes contents = random().Fill(kMaxBytes);
   src.Write(0, contents);
-  for (const std::size_t bytes : {std::size_t{4096}, std::size_t{40}, kMost, std::size_t{131'083}}) {
-    dst.Write(0, Bytes(kMost));
+  for (const std::size_t bytes : {std::size_t{4096}, std::size_t{40}, kMaxBytes, std::size_t{131'083}}) {
+    dst.Write(0, Bytes(kMaxBytes));
     EXPECT_ACL(ACL_SUCCESS, aclrtSetMemcpyDesc(descriptor.data(), ACL_MEMCPY_INNER_DEVICE_TO_DEVICE,
                                                src.data(), dst.data(), bytes, nullptr));
     EXPECT_ACL(ACL_SUCCESS,
                aclrtMemcpyAsyncWithDesc(descriptor.data(), ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, stream()));
     Synchronize();
-    Bytes expected(kMost);
+    Bytes expected(kMaxBytes);
     std::memcpy(expected.data(), contents.data(), bytes);
-    EXPECT_TRUE(SameBytes(expected, dst.Read(0, kMost))) << bytes << " bytes";
+    EXPECT_TRUE(SameBytes(expected, dst.Read(0, kMaxBytes))) << bytes << " bytes";
   }
 }
 
@@ -206,15 +206,15 @@ TEST_F(CopyShapes, SmallBatchesThatWaitTogether) {
 /// Whoever has waited finds the last byte, and may do with the memory as he likes: a kernel that says too
 /// soon that it is done shows here, both the one for few entries and the one for many.
 TEST_F(CopyShapes, WhatWasWaitedForIsThere) {
-  constexpr std::size_t kMost = 400'000;
-  const Bytes contents = random().Fill(2 * kMost);
-  GuardedBuffer first(Place::kDevice, kMost), second(Place::kDevice, kMost);
-  PinnedBuffer host(kMost), back(kMost);
+  constexpr std::size_t kMaxBytes = 400'000;
+  const Bytes contents = random().Fill(2 * kMaxBytes);
+  GuardedBuffer first(Place::kDevice, kMaxBytes), second(Place::kDevice, kMaxBytes);
+  PinnedBuffer host(kMaxBytes), back(kMaxBytes);
   for (int round = 0; round < 1500; ++round) {
     const std::size_t entries = round % 4 == 3 ? random().Between(33, 200) : random().Between(1, 12);
-    const std::size_t bytes = random().Between(1, round % 3 == 0 ? kMost / entries : 700);
+    const std::size_t bytes = random().Between(1, round % 3 == 0 ? kMaxBytes / entries : 700);
     const std::size_t all = entries * bytes;
-    const Bytes given(contents.begin() + static_cast<std::ptrdiff_t>(random().Between(0, kMost)),
+    const Bytes given(contents.begin() + static_cast<std::ptrdiff_t>(random().Between(0, kMaxBytes)),
                       contents.end());
     std::memcpy(host.at(0), given.data(), all);
     std::memset(back.at(0), 0, all);
@@ -329,8 +329,8 @@ TEST_F(CopyShapes, RowsOfAnyWidthPitchAndAlignment) {
       CopyRows(from, to, {width, height, width + 3, width + 1, 5, 2});
       CopyRows(from, to, {width, height, (width + 16) / 16 * 16, (width + 64) / 16 * 16, 16, 32});
       CopyRows(from, to, {width, height, width + 5, width, 1, 3});  // dense, but nothing is aligned
-      for (const std::size_t few : {1, 2, 5})
-        CopyRows(from, to, {width, few, width + 1, width, 1, 3});
+      for (const std::size_t rows : {1, 2, 5})
+        CopyRows(from, to, {width, rows, width + 1, width, 1, 3});
     }
   }
 }

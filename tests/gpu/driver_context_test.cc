@@ -31,8 +31,8 @@ class DriverContext : public CopyTest {
   /// each call `prepare()` sets the context.
   template <typename Prepare>
   void CopyThereAndBack(Prepare prepare) {
-    constexpr std::size_t kEntry = 600, kMost = 100;
-    for (const std::size_t entries : {std::size_t{1}, std::size_t{4}, kMost}) {
+    constexpr std::size_t kEntry = 600, kMaxEntries = 100;
+    for (const std::size_t entries : {std::size_t{1}, std::size_t{4}, kMaxEntries}) {
       const std::size_t bytes = 2 * entries * kEntry;
       GuardedBuffer device(Place::kDevice, bytes), there(Place::kPinned, bytes), back(Place::kPinned, bytes);
       const Bytes contents = random().Fill(bytes);

@@ -137,16 +137,16 @@ bool CopyThereAndBack(void* device, const void* there, void* back, std::size_t b
 /// Copies in all ways that keep something for the next copy, for as long as that works: short and long ones
 /// of pageable memory, by one thread and by several, and of pinned memory. Counts them.
 void CopyWhileItWorks(const Bytes& contents, const std::atomic<bool>& stop, std::atomic<int>& copies) {
-  constexpr std::size_t kMost = 4 * kMiB;
+  constexpr std::size_t kMaxBytes = 4 * kMiB;
   void* device = nullptr;
   void* pinned = nullptr;
-  Bytes back(kMost);
-  if (aclrtMalloc(&device, kMost, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS) return;
+  Bytes back(kMaxBytes);
+  if (aclrtMalloc(&device, kMaxBytes, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS) return;
   if (aclrtMallocHost(&pinned, 2 * kMiB) != ACL_SUCCESS) return;
   std::memcpy(pinned, contents.data(), kMiB);
   auto* const pinned_back = static_cast<std::byte*>(pinned) + kMiB;
   for (int i = 0; !stop.load(); ++i, ++copies) {
-    const std::size_t sizes[] = {8192, kMiB / 4, kMost};
+    const std::size_t sizes[] = {8192, kMiB / 4, kMaxBytes};
     const bool worked = i % 5 < 3
                             ? CopyThereAndBack(device, contents.data(), back.data(), sizes[i % 5], false)
                             : CopyThereAndBack(device, pinned, pinned_back, kMiB, i % 5 == 3);

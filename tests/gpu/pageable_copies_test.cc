@@ -69,13 +69,13 @@ class PageableCopies : public CopyTest {
   }
 
   /// Entries of random lengths at random alignments; those at the destination do not touch.
-  void CopyBatch(const Way& way, std::size_t entries, std::size_t least_bytes, std::size_t most_bytes,
+  void CopyBatch(const Way& way, std::size_t entries, std::size_t min_bytes, std::size_t max_bytes,
                  BatchForm form = BatchForm::kAsync) {
-    const std::size_t stride = most_bytes + 40;
+    const std::size_t stride = max_bytes + 40;
     Ends ends(way, stride * entries, stride * entries, random());
     BatchRequest request;
     for (std::size_t i = 0; i < entries; ++i) {
-      const std::size_t bytes = random().Between(least_bytes, most_bytes);
+      const std::size_t bytes = random().Between(min_bytes, max_bytes);
       const std::size_t source = random().Between(0, stride * entries - bytes);
       const std::size_t target = i * stride + random().Between(0, 39);
       request.Add(ends.dst.at(target), ends.src.at(source), bytes);
@@ -84,7 +84,7 @@ class PageableCopies : public CopyTest {
     request.UseAttr(AttributeOf(way));
     EXPECT_ACL(ACL_SUCCESS, request.Submit(form, stream()));
     EXPECT_TRUE(ends.dst.Holds(ends.expected))
-        << form << ": " << entries << " entries of " << least_bytes << " to " << most_bytes << " bytes";
+        << form << ": " << entries << " entries of " << min_bytes << " to " << max_bytes << " bytes";
   }
 
   struct Shape {
@@ -116,8 +116,8 @@ TEST_F(PageableCopies, LinearOfAnySizeAndAlignment) {
 TEST_F(PageableCopies, BatchesOfAnyLengthAndAlignment) {
   for (const Way& way : kWays) {
     for (const std::size_t entries : {1, 2, 7, 100, 5000}) {
-      for (const std::size_t most_bytes : {1, 15, 40, 600, 9000})
-        CopyBatch(way, entries, 1, most_bytes);
+      for (const std::size_t max_bytes : {1, 15, 40, 600, 9000})
+        CopyBatch(way, entries, 1, max_bytes);
     }
     CopyBatch(way, 60'000, 1, 8);
     for (const std::size_t entries : {2, 9, 40})

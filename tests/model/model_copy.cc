@@ -6,7 +6,7 @@
 namespace sampan::model {
 namespace {
 
-constexpr std::size_t kMostRows = 5242880;
+constexpr std::size_t kMaxRows = 5242880;
 
 enum class Direction { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kConflict, kOpen };
 
@@ -170,7 +170,7 @@ Verdict Model::CopyRows(const Operation& op, bool async) {
   Stream* stream = &defaults_[current_];
   if (async) stream = FindStream(op.stream, verdict);
   if (stream == nullptr) return verdict;
-  if (op.height > kMostRows) return Answer(ACL_ERROR_RT_PARAM_INVALID);
+  if (op.height > kMaxRows) return Answer(ACL_ERROR_RT_PARAM_INVALID);
   const Site dst = Locate(op.dst, op.dst_pitch * (op.height - 1) + op.bytes);
   const Site src = Locate(op.src, op.src_pitch * (op.height - 1) + op.bytes);
   if (!dst.known || !src.known) return Undetermined();

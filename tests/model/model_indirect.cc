@@ -5,7 +5,7 @@ namespace sampan::model {
 namespace {
 
 constexpr int kInner = ACL_MEMCPY_INNER_DEVICE_TO_DEVICE;
-constexpr std::size_t kMostOffset = 0xFFFFFFFFFFFFULL;
+constexpr std::size_t kMaxOffset = 0xFFFFFFFFFFFFULL;
 /// The operands of a descriptor: length, source, destination. The bytes before them belong to the runtime.
 constexpr std::size_t kOperandsBegin = 12, kOperandsEnd = 32;
 
@@ -120,8 +120,8 @@ Verdict Model::CopyThroughCells(const Operation& op) {
   Verdict verdict;
   Stream* stream = FindStream(op.stream, verdict);
   if (stream == nullptr) return verdict;
-  const bool refused = op.bytes > op.dst_max || op.bytes > (1ULL << 32) || op.src.offset > kMostOffset ||
-                       op.dst.offset > kMostOffset || op.dst.offset >= op.dst_max ||
+  const bool refused = op.bytes > op.dst_max || op.bytes > (1ULL << 32) || op.src.offset > kMaxOffset ||
+                       op.dst.offset > kMaxOffset || op.dst.offset >= op.dst_max ||
                        op.bytes > op.dst_max - op.dst.offset;
   if (refused) return Answer(ACL_ERROR_RT_PARAM_INVALID);
   if (Foreign(*stream)) return Answer(ACL_ERROR_RT_STREAM_CONTEXT);

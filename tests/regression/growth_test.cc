@@ -43,14 +43,14 @@ void* CountedNew(std::size_t bytes) {
 namespace sampan::test::growth_test {
 namespace {
 
-constexpr std::size_t kBytes = 4096, kFew = 1000, kMany = 16'000, kMeasured = 1000;
+constexpr std::size_t kBytes = 4096, kStart = 1000, kMany = 16'000, kMeasured = 1000;
 
 class Growth : public testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS); }
   void TearDown() override { EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS); }
 
-  /// The runtime's own memory for the last thousand objects, with few and with many alive. A list that
+  /// The runtime's own memory for the last thousand objects, at the start and with many alive. A list that
   /// doubles may do so once while it is watched.
   template <typename Make>
   static void ExpectFlat(const Make& make) {
@@ -65,10 +65,10 @@ class Growth : public testing::Test {
       counting = false;
       return counted_bytes;
     };
-    const std::size_t with_few = bytes_up_to(2 * kFew);
+    const std::size_t with_start = bytes_up_to(2 * kStart);
     const std::size_t with_many = bytes_up_to(kMany);
-    EXPECT_GT(with_few, 0U) << "nothing was counted";
-    EXPECT_LT(with_many, 2 * with_few + 64 * kMany) << "with few alive: " << with_few;
+    EXPECT_GT(with_start, 0U) << "nothing was counted";
+    EXPECT_LT(with_many, 2 * with_start + 64 * kMany) << "at the start: " << with_start;
   }
 };
 

@@ -119,9 +119,9 @@ class AmountTest(HostileCase):
             result = sampan("report", trace, "-o", self.folder / "rows.html")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             return time.process_time() + sum(os.times()[2:4]) - begin
-        few = seconds(160_000)
+        short = seconds(160_000)
         many = seconds(340_000)
-        self.assertLess(many, 10 * few + 2)
+        self.assertLess(many, 10 * short + 2)
         model = model_of(self.folder / "rows.html")
         self.assertLessEqual(len(model["tracks"]), 4001)
         self.assertEqual(sum(track["slices"] for track in model["tracks"]), 340_000)

@@ -46,11 +46,10 @@ struct AllocationFacts {
   bool registered_read_only() const { return has_rights && reservation == 0; }
 };
 
-/// Counts its users: the program (until it frees) and every task queued on it. Thread-safe. Beginnings and
-/// ends of uses are counted apart, in stripes, so that threads that begin and end uses of one allocation do
-/// not hinder one another; all counts only grow. The records are pooled and never unmapped, so TryUse may be
-/// called on one that is being recycled: it then answers false, or takes a use of the successor, which the
-/// caller tells by the facts: they are fixed from then on.
+/// Counts its users: the program, until it frees, and every task queued on it. Thread-safe. Begun and ended
+/// uses are counted apart and in stripes, so that threads do not share a cache line. All counts only grow.
+/// Records are pooled and never unmapped, so TryUse may be called on a recycled record. It then returns
+/// false, or takes a use of the successor. The caller tells the two by the facts, which the use fixes.
 class Allocation {
  public:
   AllocationFacts facts;
@@ -74,7 +73,7 @@ class Allocation {
   }
   bool parked() const { return StateIn(life_.load(std::memory_order_seq_cst)) == State::kParked; }
 
-  /// Which devices may read and write it, a bit each; looked at where the facts say so.
+  /// Which devices may read and write it, a bit each. Used only if the facts say so.
   std::atomic<std::uint64_t> readers{~std::uint64_t{0}};
   std::atomic<std::uint64_t> writers{~std::uint64_t{0}};
 
@@ -135,10 +134,10 @@ class Allocation {
     std::atomic<std::uint64_t> ended{0};
   };
 
-  /// After the life ended. A use that began before is seen here, and one that begins later sees the end of
-  /// the life and touches nothing: so equal counts mean that no use is left. Ends are read first, because
-  /// they never overtake. The counts speak for the life that had ended before they were read: if another
-  /// thread has reclaimed it meanwhile, the record may be in its next life.
+  /// Call it after the life ended. Equal counts mean that no use is left: an earlier use is counted here, and
+  /// a later one sees the end of the life and touches nothing. Ended uses are read first, because they never
+  /// overtake the begun ones. If another thread reclaims the record meanwhile, the record may be in its next
+  /// life.
   [[gnu::cold, gnu::noinline]] void ReclaimIfUnused() noexcept {
     std::uint64_t life = life_.load(std::memory_order_seq_cst);
     if (!Ended(life)) return;

@@ -38,7 +38,7 @@ class MemorySource : public AddressOwner {
   virtual Result<MemoryFile> FileOf(const MemoryBlock& /*block*/) const {
     return Error{Code::kFeatureNotSupport, "memory of this backend cannot be shared or mapped"};
   }
-  /// The block is only reached where it is mapped: nobody has its own address.
+  /// The block is reached only where it is mapped. Its own address is not handed out.
   virtual void Hide(const MemoryBlock& /*block*/) {}
 };
 

@@ -1,4 +1,4 @@
-// What holds a queue back that no timeline of this process tells of: a word that anybody may change.
+// Gates: what holds a queue from outside the timelines of this process, such as a word in shared memory.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace sampan {
 
-/// A word that threads of any process sleep on with futex(2). Whoever changes it wakes them when there are
-/// some; a process that was killed in its sleep leaves the count too high, which costs a wake-up too many.
+/// A word that threads of any process sleep on with futex(2). A writer wakes them if `sleepers` is not 0. A
+/// process killed in its sleep leaves the count too high, which costs one wake-up too many.
 struct SleepWord {
   std::atomic<std::uint32_t> value{0};
   std::atomic<std::uint32_t> sleepers{0};
@@ -28,7 +28,7 @@ class Gate {
   virtual bool TryPass() noexcept = 0;
   /// A failure when the gate can never open any more.
   virtual Status Check() const { return {}; }
-  /// Changes, with a wake-up, when the gate may have opened; null where one has to look again and again.
+  /// Changes, with a wake-up, when the gate may have opened. Null: the gate has to be polled.
   virtual SleepWord* word() const noexcept = 0;
   /// What is waited for, to a person.
   virtual std::string Describe() const = 0;

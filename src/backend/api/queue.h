@@ -45,8 +45,8 @@ class Queue {
   virtual std::uint64_t Discard() = 0;
   /// Lets the timeline pass over what was dropped.
   virtual void PassDiscarded() = 0;
-  /// Refuses what comes from now on (107017), discards, and waits for the task in progress: the listener is
-  /// not called afterwards.
+  /// Refuses new tasks (107017), discards the queued ones, and waits for the task in progress. The listener
+  /// is not called afterwards.
   virtual void Close() = 0;
 
   const trace::QueueLabel& label() const { return label_; }

@@ -1,4 +1,4 @@
-// What a queue remembers of the task that holds it back: since when it stands there, and what the host says.
+// The state of the task that blocks a queue: since when, and the outcome of host work.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ namespace sampan {
 /// thread that executes the queue.
 class StandingWait {
  public:
-  /// The queue stands at this task; asked again for the same task, nothing changes. A limit of 0 is none.
+  /// The queue is blocked at this task. A second call for the same task changes nothing. 0: no limit.
   void Begin(std::uint64_t task, std::chrono::nanoseconds limit) {
     if (task_ == task) return;
     SAMPAN_ASSERT(task > task_);
@@ -30,8 +30,8 @@ class StandingWait {
   Deadline deadline() const { return deadline_; }
   bool IsOverdue() const { return deadline_ != kNever && Clock::now() >= deadline_; }
 
-  /// Success when the gate let the queue pass, a failure when it never will or the time is over; nothing
-  /// while it is closed. `ask` says whether to ask the gate if it can still open, which may be expensive.
+  /// Success if the gate is open, a failure if it never opens or the time is over, nothing while it is
+  /// closed. `ask`: also ask whether the gate can still open, which may be expensive.
   std::optional<Status> TryPass(Gate& gate, std::chrono::nanoseconds limit, bool ask = true) {
     if (gate.TryPass()) return Status();
     if (ask) {

@@ -14,12 +14,12 @@
 
 namespace sampan {
 
-/// Keeps what comes back, up to a limit, in sizes of powers of two. Its memory comes from whoever derives
-/// from it, who calls Clear before that ends. Thread-safe.
+/// Keeps returned memory, up to a limit, in sizes of powers of two. The derived class provides the memory,
+/// and calls Clear in its destructor. Thread-safe.
 class SegmentPool : public SegmentStore {
  public:
   Result<std::span<Segment>> Take(std::size_t segments) final {
-    const std::size_t bytes = std::bit_ceil(std::max(segments * sizeof(Segment), kLeastBytes));
+    const std::size_t bytes = std::bit_ceil(std::max(segments * sizeof(Segment), kMinBytes));
     {
       const std::lock_guard lock(lock_);
       if (Idle*& first = IdleOf(bytes); first != nullptr) {
@@ -36,7 +36,7 @@ class SegmentPool : public SegmentStore {
     const std::size_t bytes = std::bit_ceil(room.size_bytes());
     {
       const std::lock_guard lock(lock_);
-      if (idle_bytes_ + bytes <= kMostIdleBytes) {
+      if (idle_bytes_ + bytes <= kMaxIdleBytes) {
         IdleOf(bytes) = new (room.data()) Idle{IdleOf(bytes)};
         idle_bytes_ += bytes;
         return;
@@ -60,8 +60,8 @@ class SegmentPool : public SegmentStore {
   }
 
  private:
-  static constexpr std::size_t kLeastBytes = 4096;
-  static constexpr std::size_t kMostIdleBytes = std::size_t{16} << 20;
+  static constexpr std::size_t kMinBytes = 4096;
+  static constexpr std::size_t kMaxIdleBytes = std::size_t{16} << 20;
   /// Lies in the memory that it stands for.
   struct Idle {
     Idle* next;

@@ -160,13 +160,13 @@ struct EffectTask {
   std::shared_ptr<Effect> effect;
 };
 
-/// A task on memory that consists of several allocations: theirs are the uses here, besides its own.
-struct SpanTask {
+/// A task on memory that spans several allocations. Holds the uses that do not fit into the inner task.
+struct MultiAllocationTask {
   struct Content;
-  SpanTask() = default;
-  SpanTask(SpanTask&&) noexcept;
-  SpanTask& operator=(SpanTask&&) noexcept;
-  ~SpanTask();
+  MultiAllocationTask() = default;
+  MultiAllocationTask(MultiAllocationTask&&) noexcept;
+  MultiAllocationTask& operator=(MultiAllocationTask&&) noexcept;
+  ~MultiAllocationTask();
   std::unique_ptr<Content> content;
 };
 
@@ -177,14 +177,14 @@ struct NoTask {
 };
 
 using Task = std::variant<NoTask, CopyTask, RowsTask, BatchTask, FillTask, IndirectTask, WaitTask, MarkTask,
-                          HostTask, ReduceTask, WordTask, GateTask, EffectTask, SpanTask>;
+                          HostTask, ReduceTask, WordTask, GateTask, EffectTask, MultiAllocationTask>;
 
-struct SpanTask::Content {
+struct MultiAllocationTask::Content {
   Task task;
-  std::vector<AllocationUse> memory;
+  std::vector<AllocationUse> uses;
 };
-inline SpanTask::SpanTask(SpanTask&&) noexcept = default;
-inline SpanTask& SpanTask::operator=(SpanTask&&) noexcept = default;
-inline SpanTask::~SpanTask() = default;
+inline MultiAllocationTask::MultiAllocationTask(MultiAllocationTask&&) noexcept = default;
+inline MultiAllocationTask& MultiAllocationTask::operator=(MultiAllocationTask&&) noexcept = default;
+inline MultiAllocationTask::~MultiAllocationTask() = default;
 
 }  // namespace sampan

@@ -32,8 +32,8 @@ inline Status CheckLive(std::span<const AllocationUse> uses) {
   }
   return {};
 }
-inline Status CheckLive(const SpanTask& span) {
-  return CheckLive(std::span<const AllocationUse>(span.content->memory));
+inline Status CheckLive(const MultiAllocationTask& task) {
+  return CheckLive(std::span<const AllocationUse>(task.content->uses));
 }
 inline Status CheckLive(const BatchTask& batch) {
   return CheckLive(std::span<const AllocationUse>(batch.memory.data(), batch.memory.size()));

@@ -1,4 +1,4 @@
-// Addresses and memory apart: ranges of addresses, and memory that is put there, maybe of another process.
+// Virtual memory: ranges of addresses, and physical memory mapped there, of this process or another.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ class MemoryHandle {
   const std::size_t bytes;  ///< it can only be mapped as a whole
 };
 
-/// Where the bytes of a block are, and the place in it: a file that another process can open, or what the
-/// backend has instead of one.
+/// Where the bytes of a block are: a file that another process can open, or the backend's handle, and the
+/// offset in it.
 struct MemoryFile {
   int descriptor = -1;
   std::shared_ptr<const MemoryHandle> handle;  ///< where there is no descriptor

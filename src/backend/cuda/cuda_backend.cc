@@ -13,7 +13,7 @@
 namespace sampan::cuda {
 namespace {
 
-/// How long threads may take to leave a lost GPU, and how often they are looked at.
+/// How long threads may take to leave a lost GPU, and the interval of checking.
 constexpr std::chrono::seconds kLongestToNotice{2};
 constexpr std::chrono::microseconds kNoticeInterval{100};
 

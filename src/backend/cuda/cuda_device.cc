@@ -105,18 +105,18 @@ Result<CudaDevice::Lane> CudaDevice::TakeLane() {
 Status CudaDevice::RunOnLane(Task& task) {
   auto lane = TakeLane();
   if (!lane.ok()) return lane.TakeStatus();
-  const std::uint64_t value = ++lane->last_value;
-  Status status = lane->launcher->Launch(task, value);
+  const std::uint64_t sequence = ++lane->last_sequence;
+  Status status = lane->launcher->Launch(task, sequence);
   const ContextScope scope(parts_.gpu);
-  if (!status.ok() || !lane->launcher->SignOfEnd(value).SeenSoon()) {
-    // Also after a failure: part of the task may be under way.
+  if (!status.ok() || !lane->launcher->CompletionOf(sequence).SpinUntilDone()) {
+    // Also after a failure: part of the task may be running.
     Status waited = parts_.gpu.Check(parts_.gpu.driver().StreamSynchronize(lane->launcher->stream()),
                                      "waiting for a copy");
     if (status.ok()) status = std::move(waited);
   }
   if (parts_.gpu.lost()) return parts_.gpu.LostStatus();
   std::vector<DeviceFailure> failures;
-  lane->launcher->Retire(value, failures);
+  lane->launcher->Retire(sequence, failures);
   if (status.ok() && !failures.empty()) status = std::move(failures.front().status);
   const std::lock_guard lock(mutex_);  // so that one which is kept is found by DropIdle
   if (!parts_.gpu.lost()) idle_lanes_.push_back(std::move(*lane));
@@ -142,9 +142,9 @@ Status CudaDevice::RunNow(Task task) {
   if (parts_.faults.ShouldFail(FaultKind::kQueue)) {
     return {Code::kResourceAllocFail, "the copy could not be started: failure ordered by SAMPAN_FAULT"};
   }
-  if (auto* span = std::get_if<SpanTask>(&task)) {
-    if (Status live = CheckLive(*span); !live.ok()) return live;
-    return Run(span->content->task);
+  if (auto* multi = std::get_if<MultiAllocationTask>(&task)) {
+    if (Status live = CheckLive(*multi); !live.ok()) return live;
+    return Run(multi->content->task);
   }
   return Run(task);
 }

@@ -17,8 +17,8 @@
 
 namespace sampan::cuda {
 
-/// Memory that first lets go what copies are done with, where somebody asks how much there is or wants more
-/// than there seems to be. Thread-safe.
+/// Memory that first releases the blocks of completed copies, when it is asked how much is free or has too
+/// little. Thread-safe.
 class SweptMemory final : public MemorySource {
  public:
   SweptMemory(ReservedMemory& memory, std::function<void()> sweep)
@@ -69,7 +69,7 @@ class CudaDevice final : public BackendDevice {
   /// A stream for blocking copies.
   struct Lane {
     std::unique_ptr<TaskLauncher> launcher;
-    std::uint64_t last_value = 0;
+    std::uint64_t last_sequence = 0;
   };
   LaunchSite Site() { return {parts_.gpu, *parts_.memory, parts_.pinned_memory, parts_.paths}; }
   std::vector<std::shared_ptr<CudaQueue>> Queues();

@@ -32,8 +32,8 @@ inline constexpr CuResult kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNo
 /// The stream of the calling thread that the blocking copies use.
 inline const CuStream kThreadStream = reinterpret_cast<CuStream>(2);
 // Attributes of a device.
-inline constexpr int kMultiprocessors = 16, kMostPitch = 11, kUnifiedAddressing = 41, kMajor = 75,
-                     kMinor = 76, kHostPointersUsable = 91, kVirtualMemory = 102, kReadOnlyRegistration = 113,
+inline constexpr int kMultiprocessors = 16, kMaxPitch = 11, kUnifiedAddressing = 41, kMajor = 75, kMinor = 76,
+                     kHostPointersUsable = 91, kVirtualMemory = 102, kReadOnlyRegistration = 113,
                      kPosixHandles = 103, kHostNode = 134, kVirtualHostMemory = 141;
 // Flags.
 inline constexpr unsigned kStreamNonBlocking = 1, kEventWithoutTime = 2, kRegisterPortable = 1,

@@ -76,7 +76,7 @@ Result<std::unique_ptr<Gpu>> Gpu::Open(const Driver& driver, int ordinal) {
                  .major = Attribute(driver, cu::kMajor, device),
                  .minor = Attribute(driver, cu::kMinor, device),
                  .multiprocessors = static_cast<unsigned>(Attribute(driver, cu::kMultiprocessors, device)),
-                 .most_pitch = static_cast<std::size_t>(Attribute(driver, cu::kMostPitch, device)),
+                 .max_pitch = static_cast<std::size_t>(Attribute(driver, cu::kMaxPitch, device)),
                  .read_only_registration = Attribute(driver, cu::kReadOnlyRegistration, device) != 0,
                  .shares_memory = Attribute(driver, cu::kPosixHandles, device) != 0,
                  .reaches = ReachedFrom(driver, ordinal, device)};
@@ -106,7 +106,7 @@ Status Gpu::Enter() {
   CuResult result = driver_.ModuleLoadData(&module, CopyKernelImage());
   const std::array<std::pair<CuFunction*, const char*>, 8> functions = {
       {{&kernels_.pieces, "sampan_copy_pieces"},
-       {&kernels_.few, "sampan_copy_few"},
+       {&kernels_.inline_pieces, "sampan_copy_few"},
        {&kernels_.rows, "sampan_copy_rows"},
        {&kernels_.rows_of_vectors, "sampan_copy_rows_of_vectors"},
        {&kernels_.rows_of_words, "sampan_copy_rows_of_words"},
@@ -163,7 +163,7 @@ Status Gpu::LostStatus() const {
 }
 
 std::optional<ContextUse> Gpu::TryUse() noexcept {
-  // Counted first: whoever finds a lost GPU unused cannot overlook one that found it not lost.
+  // Count first, then check: a thread that finds a lost GPU unused must not miss this use.
   uses_.fetch_add(1);
   ContextUse use(*this);
   if (lost_.load()) return std::nullopt;

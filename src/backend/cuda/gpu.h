@@ -39,12 +39,11 @@ class ContextScope {
   bool pushed_ = false;
 };
 
-/// A use of a GPU's context. The rule for the whole backend: what is made in a context (streams with their
-/// graphs and tables, events) has a use of it until it is destroyed or given back, and a thread that calls
-/// into the context without such a thing has one meanwhile. While there is a use the context is not replaced;
-/// of a lost GPU nobody gets another. So nothing of an old context is ever destroyed, given back or called in
-/// a new one. What is kept for later copies is let go first (CudaDevice::DropIdle); idle events have no use
-/// and go with their context.
+/// A use of a GPU's context. What is made in a context (streams, graphs, tables, events) holds a use until it
+/// is destroyed. A thread that calls into the context otherwise holds a use meanwhile. While there is a use,
+/// the context is not replaced. A lost GPU gives no new use. So nothing of an old context is ever destroyed
+/// or called in a new one. Idle streams and buffers are dropped first (CudaDevice::DropIdle). Idle events
+/// hold no use and go with their context.
 class ContextUse {
  public:
   ContextUse(ContextUse&& other) noexcept : gpu_(std::exchange(other.gpu_, nullptr)) {}
@@ -58,7 +57,7 @@ class ContextUse {
   Gpu* gpu_;
 };
 
-/// A timing event, borrowed from its GPU. Shared by whoever waits for it; goes back with the last.
+/// A timing event, borrowed from its GPU. Its waiters share it; the last one returns it.
 class GpuEvent {
  public:
   GpuEvent(ContextUse use, Gpu& gpu, CuEvent event) : use_(std::move(use)), gpu_(gpu), event_(event) {}
@@ -80,14 +79,14 @@ struct GpuFacts {
   int major = 0, minor = 0;
   unsigned multiprocessors = 1;
   std::size_t total_bytes = 0;
-  std::size_t most_pitch = 0;
+  std::size_t max_pitch = 0;
   bool read_only_registration = false;
   bool shares_memory = false;  ///< with other processes
   std::vector<bool> reaches;   ///< by ordinal, whose memory its kernels may touch
 };
 
 struct Kernels {
-  CuFunction pieces = nullptr, few = nullptr, rows = nullptr, rows_of_vectors = nullptr,
+  CuFunction pieces = nullptr, inline_pieces = nullptr, rows = nullptr, rows_of_vectors = nullptr,
              rows_of_words = nullptr, rows_of_bytes = nullptr, pack_rows = nullptr, indirect = nullptr;
 };
 
@@ -118,8 +117,8 @@ class Gpu {
   Result<std::shared_ptr<GpuEvent>> TakeEvent();
   /// The time at which a completed event was reached, on a clock that all events of the GPU share.
   std::int64_t TimeNs(const std::shared_ptr<GpuEvent>& event);
-  /// Sets the clock by an event that is reached at once, where TimeNs would take the first one that it is
-  /// asked for, which may have been reached long before.
+  /// Sets the clock by an event that is reached at once. Otherwise TimeNs would use its first event, which
+  /// may have been reached long before.
   void StartClock(CuStream stream);
 
   /// Is called once when the GPU is lost, on whichever thread noticed. Set before the GPU is used.
@@ -132,8 +131,8 @@ class Gpu {
   bool Unused();
   /// Queues that have not been closed. They end when the program ends them, other uses soon after a loss.
   std::atomic<int>& open_queues() { return open_queues_; }
-  /// Gives a lost and unused GPU a new context. `prepare` makes ready what everybody finds there; when it
-  /// fails the GPU stays lost.
+  /// Gives a lost and unused GPU a new context. `prepare` sets it up before its first use. If `prepare`
+  /// fails, the GPU stays lost.
   Status Revive(const std::function<Status()>& prepare);
 
  private:

@@ -9,9 +9,9 @@
 
 #include "backend/emulated/line_kernels.h"
 
-// The distances and limits below were measured on Zen 4 with 4 KiB pages (bench/bench_copy_kernels.cc); each
-// has a flat optimum. What they share: memory is far, so that many lines must be on their way at once, and
-// the processor's own prefetchers follow neither pieces nor wide pitches.
+// The distances and limits below were measured on Zen 4 with 4 KiB pages (bench/bench_copy_kernels.cc). Each
+// has a flat optimum. Memory is far, so many lines must be in flight at once. The processor's prefetchers
+// follow neither pieces nor wide pitches.
 namespace sampan::emulated {
 namespace {
 
@@ -19,8 +19,8 @@ std::size_t LineOffset(const std::byte* address) {
   return reinterpret_cast<std::uintptr_t>(address) % kLineBytes;
 }
 
-// Brings a line to L2 and not to L1, which holds no more than eight lines that lie multiples of 4 KiB apart.
-// Inlined by force: GCC 12 drops calls of functions that only prefetch.
+// Prefetches to L2 and not to L1: L1 holds only eight lines that lie multiples of 4 KiB apart. Inlined by
+// force: GCC 12 drops calls of functions that only prefetch.
 [[gnu::always_inline]] inline void Prefetch(const std::byte* address) {
   __builtin_prefetch(address, 0, 2);
 }
@@ -47,14 +47,14 @@ void StreamPiece(const LineKernels& kernels, const Segment& piece, const Segment
 template <typename PieceAt>
 void CopyPieces(std::size_t count, Caching caching, PieceAt piece_at) {
   constexpr std::size_t kBytesAhead = 16384;  // keeps two pieces of 4 KiB on their way, or eight of 1 KiB
-  constexpr std::size_t kMostAhead = 64;
+  constexpr std::size_t kMaxAhead = 64;
   const std::size_t shortest_streamed = caching == Caching::kStream ? kShortestStreamed : SIZE_MAX;
   const LineKernels& kernels = ActiveLineKernels();
   for (std::size_t i = 0; i < count; ++i) {
     const Segment piece = piece_at(i);
     if (piece.bytes == 0) continue;
     const std::size_t ahead =
-        std::clamp<std::size_t>(kBytesAhead >> std::bit_width(piece.bytes), 1, kMostAhead);
+        std::clamp<std::size_t>(kBytesAhead >> std::bit_width(piece.bytes), 1, kMaxAhead);
     const Segment upcoming = i + ahead < count ? piece_at(i + ahead) : Segment{piece.dst, piece.src, 0};
     Prefetch(upcoming.dst);  // mostly for its address translation
     if (piece.bytes >= shortest_streamed) {
@@ -102,8 +102,8 @@ struct LongRow {
   static void Copy(std::byte* dst, const std::byte* src, std::size_t width) { std::memmove(dst, src, width); }
 };
 
-// Brings the rows near that come later, except where they are short and leave no line out: those the
-// processor's own prefetchers follow better.
+// Prefetches later rows. Short rows without skipped lines are left to the processor's prefetchers, which do
+// better there.
 class RowPrefetch {
  public:
   RowPrefetch(const std::byte* rows, std::size_t pitch, std::size_t width, std::size_t height)
@@ -255,9 +255,9 @@ void CopyBytes(std::byte* dst, const std::byte* src, std::size_t bytes, Caching 
 }
 
 void CopySegments(std::span<const Segment> segments, Caching caching) noexcept {
-  // Looking ahead pays from so many pieces on.
-  constexpr std::size_t kFewPieces = 16;
-  if (segments.size() < kFewPieces && caching == Caching::kKeep) {
+  // From 16 pieces on, prefetching the next ones is cheaper than a plain loop.
+  constexpr std::size_t kMinPiecesToPrefetch = 16;
+  if (segments.size() < kMinPiecesToPrefetch && caching == Caching::kKeep) {
     for (const auto& [dst, src, bytes] : segments)
       std::memmove(dst, src, bytes);
     return;

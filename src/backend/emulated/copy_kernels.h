@@ -13,9 +13,8 @@
 // unspecified bytes in the destination and does no other harm.
 namespace sampan::emulated {
 
-/// Whether the destination may stay in the caches, or is written past them because it would only push out
-/// what others need. The caller decides: only it knows the size of the whole request of which a call may see
-/// one chunk.
+/// Whether the destination may stay in the caches, or is written past them to keep what others need. The
+/// caller decides, because a call may see only one chunk of the whole request.
 enum class Caching { kKeep, kStream };
 
 /// What fits a request of that many bytes, over all its segments or rows.

@@ -16,7 +16,7 @@ namespace sampan::emulated {
 namespace {
 
 constexpr std::size_t kCapacityUnit = std::size_t{2} << 20;
-constexpr unsigned kMostEnginesByDefault = 4;
+constexpr unsigned kMaxEnginesByDefault = 4;
 
 class EmulatedDevice final : public BackendDevice {
  public:
@@ -65,7 +65,7 @@ EmulatedBackend::EmulatedBackend(const EmulatedOptions& options)
     options_.device_bytes = std::max(share / kCapacityUnit * kCapacityUnit, kCapacityUnit);
   }
   if (options_.engines == 0) {
-    options_.engines = std::clamp(std::thread::hardware_concurrency(), 1U, kMostEnginesByDefault);
+    options_.engines = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxEnginesByDefault);
   }
   devices_.resize(devices);
 }

@@ -18,8 +18,7 @@ constexpr std::chrono::milliseconds kPatience{1};
 constexpr std::uint64_t kSlotsAhead = 4;
 /// Short tasks that are executed by the thread that sees a gate open.
 constexpr int kTasksBehindGate = 16;
-/// More than a submitter does by itself: here an engine would have to be woken while others wait for what the
-/// stream signals next.
+/// Above this the submitter does not execute the task: others may wait for what the stream signals next.
 constexpr std::chrono::nanoseconds kMaxTimeBehindGate{26'000};
 
 [[gnu::noinline]] void ReleaseOther(Task& task) {

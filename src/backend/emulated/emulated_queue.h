@@ -43,7 +43,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
     if (done_ == seen_tail_) seen_tail_ = ring_.submitted();
     return done_ != seen_tail_;
   }
-  /// Looks again at what the queue is blocked by. Safe to call at any time.
+  /// Re-checks what blocks the queue. Safe to call at any time.
   void Unblock() noexcept;
   /// For the watch: the gate that holds the queue back may have opened.
   void GoOnAtGate();
@@ -55,9 +55,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::shared_ptr<EmulatedQueue> next_ready;  ///< for the scheduler's list
 
  private:
-  /// kIdle, kScheduled, or blocked. It becomes idle, and stops being so, only under the submit lock. Blocked
-  /// states carry a ticket, so that the thread that blocked the queue takes back this very blocking and not a
-  /// later one.
+  /// kIdle, kScheduled, or blocked. It becomes or stops being idle only under the submit lock. A blocked
+  /// state carries a ticket, so that a thread takes back only its own blocking, not a later one.
   static constexpr std::uint64_t kIdle = 0, kScheduled = 1, kFirstTicket = 2;
 
   EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, const QueueOptions& options, FaultPlan& faults);
@@ -73,8 +72,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   // With the submit lock, for both.
   /// True if the queue is idle and the task short; a gate is passed then.
   bool ExecutesAtOnce(Task& task);
-  /// Executes a short task on the calling thread while the queue is idle, which is sooner than an engine
-  /// could hear of it. Returns its number.
+  /// Executes a short task on the calling thread while the queue is idle: sooner than an engine could wake.
+  /// Returns its number.
   std::uint64_t ExecuteAtOnce(Task& task);
   [[gnu::noinline]] void ExecuteTraced(Task& task, std::uint64_t value);
   /// Puts the task into the ring. Returns its number, or 0 when the queue is full.

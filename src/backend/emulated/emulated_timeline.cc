@@ -28,7 +28,7 @@ void EmulatedTimeline::WakeReached(std::uint64_t value) {
                                      [&](const Waiter& waiter) { return waiter.value > value; });
     reached.assign(std::move_iterator(rest), std::move_iterator(waiters_.end()));
     waiters_.erase(rest, waiters_.end());
-    std::uint64_t least = kNobody;
+    std::uint64_t least = kNoWaiter;
     for (const Waiter& waiter : waiters_)
       least = std::min(least, waiter.value);
     for (const std::uint64_t awaited : host_waits_) {

@@ -14,11 +14,11 @@
 
 namespace sampan::emulated {
 
-/// Thread-safe; may outlive its queue. Advancing costs one store and one load while nobody waits.
+/// Thread-safe; may outlive its queue. Advancing costs one store and one load while no thread waits.
 class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
  public:
   explicit EmulatedTimeline(QueueScheduler& scheduler) : scheduler_(scheduler) {
-    host_waits_.reserve(kFewHostWaits);  // so that a submitter that waits for room allocates nothing
+    host_waits_.reserve(kReservedHostWaits);  // so that a submitter that waits for room allocates nothing
   }
 
   bool Reached(std::uint64_t value) override;
@@ -33,8 +33,8 @@ class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
   bool AddWaiter(std::uint64_t value, std::weak_ptr<EmulatedQueue> queue);
 
  private:
-  static constexpr std::uint64_t kNobody = std::numeric_limits<std::uint64_t>::max();
-  static constexpr std::size_t kFewHostWaits = 8;
+  static constexpr std::uint64_t kNoWaiter = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::size_t kReservedHostWaits = 8;
   struct Waiter {
     std::uint64_t value;
     std::weak_ptr<EmulatedQueue> queue;
@@ -44,7 +44,7 @@ class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
 
   QueueScheduler& scheduler_;
   alignas(64) std::atomic<std::uint64_t> wake_at_{
-      kNobody};  // the least value that a thread or a queue waits for
+      kNoWaiter};  // the least value that a thread or a queue waits for
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Waiter> waiters_;

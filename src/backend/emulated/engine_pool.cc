@@ -12,12 +12,12 @@
 namespace sampan::emulated {
 namespace {
 
-/// How long the one spinning engine looks for work before it sleeps.
+/// How long the one spinning engine polls for work before it sleeps.
 constexpr std::chrono::microseconds kSpin{40};
 /// Tasks in a row of one queue while others are ready.
 constexpr int kTasksPerTurn = 32;
-/// How long a thread that waits for a queue stays awake: longer than a small copy's hand-over, shorter than a
-/// sleep and a wake-up.
+/// How long a waiting thread spins: longer than the hand-over of a small copy, shorter than a sleep and a
+/// wake-up.
 constexpr std::chrono::microseconds kHostSpin{10};
 /// Engines are woken at once for so many chunks; for fewer after the first, if then so many are left.
 constexpr std::size_t kChunksWorthWaking = 16, kChunksLeftWorthWaking = 4;
@@ -28,7 +28,7 @@ constexpr std::size_t kChunksWorthWaking = 16, kChunksLeftWorthWaking = 4;
 struct EnginePool::Job {
   const ChunkedWork& work;
   const trace::TaskKey traced;  // what it is part of, while there is a trace
-  const std::size_t most_helpers;
+  const std::size_t max_helpers;
   std::atomic<std::size_t> next{0};
   std::atomic<std::size_t> helpers{0};  // changed only under the pool's lock
 
@@ -36,7 +36,7 @@ struct EnginePool::Job {
     const std::size_t begun = next.load(std::memory_order_relaxed);
     return work.chunks - std::min(begun, work.chunks);
   }
-  bool WantsHelp() const { return left() != 0 && helpers.load() < most_helpers; }
+  bool WantsHelp() const { return left() != 0 && helpers.load() < max_helpers; }
   bool RunOne() {
     const std::size_t chunk = next.fetch_add(1, std::memory_order_relaxed);
     if (chunk >= work.chunks) return false;
@@ -178,7 +178,7 @@ bool EnginePool::DoSomething() {
     RunQueue(std::move(queue));
     return true;
   }
-  // A ready queue goes before somebody else's large copy.
+  // A ready queue comes first, then large copies of other queues.
   return HelpWithJob([this] { return ready_count_.load() != 0; });
 }
 
@@ -195,7 +195,7 @@ bool EnginePool::HelpWithJob(Enough enough) {
     const std::lock_guard lock(mutex_);
     const auto open = std::find_if(jobs_.begin(), jobs_.end(), [](Job* each) { return each->WantsHelp(); });
     if (open == jobs_.end()) {
-      CountOpenJobs();  // chunks ran out since: nobody needs to look again
+      CountOpenJobs();  // no chunks are left, so no engine looks at it again
       return false;
     }
     job = *open;
@@ -257,7 +257,7 @@ void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value
 void EnginePool::Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) {
   const auto reached = [&] { return timeline.done() >= value; };
   if (reached()) return;
-  // A copy that has begun does not end before its time, so this is for those who have time.
+  // A begun copy cannot be interrupted, so a caller with a deadline must not execute one.
   if (deadline == kNever) RunQueueInstead(timeline, value);
   const auto helped_or_over = [&] { return reached() || HelpWithJob(reached); };
   while (SpinFor(kHostSpin, helped_or_over) && !reached()) {
@@ -270,13 +270,13 @@ void EnginePool::WakeEngines(std::size_t count) {
 }
 
 void EnginePool::Run(const ChunkedWork& work) {
-  const std::size_t most_threads = std::min(work.chunks, engines_.size());
-  if (most_threads <= 1) {
+  const std::size_t max_threads = std::min(work.chunks, engines_.size());
+  if (max_threads <= 1) {
     for (std::size_t chunk = 0; chunk < work.chunks; ++chunk)
       work.Run(chunk);
     return;
   }
-  Job job{work, trace::ShareExecution(), most_threads - 1};
+  Job job{work, trace::ShareExecution(), max_threads - 1};
   bool shared = false;
   {
     const std::lock_guard lock(mutex_);
@@ -286,9 +286,9 @@ void EnginePool::Run(const ChunkedWork& work) {
       shared = true;
     }
   }
-  // Whoever is awake sees the job. Waking others pays only if enough is left for them.
+  // Awake engines see the job. Waking others pays only if enough is left for them.
   if (shared && work.chunks < kChunksWorthWaking) job.RunOne();
-  if (shared && job.left() >= kChunksLeftWorthWaking) WakeEngines(job.most_helpers - job.helpers.load());
+  if (shared && job.left() >= kChunksLeftWorthWaking) WakeEngines(job.max_helpers - job.helpers.load());
   while (job.RunOne()) {
   }
   if (!shared) return;

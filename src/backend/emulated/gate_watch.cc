@@ -126,7 +126,7 @@ void GateWatch::Sleep() {
     for (const Standing& each : standing_) {
       until = std::min({until, each.deadline, Clock::now() + kLookWhetherItCan});
       SleepWord* const word = each.gate->word();
-      if (word == nullptr || waits.size() == kMostFutexWaits) {
+      if (word == nullptr || waits.size() == kMaxFutexWaits) {
         // The longer nothing happened, the less often.
         const auto now = Clock::now();
         const auto patience = std::clamp<Clock::duration>((now - each.since) / 8, kLookAtMemory, kLookSeldom);

@@ -45,9 +45,9 @@ class GateWatch {
 
  private:
   void Loop();
-  /// Takes out those that can go on, and those that nobody waits for any more.
+  /// Removes queues that can go on, and queues that no longer wait.
   std::vector<Standing> TakeReady();
-  /// Until a word changes, somebody comes, or it is time to look again.
+  /// Sleeps until a word changes, a queue is added, or the next check is due.
   void Sleep();
 
   const Watching watching_;

@@ -51,9 +51,8 @@ constexpr std::size_t kReadAheadBytes = 2048;
 // How many rows ahead a row's lines are brought near: 16 are nearly as good, 8 are not.
 constexpr std::size_t kRowsAhead = 32;
 
-// Where a prefetch puts a line. A run brings its own next lines to L1. A piece brings those of a later piece
-// to L2: L1 holds no more than eight lines that lie multiples of 4 KiB apart, as the lines of pieces often
-// do.
+// Where a prefetch puts a line. A run prefetches its own next lines to L1. A piece prefetches those of a
+// later piece to L2: L1 holds only eight lines that lie multiples of 4 KiB apart, as pieces often do.
 constexpr int kToL1 = 3;
 constexpr int kToL2 = 2;
 

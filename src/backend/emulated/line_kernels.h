@@ -10,9 +10,9 @@ inline constexpr std::size_t kLineBytes = 64;
 
 enum class KernelLevel { kPlain, kAvx2, kAvx512 };
 
-// One row of the dispatch table. `dst` is aligned to kLineBytes everywhere, `src` to nothing.
-// The stores may still be on their way when a kernel returns: `publish` makes every earlier one of this
-// thread visible before any later release-store.
+// One row of the dispatch table. `dst` is aligned to kLineBytes everywhere, `src` to nothing. Stores may be
+// pending when a kernel returns. `publish` makes every earlier store of this thread visible before any later
+// release-store.
 struct LineKernels {
   // For long runs: reads ahead within `src` itself.
   void (*copy)(std::byte* dst, const std::byte* src, std::size_t lines) noexcept;

@@ -19,16 +19,16 @@ class QueueScheduler {
  public:
   virtual ~QueueScheduler() = default;
 
-  /// The queue has something to do and nobody is at it: from here on the scheduler is.
+  /// The queue has work and no thread has its turn. The scheduler now has to execute it.
   virtual void MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept = 0;
-  /// Looks at the blocked queue again at that time.
+  /// Re-checks the blocked queue at that time.
   virtual void WakeAt(Deadline time, std::weak_ptr<EmulatedQueue> queue) = 0;
   /// A program submitted a task.
   virtual void Submitted() {}
   /// A program asked for a value that is not reached yet.
   virtual void Polled(EmulatedTimeline&) {}
-  /// A program waits for the value: does what brings it nearer, and returns when that is reached, when the
-  /// deadline is over, or when there is nothing for the caller to do but wait.
+  /// A program waits for the sequence number. Works towards it. Returns when it is reached, when the deadline
+  /// is over, or when the caller can only wait.
   virtual void Drive(EmulatedTimeline&, std::uint64_t /*value*/, Deadline) {}
   /// Whether a queue with nothing to do may execute a short task on its submitter's thread.
   virtual bool RunsShortTasksAtOnce() const { return false; }

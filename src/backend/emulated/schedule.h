@@ -9,7 +9,7 @@ struct Schedule {
   enum class Kind {
     kParallel,  ///< copy engines run as fast as they can
     kEarly,     ///< every task runs as soon as the rules permit, before its submission returns
-    kLate,      ///< every task runs only when somebody waits for it
+    kLate,      ///< a task runs only when a thread waits for it
     kSeeded,    ///< a random legal order, the same for the same seed
   };
   Kind kind = Kind::kParallel;

@@ -1,4 +1,4 @@
-// Executes tasks one at a time in an order that can be chosen and repeated: early, late, or by a seed.
+// Executes tasks one at a time in a repeatable order: early, late, or by a seed.
 #include "backend/emulated/stepped_scheduler.h"
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 namespace sampan::emulated {
 namespace {
 
-/// How often a waiting thread looks at time limits when nothing else happens.
+/// The interval at which an idle waiting thread checks time limits.
 constexpr std::chrono::milliseconds kLookAgain{2};
-constexpr std::size_t kMostQueues = 1 << 16;
+constexpr std::size_t kMaxQueues = 1 << 16;
 
 }  // namespace
 
 SteppedScheduler::SteppedScheduler(Schedule schedule, GateWatch& gates)
     : schedule_(schedule), gates_(gates), random_(schedule.seed), arrangements_(schedule.seed) {
-  ready_.reserve(kMostQueues);
+  ready_.reserve(kMaxQueues);
   idle_ = StartThread("sampan-steps", [this] { IdleLoop(); });
 }
 
@@ -64,12 +64,12 @@ std::shared_ptr<EmulatedQueue> SteppedScheduler::Choose(EmulatedTimeline* wanted
   const std::lock_guard lock(mutex_);
   ++activity_;
   if (ready_.empty()) return nullptr;
-  // The queue at the end of the chain of waits that holds the wanted value back, or the first of it that can
+  // The queue at the end of the chain of waits in front of the wanted task, or the first one in it that can
   // go on.
   std::shared_ptr<EmulatedQueue> needed = wanted == nullptr ? nullptr : wanted->queue();
   const auto is_ready = [&] { return std::find(ready_.begin(), ready_.end(), needed) != ready_.end(); };
   for (std::size_t hops = 0;
-       needed != nullptr && needed->blocked_on() != nullptr && !is_ready() && hops < kMostQueues; ++hops) {
+       needed != nullptr && needed->blocked_on() != nullptr && !is_ready() && hops < kMaxQueues; ++hops) {
     const auto holding = std::dynamic_pointer_cast<EmulatedTimeline>(needed->blocked_on());
     needed = holding == nullptr ? nullptr : holding->queue();
   }

@@ -1,4 +1,4 @@
-// Executes tasks one at a time in an order that can be chosen and repeated: early, late, or by a seed.
+// Executes tasks one at a time in a repeatable order: early, late, or by a seed.
 #pragma once
 
 #include <condition_variable>
@@ -14,9 +14,10 @@
 
 namespace sampan::emulated {
 
-/// Serves all devices of a process, so that the order between them is chosen too. Tasks run on the threads
-/// that submit or wait, one at a time: with one program thread, a run repeats exactly. A program that neither
-/// submits nor waits for kIdleTime gets what is pending, so that one which polls memory goes on. Thread-safe.
+/// Serves all devices of a process, so that it also chooses the order between them. Tasks run one at a time,
+/// on the threads that submit or wait. With one program thread, a run repeats exactly. If a program neither
+/// submits nor waits for kIdleTime, pending tasks run, so that a program which polls memory goes on.
+/// Thread-safe.
 class SteppedScheduler final : public QueueScheduler {
  public:
   SteppedScheduler(Schedule schedule, GateWatch& gates);

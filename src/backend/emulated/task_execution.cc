@@ -23,8 +23,8 @@ namespace {
 /// What one engine takes at a time from a request that is shared: long enough to pay for the hand-over.
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 
-/// Calls `part(first, count)` for all of [0, items), a chunk at a time where engines share it, which the
-/// bytes decide that travel between memory and caches.
+/// Calls `part(first, count)` for all of [0, items). If the bytes make sharing worthwhile, engines share it
+/// in chunks.
 template <typename Part>
 [[gnu::noinline]] void ShareChunks(std::size_t items, std::size_t travelling_bytes, QueueScheduler& scheduler,
                                    Part part) {
@@ -159,7 +159,7 @@ Status Execute(ReduceTask& task, QueueScheduler& scheduler) {
   return {};
 }
 
-Status Execute(SpanTask& task, QueueScheduler& scheduler) {
+Status Execute(MultiAllocationTask& task, QueueScheduler& scheduler) {
   if (Status live = CheckLive(task); !live.ok()) return live;
   return ExecuteTask(task.content->task, scheduler);
 }
@@ -188,7 +188,7 @@ std::optional<Amount> AmountOf(const Task& task) {
   if (const auto* indirect = std::get_if<IndirectTask>(&task))
     return Amount{LoadOperands(*indirect->content).bytes, 1};
   if (const auto* copy = std::get_if<CopyTask>(&task)) return Amount{copy->segment.bytes, 1};
-  if (const auto* span = std::get_if<SpanTask>(&task)) return AmountOf(span->content->task);
+  if (const auto* multi = std::get_if<MultiAllocationTask>(&task)) return AmountOf(multi->content->task);
   return std::nullopt;
 }
 
@@ -203,7 +203,7 @@ bool IsOtherShort(const Task& task, std::chrono::nanoseconds limit) {
 
 summary::TaskType TraceType(const Task& task) {
   using summary::TaskType;
-  if (const auto* span = std::get_if<SpanTask>(&task)) return TraceType(span->content->task);
+  if (const auto* multi = std::get_if<MultiAllocationTask>(&task)) return TraceType(multi->content->task);
   if (std::holds_alternative<FillTask>(task)) return TaskType::kMemsetAsync;
   if (std::holds_alternative<ReduceTask>(task)) return TaskType::kReduceAsync;
   const bool copies = std::holds_alternative<CopyTask>(task) || std::holds_alternative<RowsTask>(task) ||

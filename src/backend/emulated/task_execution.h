@@ -19,8 +19,7 @@ inline constexpr std::size_t kBytesAlwaysShort = 4096;
 /// Requests from this size on are worth sharing between engines. Shorter ones stay in the caches.
 inline constexpr std::size_t kShareFromBytes = std::size_t{512} << 10;
 static_assert(CachingFor(kShareFromBytes - 1) == Caching::kKeep);
-/// Handing a task to an engine that sleeps takes its submitter this long (bench_small): a task that takes
-/// less is executed at once.
+/// Waking an engine takes a submitter this long (bench_small). A task that takes less is executed at once.
 inline constexpr std::chrono::nanoseconds kHandOverTime{4'000};
 
 /// About how long copying takes: by the bytes, and by the pieces that they come in.

@@ -21,8 +21,8 @@ class ViewRanges final : public VirtualMemory {
   bool Owns(std::uintptr_t address) const override;
 
  private:
-  /// How many imports' addresses stay unused after their end, so that a pointer which outlived its import
-  /// does not lead to somebody else's memory.
+  /// How many imports' addresses stay unused after their end. A pointer that outlived its import then reaches
+  /// no other memory.
   static constexpr std::size_t kKeptBack = 64;
 
   void Drop(const AddressRange& range) noexcept;

@@ -202,9 +202,9 @@ Status PlanBatch(const BatchRequest& request, PlanContext context, Plan& plan) {
     const std::size_t next = i + 1;
     if (next == run_end) continue;
     const RunTotals run =
-        DescribeRun({request.dsts.subspan(next, run_end - next), request.srcs.subspan(next, run_end - next),
-                     request.sizes.subspan(next, run_end - next), dsts.RangeOf(dst), srcs.RangeOf(src)},
-                    batch.segments.next());
+        WriteSegments({request.dsts.subspan(next, run_end - next), request.srcs.subspan(next, run_end - next),
+                       request.sizes.subspan(next, run_end - next), dsts.RangeOf(dst), srcs.RangeOf(src)},
+                      batch.segments.next());
     batch.segments.Added(run.entries);
     batch.bytes += run.bytes;
     batch.longest = std::max(batch.longest, run.longest);

@@ -10,8 +10,8 @@
 namespace sampan {
 namespace {
 
-/// What follows becomes part of functions for several kinds of processors, and has no arguments of 32 bytes:
-/// how those are passed depends on the kind.
+/// Inlined into functions for several processors. No arguments of 32 bytes: how those are passed depends on
+/// the processor.
 #define SAMPAN_IN_PLACE [[gnu::always_inline]] inline
 
 using Two [[gnu::vector_size(16)]] = std::uint64_t;
@@ -74,7 +74,7 @@ SAMPAN_IN_PLACE void Check(const Lanes& address, const Lanes& bytes, const Known
   beyond |= begin | end | (range.bytes - end);
 }
 template <typename Lanes>
-SAMPAN_IN_PLACE RunTotals Describe(const EntryRun& whole, Segment* segments) {
+SAMPAN_IN_PLACE RunTotals WriteSegmentsByLanes(const EntryRun& whole, Segment* segments) {
   const EntryRun run = whole;  // which no store can change
   const auto dst_delta = static_cast<std::uint64_t>(run.dst.engine_delta);
   const auto src_delta = static_cast<std::uint64_t>(run.src.engine_delta);
@@ -102,11 +102,12 @@ SAMPAN_IN_PLACE RunTotals Describe(const EntryRun& whole, Segment* segments) {
     lengths |= lengths_here;
     bytes += bytes_here;
   }
-  return DescribeOneByOne(whole, segments, {done, SumOf(bytes), done == 0 ? 0 : OrOf(lengths) + 1});
+  return WriteSegmentsOneByOne(whole, segments, {done, SumOf(bytes), done == 0 ? 0 : OrOf(lengths) + 1});
 }
 
 template <typename Lanes>
-SAMPAN_IN_PLACE bool Within(std::span<const std::size_t> sizes, std::span<const std::size_t> limits) {
+SAMPAN_IN_PLACE bool SizesFitByLanes(std::span<const std::size_t> sizes,
+                                     std::span<const std::size_t> limits) {
   Lanes beyond{};
   std::size_t i = 0;
   for (; sizes.size() - i >= kLanes<Lanes>; i += kLanes<Lanes>) {
@@ -124,12 +125,12 @@ SAMPAN_IN_PLACE bool Within(std::span<const std::size_t> sizes, std::span<const 
 #undef SAMPAN_IN_PLACE
 
 #if defined(__x86_64__)
-[[gnu::target("avx2")]] RunTotals DescribeByAvx2(const EntryRun& run, Segment* segments) {
-  return Describe<Four>(run, segments);
+[[gnu::target("avx2")]] RunTotals WriteSegmentsByAvx2(const EntryRun& run, Segment* segments) {
+  return WriteSegmentsByLanes<Four>(run, segments);
 }
-[[gnu::target("avx2")]] bool WithinByAvx2(std::span<const std::size_t> sizes,
-                                          std::span<const std::size_t> limits) {
-  return Within<Four>(sizes, limits);
+[[gnu::target("avx2")]] bool SizesFitByAvx2(std::span<const std::size_t> sizes,
+                                            std::span<const std::size_t> limits) {
+  return SizesFitByLanes<Four>(sizes, limits);
 }
 #endif
 
@@ -142,19 +143,19 @@ BatchRunLevel FastestBatchRunLevel() noexcept {
   return BatchRunLevel::kPlain;
 }
 
-RunTotals DescribeMany(const EntryRun& run, Segment* segments, [[maybe_unused]] BatchRunLevel level) {
+RunTotals WriteManySegments(const EntryRun& run, Segment* segments, [[maybe_unused]] BatchRunLevel level) {
 #if defined(__x86_64__)
-  if (level == BatchRunLevel::kAvx2) return DescribeByAvx2(run, segments);
+  if (level == BatchRunLevel::kAvx2) return WriteSegmentsByAvx2(run, segments);
 #endif
-  return Describe<Two>(run, segments);
+  return WriteSegmentsByLanes<Two>(run, segments);
 }
 
-bool SurelyWithinMany(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
+bool ManySizesFit(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
                       [[maybe_unused]] BatchRunLevel level) {
 #if defined(__x86_64__)
-  if (level == BatchRunLevel::kAvx2) return WithinByAvx2(sizes, limits);
+  if (level == BatchRunLevel::kAvx2) return SizesFitByAvx2(sizes, limits);
 #endif
-  return Within<Two>(sizes, limits);
+  return SizesFitByLanes<Two>(sizes, limits);
 }
 
 }  // namespace sampan

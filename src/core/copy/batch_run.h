@@ -48,11 +48,11 @@ struct RunTotals {
 enum class BatchRunLevel { kPlain, kAvx2 };
 /// The fastest that this processor has.
 BatchRunLevel FastestBatchRunLevel() noexcept;
-/// So many entries are described together.
+/// The segments of so many entries are written together.
 inline constexpr std::size_t kManyEntries = 16;
 
 /// Goes on with the entries behind those that the totals count, up to one that does not fit.
-[[gnu::always_inline]] inline RunTotals DescribeOneByOne(const EntryRun& whole, Segment* segments,
+[[gnu::always_inline]] inline RunTotals WriteSegmentsOneByOne(const EntryRun& whole, Segment* segments,
                                                          RunTotals totals) {
   const EntryRun run = whole;  // which no store can change
   std::size_t done = totals.entries;
@@ -67,26 +67,26 @@ inline constexpr std::size_t kManyEntries = 16;
   return totals;
 }
 
-/// Describes entries from the first on, for as long as they lie in their allocations and need one segment
-/// each; there is room for all. What lies behind those is written too.
-RunTotals DescribeMany(const EntryRun& run, Segment* segments, BatchRunLevel level);
-[[gnu::always_inline]] inline RunTotals DescribeRun(const EntryRun& run, Segment* segments,
+/// Writes the segments of the first entries that lie in their allocations and need one segment each.
+/// `segments` has room for all. Segments behind the returned count are undefined.
+RunTotals WriteManySegments(const EntryRun& run, Segment* segments, BatchRunLevel level);
+[[gnu::always_inline]] inline RunTotals WriteSegments(const EntryRun& run, Segment* segments,
                                                     BatchRunLevel level = FastestBatchRunLevel()) {
-  return run.sizes.size() < kManyEntries ? DescribeOneByOne(run, segments, {})
-                                         : DescribeMany(run, segments, level);
+  return run.sizes.size() < kManyEntries ? WriteSegmentsOneByOne(run, segments, {})
+                                         : WriteManySegments(run, segments, level);
 }
 
-/// True if every size is at most its limit. False also where numbers of 2^63 and more leave it unsure. The
-/// arrays are equally long.
-bool SurelyWithinMany(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
+/// Returns true if every size is at most its limit. May return false for numbers of 2^63 and more. The arrays
+/// have equal lengths.
+bool ManySizesFit(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
                       BatchRunLevel level);
-inline bool SurelyWithin(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
+inline bool SizesFit(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
                          BatchRunLevel level = FastestBatchRunLevel()) {
-  if (sizes.size() >= kManyEntries) return SurelyWithinMany(sizes, limits, level);
-  bool within = true;
+  if (sizes.size() >= kManyEntries) return ManySizesFit(sizes, limits, level);
+  bool fit = true;
   for (std::size_t i = 0; i < sizes.size(); ++i)
-    within &= sizes[i] <= limits[i];
-  return within;
+    fit &= sizes[i] <= limits[i];
+  return fit;
 }
 
 }  // namespace sampan

@@ -69,9 +69,10 @@ void AddNeighbours(Task& task, std::unique_ptr<Uses> first, std::unique_ptr<Uses
   if (first == nullptr) return;
   if (second != nullptr)
     first->insert(first->end(), std::move_iterator(second->begin()), std::move_iterator(second->end()));
-  SpanTask span;
-  span.content = std::make_unique<SpanTask::Content>(SpanTask::Content{std::move(task), std::move(*first)});
-  task.emplace<SpanTask>(std::move(span));
+  MultiAllocationTask multi;
+  multi.content = std::make_unique<MultiAllocationTask::Content>(
+      MultiAllocationTask::Content{std::move(task), std::move(*first)});
+  task.emplace<MultiAllocationTask>(std::move(multi));
 }
 
 }  // namespace sampan

@@ -43,9 +43,9 @@ struct CopyRanges {
   MemoryArgument src_argument() const { return {"src", src, src_bytes}; }
 };
 
-/// Both ends as most copies have them: each in one allocation of the host or of the context's device, and
-/// none needs rights. Known, without neighbours. Plain words, so that they stay in registers: the uses are
-/// counted, and the caller adopts both, by TakeDst and TakeSrc.
+/// Both ends in the common case: each in one allocation of the host or of the context's device, without
+/// special rights. Plain words, so that they stay in registers. The uses are counted already; the caller
+/// adopts both by TakeDst and TakeSrc.
 struct PlainEnds {
   Allocation* dst;
   Allocation* src;

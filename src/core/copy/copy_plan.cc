@@ -9,8 +9,8 @@
 namespace sampan {
 namespace {
 
-/// Looks at the rows of ordinary host memory and, where whole pages lie between them, at nothing else: those
-/// need not be there.
+/// Probes the rows of pageable host memory. Whole pages between two rows are skipped, because they need not
+/// be mapped.
 Status ProbeRows(const Location& end, const MemoryArgument& extent, std::size_t pitch,
                  const RowsRequest& request, HostAccess access) {
   constexpr std::size_t kSmallestPage = 4096;

@@ -19,8 +19,8 @@ inline CopyKind KindOf(Direction direction) {
   return static_cast<CopyKind>(direction);
 }
 
-/// The kind that a copy between these places really has; kContradiction when the given one contradicts them.
-/// Only pageable memory has a say: with both sides known to the runtime every kind is taken for the real one.
+/// The real kind of a copy between these places; kContradiction if the given kind contradicts them. Only
+/// pageable memory can contradict. If the runtime knows both sides, every kind counts as the real one.
 CopyKind ResolvePageableKind(CopyKind kind, const Place& src, const Place& dst);
 inline CopyKind ResolveKind(CopyKind kind, const Place& src, const Place& dst, const Profile& profile) {
   // Where host and device share one memory, every direction is a copy on the device.

@@ -11,7 +11,7 @@
 
 namespace sampan {
 
-/// Who asked, and for which stream.
+/// The caller's context, and the stream of the copy.
 struct CopyTarget {
   Context* context;  ///< the calling thread's, which keeps it alive during the call
   Stream* stream;    ///< kept alive by the thread as well; null: the context's default stream

@@ -1,5 +1,5 @@
-// The plan of a linear copy. In a header: most calls are short linear copies, and with everything up to the
-// queue in one function they cost half as much.
+// The plan of a linear copy. It is in a header because most calls are short linear copies: inlined up to the
+// queue, they cost half as much.
 #pragma once
 
 #include <utility>

@@ -91,10 +91,11 @@ Status CheckMappedRights(const Location& location, const MemoryArgument& argumen
 
 namespace {
 
-/// From here on looking at a mapping is cheaper than at its pages: by asking for it, and in the text of all.
+/// From these sizes on, asking for the mapping is cheaper than probing pages, and reading /proc is cheaper
+/// than both.
 constexpr std::size_t kLargeRange = std::size_t{256} << 10, kHugeRange = std::size_t{64} << 20;
-/// And where a request has more ranges than this.
-constexpr std::size_t kFewRanges = 4;
+/// The same holds for a request with more ranges than this.
+constexpr std::size_t kMaxRangesProbed = 4;
 
 }  // namespace
 
@@ -107,7 +108,7 @@ bool HostProbe::Accessible(std::uintptr_t address, std::size_t bytes, HostAccess
   // access it. Memory without a file has nothing to find there that its mapping does not say.
   if (mappings_.Remembered(address, last, access)) return true;
   ++asked_;
-  if ((bytes >= kLargeRange || asked_ > kFewRanges) && mappings_.Anonymous(address, last, access))
+  if ((bytes >= kLargeRange || asked_ > kMaxRangesProbed) && mappings_.Anonymous(address, last, access))
     return true;
   if (bytes >= kHugeRange && HostMappings::TextShows(address, last, access, HostMappings::Kind::kAnonymous)) {
     return true;

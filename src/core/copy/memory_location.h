@@ -45,10 +45,10 @@ struct Location {
 /// An argument and what lies there, to a person; the allocation may be null.
 std::string Describe(const MemoryArgument& argument, const Place& place, const Allocation* memory);
 
-/// Finds the range of an argument; its start decides the place. Refuses one that leaves its allocation, and
-/// an address of the runtime's that is not allocated. What begins in registered memory may go on outside: all
-/// of it is the program's own. LocateFound goes on from the allocation at the start, which was looked up, and
-/// LocateInFull where that does not hold the range.
+/// Finds the range of an argument; its start decides the place. Refuses a range that leaves its allocation,
+/// and an address of the runtime that is not allocated. A range that begins in registered memory may go on
+/// outside, because all of it is the program's. LocateFound continues from an allocation that was looked up.
+/// LocateInFull handles a range that this allocation does not hold.
 Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found);
 inline Status LocateFound(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
   if (!found.LiesInOne(argument)) [[unlikely]]

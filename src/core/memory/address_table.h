@@ -13,8 +13,7 @@
 
 namespace sampan {
 
-/// Thread-safe. Addresses whose mapping has ended are free for another one when the last task that was queued
-/// on them is over.
+/// Thread-safe. Addresses of an ended mapping are reused when the last task queued on them is completed.
 class AddressTable {
  public:
   AddressTable(MemoryRegistry& memory, VirtualMemory* views) : memory_(memory), views_(views) {

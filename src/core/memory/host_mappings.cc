@@ -62,7 +62,7 @@ bool HostMappings::Anonymous(std::uintptr_t first, std::uintptr_t last, HostAcce
 
 bool HostMappings::TextShows(std::uintptr_t first, std::uintptr_t last, HostAccess access, Kind kind) {
   std::ifstream maps("/proc/self/maps");
-  if (!maps) return kind == Kind::kAny;  // nobody can tell
+  if (!maps) return kind == Kind::kAny;  // cannot be decided
   for (std::string line; std::getline(maps, line);) {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;

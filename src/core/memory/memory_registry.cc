@@ -111,7 +111,7 @@ Result<MemoryBlock> MemoryRegistry::TakeBlock(MemorySource& source, std::size_t 
   const auto free_released = [&](SharedBlocks::Effort effort) {
     return shared_blocks_ != nullptr && shared_blocks_->FreeReleased(effort);
   };
-  free_released(SharedBlocks::Effort::kFew);
+  free_released(SharedBlocks::Effort::kSome);
   auto block = source.Allocate(bytes, pages);
   if (!block.ok() && free_released(SharedBlocks::Effort::kAll)) block = source.Allocate(bytes, pages);
   return block;

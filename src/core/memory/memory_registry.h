@@ -28,8 +28,8 @@ class MemoryKeeper {
   virtual ~MemoryKeeper() = default;
 };
 
-/// Thread-safe; finding takes no lock. Freed memory goes back to its source when the last task using it is
-/// over, so an address is never handed out again while a queued copy could still write there.
+/// Thread-safe; finding takes no lock. Freed memory goes back to its source when the last task that uses it
+/// completes. So an address is never reused while a queued copy could write there.
 class MemoryRegistry final : public AddressResolver, private AllocationOwner {
  public:
   explicit MemoryRegistry(bool with_backtraces) : with_backtraces_(with_backtraces) {}
@@ -43,7 +43,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     Pages pages = Pages::kBySize;
   };
   Result<void*> Allocate(const AllocationRequest& request);
-  /// A block of the source, if need be from what other processes have let go of.
+  /// A block of the source. If none is free, blocks that other processes have released are freed first.
   Result<MemoryBlock> TakeBlock(MemorySource& source, std::size_t bytes, Pages pages);
   struct RegistrationRequest {
     HostRegistrar& registrar;
@@ -61,9 +61,9 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   /// Ends the life of the memory that begins at the address. The code is for one that does not; the message
   /// names the argument.
   Status End(std::string_view name, void* address, MemoryOrigin origin, Code unknown_code);
-  /// A parked allocation lives again, for a caller that asks for that many bytes of it: as the same record
-  /// where that changes none of its facts, otherwise as a new one. What is queued on it still runs. Throws
-  /// std::bad_alloc with nothing changed.
+  /// A parked allocation lives again, for a caller that asks for that many bytes. It keeps its record if no
+  /// fact changes, otherwise it gets a new one. Queued tasks on it still run. Throws std::bad_alloc with
+  /// nothing changed.
   Allocation* Revive(Allocation& parked, std::size_t asked_bytes);
   /// Takes an adopted, parked allocation out; what is queued on it still runs.
   void Retire(Allocation& allocation) noexcept;
@@ -79,8 +79,8 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     Allocation* const found = pages_.Find(address);
     if (found == nullptr) return nullptr;
     if (found->TryUse()) [[likely]] {
-      // Live, and with its facts fixed by the use: whatever the record was a moment ago, it is the answer
-      // now.
+      // The use makes sure that the record is live and its facts are fixed, even if it was recycled a moment
+      // ago.
       if (found->Contains(address)) [[likely]]
         return found;
       found->Release();
@@ -91,9 +91,9 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   void AddSource(const AddressOwner& source);
   bool InSource(std::uintptr_t address) const;
 
-  /// The uses of all allocations that [address, +bytes) touches, beginning with one that was found there: the
-  /// neighbours of one reservation count as one, and so do registrations where the backend sees them so.
-  /// Fails, with the code, where the range leaves them.
+  /// The uses of all allocations that [address, +bytes) touches, beginning with the given one. Neighbours in
+  /// one reservation count as one, and registrations too if the backend says so. Fails, with the code, if the
+  /// range leaves them.
   Status FindNeighbours(const AllocationUse& first, std::uintptr_t address, std::size_t bytes, Code code,
                         std::vector<AllocationUse>& more) const;
   Result<Resolved> ResolveDevice(std::uintptr_t address, std::size_t bytes, std::int32_t device,
@@ -119,9 +119,9 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     virtual void Ended(std::uint64_t serial) noexcept = 0;
     /// This process does not use the block any more.
     virtual void Free(std::uint64_t serial, MemorySource& source, const MemoryBlock& block) noexcept = 0;
-    /// Frees blocks that other processes have let go of: checks a few of those that wait, or all. Returns
+    /// Frees blocks that other processes have let go of: checks some of the waiting blocks, or all. Returns
     /// true if a block was freed.
-    enum class Effort : bool { kFew, kAll };
+    enum class Effort : bool { kSome, kAll };
     virtual bool FreeReleased(Effort effort) noexcept = 0;
   };
   void set_shared_blocks(SharedBlocks* blocks) { shared_blocks_ = blocks; }

@@ -64,8 +64,8 @@ class ParkedBlocks {
  private:
   using ByAge = ParkableBlock::ByAge;
 
-  /// Looks at the oldest blocks of each timeline for as long as the first condition holds, and takes those
-  /// for which the second one does.
+  /// Visits the oldest blocks of each timeline while the first condition holds. Takes those for which the
+  /// second one holds.
   template <typename GoOn, typename May, typename Retire>
   void Take(GoOn go_on, May may, Retire retire) noexcept {
     const auto take_from = [&](const ByAge& blocks) {

@@ -7,7 +7,7 @@
 
 namespace sampan {
 
-inline constexpr std::int32_t kMostDevices = 64;
+inline constexpr std::int32_t kMaxDevices = 64;
 
 /// One direction at a time, as the public calls have it. Thread-safe.
 class PeerAccess {
@@ -23,7 +23,7 @@ class PeerAccess {
 
  private:
   static std::uint64_t Bit(std::int32_t device) { return std::uint64_t{1} << device; }
-  std::array<std::atomic<std::uint64_t>, kMostDevices> bits_{};
+  std::array<std::atomic<std::uint64_t>, kMaxDevices> bits_{};
 };
 
 }  // namespace sampan

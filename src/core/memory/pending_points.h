@@ -9,9 +9,8 @@
 
 namespace sampan {
 
-/// Where the last free stands on its timeline, and those before it whose work is not over yet. A later point
-/// does not stand for the earlier ones: the wait that put it behind them can be dropped by an abort. Not
-/// thread-safe.
+/// The point of the last free, and earlier points whose work is pending. A later point does not imply the
+/// earlier ones: an abort can drop the wait between them. Not thread-safe.
 class PendingPoints {
  public:
   /// Makes room for AddFree. Throws std::bad_alloc with nothing changed.

@@ -26,7 +26,7 @@ class Context : public std::enable_shared_from_this<Context> {
   static Result<std::shared_ptr<Context>> Create(Device& device, bool primary);
 
   Device& device() const { return device_; }
-  /// The handles that programs know the context and its default stream by; set before anybody else sees it.
+  /// The handles of the context and of its default stream. Set before another thread sees the context.
   void* own_handle = nullptr;
   void* default_stream_handle = nullptr;
   SystemOptions options{};
@@ -44,8 +44,8 @@ class Context : public std::enable_shared_from_this<Context> {
 
   /// All streams, the default one last.
   std::vector<std::shared_ptr<Stream>> Streams() const;
-  /// Waits for all streams, the default one last. One failure is reported; those of other streams are left to
-  /// whoever synchronises these.
+  /// Waits for all streams, the default one last. Reports one failure. The failures of other streams are left
+  /// for their own synchronisation.
   Status Synchronize(Deadline deadline);
 
   /// What a dead context leaves to be ended.

@@ -27,9 +27,9 @@ class Device {
         id_(id),
         physical_id_(physical_id),
         queue_depth_(profile.queue_depth),
-        streams_(std::make_shared<IdPool>(profile.most_streams)),
-        events_(std::make_shared<IdPool>(profile.most_events)),
-        notifies_(std::make_shared<IdPool>(profile.most_notifies)) {}
+        streams_(std::make_shared<IdPool>(profile.max_streams)),
+        events_(std::make_shared<IdPool>(profile.max_events)),
+        notifies_(std::make_shared<IdPool>(profile.max_notifies)) {}
 
   std::int32_t id() const { return id_; }
   std::int32_t physical_id() const { return physical_id_; }

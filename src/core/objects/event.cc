@@ -54,7 +54,7 @@ Status Event::Record(Stream& stream) {
   if (auto id = Id(); !id.ok()) return id.TakeStatus();
   if (shared_ != nullptr) return shared_->Record(stream);
   auto mark = std::make_shared<Mark>();
-  const trace::About about(summary::TaskType::kEventRecord, TraceId());
+  const trace::SubjectScope subject(summary::TaskType::kEventRecord, TraceId());
   auto point = stream.EnqueueWithPoint(MarkTask{mark});
   if (!point.ok()) return point.TakeStatus();
   const std::lock_guard lock(mutex_);
@@ -72,7 +72,7 @@ Status Event::WaitIn(Stream& stream, std::chrono::seconds limit) {
   if (Status sticky = stream.context_failure()->Check(); !sticky.ok()) return sticky;
   const auto recording = Latest();
   if (!recording) return {};
-  const trace::About about(summary::TaskType::kEventWait, TraceId());
+  const trace::SubjectScope subject(summary::TaskType::kEventWait, TraceId());
   auto point = stream.EnqueueWithPoint(WaitTask{recording->point, limit, Number()});
   if (!point.ok()) return point.TakeStatus();
   if (generation_ == EventGeneration::kEx) return {};
@@ -87,7 +87,7 @@ Status Event::Reset(Stream& stream) {
     return {Code::kFeatureNotSupport,
             "the event cannot be reset: made by aclrtCreateEventExWithFlag, or without ACL_EVENT_SYNC"};
   }
-  const trace::About about(summary::TaskType::kEventReset, TraceId());
+  const trace::SubjectScope subject(summary::TaskType::kEventReset, TraceId());
   auto mark = std::make_shared<Mark>();
   auto point = stream.EnqueueWithPoint(MarkTask{mark});
   if (!point.ok()) return point.TakeStatus();

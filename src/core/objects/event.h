@@ -41,7 +41,7 @@ class Event {
         ids_(std::move(ids)),
         shared_(std::move(shared)) {}
 
-  /// Whose it is; set before anybody else sees it.
+  /// The owner. Set before another thread sees the event.
   std::weak_ptr<Context> context;
 
   Status Record(Stream& stream);

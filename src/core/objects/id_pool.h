@@ -35,13 +35,13 @@ class IdLease {
 /// Thread-safe; hands out the number given back last, or else the next one.
 class IdPool : public std::enable_shared_from_this<IdPool> {
  public:
-  explicit IdPool(std::uint32_t most) : most_(most) {}
+  explicit IdPool(std::uint32_t max_ids) : max_ids_(max_ids) {}
 
   /// Nothing when all are in use. Throws std::bad_alloc with nothing changed.
   std::optional<IdLease> Take() {
     const std::lock_guard lock(mutex_);
     if (returned_.empty()) {
-      if (next_ == most_) return std::nullopt;
+      if (next_ == max_ids_) return std::nullopt;
       ReserveDoubling(returned_, next_ + std::size_t{1});  // so that giving back needs no memory
       return IdLease(shared_from_this(), next_++);
     }
@@ -51,7 +51,7 @@ class IdPool : public std::enable_shared_from_this<IdPool> {
   }
   std::uint32_t available() const {
     const std::lock_guard lock(mutex_);
-    return most_ - next_ + static_cast<std::uint32_t>(returned_.size());
+    return max_ids_ - next_ + static_cast<std::uint32_t>(returned_.size());
   }
 
  private:
@@ -61,7 +61,7 @@ class IdPool : public std::enable_shared_from_this<IdPool> {
     returned_.push_back(id);
   }
 
-  const std::uint32_t most_;
+  const std::uint32_t max_ids_;
   mutable std::mutex mutex_;
   std::uint32_t next_ = 0;
   std::vector<std::uint32_t> returned_;

@@ -14,8 +14,8 @@ constexpr std::array kChips = {
     Profile{.chip = "ascend910b",
             .soc_name = "Ascend910B1",
             .descriptor = kDescriptor32,
-            .most_streams = 1984,
-            .most_events = 65536,
+            .max_streams = 1984,
+            .max_events = 65536,
             .ai_cores = 24,
             .vector_cores = 48,
             .ai_cpus = 6,
@@ -24,8 +24,8 @@ constexpr std::array kChips = {
     Profile{.chip = "ascend910c",
             .soc_name = "Ascend910_9391",
             .descriptor = kDescriptor32,
-            .most_streams = 1984,
-            .most_events = 65536,
+            .max_streams = 1984,
+            .max_events = 65536,
             .ai_cores = 24,
             .vector_cores = 48,
             .ai_cpus = 6,
@@ -40,9 +40,9 @@ constexpr std::array kChips = {
             .offsets = false,
             .sharing = false,
             .hbm = false,
-            .most_streams = 1024,
-            .most_events = 1023,
-            .most_notifies = 1024,
+            .max_streams = 1024,
+            .max_events = 1023,
+            .max_notifies = 1024,
             .ai_cores = 2,
             .vector_cores = 0,
             .ai_cpus = 4,
@@ -52,7 +52,7 @@ constexpr std::array kChips = {
 
 constexpr std::array kReleases = {
     Profile{.release = "cann8"},
-    Profile{.release = "cann9", .rows_between_devices = true, .most_row_bytes = 5'000'000},
+    Profile{.release = "cann9", .rows_between_devices = true, .max_row_bytes = 5'000'000},
 };
 
 }  // namespace
@@ -78,7 +78,7 @@ Result<Profile> FindProfile(std::string_view names) {
   const Profile& rules = release != nullptr ? *release : kReleases.front();
   profile.release = rules.release;
   profile.rows_between_devices = rules.rows_between_devices;
-  profile.most_row_bytes = rules.most_row_bytes;
+  profile.max_row_bytes = rules.max_row_bytes;
   return profile;
 }
 

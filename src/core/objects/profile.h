@@ -28,10 +28,10 @@ struct Profile {
   bool sharing = true;  ///< notifies, memory and events between processes, mapped memory, pools, values
   bool hbm = true;      ///< memory is HBM, otherwise DDR
   DescriptorLayout descriptor{};
-  std::uint32_t most_streams = 0;
+  std::uint32_t max_streams = 0;
   std::uint64_t queue_depth = 1792;  ///< tasks that a stream holds
-  std::uint32_t most_events = 0;
-  std::uint32_t most_notifies = 8192;
+  std::uint32_t max_events = 0;
+  std::uint32_t max_notifies = 8192;
   std::uint32_t ai_cores = 0;
   std::uint32_t vector_cores = 0;
   std::uint32_t ai_cpus = 0;
@@ -40,10 +40,10 @@ struct Profile {
   // The release.
   std::string_view release;
   bool rows_between_devices = false;  ///< aclrtMemcpy2dAsync takes device-to-device
-  std::size_t most_row_bytes = SIZE_MAX;
+  std::size_t max_row_bytes = SIZE_MAX;
 };
 
-inline constexpr std::size_t kMostRows = 5'242'880;
+inline constexpr std::size_t kMaxRows = 5'242'880;
 
 /// The profile that a list such as "ascend910b,cann8" names; either part may be left out.
 Result<Profile> FindProfile(std::string_view names);

@@ -7,9 +7,8 @@
 
 namespace sampan {
 
-/// One per thread and kind of object; not thread-safe. It keeps its objects' memory, also of destroyed ones,
-/// until the thread uses others or ends; what an object occupies besides (its number, its place in the
-/// context) is free before that.
+/// One per thread and kind of object; not thread-safe. It keeps the memory of its objects, also of destroyed
+/// ones, until the thread uses others or exits. Their numbers and places in the context are free before that.
 template <typename Object>
 class RecentObjects {
  public:

@@ -106,7 +106,7 @@ Status ReportThreads::Unsubscribe(std::uint64_t thread, const std::shared_ptr<St
 void ReportThreads::Forget(const Stream& stream) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    Remove(&stream);  // nobody waits for them: the stream's queue is closed
+    Remove(&stream);  // no thread waits for them: the stream's queue is closed
   }
   changed_.notify_all();
 }
@@ -123,7 +123,7 @@ Status ReportThreads::Launch(Stream& stream, const Callback& callback) {
   }
   Status queued = stream.Enqueue(HostTask{std::make_shared<Work>(shared_from_this(), &stream, callback)});
   if (!queued.ok()) return queued;
-  changed_.notify_all();  // whoever waits in Process has something to poll for
+  changed_.notify_all();  // wakes threads in Process: there is work to poll for
   return {};
 }
 

@@ -109,7 +109,7 @@ class Runtime {
   Status AdmitToPhysical(std::uint64_t number, std::span<const std::int32_t> processes);
   Result<void*> ImportPhysical(std::uint64_t number, std::int32_t device);
 
-  Result<void*> CreatePool(Device& device, std::size_t most_bytes);
+  Result<void*> CreatePool(Device& device, std::size_t max_bytes);
   Status DestroyPool(void* handle);
   std::shared_ptr<MemoryPool> FindPool(void* handle) const { return pools_.Find(handle); }
   /// Pools found while this number stood are not destroyed yet.

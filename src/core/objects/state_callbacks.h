@@ -55,9 +55,8 @@ struct TaskFailure {
   std::uint32_t task = 0, stream = 0, thread = 0, device = 0, code = 0;
 };
 
-/// Tells the registered functions of every task that fails, on a thread of its own, one after the other, with
-/// the signal mask of host functions.
-/// Thread-safe; destroying it waits for the function that runs.
+/// Calls the registered functions for every failed task, one after the other, on a thread of its own. The
+/// thread has the signal mask of host functions. Thread-safe; the destructor waits for the running function.
 class FailureReports {
  public:
   using Function = void (*)(const TaskFailure& failure, void* argument);
@@ -71,7 +70,7 @@ class FailureReports {
   /// False when there is none. The function does not run any more when this returns, unless it calls itself.
   bool Remove(void* argument);
   bool any() const { return any_.load(std::memory_order_relaxed); }
-  /// Queues the news; cheap where nobody is registered. Without memory it is lost.
+  /// Queues the notification. Cheap if no function is registered. Without memory the notification is lost.
   void Report(const TaskFailure& failure) noexcept;
   /// Waits, for a while, until what was reported before has been told: a function may itself wait for the
   /// caller. Returns at once on the thread that tells.

@@ -22,7 +22,7 @@ namespace sampan {
 class StickyFailure {
  public:
   void Set(const Error& error);
-  /// The failure, for everybody who asks; success while there is none.
+  /// The first failure; success if there is none.
   Status Check() const { return is_set() ? Status(Get()) : Status(); }
   bool is_set() const { return set_.load(std::memory_order_acquire); }
 
@@ -62,8 +62,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   /// Waits for everything queued so far. Fails with the code when the deadline is over, and when some of it
   /// was dropped meanwhile.
   Status Await(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
-  /// The first failure since the last time, forgotten by asking. Whoever is told of failures knows it by
-  /// then.
+  /// The first failure since the last call, which forgets it. Callbacks have been told by then.
   Status TakeFailure();
   /// Both, one after the other.
   Status Synchronize(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
@@ -114,7 +113,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   bool OnTaskFailed(std::uint64_t value, Status failure) noexcept override;
   bool FailuresReported() const { return options_.reports != nullptr && options_.reports->any(); }
   static std::uint32_t CurrentThreadNumber();
-  /// Whoever waits is told that not everything was done, by this code.
+  /// Waiters get this code: not everything was done.
   void NoteDrop(Code code);
 
   const StreamOptions options_;
@@ -126,7 +125,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   std::atomic<bool> overflow_check_{false};
   std::atomic<std::uint64_t> drops_{0};
   std::atomic<Code> drop_code_{Code::kOk};   // of the last one
-  std::atomic<std::uint32_t> submitter_{0};  // the thread that queued last, where somebody wants to know
+  std::atomic<std::uint32_t> submitter_{0};  // the thread that queued last, if a callback asks for it
   std::atomic<bool> failed_{false};
   std::mutex mutex_;                 // of what follows
   std::optional<IdLease> id_lease_;  // until the stream is closed

@@ -1,4 +1,4 @@
-// What traces tell of tasks that are submitted, and of copies outside every stream.
+// The trace records of submitted tasks, and of copies outside every stream.
 #include "core/objects/task_trace.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Description {
   trace::TaskRecord record{};
   union {
     trace::RowsShape rows;
-    trace::Piece pieces[trace::kMostPieces];
+    trace::Piece pieces[trace::kMaxPieces];
     trace::BatchOutline outline;
     trace::ReduceShape reduce;
     trace::WordShape word;
@@ -79,7 +79,7 @@ void ForEntries(std::span<const Segment> segments, Each each) {
   }
 }
 
-void DescribePieces(const BatchTask& batch, Description& description) {
+void FillPieces(const BatchTask& batch, Description& description) {
   SideFinder dsts(batch.memory);
   SideFinder srcs(batch.memory);
   std::size_t count = 0;
@@ -118,7 +118,7 @@ class ExtentFinder {
 };
 
 /// Counts the entries, too.
-void DescribeOutline(const BatchTask& batch, Description& description) {
+void FillOutline(const BatchTask& batch, Description& description) {
   const Segment& first = batch.segments.front();
   ExtentFinder dsts(description.record.dst, first.dst, SideFinder(batch.memory).Find(first.dst));
   ExtentFinder srcs(description.record.src, first.src, SideFinder(batch.memory).Find(first.src));
@@ -157,12 +157,12 @@ void DescribeOutline(const BatchTask& batch, Description& description) {
 
 // ---- one for each body of a task ----
 
-void Describe(const CopyTask& task, Description& description) {
+void FillRecord(const CopyTask& task, Description& description) {
   SetEnds(description, Form::kLinear, task.segment.bytes, EndOf(task.segment.dst, task.dst.get()),
           EndOf(task.segment.src, task.src.get()));
 }
 
-void Describe(const RowsTask& task, Description& description) {
+void FillRecord(const RowsTask& task, Description& description) {
   const Rows& rows = task.rows;
   SetEnds(description, Form::kRows, rows.width * rows.height, EndOf(rows.dst, task.dst.get()),
           EndOf(rows.src, task.src.get()));
@@ -170,7 +170,7 @@ void Describe(const RowsTask& task, Description& description) {
   description.more_bytes = sizeof(description.rows);
 }
 
-void Describe(const BatchTask& batch, Description& description) {
+void FillRecord(const BatchTask& batch, Description& description) {
   const Segment& first = batch.segments.front();
   const bool captured = batch.captured != nullptr;
   SetEnds(description, captured ? Form::kCaptured : Form::kBatch, batch.bytes,
@@ -180,17 +180,17 @@ void Describe(const BatchTask& batch, Description& description) {
     description.record.reason = "the source was taken at submission";
     return;
   }
-  if (batch.segments.size() > trace::kMostPieces) DescribeOutline(batch, description);
-  if (description.record.entries <= trace::kMostPieces) DescribePieces(batch, description);
+  if (batch.segments.size() > trace::kMaxPieces) FillOutline(batch, description);
+  if (description.record.entries <= trace::kMaxPieces) FillPieces(batch, description);
 }
 
-void Describe(const FillTask& task, Description& description) {
+void FillRecord(const FillTask& task, Description& description) {
   SetEnds(description, Form::kFill, task.bytes, EndOf(task.dst, task.memory.get()), {});
   description.record.type = TaskType::kMemsetAsync;
   description.record.operation = Operation::kFill;
 }
 
-void Describe(const IndirectTask& task, Description& description) {
+void FillRecord(const IndirectTask& task, Description& description) {
   const bool descriptor = task.content->form == IndirectTask::Content::Form::kDescriptor;
   description.record.type = TaskType::kMemcpyAsync;
   description.record.form = descriptor ? Form::kDescriptor : Form::kOffset;
@@ -198,7 +198,7 @@ void Describe(const IndirectTask& task, Description& description) {
   description.record.operation = Operation::kDeviceToDevice;
 }
 
-void Describe(const ReduceTask& task, Description& description) {
+void FillRecord(const ReduceTask& task, Description& description) {
   SetEnds(description, Form::kReduce, task.segment.bytes, EndOf(task.segment.dst, task.dst.get()),
           EndOf(task.segment.src, task.src.get()));
   description.record.type = TaskType::kReduceAsync;
@@ -206,30 +206,30 @@ void Describe(const ReduceTask& task, Description& description) {
   description.more_bytes = sizeof(description.reduce);
 }
 
-void Describe(const WaitTask&, Description& description) {
+void FillRecord(const WaitTask&, Description& description) {
   description.record.type = TaskType::kEventWait;
 }
-void Describe(const MarkTask&, Description& description) {
+void FillRecord(const MarkTask&, Description& description) {
   description.record.type = TaskType::kEventRecord;
 }
-void Describe(const HostTask&, Description& description) {
+void FillRecord(const HostTask&, Description& description) {
   description.record.type = TaskType::kHostFunction;
 }
 
-void Describe(const Task& task, Description& description);
+void FillRecord(const Task& task, Description& description);
 
-void Describe(const SpanTask& task, Description& description) {
-  Describe(task.content->task, description);
+void FillRecord(const MultiAllocationTask& task, Description& description) {
+  FillRecord(task.content->task, description);
 }
 
 /// Gates and effects are what their makers say.
 template <typename Other>
-void Describe(const Other&, Description& description) {
+void FillRecord(const Other&, Description& description) {
   description.record.type = TaskType::kOther;
 }
 
-void Describe(const Task& task, Description& description) {
-  std::visit([&](const auto& body) { Describe(body, description); }, task);
+void FillRecord(const Task& task, Description& description) {
+  std::visit([&](const auto& body) { FillRecord(body, description); }, task);
 }
 
 /// The record of a task that the calling thread is about to submit or to run.
@@ -238,7 +238,7 @@ void Begin(const Task& task, trace::ThreadState& thread, const char* reason, Des
   record.entries = 1;
   record.reason = reason;
   record.path = summary::Path::kEngine;
-  Describe(task, description);
+  FillRecord(task, description);
   if (thread.subject != nullptr) {
     record.type = thread.subject->type;
     record.object = thread.subject->object;
@@ -260,8 +260,8 @@ void Push(trace::ThreadState& thread, Description& description) {
                       description.more_bytes);
 }
 
-/// The one record of a call whose only task is a linear copy that was done at once, written with the call's
-/// end: the most frequent thing by far. False where such a record has no room for what is known.
+/// The one record of a call whose only task is a linear copy that was done at once, the most frequent case.
+/// Returns false if such a record has no room for what is known.
 bool KeepAsShortCopy(const trace::TaskRecord& task, trace::ThreadState& thread) {
   trace::Call* const call = thread.call;
   if (task.form != Form::kLinear || thread.failure != 0 || task.peer.known() || task.bytes > UINT32_MAX)

@@ -1,4 +1,4 @@
-// What traces tell of tasks that are submitted, and of copies outside every stream.
+// The trace records of submitted tasks, and of copies outside every stream.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What other processes show to this one: their boards, found through /proc and kept as long as they are used.
+// The boards of other processes, found through /proc and kept as long as they are used.
 #include "core/sharing/foreign_boards.h"
 
 #include <fcntl.h>
@@ -140,7 +140,7 @@ Result<int> ForeignBoard::OpenFile(std::int32_t descriptor) {
   const std::lock_guard lock(mutex_);
   if (const auto known = files_.find(descriptor); known != files_.end()) return known->second;
   const std::string path = Text(FolderOf(process_), "/", descriptor);
-  // Looked at before it is opened: opening something else might have effects.
+  // Check the type before opening: opening another kind of file might have effects.
   if (!LinkOf(path).starts_with(kOurFiles)) return Gone(process_);
   const auto entry = files_.emplace(descriptor, -1).first;
   entry->second = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -167,7 +167,7 @@ Result<MemoryFile> ForeignCell::OpenMemory(VirtualMemory& views, const SharedExt
                   .bytes = extent.bytes,
                   .host_visible = extent.device < 0,
                   .device = extent.device < 0 ? -1 : device};
-  if (extent.giver == 0) {
+  if (extent.file_server == 0) {
     auto opened = board_->OpenFile(extent.descriptor);
     if (!opened.ok()) return opened.TakeStatus();
     if (!IsSafeToMap(*opened, extent.offset + extent.bytes)) return Gone(board_->process());
@@ -176,7 +176,8 @@ Result<MemoryFile> ForeignCell::OpenMemory(VirtualMemory& views, const SharedExt
   }
   if (extent.whole_bytes < extent.bytes || extent.offset > extent.whole_bytes - extent.bytes)
     return Gone(board_->process());
-  auto given = ReceiveFile(board_->process(), extent.giver, {.cell = index_, .secret = (*this)->secret});
+  auto given =
+      ReceiveFile(board_->process(), extent.file_server, {.cell = index_, .secret = (*this)->secret});
   if (!given.ok()) return given.TakeStatus();
   auto handle = views.Import(*given, extent.whole_bytes);
   if (!handle.ok()) return handle.TakeStatus();
@@ -206,7 +207,7 @@ Result<std::shared_ptr<ForeignCell>> ForeignBoards::Import(const CellAddress& ad
     (*board)->LetGo(address.index);
     throw;
   }
-  // Held first and looked at then; the owner closes first and looks for holders then.
+  // Hold first, then check. The owner closes first, then looks for holders.
   if (!address.Matches(**cell, kind)) {
     return Error{Code::kParamInvalid, Text("process ", address.process, " shares ", Describe(kind),
                                            " under this key no more, or never did")};

@@ -1,4 +1,4 @@
-// What other processes show to this one: their boards, found through /proc and kept as long as they are used.
+// The boards of other processes, found through /proc and kept as long as they are used.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,7 @@ namespace sampan {
 /// The board of one other process, mapped; stays readable when that process is gone. Thread-safe.
 class ForeignBoard {
  public:
-  /// Fails when there is no such process, when it is another user's (also if this one is root), or when it
-  /// shares nothing.
+  /// Fails if there is no such process, if it is another user's (also for root), or if it shares nothing.
   static Result<std::shared_ptr<ForeignBoard>> Open(std::int32_t process);
   ~ForeignBoard();
   ForeignBoard(const ForeignBoard&) = delete;
@@ -46,7 +45,7 @@ class ForeignBoard {
   std::map<std::int32_t, int> files_;             // by the owner's descriptor
 };
 
-/// An import of a cell; lets go at its end.
+/// An import of a cell. The destructor releases it.
 class ForeignCell {
  public:
   ForeignCell(std::shared_ptr<ForeignBoard> board, std::uint32_t index)

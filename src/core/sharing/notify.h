@@ -35,7 +35,7 @@ class Notify {
 
  private:
   SharedCell& cell() const { return own_ != nullptr ? **own_ : **foreign_; }
-  /// The cell's word, kept mapped by whoever has the pointer.
+  /// The cell's word. The pointer keeps it mapped.
   std::shared_ptr<SleepWord> SharedWord() const;
 
   std::shared_ptr<OwnCell> own_;

@@ -155,11 +155,11 @@ Result<void*> Runtime::ImportPhysical(std::uint64_t number, std::int32_t device)
   return HandleFor(std::make_shared<PhysicalMemory>(sharing_, std::move(*cell), *file, place, properties));
 }
 
-Result<void*> Runtime::CreatePool(Device& device, std::size_t most_bytes) {
+Result<void*> Runtime::CreatePool(Device& device, std::size_t max_bytes) {
   auto opened = device.Open();
   if (!opened.ok()) return opened.TakeStatus();
   memory_.AddSource((*opened)->memory());
-  const MemoryPool::Options options{(*opened)->memory(), {PlaceKind::kDevice, device.id()}, most_bytes};
+  const MemoryPool::Options options{(*opened)->memory(), {PlaceKind::kDevice, device.id()}, max_bytes};
   auto handle = InsertOwned(pools_, std::make_shared<MemoryPool>(memory_, options), device, &Device::pools,
                             Code::kResourceAllocFail);
   if (handle.ok()) pool_count_.fetch_add(1);

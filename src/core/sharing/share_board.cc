@@ -1,5 +1,4 @@
-// What this process shows to others: cells in a file that they can map, each with a key that nobody can
-// guess.
+// The board of this process: cells in a file that others can map, each with a secret key.
 #include "core/sharing/share_board.h"
 
 #include <fcntl.h>
@@ -54,7 +53,7 @@ std::string Digits(std::uint64_t value, unsigned count) {
   return digits;
 }
 
-/// Whether somebody else has locked the byte that stands for a cell.
+/// True if another process has locked the byte of a cell.
 bool LockedElsewhere(int file, std::uint32_t index) {
   struct flock lock = {};
   lock.l_type = F_WRLCK;
@@ -119,9 +118,9 @@ Status OwnCell::SetExtent(const MemoryFile& file, SharedExtent extent) {
   extent.device = file.device;
   if (file.handle != nullptr) {
     if (auto tried = file.handle->Export(); !tried.ok()) return tried.TakeStatus();
-    auto giver = board_.Offer({.cell = index_, .secret = secret_}, file.handle);
-    if (!giver.ok()) return giver.TakeStatus();
-    extent.giver = *giver;
+    auto server = board_.Offer({.cell = index_, .secret = secret_}, file.handle);
+    if (!server.ok()) return server.TakeStatus();
+    extent.file_server = *server;
     extent.whole_bytes = file.handle->bytes;
   }
   (*this)->extent = extent;
@@ -164,7 +163,7 @@ Status ShareBoard::Open() {
 }
 
 std::uint32_t ShareBoard::TakeIndex(FoundBy found_by) {
-  // The process that held a cell may have let go by now.
+  // The process that held a cell may have released it by now.
   for (std::size_t checks = std::min(parked_.size(), kMaxParkedCellChecks); checks > 0; --checks) {
     next_parked_ = next_parked_ < parked_.size() ? next_parked_ : 0;
     const std::uint32_t index = parked_[next_parked_];
@@ -243,19 +242,19 @@ bool ShareBoard::HeldElsewhere(std::uint32_t index) const noexcept {
 
 Result<std::uint64_t> ShareBoard::Offer(const FileRequest& request,
                                         std::shared_ptr<const MemoryHandle> handle) {
-  const std::lock_guard lock(giver_mutex_);
-  if (giver_ == nullptr) {
-    auto started = FileGiver::Start();
+  const std::lock_guard lock(file_server_mutex_);
+  if (file_server_ == nullptr) {
+    auto started = FileServer::Start();
     if (!started.ok()) return started.TakeStatus();
-    giver_ = std::move(*started);
+    file_server_ = std::move(*started);
   }
-  giver_->Offer(request, std::move(handle));
-  return giver_->number();
+  file_server_->Offer(request, std::move(handle));
+  return file_server_->number();
 }
 
 void ShareBoard::Withdraw(std::uint32_t index) noexcept {
-  const std::lock_guard lock(giver_mutex_);
-  if (giver_ != nullptr) giver_->Withdraw(index);
+  const std::lock_guard lock(file_server_mutex_);
+  if (file_server_ != nullptr) file_server_->Withdraw(index);
 }
 
 Result<CellAddress> CellAddress::FromKey(std::string_view key, SharedKind kind) {

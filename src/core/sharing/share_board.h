@@ -1,5 +1,4 @@
-// What this process shows to others: cells in a file that they can map, each with a key that nobody can
-// guess.
+// The board of this process: cells in a file that others can map, each with a secret key.
 #pragma once
 
 #include <array>
@@ -17,7 +16,7 @@
 #include "base/descriptor.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "core/sharing/file_giver.h"
+#include "core/sharing/file_server.h"
 
 namespace sampan {
 
@@ -28,13 +27,13 @@ std::string Describe(SharedKind kind);
 
 /// Where shared memory is, as its owner sees it.
 struct SharedExtent {
-  std::int32_t descriptor = -1;  ///< of the owner's; -1: its giver has to be asked
+  std::int32_t descriptor = -1;  ///< of the owner's; -1: ask its file server
   std::int32_t device = -1;      ///< physical id; -1: host memory
   std::uint64_t offset = 0, bytes = 0;
   std::uint32_t page_bytes = 4096;
   std::uint32_t attribute = 0;  ///< of physical memory, as the program gave it
   std::uint32_t location_id = 0, location_type = 0;
-  std::uint64_t giver = 0;        ///< whom to ask
+  std::uint64_t file_server = 0;  ///< its number in the owner; 0: none
   std::uint64_t whole_bytes = 0;  ///< of what is given, which is mapped as a whole
 };
 
@@ -61,8 +60,8 @@ static_assert(sizeof(SharedCell) <= 512 && std::atomic<std::uint64_t>::is_always
 
 class ShareBoard;
 
-/// One cell of this process's own; goes back to the board when it is destroyed. Importers can write to the
-/// cell, so what this process relies on is kept here, and never read back from it. Thread-safe.
+/// A cell of this process. The destructor returns it to the board. Importers can write to the cell, so the
+/// values that this process relies on are kept here. Thread-safe.
 class OwnCell {
  public:
   OwnCell(ShareBoard& board, std::uint32_t index, SharedKind kind, const std::array<std::uint64_t, 2>& secret)
@@ -94,7 +93,7 @@ class OwnCell {
   std::uint32_t admitted_ = 0;  // processes on the list
 };
 
-/// The cells of this process, in a memory file without a name that only processes of the same user can open.
+/// The cells of this process, in an unnamed memory file that only processes of the same user can open.
 /// Thread-safe.
 class ShareBoard {
  public:
@@ -135,8 +134,8 @@ class ShareBoard {
   std::size_t next_parked_ = 0;                // the next one to check
   std::uint32_t next_ = 0;
   std::size_t taken_count_ = 0;
-  std::mutex giver_mutex_;
-  std::unique_ptr<FileGiver> giver_;  // from the first offer on
+  std::mutex file_server_mutex_;
+  std::unique_ptr<FileServer> file_server_;  // from the first offer on
 };
 
 /// What a key or a number says.

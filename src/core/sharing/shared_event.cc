@@ -21,8 +21,8 @@ namespace {
 /// How often a waiter asks whether the recording process still runs.
 constexpr std::chrono::milliseconds kLookForProcess{20};
 
-/// Completes a recording: the numbers only grow, whichever process is first. A task that is dropped completes
-/// its recording too, as with events of one process: otherwise waits for it would never go on.
+/// Completes a recording: the numbers only grow, whichever process is first. A dropped task completes its
+/// recording too, as with events of one process. Otherwise waits for it would never end.
 class EndRecording final : public Effect {
  public:
   EndRecording(std::shared_ptr<SharedCell> cell, std::uint64_t recording)
@@ -104,7 +104,7 @@ Status SharedEvent::Record(Stream& stream) {
   const std::lock_guard lock(mutex_);
   shared->recorder.store(static_cast<std::uint64_t>(::getpid()));
   const std::uint64_t recording = shared->recorded.fetch_add(1) + 1;
-  const trace::About about(summary::TaskType::kEventRecord, shared->number);
+  const trace::SubjectScope subject(summary::TaskType::kEventRecord, shared->number);
   // A task that is refused completes the recording as well.
   auto point = stream.EnqueueWithPoint(EffectTask{std::make_shared<EndRecording>(shared, recording)});
   if (!point.ok()) return point.TakeStatus();
@@ -117,7 +117,7 @@ Status SharedEvent::WaitIn(Stream& stream, std::chrono::nanoseconds limit) const
   const auto shared = cell();
   const std::uint64_t recording = shared->recorded.load();
   if (recording == 0) return {};
-  const trace::About about(summary::TaskType::kEventWait, shared->number);
+  const trace::SubjectScope subject(summary::TaskType::kEventWait, shared->number);
   return stream.Enqueue(GateTask{std::make_shared<EventGate>(shared, recording), limit});
 }
 

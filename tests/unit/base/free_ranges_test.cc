@@ -50,7 +50,7 @@ class Model {
   std::size_t next_ = 0;
 };
 
-const Range& WithinOf(const Range& part) {
+const Range& RangeAround(const Range& part) {
   return part.begin < kSecond.begin ? kFirst : kSecond;
 }
 
@@ -91,7 +91,7 @@ TEST(FreeRanges, TakesWhatAModelTakes) {
       const Range part = parts.back();
       parts.pop_back();
       model.Mark(part, false);
-      const Range free = ranges.Return(part, WithinOf(part));
+      const Range free = ranges.Return(part, RangeAround(part));
       ASSERT_LE(free.begin, part.begin);
       ASSERT_GE(free.end(), part.end());
       ASSERT_EQ(model.Find(free.begin, free.bytes, 1), free.begin) << "step " << step;
@@ -99,7 +99,7 @@ TEST(FreeRanges, TakesWhatAModelTakes) {
   }
   EXPECT_GT(refused, 100) << "the range was hardly ever full";
   for (const Range& part : parts)
-    ranges.Return(part, WithinOf(part));
+    ranges.Return(part, RangeAround(part));
   EXPECT_EQ(ranges.TakeLowest(kFirst.bytes), kFirst.begin);
   EXPECT_EQ(ranges.TakeLowest(kSecond.bytes), kSecond.begin);
   EXPECT_EQ(ranges.TakeLowest(1), std::nullopt);

@@ -18,7 +18,7 @@ namespace {
 /// A format: how many bits the fraction has, and the exponent of the smallest normal value.
 struct Format {
   int fraction_bits;
-  int least_exponent;
+  int min_exponent;
 
   std::uint32_t infinity() const { return 0x7FFFU >> fraction_bits << fraction_bits; }
   bool IsNan(std::uint32_t bits) const { return (bits & 0x7FFFU) > infinity(); }
@@ -29,7 +29,7 @@ struct Format {
     const double magnitude =
         (bits & 0x7FFFU) == infinity()
             ? std::numeric_limits<double>::infinity()
-            : std::ldexp(leading + fraction, std::max(exponent, 1) - 1 + least_exponent - fraction_bits);
+            : std::ldexp(leading + fraction, std::max(exponent, 1) - 1 + min_exponent - fraction_bits);
     return (bits & 0x8000U) != 0 ? -magnitude : magnitude;
   }
 };

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "summary/happening_words.h"
+#include "summary/activity_words.h"
 #include "tools/sampan/replay/replay_words.h"
 #include "tools/sampan/shared/process/interrupt.h"
 #include "tools/sampan/shared/trace/trace_summary.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/reduce_kernels.h"
-#include "summary/happening.h"
+#include "summary/activity.h"
 #include "summary/summary.h"
 #include "tools/sampan/shared/trace/trace_reader.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "summary/happening.h"
+#include "summary/activity.h"
 #include "tools/sampan/replay/replay_plan.h"
 
 namespace sampan::tool {

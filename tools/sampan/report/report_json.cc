@@ -5,7 +5,7 @@
 #include <functional>
 #include <sstream>
 
-#include "summary/happening_words.h"
+#include "summary/activity_words.h"
 #include "summary/quantity_text.h"
 #include "tools/sampan/shared/output/quantities.h"
 
@@ -146,8 +146,8 @@ json SummaryJson(const summary::Report& summary) {
   for (const summary::Row& row : summary.rows) {
     rows.push_back({{"tint", kTintNames[static_cast<std::size_t>(TintOf(row.operation))]},
                     {"cells",
-                     {summary::Describe(row.operation), summary::Describe(row.path),
-                      std::to_string(row.calls), summary::BytesText(static_cast<double>(row.bytes)),
+                     {summary::WordOf(row.operation), summary::WordOf(row.path), std::to_string(row.calls),
+                      summary::BytesText(static_cast<double>(row.bytes)),
                       row.timed ? summary::TimeText(row.time_ns) : "-",
                       row.timed ? summary::RateText(row.bytes, row.time_ns) : "-"}}});
   }

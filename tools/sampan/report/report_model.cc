@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "summary/happening_words.h"
+#include "summary/activity_words.h"
 #include "tools/sampan/shared/output/quantities.h"
 #include "tools/sampan/shared/process/interrupt.h"
 #include "tools/sampan/shared/trace/trace_summary.h"
@@ -242,7 +242,7 @@ void Gatherer::AddSlice(const TraceEvent& event) {
 /// Only copies whose own time is known have a rate.
 void Gatherer::AddRate(const TraceEvent& event, summary::Operation operation, std::uint64_t bytes) {
   if (event.Find("bandwidth(GB/s)") == nullptr || bytes == 0 || event.duration_ns == 0) return;
-  std::string kind(summary::Describe(operation));
+  std::string kind(summary::WordOf(operation));
   for (const char* end : {"dst", "src"}) {
     const TraceJson* const place = event.Find(end);
     if (place != nullptr && place->is_object() && place->value("place", "") == "pageable") {

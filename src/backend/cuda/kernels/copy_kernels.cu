@@ -77,8 +77,8 @@ __device__ inline void CopyVectors(DeviceAddress dst, DeviceAddress src, Size ve
   }
 }
 
-/// Writes whole words although the source may begin anywhere: each is put together from the two aligned words
-/// that it spans. Those hold at least one byte of the source, so nothing outside its pages is read.
+/// Writes whole words although the source may begin anywhere. Each word is put together from the two aligned
+/// words that it spans. Both hold at least one byte of the source, so nothing outside its pages is read.
 __device__ inline void CopyWords(DeviceAddress dst, DeviceAddress src, Size words, Team team) {
   const unsigned bits = static_cast<unsigned>(src & 3) * 8;
   const DeviceAddress base = src & ~DeviceAddress{3};
@@ -98,8 +98,8 @@ __device__ inline void CopyWords(DeviceAddress dst, DeviceAddress src, Size word
   }
 }
 
-/// Any alignment, one word at a time: for whole grids, which have enough under way, and with few registers,
-/// so that more of it fits on the GPU.
+/// Any alignment, one word at a time: for whole grids, which have enough in flight. Uses few registers, so
+/// that more blocks fit on the GPU.
 __device__ inline void CopyLean(DeviceAddress dst, DeviceAddress src, Size bytes, Team team) {
   Size head = (4 - (dst & 3)) & 3;
   if (head > bytes) head = bytes;
@@ -135,7 +135,7 @@ __device__ inline void CopyPiece(DeviceAddress dst, DeviceAddress src, Size byte
 }
 
 /// Reads of the argument of sampan_copy_few, which compilers would copy to memory of each thread's own.
-__device__ inline unsigned FewWord(unsigned at) {
+__device__ inline unsigned ArgumentWord(unsigned at) {
   unsigned word;
   asm volatile(
       "{\n\t.reg .b64 at;\n\tmov.b64 at, sampan_copy_few_param_0;\n\tadd.s64 at, at, %1;\n\t"
@@ -144,7 +144,7 @@ __device__ inline unsigned FewWord(unsigned at) {
       : "l"(static_cast<Size>(at)));
   return word;
 }
-__device__ inline DeviceAddress FewAddress(Size at) {
+__device__ inline DeviceAddress ArgumentAddress(Size at) {
   DeviceAddress value;
   asm volatile(
       "{\n\t.reg .b64 at;\n\tmov.b64 at, sampan_copy_few_param_0;\n\tadd.s64 at, at, %1;\n\t"
@@ -155,13 +155,13 @@ __device__ inline DeviceAddress FewAddress(Size at) {
 }
 
 /// What the block has written is there, for the host too. All its threads come here.
-__device__ inline void SayDone(const EndArgument& end) {
-  if (end.words == 0) return;
+__device__ inline void WriteCompletion(const CompletionArgument& completion) {
+  if (completion.words == 0) return;
   SyncBlock();
   if (ThreadInBlock() != 0) return;
   asm volatile("fence.acq_rel.sys;\n\tst.relaxed.sys.global.u64 [%0], %1;" ::"l"(
-                   end.words + BlockInGrid() * sizeof(end.value)),
-               "l"(end.value)
+                   completion.words + BlockInGrid() * sizeof(completion.sequence)),
+               "l"(completion.sequence)
                : "memory");
 }
 
@@ -190,8 +190,8 @@ __device__ inline void Store(DeviceAddress to, unsigned word) {
   StoreWord(to, word);
 }
 
-/// Rows of whole units. Neighbouring threads have neighbouring units of a row, or of the next one where rows
-/// are shorter than a block is wide, and each has several rows under way.
+/// Rows of whole units. Neighbouring threads copy neighbouring units of a row, or of the next row if rows are
+/// shorter than a block. Each thread has several rows in flight.
 template <typename Unit>
 __device__ inline void CopyRowsOf(const RowsArgument& rows) {
   constexpr Size kUnit = sizeof(Unit);
@@ -226,8 +226,7 @@ __device__ inline void CopyRowsOf(const RowsArgument& rows) {
   }
 }
 
-/// A place in rows that are put together without gaps, and the distance from one to the next that a thread
-/// has: no division on the way.
+/// A position in rows taken as one sequence without gaps, and a thread's stride. Advancing needs no division.
 struct Walk {
   Size row, column;
   Size step_rows, step_columns;
@@ -293,13 +292,14 @@ __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vect
 /// A team of 2^team_bits threads to a piece. The descriptions come from the host: a block fetches those of a
 /// round together, while it copies the round before.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
-    sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits, EndArgument end) {
+    sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits,
+                       CompletionArgument completion) {
   constexpr unsigned kWords = sizeof(PieceArgument) / sizeof(Size);
-  constexpr unsigned kMostPieces = kThreadsPerBlock / 4;
-  static_assert(kMostPieces * kWords <= kThreadsPerBlock);
-  __shared__ volatile Size words[kMostPieces * kWords];
+  constexpr unsigned kMaxPieces = kThreadsPerBlock / 4;
+  static_assert(kMaxPieces * kWords <= kThreadsPerBlock);
+  __shared__ volatile Size words[kMaxPieces * kWords];
   const unsigned share = (count + Blocks() - 1) / Blocks();
-  const unsigned round = share < kMostPieces ? share : kMostPieces;
+  const unsigned round = share < kMaxPieces ? share : kMaxPieces;
   const unsigned thread = ThreadInBlock();
   const Team team = {thread & ((1U << team_bits) - 1), Size{1} << team_bits};
   const auto fetch = [&](unsigned first) -> Size {
@@ -310,7 +310,7 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
   unsigned first = BlockInGrid() * round;
   Size fetched = fetch(first);
   for (; first < count; first += Blocks() * round) {
-    if (thread < kMostPieces * kWords) words[thread] = fetched;
+    if (thread < kMaxPieces * kWords) words[thread] = fetched;
     SyncBlock();
     fetched = fetch(first + Blocks() * round);
     const unsigned here = count - first < round ? count - first : round;
@@ -318,7 +318,7 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
       CopyPiece(words[i * kWords], words[i * kWords + 1], words[i * kWords + 2], team);
     SyncBlock();
   }
-  SayDone(end);
+  WriteCompletion(completion);
 }
 
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3)
@@ -361,8 +361,8 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3) sampan_pack
   if (at < bytes) CopyByte(rows.dst + at, rows.src + at / rows.width * rows.src_pitch + at % rows.width);
 }
 
-/// Rows of any alignment, a byte to a thread: neighbouring threads write neighbouring bytes in one go, which
-/// is what counts over a link.
+/// Rows of any alignment, a byte for each thread. Neighbouring threads write neighbouring bytes in one
+/// access, which counts most over a link.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 4)
     sampan_copy_rows_of_bytes(RowsArgument rows) {
   const Place place = PlaceInGrid(0);
@@ -383,15 +383,15 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 4)
   }
 }
 
-/// Few pieces, described in the arguments themselves: nothing has to be fetched first. Each has as many
+/// A short batch in the arguments of the kernel: nothing has to be fetched first. Each piece has as many
 /// blocks as the others.
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1) sampan_copy_few(FewArgument) {
-  const unsigned each = FewWord(0);
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1) sampan_copy_few(InlinePiecesArgument) {
+  const unsigned each = ArgumentWord(0);
   const unsigned piece = BlockInGrid() / each;
-  const Size at = kFewPiecesAt + sizeof(PieceArgument) * piece;
-  const DeviceAddress dst = FewAddress(at);
-  const DeviceAddress src = FewAddress(at + sizeof(dst));
-  const Size bytes = FewAddress(at + sizeof(dst) + sizeof(src));
+  const Size at = kInlinePiecesAt + sizeof(PieceArgument) * piece;
+  const DeviceAddress dst = ArgumentAddress(at);
+  const DeviceAddress src = ArgumentAddress(at + sizeof(dst));
+  const Size bytes = ArgumentAddress(at + sizeof(dst) + sizeof(src));
   constexpr Size kLine = 128;
   const Size share = (bytes / each + kLine) / kLine * kLine;
   const Size begin = share * (BlockInGrid() - piece * each);
@@ -399,11 +399,12 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1) sampan_copy
     const Size length = bytes - begin < share ? bytes - begin : share;
     CopyPiece(dst + begin, src + begin, length, {ThreadInBlock(), ThreadsPerBlock()});
   }
-  SayDone({FewAddress(kFewEndAt), FewAddress(kFewEndAt + sizeof(DeviceAddress))});
+  WriteCompletion(
+      {ArgumentAddress(kInlineCompletionAt), ArgumentAddress(kInlineCompletionAt + sizeof(DeviceAddress))});
 }
 
-/// Reads its operands when it runs, holds them against the table of what may be touched, and copies. Each
-/// warp looks at a short table by itself, which costs no barrier; a long one is shared by the block.
+/// Reads its operands when it runs, checks them against the table of accessible memory, and copies. Each warp
+/// reads a short table by itself, without a barrier. The block shares a long table.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3)
     sampan_copy_indirect(IndirectArgument argument) {
   constexpr unsigned kWarp = 32;

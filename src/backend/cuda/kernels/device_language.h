@@ -1,5 +1,4 @@
-// The few words of CUDA C++ that the kernels use, spelled so that clang without the CUDA toolkit and nvcc
-// both take them.
+// The words of CUDA C++ that the kernels use, for nvcc and for clang without the CUDA toolkit.
 #pragma once
 
 #if defined(__clang__)

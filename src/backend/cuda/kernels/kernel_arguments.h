@@ -5,7 +5,7 @@ namespace sampan::cuda {
 
 /// Threads of every block that the kernels are launched with.
 inline constexpr unsigned kThreadsPerBlock = 512;
-/// Accesses that a thread has under way at once: vectors of a piece, words of one, rows, bytes of rows.
+/// Accesses that a thread has in flight at once: vectors of a piece, words of one, rows, bytes of rows.
 inline constexpr int kVectorsInFlight = 4, kWordsInFlight = 4, kRowsInFlight = 4, kBytesInFlight = 4;
 
 /// An address of the GPU's; host memory that the GPU can reach has one too.
@@ -17,22 +17,22 @@ struct PieceArgument {
   unsigned long long bytes;
 };
 
-/// Where each block of a kernel says that it is done, to whoever looks at pinned memory: its word becomes the
-/// value. No words: nobody looks.
-struct EndArgument {
+/// Each block of a kernel ends by storing the sequence number in its word, in pinned memory. Null words: no
+/// store.
+struct CompletionArgument {
   DeviceAddress words;
-  unsigned long long value;
+  unsigned long long sequence;
 };
 
-/// A batch of few pieces, each copied by `blocks_each` blocks.
-inline constexpr unsigned kMostFewPieces = 32;
-struct FewArgument {
+/// A short batch, whose pieces are arguments of the kernel, each copied by `blocks_each` blocks.
+inline constexpr unsigned kMaxInlinePieces = 32;
+struct InlinePiecesArgument {
   unsigned long long blocks_each;
-  EndArgument end;
-  PieceArgument pieces[kMostFewPieces];
+  CompletionArgument completion;
+  PieceArgument pieces[kMaxInlinePieces];
 };
-inline constexpr unsigned long long kFewEndAt = sizeof(unsigned long long),
-                                    kFewPiecesAt = kFewEndAt + sizeof(EndArgument);
+inline constexpr unsigned long long kInlineCompletionAt = sizeof(unsigned long long),
+                                    kInlinePiecesAt = kInlineCompletionAt + sizeof(CompletionArgument);
 
 /// Memory that copies may touch: [begin, end). Tables of them are sorted. What may only be read has this bit
 /// in its end.
@@ -41,8 +41,8 @@ struct RangeArgument {
   DeviceAddress begin, end;
 };
 
-/// What a copy with operands in device memory found there. Written by the kernel, over the link to the host:
-/// the length where it is not the one that was expected, the rest when the operands were bad and nothing was
+/// What a copy with operands in device memory found there. The kernel writes it, over the link. The length is
+/// written if it is not the expected one. The rest is written if the operands were bad and nothing was
 /// copied.
 struct IndirectRecord {
   DeviceAddress dst, src;
@@ -50,8 +50,8 @@ struct IndirectRecord {
   unsigned long long failed;
 };
 
-/// Where a copy with operands in device memory finds them: addresses in cells, the length in a cell of four
-/// bytes or, without such a cell, in `bytes`.
+/// Where a copy with operands in device memory finds them. Addresses lie in cells. The length lies in a cell
+/// of four bytes or, without such a cell, in `bytes`.
 struct IndirectArgument {
   DeviceAddress dst_cell, src_cell, length_cell;
   unsigned long long dst_offset, src_offset, bytes;

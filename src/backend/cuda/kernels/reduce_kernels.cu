@@ -155,8 +155,8 @@ __device__ inline double Multiply(double left, double right) {
   return product;
 }
 
-/// All ones for negative numbers. Of 64 bits in the GPU's own words: clang 14 takes the shift and the mask
-/// that follows it together for an extraction of bits without a sign.
+/// All ones for negative numbers. 64 bits use an instruction of the GPU: clang 14 turns the shift and the
+/// mask into an unsigned bit extraction.
 template <typename Bits>
 __device__ inline Bits SignMask(Bits bits) {
   return static_cast<Bits>(bits >> (sizeof(Bits) * 8 - 1));

@@ -104,10 +104,10 @@ class RegisteredBacking final : public Backing {
  private:
   /// Where the system can.
   void PreferNode(void* memory, std::size_t bytes) const noexcept {
-    constexpr int kPreferred = 1, kMostNodes = 64;
-    if (node_ >= kMostNodes) return;
+    constexpr int kPreferred = 1, kMaxNodes = 64;
+    if (node_ >= kMaxNodes) return;
     const unsigned long nodes = 1UL << node_;
-    ::syscall(SYS_mbind, memory, bytes, kPreferred, &nodes, kMostNodes + 1, 0);
+    ::syscall(SYS_mbind, memory, bytes, kPreferred, &nodes, kMaxNodes + 1, 0);
   }
 
   HostRegistrations& registrations_;

@@ -23,8 +23,8 @@ CuLocation PinnedLocation(const Driver& driver);
 std::unique_ptr<ReservedMemory> MakeVirtualPinned(const Driver& driver, int gpus,
                                                   ReservedMemoryOptions options);
 
-/// Pinned host memory that is mapped and registered: the driver finds it 0.1 microseconds sooner, but a
-/// registration goes with the context of the GPU that it was made in.
+/// Pinned host memory that is mapped and registered. The driver finds it 0.1 microseconds sooner. A
+/// registration belongs to the context of the GPU that it was made in.
 Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(const Driver& driver,
                                                              HostRegistrations& registrations,
                                                              ReservedMemoryOptions options);

@@ -64,7 +64,7 @@ Status HostRegistrations::Register(void* address, std::size_t bytes, bool read_o
   };
   Status added = add();
   if (added.code() != Code::kHostMemoryAlreadyRegistered) return added;
-  sweep_();  // the earlier one may only wait for somebody to notice that its copies are over
+  sweep_();  // an earlier registration may only wait for its copies to be retired
   return add();
 }
 

@@ -29,8 +29,8 @@ class HostRegistrations final : public HostRegistrar {
   void Unregister(void* address) noexcept override;
   /// The driver takes a copy of one registration alone.
   bool joins_neighbours() const override { return false; }
-  /// Gives a lost and unused GPU a new context, in which every registration is made anew before anybody uses
-  /// it, if it is the GPU that they were made in. Meanwhile none is added and none ends.
+  /// Gives a lost and unused GPU a new context. If registrations were made in that GPU, they are repeated
+  /// before its first use. Meanwhile none is added and none ends.
   Status Revive(Gpu& gpu);
 
  private:

@@ -14,8 +14,8 @@
 
 namespace sampan::cuda {
 
-/// Thread-safe. What is mapped counts as memory of its device there: kernels that look their operands up find
-/// it in the device's table, and it stays mapped until those that may have found it are over.
+/// Thread-safe. Mapped memory is in its device's table, where kernels look their operands up. It stays mapped
+/// until no kernel that may have found it is left.
 class MappedRanges final : public VirtualMemory, private OutsideMemory {
  public:
   /// Which GPUs, and whether the host, reach memory of a device (-1: the host's).
@@ -38,8 +38,8 @@ class MappedRanges final : public VirtualMemory, private OutsideMemory {
   bool Owns(std::uintptr_t address) const override;
 
  private:
-  /// How many imports' addresses stay unused after their end, so that a pointer which outlived its import
-  /// does not lead to somebody else's memory.
+  /// How many imports' addresses stay unused after their end. A pointer that outlived its import then reaches
+  /// no other memory.
   static constexpr std::size_t kKeptBack = 64;
 
   struct Range {

@@ -1,5 +1,4 @@
-// A ring of pinned host memory: what a launched task reads or writes beside its data, reused when the task is
-// over.
+// A ring of pinned host memory for the arguments and results of launched tasks.
 #include "backend/cuda/memory/pinned_ring.h"
 
 #include "base/round.h"
@@ -26,12 +25,12 @@ std::uint64_t PinnedRing::BusyUntil(std::size_t bytes) const {
   const std::size_t end = BeginOf(Aligned(bytes)) + Aligned(bytes);
   if (end - head_ <= kBytes) return 0;
   for (const Piece& piece : pieces_) {
-    if (end - piece.end <= kBytes) return piece.value;
+    if (end - piece.end <= kBytes) return piece.sequence;
   }
-  return pieces_.back().value;  // an empty ring begins anew and has room for all
+  return pieces_.back().sequence;  // an empty ring starts at its beginning
 }
 
-Result<std::byte*> PinnedRing::Take(std::size_t bytes, std::uint64_t value) {
+Result<std::byte*> PinnedRing::Take(std::size_t bytes, std::uint64_t sequence) {
   if (block_.bytes == 0) {
     auto block = pinned_.Allocate(kBytes, Pages::kBySize);
     if (!block.ok()) return block.TakeStatus();
@@ -39,12 +38,12 @@ Result<std::byte*> PinnedRing::Take(std::size_t bytes, std::uint64_t value) {
   }
   const std::size_t begin = BeginOf(Aligned(bytes));
   tail_ = begin + Aligned(bytes);
-  pieces_.push_back({value, tail_});
+  pieces_.push_back({sequence, tail_});
   return reinterpret_cast<std::byte*>(block_.address) + begin % kBytes;
 }
 
 void PinnedRing::Retire(std::uint64_t done) {
-  while (!pieces_.empty() && pieces_.front().value <= done) {
+  while (!pieces_.empty() && pieces_.front().sequence <= done) {
     head_ = pieces_.front().end;
     pieces_.pop_front();
   }

@@ -1,5 +1,5 @@
-// A ring of pinned host memory: what a launched task reads or writes beside its data, reused when the task is
-// over.
+// A ring of pinned host memory for the arguments and results of launched tasks. Reused when the task
+// completes.
 #pragma once
 
 #include <cstddef>
@@ -22,18 +22,19 @@ class PinnedRing {
   PinnedRing(const PinnedRing&) = delete;
   PinnedRing& operator=(const PinnedRing&) = delete;
 
-  /// The value that has to be over before so many bytes are free; 0 when they are now.
+  /// Returns the task that must complete before so many bytes are free; 0 if they are free now.
   std::uint64_t BusyUntil(std::size_t bytes) const;
-  /// Memory until the task of that value is over. Only after BusyUntil gave 0. `bytes` is at most kBytes.
-  Result<std::byte*> Take(std::size_t bytes, std::uint64_t value);
+  /// Memory for the task until it completes. Call it only after BusyUntil returned 0. `bytes` is at most
+  /// kBytes.
+  Result<std::byte*> Take(std::size_t bytes, std::uint64_t sequence);
   /// Whether no task has any of it.
   bool idle() const { return pieces_.empty(); }
-  /// Tasks up to this value are over.
+  /// Tasks up to `done` are completed.
   void Retire(std::uint64_t done);
 
  private:
   struct Piece {
-    std::uint64_t value;
+    std::uint64_t sequence;
     std::size_t end;
   };
   /// Where the next piece would begin: not across the end of the ring.

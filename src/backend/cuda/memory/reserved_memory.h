@@ -55,8 +55,8 @@ struct ReservedMemoryOptions {
   FaultPlan* faults = nullptr;
 };
 
-/// Blocks of up to half a unit share units, a page at the least; larger ones have units of their own.
-/// Addresses are handed out round robin, so a freed one is not soon somebody else's. Thread-safe.
+/// Blocks of up to half a unit share units, at least a page each; larger ones have units of their own.
+/// Addresses are handed out round robin, so a freed address is not reused soon. Thread-safe.
 class ReservedMemory final : public MemorySource {
  public:
   static constexpr std::size_t kPageBytes = 4096;
@@ -74,8 +74,8 @@ class ReservedMemory final : public MemorySource {
     return address - options_.base < options_.reserved_bytes;
   }
 
-  /// Keeps what is freed from now on from being given away, for as long as somebody has it: a kernel that
-  /// found the memory in its table may still touch it.
+  /// While it lives, memory that is freed is not reused: a kernel that found the memory in its table may
+  /// still touch it.
   class Epoch;
   std::shared_ptr<Epoch> HoldFreed();
 
@@ -95,7 +95,7 @@ class ReservedMemory final : public MemorySource {
   /// Has it finished when no kernel that found it in its table can touch it any more.
   void EndOutside(std::uintptr_t address, std::size_t bytes) noexcept;
 
-  /// The memory behind all addresses is gone (its GPU was lost): starts anew.
+  /// The memory behind all addresses is gone (its GPU was lost). Starts with an empty range.
   void Forget() noexcept;
 
  private:
@@ -123,7 +123,7 @@ class ReservedMemory final : public MemorySource {
   Result<std::uintptr_t> TakePages(std::size_t pages);
   static bool TakeFrom(SharedUnit& unit, std::size_t pages, std::size_t* first);
   Result<std::uintptr_t> TakeOwn(std::size_t bytes);
-  /// Ends what is at the address, now or when nobody holds it.
+  /// Frees what is at the address, now or when the last hold ends.
   void End(const MemoryBlock& block) noexcept;
   /// Lets addresses and memory of an ended block go.
   void Release(const MemoryBlock& block) noexcept;

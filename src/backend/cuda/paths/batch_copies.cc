@@ -17,30 +17,30 @@ namespace sampan::cuda {
 namespace {
 
 /// Pieces of a kernel: short enough to spread over the threads, long enough to be worth a descriptor.
-constexpr std::size_t kLeastPieceBytes = std::size_t{4} << 10;
-constexpr std::size_t kMostPieceBytes = std::size_t{64} << 10;
+constexpr std::size_t kMinPieceBytes = std::size_t{4} << 10;
+constexpr std::size_t kMaxPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kPiecesPerTeam = 4;
-/// What a block of the kernel for few pieces copies, where there are enough blocks; and how much longer than
-/// the mean a piece may be.
-constexpr std::size_t kFewBlockBytes = kThreadsPerBlock * kVectorBytes;
-constexpr std::size_t kMaxFewImbalance = 4;
+/// Bytes that one block of the kernel for short batches copies, and how much longer than the mean a piece may
+/// be.
+constexpr std::size_t kInlineBlockBytes = kThreadsPerBlock * kVectorBytes;
+constexpr std::size_t kMaxInlineImbalance = 4;
 
 static_assert(sizeof(PieceArgument) == sizeof(Segment));
-static_assert(SegmentList::kInside <= kMostFewPieces);
+static_assert(SegmentList::kInside <= kMaxInlinePieces);
 
-EndArgument ArgumentOf(const EndSign& sign) {
-  return {AddressOf(sign.words), sign.value};
+CompletionArgument ArgumentOf(const Completion& completion) {
+  return {AddressOf(completion.words), completion.sequence};
 }
 
-/// Where one piece is much longer than the others its blocks would be alone with it for most of the time.
+/// If one piece is much longer than the others, its blocks work alone for most of the time.
 bool Balanced(const BatchTask& batch) {
-  return batch.longest * batch.segments.size() <= kMaxFewImbalance * batch.bytes;
+  return batch.longest * batch.segments.size() <= kMaxInlineImbalance * batch.bytes;
 }
 
 std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
-  const std::size_t teams = std::size_t{blocks} * (kThreadsPerBlock >> kMostTeamBits);
+  const std::size_t teams = std::size_t{blocks} * (kThreadsPerBlock >> kMaxTeamBits);
   const std::size_t share = bytes / (teams * kPiecesPerTeam) / kVectorBytes * kVectorBytes;
-  return std::clamp(share, kLeastPieceBytes, kMostPieceBytes);
+  return std::clamp(share, kMinPieceBytes, kMaxPieceBytes);
 }
 
 /// Cuts long segments; gives the number of pieces.
@@ -62,11 +62,11 @@ std::uint64_t BatchCopies::BusyUntil(const BatchTask& batch) const {
   if (!batch.segments.in_store()) return 0;
   const PieceShape shape = ShapeOf(batch);
   if (batch.longest <= shape.bytes) return 0;
-  return stream_.BusyUntil(shape.MostPieces(batch) * sizeof(PieceArgument));
+  return stream_.BusyUntil(shape.MaxPieces(batch) * sizeof(PieceArgument));
 }
 
-Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t value) {
-  if (batch.captured != nullptr) return CopyCaptured(batch, value);
+Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t sequence) {
+  if (batch.captured != nullptr) return CopyCaptured(batch, sequence);
   // Memory of several allocations may lie side by side without being one for the driver.
   const bool joins = batch.memory.size() == 2 && !batch.pageable;
   const std::span<const Segment> copies =
@@ -75,7 +75,7 @@ Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t value) {
   NotePath(batch.direction, choice, "a batch of ", batch.segments.size(), " entries, ", batch.bytes,
            " bytes");
   if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(copies, batch.bytes);
-  if (choice.path == CopyPath::kKernel) return CopyByKernel(batch, value);
+  if (choice.path == CopyPath::kKernel) return CopyByKernel(batch, sequence);
   return CopySegments(copies, batch.direction);
 }
 
@@ -96,7 +96,7 @@ PathChoice BatchCopies::Choose(const BatchTask& batch, std::size_t copies) const
 }
 
 std::span<const Segment> BatchCopies::Joined(std::span<const Segment> segments, std::size_t bytes) {
-  return JoinFew(segments, stream_.site().paths.MostJoined(bytes), joined_) ? joined_ : segments;
+  return JoinUpTo(segments, stream_.site().paths.MaxJoined(bytes), joined_) ? joined_ : segments;
 }
 
 Status BatchCopies::CopySegments(std::span<const Segment> segments, Direction direction) {
@@ -138,56 +138,57 @@ Status BatchCopies::CallBatch(std::span<const Segment> segments) {
 
 PieceShape BatchCopies::ShapeOf(const BatchTask& batch) const {
   const unsigned blocks =
-      stream_.site().paths.BlocksForPieces(batch.segments.size() + batch.bytes / kLeastPieceBytes);
+      stream_.site().paths.BlocksForPieces(batch.segments.size() + batch.bytes / kMinPieceBytes);
   return {blocks, PieceBytesFor(batch.bytes, blocks)};
 }
 
-Status BatchCopies::CopyWithin(const Segment& segment, std::uint64_t value) {
-  const std::size_t most = DivideUp(segment.bytes, kFewBlockBytes);
-  return CopyFew({&segment, 1}, segment.bytes,
-                 stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, most), value);
+Status BatchCopies::CopyOnDevice(const Segment& segment, std::uint64_t sequence) {
+  const std::size_t most = DivideUp(segment.bytes, kInlineBlockBytes);
+  return CopyInline({&segment, 1}, segment.bytes,
+                    stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, most), sequence);
 }
 
-Status BatchCopies::CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
-                            std::uint64_t value) {
+Status BatchCopies::CopyInline(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
+                               std::uint64_t sequence) {
   const auto count = static_cast<unsigned>(segments.size());
-  const unsigned most_each = std::max(blocks / count, 1U);
-  const auto wanted_each = static_cast<unsigned>(DivideUp(longest, kFewBlockBytes));
-  const unsigned each = std::min(wanted_each, most_each);
-  const EndSign sign = stream_.SignOf(value, count * each);
-  FewArgument argument;
+  const unsigned max_each = std::max(blocks / count, 1U);
+  const auto wanted_each = static_cast<unsigned>(DivideUp(longest, kInlineBlockBytes));
+  const unsigned each = std::min(wanted_each, max_each);
+  const Completion completion = stream_.KernelCompletion(sequence, count * each);
+  InlinePiecesArgument argument;
   argument.blocks_each = each;
-  argument.end = ArgumentOf(sign);
+  argument.completion = ArgumentOf(completion);
   std::memcpy(argument.pieces, segments.data(), segments.size_bytes());
   std::array<void*, 1> arguments = {&argument};
-  return stream_.LaunchSigned(stream_.gpu().kernels().few, arguments, sign, count * each);
+  return stream_.LaunchWithCompletion(stream_.gpu().kernels().inline_pieces, arguments, completion,
+                                      count * each);
 }
 
-Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t value) {
+Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t sequence) {
   const std::size_t entries = batch.segments.size();
   // The other kernel reads its pieces from memory, which has to be the store's.
-  if (!batch.segments.in_store() || (entries <= kMostFewPieces && Balanced(batch)))
-    return CopyFew(batch.segments.all(), batch.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX),
-                   value);
+  if (!batch.segments.in_store() || (entries <= kMaxInlinePieces && Balanced(batch)))
+    return CopyInline(batch.segments.all(), batch.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX),
+                      sequence);
   const PieceShape shape = ShapeOf(batch);
   unsigned team_bits = TeamBitsFor(std::min(shape.bytes, batch.bytes / entries));
   CuAddress first = AddressOf(batch.segments.all().data());
   auto count = static_cast<unsigned>(entries);
   if (batch.longest > shape.bytes) {
-    auto memory = stream_.TakePinned(shape.MostPieces(batch) * sizeof(PieceArgument), value);
+    auto memory = stream_.TakePinned(shape.MaxPieces(batch) * sizeof(PieceArgument), sequence);
     if (!memory.ok()) return memory.TakeStatus();
     count = static_cast<unsigned>(
         CutSegments(batch.segments.all(), shape.bytes, reinterpret_cast<PieceArgument*>(*memory)));
     first = AddressOf(*memory);
   }
-  const EndSign sign = stream_.SignOf(value, shape.blocks);
-  EndArgument end = ArgumentOf(sign);
-  std::array<void*, 4> arguments = {&first, &count, &team_bits, &end};
-  return stream_.LaunchSigned(stream_.gpu().kernels().pieces, arguments, sign, shape.blocks);
+  const Completion completion = stream_.KernelCompletion(sequence, shape.blocks);
+  CompletionArgument completion_argument = ArgumentOf(completion);
+  std::array<void*, 4> arguments = {&first, &count, &team_bits, &completion_argument};
+  return stream_.LaunchWithCompletion(stream_.gpu().kernels().pieces, arguments, completion, shape.blocks);
 }
 
-Status BatchCopies::CopyCaptured(const BatchTask& batch, std::uint64_t value) {
-  auto memory = stream_.TakePinned(batch.bytes, value);
+Status BatchCopies::CopyCaptured(const BatchTask& batch, std::uint64_t sequence) {
+  auto memory = stream_.TakePinned(batch.bytes, sequence);
   if (!memory.ok()) return memory.TakeStatus();
   std::memcpy(*memory, batch.captured.get(), batch.bytes);
   for (const Segment& segment : batch.segments.all()) {

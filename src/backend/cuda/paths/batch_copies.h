@@ -16,7 +16,7 @@ struct PieceShape {
   unsigned blocks;
   std::size_t bytes;
 
-  std::size_t MostPieces(const BatchTask& batch) const { return batch.segments.size() + batch.bytes / bytes; }
+  std::size_t MaxPieces(const BatchTask& batch) const { return batch.segments.size() + batch.bytes / bytes; }
 };
 
 /// As thread-safe as its stream, which outlives it.
@@ -26,28 +26,29 @@ class BatchCopies {
   BatchCopies(const BatchCopies&) = delete;
   BatchCopies& operator=(const BatchCopies&) = delete;
 
-  /// The value that has to be over before the batch can be launched; 0 when it can be now.
+  /// Returns the task that must complete before this batch can be launched; 0 if it can be launched now.
   std::uint64_t BusyUntil(const BatchTask& batch) const;
   /// Its memory is live.
-  Status Launch(const BatchTask& batch, std::uint64_t value);
+  Status Launch(const BatchTask& batch, std::uint64_t sequence);
   /// One copy within the device, by a kernel.
-  Status CopyWithin(const Segment& segment, std::uint64_t value);
+  Status CopyOnDevice(const Segment& segment, std::uint64_t sequence);
 
  private:
-  /// The copies that an engine would make of segments between two allocations; the segments as they are where
-  /// a kernel takes them all the same.
+  /// The copies that an engine would make of segments between two allocations. If a kernel takes them anyway,
+  /// the segments unchanged.
   std::span<const Segment> Joined(std::span<const Segment> segments, std::size_t bytes);
   /// The path of a batch that the driver would do in so many copies.
   PathChoice Choose(const BatchTask& batch, std::size_t copies) const;
   Status CopySegments(std::span<const Segment> segments, Direction direction);
   Status CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes);
   Status CallBatch(std::span<const Segment> segments);
-  /// By a kernel that has the segments as its arguments, each with as many blocks as it can use, of so many.
-  Status CopyFew(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
-                 std::uint64_t value);
+  /// By a kernel with the segments in its arguments. Each segment gets as many blocks as it can use, within
+  /// `blocks`.
+  Status CopyInline(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
+                    std::uint64_t sequence);
   PieceShape ShapeOf(const BatchTask& batch) const;
-  Status CopyByKernel(const BatchTask& batch, std::uint64_t value);
-  Status CopyCaptured(const BatchTask& batch, std::uint64_t value);
+  Status CopyByKernel(const BatchTask& batch, std::uint64_t sequence);
+  Status CopyCaptured(const BatchTask& batch, std::uint64_t sequence);
 
   CudaStream& stream_;
   std::vector<Segment> joined_;

@@ -1,4 +1,4 @@
-// Where the ends of a copy lie, as the driver and the choice of paths want to know it.
+// Where the ends of a copy lie, for the driver and for the choice of a path.
 #pragma once
 
 #include <cstddef>

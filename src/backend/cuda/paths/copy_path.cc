@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t kLargestGrid = std::size_t{1} << 16;
 /// Where it pays to wake other threads it pays to wake several.
-constexpr std::size_t kLeastOfSeveral = 4;
-constexpr const char* kGiven = "SAMPAN_COPY_PATH says so";
+constexpr std::size_t kMinStagingThreads = 4;
+constexpr const char* kForced = "SAMPAN_COPY_PATH says so";
 
 }  // namespace
 
@@ -46,13 +46,13 @@ std::string_view Describe(Direction direction) {
 CopyPaths::CopyPaths(std::string_view gpu_name, unsigned multiprocessors, const PathSettings& settings)
     : limits_(FindTable(settings.tables, gpu_name)), multiprocessors_(multiprocessors), settings_(settings) {}
 
-std::optional<CopyPath> CopyPaths::Given() const {
+std::optional<CopyPath> CopyPaths::ForcedPath() const {
   const bool of_pageable = settings_.path == CopyPath::kBlocking || settings_.path == CopyPath::kStaged;
   return of_pageable ? std::nullopt : settings_.path;
 }
 
 PathChoice CopyPaths::ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const {
-  if (const auto given = Given()) return {*given, kGiven};
+  if (const auto forced = ForcedPath()) return {*forced, kForced};
   if (entries == 1) return {CopyPath::kEngine, "it is one copy"};
   const bool is_short = bytes / entries < kShortEntry;
   std::size_t from = is_short ? limits_.batch_h2d_short_from : limits_.batch_h2d_from;
@@ -68,23 +68,23 @@ std::size_t CopyPaths::KernelBelow(std::size_t bytes) const {
   return bytes < kLongBatch ? limits_.batch_kernel_below : limits_.batch_long_kernel_below;
 }
 
-std::size_t CopyPaths::MostJoined(std::size_t bytes) const {
-  if (Given()) return Given() == CopyPath::kKernel ? 1 : SIZE_MAX;
+std::size_t CopyPaths::MaxJoined(std::size_t bytes) const {
+  if (ForcedPath()) return ForcedPath() == CopyPath::kKernel ? 1 : SIZE_MAX;
   return std::max({bytes / KernelBelow(bytes), limits_.batch_h2d_short_from, limits_.batch_h2d_from,
                    limits_.batch_d2h_short_from, limits_.batch_d2h_from});
 }
 
-PathChoice CopyPaths::ForWithin(std::size_t bytes) const {
-  if (const auto given = Given())
-    return {given == CopyPath::kKernel ? CopyPath::kKernel : CopyPath::kEngine, kGiven};
+PathChoice CopyPaths::ForDeviceCopy(std::size_t bytes) const {
+  if (const auto forced = ForcedPath())
+    return {forced == CopyPath::kKernel ? CopyPath::kKernel : CopyPath::kEngine, kForced};
   if (bytes <= limits_.linear_d2d_to) return {CopyPath::kKernel, "a kernel of ours starts sooner"};
   return {CopyPath::kEngine, "the driver's copy is as fast for so many bytes"};
 }
 
 PathChoice CopyPaths::ForRows(Direction direction, const RowsShape& rows) const {
   if (!rows.engine_takes) return {CopyPath::kKernel, "the driver's 2D copy does not take this pitch"};
-  if (const auto given = Given())
-    return {given == CopyPath::kKernel ? CopyPath::kKernel : CopyPath::kEngine, kGiven};
+  if (const auto forced = ForcedPath())
+    return {forced == CopyPath::kKernel ? CopyPath::kKernel : CopyPath::kEngine, kForced};
   const RowLimits& limits = direction == Direction::kHostToDevice   ? limits_.rows_h2d
                             : direction == Direction::kDeviceToHost ? limits_.rows_d2h
                                                                     : limits_.rows_d2d;
@@ -98,7 +98,7 @@ PathChoice CopyPaths::ForRows(Direction direction, const RowsShape& rows) const 
 std::size_t CopyPaths::ThreadsForStaging(std::size_t work, std::size_t cores) const {
   const std::size_t most = std::min(limits_.staging_threads, cores);
   if (work < limits_.staging_several_from || most <= 1) return 1;
-  return std::min(std::max(work / limits_.staging_bytes_per_thread, kLeastOfSeveral), most);
+  return std::min(std::max(work / limits_.staging_bytes_per_thread, kMinStagingThreads), most);
 }
 
 PathChoice CopyPaths::Staged(std::size_t threads) {
@@ -108,36 +108,36 @@ PathChoice CopyPaths::Staged(std::size_t threads) {
 }
 
 PathChoice CopyPaths::ForPageable(Direction direction, std::size_t bytes, std::size_t threads) const {
-  if (settings_.path && !Given()) return {*settings_.path, kGiven};
+  if (settings_.path && !ForcedPath()) return {*settings_.path, kForced};
   const std::size_t from =
       direction == Direction::kHostToDevice ? limits_.pageable_h2d_from : limits_.pageable_d2h_from;
   if (bytes < from) return {CopyPath::kBlocking, "pageable memory: the driver is faster with so few bytes"};
   return Staged(threads);
 }
 
-unsigned CopyPaths::Within(std::size_t wanted, std::size_t most) const {
+unsigned CopyPaths::LimitBlocks(std::size_t wanted, std::size_t most) const {
   if (settings_.blocks != 0) return settings_.blocks;
   return static_cast<unsigned>(std::clamp<std::size_t>(wanted, 1, most));
 }
 
 unsigned CopyPaths::BlocksForPieces(std::size_t most) const {
-  return Within(most, std::min<std::size_t>(limits_.link_blocks, multiprocessors_));
+  return LimitBlocks(most, std::min<std::size_t>(limits_.link_blocks, multiprocessors_));
 }
 
 unsigned CopyPaths::BlocksForRows(Direction direction, std::size_t most) const {
   if (direction != Direction::kDeviceToDevice) return BlocksForPieces(most);
-  return Within(most, std::size_t{multiprocessors_} * limits_.memory_blocks);
+  return LimitBlocks(most, std::size_t{multiprocessors_} * limits_.memory_blocks);
 }
 
 unsigned CopyPaths::BlocksForPacking(Direction direction, std::size_t most) const {
   if (direction != Direction::kDeviceToDevice) return BlocksForPieces(most);
-  return Within(most, std::size_t{multiprocessors_} * limits_.packing_blocks);
+  return LimitBlocks(most, std::size_t{multiprocessors_} * limits_.packing_blocks);
 }
 
 unsigned CopyPaths::BlocksForBytes(std::size_t bytes) const {
   // A copy that turns out longer than expected still finds the whole GPU.
-  return std::max(Within(bytes / limits_.bytes_per_block, kLargestGrid),
-                  Within(multiprocessors_, kLargestGrid));
+  return std::max(LimitBlocks(bytes / limits_.bytes_per_block, kLargestGrid),
+                  LimitBlocks(multiprocessors_, kLargestGrid));
 }
 
 }  // namespace sampan::cuda

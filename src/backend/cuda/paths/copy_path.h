@@ -51,15 +51,15 @@ class CopyPaths {
   /// Entries that continue one another count as one.
   PathChoice ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const;
   /// True if SAMPAN_COPY_PATH names the path of copies on the GPU.
-  bool is_forced() const { return Given().has_value(); }
+  bool is_forced() const { return ForcedPath().has_value(); }
   /// More entries than these go by kernel, unless it cannot reach them.
-  std::size_t MostJoined(std::size_t bytes) const;
+  std::size_t MaxJoined(std::size_t bytes) const;
   /// Whether the driver's batch call takes at least one entry, of so many bytes in all, in parts.
   bool BatchCallInParts(std::size_t entries, std::size_t bytes) const {
-    return entries >= limits_.batch_parts_from && bytes / entries >= BatchParts::kLeastEntryBytes;
+    return entries >= limits_.batch_parts_from && bytes / entries >= BatchParts::kMinEntryBytes;
   }
   /// A linear copy within one device.
-  PathChoice ForWithin(std::size_t bytes) const;
+  PathChoice ForDeviceCopy(std::size_t bytes) const;
   PathChoice ForRows(Direction direction, const RowsShape& rows) const;
   /// How many threads stage a copy that is as much work as copying so many bytes.
   std::size_t ThreadsForStaging(std::size_t work, std::size_t cores) const;
@@ -75,10 +75,10 @@ class CopyPaths {
 
  private:
   /// What SAMPAN_COPY_PATH says about copies on the GPU.
-  std::optional<CopyPath> Given() const;
+  std::optional<CopyPath> ForcedPath() const;
   /// The mean length below which a kernel takes the entries of a batch of so many bytes.
   std::size_t KernelBelow(std::size_t bytes) const;
-  unsigned Within(std::size_t wanted, std::size_t most) const;
+  unsigned LimitBlocks(std::size_t wanted, std::size_t most) const;
 
   const PathLimits limits_;
   const unsigned multiprocessors_;

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kKiB = 1024;
 /// A file of tables for every GPU there is has a few KiB.
 constexpr std::size_t kMaxTableBytes = std::size_t{1} << 20;
-constexpr std::size_t kMostBytes = kAny, kMostBlocks = 1024, kMostThreads = 64;
+constexpr std::size_t kMaxBytes = kAny, kMaxBlocks = 1024, kMaxThreads = 64;
 
 template <std::size_t PathLimits::*limit>
 std::size_t& Limit(PathLimits& limits) {
@@ -33,35 +33,32 @@ std::size_t& Limit(PathLimits& limits) {
 }
 
 constexpr std::array kFields = {
-    LimitField{"linear_d2d_to", 0, kMostBytes, Limit<&PathLimits::linear_d2d_to>},
-    LimitField{"batch_kernel_below", 1, kMostBytes, Limit<&PathLimits::batch_kernel_below>},
-    LimitField{"batch_long_kernel_below", 1, kMostBytes, Limit<&PathLimits::batch_long_kernel_below>},
-    LimitField{"batch_h2d_short_from", 1, kMostBytes, Limit<&PathLimits::batch_h2d_short_from>},
-    LimitField{"batch_h2d_from", 1, kMostBytes, Limit<&PathLimits::batch_h2d_from>},
-    LimitField{"batch_d2h_short_from", 1, kMostBytes, Limit<&PathLimits::batch_d2h_short_from>},
-    LimitField{"batch_d2h_from", 1, kMostBytes, Limit<&PathLimits::batch_d2h_from>},
-    LimitField{"batch_parts_from", 2, kMostBytes, Limit<&PathLimits::batch_parts_from>},
-    LimitField{"rows_h2d_even_to", 0, kMostBytes, Limit<&PathLimits::rows_h2d, &RowLimits::even_to>},
-    LimitField{"rows_h2d_odd_to", 0, kMostBytes, Limit<&PathLimits::rows_h2d, &RowLimits::odd_to>},
-    LimitField{"rows_h2d_odd_dense_to", 0, kMostBytes,
-               Limit<&PathLimits::rows_h2d, &RowLimits::odd_dense_to>},
-    LimitField{"rows_d2h_even_to", 0, kMostBytes, Limit<&PathLimits::rows_d2h, &RowLimits::even_to>},
-    LimitField{"rows_d2h_odd_to", 0, kMostBytes, Limit<&PathLimits::rows_d2h, &RowLimits::odd_to>},
-    LimitField{"rows_d2h_odd_dense_to", 0, kMostBytes,
-               Limit<&PathLimits::rows_d2h, &RowLimits::odd_dense_to>},
-    LimitField{"rows_d2d_even_to", 0, kMostBytes, Limit<&PathLimits::rows_d2d, &RowLimits::even_to>},
-    LimitField{"rows_d2d_odd_to", 0, kMostBytes, Limit<&PathLimits::rows_d2d, &RowLimits::odd_to>},
-    LimitField{"rows_d2d_odd_dense_to", 0, kMostBytes,
-               Limit<&PathLimits::rows_d2d, &RowLimits::odd_dense_to>},
-    LimitField{"link_blocks", 1, kMostBlocks, Limit<&PathLimits::link_blocks>},
-    LimitField{"memory_blocks", 1, kMostBlocks, Limit<&PathLimits::memory_blocks>},
-    LimitField{"packing_blocks", 1, kMostBlocks, Limit<&PathLimits::packing_blocks>},
-    LimitField{"bytes_per_block", 1, kMostBytes, Limit<&PathLimits::bytes_per_block>},
-    LimitField{"pageable_h2d_from", 0, kMostBytes, Limit<&PathLimits::pageable_h2d_from>},
-    LimitField{"pageable_d2h_from", 0, kMostBytes, Limit<&PathLimits::pageable_d2h_from>},
-    LimitField{"staging_several_from", 0, kMostBytes, Limit<&PathLimits::staging_several_from>},
-    LimitField{"staging_bytes_per_thread", 1, kMostBytes, Limit<&PathLimits::staging_bytes_per_thread>},
-    LimitField{"staging_threads", 1, kMostThreads, Limit<&PathLimits::staging_threads>},
+    LimitField{"linear_d2d_to", 0, kMaxBytes, Limit<&PathLimits::linear_d2d_to>},
+    LimitField{"batch_kernel_below", 1, kMaxBytes, Limit<&PathLimits::batch_kernel_below>},
+    LimitField{"batch_long_kernel_below", 1, kMaxBytes, Limit<&PathLimits::batch_long_kernel_below>},
+    LimitField{"batch_h2d_short_from", 1, kMaxBytes, Limit<&PathLimits::batch_h2d_short_from>},
+    LimitField{"batch_h2d_from", 1, kMaxBytes, Limit<&PathLimits::batch_h2d_from>},
+    LimitField{"batch_d2h_short_from", 1, kMaxBytes, Limit<&PathLimits::batch_d2h_short_from>},
+    LimitField{"batch_d2h_from", 1, kMaxBytes, Limit<&PathLimits::batch_d2h_from>},
+    LimitField{"batch_parts_from", 2, kMaxBytes, Limit<&PathLimits::batch_parts_from>},
+    LimitField{"rows_h2d_even_to", 0, kMaxBytes, Limit<&PathLimits::rows_h2d, &RowLimits::even_to>},
+    LimitField{"rows_h2d_odd_to", 0, kMaxBytes, Limit<&PathLimits::rows_h2d, &RowLimits::odd_to>},
+    LimitField{"rows_h2d_odd_dense_to", 0, kMaxBytes, Limit<&PathLimits::rows_h2d, &RowLimits::odd_dense_to>},
+    LimitField{"rows_d2h_even_to", 0, kMaxBytes, Limit<&PathLimits::rows_d2h, &RowLimits::even_to>},
+    LimitField{"rows_d2h_odd_to", 0, kMaxBytes, Limit<&PathLimits::rows_d2h, &RowLimits::odd_to>},
+    LimitField{"rows_d2h_odd_dense_to", 0, kMaxBytes, Limit<&PathLimits::rows_d2h, &RowLimits::odd_dense_to>},
+    LimitField{"rows_d2d_even_to", 0, kMaxBytes, Limit<&PathLimits::rows_d2d, &RowLimits::even_to>},
+    LimitField{"rows_d2d_odd_to", 0, kMaxBytes, Limit<&PathLimits::rows_d2d, &RowLimits::odd_to>},
+    LimitField{"rows_d2d_odd_dense_to", 0, kMaxBytes, Limit<&PathLimits::rows_d2d, &RowLimits::odd_dense_to>},
+    LimitField{"link_blocks", 1, kMaxBlocks, Limit<&PathLimits::link_blocks>},
+    LimitField{"memory_blocks", 1, kMaxBlocks, Limit<&PathLimits::memory_blocks>},
+    LimitField{"packing_blocks", 1, kMaxBlocks, Limit<&PathLimits::packing_blocks>},
+    LimitField{"bytes_per_block", 1, kMaxBytes, Limit<&PathLimits::bytes_per_block>},
+    LimitField{"pageable_h2d_from", 0, kMaxBytes, Limit<&PathLimits::pageable_h2d_from>},
+    LimitField{"pageable_d2h_from", 0, kMaxBytes, Limit<&PathLimits::pageable_d2h_from>},
+    LimitField{"staging_several_from", 0, kMaxBytes, Limit<&PathLimits::staging_several_from>},
+    LimitField{"staging_bytes_per_thread", 1, kMaxBytes, Limit<&PathLimits::staging_bytes_per_thread>},
+    LimitField{"staging_threads", 1, kMaxThreads, Limit<&PathLimits::staging_threads>},
 };
 
 /// Limits of earlier versions, which their files have. They mean nothing any more.

@@ -15,8 +15,8 @@ namespace sampan::cuda {
 /// No limit; "any" in a file.
 inline constexpr std::size_t kAny = SIZE_MAX;
 
-/// Rows up to this width go by kernel: where all of them permit accesses of 4 or 16 bytes, where not, and
-/// where not but without gaps at the destination.
+/// Rows up to this width go by kernel. `even_to`: all rows permit accesses of 4 or 16 bytes. `odd_to`: not
+/// all. `odd_dense_to`: not all, but the destination has no gaps.
 struct RowLimits {
   std::size_t even_to, odd_to, odd_dense_to;
   bool operator==(const RowLimits&) const = default;
@@ -52,14 +52,14 @@ struct LimitField {
 };
 std::span<const LimitField> limit_fields();
 
-/// Tables for GPUs that somebody has measured, and the last for all others. A table is for GPUs whose name
-/// has its `gpu` as a part.
+/// Tables of measured GPUs, and the last one for all others. A table applies to GPUs whose name contains its
+/// `gpu`.
 const std::vector<PathLimits>& ShippedTables();
 const PathLimits& FindTable(std::span<const PathLimits> tables, std::string_view gpu_name);
 
-/// Reads a file: lines of a name and a value, in tables that begin with `gpu NAME`. A limit that a table does
-/// not have is as shipped for such a GPU, and limits of earlier versions are read over, so that files stay
-/// good. Empty lines and what follows a # do not count. A failure names file, line and value.
+/// Reads a file: lines of a name and a value, in tables that begin with `gpu NAME`. A missing limit is as
+/// shipped for such a GPU. Limits of earlier versions are ignored, so that files stay valid. Empty lines and
+/// text after a # do not count. A failure names file, line and value.
 Result<std::vector<PathLimits>> ReadCopyTables(const std::string& file);
 Result<std::vector<PathLimits>> ParseCopyTables(std::string_view text, std::string_view file);
 

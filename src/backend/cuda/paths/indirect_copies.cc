@@ -14,7 +14,7 @@ namespace sampan::cuda {
 namespace {
 
 /// Room in a table of device memory, so that it seldom has to grow.
-constexpr std::size_t kLeastTableRanges = 4096;
+constexpr std::size_t kMinTableRanges = 4096;
 
 static_assert(sizeof(RangeArgument) == sizeof(ReservedMemory::Range));
 
@@ -22,7 +22,7 @@ bool IsDescriptor(const IndirectTask::Content& content) {
   return content.form == IndirectTask::Content::Form::kDescriptor;
 }
 
-/// The message of whoever looks the operands up, as if it had been looked up on the device.
+/// The message of the operand lookup, as if the device had looked it up.
 Status FailureOf(const IndirectRecord& record, const IndirectTask::Content& content) {
   using Access = AddressResolver::Access;
   for (const auto& [address, access] : {std::pair{record.dst, Access::kWrite}, {record.src, Access::kRead}}) {
@@ -48,11 +48,11 @@ IndirectCopies::~IndirectCopies() {
   }
 }
 
-Status IndirectCopies::UpdateRanges(std::uint64_t value) {
+Status IndirectCopies::UpdateRanges(std::uint64_t sequence) {
   if (table_ != 0 && ranges_version_ == stream_.site().device_memory.version()) return {};
   const std::uint64_t version = stream_.site().device_memory.CopyRanges(ranges_);
   if (table_ranges_ < ranges_.size()) {
-    const std::size_t room = std::max(ranges_.size() * 2, kLeastTableRanges);
+    const std::size_t room = std::max(ranges_.size() * 2, kMinTableRanges);
     CuAddress table = 0;
     if (Status made = stream_.gpu().Check(stream_.driver().MemAlloc(&table, room * sizeof(RangeArgument)),
                                           "a table of device memory");
@@ -64,7 +64,7 @@ Status IndirectCopies::UpdateRanges(std::uint64_t value) {
     table_ranges_ = room;
   }
   const std::size_t bytes = ranges_.size() * sizeof(RangeArgument);
-  auto memory = stream_.TakePinned(bytes, value);
+  auto memory = stream_.TakePinned(bytes, sequence);
   if (!memory.ok()) return memory.TakeStatus();
   std::memcpy(*memory, ranges_.data(), bytes);
   ranges_version_ = version;
@@ -72,20 +72,20 @@ Status IndirectCopies::UpdateRanges(std::uint64_t value) {
                              "uploading the table of device memory");
 }
 
-Result<IndirectRecord*> IndirectCopies::RecordOf(std::uint64_t value) {
+Result<IndirectRecord*> IndirectCopies::RecordOf(std::uint64_t sequence) {
   if (records_.bytes == 0) {
-    auto block = stream_.site().pinned_memory.Allocate(kMostTasks * sizeof(IndirectRecord), Pages::kBySize);
+    auto block = stream_.site().pinned_memory.Allocate(kMaxTasks * sizeof(IndirectRecord), Pages::kBySize);
     if (!block.ok()) return block.TakeStatus();
     records_ = *block;
   }
-  return reinterpret_cast<IndirectRecord*>(records_.address) + value % kMostTasks;
+  return reinterpret_cast<IndirectRecord*>(records_.address) + sequence % kMaxTasks;
 }
 
-Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_t value) {
-  // Before the table is made: what is freed now stays until this is over.
+Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_t sequence) {
+  // Before the table is made: memory freed from now on stays until this copy completes.
   auto held = stream_.site().device_memory.HoldFreed();
-  if (Status updated = UpdateRanges(value); !updated.ok()) return updated;
-  auto record = RecordOf(value);
+  if (Status updated = UpdateRanges(sequence); !updated.ok()) return updated;
+  auto record = RecordOf(sequence);
   if (!record.ok()) return record.TakeStatus();
   const bool descriptor = IsDescriptor(content);
   const std::size_t expected = descriptor ? last_bytes_ : content.bytes;
@@ -101,17 +101,17 @@ Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_
       .ranges = table_,
       .range_count = ranges_.size(),
       .record = AddressOf(*record)};
-  launched_.push_back({value, std::move(held), *record, &content});
+  launched_.push_back({sequence, std::move(held), *record, &content});
   std::array<void*, 1> arguments = {&argument};
   return stream_.Launch(stream_.gpu().kernels().indirect, stream_.site().paths.BlocksForBytes(expected),
                         arguments);
 }
 
 void IndirectCopies::Retire(std::uint64_t done, std::vector<DeviceFailure>& failures) {
-  for (; !launched_.empty() && launched_.front().value <= done; launched_.pop_front()) {
+  for (; !launched_.empty() && launched_.front().sequence <= done; launched_.pop_front()) {
     const Launched& each = launched_.front();
     if (IsDescriptor(*each.content)) last_bytes_ = each.record->bytes;
-    if (each.record->failed != 0) failures.push_back({each.value, FailureOf(*each.record, *each.content)});
+    if (each.record->failed != 0) failures.push_back({each.sequence, FailureOf(*each.record, *each.content)});
   }
 }
 

@@ -14,12 +14,12 @@ namespace sampan::cuda {
 
 /// A task that turned out bad when it executed.
 struct DeviceFailure {
-  std::uint64_t value;
+  std::uint64_t sequence;
   Status status;
 };
 
 /// As thread-safe as its stream, which outlives it. Owns the table of device memory that the stream's kernels
-/// look into: memory of the driver's, not of the program's share.
+/// read. The table is memory of the driver, not of the program's share.
 class IndirectCopies {
  public:
   explicit IndirectCopies(CudaStream& stream) : stream_(stream) {}
@@ -27,23 +27,23 @@ class IndirectCopies {
   IndirectCopies(const IndirectCopies&) = delete;
   IndirectCopies& operator=(const IndirectCopies&) = delete;
 
-  /// The memory of the operands is live. The content stays until the value is retired.
-  Status Launch(const IndirectTask::Content& content, std::uint64_t value);
+  /// The memory of the operands is live. The content stays alive until the task is retired.
+  Status Launch(const IndirectTask::Content& content, std::uint64_t sequence);
   /// Whether there is nothing to retire.
   bool idle() const { return launched_.empty(); }
-  /// Tasks up to this value are over; adds those that failed on the device.
+  /// Tasks up to `done` are completed. Adds those that failed on the device.
   void Retire(std::uint64_t done, std::vector<DeviceFailure>& failures);
   /// The GPU is lost: nothing launched is in use any more.
   void Abandon() { launched_.clear(); }
 
  private:
-  /// The record of a task: each has its own place, the same for all whose values differ by kMostTasks.
-  Result<IndirectRecord*> RecordOf(std::uint64_t value);
+  /// The record of a task: each has its own place, the same for all whose values differ by kMaxTasks.
+  Result<IndirectRecord*> RecordOf(std::uint64_t sequence);
   /// Brings the table of device memory on the device up to date, in stream order.
-  Status UpdateRanges(std::uint64_t value);
+  Status UpdateRanges(std::uint64_t sequence);
 
   struct Launched {
-    std::uint64_t value;
+    std::uint64_t sequence;
     std::shared_ptr<ReservedMemory::Epoch> freed_memory;  ///< kept while the kernel may touch it
     const IndirectRecord* record;
     const IndirectTask::Content* content;

@@ -11,7 +11,7 @@ namespace sampan::cuda {
 
 /// The segments, at least one, with those joined that continue the one before; all between two allocations.
 /// False where that are more than `most`, as soon as it is known.
-inline bool JoinFew(std::span<const Segment> segments, std::size_t most, std::vector<Segment>& joined) {
+inline bool JoinUpTo(std::span<const Segment> segments, std::size_t most, std::vector<Segment>& joined) {
   joined.assign(1, segments.front());
   for (const Segment& next : segments.subspan(1)) {
     Segment& last = joined.back();

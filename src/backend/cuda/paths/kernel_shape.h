@@ -10,12 +10,12 @@
 namespace sampan::cuda {
 
 inline constexpr std::size_t kVectorBytes = 16, kWordBytes = 4;
-inline constexpr unsigned kMostTeamBits = 5;  // a warp
+inline constexpr unsigned kMaxTeamBits = 5;  // a warp
 
 /// The threads that share a piece of that length, as a power of two.
 inline unsigned TeamBitsFor(std::size_t piece_bytes) {
   const std::size_t vectors = std::max<std::size_t>(piece_bytes / kVectorBytes, 1);
-  return std::min(static_cast<unsigned>(std::bit_width(vectors - 1)), kMostTeamBits);
+  return std::min(static_cast<unsigned>(std::bit_width(vectors - 1)), kMaxTeamBits);
 }
 
 }  // namespace sampan::cuda

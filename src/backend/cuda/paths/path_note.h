@@ -24,7 +24,7 @@ inline summary::Path TracePath(CopyPath path) {
   return summary::Path::kNone;
 }
 
-/// `what` is only put together where somebody reads it.
+/// `what` becomes text only if a log or a trace reads it.
 template <typename... What>
 void NotePath(Direction direction, const PathChoice& choice, const What&... what) {
   trace::NotePath(TracePath(choice.path), choice.why);

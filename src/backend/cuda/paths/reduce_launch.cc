@@ -34,9 +34,9 @@ Status TaskLauncher::LaunchBody(WordTask& task, std::uint64_t) {
                      "cuStreamWriteValue64");
 }
 
-Status TaskLauncher::LaunchBody(SpanTask& task, std::uint64_t value) {
+Status TaskLauncher::LaunchBody(MultiAllocationTask& task, std::uint64_t sequence) {
   if (Status live = CheckLive(task); !live.ok()) return live;
-  return Launch(task.content->task, value);
+  return Launch(task.content->task, sequence);
 }
 
 }  // namespace sampan::cuda

@@ -52,12 +52,12 @@ Status CopyByKernel(CudaStream& stream, const Rows& rows, Direction direction) {
 
 PathChoice ChooseRows(const LaunchSite& site, const Rows& rows, Direction direction, bool reachable) {
   if (!reachable) return {CopyPath::kEngine, kKernelCannot};
-  const std::size_t most_pitch = site.gpu.facts().most_pitch;
+  const std::size_t max_pitch = site.gpu.facts().max_pitch;
   return site.paths.ForRows(direction,
                             {.width = rows.width,
                              .unit = RowsUnit(rows),
                              .dense = Dense(rows),
-                             .engine_takes = rows.dst_pitch <= most_pitch && rows.src_pitch <= most_pitch});
+                             .engine_takes = rows.dst_pitch <= max_pitch && rows.src_pitch <= max_pitch});
 }
 
 Status CopyRows(CudaStream& stream, const Rows& rows, Direction direction, CopyPath path) {

@@ -34,10 +34,10 @@ class CudaTimeline final : public QueueTimeline<CudaQueue> {
   friend class CudaQueue;
 };
 
-/// Thread-safe. Tasks go to the driver on the submitting thread. While host work runs, or a wait is not yet
-/// something that the GPU can wait for itself, the queue is held: later tasks stay in the ring, where they
-/// can still be dropped and still notice that their memory was freed. What the driver has been given cannot
-/// be taken back.
+/// Thread-safe. Tasks go to the driver on the submitting thread. The queue is held while host work runs, or
+/// while it waits for what the GPU cannot wait for. Later tasks then stay in the ring: they can still be
+/// dropped, and still notice that their memory was freed. What the driver has been given cannot be taken
+/// back.
 class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQueue> {
  public:
   static Result<std::shared_ptr<CudaQueue>> Create(const LaunchSite& site, const QueueOptions& options,
@@ -58,7 +58,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
 
  private:
   friend class CudaTimeline;
-  static_assert(kMostTasks >= TaskRing::kSlots);
+  static_assert(kMaxTasks >= TaskRing::kSlots);
   using Lock = std::unique_lock<ParkingLock>;
 
   /// An event behind the task of that value; with a mark when it is that of a MarkTask.
@@ -67,7 +67,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
     std::shared_ptr<GpuEvent> event;
     std::shared_ptr<Mark> mark;
   };
-  /// Another queue that waits for a value which this one has not given to the driver yet.
+  /// Another queue that waits for a task which this queue has not handed to the driver yet.
   struct Waiter {
     std::uint64_t value;
     std::weak_ptr<CudaQueue> queue;
@@ -77,7 +77,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   CudaQueue(std::unique_ptr<TaskLauncher> launcher, const QueueOptions& options, HoldWatch& watch,
             FaultPlan& faults);
 
-  // Everything below with the lock; where a Lock is passed it may be let go meanwhile.
+  // Everything below needs the lock. A function that takes a Lock may release it meanwhile.
   /// Until a task can be put in; fails when the queue is closed or the GPU lost.
   Status AwaitRoom(Lock& lock);
   /// Gives the driver what may go to it. One thread at a time does.
@@ -101,9 +101,10 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   bool WaitIsOver(Lock& lock, std::uint64_t value);
   bool GateIsOver(Lock& lock, std::uint64_t value);
   bool EffectIsOver(Lock& lock, std::uint64_t value);
-  /// True if everything before the task that holds the queue is over; otherwise the watch looks again soon.
+  /// True if all tasks before the one that holds the queue are completed. If not, the watch checks again
+  /// soon.
   bool HasArrived(Lock& lock, std::uint64_t value);
-  /// Goes on, or has the thread that is at it look again.
+  /// Continues the hand-over, or makes the thread that is doing it check again.
   void GoOn(Lock& lock);
   bool Discarded(std::uint64_t value) const { return discarded_.Covers(value); }
   void Fail(Lock& lock, std::uint64_t value, Status failure);
@@ -124,7 +125,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   /// False right after a copy went to the driver.
   bool CanBeOver() const;
   /// Waits a short while for a sign by the GPU that the value, which the driver has, is over.
-  void LookForSign(Lock& lock, std::uint64_t value, Deadline deadline);
+  void SpinForCompletion(Lock& lock, std::uint64_t value, Deadline deadline);
   /// The first marker at or behind the value; null when there is none.
   const Marker* MarkerFor(std::uint64_t value) const;
   void WakeWaiters();

@@ -7,10 +7,9 @@
 namespace sampan::cuda {
 namespace {
 
-/// How often a wait with a time limit inside a stream is looked at.
+/// The interval of checking a stream's wait with a time limit.
 constexpr std::chrono::microseconds kHoldInterval{100};
-/// How often a queue before a gate is looked at, and how often whether the gate can still open: most are
-/// open within microseconds, and the others need not be looked at so often.
+/// Intervals of polling a gate, and of asking whether it can still open. Most gates open within microseconds.
 constexpr std::chrono::microseconds kMinGateInterval{1}, kGateInterval{20};
 /// The same where looking is a copy from the device: seldom while it takes long.
 constexpr std::chrono::microseconds kWordInterval{50}, kMaxWordInterval{1000};
@@ -18,7 +17,7 @@ constexpr std::chrono::milliseconds kGateCheckInterval{20};
 /// How often the GPU is asked whether it still works while a host task waits for it.
 constexpr std::chrono::milliseconds kLossInterval{10};
 
-/// When to look again at something that has been waited for since then.
+/// The time of the next check of a wait that began at `since`.
 Deadline NextLook(Deadline since, Deadline now) {
   constexpr int kPart = 8;
   return now + std::clamp<std::chrono::nanoseconds>((now - since) / kPart, kMinGateInterval, kGateInterval);
@@ -170,8 +169,8 @@ void CudaQueue::StartHost(Lock& lock, HostTask& task, std::uint64_t value) {
   Fail(lock, value, std::move(status));
 }
 
-/// May run on a thread of the driver's: takes no lock under which the driver is called, and calls nothing of
-/// it.
+/// May run on a thread of the driver. So it takes no lock under which the driver is called, and calls no
+/// driver function.
 void CudaQueue::RunHostTask(void* argument) {
   const std::unique_ptr<HostCall> call(static_cast<HostCall*>(argument));
   if (call->queue->Discarded(call->value)) return;

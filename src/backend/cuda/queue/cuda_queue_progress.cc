@@ -1,4 +1,4 @@
-// How far a queue on a GPU is: noticing what is over, waiting for it, and what happens when the GPU is lost.
+// The progress of a queue on a GPU: completed tasks, host waits, and a lost GPU.
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -10,8 +10,8 @@
 namespace sampan::cuda {
 namespace {
 
-/// A host wait with a time limit polls when it has looked for a word: without pause for so long since it
-/// began, then at intervals.
+/// A host wait with a time limit polls after it has polled the completion word: first without pause, then at
+/// intervals.
 constexpr std::chrono::milliseconds kPollWithoutPause{2};
 constexpr std::chrono::microseconds kPollInterval{50};
 
@@ -89,7 +89,7 @@ void CudaQueue::Retire(Lock& lock, std::uint64_t value) {
   if (!failures.empty()) {
     retiring_ = true;
     for (DeviceFailure& failure : failures)
-      Fail(lock, failure.value, std::move(failure.status));
+      Fail(lock, failure.sequence, std::move(failure.status));
     retiring_ = false;
   }
   timeline_->SetDone(value, std::memory_order_release);
@@ -151,21 +151,22 @@ bool CudaQueue::WaitForChange(Lock& lock, Deadline deadline) {
   return woken == std::cv_status::no_timeout;
 }
 
-void CudaQueue::LookForSign(Lock& lock, std::uint64_t value, Deadline deadline) {
-  EndSign sign = launcher_->kernel_sign();
-  if (sign.value < value) {
+void CudaQueue::SpinForCompletion(Lock& lock, std::uint64_t value, Deadline deadline) {
+  Completion completion = launcher_->kernel_completion();
+  if (completion.sequence < value) {
     if (CanBeOver()) {
       const CuResult state = gpu_.driver().StreamQuery(launcher_->stream());
       if (state != cu::kNotReady) return Finish(lock, state, handed_);
     }
-    sign = launcher_->SignBehind(handed_);  // while the GPU is at it
+    completion = launcher_->WriteCompletion(handed_);  // while the GPU is busy
   }
-  if (Unlocked(lock, [&] { return sign.SeenSoon(deadline); })) Finish(lock, cu::kSuccess, sign.value);
+  if (Unlocked(lock, [&] { return completion.SpinUntilDone(deadline); }))
+    Finish(lock, cu::kSuccess, completion.sequence);
 }
 
 bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline) {
   const Deadline poll_until = deadline == kNever ? kNever : Clock::now() + kPollWithoutPause;
-  bool looked_for_sign = false;
+  bool has_spun = false;
   for (;;) {
     if (done() >= value) return true;
     if (gpu_.lost()) {
@@ -177,8 +178,8 @@ bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline
       continue;
     }
     const ContextScope scope(gpu_);
-    if (MarkerFor(value) == nullptr && !std::exchange(looked_for_sign, true)) {
-      LookForSign(lock, value, deadline);
+    if (MarkerFor(value) == nullptr && !std::exchange(has_spun, true)) {
+      SpinForCompletion(lock, value, deadline);
       continue;
     }
     if (deadline != kNever) {

@@ -13,7 +13,7 @@ CudaStream::CudaStream(ContextUse use, const LaunchSite& site, CuStream stream)
       stream_(stream),
       graphs_(std::in_place, site.gpu.driver(), stream),
       ring_(site.pinned_memory),
-      end_words_(site.pinned_memory) {}
+      completion_words_(site.pinned_memory) {}
 
 Result<std::unique_ptr<CudaStream>> CudaStream::Create(const LaunchSite& site) {
   auto use = site.gpu.Use();
@@ -32,7 +32,7 @@ CudaStream::~CudaStream() {
     return;
   }
   const ContextScope scope(site_.gpu);
-  driver().StreamSynchronize(stream_);  // a sign may be under way that nobody waits for
+  driver().StreamSynchronize(stream_);  // a write of a completion word may be pending
   graphs_.reset();
   driver().StreamDestroy(stream_);
 }
@@ -58,34 +58,34 @@ Status CudaStream::Launch(CuFunction kernel, unsigned blocks, std::span<void*> a
   return site_.gpu.Check(graphs_->Launch(kernel, blocks, arguments), "launching a kernel");
 }
 
-Status CudaStream::LaunchSigned(CuFunction kernel, std::span<void*> arguments, const EndSign& sign,
-                                unsigned blocks) {
+Status CudaStream::LaunchWithCompletion(CuFunction kernel, std::span<void*> arguments,
+                                        const Completion& completion, unsigned blocks) {
   Status launched = Launch(kernel, blocks, arguments);
-  if (launched.ok() && sign.count != 0) kernel_sign_ = sign;
+  if (launched.ok() && completion.count != 0) kernel_completion_ = completion;
   return launched;
 }
 
-EndSign CudaStream::SignBehind(std::uint64_t value) {
-  const EndSign sign = end_words_.ForStream(value);
-  if (sign.count == 0) return {};
-  const CuResult written = driver().StreamWriteWord(stream_, AddressOf(sign.words), value, 0);
-  return written == cu::kSuccess ? sign : EndSign{};
+Completion CudaStream::WriteCompletion(std::uint64_t sequence) {
+  const Completion completion = completion_words_.ForStream(sequence);
+  if (completion.count == 0) return {};
+  const CuResult written = driver().StreamWriteWord(stream_, AddressOf(completion.words), sequence, 0);
+  return written == cu::kSuccess ? completion : Completion{};
 }
 
 std::uint64_t CudaStream::BusyUntil(std::size_t bytes) const {
   return bytes <= PinnedRing::kBytes ? ring_.BusyUntil(bytes) : 0;
 }
 
-Result<std::byte*> CudaStream::TakePinned(std::size_t bytes, std::uint64_t value) {
-  if (bytes <= PinnedRing::kBytes && ring_.BusyUntil(bytes) == 0) return ring_.Take(bytes, value);
+Result<std::byte*> CudaStream::TakePinned(std::size_t bytes, std::uint64_t sequence) {
+  if (bytes <= PinnedRing::kBytes && ring_.BusyUntil(bytes) == 0) return ring_.Take(bytes, sequence);
   auto block = site_.pinned_memory.Allocate(bytes, Pages::kBySize);
   if (!block.ok()) return block.TakeStatus();
-  own_blocks_.push_back({value, *block});
+  own_blocks_.push_back({sequence, *block});
   return reinterpret_cast<std::byte*>(block->address);
 }
 
 void CudaStream::Retire(std::uint64_t done) {
-  for (; !own_blocks_.empty() && own_blocks_.front().value <= done; own_blocks_.pop_front())
+  for (; !own_blocks_.empty() && own_blocks_.front().sequence <= done; own_blocks_.pop_front())
     site_.pinned_memory.Free(own_blocks_.front().memory);
   ring_.Retire(done);
 }

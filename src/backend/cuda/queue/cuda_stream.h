@@ -13,7 +13,7 @@
 #include "backend/cuda/memory/pinned_ring.h"
 #include "backend/cuda/memory/reserved_memory.h"
 #include "backend/cuda/paths/copy_path.h"
-#include "backend/cuda/queue/end_words.h"
+#include "backend/cuda/queue/completion_words.h"
 #include "backend/cuda/queue/kernel_graphs.h"
 
 namespace sampan::cuda {
@@ -26,13 +26,13 @@ struct LaunchSite {
   const CopyPaths& paths;
 };
 
-/// Tasks of a stream that are not over have values that differ by less than this.
-inline constexpr std::uint64_t kMostTasks = 2048;
+/// The sequence numbers of a stream's pending tasks differ by less than this.
+inline constexpr std::uint64_t kMaxTasks = 2048;
 
 /// What failures of copies over the link name.
 inline constexpr std::string_view kCopyIn = "cuMemcpyHtoDAsync", kCopyOut = "cuMemcpyDtoHAsync";
 
-/// Not thread-safe: the queue that it is for protects it. Values count its tasks and only grow.
+/// Not thread-safe: the queue that it is for protects it. Sequence numbers only grow.
 class CudaStream {
  public:
   static Result<std::unique_ptr<CudaStream>> Create(const LaunchSite& site);
@@ -54,22 +54,26 @@ class CudaStream {
   }
   Status Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
   /// For the arguments of a kernel whose blocks say when they are done, and for its launch.
-  EndSign SignOf(std::uint64_t value, unsigned blocks) { return end_words_.ForKernel(value, blocks); }
-  Status LaunchSigned(CuFunction kernel, std::span<void*> arguments, const EndSign& sign, unsigned blocks);
-  /// The sign of the last kernel that gives one; without words before there was any.
-  const EndSign& kernel_sign() const { return kernel_sign_; }
-  /// Has the stream itself give a sign behind what it has, of tasks up to the value; without words when the
+  Completion KernelCompletion(std::uint64_t sequence, unsigned blocks) {
+    return completion_words_.ForKernel(sequence, blocks);
+  }
+  Status LaunchWithCompletion(CuFunction kernel, std::span<void*> arguments, const Completion& completion,
+                              unsigned blocks);
+  /// Of the last kernel with completion words; without words before the first.
+  const Completion& kernel_completion() const { return kernel_completion_; }
+  /// Makes the stream write its word behind all work so far, for tasks up to `sequence`. Without words if the
   /// driver cannot.
-  EndSign SignBehind(std::uint64_t value);
+  Completion WriteCompletion(std::uint64_t sequence);
 
-  /// The value that has to be over before so much pinned memory can be taken; 0 when it can be now.
+  /// Returns the task that must complete before TakePinned finds so many bytes; 0 if it does now.
   std::uint64_t BusyUntil(std::size_t bytes) const;
-  /// Pinned memory until the value is over: of the ring, or of its own where that is too small.
-  Result<std::byte*> TakePinned(std::size_t bytes, std::uint64_t value);
+  /// Pinned memory until the task completes. It comes from the ring, or is a block of its own if the ring is
+  /// too small.
+  Result<std::byte*> TakePinned(std::size_t bytes, std::uint64_t sequence);
 
   /// Whether a task has pinned memory of the stream's.
   bool KeepsMemory() const { return !ring_.idle() || !own_blocks_.empty(); }
-  /// Tasks up to this value are over.
+  /// Tasks up to `done` are completed.
   void Retire(std::uint64_t done);
   /// The GPU is lost: nothing launched is in use any more.
   void Abandon() { Retire(UINT64_MAX); }
@@ -78,7 +82,7 @@ class CudaStream {
   CudaStream(ContextUse use, const LaunchSite& site, CuStream stream);
 
   struct OwnBlock {
-    std::uint64_t value;
+    std::uint64_t sequence;
     MemoryBlock memory;
   };
 
@@ -87,8 +91,8 @@ class CudaStream {
   const CuStream stream_;
   std::optional<KernelGraphs> graphs_;  // until the stream goes
   PinnedRing ring_;
-  EndWords end_words_;
-  EndSign kernel_sign_;
+  CompletionWords completion_words_;
+  Completion kernel_completion_;
   std::deque<OwnBlock> own_blocks_;
 };
 

@@ -1,4 +1,4 @@
-// Looks after queues that are held back: a thread that goes on with them when their reason is over.
+// A thread that continues held queues when the reason for the hold is gone.
 #include "backend/cuda/queue/hold_watch.h"
 
 #include <sys/prctl.h>
@@ -11,7 +11,7 @@
 namespace sampan::cuda {
 namespace {
 
-/// Sleeping and waking up takes longer than this: what is due so soon is waited for awake.
+/// Sleeping and waking up takes longer than this: a shorter wait spins.
 constexpr std::chrono::microseconds kAwake{5};
 /// How late the system may wake the thread up, instead of the usual fifty microseconds.
 constexpr unsigned long kSlackNs = 1000;

@@ -1,4 +1,4 @@
-// Looks after queues that are held back: a thread that goes on with them when their reason is over.
+// A thread that continues held queues when the reason for the hold is gone.
 #pragma once
 
 #include <condition_variable>
@@ -28,7 +28,7 @@ class HoldWatch {
   /// Goes on with the queue soon. Does not block, and calls nothing of the driver's: callbacks of the driver
   /// may call it.
   void Wake(std::weak_ptr<CudaQueue> queue) noexcept;
-  /// Looks at the queue at that time.
+  /// Checks the queue at that time.
   void WakeAt(Deadline time, std::weak_ptr<CudaQueue> queue);
 
  private:

@@ -1,4 +1,4 @@
-// What a trace tells of the tasks that a queue gives to the driver.
+// The trace records of tasks that a queue hands to the driver.
 #include "backend/cuda/queue/queue_trace.h"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ void QueueTrace::Handed(std::uint64_t value) {
 }
 
 void QueueTrace::Ended(const trace::QueueLabel& queue, std::uint64_t value, std::int64_t time_ns) {
-  // The two clocks differ a little. What has been seen to be over ended before now: a later stream of the
-  // same number may begin at once.
+  // The two clocks differ a little. A completed task ended before now, because a later stream of the same
+  // number may begin at once.
   const std::int64_t now_ns = trace::NowNs();
   while (told_ < value) {
     const Slot& slot = SlotOf(++told_);

@@ -1,4 +1,4 @@
-// What a trace tells of the tasks that a queue gives to the driver.
+// The trace records of tasks that a queue hands to the driver.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace sampan::cuda {
 
-/// Keeps, for each task in the driver's hands, when and how it went there. A task's time on the GPU begins
-/// when it was handed over or when the one before it ended, whichever is later, and ends with an event behind
-/// it; what the host does ends by the host's clock. Used under the queue's lock. Off, it keeps nothing.
+/// Keeps when and how each task went to the driver. A task's time on the GPU begins when it was handed over
+/// or when the previous task ended, whichever is later. It ends with an event behind the task. Host work ends
+/// by the host's clock. Used under the queue's lock. While off, it keeps nothing.
 class QueueTrace {
  public:
   explicit QueueTrace(std::uint64_t slots) : slots_(trace::On() ? slots : 0) {}
@@ -25,7 +25,7 @@ class QueueTrace {
   void Passed(std::uint64_t value) { SlotOf(value).passed_ns = trace::NowNs(); }
   void Dropped(std::uint64_t value) { SlotOf(value).discarded = true; }
   void Failed(std::uint64_t value, Code code) { SlotOf(value).failure = static_cast<std::int32_t>(code); }
-  /// Tasks up to this one are over, this one at that time on the GPU's clock; 0 where there is no such time.
+  /// Tasks up to this one are completed. `time_ns` is its end on the GPU's clock; 0 if unknown.
   void Ended(const trace::QueueLabel& queue, std::uint64_t value, std::int64_t time_ns);
 
  private:

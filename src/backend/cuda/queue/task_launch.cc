@@ -31,17 +31,17 @@ TaskLauncher::~TaskLauncher() {
 
 std::uint64_t TaskLauncher::BusyUntil(const Task& task) const {
   if (const auto* batch = std::get_if<BatchTask>(&task)) return batches_.BusyUntil(*batch);
-  const auto* const span = std::get_if<SpanTask>(&task);
-  return span != nullptr ? BusyUntil(span->content->task) : 0;
+  const auto* const multi = std::get_if<MultiAllocationTask>(&task);
+  return multi != nullptr ? BusyUntil(multi->content->task) : 0;
 }
 
-Status TaskLauncher::Launch(Task& task, std::uint64_t value) {
+Status TaskLauncher::Launch(Task& task, std::uint64_t sequence) {
   if (auto* copy = std::get_if<CopyTask>(&task); copy != nullptr && IsOverLink(copy->direction)) [[likely]] {
     if (Status live = CheckLive(copy->dst, copy->src); !live.ok()) return live;
     return CopyOverLink(copy->segment, copy->direction);
   }
   const ContextScope scope(gpu());
-  return std::visit([&](auto& body) { return LaunchBody(body, value); }, task);
+  return std::visit([&](auto& body) { return LaunchBody(body, sequence); }, task);
 }
 
 Status TaskLauncher::CopyOverLink(const Segment& segment, Direction direction) {
@@ -57,13 +57,13 @@ Status TaskLauncher::CopyOverLink(const Segment& segment, Direction direction) {
 }
 
 /// Not over the link: within a device, between devices, or on an attached host.
-Status TaskLauncher::LaunchBody(CopyTask& task, std::uint64_t value) {
+Status TaskLauncher::LaunchBody(CopyTask& task, std::uint64_t sequence) {
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
   if (!OneDevice(task.dst, task.src) || !KernelReaches(stream_->site().gpu, task.dst))
     return stream_->Copy(task.segment, task.direction, false);
-  const PathChoice choice = stream_->site().paths.ForWithin(task.segment.bytes);
+  const PathChoice choice = stream_->site().paths.ForDeviceCopy(task.segment.bytes);
   NotePath(task.direction, choice, task.segment.bytes, " bytes");
-  if (choice.path == CopyPath::kKernel) return batches_.CopyWithin(task.segment, value);
+  if (choice.path == CopyPath::kKernel) return batches_.CopyOnDevice(task.segment, sequence);
   return stream_->Copy(task.segment, task.direction, true);
 }
 
@@ -83,17 +83,17 @@ Status TaskLauncher::LaunchBody(FillTask& task, std::uint64_t) {
                      "cuMemsetD32Async");
 }
 
-Status TaskLauncher::LaunchBody(BatchTask& batch, std::uint64_t value) {
+Status TaskLauncher::LaunchBody(BatchTask& batch, std::uint64_t sequence) {
   if (Status live = CheckLive(batch); !live.ok()) return live;
   if (batch.segments.size() == 1 && batch.captured == nullptr)
     return CopyOverLink(batch.segments.front(), batch.direction);
-  return batches_.Launch(batch, value);
+  return batches_.Launch(batch, sequence);
 }
 
-Status TaskLauncher::LaunchBody(IndirectTask& task, std::uint64_t value) {
+Status TaskLauncher::LaunchBody(IndirectTask& task, std::uint64_t sequence) {
   const auto& memory = task.content->operands_memory;
   if (Status live = CheckLive(memory[0], memory[1]); !live.ok()) return live;
-  return indirect_.Launch(*task.content, value);
+  return indirect_.Launch(*task.content, sequence);
 }
 
 template <typename Other>

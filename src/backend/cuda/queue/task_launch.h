@@ -14,7 +14,7 @@
 namespace sampan::cuda {
 
 /// Owns a CUDA stream and what launched tasks need until they are over. Not thread-safe: its queue's lock
-/// protects it. Values count its tasks and only grow.
+/// protects it. Sequence numbers only grow.
 class TaskLauncher {
  public:
   static Result<std::unique_ptr<TaskLauncher>> Create(const LaunchSite& site);
@@ -25,20 +25,20 @@ class TaskLauncher {
   CuStream stream() const { return stream_->get(); }
   Gpu& gpu() const { return stream_->gpu(); }
 
-  /// The value that has to be over before the task can be launched; 0 when it can be now.
+  /// Returns the task that must complete before this task can be launched; 0 if it can be launched now.
   std::uint64_t BusyUntil(const Task& task) const;
-  /// Copies and fills; anything else is refused. What the task refers to stays until the value is retired.
-  Status Launch(Task& task, std::uint64_t value);
+  /// Copies and fills; anything else is refused. What the task refers to stays alive until it is retired.
+  Status Launch(Task& task, std::uint64_t sequence);
 
-  /// The CUDA stream's signs of how far it is.
-  const EndSign& kernel_sign() const { return stream_->kernel_sign(); }
-  EndSign SignBehind(std::uint64_t value) { return stream_->SignBehind(value); }
-  /// Behind the task of the value, the last one.
-  EndSign SignOfEnd(std::uint64_t value) {
-    return kernel_sign().value >= value ? kernel_sign() : SignBehind(value);
+  /// See CudaStream.
+  const Completion& kernel_completion() const { return stream_->kernel_completion(); }
+  Completion WriteCompletion(std::uint64_t sequence) { return stream_->WriteCompletion(sequence); }
+  /// The completion of the last launched task.
+  Completion CompletionOf(std::uint64_t sequence) {
+    return kernel_completion().sequence >= sequence ? kernel_completion() : WriteCompletion(sequence);
   }
 
-  /// Tasks up to this value are over; adds those that failed on the device.
+  /// Tasks up to `done` are completed. Adds those that failed on the device.
   void Retire(std::uint64_t done, std::vector<DeviceFailure>& failures) {
     if (!indirect_.idle()) indirect_.Retire(done, failures);
     if (stream_->KeepsMemory()) stream_->Retire(done);
@@ -51,14 +51,14 @@ class TaskLauncher {
 
   /// Between the host and a device.
   Status CopyOverLink(const Segment& segment, Direction direction);
-  Status LaunchBody(CopyTask& task, std::uint64_t value);
-  Status LaunchBody(RowsTask& task, std::uint64_t value);
-  Status LaunchBody(BatchTask& task, std::uint64_t value);
-  Status LaunchBody(FillTask& task, std::uint64_t value);
-  Status LaunchBody(IndirectTask& task, std::uint64_t value);
-  Status LaunchBody(ReduceTask& task, std::uint64_t value);
-  Status LaunchBody(WordTask& task, std::uint64_t value);
-  Status LaunchBody(SpanTask& task, std::uint64_t value);
+  Status LaunchBody(CopyTask& task, std::uint64_t sequence);
+  Status LaunchBody(RowsTask& task, std::uint64_t sequence);
+  Status LaunchBody(BatchTask& task, std::uint64_t sequence);
+  Status LaunchBody(FillTask& task, std::uint64_t sequence);
+  Status LaunchBody(IndirectTask& task, std::uint64_t sequence);
+  Status LaunchBody(ReduceTask& task, std::uint64_t sequence);
+  Status LaunchBody(WordTask& task, std::uint64_t sequence);
+  Status LaunchBody(MultiAllocationTask& task, std::uint64_t sequence);
   template <typename Other>
   Status LaunchBody(Other&, std::uint64_t);
 

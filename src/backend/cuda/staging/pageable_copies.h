@@ -14,9 +14,8 @@ class PageableCopies {
   explicit PageableCopies(const LaunchSite& site)
       : site_(site), in_(site, Direction::kHostToDevice), out_(site, Direction::kDeviceToHost) {}
 
-  /// Done on return; the caller has a use of the context. Nothing: the task is the driver's, because it is
-  /// another kind of task, because the driver is faster with so few bytes, or because there is no pinned
-  /// memory left.
+  /// Done on return. The caller has a use of the context. Returns nothing if the task is left to the driver:
+  /// another kind of task, too short to gain, or no pinned memory left.
   std::optional<Status> TryRun(const Task& task);
   /// Lets go of what no copy is using.
   void DropIdle();
@@ -35,7 +34,7 @@ class PageableCopies {
   };
   /// `pieces`: rows or entries; 1 for a linear copy.
   Plan PlanFor(std::size_t bytes, std::size_t pieces) const;
-  /// `choice` and `what` are for whoever wants to know.
+  /// `choice` and `what` go to the log and the trace.
   template <typename... What>
   std::optional<Status> Run(const StagedParts& parts, Direction direction, std::size_t threads,
                             const PathChoice& choice, const What&... what);

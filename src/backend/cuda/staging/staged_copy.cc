@@ -25,14 +25,14 @@ void StagedCopy::DropIdle() {
   const std::unique_lock one(one_at_a_time_, std::try_to_lock);
   if (!one.owns_lock()) return;
   for (const auto& helper : helpers_)
-    helper->hand = nullptr;
-  own_hand_ = nullptr;
+    helper->worker = nullptr;
+  own_worker_ = nullptr;
   stream_ = nullptr;
 }
 
 Status StagedCopy::Run(const StagedParts& parts, std::size_t threads) {
   const ContextScope scope(site_.gpu);
-  if (threads == 1) return RunAlone(parts);
+  if (threads == 1) return RunSingle(parts);
   const std::lock_guard one(one_at_a_time_);
   if (Status prepared = Prepare(threads); !prepared.ok()) return prepared;
   parts_ = &parts;
@@ -40,39 +40,39 @@ Status StagedCopy::Run(const StagedParts& parts, std::size_t threads) {
   next_part_.store(0);
   joined_.store(kOpen);
   WakeTwo(0);
-  Work(*own_hand_);
+  Work(*own_worker_);
   joined_.fetch_and(~kOpen);
   while (const std::uint32_t joined = joined_.load())
     joined_.wait(joined);
   return std::exchange(failure_, Status());
 }
 
-Result<StagedCopy::Alone> StagedCopy::TakeAlone() {
+Result<StagedCopy::Single> StagedCopy::TakeSingle() {
   {
     const std::lock_guard lock(idle_mutex_);
     if (!idle_.empty()) {
-      Alone alone = std::move(idle_.back());
+      Single single = std::move(idle_.back());
       idle_.pop_back();
-      return alone;
+      return single;
     }
   }
-  const bool too_many = alone_count_.fetch_add(1) >= kMostAlone;
-  Place place(&alone_count_);
+  const bool too_many = single_count_.fetch_add(1) >= kMaxSingles;
+  Place place(&single_count_);
   if (too_many) return Error{Code::kMemoryAllocation, "as many threads as may are staging copies"};
-  auto hand = StagingHand::Create(site_, kPartOfOne);
-  if (!hand.ok()) return hand.TakeStatus();
+  auto worker = StagingWorker::Create(site_, kSinglePartBytes);
+  if (!worker.ok()) return worker.TakeStatus();
   auto stream = CudaStream::Create(site_);
   if (!stream.ok()) return stream.TakeStatus();
-  return Alone{std::move(place), std::move(*hand), std::make_unique<StagingStream>(std::move(*stream))};
+  return Single{std::move(place), std::move(*worker), std::make_unique<StagingStream>(std::move(*stream))};
 }
 
-Status StagedCopy::RunAlone(const StagedParts& parts) {
-  auto alone = TakeAlone();
-  if (!alone.ok()) return alone.TakeStatus();
+Status StagedCopy::RunSingle(const StagedParts& parts) {
+  auto single = TakeSingle();
+  if (!single.ok()) return single.TakeStatus();
   std::atomic<std::size_t> next{0};
-  Status status = alone->hand->Work(parts, direction_, next, *alone->stream);
+  Status status = single->worker->Work(parts, direction_, next, *single->stream);
   const std::lock_guard lock(idle_mutex_);  // so that one which is kept is found by DropIdle
-  if (!site_.gpu.lost()) idle_.push_back(std::move(*alone));
+  if (!site_.gpu.lost()) idle_.push_back(std::move(*single));
   return status;
 }
 
@@ -89,11 +89,11 @@ Status StagedCopy::Prepare(std::size_t threads) {
     helpers_.push_back(std::move(helper));  // only with its thread, and there is room
   }
   for (std::size_t number = 0; number < threads; ++number) {
-    std::unique_ptr<StagingHand>& hand = number == 0 ? own_hand_ : helpers_[number - 1]->hand;
-    if (hand != nullptr) continue;
-    auto made = StagingHand::Create(site_, StagingBuffer::kBytes);
+    std::unique_ptr<StagingWorker>& worker = number == 0 ? own_worker_ : helpers_[number - 1]->worker;
+    if (worker != nullptr) continue;
+    auto made = StagingWorker::Create(site_, StagingBuffer::kBytes);
     if (!made.ok()) return made.TakeStatus();
-    hand = std::move(*made);
+    worker = std::move(*made);
   }
   return {};
 }
@@ -115,7 +115,7 @@ void StagedCopy::Loop(Helper& self) {
     if (self.number < threads_) {  // or it was called for an earlier copy
       WakeTwo(self.number);
       const ContextScope scope(site_.gpu);
-      Work(*self.hand);
+      Work(*self.worker);
     }
     Leave();
   }
@@ -133,8 +133,8 @@ void StagedCopy::Leave() {
   if (joined_.fetch_sub(1) == 1) joined_.notify_one();
 }
 
-void StagedCopy::Work(StagingHand& hand) {
-  Status status = hand.Work(*parts_, direction_, next_part_, *stream_);
+void StagedCopy::Work(StagingWorker& worker) {
+  Status status = worker.Work(*parts_, direction_, next_part_, *stream_);
   if (status.ok()) return;
   const std::lock_guard lock(failure_mutex_);
   if (failure_.ok()) failure_ = std::move(status);

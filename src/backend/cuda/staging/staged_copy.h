@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "backend/cuda/staging/staging_hand.h"
+#include "backend/cuda/staging/staging_worker.h"
 #include "base/threads.h"
 
 namespace sampan::cuda {
@@ -22,9 +22,9 @@ class StagedCopy {
   StagedCopy(const StagedCopy&) = delete;
   StagedCopy& operator=(const StagedCopy&) = delete;
 
-  /// Done on return, by the calling thread and so many more less one.
+  /// Done on return, by `threads` threads, of which the caller is one.
   Status Run(const StagedParts& parts, std::size_t threads);
-  /// Lets go of what no copy is using.
+  /// Frees idle threads' buffers and streams.
   void DropIdle();
 
  private:
@@ -33,45 +33,46 @@ class StagedCopy {
   };
   /// One of those that are counted.
   using Place = std::unique_ptr<std::atomic<std::size_t>, Leave>;
-  /// What a copy by one thread takes. The stream goes first: it waits for what is under way in the buffers.
-  struct Alone {
+  /// What a single-thread copy needs. The stream is destroyed first: it waits for pending copies in the
+  /// buffers.
+  struct Single {
     Place place;
-    std::unique_ptr<StagingHand> hand;
+    std::unique_ptr<StagingWorker> worker;
     std::unique_ptr<StagingStream> stream;
   };
-  /// So many copies by one thread at once, and what is kept for later ones: 2 MiB of pinned memory each.
-  static constexpr std::size_t kMostAlone = 32;
+  /// Limits the single-thread copies at a time, and those kept idle. Each has 2 MiB of pinned memory.
+  static constexpr std::size_t kMaxSingles = 32;
   /// A thread that helps the calling one, asleep until its number of calls changes.
   struct Helper {
     explicit Helper(std::size_t its_number) : number(its_number) {}
     const std::size_t number;  // the calling thread's is 0
-    std::unique_ptr<StagingHand> hand;
+    std::unique_ptr<StagingWorker> worker;
     std::atomic<std::uint32_t> calls{0};
     Thread thread;
   };
 
-  /// 207001 where there is no memory, or too many are at it.
-  Result<Alone> TakeAlone();
-  Status RunAlone(const StagedParts& parts);
+  /// 207001 if there is no memory, or too many copies run.
+  Result<Single> TakeSingle();
+  Status RunSingle(const StagedParts& parts);
   Status Prepare(std::size_t threads);
-  /// Everybody wakes two: the last is awake soonest then.
+  /// Each thread wakes two others: in a tree, the last one wakes soonest.
   void WakeTwo(std::size_t number);
   void Loop(Helper& self);
-  /// False when the copy is over already: nobody waits for a thread that wakes late.
+  /// False if the copy is completed already. A thread that wakes late does not delay the copy.
   bool Join();
   void Leave();
-  void Work(StagingHand& hand);
+  void Work(StagingWorker& worker);
 
   const LaunchSite site_;
   const Direction direction_;
-  std::atomic<std::size_t> alone_count_{0};
+  std::atomic<std::size_t> single_count_{0};
   std::mutex idle_mutex_;
-  std::vector<Alone> idle_;
+  std::vector<Single> idle_;
 
   // Copies by several threads.
   std::mutex one_at_a_time_;
   std::unique_ptr<StagingStream> stream_;  // one for all: an engine loses time between streams
-  std::unique_ptr<StagingHand> own_hand_;
+  std::unique_ptr<StagingWorker> own_worker_;
   std::vector<std::unique_ptr<Helper>> helpers_;
   bool stopping_ = false;
 
@@ -80,7 +81,7 @@ class StagedCopy {
   std::size_t threads_ = 0;
   std::atomic<std::size_t> next_part_{0};
   static constexpr std::uint32_t kOpen = std::uint32_t{1} << 31;
-  std::atomic<std::uint32_t> joined_{0};  // helpers at it; with kOpen while more may join
+  std::atomic<std::uint32_t> joined_{0};  // working helpers; with kOpen while more may join
   std::mutex failure_mutex_;
   Status failure_;
 };

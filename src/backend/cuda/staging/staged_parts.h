@@ -17,7 +17,7 @@ namespace sampan::cuda {
 /// Pinned memory that one part goes through, and room for descriptions of its pieces behind it.
 struct StagingBuffer {
   static constexpr std::size_t kBytes = std::size_t{1} << 20;
-  static constexpr std::size_t kMostPieces = 8192;
+  static constexpr std::size_t kMaxPieces = 8192;
   static constexpr std::size_t kDescriptionBytes = std::size_t{256} << 10;
 
   std::byte* bytes;
@@ -30,8 +30,8 @@ struct StagingStream {
   const std::unique_ptr<CudaStream> cuda;
   std::mutex kernels;  ///< held to launch one
 
-  /// For whoever launched the last part of a copy.
-  EndSign SignEnd() { return cuda->SignBehind(++copies); }
+  /// Call it on the thread that launched the last part of a copy.
+  Completion WriteCompletion() { return cuda->WriteCompletion(++copies); }
   std::uint64_t copies = 0;
 };
 

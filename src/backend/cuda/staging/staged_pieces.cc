@@ -11,8 +11,8 @@ namespace {
 
 /// What a team of a kernel copies at a time: a part gives work to many of them.
 constexpr std::size_t kKernelPieceBytes = std::size_t{4} << 10;
-constexpr std::size_t kMostKernelPieces =
-    StagingBuffer::kMostPieces + StagingBuffer::kBytes / kKernelPieceBytes;
+constexpr std::size_t kMaxKernelPieces =
+    StagingBuffer::kMaxPieces + StagingBuffer::kBytes / kKernelPieceBytes;
 
 const std::byte* DeviceEnd(const Segment& segment, Direction direction) {
   return direction == Direction::kHostToDevice ? segment.dst : segment.src;
@@ -20,7 +20,7 @@ const std::byte* DeviceEnd(const Segment& segment, Direction direction) {
 
 }  // namespace
 
-static_assert(kMostKernelPieces * sizeof(PieceArgument) <= StagingBuffer::kDescriptionBytes);
+static_assert(kMaxKernelPieces * sizeof(PieceArgument) <= StagingBuffer::kDescriptionBytes);
 
 std::vector<PieceCut> CutIntoParts(std::span<const Segment> segments, Direction direction,
                                    const PartLimits& limits) {
@@ -118,8 +118,8 @@ Status PieceParts::CopyByKernel(std::size_t part, const StagingBuffer& buffer, S
   });
   CuAddress first = AddressOf(buffer.pieces);
   unsigned team_bits = TeamBitsFor(bytes / std::max(count, 1U));
-  EndArgument end{};  // what stands behind it says when it is done
-  std::array<void*, 4> arguments = {&first, &count, &team_bits, &end};
+  CompletionArgument no_completion{};  // the caller writes one behind the kernel
+  std::array<void*, 4> arguments = {&first, &count, &team_bits, &no_completion};
   const unsigned blocks = stream.cuda->site().paths.BlocksForPieces(count);
   const std::lock_guard lock(stream.kernels);
   return stream.cuda->Launch(stream.cuda->gpu().kernels().pieces, blocks, arguments);

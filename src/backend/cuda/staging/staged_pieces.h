@@ -16,11 +16,11 @@ struct PieceCut {
 
 /// How much a part may hold.
 struct PartLimits {
-  std::size_t bytes = StagingBuffer::kBytes, pieces = StagingBuffer::kMostPieces;
+  std::size_t bytes = StagingBuffer::kBytes, pieces = StagingBuffer::kMaxPieces;
 };
 
-/// The place in a buffer behind `used` bytes at which a piece is aligned as it is on the device, so that the
-/// GPU copies it in wide accesses, and pieces that follow one another on the device do so in the buffer.
+/// The offset behind `used` bytes at which a piece has the alignment that it has on the device. The GPU then
+/// copies it in wide accesses. Pieces that are adjacent on the device are adjacent in the buffer.
 inline std::size_t SlotBehind(std::size_t used, const void* device) {
   constexpr std::size_t kAlignment = 16;
   return used + (reinterpret_cast<std::uintptr_t>(device) - used) % kAlignment;

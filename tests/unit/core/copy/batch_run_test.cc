@@ -12,8 +12,9 @@
 namespace sampan::batch_run_test {
 namespace {
 
-constexpr std::size_t kMost = BatchTask::kMaxSegmentBytes;
-constexpr KnownRange kDst{0x7f00'0000'1000, 5 * kMost, 0x100'0000'0000}, kSrc{0x1000, 3 * kMost, -0x800};
+constexpr std::size_t kMaxBytes = BatchTask::kMaxSegmentBytes;
+constexpr KnownRange kDst{0x7f00'0000'1000, 5 * kMaxBytes, 0x100'0000'0000},
+    kSrc{0x1000, 3 * kMaxBytes, -0x800};
 
 void* At(std::uintptr_t address) {
   return reinterpret_cast<void*>(address);
@@ -26,7 +27,7 @@ struct Entries {
 
   Entries(std::size_t count, std::mt19937_64& random) {
     for (std::size_t i = 0; i < count; ++i) {
-      sizes.push_back(1 + random() % kMost);
+      sizes.push_back(1 + random() % kMaxBytes);
       dsts.push_back(At(kDst.address + random() % (kDst.bytes - sizes[i] + 1)));
       srcs.push_back(At(kSrc.address + random() % (kSrc.bytes - sizes[i] + 1)));
     }
@@ -45,7 +46,7 @@ class BatchRun : public ::testing::TestWithParam<BatchRunLevel> {
   void ExpectDescribed(const Entries& entries, std::size_t good) {
     constexpr Segment kCanary{nullptr, nullptr, 0xCA9A};
     std::vector<Segment> segments(entries.sizes.size() + 1, kCanary);
-    const RunTotals totals = DescribeRun(entries.run(), segments.data(), GetParam());
+    const RunTotals totals = WriteSegments(entries.run(), segments.data(), GetParam());
     ASSERT_EQ(totals.entries, good);
     std::size_t bytes = 0, longest = 0;
     for (std::size_t i = 0; i < good; ++i) {
@@ -74,7 +75,7 @@ TEST_P(BatchRun, EndsBeforeTheFirstEntryThatIsWrong) {
   using Spoil = void (*)(Entries & entries, std::size_t at);
   const Spoil spoils[] = {
       [](Entries& entries, std::size_t at) { entries.sizes[at] = 0; },
-      [](Entries& entries, std::size_t at) { entries.sizes[at] = kMost + 1; },
+      [](Entries& entries, std::size_t at) { entries.sizes[at] = kMaxBytes + 1; },
       [](Entries& entries, std::size_t at) { entries.sizes[at] = SIZE_MAX; },
       [](Entries& entries, std::size_t at) { entries.dsts[at] = nullptr; },
       [](Entries& entries, std::size_t at) { entries.srcs[at] = nullptr; },
@@ -107,9 +108,9 @@ TEST_P(BatchRun, EndsBeforeTheFirstEntryThatIsWrong) {
 TEST_P(BatchRun, FitsToTheLastByte) {
   Entries entries(32, random_);
   for (std::size_t i = 0; i < entries.sizes.size(); ++i) {
-    entries.sizes[i] = kMost;
-    entries.dsts[i] = At(kDst.address + (i % 2 == 0 ? 0 : kDst.bytes - kMost));
-    entries.srcs[i] = At(kSrc.address + (i % 2 == 0 ? kSrc.bytes - kMost : 0));
+    entries.sizes[i] = kMaxBytes;
+    entries.dsts[i] = At(kDst.address + (i % 2 == 0 ? 0 : kDst.bytes - kMaxBytes));
+    entries.srcs[i] = At(kSrc.address + (i % 2 == 0 ? kSrc.bytes - kMaxBytes : 0));
   }
   ExpectDescribed(entries, entries.sizes.size());
 }
@@ -123,12 +124,12 @@ TEST_P(BatchRun, NothingFitsARangeThatIsTooShort) {
     for (std::size_t i = 0; i < entries.sizes.size(); ++i) {
       entries.dsts[i] = At(kDst.address + distance);
       entries.srcs[i] = At(kSrc.address);
-      entries.sizes[i] = kMost;
+      entries.sizes[i] = kMaxBytes;
     }
-    EXPECT_EQ(DescribeRun(run, segments.data(), GetParam()).entries, 0U) << distance;
+    EXPECT_EQ(WriteSegments(run, segments.data(), GetParam()).entries, 0U) << distance;
   }
   run.dst = {};
-  EXPECT_EQ(DescribeRun(run, segments.data(), GetParam()).entries, 0U);
+  EXPECT_EQ(WriteSegments(run, segments.data(), GetParam()).entries, 0U);
 }
 
 TEST_P(BatchRun, SizesAreWithinTheirLimits) {
@@ -139,17 +140,17 @@ TEST_P(BatchRun, SizesAreWithinTheirLimits) {
       sizes.push_back(random_() >> (1 + random_() % 60));
       limits.push_back(sizes[i] + random_() % (kHighest - sizes[i]));
     }
-    EXPECT_TRUE(SurelyWithin(sizes, limits, GetParam())) << count;
-    EXPECT_TRUE(SurelyWithin(sizes, sizes, GetParam())) << count;
+    EXPECT_TRUE(SizesFit(sizes, limits, GetParam())) << count;
+    EXPECT_TRUE(SizesFit(sizes, sizes, GetParam())) << count;
     for (std::size_t at = 0; at < count; ++at) {
       auto wrong = sizes;
       wrong[at] = limits[at] + 1;
-      EXPECT_FALSE(SurelyWithin(wrong, limits, GetParam())) << at << " of " << count;
+      EXPECT_FALSE(SizesFit(wrong, limits, GetParam())) << at << " of " << count;
       auto none = limits;
       none[at] = 0;
       for (const std::size_t size : {std::size_t{1}, kHighest, SIZE_MAX}) {
         wrong[at] = size;
-        EXPECT_FALSE(SurelyWithin(wrong, none, GetParam())) << size << ", " << at << " of " << count;
+        EXPECT_FALSE(SizesFit(wrong, none, GetParam())) << size << ", " << at << " of " << count;
       }
     }
   }

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "summary/happening_words.h"
+#include "summary/activity_words.h"
 
 namespace sampan::tool {
 namespace {

@@ -136,7 +136,7 @@ TEST(PageablePath, IsTheDriversBelowALimitOfEachDirection) {
     }
     EXPECT_EQ(paths.ForBatch(kIn, 500, 500 * 64).path, CopyPath::kKernel)
         << "that is not about pageable memory";
-    EXPECT_EQ(paths.ForWithin(64 * kMiB).path, CopyPath::kEngine);
+    EXPECT_EQ(paths.ForDeviceCopy(64 * kMiB).path, CopyPath::kEngine);
   }
   const CopyPaths by_kernel = PathsWith("pageable_h2d_from 32768\n", CopyPath::kKernel);
   EXPECT_EQ(path(by_kernel, kIn, 1), CopyPath::kBlocking) << "nor is this about the driver's own copies";

@@ -102,7 +102,7 @@ TEST_F(CudaBatchCallTest, TakesEveryEntryOnceAndInOrder) {
         ASSERT_EQ(calls_.sizes[i], entry_bytes);
       }
       for (const std::size_t count : calls_.counts)
-        EXPECT_LE(count, BatchParts::kMostEntries);
+        EXPECT_LE(count, BatchParts::kMaxEntries);
     }
   }
 }

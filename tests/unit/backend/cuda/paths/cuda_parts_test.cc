@@ -222,7 +222,7 @@ TEST(BatchParts, AreNeverLongerThanTheDriverSurvives) {
     for (const std::size_t entries : {1, 511, 512, 513, 1023, 1024, 1025, 20'000}) {
       const auto parts = PartsOf(entries, 100'000, in_parts);
       EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), std::size_t{0}), entries);
-      EXPECT_LE(*std::max_element(parts.begin(), parts.end()), BatchParts::kMostEntries);
+      EXPECT_LE(*std::max_element(parts.begin(), parts.end()), BatchParts::kMaxEntries);
       EXPECT_GE(*std::min_element(parts.begin(), parts.end()), 1U);
     }
   }
@@ -235,7 +235,7 @@ TEST(CopyPaths, SayHowManyEntriesAreWorthJoining) {
   for (const char* const gpu : {"NVIDIA H200", "unheard of"}) {
     const CopyPaths paths(gpu, 132, {});
     for (const std::size_t bytes : {std::size_t{100}, std::size_t{100'000}, std::size_t{64} << 20}) {
-      const std::size_t more = paths.MostJoined(bytes) + 1;
+      const std::size_t more = paths.MaxJoined(bytes) + 1;
       for (const Direction direction : {Direction::kHostToDevice, Direction::kDeviceToHost}) {
         EXPECT_EQ(paths.ForBatch(direction, more, bytes).path, CopyPath::kKernel) << gpu << ", " << bytes;
         EXPECT_EQ(paths.ForBatch(direction, 10 * more, bytes).path, CopyPath::kKernel)
@@ -246,10 +246,10 @@ TEST(CopyPaths, SayHowManyEntriesAreWorthJoining) {
   // And no more than it takes: of 64 MiB, so many pieces are an engine's yet.
   const CopyPaths paths("NVIDIA H200", 132, {});
   constexpr std::size_t kLong = std::size_t{64} << 20;
-  EXPECT_NE(paths.ForBatch(Direction::kHostToDevice, paths.MostJoined(kLong), kLong).path, CopyPath::kKernel);
-  EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kKernel}).MostJoined(100), 1U);
+  EXPECT_NE(paths.ForBatch(Direction::kHostToDevice, paths.MaxJoined(kLong), kLong).path, CopyPath::kKernel);
+  EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kKernel}).MaxJoined(100), 1U);
   for (const CopyPath given : {CopyPath::kEngine, CopyPath::kBatchCall})
-    EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = given}).MostJoined(100), SIZE_MAX);
+    EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = given}).MaxJoined(100), SIZE_MAX);
 }
 
 std::vector<Segment> SegmentsAt(std::initializer_list<std::array<std::size_t, 3>> places) {
@@ -279,18 +279,19 @@ TEST(JoinedSegments, ContinueAtBothEnds) {
                                     {21, 121, 9}});  // continued
   const auto expected = SegmentsAt({{0, 100, 15}, {15, 116, 5}, {21, 121, 5}, {20, 120, 10}});
   std::vector<Segment> joined;
-  EXPECT_TRUE(JoinFew(segments, expected.size(), joined));
+  EXPECT_TRUE(JoinUpTo(segments, expected.size(), joined));
   ExpectSame(expected, joined);
-  EXPECT_FALSE(JoinFew(segments, expected.size() - 1, joined));
+  EXPECT_FALSE(JoinUpTo(segments, expected.size() - 1, joined));
 }
 
 TEST(CopyPaths, ShortCopiesWithinADeviceGoByKernel) {
   const CopyPaths paths("NVIDIA H200", 132, {});
-  EXPECT_EQ(paths.ForWithin(4096).path, CopyPath::kKernel);
-  EXPECT_EQ(paths.ForWithin(std::size_t{64} << 20).path, CopyPath::kEngine);
-  EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kEngine}).ForWithin(4096).path,
+  EXPECT_EQ(paths.ForDeviceCopy(4096).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForDeviceCopy(std::size_t{64} << 20).path, CopyPath::kEngine);
+  EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kEngine}).ForDeviceCopy(4096).path,
             CopyPath::kEngine);
-  EXPECT_EQ(CopyPaths("unheard of", 10, {}).ForWithin(4096).path, CopyPath::kEngine) << "nobody measured it";
+  EXPECT_EQ(CopyPaths("unheard of", 10, {}).ForDeviceCopy(4096).path, CopyPath::kEngine)
+      << "nobody measured it";
 }
 
 TEST(CopyPaths, ChooseByTheShapeOfRows) {
@@ -299,13 +300,13 @@ TEST(CopyPaths, ChooseByTheShapeOfRows) {
     return paths.ForRows(direction, rows).path;
   };
   constexpr auto kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost,
-                 kWithin = Direction::kDeviceToDevice;
+                 kOnDevice = Direction::kDeviceToDevice;
   EXPECT_EQ(path(kOut, {16, 16, true, true}), CopyPath::kKernel);
   EXPECT_EQ(path(kOut, {16, 1, false, true}), CopyPath::kEngine);
   EXPECT_EQ(path(kOut, {333, 1, true, true}), CopyPath::kKernel) << "packed";
-  EXPECT_EQ(path(kWithin, {333, 1, false, true}), CopyPath::kKernel);
-  EXPECT_EQ(path(kWithin, {1001, 1, false, true}), CopyPath::kEngine);
-  EXPECT_EQ(path(kWithin, {1001, 1, true, true}), CopyPath::kKernel);
+  EXPECT_EQ(path(kOnDevice, {333, 1, false, true}), CopyPath::kKernel);
+  EXPECT_EQ(path(kOnDevice, {1001, 1, false, true}), CopyPath::kEngine);
+  EXPECT_EQ(path(kOnDevice, {1001, 1, true, true}), CopyPath::kKernel);
   EXPECT_EQ(path(kIn, {4096, 16, true, true}), CopyPath::kEngine);
   EXPECT_EQ(path(kIn, {4096, 16, true, false}), CopyPath::kKernel) << "the driver refuses the pitch";
 }

@@ -1,5 +1,4 @@
-// What one thread stages copies of pageable memory with: pinned buffers in turn, and what says when the
-// GPU is done with each.
+// The pinned buffers of one thread that stages pageable memory, each with a completion word or an event.
 #pragma once
 
 #include <atomic>
@@ -10,23 +9,23 @@
 namespace sampan::cuda {
 
 /// Belongs to one thread at a time.
-class StagingHand {
+class StagingWorker {
  public:
   /// For parts of up to so many bytes.
-  static Result<std::unique_ptr<StagingHand>> Create(const LaunchSite& site, std::size_t part_bytes);
-  ~StagingHand();
-  StagingHand(const StagingHand&) = delete;
-  StagingHand& operator=(const StagingHand&) = delete;
+  static Result<std::unique_ptr<StagingWorker>> Create(const LaunchSite& site, std::size_t part_bytes);
+  ~StagingWorker();
+  StagingWorker(const StagingWorker&) = delete;
+  StagingWorker& operator=(const StagingWorker&) = delete;
 
-  /// Takes parts, by counting `next` up, until there are none left. Nothing is under way in the buffers on
-  /// return, and all that it took is done. After a failure nobody finds any more parts.
+  /// Takes parts, by counting `next` up, until none is left. On return the buffers are idle and the parts it
+  /// took are completed. After a failure no thread finds further parts.
   Status Work(const StagedParts& parts, Direction direction, std::atomic<std::size_t>& next,
               StagingStream& stream);
 
  private:
   static constexpr std::size_t kBuffers = 3;
 
-  StagingHand(ContextUse use, const LaunchSite& site, std::size_t part_bytes, const MemoryBlock& memory);
+  StagingWorker(ContextUse use, const LaunchSite& site, std::size_t part_bytes, const MemoryBlock& memory);
 
   Status CopyIn(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream);
   Status CopyOut(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream);
@@ -38,9 +37,9 @@ class StagingHand {
   ReservedMemory& pinned_;
   const MemoryBlock memory_;
   StagingBuffer buffers_[kBuffers];
-  // Behind the part in each buffer: a sign if it is the last of its copy, otherwise an event. A sign is seen
-  // sooner, but an engine stops for it.
-  EndSign signs_[kBuffers];
+  // Behind the part in each buffer: a completion word if it is the last of its copy, otherwise an event. A
+  // word is seen sooner, but an engine stops for it.
+  Completion completions_[kBuffers];
   CuEvent events_[kBuffers] = {};
 };
 

@@ -16,9 +16,9 @@
 #include "base/abstract_address.h"
 #include "base/descriptor.h"
 #include "base/text.h"
-#include "core/sharing/file_giver.h"
+#include "core/sharing/file_server.h"
 
-namespace sampan::test::hostile_giver_test {
+namespace sampan::test::hostile_file_server_test {
 namespace {
 
 class SharedFile final : public MemoryHandle {
@@ -30,9 +30,9 @@ class SharedFile final : public MemoryHandle {
   const Descriptor file_;
 };
 
-AbstractAddress NameOf(std::uint64_t giver) {
+AbstractAddress NameOf(std::uint64_t server) {
   return AbstractAddress(
-      Text("sampan files of ", ::getpid(), " ", sampan::Hex(static_cast<std::uintptr_t>(giver))));
+      Text("sampan files of ", ::getpid(), " ", sampan::Hex(static_cast<std::uintptr_t>(server))));
 }
 
 Descriptor NewSocket() {
@@ -45,11 +45,11 @@ std::size_t OpenDescriptors() {
 }
 
 TEST(HostileGiver, SilentConnectionsDoNotKeepOthersWaiting) {
-  auto giver = FileGiver::Start();
-  ASSERT_TRUE(giver.ok());
+  auto server = FileServer::Start();
+  ASSERT_TRUE(server.ok());
   const FileRequest request{.cell = 5, .secret = {11, 22}};
-  (*giver)->Offer(request, std::make_shared<SharedFile>());
-  const AbstractAddress name = NameOf((*giver)->number());
+  (*server)->Offer(request, std::make_shared<SharedFile>());
+  const AbstractAddress name = NameOf((*server)->number());
   std::vector<Descriptor> silent;
   for (int i = 0; i < 30; ++i) {
     silent.push_back(NewSocket());
@@ -57,23 +57,23 @@ TEST(HostileGiver, SilentConnectionsDoNotKeepOthersWaiting) {
               0);
   }
   // An honest process waits for ten seconds; each silent one took a second of them.
-  auto received = ReceiveFile(::getpid(), (*giver)->number(), request);
+  auto received = ReceiveFile(::getpid(), (*server)->number(), request);
   EXPECT_TRUE(received.ok()) << received.error().message;
 }
 
 TEST(HostileGiver, MoreSilentConnectionsThanAreKeptDoNotMatter) {
-  auto giver = FileGiver::Start();
-  ASSERT_TRUE(giver.ok());
+  auto server = FileServer::Start();
+  ASSERT_TRUE(server.ok());
   const FileRequest request{.cell = 5, .secret = {11, 22}};
-  (*giver)->Offer(request, std::make_shared<SharedFile>());
-  const AbstractAddress name = NameOf((*giver)->number());
+  (*server)->Offer(request, std::make_shared<SharedFile>());
+  const AbstractAddress name = NameOf((*server)->number());
   std::vector<Descriptor> silent;
   for (int i = 0; i < 200; ++i) {
     silent.push_back(NewSocket());
     ASSERT_EQ(::connect(silent.back().get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes),
               0);
   }
-  EXPECT_TRUE(ReceiveFile(::getpid(), (*giver)->number(), request).ok());
+  EXPECT_TRUE(ReceiveFile(::getpid(), (*server)->number(), request).ok());
 }
 
 /// Answers one request with so many descriptors.
@@ -110,12 +110,12 @@ TEST(HostileGiver, DescriptorsTooManyAreClosed) {
     ASSERT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes), 0);
     ASSERT_EQ(::listen(listener.get(), 1), 0);
     const std::size_t before = OpenDescriptors();
-    std::thread giver([&] { AnswerWith(listener, count); });
+    std::thread server([&] { AnswerWith(listener, count); });
     EXPECT_FALSE(ReceiveFile(::getpid(), number, {}).ok()) << count;
-    giver.join();
+    server.join();
     EXPECT_EQ(OpenDescriptors(), before) << count << " descriptors were sent";
   }
 }
 
 }  // namespace
-}  // namespace sampan::test::hostile_giver_test
+}  // namespace sampan::test::hostile_file_server_test

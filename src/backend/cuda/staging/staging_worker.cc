@@ -1,13 +1,12 @@
-// What one thread stages copies of pageable memory with: pinned buffers in turn, and what says when the
-// GPU is done with each.
-#include "backend/cuda/staging/staging_hand.h"
+// The pinned buffers of one thread that stages pageable memory, and the loop over parts.
+#include "backend/cuda/staging/staging_worker.h"
 
 #include <utility>
 
 namespace sampan::cuda {
 
-StagingHand::StagingHand(ContextUse use, const LaunchSite& site, std::size_t part_bytes,
-                         const MemoryBlock& memory)
+StagingWorker::StagingWorker(ContextUse use, const LaunchSite& site, std::size_t part_bytes,
+                             const MemoryBlock& memory)
     : use_(std::move(use)), gpu_(site.gpu), pinned_(site.pinned_memory), memory_(memory) {
   auto* next = reinterpret_cast<std::byte*>(memory.address);
   for (StagingBuffer& buffer : buffers_) {
@@ -16,23 +15,23 @@ StagingHand::StagingHand(ContextUse use, const LaunchSite& site, std::size_t par
   }
 }
 
-Result<std::unique_ptr<StagingHand>> StagingHand::Create(const LaunchSite& site, std::size_t part_bytes) {
+Result<std::unique_ptr<StagingWorker>> StagingWorker::Create(const LaunchSite& site, std::size_t part_bytes) {
   auto use = site.gpu.Use();
   if (!use.ok()) return use.TakeStatus();
   auto memory =
       site.pinned_memory.Allocate(kBuffers * (part_bytes + StagingBuffer::kDescriptionBytes), Pages::kHuge);
   if (!memory.ok()) return memory.TakeStatus();
-  std::unique_ptr<StagingHand> hand(new StagingHand(std::move(*use), site, part_bytes, *memory));
-  for (CuEvent& event : hand->events_) {
+  std::unique_ptr<StagingWorker> worker(new StagingWorker(std::move(*use), site, part_bytes, *memory));
+  for (CuEvent& event : worker->events_) {
     if (Status made =
             site.gpu.Check(site.gpu.driver().EventCreate(&event, cu::kEventWithoutTime), "cuEventCreate");
         !made.ok())
       return made;
   }
-  return hand;
+  return worker;
 }
 
-StagingHand::~StagingHand() {
+StagingWorker::~StagingWorker() {
   pinned_.Free(memory_);
   if (gpu_.lost()) return;  // the events went with the context
   const ContextScope scope(gpu_);
@@ -41,8 +40,8 @@ StagingHand::~StagingHand() {
   }
 }
 
-Status StagingHand::Work(const StagedParts& parts, Direction direction, std::atomic<std::size_t>& next,
-                         StagingStream& stream) {
+Status StagingWorker::Work(const StagedParts& parts, Direction direction, std::atomic<std::size_t>& next,
+                           StagingStream& stream) {
   Status status =
       direction == Direction::kHostToDevice ? CopyIn(parts, next, stream) : CopyOut(parts, next, stream);
   if (status.ok()) return status;
@@ -52,22 +51,23 @@ Status StagingHand::Work(const StagedParts& parts, Direction direction, std::ato
   return status;
 }
 
-Status StagingHand::Launch(const StagedParts& parts, std::size_t part, std::size_t at,
-                           StagingStream& stream) {
+Status StagingWorker::Launch(const StagedParts& parts, std::size_t part, std::size_t at,
+                             StagingStream& stream) {
   if (Status launched = parts.Launch(part, buffers_[at], stream); !launched.ok()) return launched;
-  signs_[at] = part + 1 == parts.count() ? stream.SignEnd() : EndSign{};
-  if (signs_[at].count != 0) return {};
+  completions_[at] = part + 1 == parts.count() ? stream.WriteCompletion() : Completion{};
+  if (completions_[at].count != 0) return {};
   return gpu_.Check(gpu_.driver().EventRecord(events_[at], stream.cuda->get()), "cuEventRecord");
 }
 
-Status StagingHand::Wait(std::size_t at, StagingStream& stream) {
-  if (signs_[at].SeenSoon()) return {};
-  return gpu_.Check(signs_[at].count != 0 ? gpu_.driver().StreamSynchronize(stream.cuda->get())
-                                          : gpu_.driver().EventSynchronize(events_[at]),
+Status StagingWorker::Wait(std::size_t at, StagingStream& stream) {
+  if (completions_[at].SpinUntilDone()) return {};
+  return gpu_.Check(completions_[at].count != 0 ? gpu_.driver().StreamSynchronize(stream.cuda->get())
+                                                : gpu_.driver().EventSynchronize(events_[at]),
                     "a staged copy of pageable memory");
 }
 
-Status StagingHand::CopyIn(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream) {
+Status StagingWorker::CopyIn(const StagedParts& parts, std::atomic<std::size_t>& next,
+                             StagingStream& stream) {
   std::size_t turn = 0;
   for (std::size_t part = next.fetch_add(1); part < parts.count(); part = next.fetch_add(1), ++turn) {
     const std::size_t at = turn % kBuffers;
@@ -80,9 +80,10 @@ Status StagingHand::CopyIn(const StagedParts& parts, std::atomic<std::size_t>& n
   return turn == 0 ? Status() : Wait((turn - 1) % kBuffers, stream);
 }
 
-Status StagingHand::CopyOut(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream) {
+Status StagingWorker::CopyOut(const StagedParts& parts, std::atomic<std::size_t>& next,
+                              StagingStream& stream) {
   std::size_t under_way[kBuffers];
-  std::size_t first = 0, last = 0;  // turns that are under way: [first, last)
+  std::size_t first = 0, last = 0;  // pending turns: [first, last)
   for (;;) {
     for (std::size_t part; last - first < kBuffers && (part = next.fetch_add(1)) < parts.count(); ++last) {
       under_way[last % kBuffers] = part;

@@ -1,4 +1,4 @@
-// Hands memory to other processes that cannot open it by themselves: descriptors, over a socket.
+// Sends descriptors of memory, over a socket, to processes that cannot open the memory by themselves.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace sampan {
 
-/// What a process asks for: a cell of the giver's, with the secret that it read there.
+/// What a process asks for: a cell of the server's, with the secret that it read there.
 struct FileRequest {
   std::uint32_t cell = 0, reserved = 0;
   std::array<std::uint64_t, 2> secret{};
@@ -22,12 +22,12 @@ struct FileRequest {
 
 /// One for a process, with a thread that answers. The socket has an abstract name, so no file is left behind,
 /// and answers processes of the same user only. Thread-safe.
-class FileGiver {
+class FileServer {
  public:
-  static Result<std::unique_ptr<FileGiver>> Start();
-  ~FileGiver();
-  FileGiver(const FileGiver&) = delete;
-  FileGiver& operator=(const FileGiver&) = delete;
+  static Result<std::unique_ptr<FileServer>> Start();
+  ~FileServer();
+  FileServer(const FileServer&) = delete;
+  FileServer& operator=(const FileServer&) = delete;
 
   /// By which others find it; never 0.
   std::uint64_t number() const { return number_; }
@@ -40,7 +40,7 @@ class FileGiver {
     std::array<std::uint64_t, 2> secret;
     std::shared_ptr<const MemoryHandle> handle;
   };
-  FileGiver(std::uint64_t number, Descriptor socket) : number_(number), socket_(std::move(socket)) {}
+  FileServer(std::uint64_t number, Descriptor socket) : number_(number), socket_(std::move(socket)) {}
   struct Silent;
   void Loop() noexcept;
   /// Takes the next connection; false once the socket is shut down.
@@ -57,6 +57,6 @@ class FileGiver {
 };
 
 /// The descriptor that a process offers, or why there is none.
-Result<Descriptor> ReceiveFile(std::int32_t process, std::uint64_t giver, const FileRequest& request);
+Result<Descriptor> ReceiveFile(std::int32_t process, std::uint64_t server, const FileRequest& request);
 
 }  // namespace sampan

@@ -1,4 +1,4 @@
-// The words that a trace has for what happened.
+// The words of a trace for tasks, calls and waits.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/reduce_kernels.h"
-#include "summary/happening.h"
+#include "summary/activity.h"
 
 namespace sampan::summary {
 
@@ -42,11 +42,11 @@ template <>
 inline constexpr auto kWords<ReduceElement> = NamesOfRows(kReduceTypeRows);
 
 template <typename Enum>
-requires(!kWords<Enum>.empty()) constexpr std::string_view Describe(Enum value) {
+requires(!kWords<Enum>.empty()) constexpr std::string_view WordOf(Enum value) {
   return kWords<Enum>[static_cast<std::size_t>(value)];
 }
 
-/// The other way round; nothing for a word that is none of theirs.
+/// The enumerator of a word; nothing if no enumerator has it.
 template <typename Enum>
 requires(!kWords<Enum>.empty()) constexpr std::optional<Enum> Parse(std::string_view word) {
   for (std::size_t i = 0; i < kWords<Enum>.size(); ++i) {

@@ -1,5 +1,5 @@
 // Hands memory to other processes that cannot open it by themselves: descriptors, over a socket.
-#include "core/sharing/file_giver.h"
+#include "core/sharing/file_server.h"
 
 #include <poll.h>
 #include <sys/random.h>
@@ -26,13 +26,13 @@ namespace {
 
 /// How long either side waits for the other: it has nothing to do but to answer.
 constexpr timeval kPatience{10, 0};
-/// How long a process that has connected may say nothing, and how many may do so at a time: one more takes
-/// the place of the oldest. None of them keeps others from being answered.
+/// How long a connected process may be silent, and how many may be silent at a time. One more replaces the
+/// oldest. A silent process does not delay others.
 constexpr std::chrono::seconds kPatienceForRequest{1};
 constexpr std::size_t kMaxSilent = 64;
 
-AbstractAddress NameOf(std::int32_t process, std::uint64_t giver) {
-  return AbstractAddress(Text("sampan files of ", process, " ", Hex(static_cast<std::uintptr_t>(giver))));
+AbstractAddress NameOf(std::int32_t process, std::uint64_t server) {
+  return AbstractAddress(Text("sampan files of ", process, " ", Hex(static_cast<std::uintptr_t>(server))));
 }
 
 Descriptor NewSocket() {
@@ -108,7 +108,7 @@ class DescriptorMessage {
 
 }  // namespace
 
-Result<std::unique_ptr<FileGiver>> FileGiver::Start() {
+Result<std::unique_ptr<FileServer>> FileServer::Start() {
   std::uint64_t number = 0;
   if (::getrandom(&number, sizeof(number), 0) != sizeof(number)) return CannotStart("getrandom");
   number |= 1;
@@ -119,22 +119,22 @@ Result<std::unique_ptr<FileGiver>> FileGiver::Start() {
       ::listen(socket.get(), SOMAXCONN) != 0) {
     return CannotStart("a socket");
   }
-  std::unique_ptr<FileGiver> giver(new FileGiver(number, std::move(socket)));
-  giver->thread_ = StartThread("sampan-files", [self = giver.get()] { self->Loop(); });
-  return giver;
+  std::unique_ptr<FileServer> server(new FileServer(number, std::move(socket)));
+  server->thread_ = StartThread("sampan-files", [self = server.get()] { self->Loop(); });
+  return server;
 }
 
-FileGiver::~FileGiver() {
+FileServer::~FileServer() {
   ::shutdown(socket_.get(), SHUT_RDWR);  // wakes the thread
   if (thread_.joinable()) thread_.Join();
 }
 
-void FileGiver::Offer(const FileRequest& request, std::shared_ptr<const MemoryHandle> handle) {
+void FileServer::Offer(const FileRequest& request, std::shared_ptr<const MemoryHandle> handle) {
   const std::lock_guard lock(mutex_);
   offered_.insert_or_assign(request.cell, Offered{request.secret, std::move(handle)});
 }
 
-void FileGiver::Withdraw(std::uint32_t cell) noexcept {
+void FileServer::Withdraw(std::uint32_t cell) noexcept {
   std::shared_ptr<const MemoryHandle> ended;  // without the lock
   const std::lock_guard lock(mutex_);
   const auto offered = offered_.find(cell);
@@ -144,7 +144,7 @@ void FileGiver::Withdraw(std::uint32_t cell) noexcept {
 }
 
 /// Those that have connected, the oldest first: a fixed number, so that nothing here needs memory.
-struct FileGiver::Silent {
+struct FileServer::Silent {
   std::array<Descriptor, kMaxSilent> connections;
   std::array<Deadline, kMaxSilent> until;
   std::size_t count = 0;
@@ -171,7 +171,7 @@ struct FileGiver::Silent {
   }
 };
 
-void FileGiver::Loop() noexcept {
+void FileServer::Loop() noexcept {
   Silent silent;
   std::array<pollfd, kMaxSilent + 1> watched;
   for (;;) {
@@ -188,7 +188,7 @@ void FileGiver::Loop() noexcept {
   }
 }
 
-bool FileGiver::Accept(Silent& silent) noexcept {
+bool FileServer::Accept(Silent& silent) noexcept {
   Descriptor connection(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (connection.get() >= 0) {
     if (SameUser(connection)) silent.Add(std::move(connection));
@@ -201,7 +201,7 @@ bool FileGiver::Accept(Silent& silent) noexcept {
   return errno == EINTR || errno == ECONNABORTED || errno == EAGAIN;
 }
 
-void FileGiver::TryAnswer(const Descriptor& connection) noexcept {
+void FileServer::TryAnswer(const Descriptor& connection) noexcept {
   try {
     Answer(connection);
   } catch (const std::exception& failure) {
@@ -209,7 +209,7 @@ void FileGiver::TryAnswer(const Descriptor& connection) noexcept {
   }
 }
 
-void FileGiver::Answer(const Descriptor& connection) {
+void FileServer::Answer(const Descriptor& connection) {
   FileRequest request;
   if (::recv(connection.get(), &request, sizeof(request), 0) != sizeof(request)) return;
   const auto descriptor = Open(request);
@@ -220,7 +220,7 @@ void FileGiver::Answer(const Descriptor& connection) {
   DescriptorMessage().Send(connection, descriptor.value());
 }
 
-Result<Descriptor> FileGiver::Open(const FileRequest& request) {
+Result<Descriptor> FileServer::Open(const FileRequest& request) {
   const std::lock_guard lock(mutex_);
   const auto offered = offered_.find(request.cell);
   if (offered == offered_.end() || offered->second.secret != request.secret)
@@ -228,14 +228,14 @@ Result<Descriptor> FileGiver::Open(const FileRequest& request) {
   return offered->second.handle->Export();
 }
 
-Result<Descriptor> ReceiveFile(std::int32_t process, std::uint64_t giver, const FileRequest& request) {
+Result<Descriptor> ReceiveFile(std::int32_t process, std::uint64_t server, const FileRequest& request) {
   const auto failure = [&](std::string_view why) {
     return Error{Code::kParamInvalid, Text("process ", process, " does not hand over its memory: ", why)};
   };
   const Descriptor socket = NewSocket();
   if (socket.get() < 0) return CannotStart("a socket");
   SetPatience(socket);
-  const AbstractAddress name = NameOf(process, giver);
+  const AbstractAddress name = NameOf(process, server);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0 ||
       !SameUser(socket) || ::send(socket.get(), &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request)) {
     return failure(SystemError(errno));

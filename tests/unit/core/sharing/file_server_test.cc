@@ -1,4 +1,4 @@
-// Memory that is handed from process to process: a descriptor over the giver's socket.
+// Memory that is handed from process to process: a descriptor over the server's socket.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -11,11 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "core/sharing/file_giver.h"
+#include "core/sharing/file_server.h"
 #include "core/sharing/foreign_boards.h"
 #include "core/sharing/share_board.h"
 
-namespace sampan::file_giver_test {
+namespace sampan::file_server_test {
 namespace {
 
 /// A memory file instead of a GPU's memory; counts how often it was exported.
@@ -59,53 +59,53 @@ class ReadingMemory final : public VirtualMemory {
   std::string text;
 };
 
-class FileGiverTest : public ::testing::Test {
+class FileServerTest : public ::testing::Test {
  protected:
-  FileGiverTest() {
-    auto started = FileGiver::Start();
+  FileServerTest() {
+    auto started = FileServer::Start();
     EXPECT_TRUE(started.ok());
-    giver = std::move(*started);
+    server = std::move(*started);
   }
-  std::unique_ptr<FileGiver> giver;
+  std::unique_ptr<FileServer> server;
   const FileRequest request{.cell = 5, .secret = {11, 22}};
 };
 
-TEST_F(FileGiverTest, GivesWhatIsOfferedToWhoeverKnowsTheSecret) {
-  giver->Offer(request, std::make_shared<FileHandle>("some memory"));
-  auto given = ReceiveFile(::getpid(), giver->number(), request);
+TEST_F(FileServerTest, SendsAnOfferedFileToAClientWithTheSecret) {
+  server->Offer(request, std::make_shared<FileHandle>("some memory"));
+  auto given = ReceiveFile(::getpid(), server->number(), request);
   ASSERT_TRUE(given.ok()) << given.error().message;
   EXPECT_EQ(ReadingMemory::ReadAll(*given), "some memory");
   for (const FileRequest& wrong :
        {FileRequest{.cell = 6, .secret = {11, 22}}, FileRequest{.cell = 5, .secret = {11, 23}},
         FileRequest{.cell = 5, .secret = {12, 22}}}) {
-    EXPECT_EQ(ReceiveFile(::getpid(), giver->number(), wrong).code(), Code::kParamInvalid);
+    EXPECT_EQ(ReceiveFile(::getpid(), server->number(), wrong).code(), Code::kParamInvalid);
   }
-  EXPECT_EQ(ReceiveFile(::getpid(), giver->number() + 2, request).code(), Code::kParamInvalid);
+  EXPECT_EQ(ReceiveFile(::getpid(), server->number() + 2, request).code(), Code::kParamInvalid);
 }
 
-TEST_F(FileGiverTest, GivesNothingThatWasWithdrawnOrCannotBeExported) {
+TEST_F(FileServerTest, RefusesWhatWasWithdrawnOrCannotBeExported) {
   const auto handle = std::make_shared<FileHandle>("some memory");
-  giver->Offer(request, handle);
-  EXPECT_TRUE(ReceiveFile(::getpid(), giver->number(), request).ok());
-  giver->Withdraw(request.cell);
+  server->Offer(request, handle);
+  EXPECT_TRUE(ReceiveFile(::getpid(), server->number(), request).ok());
+  server->Withdraw(request.cell);
   EXPECT_EQ(handle.use_count(), 1);
-  EXPECT_EQ(ReceiveFile(::getpid(), giver->number(), request).code(), Code::kParamInvalid);
+  EXPECT_EQ(ReceiveFile(::getpid(), server->number(), request).code(), Code::kParamInvalid);
   EXPECT_EQ(handle->exports, 1);
   handle->fails = true;
-  giver->Offer(request, handle);
-  EXPECT_EQ(ReceiveFile(::getpid(), giver->number(), request).code(), Code::kParamInvalid);
-  giver->Withdraw(99);
+  server->Offer(request, handle);
+  EXPECT_EQ(ReceiveFile(::getpid(), server->number(), request).code(), Code::kParamInvalid);
+  server->Withdraw(99);
 }
 
-TEST_F(FileGiverTest, ManyAskAtOnce) {
+TEST_F(FileServerTest, ManyAskAtOnce) {
   constexpr std::uint32_t kCells = 8;
   for (std::uint32_t cell = 0; cell < kCells; ++cell)
-    giver->Offer({.cell = cell, .secret = {cell, 1}}, std::make_shared<FileHandle>(std::to_string(cell)));
+    server->Offer({.cell = cell, .secret = {cell, 1}}, std::make_shared<FileHandle>(std::to_string(cell)));
   std::vector<std::thread> threads;
   for (std::uint32_t cell = 0; cell < kCells; ++cell) {
     threads.emplace_back([&, cell] {
       for (int i = 0; i < 50; ++i) {
-        auto given = ReceiveFile(::getpid(), giver->number(), {.cell = cell, .secret = {cell, 1}});
+        auto given = ReceiveFile(::getpid(), server->number(), {.cell = cell, .secret = {cell, 1}});
         ASSERT_TRUE(given.ok());
         EXPECT_EQ(ReadingMemory::ReadAll(*given), std::to_string(cell));
       }
@@ -115,13 +115,13 @@ TEST_F(FileGiverTest, ManyAskAtOnce) {
     thread.join();
 }
 
-TEST_F(FileGiverTest, SomebodyWhoSaysNothingDoesNotHoldUpTheOthersForLong) {
-  giver->Offer(request, std::make_shared<FileHandle>("some memory"));
+TEST_F(FileServerTest, ASilentClientDoesNotDelayOthersForLong) {
+  server->Offer(request, std::make_shared<FileHandle>("some memory"));
   // Two that connect and are silent, or talk nonsense.
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string name =
-      Text("sampan files of ", ::getpid(), " ", Hex(static_cast<std::uintptr_t>(giver->number())));
+      Text("sampan files of ", ::getpid(), " ", Hex(static_cast<std::uintptr_t>(server->number())));
   std::memcpy(address.sun_path + 1, name.data(), name.size());
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   const Descriptor silent(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
@@ -129,7 +129,7 @@ TEST_F(FileGiverTest, SomebodyWhoSaysNothingDoesNotHoldUpTheOthersForLong) {
   for (const Descriptor* each : {&silent, &babbling})
     ASSERT_EQ(::connect(each->get(), reinterpret_cast<const sockaddr*>(&address), bytes), 0);
   ASSERT_EQ(::send(babbling.get(), "hello", 5, MSG_NOSIGNAL), 5);
-  EXPECT_TRUE(ReceiveFile(::getpid(), giver->number(), request).ok());
+  EXPECT_TRUE(ReceiveFile(::getpid(), server->number(), request).ok());
 }
 
 TEST(SharedHandles, TravelThroughABoard) {
@@ -168,4 +168,4 @@ TEST(SharedHandles, MemoryThatCannotBeExportedIsRefusedAtOnce) {
 }
 
 }  // namespace
-}  // namespace sampan::file_giver_test
+}  // namespace sampan::file_server_test

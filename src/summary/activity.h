@@ -1,5 +1,5 @@
 // What happened in a program, piece by piece, as traces tell it and as the summary counts it. The words for
-// it are in happening_words.h.
+// it are in activity_words.h.
 #pragma once
 
 #include <cstdint>
