@@ -155,6 +155,8 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
     if (trace::On()) [[unlikely]]
       TraceHead(task, value);
     const bool discarded = Discarded(value);
+    if (discarded && discarded_.Holds(value) && !BlockUnless([&] { return !discarded_.Holds(value); }))
+      return TurnEnd::kBlocked;
     if (!discarded && !ExecuteHead(task, value)) return TurnEnd::kBlocked;
     if (trace::On()) [[unlikely]]
       trace::EndExecution(std::exchange(head_since_ns_, 0), discarded);
@@ -284,7 +286,9 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t value) {
 
 void EmulatedQueue::Fail(std::uint64_t value, Status failure) {
   trace::NoteFailure(static_cast<std::int32_t>(failure.code()));
-  if (listener_.OnTaskFailed(value, std::move(failure))) discarded_.Raise(submitted());
+  if (!listener_.OnTaskFailed(value, std::move(failure))) return;
+  discarded_.Raise(submitted());
+  discarded_.Release();
 }
 
 std::uint64_t EmulatedQueue::Discard() {
@@ -293,13 +297,18 @@ std::uint64_t EmulatedQueue::Discard() {
   return last;
 }
 
+void EmulatedQueue::PassDiscarded() {
+  discarded_.Release();
+  Unblock();
+}
+
 void EmulatedQueue::Close() {
   {
     const std::lock_guard lock(submit_lock_);
     closed_ = true;
   }
   const std::uint64_t last = Discard();
-  Unblock();
+  PassDiscarded();
   timeline_->Wait(last, kNever);
 }
 

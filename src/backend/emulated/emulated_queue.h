@@ -29,7 +29,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return ring_.submitted(); }
   std::uint64_t Discard() override;
-  void PassDiscarded() override { Unblock(); }
+  void PassDiscarded() override;
   void Close() override;
 
   /// How a turn ended. After kBlocked the queue may already be in another thread's hands.

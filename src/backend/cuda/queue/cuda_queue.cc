@@ -67,6 +67,7 @@ void CudaQueue::HandOver(Lock& lock) {
   handing_ = true;
   while (handed_ < ring_.tail()) {
     const std::uint64_t value = handed_ + 1;
+    if (discarded_.Holds(value)) break;
     if (held_ == Held::kNo && trace_.on()) trace_.Begin(value);
     if (held_ == Held::kNo && !Discarded(value)) HandOverHead(lock, ring_.At(value), value);
     if (held_ != Held::kNo) {
@@ -173,7 +174,9 @@ void CudaQueue::Fail(Lock& lock, std::uint64_t value, Status failure) {
   lock.unlock();
   const bool drop_rest = listener_.OnTaskFailed(value, std::move(failure));
   lock.lock();
-  if (drop_rest) discarded_.Raise(ring_.tail());
+  if (!drop_rest) return;
+  discarded_.Raise(ring_.tail());
+  discarded_.Release();
 }
 
 std::uint64_t CudaQueue::Discard() {
@@ -184,6 +187,7 @@ std::uint64_t CudaQueue::Discard() {
 
 void CudaQueue::PassDiscarded() {
   Lock lock(mutex_);
+  discarded_.Release();
   GoOn(lock);
 }
 

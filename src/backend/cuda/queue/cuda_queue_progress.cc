@@ -103,6 +103,7 @@ void CudaQueue::Lose(Lock& lock) {
   const std::uint64_t tail = ring_.tail();
   held_ = Held::kNo;
   discarded_.Raise(tail);
+  discarded_.Release();
   handed_ = tail;
   if (!waiters_.empty()) WakeWaiters();
   if (first > tail) return;
