@@ -45,7 +45,7 @@ class Event {
   std::weak_ptr<Context> context;
 
   Status Record(Stream& stream);
-  /// Makes the stream wait. The time limit starts now; 0 is none.
+  /// Makes the stream wait. The time limit starts when the stream stands at the wait; 0 is none.
   Status WaitIn(Stream& stream, std::chrono::seconds limit);
   /// Takes the recording back when the stream comes by.
   Status Reset(Stream& stream);
