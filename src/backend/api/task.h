@@ -143,10 +143,32 @@ struct WordTask {
   AllocationUse memory;
 };
 
+/// A task's gate. With the task ends the gate's use of memory, before a waiter can learn that the task is
+/// over. Move-only.
+class OwnedGate {
+ public:
+  template <typename Kind>
+  OwnedGate(std::shared_ptr<Kind> gate) : gate_(std::move(gate)) {}
+  OwnedGate(OwnedGate&&) noexcept = default;
+  OwnedGate& operator=(OwnedGate&& other) noexcept {
+    OwnedGate(std::move(other)).gate_.swap(gate_);
+    return *this;
+  }
+  ~OwnedGate() {
+    if (gate_ != nullptr) gate_->Release();
+  }
+
+  const std::shared_ptr<Gate>& get() const { return gate_; }
+  Gate* operator->() const { return gate_.get(); }
+
+ private:
+  std::shared_ptr<Gate> gate_;
+};
+
 /// Holds the queue back until the gate lets it pass; with a time limit, fails when that is over. The time
 /// counts from the moment at which the queue stands before the gate.
 struct GateTask {
-  std::shared_ptr<Gate> gate;
+  OwnedGate gate;
   std::chrono::nanoseconds limit{0};  ///< 0: none
 };
 

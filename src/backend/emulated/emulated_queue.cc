@@ -248,7 +248,7 @@ bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t value) {
 
 bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t value) {
   // Copies: once the queue is blocked, another thread may complete the task.
-  const std::shared_ptr<Gate> gate = task.gate;
+  const std::shared_ptr<Gate> gate = task.gate.get();
   const std::chrono::nanoseconds limit = task.limit;
   standing_.Begin(value, limit);
   const Deadline deadline = standing_.deadline();

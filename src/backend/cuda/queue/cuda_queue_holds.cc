@@ -110,7 +110,7 @@ bool CudaQueue::HasArrived(Lock& lock, std::uint64_t value) {
 
 bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t value) {
   // Copies: the task may be gone when the lock was released.
-  const std::shared_ptr<Gate> gate = std::get<GateTask>(ring_.At(value)).gate;
+  const std::shared_ptr<Gate> gate = std::get<GateTask>(ring_.At(value)).gate.get();
   const std::chrono::nanoseconds limit = std::get<GateTask>(ring_.At(value)).limit;
   const bool here = HasArrived(lock, value);
   if (Discarded(value)) return true;
