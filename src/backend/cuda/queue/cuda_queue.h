@@ -28,6 +28,7 @@ class CudaQueue;
 class CudaTimeline final : public QueueTimeline<CudaQueue> {
  public:
   bool Reached(std::uint64_t value) override;
+  bool PassedByNow(std::uint64_t value) override;
   bool Wait(std::uint64_t value, Deadline deadline) override;
 
  private:

@@ -27,6 +27,15 @@ bool CudaTimeline::Reached(std::uint64_t value) {
   return done() >= value;
 }
 
+bool CudaTimeline::PassedByNow(std::uint64_t value) {
+  if (done() >= value) return true;
+  const auto queue = this->queue();
+  if (queue == nullptr) return true;
+  CudaQueue::Lock lock(queue->mutex_);
+  queue->Refresh(lock, value);
+  return done() >= value;
+}
+
 bool CudaTimeline::Wait(std::uint64_t value, Deadline deadline) {
   if (done() >= value) return true;
   const auto queue = this->queue();
