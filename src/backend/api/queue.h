@@ -42,7 +42,8 @@ class Queue {
   virtual std::uint64_t submitted() const = 0;
   /// Drops everything submitted so far that has not started; returns the number of the last such task. The
   /// timeline stays before it until PassDiscarded: several queues can be discarded before one of them moves.
-  virtual std::uint64_t Discard() = 0;
+  /// Waits for recordings among them fail with the reason.
+  virtual std::uint64_t Discard(Code reason) = 0;
   /// Lets the timeline pass over what was dropped.
   virtual void PassDiscarded() = 0;
   /// Refuses what comes from now on (107017), discards, and waits for the task in progress: the listener is

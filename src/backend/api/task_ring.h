@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <utility>
+#include <variant>
 
 #include "backend/api/task.h"
 #include "base/assert.h"
@@ -70,7 +71,15 @@ class DiscardMark {
   bool Holds(std::uint64_t task) const {
     return Covers(task) && task > passable_.load(std::memory_order_seq_cst);
   }
-  void Raise(std::uint64_t task) { RaiseTo(last_, task); }
+  void Raise(std::uint64_t task, Code reason) {
+    if (!Covers(task)) reason_.store(reason, std::memory_order_seq_cst);
+    RaiseTo(last_, task);
+  }
+  /// For a dropped task that the queue passes over: those who wait for its recording learn why.
+  void Tell(Task& task) const {
+    if (auto* const mark = std::get_if<MarkTask>(&task))
+      mark->mark->dropped.store(reason_.load(std::memory_order_seq_cst), std::memory_order_release);
+  }
   /// Lets the queue pass over everything dropped so far.
   void Release() { RaiseTo(passable_, last_.load(std::memory_order_seq_cst)); }
 
@@ -83,6 +92,7 @@ class DiscardMark {
 
   std::atomic<std::uint64_t> last_{0};
   std::atomic<std::uint64_t> passable_{0};
+  std::atomic<Code> reason_{Code::kOk};  // of the last ones
 };
 
 }  // namespace sampan

@@ -157,6 +157,7 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
     const bool discarded = Discarded(value);
     if (discarded && discarded_.Holds(value) && !BlockUnless([&] { return !discarded_.Holds(value); }))
       return TurnEnd::kBlocked;
+    if (discarded) discarded_.Tell(task);
     if (!discarded && !ExecuteHead(task, value)) return TurnEnd::kBlocked;
     if (trace::On()) [[unlikely]]
       trace::EndExecution(std::exchange(head_since_ns_, 0), discarded);
@@ -243,6 +244,8 @@ bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t value) {
     });
     if (!taken_back) return false;
   }
+  if (Discarded(value)) return true;
+  if (Status outcome = task.Outcome(); !outcome.ok()) Fail(value, std::move(outcome));
   return true;
 }
 
@@ -286,14 +289,15 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t value) {
 
 void EmulatedQueue::Fail(std::uint64_t value, Status failure) {
   trace::NoteFailure(static_cast<std::int32_t>(failure.code()));
+  const Code code = failure.code();
   if (!listener_.OnTaskFailed(value, std::move(failure))) return;
-  discarded_.Raise(submitted());
+  discarded_.Raise(submitted(), code);
   discarded_.Release();
 }
 
-std::uint64_t EmulatedQueue::Discard() {
+std::uint64_t EmulatedQueue::Discard(Code reason) {
   const std::uint64_t last = submitted();
-  discarded_.Raise(last);
+  discarded_.Raise(last, reason);
   return last;
 }
 
@@ -307,7 +311,7 @@ void EmulatedQueue::Close() {
     const std::lock_guard lock(submit_lock_);
     closed_ = true;
   }
-  const std::uint64_t last = Discard();
+  const std::uint64_t last = Discard(Code::kStreamAbort);
   PassDiscarded();
   timeline_->Wait(last, kNever);
 }

@@ -88,7 +88,7 @@ Status Event::WaitIn(Stream& stream, std::chrono::seconds limit) {
   const auto recording = Latest();
   if (!recording) return {};
   const trace::About about(summary::TaskType::kEventWait, TraceId());
-  auto point = stream.EnqueueWithPoint(WaitTask{recording->point, limit, Number()});
+  auto point = stream.EnqueueWithPoint(WaitTask{recording->point, limit, Number(), recording->mark});
   if (!point.ok()) return point.TakeStatus();
   if (generation_ == EventGeneration::kEx) return {};
   const std::lock_guard lock(mutex_);
@@ -123,7 +123,8 @@ Status Event::Synchronize(Deadline deadline) {
   if (trace::On()) trace::NoteAwaited(summary::Awaited::kEvent, 0, TraceId(), 0);
   if (shared_ != nullptr) return shared_->Synchronize(deadline);
   const auto recording = Latest();
-  if (!recording || recording->point.Wait(deadline)) return {};
+  if (!recording) return {};
+  if (recording->point.Wait(deadline)) return recording->mark->Outcome(Number());
   return {Code::kEventSyncTimeout, Text("event ", Number(), " was not reached within the time limit")};
 }
 

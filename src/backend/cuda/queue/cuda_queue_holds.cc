@@ -190,8 +190,13 @@ bool CudaQueue::HoldIsOver(Lock& lock) {
       break;
     case Held::kByHost:
       return HostIsOver(lock, value);
-    case Held::kByWait:
-      return WaitIsOver(lock, value);
+    case Held::kByWait: {
+      const WaitTask task = std::get<WaitTask>(ring_.At(value));  // may be gone when the lock was released
+      if (!WaitIsOver(lock, value)) return false;
+      if (Discarded(value)) return true;
+      if (Status outcome = task.Outcome(); !outcome.ok()) Fail(lock, value, std::move(outcome));
+      return true;
+    }
     case Held::kByGate:
       return GateIsOver(lock, value);
     case Held::kByEffect:

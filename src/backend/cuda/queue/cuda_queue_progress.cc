@@ -111,7 +111,7 @@ void CudaQueue::Lose(Lock& lock) {
   const std::uint64_t first = retired_ + 1;
   const std::uint64_t tail = ring_.tail();
   held_ = Held::kNo;
-  discarded_.Raise(tail);
+  discarded_.Raise(tail, gpu_.LostStatus().code());
   discarded_.Release();
   handed_ = tail;
   if (!waiters_.empty()) WakeWaiters();
