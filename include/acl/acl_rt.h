@@ -1579,6 +1579,8 @@ ACL_FUNC_VISIBILITY aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEv
  * @error 100000 event is NULL.
  * @error 107017 event is not a living event.
  * @error 207000 The event was made with ACL_EVENT_EXTERNAL.
+ * @error 107023 The recording was dropped: its stream was aborted or destroyed. 107022 after
+ *     aclrtDeviceTaskAbort.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 
@@ -1592,6 +1594,8 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
  * @error 107017 event is not a living event.
  * @error 207000 The event was made with ACL_EVENT_EXTERNAL.
  * @error 507047 The point was not reached in time.
+ * @error 107023 The recording was dropped: its stream was aborted or destroyed. 107022 after
+ *     aclrtDeviceTaskAbort.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
 
@@ -1636,7 +1640,8 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent
 /** Holds a stream until a recorded point is reached, with a limit and ACL_EVENT_WAIT flags.
  * @param stream A stream of the current context. NULL means the default stream.
  * @param event A living event that can synchronise.
- * @param timeout Seconds; 0 for no limit. Past it, the stream fails with 107020.
+ * @param timeout Seconds from when the stream reaches the wait; 0 for no limit. Past it, the
+ *     stream fails with 107020.
  * @param flag ACL_EVENT_WAIT_DEFAULT (0). ACL_EVENT_WAIT_EXTERNAL (1) is for streams that are being
  *     captured.
  * @async queued
@@ -1653,7 +1658,8 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, ac
 /** Holds a stream until a recorded point is reached, with a limit.
  * @param stream A stream of the current context. NULL means the default stream.
  * @param event A living event that can synchronise.
- * @param timeout Seconds; 0 for no limit. Past it, the stream fails with 107020.
+ * @param timeout Seconds from when the stream reaches the wait; 0 for no limit. Past it, the
+ *     stream fails with 107020.
  * @async queued
  * @error 107000 timeout is negative, or event is NULL.
  * @error 107017 event or stream is not a living handle.

@@ -30,6 +30,8 @@ class Gate {
   virtual Status Check() const { return {}; }
   /// Changes, with a wake-up, when the gate may have opened. Null: the gate has to be polled.
   virtual SleepWord* word() const noexcept = 0;
+  /// The task is over: lets go of memory, though other threads may still look at the gate. They find it open.
+  virtual void Release() noexcept {}
   /// What is waited for, to a person.
   virtual std::string Describe() const = 0;
   /// The failure of a queue that stood here for longer than it may.

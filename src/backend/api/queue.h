@@ -40,9 +40,10 @@ class Queue {
   virtual const std::shared_ptr<Timeline>& timeline() const = 0;
   /// The number of the last task submitted.
   virtual std::uint64_t submitted() const = 0;
-  /// Drops everything submitted so far that has not started; returns the number of the last such task. A
-  /// queue that is blocked stays so until PassDiscarded: several queues can be discarded before one moves.
-  virtual std::uint64_t Discard() = 0;
+  /// Drops everything submitted so far that has not started; returns the number of the last such task. The
+  /// timeline stays before it until PassDiscarded: several queues can be discarded before one of them moves.
+  /// Waits for recordings among them fail with the reason.
+  virtual std::uint64_t Discard(Code reason) = 0;
   /// Lets the timeline pass over what was dropped.
   virtual void PassDiscarded() = 0;
   /// Refuses new tasks (107017), discards the queued ones, and waits for the task in progress. The listener

@@ -96,13 +96,31 @@ struct IndirectTask {
   std::unique_ptr<Content> content;
 };
 
-/// Holds the queue back until the point is reached; with a time limit, fails when that is over. The time
-/// counts from when the queue stands at the wait.
+/// What a recording leaves: when the queue came by, or why it was dropped.
+struct Mark {
+  std::atomic<std::int64_t> time_ns{0};
+  std::atomic<Code> dropped{Code::kOk};  ///< set before the point is reached
+
+  /// Once the point is reached: a failure if the recording was dropped.
+  Status Outcome(std::uint32_t event) const {
+    const Code reason = dropped.load(std::memory_order_acquire);
+    if (reason == Code::kOk) return {};
+    return {reason, Text("event ", event,
+                         " was waited for, but its recording was dropped with the work "
+                         "before it: its stream was aborted, destroyed or stopped at a failure")};
+  }
+};
+
+/// Holds the queue back until the point is reached; fails if the recording there was dropped. With a time
+/// limit, fails when that is over. The time counts from when the queue stands at the wait.
 struct WaitTask {
   Point point;
-  std::chrono::seconds limit{0};  ///< 0: none
-  std::uint32_t event = 0;        ///< whose point it is
+  std::chrono::seconds limit{0};     ///< 0: none
+  std::uint32_t event = 0;           ///< whose point it is
+  std::shared_ptr<const Mark> mark;  ///< null where the order is all that matters
 
+  /// Once the point is reached.
+  Status Outcome() const { return mark == nullptr ? Status() : mark->Outcome(event); }
   Error TimedOut() const {
     return {Code::kTaskTimeout, Text("a wait for event ", event, " in the stream ran past its time limit of ",
                                      limit.count(), " s")};
@@ -110,9 +128,6 @@ struct WaitTask {
 };
 
 /// Stores the time at which the queue came by.
-struct Mark {
-  std::atomic<std::int64_t> time_ns{0};
-};
 struct MarkTask {
   std::shared_ptr<Mark> mark;
 };
@@ -143,10 +158,32 @@ struct WordTask {
   AllocationUse memory;
 };
 
+/// A task's gate. With the task ends the gate's use of memory, before a waiter can learn that the task is
+/// over. Move-only.
+class OwnedGate {
+ public:
+  template <typename Kind>
+  OwnedGate(std::shared_ptr<Kind> gate) : gate_(std::move(gate)) {}
+  OwnedGate(OwnedGate&&) noexcept = default;
+  OwnedGate& operator=(OwnedGate&& other) noexcept {
+    OwnedGate(std::move(other)).gate_.swap(gate_);
+    return *this;
+  }
+  ~OwnedGate() {
+    if (gate_ != nullptr) gate_->Release();
+  }
+
+  const std::shared_ptr<Gate>& get() const { return gate_; }
+  Gate* operator->() const { return gate_.get(); }
+
+ private:
+  std::shared_ptr<Gate> gate_;
+};
+
 /// Holds the queue back until the gate lets it pass; with a time limit, fails when that is over. The time
 /// counts from the moment at which the queue stands before the gate.
 struct GateTask {
-  std::shared_ptr<Gate> gate;
+  OwnedGate gate;
   std::chrono::nanoseconds limit{0};  ///< 0: none
 };
 

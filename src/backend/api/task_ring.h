@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <utility>
+#include <variant>
 
 #include "backend/api/task.h"
 #include "base/assert.h"
@@ -61,18 +62,37 @@ class TaskRing {
   std::atomic<std::uint64_t> tail_{0};
 };
 
-/// Up to which task a queue drops what has not started. Thread-safe; only grows.
+/// Up to which task a queue drops what has not started, and up to which it may pass over what it dropped.
+/// Thread-safe; both only grow.
 class DiscardMark {
  public:
   bool Covers(std::uint64_t task) const { return task <= last_.load(std::memory_order_seq_cst); }
-  void Raise(std::uint64_t task) {
-    std::uint64_t last = last_.load(std::memory_order_relaxed);
-    while (last < task && !last_.compare_exchange_weak(last, task, std::memory_order_seq_cst)) {
+  /// True for a dropped task that the queue must not pass over yet: what waits for it would go on.
+  bool Holds(std::uint64_t task) const {
+    return Covers(task) && task > passable_.load(std::memory_order_seq_cst);
+  }
+  void Raise(std::uint64_t task, Code reason) {
+    if (!Covers(task)) reason_.store(reason, std::memory_order_seq_cst);
+    RaiseTo(last_, task);
+  }
+  /// For a dropped task that the queue passes over: those who wait for its recording learn why.
+  void Tell(Task& task) const {
+    if (auto* const mark = std::get_if<MarkTask>(&task))
+      mark->mark->dropped.store(reason_.load(std::memory_order_seq_cst), std::memory_order_release);
+  }
+  /// Lets the queue pass over everything dropped so far.
+  void Release() { RaiseTo(passable_, last_.load(std::memory_order_seq_cst)); }
+
+ private:
+  static void RaiseTo(std::atomic<std::uint64_t>& value, std::uint64_t task) {
+    std::uint64_t before = value.load(std::memory_order_relaxed);
+    while (before < task && !value.compare_exchange_weak(before, task, std::memory_order_seq_cst)) {
     }
   }
 
- private:
   std::atomic<std::uint64_t> last_{0};
+  std::atomic<std::uint64_t> passable_{0};
+  std::atomic<Code> reason_{Code::kOk};  // of the last ones
 };
 
 }  // namespace sampan

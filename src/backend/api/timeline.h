@@ -19,6 +19,9 @@ class Timeline {
   virtual bool Reached(std::uint64_t value) = 0;
   /// The same from inside the runtime: no schedule takes it for a program that asks for progress.
   virtual bool Passed(std::uint64_t value) { return Reached(value); }
+  /// The same, never too late: a queue that learns of its progress by asking asks now, which may block for a
+  /// moment.
+  virtual bool PassedByNow(std::uint64_t value) { return Passed(value); }
   /// Blocks the calling thread until the value is reached or the deadline is over; says whether it was
   /// reached.
   virtual bool Wait(std::uint64_t value, Deadline deadline) = 0;
@@ -55,6 +58,7 @@ struct Point {
 
   bool Reached() const { return timeline == nullptr || timeline->Reached(value); }
   bool Passed() const { return timeline == nullptr || timeline->Passed(value); }
+  bool PassedByNow() const { return timeline == nullptr || timeline->PassedByNow(value); }
   bool Wait(Deadline deadline) const { return timeline == nullptr || timeline->Wait(value, deadline); }
 };
 

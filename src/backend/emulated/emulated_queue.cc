@@ -156,6 +156,9 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
     if (trace::On()) [[unlikely]]
       TraceHead(task, value);
     const bool discarded = Discarded(value);
+    if (discarded && discarded_.Holds(value) && !BlockUnless([&] { return !discarded_.Holds(value); }))
+      return TurnEnd::kBlocked;
+    if (discarded) discarded_.Tell(task);
     if (!discarded && !ExecuteHead(task, value)) return TurnEnd::kBlocked;
     if (trace::On()) [[unlikely]]
       trace::EndExecution(std::exchange(head_since_ns_, 0), discarded);
@@ -242,12 +245,14 @@ bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t value) {
     });
     if (!taken_back) return false;
   }
+  if (Discarded(value)) return true;
+  if (Status outcome = task.Outcome(); !outcome.ok()) Fail(value, std::move(outcome));
   return true;
 }
 
 bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t value) {
   // Copies: once the queue is blocked, another thread may complete the task.
-  const std::shared_ptr<Gate> gate = task.gate;
+  const std::shared_ptr<Gate> gate = task.gate.get();
   const std::chrono::nanoseconds limit = task.limit;
   standing_.Begin(value, limit);
   const Deadline deadline = standing_.deadline();
@@ -286,13 +291,21 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t value) {
 void EmulatedQueue::Fail(std::uint64_t value, Status failure) {
   const NoCancellation no_cancellation;
   trace::NoteFailure(static_cast<std::int32_t>(failure.code()));
-  if (listener_.OnTaskFailed(value, std::move(failure))) discarded_.Raise(submitted());
+  const Code code = failure.code();
+  if (!listener_.OnTaskFailed(value, std::move(failure))) return;
+  discarded_.Raise(submitted(), code);
+  discarded_.Release();
 }
 
-std::uint64_t EmulatedQueue::Discard() {
+std::uint64_t EmulatedQueue::Discard(Code reason) {
   const std::uint64_t last = submitted();
-  discarded_.Raise(last);
+  discarded_.Raise(last, reason);
   return last;
+}
+
+void EmulatedQueue::PassDiscarded() {
+  discarded_.Release();
+  Unblock();
 }
 
 void EmulatedQueue::Close() {
@@ -300,8 +313,8 @@ void EmulatedQueue::Close() {
     const std::lock_guard lock(submit_lock_);
     closed_ = true;
   }
-  const std::uint64_t last = Discard();
-  Unblock();
+  const std::uint64_t last = Discard(Code::kStreamAbort);
+  PassDiscarded();
   timeline_->Wait(last, kNever);
 }
 

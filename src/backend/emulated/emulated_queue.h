@@ -28,8 +28,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   Result<std::uint64_t> Submit(Task&& task) override;
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return ring_.submitted(); }
-  std::uint64_t Discard() override;
-  void PassDiscarded() override { Unblock(); }
+  std::uint64_t Discard(Code reason) override;
+  void PassDiscarded() override;
   void Close() override;
 
   /// How a turn ended. After kBlocked the queue may already be in another thread's hands.

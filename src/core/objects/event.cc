@@ -8,22 +8,37 @@
 
 namespace sampan {
 
-bool Event::TakesBack(const Recording& reset, const Recording& recording) {
-  constexpr std::int64_t kClockNoiseNs = 1000;  // of devices that tell times afterwards
-  return reset.point.Reached() && recording.point.Reached() &&
-         recording.mark->time_ns.load() <= reset.mark->time_ns.load() + kClockNoiseNs;
-}
+namespace {
+
+/// Takes a recording back that is over when the stream comes to the reset. One that the recording stream
+/// reaches later stays.
+class TakeBack final : public Effect {
+ public:
+  TakeBack(Point recording, std::shared_ptr<std::atomic<bool>> taken_back)
+      : recording_(std::move(recording)), taken_back_(std::move(taken_back)) {}
+  Status Apply() noexcept override {
+    if (taken_back_ != nullptr && recording_.PassedByNow()) taken_back_->store(true);
+    return {};
+  }
+
+ private:
+  const Point recording_;
+  const std::shared_ptr<std::atomic<bool>> taken_back_;
+};
+
+}  // namespace
 
 std::optional<Event::Recording> Event::Latest() {
   std::optional<Recording> latest;
-  std::optional<Recording> reset;
+  Point reset;
   {
     const std::lock_guard lock(mutex_);
     latest = latest_;
     reset = reset_;
   }
-  if (latest && reset && TakesBack(*reset, *latest)) return std::nullopt;
-  return latest;
+  if (!latest || latest->taken_back == nullptr) return latest;
+  static_cast<void>(reset.Reached());  // a program that asks again and again wants progress
+  return latest->taken_back->load() ? std::nullopt : latest;
 }
 
 Result<std::uint32_t> Event::Id() {
@@ -58,8 +73,8 @@ Status Event::Record(Stream& stream) {
   auto point = stream.EnqueueWithPoint(MarkTask{mark});
   if (!point.ok()) return point.TakeStatus();
   const std::lock_guard lock(mutex_);
-  latest_ = Recording{std::move(*point), std::move(mark)};
-  reset_.reset();
+  latest_ = Recording{std::move(*point), std::move(mark), nullptr};
+  reset_ = {};
   return {};
 }
 
@@ -73,7 +88,7 @@ Status Event::WaitIn(Stream& stream, std::chrono::seconds limit) {
   const auto recording = Latest();
   if (!recording) return {};
   const trace::SubjectScope subject(summary::TaskType::kEventWait, TraceId());
-  auto point = stream.EnqueueWithPoint(WaitTask{recording->point, limit, Number()});
+  auto point = stream.EnqueueWithPoint(WaitTask{recording->point, limit, Number(), recording->mark});
   if (!point.ok()) return point.TakeStatus();
   if (generation_ == EventGeneration::kEx) return {};
   const std::lock_guard lock(mutex_);
@@ -88,11 +103,19 @@ Status Event::Reset(Stream& stream) {
             "the event cannot be reset: made by aclrtCreateEventExWithFlag, or without ACL_EVENT_SYNC"};
   }
   const trace::SubjectScope subject(summary::TaskType::kEventReset, TraceId());
-  auto mark = std::make_shared<Mark>();
-  auto point = stream.EnqueueWithPoint(MarkTask{mark});
+  std::optional<Recording> recording;
+  {
+    const std::lock_guard lock(mutex_);
+    if (latest_ && latest_->taken_back == nullptr)
+      latest_->taken_back = std::make_shared<std::atomic<bool>>(false);
+    recording = latest_;
+  }
+  auto effect = recording ? std::make_shared<TakeBack>(recording->point, recording->taken_back)
+                          : std::make_shared<TakeBack>(Point{}, nullptr);
+  auto point = stream.EnqueueWithPoint(EffectTask{std::move(effect)});
   if (!point.ok()) return point.TakeStatus();
   const std::lock_guard lock(mutex_);
-  reset_ = Recording{std::move(*point), std::move(mark)};
+  if (recording && latest_ && latest_->taken_back == recording->taken_back) reset_ = std::move(*point);
   return {};
 }
 
@@ -100,7 +123,8 @@ Status Event::Synchronize(Deadline deadline) {
   if (trace::On()) trace::NoteAwaited(summary::Awaited::kEvent, 0, TraceId(), 0);
   if (shared_ != nullptr) return shared_->Synchronize(deadline);
   const auto recording = Latest();
-  if (!recording || recording->point.Wait(deadline)) return {};
+  if (!recording) return {};
+  if (recording->point.Wait(deadline)) return recording->mark->Outcome(Number());
   return {Code::kEventSyncTimeout, Text("event ", Number(), " was not reached within the time limit")};
 }
 

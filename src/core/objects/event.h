@@ -1,6 +1,7 @@
 // An event: the points at which it was last recorded, and the rules of its two generations.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -45,7 +46,7 @@ class Event {
   std::weak_ptr<Context> context;
 
   Status Record(Stream& stream);
-  /// Makes the stream wait. The time limit starts now; 0 is none.
+  /// Makes the stream wait. The time limit starts when the stream stands at the wait; 0 is none.
   Status WaitIn(Stream& stream, std::chrono::seconds limit);
   /// Takes the recording back when the stream comes by.
   Status Reset(Stream& stream);
@@ -68,9 +69,8 @@ class Event {
   struct Recording {
     Point point;
     std::shared_ptr<Mark> mark;
+    std::shared_ptr<std::atomic<bool>> taken_back;  // by a reset; null while none was queued
   };
-  /// Whether the reset was executed, and not before the recording.
-  static bool TakesBack(const Recording& reset, const Recording& recording);
 
   bool CanSync() const { return (flags_ & (EventFlags::kSync | EventFlags::kInnerSync)) != 0; }
   std::optional<Recording> Latest();
@@ -86,8 +86,8 @@ class Event {
   std::mutex mutex_;
   std::optional<IdLease> id_;
   std::optional<Recording> latest_;
-  std::optional<Recording> reset_;  // of the latest one, by the last call
-  std::vector<Point> waits_;        // of legacy events, until they are over
+  Point reset_;               // of the latest one, by the last call
+  std::vector<Point> waits_;  // of legacy events, until they are over
 };
 
 }  // namespace sampan

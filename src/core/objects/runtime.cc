@@ -73,7 +73,14 @@ void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noe
   const Context::Remains remains = context->Kill();
   contexts_.Remove(context->own_handle);
   for (const auto& [handle, stream] : remains.streams) {
-    if (wait) stream->Last().Wait(kNever);
+    if (wait) {
+      stream->Last().Wait(kNever);
+    } else if (!stream->Last().Passed()) {
+      // All of them drop their work before one is closed, which lets those go on that wait for it.
+      stream->Drop(Code::kStreamAbort);
+    }
+  }
+  for (const auto& [handle, stream] : remains.streams) {
     stream->Close();
     streams_.Remove(handle);
     report_threads_->Forget(*stream);

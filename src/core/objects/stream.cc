@@ -95,7 +95,7 @@ void Stream::NoteDrop(Code code) {
 
 Point Stream::Drop(Code code) {
   NoteDrop(code);
-  return {queue_->timeline(), queue_->Discard()};
+  return {queue_->timeline(), queue_->Discard(code)};
 }
 
 void Stream::PassDropped() {

@@ -1,6 +1,7 @@
 // A 64-bit word of device memory that streams write and wait for.
 #include "core/objects/value_word.h"
 
+#include <mutex>
 #include <utility>
 
 #include "backend/api/task_memory.h"
@@ -12,14 +13,44 @@
 namespace sampan {
 namespace {
 
+/// Its lock keeps the memory while a thread reads the word: the watch of a backend looks at a gate that the
+/// stream has passed already.
 class ValueGate final : public Gate {
  public:
   ValueGate(BackendDevice& device, AllocationUse use, const std::byte* word, std::uint64_t value,
             ValueCondition condition)
-      : device_(device), use_(std::move(use)), word_(word), value_(value), condition_(condition) {}
+      : device_(device),
+        use_(std::move(use)),
+        address_(use_->facts.address +
+                 static_cast<std::uintptr_t>(word - use_->EngineView(use_->facts.address))),
+        word_(word),
+        value_(value),
+        condition_(condition) {}
 
   bool Open() const noexcept override {
-    if (!use_->live()) return true;  // the queue looks why
+    const std::lock_guard lock(mutex_);
+    return !use_ || !use_->live() || Fits();  // the queue looks why
+  }
+  bool TryPass() noexcept override {
+    const std::lock_guard lock(mutex_);
+    return !use_ || (use_->live() && Fits());
+  }
+  Status Check() const override {
+    const std::lock_guard lock(mutex_);
+    return use_ ? CheckLive(use_) : Status();
+  }
+  void Release() noexcept override {
+    AllocationUse ended;
+    const std::lock_guard lock(mutex_);
+    std::swap(ended, use_);
+  }
+  SleepWord* word() const noexcept override { return nullptr; }
+  std::string Describe() const override {
+    return Text("a wait for the word at ", Hex(address_), " to fit ", value_);
+  }
+
+ private:
+  bool Fits() const noexcept {
     auto loaded = device_.LoadWord(word_);
     if (!loaded.ok()) return false;  // the queue will hear of a device that is lost
     const std::uint64_t word = *loaded;
@@ -35,18 +66,10 @@ class ValueGate final : public Gate {
     }
     return true;
   }
-  bool TryPass() noexcept override { return use_->live() && Open(); }
-  Status Check() const override { return CheckLive(use_); }
-  SleepWord* word() const noexcept override { return nullptr; }
-  std::string Describe() const override {
-    return Text("a wait for the word at ",
-                Hex(use_->facts.address + (word_ - use_->EngineView(use_->facts.address))), " to fit ",
-                value_);
-  }
-
- private:
   BackendDevice& device_;
-  const AllocationUse use_;
+  mutable std::mutex mutex_;
+  AllocationUse use_;  // until the task is over
+  const std::uintptr_t address_;
   const std::byte* const word_;
   const std::uint64_t value_;
   const ValueCondition condition_;

@@ -203,8 +203,14 @@ void Runtime::AbortDevice(Device& device) {
         streams.push_back(std::move(stream));
     }
   }
+  std::vector<Point> dropped;
+  dropped.reserve(streams.size());
   for (const auto& stream : streams)
-    stream->Abort(Code::kDeviceTaskAbort);
+    dropped.push_back(stream->Drop(Code::kDeviceTaskAbort));
+  for (const auto& stream : streams)
+    stream->PassDropped();
+  for (const Point& point : dropped)
+    point.Wait(kNever);
 }
 
 }  // namespace sampan

@@ -69,8 +69,15 @@ void CudaQueue::HandOver(Lock& lock) {
   handing_ = true;
   while (handed_ < ring_.tail()) {
     const std::uint64_t value = handed_ + 1;
+    if (discarded_.Holds(value)) break;
     if (held_ == Held::kNo && trace_.on()) trace_.Begin(value);
-    if (held_ == Held::kNo && !Discarded(value)) HandOverHead(lock, ring_.At(value), value);
+    if (held_ == Held::kNo) {
+      if (Discarded(value)) {
+        discarded_.Tell(ring_.At(value));
+      } else {
+        HandOverHead(lock, ring_.At(value), value);
+      }
+    }
     if (held_ != Held::kNo) {
       look_again_ = false;
       const bool over = HoldIsOver(lock);
@@ -173,20 +180,24 @@ void CudaQueue::Continue() {
 
 void CudaQueue::Fail(Lock& lock, std::uint64_t value, Status failure) {
   if (trace_.on()) trace_.Failed(value, failure.code());
+  const Code code = failure.code();
   lock.unlock();
   const bool drop_rest = listener_.OnTaskFailed(value, std::move(failure));
   lock.lock();
-  if (drop_rest) discarded_.Raise(ring_.tail());
+  if (!drop_rest) return;
+  discarded_.Raise(ring_.tail(), code);
+  discarded_.Release();
 }
 
-std::uint64_t CudaQueue::Discard() {
+std::uint64_t CudaQueue::Discard(Code reason) {
   const std::lock_guard lock(mutex_);
-  discarded_.Raise(ring_.tail());
+  discarded_.Raise(ring_.tail(), reason);
   return ring_.tail();
 }
 
 void CudaQueue::PassDiscarded() {
   Lock lock(mutex_);
+  discarded_.Release();
   GoOn(lock);
 }
 
@@ -196,7 +207,7 @@ void CudaQueue::Close() {
     if (closed_) return;
     closed_ = true;
   }
-  Discard();
+  Discard(Code::kStreamAbort);
   PassDiscarded();
   // What it has of the context goes now: others may share the queue for long.
   std::unique_ptr<TaskLauncher> launcher;

@@ -28,6 +28,7 @@ class CudaQueue;
 class CudaTimeline final : public QueueTimeline<CudaQueue> {
  public:
   bool Reached(std::uint64_t value) override;
+  bool PassedByNow(std::uint64_t value) override;
   bool Wait(std::uint64_t value, Deadline deadline) override;
 
  private:
@@ -47,7 +48,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   Result<std::uint64_t> Submit(Task&& task) override;
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return ring_.submitted(); }
-  std::uint64_t Discard() override;
+  std::uint64_t Discard(Code reason) override;
   void PassDiscarded() override;
   void Close() override;
 

@@ -109,7 +109,7 @@ bool CudaQueue::HasArrived(Lock& lock, std::uint64_t value) {
 
 bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t value) {
   // Copies: the task may be gone when the lock was released.
-  const std::shared_ptr<Gate> gate = std::get<GateTask>(ring_.At(value)).gate;
+  const std::shared_ptr<Gate> gate = std::get<GateTask>(ring_.At(value)).gate.get();
   const std::chrono::nanoseconds limit = std::get<GateTask>(ring_.At(value)).limit;
   const bool here = HasArrived(lock, value);
   if (Discarded(value)) return true;
@@ -189,8 +189,13 @@ bool CudaQueue::HoldIsOver(Lock& lock) {
       break;
     case Held::kByHost:
       return HostIsOver(lock, value);
-    case Held::kByWait:
-      return WaitIsOver(lock, value);
+    case Held::kByWait: {
+      const WaitTask task = std::get<WaitTask>(ring_.At(value));  // may be gone when the lock was released
+      if (!WaitIsOver(lock, value)) return false;
+      if (Discarded(value)) return true;
+      if (Status outcome = task.Outcome(); !outcome.ok()) Fail(lock, value, std::move(outcome));
+      return true;
+    }
     case Held::kByGate:
       return GateIsOver(lock, value);
     case Held::kByEffect:

@@ -27,6 +27,15 @@ bool CudaTimeline::Reached(std::uint64_t value) {
   return done() >= value;
 }
 
+bool CudaTimeline::PassedByNow(std::uint64_t value) {
+  if (done() >= value) return true;
+  const auto queue = this->queue();
+  if (queue == nullptr) return true;
+  CudaQueue::Lock lock(queue->mutex_);
+  queue->Refresh(lock, value);
+  return done() >= value;
+}
+
 bool CudaTimeline::Wait(std::uint64_t value, Deadline deadline) {
   if (done() >= value) return true;
   const auto queue = this->queue();
@@ -102,7 +111,8 @@ void CudaQueue::Lose(Lock& lock) {
   const std::uint64_t first = retired_ + 1;
   const std::uint64_t tail = ring_.tail();
   held_ = Held::kNo;
-  discarded_.Raise(tail);
+  discarded_.Raise(tail, gpu_.LostStatus().code());
+  discarded_.Release();
   handed_ = tail;
   if (!waiters_.empty()) WakeWaiters();
   if (first > tail) return;
