@@ -19,7 +19,7 @@ constexpr std::uint64_t kSlotsAhead = 4;
 constexpr int kTasksBehindGate = 16;
 /// More than a submitter does by itself: here an engine would have to be woken while others wait for what the
 /// stream signals next.
-constexpr std::chrono::nanoseconds kMaxTimeBehindGate{26'000};
+constexpr std::chrono::nanoseconds kMaxTimeBehindGate{8'200};
 
 [[gnu::noinline]] void ReleaseOther(Task& task) {
   task.emplace<NoTask>();
