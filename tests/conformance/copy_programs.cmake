@@ -31,3 +31,5 @@ sampan_test(conformance_copy_cann9_rules LABEL conformance SOURCES copy_cann9_te
   ENVIRONMENT SAMPAN_PROFILE=ascend910b,cann9)
 sampan_test(conformance_copy_rc_rules LABEL conformance SOURCES copy_rc_test.cc
   ENVIRONMENT SAMPAN_PROFILE=ascend310-rc)
+# How soon an emulated device copies; other backends and chosen schedules have their own.
+sampan_test(conformance_copy_at_once LABEL conformance SOURCES copy_at_once_test.cc)

@@ -19,7 +19,7 @@ constexpr std::uint64_t kSlotsAhead = 4;
 /// Short tasks that are executed by the thread that sees a gate open.
 constexpr int kTasksBehindGate = 16;
 /// Above this the submitter does not execute the task: others may wait for what the stream signals next.
-constexpr std::chrono::nanoseconds kMaxTimeBehindGate{26'000};
+constexpr std::chrono::nanoseconds kMaxTimeBehindGate{8'200};
 
 [[gnu::noinline]] void ReleaseOther(Task& task) {
   task.emplace<NoTask>();
