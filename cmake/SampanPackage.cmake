@@ -33,6 +33,8 @@ else()
   endforeach()
   list(JOIN depends ", " CPACK_DEBIAN_PACKAGE_DEPENDS)
 endif()
+# Loaded at run time, for SAMPAN_BACKTRACE=1.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libdw1)
 # Names on the usual paths that lead into /opt/sampan.
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/SampanPackageLinks.cmake)
 include(CPack)

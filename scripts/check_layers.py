@@ -21,7 +21,7 @@ LAYERS = {
     "core": {"base", "trace", "backend/api"},
     "backend/emulated": {"base", "trace", "backend/api"},
     "backend/cuda": {"base", "trace", "backend/api"},
-    "process": {"base", "trace", "backend/emulated", "backend/cuda", "core"},
+    "process": {"base", "trace", "backend/api", "backend/emulated", "backend/cuda", "core"},
     "acl": {"base", "trace", "core", "process", "<acl>"},
     "hccl": {"base", "<acl>", "<hccl>"},
 }
@@ -70,6 +70,7 @@ GLOBALS_LAYER = "process"
 ALLOWED_GLOBALS = {
     ("thread_stripe.h", "threads"): "numbers the threads for their stripes",
     ("thread_stripe.h", "stripe_plus_one"): "every counted use of an allocation reads it, in layers below process",
+    ("running_task.h", "running_task"): "a fault happens on the thread that executes the task",
     ("trace.h", "mode"): "the one word that a call tests when nothing is traced",
     ("trace.cc", "last"): "numbers the queues of all backends, with and without a session",
     ("trace_clock.h", "trace_clock"): "layers below process read it on each traced call",

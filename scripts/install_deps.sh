@@ -7,7 +7,7 @@
 # installation and a package need. A test that uses Chromium, zsh, fish, dpkg-dev or clang is skipped without it.
 set -euo pipefail
 
-build=(g++ binutils cmake ninja-build make python3 nlohmann-json3-dev libcli11-dev zlib1g-dev)
+build=(g++ binutils cmake ninja-build make python3 nlohmann-json3-dev libcli11-dev zlib1g-dev libdw-dev)
 bench=(libbenchmark-dev)
 test=(git libgtest-dev pkg-config dpkg-dev file chromium zsh fish)
 lint=(clang libclang-rt-dev clang-format clang-tidy gcovr)

@@ -1,4 +1,5 @@
-// Says which allocation it was when the host touches device memory, before the process dies of it.
+// Says which memory it was when the host touches device memory, or a copy touches registered memory that was
+// freed, before the process dies of it.
 #include "process/fault_report.h"
 
 #include <signal.h>
@@ -9,12 +10,21 @@
 #include <charconv>
 #include <cstring>
 #include <string_view>
+#include <variant>
+
+#include "backend/api/running_task.h"
 
 namespace sampan::process {
 namespace {
 
 std::atomic<const MemoryRegistry*> watched{nullptr};
-struct sigaction previous_action;
+
+/// A signal of a failed access, and what the program had set for it.
+struct FaultSignal {
+  int number;
+  struct sigaction before {};
+};
+std::array<FaultSignal, 2> fault_signals = {{{SIGSEGV}, {SIGBUS}}};
 
 /// A line put together without allocating: this runs in a signal handler.
 class SignalSafeLine {
@@ -39,11 +49,88 @@ class SignalSafeLine {
   std::size_t length_ = 0;
 };
 
+/// Where the program sees an end of a copy: the engines' view of registered memory is the program's, that of
+/// device memory is not.
+std::uintptr_t ProgramAddress(const std::byte* engine, const AllocationUse& use) {
+  const auto address = reinterpret_cast<std::uintptr_t>(engine);
+  return use ? address - static_cast<std::uintptr_t>(use->facts.engine_delta) : address;
+}
+
+void AddEnds(SignalSafeLine& line, std::size_t bytes, std::uintptr_t dst, std::uintptr_t src) {
+  line.Add(bytes).Add(" bytes from 0x").Add(src, 16).Add(" to 0x").Add(dst, 16);
+}
+
+/// The task in words; of a batch, the segment that touches the address.
+void AddTask(SignalSafeLine& line, const Task& task, std::uintptr_t address) {
+  const auto touches = [address](const std::byte* begin, std::size_t bytes) {
+    return address - reinterpret_cast<std::uintptr_t>(begin) < bytes;
+  };
+  if (const auto* copy = std::get_if<CopyTask>(&task)) {
+    AddEnds(line, copy->segment.bytes, ProgramAddress(copy->segment.dst, copy->dst),
+            ProgramAddress(copy->segment.src, copy->src));
+  } else if (const auto* rows_task = std::get_if<RowsTask>(&task)) {
+    const Rows& rows = rows_task->rows;
+    line.Add(rows.height).Add(" rows of ");
+    AddEnds(line, rows.width, ProgramAddress(rows.dst, rows_task->dst),
+            ProgramAddress(rows.src, rows_task->src));
+  } else if (const auto* batch = std::get_if<BatchTask>(&task)) {
+    line.Add("a batch of ").Add(batch->bytes).Add(" bytes");
+    for (const Segment& segment : batch->segments.all()) {
+      const bool writes = touches(segment.dst, segment.bytes);
+      if (!writes && !touches(segment.src, segment.bytes)) continue;
+      line.Add(", of which it ").Add(writes ? "writes " : "reads ").Add(segment.bytes).Add(" bytes at 0x");
+      line.Add(reinterpret_cast<std::uintptr_t>(writes ? segment.dst : segment.src), 16);
+      break;
+    }
+  } else if (const auto* fill = std::get_if<FillTask>(&task)) {
+    line.Add("a fill of ")
+        .Add(fill->bytes)
+        .Add(" bytes at 0x")
+        .Add(ProgramAddress(fill->dst, fill->memory), 16);
+  } else if (const auto* reduce = std::get_if<ReduceTask>(&task)) {
+    line.Add("a reduction of ");
+    AddEnds(line, reduce->segment.bytes, ProgramAddress(reduce->segment.dst, reduce->dst),
+            ProgramAddress(reduce->segment.src, reduce->src));
+  } else if (const auto* span = std::get_if<SpanTask>(&task)) {
+    AddTask(line, span->content->task, address);
+  } else {
+    line.Add("a copy with operands in device memory");
+  }
+}
+
+/// For an access to memory that the program registered and has freed, unmapped or protected since.
+void ExplainRegistered(std::uintptr_t address, const AllocationFacts& facts) {
+  const RunningTask* const running = ThisThreadsTask();
+  SignalSafeLine line;
+  line.Add("Sampan: ").Add(running != nullptr ? "a queued copy" : "this thread");
+  line.Add(" accessed registered memory that is no longer accessible, at 0x").Add(address, 16);
+  line.Add(", byte ").Add(address - facts.address).Add(" of registration #").Add(facts.serial).Add(" [0x");
+  line.Add(facts.address, 16).Add(", +").Add(facts.bytes).Add(" bytes, made by ").Add(facts.made_by);
+  line.Add("]\n").Add(facts.backtrace);
+  if (running != nullptr) {
+    line.Add("Sampan: the copy is ");
+    if (running->queue.number != 0) {
+      line.Add("task ").Add(running->number).Add(" of stream ").Add(running->queue.stream).Add(" on device ");
+      line.Add(static_cast<std::uint64_t>(running->queue.device)).Add(": ");
+    } else {
+      line.Add("that of a blocking call: ");
+    }
+    AddTask(line, *running->task, address);
+    line.Add("\n");
+  }
+  line.Add(
+      "Sampan: synchronise its streams and call aclrtHostUnregister before memory is freed or unmapped\n");
+  line.Write();
+}
+
 void Explain(std::uintptr_t address) {
   const MemoryRegistry* memory = watched.load(std::memory_order_acquire);
-  if (memory == nullptr || !memory->InSource(address)) return;
-  SignalSafeLine line;
+  if (memory == nullptr) return;
   const AllocationUse use = memory->Find(address);
+  if (use && memory->OriginOf(*use.get()) == MemoryOrigin::kRegistered)
+    return ExplainRegistered(address, use->facts);
+  if (!memory->InSource(address)) return;
+  SignalSafeLine line;
   if (use && !use->facts.place.on_device()) {
     line.Add("Sampan: a forked child accessed pinned memory of its parent at 0x").Add(address, 16);
     line.Add(": a child does not inherit it\n").Write();
@@ -63,6 +150,7 @@ void Explain(std::uintptr_t address) {
 }
 
 void OnFault(int signal, siginfo_t* info, void* context) {
+  const struct sigaction& previous_action = fault_signals[signal == fault_signals[0].number ? 0 : 1].before;
   const bool sent = info->si_code <= 0;  // by a program, not by an access
   if (!sent) Explain(reinterpret_cast<std::uintptr_t>(info->si_addr));
   if ((previous_action.sa_flags & SA_SIGINFO) != 0 && previous_action.sa_sigaction != nullptr) {
@@ -78,20 +166,25 @@ void OnFault(int signal, siginfo_t* info, void* context) {
   if (sent) ::raise(signal);
 }
 
+void Watch(FaultSignal& fault) {
+  ::sigaction(fault.number, nullptr, &fault.before);
+  const bool has_handler = (fault.before.sa_flags & SA_SIGINFO) != 0 ||
+                           (fault.before.sa_handler != SIG_DFL && fault.before.sa_handler != SIG_IGN);
+  // The program's handler is called by ours, so ours gets its flags and its mask: the system then calls it on
+  // the stack, with the signals blocked, and as often as the program asked for.
+  struct sigaction action = {};
+  if (has_handler) action = fault.before;
+  action.sa_sigaction = OnFault;
+  action.sa_flags |= SA_SIGINFO | (has_handler ? 0 : SA_ONSTACK);
+  ::sigaction(fault.number, &action, nullptr);
+}
+
 }  // namespace
 
 void ReportHostFaults(const MemoryRegistry& memory) {
   if (watched.exchange(&memory) != nullptr) return;
-  ::sigaction(SIGSEGV, nullptr, &previous_action);
-  const bool has_handler = (previous_action.sa_flags & SA_SIGINFO) != 0 ||
-                           (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN);
-  // Our handler calls the program's handler, so it takes over its flags and mask. The system then uses the
-  // stack and blocks the signals that the program asked for.
-  struct sigaction action = {};
-  if (has_handler) action = previous_action;
-  action.sa_sigaction = OnFault;
-  action.sa_flags |= SA_SIGINFO | (has_handler ? 0 : SA_ONSTACK);
-  ::sigaction(SIGSEGV, &action, nullptr);
+  for (FaultSignal& fault : fault_signals)
+    Watch(fault);
 }
 
 }  // namespace sampan::process

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "backend/api/running_task.h"
 #include "backend/emulated/emulated_queue.h"
 #include "backend/emulated/engine_pool.h"
 #include "backend/emulated/stepped_scheduler.h"
@@ -36,6 +37,8 @@ class EmulatedDevice final : public BackendDevice {
     if (faults_.ShouldFail(FaultKind::kQueue)) {
       return {Code::kResourceAllocFail, "the copy could not be started: failure ordered by SAMPAN_FAULT"};
     }
+    const RunningTask running{&task, {}};
+    const TaskRuns runs(&running);
     return ExecuteTask(task, scheduler_);
   }
   Result<std::uint64_t> LoadWord(const std::byte* word) override {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "backend/api/running_task.h"
 #include "backend/emulated/task_execution.h"
 #include "base/assert.h"
 #include "base/text.h"
@@ -213,6 +214,8 @@ bool EmulatedQueue::ExecuteHead(Task& task, std::uint64_t value) {
   if (auto* wait = std::get_if<WaitTask>(&task)) return ExecuteWait(*wait, value);
   if (auto* host = std::get_if<HostTask>(&task)) return ExecuteHost(*host, value);
   if (auto* gate = std::get_if<GateTask>(&task)) return ExecuteGate(*gate, value);
+  const RunningTask running{&task, label(), value};
+  const TaskRuns runs(&running);
   if (Status status = ExecuteTask(task, scheduler_); !status.ok()) Fail(value, std::move(status));
   return true;
 }

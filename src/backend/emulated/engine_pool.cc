@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "backend/api/running_task.h"
 #include "backend/emulated/emulated_queue.h"
 #include "base/spin.h"
 #include "trace/trace.h"
@@ -28,6 +29,7 @@ constexpr std::size_t kChunksWorthWaking = 16, kChunksLeftWorthWaking = 4;
 struct EnginePool::Job {
   const ChunkedWork& work;
   const trace::TaskKey traced;  // what it is part of, while there is a trace
+  const RunningTask* const task;
   const std::size_t max_helpers;
   std::atomic<std::size_t> next{0};
   std::atomic<std::size_t> helpers{0};  // changed only under the pool's lock
@@ -204,6 +206,7 @@ bool EnginePool::HelpWithJob(Enough enough) {
   }
   const std::int64_t traced_ns = trace::On() ? trace::NowNs() : 0;
   bool helped = false;
+  const TaskRuns runs(job->task);
   while (job->RunOne()) {
     helped = true;
     if (enough()) break;
@@ -276,7 +279,7 @@ void EnginePool::Run(const ChunkedWork& work) {
       work.Run(chunk);
     return;
   }
-  Job job{work, trace::ShareExecution(), max_threads - 1};
+  Job job{work, trace::ShareExecution(), ThisThreadsTask(), max_threads - 1};
   bool shared = false;
   {
     const std::lock_guard lock(mutex_);

@@ -1,29 +1,69 @@
 // Where in the program a call came from.
 #include "core/memory/backtrace.h"
 
+#include <dlfcn.h>
 #include <execinfo.h>
 
+#include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <memory>
+#include <cstdint>
+#include <mutex>
 #include <span>
+#include <string_view>
 
 #include "base/text.h"
 
 namespace sampan {
+namespace {
 
-std::string CurrentBacktrace() {
-  constexpr int kOwnFrames = 2;
-  std::array<void*, 24> frames{};
-  const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
-  struct Free {
-    void operator()(char** names) const { std::free(names); }
-  };
-  const std::unique_ptr<char*, Free> names(::backtrace_symbols(frames.data(), count));
-  if (names == nullptr) return {};
+constexpr std::size_t kMaxFrames = 32;
+
+/// What the dynamic linker knows of an address.
+Dl_info ModuleOf(std::uintptr_t address) {
+  Dl_info info{};
+  ::dladdr(reinterpret_cast<void*>(address), &info);
+  return info;
+}
+
+/// True for our libraries. In a program that the runtime is linked into, frames of ours cannot be told apart.
+bool IsRuntime(const Dl_info& module) {
+  std::string_view name = module.dli_fname != nullptr ? module.dli_fname : "";
+  name.remove_prefix(name.rfind('/') + 1);
+  return name.starts_with("libacl_rt.so") || name.starts_with("libascendcl.so") ||
+         name.starts_with("libhccl_plf.so");
+}
+
+}  // namespace
+
+std::string Backtraces::Describe(std::uintptr_t instruction) {
+  const Dl_info module = ModuleOf(instruction);
+  std::string line = lines_.Describe(instruction);
+  if (line.empty() && module.dli_sname != nullptr) line = module.dli_sname;
+  if (module.dli_fname == nullptr) return Text("    ", line, "[", Hex(instruction), "]\n");
+  const std::uintptr_t offset = instruction - reinterpret_cast<std::uintptr_t>(module.dli_fbase);
+  return Text("    ", line, line.empty() ? "" : " ", "(", std::string_view(module.dli_fname), "+",
+              Hex(offset), ")\n");
+}
+
+std::string Backtraces::Find(std::uintptr_t instruction) {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(instruction);
+  if (found != known_.end()) return found->second;
+  return known_.emplace(instruction, Describe(instruction)).first->second;
+}
+
+std::string Backtraces::Current() {
+  std::array<void*, kMaxFrames> storage{};
+  const int count = ::backtrace(storage.data(), static_cast<int>(storage.size()));
+  const std::span<void* const> frames(storage.data(), static_cast<std::size_t>(count));
+  // A frame has the address of the instruction that its call returns to: the call lies before it.
+  const auto call = [](void* frame) { return reinterpret_cast<std::uintptr_t>(frame) - 1; };
+  constexpr std::size_t kFramesAtLeastOurs = 2;  // this one and its caller's
+  auto frame = std::find_if_not(frames.begin() + std::min(frames.size(), kFramesAtLeastOurs), frames.end(),
+                                [&](void* each) { return IsRuntime(ModuleOf(call(each))); });
   std::string text;
-  for (int i = kOwnFrames; i < count; ++i)
-    text += Text("    ", std::string_view(names.get()[i]), "\n");
+  for (; frame != frames.end(); ++frame)
+    text += Find(call(*frame));
   return text;
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/reserve.h"
 #include "base/text.h"
-#include "core/memory/backtrace.h"
 #include "trace/trace.h"
 
 namespace sampan {
@@ -41,7 +40,7 @@ MemoryRegistry::Record& MemoryRegistry::TakeRecord() {
 }
 
 AllocationFacts MemoryRegistry::FactsOf(AllocationFacts facts) const {
-  if (with_backtraces_) facts.backtrace = CurrentBacktrace();
+  if (backtraces_ != nullptr) facts.backtrace = backtraces_->Current();
   return facts;
 }
 
@@ -79,7 +78,7 @@ Result<Allocation*> MemoryRegistry::Adopt(AllocationFacts facts, std::shared_ptr
 }
 
 Allocation* MemoryRegistry::Revive(Allocation& parked, std::size_t asked_bytes) {
-  if (parked.facts.asked_bytes == asked_bytes && !with_backtraces_) {
+  if (parked.facts.asked_bytes == asked_bytes && backtraces_ == nullptr) {
     parked.Unpark();
     return &parked;
   }

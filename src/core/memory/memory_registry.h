@@ -14,6 +14,7 @@
 #include "backend/api/backend.h"
 #include "backend/api/task.h"
 #include "base/status.h"
+#include "core/memory/backtrace.h"
 #include "core/memory/page_map.h"
 
 namespace sampan {
@@ -32,7 +33,8 @@ class MemoryKeeper {
 /// completes. So an address is never reused while a queued copy could write there.
 class MemoryRegistry final : public AddressResolver, private AllocationOwner {
  public:
-  explicit MemoryRegistry(bool with_backtraces) : with_backtraces_(with_backtraces) {}
+  explicit MemoryRegistry(bool with_backtraces)
+      : backtraces_(with_backtraces ? std::make_unique<Backtraces>() : nullptr) {}
 
   struct AllocationRequest {
     MemorySource& source;
@@ -162,7 +164,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   void Unpublish(Record& record) noexcept;
   void Reclaim(Allocation& allocation) noexcept override;
 
-  const bool with_backtraces_;
+  const std::unique_ptr<Backtraces> backtraces_;  // null where the settings do not ask for them
   PageMap pages_;
   mutable std::shared_mutex sources_mutex_;
   std::vector<const AddressOwner*> sources_;
