@@ -1,5 +1,6 @@
 // An event shared between processes whose recording was dropped: its status said complete, waits for it never
 // went on.
+// Rule of docs/BEHAVIOUR.md: share-8.
 #include <gtest/gtest.h>
 
 #include <string>
