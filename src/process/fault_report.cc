@@ -91,7 +91,7 @@ void AddTask(SignalSafeLine& line, const Task& task, std::uintptr_t address) {
     line.Add("a reduction of ");
     AddEnds(line, reduce->segment.bytes, ProgramAddress(reduce->segment.dst, reduce->dst),
             ProgramAddress(reduce->segment.src, reduce->src));
-  } else if (const auto* span = std::get_if<SpanTask>(&task)) {
+  } else if (const auto* span = std::get_if<MultiAllocationTask>(&task)) {
     AddTask(line, span->content->task, address);
   } else {
     line.Add("a copy with operands in device memory");

@@ -151,7 +151,7 @@ RunTotals WriteManySegments(const EntryRun& run, Segment* segments, [[maybe_unus
 }
 
 bool ManySizesFit(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
-                      [[maybe_unused]] BatchRunLevel level) {
+                  [[maybe_unused]] BatchRunLevel level) {
 #if defined(__x86_64__)
   if (level == BatchRunLevel::kAvx2) return SizesFitByAvx2(sizes, limits);
 #endif

@@ -53,7 +53,7 @@ inline constexpr std::size_t kManyEntries = 16;
 
 /// Goes on with the entries behind those that the totals count, up to one that does not fit.
 [[gnu::always_inline]] inline RunTotals WriteSegmentsOneByOne(const EntryRun& whole, Segment* segments,
-                                                         RunTotals totals) {
+                                                              RunTotals totals) {
   const EntryRun run = whole;  // which no store can change
   std::size_t done = totals.entries;
   for (; done < run.sizes.size() && run.Fits(done); ++done) {
@@ -71,7 +71,7 @@ inline constexpr std::size_t kManyEntries = 16;
 /// `segments` has room for all. Segments behind the returned count are undefined.
 RunTotals WriteManySegments(const EntryRun& run, Segment* segments, BatchRunLevel level);
 [[gnu::always_inline]] inline RunTotals WriteSegments(const EntryRun& run, Segment* segments,
-                                                    BatchRunLevel level = FastestBatchRunLevel()) {
+                                                      BatchRunLevel level = FastestBatchRunLevel()) {
   return run.sizes.size() < kManyEntries ? WriteSegmentsOneByOne(run, segments, {})
                                          : WriteManySegments(run, segments, level);
 }
@@ -79,9 +79,9 @@ RunTotals WriteManySegments(const EntryRun& run, Segment* segments, BatchRunLeve
 /// Returns true if every size is at most its limit. May return false for numbers of 2^63 and more. The arrays
 /// have equal lengths.
 bool ManySizesFit(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
-                      BatchRunLevel level);
+                  BatchRunLevel level);
 inline bool SizesFit(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
-                         BatchRunLevel level = FastestBatchRunLevel()) {
+                     BatchRunLevel level = FastestBatchRunLevel()) {
   if (sizes.size() >= kManyEntries) return ManySizesFit(sizes, limits, level);
   bool fit = true;
   for (std::size_t i = 0; i < sizes.size(); ++i)
