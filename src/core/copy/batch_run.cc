@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backend/api/task.h"
+#include "base/assert.h"
 
 namespace sampan {
 namespace {
@@ -171,6 +172,7 @@ BatchRunLevel FastestBatchRunLevel() noexcept {
 }
 
 RunTotals DescribeRun(const EntryRun& run, Segment* segments, [[maybe_unused]] BatchRunLevel level) {
+  SAMPAN_ASSERT(run.dsts.size() == run.sizes.size() && run.srcs.size() == run.sizes.size());
   if (run.sizes.size() < kAtOnce) return DescribeOneByOne(run, segments, {});
 #if defined(__x86_64__)
   if (level == BatchRunLevel::kAvx2) return DescribeByAvx2(run, segments);
@@ -180,6 +182,7 @@ RunTotals DescribeRun(const EntryRun& run, Segment* segments, [[maybe_unused]] B
 
 bool SurelyWithin(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
                   [[maybe_unused]] BatchRunLevel level) {
+  SAMPAN_ASSERT(sizes.size() == limits.size());
   if (sizes.size() < kAtOnce) {
     bool within = true;
     for (std::size_t i = 0; i < sizes.size(); ++i)
