@@ -27,6 +27,8 @@ class ParkingLock {
     if (state_.exchange(kFree, std::memory_order_release) == kAwaited) [[unlikely]]
       FutexWake(state_);
   }
+  /// For assertions.
+  bool is_held() const noexcept { return state_.load(std::memory_order_relaxed) != kFree; }
 
  private:
   static constexpr std::uint32_t kFree = 0, kTaken = 1, kAwaited = 2;

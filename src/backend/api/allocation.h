@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backend/api/place.h"
+#include "base/assert.h"
 #include "base/thread_stripe.h"
 
 namespace sampan {
@@ -60,7 +61,10 @@ class Allocation {
     return RangeHolds(facts.address, facts.bytes, address, bytes);
   }
   /// Bytes from the address to the end of the allocation.
-  std::size_t BytesFrom(std::uintptr_t address) const { return facts.bytes - (address - facts.address); }
+  std::size_t BytesFrom(std::uintptr_t address) const {
+    SAMPAN_ASSERT(Holds(address, 0));
+    return facts.bytes - (address - facts.address);
+  }
   std::byte* EngineView(std::uintptr_t address) const {
     return reinterpret_cast<std::byte*>(address + static_cast<std::uintptr_t>(facts.engine_delta));
   }
@@ -79,6 +83,7 @@ class Allocation {
 
   /// Starts its life.
   void Begin(AllocationOwner& owner) {
+    SAMPAN_ASSERT(StateIn(life_.load()) == State::kUnused);
     owner_ = &owner;
     life_.store(WithState(life_.load(std::memory_order_relaxed) + kNextLife, State::kLive),
                 std::memory_order_seq_cst);
@@ -146,6 +151,7 @@ class Allocation {
       left -= stripe.ended.load(std::memory_order_seq_cst);
     for (const Stripe& stripe : stripes_)
       left += stripe.begun.load(std::memory_order_seq_cst);
+    SAMPAN_ASSERT(left <= UINT64_MAX / 2);  // no more ends than beginnings
     if (left != 0) return;
     if (life_.compare_exchange_strong(life, WithState(life, State::kUnused))) owner_->Reclaim(*this);
   }

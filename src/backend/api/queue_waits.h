@@ -33,6 +33,7 @@ class StandingWait {
   /// Success if the gate is open, a failure if it never opens or the time is over, nothing while it is
   /// closed. `ask`: also ask whether the gate can still open, which may be expensive.
   std::optional<Status> TryPass(Gate& gate, std::chrono::nanoseconds limit, bool ask = true) {
+    SAMPAN_ASSERT(task_ != 0);  // the queue stands there
     if (gate.TryPass()) return Status();
     if (ask) {
       if (Status possible = gate.Check(); !possible.ok()) return possible;
@@ -52,6 +53,7 @@ class HostOutcome {
   /// False if the task's outcome is known, or a later one's: it was discarded meanwhile.
   bool Deliver(std::uint64_t task, Status status) {
     const std::lock_guard lock(mutex_);
+    SAMPAN_ASSERT(task != 0);
     if (task <= task_) return false;
     task_ = task;
     status_ = std::move(status);

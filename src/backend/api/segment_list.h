@@ -60,7 +60,10 @@ class SegmentList {
   std::size_t room() const { return in_store() ? outside_.size() : kInside; }
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  const Segment& front() const { return *data(); }
+  const Segment& front() const {
+    SAMPAN_ASSERT(!empty());
+    return *data();
+  }
 
  private:
   Segment* data() { return in_store() ? outside_.data() : inside_; }
@@ -68,6 +71,7 @@ class SegmentList {
   [[gnu::noinline]] Status Grow(std::size_t segments) {
     auto larger = store_->Take(segments);
     if (!larger.ok()) return larger.TakeStatus();
+    SAMPAN_ASSERT(larger->size() >= segments && segments > size_);
     std::memcpy(larger->data(), data(), size_ * sizeof(Segment));
     if (in_store()) store_->GiveBack(outside_);
     outside_ = *larger;

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "backend/api/segment_list.h"
+#include "base/assert.h"
 #include "base/spin_lock.h"
 #include "base/status.h"
 
@@ -23,6 +24,7 @@ class SegmentPool : public SegmentStore {
     {
       const std::lock_guard lock(lock_);
       if (Idle*& first = IdleOf(bytes); first != nullptr) {
+        SAMPAN_ASSERT(idle_bytes_ >= bytes);
         idle_bytes_ -= bytes;
         return RoomOf(std::exchange(first, first->next), bytes);
       }
@@ -34,6 +36,7 @@ class SegmentPool : public SegmentStore {
 
   void GiveBack(std::span<Segment> room) noexcept final {
     const std::size_t bytes = std::bit_ceil(room.size_bytes());
+    SAMPAN_ASSERT(bytes >= kLeastBytes);
     {
       const std::lock_guard lock(lock_);
       if (idle_bytes_ + bytes <= kMaxIdleBytes) {

@@ -22,7 +22,7 @@ class TaskRing {
 
   explicit TaskRing(std::uint64_t depth)
       : slots_(static_cast<Task*>(::operator new(kSlots * sizeof(Task)))), depth_(depth) {
-    SAMPAN_ASSERT(depth <= kSlots);
+    SAMPAN_ASSERT(depth > 0 && depth <= kSlots);
   }
   /// Its owner has destroyed the tasks.
   ~TaskRing() { ::operator delete(slots_); }
@@ -35,7 +35,10 @@ class TaskRing {
   /// The same for its submitters, who exclude one another.
   std::uint64_t tail() const { return tail_.load(std::memory_order_relaxed); }
   /// True if no task can be put in while tasks up to `done` are over.
-  bool IsFull(std::uint64_t done) const { return tail() - done >= depth_; }
+  bool IsFull(std::uint64_t done) const {
+    SAMPAN_ASSERT(done <= tail());
+    return tail() - done >= depth_;
+  }
 
   /// Puts the next task in; returns its number.
   std::uint64_t Put(Task&& task) {
@@ -51,7 +54,10 @@ class TaskRing {
   }
   /// A task that was put in and not destroyed.
   Task& At(std::uint64_t number) { return slots_[number & (kSlots - 1)]; }
-  void Destroy(std::uint64_t number) { std::destroy_at(&At(number)); }
+  void Destroy(std::uint64_t number) {
+    SAMPAN_ASSERT(number > 0 && number <= submitted() && submitted() - number < kSlots);
+    std::destroy_at(&At(number));
+  }
   /// Brings a slot near that will be needed soon.
   void PrefetchToRead(std::uint64_t number) { __builtin_prefetch(&At(number)); }
   void PrefetchToWrite(std::uint64_t number) { __builtin_prefetch(&At(number), 1); }

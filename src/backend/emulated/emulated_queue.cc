@@ -89,6 +89,7 @@ inline std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task) {
 }
 
 bool EmulatedQueue::ExecutesAtOnce(Task& task) {
+  SAMPAN_ASSERT(submit_lock_.is_held());
   return !closed_ && state_.load(std::memory_order_acquire) == kIdle && short_tasks_at_once_ &&
          IsShort(task) && PassesGate(task);
 }
@@ -122,7 +123,8 @@ void EmulatedQueue::ExecuteTraced(Task& task, std::uint64_t value) {
 }
 
 std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle) {
-  SAMPAN_ASSERT(submit_lock_.is_held());
+  SAMPAN_ASSERT(submit_lock_.is_held() && !closed_);
+  SAMPAN_ASSERT(was_idle == (state_.load() == kIdle));  // it changes only under the lock
   if (ring_.IsFull(seen_done_)) seen_done_ = timeline_->done();
   if (ring_.IsFull(seen_done_)) return 0;
   ring_.PrefetchToWrite(ring_.tail() + kSlotsAhead);  // the engine had it last
@@ -139,12 +141,15 @@ void EmulatedQueue::WaitForRoom() {
   const trace::HostWait traced(summary::WaitReason::kQueueFull, label());
   // Rather for a quarter of the queue than for one place: a sleep per task would be slow. But not for ever,
   // because the one place may be all that comes until this thread goes on.
+  SAMPAN_ASSERT(submitted() >= ring_.depth());
   const std::uint64_t full_at = submitted() - ring_.depth();
   if (timeline_->Wait(full_at + ring_.depth() / 4, Clock::now() + kPatience)) return;
   timeline_->Wait(full_at + 1, kNever);
 }
 
 EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
+  SAMPAN_ASSERT(most > 0 && state_.load() == kScheduled);  // the caller has the turn
+  SAMPAN_ASSERT(done_ == timeline_->done() && done_ <= seen_tail_);
   for (int i = 0; i < most; ++i) {
     if (!HasTasks()) return TurnEnd::kEmpty;
     const std::uint64_t value = done_ + 1;
@@ -178,6 +183,7 @@ void EmulatedQueue::TraceHead(const Task& task, std::uint64_t value) {
 
 bool EmulatedQueue::TryLeave() {
   const std::lock_guard lock(submit_lock_);
+  SAMPAN_ASSERT(state_.load() == kScheduled && done_ <= ring_.tail());
   if (ring_.tail() != done_) return false;
   state_.store(kIdle, std::memory_order_release);
   return true;
@@ -222,6 +228,7 @@ bool EmulatedQueue::ExecuteHead(Task& task, std::uint64_t value) {
 
 template <typename Over>
 bool EmulatedQueue::BlockUnless(Over over) {
+  SAMPAN_ASSERT(state_.load() == kScheduled && next_ticket_ >= kFirstTicket);
   std::uint64_t ticket = next_ticket_++;
   state_.store(ticket, std::memory_order_seq_cst);
   // From here on the queue may be another thread's.
@@ -254,6 +261,7 @@ bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t value) {
 }
 
 bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t value) {
+  SAMPAN_ASSERT(task.gate.get() != nullptr);
   // Copies: once the queue is blocked, another thread may complete the task.
   const std::shared_ptr<Gate> gate = task.gate.get();
   const std::chrono::nanoseconds limit = task.limit;
@@ -274,6 +282,7 @@ bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t value) {
 }
 
 bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t value) {
+  SAMPAN_ASSERT(host_started_ <= value && task.work != nullptr);
   while (!host_outcome_.Known(value) && !Discarded(value)) {
     const std::shared_ptr<HostWork> to_start = host_started_ == value ? nullptr : task.work;
     host_started_ = value;
@@ -293,6 +302,7 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t value) {
 
 void EmulatedQueue::Fail(std::uint64_t value, Status failure) {
   const NoCancellation no_cancellation;
+  SAMPAN_ASSERT(!failure.ok());
   trace::NoteFailure(static_cast<std::int32_t>(failure.code()));
   const Code code = failure.code();
   if (!listener_.OnTaskFailed(value, std::move(failure))) return;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backend/emulated/emulated_queue.h"
+#include "base/assert.h"
 
 namespace sampan::emulated {
 
@@ -14,6 +15,7 @@ bool EmulatedTimeline::Reached(std::uint64_t value) {
 }
 
 void EmulatedTimeline::Advance(std::uint64_t value) {
+  SAMPAN_ASSERT(value == done() + 1);
   // Sequentially consistent against the waiter, which stores wake_at_ first and loads the progress then:
   // one sees the other.
   SetDone(value, std::memory_order_seq_cst);
@@ -34,6 +36,7 @@ void EmulatedTimeline::WakeReached(std::uint64_t value) {
     for (const std::uint64_t awaited : host_waits_) {
       if (awaited > value) least = std::min(least, awaited);
     }
+    SAMPAN_ASSERT(least > value);
     wake_at_.store(least, std::memory_order_seq_cst);
   }
   changed_.notify_all();
@@ -64,7 +67,9 @@ bool EmulatedTimeline::Wait(std::uint64_t value, Deadline deadline) {
   } else {
     done = changed_.wait_until(lock, deadline, reached);
   }
-  host_waits_.erase(std::find(host_waits_.begin(), host_waits_.end(), value));
+  const auto own_wait = std::find(host_waits_.begin(), host_waits_.end(), value);
+  SAMPAN_ASSERT(own_wait != host_waits_.end());
+  host_waits_.erase(own_wait);
   return done;
 }
 

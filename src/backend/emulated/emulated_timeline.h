@@ -11,6 +11,7 @@
 
 #include "backend/api/timeline.h"
 #include "backend/emulated/queue_scheduler.h"
+#include "base/assert.h"
 
 namespace sampan::emulated {
 
@@ -28,7 +29,10 @@ class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
   /// Called by the thread that executes the queue, with growing values.
   void Advance(std::uint64_t value);
   /// The same for a value that no program can know of yet, so that no thread waits for it.
-  void AdvanceBeforeSubmission(std::uint64_t value) { SetDone(value, std::memory_order_release); }
+  void AdvanceBeforeSubmission(std::uint64_t value) {
+    SAMPAN_ASSERT(value == done() + 1);
+    SetDone(value, std::memory_order_release);
+  }
   /// Unblocks the queue once the value is reached; false when it already is.
   bool AddWaiter(std::uint64_t value, std::weak_ptr<EmulatedQueue> queue);
 

@@ -7,6 +7,7 @@
 
 #include "backend/api/running_task.h"
 #include "backend/emulated/emulated_queue.h"
+#include "base/assert.h"
 #include "base/spin.h"
 #include "trace/trace.h"
 
@@ -76,6 +77,7 @@ void EnginePool::Stop() {
   wake_.notify_all();
   for (Thread& engine : engines_)
     engine.Join();
+  SAMPAN_ASSERT(jobs_.empty() && sleeping_ == 0);
 }
 
 void EnginePool::MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept {
@@ -83,6 +85,8 @@ void EnginePool::MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept {
   {
     const std::lock_guard lock(mutex_);
     EmulatedQueue* const added = queue.get();
+    SAMPAN_ASSERT(added != nullptr && added->next_ready == nullptr);  // it is in the list once
+    SAMPAN_ASSERT((first_ready_ == nullptr) == (ready_count_.load() == 0));
     (first_ready_ == nullptr ? first_ready_ : last_ready_->next_ready) = std::move(queue);
     last_ready_ = added;
     ready_count_.fetch_add(1);
@@ -101,6 +105,7 @@ std::shared_ptr<EmulatedQueue> EnginePool::TakeReady(const EmulatedQueue& wanted
   }
   std::shared_ptr<EmulatedQueue> queue = std::move(*place);
   if (queue == nullptr) return nullptr;
+  SAMPAN_ASSERT(ready_count_.load() > 0);
   *place = std::move(queue->next_ready);
   if (last_ready_ == queue.get()) last_ready_ = before;
   ready_count_.fetch_sub(1);
@@ -112,6 +117,7 @@ std::shared_ptr<EmulatedQueue> EnginePool::TakeReady() {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<EmulatedQueue> queue = std::move(first_ready_);
   if (queue == nullptr) return nullptr;
+  SAMPAN_ASSERT(ready_count_.load() > 0);
   first_ready_ = std::move(queue->next_ready);
   if (first_ready_ == nullptr) last_ready_ = nullptr;
   ready_count_.fetch_sub(1);
@@ -169,6 +175,7 @@ void EnginePool::Sleep() {
       const Deadline next = wake_times_.begin()->first;  // a copy: the entry may go while this waits
       if (wake_.wait_until(lock, next) == std::cv_status::timeout) break;
     }
+    SAMPAN_ASSERT(sleeping_ > 0);
     --sleeping_;
     if (wake_times_.empty()) return;
   }
@@ -202,6 +209,7 @@ bool EnginePool::HelpWithJob(Enough enough) {
     }
     job = *open;
     job->helpers.fetch_add(1);
+    SAMPAN_ASSERT(job->helpers.load() <= job->most_helpers);
     CountOpenJobs();
   }
   const std::int64_t traced_ns = trace::On() ? trace::NowNs() : 0;
@@ -297,7 +305,9 @@ void EnginePool::Run(const ChunkedWork& work) {
   if (!shared) return;
   {
     const std::lock_guard lock(mutex_);
-    jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+    const auto own_job = std::find(jobs_.begin(), jobs_.end(), &job);
+    SAMPAN_ASSERT(own_job != jobs_.end() && job.left() == 0);
+    jobs_.erase(own_job);
     CountOpenJobs();
   }
   SpinFor(kSpin, [&] { return job.helpers.load() == 0; });

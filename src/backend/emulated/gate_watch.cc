@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backend/emulated/emulated_queue.h"
+#include "base/assert.h"
 #include "base/futex.h"
 #include "base/spin.h"
 #include "trace/trace.h"
@@ -41,6 +42,7 @@ void GateWatch::Start() {
 }
 
 void GateWatch::Add(Standing standing) {
+  SAMPAN_ASSERT(standing.gate != nullptr && standing.value != 0);
   bool wake = false;
   {
     const std::lock_guard lock(mutex_);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/emulated/emulated_queue.h"
+#include "base/assert.h"
 
 namespace sampan::emulated {
 namespace {
@@ -33,6 +34,7 @@ SteppedScheduler::~SteppedScheduler() {
 void SteppedScheduler::MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept {
   {
     const std::lock_guard lock(mutex_);
+    SAMPAN_ASSERT(queue != nullptr && ready_.size() < ready_.capacity());
     ready_.push_back(std::move(queue));
     ++activity_;
   }

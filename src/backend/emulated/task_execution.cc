@@ -12,6 +12,7 @@
 #include "backend/api/trace_end.h"
 #include "backend/emulated/copy_kernels.h"
 #include "backend/emulated/line_kernels.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/round.h"
 #include "base/text.h"
@@ -28,6 +29,7 @@ constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 template <typename Part>
 [[gnu::noinline]] void ShareChunks(std::size_t items, std::size_t travelling_bytes, QueueScheduler& scheduler,
                                    Part part) {
+  SAMPAN_ASSERT(items > 0 && travelling_bytes >= kShareFromBytes);
   const std::size_t chunk_items = std::max<std::size_t>(items / DivideUp(travelling_bytes, kChunkBytes), 1);
   const auto run = [&](std::size_t chunk) {
     const std::size_t first = chunk * chunk_items;
@@ -65,6 +67,7 @@ Status Execute(RowsTask& task, QueueScheduler& scheduler) {
 
 Status Execute(BatchTask& task, QueueScheduler& scheduler) {
   if (Status live = CheckLive(task); !live.ok()) return live;
+  SAMPAN_ASSERT(!task.segments.empty() && task.bytes >= task.segments.size());
   const std::span<Segment> segments = task.segments.all();
   scheduler.Arrange(segments);
   const Caching caching = CachingFor(task.bytes);
@@ -110,6 +113,7 @@ Operands LoadOperands(const IndirectTask::Content& content) {
 }
 
 Status Execute(IndirectTask& task, QueueScheduler& scheduler) {
+  SAMPAN_ASSERT(task.content != nullptr && task.content->resolver != nullptr);
   const IndirectTask::Content& content = *task.content;
   if (Status live = CheckLive(content.operands_memory[0], content.operands_memory[1]); !live.ok())
     return live;
@@ -141,6 +145,7 @@ Status Execute(EffectTask& task, QueueScheduler&) {
 
 Status Execute(WordTask& task, QueueScheduler&) {
   if (Status live = CheckLive(task.memory); !live.ok()) return live;
+  SAMPAN_ASSERT(reinterpret_cast<std::uintptr_t>(task.word) % sizeof(std::uint64_t) == 0);
   std::atomic_ref(*reinterpret_cast<std::uint64_t*>(task.word)).store(task.value, std::memory_order_seq_cst);
   return {};
 }
@@ -152,6 +157,7 @@ Status Execute(GateTask&, QueueScheduler&) {
 Status Execute(ReduceTask& task, QueueScheduler& scheduler) {
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
   const std::size_t unit = ElementBytes(task.element);
+  SAMPAN_ASSERT(task.segment.bytes % unit == 0);
   const Segment& all = task.segment;
   Share(all.bytes / unit, all.bytes, scheduler, [&](std::size_t first, std::size_t count) {
     Reduce({all.dst + first * unit, all.src + first * unit, count}, task.operation, task.element);

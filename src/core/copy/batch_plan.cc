@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "core/copy/batch_run.h"
@@ -25,6 +26,7 @@ Status AppendCut(const Segment& entry, std::size_t entries_behind, BatchTask& ba
   if (needed > batch.segments.room()) {
     if (Status room = batch.segments.Reserve(2 * needed); !room.ok()) return room;
   }
+  SAMPAN_ASSERT(entry.bytes != 0 && batch.segments.room() >= needed);
   for (std::size_t done = 0; done < entry.bytes; done += BatchTask::kMaxSegmentBytes) {
     batch.segments.Append(
         {entry.dst + done, entry.src + done, std::min(BatchTask::kMaxSegmentBytes, entry.bytes - done)});
@@ -165,6 +167,7 @@ Status CheckBatchAttributes(const BatchRequest& request) {
 
 Status PlanBatch(const BatchRequest& request, PlanContext context, Plan& plan) {
   const std::size_t entries = request.sizes.size();
+  SAMPAN_ASSERT(request.dsts.size() == entries && request.srcs.size() == entries);
   BatchTask& batch = plan.Make<BatchTask>(context.backend().segment_store());
   if (Status room = batch.segments.Reserve(entries); !room.ok()) return room;
   SideLocator dsts("dst", HostAccess::kWrite, context, batch);
@@ -175,6 +178,7 @@ Status PlanBatch(const BatchRequest& request, PlanContext context, Plan& plan) {
     if (next_attribute < request.attributes.size() && request.attributes[next_attribute].first_entry == i) {
       attribute = &request.attributes[next_attribute++];
     }
+    SAMPAN_ASSERT(attribute != nullptr);  // CheckBatchAttributes: the first holds from the first entry on
     const std::size_t bytes = request.sizes[i];
     if (bytes == 0 && !request.zero_sizes_allowed) return AtEntry(i, "its size is 0");
     if (request.dsts[i] == nullptr) return AtEntry(i, "its dst is NULL");

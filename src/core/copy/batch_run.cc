@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backend/api/task.h"
+#include "base/assert.h"
 
 namespace sampan {
 namespace {
@@ -144,6 +145,7 @@ BatchRunLevel FastestBatchRunLevel() noexcept {
 }
 
 RunTotals WriteManySegments(const EntryRun& run, Segment* segments, [[maybe_unused]] BatchRunLevel level) {
+  SAMPAN_ASSERT(run.dsts.size() == run.sizes.size() && run.srcs.size() == run.sizes.size());
 #if defined(__x86_64__)
   if (level == BatchRunLevel::kAvx2) return WriteSegmentsByAvx2(run, segments);
 #endif
@@ -152,6 +154,7 @@ RunTotals WriteManySegments(const EntryRun& run, Segment* segments, [[maybe_unus
 
 bool ManySizesFit(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
                   [[maybe_unused]] BatchRunLevel level) {
+  SAMPAN_ASSERT(sizes.size() == limits.size());
 #if defined(__x86_64__)
   if (level == BatchRunLevel::kAvx2) return SizesFitByAvx2(sizes, limits);
 #endif

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/text.h"
 
 namespace sampan {
@@ -21,6 +22,7 @@ Status CheckPeers(const Ends& ends, CopyForm form, PlanContext context) {
 }  // namespace
 
 Status CheckPeer(const Location& end, PlanContext context) {
+  SAMPAN_ASSERT(end.use && end.place.on_device());
   if (context.peers().Enabled(context.device(), end.place.device)) return {};
   return {Code::kParamInvalid, Text("device ", context.device(), " may not touch ", Describe(*end.use.get()),
                                     ": call aclrtDeviceEnablePeerAccess(", end.place.device,
@@ -42,6 +44,7 @@ Result<Ends> ResolveInFull(const CopyRanges& ranges, CopyForm form, PlanContext 
 }
 
 Ends InFull(const CopyRanges& ranges, PlainEnds ends) {
+  SAMPAN_ASSERT(ends.dst != nullptr && ends.src != nullptr);
   Ends full;
   full.dst.use = ends.TakeDst();
   full.src.use = ends.TakeSrc();
@@ -69,6 +72,7 @@ void AddNeighbours(Task& task, std::unique_ptr<Uses> first, std::unique_ptr<Uses
   if (first == nullptr) return;
   if (second != nullptr)
     first->insert(first->end(), std::move_iterator(second->begin()), std::move_iterator(second->end()));
+  SAMPAN_ASSERT(!std::holds_alternative<NoTask>(task) && !std::holds_alternative<MultiAllocationTask>(task));
   MultiAllocationTask multi;
   multi.content = std::make_unique<MultiAllocationTask::Content>(
       MultiAllocationTask::Content{std::move(task), std::move(*first)});

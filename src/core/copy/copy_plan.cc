@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "core/copy/copy_ends.h"
 
@@ -38,6 +39,8 @@ Status SetExtent(MemoryArgument& argument, std::string_view pitch_name, std::siz
 }  // namespace
 
 Status PlanRows(const RowsRequest& request, CopyForm form, PlanContext context, Plan& plan) {
+  SAMPAN_ASSERT(request.width != 0 && request.height != 0);
+  SAMPAN_ASSERT(request.dst_pitch >= request.width && request.src_pitch >= request.width);
   MemoryArgument dst{"dst", request.dst, 0}, src{"src", request.src, 0};
   if (Status known = SetExtent(dst, "dpitch", request.dst_pitch, request); !known.ok()) return known;
   if (Status known = SetExtent(src, "spitch", request.src_pitch, request); !known.ok()) return known;
@@ -69,6 +72,7 @@ Status PlanRows(const RowsRequest& request, CopyForm form, PlanContext context, 
 }
 
 Status PlanFill(const FillRequest& request, PlanContext context, Plan& plan) {
+  SAMPAN_ASSERT(request.bytes != 0 && request.bytes <= request.dst_max);
   const MemoryArgument dst{request.name, request.dst, request.bytes};
   Location location;
   if (Status located = Locate(context.registry(), dst, location); !located.ok()) return located;

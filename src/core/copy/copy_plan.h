@@ -29,7 +29,9 @@ struct PlanParts {
 class PlanContext {
  public:
   /// For the device that would do it; the parts outlive the context.
-  PlanContext(const PlanParts& parts, std::int32_t device) : parts_(&parts), device_(device) {}
+  PlanContext(const PlanParts& parts, std::int32_t device) : parts_(&parts), device_(device) {
+    SAMPAN_ASSERT(device >= 0 && device < kMostDevices);
+  }
 
   MemoryRegistry& registry() const { return parts_->registry; }
   const Profile& profile() const { return parts_->profile; }

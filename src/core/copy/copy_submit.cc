@@ -40,6 +40,7 @@ Status SubmitUnqueued(CopyTarget target, Plan&& plan) {
 
 Status RunPlan(Device& device, Plan&& plan, const BlockingReason& reason) {
   if (plan.timing == Timing::kNothing) return {};
+  SAMPAN_ASSERT(!std::holds_alternative<NoTask>(plan.task));
   auto opened = device.Open();
   if (!opened.ok()) return opened.TakeStatus();
   if (trace::On()) return RunTraced(**opened, device.id(), std::move(plan.task), reason);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "base/threads.h"
 
@@ -45,6 +46,7 @@ Status PlanCaptured(const LinearRequest& request, PlanContext context, Ends ends
     return {Code::kParamInvalid, Text("kind ", Describe(request.kind), " copies from the host to a device: ",
                                       DescribeEnds(ends, RangesOf(request)))};
   }
+  SAMPAN_ASSERT(request.bytes != 0);
   BatchTask& batch = plan.Make<BatchTask>(context.backend().segment_store());
   batch.captured = std::make_unique_for_overwrite<std::byte[]>(request.bytes);
   std::memcpy(batch.captured.get(), ends.src.engine, request.bytes);

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/assert.h"
 #include "core/copy/copy_ends.h"
 #include "core/copy/copy_plan.h"
 #include "core/copy/copy_request.h"
@@ -21,6 +22,7 @@ inline CopyRanges RangesOf(const LinearRequest& request) {
 [[gnu::cold, gnu::noinline]] Status RefuseKind(const LinearRequest& request, CopyKind resolved, Ends ends);
 /// The tasks of a linear copy, by what its ends need.
 inline void MakeLinear(const LinearRequest& request, PlainEnds&& ends, Plan& plan) {
+  SAMPAN_ASSERT(plan.timing == Timing::kQueued);
   const CopyRanges ranges = RangesOf(request);
   plan.Make<CopyTask>(Segment{ends.dst->EngineView(ranges.dst_begin()),
                               ends.src->EngineView(ranges.src_begin()), request.bytes},

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/assert.h"
 #include "base/text.h"
 
 #ifndef MADV_POPULATE_READ
@@ -45,6 +46,7 @@ Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argume
     return {};
   }
   const Allocation& allocation = *found.use.get();
+  SAMPAN_ASSERT(allocation.Contains(address));
   found.Complete(argument.address);
   Uses neighbours;
   Status whole = registry.FindNeighbours(found.use, address, argument.bytes, Code::kParamInvalid, neighbours);
@@ -65,6 +67,7 @@ namespace {
 
 Status CheckRightsOf(const Allocation& memory, const MemoryArgument& argument, HostAccess access,
                      std::int32_t device) {
+  SAMPAN_ASSERT(memory.facts.has_rights && device >= 0 && device < 64);
   const std::uint64_t rights = (access == HostAccess::kWrite ? memory.writers : memory.readers).load();
   if ((rights >> device & 1) != 0) return {};
   if (memory.facts.registered_read_only()) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/round.h"
 #include "base/text.h"
 
@@ -30,6 +31,7 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
     if (returned) return;
     // Freed at once, by aclrtFree or by a reset.
     const std::lock_guard lock(pool->mutex_);
+    SAMPAN_ASSERT(pool->usage_.used >= usable);
     pool->usage_.used -= usable;
     pool->ReturnPart(*chunk, range);
   }
@@ -80,6 +82,7 @@ Status MemoryPool::QueueWaits(const Block& block, Stream& stream) {
 void MemoryPool::CountUsed(std::size_t usable) {
   usage_.used += usable;
   usage_.used_high = std::max(usage_.used_high, usage_.used);
+  SAMPAN_ASSERT(usage_.used <= usage_.reserved);
 }
 
 Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
@@ -177,6 +180,8 @@ std::shared_ptr<MemoryPool::Block> MemoryPool::Carve(std::size_t usable, std::si
 }
 
 void MemoryPool::ReturnPart(Chunk& chunk, const FreeRanges::Range& part) noexcept {
+  SAMPAN_ASSERT(chunk.parts > 0 &&
+                RangeHolds(chunk.range().begin, chunk.range().bytes, part.begin, part.bytes));
   free_.Return(part, chunk.range());
   if (--chunk.parts == 0) unused_.PushBack(chunk);
 }
@@ -214,6 +219,7 @@ Status MemoryPool::Grow(std::size_t span) {
 }
 
 void MemoryPool::Retire(Block& block) noexcept {
+  SAMPAN_ASSERT(!block.returned && block.record != nullptr);
   block.returned = true;
   ReturnPart(*block.chunk, block.range);
   memory_.Retire(*block.record);
@@ -235,6 +241,7 @@ Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream
                  " was freed by another thread at the same time: ", Describe(*use.get()))};
   }
   block.pending.AddFree(stream);
+  SAMPAN_ASSERT(pool.usage_.used >= block.usable);
   pool.usage_.used -= block.usable;
   if (!pool.ended_) {
     pool.parked_.Park(block);
@@ -252,6 +259,7 @@ void MemoryPool::TrimLocked(std::size_t keep_bytes) noexcept {
     Chunk& chunk = *next;
     next = UnusedChunks::Behind(chunk);
     if (usage_.reserved - chunk.bytes < keep_bytes) continue;
+    SAMPAN_ASSERT(chunk.parts == 0);
     usage_.reserved -= chunk.bytes;
     free_.Remove(chunk.range());
     unused_.Remove(chunk);

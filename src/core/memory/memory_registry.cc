@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/reserve.h"
 #include "base/text.h"
 #include "trace/trace.h"
@@ -50,6 +51,7 @@ Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin
   if (parked == nullptr && pages_.AnyIn(facts.address, facts.bytes))
     return Overlap(facts.address, facts.bytes);
   Record& record = TakeRecord();
+  SAMPAN_ASSERT(facts.bytes != 0 && facts.asked_bytes <= facts.bytes);
   record.facts = std::move(facts);
   record.facts.serial = ++serial_;
   try {
@@ -78,6 +80,7 @@ Result<Allocation*> MemoryRegistry::Adopt(AllocationFacts facts, std::shared_ptr
 }
 
 Allocation* MemoryRegistry::Revive(Allocation& parked, std::size_t asked_bytes) {
+  SAMPAN_ASSERT(parked.parked() && asked_bytes <= parked.facts.bytes);
   if (parked.facts.asked_bytes == asked_bytes && backtraces_ == nullptr) {
     parked.Unpark();
     return &parked;
@@ -93,6 +96,7 @@ Allocation* MemoryRegistry::Revive(Allocation& parked, std::size_t asked_bytes) 
 }
 
 void MemoryRegistry::Retire(Allocation& allocation) noexcept {
+  SAMPAN_ASSERT(allocation.parked());
   Unpublish(static_cast<Record&>(allocation));
   allocation.Retire();
 }
@@ -103,6 +107,7 @@ MemoryRegistry::Backing MemoryRegistry::BackingOf(const Allocation& allocation) 
 }
 
 void MemoryRegistry::MarkShared(Allocation& allocation) {
+  SAMPAN_ASSERT(shared_blocks_ != nullptr && static_cast<Record&>(allocation).origin.source != nullptr);
   static_cast<Record&>(allocation).shared.store(true);
 }
 
@@ -233,6 +238,7 @@ void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
     origin.registrar->Unregister(reinterpret_cast<void*>(record.facts.address));
   origin.keeper = nullptr;
   const std::lock_guard lock(mutex_);
+  SAMPAN_ASSERT(unused_records_.size() < unused_records_.capacity());  // nothing is allocated here
   unused_records_.push_back(&record);
 }
 
@@ -274,6 +280,7 @@ bool MemoryRegistry::Adjoin(const Allocation& one, const Allocation& next) {
 
 Status MemoryRegistry::FindNeighbours(const AllocationUse& first, std::uintptr_t address, std::size_t bytes,
                                       Code code, std::vector<AllocationUse>& more) const {
+  SAMPAN_ASSERT(first && first->Contains(address));
   const Allocation* last = first.get();
   std::uintptr_t at = address;
   while (bytes > last->BytesFrom(at)) {

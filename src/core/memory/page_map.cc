@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/assert.h"
+
 namespace sampan {
 namespace {
 
@@ -98,11 +100,13 @@ bool PageMap::AnyIn(std::uintptr_t address, std::size_t bytes) const {
 
 void PageMap::Insert(Allocation& allocation) {
   const PageRange pages = PagesOf(allocation.facts.address, allocation.facts.bytes);
+  SAMPAN_ASSERT(pages.first <= pages.last && (pages.last >> kAddressBits) == 0);
   Prepare(top_.get(), kTopShift, pages.first, pages.last);
   Set(top_.get(), kTopShift, pages.first, pages.last, reinterpret_cast<std::uintptr_t>(&allocation));
 }
 
 void PageMap::Erase(Allocation& allocation) noexcept {
+  SAMPAN_ASSERT(Find(allocation.facts.address) == &allocation);
   const PageRange pages = PagesOf(allocation.facts.address, allocation.facts.bytes);
   Set(top_.get(), kTopShift, pages.first, pages.last, 0);
 }

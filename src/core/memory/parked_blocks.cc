@@ -1,6 +1,8 @@
 // Blocks of a pool that were given back in stream order, found by size and by age.
 #include "core/memory/parked_blocks.h"
 
+#include "base/assert.h"
+
 namespace sampan {
 
 void ParkedBlocks::Prepare(ParkableBlock& block, const Timeline* freed_on) {
@@ -17,6 +19,7 @@ void ParkedBlocks::Prepare(ParkableBlock& block, const Timeline* freed_on) {
 }
 
 void ParkedBlocks::Park(ParkableBlock& block) noexcept {
+  SAMPAN_ASSERT(block.of_size != nullptr && block.by_age != nullptr);  // prepared
   block.of_size->PushFront(block);
   block.by_age->PushBack(block);
   ++count_;
@@ -28,6 +31,7 @@ void ParkedBlocks::ParkAgain(ParkableBlock& block) noexcept {
 }
 
 void ParkedBlocks::Unpark(ParkableBlock& block) noexcept {
+  SAMPAN_ASSERT(count_ > 0);
   block.of_size->Remove(block);
   block.by_age->Remove(block);
   --count_;

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/assert.h"
+
 namespace sampan {
 
 inline constexpr std::int32_t kMaxDevices = 64;
@@ -13,6 +15,7 @@ inline constexpr std::int32_t kMaxDevices = 64;
 class PeerAccess {
  public:
   bool Enabled(std::int32_t from, std::int32_t to) const {
+    SAMPAN_ASSERT(IsDevice(from) && IsDevice(to));
     return from == to || (bits_[static_cast<std::size_t>(from)].load() >> to & 1) != 0;
   }
   void Enable(std::int32_t from, std::int32_t to) { bits_[static_cast<std::size_t>(from)].fetch_or(Bit(to)); }
@@ -22,6 +25,7 @@ class PeerAccess {
   void DisableAllFrom(std::int32_t from) { bits_[static_cast<std::size_t>(from)].store(0); }
 
  private:
+  static bool IsDevice(std::int32_t id) { return id >= 0 && id < kMostDevices; }
   static std::uint64_t Bit(std::int32_t device) { return std::uint64_t{1} << device; }
   std::array<std::atomic<std::uint64_t>, kMaxDevices> bits_{};
 };

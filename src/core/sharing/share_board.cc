@@ -14,6 +14,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/memory_file.h"
 #include "base/reserve.h"
 #include "base/system_error.h"
@@ -102,6 +103,7 @@ std::uint64_t OwnCell::Number() const {
 Status OwnCell::Admit(std::span<const std::int32_t> processes) {
   SharedCell& cell = **this;
   const std::lock_guard lock(mutex_);
+  SAMPAN_ASSERT(admitted_ <= SharedCell::kMaxProcesses);
   if (processes.size() > SharedCell::kMaxProcesses - admitted_) {
     return {Code::kParamInvalid,
             Text(processes.size(), " processes more: at most ", SharedCell::kMaxProcesses, " may import it, ",
@@ -141,6 +143,7 @@ ShareBoard::~ShareBoard() {
 }
 
 SharedCell& ShareBoard::At(std::uint32_t index) const {
+  SAMPAN_ASSERT(cells_ != nullptr && index < kCells);
   return *std::launder(reinterpret_cast<SharedCell*>(cells_ + std::size_t{index} * kCellBytes));
 }
 
@@ -225,6 +228,7 @@ Result<std::shared_ptr<OwnCell>> ShareBoard::Take(SharedKind kind, FoundBy found
 void ShareBoard::Return(std::uint32_t index) noexcept {
   const std::lock_guard lock(mutex_);
   if (LockedElsewhere(file_.get(), index)) {
+    SAMPAN_ASSERT(parked_.size() < parked_.capacity());
     parked_.push_back(index);
   } else {
     Vacate(index);
@@ -232,8 +236,11 @@ void ShareBoard::Return(std::uint32_t index) noexcept {
 }
 
 void ShareBoard::Vacate(std::uint32_t index) noexcept {
+  SAMPAN_ASSERT(taken_count_ > 0);
   --taken_count_;
-  (index < kFirstByNumber ? returned_ : free_by_number_).push_back(index);
+  auto& free_cells = index < kFirstByNumber ? returned_ : free_by_number_;
+  SAMPAN_ASSERT(free_cells.size() < free_cells.capacity());  // nothing is allocated here
+  free_cells.push_back(index);
 }
 
 bool ShareBoard::HeldElsewhere(std::uint32_t index) const noexcept {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/threads.h"
 #include "base/ticks.h"
 
@@ -66,6 +67,7 @@ Status CudaQueue::AwaitRoom(Lock& lock) {
 }
 
 void CudaQueue::HandOver(Lock& lock) {
+  SAMPAN_ASSERT(lock.owns_lock() && !handing_);
   handing_ = true;
   while (handed_ < ring_.tail()) {
     const std::uint64_t value = handed_ + 1;
@@ -95,11 +97,13 @@ void CudaQueue::HandOver(Lock& lock) {
 }
 
 void CudaQueue::GoOn(Lock& lock) {
+  SAMPAN_ASSERT(lock.owns_lock());
   look_again_ = true;
   if (!handing_) HandOver(lock);
 }
 
 void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t value) {
+  SAMPAN_ASSERT(lock.owns_lock() && handing_ && held_ == Held::kNo && value == handed_ + 1);
   if (!std::holds_alternative<CopyTask>(task)) {
     held_ = HeldBy(task);
     if (held_ != Held::kNo) return;
@@ -145,6 +149,8 @@ void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
 }
 
 Status CudaQueue::RecordMarker(std::shared_ptr<Mark> mark) {
+  SAMPAN_ASSERT(mutex_.is_held());
+  SAMPAN_ASSERT(markers_.empty() || markers_.back().value <= handed_);  // in the order of their values
   auto event = gpu_.TakeEvent();
   if (!event.ok()) return event.TakeStatus();
   if (Status recorded =
@@ -158,6 +164,7 @@ Status CudaQueue::RecordMarker(std::shared_ptr<Mark> mark) {
 }
 
 const CudaQueue::Marker* CudaQueue::MarkerFor(std::uint64_t value) const {
+  SAMPAN_ASSERT(mutex_.is_held());
   const auto found =
       std::lower_bound(markers_.begin(), markers_.end(), value,
                        [](const Marker& marker, std::uint64_t wanted) { return marker.value < wanted; });
@@ -165,6 +172,7 @@ const CudaQueue::Marker* CudaQueue::MarkerFor(std::uint64_t value) const {
 }
 
 void CudaQueue::WakeWaiters() {
+  SAMPAN_ASSERT(mutex_.is_held());
   std::erase_if(waiters_, [&](Waiter& waiter) {
     if (waiter.value > handed_) return false;
     watch_.Wake(std::move(waiter.queue));
@@ -179,6 +187,7 @@ void CudaQueue::Continue() {
 }
 
 void CudaQueue::Fail(Lock& lock, std::uint64_t value, Status failure) {
+  SAMPAN_ASSERT(lock.owns_lock() && !failure.ok());
   if (trace_.on()) trace_.Failed(value, failure.code());
   const Code code = failure.code();
   lock.unlock();
@@ -216,6 +225,7 @@ void CudaQueue::Close() {
     WaitUntilDone(lock, ring_.tail(), kNever);
     while (handing_ || retiring_ || unlocked_threads_ != 0)
       WaitForChange(lock, kNever);
+    SAMPAN_ASSERT(retired_ == ring_.tail());
     markers_.clear();
     launcher = std::move(launcher_);
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backend/cuda/queue/cuda_queue.h"
+#include "base/assert.h"
 
 namespace sampan::cuda {
 namespace {
@@ -149,6 +150,7 @@ void CudaQueue::StartHost(Lock& lock, HostTask& task, std::uint64_t value) {
   auto call = std::make_unique<HostCall>(HostCall{shared_from_this(), task.work, value});
   Refresh(lock, handed_);
   if (Discarded(value)) return;
+  SAMPAN_ASSERT(held_ == Held::kNo);
   held_ = Held::kByHost;
   host_in_driver_ = done() < handed_;
   if (!host_in_driver_) {  // nothing before it is still running
@@ -182,6 +184,7 @@ void CudaQueue::RunHostTask(void* argument) {
 // ---- being held ----
 
 bool CudaQueue::HoldIsOver(Lock& lock) {
+  SAMPAN_ASSERT(lock.owns_lock() && handing_ && held_ != Held::kNo);
   const std::uint64_t value = handed_ + 1;
   if (Discarded(value)) return true;
   switch (held_) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backend/cuda/queue/cuda_queue.h"
+#include "base/assert.h"
 #include "base/spin.h"
 #include "base/ticks.h"
 
@@ -50,6 +51,7 @@ void CudaQueue::Sweep() {
 }
 
 void CudaQueue::Refresh(Lock& lock, std::uint64_t wanted) {
+  SAMPAN_ASSERT(lock.owns_lock());
   if (gpu_.lost()) return Lose(lock);
   if (wanted > handed_ || retired_ >= wanted) return;
   const ContextScope scope(gpu_);
@@ -93,6 +95,7 @@ void CudaQueue::Retire(Lock& lock, std::uint64_t value) {
   }
   for (std::uint64_t each = retired_ + 1; each <= value; ++each)
     ring_.Destroy(each);  // releases the memory before a waiter can learn that the task is over
+  SAMPAN_ASSERT(value >= retired_ && value <= ring_.tail());
   retired_ = value;
   if (trace_.on()) trace_.Ended(label(), value, 0);
   if (!failures.empty()) {
@@ -106,6 +109,7 @@ void CudaQueue::Retire(Lock& lock, std::uint64_t value) {
 }
 
 void CudaQueue::Lose(Lock& lock) {
+  SAMPAN_ASSERT(lock.owns_lock() && gpu_.lost());
   while (retiring_)
     WaitForChange(lock, kNever);
   const std::uint64_t first = retired_ + 1;
@@ -141,6 +145,7 @@ bool CudaQueue::CanBeOver() const {
 
 template <typename Call>
 auto CudaQueue::Unlocked(Lock& lock, Call call) {
+  SAMPAN_ASSERT(lock.owns_lock() && launcher_ != nullptr);
   ++unlocked_threads_;
   lock.unlock();
   const auto result = call();
@@ -150,6 +155,7 @@ auto CudaQueue::Unlocked(Lock& lock, Call call) {
 }
 
 bool CudaQueue::WaitForChange(Lock& lock, Deadline deadline) {
+  SAMPAN_ASSERT(lock.owns_lock());
   ++waiting_threads_;
   auto woken = std::cv_status::no_timeout;
   if (deadline == kNever) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/api/task.h"
+#include "base/assert.h"
 #include "trace/trace.h"
 
 namespace sampan::cuda {
@@ -37,7 +38,10 @@ class QueueTrace {
     std::int32_t failure = 0;
     bool discarded = false;
   };
-  Slot& SlotOf(std::uint64_t value) { return slots_[value & (slots_.size() - 1)]; }
+  Slot& SlotOf(std::uint64_t value) {
+    SAMPAN_ASSERT(!slots_.empty() && (slots_.size() & (slots_.size() - 1)) == 0);
+    return slots_[value & (slots_.size() - 1)];
+  }
 
   std::vector<Slot> slots_;  // a power of two
   std::uint64_t told_ = 0;   // tasks that the trace knows to be over

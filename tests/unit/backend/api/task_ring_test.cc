@@ -106,12 +106,12 @@ TEST(DiscardMark, OnlyGrows) {
   DiscardMark mark;
   EXPECT_TRUE(mark.Covers(0));
   EXPECT_FALSE(mark.Covers(1));
-  mark.Raise(7);
+  mark.Raise(7, Code::kStreamAbort);
   EXPECT_TRUE(mark.Covers(7));
   EXPECT_FALSE(mark.Covers(8));
-  mark.Raise(3);
+  mark.Raise(3, Code::kStreamAbort);
   EXPECT_TRUE(mark.Covers(7));
-  mark.Raise(7);
+  mark.Raise(7, Code::kStreamAbort);
   EXPECT_FALSE(mark.Covers(8));
 }
 
@@ -122,7 +122,7 @@ TEST(DiscardMark, IsTheHighestOfSeveralThreads) {
   for (std::uint64_t t = 0; t < 3; ++t) {
     threads.emplace_back([&mark, t] {
       for (std::uint64_t i = 0; i < kRaises; ++i) {
-        mark.Raise(3 * i + t);
+        mark.Raise(3 * i + t, Code::kStreamAbort);
         ASSERT_TRUE(mark.Covers(3 * i + t));
       }
     });
