@@ -36,7 +36,7 @@ class SegmentPool : public SegmentStore {
 
   void GiveBack(std::span<Segment> room) noexcept final {
     const std::size_t bytes = std::bit_ceil(room.size_bytes());
-    SAMPAN_ASSERT(bytes >= kLeastBytes);
+    SAMPAN_ASSERT(bytes >= kMinBytes);
     {
       const std::lock_guard lock(lock_);
       if (idle_bytes_ + bytes <= kMaxIdleBytes) {

@@ -209,7 +209,7 @@ bool EnginePool::HelpWithJob(Enough enough) {
     }
     job = *open;
     job->helpers.fetch_add(1);
-    SAMPAN_ASSERT(job->helpers.load() <= job->most_helpers);
+    SAMPAN_ASSERT(job->helpers.load() <= job->max_helpers);
     CountOpenJobs();
   }
   const std::int64_t traced_ns = trace::On() ? trace::NowNs() : 0;

@@ -30,7 +30,7 @@ class PlanContext {
  public:
   /// For the device that would do it; the parts outlive the context.
   PlanContext(const PlanParts& parts, std::int32_t device) : parts_(&parts), device_(device) {
-    SAMPAN_ASSERT(device >= 0 && device < kMostDevices);
+    SAMPAN_ASSERT(device >= 0 && device < kMaxDevices);
   }
 
   MemoryRegistry& registry() const { return parts_->registry; }

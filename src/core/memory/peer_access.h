@@ -25,7 +25,7 @@ class PeerAccess {
   void DisableAllFrom(std::int32_t from) { bits_[static_cast<std::size_t>(from)].store(0); }
 
  private:
-  static bool IsDevice(std::int32_t id) { return id >= 0 && id < kMostDevices; }
+  static bool IsDevice(std::int32_t id) { return id >= 0 && id < kMaxDevices; }
   static std::uint64_t Bit(std::int32_t device) { return std::uint64_t{1} << device; }
   std::array<std::atomic<std::uint64_t>, kMaxDevices> bits_{};
 };

@@ -237,7 +237,7 @@ inline bool Succeeds(const Status& status, const Outcome& outcome) {
 /// The task of a span, or the task itself; counts the neighbours.
 inline const Task& Inner(const Task& task, std::size_t& neighbours) {
   const auto* const span = std::get_if<MultiAllocationTask>(&task);
-  neighbours = span == nullptr ? 0 : span->content->memory.size();
+  neighbours = span == nullptr ? 0 : span->content->uses.size();
   return span == nullptr ? task : span->content->task;
 }
 
