@@ -20,7 +20,7 @@ constexpr std::uint64_t kSlotsAhead = 4;
 /// Short tasks that are executed by the thread that sees a gate open.
 constexpr int kTasksBehindGate = 16;
 /// Above this the submitter does not execute the task: others may wait for what the stream signals next.
-constexpr std::chrono::nanoseconds kMaxTimeBehindGate{8'200};
+constexpr ShortLimits kShortBehindGate{SIZE_MAX, std::chrono::nanoseconds(8'200)};
 
 [[gnu::noinline]] void ReleaseOther(Task& task) {
   task.emplace<NoTask>();
@@ -91,7 +91,7 @@ inline std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task) {
 bool EmulatedQueue::ExecutesAtOnce(Task& task) {
   SAMPAN_ASSERT(submit_lock_.is_held());
   return !closed_ && state_.load(std::memory_order_acquire) == kIdle && short_tasks_at_once_ &&
-         IsShort(task) && PassesGate(task);
+         IsShort(task, kShortAtOnce) && PassesGate(task);
 }
 
 Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
@@ -155,7 +155,7 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
     const std::uint64_t value = done_ + 1;
     Task& task = ring_.At(value);
     ring_.PrefetchToRead(value + kSlotsAhead);
-    if (tasks == Tasks::kShort && !IsShort(task, kMaxTimeBehindGate) &&
+    if (tasks == Tasks::kShort && !IsShort(task, kShortBehindGate) &&
         !std::holds_alternative<GateTask>(task) && !std::holds_alternative<WaitTask>(task)) {
       return TurnEnd::kMore;
     }

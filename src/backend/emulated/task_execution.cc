@@ -179,29 +179,32 @@ Status Execute(Other&, QueueScheduler&) {
 
 namespace {
 
-/// A task's bytes and the pieces that they come in. Nothing for tasks that copy nothing.
+/// A task's bytes, the pieces that they come in, and the longest of these.
 struct Amount {
-  std::size_t bytes, pieces;
+  std::size_t bytes, pieces, longest;
 };
 
+/// Nothing for tasks that copy nothing.
 std::optional<Amount> AmountOf(const Task& task) {
-  if (const auto* batch = std::get_if<BatchTask>(&task)) return Amount{batch->bytes, batch->segments.size()};
+  const auto in_one = [](std::size_t bytes) { return Amount{bytes, 1, bytes}; };
+  if (const auto* batch = std::get_if<BatchTask>(&task))
+    return Amount{batch->bytes, batch->segments.size(), batch->longest};
   if (const auto* rows = std::get_if<RowsTask>(&task))
-    return Amount{rows->rows.width * rows->rows.height, rows->rows.height};
-  if (const auto* fill = std::get_if<FillTask>(&task)) return Amount{fill->bytes, 1};
-  if (const auto* reduce = std::get_if<ReduceTask>(&task)) return Amount{reduce->segment.bytes, 1};
+    return Amount{rows->rows.width * rows->rows.height, rows->rows.height, rows->rows.width};
+  if (const auto* copy = std::get_if<CopyTask>(&task)) return in_one(copy->segment.bytes);
+  if (const auto* fill = std::get_if<FillTask>(&task)) return in_one(fill->bytes);
+  if (const auto* reduce = std::get_if<ReduceTask>(&task)) return in_one(reduce->segment.bytes);
   // The operands may change until the copy executes: the amount is an estimate.
   if (const auto* indirect = std::get_if<IndirectTask>(&task))
-    return Amount{LoadOperands(*indirect->content).bytes, 1};
-  if (const auto* copy = std::get_if<CopyTask>(&task)) return Amount{copy->segment.bytes, 1};
+    return in_one(LoadOperands(*indirect->content).bytes);
   if (const auto* multi = std::get_if<MultiAllocationTask>(&task)) return AmountOf(multi->content->task);
   return std::nullopt;
 }
 
 }  // namespace
 
-bool IsOtherShort(const Task& task, std::chrono::nanoseconds limit) {
-  if (const auto amount = AmountOf(task)) return IsShort(amount->bytes, amount->pieces, limit);
+bool IsOtherShort(const Task& task, const ShortLimits& limits) {
+  if (const auto amount = AmountOf(task)) return limits.Hold(amount->bytes, amount->pieces, amount->longest);
   if (const auto* gate = std::get_if<GateTask>(&task)) return gate->gate->Open();
   return std::holds_alternative<MarkTask>(task) || std::holds_alternative<WordTask>(task) ||
          std::holds_alternative<EffectTask>(task);

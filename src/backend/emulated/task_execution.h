@@ -30,15 +30,24 @@ constexpr std::chrono::nanoseconds EstimatedTime(std::size_t bytes, std::size_t 
   return std::chrono::nanoseconds(bytes / kBytesPerNs + pieces * kNsPerPiece);
 }
 
-/// True if copying so much takes no longer than the limit.
-constexpr bool IsShort(std::size_t bytes, std::size_t pieces, std::chrono::nanoseconds limit) {
-  return bytes <= kBytesAlwaysShort || EstimatedTime(bytes, pieces) <= limit;
-}
-/// True if executing the task takes no longer than the limit, and cannot block.
-[[gnu::noinline]] bool IsOtherShort(const Task& task, std::chrono::nanoseconds limit);
-inline bool IsShort(const Task& task, std::chrono::nanoseconds limit = kHandOverTime) {
+/// What makes a task short: so many bytes in all, or no long piece and little time.
+struct ShortLimits {
+  std::size_t piece_bytes;
+  std::chrono::nanoseconds time;
+
+  constexpr bool Hold(std::size_t bytes, std::size_t pieces, std::size_t longest) const {
+    return bytes <= kBytesAlwaysShort || (longest <= piece_bytes && EstimatedTime(bytes, pieces) <= time);
+  }
+};
+/// For the thread that submits a task to an idle queue. Long pieces are an engine's: the program goes on.
+inline constexpr ShortLimits kShortAtOnce{kBytesAlwaysShort, kHandOverTime};
+
+/// Returns true if the limits hold for the task, and it cannot block.
+[[gnu::noinline]] bool IsOtherShort(const Task& task, const ShortLimits& limits);
+inline bool IsShort(const Task& task, const ShortLimits& limits) {
   const auto* const copy = std::get_if<CopyTask>(&task);
-  return copy != nullptr ? IsShort(copy->segment.bytes, 1, limit) : IsOtherShort(task, limit);
+  if (copy == nullptr) return IsOtherShort(task, limits);
+  return limits.Hold(copy->segment.bytes, 1, copy->segment.bytes);
 }
 
 /// What the task is called on the rows of engines.
