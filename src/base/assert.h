@@ -19,5 +19,5 @@ namespace sampan {
 #define SAMPAN_ASSERT(condition) \
   (static_cast<bool>(condition) ? void() : ::sampan::FailAssertion(#condition, __FILE__, __LINE__))
 #else
-#define SAMPAN_ASSERT(condition) static_cast<void>(sizeof(static_cast<bool>(condition)))
+#define SAMPAN_ASSERT(condition) (false && static_cast<bool>(condition) ? void() : void())
 #endif

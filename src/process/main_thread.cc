@@ -75,7 +75,7 @@ bool AnyProgramThread() {
 void WaitForLastThread() {
   for (;;) {
     try {
-      if (!AnyProgramThread()) std::exit(0);
+      if (!AnyProgramThread()) std::exit(0);  // NOLINT(concurrency-mt-unsafe): the program has no thread left
     } catch (const std::exception&) {
       // Without memory the threads are counted again later.
     }

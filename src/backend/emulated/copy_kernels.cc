@@ -258,8 +258,9 @@ void CopySegments(std::span<const Segment> segments, Caching caching) noexcept {
   // From 16 pieces on, prefetching the next ones is cheaper than a plain loop.
   constexpr std::size_t kMinPiecesToPrefetch = 16;
   if (segments.size() < kMinPiecesToPrefetch && caching == Caching::kKeep) {
-    for (const auto& [dst, src, bytes] : segments)
-      std::memmove(dst, src, bytes);
+    for (const auto& [dst, src, bytes] : segments) {
+      if (bytes != 0) std::memmove(dst, src, bytes);  // the addresses of nothing may be null
+    }
     return;
   }
   CopyPieces(segments.size(), caching, [segments](std::size_t i) { return segments[i]; });

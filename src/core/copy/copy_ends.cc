@@ -68,15 +68,17 @@ Status ContradictingKind(CopyKind kind, const Ends& ends, const CopyRanges& rang
 }
 
 void AddNeighbours(Task& task, std::unique_ptr<Uses> first, std::unique_ptr<Uses> second) {
-  if (first == nullptr) first = std::move(second);
-  if (first == nullptr) return;
-  if (second != nullptr)
-    first->insert(first->end(), std::move_iterator(second->begin()), std::move_iterator(second->end()));
+  if (first == nullptr && second == nullptr) return;
   SAMPAN_ASSERT(!std::holds_alternative<NoTask>(task) && !std::holds_alternative<MultiAllocationTask>(task));
+  Uses uses;
+  for (const auto& neighbours : {first.get(), second.get()}) {
+    if (neighbours == nullptr) continue;
+    uses.insert(uses.end(), std::move_iterator(neighbours->begin()), std::move_iterator(neighbours->end()));
+  }
   MultiAllocationTask multi;
   multi.content = std::make_unique<MultiAllocationTask::Content>(
-      MultiAllocationTask::Content{std::move(task), std::move(*first)});
-  task.emplace<MultiAllocationTask>(std::move(multi));
+      MultiAllocationTask::Content{std::move(task), std::move(uses)});
+  task.emplace<MultiAllocationTask>(std::move(multi));  // NOLINT(bugprone-use-after-move): a new content
 }
 
 }  // namespace sampan

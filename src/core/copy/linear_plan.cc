@@ -15,10 +15,10 @@ Status PlanLinearInFull(const LinearRequest& request, CopyForm form, PlanContext
   const NoCancellation no_cancellation;
   auto ends = ResolveInFull(RangesOf(request), form, context, found);
   if (!ends.ok()) return ends.TakeStatus();
-  return PlanResolved(request, form, context, std::move(*ends), plan);
+  return PlanResolved(request, form, context, *ends, plan);
 }
 
-void MakeLinear(const LinearRequest& request, Ends&& ends, Plan& plan) {
+void MakeLinear(const LinearRequest& request, Ends& ends, Plan& plan) {
   plan.timing = ends.timing();
   plan.Make<CopyTask>(Segment{ends.dst.engine, ends.src.engine, request.bytes}, std::move(ends.dst.use),
                       std::move(ends.src.use), ends.direction());

@@ -21,36 +21,36 @@ inline CopyRanges RangesOf(const LinearRequest& request) {
 /// The failure of a kind that contradicts the ends, or that no asynchronous copy has.
 [[gnu::cold, gnu::noinline]] Status RefuseKind(const LinearRequest& request, CopyKind resolved, Ends ends);
 /// The tasks of a linear copy, by what its ends need.
-inline void MakeLinear(const LinearRequest& request, PlainEnds&& ends, Plan& plan) {
+inline void MakeLinear(const LinearRequest& request, PlainEnds ends, Plan& plan) {
   SAMPAN_ASSERT(plan.timing == Timing::kQueued);
   const CopyRanges ranges = RangesOf(request);
   plan.Make<CopyTask>(Segment{ends.dst->EngineView(ranges.dst_begin()),
                               ends.src->EngineView(ranges.src_begin()), request.bytes},
                       ends.TakeDst(), ends.TakeSrc(), ends.direction());
 }
-void MakeLinear(const LinearRequest& request, Ends&& ends, Plan& plan);
+void MakeLinear(const LinearRequest& request, Ends& ends, Plan& plan);
 /// Refuses ends that the process cannot access.
 inline Status CheckAccess(const LinearRequest&, const PlainEnds&) {
   return {};
 }
 Status CheckAccess(const LinearRequest& request, const Ends& ends);
-inline Ends InFull(const LinearRequest& request, PlainEnds&& ends) {
+inline Ends InFull(const LinearRequest& request, PlainEnds ends) {
   return InFull(RangesOf(request), ends);
 }
-inline Ends InFull(const LinearRequest&, Ends&& ends) {
+inline Ends InFull(const LinearRequest&, Ends& ends) {
   return std::move(ends);
 }
 
-/// The rules of a linear copy whose ends are resolved, plain or in full.
+/// The rules of a linear copy whose ends are resolved, plain or in full. Takes the ends' uses.
 template <typename AnyEnds>
-Status PlanResolved(const LinearRequest& request, CopyForm form, PlanContext context, AnyEnds&& ends,
+Status PlanResolved(const LinearRequest& request, CopyForm form, PlanContext context, AnyEnds& ends,
                     Plan& plan) {
   if (form == CopyForm::kAsynchronous) {
     if (request.kind == CopyKind::kHostToBufferToDevice) [[unlikely]]
-      return PlanCaptured(request, context, InFull(request, std::move(ends)), plan);
+      return PlanCaptured(request, context, InFull(request, ends), plan);
     const CopyKind kind = ResolveKind(request.kind, ends.src_place(), ends.dst_place(), context.profile());
     if (kind == CopyKind::kContradiction || kind == CopyKind::kHostToHost) [[unlikely]]
-      return RefuseKind(request, kind, InFull(request, std::move(ends)));
+      return RefuseKind(request, kind, InFull(request, ends));
     if (request.dst == request.src) [[unlikely]] {
       ends.Release();
       plan.timing = Timing::kNothing;
@@ -58,7 +58,7 @@ Status PlanResolved(const LinearRequest& request, CopyForm form, PlanContext con
     }
   }
   if (Status may = CheckAccess(request, ends); !may.ok()) return may;
-  MakeLinear(request, std::move(ends), plan);
+  MakeLinear(request, ends, plan);
   return {};
 }
 [[gnu::noinline]] Status PlanLinearInFull(const LinearRequest& request, CopyForm form, PlanContext context,
@@ -69,7 +69,7 @@ inline Status PlanLinear(const LinearRequest& request, CopyForm form, PlanContex
   PlainEnds ends = PlainEnds::At(ranges, context.registry());
   if (!ends.Hold(ranges, context.device())) [[unlikely]]
     return PlanLinearInFull(request, form, context, ends, plan);
-  return PlanResolved(request, form, context, std::move(ends), plan);
+  return PlanResolved(request, form, context, ends, plan);
 }
 
 }  // namespace sampan

@@ -59,8 +59,9 @@ std::string Backtraces::Current() {
   // A frame has the address of the instruction that its call returns to: the call lies before it.
   const auto call = [](void* frame) { return reinterpret_cast<std::uintptr_t>(frame) - 1; };
   constexpr std::size_t kFramesAtLeastOurs = 2;  // this one and its caller's
-  auto frame = std::find_if_not(frames.begin() + std::min(frames.size(), kFramesAtLeastOurs), frames.end(),
-                                [&](void* each) { return IsRuntime(ModuleOf(call(each))); });
+  auto frame = std::find_if_not(
+      frames.begin() + static_cast<std::ptrdiff_t>(std::min(frames.size(), kFramesAtLeastOurs)), frames.end(),
+      [&](void* each) { return IsRuntime(ModuleOf(call(each))); });
   std::string text;
   for (; frame != frames.end(); ++frame)
     text += Find(call(*frame));
