@@ -73,6 +73,9 @@ constexpr Row kRows[] = {
     // Sanitizers.
     {"unit", kThreadSanitizer, 0, Effect::kLeaveOut,
      "*BatchRun*:BatchParts*:*CopyKernels*:*ReduceKernels*:*SixteenBitFloat*", "they run in one thread"},
+    {"regression_forked_pinned_memory", kSanitizer, 0, Effect::kLeaveOut,
+     "ForkedPinnedMemory.IsNotTheChilds:ForkedPinnedMemory.MappedByHandIsNotEither",
+     "a sanitizer's own handler answers the child's fault"},
     {"regression_edges", kSanitizer, 0, Effect::kLeaveOut,
      "ForkHangs.*:FaultHandlerChain.*:MainThreadExit.*:ThreadNotStarted.*:*LittleMemory*",
      "sanitizers have a thread and signal handlers of their own, and need more addresses"},
