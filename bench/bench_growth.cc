@@ -214,7 +214,7 @@ class Growth {
          .in_pairs = true,
          .tidy = trim});
     // Freed at once, a block goes back to the free ranges of the pool.
-    Row({.name = "pool memory, cut anew", .make = pool_of(kBytes), .end = free_device, .tidy = trim});
+    Row({.name = "pool memory, newly cut", .make = pool_of(kBytes), .end = free_device, .tidy = trim});
     Row({.name = "pool memory, fragmented",
          .make = pool_of(kBytes),
          .end = free_device,

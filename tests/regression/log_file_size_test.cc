@@ -18,7 +18,7 @@
 namespace sampan::test::log_file_size_test {
 namespace {
 
-/// A busy machine: whoever makes a log file is kept from going on for a while.
+/// Delays the thread that makes a log file, as a busy machine would.
 int OpenSlowly(int folder, const char* path, int flags, mode_t mode) {
   if (std::strstr(path, "plog-") != nullptr) ::usleep(50'000);
   return static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));

@@ -31,12 +31,13 @@ void PassAWait(void* word, aclrtStream waiting, aclrtStream writing, std::uint64
 TEST(ValueWaitKeepsMemory, OfNoFreedAllocation) {
   // No more than one allocation fits.
   if (DoneInChild({{"SAMPAN_DEVICE_MEMORY", "64M"}})) return;
-  constexpr std::size_t kMostOfIt = std::size_t{40} << 20;
+  constexpr std::size_t kMemoryBytes = std::size_t{40} << 20;
   ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
   Stream waiting, writing;
   for (int round = 0; round < kRounds && !::testing::Test::HasFailure(); ++round) {
     void* memory = nullptr;
-    ASSERT_ACL(ACL_SUCCESS, aclrtMalloc(&memory, kMostOfIt, ACL_MEM_MALLOC_HUGE_FIRST)) << "round " << round;
+    ASSERT_ACL(ACL_SUCCESS, aclrtMalloc(&memory, kMemoryBytes, ACL_MEM_MALLOC_HUGE_FIRST))
+        << "round " << round;
     PassAWait(memory, waiting, writing, static_cast<std::uint64_t>(round));
     ASSERT_ACL(ACL_SUCCESS, aclrtFree(memory));
   }

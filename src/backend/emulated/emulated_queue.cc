@@ -19,7 +19,8 @@ constexpr std::chrono::milliseconds kPatience{1};
 constexpr std::uint64_t kSlotsAhead = 4;
 /// Short tasks that are executed by the thread that sees a gate open.
 constexpr int kTasksBehindGate = 16;
-/// Above this the submitter does not execute the task: others may wait for what the stream signals next.
+/// The thread that sees a gate open does more than a submitter: a peer waits for what the stream signals
+/// next.
 constexpr ShortLimits kShortBehindGate{SIZE_MAX, std::chrono::nanoseconds(8'200)};
 
 [[gnu::noinline]] void ReleaseOther(Task& task) {
