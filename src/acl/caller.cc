@@ -10,23 +10,19 @@
 
 namespace sampan::acl {
 
-Result<Caller> FirstCaller() {
+Result<Runtime*> MakeRuntime() {
   const NoCancellation no_cancellation;
-  auto made = process::TheRuntime();
-  if (!made.ok()) return made.TakeStatus();
-  process::ThreadState& thread = process::ThisThread();
-  return Caller{**made, thread, thread.Current()};
+  return process::TheRuntime();
 }
 
-Status SetDefaultContext(Caller& caller) {
+Result<Context*> SetDefaultContext(Runtime& runtime, process::ThreadState& thread) {
   const NoCancellation no_cancellation;
   if (const auto default_device = DefaultDevice()) {
-    auto context = caller.runtime.RetainPrimary(*default_device);
+    auto context = runtime.RetainPrimary(*default_device);
     if (!context.ok()) return context.TakeStatus();
-    caller.context = context->get();
-    caller.thread.explicit_context = nullptr;  // a dead one
-    caller.thread.primary_context = std::move(*context);
-    return {};
+    thread.explicit_context = nullptr;  // a dead one
+    thread.primary_context = std::move(*context);
+    return thread.primary_context.get();
   }
   return Error{Code::kContextNull,
                "the calling thread has no context: call aclrtSetDevice or aclrtSetCurrentContext first"};

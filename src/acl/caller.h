@@ -24,22 +24,33 @@ struct Caller {
 
 // What every call does is in line; what only the first call or a failing one does is not.
 
-/// Makes the runtime, with the first call.
-[[gnu::cold, gnu::noinline]] Result<Caller> FirstCaller();
+// Functions that are not in line take plain values: what is passed by reference would live in memory.
+
+/// Makes the runtime.
+[[gnu::cold, gnu::noinline]] Result<Runtime*> MakeRuntime();
 /// The context may be null.
 inline Result<Caller> ThisCaller() {
-  Runtime* const runtime = process::TheRuntimeIfMade();
-  if (runtime == nullptr) [[unlikely]]
-    return FirstCaller();
+  Runtime* runtime = process::TheRuntimeIfMade();
+  if (runtime == nullptr) [[unlikely]] {
+    auto made = MakeRuntime();
+    if (!made.ok()) return made.TakeStatus();
+    runtime = *made;
+  }
   process::ThreadState& thread = process::ThisThread();
   return Caller{*runtime, thread, thread.Current()};
 }
 
-/// The context of a default device that the init file names; otherwise 107002.
-[[gnu::cold, gnu::noinline]] Status SetDefaultContext(Caller& caller);
+/// The context of a default device that the init file names, from now on the thread's; otherwise 107002.
+[[gnu::cold, gnu::noinline]] Result<Context*> SetDefaultContext(Runtime& runtime,
+                                                                process::ThreadState& thread);
 /// Gives the caller a context, or fails (107002).
 inline Status RequireContext(Caller& caller) {
-  return caller.context != nullptr ? Status() : SetDefaultContext(caller);
+  if (caller.context == nullptr) [[unlikely]] {
+    auto context = SetDefaultContext(caller.runtime, caller.thread);
+    if (!context.ok()) return context.TakeStatus();
+    caller.context = *context;
+  }
+  return {};
 }
 /// Both.
 inline Result<Caller> CallerWithContext() {

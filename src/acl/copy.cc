@@ -12,7 +12,7 @@
 namespace sampan::acl {
 namespace {
 
-[[gnu::noinline]] Status RefuseArguments(const LinearRequest& request) {
+[[gnu::cold, gnu::noinline]] Status RefuseArguments(LinearRequest request) {
   if (Status present = RequireNonNull("dst", request.dst, "src", request.src); !present.ok()) return present;
   return InvalidArgument(Text("kind is ", Describe(request.kind), ", it must be 0 to 5"));
 }
@@ -25,7 +25,7 @@ Status CheckArguments(const LinearRequest& request) {
   return {};
 }
 
-[[gnu::noinline]] Status RefuseLength(const LinearRequest& request) {
+[[gnu::cold, gnu::noinline]] Status RefuseLength(LinearRequest request) {
   return {Code::kParamInvalid, Text("count ", request.bytes, " is more than destMax ", request.dst_max,
                                     " of dst ", Hex(request.dst))};
 }
@@ -68,7 +68,7 @@ Status CopyWithoutContext(const LinearRequest& request, const MemoryRegistry& re
   return {};
 }
 
-[[gnu::always_inline]] inline Status CopyAsync(const LinearRequest& request, aclrtStream stream_handle) {
+[[gnu::always_inline]] inline Status CopyAsync(LinearRequest request, aclrtStream stream_handle) {
   if (request.bytes == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
   auto caller = ThisCaller();

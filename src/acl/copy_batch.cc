@@ -36,20 +36,27 @@ struct BatchForm {
 };
 
 bool AllZero(const BatchArguments& arguments) {
-  return std::all_of(arguments.sizes, arguments.sizes + arguments.entries,
-                     [](size_t bytes) { return bytes == 0; });
+  size_t i = 0;
+  while (i < arguments.entries && arguments.sizes[i] == 0)
+    ++i;
+  return i == arguments.entries;
 }
 
-/// The first reserved byte that is not 0; null where there is none.
-const uint8_t* WrongReserved(const aclrtMemcpyBatchAttr& attribute) {
-  static constexpr uint8_t kZero[sizeof(attribute.rsv)] = {};
-  if (std::memcmp(attribute.rsv, kZero, sizeof(kZero)) == 0) return nullptr;
-  return std::find_if(std::begin(attribute.rsv), std::end(attribute.rsv),
-                      [](uint8_t byte) { return byte != 0; });
+// Refusals take the arguments by value, so that those of other calls can stay in registers.
+
+[[gnu::cold, gnu::noinline]] Status RefuseMissing(BatchArguments arguments, BatchForm form) {
+  if (form.has_fail_index && form.fail_index == nullptr) return InvalidArgument("failIndex is NULL");
+  if (arguments.sizes == nullptr) return InvalidArgument("sizes is NULL");
+  return InvalidArgument("numBatches is 0");
+}
+
+[[gnu::cold, gnu::noinline]] Status RefuseMissingArray(BatchArguments arguments) {
+  return RequireNonNull("dsts", arguments.dsts, "destMaxs", arguments.dst_maxs, "srcs", arguments.srcs,
+                        "attrs", arguments.attributes, "attrsIndexes", arguments.attribute_starts);
 }
 
 /// What is wrong with the first entry that is longer than its limit, if there is one.
-[[gnu::noinline, gnu::cold]] Status CheckLengths(const BatchArguments& arguments) {
+[[gnu::cold, gnu::noinline]] Status CheckLengths(BatchArguments arguments) {
   for (size_t i = 0; i < arguments.entries; ++i) {
     if (arguments.sizes[i] <= arguments.dst_maxs[i]) continue;
     return InvalidArgument(Text("entry ", i, ": sizes[", i, "] ", arguments.sizes[i],
@@ -58,35 +65,52 @@ const uint8_t* WrongReserved(const aclrtMemcpyBatchAttr& attribute) {
   return {};
 }
 
+bool ReservedIsZero(const aclrtMemcpyBatchAttr& attribute) {
+  static constexpr uint8_t kZero[sizeof(attribute.rsv)] = {};
+  return std::memcmp(attribute.rsv, kZero, sizeof(kZero)) == 0;
+}
+
+[[gnu::cold, gnu::noinline]] Status RefuseReserved(const aclrtMemcpyBatchAttr& attribute, size_t k) {
+  const uint8_t* const wrong = std::find_if(std::begin(attribute.rsv), std::end(attribute.rsv),
+                                            [](uint8_t byte) { return byte != 0; });
+  return InvalidArgument(
+      Text("attrs[", k, "].rsv[", wrong - attribute.rsv, "] is ", unsigned{*wrong}, ", it must be 0"));
+}
+
 Status CheckArrays(const BatchArguments& arguments) {
   const bool all_there = arguments.dsts != nullptr && arguments.dst_maxs != nullptr &&
                          arguments.srcs != nullptr && arguments.attributes != nullptr &&
                          arguments.attribute_starts != nullptr;
-  if (!all_there) [[unlikely]] {
-    return RequireNonNull("dsts", arguments.dsts, "destMaxs", arguments.dst_maxs, "srcs", arguments.srcs,
-                          "attrs", arguments.attributes, "attrsIndexes", arguments.attribute_starts);
-  }
+  if (!all_there) [[unlikely]]
+    return RefuseMissingArray(arguments);
   if (!SizesFit({arguments.sizes, arguments.entries}, {arguments.dst_maxs, arguments.entries})) [[unlikely]] {
     if (Status fit = CheckLengths(arguments); !fit.ok()) return fit;
   }
   for (size_t k = 0; k < arguments.attribute_count; ++k) {
-    if (const uint8_t* const wrong = WrongReserved(arguments.attributes[k])) [[unlikely]] {
-      return InvalidArgument(Text("attrs[", k, "].rsv[", wrong - arguments.attributes[k].rsv, "] is ",
-                                  unsigned{*wrong}, ", it must be 0"));
-    }
+    if (!ReservedIsZero(arguments.attributes[k])) [[unlikely]]
+      return RefuseReserved(arguments.attributes[k], k);
   }
   return {};
+}
+
+[[gnu::cold, gnu::noinline]] Status RefuseChip(const Profile& profile) {
+  return CopyUnsupported(Text(profile.chip, " has no batch copies"));
+}
+
+[[gnu::cold, gnu::noinline]] Status RefuseMany(size_t entries) {
+  return {Code::kParamInvalid, Text("numBatches ", entries, " is more than the ", kMaxBlockingEntries,
+                                    " that the blocking call takes")};
 }
 
 ClaimedPlace ClaimOf(const aclrtMemLocation& location) {
   switch (location.type) {
     case ACL_MEM_LOCATION_TYPE_DEVICE:
-      return {.on_device = true, .device = location.id};
+      return {location.id};
     case ACL_MEM_LOCATION_TYPE_HOST:
     case ACL_MEM_LOCATION_TYPE_HOST_NUMA:
       return {};
     default:
-      return {.known = false};
+      return {ClaimedPlace::kNowhere};
   }
 }
 
@@ -101,9 +125,8 @@ std::int32_t DeviceNamedBy(const BatchRequest& request, std::int32_t devices) {
   auto attribute = request.attributes.rbegin();
   while (attribute->first_entry > static_cast<std::size_t>(first))
     ++attribute;
-  const ClaimedPlace& place = attribute->dst.on_device ? attribute->dst : attribute->src;
-  const bool there = place.on_device && place.device < static_cast<std::uint32_t>(devices);
-  return there ? static_cast<std::int32_t>(place.device) : 0;
+  const ClaimedPlace& place = attribute->dst.on_device() ? attribute->dst : attribute->src;
+  return place.on_device() && place.where < devices ? static_cast<std::int32_t>(place.where) : 0;
 }
 
 /// Needs no context.
@@ -126,47 +149,43 @@ Status SubmitBatch(const BatchRequest& request, Stream* stream, Caller& caller) 
   return SubmitPlan({caller.context, stream}, std::move(plan));
 }
 
-Status CopyBatch(const BatchArguments& arguments, const BatchForm& form) {
-  if (form.has_fail_index && form.fail_index == nullptr) return InvalidArgument("failIndex is NULL");
-  if (arguments.sizes == nullptr) return InvalidArgument("sizes is NULL");
-  if (arguments.entries == 0) return InvalidArgument("numBatches is 0");
-  size_t unused_index = 0;
-  size_t& fail_index = form.fail_index != nullptr ? *form.fail_index : unused_index;
-  if (AllZero(arguments)) {
-    fail_index = SIZE_MAX;
+[[gnu::always_inline]] inline Status CopyBatch(BatchArguments arguments, BatchForm form) {
+  const bool no_fail_index = form.has_fail_index && form.fail_index == nullptr;
+  if (no_fail_index || arguments.sizes == nullptr || arguments.entries == 0) [[unlikely]]
+    return RefuseMissing(arguments, form);
+  const auto set_fail_index = [form](size_t entry) {
+    if (form.has_fail_index) *form.fail_index = entry;
+  };
+  if (AllZero(arguments)) [[unlikely]] {
+    set_fail_index(SIZE_MAX);
     return {};
   }
   if (Status checked = CheckArrays(arguments); !checked.ok()) return checked;
   auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
-  if (!caller->runtime.profile().batch) {
-    return CopyUnsupported(Text(caller->runtime.profile().chip, " has no batch copies"));
-  }
+  if (!caller->runtime.profile().batch) [[unlikely]]
+    return RefuseChip(caller->runtime.profile());
   auto stream = FindStream(*caller, form.stream);
   if (!stream.ok()) return stream.TakeStatus();
 
-  fail_index = SIZE_MAX;
+  set_fail_index(SIZE_MAX);
   const bool blocking = form.form == CopyForm::kBlocking;
-  if (blocking && arguments.entries > kMaxBlockingEntries) {
-    return {Code::kParamInvalid, Text("numBatches ", arguments.entries, " is more than the ",
-                                      kMaxBlockingEntries, " that the blocking call takes")};
-  }
-  if (arguments.attribute_count > arguments.entries) {
-    return {Code::kParamInvalid,
-            Text("numAttrs ", arguments.attribute_count, " is more than numBatches ", arguments.entries)};
-  }
-  InlineVector<BatchAttribute, 2> attributes;
-  for (size_t k = 0; k < arguments.attribute_count; ++k) {
-    attributes.push_back(AttributeOf(arguments.attributes[k], arguments.attribute_starts[k]));
-  }
+  if (blocking && arguments.entries > kMaxBlockingEntries) return RefuseMany(arguments.entries);
+  if (Status checked = CheckAttributeCount(arguments.attribute_count, arguments.entries); !checked.ok())
+    return checked;
+  const InlineVector<BatchAttribute, 2> attributes(arguments.attribute_count, [&](size_t k) {
+    return AttributeOf(arguments.attributes[k], arguments.attribute_starts[k]);
+  });
   const BatchRequest request{{arguments.dsts, arguments.entries},
                              {arguments.srcs, arguments.entries},
                              {arguments.sizes, arguments.entries},
                              {attributes.data(), attributes.size()},
                              blocking};
-  if (Status checked = CheckBatchAttributes(request); !checked.ok()) return checked;
+  if (Status checked = CheckAttributeStarts(request.attributes, arguments.entries); !checked.ok())
+    return checked;
   Status status = blocking ? RunBatch(request, *caller) : SubmitBatch(request, *stream, *caller);
-  if (!status.ok()) fail_index = status.error().item;
+  if (!status.ok()) [[unlikely]]
+    set_fail_index(status.error().item);
   return status;
 }
 
@@ -193,9 +212,11 @@ aclError aclrtMemcpyBatchV2(void** dsts, size_t* destMaxs, void** srcs, size_t* 
   });
 }
 
-aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes, size_t numBatches,
-                               aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs,
-                               size_t* failIndex, aclrtStream stream) {
+// Flattened like aclrtMemcpyAsync, for batches of few short entries.
+[[gnu::flatten]] aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
+                                                size_t numBatches, aclrtMemcpyBatchAttr* attrs,
+                                                size_t* attrsIndexes, size_t numAttrs, size_t* failIndex,
+                                                aclrtStream stream) {
   return Guard<ProtectsItself>("aclrtMemcpyBatchAsync", [&] {
     return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
                      {CopyForm::kAsynchronous, true, failIndex, stream});

@@ -17,6 +17,16 @@ template <typename T, std::size_t kInside>
 class InlineVector {
  public:
   InlineVector() noexcept {}
+  /// So many elements, each made by make(its index), which does not throw.
+  template <typename Make>
+  InlineVector(std::size_t count, Make make) {
+    if (count > kInside) [[unlikely]] {
+      outside_ = std::allocator<T>().allocate(count);
+      capacity_ = count;
+    }
+    for (T* const first = data(); size_ < count; ++size_)
+      std::construct_at(first + size_, make(size_));
+  }
   InlineVector(InlineVector&& other) noexcept { Take(other); }
   InlineVector& operator=(InlineVector&& other) noexcept {
     if (this == &other) return *this;

@@ -13,7 +13,7 @@ inline bool Live(const AllocationUse& use) {
   return !use || use->live();
 }
 
-inline Status Freed(const AllocationUse& use) {
+[[gnu::cold, gnu::noinline]] inline Status Freed(const AllocationUse& use) {
   return {Code::kSdmaCopyError,
           Text("memory was freed while a copy on it was queued: ", Describe(*use.get()))};
 }

@@ -39,7 +39,7 @@ class EmulatedDevice final : public BackendDevice {
     }
     const RunningTask running{&task, {}};
     const TaskRuns runs(&running);
-    return ExecuteTask(task, scheduler_);
+    return Execute(task, scheduler_);
   }
   Result<std::uint64_t> LoadWord(const std::byte* word) override {
     auto& value = *reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(word));

@@ -23,20 +23,24 @@ constexpr int kTasksBehindGate = 16;
 /// next.
 constexpr ShortLimits kShortBehindGate{SIZE_MAX, std::chrono::nanoseconds(8'200)};
 
-[[gnu::noinline]] void ReleaseOther(Task& task) {
-  task.emplace<NoTask>();
+/// Ends what the task keeps. With its body known, nothing has to find out which of many it is.
+template <typename Body>
+void Empty(Task& task, Body& body) {
+  std::destroy_at(&body);
+  ::new (&task) Task;  // construct_at would clear all of it
 }
-void ReleaseMemory(Task& task) {
-  auto* const copy = std::get_if<CopyTask>(&task);
-  if (copy == nullptr) return ReleaseOther(task);
-  copy->dst = {};
-  copy->src = {};
+void Empty(Task& task, Task&) {
+  task.emplace<NoTask>();
 }
 
 /// Passes the gate of a task that waits for one; true for all other tasks.
 bool PassesGate(Task& task) {
   auto* const gate = std::get_if<GateTask>(&task);
   return gate == nullptr || gate->gate->TryPass();
+}
+template <typename Body>
+constexpr bool PassesGate(Body&) {
+  return true;
 }
 
 }  // namespace
@@ -65,34 +69,37 @@ EmulatedQueue::~EmulatedQueue() {
     ring_.Destroy(value);
 }
 
-inline std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task) {
+template <typename Body>
+std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task, Body& body) {
   SAMPAN_ASSERT(submit_lock_.is_held() && state_.load() == kIdle);
   // No thread has the turn, and the lock keeps others from taking it.
   const std::uint64_t value = ring_.tail() + 1;
   if (trace::On()) [[unlikely]] {
-    ExecuteTraced(task, value);
-  } else if (Status status = ExecuteTask(task, scheduler_); !status.ok()) [[unlikely]] {
+    ExecuteTraced(body, value);
+  } else if (Status status = ExecuteUnqueued(body, scheduler_); !status.ok()) [[unlikely]] {
     Fail(value, std::move(status));
   }
-  ReleaseMemory(task);  // before a waiter can learn that the task is over
+  Empty(task, body);  // before a waiter can learn that the task is over
   timeline_->AdvanceBeforeSubmission(value);
   ring_.Skip(value);
   return value;
+}
+
+inline std::uint64_t EmulatedQueue::TryAtOnce(Task& task) {
+  SAMPAN_ASSERT(submit_lock_.is_held());
+  if (closed_ || !short_tasks_at_once_ || state_.load(std::memory_order_acquire) != kIdle) return 0;
+  return WithBody(task, [&](auto& body) -> std::uint64_t {
+    return IsShort(body, kShortAtOnce) && PassesGate(body) ? ExecuteAtOnce(task, body) : 0;
+  });
 }
 
 /// What a short copy on an idle queue needs, in one piece.
 [[gnu::flatten]] Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
   if (!faults_.Armed(FaultKind::kQueue)) [[likely]] {
     const std::lock_guard lock(submit_lock_);
-    if (ExecutesAtOnce(task)) return ExecuteAtOnce(task);
+    if (const std::uint64_t value = TryAtOnce(task); value != 0) return value;
   }
   return SubmitInFull(task);
-}
-
-bool EmulatedQueue::ExecutesAtOnce(Task& task) {
-  SAMPAN_ASSERT(submit_lock_.is_held());
-  return !closed_ && state_.load(std::memory_order_acquire) == kIdle && short_tasks_at_once_ &&
-         IsShort(task, kShortAtOnce) && PassesGate(task);
 }
 
 Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
@@ -105,7 +112,7 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
     {
       const std::lock_guard lock(submit_lock_);
       if (closed_) return Error{Code::kInvalidHandle, "the stream was destroyed at the same time"};
-      if (ExecutesAtOnce(task)) return ExecuteAtOnce(task);
+      if (value = TryAtOnce(task); value != 0) return value;
       was_idle = state_.load(std::memory_order_acquire) == kIdle;
       value = TryAppend(task, was_idle);
     }
@@ -117,9 +124,10 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
   return value;
 }
 
-void EmulatedQueue::ExecuteTraced(Task& task, std::uint64_t value) {
+template <typename Body>
+void EmulatedQueue::ExecuteTraced(Body& body, std::uint64_t value) {
   const std::int64_t begin_ns = trace::NowNs();
-  if (Status status = ExecuteTask(task, scheduler_); !status.ok()) Fail(value, std::move(status));
+  if (Status status = ExecuteUnqueued(body, scheduler_); !status.ok()) Fail(value, std::move(status));
   trace::EndAtOnce(begin_ns);
 }
 
@@ -223,7 +231,7 @@ bool EmulatedQueue::ExecuteHead(Task& task, std::uint64_t value) {
   if (auto* gate = std::get_if<GateTask>(&task)) return ExecuteGate(*gate, value);
   const RunningTask running{&task, label(), value};
   const TaskRuns runs(&running);
-  if (Status status = ExecuteTask(task, scheduler_); !status.ok()) Fail(value, std::move(status));
+  if (Status status = Execute(task, scheduler_); !status.ok()) Fail(value, std::move(status));
   return true;
 }
 

@@ -70,12 +70,13 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   /// Goes on where the task was not executed at once.
   [[gnu::noinline]] Result<std::uint64_t> SubmitInFull(Task& task);
   // With the submit lock, for both.
-  /// True if the queue is idle and the task short; a gate is passed then.
-  bool ExecutesAtOnce(Task& task);
   /// Executes a short task on the calling thread while the queue is idle: sooner than an engine could wake.
-  /// Returns its number.
-  std::uint64_t ExecuteAtOnce(Task& task);
-  [[gnu::noinline]] void ExecuteTraced(Task& task, std::uint64_t value);
+  /// A gate is passed then. Returns the task's number, or 0 if nothing was done.
+  std::uint64_t TryAtOnce(Task& task);
+  template <typename Body>
+  std::uint64_t ExecuteAtOnce(Task& task, Body& body);
+  template <typename Body>
+  [[gnu::noinline]] void ExecuteTraced(Body& body, std::uint64_t value);
   /// Puts the task into the ring. Returns its number, or 0 when the queue is full.
   [[gnu::noinline]] std::uint64_t TryAppend(Task& task, bool was_idle);
 

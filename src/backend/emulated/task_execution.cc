@@ -44,7 +44,16 @@ void Share(std::size_t items, std::size_t travelling_bytes, QueueScheduler& sche
 }
 
 Status Execute(CopyTask& task, QueueScheduler& scheduler) {
-  return ExecuteCopy(task, scheduler);
+  if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
+  Move(task, scheduler);
+  return {};
+}
+
+Status Execute(BatchTask& task, QueueScheduler& scheduler) {
+  if (Status live = CheckLive(task); !live.ok()) return live;
+  scheduler.Arrange(task.segments.all());
+  Move(task, scheduler);
+  return {};
 }
 
 /// Of short rows far apart, the lines that they touch are many times what they hold.
@@ -62,17 +71,6 @@ Status Execute(RowsTask& task, QueueScheduler& scheduler) {
               rows.src_pitch, rows.width, count},
              caching);
   });
-  return {};
-}
-
-Status Execute(BatchTask& task, QueueScheduler& scheduler) {
-  if (Status live = CheckLive(task); !live.ok()) return live;
-  SAMPAN_ASSERT(!task.segments.empty() && task.bytes >= task.segments.size());
-  const std::span<Segment> segments = task.segments.all();
-  scheduler.Arrange(segments);
-  const Caching caching = CachingFor(task.bytes);
-  Share(segments.size(), task.bytes, scheduler,
-        [&](std::size_t first, std::size_t count) { CopySegments(segments.subspan(first, count), caching); });
   return {};
 }
 
@@ -131,7 +129,8 @@ Status Execute(IndirectTask& task, QueueScheduler& scheduler) {
     };
     trace::NoteEnds(end(*to), end(*from));
   }
-  return ExecuteCopy({{to->engine, from->engine, bytes}, {}, {}, Direction::kDeviceToDevice}, scheduler);
+  Move({{to->engine, from->engine, bytes}, {}, {}, Direction::kDeviceToDevice}, scheduler);
+  return {};
 }
 
 Status Execute(MarkTask& task, QueueScheduler&) {
@@ -167,7 +166,7 @@ Status Execute(ReduceTask& task, QueueScheduler& scheduler) {
 
 Status Execute(MultiAllocationTask& task, QueueScheduler& scheduler) {
   if (Status live = CheckLive(task); !live.ok()) return live;
-  return ExecuteTask(task.content->task, scheduler);
+  return Execute(task.content->task, scheduler);
 }
 
 template <typename Other>
@@ -203,7 +202,7 @@ std::optional<Amount> AmountOf(const Task& task) {
 
 }  // namespace
 
-bool IsOtherShort(const Task& task, const ShortLimits& limits) {
+bool IsShort(const Task& task, const ShortLimits& limits) {
   if (const auto amount = AmountOf(task)) return limits.Hold(amount->bytes, amount->pieces, amount->longest);
   if (const auto* gate = std::get_if<GateTask>(&task)) return gate->gate->Open();
   return std::holds_alternative<MarkTask>(task) || std::holds_alternative<WordTask>(task) ||
@@ -227,8 +226,14 @@ void ShareCopy(const Segment& segment, QueueScheduler& scheduler) {
   });
 }
 
-Status ExecuteOther(Task& task, QueueScheduler& scheduler) {
-  if (auto* const batch = std::get_if<BatchTask>(&task)) return Execute(*batch, scheduler);
+void ShareBatch(std::span<Segment> segments, std::size_t bytes, QueueScheduler& scheduler) {
+  const Caching caching = CachingFor(bytes);
+  ShareChunks(segments.size(), bytes, scheduler, [&](std::size_t first, std::size_t count) {
+    CopySegments(segments.subspan(first, count), caching);
+  });
+}
+
+Status Execute(Task& task, QueueScheduler& scheduler) {
   return std::visit([&](auto& body) { return Execute(body, scheduler); }, task);
 }
 

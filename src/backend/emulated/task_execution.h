@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <span>
 
 #include "backend/api/task.h"
 #include "backend/api/task_memory.h"
 #include "backend/emulated/copy_kernels.h"
 #include "backend/emulated/queue_scheduler.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "trace/record.h"
 
@@ -42,34 +44,56 @@ struct ShortLimits {
 /// For the thread that submits a task to an idle queue. Long pieces are an engine's: the program goes on.
 inline constexpr ShortLimits kShortAtOnce{kBytesAlwaysShort, kHandOverTime};
 
-/// Returns true if the limits hold for the task, and it cannot block.
-[[gnu::noinline]] bool IsOtherShort(const Task& task, const ShortLimits& limits);
-inline bool IsShort(const Task& task, const ShortLimits& limits) {
-  const auto* const copy = std::get_if<CopyTask>(&task);
-  if (copy == nullptr) return IsOtherShort(task, limits);
-  return limits.Hold(copy->segment.bytes, 1, copy->segment.bytes);
+/// Calls `use` with the task's body if it is a copy or a batch, which most tasks are; otherwise with the
+/// task.
+template <typename Use>
+decltype(auto) WithBody(Task& task, Use use) {
+  if (auto* const copy = std::get_if<CopyTask>(&task)) return use(*copy);
+  if (auto* const batch = std::get_if<BatchTask>(&task)) return use(*batch);
+  return use(task);
 }
+
+/// Returns true if the limits hold for the task, and it cannot block.
+inline bool IsShort(const CopyTask& copy, const ShortLimits& limits) {
+  return limits.Hold(copy.segment.bytes, 1, copy.segment.bytes);
+}
+inline bool IsShort(const BatchTask& batch, const ShortLimits& limits) {
+  return limits.Hold(batch.bytes, batch.segments.size(), batch.longest);
+}
+[[gnu::noinline]] bool IsShort(const Task& task, const ShortLimits& limits);
 
 /// What the task is called on the rows of engines.
 summary::TaskType TraceType(const Task& task);
 
-/// Does the task now; large ones are shared with idle engines. Waits and host work are the queue's own.
-[[gnu::noinline]] Status ExecuteOther(Task& task, QueueScheduler& scheduler);
+// Moves the bytes of a task whose memory is live; large ones are shared with idle engines.
 [[gnu::noinline]] void ShareCopy(const Segment& segment, QueueScheduler& scheduler);
-inline Status ExecuteCopy(const CopyTask& task, QueueScheduler& scheduler) {
-  if (!Live(task.dst) || !Live(task.src)) [[unlikely]]
-    return CheckLive(task.dst, task.src);
-  const auto& [dst, src, bytes] = task.segment;
-  if (bytes >= kShareFromBytes) [[unlikely]] {
-    ShareCopy(task.segment, scheduler);
-  } else {
-    std::memmove(dst, src, bytes);
-  }
-  return {};
+inline void Move(const CopyTask& copy, QueueScheduler& scheduler) {
+  const auto& [dst, src, bytes] = copy.segment;
+  if (bytes >= kShareFromBytes) [[unlikely]]
+    return ShareCopy(copy.segment, scheduler);
+  std::memmove(dst, src, bytes);
 }
-inline Status ExecuteTask(Task& task, QueueScheduler& scheduler) {
-  const auto* const copy = std::get_if<CopyTask>(&task);
-  return copy != nullptr ? ExecuteCopy(*copy, scheduler) : ExecuteOther(task, scheduler);
+[[gnu::noinline]] void ShareBatch(std::span<Segment> segments, std::size_t bytes, QueueScheduler& scheduler);
+inline void Move(BatchTask& batch, QueueScheduler& scheduler) {
+  SAMPAN_ASSERT(!batch.segments.empty() && batch.bytes >= batch.segments.size());
+  const std::span<Segment> segments = batch.segments.all();
+  if (batch.bytes >= kShareFromBytes) [[unlikely]]
+    return ShareBatch(segments, batch.bytes, scheduler);
+  CopySegments(segments, Caching::kKeep);
+}
+
+/// Does a task that was queued; its memory may have been freed since then. Waits and host work are the
+/// queue's own.
+[[gnu::noinline]] Status Execute(Task& task, QueueScheduler& scheduler);
+
+// Does a task that was not queued: copies find their memory as it was planned.
+inline Status ExecuteUnqueued(Task& task, QueueScheduler& scheduler) {
+  return Execute(task, scheduler);
+}
+template <typename Copies>
+Status ExecuteUnqueued(Copies& body, QueueScheduler& scheduler) {
+  Move(body, scheduler);
+  return {};
 }
 
 }  // namespace sampan::emulated

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "core/copy/batch_run.h"
+#include "core/copy/copy_ends.h"
 #include "core/copy/copy_plan.h"
 #include "core/copy/copy_rules.h"
 #include "core/copy/memory_location.h"
@@ -15,114 +16,52 @@
 namespace sampan {
 namespace {
 
-Error AtEntry(std::size_t entry, std::string_view text) {
+[[gnu::cold, gnu::noinline]] Error AtEntry(std::size_t entry, std::string_view text) {
   return {Code::kParamInvalid, Text("entry ", entry, ": ", text), entry};
 }
 
-/// Appends an entry, in several segments where it is long, and keeps room for one each of those behind it.
-Status AppendCut(const Segment& entry, std::size_t entries_behind, BatchTask& batch) {
-  const std::size_t segments = (entry.bytes - 1) / BatchTask::kMaxSegmentBytes + 1;
-  const std::size_t needed = batch.segments.size() + segments + entries_behind;
-  if (needed > batch.segments.room()) {
-    if (Status room = batch.segments.Reserve(2 * needed); !room.ok()) return room;
-  }
-  SAMPAN_ASSERT(entry.bytes != 0 && batch.segments.room() >= needed);
-  for (std::size_t done = 0; done < entry.bytes; done += BatchTask::kMaxSegmentBytes) {
-    batch.segments.Append(
-        {entry.dst + done, entry.src + done, std::min(BatchTask::kMaxSegmentBytes, entry.bytes - done)});
-  }
-  batch.bytes += entry.bytes;
-  batch.longest = std::max(batch.longest, std::min(BatchTask::kMaxSegmentBytes, entry.bytes));
-  return {};
-}
-
-/// Finds the memory of one side's entries; neighbours mostly lie in the same allocation.
-class SideLocator {
- public:
-  SideLocator(std::string_view name, HostAccess access, PlanContext context, BatchTask& batch)
-      : name_(name), access_(access), context_(context), batch_(batch) {}
-
-  struct Found {
-    Place place;
-    std::byte* engine = nullptr;
-    const Allocation* memory = nullptr;  ///< null: pageable; else it stays for as long as the batch
-  };
-
-  Status Find(const void* pointer, std::size_t bytes, Found& found) {
-    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    if (last_ == nullptr || !last_->Holds(address, bytes)) {
-      Allocation* const memory = context_.registry().FindCounted(address);
-      if (memory == nullptr || !memory->Holds(address, bytes) || memory->facts.has_rights)
-        return FindInFull({name_, pointer, bytes}, AllocationUse(memory), found);
-      last_ = memory;
-      batch_.memory.push_back(AllocationUse(memory));
-    }
-    found = {last_->facts.place, last_->EngineView(address), last_};
-    return {};
-  }
-  /// What is known of the memory around a range that was just found; nothing of pageable memory.
-  KnownRange RangeOf(const Found& found) const {
-    if (found.memory == nullptr || found.memory != last_) return {};
-    return {last_->facts.address, last_->facts.bytes, last_->facts.engine_delta};
-  }
-  bool pageable() const { return probe_ != nullptr; }
-
- private:
-  /// Goes on from a use of the allocation at the start of the range, if there is one.
-  [[gnu::noinline]] Status FindInFull(MemoryArgument argument, AllocationUse first, Found& found) {
-    const NoCancellation no_cancellation;
-    Location location;
-    location.use = std::move(first);
-    if (Status located = LocateFound(context_.registry(), argument, location); !located.ok()) return located;
-    if (Status may = CheckRights(location, argument, access_, context_.device()); !may.ok()) return may;
-    const Allocation* const memory = location.use.get();
-    if (memory != nullptr) {
-      // Rights may differ from piece to piece: only plain allocations are remembered.
-      last_ = memory->facts.has_rights ? nullptr : memory;
-      batch_.memory.push_back(std::move(location.use));
-      if (location.neighbours != nullptr) {
-        for (AllocationUse& each : *location.neighbours)
-          batch_.memory.push_back(std::move(each));
-      }
-    } else {
-      if (probe_ == nullptr) probe_ = std::make_unique<HostProbe>();
-      if (Status probed = probe_->Check(argument, access_); !probed.ok()) return probed;
-    }
-    found = {location.place, location.engine, memory};
-    return {};
-  }
-
-  const std::string_view name_;
-  const HostAccess access_;
-  PlanContext context_;
-  BatchTask& batch_;
-  const Allocation* last_ = nullptr;  // kept alive by the batch
-  std::unique_ptr<HostProbe> probe_;  // with the first pageable entry
+/// What was found at one side of an entry.
+struct Found {
+  Place place;
+  std::byte* engine;
+  const Allocation* memory;  ///< null: pageable; else it stays for as long as the batch
 };
 
 std::string Describe(const ClaimedPlace& claim) {
-  if (!claim.known) return "a location type that no memory has";
-  return claim.on_device ? Text("memory of device ", claim.device) : std::string("host memory");
+  if (claim.where == ClaimedPlace::kNowhere) return "a location type that no memory has";
+  return claim.on_device() ? Text("memory of device ", claim.where) : std::string("host memory");
 }
 
-/// What is known of an entry when its places are checked.
-struct EntryPlaces {
-  const SideLocator::Found& dst;
-  const SideLocator::Found& src;
-  const BatchAttribute& claimed;
-  Direction batch_direction;  ///< of the entries before it
+/// Returns true if the places fit the attribute and the entries before, which have that direction.
+bool PlacesFit(const Place& dst, const Place& src, const BatchAttribute& claimed, Direction batch_direction) {
+  return Matches(claimed.dst, dst) && Matches(claimed.src, src) && dst.on_device() != src.on_device() &&
+         DirectionBetween(src, dst) == batch_direction;
+}
 
-  /// True if they fit the attribute and the entries before.
-  bool Fit() const {
-    return Matches(claimed.dst, dst.place) && Matches(claimed.src, src.place) &&
-           dst.place.on_device() != src.place.on_device() &&
-           DirectionBetween(src.place, dst.place) == batch_direction;
-  }
-};
+/// Adds the entries from `first` on, at most up to `end`, that lie in two allocations whose places fit:
+/// nothing is left to be checked of those. Returns how many.
+std::size_t AddRun(const BatchRequest& request, std::size_t first, std::size_t end, const Allocation& dst,
+                   const Allocation& src, BatchTask& batch) {
+  const auto range = [](const Allocation& memory) {
+    return KnownRange{memory.facts.address, memory.facts.bytes, memory.facts.engine_delta};
+  };
+  const std::size_t entries = end - first;
+  const RunTotals run = WriteSegments({{&request.dsts[first], entries},
+                                       {&request.srcs[first], entries},
+                                       {&request.sizes[first], entries},
+                                       range(dst),
+                                       range(src)},
+                                      batch.segments.next());
+  batch.segments.Added(run.entries);
+  batch.bytes += run.bytes;
+  batch.longest = std::max(batch.longest, run.longest);
+  return run.entries;
+}
 
 /// Says what is wrong with places that do not fit.
-[[gnu::noinline]] Status RefusePlaces(const BatchRequest& request, std::size_t i, EntryPlaces entry) {
-  const auto& [dst, src, claimed, batch_direction] = entry;
+[[gnu::cold, gnu::noinline]] Status RefusePlaces(const BatchRequest& request, std::size_t i, Found dst,
+                                                 Found src, const BatchAttribute& claimed,
+                                                 Direction batch_direction) {
   const Direction direction = DirectionBetween(src.place, dst.place);
   const std::size_t bytes = request.sizes[i];
   const std::string dst_text = Describe({"dst", request.dsts[i], bytes}, dst.place, dst.memory);
@@ -142,83 +81,199 @@ bool SameClaims(const BatchAttribute& one, const BatchAttribute& other) {
   return one.dst == other.dst && one.src == other.src;
 }
 
+/// Makes the segments of a batch. Neighbouring entries mostly lie in the same two allocations.
+class BatchPlanner {
+ public:
+  /// The ends are those of the entries that were added before, if there are any; kept alive by the batch.
+  BatchPlanner(const BatchRequest& request, PlanContext context, PlainEnds ends, BatchTask& batch)
+      : request_(request), context_(context), batch_(batch), dst_(ends.dst), src_(ends.src) {}
+
+  /// Adds an entry by all the rules.
+  Status AddEntry(std::size_t i, const BatchAttribute& claimed) {
+    const std::size_t bytes = request_.sizes[i];
+    plain_ = false;
+    if (bytes == 0 || request_.dsts[i] == nullptr || request_.srcs[i] == nullptr) [[unlikely]]
+      return AddEmpty(i);
+    if (!FindPlain(request_.dsts[i], bytes, dst_) || !FindPlain(request_.srcs[i], bytes, src_)) [[unlikely]]
+      return AddInFull(i, claimed);
+    plain_ = true;
+    return AddFound(i, claimed, FoundIn(*dst_, request_.dsts[i]), FoundIn(*src_, request_.srcs[i]));
+  }
+  /// Adds the entries from `first` on, at most up to `end`, that lie where the one before lies, under the
+  /// same claims. Returns how many.
+  std::size_t AddAlike(std::size_t first, std::size_t end) {
+    if (first == end || !plain_) return 0;
+    return AddRun(request_, first, end, *dst_, *src_, batch_);
+  }
+  bool pageable() const { return probe_ != nullptr; }
+
+ private:
+  static Found FoundIn(const Allocation& memory, const void* pointer) {
+    return {memory.facts.place, memory.EngineView(reinterpret_cast<std::uintptr_t>(pointer)), &memory};
+  }
+  /// Makes `memory` the allocation that holds the range and needs no rights; false where there may be none.
+  bool FindPlain(const void* pointer, std::size_t bytes, const Allocation*& memory) {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    if (memory != nullptr && memory->Holds(address, bytes)) return true;
+    Allocation* const found = context_.registry().FindHolding(address, bytes);
+    AllocationUse use(found);
+    if (found == nullptr || found->facts.has_rights) return false;
+    batch_.memory.push_back(std::move(use));
+    memory = found;
+    return true;
+  }
+  /// Refuses an entry without bytes or addresses, or skips it where that is allowed.
+  [[gnu::cold, gnu::noinline]] Status AddEmpty(std::size_t i) {
+    if (request_.sizes[i] == 0 && !request_.zero_sizes_allowed) return AtEntry(i, "its size is 0");
+    if (request_.dsts[i] == nullptr) return AtEntry(i, "its dst is NULL");
+    if (request_.srcs[i] == nullptr) return AtEntry(i, "its src is NULL");
+    return {};
+  }
+  /// For entries in pageable memory, in several pieces, or in memory with rights.
+  [[gnu::noinline]] Status AddInFull(std::size_t i, const BatchAttribute& claimed) {
+    const NoCancellation no_cancellation;
+    const std::size_t bytes = request_.sizes[i];
+    Found dst{}, src{};
+    if (Status found = FindInFull({"dst", request_.dsts[i], bytes}, HostAccess::kWrite, dst, dst_);
+        !found.ok())
+      return AtEntry(i, found.error().message);
+    if (Status found = FindInFull({"src", request_.srcs[i], bytes}, HostAccess::kRead, src, src_);
+        !found.ok())
+      return AtEntry(i, found.error().message);
+    return AddFound(i, claimed, dst, src);
+  }
+  Status FindInFull(MemoryArgument argument, HostAccess access, Found& found, const Allocation*& plain) {
+    if (FindPlain(argument.address, argument.bytes, plain)) {
+      found = FoundIn(*plain, argument.address);
+      return {};
+    }
+    Location location;
+    if (Status located = Locate(context_.registry(), argument, location); !located.ok()) return located;
+    if (Status may = CheckRights(location, argument, access, context_.device()); !may.ok()) return may;
+    const Allocation* const memory = location.use.get();
+    if (memory != nullptr) {
+      batch_.memory.push_back(std::move(location.use));
+      if (location.neighbours != nullptr) {
+        for (AllocationUse& each : *location.neighbours)
+          batch_.memory.push_back(std::move(each));
+      }
+    } else {
+      if (probe_ == nullptr) probe_ = std::make_unique<HostProbe>();
+      if (Status probed = probe_->Check(argument, access); !probed.ok()) return probed;
+    }
+    found = {location.place, location.engine, memory};
+    return {};
+  }
+
+  Status AddFound(std::size_t i, const BatchAttribute& claimed, const Found& dst, const Found& src) {
+    if (batch_.segments.empty()) batch_.direction = DirectionBetween(src.place, dst.place);
+    if (!PlacesFit(dst.place, src.place, claimed, batch_.direction)) [[unlikely]]
+      return RefusePlaces(request_, i, dst, src, claimed, batch_.direction);
+    const Segment entry{dst.engine, src.engine, request_.sizes[i]};
+    batch_.bytes += entry.bytes;
+    batch_.longest = std::max(batch_.longest, std::min(BatchTask::kMaxSegmentBytes, entry.bytes));
+    if (entry.bytes > BatchTask::kMaxSegmentBytes) [[unlikely]]
+      return AppendCut(entry, request_.sizes.size() - i - 1);
+    batch_.segments.Append(entry);
+    return {};
+  }
+  /// Appends a long entry in several segments, and keeps room for one each of those behind it.
+  [[gnu::noinline]] Status AppendCut(const Segment& entry, std::size_t entries_behind) {
+    const std::size_t segments = (entry.bytes - 1) / BatchTask::kMaxSegmentBytes + 1;
+    const std::size_t needed = batch_.segments.size() + segments + entries_behind;
+    if (needed > batch_.segments.room()) {
+      if (Status room = batch_.segments.Reserve(2 * needed); !room.ok()) return room;
+    }
+    SAMPAN_ASSERT(entry.bytes != 0 && batch_.segments.room() >= needed);
+    for (std::size_t done = 0; done < entry.bytes; done += BatchTask::kMaxSegmentBytes) {
+      batch_.segments.Append(
+          {entry.dst + done, entry.src + done, std::min(BatchTask::kMaxSegmentBytes, entry.bytes - done)});
+    }
+    return {};
+  }
+
+  const BatchRequest& request_;
+  const PlanContext context_;
+  BatchTask& batch_;
+  // The plain memory that was found last on each side; kept alive by the batch.
+  const Allocation* dst_;
+  const Allocation* src_;
+  bool plain_ = false;                // the last entry lies there, on both sides
+  std::unique_ptr<HostProbe> probe_;  // with the first pageable entry
+};
+
 }  // namespace
 
-Status CheckBatchAttributes(const BatchRequest& request) {
-  const std::size_t entries = request.sizes.size();
+Status RefuseAttributeCount(std::size_t attributes, std::size_t entries) {
+  return {Code::kParamInvalid, attributes == 0
+                                   ? std::string("numAttrs is 0")
+                                   : Text("numAttrs ", attributes, " is more than numBatches ", entries)};
+}
+
+Status CheckManyAttributes(std::span<const BatchAttribute> attributes, std::size_t entries) {
   const auto refuse = [](std::string text) { return Status(Code::kParamInvalid, std::move(text)); };
-  if (request.attributes.empty()) return refuse("numAttrs is 0");
-  if (request.attributes.size() > entries) {
-    return refuse(Text("numAttrs ", request.attributes.size(), " is more than numBatches ", entries));
-  }
-  if (request.attributes.front().first_entry != 0) {
-    return refuse(Text("attrsIndexes[0] is ", request.attributes.front().first_entry, ", it must be 0"));
-  }
-  for (std::size_t k = 1; k < request.attributes.size(); ++k) {
-    const std::size_t first = request.attributes[k].first_entry;
-    if (first <= request.attributes[k - 1].first_entry) {
+  if (attributes.front().first_entry != 0)
+    return refuse(Text("attrsIndexes[0] is ", attributes.front().first_entry, ", it must be 0"));
+  for (std::size_t k = 1; k < attributes.size(); ++k) {
+    const std::size_t first = attributes[k].first_entry;
+    if (first <= attributes[k - 1].first_entry)
       return refuse(Text("attrsIndexes[", k, "] is ", first, ", not more than the one before"));
-    }
     if (first >= entries)
       return refuse(Text("attrsIndexes[", k, "] is ", first, ", numBatches is ", entries));
   }
   return {};
 }
 
-Status PlanBatch(const BatchRequest& request, PlanContext context, Plan& plan) {
+namespace {
+
+/// Goes on with the entries that the batch does not have yet, by all the rules. The ends are those of the
+/// entries that it has.
+[[gnu::noinline]] Status AddOtherEntries(const BatchRequest& request, PlanContext context, PlainEnds ends,
+                                         Plan& plan) {
+  BatchTask& batch = *std::get_if<BatchTask>(&plan.task);
+  BatchPlanner planner(request, context, ends, batch);
   const std::size_t entries = request.sizes.size();
-  SAMPAN_ASSERT(request.dsts.size() == entries && request.srcs.size() == entries);
-  BatchTask& batch = plan.Make<BatchTask>(context.backend().segment_store());
-  if (Status room = batch.segments.Reserve(entries); !room.ok()) return room;
-  SideLocator dsts("dst", HostAccess::kWrite, context, batch);
-  SideLocator srcs("src", HostAccess::kRead, context, batch);
-  std::size_t next_attribute = 0;
-  const BatchAttribute* attribute = nullptr;
-  for (std::size_t i = 0; i < entries; ++i) {
-    if (next_attribute < request.attributes.size() && request.attributes[next_attribute].first_entry == i) {
-      attribute = &request.attributes[next_attribute++];
+  std::size_t i = batch.segments.size();
+  for (auto attribute = request.attributes.begin(); i < entries;) {
+    SAMPAN_ASSERT(attribute->first_entry <= i);  // CheckAttributeStarts
+    const BatchAttribute& claimed = *attribute;
+    while (++attribute != request.attributes.end() && SameClaims(*attribute, claimed)) {
     }
-    SAMPAN_ASSERT(attribute != nullptr);  // CheckBatchAttributes: the first holds from the first entry on
-    const std::size_t bytes = request.sizes[i];
-    if (bytes == 0 && !request.zero_sizes_allowed) return AtEntry(i, "its size is 0");
-    if (request.dsts[i] == nullptr) return AtEntry(i, "its dst is NULL");
-    if (request.srcs[i] == nullptr) return AtEntry(i, "its src is NULL");
-    if (bytes == 0) continue;
-    SideLocator::Found dst, src;
-    if (Status found = dsts.Find(request.dsts[i], bytes, dst); !found.ok())
-      return AtEntry(i, found.error().message);
-    if (Status found = srcs.Find(request.srcs[i], bytes, src); !found.ok())
-      return AtEntry(i, found.error().message);
-    const Direction direction = DirectionBetween(src.place, dst.place);
-    if (batch.segments.empty()) batch.direction = direction;
-    const EntryPlaces places{dst, src, *attribute, batch.direction};
-    if (!places.Fit()) [[unlikely]]
-      return RefusePlaces(request, i, places);
-    if (Status cut = AppendCut({dst.engine, src.engine, bytes}, entries - i - 1, batch); !cut.ok())
-      return cut;
-    // What holds for this entry holds for those behind it that lie in the same two allocations.
-    while (next_attribute < request.attributes.size() &&
-           SameClaims(request.attributes[next_attribute], *attribute)) {
-      ++next_attribute;
+    const std::size_t end = attribute != request.attributes.end() ? attribute->first_entry : entries;
+    while (i < end) {
+      if (Status added = planner.AddEntry(i, claimed); !added.ok()) return added;
+      ++i;
+      i += planner.AddAlike(i, end);
     }
-    const std::size_t run_end =
-        next_attribute < request.attributes.size() ? request.attributes[next_attribute].first_entry : entries;
-    const std::size_t next = i + 1;
-    if (next == run_end) continue;
-    const RunTotals run =
-        WriteSegments({request.dsts.subspan(next, run_end - next), request.srcs.subspan(next, run_end - next),
-                       request.sizes.subspan(next, run_end - next), dsts.RangeOf(dst), srcs.RangeOf(src)},
-                      batch.segments.next());
-    batch.segments.Added(run.entries);
-    batch.bytes += run.bytes;
-    batch.longest = std::max(batch.longest, run.longest);
-    i += run.entries;
   }
-  batch.pageable = dsts.pageable() || srcs.pageable();
+  batch.pageable = planner.pageable();
   plan.timing = batch.segments.empty() ? Timing::kNothing
                 : batch.pageable       ? Timing::kDrainThenNow
                                        : Timing::kQueued;
   return {};
+}
+
+}  // namespace
+
+[[gnu::flatten]] Status PlanBatch(const BatchRequest& request, PlanContext context, Plan& plan) {
+  const std::size_t entries = request.sizes.size();
+  SAMPAN_ASSERT(request.dsts.size() == entries && request.srcs.size() == entries);
+  PlainEnds ends;
+  if (const std::size_t bytes = request.sizes.front(); bytes != 0) [[likely]]
+    ends = PlainEnds::Find({request.dsts.front(), bytes, request.srcs.front(), bytes}, context);
+  BatchTask& batch = plan.Make<BatchTask>(context.backend().segment_store());
+  if (ends) [[likely]] {
+    batch.memory.push_back(ends.TakeDst());
+    batch.memory.push_back(ends.TakeSrc());
+    batch.direction = ends.direction();
+  }
+  if (Status room = batch.segments.Reserve(entries); !room.ok()) return room;
+  const BatchAttribute& claimed = request.attributes.front();
+  if (ends && PlacesFit(ends.dst->facts.place, ends.src->facts.place, claimed, batch.direction)) [[likely]] {
+    const std::size_t end = request.attributes.size() == 1 ? entries : request.attributes[1].first_entry;
+    if (AddRun(request, 0, end, *ends.dst, *ends.src, batch) == entries) return {};
+  }
+  return AddOtherEntries(request, context, ends, plan);
 }
 
 }  // namespace sampan

@@ -67,16 +67,8 @@ SAMPAN_IN_PLACE void StoreSegments(const Four& dst, const Four& src, const Four&
 }
 #endif
 
-/// Adds a highest bit for each that begins before its allocation or ends behind it.
 template <typename Lanes>
-SAMPAN_IN_PLACE void Check(const Lanes& address, const Lanes& bytes, const KnownRange& range, Lanes& beyond) {
-  const Lanes begin = address - range.address;
-  const Lanes end = begin + bytes;
-  beyond |= begin | end | (range.bytes - end);
-}
-template <typename Lanes>
-SAMPAN_IN_PLACE RunTotals WriteSegmentsByLanes(const EntryRun& whole, Segment* segments) {
-  const EntryRun run = whole;  // which no store can change
+SAMPAN_IN_PLACE RunTotals WriteSegmentsByLanes(EntryRun run, Segment* segments) {
   const auto dst_delta = static_cast<std::uint64_t>(run.dst.engine_delta);
   const auto src_delta = static_cast<std::uint64_t>(run.src.engine_delta);
   const std::size_t entries = run.sizes.size();
@@ -91,8 +83,8 @@ SAMPAN_IN_PLACE RunTotals WriteSegmentsByLanes(const EntryRun& whole, Segment* s
       Load(&run.dsts[i], dst);
       Load(&run.srcs[i], src);
       Load(&run.sizes[i], size);
-      Check(dst, size, run.dst, beyond);
-      Check(src, size, run.src, beyond);
+      run.dst.Check(dst, size, beyond);
+      run.src.Check(src, size, beyond);
       lengths_here |= size - 1;
       bytes_here += size;
       dst += dst_delta;
@@ -103,7 +95,7 @@ SAMPAN_IN_PLACE RunTotals WriteSegmentsByLanes(const EntryRun& whole, Segment* s
     lengths |= lengths_here;
     bytes += bytes_here;
   }
-  return WriteSegmentsOneByOne(whole, segments, {done, SumOf(bytes), done == 0 ? 0 : OrOf(lengths) + 1});
+  return WriteSegmentsOneByOne(run, segments, {done, SumOf(bytes), done == 0 ? 0 : OrOf(lengths) + 1});
 }
 
 template <typename Lanes>
@@ -144,7 +136,7 @@ BatchRunLevel FastestBatchRunLevel() noexcept {
   return BatchRunLevel::kPlain;
 }
 
-RunTotals WriteManySegments(const EntryRun& run, Segment* segments, [[maybe_unused]] BatchRunLevel level) {
+RunTotals WriteManySegments(EntryRun run, Segment* segments, [[maybe_unused]] BatchRunLevel level) {
   SAMPAN_ASSERT(run.dsts.size() == run.sizes.size() && run.srcs.size() == run.sizes.size());
 #if defined(__x86_64__)
   if (level == BatchRunLevel::kAvx2) return WriteSegmentsByAvx2(run, segments);

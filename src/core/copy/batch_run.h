@@ -18,8 +18,13 @@ struct KnownRange {
   std::size_t bytes = 0;
   std::ptrdiff_t engine_delta = 0;
 
-  bool Holds(const void* pointer, std::size_t size) const {
-    return RangeHolds(address, bytes, reinterpret_cast<std::uintptr_t>(pointer), size);
+  /// Sets the highest bit of `beyond` if [begin, +size) leaves the range; for sizes below 2^62. For a word,
+  /// or for several side by side.
+  template <typename Words>
+  [[gnu::always_inline]] void Check(const Words& begin, const Words& size, Words& beyond) const {
+    const Words offset = begin - address;
+    const Words end = offset + size;
+    beyond |= offset | end | (bytes - end);
   }
 };
 
@@ -30,11 +35,13 @@ struct EntryRun {
   std::span<const std::size_t> sizes;
   KnownRange dst, src;
 
-  /// True if the entry lies in its allocations and needs one segment.
+  /// True if the entry lies in its allocations and needs one segment: none of many numbers is negative.
   bool Fits(std::size_t entry) const {
     const std::size_t size = sizes[entry];
-    return size - 1 < BatchTask::kMaxSegmentBytes && dst.Holds(dsts[entry], size) &&
-           src.Holds(srcs[entry], size);
+    std::uint64_t beyond = (size - 1) | (BatchTask::kMaxSegmentBytes - size);
+    dst.Check(reinterpret_cast<std::uintptr_t>(dsts[entry]), size, beyond);
+    src.Check(reinterpret_cast<std::uintptr_t>(srcs[entry]), size, beyond);
+    return beyond >> 63 == 0;
   }
 };
 
@@ -52,9 +59,8 @@ BatchRunLevel FastestBatchRunLevel() noexcept;
 inline constexpr std::size_t kManyEntries = 16;
 
 /// Goes on with the entries behind those that the totals count, up to one that does not fit.
-[[gnu::always_inline]] inline RunTotals WriteSegmentsOneByOne(const EntryRun& whole, Segment* segments,
+[[gnu::always_inline]] inline RunTotals WriteSegmentsOneByOne(EntryRun run, Segment* segments,
                                                               RunTotals totals) {
-  const EntryRun run = whole;  // which no store can change
   std::size_t done = totals.entries;
   for (; done < run.sizes.size() && run.Fits(done); ++done) {
     const std::size_t size = run.sizes[done];
@@ -69,20 +75,18 @@ inline constexpr std::size_t kManyEntries = 16;
 
 /// Writes the segments of the first entries that lie in their allocations and need one segment each.
 /// `segments` has room for all. Segments behind the returned count are undefined.
-RunTotals WriteManySegments(const EntryRun& run, Segment* segments, BatchRunLevel level);
-[[gnu::always_inline]] inline RunTotals WriteSegments(const EntryRun& run, Segment* segments,
-                                                      BatchRunLevel level = FastestBatchRunLevel()) {
+RunTotals WriteManySegments(EntryRun run, Segment* segments, BatchRunLevel level = FastestBatchRunLevel());
+[[gnu::always_inline]] inline RunTotals WriteSegments(EntryRun run, Segment* segments) {
   return run.sizes.size() < kManyEntries ? WriteSegmentsOneByOne(run, segments, {})
-                                         : WriteManySegments(run, segments, level);
+                                         : WriteManySegments(run, segments);
 }
 
 /// Returns true if every size is at most its limit. May return false for numbers of 2^63 and more. The arrays
 /// have equal lengths.
 bool ManySizesFit(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
-                  BatchRunLevel level);
-inline bool SizesFit(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
-                     BatchRunLevel level = FastestBatchRunLevel()) {
-  if (sizes.size() >= kManyEntries) return ManySizesFit(sizes, limits, level);
+                  BatchRunLevel level = FastestBatchRunLevel());
+inline bool SizesFit(std::span<const std::size_t> sizes, std::span<const std::size_t> limits) {
+  if (sizes.size() >= kManyEntries) return ManySizesFit(sizes, limits);
   bool fit = true;
   for (std::size_t i = 0; i < sizes.size(); ++i)
     fit &= sizes[i] <= limits[i];

@@ -29,14 +29,17 @@ Status CheckPeer(const Location& end, PlanContext context) {
                                     ", 0) on device ", context.device(), " first")};
 }
 
-Result<Ends> ResolveInFull(const CopyRanges& ranges, CopyForm form, PlanContext context, PlainEnds found) {
+PlainEnds PlainEnds::GiveUp(Allocation* dst, Allocation* src) {
+  PlainEnds{dst, src}.Release();
+  return {};
+}
+
+Result<Ends> ResolveEnds(const CopyRanges& ranges, CopyForm form, PlanContext context) {
   const MemoryArgument dst = ranges.dst_argument();
   const MemoryArgument src = ranges.src_argument();
   Result<Ends> ends(std::in_place);
-  ends->dst.use = found.TakeDst();
-  ends->src.use = found.TakeSrc();
-  if (Status located = LocateFound(context.registry(), dst, ends->dst); !located.ok()) return located;
-  if (Status located = LocateFound(context.registry(), src, ends->src); !located.ok()) return located;
+  if (Status located = Locate(context.registry(), dst, ends->dst); !located.ok()) return located;
+  if (Status located = Locate(context.registry(), src, ends->src); !located.ok()) return located;
   if (Status may = CheckRights(ends->dst, dst, HostAccess::kWrite, context.device()); !may.ok()) return may;
   if (Status may = CheckRights(ends->src, src, HostAccess::kRead, context.device()); !may.ok()) return may;
   if (Status may = CheckPeers(*ends, form, context); !may.ok()) return may;

@@ -18,8 +18,9 @@ struct Ends {
   Location dst, src;
 
   Direction direction() const { return DirectionBetween(src.place, dst.place); }
-  const Place& dst_place() const { return dst.place; }
-  const Place& src_place() const { return src.place; }
+  CopyKind ResolveKind(CopyKind kind, const Profile& profile) const {
+    return sampan::ResolveKind(kind, src.place, dst.place, profile);
+  }
   /// False where pageable memory takes part.
   bool known() const { return dst.use && src.use; }
   Timing timing() const { return known() ? Timing::kQueued : Timing::kDrainThenNow; }
@@ -47,22 +48,25 @@ struct CopyRanges {
 /// special rights. Plain words, so that they stay in registers. The uses are counted already; the caller
 /// adopts both by TakeDst and TakeSrc.
 struct PlainEnds {
-  Allocation* dst;
-  Allocation* src;
+  Allocation* dst = nullptr;
+  Allocation* src = nullptr;
 
-  /// The allocations at the starts of the ranges; null where there is none.
-  static PlainEnds At(const CopyRanges& ranges, const MemoryRegistry& registry) {
-    return {registry.FindCounted(ranges.dst_begin()), registry.FindCounted(ranges.src_begin())};
+  /// The ends of those ranges. Without ends where they are not plain, or may not be: see ResolveEnds.
+  [[gnu::always_inline]] static PlainEnds Find(const CopyRanges& ranges, PlanContext context) {
+    const MemoryRegistry& registry = context.registry();
+    Allocation* const dst = registry.FindHolding(ranges.dst_begin(), ranges.dst_bytes);
+    Allocation* const src = registry.FindHolding(ranges.src_begin(), ranges.src_bytes);
+    if (IsPlain(dst, context.device()) && IsPlain(src, context.device())) [[likely]]
+      return {dst, src};
+    return GiveUp(dst, src);
   }
-  /// False: nothing but the uses may be relied on, and ResolveInFull goes on from them.
-  bool Hold(const CopyRanges& ranges, std::int32_t device) const {
-    return IsPlain(dst, ranges.dst_begin(), ranges.dst_bytes, device) &&
-           IsPlain(src, ranges.src_begin(), ranges.src_bytes, device);
-  }
+  explicit operator bool() const { return dst != nullptr; }
 
-  Direction direction() const { return DirectionBetween(src_place(), dst_place()); }
-  const Place& dst_place() const { return dst->facts.place; }
-  const Place& src_place() const { return src->facts.place; }
+  Direction direction() const {
+    return DirectionOf(dst->facts.place.on_device(), src->facts.place.on_device());
+  }
+  /// Both are known memory.
+  CopyKind ResolveKind(CopyKind, const Profile& profile) const { return KnownKind(direction(), profile); }
   AllocationUse TakeDst() const { return AllocationUse(dst); }
   AllocationUse TakeSrc() const { return AllocationUse(src); }
   /// Gives up both uses.
@@ -72,23 +76,18 @@ struct PlainEnds {
   }
 
  private:
-  static bool IsPlain(const Allocation* allocation, std::uintptr_t begin, std::size_t bytes,
-                      std::int32_t device) {
-    if (allocation == nullptr || !allocation->Holds(begin, bytes) || allocation->facts.has_rights)
-      return false;
+  static bool IsPlain(const Allocation* allocation, std::int32_t device) {
+    if (allocation == nullptr || allocation->facts.has_rights) return false;
     return !allocation->facts.place.on_device() || allocation->facts.place.device == device;
   }
+  [[gnu::noinline]] static PlainEnds GiveUp(Allocation* dst, Allocation* src);
 };
 
 /// Refuses memory of another device that is not open to the one that would touch it.
 Status CheckPeer(const Location& end, PlanContext context);
 
-/// Finds both ends and checks rights and peers, in this order, the destination first. ResolveInFull goes on
-/// from the uses of allocations at the starts.
-Result<Ends> ResolveInFull(const CopyRanges& ranges, CopyForm form, PlanContext context, PlainEnds found);
-inline Result<Ends> ResolveEnds(const CopyRanges& ranges, CopyForm form, PlanContext context) {
-  return ResolveInFull(ranges, form, context, PlainEnds::At(ranges, context.registry()));
-}
+/// Finds both ends and checks rights and peers, in this order, the destination first.
+Result<Ends> ResolveEnds(const CopyRanges& ranges, CopyForm form, PlanContext context);
 /// Plain ends as any others.
 Ends InFull(const CopyRanges& ranges, PlainEnds ends);
 

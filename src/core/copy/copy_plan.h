@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -55,9 +56,7 @@ enum class Timing {
 struct Plan {
   Plan() noexcept { ::new (&task) Task; }  // task() would clear all of it
   ~Plan() {
-    // A copy that was submitted has given its uses up: no need to ask which task it is.
-    auto* const copy = std::get_if<CopyTask>(&task);
-    if (copy != nullptr && !copy->dst && !copy->src) return;
+    // Most plans are empty by now; compilers do not see what that means for a destructor.
     if (std::holds_alternative<NoTask>(task)) return;
     std::destroy_at(&task);
   }
@@ -84,14 +83,25 @@ enum class CopyForm { kBlocking, kAsynchronous };
 // Each fills in an empty plan, or fails and leaves nothing of it to be used.
 
 Status PlanRows(const RowsRequest& request, CopyForm form, PlanContext context, Plan& plan);
+/// The attributes are checked: see below.
 Status PlanBatch(const BatchRequest& request, PlanContext context, Plan& plan);
 Status PlanDescriptor(const DescriptorRequest& request, PlanContext context, Plan& plan);
 Status PlanOffset(const OffsetRequest& request, PlanContext context, Plan& plan);
 Status PlanFill(const FillRequest& request, PlanContext context, Plan& plan);
 Status PlanReduce(const ReduceRequest& request, PlanContext context, Plan& plan);
 
-/// The attributes' own rules; they concern no single entry.
-Status CheckBatchAttributes(const BatchRequest& request);
+// The attributes' own rules; they concern no single entry.
+[[gnu::cold, gnu::noinline]] Status RefuseAttributeCount(std::size_t attributes, std::size_t entries);
+inline Status CheckAttributeCount(std::size_t attributes, std::size_t entries) {
+  return attributes != 0 && attributes <= entries ? Status() : RefuseAttributeCount(attributes, entries);
+}
+Status CheckManyAttributes(std::span<const BatchAttribute> attributes, std::size_t entries);
+/// Where the attributes begin; their count is checked.
+inline Status CheckAttributeStarts(std::span<const BatchAttribute> attributes, std::size_t entries) {
+  SAMPAN_ASSERT(!attributes.empty());
+  const bool one_for_all = attributes.size() == 1 && attributes.front().first_entry == 0;
+  return one_for_all ? Status() : CheckManyAttributes(attributes, entries);
+}
 
 /// A checked descriptor that only has to be written to device memory. Not stream-ordered.
 struct DescriptorWrite {

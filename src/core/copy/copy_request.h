@@ -41,12 +41,13 @@ struct RowsRequest {
   CopyKind kind;
 };
 
-/// Where a batch attribute says that memory lies. Hosts have no id.
+/// Where a batch attribute says that memory lies: the number of a device, or one of those below. In one word,
+/// because every entry is held against it.
 struct ClaimedPlace {
-  bool on_device = false;
-  bool known = true;  ///< false for a type that matches nothing
-  std::uint32_t device = 0;
+  static constexpr std::int64_t kHost = -1, kNowhere = -2;  ///< nowhere: a type that matches no memory
+  std::int64_t where = kHost;
 
+  bool on_device() const { return where >= 0; }
   bool operator==(const ClaimedPlace&) const = default;
 };
 

@@ -19,21 +19,23 @@ inline CopyKind KindOf(Direction direction) {
   return static_cast<CopyKind>(direction);
 }
 
+/// The kind of a copy between memory that the runtime knows. Where host and device share one memory, every
+/// direction is a copy on the device.
+inline CopyKind KnownKind(Direction direction, const Profile& profile) {
+  return profile.attached ? KindOf(direction) : CopyKind::kDeviceToDevice;
+}
 /// The real kind of a copy between these places; kContradiction if the given kind contradicts them. Only
 /// pageable memory can contradict. If the runtime knows both sides, every kind counts as the real one.
 CopyKind ResolvePageableKind(CopyKind kind, const Place& src, const Place& dst);
 inline CopyKind ResolveKind(CopyKind kind, const Place& src, const Place& dst, const Profile& profile) {
-  // Where host and device share one memory, every direction is a copy on the device.
-  if (!profile.attached) return CopyKind::kDeviceToDevice;
-  if (src.kind != PlaceKind::kPageable && dst.kind != PlaceKind::kPageable)
-    return KindOf(DirectionBetween(src, dst));
-  return ResolvePageableKind(kind, src, dst);
+  const bool known = src.kind != PlaceKind::kPageable && dst.kind != PlaceKind::kPageable;
+  return known || !profile.attached ? KnownKind(DirectionBetween(src, dst), profile)
+                                    : ResolvePageableKind(kind, src, dst);
 }
 
 /// Whether memory lies where an attribute of a batch says.
 inline bool Matches(const ClaimedPlace& claim, const Place& place) {
-  return claim.known && claim.on_device == place.on_device() &&
-         (!claim.on_device || claim.device == static_cast<std::uint32_t>(place.device));
+  return claim.where == (place.on_device() ? place.device : ClaimedPlace::kHost);
 }
 
 }  // namespace sampan

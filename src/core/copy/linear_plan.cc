@@ -10,22 +10,21 @@
 
 namespace sampan {
 
-Status PlanLinearInFull(const LinearRequest& request, CopyForm form, PlanContext context, PlainEnds found,
-                        Plan& plan) {
+Status PlanLinearInFull(LinearRequest request, CopyForm form, PlanContext context, Plan& plan) {
   const NoCancellation no_cancellation;
-  auto ends = ResolveInFull(RangesOf(request), form, context, found);
+  auto ends = ResolveEnds(RangesOf(request), form, context);
   if (!ends.ok()) return ends.TakeStatus();
   return PlanResolved(request, form, context, *ends, plan);
 }
 
-void MakeLinear(const LinearRequest& request, Ends& ends, Plan& plan) {
+void MakeLinear(LinearRequest request, Ends& ends, Direction direction, Plan& plan) {
   plan.timing = ends.timing();
   plan.Make<CopyTask>(Segment{ends.dst.engine, ends.src.engine, request.bytes}, std::move(ends.dst.use),
-                      std::move(ends.src.use), ends.direction());
+                      std::move(ends.src.use), direction);
   AddNeighbours(plan.task, std::move(ends.dst.neighbours), std::move(ends.src.neighbours));
 }
 
-Status CheckAccess(const LinearRequest& request, const Ends& ends) {
+Status CheckAccess(LinearRequest request, const Ends& ends) {
   if (!ends.dst.use) {
     const MemoryArgument dst = RangesOf(request).dst_argument();
     if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
@@ -33,14 +32,14 @@ Status CheckAccess(const LinearRequest& request, const Ends& ends) {
   return ends.src.use ? Status() : ProbeHostMemory(RangesOf(request).src_argument(), HostAccess::kRead);
 }
 
-Status RefuseKind(const LinearRequest& request, CopyKind resolved, Ends ends) {
+Status RefuseKind(LinearRequest request, CopyKind resolved, Ends ends) {
   if (resolved == CopyKind::kContradiction) return ContradictingKind(request.kind, ends, RangesOf(request));
   return Error{Code::kFeatureNotSupport,
                Text("a host-to-host copy cannot be asynchronous: ", DescribeEnds(ends, RangesOf(request))),
                Error::kNoItem, true};
 }
 
-Status PlanCaptured(const LinearRequest& request, PlanContext context, Ends ends, Plan& plan) {
+Status PlanCaptured(LinearRequest request, PlanContext context, Ends ends, Plan& plan) {
   if (Status may = CheckAccess(request, ends); !may.ok()) return may;
   if (context.profile().attached && ends.direction() != Direction::kHostToDevice) {
     return {Code::kParamInvalid, Text("kind ", Describe(request.kind), " copies from the host to a device: ",

@@ -15,25 +15,26 @@ inline CopyRanges RangesOf(const LinearRequest& request) {
   return {request.dst, request.bytes, request.src, request.bytes};
 }
 
+// Functions that are not in line take the request by value, so that it can stay in registers.
+
 /// Takes the source's bytes now, so that the program may reuse it on return.
-[[gnu::noinline]] Status PlanCaptured(const LinearRequest& request, PlanContext context, Ends ends,
-                                      Plan& plan);
+[[gnu::noinline]] Status PlanCaptured(LinearRequest request, PlanContext context, Ends ends, Plan& plan);
 /// The failure of a kind that contradicts the ends, or that no asynchronous copy has.
-[[gnu::cold, gnu::noinline]] Status RefuseKind(const LinearRequest& request, CopyKind resolved, Ends ends);
+[[gnu::cold, gnu::noinline]] Status RefuseKind(LinearRequest request, CopyKind resolved, Ends ends);
 /// The tasks of a linear copy, by what its ends need.
-inline void MakeLinear(const LinearRequest& request, PlainEnds ends, Plan& plan) {
+inline void MakeLinear(LinearRequest request, PlainEnds ends, Direction direction, Plan& plan) {
   SAMPAN_ASSERT(plan.timing == Timing::kQueued);
   const CopyRanges ranges = RangesOf(request);
   plan.Make<CopyTask>(Segment{ends.dst->EngineView(ranges.dst_begin()),
                               ends.src->EngineView(ranges.src_begin()), request.bytes},
-                      ends.TakeDst(), ends.TakeSrc(), ends.direction());
+                      ends.TakeDst(), ends.TakeSrc(), direction);
 }
-void MakeLinear(const LinearRequest& request, Ends& ends, Plan& plan);
+void MakeLinear(LinearRequest request, Ends& ends, Direction direction, Plan& plan);
 /// Refuses ends that the process cannot access.
-inline Status CheckAccess(const LinearRequest&, const PlainEnds&) {
+inline Status CheckAccess(LinearRequest, const PlainEnds&) {
   return {};
 }
-Status CheckAccess(const LinearRequest& request, const Ends& ends);
+Status CheckAccess(LinearRequest request, const Ends& ends);
 inline Ends InFull(const LinearRequest& request, PlainEnds ends) {
   return InFull(RangesOf(request), ends);
 }
@@ -43,12 +44,11 @@ inline Ends InFull(const LinearRequest&, Ends& ends) {
 
 /// The rules of a linear copy whose ends are resolved, plain or in full. Takes the ends' uses.
 template <typename AnyEnds>
-Status PlanResolved(const LinearRequest& request, CopyForm form, PlanContext context, AnyEnds& ends,
-                    Plan& plan) {
+Status PlanResolved(LinearRequest request, CopyForm form, PlanContext context, AnyEnds& ends, Plan& plan) {
   if (form == CopyForm::kAsynchronous) {
     if (request.kind == CopyKind::kHostToBufferToDevice) [[unlikely]]
       return PlanCaptured(request, context, InFull(request, ends), plan);
-    const CopyKind kind = ResolveKind(request.kind, ends.src_place(), ends.dst_place(), context.profile());
+    const CopyKind kind = ends.ResolveKind(request.kind, context.profile());
     if (kind == CopyKind::kContradiction || kind == CopyKind::kHostToHost) [[unlikely]]
       return RefuseKind(request, kind, InFull(request, ends));
     if (request.dst == request.src) [[unlikely]] {
@@ -58,17 +58,17 @@ Status PlanResolved(const LinearRequest& request, CopyForm form, PlanContext con
     }
   }
   if (Status may = CheckAccess(request, ends); !may.ok()) return may;
-  MakeLinear(request, ends, plan);
+  MakeLinear(request, ends, ends.direction(), plan);
   return {};
 }
-[[gnu::noinline]] Status PlanLinearInFull(const LinearRequest& request, CopyForm form, PlanContext context,
-                                          PlainEnds found, Plan& plan);
+[[gnu::noinline]] Status PlanLinearInFull(LinearRequest request, CopyForm form, PlanContext context,
+                                          Plan& plan);
 
-inline Status PlanLinear(const LinearRequest& request, CopyForm form, PlanContext context, Plan& plan) {
-  const CopyRanges ranges = RangesOf(request);
-  PlainEnds ends = PlainEnds::At(ranges, context.registry());
-  if (!ends.Hold(ranges, context.device())) [[unlikely]]
-    return PlanLinearInFull(request, form, context, ends, plan);
+inline Status PlanLinear(LinearRequest request, CopyForm form, PlanContext context, Plan& plan) {
+  SAMPAN_ASSERT(request.bytes != 0);
+  PlainEnds ends = PlainEnds::Find(RangesOf(request), context);
+  if (!ends) [[unlikely]]
+    return PlanLinearInFull(request, form, context, plan);
   return PlanResolved(request, form, context, ends, plan);
 }
 

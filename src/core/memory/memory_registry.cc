@@ -242,7 +242,7 @@ void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
   unused_records_.push_back(&record);
 }
 
-Allocation* MemoryRegistry::FindAgain(std::uintptr_t address) const noexcept {
+Allocation* MemoryRegistry::FindCounted(std::uintptr_t address) const noexcept {
   for (;;) {
     Allocation* const found = pages_.Find(address);
     if (found == nullptr) return nullptr;

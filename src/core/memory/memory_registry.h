@@ -13,6 +13,7 @@
 #include "backend/api/allocation.h"
 #include "backend/api/backend.h"
 #include "backend/api/task.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "core/memory/backtrace.h"
 #include "core/memory/page_map.h"
@@ -76,18 +77,18 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
 
   /// A use of the live allocation that the address lies in; empty when there is none.
   AllocationUse Find(std::uintptr_t address) const { return AllocationUse(FindCounted(address)); }
-  /// The same for a caller that adopts the counted use itself; null when there is none.
-  Allocation* FindCounted(std::uintptr_t address) const noexcept {
+  /// The live allocation that holds [address, +bytes), for a caller that adopts the counted use itself. Null
+  /// does not mean that there is none: the allocation may have been made a moment ago. `bytes` is not 0.
+  Allocation* FindHolding(std::uintptr_t address, std::size_t bytes) const noexcept {
+    SAMPAN_ASSERT(bytes != 0);
     Allocation* const found = pages_.Find(address);
-    if (found == nullptr) return nullptr;
-    if (found->TryUse()) [[likely]] {
-      // The use makes sure that the record is live and its facts are fixed, even if it was recycled a moment
-      // ago.
-      if (found->Contains(address)) [[likely]]
-        return found;
-      found->Release();
-    }
-    return FindAgain(address);
+    if (found == nullptr || !found->TryUse()) return nullptr;
+    // The use makes sure that the record is live and its facts are fixed, even if it was recycled a moment
+    // ago.
+    if (found->Holds(address, bytes)) [[likely]]
+      return found;
+    found->Release();
+    return nullptr;
   }
   /// A range that a source owns: an address there is never ordinary host memory.
   void AddSource(const AddressOwner& source);
@@ -144,8 +145,8 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
 
   /// Whether one copy may go on from an allocation into the one that begins behind it.
   static bool Adjoin(const Allocation& one, const Allocation& next);
-  /// For an address that the map had an answer for which no longer fits.
-  Allocation* FindAgain(std::uintptr_t address) const noexcept;
+  /// The live allocation that the address lies in, with its use counted; null when there is none.
+  Allocation* FindCounted(std::uintptr_t address) const noexcept;
   /// The facts, with the caller's backtrace where the settings ask for it.
   AllocationFacts FactsOf(AllocationFacts facts) const;
   /// Refuses a range of which a page is known.

@@ -46,7 +46,7 @@ class BatchRun : public ::testing::TestWithParam<BatchRunLevel> {
   void ExpectDescribed(const Entries& entries, std::size_t good) {
     constexpr Segment kCanary{nullptr, nullptr, 0xCA9A};
     std::vector<Segment> segments(entries.sizes.size() + 1, kCanary);
-    const RunTotals totals = WriteSegments(entries.run(), segments.data(), GetParam());
+    const RunTotals totals = WriteManySegments(entries.run(), segments.data(), GetParam());
     ASSERT_EQ(totals.entries, good);
     std::size_t bytes = 0, longest = 0;
     for (std::size_t i = 0; i < good; ++i) {
@@ -126,10 +126,10 @@ TEST_P(BatchRun, NothingFitsARangeThatIsTooShort) {
       entries.srcs[i] = At(kSrc.address);
       entries.sizes[i] = kMaxBytes;
     }
-    EXPECT_EQ(WriteSegments(run, segments.data(), GetParam()).entries, 0U) << distance;
+    EXPECT_EQ(WriteManySegments(run, segments.data(), GetParam()).entries, 0U) << distance;
   }
   run.dst = {};
-  EXPECT_EQ(WriteSegments(run, segments.data(), GetParam()).entries, 0U);
+  EXPECT_EQ(WriteManySegments(run, segments.data(), GetParam()).entries, 0U);
 }
 
 TEST_P(BatchRun, SizesAreWithinTheirLimits) {
@@ -140,17 +140,17 @@ TEST_P(BatchRun, SizesAreWithinTheirLimits) {
       sizes.push_back(random_() >> (1 + random_() % 60));
       limits.push_back(sizes[i] + random_() % (kHighest - sizes[i]));
     }
-    EXPECT_TRUE(SizesFit(sizes, limits, GetParam())) << count;
-    EXPECT_TRUE(SizesFit(sizes, sizes, GetParam())) << count;
+    EXPECT_TRUE(ManySizesFit(sizes, limits, GetParam())) << count;
+    EXPECT_TRUE(ManySizesFit(sizes, sizes, GetParam())) << count;
     for (std::size_t at = 0; at < count; ++at) {
       auto wrong = sizes;
       wrong[at] = limits[at] + 1;
-      EXPECT_FALSE(SizesFit(wrong, limits, GetParam())) << at << " of " << count;
+      EXPECT_FALSE(ManySizesFit(wrong, limits, GetParam())) << at << " of " << count;
       auto none = limits;
       none[at] = 0;
       for (const std::size_t size : {std::size_t{1}, kHighest, SIZE_MAX}) {
         wrong[at] = size;
-        EXPECT_FALSE(SizesFit(wrong, none, GetParam())) << size << ", " << at << " of " << count;
+        EXPECT_FALSE(ManySizesFit(wrong, none, GetParam())) << size << ", " << at << " of " << count;
       }
     }
   }

@@ -574,11 +574,8 @@ TEST(LinearPlan, PlainEndsAreTheEndsInFull) {
     const CopyRanges ranges{world.At(row.dst), row.bytes, world.At(row.src), row.bytes};
     Plan plan;
     const Status status = world.Under(row.setting, plan, [&](PlanContext context, Plan&) -> Status {
-      const PlainEnds plain = PlainEnds::At(ranges, context.registry());
-      if (!plain.Hold(ranges, context.device())) {
-        const AllocationUse dst = plain.TakeDst(), src = plain.TakeSrc();
-        return {};
-      }
+      const PlainEnds plain = PlainEnds::Find(ranges, context);
+      if (!plain) return {};
       const Ends short_cut = InFull(ranges, plain);
       auto resolved = ResolveEnds(ranges, row.form, context);
       if (!resolved.ok()) return resolved.TakeStatus();
