@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "trace/trace.h"
+#include "observe/hooks.h"
 
 namespace sampan::emulated {
 namespace {
@@ -69,8 +69,8 @@ inline std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task) {
   SAMPAN_ASSERT(submit_lock_.is_held() && state_.load() == kIdle);
   // No thread has the turn, and the lock keeps others from taking it.
   const std::uint64_t value = ring_.tail() + 1;
-  if (trace::On()) [[unlikely]] {
-    ExecuteTraced(task, value);
+  if (observe::On()) [[unlikely]] {
+    ExecuteObserved(task, value);
   } else if (Status status = ExecuteTask(task, scheduler_); !status.ok()) [[unlikely]] {
     Fail(value, std::move(status));
   }
@@ -117,10 +117,11 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
   return value;
 }
 
-void EmulatedQueue::ExecuteTraced(Task& task, std::uint64_t value) {
-  const std::int64_t begin_ns = trace::NowNs();
+void EmulatedQueue::ExecuteObserved(Task& task, std::uint64_t value) {
+  observe::BeginExecution({label(), value, observe::TypeOf(task)});
+  const std::int64_t begin_ns = observe::NowNs();
   if (Status status = ExecuteTask(task, scheduler_); !status.ok()) Fail(value, std::move(status));
-  trace::EndAtOnce(begin_ns);
+  observe::EndAtOnce(begin_ns);
 }
 
 std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle) {
@@ -139,7 +140,7 @@ std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle) {
 }
 
 void EmulatedQueue::WaitForRoom() {
-  const trace::HostWait traced(summary::WaitReason::kQueueFull, label());
+  const observe::HostWait wait(observe::WaitReason::kQueueFull, label());
   // Rather for a quarter of the queue than for one place: a sleep per task would be slow. But not for ever,
   // because the one place may be all that comes until this thread goes on.
   SAMPAN_ASSERT(submitted() >= ring_.depth());
@@ -160,15 +161,15 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
         !std::holds_alternative<GateTask>(task) && !std::holds_alternative<WaitTask>(task)) {
       return TurnEnd::kMore;
     }
-    if (trace::On()) [[unlikely]]
-      TraceHead(task, value);
+    if (observe::On()) [[unlikely]]
+      ObserveHead(task, value);
     const bool discarded = Discarded(value);
     if (discarded && discarded_.Holds(value) && !BlockUnless([&] { return !discarded_.Holds(value); }))
       return TurnEnd::kBlocked;
     if (discarded) discarded_.Tell(task);
     if (!discarded && !ExecuteHead(task, value)) return TurnEnd::kBlocked;
-    if (trace::On()) [[unlikely]]
-      trace::EndExecution(std::exchange(head_since_ns_, 0), discarded);
+    if (observe::On()) [[unlikely]]
+      observe::EndExecution(std::exchange(head_since_ns_, 0), discarded);
     blocked_on_ = nullptr;
     ring_.Destroy(value);  // releases the memory before a waiter can learn that the task is over
     done_ = value;
@@ -177,9 +178,9 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
   return HasTasks() ? TurnEnd::kMore : TurnEnd::kEmpty;
 }
 
-void EmulatedQueue::TraceHead(const Task& task, std::uint64_t value) {
-  if (head_since_ns_ == 0) head_since_ns_ = trace::NowNs();
-  trace::BeginExecution({label(), value, TraceType(task)});
+void EmulatedQueue::ObserveHead(const Task& task, std::uint64_t value) {
+  if (head_since_ns_ == 0) head_since_ns_ = observe::NowNs();
+  observe::BeginExecution({label(), value, observe::TypeOf(task)});
 }
 
 bool EmulatedQueue::TryLeave() {
@@ -304,7 +305,7 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t value) {
 void EmulatedQueue::Fail(std::uint64_t value, Status failure) {
   const NoCancellation no_cancellation;
   SAMPAN_ASSERT(!failure.ok());
-  trace::NoteFailure(static_cast<std::int32_t>(failure.code()));
+  observe::NoteFailure(static_cast<std::int32_t>(failure.code()));
   const Code code = failure.code();
   if (!listener_.OnTaskFailed(value, std::move(failure))) return;
   discarded_.Raise(submitted(), code);

@@ -75,13 +75,13 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   /// Executes a short task on the calling thread while the queue is idle: sooner than an engine could wake.
   /// Returns its number.
   std::uint64_t ExecuteAtOnce(Task& task);
-  [[gnu::noinline]] void ExecuteTraced(Task& task, std::uint64_t value);
+  [[gnu::noinline]] void ExecuteObserved(Task& task, std::uint64_t value);
   /// Puts the task into the ring. Returns its number, or 0 when the queue is full.
   [[gnu::noinline]] std::uint64_t TryAppend(Task& task, bool was_idle);
 
   [[gnu::noinline]] void WaitForRoom();
   /// Notes since when the task is at the head.
-  void TraceHead(const Task& task, std::uint64_t value);
+  void ObserveHead(const Task& task, std::uint64_t value);
   /// Whether the task at the head is over. False: it blocks the queue, which is no longer the caller's.
   bool ExecuteHead(Task& task, std::uint64_t value);
   bool ExecuteWait(WaitTask& task, std::uint64_t value);
@@ -116,7 +116,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::shared_ptr<Timeline> blocked_on_;
   std::uint64_t host_started_ = 0;  // the value of the host task that was started last
   StandingWait standing_;
-  std::int64_t head_since_ns_ = 0;  // while there is a trace: since when the task at the head is there
+  std::int64_t head_since_ns_ = 0;  // while observed: since when the task at the head is there
 
   HostOutcome host_outcome_;
 };

@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "base/futex.h"
 #include "base/spin.h"
-#include "trace/trace.h"
+#include "observe/hooks.h"
 
 namespace sampan::emulated {
 namespace {
@@ -35,7 +35,7 @@ void GateWatch::Start() {
   const std::lock_guard lock(mutex_);
   if (thread_.joinable()) return;
   thread_ = StartThread("sampan-gates", [this] {
-    trace::SetRole({trace::ThreadRole::Kind::kWatch});
+    observe::SetRole({observe::ThreadRole::Kind::kWatch});
     Loop();
   });
   started_.store(true, std::memory_order_release);

@@ -10,7 +10,6 @@
 #include "backend/emulated/copy_kernels.h"
 #include "backend/emulated/queue_scheduler.h"
 #include "base/status.h"
-#include "trace/record.h"
 
 namespace sampan::emulated {
 
@@ -49,9 +48,6 @@ inline bool IsShort(const Task& task, const ShortLimits& limits) {
   if (copy == nullptr) return IsOtherShort(task, limits);
   return limits.Hold(copy->segment.bytes, 1, copy->segment.bytes);
 }
-
-/// What the task is called on the rows of engines.
-summary::TaskType TraceType(const Task& task);
 
 /// Does the task now; large ones are shared with idle engines. Waits and host work are the queue's own.
 [[gnu::noinline]] Status ExecuteOther(Task& task, QueueScheduler& scheduler);

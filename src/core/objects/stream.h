@@ -13,8 +13,7 @@
 #include "base/status.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/state_callbacks.h"
-#include "core/objects/task_trace.h"
-#include "trace/trace.h"
+#include "observe/observers.h"
 
 namespace sampan {
 
@@ -87,7 +86,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   const Timeline* timeline() const { return queue_->timeline().get(); }
 
   std::uint32_t id() const { return id_; }
-  const trace::QueueLabel& label() const { return queue_->label(); }
+  const QueueLabel& label() const { return queue_->label(); }
   /// What the streams of one context have in common.
   const std::shared_ptr<StickyFailure>& context_failure() const { return context_failure_; }
   std::uint32_t priority() const { return options_.priority; }
@@ -104,7 +103,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id);
 
   Result<std::uint64_t> Submit(Task&& task) {
-    if (context_failure_->is_set() || FailuresReported() || trace::On()) [[unlikely]]
+    if (context_failure_->is_set() || FailuresReported() || observe::On()) [[unlikely]]
       return SubmitWatched(std::move(task));
     return queue_->Submit(std::move(task));
   }

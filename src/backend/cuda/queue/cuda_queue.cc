@@ -16,7 +16,7 @@ Result<std::shared_ptr<CudaQueue>> CudaQueue::Create(const LaunchSite& site, con
   if (!launcher.ok()) return launcher.TakeStatus();
   std::shared_ptr<CudaQueue> queue(new CudaQueue(std::move(*launcher), options, watch, faults));
   queue->timeline_->set_queue(queue);
-  if (trace::On()) site.gpu.StartClock(queue->launcher_->stream());
+  if (observe::On()) site.gpu.StartClock(queue->launcher_->stream());
   return queue;
 }
 
@@ -61,7 +61,7 @@ Status CudaQueue::AwaitRoom(Lock& lock) {
       return gpu_.LostStatus();
     }
     if (!ring_.IsFull(retired_)) return {};
-    const trace::HostWait traced(summary::WaitReason::kQueueFull, label());
+    const observe::HostWait wait(observe::WaitReason::kQueueFull, label());
     WaitUntilDone(lock, ring_.tail() - ring_.depth() + 1, kNever);
   }
 }
@@ -72,7 +72,7 @@ void CudaQueue::HandOver(Lock& lock) {
   while (handed_ < ring_.tail()) {
     const std::uint64_t value = handed_ + 1;
     if (discarded_.Holds(value)) break;
-    if (held_ == Held::kNo && trace_.on()) trace_.Begin(value);
+    if (held_ == Held::kNo && observed_.on()) observed_.Begin(value);
     if (held_ == Held::kNo) {
       if (Discarded(value)) {
         discarded_.Tell(ring_.At(value));
@@ -86,9 +86,9 @@ void CudaQueue::HandOver(Lock& lock) {
       if (!over && look_again_) continue;
       if (!over) break;
       held_ = Held::kNo;
-      if (trace_.on()) trace_.Passed(value);
+      if (observed_.on()) observed_.Passed(value);
     }
-    if (trace_.on() && Discarded(value)) trace_.Dropped(value);
+    if (observed_.on() && Discarded(value)) observed_.Dropped(value);
     handed_ = std::max(handed_, value);  // a lost GPU has passed over everything meanwhile
     if (!waiters_.empty()) WakeWaiters();
   }
@@ -116,7 +116,7 @@ void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t value) {
   }
   Status launched = launcher_->Launch(task, value);
   launched_ticks_ = ProcessorTicks();
-  if (trace_.on()) trace_.Handed(value);
+  if (observed_.on()) observed_.Handed(value);
   if (!launched.ok() || MarkerIsDue(value)) AfterLaunch(lock, value, std::move(launched));
 }
 
@@ -188,7 +188,7 @@ void CudaQueue::Continue() {
 
 void CudaQueue::Fail(Lock& lock, std::uint64_t value, Status failure) {
   SAMPAN_ASSERT(lock.owns_lock() && !failure.ok());
-  if (trace_.on()) trace_.Failed(value, failure.code());
+  if (observed_.on()) observed_.Failed(value, failure.code());
   const Code code = failure.code();
   lock.unlock();
   const bool drop_rest = listener_.OnTaskFailed(value, std::move(failure));

@@ -14,7 +14,7 @@
 #include "backend/api/task_ring.h"
 #include "backend/cuda/gpu.h"
 #include "backend/cuda/queue/hold_watch.h"
-#include "backend/cuda/queue/queue_trace.h"
+#include "backend/cuda/queue/observed_tasks.h"
 #include "backend/cuda/queue/task_launch.h"
 #include "base/fault.h"
 #include "base/parking_lock.h"
@@ -84,12 +84,12 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   /// Gives the driver what may go to it. One thread at a time does.
   void HandOver(Lock& lock);
   void HandOverHead(Lock& lock, Task& task, std::uint64_t value);
-  /// A marker after so many tasks lets a full queue see its progress; a trace wants the end of each.
+  /// A marker after so many tasks lets a full queue see its progress; an observer wants the end of each.
   static constexpr std::uint64_t kMarkerInterval = 256;
   bool IntervalIsOver(std::uint64_t value) const {
     return value - std::max(last_marker_, retired_) >= kMarkerInterval;
   }
-  bool MarkerIsDue(std::uint64_t value) const { return IntervalIsOver(value) || trace_.on(); }
+  bool MarkerIsDue(std::uint64_t value) const { return IntervalIsOver(value) || observed_.on(); }
   /// What follows a launch that failed, or one that a marker is due behind.
   void AfterLaunch(Lock& lock, std::uint64_t value, Status launched);
   /// What holds a queue at a task of this kind.
@@ -161,7 +161,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   std::uint64_t last_marker_ = 0;     // the value of the newest there was
   std::uint64_t launched_ticks_ = 0;  // when a task last went to the driver
 
-  QueueTrace trace_{TaskRing::kSlots};
+  ObservedTasks observed_{TaskRing::kSlots};
   std::condition_variable_any changed_;
   DiscardMark discarded_;
   int unlocked_threads_ = 0;  // that use the launcher without the lock

@@ -86,7 +86,7 @@ bool CudaQueue::WaitIsOver(Lock& lock, std::uint64_t value) {
   const ContextScope scope(gpu_);
   Status status =
       gpu_.Check(gpu_.driver().StreamWaitEvent(launcher_->stream(), event->get(), 0), "cuStreamWaitEvent");
-  if (status.ok() && trace_.on()) {
+  if (status.ok() && observed_.on()) {
     handed_ = value;
     status = RecordMarker(nullptr);
   }

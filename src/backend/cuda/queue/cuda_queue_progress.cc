@@ -89,15 +89,15 @@ void CudaQueue::Retire(Lock& lock, std::uint64_t value) {
   launcher_->Retire(value, failures);
   for (; !markers_.empty() && markers_.front().value <= value; markers_.pop_front()) {
     const Marker& marker = markers_.front();
-    const std::int64_t time_ns = marker.mark != nullptr || trace_.on() ? gpu_.TimeNs(marker.event) : 0;
+    const std::int64_t time_ns = marker.mark != nullptr || observed_.on() ? gpu_.TimeNs(marker.event) : 0;
     if (marker.mark != nullptr) marker.mark->time_ns.store(time_ns, std::memory_order_release);
-    if (trace_.on()) trace_.Ended(label(), marker.value, time_ns);
+    if (observed_.on()) observed_.Ended(label(), marker.value, time_ns);
   }
   for (std::uint64_t each = retired_ + 1; each <= value; ++each)
     ring_.Destroy(each);  // releases the memory before a waiter can learn that the task is over
   SAMPAN_ASSERT(value >= retired_ && value <= ring_.tail());
   retired_ = value;
-  if (trace_.on()) trace_.Ended(label(), value, 0);
+  if (observed_.on()) observed_.Ended(label(), value, 0);
   if (!failures.empty()) {
     retiring_ = true;
     for (DeviceFailure& failure : failures)
@@ -126,12 +126,12 @@ void CudaQueue::Lose(Lock& lock) {
     ring_.Destroy(each);
   retired_ = tail;
   retiring_ = true;
-  if (trace_.on()) {
+  if (observed_.on()) {
     for (std::uint64_t each = first; each <= tail; ++each)
-      trace_.Dropped(each);
+      observed_.Dropped(each);
   }
   Fail(lock, first, gpu_.LostStatus());
-  if (trace_.on()) trace_.Ended(label(), tail, 0);
+  if (observed_.on()) observed_.Ended(label(), tail, 0);
   retiring_ = false;
   timeline_->SetDone(tail, std::memory_order_release);
   if (waiting_threads_ != 0) changed_.notify_all();
