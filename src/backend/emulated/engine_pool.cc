@@ -245,7 +245,7 @@ void EnginePool::RunQueue(std::shared_ptr<EmulatedQueue> queue) {
   }
 }
 
-void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value) {
+void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t number) {
   if (ready_count_.load() == 0) return;
   const auto wanted = timeline.queue();
   if (wanted == nullptr) return;
@@ -261,15 +261,15 @@ void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value
       case EmulatedQueue::TurnEnd::kMore:
         break;
     }
-    if (timeline.done() >= value) return MakeReady(std::move(queue));
+    if (timeline.done() >= number) return MakeReady(std::move(queue));
   }
 }
 
-void EnginePool::Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) {
-  const auto reached = [&] { return timeline.done() >= value; };
+void EnginePool::Drive(EmulatedTimeline& timeline, std::uint64_t number, Deadline deadline) {
+  const auto reached = [&] { return timeline.done() >= number; };
   if (reached()) return;
   // A begun copy cannot be interrupted, so a caller with a deadline must not execute one.
-  if (deadline == kNever) RunQueueInstead(timeline, value);
+  if (deadline == kNever) RunQueueInstead(timeline, number);
   const auto helped_or_over = [&] { return reached() || HelpWithJob(reached); };
   while (SpinFor(kHostSpin, helped_or_over) && !reached()) {
   }

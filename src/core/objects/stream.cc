@@ -62,9 +62,9 @@ Result<std::uint64_t> Stream::SubmitWatched(Task&& task) {
 }
 
 Result<Point> Stream::EnqueueWithPoint(Task&& task) {
-  auto value = Submit(std::move(task));
-  if (!value.ok()) return value.TakeStatus();
-  return Point{queue_->timeline(), *value};
+  auto number = Submit(std::move(task));
+  if (!number.ok()) return number.TakeStatus();
+  return Point{queue_->timeline(), *number};
 }
 
 Point Stream::Last() const {
@@ -143,9 +143,9 @@ Status Stream::TakeFailure() {
   return Status(*std::exchange(failure_, std::nullopt));
 }
 
-bool Stream::OnTaskFailed(std::uint64_t value, Status failure) noexcept {
+bool Stream::OnTaskFailed(std::uint64_t number, Status failure) noexcept {
   if (options_.reports != nullptr) {
-    options_.reports->Report({.task = static_cast<std::uint32_t>(value),
+    options_.reports->Report({.task = static_cast<std::uint32_t>(number),
                               .stream = id(),
                               .thread = submitter_.load(),
                               .device = options_.device,
@@ -153,7 +153,7 @@ bool Stream::OnTaskFailed(std::uint64_t value, Status failure) noexcept {
   }
   try {
     Error error = std::move(failure.error());
-    error.message = Text("task ", value, " of stream ", id(), " failed: ", error.message);
+    error.message = Text("task ", number, " of stream ", id(), " failed: ", error.message);
     Log(LogLevel::kError, "RUNTIME", error.message);
     if (stops_on_failure()) {
       context_failure_->Set(error);

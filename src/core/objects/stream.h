@@ -81,7 +81,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   /// The same, cheaper where the point was this stream's before.
   void GetLast(Point& point) const {
     if (point.timeline != queue_->timeline()) point.timeline = queue_->timeline();
-    point.value = queue_->submitted();
+    point.number = queue_->submitted();
   }
   const Timeline* timeline() const { return queue_->timeline().get(); }
 
@@ -109,7 +109,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   }
   /// The same where a failure stands in the way, or the task's submission is to be told.
   [[gnu::noinline]] Result<std::uint64_t> SubmitWatched(Task&& task);
-  bool OnTaskFailed(std::uint64_t value, Status failure) noexcept override;
+  bool OnTaskFailed(std::uint64_t number, Status failure) noexcept override;
   bool FailuresReported() const { return options_.reports != nullptr && options_.reports->any(); }
   static std::uint32_t CurrentThreadNumber();
   /// Waiters get this code: not everything was done.

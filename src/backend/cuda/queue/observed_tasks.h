@@ -19,15 +19,15 @@ class ObservedTasks {
 
   bool on() const { return !slots_.empty() && observe::On(); }
   /// The calling thread is about to hand the task over.
-  void Begin(std::uint64_t value);
+  void Begin(std::uint64_t number);
   /// It has: notes the way that was chosen meanwhile.
-  void Handed(std::uint64_t value);
+  void Handed(std::uint64_t number);
   /// It was the host's to do, or to wait for, and is over now.
-  void Passed(std::uint64_t value) { SlotOf(value).passed_ns = observe::NowNs(); }
-  void Dropped(std::uint64_t value) { SlotOf(value).discarded = true; }
-  void Failed(std::uint64_t value, Code code) { SlotOf(value).failure = static_cast<std::int32_t>(code); }
+  void Passed(std::uint64_t number) { SlotOf(number).passed_ns = observe::NowNs(); }
+  void Dropped(std::uint64_t number) { SlotOf(number).discarded = true; }
+  void Failed(std::uint64_t number, Code code) { SlotOf(number).failure = static_cast<std::int32_t>(code); }
   /// Tasks up to this one are completed. `time_ns` is its end on the GPU's clock; 0 if unknown.
-  void Ended(const QueueLabel& queue, std::uint64_t value, std::int64_t time_ns);
+  void Ended(const QueueLabel& queue, std::uint64_t number, std::int64_t time_ns);
 
  private:
   struct Slot {
@@ -38,9 +38,9 @@ class ObservedTasks {
     std::int32_t failure = 0;
     bool discarded = false;
   };
-  Slot& SlotOf(std::uint64_t value) {
+  Slot& SlotOf(std::uint64_t number) {
     SAMPAN_ASSERT(!slots_.empty() && (slots_.size() & (slots_.size() - 1)) == 0);
-    return slots_[value & (slots_.size() - 1)];
+    return slots_[number & (slots_.size() - 1)];
   }
 
   std::vector<Slot> slots_;  // a power of two

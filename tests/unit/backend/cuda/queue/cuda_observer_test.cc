@@ -123,8 +123,8 @@ class WritableBacking final : public Backing {
 
 class NoFailures final : public QueueListener {
  public:
-  bool OnTaskFailed(std::uint64_t value, Status failure) noexcept override {
-    ADD_FAILURE() << "task " << value << ": " << failure.error().message;
+  bool OnTaskFailed(std::uint64_t task, Status failure) noexcept override {
+    ADD_FAILURE() << "task " << task << ": " << failure.error().message;
     return false;
   }
 };
