@@ -17,8 +17,9 @@ PICTURE = ROOT / "docs" / "images" / "layers.svg"
 # What each box says below its name. A layer that is not here is an error.
 PURPOSE = {
     "base": "status, handles, clock, log, environment",
+    "observe": "events, and the observers told of them",
     "summary": "what happened, as data; tables, advice",
-    "trace": "records of tasks, the writer of traces",
+    "trace": "the observer that writes traces",
     "backend/api": "tasks, queues, timelines, gates",
     "core": "rules, plans, memory, streams, sharing",
     "backend/emulated": "devices of host memory and threads",

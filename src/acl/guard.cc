@@ -8,9 +8,9 @@
 #include "base/local_time.h"
 #include "base/log.h"
 #include "base/platform_bridge.h"
+#include "observe/hooks.h"
 #include "process/process.h"
 #include "process/thread_state.h"
-#include "trace/trace.h"
 
 namespace sampan::acl {
 namespace {
@@ -59,10 +59,16 @@ void Remember(const char* function, const Error& error) {
 
 }  // namespace
 
-void BeginTracedCall(trace::Call& call) noexcept {
+void BeginObservedCall(bool& is_observed) noexcept {
   const NoCancellation no_cancellation;
-  process::StartTrace();
-  if (trace::On()) trace::BeginCall(call);
+  process::StartObservers();
+  if (!observe::On()) return;
+  observe::BeginCall(nullptr);
+  is_observed = true;
+}
+
+void EndObservedCall(const char* function, aclError code) noexcept {
+  observe::EndCall(function, code);
 }
 
 aclError Report(const char* function, const Error& error) noexcept {
@@ -114,27 +120,24 @@ SampanWatchWord sampanWatchWord() noexcept {
 
 bool sampanBeginCall(const char* link, std::int32_t remote_rank) noexcept {
   using namespace sampan;
-  if (trace::mode.load(std::memory_order_relaxed) == trace::Mode::kUnasked) process::StartTrace();
-  const bool traces = trace::On();
-  const std::uint32_t wanted =
-      (traces ? kWatchTrace : kWatchNone) | (LogEnabled(LogLevel::kWarning, "HCCL") ? kWatchLog : kWatchNone);
+  if (observe::state.load(std::memory_order_relaxed) == observe::State::kUnasked) process::StartObservers();
+  const bool is_observed = observe::On();
+  const std::uint32_t wanted = (is_observed ? kWatchTrace : kWatchNone) |
+                               (LogEnabled(LogLevel::kWarning, "HCCL") ? kWatchLog : kWatchNone);
   if (hccl_watch_word.load(std::memory_order_relaxed) != wanted)
     hccl_watch_word.store(wanted, std::memory_order_relaxed);
-  return traces && trace::BeginPlatformCall({link, remote_rank});
+  if (!is_observed) return false;
+  const observe::Peer peer{link, remote_rank};
+  observe::BeginCall(&peer);
+  return true;
 }
 
 void sampanEndCall(const char* function, int code) noexcept {
-  sampan::trace::EndPlatformCall(function, code);
+  sampan::observe::EndCall(function, code);
 }
 
 void sampanTraceLink(const char* link, std::int32_t remote_rank) noexcept {
-  using namespace sampan;
-  if (!trace::On()) return;
-  try {
-    trace::ThisThread().peer = {link, remote_rank};
-  } catch (const std::exception&) {
-    // A trace without the link.
-  }
+  sampan::observe::NotePeer({link, remote_rank});
 }
 
 void sampanLogLine(int level, const std::string& text) noexcept {

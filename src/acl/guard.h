@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "trace/trace.h"
+#include "observe/observers.h"
 
 namespace sampan::acl {
 
@@ -19,8 +19,11 @@ namespace sampan::acl {
 [[gnu::noinline]] aclError Report(const char* function, const Error& error) noexcept;
 [[gnu::noinline]] aclError ReportException(const char* function, Code code, const char* what) noexcept;
 
-/// Begins the trace of a call. The first call reads the trace settings.
-[[gnu::noinline]] void BeginTracedCall(trace::Call& call) noexcept;
+/// Tells observers that a call begins. The first call reads the settings, which say whether there are any.
+/// `is_observed` becomes true if they are to be told of its end. A reference, so that it stays out of the
+/// registers of calls that are not observed.
+[[gnu::noinline]] void BeginObservedCall(bool& is_observed) noexcept;
+[[gnu::noinline]] void EndObservedCall(const char* function, aclError code) noexcept;
 
 /// For bodies that never come to a cancellation point outside of a NoCancellation of their own.
 struct ProtectsItself {
@@ -32,9 +35,9 @@ struct ProtectsItself {
 template <typename Protection = NoCancellation, typename Body>
 aclError Guard(const char* function, Body body) noexcept {
   [[maybe_unused]] const Protection no_cancellation;
-  trace::Call call;
-  if (trace::mode.load(std::memory_order_relaxed) != trace::Mode::kOff) [[unlikely]]
-    BeginTracedCall(call);
+  bool is_observed = false;
+  if (observe::state.load(std::memory_order_relaxed) != observe::State::kOff) [[unlikely]]
+    BeginObservedCall(is_observed);
   aclError code = ACL_SUCCESS;
   try {
     const Status status = body();
@@ -46,8 +49,8 @@ aclError Guard(const char* function, Body body) noexcept {
   } catch (const std::exception& exception) {
     code = ReportException(function, Code::kInternalAcl, exception.what());
   }
-  if (call.begin_ns != 0) [[unlikely]]
-    trace::EndCall(call, function, code);
+  if (is_observed) [[unlikely]]
+    EndObservedCall(function, code);
   return code;
 }
 

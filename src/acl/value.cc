@@ -7,6 +7,7 @@
 #include "acl/shared_key.h"
 #include "core/copy/memory_location.h"
 #include "core/objects/value_word.h"
+#include "observe/hooks.h"
 
 namespace sampan::acl {
 namespace {
@@ -50,7 +51,7 @@ aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag, aclrtStre
   return Guard("aclrtValueWrite", [&]() -> Status {
     if (Status present = RequireNonNull("devAddr", devAddr); !present.ok()) return present;
     if (flag != 0) return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0")};
-    const trace::SubjectScope subject(summary::TaskType::kValueWrite, 0);
+    const observe::SubjectScope subject(observe::TaskType::kValueWrite, 0);
     return QueuePlan(stream, [&](PlanContext context, BackendDevice&, Plan& plan) {
       return PlanValueWrite(devAddr, value, context, plan);
     });
@@ -62,7 +63,7 @@ aclError aclrtValueWait(void* devAddr, uint64_t value, uint32_t flag, aclrtStrea
     if (Status present = RequireNonNull("devAddr", devAddr); !present.ok()) return present;
     if (flag > ACL_STREAM_WAIT_VALUE_NOR)
       return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0 to 3")};
-    const trace::SubjectScope subject(summary::TaskType::kValueWait, 0);
+    const observe::SubjectScope subject(observe::TaskType::kValueWait, 0);
     return QueuePlan(stream, [&](PlanContext context, BackendDevice& device, Plan& plan) {
       context.backend().WatchGates();
       return PlanValueWait({devAddr, value, static_cast<ValueCondition>(flag)}, context, device, plan);

@@ -19,8 +19,8 @@
 #include <thread>
 
 #include "base/threads.h"
+#include "observe/observers.h"
 #include "process/process.h"
-#include "trace/trace.h"
 
 namespace sampan::process {
 namespace {
@@ -87,7 +87,7 @@ void WaitForLastThread() {
 /// objects.
 void OnMainThreadExit(void*) noexcept {
   main_thread_left.store(true);
-  if (TheRuntimeIfMade() == nullptr && !trace::On()) return;
+  if (TheRuntimeIfMade() == nullptr && !observe::On()) return;
   try {
     WatchForLastThread();
   } catch (const std::exception&) {

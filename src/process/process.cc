@@ -17,11 +17,11 @@
 #include "base/fork_lock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "observe/observers.h"
 #include "process/fault_report.h"
 #include "process/main_thread.h"
 #include "process/settings.h"
 #include "trace/session.h"
-#include "trace/trace.h"
 
 namespace sampan::process {
 
@@ -61,24 +61,25 @@ constinit const Error* failure_to_make = nullptr;
 Result<Settings> StartSettings() {
   auto read = ReadSettings();
   const NoFileSizeSignal no_signal;  // while the trace's file is begun
-  Status started;
+  Result<observe::Observer*> tracer(nullptr);
   try {
-    started = trace::Start(
+    tracer = trace::Start(
         read.ok() ? trace::Options{.file = read->trace,
                                    .summary = read->summary,
                                    .backend = std::string(Describe(read->backend)),
                                    .profile = Text(read->profile.chip, ",", read->profile.release)}
                   : trace::Options());
   } catch (const std::exception& failure) {  // no memory, or no thread
-    trace::mode.store(trace::Mode::kOff);
     Log(LogLevel::kWarning, "RUNTIME",
         Text("there is no trace, the program goes on: ", std::string_view(failure.what())));
   }
-  if (read.ok() && !started.ok()) return started;
+  if (tracer.ok() && *tracer != nullptr) observe::Attach(**tracer);
+  observe::Settle();
+  if (read.ok() && !tracer.ok()) return tracer.TakeStatus();
   return read;
 }
 
-/// The settings as they were at the first call, with the trace that they ask for on its way.
+/// The settings as they were at the first call, with the observers that they ask for attached.
 Result<Settings>& StartedSettings() {
   const std::lock_guard lock(making);
   if (started_settings == nullptr) started_settings = new Result<Settings>(StartSettings());
@@ -146,13 +147,13 @@ Result<Runtime*> TheRuntime() {
   return *runtime;
 }
 
-void StartTrace() noexcept {
-  if (trace::mode.load(std::memory_order_acquire) != trace::Mode::kUnasked) return;
+void StartObservers() noexcept {
+  if (observe::state.load(std::memory_order_acquire) != observe::State::kUnasked) return;
   try {
     StartedSettings();
   } catch (...) {
-    // Without memory for it there is no trace; the call says what else is missing.
-    trace::mode.store(trace::Mode::kOff);
+    // Without memory for them there are none; the call says what else is missing.
+    observe::Settle();
   }
 }
 

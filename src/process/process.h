@@ -18,8 +18,9 @@ inline Runtime* TheRuntimeIfMade() {
   return made_runtime.load(std::memory_order_acquire);
 }
 
-/// Starts the trace and the summary that the settings ask for, once; a failure is TheRuntime's.
-void StartTrace() noexcept;
+/// Attaches the observers that the settings ask for, once: the trace and the summary. A failure is
+/// TheRuntime's.
+void StartObservers() noexcept;
 
 /// Failures on order, for tests of error paths.
 FaultPlan& Faults();

@@ -5,24 +5,15 @@
 #include <cstdint>
 #include <string_view>
 
+#include "observe/activity.h"
+
 namespace sampan::summary {
 
-enum class TaskType : std::uint8_t {
-  kMemcpyAsync,
-  kMemcpy,  ///< blocking, outside every stream
-  kMemsetAsync,
-  kMemset,
-  kReduceAsync,
-  kEventRecord,
-  kEventWait,
-  kEventReset,
-  kNotifyRecord,
-  kNotifyWait,
-  kValueWrite,
-  kValueWait,
-  kHostFunction,
-  kOther,
-};
+using observe::Awaited;
+using observe::Memory;
+using observe::Path;
+using observe::TaskType;
+using observe::WaitReason;
 
 enum class Form : std::uint8_t {
   kNone,
@@ -44,15 +35,6 @@ enum class Operation : std::uint8_t {
   kDeviceToDevice,
   kFill
 };
-
-enum class Path : std::uint8_t { kNone, kEngine, kShared, kAtOnce, kBlocking, kBatchCall, kKernel, kStaged };
-
-enum class Memory : std::uint8_t { kNone, kPageable, kPinned, kDevice };
-
-/// What a call waits for.
-enum class Awaited : std::uint8_t { kNothing, kStream, kEvent, kDevice };
-
-enum class WaitReason : std::uint8_t { kQueueFull, kPageable };
 
 /// What a wait for a word in device memory wants of it.
 enum class Condition : std::uint8_t { kAtLeast, kEqual, kAnd, kNor };

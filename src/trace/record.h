@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "observe/observer.h"
 #include "summary/activity.h"
 
 namespace sampan::trace {
@@ -28,20 +29,8 @@ struct RecordHead {
   std::int32_t code;
 };
 
-/// Which queue it is, for good, and the stream that it belongs to, whose number may be given again.
-struct QueueLabel {
-  std::uint64_t number = 0;  ///< 0: none
-  std::int32_t device = 0;
-  std::uint32_t stream = 0;
-};
-
-/// Who is on the other side, where HCCL knows it.
-struct Peer {
-  const char* link = nullptr;  ///< null: none
-  std::int32_t rank = -1;      ///< -1: none
-
-  bool known() const { return link != nullptr || rank >= 0; }
-};
+using observe::MemoryEnd;
+using observe::Peer;
 
 /// A public call that has returned. Behind one of HCCL's is the peer.
 struct CallRecord {
@@ -55,14 +44,6 @@ struct CallRecord {
   std::int32_t device;
   std::uint32_t object;  ///< the stream or event that it waited for
   std::uint64_t task;
-};
-
-/// One end of a copy.
-struct MemoryEnd {
-  std::uint64_t allocation;  ///< 0: the offset is an address of pageable memory
-  std::uint64_t offset;
-  summary::Memory memory;
-  std::int32_t device;
 };
 
 /// What a copy does, from where its ends are.

@@ -19,10 +19,13 @@
 #include "base/futex.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "observe/event_clock.h"
+#include "observe/hooks.h"
+#include "observe/observers.h"
 #include "summary/summary.h"
 #include "trace/assembler.h"
-#include "trace/trace.h"
 #include "trace/trace_file.h"
+#include "trace/tracer.h"
 
 namespace sampan::trace {
 namespace {
@@ -32,8 +35,6 @@ constexpr std::chrono::milliseconds kFlushInterval{50};
 /// How long a record may be under way between the moment it tells of and its buffer. Later ones are taken
 /// too.
 constexpr std::int64_t kSlackNs = 5'000'000;
-/// Connections that a thread takes at a time.
-constexpr std::uint64_t kConnectionBlock = 1024;
 
 void Warn(std::string_view text) {
   const std::string line = Text("sampan: ", text, "\n");
@@ -95,7 +96,7 @@ class Session {
     buffers_.push_back(buffer);
     return buffer;
   }
-  std::uint64_t TakeConnections() { return connections_.fetch_add(kConnectionBlock) + 1; }
+  Tracer& tracer() { return tracer_; }
 
   /// From one thread, once.
   void Stop() noexcept {
@@ -116,8 +117,7 @@ class Session {
     for (bool last = false; !last;) {
       const std::uint32_t bell = bell_.load();
       last = stopping_.load();
-      const std::int64_t before_ns = NowNs();
-      if (last) mode.store(Mode::kOff);
+      const std::int64_t before_ns = observe::NowNs();
       const bool any = TakeAll();
       const Deadline now = Clock::now();
       if (last) {
@@ -126,7 +126,7 @@ class Session {
       } else if (now >= next_flush) {
         assembler_.Advance(before_ns - kSlackNs);
         if (file_ != nullptr) file_->Flush();
-        trace_clock.Adjust();
+        observe::event_clock.Adjust();
         next_flush = now + kFlushInterval;
       }
       if (file_ != nullptr && !file_->failure().empty() && !warned_) {
@@ -169,11 +169,11 @@ class Session {
   const bool with_summary_;
   summary::Summary summary_;
   Assembler assembler_;
+  Tracer tracer_;
   bool warned_ = false;
   Thread writer_;
   std::atomic<std::uint32_t> bell_{0};
   std::atomic<bool> stopping_{false};
-  std::atomic<std::uint64_t> connections_{0};
   std::mutex mutex_;  // of the list
   std::vector<std::shared_ptr<ThreadBuffer>> buffers_;
 };
@@ -181,7 +181,6 @@ class Session {
 constinit std::atomic<Session*> the_session{nullptr};
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadState* this_thread = nullptr;
-[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadRole this_role{};
 
 /// Ends with the thread. The main thread's state is kept: programs also call from exit handlers.
 struct Leaver {
@@ -197,15 +196,24 @@ void LeaveWithTheThread() {
   static_cast<void>(leaver);
 }
 
-ThreadState& MakeThreadState() {
-  LeaveWithTheThread();
-  this_thread = new ThreadState(the_session.load(std::memory_order_acquire)->AddThread(this_role));
-  return *this_thread;
+/// If there is no memory for it, the trace ends.
+ThreadState* MakeThreadState() noexcept {
+  Session& session = *the_session.load(std::memory_order_acquire);
+  try {
+    LeaveWithTheThread();
+    this_thread = new ThreadState(session.AddThread(observe::ThisThread().role));
+  } catch (const std::exception&) {
+    constexpr std::string_view kLine = "sampan: the trace ends here, the program goes on: out of memory\n";
+    if (observe::Detach(session.tracer())) {
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
+    }
+  }
+  return this_thread;
 }
 
 /// A child has no writer, and the file is its parent's.
 void AfterForkInChild() {
-  if (mode.load() == Mode::kOn) mode.store(Mode::kOff);
+  observe::Detach(the_session.load(std::memory_order_acquire)->tracer());
 }
 
 Result<std::unique_ptr<TraceFile>> MakeFile(const Options& options) {
@@ -239,66 +247,35 @@ std::string NameWithProcess(const std::string& name, std::uint64_t process) {
   return result.insert(end, "." + number);
 }
 
-Status Start(const Options& options) {
-  if (options.file.empty() && !options.summary) {
-    mode.store(Mode::kOff);
-    return {};
-  }
+Result<observe::Observer*> Start(const Options& options) {
+  if (options.file.empty() && !options.summary) return nullptr;
   std::unique_ptr<TraceFile> file;
   if (!options.file.empty()) {
     auto made = MakeFile(options);
     if (!made.ok()) {
-      mode.store(Mode::kOff);
       Status failure = made.TakeStatus();
       if (failure.code() != Code::kResourceAllocFail)
         return Error{Code::kDeviceSetupError, failure.error().message};
       Warn(Text(failure.error().message, ": the program goes on without it"));
-      return {};
+      return nullptr;
     }
     file = std::move(*made);
   }
-  trace_clock.Start();
+  observe::event_clock.Start();
   auto session = std::make_unique<Session>(std::move(file), options.summary);
   session->StartWriter();
-  the_session.store(session.release(), std::memory_order_release);
+  the_session.store(session.get(), std::memory_order_release);
   ::pthread_atfork(nullptr, nullptr, &AfterForkInChild);
-  mode.store(Mode::kOn, std::memory_order_release);
-  return {};
+  return &session.release()->tracer();
 }
 
 void Finish() noexcept {
-  if (mode.load() != Mode::kOn) return;
-  if (Session* const session = the_session.load(std::memory_order_acquire)) session->Stop();
+  Session* const session = the_session.load(std::memory_order_acquire);
+  if (session != nullptr && observe::Detach(session->tracer())) session->Stop();
 }
 
-ThreadState& ThisThread() {
-  return this_thread != nullptr ? *this_thread : MakeThreadState();
-}
-
-bool HasThreadState() noexcept {
-  try {
-    ThisThread();
-    return true;
-  } catch (const std::exception&) {
-    constexpr std::string_view kLine = "sampan: the trace ends here, the program goes on: out of memory\n";
-    if (mode.exchange(Mode::kOff) == Mode::kOn) {
-      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
-    }
-    return false;
-  }
-}
-
-void SetRole(ThreadRole role) noexcept {
-  this_role = role;
-  if (On()) HasThreadState();
-}
-
-std::uint64_t ThreadState::TakeConnection() {
-  if (next_connection == last_connection) {
-    next_connection = the_session.load(std::memory_order_acquire)->TakeConnections();
-    last_connection = next_connection + kConnectionBlock;
-  }
-  return next_connection++;
+ThreadState* ThisThread() noexcept {
+  return this_thread != nullptr ? this_thread : MakeThreadState();
 }
 
 }  // namespace sampan::trace

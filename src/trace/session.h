@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "observe/observer.h"
 
 namespace sampan::trace {
 
@@ -14,11 +15,12 @@ struct Options {
   std::string backend, profile;
 };
 
-/// Turns the trace on; without a file and a summary, off for good. Fails if the file cannot be made. If only
-/// space is missing, the program goes on, and standard error says that there is no trace.
-Status Start(const Options& options);
+/// The observer that writes the trace and counts for the summary, for observe::Attach. Null if neither is
+/// asked for. Fails if the file cannot be made. If only space is missing, the program goes on without a
+/// trace, and standard error says so.
+Result<observe::Observer*> Start(const Options& options);
 
-/// Writes what is left, and the summary, and turns the trace off. For the end of the process.
+/// Detaches the observer, and writes what is left, and the summary. For the end of the process.
 void Finish() noexcept;
 
 /// The file name for this process: %p replaced, or the process's number put before the ending.

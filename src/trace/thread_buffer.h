@@ -12,11 +12,7 @@
 
 namespace sampan::trace {
 
-/// What a thread is for.
-struct ThreadRole {
-  enum class Kind : std::uint8_t { kProgram, kEngine, kWatch } kind = Kind::kProgram;
-  std::uint32_t number = 0;  ///< of an engine
-};
+using observe::ThreadRole;
 
 /// One thread writes, the trace's writer reads. A thread whose buffer is full waits for the writer.
 class ThreadBuffer {

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "backend/api/queue_label.h"
 #include "backend/api/task.h"
 #include "backend/api/timeline.h"
 #include "base/status.h"
-#include "trace/record.h"
 
 namespace sampan {
 
@@ -23,15 +23,15 @@ class QueueListener {
 /// What a queue is made with.
 struct QueueOptions {
   QueueListener& listener;
-  std::uint64_t depth;      ///< tasks that it holds; one more blocks its submitter
-  trace::QueueLabel label;  ///< which stream it is
+  std::uint64_t depth;  ///< tasks that it holds; one more blocks its submitter
+  QueueLabel label;     ///< which stream it is
 };
 
 /// Executes tasks one after the other, in parallel to other queues. Tasks are numbered from 1 in the order of
 /// their submission. Thread-safe. Shared with the backend's threads, so its owner ends it with Close.
 class Queue {
  public:
-  explicit Queue(const trace::QueueLabel& label) : label_(label) {}
+  explicit Queue(const QueueLabel& label) : label_(label) {}
   virtual ~Queue() = default;
 
   /// Appends the task, or executes it at once where that is cheaper; blocks while the queue is full. Returns
@@ -50,10 +50,10 @@ class Queue {
   /// is not called afterwards.
   virtual void Close() = 0;
 
-  const trace::QueueLabel& label() const { return label_; }
+  const QueueLabel& label() const { return label_; }
 
  private:
-  const trace::QueueLabel label_;
+  const QueueLabel label_;
 };
 
 }  // namespace sampan

@@ -4,14 +4,14 @@
 #include <atomic>
 #include <cstdint>
 
+#include "backend/api/queue_label.h"
 #include "backend/api/task.h"
-#include "trace/record.h"
 
 namespace sampan {
 
 struct RunningTask {
   const Task* task;
-  trace::QueueLabel queue;   ///< of a stream; number 0 for a blocking call
+  QueueLabel queue;          ///< of a stream; number 0 for a blocking call
   std::uint64_t number = 0;  ///< in the queue
 };
 

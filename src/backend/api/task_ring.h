@@ -90,9 +90,9 @@ class DiscardMark {
   void Release() { RaiseTo(passable_, last_.load(std::memory_order_seq_cst)); }
 
  private:
-  static void RaiseTo(std::atomic<std::uint64_t>& value, std::uint64_t task) {
-    std::uint64_t before = value.load(std::memory_order_relaxed);
-    while (before < task && !value.compare_exchange_weak(before, task, std::memory_order_seq_cst)) {
+  static void RaiseTo(std::atomic<std::uint64_t>& last, std::uint64_t task) {
+    std::uint64_t before = last.load(std::memory_order_relaxed);
+    while (before < task && !last.compare_exchange_weak(before, task, std::memory_order_seq_cst)) {
     }
   }
 

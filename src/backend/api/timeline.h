@@ -1,4 +1,4 @@
-// A value that only grows; stream order, events and host waits are all points on one.
+// A sequence number that only grows; stream order, events and host waits are all points on one.
 #pragma once
 
 #include <atomic>
@@ -11,20 +11,20 @@
 
 namespace sampan {
 
-/// One per queue: its value is the number of the last task that is done. Thread-safe.
+/// One per queue: the sequence number of the last task that is done. Thread-safe.
 class Timeline {
  public:
   virtual ~Timeline() = default;
-  /// Whether the value has been reached. Never blocks.
-  virtual bool Reached(std::uint64_t value) = 0;
+  /// Whether the task of that number is over. Never blocks.
+  virtual bool Reached(std::uint64_t number) = 0;
   /// The same from inside the runtime: no schedule takes it for a program that asks for progress.
-  virtual bool Passed(std::uint64_t value) { return Reached(value); }
+  virtual bool Passed(std::uint64_t number) { return Reached(number); }
   /// The same, never too late: a queue that learns of its progress by asking asks now, which may block for a
   /// moment.
-  virtual bool PassedByNow(std::uint64_t value) { return Passed(value); }
-  /// Blocks the calling thread until the value is reached or the deadline is over; says whether it was
-  /// reached.
-  virtual bool Wait(std::uint64_t value, Deadline deadline) = 0;
+  virtual bool PassedByNow(std::uint64_t number) { return Passed(number); }
+  /// Blocks the calling thread until that task is over or the deadline has passed; says whether the task
+  /// is over.
+  virtual bool Wait(std::uint64_t number, Deadline deadline) = 0;
 };
 
 /// What the timelines of all queues have: how far the queue is, and which it is. May outlive its queue, whose
@@ -54,12 +54,12 @@ class QueueTimeline : public Timeline {
 /// A moment on a timeline. Without a timeline it is always in the past.
 struct Point {
   std::shared_ptr<Timeline> timeline;
-  std::uint64_t value = 0;
+  std::uint64_t number = 0;  ///< of the task whose end it is
 
-  bool Reached() const { return timeline == nullptr || timeline->Reached(value); }
-  bool Passed() const { return timeline == nullptr || timeline->Passed(value); }
-  bool PassedByNow() const { return timeline == nullptr || timeline->PassedByNow(value); }
-  bool Wait(Deadline deadline) const { return timeline == nullptr || timeline->Wait(value, deadline); }
+  bool Reached() const { return timeline == nullptr || timeline->Reached(number); }
+  bool Passed() const { return timeline == nullptr || timeline->Passed(number); }
+  bool PassedByNow() const { return timeline == nullptr || timeline->PassedByNow(number); }
+  bool Wait(Deadline deadline) const { return timeline == nullptr || timeline->Wait(number, deadline); }
 };
 
 }  // namespace sampan

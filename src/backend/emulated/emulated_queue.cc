@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "trace/trace.h"
+#include "observe/hooks.h"
 
 namespace sampan::emulated {
 namespace {
@@ -65,24 +65,24 @@ EmulatedQueue::EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, const 
       ring_(options.depth) {}
 
 EmulatedQueue::~EmulatedQueue() {
-  for (std::uint64_t value = timeline_->done() + 1; value <= ring_.submitted(); ++value)
-    ring_.Destroy(value);
+  for (std::uint64_t number = timeline_->done() + 1; number <= ring_.submitted(); ++number)
+    ring_.Destroy(number);
 }
 
 template <typename Body>
 std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task, Body& body) {
   SAMPAN_ASSERT(submit_lock_.is_held() && state_.load() == kIdle);
   // No thread has the turn, and the lock keeps others from taking it.
-  const std::uint64_t value = ring_.tail() + 1;
-  if (trace::On()) [[unlikely]] {
-    ExecuteTraced(body, value);
+  const std::uint64_t number = ring_.tail() + 1;
+  if (observe::On()) [[unlikely]] {
+    ExecuteObserved(task, body, number);
   } else if (Status status = ExecuteUnqueued(body, scheduler_); !status.ok()) [[unlikely]] {
-    Fail(value, std::move(status));
+    Fail(number, std::move(status));
   }
   Empty(task, body);  // before a waiter can learn that the task is over
-  timeline_->AdvanceBeforeSubmission(value);
-  ring_.Skip(value);
-  return value;
+  timeline_->AdvanceBeforeSubmission(number);
+  ring_.Skip(number);
+  return number;
 }
 
 inline std::uint64_t EmulatedQueue::TryAtOnce(Task& task) {
@@ -97,7 +97,7 @@ inline std::uint64_t EmulatedQueue::TryAtOnce(Task& task) {
 [[gnu::flatten]] Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
   if (!faults_.Armed(FaultKind::kQueue)) [[likely]] {
     const std::lock_guard lock(submit_lock_);
-    if (const std::uint64_t value = TryAtOnce(task); value != 0) return value;
+    if (const std::uint64_t number = TryAtOnce(task); number != 0) return number;
   }
   return SubmitInFull(task);
 }
@@ -107,28 +107,29 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
   if (faults_.ShouldFail(FaultKind::kQueue))
     return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
   bool was_idle = false;
-  std::uint64_t value = 0;
+  std::uint64_t number = 0;
   for (;;) {
     {
       const std::lock_guard lock(submit_lock_);
       if (closed_) return Error{Code::kInvalidHandle, "the stream was destroyed at the same time"};
-      if (value = TryAtOnce(task); value != 0) return value;
+      if (number = TryAtOnce(task); number != 0) return number;
       was_idle = state_.load(std::memory_order_acquire) == kIdle;
-      value = TryAppend(task, was_idle);
+      number = TryAppend(task, was_idle);
     }
-    if (value != 0) break;
+    if (number != 0) break;
     WaitForRoom();
   }
   if (was_idle) scheduler_.MakeReady(shared_from_this());
   scheduler_.Submitted();
-  return value;
+  return number;
 }
 
 template <typename Body>
-void EmulatedQueue::ExecuteTraced(Body& body, std::uint64_t value) {
-  const std::int64_t begin_ns = trace::NowNs();
-  if (Status status = ExecuteUnqueued(body, scheduler_); !status.ok()) Fail(value, std::move(status));
-  trace::EndAtOnce(begin_ns);
+void EmulatedQueue::ExecuteObserved(Task& task, Body& body, std::uint64_t number) {
+  observe::BeginExecution({label(), number, observe::TypeOf(task)});
+  const std::int64_t begin_ns = observe::NowNs();
+  if (Status status = ExecuteUnqueued(body, scheduler_); !status.ok()) Fail(number, std::move(status));
+  observe::EndAtOnce(begin_ns);
 }
 
 std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle) {
@@ -137,17 +138,17 @@ std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle) {
   if (ring_.IsFull(seen_done_)) seen_done_ = timeline_->done();
   if (ring_.IsFull(seen_done_)) return 0;
   ring_.PrefetchToWrite(ring_.tail() + kSlotsAhead);  // the engine had it last
-  const std::uint64_t value = ring_.Put(std::move(task));
+  const std::uint64_t number = ring_.Put(std::move(task));
   if (was_idle) {
-    done_ = value - 1;  // tasks that were executed at once are not counted one by one
+    done_ = number - 1;  // tasks that were executed at once are not counted one by one
     seen_tail_ = done_;
     state_.store(kScheduled, std::memory_order_relaxed);
   }
-  return value;
+  return number;
 }
 
 void EmulatedQueue::WaitForRoom() {
-  const trace::HostWait traced(summary::WaitReason::kQueueFull, label());
+  const observe::HostWait wait(observe::WaitReason::kQueueFull, label());
   // Rather for a quarter of the queue than for one place: a sleep per task would be slow. But not for ever,
   // because the one place may be all that comes until this thread goes on.
   SAMPAN_ASSERT(submitted() >= ring_.depth());
@@ -161,33 +162,33 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
   SAMPAN_ASSERT(done_ == timeline_->done() && done_ <= seen_tail_);
   for (int i = 0; i < most; ++i) {
     if (!HasTasks()) return TurnEnd::kEmpty;
-    const std::uint64_t value = done_ + 1;
-    Task& task = ring_.At(value);
-    ring_.PrefetchToRead(value + kSlotsAhead);
+    const std::uint64_t number = done_ + 1;
+    Task& task = ring_.At(number);
+    ring_.PrefetchToRead(number + kSlotsAhead);
     if (tasks == Tasks::kShort && !IsShort(task, kShortBehindGate) &&
         !std::holds_alternative<GateTask>(task) && !std::holds_alternative<WaitTask>(task)) {
       return TurnEnd::kMore;
     }
-    if (trace::On()) [[unlikely]]
-      TraceHead(task, value);
-    const bool discarded = Discarded(value);
-    if (discarded && discarded_.Holds(value) && !BlockUnless([&] { return !discarded_.Holds(value); }))
+    if (observe::On()) [[unlikely]]
+      ObserveHead(task, number);
+    const bool discarded = Discarded(number);
+    if (discarded && discarded_.Holds(number) && !BlockUnless([&] { return !discarded_.Holds(number); }))
       return TurnEnd::kBlocked;
     if (discarded) discarded_.Tell(task);
-    if (!discarded && !ExecuteHead(task, value)) return TurnEnd::kBlocked;
-    if (trace::On()) [[unlikely]]
-      trace::EndExecution(std::exchange(head_since_ns_, 0), discarded);
+    if (!discarded && !ExecuteHead(task, number)) return TurnEnd::kBlocked;
+    if (observe::On()) [[unlikely]]
+      observe::EndExecution(std::exchange(head_since_ns_, 0), discarded);
     blocked_on_ = nullptr;
-    ring_.Destroy(value);  // releases the memory before a waiter can learn that the task is over
-    done_ = value;
-    timeline_->Advance(value);
+    ring_.Destroy(number);  // releases the memory before a waiter can learn that the task is over
+    done_ = number;
+    timeline_->Advance(number);
   }
   return HasTasks() ? TurnEnd::kMore : TurnEnd::kEmpty;
 }
 
-void EmulatedQueue::TraceHead(const Task& task, std::uint64_t value) {
-  if (head_since_ns_ == 0) head_since_ns_ = trace::NowNs();
-  trace::BeginExecution({label(), value, TraceType(task)});
+void EmulatedQueue::ObserveHead(const Task& task, std::uint64_t number) {
+  if (head_since_ns_ == 0) head_since_ns_ = observe::NowNs();
+  observe::BeginExecution({label(), number, observe::TypeOf(task)});
 }
 
 bool EmulatedQueue::TryLeave() {
@@ -225,13 +226,13 @@ void EmulatedQueue::GoOnAtGate() {
   scheduler_.MakeReady(shared_from_this());
 }
 
-bool EmulatedQueue::ExecuteHead(Task& task, std::uint64_t value) {
-  if (auto* wait = std::get_if<WaitTask>(&task)) return ExecuteWait(*wait, value);
-  if (auto* host = std::get_if<HostTask>(&task)) return ExecuteHost(*host, value);
-  if (auto* gate = std::get_if<GateTask>(&task)) return ExecuteGate(*gate, value);
-  const RunningTask running{&task, label(), value};
+bool EmulatedQueue::ExecuteHead(Task& task, std::uint64_t number) {
+  if (auto* wait = std::get_if<WaitTask>(&task)) return ExecuteWait(*wait, number);
+  if (auto* host = std::get_if<HostTask>(&task)) return ExecuteHost(*host, number);
+  if (auto* gate = std::get_if<GateTask>(&task)) return ExecuteGate(*gate, number);
+  const RunningTask running{&task, label(), number};
   const TaskRuns runs(&running);
-  if (Status status = Execute(task, scheduler_); !status.ok()) Fail(value, std::move(status));
+  if (Status status = Execute(task, scheduler_); !status.ok()) Fail(number, std::move(status));
   return true;
 }
 
@@ -244,77 +245,77 @@ bool EmulatedQueue::BlockUnless(Over over) {
   return over() && state_.compare_exchange_strong(ticket, kScheduled);
 }
 
-bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t value) {
+bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t number) {
   // Copies: once the queue is blocked, another thread may complete the task.
   const auto awaited = std::dynamic_pointer_cast<EmulatedTimeline>(task.point.timeline);
-  const std::uint64_t awaited_value = task.point.value;
+  const std::uint64_t awaited_number = task.point.number;
   if (awaited == nullptr) return true;
-  standing_.Begin(value, task.limit);
+  standing_.Begin(number, task.limit);
   const Deadline deadline = standing_.deadline();
-  while (awaited->done() < awaited_value && !Discarded(value)) {
+  while (awaited->done() < awaited_number && !Discarded(number)) {
     if (Clock::now() >= deadline) {
-      Fail(value, task.TimedOut());
+      Fail(number, task.TimedOut());
       return true;
     }
     if (deadline != kNever && blocked_on_ == nullptr) scheduler_.WakeAt(deadline, weak_from_this());
     blocked_on_ = awaited;
     const bool taken_back = BlockUnless([&] {
-      return !awaited->AddWaiter(awaited_value, weak_from_this()) || Discarded(value) ||
+      return !awaited->AddWaiter(awaited_number, weak_from_this()) || Discarded(number) ||
              Clock::now() >= deadline;
     });
     if (!taken_back) return false;
   }
-  if (Discarded(value)) return true;
-  if (Status outcome = task.Outcome(); !outcome.ok()) Fail(value, std::move(outcome));
+  if (Discarded(number)) return true;
+  if (Status outcome = task.Outcome(); !outcome.ok()) Fail(number, std::move(outcome));
   return true;
 }
 
-bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t value) {
+bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t number) {
   SAMPAN_ASSERT(task.gate.get() != nullptr);
   // Copies: once the queue is blocked, another thread may complete the task.
   const std::shared_ptr<Gate> gate = task.gate.get();
   const std::chrono::nanoseconds limit = task.limit;
-  standing_.Begin(value, limit);
+  standing_.Begin(number, limit);
   const Deadline deadline = standing_.deadline();
-  while (!Discarded(value)) {
+  while (!Discarded(number)) {
     if (auto outcome = standing_.TryPass(*gate, limit)) {
-      if (!outcome->ok()) Fail(value, std::move(*outcome));
+      if (!outcome->ok()) Fail(number, std::move(*outcome));
       return true;
     }
     const bool taken_back = BlockUnless([&] {
-      gates_.Add({gate, deadline, weak_from_this(), value});
-      return gate->Open() || Discarded(value);
+      gates_.Add({gate, deadline, weak_from_this(), number});
+      return gate->Open() || Discarded(number);
     });
     if (!taken_back) return false;
   }
   return true;
 }
 
-bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t value) {
-  SAMPAN_ASSERT(host_started_ <= value && task.work != nullptr);
-  while (!host_outcome_.Known(value) && !Discarded(value)) {
-    const std::shared_ptr<HostWork> to_start = host_started_ == value ? nullptr : task.work;
-    host_started_ = value;
+bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t number) {
+  SAMPAN_ASSERT(host_started_ <= number && task.work != nullptr);
+  while (!host_outcome_.Known(number) && !Discarded(number)) {
+    const std::shared_ptr<HostWork> to_start = host_started_ == number ? nullptr : task.work;
+    host_started_ = number;
     const bool taken_back = BlockUnless([&] {
       if (to_start != nullptr) {
-        to_start->Start([self = shared_from_this(), value](Status status) {
-          if (self->host_outcome_.Deliver(value, std::move(status))) self->Unblock();
+        to_start->Start([self = shared_from_this(), number](Status status) {
+          if (self->host_outcome_.Deliver(number, std::move(status))) self->Unblock();
         });
       }
-      return host_outcome_.Known(value) || Discarded(value);
+      return host_outcome_.Known(number) || Discarded(number);
     });
     if (!taken_back) return false;
   }
-  if (auto outcome = host_outcome_.Take(value); outcome && !outcome->ok()) Fail(value, std::move(*outcome));
+  if (auto outcome = host_outcome_.Take(number); outcome && !outcome->ok()) Fail(number, std::move(*outcome));
   return true;
 }
 
-void EmulatedQueue::Fail(std::uint64_t value, Status failure) {
+void EmulatedQueue::Fail(std::uint64_t number, Status failure) {
   const NoCancellation no_cancellation;
   SAMPAN_ASSERT(!failure.ok());
-  trace::NoteFailure(static_cast<std::int32_t>(failure.code()));
+  observe::NoteFailure(static_cast<std::int32_t>(failure.code()));
   const Code code = failure.code();
-  if (!listener_.OnTaskFailed(value, std::move(failure))) return;
+  if (!listener_.OnTaskFailed(number, std::move(failure))) return;
   discarded_.Raise(submitted(), code);
   discarded_.Release();
 }

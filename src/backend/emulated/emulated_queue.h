@@ -47,8 +47,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   void Unblock() noexcept;
   /// For the watch: the gate that holds the queue back may have opened.
   void GoOnAtGate();
-  /// Whether the task with that value is over.
-  bool PassedBy(std::uint64_t value) const { return timeline_->done() >= value; }
+  /// Whether the task with that number is over.
+  bool PassedBy(std::uint64_t number) const { return timeline_->done() >= number; }
   /// The timeline that holds the queue back, if one does. For schedulers that run one task at a time.
   const std::shared_ptr<Timeline>& blocked_on() const { return blocked_on_; }
 
@@ -76,20 +76,20 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   template <typename Body>
   std::uint64_t ExecuteAtOnce(Task& task, Body& body);
   template <typename Body>
-  [[gnu::noinline]] void ExecuteTraced(Body& body, std::uint64_t value);
+  [[gnu::noinline]] void ExecuteObserved(Task& task, Body& body, std::uint64_t number);
   /// Puts the task into the ring. Returns its number, or 0 when the queue is full.
   [[gnu::noinline]] std::uint64_t TryAppend(Task& task, bool was_idle);
 
   [[gnu::noinline]] void WaitForRoom();
   /// Notes since when the task is at the head.
-  void TraceHead(const Task& task, std::uint64_t value);
+  void ObserveHead(const Task& task, std::uint64_t number);
   /// Whether the task at the head is over. False: it blocks the queue, which is no longer the caller's.
-  bool ExecuteHead(Task& task, std::uint64_t value);
-  bool ExecuteWait(WaitTask& task, std::uint64_t value);
-  bool ExecuteGate(GateTask& task, std::uint64_t value);
-  bool ExecuteHost(HostTask& task, std::uint64_t value);
-  [[gnu::noinline]] void Fail(std::uint64_t value, Status failure);
-  bool Discarded(std::uint64_t value) const { return discarded_.Covers(value); }
+  bool ExecuteHead(Task& task, std::uint64_t number);
+  bool ExecuteWait(WaitTask& task, std::uint64_t number);
+  bool ExecuteGate(GateTask& task, std::uint64_t number);
+  bool ExecuteHost(HostTask& task, std::uint64_t number);
+  [[gnu::noinline]] void Fail(std::uint64_t number, Status failure);
+  bool Discarded(std::uint64_t number) const { return discarded_.Covers(number); }
   /// Gives up the turn; true when it could be taken back because `over` holds already.
   template <typename Over>
   bool BlockUnless(Over over);
@@ -115,9 +115,9 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::uint64_t seen_tail_ = 0;                      // tasks known to be submitted
   std::uint64_t next_ticket_ = kFirstTicket;
   std::shared_ptr<Timeline> blocked_on_;
-  std::uint64_t host_started_ = 0;  // the value of the host task that was started last
+  std::uint64_t host_started_ = 0;  // the number of the host task that was started last
   StandingWait standing_;
-  std::int64_t head_since_ns_ = 0;  // while there is a trace: since when the task at the head is there
+  std::int64_t head_since_ns_ = 0;  // while observed: since when the task at the head is there
 
   HostOutcome host_outcome_;
 };

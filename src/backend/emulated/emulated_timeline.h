@@ -22,33 +22,33 @@ class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
     host_waits_.reserve(kReservedHostWaits);  // so that a submitter that waits for room allocates nothing
   }
 
-  bool Reached(std::uint64_t value) override;
-  bool Passed(std::uint64_t value) override { return done() >= value; }
-  bool Wait(std::uint64_t value, Deadline deadline) override;
+  bool Reached(std::uint64_t number) override;
+  bool Passed(std::uint64_t number) override { return done() >= number; }
+  bool Wait(std::uint64_t number, Deadline deadline) override;
 
-  /// Called by the thread that executes the queue, with growing values.
-  void Advance(std::uint64_t value);
-  /// The same for a value that no program can know of yet, so that no thread waits for it.
-  void AdvanceBeforeSubmission(std::uint64_t value) {
-    SAMPAN_ASSERT(value == done() + 1);
-    SetDone(value, std::memory_order_release);
+  /// Called by the thread that executes the queue, with growing numbers.
+  void Advance(std::uint64_t number);
+  /// The same for a number that no program can know of yet, so that no thread waits for it.
+  void AdvanceBeforeSubmission(std::uint64_t number) {
+    SAMPAN_ASSERT(number == done() + 1);
+    SetDone(number, std::memory_order_release);
   }
-  /// Unblocks the queue once the value is reached; false when it already is.
-  bool AddWaiter(std::uint64_t value, std::weak_ptr<EmulatedQueue> queue);
+  /// Unblocks the queue once the number is reached; false when it already is.
+  bool AddWaiter(std::uint64_t number, std::weak_ptr<EmulatedQueue> queue);
 
  private:
   static constexpr std::uint64_t kNoWaiter = std::numeric_limits<std::uint64_t>::max();
   static constexpr std::size_t kReservedHostWaits = 8;
   struct Waiter {
-    std::uint64_t value;
+    std::uint64_t number;
     std::weak_ptr<EmulatedQueue> queue;
   };
 
-  void WakeReached(std::uint64_t value);
+  void WakeReached(std::uint64_t number);
 
   QueueScheduler& scheduler_;
   alignas(64) std::atomic<std::uint64_t> wake_at_{
-      kNoWaiter};  // the least value that a thread or a queue waits for
+      kNoWaiter};  // the least number that a thread or a queue waits for
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Waiter> waiters_;

@@ -9,7 +9,7 @@
 #include "backend/emulated/emulated_queue.h"
 #include "base/assert.h"
 #include "base/spin.h"
-#include "trace/trace.h"
+#include "observe/hooks.h"
 
 namespace sampan::emulated {
 namespace {
@@ -29,7 +29,7 @@ constexpr std::size_t kChunksWorthWaking = 16, kChunksLeftWorthWaking = 4;
 /// Chunked work that engines may join while it stands in the list. Lives on its owner's stack.
 struct EnginePool::Job {
   const ChunkedWork& work;
-  const trace::TaskKey traced;  // what it is part of, while there is a trace
+  const observe::TaskKey key;  // what it is part of, while observed
   const RunningTask* const task;
   const std::size_t max_helpers;
   std::atomic<std::size_t> next{0};
@@ -55,7 +55,7 @@ EnginePool::EnginePool(unsigned engines)
     engines_.reserve(engines);
     for (unsigned i = 0; i < engines; ++i) {
       engines_.push_back(StartThread("sampan-engine", [this, i] {
-        trace::SetRole({trace::ThreadRole::Kind::kEngine, i});
+        observe::SetRole({observe::ThreadRole::Kind::kEngine, i});
         EngineLoop();
       }));
     }
@@ -212,15 +212,15 @@ bool EnginePool::HelpWithJob(Enough enough) {
     SAMPAN_ASSERT(job->helpers.load() <= job->max_helpers);
     CountOpenJobs();
   }
-  const std::int64_t traced_ns = trace::On() ? trace::NowNs() : 0;
+  const std::int64_t begin_ns = observe::On() ? observe::NowNs() : 0;
   bool helped = false;
   const TaskRuns runs(job->task);
   while (job->RunOne()) {
     helped = true;
     if (enough()) break;
   }
-  if (helped && traced_ns != 0) [[unlikely]]
-    trace::EndShare(job->traced, traced_ns);
+  if (helped && begin_ns != 0) [[unlikely]]
+    observe::EndShare(job->key, begin_ns);
   {
     const std::lock_guard lock(mutex_);
     if (job->helpers.fetch_sub(1) == 1) job_left_.notify_all();
@@ -245,7 +245,7 @@ void EnginePool::RunQueue(std::shared_ptr<EmulatedQueue> queue) {
   }
 }
 
-void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value) {
+void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t number) {
   if (ready_count_.load() == 0) return;
   const auto wanted = timeline.queue();
   if (wanted == nullptr) return;
@@ -261,15 +261,15 @@ void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value
       case EmulatedQueue::TurnEnd::kMore:
         break;
     }
-    if (timeline.done() >= value) return MakeReady(std::move(queue));
+    if (timeline.done() >= number) return MakeReady(std::move(queue));
   }
 }
 
-void EnginePool::Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) {
-  const auto reached = [&] { return timeline.done() >= value; };
+void EnginePool::Drive(EmulatedTimeline& timeline, std::uint64_t number, Deadline deadline) {
+  const auto reached = [&] { return timeline.done() >= number; };
   if (reached()) return;
   // A begun copy cannot be interrupted, so a caller with a deadline must not execute one.
-  if (deadline == kNever) RunQueueInstead(timeline, value);
+  if (deadline == kNever) RunQueueInstead(timeline, number);
   const auto helped_or_over = [&] { return reached() || HelpWithJob(reached); };
   while (SpinFor(kHostSpin, helped_or_over) && !reached()) {
   }
@@ -287,7 +287,7 @@ void EnginePool::Run(const ChunkedWork& work) {
       work.Run(chunk);
     return;
   }
-  Job job{work, trace::ShareExecution(), ThisThreadsTask(), max_threads - 1};
+  Job job{work, observe::ShareExecution(), ThisThreadsTask(), max_threads - 1};
   bool shared = false;
   {
     const std::lock_guard lock(mutex_);

@@ -24,7 +24,7 @@ class EnginePool final : public QueueScheduler {
 
   void MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept override;
   void WakeAt(Deadline time, std::weak_ptr<EmulatedQueue> queue) override;
-  void Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) override;
+  void Drive(EmulatedTimeline& timeline, std::uint64_t number, Deadline deadline) override;
   bool RunsShortTasksAtOnce() const override { return true; }
   void Run(const ChunkedWork& work) override;
 
@@ -37,8 +37,8 @@ class EnginePool final : public QueueScheduler {
   /// Runs a queue, or helps with a job; false when there is neither.
   bool DoSomething();
   void RunQueue(std::shared_ptr<EmulatedQueue> queue);
-  /// Executes the timeline's queue up to the value, unless an engine has begun.
-  void RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value);
+  /// Executes the timeline's queue up to the number, unless an engine has begun.
+  void RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t number);
   /// Takes chunks of a job until none is left or `enough()` holds; false when no job wants help.
   template <typename Enough>
   bool HelpWithJob(Enough enough);

@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "base/futex.h"
 #include "base/spin.h"
-#include "trace/trace.h"
+#include "observe/hooks.h"
 
 namespace sampan::emulated {
 namespace {
@@ -35,19 +35,19 @@ void GateWatch::Start() {
   const std::lock_guard lock(mutex_);
   if (thread_.joinable()) return;
   thread_ = StartThread("sampan-gates", [this] {
-    trace::SetRole({trace::ThreadRole::Kind::kWatch});
+    observe::SetRole({observe::ThreadRole::Kind::kWatch});
     Loop();
   });
   started_.store(true, std::memory_order_release);
 }
 
 void GateWatch::Add(Standing standing) {
-  SAMPAN_ASSERT(standing.gate != nullptr && standing.value != 0);
+  SAMPAN_ASSERT(standing.gate != nullptr && standing.number != 0);
   bool wake = false;
   {
     const std::lock_guard lock(mutex_);
     const auto same = [&](const Standing& each) {
-      return each.value == standing.value && !each.queue.owner_before(standing.queue) &&
+      return each.number == standing.number && !each.queue.owner_before(standing.queue) &&
              !standing.queue.owner_before(each.queue);
     };
     if (std::any_of(standing_.begin(), standing_.end(), same)) return;
@@ -69,7 +69,7 @@ std::vector<Standing> GateWatch::TakeReady() {
   for (std::size_t i = 0; i < standing_.size();) {
     Standing& each = standing_[i];
     const auto queue = each.queue.lock();
-    const bool gone = queue == nullptr || queue->PassedBy(each.value);
+    const bool gone = queue == nullptr || queue->PassedBy(each.number);
     if (gone || now >= each.deadline || each.gate->Open() || (checks && !each.gate->Check().ok())) {
       if (!gone) ready.push_back(std::move(each));
       standing_.erase(standing_.begin() + static_cast<std::ptrdiff_t>(i));

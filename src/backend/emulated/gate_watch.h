@@ -16,12 +16,12 @@ namespace sampan::emulated {
 
 class EmulatedQueue;
 
-/// A queue at its gate: the task with that value holds it back.
+/// A queue at its gate: the task with that number holds it back.
 struct Standing {
   std::shared_ptr<Gate> gate;
   Deadline deadline;
   std::weak_ptr<EmulatedQueue> queue;
-  std::uint64_t value;
+  std::uint64_t number;
   Deadline since = Clock::now();
 };
 

@@ -25,11 +25,11 @@ class QueueScheduler {
   virtual void WakeAt(Deadline time, std::weak_ptr<EmulatedQueue> queue) = 0;
   /// A program submitted a task.
   virtual void Submitted() {}
-  /// A program asked for a value that is not reached yet.
+  /// A program asked for a number that is not reached yet.
   virtual void Polled(EmulatedTimeline&) {}
   /// A program waits for the sequence number. Works towards it. Returns when it is reached, when the deadline
   /// is over, or when the caller can only wait.
-  virtual void Drive(EmulatedTimeline&, std::uint64_t /*value*/, Deadline) {}
+  virtual void Drive(EmulatedTimeline&, std::uint64_t /*number*/, Deadline) {}
   /// Whether a queue with nothing to do may execute a short task on its submitter's thread.
   virtual bool RunsShortTasksAtOnce() const { return false; }
   /// Puts the segments of a batch, which have no order among themselves, into the one that they are copied

@@ -135,8 +135,8 @@ void SteppedScheduler::Polled(EmulatedTimeline& timeline) {
   Step(&timeline);
 }
 
-void SteppedScheduler::Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) {
-  while (timeline.done() < value && Clock::now() < deadline) {
+void SteppedScheduler::Drive(EmulatedTimeline& timeline, std::uint64_t number, Deadline deadline) {
+  while (timeline.done() < number && Clock::now() < deadline) {
     UnblockExpired();
     if (Step(&timeline)) continue;
     std::unique_lock lock(mutex_);

@@ -29,7 +29,7 @@ class SteppedScheduler final : public QueueScheduler {
   void WakeAt(Deadline time, std::weak_ptr<EmulatedQueue> queue) override;
   void Submitted() override;
   void Polled(EmulatedTimeline& timeline) override;
-  void Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) override;
+  void Drive(EmulatedTimeline& timeline, std::uint64_t number, Deadline deadline) override;
   void Arrange(std::span<Segment> segments) override;
   void Run(const ChunkedWork& work) override;
 

@@ -9,14 +9,13 @@
 #include "backend/api/indirect_operand.h"
 #include "backend/api/queue.h"
 #include "backend/api/task_memory.h"
-#include "backend/api/trace_end.h"
 #include "backend/emulated/copy_kernels.h"
 #include "backend/emulated/line_kernels.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/round.h"
 #include "base/text.h"
-#include "trace/trace.h"
+#include "observe/hooks.h"
 
 namespace sampan::emulated {
 namespace {
@@ -117,17 +116,17 @@ Status Execute(IndirectTask& task, QueueScheduler& scheduler) {
     return live;
   const auto [dst, src, bytes] = LoadOperands(content);
   if (bytes == 0) return {};
-  trace::NoteBytes(bytes);
+  observe::NoteBytes(bytes);
   using Access = AddressResolver::Access;
   auto to = ResolveOperand(content, Access::kWrite, dst, bytes);
   if (!to.ok()) return to.TakeStatus();
   auto from = ResolveOperand(content, Access::kRead, src, bytes);
   if (!from.ok()) return from.TakeStatus();
-  if (trace::On()) {
+  if (observe::On()) {
     const auto end = [](const AddressResolver::Resolved& place) {
-      return EndOf(place.engine, place.memory.empty() ? nullptr : place.memory.front().get());
+      return observe::EndOf(place.engine, place.memory.empty() ? nullptr : place.memory.front().get());
     };
-    trace::NoteEnds(end(*to), end(*from));
+    observe::NoteEnds(end(*to), end(*from));
   }
   Move({{to->engine, from->engine, bytes}, {}, {}, Direction::kDeviceToDevice}, scheduler);
   return {};
@@ -207,16 +206,6 @@ bool IsShort(const Task& task, const ShortLimits& limits) {
   if (const auto* gate = std::get_if<GateTask>(&task)) return gate->gate->Open();
   return std::holds_alternative<MarkTask>(task) || std::holds_alternative<WordTask>(task) ||
          std::holds_alternative<EffectTask>(task);
-}
-
-summary::TaskType TraceType(const Task& task) {
-  using summary::TaskType;
-  if (const auto* multi = std::get_if<MultiAllocationTask>(&task)) return TraceType(multi->content->task);
-  if (std::holds_alternative<FillTask>(task)) return TaskType::kMemsetAsync;
-  if (std::holds_alternative<ReduceTask>(task)) return TaskType::kReduceAsync;
-  const bool copies = std::holds_alternative<CopyTask>(task) || std::holds_alternative<RowsTask>(task) ||
-                      std::holds_alternative<BatchTask>(task) || std::holds_alternative<IndirectTask>(task);
-  return copies ? TaskType::kMemcpyAsync : TaskType::kOther;
 }
 
 void ShareCopy(const Segment& segment, QueueScheduler& scheduler) {

@@ -12,7 +12,6 @@
 #include "backend/emulated/queue_scheduler.h"
 #include "base/assert.h"
 #include "base/status.h"
-#include "trace/record.h"
 
 namespace sampan::emulated {
 
@@ -61,9 +60,6 @@ inline bool IsShort(const BatchTask& batch, const ShortLimits& limits) {
   return limits.Hold(batch.bytes, batch.segments.size(), batch.longest);
 }
 [[gnu::noinline]] bool IsShort(const Task& task, const ShortLimits& limits);
-
-/// What the task is called on the rows of engines.
-summary::TaskType TraceType(const Task& task);
 
 // Moves the bytes of a task whose memory is live; large ones are shared with idle engines.
 [[gnu::noinline]] void ShareCopy(const Segment& segment, QueueScheduler& scheduler);

@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "core/objects/device.h"
+#include "core/objects/observed_submit.h"
+#include "observe/hooks.h"
 
 namespace sampan {
 
@@ -19,7 +21,7 @@ namespace {
 
 /// Before a copy with pageable memory: everything in the stream is over then.
 Status Drain(Stream& stream) {
-  const trace::HostWait traced(summary::WaitReason::kPageable, stream.label());
+  const observe::HostWait wait(observe::WaitReason::kPageable, stream.label());
   return stream.Synchronize(kNever);
 }
 
@@ -38,12 +40,12 @@ Status SubmitUnqueued(CopyTarget target, Plan&& plan) {
                          : "host memory: done before the call returns"});
 }
 
-Status RunPlan(Device& device, Plan&& plan, const BlockingReason& reason) {
+Status RunPlan(Device& device, Plan&& plan, const observe::BlockingReason& reason) {
   if (plan.timing == Timing::kNothing) return {};
   SAMPAN_ASSERT(!std::holds_alternative<NoTask>(plan.task));
   auto opened = device.Open();
   if (!opened.ok()) return opened.TakeStatus();
-  if (trace::On()) return RunTraced(**opened, device.id(), std::move(plan.task), reason);
+  if (observe::On()) return RunObserved(**opened, device.id(), std::move(plan.task), reason);
   return (*opened)->RunNow(std::move(plan.task));
 }
 

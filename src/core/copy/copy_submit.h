@@ -7,7 +7,7 @@
 #include "core/copy/copy_plan.h"
 #include "core/objects/context.h"
 #include "core/objects/stream.h"
-#include "core/objects/task_trace.h"
+#include "observe/observer.h"
 
 namespace sampan {
 
@@ -37,7 +37,7 @@ inline Status SubmitPlan(CopyTarget target, Plan&& plan) {
   return stream.Enqueue(std::move(plan.task));
 }
 
-/// For the blocking calls: done on return, outside every stream. The reason is for traces.
-Status RunPlan(Device& device, Plan&& plan, const BlockingReason& reason = {});
+/// For the blocking calls: done on return, outside every stream. The reason is for observers.
+Status RunPlan(Device& device, Plan&& plan, const observe::BlockingReason& reason = {});
 
 }  // namespace sampan

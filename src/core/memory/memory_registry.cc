@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "base/reserve.h"
 #include "base/text.h"
-#include "trace/trace.h"
+#include "observe/hooks.h"
 
 namespace sampan {
 namespace {
@@ -17,15 +17,18 @@ Status Overlap(std::uintptr_t address, std::size_t bytes) {
           Text("[", Hex(address), ", +", bytes, " bytes] overlaps memory that is already known")};
 }
 
-trace::MemoryRecord TraceRecord(const AllocationFacts& facts, std::uint8_t flags) {
-  const bool on_device = facts.place.on_device();
-  return {.head = {.flags = flags},
+observe::MemoryEvent MemoryMade(const AllocationFacts& facts) {
+  return {.freed = false,
           .allocation = facts.serial,
           .bytes = facts.asked_bytes,
           .address = facts.address,
-          .call = facts.made_by,
-          .memory = on_device ? summary::Memory::kDevice : summary::Memory::kPinned,
-          .device = facts.place.device};
+          .made_by = facts.made_by,
+          .place = facts.place};
+}
+observe::MemoryEvent MemoryFreed(const AllocationFacts& facts) {
+  observe::MemoryEvent event = MemoryMade(facts);
+  event.freed = true;
+  return event;
 }
 
 }  // namespace
@@ -63,12 +66,12 @@ Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin
   record.origin = std::move(origin);
   record.readers.store(rights.readers);
   record.writers.store(rights.writers);
-  const trace::MemoryRecord traced = TraceRecord(record.facts, 0);
+  const observe::MemoryEvent made = MemoryMade(record.facts);  // the program may free it right after the lock
   record.Begin(*this);
   lock.unlock();
-  if (trace::On()) {
-    if (parked != nullptr) trace::NoteMemory(TraceRecord(parked->facts, trace::MemoryRecord::kFreed));
-    trace::NoteMemory(traced);
+  if (observe::On()) {
+    if (parked != nullptr) observe::TellMemory(MemoryFreed(parked->facts));
+    observe::TellMemory(made);
   }
   return &record;
 }
@@ -217,7 +220,7 @@ void MemoryRegistry::EndAllOf(std::int32_t device, std::uint64_t newest) noexcep
 }
 
 void MemoryRegistry::Unpublish(Record& record) noexcept {
-  if (trace::On()) trace::NoteMemory(TraceRecord(record.facts, trace::MemoryRecord::kFreed));
+  if (observe::On()) observe::TellMemory(MemoryFreed(record.facts));
   {
     const std::lock_guard lock(mutex_);
     pages_.Erase(record);

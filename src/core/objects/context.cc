@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/objects/device.h"
+#include "observe/hooks.h"
 
 namespace sampan {
 
@@ -58,7 +59,7 @@ Status Context::Synchronize(Deadline deadline) {
     Status waited = stream->Await(deadline);
     if (!waited.ok() && first.ok()) first = std::move(waited);
   }
-  if (trace::On()) trace::NoteAwaited(summary::Awaited::kDevice, device_.id(), 0, 0);
+  if (observe::On()) observe::TellAwaited({.kind = observe::Awaited::kDevice, .device = device_.id()});
   for (const auto& stream : streams) {
     if (Status failure = stream->TakeFailure(); !failure.ok()) return failure;
   }

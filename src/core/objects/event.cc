@@ -57,8 +57,8 @@ std::uint32_t Event::Number() {
   return id_ ? id_->id() : 0;
 }
 
-std::uint32_t Event::TraceId() {
-  return trace::On() ? Number() : 0;
+std::uint32_t Event::ObservedId() {
+  return observe::On() ? Number() : 0;
 }
 
 Status Event::CheckRecorded(std::string_view name) {
@@ -69,7 +69,7 @@ Status Event::Record(Stream& stream) {
   if (auto id = Id(); !id.ok()) return id.TakeStatus();
   if (shared_ != nullptr) return shared_->Record(stream);
   auto mark = std::make_shared<Mark>();
-  const trace::SubjectScope subject(summary::TaskType::kEventRecord, TraceId());
+  const observe::SubjectScope subject(observe::TaskType::kEventRecord, ObservedId());
   auto point = stream.EnqueueWithPoint(MarkTask{mark});
   if (!point.ok()) return point.TakeStatus();
   const std::lock_guard lock(mutex_);
@@ -87,7 +87,7 @@ Status Event::WaitIn(Stream& stream, std::chrono::seconds limit) {
   if (Status sticky = stream.context_failure()->Check(); !sticky.ok()) return sticky;
   const auto recording = Latest();
   if (!recording) return {};
-  const trace::SubjectScope subject(summary::TaskType::kEventWait, TraceId());
+  const observe::SubjectScope subject(observe::TaskType::kEventWait, ObservedId());
   auto point = stream.EnqueueWithPoint(WaitTask{recording->point, limit, Number(), recording->mark});
   if (!point.ok()) return point.TakeStatus();
   if (generation_ == EventGeneration::kEx) return {};
@@ -102,7 +102,7 @@ Status Event::Reset(Stream& stream) {
     return {Code::kFeatureNotSupport,
             "the event cannot be reset: made by aclrtCreateEventExWithFlag, or without ACL_EVENT_SYNC"};
   }
-  const trace::SubjectScope subject(summary::TaskType::kEventReset, TraceId());
+  const observe::SubjectScope subject(observe::TaskType::kEventReset, ObservedId());
   std::optional<Recording> recording;
   {
     const std::lock_guard lock(mutex_);
@@ -120,7 +120,7 @@ Status Event::Reset(Stream& stream) {
 }
 
 Status Event::Synchronize(Deadline deadline) {
-  if (trace::On()) trace::NoteAwaited(summary::Awaited::kEvent, 0, TraceId(), 0);
+  if (observe::On()) observe::TellAwaited({.kind = observe::Awaited::kEvent, .object = ObservedId()});
   if (shared_ != nullptr) return shared_->Synchronize(deadline);
   const auto recording = Latest();
   if (!recording) return {};

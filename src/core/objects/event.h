@@ -76,8 +76,8 @@ class Event {
   std::optional<Recording> Latest();
   /// 0 where it has none yet.
   std::uint32_t Number();
-  /// The same while there is a trace.
-  std::uint32_t TraceId();
+  /// The same while observed; otherwise 0.
+  std::uint32_t ObservedId();
 
   const EventGeneration generation_;
   const std::uint32_t flags_;

@@ -8,9 +8,19 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "core/objects/task_trace.h"
+#include "core/objects/observed_submit.h"
+#include "observe/hooks.h"
 
 namespace sampan {
+namespace {
+
+/// Unique in the process, over all devices.
+std::uint64_t NextQueueNumber() {
+  static constinit std::atomic<std::uint64_t> last_queue{0};
+  return last_queue.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
 
 void StickyFailure::Set(const Error& error) {
   const std::lock_guard lock(mutex_);
@@ -37,10 +47,10 @@ Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
   auto queue = device.CreateQueue(
       {.listener = *stream,
        .depth = options.queue_depth,
-       .label = {trace::NextQueueNumber(), static_cast<std::int32_t>(options.device), stream->id()}});
+       .label = {NextQueueNumber(), static_cast<std::int32_t>(options.device), stream->id()}});
   if (!queue.ok()) return queue.TakeStatus();
   stream->queue_ = std::move(*queue);
-  if (trace::On()) trace::NoteStream(stream->label(), options.of_context ? trace::StreamRecord::kDefault : 0);
+  if (observe::On()) observe::TellStream({.queue = stream->label(), .of_context = options.of_context});
   return stream;
 }
 
@@ -48,13 +58,13 @@ Result<std::uint64_t> Stream::SubmitWatched(Task&& task) {
   const NoCancellation no_cancellation;
   if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
   if (FailuresReported()) submitter_.store(CurrentThreadNumber());
-  return trace::On() ? SubmitTraced(*queue_, std::move(task)) : queue_->Submit(std::move(task));
+  return observe::On() ? SubmitObserved(*queue_, std::move(task)) : queue_->Submit(std::move(task));
 }
 
 Result<Point> Stream::EnqueueWithPoint(Task&& task) {
-  auto value = Submit(std::move(task));
-  if (!value.ok()) return value.TakeStatus();
-  return Point{queue_->timeline(), *value};
+  auto number = Submit(std::move(task));
+  if (!number.ok()) return number.TakeStatus();
+  return Point{queue_->timeline(), *number};
 }
 
 Point Stream::Last() const {
@@ -63,8 +73,8 @@ Point Stream::Last() const {
 
 Status Stream::Await(Deadline deadline, Code timeout_code) {
   const std::uint64_t drops_before = drops_.load();
-  if (trace::On()) {
-    trace::NoteAwaited(summary::Awaited::kStream, label().device, id(), queue_->submitted());
+  if (observe::On()) {
+    observe::TellAwaited({observe::Awaited::kStream, label().device, id(), queue_->submitted()});
   }
   if (!queue_->timeline()->Wait(queue_->submitted(), deadline)) {
     return {timeout_code, Text("stream ", id(), " still has work after the time limit")};
@@ -111,7 +121,7 @@ void Stream::Abort(Code code) {
 void Stream::Close() {
   if (!Last().Reached()) NoteDrop(Code::kStreamAbort);
   queue_->Close();
-  if (trace::On()) trace::NoteStream(label(), trace::StreamRecord::kDestroyed);
+  if (observe::On()) observe::TellStream({.queue = label(), .destroyed = true});
   const std::lock_guard lock(mutex_);
   id_lease_.reset();
 }
@@ -133,9 +143,9 @@ Status Stream::TakeFailure() {
   return Status(*std::exchange(failure_, std::nullopt));
 }
 
-bool Stream::OnTaskFailed(std::uint64_t value, Status failure) noexcept {
+bool Stream::OnTaskFailed(std::uint64_t number, Status failure) noexcept {
   if (options_.reports != nullptr) {
-    options_.reports->Report({.task = static_cast<std::uint32_t>(value),
+    options_.reports->Report({.task = static_cast<std::uint32_t>(number),
                               .stream = id(),
                               .thread = submitter_.load(),
                               .device = options_.device,
@@ -143,7 +153,7 @@ bool Stream::OnTaskFailed(std::uint64_t value, Status failure) noexcept {
   }
   try {
     Error error = std::move(failure.error());
-    error.message = Text("task ", value, " of stream ", id(), " failed: ", error.message);
+    error.message = Text("task ", number, " of stream ", id(), " failed: ", error.message);
     Log(LogLevel::kError, "RUNTIME", error.message);
     if (stops_on_failure()) {
       context_failure_->Set(error);

@@ -13,8 +13,7 @@
 #include "base/status.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/state_callbacks.h"
-#include "core/objects/task_trace.h"
-#include "trace/trace.h"
+#include "observe/observers.h"
 
 namespace sampan {
 
@@ -82,12 +81,12 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   /// The same, cheaper where the point was this stream's before.
   void GetLast(Point& point) const {
     if (point.timeline != queue_->timeline()) point.timeline = queue_->timeline();
-    point.value = queue_->submitted();
+    point.number = queue_->submitted();
   }
   const Timeline* timeline() const { return queue_->timeline().get(); }
 
   std::uint32_t id() const { return id_; }
-  const trace::QueueLabel& label() const { return queue_->label(); }
+  const QueueLabel& label() const { return queue_->label(); }
   /// What the streams of one context have in common.
   const std::shared_ptr<StickyFailure>& context_failure() const { return context_failure_; }
   std::uint32_t priority() const { return options_.priority; }
@@ -104,13 +103,13 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id);
 
   Result<std::uint64_t> Submit(Task&& task) {
-    if (context_failure_->is_set() || FailuresReported() || trace::On()) [[unlikely]]
+    if (context_failure_->is_set() || FailuresReported() || observe::On()) [[unlikely]]
       return SubmitWatched(std::move(task));
     return queue_->Submit(std::move(task));
   }
   /// The same where a failure stands in the way, or the task's submission is to be told.
   [[gnu::noinline]] Result<std::uint64_t> SubmitWatched(Task&& task);
-  bool OnTaskFailed(std::uint64_t value, Status failure) noexcept override;
+  bool OnTaskFailed(std::uint64_t number, Status failure) noexcept override;
   bool FailuresReported() const { return options_.reports != nullptr && options_.reports->any(); }
   static std::uint32_t CurrentThreadNumber();
   /// Waiters get this code: not everything was done.

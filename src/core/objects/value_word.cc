@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "backend/api/task_memory.h"
-#include "backend/api/trace_end.h"
 #include "base/text.h"
 #include "core/copy/memory_location.h"
-#include "trace/trace.h"
+#include "observe/hooks.h"
 
 namespace sampan {
 namespace {
@@ -89,11 +88,11 @@ Status LocateWord(void* address, HostAccess access, PlanContext context, Locatio
   return CheckRights(word, argument, access, context.device());
 }
 
-/// For the trace of the task that follows.
+/// For observers of the task that follows.
 void NoteWord(const Location& word, std::uint64_t value, ValueCondition condition) {
-  if (trace::On())
-    trace::ThisThread().word = {EndOf(word.engine, word.use.get()),
-                                {value, static_cast<std::uint64_t>(condition)}};
+  if (!observe::On()) return;
+  observe::NoteWord(
+      {observe::EndOf(word.engine, word.use.get()), value, static_cast<std::uint64_t>(condition)});
 }
 
 }  // namespace

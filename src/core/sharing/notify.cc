@@ -5,7 +5,7 @@
 
 #include "base/futex.h"
 #include "base/text.h"
-#include "trace/trace.h"
+#include "observe/hooks.h"
 
 namespace sampan {
 namespace {
@@ -87,13 +87,13 @@ std::shared_ptr<SleepWord> Notify::SharedWord() const {
 }
 
 Status Notify::Record(Stream& stream, std::shared_ptr<const SignalLink> link) const {
-  const trace::SubjectScope subject(summary::TaskType::kNotifyRecord, id());
+  const observe::SubjectScope subject(observe::TaskType::kNotifyRecord, id());
   return stream.Enqueue(EffectTask{std::make_shared<RecordEffect>(SharedWord(), id(), std::move(link))});
 }
 
 Status Notify::WaitIn(Stream& stream, std::chrono::nanoseconds limit,
                       std::shared_ptr<SignalLink> link) const {
-  const trace::SubjectScope subject(summary::TaskType::kNotifyWait, id());
+  const observe::SubjectScope subject(observe::TaskType::kNotifyWait, id());
   if (link == nullptr)
     return stream.Enqueue(GateTask{std::make_shared<NotifyGate>(SharedWord(), id()), limit});
   return stream.Enqueue(GateTask{std::make_shared<LinkedGate>(SharedWord(), id(), std::move(link)), limit});

@@ -13,7 +13,7 @@
 
 #include "base/futex.h"
 #include "base/text.h"
-#include "trace/trace.h"
+#include "observe/hooks.h"
 
 namespace sampan {
 namespace {
@@ -104,7 +104,7 @@ Status SharedEvent::Record(Stream& stream) {
   const std::lock_guard lock(mutex_);
   shared->recorder.store(static_cast<std::uint64_t>(::getpid()));
   const std::uint64_t recording = shared->recorded.fetch_add(1) + 1;
-  const trace::SubjectScope subject(summary::TaskType::kEventRecord, shared->number);
+  const observe::SubjectScope subject(observe::TaskType::kEventRecord, shared->number);
   // A task that is refused completes the recording as well.
   auto point = stream.EnqueueWithPoint(EffectTask{std::make_shared<EndRecording>(shared, recording)});
   if (!point.ok()) return point.TakeStatus();
@@ -117,7 +117,7 @@ Status SharedEvent::WaitIn(Stream& stream, std::chrono::nanoseconds limit) const
   const auto shared = cell();
   const std::uint64_t recording = shared->recorded.load();
   if (recording == 0) return {};
-  const trace::SubjectScope subject(summary::TaskType::kEventWait, shared->number);
+  const observe::SubjectScope subject(observe::TaskType::kEventWait, shared->number);
   return stream.Enqueue(GateTask{std::make_shared<EventGate>(shared, recording), limit});
 }
 

@@ -1,33 +1,33 @@
-// Says which path a request took, and why: to the trace and to the debug log.
+// Says which path a request took, and why: to observers and to the debug log.
 #pragma once
 
 #include "backend/cuda/paths/copy_path.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "trace/trace.h"
+#include "observe/hooks.h"
 
 namespace sampan::cuda {
 
-inline summary::Path TracePath(CopyPath path) {
+inline observe::Path ObservedPath(CopyPath path) {
   switch (path) {
     case CopyPath::kEngine:
-      return summary::Path::kEngine;
+      return observe::Path::kEngine;
     case CopyPath::kBatchCall:
-      return summary::Path::kBatchCall;
+      return observe::Path::kBatchCall;
     case CopyPath::kKernel:
-      return summary::Path::kKernel;
+      return observe::Path::kKernel;
     case CopyPath::kBlocking:
-      return summary::Path::kBlocking;
+      return observe::Path::kBlocking;
     case CopyPath::kStaged:
-      return summary::Path::kStaged;
+      return observe::Path::kStaged;
   }
-  return summary::Path::kNone;
+  return observe::Path::kNone;
 }
 
-/// `what` becomes text only if a log or a trace reads it.
+/// `what` becomes text only if the log takes it.
 template <typename... What>
 void NotePath(Direction direction, const PathChoice& choice, const What&... what) {
-  trace::NotePath(TracePath(choice.path), choice.why);
+  observe::NotePath(ObservedPath(choice.path), choice.why);
   if (!LogEnabled(LogLevel::kDebug, "RUNTIME")) return;
   Log(LogLevel::kDebug, "RUNTIME",
       Text(what..., ", ", Describe(direction), ": path ", Describe(choice.path), ", because ", choice.why));

@@ -5,7 +5,7 @@
 #include "backend/cuda/paths/copy_ends.h"
 #include "backend/cuda/queue/task_launch.h"
 #include "base/text.h"
-#include "trace/trace.h"
+#include "observe/hooks.h"
 
 namespace sampan::cuda {
 
@@ -19,7 +19,7 @@ Status TaskLauncher::LaunchBody(ReduceTask& task, std::uint64_t) {
   }
   auto kernel = gpu().ReduceKernel();
   if (!kernel.ok()) return kernel.TakeStatus();
-  trace::NotePath(summary::Path::kKernel, "only a kernel reduces");
+  observe::NotePath(observe::Path::kKernel, "only a kernel reduces");
   ReduceArgument argument{reinterpret_cast<CuAddress>(task.segment.dst),
                           reinterpret_cast<CuAddress>(task.segment.src), task.segment.bytes,
                           static_cast<unsigned>(task.element), static_cast<unsigned>(task.operation)};

@@ -16,7 +16,7 @@ Result<std::shared_ptr<CudaQueue>> CudaQueue::Create(const LaunchSite& site, con
   if (!launcher.ok()) return launcher.TakeStatus();
   std::shared_ptr<CudaQueue> queue(new CudaQueue(std::move(*launcher), options, watch, faults));
   queue->timeline_->set_queue(queue);
-  if (trace::On()) site.gpu.StartClock(queue->launcher_->stream());
+  if (observe::On()) site.gpu.StartClock(queue->launcher_->stream());
   return queue;
 }
 
@@ -45,11 +45,11 @@ Result<std::uint64_t> CudaQueue::Submit(Task&& task) {
   if (closed_ || gpu_.lost() || ring_.IsFull(retired_)) [[unlikely]] {
     if (Status room = AwaitRoom(lock); !room.ok()) return room;
   }
-  const std::uint64_t value = ring_.Put(std::move(task));
+  const std::uint64_t number = ring_.Put(std::move(task));
   if (!handing_ && held_ == Held::kNo) HandOver(lock);
-  ring_.PrefetchToWrite(value + 1);
+  ring_.PrefetchToWrite(number + 1);
   lock.release()->unlock();  // in line, which the lock's destructor is not
-  return value;
+  return number;
 }
 
 Status CudaQueue::AwaitRoom(Lock& lock) {
@@ -61,7 +61,7 @@ Status CudaQueue::AwaitRoom(Lock& lock) {
       return gpu_.LostStatus();
     }
     if (!ring_.IsFull(retired_)) return {};
-    const trace::HostWait traced(summary::WaitReason::kQueueFull, label());
+    const observe::HostWait wait(observe::WaitReason::kQueueFull, label());
     WaitUntilDone(lock, ring_.tail() - ring_.depth() + 1, kNever);
   }
 }
@@ -70,14 +70,14 @@ void CudaQueue::HandOver(Lock& lock) {
   SAMPAN_ASSERT(lock.owns_lock() && !handing_);
   handing_ = true;
   while (handed_ < ring_.tail()) {
-    const std::uint64_t value = handed_ + 1;
-    if (discarded_.Holds(value)) break;
-    if (held_ == Held::kNo && trace_.on()) trace_.Begin(value);
+    const std::uint64_t number = handed_ + 1;
+    if (discarded_.Holds(number)) break;
+    if (held_ == Held::kNo && observed_.on()) observed_.Begin(number);
     if (held_ == Held::kNo) {
-      if (Discarded(value)) {
-        discarded_.Tell(ring_.At(value));
+      if (Discarded(number)) {
+        discarded_.Tell(ring_.At(number));
       } else {
-        HandOverHead(lock, ring_.At(value), value);
+        HandOverHead(lock, ring_.At(number), number);
       }
     }
     if (held_ != Held::kNo) {
@@ -86,10 +86,10 @@ void CudaQueue::HandOver(Lock& lock) {
       if (!over && look_again_) continue;
       if (!over) break;
       held_ = Held::kNo;
-      if (trace_.on()) trace_.Passed(value);
+      if (observed_.on()) observed_.Passed(number);
     }
-    if (trace_.on() && Discarded(value)) trace_.Dropped(value);
-    handed_ = std::max(handed_, value);  // a lost GPU has passed over everything meanwhile
+    if (observed_.on() && Discarded(number)) observed_.Dropped(number);
+    handed_ = std::max(handed_, number);  // a lost GPU has passed over everything meanwhile
     if (!waiters_.empty()) WakeWaiters();
   }
   handing_ = false;
@@ -102,22 +102,22 @@ void CudaQueue::GoOn(Lock& lock) {
   if (!handing_) HandOver(lock);
 }
 
-void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t value) {
-  SAMPAN_ASSERT(lock.owns_lock() && handing_ && held_ == Held::kNo && value == handed_ + 1);
+void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t number) {
+  SAMPAN_ASSERT(lock.owns_lock() && handing_ && held_ == Held::kNo && number == handed_ + 1);
   if (!std::holds_alternative<CopyTask>(task)) {
     held_ = HeldBy(task);
     if (held_ != Held::kNo) return;
-    if (auto* host = std::get_if<HostTask>(&task)) return StartHost(lock, *host, value);
-    if (auto* mark = std::get_if<MarkTask>(&task)) return HandOverMark(lock, *mark, value);
+    if (auto* host = std::get_if<HostTask>(&task)) return StartHost(lock, *host, number);
+    if (auto* mark = std::get_if<MarkTask>(&task)) return HandOverMark(lock, *mark, number);
     // The task is gone when the GPU was lost meanwhile; it counts as discarded then.
-    for (std::uint64_t busy = 0; !Discarded(value) && (busy = launcher_->BusyUntil(task)) != 0;)
+    for (std::uint64_t busy = 0; !Discarded(number) && (busy = launcher_->BusyUntil(task)) != 0;)
       WaitUntilDone(lock, busy, kNever);
-    if (Discarded(value)) return;
+    if (Discarded(number)) return;
   }
-  Status launched = launcher_->Launch(task, value);
+  Status launched = launcher_->Launch(task, number);
   launched_ticks_ = ProcessorTicks();
-  if (trace_.on()) trace_.Handed(value);
-  if (!launched.ok() || MarkerIsDue(value)) AfterLaunch(lock, value, std::move(launched));
+  if (observed_.on()) observed_.Handed(number);
+  if (!launched.ok() || MarkerIsDue(number)) AfterLaunch(lock, number, std::move(launched));
 }
 
 CudaQueue::Held CudaQueue::HeldBy(const Task& task) {
@@ -127,30 +127,30 @@ CudaQueue::Held CudaQueue::HeldBy(const Task& task) {
   return Held::kNo;
 }
 
-void CudaQueue::HandOverMark(Lock& lock, const MarkTask& task, std::uint64_t value) {
+void CudaQueue::HandOverMark(Lock& lock, const MarkTask& task, std::uint64_t number) {
   const ContextScope scope(gpu_);
-  handed_ = value;
+  handed_ = number;
   Status recorded = RecordMarker(task.mark);
   if (recorded.ok()) return;
   if (gpu_.lost()) return Lose(lock);
-  Fail(lock, value, std::move(recorded));
+  Fail(lock, number, std::move(recorded));
 }
 
-void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t value, Status launched) {
+void CudaQueue::AfterLaunch(Lock& lock, std::uint64_t number, Status launched) {
   const NoCancellation no_cancellation;
-  if (launched.ok() && MarkerIsDue(value)) {
+  if (launched.ok() && MarkerIsDue(number)) {
     const ContextScope scope(gpu_);
-    handed_ = value;
+    handed_ = number;
     launched = RecordMarker(nullptr);
   }
   if (launched.ok()) return;
   if (gpu_.lost()) return Lose(lock);
-  Fail(lock, value, std::move(launched));
+  Fail(lock, number, std::move(launched));
 }
 
 Status CudaQueue::RecordMarker(std::shared_ptr<Mark> mark) {
   SAMPAN_ASSERT(mutex_.is_held());
-  SAMPAN_ASSERT(markers_.empty() || markers_.back().value <= handed_);  // in the order of their values
+  SAMPAN_ASSERT(markers_.empty() || markers_.back().number <= handed_);  // in the order of their numbers
   auto event = gpu_.TakeEvent();
   if (!event.ok()) return event.TakeStatus();
   if (Status recorded =
@@ -163,18 +163,18 @@ Status CudaQueue::RecordMarker(std::shared_ptr<Mark> mark) {
   return {};
 }
 
-const CudaQueue::Marker* CudaQueue::MarkerFor(std::uint64_t value) const {
+const CudaQueue::Marker* CudaQueue::MarkerFor(std::uint64_t number) const {
   SAMPAN_ASSERT(mutex_.is_held());
   const auto found =
-      std::lower_bound(markers_.begin(), markers_.end(), value,
-                       [](const Marker& marker, std::uint64_t wanted) { return marker.value < wanted; });
+      std::lower_bound(markers_.begin(), markers_.end(), number,
+                       [](const Marker& marker, std::uint64_t wanted) { return marker.number < wanted; });
   return found == markers_.end() ? nullptr : &*found;
 }
 
 void CudaQueue::WakeWaiters() {
   SAMPAN_ASSERT(mutex_.is_held());
   std::erase_if(waiters_, [&](Waiter& waiter) {
-    if (waiter.value > handed_) return false;
+    if (waiter.number > handed_) return false;
     watch_.Wake(std::move(waiter.queue));
     return true;
   });
@@ -186,12 +186,12 @@ void CudaQueue::Continue() {
   if (held_ != Held::kNo) GoOn(lock);
 }
 
-void CudaQueue::Fail(Lock& lock, std::uint64_t value, Status failure) {
+void CudaQueue::Fail(Lock& lock, std::uint64_t number, Status failure) {
   SAMPAN_ASSERT(lock.owns_lock() && !failure.ok());
-  if (trace_.on()) trace_.Failed(value, failure.code());
+  if (observed_.on()) observed_.Failed(number, failure.code());
   const Code code = failure.code();
   lock.unlock();
-  const bool drop_rest = listener_.OnTaskFailed(value, std::move(failure));
+  const bool drop_rest = listener_.OnTaskFailed(number, std::move(failure));
   lock.lock();
   if (!drop_rest) return;
   discarded_.Raise(ring_.tail(), code);

@@ -14,7 +14,7 @@
 #include "backend/api/task_ring.h"
 #include "backend/cuda/gpu.h"
 #include "backend/cuda/queue/hold_watch.h"
-#include "backend/cuda/queue/queue_trace.h"
+#include "backend/cuda/queue/observed_tasks.h"
 #include "backend/cuda/queue/task_launch.h"
 #include "base/fault.h"
 #include "base/parking_lock.h"
@@ -27,9 +27,9 @@ class CudaQueue;
 /// The progress of one queue. Thread-safe; may outlive its queue, whose tasks are all over then.
 class CudaTimeline final : public QueueTimeline<CudaQueue> {
  public:
-  bool Reached(std::uint64_t value) override;
-  bool PassedByNow(std::uint64_t value) override;
-  bool Wait(std::uint64_t value, Deadline deadline) override;
+  bool Reached(std::uint64_t number) override;
+  bool PassedByNow(std::uint64_t number) override;
+  bool Wait(std::uint64_t number, Deadline deadline) override;
 
  private:
   friend class CudaQueue;
@@ -62,15 +62,15 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   static_assert(kMaxTasks >= TaskRing::kSlots);
   using Lock = std::unique_lock<ParkingLock>;
 
-  /// An event behind the task of that value; with a mark when it is that of a MarkTask.
+  /// An event behind the task of that number; with a mark when it is that of a MarkTask.
   struct Marker {
-    std::uint64_t value;
+    std::uint64_t number;
     std::shared_ptr<GpuEvent> event;
     std::shared_ptr<Mark> mark;
   };
   /// Another queue that waits for a task which this queue has not handed to the driver yet.
   struct Waiter {
-    std::uint64_t value;
+    std::uint64_t number;
     std::weak_ptr<CudaQueue> queue;
   };
   enum class Held { kNo, kByHost, kByWait, kByGate, kByEffect };
@@ -83,58 +83,58 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   Status AwaitRoom(Lock& lock);
   /// Gives the driver what may go to it. One thread at a time does.
   void HandOver(Lock& lock);
-  void HandOverHead(Lock& lock, Task& task, std::uint64_t value);
-  /// A marker after so many tasks lets a full queue see its progress; a trace wants the end of each.
+  void HandOverHead(Lock& lock, Task& task, std::uint64_t number);
+  /// A marker after so many tasks lets a full queue see its progress; an observer wants the end of each.
   static constexpr std::uint64_t kMarkerInterval = 256;
-  bool IntervalIsOver(std::uint64_t value) const {
-    return value - std::max(last_marker_, retired_) >= kMarkerInterval;
+  bool IntervalIsOver(std::uint64_t number) const {
+    return number - std::max(last_marker_, retired_) >= kMarkerInterval;
   }
-  bool MarkerIsDue(std::uint64_t value) const { return IntervalIsOver(value) || trace_.on(); }
+  bool MarkerIsDue(std::uint64_t number) const { return IntervalIsOver(number) || observed_.on(); }
   /// What follows a launch that failed, or one that a marker is due behind.
-  void AfterLaunch(Lock& lock, std::uint64_t value, Status launched);
+  void AfterLaunch(Lock& lock, std::uint64_t number, Status launched);
   /// What holds a queue at a task of this kind.
   static Held HeldBy(const Task& task);
-  void HandOverMark(Lock& lock, const MarkTask& task, std::uint64_t value);
-  void StartHost(Lock& lock, HostTask& task, std::uint64_t value);
+  void HandOverMark(Lock& lock, const MarkTask& task, std::uint64_t number);
+  void StartHost(Lock& lock, HostTask& task, std::uint64_t number);
   /// Whether the reason to be held is over; a failure of it is reported.
   bool HoldIsOver(Lock& lock);
-  bool HostIsOver(Lock& lock, std::uint64_t value);
-  bool WaitIsOver(Lock& lock, std::uint64_t value);
-  bool GateIsOver(Lock& lock, std::uint64_t value);
-  bool EffectIsOver(Lock& lock, std::uint64_t value);
+  bool HostIsOver(Lock& lock, std::uint64_t number);
+  bool WaitIsOver(Lock& lock, std::uint64_t number);
+  bool GateIsOver(Lock& lock, std::uint64_t number);
+  bool EffectIsOver(Lock& lock, std::uint64_t number);
   /// True if all tasks before the one that holds the queue are completed. If not, the watch checks again
   /// soon.
-  bool HasArrived(Lock& lock, std::uint64_t value);
+  bool HasArrived(Lock& lock, std::uint64_t number);
   /// Continues the hand-over, or makes the thread that is doing it check again.
   void GoOn(Lock& lock);
-  bool Discarded(std::uint64_t value) const { return discarded_.Covers(value); }
-  void Fail(Lock& lock, std::uint64_t value, Status failure);
+  bool Discarded(std::uint64_t number) const { return discarded_.Covers(number); }
+  void Fail(Lock& lock, std::uint64_t number, Status failure);
   Status RecordMarker(std::shared_ptr<Mark> mark);
   /// Notices what is over. False when that cannot be known without waiting.
   void Refresh(Lock& lock, std::uint64_t wanted);
-  /// Tasks up to the value are over.
-  void Retire(Lock& lock, std::uint64_t value);
+  /// Tasks up to the number are over.
+  void Retire(Lock& lock, std::uint64_t number);
   void Lose(Lock& lock);
-  /// The GPU's outcome of waiting for tasks up to the value.
-  void Finish(Lock& lock, CuResult result, std::uint64_t value);
+  /// The GPU's outcome of waiting for tasks up to the number.
+  void Finish(Lock& lock, CuResult result, std::uint64_t number);
   /// Calls it without the lock; the launcher stays meanwhile.
   template <typename Call>
   auto Unlocked(Lock& lock, Call call);
   /// False when the deadline was over first.
   bool WaitForChange(Lock& lock, Deadline deadline);
-  bool WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline);
+  bool WaitUntilDone(Lock& lock, std::uint64_t number, Deadline deadline);
   /// False right after a copy went to the driver.
   bool CanBeOver() const;
-  /// Waits a short while for a sign by the GPU that the value, which the driver has, is over.
-  void SpinForCompletion(Lock& lock, std::uint64_t value, Deadline deadline);
-  /// The first marker at or behind the value; null when there is none.
-  const Marker* MarkerFor(std::uint64_t value) const;
+  /// Waits a short while for a sign by the GPU that the task, which the driver has, is over.
+  void SpinForCompletion(Lock& lock, std::uint64_t number, Deadline deadline);
+  /// The first marker at or behind the number; null when there is none.
+  const Marker* MarkerFor(std::uint64_t number) const;
   void WakeWaiters();
 
   // Without the lock.
   enum class Order { kReached, kByEvent, kNotYet };
-  /// How another queue can wait for the value. kNotYet: it is woken when that changes.
-  Order OrderBehind(std::uint64_t value, const std::weak_ptr<CudaQueue>& waiter,
+  /// How another queue can wait for the task. kNotYet: it is woken when that changes.
+  Order OrderBehind(std::uint64_t number, const std::weak_ptr<CudaQueue>& waiter,
                     std::shared_ptr<GpuEvent>* event);
   static void RunHostTask(void* call);
   std::uint64_t done() const { return timeline_->done(); }
@@ -158,10 +158,10 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   TaskRing ring_;
   std::uint64_t handed_ = 0;          // tasks given to the driver, or passed over
   std::uint64_t retired_ = 0;         // tasks over, though perhaps not yet told
-  std::uint64_t last_marker_ = 0;     // the value of the newest there was
+  std::uint64_t last_marker_ = 0;     // the number of the newest there was
   std::uint64_t launched_ticks_ = 0;  // when a task last went to the driver
 
-  QueueTrace trace_{TaskRing::kSlots};
+  ObservedTasks observed_{TaskRing::kSlots};
   std::condition_variable_any changed_;
   DiscardMark discarded_;
   int unlocked_threads_ = 0;  // that use the launcher without the lock

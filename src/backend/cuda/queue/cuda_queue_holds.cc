@@ -28,22 +28,22 @@ Deadline NextLook(Deadline since, Deadline now) {
 struct HostCall {
   std::shared_ptr<CudaQueue> queue;
   std::shared_ptr<HostWork> work;
-  std::uint64_t value;
+  std::uint64_t number;
 };
 
 }  // namespace
 
 // ---- waits inside the stream ----
 
-CudaQueue::Order CudaQueue::OrderBehind(std::uint64_t value, const std::weak_ptr<CudaQueue>& waiter,
+CudaQueue::Order CudaQueue::OrderBehind(std::uint64_t number, const std::weak_ptr<CudaQueue>& waiter,
                                         std::shared_ptr<GpuEvent>* event) {
   Lock lock(mutex_);
-  if (done() >= value || gpu_.lost()) return Order::kReached;
-  if (handed_ < value) {
-    waiters_.push_back({value, waiter});
+  if (done() >= number || gpu_.lost()) return Order::kReached;
+  if (handed_ < number) {
+    waiters_.push_back({number, waiter});
     return Order::kNotYet;
   }
-  const Marker* marker = MarkerFor(value);
+  const Marker* marker = MarkerFor(number);
   if (marker == nullptr) {
     const ContextScope scope(gpu_);
     if (Status recorded = RecordMarker(nullptr); !recorded.ok()) {
@@ -57,71 +57,71 @@ CudaQueue::Order CudaQueue::OrderBehind(std::uint64_t value, const std::weak_ptr
   return Order::kByEvent;
 }
 
-bool CudaQueue::WaitIsOver(Lock& lock, std::uint64_t value) {
+bool CudaQueue::WaitIsOver(Lock& lock, std::uint64_t number) {
   // Copies: the task may be gone when the lock was released.
-  const WaitTask task = std::get<WaitTask>(ring_.At(value));
+  const WaitTask task = std::get<WaitTask>(ring_.At(number));
   const auto awaited = std::dynamic_pointer_cast<CudaTimeline>(task.point.timeline);
-  const std::uint64_t awaited_value = task.point.value;
+  const std::uint64_t awaited_number = task.point.number;
   if (awaited == nullptr || awaited == timeline_) return true;  // what this queue did before is behind it
   const auto other = awaited->queue();
-  if (other == nullptr || awaited->done() >= awaited_value) return true;
+  if (other == nullptr || awaited->done() >= awaited_number) return true;
   if (task.limit.count() != 0) {
-    const bool here = HasArrived(lock, value);
-    if (Discarded(value) || awaited->Reached(awaited_value)) return true;
+    const bool here = HasArrived(lock, number);
+    if (Discarded(number) || awaited->Reached(awaited_number)) return true;
     if (!here) return false;
-    standing_.Begin(value, task.limit);
+    standing_.Begin(number, task.limit);
     if (!standing_.IsOverdue()) {
       watch_.WakeAt(std::min(standing_.deadline(), Clock::now() + kHoldInterval), weak_from_this());
       return false;
     }
-    Fail(lock, value, task.TimedOut());
+    Fail(lock, number, task.TimedOut());
     return true;
   }
   std::shared_ptr<GpuEvent> event;
   lock.unlock();
-  const Order order = other->OrderBehind(awaited_value, weak_from_this(), &event);
+  const Order order = other->OrderBehind(awaited_number, weak_from_this(), &event);
   lock.lock();
-  if (order == Order::kReached || Discarded(value)) return true;
+  if (order == Order::kReached || Discarded(number)) return true;
   if (order == Order::kNotYet) return false;
   const ContextScope scope(gpu_);
   Status status =
       gpu_.Check(gpu_.driver().StreamWaitEvent(launcher_->stream(), event->get(), 0), "cuStreamWaitEvent");
-  if (status.ok() && trace_.on()) {
-    handed_ = value;
+  if (status.ok() && observed_.on()) {
+    handed_ = number;
     status = RecordMarker(nullptr);
   }
   if (!status.ok() && gpu_.lost()) {
     Lose(lock);
   } else if (!status.ok()) {
-    Fail(lock, value, std::move(status));
+    Fail(lock, number, std::move(status));
   }
   return true;
 }
 
 // ---- gates and effects: the host's work, when everything before them is over ----
 
-bool CudaQueue::HasArrived(Lock& lock, std::uint64_t value) {
+bool CudaQueue::HasArrived(Lock& lock, std::uint64_t number) {
   Refresh(lock, handed_);
   if (done() >= handed_) return true;
-  arriving_.Begin(value, {});
+  arriving_.Begin(number, {});
   watch_.WakeAt(NextLook(arriving_.since(), Clock::now()), weak_from_this());
   return false;
 }
 
-bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t value) {
+bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t number) {
   // Copies: the task may be gone when the lock was released.
-  const std::shared_ptr<Gate> gate = std::get<GateTask>(ring_.At(value)).gate.get();
-  const std::chrono::nanoseconds limit = std::get<GateTask>(ring_.At(value)).limit;
-  const bool here = HasArrived(lock, value);
-  if (Discarded(value)) return true;
+  const std::shared_ptr<Gate> gate = std::get<GateTask>(ring_.At(number)).gate.get();
+  const std::chrono::nanoseconds limit = std::get<GateTask>(ring_.At(number)).limit;
+  const bool here = HasArrived(lock, number);
+  if (Discarded(number)) return true;
   if (!here) return false;
-  standing_.Begin(value, limit);
+  standing_.Begin(number, limit);
   const Deadline now = Clock::now();
   const Deadline since = standing_.since();
   const bool ask = now >= std::max(gate_check_, since);
   if (ask) gate_check_ = now + kGateCheckInterval;
   if (auto outcome = standing_.TryPass(*gate, limit, ask)) {
-    if (!outcome->ok()) Fail(lock, value, std::move(*outcome));
+    if (!outcome->ok()) Fail(lock, number, std::move(*outcome));
     return true;
   }
   const Deadline next =
@@ -132,24 +132,24 @@ bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t value) {
   return false;
 }
 
-bool CudaQueue::EffectIsOver(Lock& lock, std::uint64_t value) {
-  const std::shared_ptr<Effect> effect = std::get<EffectTask>(ring_.At(value)).effect;
-  const bool here = HasArrived(lock, value);
-  if (Discarded(value)) return true;
+bool CudaQueue::EffectIsOver(Lock& lock, std::uint64_t number) {
+  const std::shared_ptr<Effect> effect = std::get<EffectTask>(ring_.At(number)).effect;
+  const bool here = HasArrived(lock, number);
+  if (Discarded(number)) return true;
   if (!here) return false;
   lock.unlock();  // it may free memory, which the driver is told
   Status applied = effect->Apply();
   lock.lock();
-  if (!applied.ok() && !Discarded(value)) Fail(lock, value, std::move(applied));
+  if (!applied.ok() && !Discarded(number)) Fail(lock, number, std::move(applied));
   return true;
 }
 
 // ---- host work ----
 
-void CudaQueue::StartHost(Lock& lock, HostTask& task, std::uint64_t value) {
-  auto call = std::make_unique<HostCall>(HostCall{shared_from_this(), task.work, value});
+void CudaQueue::StartHost(Lock& lock, HostTask& task, std::uint64_t number) {
+  auto call = std::make_unique<HostCall>(HostCall{shared_from_this(), task.work, number});
   Refresh(lock, handed_);
-  if (Discarded(value)) return;
+  if (Discarded(number)) return;
   SAMPAN_ASSERT(held_ == Held::kNo);
   held_ = Held::kByHost;
   host_in_driver_ = done() < handed_;
@@ -168,16 +168,16 @@ void CudaQueue::StartHost(Lock& lock, HostTask& task, std::uint64_t value) {
   }
   held_ = Held::kNo;
   if (gpu_.lost()) return Lose(lock);
-  Fail(lock, value, std::move(status));
+  Fail(lock, number, std::move(status));
 }
 
 /// May run on a thread of the driver. So it takes no lock under which the driver is called, and calls no
 /// driver function.
 void CudaQueue::RunHostTask(void* argument) {
   const std::unique_ptr<HostCall> call(static_cast<HostCall*>(argument));
-  if (call->queue->Discarded(call->value)) return;
-  call->work->Start([queue = call->queue, value = call->value](Status status) {
-    if (queue->host_outcome_.Deliver(value, std::move(status))) queue->watch_.Wake(queue);
+  if (call->queue->Discarded(call->number)) return;
+  call->work->Start([queue = call->queue, number = call->number](Status status) {
+    if (queue->host_outcome_.Deliver(number, std::move(status))) queue->watch_.Wake(queue);
   });
 }
 
@@ -185,32 +185,32 @@ void CudaQueue::RunHostTask(void* argument) {
 
 bool CudaQueue::HoldIsOver(Lock& lock) {
   SAMPAN_ASSERT(lock.owns_lock() && handing_ && held_ != Held::kNo);
-  const std::uint64_t value = handed_ + 1;
-  if (Discarded(value)) return true;
+  const std::uint64_t number = handed_ + 1;
+  if (Discarded(number)) return true;
   switch (held_) {
     case Held::kNo:
       break;
     case Held::kByHost:
-      return HostIsOver(lock, value);
+      return HostIsOver(lock, number);
     case Held::kByWait: {
-      const WaitTask task = std::get<WaitTask>(ring_.At(value));  // may be gone when the lock was released
-      if (!WaitIsOver(lock, value)) return false;
-      if (Discarded(value)) return true;
-      if (Status outcome = task.Outcome(); !outcome.ok()) Fail(lock, value, std::move(outcome));
+      const WaitTask task = std::get<WaitTask>(ring_.At(number));  // may be gone when the lock was released
+      if (!WaitIsOver(lock, number)) return false;
+      if (Discarded(number)) return true;
+      if (Status outcome = task.Outcome(); !outcome.ok()) Fail(lock, number, std::move(outcome));
       return true;
     }
     case Held::kByGate:
-      return GateIsOver(lock, value);
+      return GateIsOver(lock, number);
     case Held::kByEffect:
-      return EffectIsOver(lock, value);
+      return EffectIsOver(lock, number);
   }
   return true;
 }
 
-bool CudaQueue::HostIsOver(Lock& lock, std::uint64_t value) {
-  if (auto outcome = host_outcome_.Take(value)) {
+bool CudaQueue::HostIsOver(Lock& lock, std::uint64_t number) {
+  if (auto outcome = host_outcome_.Take(number)) {
     host_in_driver_ = false;
-    if (!outcome->ok()) Fail(lock, value, std::move(*outcome));
+    if (!outcome->ok()) Fail(lock, number, std::move(*outcome));
     return true;
   }
   if (!host_in_driver_) return false;

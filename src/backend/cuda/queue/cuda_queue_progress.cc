@@ -18,31 +18,31 @@ constexpr std::chrono::microseconds kPollInterval{50};
 
 }  // namespace
 
-bool CudaTimeline::Reached(std::uint64_t value) {
-  if (done() >= value) return true;
+bool CudaTimeline::Reached(std::uint64_t number) {
+  if (done() >= number) return true;
   const auto queue = this->queue();
   if (queue == nullptr) return true;
   // Do not block: the owner of the lock updates the progress.
   CudaQueue::Lock lock(queue->mutex_, std::try_to_lock);
-  if (lock.owns_lock()) queue->Refresh(lock, value);
-  return done() >= value;
+  if (lock.owns_lock()) queue->Refresh(lock, number);
+  return done() >= number;
 }
 
-bool CudaTimeline::PassedByNow(std::uint64_t value) {
-  if (done() >= value) return true;
+bool CudaTimeline::PassedByNow(std::uint64_t number) {
+  if (done() >= number) return true;
   const auto queue = this->queue();
   if (queue == nullptr) return true;
   CudaQueue::Lock lock(queue->mutex_);
-  queue->Refresh(lock, value);
-  return done() >= value;
+  queue->Refresh(lock, number);
+  return done() >= number;
 }
 
-bool CudaTimeline::Wait(std::uint64_t value, Deadline deadline) {
-  if (done() >= value) return true;
+bool CudaTimeline::Wait(std::uint64_t number, Deadline deadline) {
+  if (done() >= number) return true;
   const auto queue = this->queue();
   if (queue == nullptr) return true;
   CudaQueue::Lock lock(queue->mutex_);
-  return queue->WaitUntilDone(lock, value, deadline);
+  return queue->WaitUntilDone(lock, number, deadline);
 }
 
 void CudaQueue::Sweep() {
@@ -60,7 +60,7 @@ void CudaQueue::Refresh(Lock& lock, std::uint64_t wanted) {
   for (auto marker = markers_.begin(); marker != markers_.end() && over < wanted; ++marker) {
     result = gpu_.driver().EventQuery(marker->event->get());
     if (result != cu::kSuccess) break;
-    over = marker->value;
+    over = marker->number;
   }
   if (over < wanted && result == cu::kSuccess) {  // behind the last marker
     result = gpu_.driver().StreamQuery(launcher_->stream());
@@ -75,36 +75,36 @@ void CudaQueue::Refresh(Lock& lock, std::uint64_t wanted) {
   Finish(lock, result, over);
 }
 
-void CudaQueue::Finish(Lock& lock, CuResult result, std::uint64_t value) {
-  if (result == cu::kSuccess) return Retire(lock, value);
+void CudaQueue::Finish(Lock& lock, CuResult result, std::uint64_t number) {
+  if (result == cu::kSuccess) return Retire(lock, number);
   static_cast<void>(gpu_.Check(result, "waiting for a stream"));
   if (gpu_.lost()) return Lose(lock);
 }
 
-void CudaQueue::Retire(Lock& lock, std::uint64_t value) {
+void CudaQueue::Retire(Lock& lock, std::uint64_t number) {
   while (retiring_)
     WaitForChange(lock, kNever);
-  if (value <= retired_) return;
+  if (number <= retired_) return;
   std::vector<DeviceFailure> failures;
-  launcher_->Retire(value, failures);
-  for (; !markers_.empty() && markers_.front().value <= value; markers_.pop_front()) {
+  launcher_->Retire(number, failures);
+  for (; !markers_.empty() && markers_.front().number <= number; markers_.pop_front()) {
     const Marker& marker = markers_.front();
-    const std::int64_t time_ns = marker.mark != nullptr || trace_.on() ? gpu_.TimeNs(marker.event) : 0;
+    const std::int64_t time_ns = marker.mark != nullptr || observed_.on() ? gpu_.TimeNs(marker.event) : 0;
     if (marker.mark != nullptr) marker.mark->time_ns.store(time_ns, std::memory_order_release);
-    if (trace_.on()) trace_.Ended(label(), marker.value, time_ns);
+    if (observed_.on()) observed_.Ended(label(), marker.number, time_ns);
   }
-  for (std::uint64_t each = retired_ + 1; each <= value; ++each)
+  for (std::uint64_t each = retired_ + 1; each <= number; ++each)
     ring_.Destroy(each);  // releases the memory before a waiter can learn that the task is over
-  SAMPAN_ASSERT(value >= retired_ && value <= ring_.tail());
-  retired_ = value;
-  if (trace_.on()) trace_.Ended(label(), value, 0);
+  SAMPAN_ASSERT(number >= retired_ && number <= ring_.tail());
+  retired_ = number;
+  if (observed_.on()) observed_.Ended(label(), number, 0);
   if (!failures.empty()) {
     retiring_ = true;
     for (DeviceFailure& failure : failures)
       Fail(lock, failure.sequence, std::move(failure.status));
     retiring_ = false;
   }
-  timeline_->SetDone(value, std::memory_order_release);
+  timeline_->SetDone(number, std::memory_order_release);
   if (waiting_threads_ != 0) changed_.notify_all();
 }
 
@@ -126,12 +126,12 @@ void CudaQueue::Lose(Lock& lock) {
     ring_.Destroy(each);
   retired_ = tail;
   retiring_ = true;
-  if (trace_.on()) {
+  if (observed_.on()) {
     for (std::uint64_t each = first; each <= tail; ++each)
-      trace_.Dropped(each);
+      observed_.Dropped(each);
   }
   Fail(lock, first, gpu_.LostStatus());
-  if (trace_.on()) trace_.Ended(label(), tail, 0);
+  if (observed_.on()) observed_.Ended(label(), tail, 0);
   retiring_ = false;
   timeline_->SetDone(tail, std::memory_order_release);
   if (waiting_threads_ != 0) changed_.notify_all();
@@ -167,9 +167,9 @@ bool CudaQueue::WaitForChange(Lock& lock, Deadline deadline) {
   return woken == std::cv_status::no_timeout;
 }
 
-void CudaQueue::SpinForCompletion(Lock& lock, std::uint64_t value, Deadline deadline) {
+void CudaQueue::SpinForCompletion(Lock& lock, std::uint64_t number, Deadline deadline) {
   Completion completion = launcher_->kernel_completion();
-  if (completion.sequence < value) {
+  if (completion.sequence < number) {
     if (CanBeOver()) {
       const CuResult state = gpu_.driver().StreamQuery(launcher_->stream());
       if (state != cu::kNotReady) return Finish(lock, state, handed_);
@@ -180,27 +180,27 @@ void CudaQueue::SpinForCompletion(Lock& lock, std::uint64_t value, Deadline dead
     Finish(lock, cu::kSuccess, completion.sequence);
 }
 
-bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline) {
+bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t number, Deadline deadline) {
   const Deadline poll_until = deadline == kNever ? kNever : Clock::now() + kPollWithoutPause;
   bool has_spun = false;
   for (;;) {
-    if (done() >= value) return true;
+    if (done() >= number) return true;
     if (gpu_.lost()) {
       Lose(lock);
       continue;
     }
-    if (handed_ < value || retiring_) {
-      if (!WaitForChange(lock, deadline)) return done() >= value;
+    if (handed_ < number || retiring_) {
+      if (!WaitForChange(lock, deadline)) return done() >= number;
       continue;
     }
     const ContextScope scope(gpu_);
-    if (MarkerFor(value) == nullptr && !std::exchange(has_spun, true)) {
-      SpinForCompletion(lock, value, deadline);
+    if (MarkerFor(number) == nullptr && !std::exchange(has_spun, true)) {
+      SpinForCompletion(lock, number, deadline);
       continue;
     }
     if (deadline != kNever) {
-      Refresh(lock, value);
-      if (done() >= value) return true;
+      Refresh(lock, number);
+      if (done() >= number) return true;
       const Deadline now = Clock::now();
       if (now >= deadline) return false;
       lock.unlock();
@@ -212,9 +212,9 @@ bool CudaQueue::WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline
       lock.lock();
       continue;
     }
-    const Marker* const marker = MarkerFor(value);
+    const Marker* const marker = MarkerFor(number);
     const std::shared_ptr<GpuEvent> event = marker != nullptr ? marker->event : nullptr;
-    const std::uint64_t over = marker != nullptr ? marker->value : handed_;
+    const std::uint64_t over = marker != nullptr ? marker->number : handed_;
     const CuResult result = Unlocked(lock, [&] {
       return event != nullptr ? gpu_.driver().EventSynchronize(event->get())
                               : gpu_.driver().StreamSynchronize(launcher_->stream());

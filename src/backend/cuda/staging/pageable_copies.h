@@ -34,7 +34,7 @@ class PageableCopies {
   };
   /// `pieces`: rows or entries; 1 for a linear copy.
   Plan PlanFor(std::size_t bytes, std::size_t pieces) const;
-  /// `choice` and `what` go to the log and the trace.
+  /// `choice` and `what` go to the log and to observers.
   template <typename... What>
   std::optional<Status> Run(const StagedParts& parts, Direction direction, std::size_t threads,
                             const PathChoice& choice, const What&... what);

@@ -14,6 +14,7 @@
 #include "backend/cuda/queue/cuda_queue.h"
 #include "base/text.h"
 #include "core/memory/memory_registry.h"
+#include "observe/observers.h"
 #include "tests/support/child_process.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/backend/cuda/driver_of_tests.h"
@@ -122,8 +123,8 @@ class WritableBacking final : public Backing {
 
 class NoFailures final : public QueueListener {
  public:
-  bool OnTaskFailed(std::uint64_t value, Status failure) noexcept override {
-    ADD_FAILURE() << "task " << value << ": " << failure.error().message;
+  bool OnTaskFailed(std::uint64_t task, Status failure) noexcept override {
+    ADD_FAILURE() << "task " << task << ": " << failure.error().message;
     return false;
   }
 };
@@ -264,10 +265,11 @@ TEST(CudaObserver, TheDriverCopiesAndLaunchesTheSameUnderATrace) {
     plain.push_back(Program(each).Run());
   const int plain_records = event_records;
   const test::TemporaryFolder folder;
-  ASSERT_TRUE(
-      trace::Start({.file = folder.path() + "/trace.json", .summary = true, .backend = "cuda", .profile = ""})
-          .ok());
-  ASSERT_TRUE(trace::On());
+  auto tracer = trace::Start(
+      {.file = folder.path() + "/trace.json", .summary = true, .backend = "cuda", .profile = ""});
+  ASSERT_TRUE(tracer.ok());
+  ASSERT_TRUE(observe::Attach(**tracer));
+  ASSERT_TRUE(observe::On());
   for (std::size_t i = 0; i < std::size(settings); ++i) {
     SCOPED_TRACE(i);
     EXPECT_GT(plain[i].size(), 700U);

@@ -70,8 +70,8 @@ class MappedBacking final : public Backing {
 
 class Listener final : public QueueListener {
  public:
-  bool OnTaskFailed(std::uint64_t value, Status) noexcept override {
-    ADD_FAILURE() << "task " << value;
+  bool OnTaskFailed(std::uint64_t number, Status) noexcept override {
+    ADD_FAILURE() << "task " << number;
     return false;
   }
 };
@@ -106,12 +106,12 @@ class CudaQueueWaitTest : public ::testing::Test {
   }
 
   std::uint64_t Copy() {
-    auto value = queue_->Submit(CopyTask{{nullptr, nullptr, 64}, {}, {}, Direction::kHostToHost});
-    EXPECT_TRUE(value.ok());
-    return value.ok() ? *value : 0;
+    auto number = queue_->Submit(CopyTask{{nullptr, nullptr, 64}, {}, {}, Direction::kHostToHost});
+    EXPECT_TRUE(number.ok());
+    return number.ok() ? *number : 0;
   }
-  bool WaitFor(std::uint64_t value, milliseconds limit) {
-    return queue_->timeline()->Wait(value, Clock::now() + limit);
+  bool WaitFor(std::uint64_t number, milliseconds limit) {
+    return queue_->timeline()->Wait(number, Clock::now() + limit);
   }
 
   Gpu0 gpu0_;
@@ -135,20 +135,20 @@ TEST_F(CudaQueueWaitTest, AWordIsEnoughForEitherWait) {
 }
 
 TEST_F(CudaQueueWaitTest, WithoutAWordALimitEndsTheWait) {
-  const std::uint64_t value = Copy();
-  EXPECT_FALSE(WaitFor(value, milliseconds(20)));
-  EXPECT_FALSE(WaitFor(value, milliseconds(0)));
+  const std::uint64_t number = Copy();
+  EXPECT_FALSE(WaitFor(number, milliseconds(20)));
+  EXPECT_FALSE(WaitFor(number, milliseconds(0)));
   gpu0_.done = true;
-  EXPECT_TRUE(WaitFor(value, milliseconds(20000)));
+  EXPECT_TRUE(WaitFor(number, milliseconds(20000)));
   EXPECT_EQ(gpu0_.stream_waits, 0) << "that could not have been ended";
 }
 
 TEST_F(CudaQueueWaitTest, NobodyLooksForAWordBeyondALimit) {
   std::vector<Clock::duration> times;
   for (int i = 0; i < 501; ++i) {
-    const std::uint64_t value = Copy();
+    const std::uint64_t number = Copy();
     const Deadline begin = Clock::now();
-    EXPECT_FALSE(WaitFor(value, milliseconds(0)));
+    EXPECT_FALSE(WaitFor(number, milliseconds(0)));
     times.push_back(Clock::now() - begin);
   }
   std::nth_element(times.begin(), times.begin() + 250, times.end());
@@ -156,22 +156,22 @@ TEST_F(CudaQueueWaitTest, NobodyLooksForAWordBeyondALimit) {
 }
 
 TEST_F(CudaQueueWaitTest, WithoutAWordTheDriverIsAskedForAsLongAsItTakes) {
-  const std::uint64_t value = Copy();
+  const std::uint64_t number = Copy();
   std::thread later([&] {
     std::this_thread::sleep_for(milliseconds(20));
     gpu0_.done = true;
   });
-  EXPECT_TRUE(WaitFor(value, milliseconds(20000)));
+  EXPECT_TRUE(WaitFor(number, milliseconds(20000)));
   later.join();
 }
 
 TEST_F(CudaQueueWaitTest, WithoutALimitTheDriverWaits) {
-  const std::uint64_t value = Copy();
+  const std::uint64_t number = Copy();
   std::thread later([&] {
     std::this_thread::sleep_for(milliseconds(20));
     gpu0_.done = true;
   });
-  EXPECT_TRUE(queue_->timeline()->Wait(value, kNever));
+  EXPECT_TRUE(queue_->timeline()->Wait(number, kNever));
   EXPECT_EQ(gpu0_.words, 1);
   EXPECT_EQ(gpu0_.stream_waits, 1);
   later.join();

@@ -1,16 +1,23 @@
-// Where a copy begins or ends, as traces tell it.
+// Where a copy begins or ends, as observers are told it.
 #pragma once
 
 #include <cstdint>
 
 #include "backend/api/allocation.h"
-#include "trace/record.h"
+#include "observe/activity.h"
 
-namespace sampan {
+namespace sampan::observe {
+
+/// One end of a copy.
+struct MemoryEnd {
+  std::uint64_t allocation;  ///< 0: the offset is an address of pageable memory
+  std::uint64_t offset;
+  Memory memory;
+  std::int32_t device;
+};
 
 /// The end at an engine's address; without an allocation it is pageable memory.
-inline trace::MemoryEnd EndOf(const void* engine, const Allocation* allocation) {
-  using summary::Memory;
+inline MemoryEnd EndOf(const void* engine, const Allocation* allocation) {
   const auto address = reinterpret_cast<std::uintptr_t>(engine);
   if (allocation == nullptr) return {0, address, Memory::kPageable, 0};
   const AllocationFacts& facts = allocation->facts;
@@ -20,4 +27,4 @@ inline trace::MemoryEnd EndOf(const void* engine, const Allocation* allocation) 
           on_device ? facts.place.device : 0};
 }
 
-}  // namespace sampan
+}  // namespace sampan::observe

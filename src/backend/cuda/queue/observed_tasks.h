@@ -1,4 +1,4 @@
-// The trace records of tasks that a queue hands to the driver.
+// What observers are told of the tasks that a queue hands to the driver.
 #pragma once
 
 #include <cstdint>
@@ -6,45 +6,45 @@
 
 #include "backend/api/task.h"
 #include "base/assert.h"
-#include "trace/trace.h"
+#include "observe/hooks.h"
 
 namespace sampan::cuda {
 
 /// Keeps when and how each task went to the driver. A task's time on the GPU begins when it was handed over
 /// or when the previous task ended, whichever is later. It ends with an event behind the task. Host work ends
 /// by the host's clock. Used under the queue's lock. While off, it keeps nothing.
-class QueueTrace {
+class ObservedTasks {
  public:
-  explicit QueueTrace(std::uint64_t slots) : slots_(trace::On() ? slots : 0) {}
+  explicit ObservedTasks(std::uint64_t slots) : slots_(observe::On() ? slots : 0) {}
 
-  bool on() const { return !slots_.empty() && trace::On(); }
+  bool on() const { return !slots_.empty() && observe::On(); }
   /// The calling thread is about to hand the task over.
-  void Begin(std::uint64_t value);
+  void Begin(std::uint64_t number);
   /// It has: notes the way that was chosen meanwhile.
-  void Handed(std::uint64_t value);
+  void Handed(std::uint64_t number);
   /// It was the host's to do, or to wait for, and is over now.
-  void Passed(std::uint64_t value) { SlotOf(value).passed_ns = trace::NowNs(); }
-  void Dropped(std::uint64_t value) { SlotOf(value).discarded = true; }
-  void Failed(std::uint64_t value, Code code) { SlotOf(value).failure = static_cast<std::int32_t>(code); }
+  void Passed(std::uint64_t number) { SlotOf(number).passed_ns = observe::NowNs(); }
+  void Dropped(std::uint64_t number) { SlotOf(number).discarded = true; }
+  void Failed(std::uint64_t number, Code code) { SlotOf(number).failure = static_cast<std::int32_t>(code); }
   /// Tasks up to this one are completed. `time_ns` is its end on the GPU's clock; 0 if unknown.
-  void Ended(const trace::QueueLabel& queue, std::uint64_t value, std::int64_t time_ns);
+  void Ended(const QueueLabel& queue, std::uint64_t number, std::int64_t time_ns);
 
  private:
   struct Slot {
     std::int64_t handed_ns = 0;
     std::int64_t passed_ns = 0;
     const char* reason = nullptr;
-    summary::Path path = summary::Path::kNone;
+    observe::Path path = observe::Path::kNone;
     std::int32_t failure = 0;
     bool discarded = false;
   };
-  Slot& SlotOf(std::uint64_t value) {
+  Slot& SlotOf(std::uint64_t number) {
     SAMPAN_ASSERT(!slots_.empty() && (slots_.size() & (slots_.size() - 1)) == 0);
-    return slots_[value & (slots_.size() - 1)];
+    return slots_[number & (slots_.size() - 1)];
   }
 
   std::vector<Slot> slots_;  // a power of two
-  std::uint64_t told_ = 0;   // tasks that the trace knows to be over
+  std::uint64_t told_ = 0;   // tasks that observers know to be over
   std::int64_t last_end_ns_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The clock of traces.
-#include "trace/trace_clock.h"
+// The clock of observed events.
+#include "observe/event_clock.h"
 
 #include <algorithm>
 #include <fstream>
@@ -9,7 +9,7 @@
 #include <cpuid.h>
 #endif
 
-namespace sampan::trace {
+namespace sampan::observe {
 
 #if defined(__x86_64__)
 
@@ -27,7 +27,7 @@ bool IsSteady() {
 
 }  // namespace
 
-TraceClock::Moment TraceClock::Look() {
+EventClock::Moment EventClock::Look() {
   constexpr int kTries = 5;
   Moment best{};
   std::int64_t shortest = INT64_MAX;
@@ -42,7 +42,7 @@ TraceClock::Moment TraceClock::Look() {
   return best;
 }
 
-void TraceClock::Set(const Moment& from, double rate) {
+void EventClock::Set(const Moment& from, double rate) {
   const std::uint32_t generation = generation_.load(std::memory_order_relaxed) + 1;
   Scale& scale = scales_[generation % scales_.size()];
   scale.ticks.store(from.ticks, std::memory_order_relaxed);
@@ -52,7 +52,7 @@ void TraceClock::Set(const Moment& from, double rate) {
   generation_.store(generation == 0 ? 2 : generation, std::memory_order_release);
 }
 
-void TraceClock::Start() {
+void EventClock::Start() {
   constexpr std::int64_t kMeasureNs = 2'000'000;
   if (!IsSteady()) return;
   first_ = Look();
@@ -62,7 +62,7 @@ void TraceClock::Start() {
   Set(now, static_cast<double>(now.ns - first_.ns) / static_cast<double>(now.ticks - first_.ticks));
 }
 
-void TraceClock::Adjust() {
+void EventClock::Adjust() {
   if (generation_.load(std::memory_order_relaxed) == 0) return;
   // Over this time what is missing is made up for, by no more than so much of the rate.
   constexpr double kCatchUpNs = 2e8, kMaxSteer = 0.01;
@@ -78,9 +78,9 @@ void TraceClock::Adjust() {
 
 #else
 
-void TraceClock::Start() {}
-void TraceClock::Adjust() {}
+void EventClock::Start() {}
+void EventClock::Adjust() {}
 
 #endif
 
-}  // namespace sampan::trace
+}  // namespace sampan::observe

@@ -1,5 +1,5 @@
-// The clock of traces: CLOCK_MONOTONIC, read with one instruction where the processor's own counter is good
-// for that.
+// The clock of observed events: CLOCK_MONOTONIC, read with one instruction where the processor's own counter
+// is good for that.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@
 #include <x86intrin.h>
 #endif
 
-namespace sampan::trace {
+namespace sampan::observe {
 
 /// Follows CLOCK_MONOTONIC by the processor's counter. Never goes backwards. Stays within a microsecond if it
 /// is adjusted often enough. Any thread may read it; one at a time may start or adjust it.
-class TraceClock {
+class EventClock {
  public:
   /// Measures the counter for two milliseconds; without an effect where it is not steady on all processors.
   void Start();
@@ -70,11 +70,11 @@ class TraceClock {
   Moment first_{};
 };
 
-inline constinit TraceClock trace_clock;
+inline constinit EventClock event_clock;
 
-/// What all times of a trace are.
+/// The time of an event.
 inline std::int64_t NowNs() {
-  return trace_clock.NowNs();
+  return event_clock.NowNs();
 }
 
-}  // namespace sampan::trace
+}  // namespace sampan::observe

@@ -1,5 +1,5 @@
-// The clock of traces: near the system's, and never backwards, whoever adjusts it meanwhile.
-#include "trace/trace_clock.h"
+// The clock of observed events: near the system's, and never backwards, whoever adjusts it meanwhile.
+#include "observe/event_clock.h"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,11 @@
 #include <thread>
 #include <vector>
 
-namespace sampan::trace_clock_test {
+namespace sampan::event_clock_test {
 namespace {
 
 /// The least of some distances: a thread may lose its processor between two readings.
-std::int64_t DistanceNs(const trace::TraceClock& clock) {
+std::int64_t DistanceNs(const observe::EventClock& clock) {
   std::int64_t least = INT64_MAX;
   for (int i = 0; i < 50; ++i) {
     const std::int64_t before = NowNs();
@@ -25,13 +25,13 @@ std::int64_t DistanceNs(const trace::TraceClock& clock) {
   return least;
 }
 
-TEST(TraceClockTest, IsTheSystemsClockBeforeItIsStarted) {
-  const trace::TraceClock clock;
+TEST(EventClockTest, IsTheSystemsClockBeforeItIsStarted) {
+  const observe::EventClock clock;
   EXPECT_EQ(DistanceNs(clock), 0);
 }
 
-TEST(TraceClockTest, StaysNearTheSystemsClock) {
-  trace::TraceClock clock;
+TEST(EventClockTest, StaysNearTheSystemsClock) {
+  observe::EventClock clock;
   clock.Start();
   for (int i = 0; i < 10; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -41,8 +41,8 @@ TEST(TraceClockTest, StaysNearTheSystemsClock) {
   }
 }
 
-TEST(TraceClockTest, NeverGoesBackwards) {
-  trace::TraceClock clock;
+TEST(EventClockTest, NeverGoesBackwards) {
+  observe::EventClock clock;
   clock.Start();
   std::atomic<bool> over{false};
   std::atomic<std::int64_t> latest{0};
@@ -70,4 +70,4 @@ TEST(TraceClockTest, NeverGoesBackwards) {
 }
 
 }  // namespace
-}  // namespace sampan::trace_clock_test
+}  // namespace sampan::event_clock_test

@@ -1,0 +1,36 @@
+// Hands tasks over while there are observers, and tells these.
+#include "core/objects/observed_submit.h"
+
+#include <utility>
+
+#include "observe/hooks.h"
+
+namespace sampan {
+
+Result<std::uint64_t> SubmitObserved(Queue& queue, Task&& task) {
+  const observe::Submission submission = observe::BeginSubmission(queue.label(), nullptr, task);
+  auto number = queue.Submit(std::move(task));
+  if (number.ok()) observe::EndSubmission(submission, *number);
+  return number;
+}
+
+Status RunObserved(BackendDevice& device, std::int32_t device_id, Task&& task,
+                   const observe::BlockingReason& reason) {
+  using observe::TaskType;
+  QueueLabel queue = reason.queue;
+  queue.device = device_id;
+  const observe::Submission submission = observe::BeginSubmission(queue, &reason, task);
+  const bool fills = observe::TypeOf(task) == TaskType::kMemsetAsync;
+  observe::BeginExecution(
+      {{.device = device_id}, submission.serial, fills ? TaskType::kMemset : TaskType::kMemcpy});
+  observe::Execution& execution = observe::ThisThread().executing;
+  const std::int64_t begin_ns = observe::NowNs();
+  Status status = device.RunNow(std::move(task));
+  execution.begin_ns = begin_ns;
+  execution.end_ns = observe::NowNs();
+  execution.code = static_cast<std::int32_t>(status.code());
+  observe::EndSubmission(submission, 0);
+  return status;
+}
+
+}  // namespace sampan

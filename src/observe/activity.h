@@ -1,0 +1,34 @@
+// The kinds of tasks, paths, memory and waits that observers tell apart.
+#pragma once
+
+#include <cstdint>
+
+namespace sampan::observe {
+
+enum class TaskType : std::uint8_t {
+  kMemcpyAsync,
+  kMemcpy,  ///< blocking, outside every stream
+  kMemsetAsync,
+  kMemset,
+  kReduceAsync,
+  kEventRecord,
+  kEventWait,
+  kEventReset,
+  kNotifyRecord,
+  kNotifyWait,
+  kValueWrite,
+  kValueWait,
+  kHostFunction,
+  kOther,
+};
+
+enum class Path : std::uint8_t { kNone, kEngine, kShared, kAtOnce, kBlocking, kBatchCall, kKernel, kStaged };
+
+enum class Memory : std::uint8_t { kNone, kPageable, kPinned, kDevice };
+
+/// What a call waits for.
+enum class Awaited : std::uint8_t { kNothing, kStream, kEvent, kDevice };
+
+enum class WaitReason : std::uint8_t { kQueueFull, kPageable };
+
+}  // namespace sampan::observe
