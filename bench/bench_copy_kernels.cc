@@ -22,7 +22,7 @@
 #include <thread>
 #include <vector>
 
-#include "backend/emulated/copy_kernels.h"
+#include "backend/emulated/kernels/copy_kernels.h"
 #include "bench/measure/timing.h"
 
 namespace sampan::emulated {

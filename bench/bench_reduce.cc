@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/reduce_kernels.h"
-#include "base/sixteen_bit_floats.h"
+#include "base/reduce/reduce_kernels.h"
+#include "base/reduce/sixteen_bit_floats.h"
 #include "bench/ratio.h"
 
 namespace {

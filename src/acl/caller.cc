@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "acl/init_state.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/text.h"
+#include "base/threads/threads.h"
 #include "core/objects/dead_handle.h"
 
 namespace sampan::acl {

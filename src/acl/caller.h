@@ -4,8 +4,8 @@
 #include <memory>
 #include <string_view>
 
-#include "base/clock.h"
-#include "base/status.h"
+#include "base/error/status.h"
+#include "base/time/clock.h"
 #include "core/copy/copy_submit.h"
 #include "core/objects/runtime.h"
 #include "process/process.h"

@@ -5,7 +5,7 @@
 
 #include "acl/acl_rt.h"
 #include "acl/guard.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "process/thread_state.h"
 
 using namespace sampan;

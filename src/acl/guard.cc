@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "base/local_time.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/platform_bridge.h"
+#include "base/time/local_time.h"
 #include "process/process.h"
 #include "process/thread_state.h"
 #include "trace/trace.h"

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "acl/acl_rt.h"
-#include "base/status.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/status.h"
+#include "base/error/text.h"
+#include "base/threads/threads.h"
 #include "trace/trace.h"
 
 namespace sampan::acl {

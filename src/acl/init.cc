@@ -15,8 +15,8 @@
 #include "acl/guard.h"
 #include "acl/init_config.h"
 #include "acl/init_state.h"
-#include "base/fork_lock.h"
-#include "base/futex.h"
+#include "base/threads/fork_lock.h"
+#include "base/threads/futex.h"
 #include "process/process.h"
 
 namespace sampan::acl {

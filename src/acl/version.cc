@@ -15,7 +15,7 @@
 
 #include "acl/acl_rt.h"
 #include "acl/guard.h"
-#include "base/environment.h"
+#include "base/system/environment.h"
 
 namespace sampan::acl {
 namespace {

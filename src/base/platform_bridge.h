@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "base/reduce_kernels.h"
-#include "base/status.h"
+#include "base/error/status.h"
+#include "base/reduce/reduce_kernels.h"
 
 namespace sampan {
 
@@ -52,7 +52,8 @@ int sampanReduceVector(void* dst, const void* src, std::uint64_t count, sampan::
 
 /// Makes a failure the calling thread's: message and log line, as the public functions do with theirs.
 void sampanReportFailure(const char* function, int code, const std::string& text) noexcept;
-/// Log lines of a level (base/log.h) that are no failure of a call: whether one would be written, and one.
+/// Log lines of a level (base/log/log.h) that are no failure of a call: whether one would be written, and
+/// one.
 bool sampanLogs(int level) noexcept;
 void sampanLogLine(int level, const std::string& text) noexcept;
 

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "hccl/dispatcher_table.h"
+#include "hccl/dispatcher/dispatcher_table.h"
 
 namespace sampan::hccl {
 

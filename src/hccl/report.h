@@ -5,10 +5,10 @@
 #include <new>
 #include <string>
 
-#include "base/log.h"
+#include "base/error/text.h"
+#include "base/log/log.h"
 #include "base/platform_bridge.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/threads/threads.h"
 #include "hccl/hccl_types.h"
 #include "hccl/traced_call.h"
 

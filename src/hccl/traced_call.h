@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/platform_bridge.h"
-#include "hccl/command.h"
+#include "hccl/dispatcher/command.h"
+#include "hccl/dispatcher/route.h"
 #include "hccl/hccl_types.h"
-#include "hccl/route.h"
 
 namespace sampan::hccl {
 

@@ -18,7 +18,7 @@
 #include <system_error>
 #include <thread>
 
-#include "base/threads.h"
+#include "base/threads/threads.h"
 #include "process/process.h"
 #include "trace/trace.h"
 

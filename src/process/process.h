@@ -3,8 +3,8 @@
 
 #include <atomic>
 
-#include "base/fault.h"
-#include "base/status.h"
+#include "base/error/fault.h"
+#include "base/error/status.h"
 #include "core/objects/runtime.h"
 
 namespace sampan::process {

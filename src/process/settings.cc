@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/environment.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/system/environment.h"
 #include "core/memory/peer_access.h"
 
 namespace sampan::process {

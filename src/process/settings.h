@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backend/cuda/paths/copy_path.h"
-#include "backend/emulated/schedule.h"
-#include "base/fault.h"
-#include "base/status.h"
+#include "backend/emulated/schedule/schedule.h"
+#include "base/error/fault.h"
+#include "base/error/status.h"
 #include "core/objects/profile.h"
 
 namespace sampan::process {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/memory/memory_pool.h"
 #include "core/objects/context.h"
 #include "core/objects/recent_objects.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/reduce_kernels.h"
+#include "base/reduce/reduce_kernels.h"
 #include "summary/activity.h"
 
 namespace sampan::summary {

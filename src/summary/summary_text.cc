@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
+#include "base/error/text.h"
 #include "summary/activity_words.h"
 #include "summary/quantity_text.h"
 #include "summary/summary.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "base/error/text.h"
 #include "summary/activity_words.h"
 
 namespace sampan::trace {

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/futex.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/text.h"
+#include "base/threads/futex.h"
+#include "base/threads/threads.h"
+#include "base/time/clock.h"
 #include "summary/summary.h"
 #include "trace/assembler.h"
 #include "trace/trace.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan::trace {
 

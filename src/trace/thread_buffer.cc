@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "base/futex.h"
+#include "base/threads/futex.h"
 
 namespace sampan::trace {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "base/thread_stripe.h"
+#include "base/threads/thread_stripe.h"
 #include "trace/record.h"
 
 namespace sampan::trace {

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>

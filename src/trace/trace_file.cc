@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/system_error.h"
-#include "base/text.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
 
 namespace sampan::trace {
 namespace {

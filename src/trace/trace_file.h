@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "trace/gzip_members.h"
 
 namespace sampan::trace {

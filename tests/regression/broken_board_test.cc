@@ -18,7 +18,7 @@
 #include <string>
 
 #include "acl/acl.h"
-#include "base/descriptor.h"
+#include "base/system/descriptor.h"
 #include "core/sharing/share_board.h"
 #include "tests/support/acl_expect.h"
 #include "tests/support/child_process.h"

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "backend/api/place.h"
-#include "base/assert.h"
-#include "base/thread_stripe.h"
+#include "base/error/assert.h"
+#include "base/threads/thread_stripe.h"
 
 namespace sampan {
 

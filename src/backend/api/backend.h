@@ -8,7 +8,7 @@
 #include "backend/api/queue.h"
 #include "backend/api/segment_list.h"
 #include "backend/api/virtual_memory.h"
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan {
 

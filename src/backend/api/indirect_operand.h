@@ -6,8 +6,8 @@
 
 #include "backend/api/allocation.h"
 #include "backend/api/task.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "base/error/status.h"
+#include "base/error/text.h"
 
 namespace sampan {
 

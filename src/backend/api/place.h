@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan {
 

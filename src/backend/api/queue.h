@@ -6,7 +6,7 @@
 
 #include "backend/api/task.h"
 #include "backend/api/timeline.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "trace/record.h"
 
 namespace sampan {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "backend/api/gate.h"
-#include "base/assert.h"
-#include "base/clock.h"
-#include "base/status.h"
+#include "base/error/assert.h"
+#include "base/error/status.h"
+#include "base/time/clock.h"
 
 namespace sampan {
 

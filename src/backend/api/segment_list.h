@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "backend/api/copy_segment.h"
-#include "base/assert.h"
-#include "base/status.h"
+#include "base/error/assert.h"
+#include "base/error/status.h"
 
 namespace sampan {
 

@@ -9,9 +9,9 @@
 #include <span>
 
 #include "backend/api/segment_list.h"
-#include "base/assert.h"
-#include "base/spin_lock.h"
-#include "base/status.h"
+#include "base/error/assert.h"
+#include "base/error/status.h"
+#include "base/threads/spin_lock.h"
 
 namespace sampan {
 

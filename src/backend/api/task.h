@@ -16,10 +16,10 @@
 #include "backend/api/gate.h"
 #include "backend/api/segment_list.h"
 #include "backend/api/timeline.h"
-#include "base/inline_vector.h"
-#include "base/reduce_kernels.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "base/containers/inline_vector.h"
+#include "base/error/status.h"
+#include "base/error/text.h"
+#include "base/reduce/reduce_kernels.h"
 
 namespace sampan {
 

@@ -5,7 +5,7 @@
 
 #include "backend/api/allocation.h"
 #include "backend/api/task.h"
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan {
 

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "backend/api/task.h"
-#include "base/assert.h"
+#include "base/error/assert.h"
 
 namespace sampan {
 

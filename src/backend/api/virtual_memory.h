@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/descriptor.h"
-#include "base/status.h"
+#include "base/error/status.h"
+#include "base/system/descriptor.h"
 
 namespace sampan {
 

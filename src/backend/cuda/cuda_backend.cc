@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "backend/cuda/memory/backings.h"
-#include "base/clock.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/time/clock.h"
 
 namespace sampan::cuda {
 namespace {

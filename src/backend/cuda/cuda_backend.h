@@ -15,7 +15,7 @@
 #include "backend/cuda/memory/pinned_segments.h"
 #include "backend/cuda/paths/copy_path.h"
 #include "backend/cuda/queue/hold_watch.h"
-#include "base/fault.h"
+#include "base/error/fault.h"
 
 namespace sampan::cuda {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan::cuda {
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "backend/cuda/kernel_image.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/log/log.h"
+#include "base/time/clock.h"
 
 namespace sampan::cuda {
 namespace {

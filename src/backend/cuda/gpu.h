@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "backend/cuda/driver.h"
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan::cuda {
 

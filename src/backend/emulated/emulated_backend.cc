@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "backend/api/running_task.h"
-#include "backend/emulated/emulated_queue.h"
-#include "backend/emulated/engine_pool.h"
-#include "backend/emulated/stepped_scheduler.h"
-#include "backend/emulated/task_execution.h"
-#include "base/text.h"
+#include "backend/emulated/queue/emulated_queue.h"
+#include "backend/emulated/queue/task_execution.h"
+#include "backend/emulated/schedule/engine_pool.h"
+#include "backend/emulated/schedule/stepped_scheduler.h"
+#include "base/error/text.h"
 
 namespace sampan::emulated {
 namespace {

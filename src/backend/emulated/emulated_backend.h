@@ -7,12 +7,12 @@
 
 #include "backend/api/backend.h"
 #include "backend/api/segment_pool.h"
-#include "backend/emulated/arena.h"
-#include "backend/emulated/gate_watch.h"
-#include "backend/emulated/host_budget.h"
-#include "backend/emulated/schedule.h"
-#include "backend/emulated/view_ranges.h"
-#include "base/fault.h"
+#include "backend/emulated/memory/arena.h"
+#include "backend/emulated/memory/host_budget.h"
+#include "backend/emulated/memory/view_ranges.h"
+#include "backend/emulated/queue/gate_watch.h"
+#include "backend/emulated/schedule/schedule.h"
+#include "base/error/fault.h"
 
 namespace sampan::emulated {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
+#include "base/threads/threads.h"
 #include "core/copy/batch_run.h"
 #include "core/copy/copy_plan.h"
 #include "core/copy/copy_rules.h"

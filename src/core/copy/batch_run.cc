@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "backend/api/task.h"
-#include "base/assert.h"
+#include "base/error/assert.h"
 
 namespace sampan {
 namespace {

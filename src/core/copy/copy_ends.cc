@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/text.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
 
 namespace sampan {
 namespace {

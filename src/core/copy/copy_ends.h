@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/copy/copy_plan.h"
 #include "core/copy/copy_rules.h"
 #include "core/copy/memory_location.h"

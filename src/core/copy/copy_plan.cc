@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "base/assert.h"
-#include "base/text.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
 #include "core/copy/copy_ends.h"
 
 namespace sampan {

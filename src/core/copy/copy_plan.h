@@ -8,8 +8,8 @@
 
 #include "backend/api/backend.h"
 #include "backend/api/task.h"
-#include "base/assert.h"
-#include "base/status.h"
+#include "base/error/assert.h"
+#include "base/error/status.h"
 #include "core/copy/copy_request.h"
 #include "core/memory/memory_registry.h"
 #include "core/memory/peer_access.h"

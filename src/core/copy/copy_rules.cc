@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan {
 namespace {

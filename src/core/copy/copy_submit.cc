@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "base/assert.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
+#include "base/threads/threads.h"
 #include "core/objects/device.h"
 
 namespace sampan {

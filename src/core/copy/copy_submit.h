@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/copy/copy_plan.h"
 #include "core/objects/context.h"
 #include "core/objects/stream.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "base/text.h"
+#include "base/error/text.h"
 #include "core/copy/copy_ends.h"
 #include "core/copy/copy_plan.h"
 

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <memory>
 
-#include "base/assert.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
+#include "base/threads/threads.h"
 
 namespace sampan {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/assert.h"
+#include "base/error/assert.h"
 #include "core/copy/copy_ends.h"
 #include "core/copy/copy_plan.h"
 #include "core/copy/copy_request.h"

@@ -6,8 +6,8 @@
 
 #include <cerrno>
 
-#include "base/assert.h"
-#include "base/text.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22

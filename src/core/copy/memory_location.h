@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backend/api/allocation.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/memory/host_mappings.h"
 #include "core/memory/memory_registry.h"
 

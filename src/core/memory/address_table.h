@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "backend/api/backend.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/memory/memory_registry.h"
 #include "core/memory/physical_memory.h"
 

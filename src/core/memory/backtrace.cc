@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan {
 namespace {

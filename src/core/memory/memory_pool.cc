@@ -6,9 +6,9 @@
 #include <limits>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/round.h"
-#include "base/text.h"
+#include "base/containers/round.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
 
 namespace sampan {
 namespace {

@@ -8,9 +8,9 @@
 #include <mutex>
 
 #include "backend/api/backend.h"
-#include "base/free_ranges.h"
-#include "base/linked_list.h"
-#include "base/status.h"
+#include "base/containers/free_ranges.h"
+#include "base/containers/linked_list.h"
+#include "base/error/status.h"
 #include "core/memory/memory_registry.h"
 #include "core/memory/parked_blocks.h"
 #include "core/objects/stream.h"

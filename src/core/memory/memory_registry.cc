@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/reserve.h"
-#include "base/text.h"
+#include "base/containers/reserve.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
 #include "trace/trace.h"
 
 namespace sampan {

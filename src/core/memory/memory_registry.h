@@ -13,7 +13,7 @@
 #include "backend/api/allocation.h"
 #include "backend/api/backend.h"
 #include "backend/api/task.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/memory/backtrace.h"
 #include "core/memory/page_map.h"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "base/assert.h"
+#include "base/error/assert.h"
 
 namespace sampan {
 namespace {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "backend/api/timeline.h"
-#include "base/linked_list.h"
+#include "base/containers/linked_list.h"
 #include "core/memory/pending_points.h"
 
 namespace sampan {

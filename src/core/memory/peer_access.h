@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/assert.h"
+#include "base/error/assert.h"
 
 namespace sampan {
 

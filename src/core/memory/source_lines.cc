@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan {
 namespace {

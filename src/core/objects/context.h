@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/objects/stream.h"
 
 namespace sampan {

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "base/status.h"
-#include "base/text.h"
+#include "base/error/status.h"
+#include "base/error/text.h"
 
 namespace sampan {
 

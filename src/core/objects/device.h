@@ -8,8 +8,8 @@
 #include <set>
 
 #include "backend/api/backend.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "base/error/status.h"
+#include "base/error/text.h"
 #include "core/objects/context.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/profile.h"

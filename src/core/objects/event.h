@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backend/api/task.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/stream.h"
 #include "core/sharing/shared_event.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backend/api/task.h"
-#include "base/threads.h"
+#include "base/threads/threads.h"
 
 namespace sampan {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/reserve.h"
+#include "base/containers/reserve.h"
 
 namespace sampan {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/log.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/log/log.h"
 
 namespace sampan {
 namespace {

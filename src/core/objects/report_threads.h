@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/objects/stream.h"
 
 namespace sampan {

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "base/environment.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/system/environment.h"
 #include "core/objects/dead_handle.h"
 
 namespace sampan {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "backend/api/backend.h"
-#include "base/handle_table.h"
-#include "base/status.h"
+#include "base/containers/handle_table.h"
+#include "base/error/status.h"
 #include "core/copy/copy_plan.h"
 #include "core/memory/address_table.h"
 #include "core/memory/memory_pool.h"

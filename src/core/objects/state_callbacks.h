@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "base/fork_lock.h"
-#include "base/status.h"
-#include "base/threads.h"
+#include "base/error/status.h"
+#include "base/threads/fork_lock.h"
+#include "base/threads/threads.h"
 
 namespace sampan {
 

@@ -5,9 +5,9 @@
 
 #include <unistd.h>
 
-#include "base/log.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/text.h"
+#include "base/log/log.h"
+#include "base/threads/threads.h"
 #include "core/objects/task_trace.h"
 
 namespace sampan {

@@ -10,7 +10,7 @@
 
 #include "backend/api/backend.h"
 #include "backend/api/queue.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/state_callbacks.h"
 #include "core/objects/task_trace.h"

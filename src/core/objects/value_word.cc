@@ -6,7 +6,7 @@
 
 #include "backend/api/task_memory.h"
 #include "backend/api/trace_end.h"
-#include "base/text.h"
+#include "base/error/text.h"
 #include "core/copy/memory_location.h"
 #include "trace/trace.h"
 

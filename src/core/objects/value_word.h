@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "backend/api/task.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/copy/copy_plan.h"
 
 namespace sampan {

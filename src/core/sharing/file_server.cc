@@ -15,11 +15,11 @@
 #include <string>
 #include <utility>
 
-#include "base/abstract_address.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/system_error.h"
-#include "base/text.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
+#include "base/log/log.h"
+#include "base/system/abstract_address.h"
+#include "base/time/clock.h"
 
 namespace sampan {
 namespace {

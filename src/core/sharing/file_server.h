@@ -8,9 +8,9 @@
 #include <mutex>
 
 #include "backend/api/virtual_memory.h"
-#include "base/descriptor.h"
-#include "base/status.h"
-#include "base/threads.h"
+#include "base/error/status.h"
+#include "base/system/descriptor.h"
+#include "base/threads/threads.h"
 
 namespace sampan {
 

@@ -15,9 +15,9 @@
 #include <string>
 #include <system_error>
 
-#include "base/memory_file.h"
-#include "base/system_error.h"
-#include "base/text.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
+#include "base/system/memory_file.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434

@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/sharing/share_board.h"
 
 namespace sampan {

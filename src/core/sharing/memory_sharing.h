@@ -12,7 +12,7 @@
 #include <string>
 
 #include "backend/api/backend.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/memory/memory_registry.h"
 #include "core/sharing/foreign_boards.h"
 #include "core/sharing/share_board.h"

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "base/futex.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/threads/futex.h"
 #include "trace/trace.h"
 
 namespace sampan {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/error/status.h"
 #include "base/platform_bridge.h"
-#include "base/status.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/stream.h"
 #include "core/sharing/foreign_boards.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
+#include "base/error/text.h"
 #include "core/objects/dead_handle.h"
 #include "core/objects/runtime.h"
 

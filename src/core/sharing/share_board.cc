@@ -14,11 +14,11 @@
 #include <numeric>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/memory_file.h"
-#include "base/reserve.h"
-#include "base/system_error.h"
-#include "base/text.h"
+#include "base/containers/reserve.h"
+#include "base/error/assert.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
+#include "base/system/memory_file.h"
 
 namespace sampan {
 namespace {

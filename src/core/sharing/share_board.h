@@ -13,9 +13,9 @@
 
 #include "backend/api/gate.h"
 #include "backend/api/virtual_memory.h"
-#include "base/descriptor.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "base/error/status.h"
+#include "base/error/text.h"
+#include "base/system/descriptor.h"
 #include "core/sharing/file_server.h"
 
 namespace sampan {

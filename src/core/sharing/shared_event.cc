@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "base/futex.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/threads/futex.h"
 #include "trace/trace.h"
 
 namespace sampan {

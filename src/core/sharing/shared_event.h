@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "backend/api/timeline.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/objects/stream.h"
 #include "core/sharing/foreign_boards.h"
 #include "core/sharing/share_board.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/reduce_kernels.h"
+#include "base/reduce/reduce_kernels.h"
 #include "summary/activity.h"
 #include "summary/summary.h"
 #include "tools/sampan/shared/trace/trace_reader.h"

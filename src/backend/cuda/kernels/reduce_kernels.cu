@@ -1,5 +1,5 @@
 // The kernel of reducing copies: combines a source into a destination, element by element, with the rules of
-// base/reduce_kernels.h.
+// base/reduce/reduce_kernels.h.
 #include "backend/cuda/kernels/device_language.h"
 #include "backend/cuda/kernels/kernel_arguments.h"
 

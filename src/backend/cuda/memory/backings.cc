@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "backend/cuda/memory/gpu_memory.h"
-#include "base/system_error.h"
-#include "base/text.h"
-#include "base/vacate.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
+#include "base/system/vacate.h"
 
 namespace sampan::cuda {
 namespace {

@@ -2,7 +2,7 @@
 // replaced.
 #include "backend/cuda/memory/host_registrations.h"
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan::cuda {
 namespace {

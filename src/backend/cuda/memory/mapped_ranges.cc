@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "backend/cuda/memory/gpu_memory.h"
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <deque>
 
 #include "backend/cuda/memory/reserved_memory.h"
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan::cuda {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/reserve.h"
-#include "base/round.h"
-#include "base/text.h"
+#include "base/containers/reserve.h"
+#include "base/containers/round.h"
+#include "base/error/text.h"
 
 namespace sampan::cuda {
 

@@ -11,7 +11,7 @@
 #include "backend/api/backend.h"
 #include "backend/api/virtual_memory.h"
 #include "backend/cuda/kernels/kernel_arguments.h"
-#include "base/fault.h"
+#include "base/error/fault.h"
 
 namespace sampan::cuda {
 

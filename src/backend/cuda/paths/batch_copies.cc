@@ -11,7 +11,7 @@
 #include "backend/cuda/paths/joined_segments.h"
 #include "backend/cuda/paths/kernel_shape.h"
 #include "backend/cuda/paths/path_note.h"
-#include "base/round.h"
+#include "base/containers/round.h"
 
 namespace sampan::cuda {
 namespace {

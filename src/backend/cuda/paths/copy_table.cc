@@ -11,9 +11,9 @@
 #include <string>
 #include <system_error>
 
-#include "base/open_to_read.h"
-#include "base/system_error.h"
-#include "base/text.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
+#include "base/system/open_to_read.h"
 
 namespace sampan::cuda {
 namespace {

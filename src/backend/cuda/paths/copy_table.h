@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan::cuda {
 

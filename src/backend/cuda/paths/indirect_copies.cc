@@ -8,7 +8,7 @@
 
 #include "backend/api/indirect_operand.h"
 #include "backend/cuda/paths/copy_ends.h"
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan::cuda {
 namespace {

@@ -4,7 +4,7 @@
 #include "backend/api/task_memory.h"
 #include "backend/cuda/paths/copy_ends.h"
 #include "backend/cuda/queue/task_launch.h"
-#include "base/text.h"
+#include "base/error/text.h"
 #include "trace/trace.h"
 
 namespace sampan::cuda {

@@ -7,7 +7,7 @@
 #include "backend/cuda/paths/copy_ends.h"
 #include "backend/cuda/paths/kernel_shape.h"
 #include "backend/cuda/paths/path_note.h"
-#include "base/round.h"
+#include "base/containers/round.h"
 
 namespace sampan::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <thread>
 
-#include "base/spin.h"
+#include "base/threads/spin.h"
 
 namespace sampan::cuda {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/threads.h"
-#include "base/ticks.h"
+#include "base/error/assert.h"
+#include "base/threads/threads.h"
+#include "base/time/ticks.h"
 
 namespace sampan::cuda {
 Result<std::shared_ptr<CudaQueue>> CudaQueue::Create(const LaunchSite& site, const QueueOptions& options,

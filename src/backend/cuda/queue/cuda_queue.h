@@ -16,9 +16,9 @@
 #include "backend/cuda/queue/hold_watch.h"
 #include "backend/cuda/queue/queue_trace.h"
 #include "backend/cuda/queue/task_launch.h"
-#include "base/fault.h"
-#include "base/parking_lock.h"
-#include "base/thread_stripe.h"
+#include "base/error/fault.h"
+#include "base/threads/parking_lock.h"
+#include "base/threads/thread_stripe.h"
 
 namespace sampan::cuda {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "backend/cuda/queue/cuda_queue.h"
-#include "base/assert.h"
+#include "base/error/assert.h"
 
 namespace sampan::cuda {
 namespace {

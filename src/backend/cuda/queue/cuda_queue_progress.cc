@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "backend/cuda/queue/cuda_queue.h"
-#include "base/assert.h"
-#include "base/spin.h"
-#include "base/ticks.h"
+#include "base/error/assert.h"
+#include "base/threads/spin.h"
+#include "base/time/ticks.h"
 
 namespace sampan::cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "backend/cuda/queue/cuda_queue.h"
-#include "base/spin.h"
+#include "base/threads/spin.h"
 
 namespace sampan::cuda {
 namespace {

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/threads.h"
+#include "base/threads/threads.h"
+#include "base/time/clock.h"
 
 namespace sampan::cuda {
 

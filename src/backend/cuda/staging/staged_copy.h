@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backend/cuda/staging/staging_worker.h"
-#include "base/threads.h"
+#include "base/threads/threads.h"
 
 namespace sampan::cuda {
 

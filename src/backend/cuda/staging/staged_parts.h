@@ -10,7 +10,7 @@
 
 #include "backend/api/copy_segment.h"
 #include "backend/cuda/queue/cuda_stream.h"
-#include "base/round.h"
+#include "base/containers/round.h"
 
 namespace sampan::cuda {
 

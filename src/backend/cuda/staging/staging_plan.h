@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "backend/cuda/staging/staged_parts.h"
-#include "base/round.h"
+#include "base/containers/round.h"
 
 namespace sampan::cuda {
 

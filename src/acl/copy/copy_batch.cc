@@ -1,0 +1,212 @@
+// aclrtMemcpyBatch and its asynchronous and V2 forms.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "acl/acl_rt.h"
+#include "acl/caller.h"
+#include "acl/guard.h"
+#include "base/containers/inline_vector.h"
+#include "core/copy/batch_run.h"
+#include "core/copy/copy_plan.h"
+
+namespace sampan::acl {
+namespace {
+
+constexpr std::size_t kMaxBlockingEntries = 4096;
+
+/// The C arguments that the four forms share.
+struct BatchArguments {
+  void** dsts;
+  size_t* dst_maxs;
+  void** srcs;
+  size_t* sizes;
+  size_t entries;
+  aclrtMemcpyBatchAttr* attributes;
+  size_t* attribute_starts;
+  size_t attribute_count;
+};
+
+/// How the forms differ. `fail_index` is null in the V2 forms.
+struct BatchForm {
+  CopyForm form;
+  bool has_fail_index;
+  size_t* fail_index;
+  aclrtStream stream = nullptr;
+};
+
+bool AllZero(const BatchArguments& arguments) {
+  return std::all_of(arguments.sizes, arguments.sizes + arguments.entries,
+                     [](size_t bytes) { return bytes == 0; });
+}
+
+/// The first reserved byte that is not 0; null where there is none.
+const uint8_t* WrongReserved(const aclrtMemcpyBatchAttr& attribute) {
+  static constexpr uint8_t kZero[sizeof(attribute.rsv)] = {};
+  if (std::memcmp(attribute.rsv, kZero, sizeof(kZero)) == 0) return nullptr;
+  return std::find_if(std::begin(attribute.rsv), std::end(attribute.rsv),
+                      [](uint8_t byte) { return byte != 0; });
+}
+
+/// What is wrong with the first entry that is longer than its limit, if there is one.
+[[gnu::noinline, gnu::cold]] Status CheckLengths(const BatchArguments& arguments) {
+  for (size_t i = 0; i < arguments.entries; ++i) {
+    if (arguments.sizes[i] <= arguments.dst_maxs[i]) continue;
+    return InvalidArgument(Text("entry ", i, ": sizes[", i, "] ", arguments.sizes[i],
+                                " is more than destMaxs[", i, "] ", arguments.dst_maxs[i]));
+  }
+  return {};
+}
+
+Status CheckArrays(const BatchArguments& arguments) {
+  const bool all_there = arguments.dsts != nullptr && arguments.dst_maxs != nullptr &&
+                         arguments.srcs != nullptr && arguments.attributes != nullptr &&
+                         arguments.attribute_starts != nullptr;
+  if (!all_there) [[unlikely]] {
+    return RequireNonNull("dsts", arguments.dsts, "destMaxs", arguments.dst_maxs, "srcs", arguments.srcs,
+                          "attrs", arguments.attributes, "attrsIndexes", arguments.attribute_starts);
+  }
+  if (!SizesFit({arguments.sizes, arguments.entries}, {arguments.dst_maxs, arguments.entries})) [[unlikely]] {
+    if (Status fit = CheckLengths(arguments); !fit.ok()) return fit;
+  }
+  for (size_t k = 0; k < arguments.attribute_count; ++k) {
+    if (const uint8_t* const wrong = WrongReserved(arguments.attributes[k])) [[unlikely]] {
+      return InvalidArgument(Text("attrs[", k, "].rsv[", wrong - arguments.attributes[k].rsv, "] is ",
+                                  unsigned{*wrong}, ", it must be 0"));
+    }
+  }
+  return {};
+}
+
+ClaimedPlace ClaimOf(const aclrtMemLocation& location) {
+  switch (location.type) {
+    case ACL_MEM_LOCATION_TYPE_DEVICE:
+      return {.on_device = true, .device = location.id};
+    case ACL_MEM_LOCATION_TYPE_HOST:
+    case ACL_MEM_LOCATION_TYPE_HOST_NUMA:
+      return {};
+    default:
+      return {.known = false};
+  }
+}
+
+BatchAttribute AttributeOf(const aclrtMemcpyBatchAttr& given, size_t first_entry) {
+  return {ClaimOf(given.dstLoc), ClaimOf(given.srcLoc), first_entry};
+}
+
+/// Where a thread without a context has a batch done: on the device that the first entry's attribute names.
+std::int32_t DeviceNamedBy(const BatchRequest& request, std::int32_t devices) {
+  const auto copies = [](std::size_t bytes) { return bytes != 0; };
+  const auto first = std::find_if(request.sizes.begin(), request.sizes.end(), copies) - request.sizes.begin();
+  auto attribute = request.attributes.rbegin();
+  while (attribute->first_entry > static_cast<std::size_t>(first))
+    ++attribute;
+  const ClaimedPlace& place = attribute->dst.on_device ? attribute->dst : attribute->src;
+  const bool there = place.on_device && place.device < static_cast<std::uint32_t>(devices);
+  return there ? static_cast<std::int32_t>(place.device) : 0;
+}
+
+/// Needs no context.
+Status RunBatch(const BatchRequest& request, Caller& caller) {
+  const bool with_context = RequireContext(caller).ok();
+  Runtime& runtime = caller.runtime;
+  const std::int32_t id =
+      with_context ? caller.device().id() : DeviceNamedBy(request, runtime.device_count());
+  Plan plan;
+  if (Status planned = PlanBatch(request, runtime.PlanContextOf(id), plan); !planned.ok()) return planned;
+  auto device = runtime.FindDevice(id);
+  return device.ok() ? RunPlan(**device, std::move(plan)) : device.TakeStatus();
+}
+
+Status SubmitBatch(const BatchRequest& request, Stream* stream, Caller& caller) {
+  if (Status with_context = RequireContext(caller); !with_context.ok()) return with_context;
+  Plan plan;
+  if (Status planned = PlanBatch(request, caller.runtime.PlanContextOf(*caller.context), plan); !planned.ok())
+    return planned;
+  return SubmitPlan({caller.context, stream}, std::move(plan));
+}
+
+Status CopyBatch(const BatchArguments& arguments, const BatchForm& form) {
+  if (form.has_fail_index && form.fail_index == nullptr) return InvalidArgument("failIndex is NULL");
+  if (arguments.sizes == nullptr) return InvalidArgument("sizes is NULL");
+  if (arguments.entries == 0) return InvalidArgument("numBatches is 0");
+  size_t unused_index = 0;
+  size_t& fail_index = form.fail_index != nullptr ? *form.fail_index : unused_index;
+  if (AllZero(arguments)) {
+    fail_index = SIZE_MAX;
+    return {};
+  }
+  if (Status checked = CheckArrays(arguments); !checked.ok()) return checked;
+  auto caller = ThisCaller();
+  if (!caller.ok()) return caller.TakeStatus();
+  if (!caller->runtime.profile().batch) {
+    return CopyUnsupported(Text(caller->runtime.profile().chip, " has no batch copies"));
+  }
+  auto stream = FindStream(*caller, form.stream);
+  if (!stream.ok()) return stream.TakeStatus();
+
+  fail_index = SIZE_MAX;
+  const bool blocking = form.form == CopyForm::kBlocking;
+  if (blocking && arguments.entries > kMaxBlockingEntries) {
+    return {Code::kParamInvalid, Text("numBatches ", arguments.entries, " is more than the ",
+                                      kMaxBlockingEntries, " that the blocking call takes")};
+  }
+  if (arguments.attribute_count > arguments.entries) {
+    return {Code::kParamInvalid,
+            Text("numAttrs ", arguments.attribute_count, " is more than numBatches ", arguments.entries)};
+  }
+  InlineVector<BatchAttribute, 2> attributes;
+  for (size_t k = 0; k < arguments.attribute_count; ++k) {
+    attributes.push_back(AttributeOf(arguments.attributes[k], arguments.attribute_starts[k]));
+  }
+  const BatchRequest request{{arguments.dsts, arguments.entries},
+                             {arguments.srcs, arguments.entries},
+                             {arguments.sizes, arguments.entries},
+                             {attributes.data(), attributes.size()},
+                             blocking};
+  if (Status checked = CheckBatchAttributes(request); !checked.ok()) return checked;
+  Status status = blocking ? RunBatch(request, *caller) : SubmitBatch(request, *stream, *caller);
+  if (!status.ok()) fail_index = status.error().item;
+  return status;
+}
+
+}  // namespace
+}  // namespace sampan::acl
+
+using namespace sampan;
+using namespace sampan::acl;
+
+aclError aclrtMemcpyBatch(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes, size_t numBatches,
+                          aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs,
+                          size_t* failIndex) {
+  return Guard("aclrtMemcpyBatch", [&] {
+    return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
+                     {CopyForm::kBlocking, true, failIndex});
+  });
+}
+
+aclError aclrtMemcpyBatchV2(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes, size_t numBatches,
+                            aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs) {
+  return Guard("aclrtMemcpyBatchV2", [&] {
+    return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
+                     {CopyForm::kBlocking, false, nullptr});
+  });
+}
+
+aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes, size_t numBatches,
+                               aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs,
+                               size_t* failIndex, aclrtStream stream) {
+  return Guard<ProtectsItself>("aclrtMemcpyBatchAsync", [&] {
+    return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
+                     {CopyForm::kAsynchronous, true, failIndex, stream});
+  });
+}
+
+aclError aclrtMemcpyBatchAsyncV2(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes, size_t numBatches,
+                                 aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs,
+                                 aclrtStream stream) {
+  return Guard<ProtectsItself>("aclrtMemcpyBatchAsyncV2", [&] {
+    return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
+                     {CopyForm::kAsynchronous, false, nullptr, stream});
+  });
+}

@@ -1,0 +1,335 @@
+// A queue of tasks on an emulated device: a ring that programs fill and one engine at a time empties.
+#include "backend/emulated/queue/emulated_queue.h"
+
+#include <utility>
+
+#include "backend/api/running_task.h"
+#include "backend/emulated/queue/task_execution.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
+#include "base/threads/threads.h"
+#include "trace/trace.h"
+
+namespace sampan::emulated {
+namespace {
+
+/// How long a submitter waits for a full queue to drain well.
+constexpr std::chrono::milliseconds kPatience{1};
+/// How far ahead slots are prefetched.
+constexpr std::uint64_t kSlotsAhead = 4;
+/// Short tasks that are executed by the thread that sees a gate open.
+constexpr int kTasksBehindGate = 16;
+/// The thread that sees a gate open does more than a submitter: a peer waits for what the stream signals
+/// next.
+constexpr ShortLimits kShortBehindGate{SIZE_MAX, std::chrono::nanoseconds(8'200)};
+
+[[gnu::noinline]] void ReleaseOther(Task& task) {
+  task.emplace<NoTask>();
+}
+void ReleaseMemory(Task& task) {
+  auto* const copy = std::get_if<CopyTask>(&task);
+  if (copy == nullptr) return ReleaseOther(task);
+  copy->dst = {};
+  copy->src = {};
+}
+
+/// Passes the gate of a task that waits for one; true for all other tasks.
+bool PassesGate(Task& task) {
+  auto* const gate = std::get_if<GateTask>(&task);
+  return gate == nullptr || gate->gate->TryPass();
+}
+
+}  // namespace
+
+std::shared_ptr<EmulatedQueue> EmulatedQueue::Create(QueueScheduler& scheduler, GateWatch& gates,
+                                                     const QueueOptions& options, FaultPlan& faults) {
+  std::shared_ptr<EmulatedQueue> queue(new EmulatedQueue(scheduler, gates, options, faults));
+  queue->timeline_->set_queue(queue);
+  return queue;
+}
+
+EmulatedQueue::EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, const QueueOptions& options,
+                             FaultPlan& faults)
+    : Queue(options.label),
+      scheduler_(scheduler),
+      gates_(gates),
+      listener_(options.listener),
+      faults_(faults),
+      short_tasks_at_once_(scheduler.RunsShortTasksAtOnce()),
+      timeline_(std::make_shared<EmulatedTimeline>(scheduler)),
+      public_timeline_(timeline_),
+      ring_(options.depth) {}
+
+EmulatedQueue::~EmulatedQueue() {
+  for (std::uint64_t value = timeline_->done() + 1; value <= ring_.submitted(); ++value)
+    ring_.Destroy(value);
+}
+
+inline std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task) {
+  SAMPAN_ASSERT(submit_lock_.is_held() && state_.load() == kIdle);
+  // No thread has the turn, and the lock keeps others from taking it.
+  const std::uint64_t value = ring_.tail() + 1;
+  if (trace::On()) [[unlikely]] {
+    ExecuteTraced(task, value);
+  } else if (Status status = ExecuteTask(task, scheduler_); !status.ok()) [[unlikely]] {
+    Fail(value, std::move(status));
+  }
+  ReleaseMemory(task);  // before a waiter can learn that the task is over
+  timeline_->AdvanceBeforeSubmission(value);
+  ring_.Skip(value);
+  return value;
+}
+
+/// What a short copy on an idle queue needs, in one piece.
+[[gnu::flatten]] Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
+  if (!faults_.Armed(FaultKind::kQueue)) [[likely]] {
+    const std::lock_guard lock(submit_lock_);
+    if (ExecutesAtOnce(task)) return ExecuteAtOnce(task);
+  }
+  return SubmitInFull(task);
+}
+
+bool EmulatedQueue::ExecutesAtOnce(Task& task) {
+  SAMPAN_ASSERT(submit_lock_.is_held());
+  return !closed_ && state_.load(std::memory_order_acquire) == kIdle && short_tasks_at_once_ &&
+         IsShort(task, kShortAtOnce) && PassesGate(task);
+}
+
+Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
+  const NoCancellation no_cancellation;
+  if (faults_.ShouldFail(FaultKind::kQueue))
+    return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
+  bool was_idle = false;
+  std::uint64_t value = 0;
+  for (;;) {
+    {
+      const std::lock_guard lock(submit_lock_);
+      if (closed_) return Error{Code::kInvalidHandle, "the stream was destroyed at the same time"};
+      if (ExecutesAtOnce(task)) return ExecuteAtOnce(task);
+      was_idle = state_.load(std::memory_order_acquire) == kIdle;
+      value = TryAppend(task, was_idle);
+    }
+    if (value != 0) break;
+    WaitForRoom();
+  }
+  if (was_idle) scheduler_.MakeReady(shared_from_this());
+  scheduler_.Submitted();
+  return value;
+}
+
+void EmulatedQueue::ExecuteTraced(Task& task, std::uint64_t value) {
+  const std::int64_t begin_ns = trace::NowNs();
+  if (Status status = ExecuteTask(task, scheduler_); !status.ok()) Fail(value, std::move(status));
+  trace::EndAtOnce(begin_ns);
+}
+
+std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle) {
+  SAMPAN_ASSERT(submit_lock_.is_held() && !closed_);
+  SAMPAN_ASSERT(was_idle == (state_.load() == kIdle));  // it changes only under the lock
+  if (ring_.IsFull(seen_done_)) seen_done_ = timeline_->done();
+  if (ring_.IsFull(seen_done_)) return 0;
+  ring_.PrefetchToWrite(ring_.tail() + kSlotsAhead);  // the engine had it last
+  const std::uint64_t value = ring_.Put(std::move(task));
+  if (was_idle) {
+    done_ = value - 1;  // tasks that were executed at once are not counted one by one
+    seen_tail_ = done_;
+    state_.store(kScheduled, std::memory_order_relaxed);
+  }
+  return value;
+}
+
+void EmulatedQueue::WaitForRoom() {
+  const trace::HostWait traced(summary::WaitReason::kQueueFull, label());
+  // Rather for a quarter of the queue than for one place: a sleep per task would be slow. But not for ever,
+  // because the one place may be all that comes until this thread goes on.
+  SAMPAN_ASSERT(submitted() >= ring_.depth());
+  const std::uint64_t full_at = submitted() - ring_.depth();
+  if (timeline_->Wait(full_at + ring_.depth() / 4, Clock::now() + kPatience)) return;
+  timeline_->Wait(full_at + 1, kNever);
+}
+
+EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
+  SAMPAN_ASSERT(most > 0 && state_.load() == kScheduled);  // the caller has the turn
+  SAMPAN_ASSERT(done_ == timeline_->done() && done_ <= seen_tail_);
+  for (int i = 0; i < most; ++i) {
+    if (!HasTasks()) return TurnEnd::kEmpty;
+    const std::uint64_t value = done_ + 1;
+    Task& task = ring_.At(value);
+    ring_.PrefetchToRead(value + kSlotsAhead);
+    if (tasks == Tasks::kShort && !IsShort(task, kShortBehindGate) &&
+        !std::holds_alternative<GateTask>(task) && !std::holds_alternative<WaitTask>(task)) {
+      return TurnEnd::kMore;
+    }
+    if (trace::On()) [[unlikely]]
+      TraceHead(task, value);
+    const bool discarded = Discarded(value);
+    if (discarded && discarded_.Holds(value) && !BlockUnless([&] { return !discarded_.Holds(value); }))
+      return TurnEnd::kBlocked;
+    if (discarded) discarded_.Tell(task);
+    if (!discarded && !ExecuteHead(task, value)) return TurnEnd::kBlocked;
+    if (trace::On()) [[unlikely]]
+      trace::EndExecution(std::exchange(head_since_ns_, 0), discarded);
+    blocked_on_ = nullptr;
+    ring_.Destroy(value);  // releases the memory before a waiter can learn that the task is over
+    done_ = value;
+    timeline_->Advance(value);
+  }
+  return HasTasks() ? TurnEnd::kMore : TurnEnd::kEmpty;
+}
+
+void EmulatedQueue::TraceHead(const Task& task, std::uint64_t value) {
+  if (head_since_ns_ == 0) head_since_ns_ = trace::NowNs();
+  trace::BeginExecution({label(), value, TraceType(task)});
+}
+
+bool EmulatedQueue::TryLeave() {
+  const std::lock_guard lock(submit_lock_);
+  SAMPAN_ASSERT(state_.load() == kScheduled && done_ <= ring_.tail());
+  if (ring_.tail() != done_) return false;
+  state_.store(kIdle, std::memory_order_release);
+  return true;
+}
+
+bool EmulatedQueue::TakeFromBlocked() noexcept {
+  std::uint64_t state = state_.load(std::memory_order_seq_cst);
+  while (state >= kFirstTicket) {
+    if (state_.compare_exchange_weak(state, kScheduled)) return true;
+  }
+  return false;
+}
+
+void EmulatedQueue::Unblock() noexcept {
+  if (TakeFromBlocked()) scheduler_.MakeReady(shared_from_this());
+}
+
+void EmulatedQueue::GoOnAtGate() {
+  if (!short_tasks_at_once_) return Unblock();
+  if (!TakeFromBlocked()) return;
+  switch (TakeTurn(kTasksBehindGate, Tasks::kShort)) {
+    case TurnEnd::kBlocked:
+      return;
+    case TurnEnd::kEmpty:
+      if (TryLeave()) return;
+      break;
+    case TurnEnd::kMore:
+      break;
+  }
+  scheduler_.MakeReady(shared_from_this());
+}
+
+bool EmulatedQueue::ExecuteHead(Task& task, std::uint64_t value) {
+  if (auto* wait = std::get_if<WaitTask>(&task)) return ExecuteWait(*wait, value);
+  if (auto* host = std::get_if<HostTask>(&task)) return ExecuteHost(*host, value);
+  if (auto* gate = std::get_if<GateTask>(&task)) return ExecuteGate(*gate, value);
+  const RunningTask running{&task, label(), value};
+  const TaskRuns runs(&running);
+  if (Status status = ExecuteTask(task, scheduler_); !status.ok()) Fail(value, std::move(status));
+  return true;
+}
+
+template <typename Over>
+bool EmulatedQueue::BlockUnless(Over over) {
+  SAMPAN_ASSERT(state_.load() == kScheduled && next_ticket_ >= kFirstTicket);
+  std::uint64_t ticket = next_ticket_++;
+  state_.store(ticket, std::memory_order_seq_cst);
+  // From here on the queue may be another thread's.
+  return over() && state_.compare_exchange_strong(ticket, kScheduled);
+}
+
+bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t value) {
+  // Copies: once the queue is blocked, another thread may complete the task.
+  const auto awaited = std::dynamic_pointer_cast<EmulatedTimeline>(task.point.timeline);
+  const std::uint64_t awaited_value = task.point.value;
+  if (awaited == nullptr) return true;
+  standing_.Begin(value, task.limit);
+  const Deadline deadline = standing_.deadline();
+  while (awaited->done() < awaited_value && !Discarded(value)) {
+    if (Clock::now() >= deadline) {
+      Fail(value, task.TimedOut());
+      return true;
+    }
+    if (deadline != kNever && blocked_on_ == nullptr) scheduler_.WakeAt(deadline, weak_from_this());
+    blocked_on_ = awaited;
+    const bool taken_back = BlockUnless([&] {
+      return !awaited->AddWaiter(awaited_value, weak_from_this()) || Discarded(value) ||
+             Clock::now() >= deadline;
+    });
+    if (!taken_back) return false;
+  }
+  if (Discarded(value)) return true;
+  if (Status outcome = task.Outcome(); !outcome.ok()) Fail(value, std::move(outcome));
+  return true;
+}
+
+bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t value) {
+  SAMPAN_ASSERT(task.gate.get() != nullptr);
+  // Copies: once the queue is blocked, another thread may complete the task.
+  const std::shared_ptr<Gate> gate = task.gate.get();
+  const std::chrono::nanoseconds limit = task.limit;
+  standing_.Begin(value, limit);
+  const Deadline deadline = standing_.deadline();
+  while (!Discarded(value)) {
+    if (auto outcome = standing_.TryPass(*gate, limit)) {
+      if (!outcome->ok()) Fail(value, std::move(*outcome));
+      return true;
+    }
+    const bool taken_back = BlockUnless([&] {
+      gates_.Add({gate, deadline, weak_from_this(), value});
+      return gate->Open() || Discarded(value);
+    });
+    if (!taken_back) return false;
+  }
+  return true;
+}
+
+bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t value) {
+  SAMPAN_ASSERT(host_started_ <= value && task.work != nullptr);
+  while (!host_outcome_.Known(value) && !Discarded(value)) {
+    const std::shared_ptr<HostWork> to_start = host_started_ == value ? nullptr : task.work;
+    host_started_ = value;
+    const bool taken_back = BlockUnless([&] {
+      if (to_start != nullptr) {
+        to_start->Start([self = shared_from_this(), value](Status status) {
+          if (self->host_outcome_.Deliver(value, std::move(status))) self->Unblock();
+        });
+      }
+      return host_outcome_.Known(value) || Discarded(value);
+    });
+    if (!taken_back) return false;
+  }
+  if (auto outcome = host_outcome_.Take(value); outcome && !outcome->ok()) Fail(value, std::move(*outcome));
+  return true;
+}
+
+void EmulatedQueue::Fail(std::uint64_t value, Status failure) {
+  const NoCancellation no_cancellation;
+  SAMPAN_ASSERT(!failure.ok());
+  trace::NoteFailure(static_cast<std::int32_t>(failure.code()));
+  const Code code = failure.code();
+  if (!listener_.OnTaskFailed(value, std::move(failure))) return;
+  discarded_.Raise(submitted(), code);
+  discarded_.Release();
+}
+
+std::uint64_t EmulatedQueue::Discard(Code reason) {
+  const std::uint64_t last = submitted();
+  discarded_.Raise(last, reason);
+  return last;
+}
+
+void EmulatedQueue::PassDiscarded() {
+  discarded_.Release();
+  Unblock();
+}
+
+void EmulatedQueue::Close() {
+  {
+    const std::lock_guard lock(submit_lock_);
+    closed_ = true;
+  }
+  const std::uint64_t last = Discard(Code::kStreamAbort);
+  PassDiscarded();
+  timeline_->Wait(last, kNever);
+}
+
+}  // namespace sampan::emulated
