@@ -1,4 +1,4 @@
-// Which parts of some ranges are free.
+// Keeps track of which parts of a set of address ranges are free.
 #include "base/containers/free_ranges.h"
 
 #include "base/containers/reserve.h"
@@ -39,7 +39,7 @@ std::optional<std::size_t> FreeRanges::TakeNext(std::size_t bytes, Align align) 
   const auto begin_in = [&](std::size_t from) {
     return align == Align::kAligned ? tree_.AlignUp(from) : from;
   };
-  // The end of the last part mostly lies inside a free range, or at its beginning.
+  // Usually the last part ends inside a free range, or where one begins.
   if (Node* const here = tree_.LastUpTo(next_)) {
     const std::size_t begin = begin_in(next_);
     if (begin < here->end() && here->end() - begin >= bytes) {

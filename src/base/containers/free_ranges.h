@@ -1,4 +1,4 @@
-// Which parts of some ranges are free.
+// Keeps track of which parts of a set of address ranges are free.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace sampan {
 
-/// Hands out parts of ranges that were added, and takes them back. Neighbours that are free become one. The
-/// time of each call grows with the logarithm of the number of free ranges. Adding and taking may throw
-/// std::bad_alloc with nothing changed; returning needs no memory. Not thread-safe.
+/// Hands out parts of the added ranges and takes them back. Free neighbours are merged. Each call takes
+/// logarithmic time in the number of free ranges. Add and Take... may throw std::bad_alloc, and then change
+/// nothing. Return never allocates. Not thread-safe.
 class FreeRanges {
  public:
   struct Range {
@@ -22,34 +22,35 @@ class FreeRanges {
   };
   using Align = RangeTree::Align;
 
-  /// The alignment of parts that are taken with Align::kAligned: a power of two.
+  /// `alignment` applies to parts taken with Align::kAligned. It is a power of two.
   explicit FreeRanges(std::size_t alignment = 1) : tree_(alignment) {}
 
   void Add(const Range& range);
-  /// Takes a range out that is free as a whole.
+  /// Removes a range. All of it must be free.
   void Remove(const Range& range) noexcept;
 
-  /// The first part behind the last one taken, round robin: a returned part is not reused soon.
+  /// Takes the first free part behind the last one taken (round robin), so that a returned part is reused
+  /// late.
   std::optional<std::size_t> TakeNext(std::size_t bytes, Align align = Align::kAnywhere);
-  /// The part with the lowest address: what is taken stays close together.
+  /// Takes the free part with the lowest address, so that parts stay close together.
   std::optional<std::size_t> TakeLowest(std::size_t bytes);
-  /// Gives a part back, which joins its free neighbours within the range that was added. The result is the
-  /// free range that it is part of now.
+  /// Gives a part back and merges it with its free neighbours, but only inside `within`, the range that was
+  /// added. Returns the merged free range.
   Range Return(const Range& part, const Range& within) noexcept;
 
  private:
   using Node = RangeTree::Node;
 
-  /// Makes sure that there are nodes for one more free range.
+  /// Makes sure that one more free range has a node.
   void Reserve();
   void Cut(Node& node, const Range& part) noexcept;
   void InsertFree(const Range& range) noexcept;
   void Drop(Node& node) noexcept;
 
   RangeTree tree_;
-  // There is a node for each part handed out and one for each range: free ranges lie between parts.
+  // Free ranges lie between parts. So one node for each part and one for each range are enough.
   std::deque<Node> nodes_;
-  std::vector<Node*> spare_;  // has room for all nodes
+  std::vector<Node*> spare_;  // reserved for all nodes
   std::size_t needed_ = 0;
   std::size_t next_ = 0;
 };

@@ -1,4 +1,4 @@
-// Checked handles: a number that names an object, and stops naming it once the object is gone.
+// Checked handles: numbers that name objects. A handle of a removed object is detected.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace sampan {
 
-/// What a handle names. The value stands in the handle, so that a stream's handle is never taken for an
-/// event's.
+/// The type of object that a handle names. The handle contains it, so that a stream's handle is not taken for
+/// an event's.
 enum class HandleKind : std::uint64_t {
   kStream = 0xA1,
   kEvent = 0xA2,
@@ -23,8 +23,8 @@ enum class HandleKind : std::uint64_t {
   kDispatcher = 0xA7,
 };
 
-/// Maps handles to shared objects. Thread-safe; finding takes only the lock of the one slot. A handle is a
-/// non-canonical address (it faults when a program looks inside), made of kind, generation and slot.
+/// Maps handles to shared objects. Thread-safe. Find takes only the lock of one slot. A handle consists of
+/// kind, generation and slot. It is a non-canonical address: a program that dereferences it faults.
 template <typename T, HandleKind kKind>
 class HandleTable {
  public:
@@ -36,7 +36,8 @@ class HandleTable {
   HandleTable(const HandleTable&) = delete;
   HandleTable& operator=(const HandleTable&) = delete;
 
-  /// A new handle; null when all slots are taken. Throws std::bad_alloc with nothing changed.
+  /// Returns a new handle, or null if all slots are taken. May throw std::bad_alloc, and then changes
+  /// nothing.
   void* Insert(std::shared_ptr<T> object) {
     const auto index = TakeSlot();
     if (!index) return nullptr;
@@ -46,7 +47,7 @@ class HandleTable {
     return Encode(*index, slot.generation);
   }
 
-  /// The object, alive for as long as the caller keeps it; null for a dead, foreign or forged handle.
+  /// Returns the object, or null if the handle is removed, of another kind, or invalid.
   std::shared_ptr<T> Find(const void* handle) const {
     const Parts parts = Decode(handle);
     Slot* slot = parts.kind == kKind ? SlotAt(parts.index) : nullptr;
@@ -55,7 +56,7 @@ class HandleTable {
     return slot->generation == parts.generation ? slot->object : nullptr;
   }
 
-  /// Ends the handle; the object goes when its last user lets go. Null when it was not a live handle.
+  /// Removes the handle and returns its object. Returns null if the handle was not live.
   std::shared_ptr<T> Remove(const void* handle) {
     const Parts parts = Decode(handle);
     Slot* slot = parts.kind == kKind ? SlotAt(parts.index) : nullptr;
@@ -74,7 +75,7 @@ class HandleTable {
     return object;
   }
 
-  /// Grows with every removal: while it stands still, what was found is alive.
+  /// The number of removals so far. While it is unchanged, every object that was found is still in the table.
   std::uint64_t removals() const { return removals_.load(std::memory_order_acquire); }
 
  private:
@@ -105,7 +106,7 @@ class HandleTable {
     const auto value = reinterpret_cast<std::uint64_t>(handle);
     const auto generation = static_cast<std::uint32_t>(value >> (kIndexBits + 3)) & kGenerationMask;
     const auto index = static_cast<std::uint32_t>(value >> 3) & ((1U << kIndexBits) - 1);
-    // Of this table's kind, and without a bit that Encode does not set.
+    // The kind is this table's only if Encode gives exactly this handle again.
     return {Encode(index, generation) == handle ? kKind : HandleKind{}, generation, index};
   }
   Slot* SlotAt(std::uint32_t index) const {

@@ -1,4 +1,4 @@
-// A vector that keeps its first few elements inside itself.
+// A vector that stores a small number of elements inside itself.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace sampan {
 
-/// For elements that move without throwing. Move-only, not thread-safe. Up to kInside elements allocate
-/// nothing.
+/// Elements must move without throwing. Move-only, not thread-safe. Does not allocate for up to kInside
+/// elements.
 template <typename T, std::size_t kInside>
 class InlineVector {
  public:
@@ -52,7 +52,7 @@ class InlineVector {
   T* Inside() { return reinterpret_cast<T*>(inside_); }
   const T* Inside() const { return reinterpret_cast<const T*>(inside_); }
 
-  /// Leaves the other one empty. This one has no elements.
+  /// Moves all elements out of `other`. This vector must be empty.
   void Take(InlineVector& other) noexcept {
     outside_ = std::exchange(other.outside_, nullptr);
     size_ = std::exchange(other.size_, 0U);
@@ -77,7 +77,7 @@ class InlineVector {
     capacity_ *= 2;
   }
 
-  T* outside_ = nullptr;  // null: the elements are inside
+  T* outside_ = nullptr;  // null if the elements are inside
   std::size_t size_ = 0;
   std::size_t capacity_ = kInside;
   alignas(T) std::byte inside_[kInside * sizeof(T)];

@@ -9,7 +9,7 @@ struct ListLinks {
   T* behind = nullptr;
 };
 
-/// Does not own its elements; one may be in a list for each of its links. Not thread-safe.
+/// Does not own its elements. An element can be in as many lists as it has links. Not thread-safe.
 template <typename T, ListLinks<T> T::*kLinks>
 class LinkedList {
  public:

@@ -1,4 +1,4 @@
-// Ranges in the order of their addresses, with a search for the first one that has room.
+// Ranges ordered by address, with a search for the first one that is large enough.
 #include "base/containers/range_tree.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ RangeTree::Node* RangeTree::LastUpTo(std::size_t address) const {
 }
 
 void RangeTree::Insert(Node& node) noexcept {
-  // Xorshift: the tree is balanced if priorities do not follow the order of addresses.
+  // Xorshift: the tree stays balanced if priorities do not depend on addresses.
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;

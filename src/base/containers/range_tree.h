@@ -1,4 +1,4 @@
-// Ranges in the order of their addresses, with a search for the first one that has room.
+// Ranges ordered by address, with a search for the first one that is large enough.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace sampan {
 
-/// A treap in which each node knows the largest range below it. Every operation takes logarithmic time. The
-/// caller owns the nodes and keeps them in place while they are in the tree. Not thread-safe.
+/// A treap. Each node stores the size of the largest range in its subtree. Every operation takes logarithmic
+/// time. The caller owns the nodes and must not move them while they are in the tree. Not thread-safe.
 class RangeTree {
  public:
   struct Node {
@@ -21,7 +21,7 @@ class RangeTree {
     Node* right = nullptr;
     std::uint64_t priority = 0;
   };
-  /// Where a part of a range has to begin: anywhere, or at a multiple of the tree's alignment.
+  /// Where a part may begin: anywhere, or at a multiple of the tree's alignment.
   enum class Align : bool { kAnywhere, kAligned };
 
   /// The alignment is a power of two.
@@ -30,12 +30,12 @@ class RangeTree {
   /// The node's range must not touch a range of the tree.
   void Insert(Node& node) noexcept;
   void Remove(Node& node) noexcept { root_ = Without(root_, node); }
-  /// Gives a node of the tree another range, which must not pass its neighbours.
+  /// Changes the range of a node. The order of the nodes must stay the same.
   void Change(Node& node, std::size_t begin, std::size_t bytes) noexcept;
 
-  /// The last range that begins at or before the address; null if there is none.
+  /// Returns the last range that begins at or before the address, or null.
   Node* LastUpTo(std::size_t address) const;
-  /// The first range that begins at or behind `from` and has room; null if there is none.
+  /// Returns the first range that begins at or behind `from` and is large enough, or null.
   Node* FirstWithRoom(std::size_t from, std::size_t bytes, Align align) const {
     return First(root_, from, bytes, align);
   }
@@ -48,7 +48,7 @@ class RangeTree {
   Node* With(Node* tree, Node& node);
   Node* Without(Node* tree, const Node& node);
   Node* Join(Node* left, Node* right);
-  /// Everything that begins before the address goes left.
+  /// Ranges that begin before the address go to `left`.
   void Split(Node* tree, std::size_t address, Node*& left, Node*& right);
   void UpdatePath(Node* tree, std::size_t address);
 

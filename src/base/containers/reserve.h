@@ -1,4 +1,4 @@
-// Room in a vector that is filled later, where nothing may throw.
+// Reserves elements of a vector ahead of code that must not throw.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace sampan {
 
-/// Makes room for that many elements. Doubles: a caller that asks for one more each time moves the elements
-/// seldom. (std::vector::reserve takes the number exactly and would move all of them each time.)
+/// Reserves at least `count` elements and at least doubles the capacity. std::vector::reserve may reserve
+/// exactly `count`. A caller that adds one at a time would then move all elements each time.
 template <typename T>
 void ReserveDoubling(std::vector<T>& vector, std::size_t count) {
   if (count > vector.capacity()) vector.reserve(std::max({count, 2 * vector.capacity(), std::size_t{16}}));

@@ -1,11 +1,11 @@
-// Sizes in whole units.
+// Rounds sizes to multiples of a unit.
 #pragma once
 
 #include <cstddef>
 
 namespace sampan {
 
-/// What memory is mapped in.
+/// The unit in which memory is mapped.
 inline constexpr std::size_t kPageBytes = 4096;
 
 constexpr std::size_t DivideUp(std::size_t value, std::size_t unit) {

@@ -1,4 +1,4 @@
-// Checks of preconditions and invariants: on in the dev, asan and tsan presets, gone in release.
+// Checks of preconditions and invariants. On in the presets dev, asan and tsan; compiled out in release.
 #pragma once
 
 #if defined(SAMPAN_ASSERTIONS)

@@ -1,4 +1,4 @@
-// The result codes of the public API, as the inner layers use them; src/acl proves that the values agree.
+// The result codes of the public API for the inner layers. src/acl checks that the values agree.
 #pragma once
 
 namespace sampan {
@@ -6,7 +6,7 @@ namespace sampan {
 enum class Code : int {
   kOk = 0,
 
-  // Decided by the argument checks of the outermost layer: these do not become a thread's last error.
+  // Codes of the argument checks in the outermost layer. They do not become a thread's last error.
   kInvalidParam = 100000,
   kRepeatInitialize = 100002,
   kInvalidFile = 100003,
@@ -16,7 +16,7 @@ enum class Code : int {
   kFeatureUnsupported = 200006,
   kInternalAcl = 500000,
 
-  // Decided by the runtime.
+  // Codes of the runtime.
   kParamInvalid = 107000,
   kInvalidDevice = 107001,
   kContextNull = 107002,
@@ -54,7 +54,7 @@ enum class Code : int {
   kHostMemoryNotRegistered = 507911,
 };
 
-/// True for the codes that the outermost layer's argument checks decide.
+/// True for the codes of the outermost layer's argument checks.
 constexpr bool IsArgumentCheckCode(Code code) {
   const int value = static_cast<int>(code);
   return (value >= 100000 && value < 107000) || (value >= 200000 && value < 207000) ||

@@ -1,4 +1,4 @@
-// Failures on order: makes the n-th operation of a kind fail, so that error paths can be exercised.
+// Injects faults: makes the n-th operation of a kind fail, so that tests reach the error paths.
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@ namespace sampan {
 
 enum class FaultKind : std::size_t { kMemory, kQueue };
 
-/// Counts operations and says which one is to fail. Thread-safe. Disarmed, it costs one relaxed load.
+/// Counts operations and decides which one fails. Thread-safe. When disarmed, a check costs one relaxed load.
 class FaultPlan {
  public:
-  /// The n-th operation of this kind from now on fails, once; 0 disarms.
+  /// Makes the n-th operation of this kind from now on fail, once. 0 disarms.
   void Arm(FaultKind kind, std::uint64_t n) { At(kind).store(n, std::memory_order_relaxed); }
   bool Armed(FaultKind kind) const {
     return remaining_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed) != 0;

@@ -1,4 +1,4 @@
-// The outcome of an operation: one word when it succeeded, an owned Error otherwise.
+// The result of an operation: a pointer that is null on success and owns an Error otherwise.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace sampan {
 
-/// What went wrong, written by the place that decided it. Plain data.
+/// What went wrong. The function that detects the error fills it.
 struct Error {
   static constexpr std::size_t kNoItem = SIZE_MAX;
 
   Code code = Code::kInternalError;
   std::string message;
-  std::size_t item = kNoItem;  ///< The batch entry at fault.
-  bool unrecorded = false;     ///< A runtime code that must not become the thread's last error.
+  std::size_t item = kNoItem;  ///< the batch entry that is wrong
+  bool unrecorded = false;     ///< if true, the code does not become the thread's last error
 };
 
 /// Success or an Error. Move-only; not thread-safe.
@@ -38,14 +38,14 @@ class [[nodiscard]] Status {
   std::unique_ptr<Error> error_;
 };
 
-/// A value, or the Error that kept it from being made. Move-only; not thread-safe.
+/// A value, or the Error that explains why there is none. Move-only; not thread-safe.
 template <typename T>
 class [[nodiscard]] Result {
  public:
   Result(const T& value) : value_(value) {}
   Result(T&& value) : value_(std::move(value)) {}
   Result(Status status) : status_(std::move(status)) {}
-  /// A value made in place, by its default constructor.
+  /// Constructs the value in place, by its default constructor.
   explicit Result(std::in_place_t) : value_(std::in_place) {}
   Result(Error error) : Result(Status(std::move(error))) {}
 
@@ -56,7 +56,7 @@ class [[nodiscard]] Result {
   T* operator->() { return &value(); }
   Code code() const { return status_.code(); }
   const Error& error() const { return status_.error(); }
-  /// The failure, handed on; only after ok() was false.
+  /// Moves the error out. Only if ok() is false.
   Status TakeStatus() { return std::move(status_); }
 
  private:

@@ -1,4 +1,4 @@
-// The system's own words for why a call of its failed.
+// The system's text for an errno value.
 #pragma once
 
 #include <cerrno>
@@ -7,10 +7,10 @@
 
 namespace sampan {
 
-/// Unlike std::strerror promised to work in any thread.
+/// Thread-safe, unlike std::strerror.
 inline std::string SystemError(int number) {
   char room[128];
-  return ::strerror_r(number, room, sizeof(room));  // the GNU one: a fixed text, or the room
+  return ::strerror_r(number, room, sizeof(room));  // the GNU version: returns a fixed text or `room`
 }
 
 }  // namespace sampan

@@ -33,7 +33,7 @@ inline void AppendText(std::string& out, Hex address) {
   out.append("0x").append(digits, end);
 }
 
-/// The parts, one after the other.
+/// Concatenates the parts.
 template <typename... Parts>
 std::string Text(const Parts&... parts) {
   std::string out;

@@ -1,4 +1,4 @@
-// The one sink of log lines. Errors go to standard error unless the ASCEND_ variables say otherwise.
+// Writes log lines. Only errors are written, to standard error, unless the ASCEND_ variables say otherwise.
 #include "base/log/log.h"
 
 #include <fcntl.h>
@@ -28,12 +28,12 @@
 namespace sampan {
 namespace {
 
-/// Where lines go and which of them; read from the environment once. Never destroyed.
+/// Where lines go, and which levels. Read from the environment once. Never destroyed.
 struct Sink {
   LogLevel threshold = LogLevel::kError;
   std::vector<std::pair<std::string, LogLevel>> module_thresholds;
   int descriptor = STDERR_FILENO;
-  LogFiles* files = nullptr;  // instead of the descriptor
+  LogFiles* files = nullptr;  // if not null, used instead of the descriptor
 };
 
 std::optional<LogLevel> ParseLevel(std::string_view text) {
@@ -41,7 +41,7 @@ std::optional<LogLevel> ParseLevel(std::string_view text) {
   return static_cast<LogLevel>(text.front() - '0');
 }
 
-/// "MODULE=level:MODULE=level"; parts that make no sense are passed over.
+/// Parses "MODULE=level:MODULE=level". Ignores invalid parts.
 std::vector<std::pair<std::string, LogLevel>> ParseModuleLevels(std::string_view text) {
   std::vector<std::pair<std::string, LogLevel>> levels;
   while (!text.empty()) {
@@ -76,7 +76,7 @@ std::string ProcessName() {
   return length > 1 ? std::string(name.data(), static_cast<std::size_t>(length - 1)) : "?";
 }
 
-/// With milliseconds and microseconds.
+/// Includes milliseconds and microseconds.
 std::string TimeOfDay() {
   const LocalTime now = LocalTime::Now();
   std::array<char, 24> fraction{};
@@ -85,7 +85,7 @@ std::string TimeOfDay() {
   return now.Text() + fraction.data();
 }
 
-/// Read once. Not a static local variable: after a fork in its initialisation, the child would wait for ever.
+/// Read once. Not a static local variable: if a fork happens during its initialisation, the child deadlocks.
 const std::string& KnownProcessName() {
   static constinit std::atomic<const std::string*> known{nullptr};
   if (const std::string* const name = known.load(std::memory_order_acquire)) return *name;
@@ -96,18 +96,18 @@ const std::string& KnownProcessName() {
   return *first;
 }
 
-/// The line as readers know it, with its end.
+/// Formats a line as CANN does, with a newline.
 std::string Line(LogLevel level, std::string_view module, std::string_view position, std::string_view text) {
   return Text("[", LevelName(level), "] ", module, "(", ::getpid(), ",", KnownProcessName(),
               "):", TimeOfDay(), position, " ", ::gettid(), " ", text, "\n");
 }
 
 void WriteTo(int descriptor, std::string_view line) {
-  // One write call a line keeps lines of several threads whole; nothing can be done about a failing sink.
+  // One write call per line keeps the lines of several threads apart. A failed write is ignored.
   [[maybe_unused]] const ssize_t written = ::write(descriptor, line.data(), line.size());
 }
 
-/// How many files are kept; a number that makes no sense is passed over.
+/// The number of files to keep. Ignores an invalid number.
 std::size_t MaxFiles() {
   constexpr std::size_t kDefault = 10, kLimit = 1000;
   const std::string text = EnvironmentValue("ASCEND_HOST_LOG_FILE_NUM").value_or("");
@@ -117,8 +117,8 @@ std::size_t MaxFiles() {
   return number && files >= 1 && files <= kLimit ? files : kDefault;
 }
 
-/// In the folder that the first set variable of the two names. Null if none is set, or if no file can be
-/// made.
+/// Uses the folder of the first of the two variables that is set. Null if none is set or no file can be
+/// created.
 LogFiles* OpenFiles(LogLevel threshold) {
   for (const char* name : {"ASCEND_PROCESS_LOG_PATH", "ASCEND_WORK_PATH"}) {
     const auto root = EnvironmentValue(name);

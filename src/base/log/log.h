@@ -1,4 +1,4 @@
-// The one sink of log lines. Errors go to standard error unless the ASCEND_ variables say otherwise.
+// Writes log lines. Only errors are written, to standard error, unless the ASCEND_ variables say otherwise.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,13 @@ namespace sampan {
 
 enum class LogLevel : int { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3, kOff = 4 };
 
-/// Cheap: tells whether a line of this level and module would be written.
+/// Returns true if a line of this level and module would be written. Cheap.
 bool LogEnabled(LogLevel level, std::string_view module);
 
-/// Writes one line, whole, from any thread. `module` is the name that log readers filter by.
+/// Writes one line. Thread-safe; lines do not mix. Log readers filter by `module`.
 void Log(LogLevel level, std::string_view module, std::string_view text);
 
-/// The same for a line that a program writes about itself, with its own source position.
+/// For a line of the program (aclAppLog), with its source position.
 struct LogPosition {
   const char* function;
   const char* file;

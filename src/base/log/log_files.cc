@@ -1,4 +1,4 @@
-// The files that log lines go to.
+// Log files: created, written, limited in size and number.
 #include "base/log/log_files.h"
 
 #include <fcntl.h>
@@ -23,23 +23,23 @@ namespace {
 /// As documented for the logs of CANN.
 constexpr std::uint64_t kMaxFileBytes = 20'000'000;
 
-/// Of all files: a file is looked at, changed and written in one step. A child of fork finds it free.
+/// Guards all files: checking, changing and writing a file is one step. Free in a forked child.
 ForkLock writing(ForkLock::Rank::kLeaf);
 
 constexpr mode_t kFolderMode = 0750, kFileMode = 0640;
-/// Names of files that may be there already, each a millisecond later than the one before.
+/// How many names to try if files exist already. Each name is one millisecond later.
 constexpr int kMaxNames = 20;
 
-/// Makes the folders on the way to a path, and the last one.
+/// Creates the folder and its parents.
 void MakeFolders(const std::string& path) {
-  // What cannot be made is either there already, or missed when it is opened.
+  // Ignores errors: a folder exists already, or opening it fails later.
   for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1))
     ::mkdir(path.substr(0, slash).c_str(), kFolderMode);
   ::mkdir(path.c_str(), kFolderMode);
 }
 
-/// The folder of the files below the root that the user chose. The root may be a link; what we add may not:
-/// where others can write, it would lead anywhere.
+/// Opens the folder of the files below the user's root. The root may be a symbolic link. The folders below it
+/// may not: where other users can write, a link could lead anywhere.
 Descriptor OpenFolder(const std::string& root) {
   MakeFolders(root);
   Descriptor folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -51,7 +51,7 @@ Descriptor OpenFolder(const std::string& root) {
   return folder;
 }
 
-/// Down to milliseconds, in digits alone.
+/// Digits only, with milliseconds.
 std::string Timestamp() {
   const LocalTime now = LocalTime::Now();
   std::array<char, 80> text{};
@@ -69,7 +69,7 @@ LogFiles::LogFiles(const std::string& root, std::size_t max_files)
 
 void LogFiles::Write(std::string_view line) {
   const std::lock_guard lock(writing);
-  // If there is no next file, the old one goes on: a line more is worth more than the limit.
+  // If no next file can be created, the old one continues: losing a line is worse than exceeding the limit.
   if (bytes_ + line.size() > kMaxFileBytes) BeginNext();
   const NoFileSizeSignal no_signal;
   const ssize_t written = ::write(file_.get(), line.data(), line.size());
@@ -84,13 +84,13 @@ bool LogFiles::BeginNext() {
   for (int i = 0; i < kMaxNames && next.get() < 0; ++i) {
     if (i != 0) ::usleep(1000);
     name = Text("plog-", ::getpid(), "_", Timestamp(), ".log");
-    // Only a file that was not there: another's link or file of that name is left alone.
+    // Creates a new file only: an existing file or link of that name may belong to another user.
     next = Descriptor(::openat(folder.get(), name.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, kFileMode));
     if (next.get() < 0 && errno != EEXIST) return false;
   }
   if (next.get() < 0) return false;
-  if (process_ != ::getpid()) {  // forked: the files so far are the parent's
+  if (process_ != ::getpid()) {  // in a forked child, the files so far belong to the parent
     process_ = ::getpid();
     names_.clear();
   }

@@ -1,4 +1,4 @@
-// The files that log lines go to.
+// Log files: created, written, limited in size and number.
 #pragma once
 
 #include <sys/types.h>
@@ -13,29 +13,29 @@
 
 namespace sampan {
 
-/// Files of at most 20 MB, one after the other; with each one too many the oldest is deleted. Thread-safe,
-/// also in a forked child. Lives until the process ends.
+/// A sequence of files of at most 20 MB. If there are more than `max_files`, the oldest is deleted.
+/// Thread-safe, also in a forked child. Lives until the process exits.
 class LogFiles {
  public:
-  /// Makes <root>/debug/plog/plog-<pid>_<time>.log, with all folders on the way. Follows no link below the
-  /// root, and writes into no file that was there.
+  /// Creates <root>/debug/plog/plog-<pid>_<time>.log and its folders. Follows no link below the root, and
+  /// writes to no existing file.
   LogFiles(const std::string& root, std::size_t max_files);
   LogFiles(const LogFiles&) = delete;
   LogFiles& operator=(const LogFiles&) = delete;
 
-  /// Why there is no file, as errno; 0 when there is one.
+  /// The errno value if there is no file, 0 otherwise.
   int error() const { return error_; }
-  /// Nothing can be done about a line that cannot be written.
+  /// A line that cannot be written is dropped.
   void Write(std::string_view line);
 
  private:
-  /// Changes to a new file; false, with errno, if there is none.
+  /// Changes to a new file. On failure returns false and sets errno.
   bool BeginNext();
 
   const std::string root_;
   const std::size_t max_files_;
   int error_ = 0;
-  // Under the lock of all files.
+  // Guarded by the lock of all files.
   Descriptor file_;
   std::uint64_t bytes_ = 0;  // of the file
   pid_t process_;            // whose files these are

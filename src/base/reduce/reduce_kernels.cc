@@ -1,5 +1,5 @@
-// Reductions as plain loops, compiled for the processor of the build and for AVX2. Wider vectors gain
-// nothing: memory is the limit.
+// Reductions as plain loops, compiled for the baseline processor and for AVX2. Wider vectors are not faster:
+// memory is the limit.
 #include "base/reduce/reduce_kernels.h"
 
 #include <array>
@@ -20,7 +20,7 @@ namespace {
 
 using Operation = ReduceOperation;
 
-/// What maximum and minimum need of a type: its bits as an integer, infinity and quiet NaN.
+/// What maximum and minimum need for a type: its bits as an integer, infinity and quiet NaN.
 template <typename T>
 struct FloatFormat;
 template <>
@@ -44,7 +44,7 @@ struct FloatFormat<double> {
   static constexpr Bits kInfinity = 0x7FF0000000000000, kQuietNan = 0x7FF8000000000000;
 };
 
-/// As integers, the bits of floats are in the order of the floats if those of negative ones are inverted.
+/// Compares the bits of floats as integers. Inverting the bits of negative floats gives the order of floats.
 template <Operation kOperation, typename T>
 SAMPAN_INLINE T Extreme(T left, T right) noexcept {
   using Format = FloatFormat<T>;
@@ -65,7 +65,7 @@ SAMPAN_INLINE T Extreme(T left, T right) noexcept {
 template <Operation kOperation, typename T>
 SAMPAN_INLINE T Combine(T left, T right) noexcept {
   if constexpr (std::is_integral_v<T>) {
-    // At least as wide as int, because narrower ones would be promoted to it and could overflow.
+    // At least as wide as int: narrower types are promoted to int, which may overflow.
     using Wide = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
     if constexpr (kOperation == Operation::kSum)
       return static_cast<T>(static_cast<Wide>(left) + static_cast<Wide>(right));
@@ -129,7 +129,7 @@ struct Avx2 {
   SAMPAN_AVX2 static void Run(ReduceOperands operands) noexcept {
     constexpr bool kExtreme = kOperation == Operation::kMax || kOperation == Operation::kMin;
     if constexpr ((std::is_same_v<T, Half> || std::is_same_v<T, BrainFloat>)&&!kExtreme) {
-      // Sixteen at a time, the rest as elsewhere.
+      // Sixteen elements at a time; the plain loop does the rest.
       std::size_t i = 0;
       for (; i + 16 <= operands.count; i += 16) {
         std::byte* const dst = operands.dst + i * sizeof(T);
@@ -146,7 +146,7 @@ struct Avx2 {
   }
 
  private:
-  /// Sixteen singles, in the order that suits the conversions.
+  /// Sixteen singles, in the order of the conversion instructions.
   struct Floats {
     __m256 first, second;
   };
@@ -177,8 +177,8 @@ struct Avx2 {
     _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(to),
                         _mm256_packus_epi32(NearestBrains(floats.first), NearestBrains(floats.second)));
   }
-  /// Brain floats in the lower halves of 32-bit lanes. A NaN from brain floats needs no care: its lower half
-  /// is zero, so rounding carries nothing.
+  /// Brain floats in the lower halves of 32-bit lanes. A NaN needs no special case: its lower half is zero,
+  /// so rounding does not change it.
   SAMPAN_AVX2 static __m256i NearestBrains(__m256 floats) noexcept {
     const __m256i bits = _mm256_castps_si256(floats);
     const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));

@@ -14,12 +14,12 @@ struct ReduceOperands {
   std::size_t count;
 };
 
-/// dst[i] = dst[i] op src[i]. Integers wrap around. Halves and brain floats are added and multiplied in
-/// single precision and rounded to the nearest, ties to even. Maximum and minimum of floats: -0 is less than
-/// +0. A NaN on either side gives the positive quiet NaN, so the order of reductions does not matter.
+/// dst[i] = dst[i] op src[i]. Integers wrap around. Sums and products of 16-bit floats are computed in single
+/// precision and rounded to nearest, ties to even. For maximum and minimum, -0 is less than +0. A NaN operand
+/// gives the positive quiet NaN, so the order of reductions does not matter.
 void Reduce(const ReduceOperands& operands, ReduceOperation operation, ReduceElement element) noexcept;
 
-/// For tests and benchmarks: the same with the instructions of `level`; false where this machine has none.
+/// For tests and benchmarks: uses the instructions of `level`. Returns false if the machine lacks them.
 enum class ReduceLevel { kPlain, kAvx2 };
 bool ReduceAt(ReduceLevel level, const ReduceOperands& operands, ReduceOperation operation,
               ReduceElement element) noexcept;

@@ -1,4 +1,4 @@
-// The types and operations of reductions: one row each, with their values in the public headers.
+// The types and operations of reductions: one row each, with the values of the public headers.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ enum class ReduceElement : std::uint8_t {
   kDouble
 };
 
-/// Copy engines reduce fewer types and operations than the vector unit: those that aclrtReduceAsync takes.
+/// aclrtReduceAsync accepts only the types and operations of copy engines, fewer than the vector unit has.
 struct ReduceTypeRow {
   ReduceElement element;
   std::string_view name;
@@ -39,7 +39,7 @@ struct ReduceTypeRow {
 struct ReduceOperationRow {
   ReduceOperation operation;
   std::string_view name;
-  int acl;   ///< aclrtReduceKind; kNoValue: the runtime has none
+  int acl;   ///< aclrtReduceKind, or kNoValue
   int hccl;  ///< HcclReduceOp
   bool by_copy_engine;
 };
@@ -83,7 +83,7 @@ constexpr std::size_t ElementBytes(ReduceElement element) {
   return RowOf(element).bytes;
 }
 
-/// The row whose `column` (acl or hccl) has the value; null if there is none.
+/// Returns the row with this value in `column` (acl or hccl), or null.
 template <typename Table, typename Row = typename Table::value_type>
 constexpr const Row* FindReduceRow(const Table& table, int Row::*column, int value) {
   for (const Row& row : table) {
@@ -101,7 +101,7 @@ constexpr std::array<std::string_view, kRows> NamesOfRows(const std::array<Row, 
   return names;
 }
 
-/// The names of a table's rows in words, for messages: "sum, max and min".
+/// Lists the names of a table's rows for messages: "sum, max and min".
 template <typename Table>
 std::string NamesInWords(const Table& table, bool only_by_copy_engine) {
   std::string names;

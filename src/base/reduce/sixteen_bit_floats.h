@@ -1,5 +1,5 @@
-// Sixteen-bit floats: IEEE 754 binary16 and the upper half of a single, to single precision and back.
-// Without a branch, so that a loop over them can be made of vector instructions.
+// Converts 16-bit floats (IEEE 754 binary16, bfloat16) to single precision and back. Without branches, so
+// that compilers vectorize loops.
 #pragma once
 
 #include <algorithm>
@@ -17,17 +17,17 @@ struct BrainFloat {
   std::uint16_t bits;
 };
 
-/// Inlined even into functions that are compiled for more instructions than their caller.
+/// Always inlined: the caller may be compiled for other instructions.
 #define SAMPAN_INLINE inline __attribute__((always_inline))
 
 namespace float_bits {
 inline constexpr int kExponentAt = 23;  // of a single
 inline constexpr std::int32_t kInfinity = 0xFF << kExponentAt;
-/// The exponent of 2^-14, the smallest normal half: below, halves are multiples of 2^-24.
+/// The exponent of 2^-14, the smallest normal half. Smaller halves are multiples of 2^-24.
 inline constexpr std::int32_t kMinHalf = 113 << kExponentAt;
-/// 2^16, the first power of two beyond the halves.
+/// 2^16, the smallest power of two that is no half.
 inline constexpr std::int32_t kBeyondHalves = 143 << kExponentAt;
-/// How many more fraction bits a single has than a half.
+/// A single has this many more fraction bits than a half.
 inline constexpr int kSurplusBits = 13;
 }  // namespace float_bits
 
@@ -38,7 +38,7 @@ SAMPAN_INLINE float ToFloat(Half half) noexcept {
   const std::uint32_t sign = static_cast<std::uint32_t>(half.bits & 0x8000) << 16;
   const bool subnormal = magnitude < 0x400;
   const std::int32_t normal_rebias = magnitude >= 0x7C00 ? 224 << kExponentAt : 112 << kExponentAt;
-  // A subnormal gets an exponent with a leading one, which the subtraction takes away again.
+  // A subnormal gets an exponent that adds a leading one. The subtraction removes it again.
   const std::int32_t rebias = subnormal ? kMinHalf : normal_rebias;
   const std::int32_t leading_one = subnormal ? kMinHalf : 0;
   const float value =
@@ -46,15 +46,15 @@ SAMPAN_INLINE float ToFloat(Half half) noexcept {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
 }
 
-/// The nearest half, of two equally near ones the even one; from 65520 on infinity. A NaN keeps its sign and
-/// the upper bits of its fraction and becomes quiet.
+/// Rounds to nearest, ties to even; from 65520 on gives infinity. A NaN becomes quiet and keeps its sign and
+/// upper fraction bits.
 SAMPAN_INLINE Half ToHalf(float value) noexcept {
   using namespace float_bits;
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto magnitude = static_cast<std::int32_t>(bits & 0x7FFFFFFF);
   const std::int32_t bounded = std::min(magnitude, kBeyondHalves);
   const std::int32_t exponent = std::max(bounded & kInfinity, kMinHalf);
-  // The last bit of this power of two is worth as much as the last bit of the half: adding it rounds.
+  // The last bit of this power of two has the weight of the half's last bit, so adding it rounds.
   const std::int32_t rounder = exponent + (kSurplusBits << kExponentAt);
   const std::int32_t rounded =
       std::bit_cast<std::int32_t>(std::bit_cast<float>(bounded) + std::bit_cast<float>(rounder));
@@ -68,8 +68,7 @@ SAMPAN_INLINE float ToFloat(BrainFloat brain) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(brain.bits) << 16);
 }
 
-/// The nearest brain float, of two equally near ones the even one. A NaN keeps its sign and the upper bits of
-/// its fraction and becomes quiet.
+/// Rounds to nearest, ties to even. A NaN becomes quiet and keeps its sign and upper fraction bits.
 SAMPAN_INLINE BrainFloat ToBrainFloat(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const bool nan = static_cast<std::int32_t>(bits & 0x7FFFFFFF) > float_bits::kInfinity;

@@ -1,4 +1,4 @@
-// Unix-domain sockets with an abstract name: no file is left behind when a process dies.
+// Addresses of Unix-domain sockets with an abstract name, which leave no file when a process dies.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,7 +15,7 @@ struct AbstractAddress {
   explicit AbstractAddress(std::string_view name) {
     address.sun_family = AF_UNIX;
     const std::size_t length = std::min(name.size(), sizeof(address.sun_path) - 1);
-    std::memcpy(address.sun_path + 1, name.data(), length);  // after a zero: no file
+    std::memcpy(address.sun_path + 1, name.data(), length);  // the leading zero makes the name abstract
     bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
   }
 

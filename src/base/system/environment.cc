@@ -1,4 +1,4 @@
-// The process's environment variables; the only place that reads them.
+// Reads environment variables. No other file does.
 #include "base/system/environment.h"
 
 #include <sys/auxv.h>
@@ -10,8 +10,8 @@ namespace sampan {
 
 namespace {
 
-/// True if the process has rights that its caller lacks (setuid, setgid, file capabilities). The caller's
-/// variables must then not make it read or write files.
+/// True if the process has rights that its caller lacks (setuid, setgid, file capabilities). Its variables
+/// must then not make the process read or write files.
 bool IsPrivileged() {
   return ::getauxval(AT_SECURE) != 0;
 }
@@ -20,7 +20,7 @@ bool IsPrivileged() {
 
 std::optional<std::string> EnvironmentValue(const char* name) {
   if (IsPrivileged()) return std::nullopt;
-  // Safe unless a program changes its environment at the same time, which no reader can be safe against.
+  // Races only with a program that changes its environment, which no reader can prevent.
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }

@@ -1,4 +1,4 @@
-// The process's environment variables; the only place that reads them.
+// Reads environment variables. No other file does.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,10 @@
 
 namespace sampan {
 
-/// The variable's value; nothing when it is unset, or when the process has more rights than its caller.
+/// The variable's value. Nothing if it is unset, or if the process has more rights than its caller.
 std::optional<std::string> EnvironmentValue(const char* name);
 
-/// All variables whose names begin with the prefix, as (name, value). None if the process has more rights
-/// than its caller.
+/// All variables with this prefix, as (name, value). None if the process has more rights than its caller.
 std::vector<std::pair<std::string, std::string>> EnvironmentWithPrefix(std::string_view prefix);
 
 }  // namespace sampan

@@ -1,4 +1,4 @@
-// Keeps the limit on file sizes (RLIMIT_FSIZE) from ending the process: a write beyond it fails instead.
+// Makes a write beyond the limit on file sizes (RLIMIT_FSIZE) fail instead of killing the process.
 #pragma once
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 namespace sampan {
 
-/// While it lives, the calling thread gets no SIGXFSZ: what would have raised it fails with EFBIG only.
+/// While it exists, the calling thread gets no SIGXFSZ. The write fails with EFBIG only.
 class NoFileSizeSignal {
  public:
   NoFileSizeSignal() {

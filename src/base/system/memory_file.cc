@@ -1,4 +1,4 @@
-// Memory files without a name, which processes of the same user can map.
+// Anonymous memory files that processes of the same user can map.
 #include "base/system/memory_file.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 namespace sampan {
 namespace {
 
-/// What the system said, and what to do where that is known.
+/// The system's text, and advice if there is any.
 std::string ReasonOf(int error) {
   rlimit limit{};
   if (error != EFBIG || ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)

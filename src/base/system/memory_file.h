@@ -1,4 +1,4 @@
-// Memory files without a name, which processes of the same user can map.
+// Anonymous memory files that processes of the same user can map.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace sampan {
 
-/// A file of zeros in memory that only its user may open. Its size is sealed. A failure has the code and says
-/// what is missing.
+/// Creates a file of zeros in memory. Only the same user can open it. Its size is sealed. On failure the
+/// error has the code `failure`.
 Result<Descriptor> CreateMemoryFile(const std::string& name, std::uint64_t bytes, Code failure);
 
-/// True if another process's file can be mapped without harm: it is this user's, has at least so many bytes,
-/// and cannot shrink. Otherwise its owner could make every access fail with SIGBUS.
+/// Returns true if another process's file is safe to map: the same user owns it, it has at least `min_bytes`
+/// bytes, and it cannot shrink. If it shrinks, accesses fail with SIGBUS.
 bool IsSafeToMap(int file, std::uint64_t min_bytes);
 
 }  // namespace sampan

@@ -1,4 +1,4 @@
-// Opens files whose names come from outside.
+// Opens files with names that the user gave.
 #pragma once
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 namespace sampan {
 
-/// The file, to be read; or why it cannot be. Never waits, as opening a FIFO does.
+/// Opens a file for reading. Never blocks, unlike open(2) of a FIFO.
 inline Result<Descriptor> OpenToRead(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat facts = {};

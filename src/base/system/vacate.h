@@ -1,4 +1,4 @@
-// Addresses that keep their place while what was mapped there goes.
+// Unmaps memory but keeps its addresses reserved.
 #pragma once
 
 #include <sys/mman.h>
@@ -7,10 +7,9 @@
 
 namespace sampan {
 
-/// Takes away what is mapped at whole pages. An access faults from then on, and nothing else comes to lie
-/// there.
+/// Unmaps whole pages. Later accesses fault, and no other mapping gets these addresses.
 inline void Vacate(void* pages, std::size_t bytes) noexcept {
-  // Where the system has no room for one more mapping, what was there stays: no harm but the memory.
+  // If the system allows no further mapping, the old one stays. This only wastes memory.
   [[maybe_unused]] void* const vacated =
       ::mmap(pages, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }

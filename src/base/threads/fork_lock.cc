@@ -1,4 +1,4 @@
-// Locks that a forked child finds free: a fork waits until they are.
+// Locks that are free in a forked child, because fork waits for them.
 #include "base/threads/fork_lock.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ constinit std::atomic<bool> is_forked_child{false};
 
 }  // namespace
 
-/// All locks of the process, and what fork does with them.
+/// The list of all ForkLocks, and the functions that fork calls.
 struct ForkLocks {
   static void Add(ForkLock& added) noexcept {
     const std::lock_guard lock(list_lock);
@@ -51,7 +51,7 @@ struct ForkLocks {
 
 namespace {
 
-/// When the library is loaded: the first call of the program may be in a forked child already.
+/// Runs when the library is loaded, because the program's first call may come from a forked child.
 [[gnu::constructor]] void WatchForks() {
   ::pthread_atfork(&ForkLocks::BeforeFork, &ForkLocks::AfterFork, &ForkLocks::AfterForkInChild);
 }

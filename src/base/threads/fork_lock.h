@@ -1,4 +1,4 @@
-// Locks that a forked child finds free: a fork waits until they are.
+// Locks that are free in a forked child, because fork waits for them.
 #pragma once
 
 #include <atomic>
@@ -7,10 +7,10 @@
 
 namespace sampan {
 
-/// A recursive lock for what a child of fork(2) may use: the log, the state of aclInit, the making of the
+/// A recursive lock for what a child of fork(2) may use: the log, the state of aclInit, the creation of the
 /// runtime. fork takes all of them before it copies the process, and releases them in both processes.
-/// Instances must live until the process exits. A thread takes them only in the order of their rank. None may
-/// be held while a function of the program is called. Thread-safe.
+/// Instances must live until the process exits. A thread takes several only in the order of their rank. None
+/// may be held while a function of the program is called. Thread-safe.
 class ForkLock {
  public:
   /// The order in which one thread may take several.
@@ -26,13 +26,14 @@ class ForkLock {
   friend struct ForkLocks;
 
   const Rank rank_;
-  ForkLock* next_ = nullptr;  // in the list of all, by rank
+  ForkLock* next_ = nullptr;  // in the list of all locks, ordered by rank
   ParkingLock lock_;
-  std::atomic<const void*> owner_{nullptr};  // a thread, by an address that is the same in a forked child
-  unsigned depth_ = 0;                       // of the owner
+  std::atomic<const void*> owner_{
+      nullptr};         // identifies a thread by an address that is the same in a forked child
+  unsigned depth_ = 0;  // how often the owner holds it
 };
 
-/// True in a process that was forked since the library was loaded.
+/// True in a process that was forked after the library was loaded.
 bool IsForkedChild() noexcept;
 
 }  // namespace sampan

@@ -1,4 +1,4 @@
-// Sleeping on words, of this process or shared with others; futex(2) and futex_waitv(2).
+// Sleeps on words of this process or of shared memory, with futex(2) and futex_waitv(2).
 #include "base/threads/futex.h"
 
 #include <linux/futex.h>
@@ -18,7 +18,7 @@
 namespace sampan {
 namespace {
 
-/// As in the kernel's interface; system headers before 5.16 lack it.
+/// The kernel's struct futex_waitv, which system headers before 5.16 lack.
 struct Waiter {
   std::uint64_t value;
   std::uint64_t address;
@@ -26,7 +26,7 @@ struct Waiter {
   std::uint32_t reserved;
 };
 constexpr std::uint32_t kWord32 = 2;
-/// How often one looks again where the kernel cannot sleep on many words.
+/// The polling interval if the kernel cannot sleep on several words.
 constexpr std::chrono::microseconds kLookAgain{200};
 
 timespec ToTimespec(std::chrono::nanoseconds time) {
@@ -56,7 +56,7 @@ void FutexSleep(std::span<const FutexWait> waits, Deadline deadline) noexcept {
   const timespec end = deadline == kNever ? timespec{} : ToTimespec(deadline.time_since_epoch());
   const long woken = ::syscall(SYS_futex_waitv, waiters.data(), count, 0, deadline == kNever ? nullptr : &end,
                                CLOCK_MONOTONIC);
-  // A kernel before 5.16.
+  // Kernels before 5.16 lack the call.
   if (woken < 0 && errno == ENOSYS) SleepOnOne(waits[0], std::min(deadline, Clock::now() + kLookAgain));
 }
 

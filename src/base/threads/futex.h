@@ -1,4 +1,4 @@
-// Sleeping on words, of this process or shared with others; futex(2) and futex_waitv(2).
+// Sleeps on words of this process or of shared memory, with futex(2) and futex_waitv(2).
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace sampan {
 
-/// A word and the value at which one may sleep.
+/// A word, and the value at which the thread sleeps.
 struct FutexWait {
   const std::atomic<std::uint32_t>* word;
   std::uint32_t value;
@@ -20,8 +20,8 @@ inline constexpr std::size_t kMaxFutexWaits = 128;
 /// Wakes every thread that sleeps on the word, in every process.
 void FutexWake(const std::atomic<std::uint32_t>& word) noexcept;
 
-/// Sleeps until one of the words is woken or differs from its given value, or the deadline is over. May
-/// return earlier. At most kMaxFutexWaits words.
+/// Sleeps until a word is woken, a word differs from its value, or the deadline has passed. May return
+/// earlier. At most kMaxFutexWaits words.
 void FutexSleep(std::span<const FutexWait> waits, Deadline deadline) noexcept;
 
 }  // namespace sampan

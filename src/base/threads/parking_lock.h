@@ -1,5 +1,5 @@
 // A lock that may be held for long. Taking and releasing are one inlined atomic operation each, because every
-// copy does both. A thread that finds it taken sleeps.
+// copy does both. A thread that has to wait sleeps.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ class ParkingLock {
       if (state_.load(std::memory_order_relaxed) == kFree && try_lock()) return;
       CpuRelax();
     }
-    // Marked as awaited even if no thread sleeps: one that slept meanwhile must be woken by this holder too.
+    // Sets kAwaited even if no thread sleeps now: the new owner must wake any thread that slept meanwhile.
     while (state_.exchange(kAwaited, std::memory_order_acquire) != kFree)
       FutexSleep(std::array{FutexWait{&state_, kAwaited}}, kNever);
   }

@@ -1,4 +1,4 @@
-// A bounded busy wait, for events that are expected within microseconds.
+// A bounded busy wait for events that are expected within microseconds.
 #pragma once
 
 #include "base/time/clock.h"
@@ -13,14 +13,14 @@ inline void CpuRelax() {
 #endif
 }
 
-/// Waits until `ready()` holds or the time is over; returns whether it holds. Each check slows down the
-/// thread that makes it ready, because both use one cache line. So `kPausesPerLook` pauses lie between two
-/// checks.
-template <int kPausesPerLook = 8, typename Ready>
+/// Spins until `ready()` is true or the time is over. Returns the last `ready()`. Each check slows down the
+/// thread that makes it ready, because both use one cache line. So there are `kPausesPerCheck` pauses between
+/// two checks.
+template <int kPausesPerCheck = 8, typename Ready>
 bool SpinFor(std::chrono::nanoseconds time, Ready ready) {
   const Deadline end = Clock::now() + time;
   while (!ready()) {
-    for (int pause = 0; pause < kPausesPerLook; ++pause)
+    for (int pause = 0; pause < kPausesPerCheck; ++pause)
       CpuRelax();
     if (Clock::now() >= end) return ready();
   }

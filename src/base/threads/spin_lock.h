@@ -1,4 +1,5 @@
-// A lock for a few instructions at a time: one atomic operation to take, a plain store to give back.
+// A lock that is held for only a few instructions. Taking it is one atomic operation, releasing it a plain
+// store.
 #pragma once
 
 #include <sched.h>
@@ -9,8 +10,7 @@
 
 namespace sampan {
 
-/// Works with std::lock_guard. A thread that waits so long that the holder may have lost its core yields its
-/// own.
+/// Works with std::lock_guard. A thread that waits long yields, because the owner may have lost its core.
 class SpinLock {
  public:
   void lock() noexcept {

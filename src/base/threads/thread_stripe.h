@@ -1,4 +1,4 @@
-// Spreads counters that many threads write: each thread has a stripe, shared with few others.
+// Stripes for counters that many threads write. Each thread has a stripe, which few others share.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@ inline constexpr std::size_t kThreadStripes = 4;
 inline constexpr std::size_t kCacheLineBytes = 64;
 
 namespace internal {
-/// One more than the calling thread's stripe; 0 before it has one.
+/// The calling thread's stripe plus one; 0 before it has a stripe.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local std::size_t stripe_plus_one = 0;
 [[gnu::cold, gnu::noinline]] inline std::size_t TakeStripe() noexcept {
   static constinit std::atomic<std::size_t> threads{0};
@@ -19,7 +19,7 @@ namespace internal {
 }
 }  // namespace internal
 
-/// The calling thread's stripe, below kThreadStripes; the same for the thread's whole life.
+/// The calling thread's stripe, below kThreadStripes. It never changes.
 inline std::size_t ThisThreadStripe() noexcept {
   std::size_t stripe = internal::stripe_plus_one;
   if (stripe == 0) [[unlikely]]

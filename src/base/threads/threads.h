@@ -1,4 +1,4 @@
-// Threads of the runtime: the only place that starts one.
+// Starts the threads of the runtime. No other file starts threads.
 #pragma once
 
 #include <pthread.h>
@@ -16,15 +16,15 @@
 
 namespace sampan {
 
-/// The system refuses another thread. A public call that lets it pass answers 207005.
+/// The system refuses another thread. The public call fails with 207005.
 class ThreadStartError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// The signal mask of every thread of the runtime, also in host functions and exception callbacks. All
-/// signals are blocked: they are for the program's own threads. The five signals that a faulty instruction
-/// raises are not blocked. Otherwise the system would kill the process without calling a handler.
+/// signals are blocked, because they are meant for the program's threads. The five signals of faulty
+/// instructions are not. If they were blocked, the system would kill the process without calling a handler.
 inline sigset_t RuntimeThreadMask() {
   sigset_t mask;
   ::sigfillset(&mask);
@@ -33,8 +33,8 @@ inline sigset_t RuntimeThreadMask() {
   return mask;
 }
 
-/// While it lives, pthread_cancel does not end the calling thread. The runtime's state would not survive
-/// that, and unwinding cannot leave a noexcept function.
+/// While it exists, pthread_cancel does not cancel the calling thread. Cancellation would corrupt the
+/// runtime's state, and unwinding cannot leave a noexcept function.
 class NoCancellation {
  public:
   NoCancellation() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -46,8 +46,8 @@ class NoCancellation {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-/// While it lives, a thread of the runtime runs a function of the program. The process does not exit
-/// meanwhile, even if no thread of the program is left.
+/// Exists while a thread of the runtime calls a function of the program. The process does not exit meanwhile,
+/// even if all threads of the program have exited.
 class ProgramCode {
  public:
   ProgramCode() { running.fetch_add(1); }
@@ -61,7 +61,7 @@ class ProgramCode {
   static constinit inline std::atomic<int> running{0};
 };
 
-/// Owns a thread of the runtime, or none. Move-only. Must be joined or detached before it is destroyed.
+/// Owns a thread of the runtime, or none. Move-only. Join or detach it before destruction.
 class Thread {
  public:
   Thread() = default;
@@ -78,8 +78,8 @@ class Thread {
   std::thread thread_;
 };
 
-/// Starts a thread with the name (at most 15 characters, beginning with "sampan-") and the mask above. Throws
-/// ThreadStartError.
+/// Starts a thread with this name and the mask above. A name has at most 15 characters and begins with
+/// "sampan-". Throws ThreadStartError.
 template <typename Body>
 Thread StartThread(const char* name, Body body) {
   const sigset_t mask = RuntimeThreadMask();

@@ -1,4 +1,4 @@
-// The one clock: monotonic nanoseconds, with deadlines expressed on it.
+// The clock of all waits and deadlines: monotonic, in nanoseconds.
 #pragma once
 
 #include <chrono>

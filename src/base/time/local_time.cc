@@ -1,4 +1,4 @@
-// The local time of day, also in a forked child, where the C library's own functions may wait for ever.
+// The local time of day. Works in a forked child too, where the C library's functions may deadlock.
 #include "base/time/local_time.h"
 
 #include <sys/time.h>
@@ -14,7 +14,7 @@
 namespace sampan {
 namespace {
 
-/// Seconds east of UTC, as last seen.
+/// Seconds east of UTC, when last read.
 constinit std::atomic<long> local_offset_s{0};
 
 }  // namespace
@@ -27,7 +27,7 @@ void RefreshLocalTimeOffset() noexcept {
 }
 
 LocalTime LocalTime::Now() {
-  // localtime_r takes a lock. A thread that does not exist in a forked child may hold it there for ever.
+  // localtime_r takes a lock. In a forked child, a thread that does not exist there may hold it.
   if (!IsForkedChild()) RefreshLocalTimeOffset();
   timeval now{};
   ::gettimeofday(&now, nullptr);

@@ -1,20 +1,20 @@
-// The local time of day, also in a forked child, where the C library's own functions may wait for ever.
+// The local time of day. Works in a forked child too, where the C library's functions may deadlock.
 #pragma once
 
 #include <string>
 
 namespace sampan {
 
-/// The local time, down to microseconds.
+/// The local time with microseconds.
 struct LocalTime {
   int year, month, day, hour, minute, second, microsecond;
 
   static LocalTime Now();
-  /// "2026-11-18-13:12:29", as log lines and messages have it.
+  /// "2026-11-18-13:12:29", the format of log lines and messages.
   std::string Text() const;
 };
 
-/// Remembers how far the local time is from UTC, for a child that is about to be forked.
+/// Stores the offset of local time from UTC, for a child that is forked next.
 void RefreshLocalTimeOffset() noexcept;
 
 }  // namespace sampan

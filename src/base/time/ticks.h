@@ -1,4 +1,4 @@
-// The processor's counter: to tell a few microseconds from many, for the price of one instruction.
+// The processor's cycle counter: a cheap way to measure microseconds roughly.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sampan {
 
-/// Counts about as fast as the processor's clock; always 0 where there is no such counter.
+/// Counts about as fast as the processor's clock. Always 0 if there is no such counter.
 inline std::uint64_t ProcessorTicks() {
 #if defined(__x86_64__)
   return __rdtsc();

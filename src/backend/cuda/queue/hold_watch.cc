@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::microseconds kAwake{5};
 /// How late the system may wake the thread up, instead of the usual fifty microseconds.
 constexpr unsigned long kSlackNs = 1000;
-constexpr int kPausesPerLook = 8;
+constexpr int kPausesPerCheck = 8;
 
 }  // namespace
 
@@ -73,7 +73,7 @@ void HoldWatch::Loop() {
         continue;
       }
       lock.unlock();
-      for (int pause = 0; pause < kPausesPerLook; ++pause)
+      for (int pause = 0; pause < kPausesPerCheck; ++pause)
         CpuRelax();
       lock.lock();
     }
