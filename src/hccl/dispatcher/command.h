@@ -1,4 +1,4 @@
-// What a dispatcher can be asked to put into a stream.
+// The commands that a dispatcher puts into streams.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sampan::hccl {
 
-/// The rank at the other side of a command and the link to it, as the caller named them: for records.
+/// The other rank of a command and the link to it, as the caller gave them. Used in records.
 struct Peer {
   u32 rank = INVALID_VALUE_RANKID;
   ::hccl::LinkType link = ::hccl::LinkType::LINK_ONCHIP;
@@ -38,7 +38,7 @@ struct ReduceCommand {
 
 /// What a record says of a signal.
 struct SignalRecord {
-  u32 rank = INVALID_VALUE_RANKID;    ///< in the notify's number
+  u32 rank = INVALID_VALUE_RANKID;    ///< part of the notify's number
   u32 remote = INVALID_VALUE_RANKID;  ///< the other side
   u64 offset = INVALID_U64;           ///< all ones: the runtime's own number of the notify
   s32 stage = INVALID_VALUE_STAGE;

@@ -1,4 +1,4 @@
-// Submits commands to the runtime, in pieces of the size that one task may have.
+// Submits commands to the runtime, in pieces that fit into one task.
 #include "hccl/dispatcher/command_submit.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ HcclResult FromRuntime(aclError code) {
   return code == ACL_SUCCESS ? HCCL_SUCCESS : HCCL_E_RUNTIME;
 }
 
-/// The type and the operation have rows: they were checked before.
+/// The type and the operation have rows: the caller checked them.
 HcclResult SubmitPiece(const ReduceCommand& reduce, void* stream) {
   const ReduceTypeRow& type = *TypeRowOf(reduce.type);
   const ReduceOperationRow& operation = *OperationRowOf(reduce.operation);
@@ -75,7 +75,7 @@ HcclResult SubmitCommand(const CopyCommand& copy, void* stream, const Submission
     piece.dst_bytes = copy.dst_bytes - done;
     piece.src = At(copy.src, done);
     piece.bytes = std::min(kMaxTaskBytes, copy.bytes - done);
-    // The two enumerations agree in the four directions; others were refused before.
+    // The two enumerations agree in the four directions. The caller refused all others.
     const aclError code = aclrtMemcpyAsync(piece.dst, piece.dst_bytes, piece.src, piece.bytes,
                                            static_cast<aclrtMemcpyKind>(piece.kind), stream);
     if (code != ACL_SUCCESS) return HCCL_E_RUNTIME;
@@ -124,7 +124,8 @@ TaskPara RecordOf(const CopyCommand& copy) {
           ::hccl::TaskParaDMA(copy.src, copy.dst, copy.bytes, copy.peer.link, copy.peer.rank)};
 }
 
-/// Inline reductions are counted in bytes, those of the vector unit in elements and always as on the chip.
+/// Records count inline reductions in bytes, those of the vector unit in elements. The latter are always
+/// on-chip.
 TaskPara RecordOf(const ReduceCommand& reduce) {
   ::hccl::TaskParaReduce record;
   record.src = reduce.src;

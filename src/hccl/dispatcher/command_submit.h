@@ -1,4 +1,4 @@
-// Submits commands to the runtime, in pieces of the size that one task may have.
+// Submits commands to the runtime, in pieces that fit into one task.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace sampan::hccl {
 
-/// What is done for each piece that the runtime has accepted: a debug line, and a record for the observer.
+/// For each piece that the runtime accepted: writes a debug line and gives the observer a record.
 struct SubmissionWatch {
   void* stream;
   bool is_main_stream = false;
@@ -16,7 +16,7 @@ struct SubmissionWatch {
   LoadTaskCallBack observer = nullptr;  ///< null: no record
 
   void Accepted(const ::hccl::TaskPara& record) const;
-  /// Hands the record to the observer, completed by the stream and the time.
+  /// Adds the stream and the time to the record and gives it to the observer.
   void Observe(::hccl::TaskPara record) const;
 };
 
@@ -32,7 +32,7 @@ HcclResult SubmitCommand(const WaitCommand& wait, void* stream, const Submission
 ::hccl::TaskPara RecordOf(const PostCommand& post);
 ::hccl::TaskPara RecordOf(const WaitCommand& wait);
 
-/// A record in words: what, where, how much, over which link and with which rank.
+/// The text of a record: operation, addresses, size, link and rank.
 std::string Describe(const ::hccl::TaskPara& record, const void* stream);
 
 /// The number of a notify on its device; all ones if the runtime does not know the notify.

@@ -22,7 +22,7 @@ HcclResult RefuseDeviceSide(const char* function) {
                    " of src ", Hex(src.ptr())));
 }
 
-/// Copies on the calling thread, which a copy without a stream asks for, with the rules of a bounded memcpy.
+/// A copy without a stream runs on the calling thread, like a bounded memcpy.
 [[gnu::noinline]] HcclResult CopyNow(const char* function, const CopyCommand& copy) {
   if (copy.dst_bytes == 0 || copy.bytes > copy.dst_bytes) {
     return Fail(function, HCCL_E_INTERNAL,
@@ -41,13 +41,13 @@ HcclResult RefuseDeviceSide(const char* function) {
   return code == ACL_SUCCESS ? HCCL_SUCCESS : HCCL_E_INTERNAL;
 }
 
-/// The kinds that the runtime's copy takes.
+/// The kinds that aclrtMemcpyAsync accepts.
 bool IsRuntimeKind(HcclRtMemcpyKind kind) {
   return kind >= HcclRtMemcpyKind::HCCL_RT_MEMCPY_KIND_HOST_TO_HOST &&
          kind <= HcclRtMemcpyKind::HCCL_RT_MEMCPY_KIND_DEVICE_TO_DEVICE;
 }
 
-/// A copy that is complete before it begins.
+/// True if the copy moves no byte.
 bool IsEmpty(const CopyCommand& copy) {
   return copy.bytes == 0 || copy.dst == copy.src;
 }
@@ -59,7 +59,7 @@ bool IsEmpty(const CopyCommand& copy) {
   return info;
 }
 
-/// What a virtual dispatcher does with a copy.
+/// A virtual dispatcher stores a record in the stream instead of copying.
 [[gnu::noinline]] HcclResult LeaveRecord(const CopyCommand& copy, ::hccl::Stream& stream) {
   auto info = LogicInfo(::hccl::TaskLogicFuncType::DISPATCHER_MEMCPYASYNC_TYPE);
   info.src = const_cast<void*>(copy.src);
@@ -71,7 +71,7 @@ bool IsEmpty(const CopyCommand& copy) {
   return HCCL_SUCCESS;
 }
 
-/// Posts or awaits a signal; a virtual dispatcher leaves the record in the stream.
+/// Posts or waits for a signal. A virtual dispatcher stores a record in the stream instead.
 template <typename Command>
 HcclResult Signal(const char* function, Dispatcher& dispatcher, const Command& command,
                   ::hccl::Stream& stream, ::hccl::TaskLogicInfo info) {
@@ -187,7 +187,7 @@ HcclResult HcclSetExecTimeOut(HcclDispatcher dispatcherPtr, const s32 execTimeOu
 }
 
 HcclResult SetMultiQpMode(HcclDispatcher dispatcherPtr, bool) {
-  // It turns caching off, and nothing is cached here.
+  // The mode turns caching off, and this library caches nothing.
   return WithDispatcher("SetMultiQpMode", dispatcherPtr, [](Dispatcher&) { return HCCL_SUCCESS; });
 }
 
@@ -321,7 +321,7 @@ HcclResult LaunchTask(HcclDispatcher dispatcherPtr, ::hccl::Stream& stream) {
 
 HcclResult LaunchTaskExtend(HcclDispatcher dispatcherPtr, ::hccl::Stream& stream,
                             std::vector<::hccl::Stream>&) {
-  // The streams are known: each command has its own.
+  // Ignores the list of streams: each held command knows its stream.
   return LaunchAll("LaunchTaskExtend", dispatcherPtr, stream);
 }
 
@@ -371,7 +371,7 @@ HcclResult ForceProfOn(HcclDispatcher& dispatcherPtr, bool isForce) {
   });
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): the interface says so.
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the public interface requires it.
 HcclResult HcclSetOpExecStatusCallback(HcclDispatcher, std::function<HcclResult()>) {
   return RefuseDeviceSide("HcclSetOpExecStatusCallback");
 }

@@ -1,4 +1,4 @@
-// What calls on a dispatcher have in common.
+// What all calls on a dispatcher share.
 #pragma once
 
 #include <string_view>
@@ -17,8 +17,8 @@ namespace sampan::hccl {
                                        " is not a living dispatcher: destroyed or never made"));
 }
 
-/// Runs the body with the dispatcher that a handle names; exceptions become codes. HCCL_E_PTR if the handle
-/// names none.
+/// Runs the body with the dispatcher of a handle. Exceptions become codes. HCCL_E_PTR if there is no such
+/// dispatcher.
 template <typename Body>
 HcclResult OnDispatcher(const char* function, HcclDispatcher handle, Body body) noexcept {
   try {
@@ -31,7 +31,7 @@ HcclResult OnDispatcher(const char* function, HcclDispatcher handle, Body body) 
   }
 }
 
-/// The same as a public function, which traces show with its peer.
+/// The same for a public function. Traces show the call with its peer.
 template <typename Body>
 HcclResult WithDispatcher(const char* function, HcclDispatcher handle, const Peer& peer, Body body) noexcept {
   TracedCall call(function, peer);

@@ -191,7 +191,7 @@ HcclResult Dispatcher::Launch(void* main_stream) {
     const HcclResult result = std::visit(
         [&](const auto& command) {
           CheckRoute(command);
-          // No observer: its records were made when the commands came.
+          // No observer: it got its records when the commands arrived.
           const SubmissionWatch watch{.stream = held.stream};
           return SubmitCommand(command, held.stream, IsWatched() ? &watch : nullptr);
         },

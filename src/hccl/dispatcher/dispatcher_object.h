@@ -20,12 +20,12 @@ class Dispatcher {
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  /// Begins a life with default settings.
+  /// Opens it with default settings.
   void Open(DispatcherType type);
   /// Reports commands that were never launched.
   void Close();
 
-  /// Leaves records in streams and does nothing else.
+  /// A virtual dispatcher only stores records in streams.
   bool is_virtual() const { return is_virtual_.load(std::memory_order_relaxed); }
 
   void set_wait_mode(SyncMode mode) { wait_mode_.store(mode); }
@@ -41,7 +41,7 @@ class Dispatcher {
     if (is_holding() && Hold(command, stream)) return HCCL_SUCCESS;
     return SubmitNow(command, stream);
   }
-  /// Submits a command, also while others are held.
+  /// Submits a command even while others are held.
   template <typename Command>
   HcclResult SubmitNow(const Command& command, ::hccl::Stream& stream) {
     if (!is_observed_.load(std::memory_order_relaxed) && !IsWatched()) [[likely]]
@@ -57,7 +57,7 @@ class Dispatcher {
 
   /// Holds commands from here on. Commands that are still held are lost, and reported.
   void BeginLaunch();
-  /// Submits all held commands: after what the main stream has, and before what it gets from now on.
+  /// Submits all held commands: behind all work of the main stream, and ahead of its later work.
   HcclResult Launch(void* main_stream);
   /// Stops holding. Commands that are still held are lost, and reported.
   void EndLaunch(const char* because);
@@ -70,7 +70,7 @@ class Dispatcher {
   HcclResult SubmitWatched(const Command& command, ::hccl::Stream& stream);
   /// A watch that reports to the observer.
   SubmissionWatch WatchOf(::hccl::Stream& stream) const;
-  /// Reports a command that is the given one on the list, counted from 0.
+  /// Reports the held command with this index, counted from 0.
   void ObserveHeld(::hccl::TaskPara record, u32 index, ::hccl::Stream& stream) const;
   /// Warns once for each pair of links if the caller's link is not the one between the addresses.
   void CheckRoute(const CopyCommand& copy);
@@ -82,7 +82,7 @@ class Dispatcher {
   std::atomic<bool> is_observed_{false};
   std::atomic<SyncMode> wait_mode_{SyncMode::DEFAULT_TIMEWAITSYNCMODE};
   std::atomic<u32> exec_seconds_{NOTIFY_DEFAULT_WAIT_TIME};
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards what follows
   void* observer_user_ = nullptr;
   LoadTaskCallBack observer_ = nullptr;
   std::vector<HeldCommand> held_;

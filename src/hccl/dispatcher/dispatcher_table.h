@@ -12,13 +12,13 @@
 
 namespace sampan::hccl {
 
-/// Thread-safe. Finding takes no lock and counts nothing: a dispatcher's memory is reused and never freed, so
-/// a call that is still running when another thread destroys its dispatcher finds a closed or a reopened one.
-/// A handle is a non-canonical address, made of kind, generation and slot, as in HandleTable.
+/// Thread-safe. Find takes no lock and counts no reference, because a dispatcher's memory is reused but never
+/// freed. If another thread destroys the dispatcher during a call, the call sees a closed or reopened one. A
+/// handle is a non-canonical address, made of kind, generation and slot, as in HandleTable.
 class DispatcherTable {
  public:
-  /// Opens a dispatcher and returns its handle; null if kMaxSlots are open. Throws std::bad_alloc with
-  /// nothing changed.
+  /// Opens a dispatcher and returns its handle, or null if kMaxSlots are open. May throw std::bad_alloc, and
+  /// then changes nothing.
   void* Open(DispatcherType type) {
     const std::lock_guard lock(mutex_);
     if (free_ == nullptr && !Grow()) return nullptr;
@@ -31,7 +31,7 @@ class DispatcherTable {
     return reinterpret_cast<void*>(handle);
   }
 
-  /// Null for a null, closed, foreign or forged handle.
+  /// Returns null if the handle is null, closed, of another kind, or invalid.
   Dispatcher* Find(const void* handle) const {
     Slot* const slot = SlotOf(handle);
     return slot != nullptr ? &slot->dispatcher : nullptr;
@@ -60,8 +60,8 @@ class DispatcherTable {
 
   struct Slot {
     std::atomic<std::uintptr_t> handle{kNoHandle};
-    std::uint32_t generation = 0, index = 0;  // under the table's mutex
-    Slot* next_free = nullptr;                // under the table's mutex
+    std::uint32_t generation = 0, index = 0;  // guarded by the table's mutex
+    Slot* next_free = nullptr;                // guarded by the table's mutex
     Dispatcher dispatcher;
   };
   using Chunk = std::array<Slot, kSlotsPerChunk>;
@@ -93,7 +93,7 @@ class DispatcherTable {
   }
 
   std::array<std::atomic<Chunk*>, kMaxChunks> chunks_{};
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards what follows
   Slot* free_ = nullptr;
   std::uint32_t chunk_count_ = 0;
 };

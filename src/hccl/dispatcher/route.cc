@@ -1,4 +1,4 @@
-// The link over which bytes go between two addresses.
+// The type of link between two addresses.
 #include "hccl/dispatcher/route.h"
 
 #include "acl/acl_rt.h"

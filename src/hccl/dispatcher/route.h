@@ -1,4 +1,4 @@
-// The link over which bytes go between two addresses.
+// The type of link between two addresses.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace sampan::hccl {
 /// The same by addresses; empty if one of them is not device memory.
 std::optional<::hccl::LinkType> LinkBetween(const void* dst, const void* src);
 
-/// The name as in traces, a literal.
+/// The name in traces, a string literal.
 const char* Name(::hccl::LinkType link);
 /// The same; null for LINK_RESERVED, which means no link.
 inline const char* NameOrNull(::hccl::LinkType link) {

@@ -1,4 +1,4 @@
-// Values as bytes, for another process of the same machine. The reader checks every length.
+// Encodes values as bytes for another process of the same machine. The reader checks every length.
 #pragma once
 
 #include <cstring>
@@ -30,7 +30,7 @@ class ByteWriter {
   std::vector<u8> bytes_;
 };
 
-/// If the bytes are too few for a value, it and all later values are empty, and ok() is false.
+/// If there are too few bytes for a value, it and all later values are empty, and ok() is false.
 class ByteReader {
  public:
   explicit ByteReader(const std::vector<u8>& bytes) : bytes_(bytes) {}

@@ -1,4 +1,4 @@
-// Frames over a Unix-domain socket: what the ranks of a group and their hub tell each other.
+// Frames over a Unix-domain socket: the messages between the ranks of a group and their hub.
 #include "hccl/group/frame_socket.h"
 
 #include <sys/socket.h>
@@ -98,7 +98,7 @@ std::optional<Frame> FrameSocket::Next() {
   if (pending >= sizeof(header)) std::memcpy(&header, input_.data() + taken_bytes_, sizeof(header));
   if (pending < sizeof(header) || header.magic != kMagic || header.bytes > max_frame_bytes_ ||
       pending - sizeof(header) < header.bytes) {
-    // The rest of a frame follows: move what is there of it to the front.
+    // The frame is incomplete: move its bytes to the front of the buffer.
     if (taken_bytes_ != 0) input_.erase(input_.begin(), input_.end() - static_cast<std::ptrdiff_t>(pending));
     taken_bytes_ = 0;
     if (input_.empty() && input_.capacity() > kMaxIdleBytes) std::vector<u8>().swap(input_);

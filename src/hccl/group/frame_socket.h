@@ -1,4 +1,4 @@
-// Frames over a Unix-domain socket: what the ranks of a group and their hub tell each other.
+// Frames over a Unix-domain socket: the messages between the ranks of a group and their hub.
 #pragma once
 
 #include <sys/types.h>
@@ -38,7 +38,7 @@ struct Frame {
   std::string text() const { return {content.begin(), content.end()}; }
 };
 
-/// A frame as it is sent. Shared, so that a frame to all ranks is in memory once.
+/// The bytes of a frame. Shared, so that a frame to all ranks is stored once.
 using EncodedFrame = std::shared_ptr<const std::vector<u8>>;
 EncodedFrame Encode(const Frame& frame);
 
@@ -71,8 +71,7 @@ class FrameSocket {
   std::size_t output_bytes() const { return output_bytes_; }
   /// Sends what can be sent now. Returns false if the other end is gone.
   bool Send();
-  /// Receives a bounded amount of what is there. Returns false if the other end is gone or breaks the
-  /// protocol.
+  /// Receives available bytes, up to a limit. Returns false if the other end is gone or breaks the protocol.
   bool Receive();
   /// The next whole frame.
   std::optional<Frame> Next();

@@ -1,4 +1,4 @@
-// One rank's knowledge of whether its group is broken.
+// Whether a rank's group is broken, as far as the rank knows.
 #pragma once
 
 #include <atomic>

@@ -27,13 +27,13 @@ using std::chrono::milliseconds;
 /// a rank shows its token as soon as it is connected.
 constexpr std::size_t kMaxStrangers = 256;
 
-/// The hub accepts so many connections before it checks its deadline and the other connections again.
+/// The hub accepts at most this many connections before it checks its deadline and its other connections.
 constexpr int kMaxAcceptsPerRound = 64;
 
 /// The pause of accepting after the process or the system ran out of descriptors or memory.
 constexpr milliseconds kAcceptPause{20};
 
-/// The parts of one exchange together, so that all of them fit into one frame.
+/// The limit of all parts of one exchange together: they must fit into one frame.
 constexpr u64 kMaxGatherBytes = FrameSocket::kMaxFrameBytes - (u64{1} << 20);
 
 /// The output that may wait for a rank that does not read: two exchanges. Beyond, its connection is closed.
@@ -45,7 +45,7 @@ struct Member {
 
   FrameSocket socket;
   pid_t process;
-  std::optional<u32> rank;  // once it has shown the token
+  std::optional<u32> rank;  // set when the token was right
   bool has_left = false;
   bool has_reported = false;  // that the group is broken
   bool is_closing = false;    // when all of its output is sent
@@ -59,7 +59,7 @@ struct OpenGather {
   std::vector<std::optional<std::vector<u8>>> parts;  // by rank
 };
 
-/// Used by the hub's thread alone.
+/// Only the hub's thread uses it.
 class Hub {
  public:
   Hub(Descriptor listener, HubOptions options)
@@ -145,7 +145,7 @@ class Hub {
         is_alive = Handle(*member, *frame) && is_alive;
     } catch (const std::bad_alloc&) {
       if (member->rank) throw;
-      is_alive = false;  // only a stranger
+      is_alive = false;  // it is a stranger
     }
     if (!is_alive) Drop(member);
   }
@@ -282,7 +282,7 @@ class Hub {
   }
 
   void RefuseLate() {
-    listener_.Close();  // first: a rank that comes after the refusal must not find the hub
+    listener_.Close();  // closed first: a later rank must not find this hub
     std::string missing;
     for (u32 rank = 0; rank < options_.rank_size; ++rank) {
       if (ranks_[rank] == nullptr) missing += Text(missing.empty() ? "" : ", ", rank);
@@ -301,7 +301,7 @@ class Hub {
       try {
         if (each.rank) each.socket.Queue(out_of_memory_);
       } catch (const std::exception&) {
-        // The end of the connection tells the rank.
+        // The rank notices the closed connection.
       }
       static_cast<void>(each.socket.Send());
     }

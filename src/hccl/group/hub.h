@@ -18,9 +18,9 @@ struct HubOptions {
 /// The longest token, in bytes: a connection cannot send more before it has proved that it knows the token.
 inline constexpr u64 kMaxTokenBytes = 256;
 
-/// Serves the group on a thread of its own until the last rank has left: admits ranks of the same user that
-/// know the token, gathers what they exchange, and tells all ranks if one is gone. Throws if no thread can be
-/// started. If memory runs out later, the group breaks, and the process goes on.
+/// Serves the group on a thread of its own until the last rank has left. Admits ranks of the same user that
+/// know the token, gathers exchanges, and tells all ranks if one is gone. Throws if no thread can be started.
+/// If memory runs out later, the group breaks and the process continues.
 void StartHub(Descriptor listener, HubOptions options);
 
 }  // namespace sampan::hccl

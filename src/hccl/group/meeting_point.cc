@@ -1,4 +1,4 @@
-// Where the ranks of a group meet: a socket with an abstract name that another user cannot take first.
+// The socket at which the ranks of a group meet. Another user cannot take its abstract name first.
 #include "hccl/group/meeting_point.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Where the ranks of a group meet: a socket with an abstract name that another user cannot take first.
+// The socket at which the ranks of a group meet. Another user cannot take its abstract name first.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@ namespace sampan::hccl {
 
 /// The name of the socket is the prefix and a salt that rank 0 chooses for each start. So no other user can
 /// bind it before rank 0 does. The other ranks find the name in the system's list of sockets, and skip
-/// sockets of other users. Abstract names have no file: nothing is left behind, however a process exits.
+/// sockets of other users. Abstract names have no file, so nothing is left behind when a process dies.
 struct MeetingPoint {
   std::string group;   ///< the name of the group, for messages
   std::string prefix;  ///< the same for all ranks
   std::string token;   ///< proves that a process belongs to the group
 };
 
-/// Lowercase hexadecimal digits of random bytes of the system.
+/// The system's random bytes as lowercase hexadecimal digits.
 std::string RandomHex(std::size_t bytes);
 
 /// A listening socket with a new name; empty, with errno set, if there is none.

@@ -1,4 +1,4 @@
-// One rank's place in a group: its connection to the hub, and the thread that listens to it.
+// A rank's membership in a group: its connection to the hub, and the thread that reads from it.
 #include "hccl/group/membership.h"
 
 #include <poll.h>
@@ -19,10 +19,10 @@
 namespace sampan::hccl {
 namespace {
 
-/// How long a rank that leaves waits for the hub to hear of it.
+/// How long a leaving rank waits until the hub has closed the connection.
 constexpr std::chrono::seconds kMaxFarewell{2};
 
-/// Tries until rank 0 listens.
+/// Retries until rank 0 listens.
 HcclResult Connect(const char* function, const MeetingPoint& meeting, const ::hccl::RankGroupConfig& config,
                    Descriptor& connected) {
   const Deadline deadline = Clock::now() + config.timeout;
@@ -59,7 +59,7 @@ HcclResult OpenHub(const char* function, const MeetingPoint& meeting, const ::hc
     return Fail(function, HCCL_E_SYSCALL,
                 Text("cannot listen for the group '", meeting.group, "': ", SystemError(errno)));
   }
-  // A second rank 0 that began at the same time has a name of its own: neither of the two goes on.
+  // A second rank 0 that started at the same time has another name. Both of them fail.
   if (HasRival(meeting, listener)) return FailSecondRank0(function, meeting);
   StartHub(std::move(listener), {meeting.group, meeting.token, config.rankSize, config.timeout});
   return HCCL_SUCCESS;
@@ -96,7 +96,7 @@ Membership::~Membership() {
   try {
     Send({FrameKind::kBye, rank_, 0, 0, {}});
   } catch (const std::exception&) {
-    // The end of the connection tells the others.
+    // The other ranks notice the closed connection.
   }
   {
     std::unique_lock lock(mutex_);
@@ -209,7 +209,7 @@ void Membership::OnOutOfMemory() noexcept {
   const std::lock_guard lock(mutex_);
   is_closed_ = true;
   ::shutdown(socket_.descriptor(), SHUT_RDWR);     // the hub tells the other ranks
-  health_->Break(HCCL_E_MEMORY, "out of memory");  // short enough to need no memory itself
+  health_->Break(HCCL_E_MEMORY, "out of memory");  // short enough not to allocate
   changed_.notify_all();
 }
 

@@ -1,4 +1,4 @@
-// One rank's place in a group: its connection to the hub, and the thread that listens to it.
+// A rank's membership in a group: its connection to the hub, and the thread that reads from it.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@
 
 namespace sampan::hccl {
 
-/// Thread-safe. Its destructor leaves the group, and waits up to 2 s until the hub has heard of it.
+/// Thread-safe. The destructor leaves the group. It waits up to 2 s until the hub has closed the connection.
 class Membership {
  public:
   /// Connects and waits for all ranks. The function is named in messages.
@@ -42,7 +42,7 @@ class Membership {
   void Listen() noexcept;
   void ListenOnce();
   void Handle(const Frame& frame);
-  /// The connection is closed. Under the mutex.
+  /// Called when the connection is closed, with the mutex held.
   void OnClosed();
   void OnOutOfMemory() noexcept;
   void Send(const Frame& frame);
@@ -53,13 +53,13 @@ class Membership {
   const std::shared_ptr<GroupHealth> health_ = std::make_shared<GroupHealth>();
   std::vector<s64> processes_;  // written before the first call that reads it
   std::mutex exchange_mutex_;   // one exchange at a time
-  u64 next_sequence_ = 0;       // under it
+  u64 next_sequence_ = 0;       // guarded by exchange_mutex_
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  FrameSocket socket_;  // received from by the thread alone
+  FrameSocket socket_;  // only the thread receives from it
   bool is_welcome_ = false, is_refused_ = false, has_rank_0_left_ = false, is_leaving_ = false;
-  bool is_closed_ = false;  // changed by the thread alone
+  bool is_closed_ = false;  // only the thread changes it
   HcclResult refusal_code_ = HCCL_SUCCESS;
   std::string refusal_;
   std::map<u64, std::vector<u8>> gathered_;

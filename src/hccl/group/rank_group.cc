@@ -1,4 +1,4 @@
-// hccl::RankGroup: checks its arguments, finds the meeting point, and makes links.
+// hccl::RankGroup: checks the arguments, finds the meeting point, and makes links.
 #include "hccl/platform/rank_group.h"
 
 #include <fcntl.h>

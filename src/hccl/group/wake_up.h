@@ -1,4 +1,4 @@
-// A descriptor that wakes the thread that polls it.
+// Wakes a thread that polls a descriptor.
 #pragma once
 
 #include <sys/eventfd.h>

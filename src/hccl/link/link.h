@@ -14,7 +14,7 @@
 
 namespace sampan::hccl {
 
-/// A signal of a link, as the streams that wait for it or post it see it.
+/// A signal of a link, for the streams that wait for it or post it.
 class GroupSignal final : public SignalLink {
  public:
   GroupSignal(std::shared_ptr<GroupHealth> health, u32 rank, std::string description)

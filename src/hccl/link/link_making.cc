@@ -182,7 +182,7 @@ HcclResult LinkMaking::TakeMemory(Link& link, const Offer& offer) const {
       return result;
     }
   }
-  // An import enables peer access itself; within the process that is done here.
+  // An import enables peer access. Inside one process there is no import, so this does it.
   if (same_process && offer.device != device_ && aclrtDeviceEnablePeerAccess(offer.device, 0) != ACL_SUCCESS)
     return HCCL_E_RUNTIME;
   link.type = offer.physical_device == physical_device_

@@ -37,7 +37,7 @@ struct Transport::Call {
 
   Link& link;
   const char* function;
-  mutable TracedCall traced;  ///< from the first to the last step; has the code of the last one
+  mutable TracedCall traced;  ///< covers all steps; has the code of the last one
 
   HcclResult Refuse(HcclResult code, const std::string& text) const {
     return traced.Ends(Fail(function, code, text));
@@ -71,7 +71,8 @@ struct Transport::Call {
       const HcclResult result =
           dispatcher.Submit(PostCommand{signal.remote.ptr(), record, signal.posted}, stream);
       if (result != HCCL_E_RUNTIME) return result;
-      // The runtime's message has the handle only. A rank of this process that left has destroyed its notify.
+      // The runtime's message names only the handle. A rank of this process destroys its notify when it
+      // leaves.
       return Refuse(result, Text("notify ", signal.posted->Describe(), " cannot be recorded: rank ",
                                  link.remote_rank, " has left, or the stream is of no use"));
     }));

@@ -9,7 +9,7 @@
 namespace hccl {
 namespace {
 
-/// A failure has its message already; destructors cannot return it.
+/// A failure is logged already, and destructors cannot return it.
 void FreeDevice(void* block) {
   static_cast<void>(aclrtFree(block));
 }
@@ -26,7 +26,7 @@ DeviceMem::DeviceMem(DeviceMem&& that) noexcept = default;
 DeviceMem::~DeviceMem() = default;
 DeviceMem& DeviceMem::operator=(const DeviceMem& that) = default;
 
-// NOLINTNEXTLINE(performance-noexcept-move-constructor): the interface says so.
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): the public interface requires it.
 DeviceMem DeviceMem::operator=(DeviceMem&& that) {
   OwnedBlock::operator=(std::move(that));
   return *this;

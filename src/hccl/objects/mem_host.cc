@@ -9,7 +9,7 @@
 namespace hccl {
 namespace {
 
-/// A failure has its message already; destructors cannot return it.
+/// A failure is logged already, and destructors cannot return it.
 void FreePinned(void* block) {
   static_cast<void>(aclrtFreeHost(block));
 }
@@ -26,7 +26,7 @@ HostMem::HostMem(HostMem&& that) noexcept = default;
 HostMem::~HostMem() = default;
 HostMem& HostMem::operator=(const HostMem& that) = default;
 
-// NOLINTNEXTLINE(performance-noexcept-move-constructor): the interface says so.
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): the public interface requires it.
 HostMem HostMem::operator=(HostMem&& that) {
   OwnedBlock::operator=(std::move(that));
   return *this;

@@ -16,7 +16,7 @@ using sampan::hccl::Fail;
 struct Stream::State {
   std::atomic<bool> is_destroyed{false};
   std::atomic<u64> mode{0};
-  aclrtContext context = nullptr;  // in which the owner made the stream
+  aclrtContext context = nullptr;  // in which the owner created the stream
   HcclComStreamInfo info;
   std::mutex mutex;
   std::deque<TaskLogicInfo> records;  // under the mutex
@@ -48,7 +48,7 @@ Stream::Stream(const Stream& that)
 
 Stream::Stream(Stream&& that) noexcept
     : stream_(std::exchange(that.stream_, nullptr)),
-      state_(that.state_),  // NOLINT(performance-move-constructor-init): what is left has it too
+      state_(that.state_),  // NOLINT(performance-move-constructor-init): both share the state
       owner_(std::exchange(that.owner_, false)),
       isMainStream_(that.isMainStream_) {}
 
@@ -89,7 +89,7 @@ void Stream::Release() noexcept {
   aclrtContext current = nullptr;
   const bool switched = aclrtGetCurrentContext(&current) != ACL_SUCCESS || current != state_->context;
   if (switched && aclrtSetCurrentContext(state_->context) != ACL_SUCCESS) {
-    owner_ = false;  // the context is destroyed, and its streams with it
+    owner_ = false;  // the context was destroyed together with its streams
     return;
   }
   static_cast<void>(aclrtDestroyStream(stream_));  // queued work still completes
@@ -112,7 +112,7 @@ Stream& Stream::operator=(const Stream& that) {
   return *this;
 }
 
-// NOLINTNEXTLINE(performance-noexcept-move-constructor): the interface says so.
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): the public interface requires it.
 Stream Stream::operator=(Stream&& that) {
   if (&that == this) return *this;
   if (!that.owner_) {
