@@ -1,4 +1,4 @@
-// The one object that a process has of Sampan, made at the first use.
+// The process's runtime, created at the first use.
 #include "process/process.h"
 
 #include <pthread.h>
@@ -52,15 +52,15 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
        .faults = &Faults()}));
 }
 
-/// Held while the settings are read and the runtime is made. What it guards is made once, and leaked on
-/// purpose: copies may run until the process ends.
+/// Held while the settings are read and the runtime is created. Both are created once and leaked on purpose,
+/// because copies may run until the process exits.
 ForkLock making(ForkLock::Rank::kRuntime);
 constinit Result<Settings>* started_settings = nullptr;
 constinit const Error* failure_to_make = nullptr;
 
 Result<Settings> StartSettings() {
   auto read = ReadSettings();
-  const NoFileSizeSignal no_signal;  // while the trace's file is begun
+  const NoFileSizeSignal no_signal;  // while the trace's file is created
   Status started;
   try {
     started = trace::Start(
@@ -69,7 +69,7 @@ Result<Settings> StartSettings() {
                                    .backend = std::string(Describe(read->backend)),
                                    .profile = Text(read->profile.chip, ",", read->profile.release)}
                   : trace::Options());
-  } catch (const std::exception& failure) {  // no memory, or no thread
+  } catch (const std::exception& failure) {  // out of memory or threads
     trace::mode.store(trace::Mode::kOff);
     Log(LogLevel::kWarning, "RUNTIME",
         Text("there is no trace, the program goes on: ", std::string_view(failure.what())));
@@ -78,14 +78,14 @@ Result<Settings> StartSettings() {
   return read;
 }
 
-/// The settings as they were at the first call, with the trace that they ask for on its way.
+/// The settings at the first call. Starts the trace that they ask for.
 Result<Settings>& StartedSettings() {
   const std::lock_guard lock(making);
   if (started_settings == nullptr) started_settings = new Result<Settings>(StartSettings());
   return *started_settings;
 }
 
-/// After everything that the program itself does at its end.
+/// Runs after the program's own exit handlers.
 [[gnu::destructor]] void FinishTrace() {
   trace::Finish();
 }
@@ -113,8 +113,8 @@ Result<Runtime*> MakeRuntime() {
 
 constinit std::atomic<bool> inherited{false};
 
-/// A child has the parent's memory but none of its threads: nothing that it asked for would ever happen. The
-/// lock above keeps a fork from coming between the making of the runtime and its publication.
+/// A child has the parent's memory but none of its threads, so no task would ever execute. The lock above
+/// prevents a fork between the creation of the runtime and its publication.
 void AfterForkInChild() {
   if (made_runtime.exchange(nullptr) != nullptr) inherited.store(true);
 }
@@ -151,7 +151,7 @@ void StartTrace() noexcept {
   try {
     StartedSettings();
   } catch (...) {
-    // Without memory for it there is no trace; the call says what else is missing.
+    // Out of memory: there is no trace. The call reports the failure.
     trace::mode.store(trace::Mode::kOff);
   }
 }

@@ -1,4 +1,4 @@
-// The one object that a process has of Sampan, made at the first use.
+// The process's runtime, created at the first use.
 #pragma once
 
 #include <atomic>
@@ -9,19 +9,19 @@
 
 namespace sampan::process {
 
-/// The runtime; fails, each time the same way, when the settings are bad or the system refuses.
-/// It is never destroyed: copies may run until the process ends.
+/// The runtime. Fails, each time with the same error, if the settings are invalid or the system refuses.
+/// Never destroyed, because copies may run until the process exits.
 Result<Runtime*> TheRuntime();
-/// The runtime if it was made already, otherwise null: read in line by every call, written by TheRuntime.
+/// The runtime, or null before it is created. Every call reads it inline; only TheRuntime writes it.
 extern constinit std::atomic<Runtime*> made_runtime;
 inline Runtime* TheRuntimeIfMade() {
   return made_runtime.load(std::memory_order_acquire);
 }
 
-/// Starts the trace and the summary that the settings ask for, once; a failure is TheRuntime's.
+/// Starts the trace and the summary that the settings ask for, once. TheRuntime reports a failure.
 void StartTrace() noexcept;
 
-/// Failures on order, for tests of error paths.
+/// Injected faults, for tests of error paths.
 FaultPlan& Faults();
 
 }  // namespace sampan::process

@@ -1,4 +1,4 @@
-// Where both ends of a copy lie, and whether the device may touch them.
+// Resolves both ends of a copy and checks that the device may access them.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +20,17 @@ struct Ends {
   Direction direction() const { return DirectionBetween(src.place, dst.place); }
   const Place& dst_place() const { return dst.place; }
   const Place& src_place() const { return src.place; }
-  /// False where pageable memory takes part.
+  /// False if an end is pageable memory.
   bool known() const { return dst.use && src.use; }
   Timing timing() const { return known() ? Timing::kQueued : Timing::kDrainThenNow; }
-  /// Gives up both uses; they would also end with the ends.
+  /// Releases both uses early. The destructor does the same.
   void Release() {
     dst.use = {};
     src.use = {};
   }
 };
 
-/// What the arguments of a copy span; messages call them dst and src.
+/// The address ranges of a copy. Messages call them dst and src.
 struct CopyRanges {
   const void* dst;
   std::size_t dst_bytes;
@@ -43,18 +43,18 @@ struct CopyRanges {
   MemoryArgument src_argument() const { return {"src", src, src_bytes}; }
 };
 
-/// Both ends in the common case: each in one allocation of the host or of the context's device, without
-/// special rights. Plain words, so that they stay in registers. The uses are counted already; the caller
-/// adopts both by TakeDst and TakeSrc.
+/// Both ends in the common case: each is inside one allocation of the host or of the context's device,
+/// without special rights. Plain pointers, so that they stay in registers. The uses are counted already: the
+/// caller takes them over by TakeDst and TakeSrc.
 struct PlainEnds {
   Allocation* dst;
   Allocation* src;
 
-  /// The allocations at the starts of the ranges; null where there is none.
+  /// The allocations at the starts of the ranges, or null.
   static PlainEnds At(const CopyRanges& ranges, const MemoryRegistry& registry) {
     return {registry.FindCounted(ranges.dst_begin()), registry.FindCounted(ranges.src_begin())};
   }
-  /// False: nothing but the uses may be relied on, and ResolveInFull goes on from them.
+  /// If false, only the uses are valid, and ResolveInFull continues with them.
   bool Hold(const CopyRanges& ranges, std::int32_t device) const {
     return IsPlain(dst, ranges.dst_begin(), ranges.dst_bytes, device) &&
            IsPlain(src, ranges.src_begin(), ranges.src_bytes, device);
@@ -65,7 +65,7 @@ struct PlainEnds {
   const Place& src_place() const { return src->facts.place; }
   AllocationUse TakeDst() const { return AllocationUse(dst); }
   AllocationUse TakeSrc() const { return AllocationUse(src); }
-  /// Gives up both uses.
+  /// Releases both uses.
   void Release() const {
     TakeDst();
     TakeSrc();
@@ -80,26 +80,26 @@ struct PlainEnds {
   }
 };
 
-/// Refuses memory of another device that is not open to the one that would touch it.
+/// Refuses memory of another device that this device may not access.
 Status CheckPeer(const Location& end, PlanContext context);
 
-/// Finds both ends and checks rights and peers, in this order, the destination first. ResolveInFull goes on
-/// from the uses of allocations at the starts.
+/// Finds both ends, then checks rights, then peers, each time the destination first. ResolveInFull continues
+/// with the uses of the allocations at the starts.
 Result<Ends> ResolveInFull(const CopyRanges& ranges, CopyForm form, PlanContext context, PlainEnds found);
 inline Result<Ends> ResolveEnds(const CopyRanges& ranges, CopyForm form, PlanContext context) {
   return ResolveInFull(ranges, form, context, PlainEnds::At(ranges, context.registry()));
 }
-/// Plain ends as any others.
+/// Converts plain ends to full ones.
 Ends InFull(const CopyRanges& ranges, PlainEnds ends);
 
-/// An end, and both of them, for messages.
+/// Text for messages: one end, or both.
 std::string DescribeEnd(const MemoryArgument& argument, const Location& end);
 std::string DescribeEnds(const Ends& ends, const CopyRanges& ranges);
 
-/// The failure of a kind that contradicts the ends.
+/// The error for a kind that contradicts the ends.
 Status ContradictingKind(CopyKind kind, const Ends& ends, const CopyRanges& ranges);
 
-/// Adds the uses of the neighbours, where the task's memory consists of several allocations.
+/// Adds the uses of neighbours, if the task's memory consists of several allocations.
 void AddNeighbours(Task& task, std::unique_ptr<Uses> first, std::unique_ptr<Uses> second);
 
 }  // namespace sampan

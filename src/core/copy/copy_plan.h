@@ -1,4 +1,4 @@
-// Turns a request into the task that does it: all checks, all splitting, no effects.
+// Turns a request into a task: all checks, all splitting, no effects.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct PlanParts {
 /// What a plan depends on besides the request. Two words: passed by value.
 class PlanContext {
  public:
-  /// For the device that would do it; the parts outlive the context.
+  /// `device` executes the task. The parts must outlive the context.
   PlanContext(const PlanParts& parts, std::int32_t device) : parts_(&parts), device_(device) {
     SAMPAN_ASSERT(device >= 0 && device < kMaxDevices);
   }
@@ -44,18 +44,18 @@ class PlanContext {
   std::int32_t device_;
 };
 
-/// When a plan's task is done, relative to the call that asked for it.
+/// When a plan's task is executed, relative to the call.
 enum class Timing {
   kQueued,        ///< later, in stream order
-  kDrainThenNow,  ///< before the call returns, after everything in the stream: pageable memory takes part
-  kNow,           ///< before the call returns, whatever the stream is doing
+  kDrainThenNow,  ///< before the call returns, behind all work of the stream: for pageable memory
+  kNow,           ///< before the call returns, without waiting for the stream
   kNothing,       ///< there is nothing to do
 };
 
 struct Plan {
   Plan() noexcept { ::new (&task) Task; }  // task() would clear all of it
   ~Plan() {
-    // A copy that was submitted has given its uses up: no need to ask which task it is.
+    // A submitted copy has released its uses, so its destructor has nothing to do.
     auto* const copy = std::get_if<CopyTask>(&task);
     if (copy != nullptr && !copy->dst && !copy->src) return;
     if (std::holds_alternative<NoTask>(task)) return;
@@ -69,7 +69,7 @@ struct Plan {
   };
   Timing timing = Timing::kQueued;
 
-  /// Makes the task of an empty plan. NoTask needs no destruction, and compilers do not see that it is one.
+  /// Creates the task of an empty plan. Skips the destruction of NoTask, which compilers do not see.
   template <typename Body, typename... Arguments>
   Body& Make(Arguments&&... arguments) {
     SAMPAN_ASSERT(std::holds_alternative<NoTask>(task));
@@ -78,10 +78,10 @@ struct Plan {
   }
 };
 
-/// Blocking forms take the direction from the addresses; asynchronous ones hold the kind against them.
+/// Blocking forms take the direction from the addresses. Asynchronous forms check the kind against them.
 enum class CopyForm { kBlocking, kAsynchronous };
 
-// Each fills in an empty plan, or fails and leaves nothing of it to be used.
+// Each function fills an empty plan. If it fails, the plan must not be used.
 
 Status PlanRows(const RowsRequest& request, CopyForm form, PlanContext context, Plan& plan);
 Status PlanBatch(const BatchRequest& request, PlanContext context, Plan& plan);
@@ -90,10 +90,10 @@ Status PlanOffset(const OffsetRequest& request, PlanContext context, Plan& plan)
 Status PlanFill(const FillRequest& request, PlanContext context, Plan& plan);
 Status PlanReduce(const ReduceRequest& request, PlanContext context, Plan& plan);
 
-/// The attributes' own rules; they concern no single entry.
+/// Checks the rules of the attributes that concern no single entry.
 Status CheckBatchAttributes(const BatchRequest& request);
 
-/// A checked descriptor that only has to be written to device memory. Not stream-ordered.
+/// A checked descriptor, ready to be written to device memory. Not stream-ordered.
 struct DescriptorWrite {
   AllocationUse memory;
   std::byte* at;

@@ -1,4 +1,4 @@
-// The rules by which the kind of a copy and the places of its memory fit together.
+// The rules for the kind of a copy and the places of its memory.
 #pragma once
 
 #include "backend/api/direction.h"
@@ -10,27 +10,27 @@ namespace sampan {
 
 std::string Describe(CopyKind kind);
 
-/// The direction that the places alone give.
+/// The direction from one place to the other.
 inline Direction DirectionBetween(const Place& src, const Place& dst) {
   return DirectionOf(dst.on_device(), src.on_device());
 }
-/// Kinds and directions are numbered alike.
+/// Kinds and directions have the same numbers.
 inline CopyKind KindOf(Direction direction) {
   return static_cast<CopyKind>(direction);
 }
 
-/// The real kind of a copy between these places; kContradiction if the given kind contradicts them. Only
-/// pageable memory can contradict. If the runtime knows both sides, every kind counts as the real one.
+/// Returns the real kind of a copy between these places, or kContradiction if `kind` contradicts them. Only
+/// pageable memory can contradict.
 CopyKind ResolvePageableKind(CopyKind kind, const Place& src, const Place& dst);
 inline CopyKind ResolveKind(CopyKind kind, const Place& src, const Place& dst, const Profile& profile) {
-  // Where host and device share one memory, every direction is a copy on the device.
+  // If host and device share one memory, every direction is a copy on the device.
   if (!profile.attached) return CopyKind::kDeviceToDevice;
   if (src.kind != PlaceKind::kPageable && dst.kind != PlaceKind::kPageable)
     return KindOf(DirectionBetween(src, dst));
   return ResolvePageableKind(kind, src, dst);
 }
 
-/// Whether memory lies where an attribute of a batch says.
+/// Returns true if the place is the one that a batch attribute claims.
 inline bool Matches(const ClaimedPlace& claim, const Place& place) {
   return claim.known && claim.on_device == place.on_device() &&
          (!claim.on_device || claim.device == static_cast<std::uint32_t>(place.device));

@@ -1,4 +1,4 @@
-// The part of the runtime that makes notifies, shared events, physical memory and pools.
+// The part of the runtime that creates notifies, shared events, physical memory and pools.
 #include <algorithm>
 #include <utility>
 
@@ -26,7 +26,7 @@ Result<void*> Runtime::InsertOwned(Table& table, std::shared_ptr<Object> object,
 Result<void*> Runtime::CreateSharedEvent(Context& context) {
   auto cell = board_.Take(SharedKind::kEvent, ShareBoard::FoundBy::kKey);
   if (!cell.ok()) return cell.TakeStatus();
-  (**cell)->for_everybody.store(1);  // a handle is all that there is to an event's secrecy
+  (**cell)->for_everybody.store(1);  // an event's handle is its only protection
   return AddEvent(context, std::make_shared<Event>(std::make_unique<SharedEvent>(std::move(*cell)),
                                                    context.device().event_ids()));
 }
