@@ -1,4 +1,4 @@
-// What public functions need of the process and of the calling thread.
+// What public functions need from the process and the calling thread.
 #include "acl/caller.h"
 
 #include <utility>
@@ -24,7 +24,7 @@ Status SetDefaultContext(Caller& caller) {
     auto context = caller.runtime.RetainPrimary(*default_device);
     if (!context.ok()) return context.TakeStatus();
     caller.context = context->get();
-    caller.thread.explicit_context = nullptr;  // a dead one
+    caller.thread.explicit_context = nullptr;  // it is destroyed
     caller.thread.primary_context = std::move(*context);
     return {};
   }
@@ -53,7 +53,7 @@ Status AfterSynchronize() {
 
 Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds) {
   if (milliseconds < -1 || milliseconds == 0) {
-    // Negative ones are refused by the outermost layer, whose refusals are no last errors; 0 is not.
+    // The code of a negative timeout does not become the thread's last error, the code of 0 does.
     return Error{Code::kParamInvalid,
                  Text("timeout ", milliseconds, " ms: it must be -1 (no limit) or positive"), Error::kNoItem,
                  milliseconds < 0};

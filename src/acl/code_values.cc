@@ -1,4 +1,4 @@
-// Proof that the codes used inside are those of the public headers.
+// Checks at compile time that the inner codes are those of the public headers.
 #include "acl/acl_rt.h"
 #include "base/error/code.h"
 

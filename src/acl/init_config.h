@@ -10,11 +10,11 @@
 namespace sampan::acl {
 
 struct InitConfig {
-  std::string text;  ///< as it stands in the file
+  std::string text;  ///< the content of the file
   std::optional<std::int32_t> default_device;
 };
 
-/// Reads and checks the file; no path, or an empty one, gives an empty configuration.
+/// Reads and checks the file. A null or empty path gives an empty configuration.
 Result<InitConfig> ReadInitConfig(const char* path);
 
 }  // namespace sampan::acl

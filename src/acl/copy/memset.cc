@@ -9,7 +9,7 @@ namespace {
 
 enum class Wait { kYes, kNo };
 
-/// Only the low byte counts.
+/// Uses only the low byte.
 std::uint32_t BytePattern(std::int32_t value) {
   return (static_cast<std::uint32_t>(value) & 0xFF) * 0x01010101U;
 }

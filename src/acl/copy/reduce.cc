@@ -1,4 +1,4 @@
-// Copies that combine the source into the destination.
+// Copies that reduce the source into the destination.
 #include <cstdint>
 
 #include "acl/acl_rt.h"

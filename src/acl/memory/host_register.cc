@@ -1,4 +1,4 @@
-// The program's own host memory made known to devices, and what is known of a pointer.
+// Registers host memory of the program, and returns the attributes of pointers.
 #include <cstdint>
 
 #include "acl/acl_rt.h"
@@ -59,7 +59,7 @@ aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
       return {Code::kFeatureNotSupport, Text("type ", bits, " has bits outside IOMEMORY and READONLY")};
     }
     if (Status registered = Register(registration, "aclrtHostRegister"); !registered.ok()) return registered;
-    *devPtr = ptr;  // devices reach registered memory at the host's address
+    *devPtr = ptr;  // devices access registered memory at the host's address
     return {};
   });
 }

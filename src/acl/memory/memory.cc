@@ -1,4 +1,4 @@
-// Allocating and freeing device and pinned host memory.
+// Allocates and frees device memory and pinned host memory.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -11,9 +11,9 @@
 namespace sampan::acl {
 namespace {
 
-/// Lengths are rounded to this, and copies may use all of it.
+/// Sizes are rounded up to this. Copies may use all of it.
 constexpr std::size_t kRounding = 32;
-/// What the device adds to an allocation besides: a size must leave room for it.
+/// The device adds this to an allocation. Larger sizes are refused if the sum overflows.
 constexpr std::size_t kPadding = 64;
 
 Status CheckSize(const void* out, std::string_view name, std::size_t bytes) {
@@ -24,11 +24,11 @@ Status CheckSize(const void* out, std::string_view name, std::size_t bytes) {
   return {};
 }
 
-/// What aclrtMallocWithCfg takes besides a policy; for the other calls these are values they do not know.
+/// Bits that only aclrtMallocWithCfg accepts besides a policy.
 constexpr unsigned kPolicyBits =
     ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH | ACL_MEM_ACCESS_USER_SPACE_READONLY;
 
-/// Cached memory has no policies for peers: those mean the default.
+/// Cached memory has no peer policies: they mean the default.
 aclrtMemMallocPolicy CachedPolicy(aclrtMemMallocPolicy policy) {
   switch (policy) {
     case ACL_MEM_MALLOC_HUGE_ONLY_P2P:
@@ -40,7 +40,7 @@ aclrtMemMallocPolicy CachedPolicy(aclrtMemMallocPolicy policy) {
   }
 }
 
-/// Policies for 1 GiB pages exist on chips that no profile imitates. Unknown values mean the default.
+/// No profile has 1 GiB pages. Unknown values mean the default.
 Result<Pages> PagesOf(aclrtMemMallocPolicy policy) {
   switch (policy) {
     case ACL_MEM_MALLOC_HUGE1G_ONLY:

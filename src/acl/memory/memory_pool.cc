@@ -1,4 +1,4 @@
-// Pools of device memory, taken and given back in stream order.
+// Pools of device memory that is allocated and freed in stream order.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -14,10 +14,10 @@
 namespace sampan::acl {
 namespace {
 
-/// As programs write the switches of a pool.
+/// The values of a pool's switches in the public interface.
 constexpr std::uint32_t kOn = 1, kOff = 2;
 
-/// The pool that a handle names, kept alive by the thread during the call.
+/// The pool of a handle. The thread keeps it alive during the call.
 Result<MemoryPool*> FindPool(const Runtime& runtime, aclrtMemPool handle) {
   MemoryPool* const pool = process::ThisThread().recent_pools.Get(
       handle, runtime.pools_removed(), [&](void* each) { return runtime.FindPool(each); });
@@ -117,7 +117,7 @@ Status GetAttribute(MemoryPool& pool, aclrtMemPoolAttr attribute, void* value) {
   }
 }
 
-/// Frees plain memory when a stream comes by.
+/// Frees memory in stream order.
 class FreeEffect final : public Effect {
  public:
   FreeEffect(MemoryRegistry& memory, void* address) : memory_(memory), address_(address) {}

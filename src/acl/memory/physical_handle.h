@@ -8,7 +8,7 @@
 
 namespace sampan::acl {
 
-/// The physical memory that a handle names; a dead or forged one: 107000.
+/// The physical memory of a handle. Fails with 107000 if the handle is destroyed or invalid.
 Result<std::shared_ptr<PhysicalMemory>> FindPhysical(aclrtDrvMemHandle handle);
 
 }  // namespace sampan::acl

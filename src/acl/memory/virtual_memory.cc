@@ -1,4 +1,4 @@
-// Reserved addresses, physical memory, and what is mapped where.
+// Reserved addresses, physical memory, and its mappings.
 #include <cstdint>
 
 #include "acl/acl_rt.h"
@@ -14,7 +14,7 @@ bool OnHost(aclrtMemLocationType type) {
   return type == ACL_MEM_LOCATION_TYPE_HOST || type == ACL_MEM_LOCATION_TYPE_HOST_NUMA;
 }
 
-/// The kinds of memory that physical memory can be of.
+/// The attributes that physical memory can have.
 bool InTable(aclrtMemAttr attribute) {
   switch (attribute) {
     case ACL_DDR_MEM_HUGE:
@@ -105,7 +105,7 @@ Status Map(const MapCall& call, MapAccess access, const char* function) {
   return caller->runtime.addresses().Map(call.address, call.bytes, std::move(*physical), access, function);
 }
 
-/// The device that rights are about; nothing for the host, which has all rights on memory of its own.
+/// The device that gets rights. -1 for the host, which has all rights on its own memory.
 Result<std::int32_t> DeviceOf(const aclrtMemLocation& location, std::string_view name, Runtime& runtime) {
   if (OnHost(location.type)) return -1;
   if (location.type != ACL_MEM_LOCATION_TYPE_DEVICE) {
@@ -243,7 +243,7 @@ aclError aclrtMemSetAccess(void* virPtr, size_t size, aclrtMemAccessDesc* desc, 
     if (count == 0) return InvalidArgument("count is 0");
     auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
-    for (const bool applies : {false, true}) {  // all are checked before the first is set
+    for (const bool applies : {false, true}) {  // checks all before setting the first
       for (size_t i = 0; i < count; ++i) {
         auto access = AccessOf(desc[i].flags, i);
         if (!access.ok()) return access.TakeStatus();
@@ -287,7 +287,7 @@ aclError aclrtMemGetAccess(void* virPtr, aclrtMemLocation* location, uint64_t* f
 
 aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop, aclrtMemGranularityOptions option,
                                           size_t* granularity) {
-  static_cast<void>(option);  // both are the same
+  static_cast<void>(option);  // both options give the same result
   return Guard("aclrtMemGetAllocationGranularity", [&]() -> Status {
     if (Status present = RequireNonNull("prop", prop, "granularity", granularity); !present.ok())
       return present;

@@ -16,7 +16,7 @@ Status CheckProcessTimeout(std::int32_t milliseconds) {
   return InvalidArgument(Text("timeout ", milliseconds, " ms: it must be -1 (no limit) or positive"));
 }
 
-/// The stream that a handle or NULL names, as something that subscriptions can hold on to.
+/// The owner of the call's stream, for subscriptions that keep it alive.
 std::shared_ptr<Stream> StreamOf(const StreamCall& call) {
   return call.stream().shared_from_this();
 }

@@ -34,7 +34,7 @@ Status WriteOption(Result<std::atomic<std::int64_t>*> option, std::int64_t value
   return {};
 }
 
-/// The options of the process as a whole.
+/// The options of the process.
 SystemOptions process_options{};
 
 }  // namespace

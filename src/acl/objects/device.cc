@@ -1,4 +1,4 @@
-// Devices: choosing, resetting, waiting, peers.
+// Devices: set, reset, synchronize, peers.
 #include <cstdint>
 #include <utility>
 

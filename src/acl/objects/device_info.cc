@@ -1,4 +1,4 @@
-// What can be asked about devices: attributes, names, numbers, state.
+// Queries about devices: attributes, names, ids, status.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string BusIdOf(const Device& device) {
   return text.data();
 }
 
-/// Finds the device and writes what `read` makes of it.
+/// Finds the device and writes the result of `read`.
 template <typename Out, typename Read>
 Status ReadDevice(std::int64_t device_id, std::string_view name, Out* out, Read read) {
   if (Status present = RequireNonNull(name, out); !present.ok()) return present;
@@ -79,7 +79,7 @@ Status ReadAttribute(const Profile& profile, Device& device, aclrtDevAttr attrib
           Text("attr ", static_cast<int>(attribute), " says nothing about an emulated device")};
 }
 
-/// Converts between the program's ids and those of the machine; logic and physical ids are the same here.
+/// Converts between ids of the program and of the machine. Logical and physical ids are equal here.
 enum class IdSpace { kUser, kMachine };
 Status ConvertId(std::int32_t id, IdSpace from, IdSpace to, std::string_view name, std::int32_t* out) {
   if (Status present = RequireNonNull(name, out); !present.ok()) return present;
@@ -129,7 +129,7 @@ aclError aclrtGetDeviceCapability(int32_t deviceId, aclrtDevFeatureType devFeatu
         return {Code::kParamInvalid,
                 Text("devFeatureType is ", static_cast<int>(devFeatureType), ", it must be 1 or 21")};
       }
-      out = 0;  // neither: there are no kernels and no queues between devices
+      out = 0;  // neither is supported: there are no kernels and no queues between devices
       return {};
     });
   });
@@ -203,7 +203,7 @@ aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo* u
                         auto opened = device.Open();
                         if (!opened.ok()) return opened.TakeStatus();
                         const MemoryInfo info = (*opened)->memory().Info();
-                        // There are no cores to be busy; memory is what it is.
+                        // Emulated devices have no cores, so only the memory is in use.
                         out.cubeUtilization = out.vectorUtilization = out.aicpuUtilization = 0;
                         out.memoryUtilization = static_cast<int32_t>((info.total_bytes - info.free_bytes) *
                                                                      100 / info.total_bytes);

@@ -1,4 +1,4 @@
-// Callbacks for failed tasks, and what a callback can ask.
+// Callbacks for failed tasks, and the queries of a callback.
 #include <cstdint>
 #include <mutex>
 
@@ -6,7 +6,7 @@
 #include "acl/guard.h"
 #include "process/process.h"
 
-/// What programs only have pointers to.
+/// Opaque to programs.
 struct rtExceptionInfo {
   sampan::TaskFailure failure;
 };
@@ -35,7 +35,7 @@ Status Remove(aclrtExceptionInfoCallback callback) {
   return {Code::kParamInvalid, "callback is not registered"};
 }
 
-/// The one function of the older call.
+/// The single function that the older call registers.
 struct OnlyCallback {
   std::mutex mutex;
   aclrtExceptionInfoCallback function = nullptr;

@@ -1,4 +1,4 @@
-// Callbacks for devices that are set and reset, streams that are made and destroyed, and aborts.
+// Callbacks for set and reset devices, created and destroyed streams, and aborts.
 #include "acl/objects/state_callback.h"
 
 #include "acl/caller.h"
@@ -9,7 +9,7 @@
 namespace sampan::acl {
 namespace {
 
-/// Kept to the end of the process, like the runtime; registered without one.
+/// Never destroyed, like the runtime. Programs may register before there is a runtime.
 struct StateCallbacks {
   NamedCallbacks<aclrtDeviceStateCallback> device;
   NamedCallbacks<aclrtStreamStateCallback> stream;
@@ -18,7 +18,7 @@ struct StateCallbacks {
   static StateCallbacks& The() { return the; }
 
  private:
-  static StateCallbacks& the;  // made when the library is loaded: a fork cannot come between
+  static StateCallbacks& the;  // created when the library is loaded, so that no fork can interrupt it
 };
 StateCallbacks& StateCallbacks::the = *new StateCallbacks;
 

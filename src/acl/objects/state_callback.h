@@ -1,4 +1,4 @@
-// Tells the program's registered functions what happens to devices and streams.
+// Calls the program's registered functions for events of devices and streams.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ Status QueuePlan(aclrtStream stream, MakePlan make_plan) {
   return SubmitPlan(call->target, std::move(plan));
 }
 
-/// A device has one view of its memory: there is nothing to write back or to drop, only to check.
+/// A device has one view of its memory, so there is nothing to flush or invalidate. Only checks the range.
 Status CheckCached(void* address, std::size_t bytes) {
   if (Status present = RequireNonNull("devPtr", address); !present.ok()) return present;
   if (bytes == 0) return InvalidArgument("size is 0");

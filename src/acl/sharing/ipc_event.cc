@@ -1,4 +1,4 @@
-// Events that several processes know.
+// Events shared with other processes.
 #include <cstring>
 
 #include "acl/acl_rt.h"

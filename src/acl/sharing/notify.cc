@@ -1,4 +1,4 @@
-// Notifies: binary signals between streams, also of several processes.
+// Notifies: binary signals between streams of one or several processes.
 #include <chrono>
 #include <cstdint>
 #include <cstring>

@@ -41,7 +41,7 @@ Status Admit(std::uint64_t number, const std::int32_t* processes, std::size_t co
   return caller->runtime.AdmitToPhysical(number, {processes, count});
 }
 
-/// Handles of one host are numbers; those that cross machines do not exist here.
+/// Handles inside one host are numbers. Handles for other machines are not supported.
 Status CheckType(aclrtMemSharedHandleType type) {
   switch (type) {
     case ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT:

@@ -1,4 +1,4 @@
-// What the calls that share something with other processes have in common.
+// What all calls that share objects with other processes need.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sampan::acl {
 
-/// What a program must have room for: 64 characters and the end.
+/// The size of a program's buffer for a key: 64 characters and a terminating zero.
 inline constexpr std::size_t kKeyBytes = 65;
 
 inline Status CheckKeyBuffer(std::size_t bytes) {
@@ -19,7 +19,7 @@ inline Status CheckKeyBuffer(std::size_t bytes) {
   return {Code::kParamInvalid, Text("len is ", bytes, ", a key needs ", kKeyBytes)};
 }
 
-/// Flags are 0 or the one that the call knows.
+/// Refuses flags other than 0 and `known`.
 inline Status CheckShareFlags(std::uint64_t flags, std::uint64_t known) {
   if (flags == 0 || flags == known) return {};
   return {Code::kParamInvalid, Text("flags is ", flags, ", it must be 0 or ", known)};
@@ -28,19 +28,19 @@ inline Status CheckShareFlags(std::uint64_t flags, std::uint64_t known) {
 inline void WriteKey(const std::string& key, char* buffer) {
   std::memcpy(buffer, key.c_str(), key.size() + 1);
 }
-/// Reads no further than a key can reach.
+/// Reads at most kKeyBytes characters.
 inline std::string ReadKey(const char* key) {
   return {key, ::strnlen(key, kKeyBytes)};
 }
 
-/// What the imitated chip has.
+/// Refuses chips without sharing.
 inline Status RequireSharing(const Profile& profile) {
   if (profile.sharing) return {};
   return {Code::kFeatureNotSupport,
           Text(profile.chip, " has no notifies, shared or mapped memory, pools or values")};
 }
 
-/// The same for what queues must be able to do as well.
+/// The same, and refuses backends without shared signals.
 inline Status RequireSignals(Runtime& runtime) {
   if (Status has = RequireSharing(runtime.profile()); !has.ok()) return has;
   if (runtime.backend().has_signals()) return {};

@@ -1,4 +1,4 @@
-// Devices that need no hardware: memory files for memory, threads for copy engines.
+// Devices without hardware: memory files are device memory, threads are copy engines.
 #include "backend/emulated/emulated_backend.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class EmulatedDevice final : public BackendDevice {
 
  private:
   const std::unique_ptr<Arena> memory_;
-  const std::unique_ptr<EnginePool> engines_;  // null when one scheduler serves all devices
+  const std::unique_ptr<EnginePool> engines_;  // null if one scheduler serves all devices
   QueueScheduler& scheduler_;
   GateWatch& gates_;
   FaultPlan& faults_;

@@ -27,7 +27,7 @@ struct Waiter {
 };
 constexpr std::uint32_t kWord32 = 2;
 /// The polling interval if the kernel cannot sleep on several words.
-constexpr std::chrono::microseconds kLookAgain{200};
+constexpr std::chrono::microseconds kPollInterval{200};
 
 timespec ToTimespec(std::chrono::nanoseconds time) {
   const auto ns = std::max<std::int64_t>(time.count(), 0);
@@ -57,7 +57,7 @@ void FutexSleep(std::span<const FutexWait> waits, Deadline deadline) noexcept {
   const long woken = ::syscall(SYS_futex_waitv, waiters.data(), count, 0, deadline == kNever ? nullptr : &end,
                                CLOCK_MONOTONIC);
   // Kernels before 5.16 lack the call.
-  if (woken < 0 && errno == ENOSYS) SleepOnOne(waits[0], std::min(deadline, Clock::now() + kLookAgain));
+  if (woken < 0 && errno == ENOSYS) SleepOnOne(waits[0], std::min(deadline, Clock::now() + kPollInterval));
 }
 
 }  // namespace sampan

@@ -1,4 +1,4 @@
-// A device as programs number it, with its contexts' common resources.
+// A device with the program's number, and the resources that its contexts share.
 #include "core/objects/device.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Which chip and which CANN release is imitated: differences are rows of a table, nothing else.
+// The chip and the CANN release that are imitated. All differences are rows of a table.
 #include "core/objects/profile.h"
 
 #include <array>

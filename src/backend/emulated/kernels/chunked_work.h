@@ -1,11 +1,12 @@
-// Work in independent chunks, so that several copy engines can share it.
+// Work divided into independent chunks that several copy engines can share.
 #pragma once
 
 #include <cstddef>
 
 namespace sampan::emulated {
 
-/// A view of work that its owner keeps alive until all chunks ran. Chunks may run at once, on any thread.
+/// A view of work. Its owner keeps it alive until all chunks have run. Chunks may run in parallel, on any
+/// thread.
 struct ChunkedWork {
   std::size_t chunks;
   const void* context;
@@ -14,7 +15,7 @@ struct ChunkedWork {
   void Run(std::size_t chunk) const { run(context, chunk); }
 };
 
-/// The work whose chunk i is `body(i)`.
+/// Makes work that runs `body(i)` as chunk i.
 template <typename Body>
 ChunkedWork MakeChunkedWork(std::size_t chunks, const Body& body) {
   return {chunks, &body, [](const void* context, std::size_t chunk) noexcept {

@@ -1,4 +1,4 @@
-// Chooses for each shape of a copy how its source is brought near and how its destination is written.
+// Chooses, for each shape of a copy, how to prefetch the source and how to write the destination.
 #include "backend/emulated/kernels/copy_kernels.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 #include "backend/emulated/kernels/line_kernels.h"
 
 // The distances and limits below were measured on Zen 4 with 4 KiB pages (bench/bench_copy_kernels.cc). Each
-// has a flat optimum. Memory is far, so many lines must be in flight at once. The processor's prefetchers
-// follow neither pieces nor wide pitches.
+// has a flat optimum. Memory latency is high, so many lines must be in flight at once. The processor's
+// prefetchers follow neither pieces nor wide pitches.
 namespace sampan::emulated {
 namespace {
 
@@ -19,18 +19,18 @@ std::size_t LineOffset(const std::byte* address) {
   return reinterpret_cast<std::uintptr_t>(address) % kLineBytes;
 }
 
-// Prefetches to L2 and not to L1: L1 holds only eight lines that lie multiples of 4 KiB apart. Inlined by
-// force: GCC 12 drops calls of functions that only prefetch.
+// Prefetches to L2, not to L1: L1 holds only eight lines at multiples of 4 KiB. Always inlined, because GCC
+// 12 drops calls of functions that only prefetch.
 [[gnu::always_inline]] inline void Prefetch(const std::byte* address) {
   __builtin_prefetch(address, 0, 2);
 }
 
-// Shorter pieces and rows are written through the caches, which takes no longer once their lines are near.
+// Shorter pieces and rows are written through the caches, which is as fast if their lines are prefetched.
 constexpr std::size_t kShortestStreamed = 512;
-// The same for a call that copies or fills a single run, of which nothing can be brought near beforehand.
+// The same for a call that copies or fills a single run, which cannot be prefetched.
 constexpr std::size_t kShortestRun = 4096;
 
-// Whole lines past the caches, the ends of the piece through them.
+// Writes whole lines past the caches, and both ends of the piece through them.
 void StreamPiece(const LineKernels& kernels, const Segment& piece, const Segment& upcoming) {
   const std::size_t head = -LineOffset(piece.dst) % kLineBytes;
   const std::size_t lines = (piece.bytes - head) / kLineBytes;
@@ -46,7 +46,7 @@ void StreamPiece(const LineKernels& kernels, const Segment& piece, const Segment
 // Copies the pieces `piece_at(0)` to `piece_at(count - 1)`.
 template <typename PieceAt>
 void CopyPieces(std::size_t count, Caching caching, PieceAt piece_at) {
-  constexpr std::size_t kBytesAhead = 16384;  // keeps two pieces of 4 KiB on their way, or eight of 1 KiB
+  constexpr std::size_t kBytesAhead = 16384;  // two pieces of 4 KiB in flight, or eight of 1 KiB
   constexpr std::size_t kMaxAhead = 64;
   const std::size_t shortest_streamed = caching == Caching::kStream ? kShortestStreamed : SIZE_MAX;
   const LineKernels& kernels = ActiveLineKernels();
@@ -56,7 +56,7 @@ void CopyPieces(std::size_t count, Caching caching, PieceAt piece_at) {
     const std::size_t ahead =
         std::clamp<std::size_t>(kBytesAhead >> std::bit_width(piece.bytes), 1, kMaxAhead);
     const Segment upcoming = i + ahead < count ? piece_at(i + ahead) : Segment{piece.dst, piece.src, 0};
-    Prefetch(upcoming.dst);  // mostly for its address translation
+    Prefetch(upcoming.dst);  // mainly for its address translation
     if (piece.bytes >= shortest_streamed) {
       StreamPiece(kernels, piece, upcoming);
       continue;
@@ -102,8 +102,8 @@ struct LongRow {
   static void Copy(std::byte* dst, const std::byte* src, std::size_t width) { std::memmove(dst, src, width); }
 };
 
-// Prefetches later rows. Short rows without skipped lines are left to the processor's prefetchers, which do
-// better there.
+// Prefetches later rows. Leaves short rows without skipped lines to the processor's prefetchers, which are
+// faster there.
 class RowPrefetch {
  public:
   RowPrefetch(const std::byte* rows, std::size_t pitch, std::size_t width, std::size_t height)
@@ -128,10 +128,10 @@ class RowPrefetch {
   static constexpr std::size_t kShortRun = 256;
 
   std::size_t ahead_;
-  const std::byte* end_;  // the row at or after this one has none so far ahead
+  const std::byte* end_;  // from this row on, there is no row that far ahead
   std::size_t ahead_bytes_;
   std::size_t width_;
-  std::size_t last_;  // a byte of the last line; 0 where the steps by whole lines meet that line
+  std::size_t last_;  // a byte of the last line; 0 if the steps by whole lines reach that line
 };
 
 template <typename Row>
@@ -149,14 +149,14 @@ void CopyRowsThroughCaches(const Rows& rows) {
 
 constexpr std::size_t kWidestPacked = 1024;
 
-// For a destination without gaps: collects rows in L1 until there are lines to stream, whatever the width.
+// For a destination without gaps: collects rows of any width in L1 until there are whole lines to stream.
 template <typename Row>
 void PackRows(const Rows& rows) {
   constexpr std::size_t kDrainFrom = 512;
   alignas(kLineBytes) std::array<std::byte, kDrainFrom + kWidestPacked + kLineBytes> stage;
   const LineKernels& kernels = ActiveLineKernels();
   const RowPrefetch prefetch(rows.src, rows.src_pitch, rows.width, rows.height);
-  // stage[i] belongs at line[i], for i from begin to end; only the first line may begin later than at 0.
+  // stage[i] goes to line[i], for i from begin to end. Only in the first line may begin be above 0.
   std::size_t begin = LineOffset(rows.dst);
   std::size_t end = begin;
   std::byte* line = rows.dst - begin;
@@ -181,7 +181,7 @@ void PackRows(const Rows& rows) {
   kernels.publish();
 }
 
-// For a destination without gaps that is made of whole lines: streams the rows as they are.
+// For a destination of whole lines without gaps: streams the rows directly.
 void StreamRows(const Rows& rows) {
   const LineKernels& kernels = ActiveLineKernels();
   kernels.copy_rows(rows.dst, rows.src, rows.width / kLineBytes, rows.src_pitch, rows.height);
@@ -221,7 +221,7 @@ void CopyRowByRow(const Rows& rows, RowWrites writes) {
   }
 }
 
-// The pattern as it goes on after so many bytes.
+// The pattern rotated so that it continues after that many bytes.
 std::uint32_t PatternFrom(std::uint32_t pattern32, std::size_t bytes) {
   static_assert(std::endian::native == std::endian::little, "the first byte is the least significant one");
   return std::rotr(pattern32, static_cast<int>(bytes % sizeof(pattern32) * 8));
@@ -255,11 +255,11 @@ void CopyBytes(std::byte* dst, const std::byte* src, std::size_t bytes, Caching 
 }
 
 void CopySegments(std::span<const Segment> segments, Caching caching) noexcept {
-  // From 16 pieces on, prefetching the next ones is cheaper than a plain loop.
+  // From 16 pieces on, prefetching is faster than a plain loop.
   constexpr std::size_t kMinPiecesToPrefetch = 16;
   if (segments.size() < kMinPiecesToPrefetch && caching == Caching::kKeep) {
     for (const auto& [dst, src, bytes] : segments) {
-      if (bytes != 0) std::memmove(dst, src, bytes);  // the addresses of nothing may be null
+      if (bytes != 0) std::memmove(dst, src, bytes);  // the addresses may be null
     }
     return;
   }

@@ -1,4 +1,4 @@
-// Line kernels for AVX-512 and AVX2, plain C++ for every other processor, with the choice between them.
+// Line kernels for AVX-512 and AVX2, plain C++ for all other processors, and the choice between them.
 #include "backend/emulated/kernels/line_kernels.h"
 
 #include <algorithm>
@@ -45,18 +45,18 @@ constexpr LineKernels kPlainKernels{CopyPlain, CopyPiecePlain, CopyRowsPlain, Fi
 
 #if defined(__x86_64__)
 
-// How far a long run reads ahead of itself: as good anywhere between 1 and 4 KiB.
+// How far a long run prefetches. All distances from 1 to 4 KiB are equally good.
 constexpr std::size_t kReadAheadBytes = 2048;
 
-// How many rows ahead a row's lines are brought near: 16 are nearly as good, 8 are not.
+// How many rows ahead lines are prefetched. 16 are nearly as good, 8 are not.
 constexpr std::size_t kRowsAhead = 32;
 
-// Where a prefetch puts a line. A run prefetches its own next lines to L1. A piece prefetches those of a
-// later piece to L2: L1 holds only eight lines that lie multiples of 4 KiB apart, as pieces often do.
+// The cache that a prefetch fills. A run prefetches its own next lines to L1. A piece prefetches lines of a
+// later piece to L2: L1 holds only eight lines at multiples of 4 KiB, which pieces often have.
 constexpr int kToL1 = 3;
 constexpr int kToL2 = 2;
 
-// Non-temporal stores of whole lines spare the reading of what they overwrite.
+// Non-temporal stores of whole lines do not read the overwritten lines first.
 #define SAMPAN_AVX512 __attribute__((target("avx512f")))
 
 template <int kNearness>
@@ -72,7 +72,7 @@ SAMPAN_AVX512 void CopyRowsAvx512(std::byte* dst, const std::byte* src, std::siz
                                   std::size_t src_pitch, std::size_t height) noexcept {
   for (; height > 0; --height, src += src_pitch, dst += lines * kLineBytes) {
     const std::byte* const upcoming = src + std::min(kRowsAhead, height - 1) * src_pitch;
-    __builtin_prefetch(upcoming + lines * kLineBytes - 1, 0, kToL2);  // one line more where it is not aligned
+    __builtin_prefetch(upcoming + lines * kLineBytes - 1, 0, kToL2);  // one line more if it is not aligned
     CopyLinesAvx512<kToL2>(dst, src, lines, upcoming);
   }
 }
@@ -107,7 +107,7 @@ SAMPAN_AVX2 void CopyRowsAvx2(std::byte* dst, const std::byte* src, std::size_t 
                               std::size_t height) noexcept {
   for (; height > 0; --height, src += src_pitch, dst += lines * kLineBytes) {
     const std::byte* const upcoming = src + std::min(kRowsAhead, height - 1) * src_pitch;
-    __builtin_prefetch(upcoming + lines * kLineBytes - 1, 0, kToL2);  // one line more where it is not aligned
+    __builtin_prefetch(upcoming + lines * kLineBytes - 1, 0, kToL2);  // one line more if it is not aligned
     CopyLinesAvx2<kToL2>(dst, src, lines, upcoming);
   }
 }

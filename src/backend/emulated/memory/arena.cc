@@ -1,4 +1,4 @@
-// A range of addresses backed by one memory file that is mapped twice: the program's view, the engines' view.
+// A range of addresses backed by one memory file, which is mapped twice: for the program and for the engines.
 #include "backend/emulated/memory/arena.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 /// Blocks above this size are aligned to huge pages, as the device's driver does.
 constexpr std::size_t kHugePageThreshold = std::size_t{1} << 20;
-/// Addresses per byte of capacity: the larger, the longer a freed address stays unused.
+/// Addresses per byte of capacity. With more of them, a freed address stays unused longer.
 constexpr std::size_t kAddressesPerByte = 4;
 
 Status SystemFailure(const std::string& what, const std::string& name) {
@@ -50,7 +50,7 @@ Status Arena::Map() {
   const int user_access = options_.host_visible ? PROT_READ | PROT_WRITE : PROT_NONE;
   for (const auto& [access, base] :
        {std::pair{user_access, &user_base_}, {PROT_READ | PROT_WRITE, &engine_base_}}) {
-    // One huge page more, so that the view can begin on a huge-page boundary.
+    // One huge page extra, so that the view can begin at a huge-page boundary.
     const std::size_t reserve_bytes = address_space_bytes_ + kHugePage;
     void* reserved =
         ::mmap(nullptr, reserve_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -65,10 +65,10 @@ Status Arena::Map() {
                MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file_.get(), 0) == MAP_FAILED) {
       return SystemFailure("mapping the memory file", options_.name);
     }
-    // A core dump of a crashing program should hold the program, not the device.
+    // A core dump should contain the program's memory, not the device's.
     ::madvise(reinterpret_cast<void*>(aligned), address_space_bytes_, MADV_DONTDUMP);
-    // Shared memory: what a forked child wrote would appear in the parent, under copies that are queued
-    // there.
+    // The memory is shared: writes of a forked child would appear in the parent, and disturb its queued
+    // copies.
     ::madvise(reinterpret_cast<void*>(aligned), address_space_bytes_, MADV_DONTFORK);
   }
   return {};

@@ -1,4 +1,4 @@
-// A range of addresses backed by one memory file that is mapped twice: the program's view, the engines' view.
+// A range of addresses backed by one memory file, which is mapped twice: for the program and for the engines.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ namespace sampan::emulated {
 
 struct ArenaOptions {
   std::string name;
-  std::size_t capacity_bytes = 0;  ///< how much may be allocated at a time
-  bool host_visible = false;       ///< whether the program may read and write through its view
+  std::size_t capacity_bytes = 0;  ///< limit of all live blocks together
+  bool host_visible = false;       ///< the program may read and write through its view
   HostBudget* budget = nullptr;
   FaultPlan* faults = nullptr;
 };
 
-/// Hands out page-aligned blocks. Addresses are used round robin: a freed address is not soon handed out
-/// again. The pages of a freed block go back to the system at once. Thread-safe.
+/// Allocates page-aligned blocks. Uses addresses round robin, so that a freed address is reused late. The
+/// pages of a freed block go back to the system immediately. Thread-safe.
 class Arena final : public MemorySource {
  public:
   static Result<std::unique_ptr<Arena>> Create(const ArenaOptions& options);

@@ -1,4 +1,4 @@
-// How much of the host's memory the emulated devices may take together.
+// The limit of host memory that all emulated devices may use together.
 #include "backend/emulated/memory/host_budget.h"
 
 #include <algorithm>
@@ -18,10 +18,10 @@ std::size_t AvailableOnMachine() {
   while (file >> name >> kibibytes && std::getline(file, rest)) {
     if (name == "MemAvailable:") return kibibytes * 1024;
   }
-  return std::size_t{1} << 30;  // no such file: assume little
+  return std::size_t{1} << 30;  // no such file: assume 1 GiB
 }
 
-/// The limit of the control group minus what it uses; the largest number where there is none.
+/// The limit of the control group minus its usage; the largest number if there is no limit.
 std::size_t AvailableInControlGroup() {
   std::size_t limit = 0;
   std::size_t used = 0;

@@ -1,4 +1,4 @@
-// How much of the host's memory the emulated devices may take together.
+// The limit of host memory that all emulated devices may use together.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 
 namespace sampan::emulated {
 
-/// A shared allowance. Thread-safe.
+/// A budget that the devices share. Thread-safe.
 class HostBudget {
  public:
   explicit HostBudget(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
@@ -27,7 +27,7 @@ class HostBudget {
   std::atomic<std::size_t> used_bytes_{0};
 };
 
-/// Memory that this process could take without hurting the host: available now, within the control group's
+/// Memory that this process can use without harming the host: available now, and inside the control group's
 /// limit.
 std::size_t AvailableHostBytes();
 

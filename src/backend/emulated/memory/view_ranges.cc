@@ -1,4 +1,5 @@
-// Reserved addresses of the emulated devices: two ranges each, the program's view and the engines' view.
+// Reserved addresses of the emulated devices. Each reservation has two ranges: for the program and for the
+// engines.
 #include "backend/emulated/memory/view_ranges.h"
 
 #include <sys/mman.h>
@@ -26,14 +27,14 @@ Status OutOfAddresses(std::size_t bytes) {
           Text("the host has no ", bytes, " bytes of addresses left: ", SystemError(errno))};
 }
 
-/// Addresses without memory, which fault; 0 when there are none. The wish is a hint to the system.
+/// Reserves addresses without memory, which fault. Returns 0 on failure. `wish` is a hint to the system.
 std::uintptr_t ReserveView(std::size_t bytes, std::uintptr_t wish) {
   constexpr std::size_t kUnit = VirtualMemory::kGranularity;
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   if (wish != 0 && wish % kUnit == 0) {
     void* const there = ::mmap(At(wish), bytes, PROT_NONE, kFlags | MAP_FIXED_NOREPLACE, -1, 0);
     if (there == At(wish)) return wish;
-    if (there != MAP_FAILED) ::munmap(there, bytes);  // a kernel that takes the flag for a hint
+    if (there != MAP_FAILED) ::munmap(there, bytes);  // old kernels treat the flag as a hint
   }
   void* const reserved = ::mmap(nullptr, bytes + kUnit, PROT_NONE, kFlags, -1, 0);
   if (reserved == MAP_FAILED) return 0;
@@ -44,7 +45,7 @@ std::uintptr_t ReserveView(std::size_t bytes, std::uintptr_t wish) {
   return aligned;
 }
 
-/// The file's bytes at an address, or anywhere without one; 0 when the system refuses.
+/// Maps the file at the address, or anywhere if that is 0. Returns 0 on failure.
 std::uintptr_t MapView(std::uintptr_t address, const MemoryFile& file, int access) {
   const int fixed = address != 0 ? MAP_FIXED : 0;
   void* const mapped = ::mmap(At(address), file.bytes, access, MAP_SHARED | MAP_NORESERVE | fixed,
@@ -68,7 +69,7 @@ std::ptrdiff_t Delta(std::uintptr_t user, std::uintptr_t engine) {
   return static_cast<std::ptrdiff_t>(engine - user);
 }
 
-/// The whole pages that a range touches.
+/// Extends a range to whole pages.
 AddressRange WholePages(const AddressRange& range) {
   const std::uintptr_t first = RoundDown(range.address, kPageBytes);
   return {first, RoundUp(range.address + range.bytes, kPageBytes) - first, range.engine_delta};

@@ -1,4 +1,5 @@
-// Reserved addresses of the emulated devices: two ranges each, the program's view and the engines' view.
+// Reserved addresses of the emulated devices. Each reservation has two ranges: for the program and for the
+// engines.
 #pragma once
 
 #include <array>
@@ -9,7 +10,7 @@
 
 namespace sampan::emulated {
 
-/// Thread-safe. The engines see the neighbours of one reservation as neighbours too.
+/// Thread-safe. Neighbours in the program's range are neighbours in the engines' range too.
 class ViewRanges final : public VirtualMemory {
  public:
   Result<AddressRange> Reserve(std::size_t bytes, std::uintptr_t wish) override;
@@ -21,12 +22,12 @@ class ViewRanges final : public VirtualMemory {
   bool Owns(std::uintptr_t address) const override;
 
  private:
-  /// How many imports' addresses stay unused after their end. A pointer that outlived its import then reaches
+  /// The addresses of this many closed imports stay unused. So a dangling pointer to a closed import reaches
   /// no other memory.
   static constexpr std::size_t kKeptBack = 64;
 
   void Drop(const AddressRange& range) noexcept;
-  /// Makes the range the runtime's; gives it back to the system where that fails.
+  /// Adds the range to the runtime's addresses. On failure, returns it to the system.
   Result<AddressRange> Keep(const AddressRange& range);
 
   mutable std::shared_mutex mutex_;

@@ -16,8 +16,8 @@ bool EmulatedTimeline::Reached(std::uint64_t value) {
 
 void EmulatedTimeline::Advance(std::uint64_t value) {
   SAMPAN_ASSERT(value == done() + 1);
-  // Sequentially consistent against the waiter, which stores wake_at_ first and loads the progress then:
-  // one sees the other.
+  // Sequentially consistent: the waiter first stores wake_at_, then loads the progress. So at least one sees
+  // the other.
   SetDone(value, std::memory_order_seq_cst);
   if (value >= wake_at_.load(std::memory_order_seq_cst)) WakeReached(value);
 }

@@ -15,11 +15,12 @@
 
 namespace sampan::emulated {
 
-/// Thread-safe; may outlive its queue. Advancing costs one store and one load while no thread waits.
+/// Thread-safe. May outlive its queue. While no thread waits, Advance costs one store and one load.
 class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
  public:
   explicit EmulatedTimeline(QueueScheduler& scheduler) : scheduler_(scheduler) {
-    host_waits_.reserve(kReservedHostWaits);  // so that a submitter that waits for room allocates nothing
+    host_waits_.reserve(
+        kReservedHostWaits);  // so that a submitter does not allocate when it waits for a free slot
   }
 
   bool Reached(std::uint64_t value) override;

@@ -1,4 +1,4 @@
-// The queues that stand before gates, and the thread that sees the gates open.
+// The queues that gates hold, and the thread that detects open gates.
 #include "backend/emulated/queue/gate_watch.h"
 
 #include <algorithm>
@@ -14,12 +14,13 @@
 namespace sampan::emulated {
 namespace {
 
-/// How long the thread looks before it sleeps, where the last sleep was short: signals come in rows.
+/// How long the thread spins before it sleeps, if the last sleep was short: signals come in bursts.
 constexpr std::chrono::microseconds kSpinBeforeSleep{20};
-/// How often gates without a word are looked at, and whether a gate can still open.
-constexpr std::chrono::microseconds kLookAtMemory{50};
-constexpr std::chrono::milliseconds kLookSeldom{1};
-constexpr std::chrono::milliseconds kLookWhetherItCan{20};
+/// The intervals at which gates without a word are polled: while signals come, and when they are rare. The
+/// last one is the interval of checks whether gates can still open.
+constexpr std::chrono::microseconds kGatePollInterval{50};
+constexpr std::chrono::milliseconds kIdleGatePollInterval{1};
+constexpr std::chrono::milliseconds kGateCheckInterval{20};
 
 }  // namespace
 
@@ -41,18 +42,18 @@ void GateWatch::Start() {
   started_.store(true, std::memory_order_release);
 }
 
-void GateWatch::Add(Standing standing) {
-  SAMPAN_ASSERT(standing.gate != nullptr && standing.value != 0);
+void GateWatch::Add(HeldQueue held) {
+  SAMPAN_ASSERT(held.gate != nullptr && held.value != 0);
   bool wake = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto same = [&](const Standing& each) {
-      return each.value == standing.value && !each.queue.owner_before(standing.queue) &&
-             !standing.queue.owner_before(each.queue);
+    const auto same = [&](const HeldQueue& each) {
+      return each.value == held.value && !each.queue.owner_before(held.queue) &&
+             !held.queue.owner_before(each.queue);
     };
-    if (std::any_of(standing_.begin(), standing_.end(), same)) return;
-    standing_.push_back(std::move(standing));
-    count_.store(standing_.size());
+    if (std::any_of(held_.begin(), held_.end(), same)) return;
+    held_.push_back(std::move(held));
+    count_.store(held_.size());
     wake = thread_.joinable() && !thread_.IsCaller();
   }
   if (!wake) return;
@@ -60,31 +61,31 @@ void GateWatch::Add(Standing standing) {
   if (changed_.sleepers.load(std::memory_order_seq_cst) != 0) FutexWake(changed_.value);
 }
 
-std::vector<Standing> GateWatch::TakeReady() {
-  std::vector<Standing> ready;
+std::vector<HeldQueue> GateWatch::TakeReady() {
+  std::vector<HeldQueue> ready;
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   const bool checks = now >= next_check_;
-  if (checks) next_check_ = now + kLookWhetherItCan;
-  for (std::size_t i = 0; i < standing_.size();) {
-    Standing& each = standing_[i];
+  if (checks) next_check_ = now + kGateCheckInterval;
+  for (std::size_t i = 0; i < held_.size();) {
+    HeldQueue& each = held_[i];
     const auto queue = each.queue.lock();
     const bool gone = queue == nullptr || queue->PassedBy(each.value);
     if (gone || now >= each.deadline || each.gate->Open() || (checks && !each.gate->Check().ok())) {
       if (!gone) ready.push_back(std::move(each));
-      standing_.erase(standing_.begin() + static_cast<std::ptrdiff_t>(i));
+      held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
     } else {
       ++i;
     }
   }
-  count_.store(standing_.size());
+  count_.store(held_.size());
   return ready;
 }
 
-bool GateWatch::Look() {
+bool GateWatch::ResumeReady() {
   if (count_.load() == 0) return false;
-  const std::vector<Standing> ready = TakeReady();
-  for (const Standing& each : ready) {
+  const std::vector<HeldQueue> ready = TakeReady();
+  for (const HeldQueue& each : ready) {
     if (const auto queue = each.queue.lock()) queue->GoOnAtGate();
   }
   return !ready.empty();
@@ -93,7 +94,7 @@ bool GateWatch::Look() {
 void GateWatch::Loop() {
   bool busy = false;
   while (!stopping_.load()) {
-    if (Look()) {
+    if (ResumeReady()) {
       busy = true;
       continue;
     }
@@ -102,7 +103,7 @@ void GateWatch::Loop() {
       std::vector<std::shared_ptr<Gate>> gates;
       {
         const std::lock_guard lock(mutex_);
-        for (const Standing& each : standing_)
+        for (const HeldQueue& each : held_)
           gates.push_back(each.gate);
       }
       const bool found = SpinFor<1>(kSpinBeforeSleep, [&] {
@@ -125,13 +126,14 @@ void GateWatch::Sleep() {
   bool open = false;
   {
     const std::lock_guard lock(mutex_);
-    for (const Standing& each : standing_) {
-      until = std::min({until, each.deadline, Clock::now() + kLookWhetherItCan});
+    for (const HeldQueue& each : held_) {
+      until = std::min({until, each.deadline, Clock::now() + kGateCheckInterval});
       SleepWord* const word = each.gate->word();
       if (word == nullptr || waits.size() == kMaxFutexWaits) {
-        // The longer nothing happened, the less often.
+        // The interval grows while no gate opens.
         const auto now = Clock::now();
-        const auto patience = std::clamp<Clock::duration>((now - each.since) / 8, kLookAtMemory, kLookSeldom);
+        const auto patience =
+            std::clamp<Clock::duration>((now - each.since) / 8, kGatePollInterval, kIdleGatePollInterval);
         until = std::min(until, now + patience);
         continue;
       }

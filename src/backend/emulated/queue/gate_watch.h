@@ -1,4 +1,4 @@
-// The queues that stand before gates, and the thread that sees the gates open.
+// The queues that gates hold, and the thread that detects open gates.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@ namespace sampan::emulated {
 
 class EmulatedQueue;
 
-/// A queue at its gate: the task with that value holds it back.
-struct Standing {
+/// A queue held by a gate, and the sequence number of the gate's task.
+struct HeldQueue {
   std::shared_ptr<Gate> gate;
   Deadline deadline;
   std::weak_ptr<EmulatedQueue> queue;
@@ -25,8 +25,9 @@ struct Standing {
   Deadline since = Clock::now();
 };
 
-/// Thread-safe. Its thread sleeps on the words of all gates at once, and executes what is short behind a gate
-/// itself: another hand-over would cost as much as the signal. Without a thread, the scheduler calls Look.
+/// Thread-safe. Its thread sleeps on the words of all gates at once. It executes short tasks behind a gate
+/// itself: another hand-over would cost as much as the signal. Without a thread, the scheduler calls
+/// ResumeReady.
 class GateWatch {
  public:
   enum class Watching { kByThread, kByCallers };
@@ -35,30 +36,30 @@ class GateWatch {
   GateWatch(const GateWatch&) = delete;
   GateWatch& operator=(const GateWatch&) = delete;
 
-  /// Starts the thread if there is to be one and it does not run yet. Throws ThreadStartError.
+  /// Starts the thread, if it should run and does not run yet. Throws ThreadStartError.
   void Start();
-  /// Lets the queue go on once its gate is open, can never open, or the time is over. Throws with nothing
-  /// changed. The thread must have been started: the engines that call this cannot report a failure.
-  void Add(Standing standing);
-  /// Lets those go on that can. True when there was one.
-  bool Look();
+  /// Resumes the queue when its gate is open, can never open, or the time is over. If it throws, nothing has
+  /// changed. The thread must have been started, because the engines that call this cannot report a failure.
+  void Add(HeldQueue held);
+  /// Resumes all queues that can continue. Returns true if there was one.
+  bool ResumeReady();
 
  private:
   void Loop();
-  /// Removes queues that can go on, and queues that no longer wait.
-  std::vector<Standing> TakeReady();
+  /// Removes queues that can continue, and queues that no longer wait.
+  std::vector<HeldQueue> TakeReady();
   /// Sleeps until a word changes, a queue is added, or the next check is due.
   void Sleep();
 
   const Watching watching_;
   std::mutex mutex_;
-  std::vector<Standing> standing_;  // in the order in which they came
-  Deadline next_check_{};           // when gates are asked again whether they can open
+  std::vector<HeldQueue> held_;  // in the order of arrival
+  Deadline next_check_{};        // the time of the next check whether gates can still open
   Thread thread_;
   std::atomic<bool> started_{false};  // the thread
   std::atomic<bool> stopping_{false};
   std::atomic<std::size_t> count_{0};
-  SleepWord changed_;  // the list, or the wish to end
+  SleepWord changed_;  // woken when the list changes or the thread has to stop
 };
 
 }  // namespace sampan::emulated

@@ -1,4 +1,4 @@
-// Executes the tasks that move or mark something.
+// Executes copies, fills, reductions, marks and effects.
 #include "backend/emulated/queue/task_execution.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace sampan::emulated {
 namespace {
 
-/// What one engine takes at a time from a request that is shared: long enough to pay for the hand-over.
+/// The chunk size of a shared request: large enough to pay for the hand-over.
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 
 /// Calls `part(first, count)` for all of [0, items). If the bytes make sharing worthwhile, engines share it
@@ -47,7 +47,8 @@ Status Execute(CopyTask& task, QueueScheduler& scheduler) {
   return ExecuteCopy(task, scheduler);
 }
 
-/// Of short rows far apart, the lines that they touch are many times what they hold.
+/// The bytes that move through the caches. For short rows far apart, the touched lines are many times the
+/// rows.
 std::size_t TravellingBytes(const Rows& rows) {
   const std::size_t touched = RoundUp(rows.width, kLineBytes) + kLineBytes;
   return rows.height * std::min(touched, std::max(rows.src_pitch, rows.dst_pitch));
@@ -79,7 +80,7 @@ Status Execute(BatchTask& task, QueueScheduler& scheduler) {
 Status Execute(FillTask& task, QueueScheduler& scheduler) {
   if (Status live = CheckLive(task.memory); !live.ok()) return live;
   const Caching caching = CachingFor(task.bytes);
-  // In units of the pattern, so that every part begins with its first byte.
+  // Counts in units of the pattern, so that every part begins with the pattern's first byte.
   constexpr std::size_t kUnit = sizeof(task.pattern);
   Share(DivideUp(task.bytes, kUnit), task.bytes, scheduler, [&](std::size_t first, std::size_t count) {
     const std::size_t begin = first * kUnit;
@@ -95,7 +96,7 @@ T Load(const std::byte* from) {
   return value;
 }
 
-/// What an indirect copy finds in device memory.
+/// The operands of an indirect copy, read from device memory.
 struct Operands {
   std::uintptr_t dst, src;
   std::size_t bytes;
@@ -179,12 +180,12 @@ Status Execute(Other&, QueueScheduler&) {
 
 namespace {
 
-/// A task's bytes, the pieces that they come in, and the longest of these.
+/// A task's bytes, the number of its pieces, and the longest piece.
 struct Amount {
   std::size_t bytes, pieces, longest;
 };
 
-/// Nothing for tasks that copy nothing.
+/// Returns nothing for tasks that do not copy.
 std::optional<Amount> AmountOf(const Task& task) {
   const auto in_one = [](std::size_t bytes) { return Amount{bytes, 1, bytes}; };
   if (const auto* batch = std::get_if<BatchTask>(&task))

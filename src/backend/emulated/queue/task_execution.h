@@ -1,4 +1,4 @@
-// Executes the tasks that move or mark something.
+// Executes copies, fills, reductions, marks and effects.
 #pragma once
 
 #include <chrono>
@@ -14,23 +14,23 @@
 
 namespace sampan::emulated {
 
-/// Tasks with so many bytes in all are short, whatever their form.
+/// Tasks with at most this many bytes are short, in any form.
 inline constexpr std::size_t kBytesAlwaysShort = 4096;
-/// Requests from this size on are worth sharing between engines. Shorter ones stay in the caches.
+/// From this size on, sharing between engines pays. Smaller requests stay in the caches.
 inline constexpr std::size_t kShareFromBytes = std::size_t{512} << 10;
 static_assert(CachingFor(kShareFromBytes - 1) == Caching::kKeep);
-/// A task that takes less is executed at once. Waking an engine takes its submitter 3 us if the engine wakes
-/// on an idle core, and 48 us if it takes the submitter's (bench_small).
+/// A task that takes less time is executed at once. Waking an engine costs the submitter 3 us if the engine
+/// wakes on an idle core, and 48 us if it takes the submitter's core (bench_small).
 inline constexpr std::chrono::nanoseconds kHandOverTime{5'200};
 
-/// About how long copying takes: by the bytes, and by the pieces that they come in (bench_small: 5 to 7 ns an
-/// entry with its plan; 50 bytes a ns in the caches, 10 in memory).
+/// Estimates how long a copy takes from its bytes and pieces. bench_small: 5 to 7 ns per entry with its plan;
+/// 50 bytes per ns in the caches, 10 in memory.
 constexpr std::chrono::nanoseconds EstimatedTime(std::size_t bytes, std::size_t pieces) {
   constexpr std::size_t kBytesPerNs = 32, kNsPerPiece = 4;
   return std::chrono::nanoseconds(bytes / kBytesPerNs + pieces * kNsPerPiece);
 }
 
-/// What makes a task short: so many bytes in all, or no long piece and little time.
+/// A task is short if it has few bytes, or no long piece and takes little time.
 struct ShortLimits {
   std::size_t piece_bytes;
   std::chrono::nanoseconds time;
@@ -39,10 +39,11 @@ struct ShortLimits {
     return bytes <= kBytesAlwaysShort || (longest <= piece_bytes && EstimatedTime(bytes, pieces) <= time);
   }
 };
-/// For the thread that submits a task to an idle queue. Long pieces are an engine's: the program goes on.
+/// Limits for a thread that submits a task to an idle queue. An engine executes long pieces, so that the
+/// program continues.
 inline constexpr ShortLimits kShortAtOnce{kBytesAlwaysShort, kHandOverTime};
 
-/// Returns true if the limits hold for the task, and it cannot block.
+/// Returns true if the task is inside the limits and cannot block.
 [[gnu::noinline]] bool IsOtherShort(const Task& task, const ShortLimits& limits);
 inline bool IsShort(const Task& task, const ShortLimits& limits) {
   const auto* const copy = std::get_if<CopyTask>(&task);
@@ -50,10 +51,11 @@ inline bool IsShort(const Task& task, const ShortLimits& limits) {
   return limits.Hold(copy->segment.bytes, 1, copy->segment.bytes);
 }
 
-/// What the task is called on the rows of engines.
+/// The task's name on the rows of engines.
 summary::TaskType TraceType(const Task& task);
 
-/// Does the task now; large ones are shared with idle engines. Waits and host work are the queue's own.
+/// Executes the task now. Shares large copies with idle engines. The queue itself handles waits and host
+/// functions.
 [[gnu::noinline]] Status ExecuteOther(Task& task, QueueScheduler& scheduler);
 [[gnu::noinline]] void ShareCopy(const Segment& segment, QueueScheduler& scheduler);
 inline Status ExecuteCopy(const CopyTask& task, QueueScheduler& scheduler) {

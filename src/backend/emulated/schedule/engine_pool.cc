@@ -16,20 +16,21 @@ namespace {
 
 /// How long the one spinning engine polls for work before it sleeps.
 constexpr std::chrono::microseconds kSpin{40};
-/// Tasks in a row of one queue while others are ready.
+/// How many tasks of one queue run in a row while other queues are ready.
 constexpr int kTasksPerTurn = 32;
-/// How long a waiting thread spins: longer than the hand-over of a small copy, shorter than a sleep and a
-/// wake-up.
+/// How long a waiting thread spins: longer than the hand-over of a small copy, shorter than sleeping and
+/// waking up.
 constexpr std::chrono::microseconds kHostSpin{10};
-/// Engines are woken at once for so many chunks; for fewer after the first, if then so many are left.
+/// From kChunksWorthWaking chunks on, engines are woken immediately. For fewer chunks they are woken after
+/// the first, if kChunksLeftWorthWaking are left.
 constexpr std::size_t kChunksWorthWaking = 16, kChunksLeftWorthWaking = 4;
 
 }  // namespace
 
-/// Chunked work that engines may join while it stands in the list. Lives on its owner's stack.
+/// Chunked work that engines may join while it is in the list. It is on its owner's stack.
 struct EnginePool::Job {
   const ChunkedWork& work;
-  const trace::TaskKey traced;  // what it is part of, while there is a trace
+  const trace::TaskKey traced;  // the task that it is part of, if there is a trace
   const RunningTask* const task;
   const std::size_t max_helpers;
   std::atomic<std::size_t> next{0};
@@ -85,7 +86,7 @@ void EnginePool::MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept {
   {
     const std::lock_guard lock(mutex_);
     EmulatedQueue* const added = queue.get();
-    SAMPAN_ASSERT(added != nullptr && added->next_ready == nullptr);  // it is in the list once
+    SAMPAN_ASSERT(added != nullptr && added->next_ready == nullptr);  // it is not in the list yet
     SAMPAN_ASSERT((first_ready_ == nullptr) == (ready_count_.load() == 0));
     (first_ready_ == nullptr ? first_ready_ : last_ready_->next_ready) = std::move(queue);
     last_ready_ = added;
@@ -130,7 +131,7 @@ void EnginePool::WakeAt(Deadline time, std::weak_ptr<EmulatedQueue> queue) {
     wake_times_.emplace(time, std::move(queue));
     timed_count_.store(wake_times_.size());
   }
-  wake_.notify_one();  // a sleeper may have to sleep less
+  wake_.notify_one();  // a sleeping engine may have to wake earlier
 }
 
 void EnginePool::UnblockExpired() {
@@ -151,7 +152,7 @@ void EnginePool::UnblockExpired() {
 void EnginePool::EngineLoop() {
   for (;;) {
     if (DoSomething()) continue;
-    // One engine spins; with more, they would take the cores from the program that feeds them.
+    // Only one engine spins. More would take cores from the program.
     if (spin_time_.count() > 0 && !spinning_.exchange(true)) {
       const bool found = SpinFor(spin_time_, [this] { return HasWork(); });
       spinning_.store(false);
@@ -172,7 +173,8 @@ void EnginePool::Sleep() {
         wake_.wait(lock);
         continue;
       }
-      const Deadline next = wake_times_.begin()->first;  // a copy: the entry may go while this waits
+      const Deadline next =
+          wake_times_.begin()->first;  // a copy, because the entry may be erased while this waits
       if (wake_.wait_until(lock, next) == std::cv_status::timeout) break;
     }
     SAMPAN_ASSERT(sleeping_ > 0);
@@ -187,7 +189,7 @@ bool EnginePool::DoSomething() {
     RunQueue(std::move(queue));
     return true;
   }
-  // A ready queue comes first, then large copies of other queues.
+  // Ready queues come first, then large copies of other queues.
   return HelpWithJob([this] { return ready_count_.load() != 0; });
 }
 
@@ -204,7 +206,7 @@ bool EnginePool::HelpWithJob(Enough enough) {
     const std::lock_guard lock(mutex_);
     const auto open = std::find_if(jobs_.begin(), jobs_.end(), [](Job* each) { return each->WantsHelp(); });
     if (open == jobs_.end()) {
-      CountOpenJobs();  // no chunks are left, so no engine looks at it again
+      CountOpenJobs();  // no chunks are left, so no engine joins it again
       return false;
     }
     job = *open;
@@ -297,7 +299,7 @@ void EnginePool::Run(const ChunkedWork& work) {
       shared = true;
     }
   }
-  // Awake engines see the job. Waking others pays only if enough is left for them.
+  // Running engines see the job. Waking others pays only if enough chunks are left.
   if (shared && work.chunks < kChunksWorthWaking) job.RunOne();
   if (shared && job.left() >= kChunksLeftWorthWaking) WakeEngines(job.max_helpers - job.helpers.load());
   while (job.RunOne()) {
@@ -311,7 +313,7 @@ void EnginePool::Run(const ChunkedWork& work) {
     CountOpenJobs();
   }
   SpinFor(kSpin, [&] { return job.helpers.load() == 0; });
-  std::unique_lock lock(mutex_);  // also waits for a helper that is just leaving
+  std::unique_lock lock(mutex_);  // also waits for a helper that is about to leave
   job_left_.wait(lock, [&] { return job.helpers.load() == 0; });
 }
 

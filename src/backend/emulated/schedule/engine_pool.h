@@ -13,8 +13,8 @@
 
 namespace sampan::emulated {
 
-/// Thread-safe. Engines spin for a moment, one at a time, and then sleep. Destroying it ends the threads; its
-/// queues must be closed by then.
+/// Thread-safe. Engines spin briefly, one at a time, and then sleep. The destructor joins the threads; all
+/// queues must be closed before.
 class EnginePool final : public QueueScheduler {
  public:
   explicit EnginePool(unsigned engines);
@@ -34,21 +34,21 @@ class EnginePool final : public QueueScheduler {
   void Stop();
   void EngineLoop();
   bool HasWork() const { return ready_count_.load() != 0 || open_jobs_.load() != 0; }
-  /// Runs a queue, or helps with a job; false when there is neither.
+  /// Executes a queue, or helps with a job. Returns false if there is neither.
   bool DoSomething();
   void RunQueue(std::shared_ptr<EmulatedQueue> queue);
   /// Executes the timeline's queue up to the value, unless an engine has begun.
   void RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value);
-  /// Takes chunks of a job until none is left or `enough()` holds; false when no job wants help.
+  /// Runs chunks of a job until none is left or `enough()` is true. Returns false if no job needs help.
   template <typename Enough>
   bool HelpWithJob(Enough enough);
   void WakeEngines(std::size_t count);
-  /// Under the lock, after every change of a job.
+  /// Called with the lock held, after every change of a job.
   void CountOpenJobs();
   void Sleep();
   void UnblockExpired();
   std::shared_ptr<EmulatedQueue> TakeReady();
-  /// That queue, if it is ready.
+  /// Removes the queue from the ready list and returns it, or null if it is not ready.
   std::shared_ptr<EmulatedQueue> TakeReady(const EmulatedQueue& wanted);
 
   const std::chrono::nanoseconds spin_time_;
@@ -62,7 +62,7 @@ class EnginePool final : public QueueScheduler {
   unsigned sleeping_ = 0;
   bool stopping_ = false;
   std::atomic<std::size_t> ready_count_{0};
-  std::atomic<std::size_t> open_jobs_{0};  // those that want help, or did when one last changed
+  std::atomic<std::size_t> open_jobs_{0};  // jobs that need help, counted at the last change
   std::atomic<std::size_t> timed_count_{0};
   std::atomic<bool> spinning_{false};
   std::vector<Thread> engines_;

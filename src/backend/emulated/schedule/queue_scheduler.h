@@ -14,12 +14,12 @@ namespace sampan::emulated {
 class EmulatedQueue;
 class EmulatedTimeline;
 
-/// Thread-safe. Called with no lock of a queue or a timeline held.
+/// Thread-safe. Callers hold no lock of a queue or a timeline.
 class QueueScheduler {
  public:
   virtual ~QueueScheduler() = default;
 
-  /// The queue has work and no thread has its turn. The scheduler now has to execute it.
+  /// The queue has work, and no thread has its turn. The scheduler has to execute it.
   virtual void MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept = 0;
   /// Re-checks the blocked queue at that time.
   virtual void WakeAt(Deadline time, std::weak_ptr<EmulatedQueue> queue) = 0;
@@ -30,12 +30,11 @@ class QueueScheduler {
   /// A program waits for the sequence number. Works towards it. Returns when it is reached, when the deadline
   /// is over, or when the caller can only wait.
   virtual void Drive(EmulatedTimeline&, std::uint64_t /*value*/, Deadline) {}
-  /// Whether a queue with nothing to do may execute a short task on its submitter's thread.
+  /// Returns true if the submitter's thread may execute a short task of an idle queue.
   virtual bool RunsShortTasksAtOnce() const { return false; }
-  /// Puts the segments of a batch, which have no order among themselves, into the one that they are copied
-  /// in.
+  /// Chooses the order in which the segments of a batch are copied. A batch has no order of its own.
   virtual void Arrange(std::span<Segment>) {}
-  /// Runs the work on the calling thread, shared with idle engines.
+  /// Runs the work on the calling thread, and shares it with idle engines.
   virtual void Run(const ChunkedWork& work) = 0;
 };
 

@@ -1,4 +1,4 @@
-// In which order, and how soon, an emulated device executes what the rules leave open.
+// The order and the time at which an emulated device executes tasks, where the rules leave them open.
 #pragma once
 
 #include <cstdint>

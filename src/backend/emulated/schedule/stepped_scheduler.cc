@@ -11,7 +11,7 @@ namespace sampan::emulated {
 namespace {
 
 /// The interval at which an idle waiting thread checks time limits.
-constexpr std::chrono::milliseconds kLookAgain{2};
+constexpr std::chrono::milliseconds kLimitCheckInterval{2};
 constexpr std::size_t kMaxQueues = 1 << 16;
 
 }  // namespace
@@ -66,8 +66,8 @@ std::shared_ptr<EmulatedQueue> SteppedScheduler::Choose(EmulatedTimeline* wanted
   const std::lock_guard lock(mutex_);
   ++activity_;
   if (ready_.empty()) return nullptr;
-  // The queue at the end of the chain of waits in front of the wanted task, or the first one in it that can
-  // go on.
+  // Follows the chain of waits in front of the wanted task: to its end, or to the first queue that can
+  // continue.
   std::shared_ptr<EmulatedQueue> needed = wanted == nullptr ? nullptr : wanted->queue();
   const auto is_ready = [&] { return std::find(ready_.begin(), ready_.end(), needed) != ready_.end(); };
   for (std::size_t hops = 0;
@@ -88,7 +88,7 @@ std::shared_ptr<EmulatedQueue> SteppedScheduler::Choose(EmulatedTimeline* wanted
 
 bool SteppedScheduler::Step(EmulatedTimeline* wanted) {
   const std::lock_guard step(step_mutex_);
-  gates_.Look();
+  gates_.ResumeReady();
   std::shared_ptr<EmulatedQueue> queue = Choose(wanted);
   if (queue == nullptr) return false;
   switch (queue->TakeTurn(1)) {
@@ -140,7 +140,7 @@ void SteppedScheduler::Drive(EmulatedTimeline& timeline, std::uint64_t value, De
     UnblockExpired();
     if (Step(&timeline)) continue;
     std::unique_lock lock(mutex_);
-    if (ready_.empty()) changed_.wait_for(lock, kLookAgain);
+    if (ready_.empty()) changed_.wait_for(lock, kLimitCheckInterval);
   }
 }
 

@@ -16,8 +16,7 @@ namespace sampan::emulated {
 
 /// Serves all devices of a process, so that it also chooses the order between them. Tasks run one at a time,
 /// on the threads that submit or wait. With one program thread, a run repeats exactly. If a program neither
-/// submits nor waits for kIdleTime, pending tasks run, so that a program which polls memory goes on.
-/// Thread-safe.
+/// submits nor waits for kIdleTime, pending tasks run. So a program that polls memory continues. Thread-safe.
 class SteppedScheduler final : public QueueScheduler {
  public:
   SteppedScheduler(Schedule schedule, GateWatch& gates);
@@ -36,8 +35,7 @@ class SteppedScheduler final : public QueueScheduler {
  private:
   static constexpr std::chrono::seconds kIdleTime{1};
 
-  /// Executes one task; false when nothing is ready. With a timeline, one that brings it nearer if there is
-  /// one.
+  /// Executes one task; false if none is ready. With a timeline, prefers a task that advances it.
   bool Step(EmulatedTimeline* wanted);
   std::shared_ptr<EmulatedQueue> Choose(EmulatedTimeline* wanted);
   void StepAll();
@@ -48,7 +46,7 @@ class SteppedScheduler final : public QueueScheduler {
   GateWatch& gates_;
   std::mutex step_mutex_;  // held while a task executes
   std::mt19937_64 random_;
-  std::mutex arranging_;  // blocking batches come from any thread
+  std::mutex arranging_;  // blocking batches may run on any thread
   std::mt19937_64 arrangements_;
 
   std::mutex mutex_;
