@@ -22,9 +22,9 @@ std::optional<std::uint64_t> ParseNumber(std::string_view text) {
   return number;
 }
 
-std::optional<std::uint64_t> ParseNumber(std::string_view text, std::uint64_t least, std::uint64_t most) {
+std::optional<std::uint64_t> ParseNumber(std::string_view text, std::uint64_t min, std::uint64_t max) {
   const auto number = ParseNumber(text);
-  return number && *number >= least && *number <= most ? number : std::nullopt;
+  return number && *number >= min && *number <= max ? number : std::nullopt;
 }
 
 /// The limit at which both views of a device's addresses fit into an address space.

@@ -35,10 +35,11 @@ Status Fill(const FillRequest& request, Wait wait, aclrtStream stream_handle) {
   return SubmitPlan({caller->context, *stream}, std::move(plan));
 }
 
-Status FillBytes(void* address, size_t most, int32_t value, size_t count, Wait wait, aclrtStream stream) {
+Status FillBytes(void* address, size_t max_bytes, int32_t value, size_t count, Wait wait,
+                 aclrtStream stream) {
   if (count == 0) return {};
   if (Status present = RequireNonNull("devPtr", address); !present.ok()) return present;
-  return Fill({"devPtr", address, most, BytePattern(value), count}, wait, stream);
+  return Fill({"devPtr", address, max_bytes, BytePattern(value), count}, wait, stream);
 }
 
 Status FillWords(void* address, size_t bytes, uint32_t value, size_t words, Wait wait, aclrtStream stream) {

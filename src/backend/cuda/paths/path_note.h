@@ -1,4 +1,4 @@
-// Says which path a request took, and why: to the trace and to the debug log.
+// Writes the path of a request and its reason to the trace and to the debug log.
 #pragma once
 
 #include "backend/cuda/paths/copy_path.h"

@@ -1,4 +1,4 @@
-// Hands reducing copies, value words and tasks on several allocations to the driver.
+// Launches reducing copies, value words and tasks on several allocations.
 #include <array>
 
 #include "backend/api/task_memory.h"
