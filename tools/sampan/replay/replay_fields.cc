@@ -1,4 +1,4 @@
-// Fields of a trace's events as a replay reads them: numbers, addresses, places.
+// Reads numbers, addresses and places from the events of a trace.
 #include "tools/sampan/replay/replay_fields.h"
 
 #include <charconv>

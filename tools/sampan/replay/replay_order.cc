@@ -28,7 +28,7 @@ void KeepOrderOfStreams(std::vector<ReplayStep>& steps) {
     const ReplayStep& step = steps[i];
     std::vector<std::size_t>& places = streams[{step.device, step.stream}];
     if (step.kind == ReplayStep::Kind::kCreateStream)
-      settle(places);  // the number is another stream's from here on
+      settle(places);  // from here on, the number names another stream
     else if (step.task >= 0)
       places.push_back(i);
   }

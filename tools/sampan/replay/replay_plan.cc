@@ -1,4 +1,4 @@
-// What a replay does again: the copies of a trace, and everything that orders them.
+// The steps of a replay: the copies of a trace, and everything that orders them.
 #include "tools/sampan/replay/replay_plan.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Planner {
   summary::Summary summary_;
   struct Submitter {
     std::int64_t thread = -1;
-    std::int64_t call_ns = -1;  ///< when the call was begun that submitted it; -1 when that is not known
+    std::int64_t call_ns = -1;  ///< begin of the call that submitted it; -1 if unknown
   };
 
   std::unordered_map<std::int64_t, Submitter> submitters_;  ///< by connection
@@ -225,7 +225,7 @@ bool Planner::TakeBatch(const TraceEvent& event, ReplayStep& step) {
   return true;
 }
 
-/// Makes sure that the place exists when the copy is made.
+/// Makes sure that the memory exists when the copy runs.
 void Planner::Touch(const ReplayPlace& place, std::uint64_t bytes, std::int32_t device) {
   if (place.allocation == 0) {
     plan_.pageable.emplace_back(place.offset, place.offset + bytes);
@@ -239,7 +239,7 @@ void Planner::Touch(const ReplayPlace& place, std::uint64_t bytes, std::int32_t 
 }
 
 void Planner::AddCall(const TraceEvent& event) {
-  if (event.Text("level") == "hccl") return;  // the calls inside of it are told as well
+  if (event.Text("level") == "hccl") return;  // the trace also has the calls inside of it
   if (const std::int64_t connection = event.Count("connection_id"); connection != 0)
     submitters_[connection].call_ns = event.begin_ns;
   const std::string_view awaited = event.Text("waits");
@@ -315,12 +315,13 @@ void Planner::Order() {
     if (step.connection == 0) continue;
     const Submitter& submitter = submitters_[step.connection];
     step.thread = ThreadOf(submitter.thread);
-    // A task may have waited for room in its stream before it was submitted, and will again.
+    // A task may have waited for a free slot of its stream before it was submitted. The replay will wait
+    // again.
     if (submitter.call_ns >= 0) step.due_ns = submitter.call_ns;
-    // So may a copy with pageable memory, which others do not have to wait for.
+    // So may a copy of pageable memory. Other steps do not have to wait for it.
     if (step.task < 0) step.at_ns = step.due_ns;
   }
-  submitters_ = {};  // as much memory as the steps
+  submitters_ = {};  // frees as much memory as the steps take
   std::stable_sort(plan_.steps.begin(), plan_.steps.end(),
                    [](const ReplayStep& one, const ReplayStep& other) {
                      return std::tuple(one.at_ns, one.line) < std::tuple(other.at_ns, other.line);

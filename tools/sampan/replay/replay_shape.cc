@@ -1,4 +1,4 @@
-// The parts of a copy of rows or of a batch, as the trace has them.
+// Reads the rows of a copy and the pieces of a batch from a trace.
 #include "tools/sampan/replay/replay_shape.h"
 
 #include <utility>
@@ -8,11 +8,11 @@
 namespace sampan::tool {
 namespace {
 
-/// A batch of a program is far shorter.
+/// Far more than any batch of a program.
 constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 24;
 
-/// Where the entries of a long batch lay is not in the trace: spread over the part that they touched, apart
-/// from one another where there is room for that.
+/// A trace has only the extent of a long batch. Spreads its entries over the extent, without overlap if they
+/// fit.
 std::vector<ReplayPlace> Spread(const std::vector<std::uint64_t>& sizes, std::uint64_t total,
                                 const TraceJson& extent) {
   const std::uint64_t allocation = ToUnsigned(extent[0]);
@@ -72,7 +72,7 @@ std::optional<std::vector<ReplayPiece>> ReadPieces(const TraceEvent& event, std:
       if (sizes.size() > kMaxEntries) return std::nullopt;
     }
     if (sizes.empty()) return std::nullopt;
-    sizes.back() += left;  // what was lost when a mean was rounded
+    sizes.back() += left;  // the rest of rounded mean sizes
     const std::vector<ReplayPlace> dsts = Spread(sizes, bytes, *dst);
     const std::vector<ReplayPlace> srcs = Spread(sizes, bytes, *src);
     for (std::size_t i = 0; i < sizes.size(); ++i)

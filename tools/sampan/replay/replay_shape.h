@@ -1,4 +1,4 @@
-// The parts of a copy of rows or of a batch, as the trace has them.
+// Reads the rows of a copy and the pieces of a batch from a trace.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,10 @@
 
 namespace sampan::tool {
 
-/// From the first byte of the first row to the last byte of the last one; nothing if that is more than 2^62.
+/// The bytes from the first row to the end of the last one. Nothing if there are more than 2^62.
 std::optional<std::uint64_t> RowsExtent(std::uint64_t width, std::uint64_t height, std::uint64_t pitch);
 
-/// The entries of a batch of that many bytes. Nothing if the trace does not have them, or if they do not add
-/// up.
+/// The pieces of a batch of `bytes` bytes. Nothing if the trace lacks them or they do not add up.
 std::optional<std::vector<ReplayPiece>> ReadPieces(const TraceEvent& event, std::uint64_t bytes);
 
 }  // namespace sampan::tool
