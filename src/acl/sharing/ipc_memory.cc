@@ -14,8 +14,8 @@ aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t le
     if (Status present = RequireNonNull("devPtr", devPtr, "key", key); !present.ok()) return present;
     if (size == 0) return {Code::kParamInvalid, "size is 0"};
     if (Status checked = CheckKeyBuffer(len); !checked.ok()) return checked;
-    constexpr std::uint64_t kForEverybody = ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION;
-    if (Status checked = CheckShareFlags(flags, kForEverybody); !checked.ok()) return checked;
+    constexpr std::uint64_t kForAllProcesses = ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION;
+    if (Status checked = CheckShareFlags(flags, kForAllProcesses); !checked.ok()) return checked;
     auto caller = CallerWithContext();
     if (!caller.ok()) return caller.TakeStatus();
     if (Status may = RequireSharing(caller->runtime.profile()); !may.ok()) return may;
@@ -25,7 +25,7 @@ aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t le
       auto owner = caller->runtime.FindDevice(use->facts.place.device);
       if (owner.ok()) device = (*owner)->physical_id();
     }
-    auto text = caller->runtime.sharing().Export({devPtr, size, flags == kForEverybody, device});
+    auto text = caller->runtime.sharing().Export({devPtr, size, flags == kForAllProcesses, device});
     if (!text.ok()) return text.TakeStatus();
     WriteKey(*text, key);
     return {};

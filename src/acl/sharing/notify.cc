@@ -134,11 +134,11 @@ aclError aclrtNotifyGetExportKey(aclrtNotify notify, char* key, size_t len, uint
   return Guard("aclrtNotifyGetExportKey", [&]() -> Status {
     if (Status present = RequireNonNull("notify", notify, "key", key); !present.ok()) return present;
     if (Status checked = CheckKeyBuffer(len); !checked.ok()) return checked;
-    constexpr std::uint64_t kForEverybody = ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION;
-    if (Status checked = CheckShareFlags(flags, kForEverybody); !checked.ok()) return checked;
+    constexpr std::uint64_t kForAllProcesses = ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION;
+    if (Status checked = CheckShareFlags(flags, kForAllProcesses); !checked.ok()) return checked;
     auto cell = CellOf(notify);
     if (!cell.ok()) return cell.TakeStatus();
-    if (flags == kForEverybody) (**cell)->for_everybody.store(1);
+    if (flags == kForAllProcesses) (**cell)->for_all_processes.store(1);
     WriteKey((*cell)->Key(), key);
     return {};
   });

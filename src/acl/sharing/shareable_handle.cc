@@ -12,13 +12,13 @@ namespace sampan::acl {
 namespace {
 
 Status Export(aclrtDrvMemHandle handle, std::uint64_t flags, std::uint64_t* number) {
-  constexpr std::uint64_t kForEverybody = ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION;
-  if (Status checked = CheckShareFlags(flags, kForEverybody); !checked.ok()) return checked;
+  constexpr std::uint64_t kForAllProcesses = ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION;
+  if (Status checked = CheckShareFlags(flags, kForAllProcesses); !checked.ok()) return checked;
   auto physical = FindPhysical(handle);
   if (!physical.ok()) return physical.TakeStatus();
   auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
-  auto exported = caller->runtime.ExportPhysical(*physical, flags == kForEverybody);
+  auto exported = caller->runtime.ExportPhysical(*physical, flags == kForAllProcesses);
   if (!exported.ok()) return exported.TakeStatus();
   std::memcpy(number, &*exported, sizeof(*number));  // the caller's buffer may have any alignment
   return {};

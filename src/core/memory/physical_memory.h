@@ -48,7 +48,7 @@ class PhysicalMemory {
   const PhysicalProperties& properties() const { return properties_; }
 
   /// Returns the number by which other processes import it, the same each time.
-  Result<std::uint64_t> Export(ShareBoard& board, bool for_everybody) {
+  Result<std::uint64_t> Export(ShareBoard& board, bool for_all_processes) {
     if (foreign_ != nullptr) {
       return Error{Code::kFeatureNotSupport, "imported memory is its maker's to export"};
     }
@@ -68,7 +68,7 @@ class PhysicalMemory {
       number_ = sharing_.Share(*cell);
       own_ = std::move(*cell);
     }
-    if (for_everybody) (*own_)->for_everybody.store(1);
+    if (for_all_processes) (*own_)->for_all_processes.store(1);
     return own_->Number();
   }
   /// Null if it was not exported.

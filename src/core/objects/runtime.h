@@ -106,7 +106,8 @@ class Runtime {
   Result<void*> HandleFor(std::shared_ptr<PhysicalMemory> physical);
   std::shared_ptr<PhysicalMemory> FindPhysical(void* handle) const { return physicals_.Find(handle); }
   std::shared_ptr<PhysicalMemory> RemovePhysical(void* handle) { return physicals_.Remove(handle); }
-  Result<std::uint64_t> ExportPhysical(const std::shared_ptr<PhysicalMemory>& physical, bool for_everybody);
+  Result<std::uint64_t> ExportPhysical(const std::shared_ptr<PhysicalMemory>& physical,
+                                       bool for_all_processes);
   Status AdmitToPhysical(std::uint64_t number, std::span<const std::int32_t> processes);
   Result<void*> ImportPhysical(std::uint64_t number, std::int32_t device);
 

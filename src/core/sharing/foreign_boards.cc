@@ -213,7 +213,7 @@ Result<std::shared_ptr<ForeignCell>> ForeignBoards::Import(const CellAddress& ad
                                            " under this key no more, or never did")};
   }
   const std::int32_t self = ::getpid();
-  if (address.process == self || (*cell)->for_everybody.load() != 0) return cell;
+  if (address.process == self || (*cell)->for_all_processes.load() != 0) return cell;
   const std::uint32_t count = (*cell)->process_count.load();
   for (std::uint32_t i = 0; i < count && i < SharedCell::kMaxProcesses; ++i) {
     if ((*cell)->processes[i].load() == self) return cell;

@@ -58,7 +58,7 @@ Result<std::string> MemorySharing::Export(const ExportRequest& request) {
       !set.ok()) {
     return set;
   }
-  (**cell)->for_everybody.store(request.for_everybody ? 1 : 0);
+  (**cell)->for_all_processes.store(request.for_all_processes ? 1 : 0);
   std::string key = (*cell)->Key();
   const std::uint64_t serial = allocation.facts.serial;
   const std::lock_guard lock(mutex_);

@@ -31,7 +31,7 @@ class MemorySharing final : public MemoryRegistry::SharedBlocks {
   struct ExportRequest {
     void* address;
     std::size_t bytes;
-    bool for_everybody;
+    bool for_all_processes;
     std::int32_t physical_device;  ///< of the memory; the same number in all processes
   };
   /// Returns a key for [address, +bytes) of memory of aclrtMalloc.

@@ -47,7 +47,7 @@ struct SharedCell {
   std::atomic<std::uint32_t> state{kUnused};
   SharedKind kind{};
   std::array<std::uint64_t, 2> secret{};
-  std::atomic<std::uint32_t> for_everybody{0};  ///< no list of processes
+  std::atomic<std::uint32_t> for_all_processes{0};  ///< no list of processes
   std::atomic<std::uint32_t> process_count{0};
   std::array<std::atomic<std::int32_t>, kMaxProcesses> processes{};
   std::uint32_t number = 0;  ///< of a notify or an event, for messages

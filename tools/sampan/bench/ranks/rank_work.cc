@@ -67,7 +67,7 @@ std::string FaultText(const bench::Bytes& found, const bench::Bytes& expected) {
 class CopyWork final : public RankWork {
  public:
   CopyWork(Rank& rank, RankStage& stage)
-      : rank_(rank), stage_(stage), between_(stage.plan.kind == RankPlan::Kind::kCopyBetween) {
+      : rank_(rank), stage_(stage), between_(stage.plan.kind == RankPlan::Kind::kCopyToPeer) {
     if (rank.rank() != 0) return;
     src_ = rank.input().range(kRankMargin, stage.plan.bytes);
     dst_ = (between_ ? PeersOutput(rank) : rank.output()).range(kRankMargin, stage.plan.bytes);
