@@ -67,7 +67,7 @@ class HCCL_PLF_VISIBILITY RankGroup {
    */
   HcclResult Connect(HcclDispatcher dispatcher, const MachinePara& machinePara, const std::vector<u32>& peers,
                      std::vector<LINK>& links);
-  /* The same with links to everybody. */
+  /* The same with links to all other ranks. */
   HcclResult Connect(HcclDispatcher dispatcher, const MachinePara& machinePara, std::vector<LINK>& links);
 
   /** Returns when all ranks are here.

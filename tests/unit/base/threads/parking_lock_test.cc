@@ -1,4 +1,4 @@
-// ParkingLock: one holder at a time, and nobody sleeps for ever.
+// ParkingLock: one owner at a time, and no thread sleeps for ever.
 #include "base/threads/parking_lock.h"
 
 #include <gtest/gtest.h>
