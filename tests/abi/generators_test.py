@@ -205,6 +205,11 @@ class Reference(unittest.TestCase):
         self.assertEqual(len(self.findings(self.COMMENT.replace("107000", "107999"))), 1)
         self.assertEqual(len(self.findings("")), 1)
 
+    def test_a_tag_that_is_there_twice(self):
+        for tag in ("@param dst", "@async", "@return", "@threads"):
+            with self.assertRaisesRegex(ValueError, "is there twice"):
+                api_comments.parse(f"Copies.\n{tag} One thing.\n{tag} Another one.")
+
     def test_members_of_a_class(self):
         body = (" public:\n  /** Does it to size bytes. */\n  void Do(u64 size);\n  void Undo(u64 other);\n\n"
                 "  Thing(const Thing& that);\n private:\n  void Hidden();\n")

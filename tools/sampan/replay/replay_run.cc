@@ -32,7 +32,7 @@ class Turns {
     for (;;) {
       const std::uint64_t now = next_.load();
       if (now == step) return true;
-      if (now == kGivenUp) return false;
+      if (now == kStopped) return false;
       next_.wait(now);
     }
   }
@@ -42,15 +42,15 @@ class Turns {
     if (next_.compare_exchange_strong(expected, step + 1)) next_.notify_all();
   }
 
-  void GiveUp() {
-    next_.store(kGivenUp);
+  void Stop() {
+    next_.store(kStopped);
     next_.notify_all();
   }
 
-  bool IsGivenUp() const { return next_.load() == kGivenUp; }
+  bool IsStopped() const { return next_.load() == kStopped; }
 
  private:
-  static constexpr std::uint64_t kGivenUp = ~std::uint64_t{0};
+  static constexpr std::uint64_t kStopped = ~std::uint64_t{0};
   std::atomic<std::uint64_t> next_ = 0;
 };
 
@@ -383,12 +383,12 @@ void Replay::Do(const ReplayStep& step, std::uint64_t number) {
 
 /// Returns false if the replay was stopped before that time.
 bool Replay::AwaitTime(const ReplayStep& step) {
-  if (speed_ == ReplaySpeed::kAsap) return !turns_.IsGivenUp();
+  if (speed_ == ReplaySpeed::kAsap) return !turns_.IsStopped();
   const auto due = begin_ + std::chrono::nanoseconds(step.due_ns);
   constexpr auto kMaxSleep = std::chrono::milliseconds(50);  // so that Ctrl-C is noticed
-  while (Clock::now() < due && !turns_.IsGivenUp() && Interrupted() == 0)
+  while (Clock::now() < due && !turns_.IsStopped() && Interrupted() == 0)
     std::this_thread::sleep_until(std::min(due, Clock::now() + kMaxSleep));
-  return !turns_.IsGivenUp();
+  return !turns_.IsStopped();
 }
 
 void Replay::RunThread(const std::vector<std::uint64_t>& mine) {
@@ -403,7 +403,7 @@ void Replay::RunThread(const std::vector<std::uint64_t>& mine) {
   } catch (...) {
     const std::lock_guard lock(failure_mutex_);
     if (failure_ == nullptr) failure_ = std::current_exception();
-    turns_.GiveUp();
+    turns_.Stop();
   }
 }
 
