@@ -31,13 +31,13 @@ struct Kind {
   const char* name;
   Make make;
   std::function<void(void* object)> end;
-  /// Every second one is ended before the measurement, which is in pairs then: what was ended would lie in no
-  /// cache.
+  /// Every second object is destroyed before the measurement. It then measures in pairs, so that destroyed
+  /// objects are in the caches.
   bool fragmented = false;
-  bool in_pairs = false;            ///< each measured one is ended before the next is made
+  bool in_pairs = false;            ///< each measured object is destroyed before the next is created
   std::function<void()> tidy = {};  ///< after each level
-  Make make_measured = {};          ///< where those that are measured differ from those that are alive
-  std::size_t max = SIZE_MAX;       ///< a limit of the system's
+  Make make_measured = {};          ///< if measured objects differ from the existing ones
+  std::size_t max = SIZE_MAX;       ///< a limit of the system
 };
 
 struct Measured {
@@ -46,15 +46,15 @@ struct Measured {
 };
 
 constexpr std::size_t kRounds = 15;
-/// More than are measured at once.
+/// More than one measurement creates.
 constexpr std::size_t kExtra = 4096;
 
-/// How many are made in a round of the measurement.
+/// How many objects one round creates.
 std::size_t EachRound(std::size_t alive) {
   return std::clamp<std::size_t>(alive / 64, 1, 128);
 }
 
-/// Makes as many as wanted, or as there can be.
+/// Creates as many objects as wanted, or up to the limit.
 std::vector<void*> MakeAlive(const Kind& kind, std::size_t wanted) {
   std::vector<void*> alive;
   void* object = nullptr;
@@ -80,8 +80,8 @@ std::vector<void*> MakeAlive(const Kind& kind, std::size_t wanted) {
 }
 
 /// The time to create one more object and to destroy it. The minimum of several rounds, because disturbances
-/// only add time. The objects of all rounds are made before the first is ended, so that what grows with the
-/// number alive has to.
+/// only add time. All rounds create their objects before the first is destroyed, so that the number of
+/// objects grows.
 Measured MeasureWith(const Kind& kind, std::size_t wanted) {
   const std::vector<void*> alive = MakeAlive(kind, wanted);
   const std::size_t each_round = EachRound(alive.size());
@@ -111,7 +111,7 @@ Measured MeasureWith(const Kind& kind, std::size_t wanted) {
     });
   } else {
     time_rounds(min_make, make_at);
-    // The last one first: some kinds lie side by side.
+    // The last one first, because some kinds are adjacent.
     time_rounds(min_end, [&](std::size_t place) { kind.end(measured[measured.size() - 1 - place]); });
   }
   for (auto each = alive.rbegin(); each != alive.rend(); ++each)
@@ -124,7 +124,7 @@ bool Made(aclError code) {
   return code == ACL_SUCCESS;
 }
 
-/// Holds a stream back until it ends.
+/// Holds a stream until it is destroyed.
 class Hold {
  public:
   explicit Hold(aclrtStream stream) : stream_(stream) {
@@ -213,7 +213,7 @@ class Growth {
          .end = free_pool,
          .in_pairs = true,
          .tidy = trim});
-    // Freed at once, a block goes back to the free ranges of the pool.
+    // If freed at once, a block returns to the free ranges of the pool.
     Row({.name = "pool memory, newly cut", .make = pool_of(kBytes), .end = free_device, .tidy = trim});
     Row({.name = "pool memory, fragmented",
          .make = pool_of(kBytes),
@@ -255,7 +255,7 @@ class Growth {
                BENCH_CHECK(aclrtUnmapMem(object));
              },
          .max = 20000});  // each is two mappings of the process, of 65,530
-    // One allocation a key, as a program does that shares its buffers.
+    // One allocation for each key, like a program that shares its buffers.
     Row({.name = "exported keys",
          .make = [this](void*& object) { return MakeKey(object); },
          .end = [this](void* object) { EndKey(object); }});

@@ -17,7 +17,7 @@ namespace {
 
 using namespace sampan;
 
-/// What a program without vector instructions does. The compiler is kept from making vectors of it.
+/// What a program without vector instructions does. The compiler must not vectorize it.
 template <ReduceOperation kOperation, typename T>
 T CombineOne(T left, T right) {
   if constexpr (std::is_same_v<T, Half>) {
@@ -40,7 +40,7 @@ void ReduceOneByOne(std::vector<T>& dst, const std::vector<T>& src) {
   for (std::size_t i = 0; i < dst.size(); ++i) {
     dst[i] = CombineOne<kOperation>(dst[i], src[i]);
 #if !defined(__clang__)
-    asm volatile("");  // vectors would have to skip it
+    asm volatile("");  // prevents vectorization
 #endif
   }
 }

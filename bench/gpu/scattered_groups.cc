@@ -85,7 +85,7 @@ void RunCounts(World& world) {
   }
 }
 
-/// Entries that continue one another: the driver's best is one copy of them all.
+/// Adjacent entries: the driver's best is one copy of all of them.
 void RunAdjacent(World& world) {
   struct Case {
     std::size_t entry_bytes, entries;
