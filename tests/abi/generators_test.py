@@ -247,6 +247,28 @@ class Documents(unittest.TestCase):
         header = "// The words.\n//\n// use: a claim of n bytes.\n#pragma once\n// other: no.\n"
         self.assertEqual(check_documents.glossary_of_page(page), check_documents.glossary_of_header(header))
 
+    def test_readme_of_a_folder(self):
+        with tempfile.TemporaryDirectory() as path:
+            root = pathlib.Path(path).resolve()
+            folder = root / "src" / "room"
+            folder.mkdir(parents=True)
+            for name in ("a.h", "a.cc", "b_one.cc", "b_two.cc", "c.h"):
+                (folder / name).touch()
+
+            def findings():
+                return list(check_documents.readme_findings(folder, root))
+
+            self.assertEqual(findings(), [])
+            (folder / "d.h").touch()
+            self.assertEqual(findings(), ["src/room has 6 files and no README.md"])
+            readme = folder / "README.md"
+            readme.write_text("Read `a.*`, `b_*.cc`, `c`.\n")
+            self.assertEqual(findings(), ["src/room/README.md does not name d.h"])
+            readme.write_text("Read `a.*`, `b_*.cc`, `c.h`, `d.h`.\n\n    Walk   room/a.cc   gone.cc\n")
+            self.assertEqual(findings(), ["src/room/README.md names gone.cc, which does not exist"])
+            readme.write_text("Read `a.*`, `b_*.cc`, `c.h`, `d.h`." + 40 * "\n.")
+            self.assertEqual(findings(), ["src/room/README.md has 41 lines, 40 are the limit"])
+
     def test_picture(self):
         table = {"acl": {"core", "base"}, "core": {"base"}, "base": set()}
         self.assertEqual(draw_layers.arrows(table), [("acl", "core"), ("core", "base")])
