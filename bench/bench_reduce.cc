@@ -1,4 +1,4 @@
-// How much faster the reductions are than a loop that takes one element at a time, turn by turn in one run.
+// Compares the reductions with a loop that takes one element at a time, alternately in one run.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Checks the documents: links lead somewhere, long pages stay short, the glossary, the picture and the READMEs of
-# folders agree with the code.
+# folders agree with the code, and texts name what acts.
 
 import argparse
 import fnmatch
@@ -17,6 +17,11 @@ GLOSSARY_PAGE, GLOSSARY_HEADER = "docs/ARCHITECTURE.md", "src/base/glossary.h"
 # A folder below these with more files than this needs a README, which names all of them.
 FOLDERS = ("src", "tools")
 MAX_FILES_WITHOUT_README, MAX_README_LINES = 5, 40
+
+# Words that hide what acts: a thread, a process, the caller, the owner of a lock.
+VAGUE = re.compile(r"\b(?:whoever|whomever|somebody|anybody|everybody|nobody|himself|herself)\b", re.I)
+SPOKEN_FOLDERS = ("src", "include", "tools", "bench", "tests", "examples", "cmake")
+SPOKEN_SUFFIXES = {".h", ".c", ".cc", ".cu", ".py", ".js", ".cmake", ".md", ".txt", ".sh"}
 
 NAMED = re.compile(r"`([^`\n]+)`")
 SOURCE_NAME = re.compile(r"(?<![\w/.*-])(?:[\w*-]+/)*[\w*-]+\.(?:h|cc|cu|ptx|py|js|css|html|map|\*)(?![\w*-])")
@@ -115,6 +120,20 @@ def folders(root):
     return sorted(found + [root / start for start in FOLDERS])
 
 
+def vague_findings(path, root):
+    """Lines that do not say what acts."""
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
+        for word in VAGUE.findall(line):
+            yield f"{path.relative_to(root).as_posix()}:{number}: '{word}': name what acts"
+
+
+def spoken(root):
+    """The files with comments or prose."""
+    inside = (path for folder in SPOKEN_FOLDERS for path in sorted((root / folder).rglob("*")))
+    files = [path for path in inside if path.suffix in SPOKEN_SUFFIXES and "corpus" not in path.parts]
+    return sorted({*files, *pages(root)})
+
+
 def findings(root):
     for name, limit in MAX_LINES.items():
         lines = len((root / name).read_text().splitlines())
@@ -124,6 +143,8 @@ def findings(root):
         yield from readme_findings(folder, root)
     for path in pages(root):
         yield from link_findings(path, root)
+    for path in spoken(root):
+        yield from vague_findings(path, root)
     yield from glossary_findings(root)
     if draw_layers.PICTURE.read_text() != draw_layers.picture(draw_layers.layers()):
         yield "docs/images/layers.svg is out of date: run scripts/draw_layers.py"

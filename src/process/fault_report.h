@@ -6,8 +6,8 @@
 
 namespace sampan::process {
 
-/// From now on, prints an explanation of a SIGSEGV or SIGBUS at an address of the runtime or in registered
-/// memory. Then the signal has its usual effect.
+/// From now on, explains a SIGSEGV or SIGBUS at an address of the runtime or in registered memory. Then the
+/// signal has its usual effect.
 void ReportHostFaults(const MemoryRegistry& memory);
 
 }  // namespace sampan::process

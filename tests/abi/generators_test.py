@@ -269,6 +269,13 @@ class Documents(unittest.TestCase):
             readme.write_text("Read `a.*`, `b_*.cc`, `c.h`, `d.h`." + 40 * "\n.")
             self.assertEqual(findings(), ["src/room/README.md has 41 lines, 40 are the limit"])
 
+    def test_vague_words(self):
+        with tempfile.TemporaryDirectory() as path:
+            root = pathlib.Path(path).resolve()
+            file = root / "a.h"
+            file.write_text("// The caller frees it.\n// " + "Who" + "ever frees it.\nint no" + "body = 0;\nint any_body = 1;\n")
+            self.assertEqual([line.split(": ")[0] for line in check_documents.vague_findings(file, root)], ["a.h:2", "a.h:3"])
+
     def test_picture(self):
         table = {"acl": {"core", "base"}, "core": {"base"}, "base": set()}
         self.assertEqual(draw_layers.arrows(table), [("acl", "core"), ("core", "base")])

@@ -30,8 +30,8 @@ struct ParkableBlock {
   ~ParkableBlock() = default;
 };
 
-/// Does not own the blocks. The time of a call does not depend on the number of parked blocks, only on the
-/// blocks that it returns. Not thread-safe.
+/// Does not own the blocks. The time of a call depends on the blocks that it returns, not on the number of
+/// parked blocks. Not thread-safe.
 class ParkedBlocks {
  public:
   using OfSize = ParkableBlock::OfSize;

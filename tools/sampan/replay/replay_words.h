@@ -16,8 +16,8 @@ namespace sampan::tool {
 bool Fits(std::uint64_t word, std::uint64_t value, summary::Condition condition);
 
 /// Collects the writes and waits of a trace. A wait is repeated if a matching write completed before it.
-/// Other changes of the word (a copy, the host, another process) differ in a replay, so the wait might never
-/// complete.
+/// Other changes of the word (by a copy, the host, another process) differ in a replay. So the wait might
+/// never complete.
 class ReplayWords {
  public:
   void AddWrite(const ReplayPlace& word, std::uint64_t value, std::int64_t end_ns) {

@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kMinPieceBytes = std::size_t{4} << 10;
 constexpr std::size_t kMaxPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kPiecesPerTeam = 4;
-/// Bytes that one block of the kernel for short batches copies, and how much longer than the mean a piece may
-/// be.
+/// kInlineBlockBytes: what one block of the kernel for short batches copies. The other limits a piece
+/// relative to the mean.
 constexpr std::size_t kInlineBlockBytes = kThreadsPerBlock * kVectorBytes;
 constexpr std::size_t kMaxInlineImbalance = 4;
 

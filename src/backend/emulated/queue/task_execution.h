@@ -19,8 +19,8 @@ inline constexpr std::size_t kBytesAlwaysShort = 4096;
 /// From this size on, sharing between engines pays. Smaller requests stay in the caches.
 inline constexpr std::size_t kShareFromBytes = std::size_t{512} << 10;
 static_assert(CachingFor(kShareFromBytes - 1) == Caching::kKeep);
-/// A task that takes less time is executed at once. Waking an engine costs the submitter 3 us if the engine
-/// wakes on an idle core, and 48 us if it takes the submitter's core (bench_small).
+/// A task that takes less time is executed at once. Waking an engine on an idle core costs the submitter 3
+/// us. If the engine takes the submitter's core, it costs 48 us (bench_small).
 inline constexpr std::chrono::nanoseconds kHandOverTime{5'200};
 
 /// Estimates how long a copy takes from its bytes and pieces. bench_small: 5 to 7 ns per entry with its plan;

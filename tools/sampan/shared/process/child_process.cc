@@ -69,7 +69,7 @@ pid_t Start(const std::filesystem::path& file, const std::vector<std::string>& w
     settings.push_back(name + "=" + value);
   const std::vector<char*> argv = Pointers(words);
   const std::vector<char*> envp = Pointers(settings);
-  // execvpe does not search for a path with a slash, and gives a script without a first line to the shell.
+  // execvpe does not search for a path with a slash. It gives a script without a first line to the shell.
   const std::string path =
       file.string().find('/') == std::string::npos ? "./" + file.string() : file.string();
 
