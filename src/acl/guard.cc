@@ -1,4 +1,4 @@
-// The edge of the library: nothing but a code leaves a public function.
+// The edge of the library: a public function returns a code and never throws.
 #include "acl/guard.h"
 
 #include <unistd.h>
@@ -15,10 +15,10 @@
 namespace sampan::acl {
 namespace {
 
-/// The messages of a thread are kept up to this length, newest first.
+/// The maximum length of a thread's messages, newest first.
 constexpr std::size_t kMaxMessageBytes = 16384;
 
-/// The title and code that readers of these messages know.
+/// The title and code of CANN's messages.
 struct Title {
   const char* text;
   const char* code;
@@ -73,7 +73,7 @@ aclError Report(const char* function, const Error& error) noexcept {
     Log(LogLevel::kError, IsArgumentCheckCode(error.code) ? "ASCENDCL" : "RUNTIME",
         Text(std::string_view(function), ": ", error.message, " (", static_cast<int>(error.code), ")"));
   } catch (const std::exception&) {
-    // Without memory for the message there is still the code.
+    // Out of memory: no message, but the code is still returned.
   }
   return static_cast<aclError>(error.code);
 }
@@ -94,7 +94,7 @@ void sampanReportFailure(const char* function, int code, const std::string& text
     acl::Remember(function, Error{static_cast<Code>(code), text});
     Log(LogLevel::kError, "HCCL", Text(std::string_view(function), ": ", text, " (", code, ")"));
   } catch (const std::exception&) {
-    // Without memory for the message there is still the code.
+    // Out of memory: no message, but the code is still returned.
   }
 }
 
@@ -133,7 +133,7 @@ void sampanTraceLink(const char* link, std::int32_t remote_rank) noexcept {
   try {
     trace::ThisThread().peer = {link, remote_rank};
   } catch (const std::exception&) {
-    // A trace without the link.
+    // Out of memory: the trace lacks the link.
   }
 }
 
@@ -142,6 +142,6 @@ void sampanLogLine(int level, const std::string& text) noexcept {
   try {
     if (LogEnabled(static_cast<LogLevel>(level), "HCCL")) Log(static_cast<LogLevel>(level), "HCCL", text);
   } catch (const std::exception&) {
-    // A line less.
+    // Out of memory: drops the line.
   }
 }

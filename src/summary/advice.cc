@@ -1,4 +1,4 @@
-// Says what is plainly slow, with the figures that show it.
+// Advice about slow copies, with the figures that show it.
 #include <algorithm>
 
 #include "base/error/text.h"

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kColumns = 6;
 using Cells = std::array<std::string, kColumns>;
 
-/// Words to the left, numbers to the right.
+/// Aligns words to the left and numbers to the right.
 std::string Table(const std::vector<Cells>& lines) {
   std::array<std::size_t, kColumns> widths{};
   for (const Cells& line : lines) {

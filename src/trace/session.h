@@ -14,14 +14,14 @@ struct Options {
   std::string backend, profile;
 };
 
-/// Turns the trace on; without a file and a summary, off for good. Fails if the file cannot be made. If only
-/// space is missing, the program goes on, and standard error says that there is no trace.
+/// Turns the trace on; without a file and a summary, off permanently. Fails if the file cannot be created. If
+/// only space is missing, the program continues, and standard error says that there is no trace.
 Status Start(const Options& options);
 
-/// Writes what is left, and the summary, and turns the trace off. For the end of the process.
+/// Writes the remaining records and the summary, and turns the trace off. Called when the process exits.
 void Finish() noexcept;
 
-/// The file name for this process: %p replaced, or the process's number put before the ending.
+/// The file name for this process: replaces %p, or adds the process id before the suffix.
 std::string NameWithProcess(const std::string& name, std::uint64_t process);
 
 }  // namespace sampan::trace

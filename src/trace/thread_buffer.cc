@@ -1,4 +1,4 @@
-// A thread's records on their way to the writer.
+// The buffer between a thread that records and the writer of the trace.
 #include "trace/thread_buffer.h"
 
 #include <array>

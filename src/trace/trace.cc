@@ -1,4 +1,4 @@
-// The hooks through which the runtime tells what happens.
+// The hooks through which the runtime reports to the trace.
 #include "trace/trace.h"
 
 #include <new>
@@ -70,7 +70,7 @@ void HostWait::End() noexcept {
   const std::int64_t end_ns = NowNs();
   if (thread.call != nullptr) {
     thread.call->ready_ns = end_ns;
-    thread.call->awaited = summary::Awaited::kNothing;  // the wait has a slice of its own
+    thread.call->awaited = summary::Awaited::kNothing;  // the wait has its own slice
   }
   WaitRecord record{{}, begin_ns_, end_ns, queue_.device, queue_.stream, reason_};
   thread.buffer->Push(RecordKind::kWait, record);

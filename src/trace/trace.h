@@ -21,18 +21,18 @@ inline bool On() {
   return mode.load(std::memory_order_relaxed) == Mode::kOn;
 }
 
-/// A public call while it runs; lies on its stack.
+/// A running public call. It is on the call's stack.
 struct Call {
   std::int64_t begin_ns = 0;  ///< 0: not traced
-  // What the call did meanwhile; set with the beginning.
+  // What the call did so far. Set when it begins.
   Call* outer;
-  std::int64_t ready_ns;  ///< since when it could submit: its beginning, or the end of a wait for room
+  std::int64_t ready_ns;  ///< when it could submit: its begin, or the end of a wait for a free slot
   std::uint64_t connection;
   summary::Awaited awaited;
   std::int32_t device;
   std::uint32_t object;
   std::uint64_t task;
-  bool did_short_copy;  ///< the thread's short_copy is all that it did
+  bool did_short_copy;  ///< it did only the thread's short_copy
 };
 
 /// A word in device memory that a task writes or waits for.
@@ -41,38 +41,38 @@ struct Word {
   WordShape shape{};
 };
 
-/// A call of HCCL's, whose library does not know what a Call is.
+/// A call of HCCL. Its library does not know the type Call.
 struct PlatformCall {
   Call call;
   Peer peer;
 };
 
-/// What a task is about, where the task itself does not tell.
+/// The object of a task, if the task itself does not name it.
 struct Subject {
   summary::TaskType type = summary::TaskType::kOther;
   std::uint32_t object = 0;
 };
 
-/// A task that engines share, as those who help name it.
+/// Identifies a task that engines share.
 struct TaskKey {
   QueueLabel queue;
   std::uint64_t task = 0;
   summary::TaskType type = summary::TaskType::kOther;
 };
 
-/// What the trace knows of a thread. Made at its first record; goes with the thread.
+/// The trace's state of a thread. Created at its first record, destroyed with the thread.
 struct ThreadState {
   explicit ThreadState(std::shared_ptr<ThreadBuffer> own) : buffer(std::move(own)) {}
 
   const std::shared_ptr<ThreadBuffer> buffer;
   Call* call = nullptr;
-  std::deque<PlatformCall> platform_calls;                 // those that have not ended, the innermost last
-  std::uint64_t next_connection = 0, last_connection = 0;  // a block of its own at a time
-  // Said about the task that is being submitted.
+  std::deque<PlatformCall> platform_calls;                 // running calls, the innermost last
+  std::uint64_t next_connection = 0, last_connection = 0;  // from a block of the thread
+  // About the task that is being submitted.
   const Subject* subject = nullptr;
   Word word;
   Peer peer;
-  // Said about the task that is being executed.
+  // About the task that is being executed.
   TaskKey executing;
   bool shared = false;
   std::int32_t failure = 0;
@@ -81,31 +81,31 @@ struct ThreadState {
   std::array<MemoryEnd, 2> ends{};  // destination and source
   summary::Path path = summary::Path::kNone;
   const char* reason = nullptr;
-  ShortCopyRecord short_copy;  // of the call, where that says so
+  ShortCopyRecord short_copy;  // of the call, if it did a short copy
   // Of a task that was executed by its submitter.
   std::int64_t at_once_begin_ns = 0, at_once_end_ns = 0;
 
   std::uint64_t TakeConnection();
 };
 
-/// The calling thread's, while the trace is on.
+/// The calling thread's state. Only while the trace is on.
 ThreadState& ThisThread();
-/// Makes it; if there is no memory for it, turns the trace off and answers false.
+/// Creates the state. Out of memory: turns the trace off and returns false.
 bool HasThreadState() noexcept;
-/// What the calling thread is for; before its first record.
+/// Sets the role of the calling thread, before its first record.
 void SetRole(ThreadRole role) noexcept;
 
 // ---- calls ----
 
 void BeginCall(Call& call) noexcept;
 void EndCall(Call& call, const char* name, std::int32_t code) noexcept;
-/// The same for one of HCCL's. False when there is no memory for it: then it is not ended either.
+/// The same for a call of HCCL. Returns false if out of memory; the call must then not be ended.
 bool BeginPlatformCall(const Peer& peer) noexcept;
 void EndPlatformCall(const char* name, std::int32_t code) noexcept;
-/// The call waits for something of the device.
+/// Records what the call waits for.
 void NoteAwaited(summary::Awaited awaited, std::int32_t device, std::uint32_t object, std::uint64_t task);
 
-/// A wait of the host inside of a call: from its making to its end. Off: nothing.
+/// Records a wait of the host inside a call, from construction to destruction. Does nothing without a trace.
 class HostWait {
  public:
   HostWait(summary::WaitReason reason, const QueueLabel& queue)
@@ -126,7 +126,7 @@ class HostWait {
 
 // ---- submission ----
 
-/// Names the subject of every task that this thread submits while the scope lives.
+/// Names the subject of every task that this thread submits while the scope exists.
 class SubjectScope {
  public:
   SubjectScope(summary::TaskType type, std::uint32_t object) : subject_{type, object}, on_(On()) {
@@ -143,23 +143,23 @@ class SubjectScope {
   const bool on_;
 };
 
-/// The number of a queue that is being made.
+/// Returns the number of a new queue.
 std::uint64_t NextQueueNumber();
 
 // ---- execution ----
 
-/// After the execution of a task by the thread that submitted it.
+/// Called after the submitting thread has executed a task.
 void EndAtOnce(std::int64_t begin_ns);
 
-/// The task that the calling thread begins to execute.
+/// Called when the calling thread begins to execute a task.
 void BeginExecution(const TaskKey& task);
-/// It is over. A beginning of 0 means that the trace was off then.
+/// Called when it is completed. `begin_ns` is 0 if the trace was off at its begin.
 void EndExecution(std::int64_t begin_ns, bool discarded);
 
-/// The same with everything known, for tasks that others execute.
+/// The same with all data, for tasks that other threads execute.
 void NoteExecution(const ExecutionRecord& record);
 
-/// Said while a task is executed.
+/// Called while a task is executed.
 inline void NoteFailure(std::int32_t code) {
   if (On()) ThisThread().failure = code;
 }
@@ -176,13 +176,13 @@ inline void NotePath(summary::Path path, const char* reason) {
   ThisThread().path = path;
   ThisThread().reason = reason;
 }
-/// The task is offered to other engines; gives its name for those who help.
+/// Offers the task to other engines. Returns its key for the helpers.
 inline TaskKey ShareExecution() {
   if (!On()) return {};
   ThisThread().shared = true;
   return ThisThread().executing;
 }
-/// The calling thread helped with it since then.
+/// Called after the calling thread has helped with a task.
 void EndShare(const TaskKey& task, std::int64_t begin_ns);
 
 // ---- what there is ----

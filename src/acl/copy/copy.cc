@@ -50,7 +50,7 @@ Status Copy(const LinearRequest& request) {
   return RunPlan(caller->device(), std::move(plan));
 }
 
-/// A copy between host memory, by the calling thread itself; any other needs its context.
+/// The calling thread copies between host memory. Any other copy needs a context.
 Status CopyWithoutContext(const LinearRequest& request, const MemoryRegistry& registry) {
   const MemoryArgument dst{"dst", request.dst, request.bytes};
   const MemoryArgument src{"src", request.src, request.bytes};
@@ -95,7 +95,7 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, a
   return Guard("aclrtMemcpy", [&] { return Copy({dst, destMax, src, count, static_cast<CopyKind>(kind)}); });
 }
 
-// Flattened up to the queue: with cold caches, each call and each jump costs several times as much.
+// Inlined up to the queue: with cold caches, each call and each jump costs several times as much.
 [[gnu::flatten]] aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
                                            aclrtMemcpyKind kind, aclrtStream stream) {
   return Guard<ProtectsItself>("aclrtMemcpyAsync", [&] {

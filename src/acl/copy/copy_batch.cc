@@ -40,7 +40,7 @@ bool AllZero(const BatchArguments& arguments) {
                      [](size_t bytes) { return bytes == 0; });
 }
 
-/// The first reserved byte that is not 0; null where there is none.
+/// The first reserved byte that is not 0, or null.
 const uint8_t* WrongReserved(const aclrtMemcpyBatchAttr& attribute) {
   static constexpr uint8_t kZero[sizeof(attribute.rsv)] = {};
   if (std::memcmp(attribute.rsv, kZero, sizeof(kZero)) == 0) return nullptr;
@@ -48,7 +48,7 @@ const uint8_t* WrongReserved(const aclrtMemcpyBatchAttr& attribute) {
                       [](uint8_t byte) { return byte != 0; });
 }
 
-/// What is wrong with the first entry that is longer than its limit, if there is one.
+/// The error for the first entry that is longer than its limit, if there is one.
 [[gnu::noinline, gnu::cold]] Status CheckLengths(const BatchArguments& arguments) {
   for (size_t i = 0; i < arguments.entries; ++i) {
     if (arguments.sizes[i] <= arguments.dst_maxs[i]) continue;
@@ -94,7 +94,7 @@ BatchAttribute AttributeOf(const aclrtMemcpyBatchAttr& given, size_t first_entry
   return {ClaimOf(given.dstLoc), ClaimOf(given.srcLoc), first_entry};
 }
 
-/// Where a thread without a context has a batch done: on the device that the first entry's attribute names.
+/// The device of a batch for a thread without a context: the one in the first entry's attribute.
 std::int32_t DeviceNamedBy(const BatchRequest& request, std::int32_t devices) {
   const auto copies = [](std::size_t bytes) { return bytes != 0; };
   const auto first = std::find_if(request.sizes.begin(), request.sizes.end(), copies) - request.sizes.begin();

@@ -1,4 +1,4 @@
-// Copies whose operands lie in device memory: descriptors and offsets.
+// Copies with operands in device memory: descriptors and offsets.
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
@@ -24,13 +24,13 @@ Status CheckDescriptorKind(aclrtMemcpyKind kind, const Profile& profile) {
                               ", descriptors take ACL_MEMCPY_INNER_DEVICE_TO_DEVICE"));
 }
 
-/// The name and the address are those of what the count belongs to.
+/// `name` and `address` are the argument that the count belongs to.
 Status CheckCount(std::size_t bytes, std::string_view name, const void* address) {
   if (bytes <= kMaxBytes) return {};
   return {Code::kParamInvalid, Text("count ", bytes, " of ", name, " ", Hex(address), " is more than 4 GiB")};
 }
 
-/// For plans whose checks come before that of the context; without one, the device does not matter.
+/// For plans that are checked before the context. Without a context, the device does not matter.
 PlanContext PlanContextOf(Runtime& runtime, Result<Caller>& caller) {
   return runtime.PlanContextOf(caller.ok() ? caller->device().id() : 0);
 }

@@ -1,4 +1,4 @@
-// Where a copy begins or ends, as traces tell it.
+// An end of a copy, as traces show it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sampan {
 
-/// The end at an engine's address; without an allocation it is pageable memory.
+/// The end at an engine's address. Without an allocation it is pageable memory.
 inline trace::MemoryEnd EndOf(const void* engine, const Allocation* allocation) {
   using summary::Memory;
   const auto address = reinterpret_cast<std::uintptr_t>(engine);

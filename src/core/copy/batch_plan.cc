@@ -1,4 +1,4 @@
-// Turns a batch request into one task; every entry is checked before any byte moves.
+// Plans a batch as one task. Checks every entry before any byte moves.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ Error AtEntry(std::size_t entry, std::string_view text) {
   return {Code::kParamInvalid, Text("entry ", entry, ": ", text), entry};
 }
 
-/// Appends an entry, in several segments where it is long, and keeps room for one each of those behind it.
+/// Appends an entry, cut into several segments if it is long. Keeps room for one segment of each later entry.
 Status AppendCut(const Segment& entry, std::size_t entries_behind, BatchTask& batch) {
   const std::size_t segments = (entry.bytes - 1) / BatchTask::kMaxSegmentBytes + 1;
   const std::size_t needed = batch.segments.size() + segments + entries_behind;
@@ -36,7 +36,7 @@ Status AppendCut(const Segment& entry, std::size_t entries_behind, BatchTask& ba
   return {};
 }
 
-/// Finds the memory of one side's entries; neighbours mostly lie in the same allocation.
+/// Finds the memory of one side's entries. Neighbours are usually in the same allocation.
 class SideLocator {
  public:
   SideLocator(std::string_view name, HostAccess access, PlanContext context, BatchTask& batch)
@@ -45,7 +45,7 @@ class SideLocator {
   struct Found {
     Place place;
     std::byte* engine = nullptr;
-    const Allocation* memory = nullptr;  ///< null: pageable; else it stays for as long as the batch
+    const Allocation* memory = nullptr;  ///< null: pageable; otherwise the batch keeps it alive
   };
 
   Status Find(const void* pointer, std::size_t bytes, Found& found) {
@@ -60,7 +60,7 @@ class SideLocator {
     found = {last_->facts.place, last_->EngineView(address), last_};
     return {};
   }
-  /// What is known of the memory around a range that was just found; nothing of pageable memory.
+  /// The allocation around a range that was just found. Empty for pageable memory.
   KnownRange RangeOf(const Found& found) const {
     if (found.memory == nullptr || found.memory != last_) return {};
     return {last_->facts.address, last_->facts.bytes, last_->facts.engine_delta};
@@ -68,7 +68,7 @@ class SideLocator {
   bool pageable() const { return probe_ != nullptr; }
 
  private:
-  /// Goes on from a use of the allocation at the start of the range, if there is one.
+  /// Continues with a use of the allocation at the start of the range, if there is one.
   [[gnu::noinline]] Status FindInFull(MemoryArgument argument, AllocationUse first, Found& found) {
     const NoCancellation no_cancellation;
     Location location;
@@ -77,7 +77,7 @@ class SideLocator {
     if (Status may = CheckRights(location, argument, access_, context_.device()); !may.ok()) return may;
     const Allocation* const memory = location.use.get();
     if (memory != nullptr) {
-      // Rights may differ from piece to piece: only plain allocations are remembered.
+      // Caches only plain allocations, because rights may differ between pieces.
       last_ = memory->facts.has_rights ? nullptr : memory;
       batch_.memory.push_back(std::move(location.use));
       if (location.neighbours != nullptr) {
@@ -97,7 +97,7 @@ class SideLocator {
   PlanContext context_;
   BatchTask& batch_;
   const Allocation* last_ = nullptr;  // kept alive by the batch
-  std::unique_ptr<HostProbe> probe_;  // with the first pageable entry
+  std::unique_ptr<HostProbe> probe_;  // created for the first pageable entry
 };
 
 std::string Describe(const ClaimedPlace& claim) {
@@ -105,14 +105,14 @@ std::string Describe(const ClaimedPlace& claim) {
   return claim.on_device ? Text("memory of device ", claim.device) : std::string("host memory");
 }
 
-/// What is known of an entry when its places are checked.
+/// The places of an entry, and what they are checked against.
 struct EntryPlaces {
   const SideLocator::Found& dst;
   const SideLocator::Found& src;
   const BatchAttribute& claimed;
   Direction batch_direction;  ///< of the entries before it
 
-  /// True if they fit the attribute and the entries before.
+  /// True if they fit the attribute and the entries before it.
   bool Fit() const {
     return Matches(claimed.dst, dst.place) && Matches(claimed.src, src.place) &&
            dst.place.on_device() != src.place.on_device() &&
@@ -120,7 +120,7 @@ struct EntryPlaces {
   }
 };
 
-/// Says what is wrong with places that do not fit.
+/// The error for places that do not fit.
 [[gnu::noinline]] Status RefusePlaces(const BatchRequest& request, std::size_t i, EntryPlaces entry) {
   const auto& [dst, src, claimed, batch_direction] = entry;
   const Direction direction = DirectionBetween(src.place, dst.place);
@@ -178,7 +178,7 @@ Status PlanBatch(const BatchRequest& request, PlanContext context, Plan& plan) {
     if (next_attribute < request.attributes.size() && request.attributes[next_attribute].first_entry == i) {
       attribute = &request.attributes[next_attribute++];
     }
-    SAMPAN_ASSERT(attribute != nullptr);  // CheckBatchAttributes: the first holds from the first entry on
+    SAMPAN_ASSERT(attribute != nullptr);  // CheckBatchAttributes: the first applies from entry 0 on
     const std::size_t bytes = request.sizes[i];
     if (bytes == 0 && !request.zero_sizes_allowed) return AtEntry(i, "its size is 0");
     if (request.dsts[i] == nullptr) return AtEntry(i, "its dst is NULL");
@@ -196,7 +196,7 @@ Status PlanBatch(const BatchRequest& request, PlanContext context, Plan& plan) {
       return RefusePlaces(request, i, places);
     if (Status cut = AppendCut({dst.engine, src.engine, bytes}, entries - i - 1, batch); !cut.ok())
       return cut;
-    // What holds for this entry holds for those behind it that lie in the same two allocations.
+    // These checks also cover later entries in the same two allocations.
     while (next_attribute < request.attributes.size() &&
            SameClaims(request.attributes[next_attribute], *attribute)) {
       ++next_attribute;

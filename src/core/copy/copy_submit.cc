@@ -1,4 +1,4 @@
-// Carries out plans: queued on a stream, or before the call returns.
+// Executes plans: queued on a stream, or before the call returns.
 #include "core/copy/copy_submit.h"
 
 #include <utility>
@@ -17,7 +17,7 @@ Status OfOtherContext(const Stream& stream) {
 
 namespace {
 
-/// Before a copy with pageable memory: everything in the stream is over then.
+/// Waits for all work of the stream, before a copy of pageable memory.
 Status Drain(Stream& stream) {
   const trace::HostWait traced(summary::WaitReason::kPageable, stream.label());
   return stream.Synchronize(kNever);

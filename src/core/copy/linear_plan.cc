@@ -1,4 +1,4 @@
-// The unusual parts of a linear copy's plan.
+// The rare cases of a linear copy's plan.
 #include "core/copy/linear_plan.h"
 
 #include <cstring>

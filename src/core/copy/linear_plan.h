@@ -1,4 +1,4 @@
-// The plan of a linear copy. It is in a header because most calls are short linear copies: inlined up to the
+// The plan of a linear copy. It is in a header, because most calls are short linear copies. Inlined up to the
 // queue, they cost half as much.
 #pragma once
 
@@ -15,12 +15,12 @@ inline CopyRanges RangesOf(const LinearRequest& request) {
   return {request.dst, request.bytes, request.src, request.bytes};
 }
 
-/// Takes the source's bytes now, so that the program may reuse it on return.
+/// Copies the source now, so that the program may reuse it on return.
 [[gnu::noinline]] Status PlanCaptured(const LinearRequest& request, PlanContext context, Ends ends,
                                       Plan& plan);
-/// The failure of a kind that contradicts the ends, or that no asynchronous copy has.
+/// The error for a kind that contradicts the ends, or that no asynchronous copy has.
 [[gnu::cold, gnu::noinline]] Status RefuseKind(const LinearRequest& request, CopyKind resolved, Ends ends);
-/// The tasks of a linear copy, by what its ends need.
+/// Makes the task of a linear copy.
 inline void MakeLinear(const LinearRequest& request, PlainEnds ends, Plan& plan) {
   SAMPAN_ASSERT(plan.timing == Timing::kQueued);
   const CopyRanges ranges = RangesOf(request);
@@ -41,7 +41,7 @@ inline Ends InFull(const LinearRequest&, Ends& ends) {
   return std::move(ends);
 }
 
-/// The rules of a linear copy whose ends are resolved, plain or in full. Takes the ends' uses.
+/// Applies the rules of a linear copy to its resolved ends. Takes over the ends' uses.
 template <typename AnyEnds>
 Status PlanResolved(const LinearRequest& request, CopyForm form, PlanContext context, AnyEnds& ends,
                     Plan& plan) {

@@ -189,7 +189,7 @@ Status MemoryRegistry::End(std::string_view name, void* address, MemoryOrigin or
   if (record.facts.address != start)
     return refuse(" lies inside, not at the beginning of, ", Describe(record));
   // The use taken above keeps the record from being reclaimed until it has left the map.
-  if (!use->EndLife()) return refuse(" was freed by another thread at the same time: ", Describe(record));
+  if (!use->MarkFreed()) return refuse(" was freed by another thread at the same time: ", Describe(record));
   Unpublish(static_cast<Record&>(*use.get()));
   return {};
 }
@@ -210,7 +210,7 @@ void MemoryRegistry::EndAllOf(std::int32_t device, std::uint64_t newest) noexcep
     if (!record->TryUse()) continue;
     const AllocationUse use(record);
     const AllocationFacts& facts = record->facts;
-    if (facts.place != Place{PlaceKind::kDevice, device} || facts.serial > newest || !record->EndLife())
+    if (facts.place != Place{PlaceKind::kDevice, device} || facts.serial > newest || !record->MarkFreed())
       continue;
     Unpublish(*record);
   }

@@ -152,7 +152,7 @@ bool Stream::OnTaskFailed(std::uint64_t value, Status failure) noexcept {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = std::move(error);
   } catch (...) {
-    // Without memory for the message, the code still has to arrive.
+    // Out of memory: keeps the code without a message.
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_.emplace(Error{failure.code(), {}});
   }

@@ -16,7 +16,7 @@ using summary::Memory;
 using summary::Operation;
 using summary::TaskType;
 
-/// A record in the making, with what belongs behind it.
+/// A record that is being built, and the data that follows it.
 struct Description {
   trace::TaskRecord record{};
   union {
@@ -42,7 +42,7 @@ void SetEnds(Description& description, Form form, std::size_t bytes, const trace
   record.operation = trace::OperationOf(dst, src);
 }
 
-/// Finds the allocations of a batch's entries; neighbours mostly lie in the same ones.
+/// Finds the allocations of a batch's entries. Neighbours are usually in the same one.
 class SideFinder {
  public:
   explicit SideFinder(const BatchTask::Memory& memory) : memory_(memory) {}
@@ -222,7 +222,7 @@ void FillRecord(const MultiAllocationTask& task, Description& description) {
   FillRecord(task.content->task, description);
 }
 
-/// Gates and effects are what their makers say.
+/// Gates and effects are named by the thread that submits them.
 template <typename Other>
 void FillRecord(const Other&, Description& description) {
   description.record.type = TaskType::kOther;
@@ -232,7 +232,7 @@ void FillRecord(const Task& task, Description& description) {
   std::visit([&](const auto& body) { FillRecord(body, description); }, task);
 }
 
-/// The record of a task that the calling thread is about to submit or to run.
+/// Begins the record of a task that the calling thread submits or runs next.
 void Begin(const Task& task, trace::ThreadState& thread, const char* reason, Description& description) {
   trace::TaskRecord& record = description.record;
   record.entries = 1;
@@ -250,7 +250,7 @@ void Begin(const Task& task, trace::ThreadState& thread, const char* reason, Des
   }
   record.peer = thread.peer;
   record.connection = thread.TakeConnection();
-  // Calls around the one that submits began with it.
+  // The outer calls of the submitting call belong to the same connection.
   for (trace::Call* call = thread.call; call != nullptr && call->connection == 0; call = call->outer)
     call->connection = record.connection;
 }
@@ -260,8 +260,8 @@ void Push(trace::ThreadState& thread, Description& description) {
                       description.more_bytes);
 }
 
-/// The one record of a call whose only task is a linear copy that was done at once, the most frequent case.
-/// Returns false if such a record has no room for what is known.
+/// Writes one record for a call with one linear copy that was executed at once, the most frequent case.
+/// Returns false if the data do not fit into such a record.
 bool KeepAsShortCopy(const trace::TaskRecord& task, trace::ThreadState& thread) {
   trace::Call* const call = thread.call;
   if (task.form != Form::kLinear || thread.failure != 0 || task.peer.known() || task.bytes > UINT32_MAX)

@@ -10,17 +10,17 @@
 
 namespace sampan {
 
-/// Submits, while there is a trace.
+/// Submits a task and records it. Only while there is a trace.
 Result<std::uint64_t> SubmitTraced(Queue& queue, Task&& task);
 
-/// Why a copy is done before its call returns.
+/// Why a copy is executed before its call returns.
 struct BlockingReason {
-  bool asynchronous_call = false;  ///< the call would not have had to
-  trace::QueueLabel queue{};       ///< the stream that it was asked for on, if any
+  bool asynchronous_call = false;  ///< the call is asynchronous
+  trace::QueueLabel queue{};       ///< the stream of the call, if any
   const char* text = "a blocking call";
 };
 
-/// Runs, while there is a trace.
+/// Runs a task and records it. Only while there is a trace.
 Status RunTraced(BackendDevice& device, std::int32_t device_id, Task&& task, const BlockingReason& reason);
 
 }  // namespace sampan

@@ -8,9 +8,9 @@
 
 namespace sampan::tool {
 
-/// A reference is a file of `sampan bench --format json` in that folder. It fits if the backend is the same,
-/// and the GPU (cuda) or the processor with its core count (emulated). Returns nothing if none fits. Prints a
-/// note for files that cannot be read.
+/// A reference is a file of `sampan bench --format json` in that folder. It fits if backend and GPU are the
+/// same (cuda), or backend, processor and core count (emulated). Returns nothing if none fits. Prints a note
+/// for files that cannot be read.
 std::optional<Comparison> CompareWithReference(const BenchRun& run, const std::filesystem::path& folder);
 
 }  // namespace sampan::tool

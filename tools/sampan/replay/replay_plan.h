@@ -71,8 +71,7 @@ struct ReplayStep {
   std::int64_t at_ns = 0;       ///< orders all steps
   std::int64_t due_ns = 0;      ///< when the program called, since the first step
   std::size_t line = 0;         ///< of the trace
-  std::size_t detail =
-      0;  ///< of rows, batches and reductions: the index; of a wait for a word: the condition
+  std::size_t detail = 0;       ///< index of rows, batch or reduction; condition of a wait for a word
   ReplayPlace dst, src;
 };
 

@@ -1,4 +1,4 @@
-// A queue of tasks on a GPU: how they come in and go to the driver.
+// A queue of tasks on a GPU: submission and hand-over to the driver.
 #include "backend/cuda/queue/cuda_queue.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ Result<std::uint64_t> CudaQueue::Submit(Task&& task) {
   const std::uint64_t value = ring_.Put(std::move(task));
   if (!handing_ && held_ == Held::kNo) HandOver(lock);
   ring_.PrefetchToWrite(value + 1);
-  lock.release()->unlock();  // in line, which the lock's destructor is not
+  lock.release()->unlock();  // inlined, unlike the lock's destructor
   return value;
 }
 
@@ -89,7 +89,7 @@ void CudaQueue::HandOver(Lock& lock) {
       if (trace_.on()) trace_.Passed(value);
     }
     if (trace_.on() && Discarded(value)) trace_.Dropped(value);
-    handed_ = std::max(handed_, value);  // a lost GPU has passed over everything meanwhile
+    handed_ = std::max(handed_, value);  // after the loss of a GPU, all tasks were skipped meanwhile
     if (!waiters_.empty()) WakeWaiters();
   }
   handing_ = false;
@@ -109,7 +109,7 @@ void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t value) {
     if (held_ != Held::kNo) return;
     if (auto* host = std::get_if<HostTask>(&task)) return StartHost(lock, *host, value);
     if (auto* mark = std::get_if<MarkTask>(&task)) return HandOverMark(lock, *mark, value);
-    // The task is gone when the GPU was lost meanwhile; it counts as discarded then.
+    // If the GPU was lost meanwhile, the task is gone and counts as discarded.
     for (std::uint64_t busy = 0; !Discarded(value) && (busy = launcher_->BusyUntil(task)) != 0;)
       WaitUntilDone(lock, busy, kNever);
     if (Discarded(value)) return;
@@ -218,7 +218,7 @@ void CudaQueue::Close() {
   }
   Discard(Code::kStreamAbort);
   PassDiscarded();
-  // What it has of the context goes now: others may share the queue for long.
+  // Releases the uses of the context now, because others may share the queue for long.
   std::unique_ptr<TaskLauncher> launcher;
   {
     Lock lock(mutex_);

@@ -1,4 +1,4 @@
-// A queue of tasks on a GPU: a CUDA stream, and the tasks that may not go to it yet.
+// A queue of tasks on a GPU: a CUDA stream, and the tasks that are not launched yet.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace sampan::cuda {
 
 class CudaQueue;
 
-/// The progress of one queue. Thread-safe; may outlive its queue, whose tasks are all over then.
+/// The progress of one queue. Thread-safe. May outlive its queue; all tasks are completed then.
 class CudaTimeline final : public QueueTimeline<CudaQueue> {
  public:
   bool Reached(std::uint64_t value) override;
@@ -35,10 +35,9 @@ class CudaTimeline final : public QueueTimeline<CudaQueue> {
   friend class CudaQueue;
 };
 
-/// Thread-safe. Tasks go to the driver on the submitting thread. The queue is held while host work runs, or
-/// while it waits for what the GPU cannot wait for. Later tasks then stay in the ring: they can still be
-/// dropped, and still notice that their memory was freed. What the driver has been given cannot be taken
-/// back.
+/// Thread-safe. The submitting thread gives tasks to the driver. The queue is held while a host function
+/// runs, or during a wait that the GPU cannot do. Later tasks then stay in the ring: they can be dropped, and
+/// they fail if their memory is freed. A task that the driver has cannot be dropped.
 class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQueue> {
  public:
   static Result<std::shared_ptr<CudaQueue>> Create(const LaunchSite& site, const QueueOptions& options,
@@ -52,9 +51,9 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   void PassDiscarded() override;
   void Close() override;
 
-  /// For the watch: goes on if the reason to be held is over.
+  /// For the watch: continues the queue if the reason for the hold is over.
   void Continue();
-  /// Notices what is over, without waiting.
+  /// Retires completed tasks, without waiting.
   void Sweep();
 
  private:
@@ -81,22 +80,22 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   // Everything below needs the lock. A function that takes a Lock may release it meanwhile.
   /// Until a task can be put in; fails when the queue is closed or the GPU lost.
   Status AwaitRoom(Lock& lock);
-  /// Gives the driver what may go to it. One thread at a time does.
+  /// Gives the driver the tasks that may be launched. One thread at a time.
   void HandOver(Lock& lock);
   void HandOverHead(Lock& lock, Task& task, std::uint64_t value);
-  /// A marker after so many tasks lets a full queue see its progress; a trace wants the end of each.
+  /// A marker after this many tasks shows the progress of a full queue. With a trace, each task has one.
   static constexpr std::uint64_t kMarkerInterval = 256;
   bool IntervalIsOver(std::uint64_t value) const {
     return value - std::max(last_marker_, retired_) >= kMarkerInterval;
   }
   bool MarkerIsDue(std::uint64_t value) const { return IntervalIsOver(value) || trace_.on(); }
-  /// What follows a launch that failed, or one that a marker is due behind.
+  /// Handles a failed launch, and records a marker if one is due.
   void AfterLaunch(Lock& lock, std::uint64_t value, Status launched);
-  /// What holds a queue at a task of this kind.
+  /// The reason why a task of this kind holds the queue.
   static Held HeldBy(const Task& task);
   void HandOverMark(Lock& lock, const MarkTask& task, std::uint64_t value);
   void StartHost(Lock& lock, HostTask& task, std::uint64_t value);
-  /// Whether the reason to be held is over; a failure of it is reported.
+  /// Returns true if the reason for the hold is over. Reports its failure.
   bool HoldIsOver(Lock& lock);
   bool HostIsOver(Lock& lock, std::uint64_t value);
   bool WaitIsOver(Lock& lock, std::uint64_t value);
@@ -117,10 +116,10 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   void Lose(Lock& lock);
   /// The GPU's outcome of waiting for tasks up to the value.
   void Finish(Lock& lock, CuResult result, std::uint64_t value);
-  /// Calls it without the lock; the launcher stays meanwhile.
+  /// Calls it without the lock. The launcher stays alive meanwhile.
   template <typename Call>
   auto Unlocked(Lock& lock, Call call);
-  /// False when the deadline was over first.
+  /// Returns false at the deadline.
   bool WaitForChange(Lock& lock, Deadline deadline);
   bool WaitUntilDone(Lock& lock, std::uint64_t value, Deadline deadline);
   /// False right after a copy went to the driver.
@@ -131,7 +130,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   const Marker* MarkerFor(std::uint64_t value) const;
   void WakeWaiters();
 
-  // Without the lock.
+  // Call it without the lock.
   enum class Order { kReached, kByEvent, kNotYet };
   /// How another queue can wait for the value. kNotYet: it is woken when that changes.
   Order OrderBehind(std::uint64_t value, const std::weak_ptr<CudaQueue>& waiter,
@@ -147,27 +146,27 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   const std::shared_ptr<CudaTimeline> timeline_;
   const std::shared_ptr<Timeline> public_timeline_;
 
-  // What every copy touches, in one line of the cache: the driver has taken most others.
+  // What every copy accesses, in one cache line, because the driver evicts most others.
   alignas(kCacheLineBytes) ParkingLock mutex_;
   bool closed_ = false;
   bool handing_ = false;     // a thread is in HandOver
-  bool look_again_ = false;  // it is to look at the reason to be held once more
+  bool look_again_ = false;  // it has to check the reason for the hold again
   bool retiring_ = false;    // a thread is in Retire
   Held held_ = Held::kNo;    // by the task behind handed_
   int waiting_threads_ = 0;  // for changed_
   TaskRing ring_;
-  std::uint64_t handed_ = 0;          // tasks given to the driver, or passed over
-  std::uint64_t retired_ = 0;         // tasks over, though perhaps not yet told
+  std::uint64_t handed_ = 0;          // tasks given to the driver, or skipped
+  std::uint64_t retired_ = 0;         // completed tasks, perhaps not yet reported
   std::uint64_t last_marker_ = 0;     // the value of the newest there was
   std::uint64_t launched_ticks_ = 0;  // when a task last went to the driver
 
   QueueTrace trace_{TaskRing::kSlots};
   std::condition_variable_any changed_;
   DiscardMark discarded_;
-  int unlocked_threads_ = 0;  // that use the launcher without the lock
+  int unlocked_threads_ = 0;  // threads that use the launcher without the lock
   StandingWait arriving_;     // at a wait, gate or effect, while tasks before it run
   StandingWait standing_;     // at a wait or gate
-  Deadline gate_check_{};     // when to ask again whether a gate can open
+  Deadline gate_check_{};     // the next check whether a gate can open
   std::deque<Marker> markers_;
   std::vector<Waiter> waiters_;
   bool host_in_driver_ = false;  // the host task that holds the queue waits for the stream

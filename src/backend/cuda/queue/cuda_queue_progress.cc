@@ -67,7 +67,7 @@ void CudaQueue::Refresh(Lock& lock, std::uint64_t wanted) {
     if (result == cu::kSuccess) {
       over = handed_;
     } else if (result == cu::kNotReady) {
-      // The stream may never be seen empty while others submit: from now on there is something to ask for.
+      // The stream may never be empty while others submit. From now on there is a marker to query.
       static_cast<void>(RecordMarker(nullptr));
     }
   }

@@ -11,9 +11,9 @@
 namespace sampan::cuda {
 namespace {
 
-/// Sleeping and waking up takes longer than this: a shorter wait spins.
+/// A shorter wait spins, because sleeping and waking up takes longer.
 constexpr std::chrono::microseconds kAwake{5};
-/// How late the system may wake the thread up, instead of the usual fifty microseconds.
+/// How late the system may wake the thread, instead of the default of fifty microseconds.
 constexpr unsigned long kSlackNs = 1000;
 constexpr int kPausesPerCheck = 8;
 
@@ -67,7 +67,7 @@ void HoldWatch::Loop() {
     } else if (later_.empty()) {
       changed_.wait(lock);
     } else {
-      const Deadline next = later_.begin()->first;  // a copy: others change the list meanwhile
+      const Deadline next = later_.begin()->first;  // a copy, because others change the list meanwhile
       if (next - Clock::now() > kAwake) {
         changed_.wait_until(lock, next);
         continue;

@@ -35,7 +35,7 @@ void QueueTrace::Ended(const trace::QueueLabel& queue, std::uint64_t value, std:
     record.end_ns = std::max(std::min(over_ns, now_ns), record.begin_ns);
     record.path = slot.path;
     record.reason = slot.reason;
-    last_end_ns_ = std::max(record.end_ns, record.begin_ns + 1);  // two never begin at the same time
+    last_end_ns_ = std::max(record.end_ns, record.begin_ns + 1);  // two tasks never begin at the same time
     trace::NoteExecution(record);
   }
 }

@@ -10,19 +10,19 @@
 
 namespace sampan::cuda {
 
-/// Keeps when and how each task went to the driver. A task's time on the GPU begins when it was handed over
-/// or when the previous task ended, whichever is later. It ends with an event behind the task. Host work ends
-/// by the host's clock. Used under the queue's lock. While off, it keeps nothing.
+/// Records when and how each task was launched. A task's time on the GPU begins with its hand-over, or with
+/// the end of the previous task if that is later. It ends with an event behind the task. Host work ends by
+/// the host's clock. Used under the queue's lock. While off, it keeps nothing.
 class QueueTrace {
  public:
   explicit QueueTrace(std::uint64_t slots) : slots_(trace::On() ? slots : 0) {}
 
   bool on() const { return !slots_.empty() && trace::On(); }
-  /// The calling thread is about to hand the task over.
+  /// Called before the task is handed over.
   void Begin(std::uint64_t value);
-  /// It has: notes the way that was chosen meanwhile.
+  /// Called after the hand-over: records the chosen path.
   void Handed(std::uint64_t value);
-  /// It was the host's to do, or to wait for, and is over now.
+  /// Called when a task of the host, or a wait of the host, is completed.
   void Passed(std::uint64_t value) { SlotOf(value).passed_ns = trace::NowNs(); }
   void Dropped(std::uint64_t value) { SlotOf(value).discarded = true; }
   void Failed(std::uint64_t value, Code code) { SlotOf(value).failure = static_cast<std::int32_t>(code); }
@@ -44,7 +44,7 @@ class QueueTrace {
   }
 
   std::vector<Slot> slots_;  // a power of two
-  std::uint64_t told_ = 0;   // tasks that the trace knows to be over
+  std::uint64_t told_ = 0;   // tasks that the trace knows as completed
   std::int64_t last_end_ns_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// A queue of tasks on an emulated device: a ring that programs fill and one engine at a time empties.
+// A queue of tasks on an emulated device: a ring that programs fill and one thread at a time executes.
 #include "backend/emulated/queue/emulated_queue.h"
 
 #include <utility>
@@ -13,14 +13,13 @@
 namespace sampan::emulated {
 namespace {
 
-/// How long a submitter waits for a full queue to drain well.
+/// How long a submitter waits until a quarter of a full queue is free.
 constexpr std::chrono::milliseconds kPatience{1};
 /// How far ahead slots are prefetched.
 constexpr std::uint64_t kSlotsAhead = 4;
-/// Short tasks that are executed by the thread that sees a gate open.
+/// How many short tasks the thread executes that detects an open gate.
 constexpr int kTasksBehindGate = 16;
-/// The thread that sees a gate open does more than a submitter: a peer waits for what the stream signals
-/// next.
+/// After an open gate the limit is higher than for a submitter: a peer waits for the stream's next signal.
 constexpr ShortLimits kShortBehindGate{SIZE_MAX, std::chrono::nanoseconds(8'200)};
 
 [[gnu::noinline]] void ReleaseOther(Task& task) {
@@ -67,7 +66,7 @@ EmulatedQueue::~EmulatedQueue() {
 
 inline std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task) {
   SAMPAN_ASSERT(submit_lock_.is_held() && state_.load() == kIdle);
-  // No thread has the turn, and the lock keeps others from taking it.
+  // No thread has the turn, and the lock prevents other threads from taking it.
   const std::uint64_t value = ring_.tail() + 1;
   if (trace::On()) [[unlikely]] {
     ExecuteTraced(task, value);
@@ -80,7 +79,7 @@ inline std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task) {
   return value;
 }
 
-/// What a short copy on an idle queue needs, in one piece.
+/// Inlined: all that a short copy on an idle queue needs.
 [[gnu::flatten]] Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
   if (!faults_.Armed(FaultKind::kQueue)) [[likely]] {
     const std::lock_guard lock(submit_lock_);
@@ -140,18 +139,18 @@ std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle) {
 
 void EmulatedQueue::WaitForRoom() {
   const trace::HostWait traced(summary::WaitReason::kQueueFull, label());
-  // Rather for a quarter of the queue than for one place: a sleep per task would be slow. But not for ever,
-  // because the one place may be all that comes until this thread goes on.
+  // Waits for a quarter of the queue, not for one slot, because a sleep per task would be slow. But with a
+  // limit: maybe only one slot becomes free until this thread continues.
   SAMPAN_ASSERT(submitted() >= ring_.depth());
   const std::uint64_t full_at = submitted() - ring_.depth();
   if (timeline_->Wait(full_at + ring_.depth() / 4, Clock::now() + kPatience)) return;
   timeline_->Wait(full_at + 1, kNever);
 }
 
-EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
-  SAMPAN_ASSERT(most > 0 && state_.load() == kScheduled);  // the caller has the turn
+EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int max_tasks, Tasks tasks) {
+  SAMPAN_ASSERT(max_tasks > 0 && state_.load() == kScheduled);  // the caller has the turn
   SAMPAN_ASSERT(done_ == timeline_->done() && done_ <= seen_tail_);
-  for (int i = 0; i < most; ++i) {
+  for (int i = 0; i < max_tasks; ++i) {
     if (!HasTasks()) return TurnEnd::kEmpty;
     const std::uint64_t value = done_ + 1;
     Task& task = ring_.At(value);
@@ -232,7 +231,7 @@ bool EmulatedQueue::BlockUnless(Over over) {
   SAMPAN_ASSERT(state_.load() == kScheduled && next_ticket_ >= kFirstTicket);
   std::uint64_t ticket = next_ticket_++;
   state_.store(ticket, std::memory_order_seq_cst);
-  // From here on the queue may be another thread's.
+  // From here on another thread may have the turn.
   return over() && state_.compare_exchange_strong(ticket, kScheduled);
 }
 

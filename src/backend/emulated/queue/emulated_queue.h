@@ -1,4 +1,4 @@
-// A queue of tasks on an emulated device: a ring that programs fill and one engine at a time empties.
+// A queue of tasks on an emulated device: a ring that programs fill and one thread at a time executes.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,7 @@
 
 namespace sampan::emulated {
 
-/// Thread-safe for programs. At any time at most one thread executes it: the one that a scheduler gave a
-/// turn.
+/// Thread-safe. At most one thread executes it at a time: the one with the turn.
 class EmulatedQueue final : public Queue, public std::enable_shared_from_this<EmulatedQueue> {
  public:
   static std::shared_ptr<EmulatedQueue> Create(QueueScheduler& scheduler, GateWatch& gates,
@@ -32,12 +31,12 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   void PassDiscarded() override;
   void Close() override;
 
-  /// How a turn ended. After kBlocked the queue may already be in another thread's hands.
+  /// How a turn ended. After kBlocked, another thread may already have the turn.
   enum class TurnEnd { kEmpty, kMore, kBlocked };
-  /// For schedulers: executes up to `most` tasks.
-  TurnEnd TakeTurn(int most) { return TakeTurn(most, Tasks::kAll); }
-  /// For schedulers, after kEmpty: lets go. False when a task came in between, and the queue is still the
-  /// caller's.
+  /// For schedulers: executes up to `max_tasks` tasks.
+  TurnEnd TakeTurn(int max_tasks) { return TakeTurn(max_tasks, Tasks::kAll); }
+  /// For schedulers, after kEmpty: gives up the turn. Returns false if a task arrived meanwhile; the caller
+  /// then keeps the turn.
   bool TryLeave();
   bool HasTasks() {
     if (done_ == seen_tail_) seen_tail_ = ring_.submitted();
@@ -45,42 +44,42 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   }
   /// Re-checks what blocks the queue. Safe to call at any time.
   void Unblock() noexcept;
-  /// For the watch: the gate that holds the queue back may have opened.
+  /// For the watch: continues the queue if its gate is open.
   void GoOnAtGate();
   /// Whether the task with that value is over.
   bool PassedBy(std::uint64_t value) const { return timeline_->done() >= value; }
-  /// The timeline that holds the queue back, if one does. For schedulers that run one task at a time.
+  /// The timeline that blocks the queue, if any. For schedulers that run one task at a time.
   const std::shared_ptr<Timeline>& blocked_on() const { return blocked_on_; }
 
   std::shared_ptr<EmulatedQueue> next_ready;  ///< for the scheduler's list
 
  private:
   /// kIdle, kScheduled, or blocked. It becomes or stops being idle only under the submit lock. A blocked
-  /// state carries a ticket, so that a thread takes back only its own blocking, not a later one.
+  /// state has a ticket, so that a thread undoes only its own blocking, not a later one.
   static constexpr std::uint64_t kIdle = 0, kScheduled = 1, kFirstTicket = 2;
 
   EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, const QueueOptions& options, FaultPlan& faults);
 
-  /// Those that take no longer than a hand-over, or everything.
+  /// Tasks that take no longer than a hand-over, or all.
   enum class Tasks { kShort, kAll };
-  TurnEnd TakeTurn(int most, Tasks tasks);
-  /// Makes a blocked queue the caller's; false when it is not blocked.
+  TurnEnd TakeTurn(int max_tasks, Tasks tasks);
+  /// Takes the turn of a blocked queue. Returns false if it is not blocked.
   bool TakeFromBlocked() noexcept;
 
-  /// Goes on where the task was not executed at once.
+  /// Continues Submit if the task is not executed at once.
   [[gnu::noinline]] Result<std::uint64_t> SubmitInFull(Task& task);
   // With the submit lock, for both.
   /// True if the queue is idle and the task short; a gate is passed then.
   bool ExecutesAtOnce(Task& task);
-  /// Executes a short task on the calling thread while the queue is idle: sooner than an engine could wake.
-  /// Returns its number.
+  /// Executes a short task on the calling thread while the queue is idle, which is faster than waking an
+  /// engine. Returns its number.
   std::uint64_t ExecuteAtOnce(Task& task);
   [[gnu::noinline]] void ExecuteTraced(Task& task, std::uint64_t value);
-  /// Puts the task into the ring. Returns its number, or 0 when the queue is full.
+  /// Puts the task into the ring. Returns its number, or 0 if the queue is full.
   [[gnu::noinline]] std::uint64_t TryAppend(Task& task, bool was_idle);
 
   [[gnu::noinline]] void WaitForRoom();
-  /// Notes since when the task is at the head.
+  /// Records since when the task is at the head.
   void TraceHead(const Task& task, std::uint64_t value);
   /// Whether the task at the head is over. False: it blocks the queue, which is no longer the caller's.
   bool ExecuteHead(Task& task, std::uint64_t value);
@@ -89,7 +88,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   bool ExecuteHost(HostTask& task, std::uint64_t value);
   [[gnu::noinline]] void Fail(std::uint64_t value, Status failure);
   bool Discarded(std::uint64_t value) const { return discarded_.Covers(value); }
-  /// Gives up the turn; true when it could be taken back because `over` holds already.
+  /// Gives up the turn. Returns true if it took it back because `over` is true already.
   template <typename Over>
   bool BlockUnless(Over over);
 
@@ -109,7 +108,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::uint64_t seen_done_ = 0;  // under the lock: tasks known to be over
   TaskRing ring_;                // under the lock, to put tasks in
 
-  // Belongs to the thread that has the turn; means nothing while the queue is idle.
+  // Owned by the thread that has the turn. Undefined while the queue is idle.
   alignas(kCacheLineBytes) std::uint64_t done_ = 0;  // tasks over
   std::uint64_t seen_tail_ = 0;                      // tasks known to be submitted
   std::uint64_t next_ticket_ = kFirstTicket;

@@ -30,14 +30,14 @@ void EmulatedTimeline::WakeReached(std::uint64_t value) {
                                      [&](const Waiter& waiter) { return waiter.value > value; });
     reached.assign(std::move_iterator(rest), std::move_iterator(waiters_.end()));
     waiters_.erase(rest, waiters_.end());
-    std::uint64_t least = kNoWaiter;
+    std::uint64_t lowest = kNoWaiter;
     for (const Waiter& waiter : waiters_)
-      least = std::min(least, waiter.value);
+      lowest = std::min(lowest, waiter.value);
     for (const std::uint64_t awaited : host_waits_) {
-      if (awaited > value) least = std::min(least, awaited);
+      if (awaited > value) lowest = std::min(lowest, awaited);
     }
-    SAMPAN_ASSERT(least > value);
-    wake_at_.store(least, std::memory_order_seq_cst);
+    SAMPAN_ASSERT(lowest > value);
+    wake_at_.store(lowest, std::memory_order_seq_cst);
   }
   changed_.notify_all();
   for (const Waiter& waiter : reached) {
