@@ -22,7 +22,7 @@
 #include <thread>
 #include <vector>
 
-#include "backend/emulated/copy_kernels.h"
+#include "backend/emulated/kernels/copy_kernels.h"
 #include "bench/measure/timing.h"
 
 namespace sampan::emulated {
@@ -33,7 +33,7 @@ constexpr std::size_t kMiB = 1024 * kKiB;
 constexpr std::size_t kRegionBytes =
     1024 * kMiB;  // far more than any cache, so that every repetition finds it cold
 
-// Memory of the size of a region, touched once. Never given back.
+// Memory of the size of a region, written once. Never freed.
 std::byte* TouchedRegion(void* memory) {
   if (memory == MAP_FAILED || memory == nullptr) std::abort();
   for (std::uint64_t at = 0; at < kRegionBytes; at += sizeof(at)) {
@@ -57,7 +57,7 @@ std::byte* HeapRegion() {
 }
 
 // A second thread that does the same work as the caller, at the same time. Sleeps in between, so that a busy
-// machine owes it the processor.
+// machine schedules it at once.
 class Partner {
  public:
   Partner() : thread_([this] { Serve(); }) {}
@@ -67,7 +67,7 @@ class Partner {
     thread_.join();
   }
 
-  // Seconds from the moment when both threads stand ready until both are done.
+  // Seconds from the moment when both threads are ready until both are done.
   double SecondsTogether(const std::function<void()>& work) {
     work_ = &work;
     Advance(Step::kCalled);
@@ -113,7 +113,7 @@ long Preemptions() {
   return usage.ru_nivcsw;
 }
 
-// What `measure` returns. Measures again if another process got the processor during the measurement.
+// Returns the result of `measure`. Measures again if another process used the core meanwhile.
 double Undisturbed(const std::function<double()>& measure) {
   double best = 0;
   for (int attempt = 0; attempt < 30; ++attempt) {
@@ -126,12 +126,12 @@ double Undisturbed(const std::function<double()>& measure) {
   return best;
 }
 
-// What one line of the table compares. `place` is 0 for heap memory and 1 for memory files.
+// One line of the table. `place` is 0 for heap memory and 1 for memory files.
 struct Comparison {
   std::string name;
   std::size_t bytes;
   std::size_t chunks;
-  // Chooses new addresses, so that no repetition finds what the one before left in the caches. Not timed.
+  // Chooses new addresses, so that no repetition finds its data in the caches. Not timed.
   std::function<void(std::size_t turn)> prepare;
   std::function<void(int place)> plain;
   std::function<void(std::size_t chunk)> kernel;
@@ -284,7 +284,7 @@ void CompareRows(const Regions& regions, Partner& partner, int rounds) {
     const std::size_t chunks = std::max<std::size_t>(
         2, std::min(32 * kMiB / shape.width, (kRegionBytes - kMiB) / widest_pitch) / kChunkRows);
     const std::size_t height = chunks * kChunkRows;
-    // Turns go through the places where such a block fits: first along the region, then along the pitch.
+    // Each turn uses the next place for the block: first along the region, then along the pitch.
     const auto offset = [&](std::size_t pitch, std::size_t turn) {
       const std::size_t blocks = std::max<std::size_t>(1, (kRegionBytes - kMiB) / (height * pitch));
       const std::size_t cell = (shape.width + 63) / 64 * 64;

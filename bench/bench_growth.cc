@@ -1,4 +1,4 @@
-// What it costs to make and end one object while many others are alive: bench_growth [--most N] [KIND].
+// The cost of creating and destroying one object while many others exist: bench_growth [--max N] [KIND].
 #include <acl/acl_rt_memory_soma.h>
 #include <sys/mman.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kBytes = 4096;
 constexpr std::size_t kPiece = std::size_t{2} << 20;  // granularity of mapped memory
-/// Above this factor from 1,000 to the most, a kind is marked.
+/// Above this factor from 1,000 objects to the maximum, a kind is marked.
 constexpr double kMaxGrowth = 2;
 
 /// Objects of one kind. `make` returns false at the limit of the kind.
@@ -31,13 +31,13 @@ struct Kind {
   const char* name;
   Make make;
   std::function<void(void* object)> end;
-  /// Every second one is ended before the measurement, which is in pairs then: what was ended would lie in no
-  /// cache.
+  /// Every second object is destroyed before the measurement. It then measures in pairs, so that destroyed
+  /// objects are in the caches.
   bool fragmented = false;
-  bool in_pairs = false;            ///< each measured one is ended before the next is made
+  bool in_pairs = false;            ///< each measured object is destroyed before the next is created
   std::function<void()> tidy = {};  ///< after each level
-  Make make_measured = {};          ///< where those that are measured differ from those that are alive
-  std::size_t max = SIZE_MAX;       ///< a limit of the system's
+  Make make_measured = {};          ///< if measured objects differ from the existing ones
+  std::size_t max = SIZE_MAX;       ///< a limit of the system
 };
 
 struct Measured {
@@ -46,15 +46,15 @@ struct Measured {
 };
 
 constexpr std::size_t kRounds = 15;
-/// More than are measured at once.
+/// More than one measurement creates.
 constexpr std::size_t kExtra = 4096;
 
-/// How many are made in a round of the measurement.
+/// How many objects one round creates.
 std::size_t EachRound(std::size_t alive) {
   return std::clamp<std::size_t>(alive / 64, 1, 128);
 }
 
-/// Makes as many as wanted, or as there can be.
+/// Creates as many objects as wanted, or up to the limit.
 std::vector<void*> MakeAlive(const Kind& kind, std::size_t wanted) {
   std::vector<void*> alive;
   void* object = nullptr;
@@ -79,9 +79,9 @@ std::vector<void*> MakeAlive(const Kind& kind, std::size_t wanted) {
   return kept;
 }
 
-/// The time of making one more and of ending it. The least of several rounds: a disturbance only adds time.
-/// The objects of all rounds are made before the first is ended, so that what grows with the number alive has
-/// to.
+/// The time to create one more object and to destroy it. The minimum of several rounds, because disturbances
+/// only add time. All rounds create their objects before the first is destroyed, so that the number of
+/// objects grows.
 Measured MeasureWith(const Kind& kind, std::size_t wanted) {
   const std::vector<void*> alive = MakeAlive(kind, wanted);
   const std::size_t each_round = EachRound(alive.size());
@@ -94,13 +94,13 @@ Measured MeasureWith(const Kind& kind, std::size_t wanted) {
     std::exit(1);
   };
   double min_make = 1e9, min_end = 1e9;
-  const auto time_rounds = [&](double& least, const auto& act) {
+  const auto time_rounds = [&](double& min_s, const auto& act) {
     for (std::size_t round = 0; round < kRounds; ++round) {
       const double seconds = bench::SecondsOf([&] {
         for (std::size_t i = 0; i < each_round; ++i)
           act(round * each_round + i);
       });
-      least = std::min(least, seconds / static_cast<double>(each_round));
+      min_s = std::min(min_s, seconds / static_cast<double>(each_round));
     }
   };
   if (kind.in_pairs || kind.fragmented) {
@@ -111,7 +111,7 @@ Measured MeasureWith(const Kind& kind, std::size_t wanted) {
     });
   } else {
     time_rounds(min_make, make_at);
-    // The last one first: some kinds lie side by side.
+    // The last one first, because some kinds are adjacent.
     time_rounds(min_end, [&](std::size_t place) { kind.end(measured[measured.size() - 1 - place]); });
   }
   for (auto each = alive.rbegin(); each != alive.rend(); ++each)
@@ -124,7 +124,7 @@ bool Made(aclError code) {
   return code == ACL_SUCCESS;
 }
 
-/// Holds a stream back until it ends.
+/// Holds a stream until it is destroyed.
 class Hold {
  public:
   explicit Hold(aclrtStream stream) : stream_(stream) {
@@ -150,15 +150,15 @@ class Hold {
 
 class Growth {
  public:
-  Growth(std::size_t most, const char* only) : levels_{10, 1000, most}, only_(only) {
+  Growth(std::size_t max_objects, const char* only) : levels_{10, 1000, max_objects}, only_(only) {
     BENCH_CHECK(aclrtSetDevice(0));
     BENCH_CHECK(aclrtCreateStream(&stream_));
-    BENCH_CHECK(aclrtMalloc(&device_, most * kSmall, ACL_MEM_MALLOC_HUGE_FIRST));
-    BENCH_CHECK(aclrtMallocHost(&pinned_, most * kSmall));
-    std::memset(pinned_, 0x5a, most * kSmall);
-    host_ = static_cast<char*>(::mmap(nullptr, (most + kExtra) * kBytes, PROT_READ | PROT_WRITE,
+    BENCH_CHECK(aclrtMalloc(&device_, max_objects * kSmall, ACL_MEM_MALLOC_HUGE_FIRST));
+    BENCH_CHECK(aclrtMallocHost(&pinned_, max_objects * kSmall));
+    std::memset(pinned_, 0x5a, max_objects * kSmall);
+    host_ = static_cast<char*>(::mmap(nullptr, (max_objects + kExtra) * kBytes, PROT_READ | PROT_WRITE,
                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    BENCH_CHECK(aclrtReserveMemAddress(&addresses_, (most + kExtra) * kPiece, 0, nullptr, 0));
+    BENCH_CHECK(aclrtReserveMemAddress(&addresses_, (max_objects + kExtra) * kPiece, 0, nullptr, 0));
     aclrtPhysicalMemProp properties = {};
     properties.allocationType = ACL_MEM_ALLOCATION_TYPE_PINNED;
     properties.memAttr = ACL_HBM_MEM_HUGE;
@@ -170,12 +170,12 @@ class Growth {
     BENCH_CHECK(aclrtMemPoolCreate(&pool_, &pool));
     std::uint64_t all = UINT64_MAX;
     BENCH_CHECK(aclrtMemPoolSetAttr(pool_, ACL_RT_MEM_POOL_ATTR_RELEASE_THRESHOLD, &all));
-    keys_.resize(most + kExtra);
+    keys_.resize(max_objects + kExtra);
   }
 
   void Print() {
     std::printf(
-        "Making and ending one object while others are alive, in nanoseconds; the least of 15 rounds.\n\n");
+        "Making and ending one object while others are alive, in nanoseconds; the minimum of 15 rounds.\n\n");
     std::printf("%-28s", "kind");
     for (const std::size_t level : levels_)
       std::printf("%12zu", level);
@@ -213,7 +213,7 @@ class Growth {
          .end = free_pool,
          .in_pairs = true,
          .tidy = trim});
-    // Freed at once, a block goes back to the free ranges of the pool.
+    // If freed at once, a block returns to the free ranges of the pool.
     Row({.name = "pool memory, newly cut", .make = pool_of(kBytes), .end = free_device, .tidy = trim});
     Row({.name = "pool memory, fragmented",
          .make = pool_of(kBytes),
@@ -255,7 +255,7 @@ class Growth {
                BENCH_CHECK(aclrtUnmapMem(object));
              },
          .max = 20000});  // each is two mappings of the process, of 65,530
-    // One allocation a key, as a program does that shares its buffers.
+    // One allocation for each key, like a program that shares its buffers.
     Row({.name = "exported keys",
          .make = [this](void*& object) { return MakeKey(object); },
          .end = [this](void* object) { EndKey(object); }});
@@ -337,23 +337,23 @@ class Growth {
     attribute.dstLoc.type = ACL_MEM_LOCATION_TYPE_DEVICE;
     attribute.srcLoc.type = ACL_MEM_LOCATION_TYPE_HOST;
     std::size_t first = 0, failed = 0;
-    double least = 1e9;
+    double min_s = 1e9;
     for (std::size_t round = 0; round < kRounds; ++round) {
-      least =
-          std::min(least, bench::SecondsOf([&] {
+      min_s =
+          std::min(min_s, bench::SecondsOf([&] {
                      BENCH_CHECK(aclrtMemcpyBatchAsync(dsts.data(), sizes.data(), srcs.data(), sizes.data(),
                                                        count, &attribute, &first, 1, &failed, stream_));
                      BENCH_CHECK(aclrtSynchronizeStream(stream_));
                    }));
     }
-    return {count, least * 1e9 / static_cast<double>(count)};
+    return {count, min_s * 1e9 / static_cast<double>(count)};
   }
   Measured TasksOf(std::size_t wanted) {
     const std::size_t count = std::min(wanted, kMaxQueued);
-    double least = 1e9;
+    double min_s = 1e9;
     for (std::size_t round = 0; round < kRounds; ++round) {
       const auto hold = std::make_unique<Hold>(stream_);
-      least = std::min(least, bench::SecondsOf([&] {
+      min_s = std::min(min_s, bench::SecondsOf([&] {
                          for (std::size_t i = 0; i < count; ++i) {
                            const std::size_t at = i * kSmall;
                            BENCH_CHECK(aclrtMemcpyAsync(static_cast<char*>(device_) + at, kSmall,
@@ -362,7 +362,7 @@ class Growth {
                          }
                        }));
     }
-    return {count, least * 1e9 / static_cast<double>(count)};
+    return {count, min_s * 1e9 / static_cast<double>(count)};
   }
 
   const std::array<std::size_t, 3> levels_;
@@ -382,21 +382,21 @@ class Growth {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::size_t most = 100000;
+  std::size_t max_objects = 100000;
   const char* only = "";
   for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--most") == 0 && i + 1 < argc) {
-      most = std::strtoull(argv[++i], nullptr, 10);
+    if (std::strcmp(argv[i], "--max") == 0 && i + 1 < argc) {
+      max_objects = std::strtoull(argv[++i], nullptr, 10);
     } else {
       only = argv[i];
     }
   }
-  if (most < 1000 || *only == '-') {
-    std::fprintf(stderr, "bench_growth [--most N] [KIND]: N is at least 1000\n");
+  if (max_objects < 1000 || *only == '-') {
+    std::fprintf(stderr, "bench_growth [--max N] [KIND]: N is at least 1000\n");
     return 2;
   }
   ::setenv("SAMPAN_DEVICES", "1", 0);           // all memory for one device
   ::setenv("ASCEND_GLOBAL_LOG_LEVEL", "4", 0);  // refusals at a limit are expected
-  Growth(most, only).Print();
+  Growth(max_objects, only).Print();
   return 0;
 }

@@ -1,4 +1,4 @@
-// How much faster the reductions are than a loop that takes one element at a time, turn by turn in one run.
+// Compares the reductions with a loop that takes one element at a time, alternately in one run.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -9,15 +9,15 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/reduce_kernels.h"
-#include "base/sixteen_bit_floats.h"
+#include "base/reduce/reduce_kernels.h"
+#include "base/reduce/sixteen_bit_floats.h"
 #include "bench/ratio.h"
 
 namespace {
 
 using namespace sampan;
 
-/// What a program without vector instructions does. The compiler is kept from making vectors of it.
+/// What a program without vector instructions does. The compiler must not vectorize it.
 template <ReduceOperation kOperation, typename T>
 T CombineOne(T left, T right) {
   if constexpr (std::is_same_v<T, Half>) {
@@ -40,7 +40,7 @@ void ReduceOneByOne(std::vector<T>& dst, const std::vector<T>& src) {
   for (std::size_t i = 0; i < dst.size(); ++i) {
     dst[i] = CombineOne<kOperation>(dst[i], src[i]);
 #if !defined(__clang__)
-    asm volatile("");  // vectors would have to skip it
+    asm volatile("");  // prevents vectorization
 #endif
   }
 }

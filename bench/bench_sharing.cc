@@ -30,7 +30,7 @@ aclrtStream TheStream() {
   return stream;
 }
 
-/// Memory from a pool, given back in stream order, against aclrtMalloc and aclrtFree.
+/// Memory of a pool, freed in stream order, against aclrtMalloc and aclrtFree.
 void PoolAgainstMalloc(benchmark::State& state) {
   const auto bytes = static_cast<std::size_t>(state.range(0));
   const bool written = state.range(1) != 0;
@@ -105,8 +105,8 @@ void FutexSide(std::atomic<std::uint32_t>& mine, std::atomic<std::uint32_t>& the
   }
 }
 
-/// The other process: started before anything is initialised, serves what it is told.
-/// 1: futex ping-pong, 2: notify ping-pong, 3: ends.
+/// The other process. It starts before the runtime is initialized and executes commands. 1: futex ping-pong,
+/// 2: notify ping-pong, 3: ends.
 [[noreturn]] void RunOther(Shared& shared) {
   BENCH_CHECK(aclrtSetDevice(0));
   aclrtStream stream = nullptr;
@@ -158,7 +158,7 @@ void Tell(Shared& shared, std::uint32_t what) {
   FutexWake(shared.stop);
 }
 
-/// Streams of two processes that record and await each other's notifies, against the bare system calls.
+/// Streams of two processes that record and wait for each other's notifies, against the system calls alone.
 void NotifyAgainstFutex(benchmark::State& state) {
   Shared& shared = SharedPage();
   const aclrtStream stream = TheStream();

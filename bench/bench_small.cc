@@ -148,7 +148,7 @@ void OneStreamAgainstWorker(benchmark::State& state) {
 }
 BENCHMARK(OneStreamAgainstWorker)->UseManualTime()->Unit(benchmark::kMillisecond);
 
-/// The program needs each copy before it goes on: two hand-overs a copy, there and back.
+/// The program waits for each copy before it continues: two hand-overs per copy.
 void EachAwaitedAgainstWorker(benchmark::State& state) {
   const SmallCopies copies(1);
   HandMadeWorker worker;
@@ -163,7 +163,7 @@ void EachAwaitedAgainstWorker(benchmark::State& state) {
         }
       });
 }
-// A few turns: the worker needs most of a second for each.
+// Few turns, because the worker needs almost a second for each.
 BENCHMARK(EachAwaitedAgainstWorker)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(5);
 
 void SixteenStreamsAgainstOne(benchmark::State& state) {

@@ -1,4 +1,4 @@
-// Measures Sampan and what a user would do instead, turn by turn in one run, and reports the ratio.
+// Measures Sampan and an alternative in one run, alternately, and reports the ratio.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// Ends the program with the reason when the call failed: google-benchmark catches nothing.
+/// Exits with the reason if the call failed, because google-benchmark catches no exceptions.
 inline void Check(aclError code, const char* call) {
   try {
     Require(code, call);
@@ -23,8 +23,8 @@ inline void Check(aclError code, const char* call) {
 }
 #define BENCH_CHECK(call) ::bench::Check((call), #call)
 
-/// Runs both in turn for as long as the benchmark asks. The time is Sampan's; the counters are medians: what
-/// each moves in a second (bytes or operations, as `amount` counts), and how many times faster Sampan is.
+/// Runs both alternately for as long as the benchmark asks. The time is Sampan's. The counters are medians:
+/// the bytes or operations of each per second (in units of `amount`), and how many times faster Sampan is.
 template <typename Ours, typename Instead>
 void MeasureRatio(benchmark::State& state, double amount, Ours ours, Instead instead) {
   ours();

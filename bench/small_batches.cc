@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t kMaxEntries = 256;
 constexpr std::size_t kMaxEntryBytes = 512;
-/// Calls that each median is of.
+/// The number of calls for each median.
 constexpr std::size_t kRounds = 201;
-/// Longer than engines look for work before they sleep.
+/// Longer than engines spin before they sleep.
 constexpr std::chrono::microseconds kUntilEnginesSleep{100};
 
 /// The same batches of entries that do not adjoin, of each length.
@@ -43,7 +43,7 @@ class Batches {
   Batches(const Batches&) = delete;
   Batches& operator=(const Batches&) = delete;
 
-  /// The call's time; the stream is idle again afterwards, and the engines sleep.
+  /// The time of the call. Afterwards the stream is idle, and the engines sleep.
   double NsOfCall(std::size_t entries) {
     aclrtMemcpyBatchAttr attr{{0, ACL_MEM_LOCATION_TYPE_DEVICE}, {0, ACL_MEM_LOCATION_TYPE_HOST}, {}};
     std::size_t first = 0, failed = 0;
@@ -61,7 +61,7 @@ class Batches {
     }
     return seconds * 1e9;
   }
-  /// Most calls with so many entries returned before the copies were over.
+  /// Returns true if most calls with this many entries returned before the copies were complete.
   bool IsHandedOver(std::size_t entries) const { return handed_over_[entries - 1] > kRounds / 2; }
 
  private:
@@ -92,7 +92,7 @@ void BatchCall(benchmark::State& state) {
   Batches batches(entry_bytes);
   std::vector<std::vector<double>> times_ns(kMaxEntries);
   for ([[maybe_unused]] auto unused : state) {
-    // Round by round: what changes with time meets all lengths.
+    // Round by round, so that changes over time affect all lengths.
     for (std::size_t round = 0; round < kRounds; ++round) {
       for (std::size_t n = 1; n <= kMaxEntries; ++n)
         times_ns[n - 1].push_back(batches.NsOfCall(n));

@@ -1,4 +1,4 @@
-// HcclD2DMemcpyAsync of 64 B against the aclrtMemcpyAsync below it, turn by turn.
+// HcclD2DMemcpyAsync of 64 B against the aclrtMemcpyAsync below it, alternately.
 #include <cstring>
 #include <vector>
 
@@ -20,7 +20,7 @@ void CheckHccl(HcclResult code, const char* call) {
 }
 #define BENCH_CHECK_HCCL(call) CheckHccl((call), #call)
 
-/// The same copies within a device by both calls, on an idle stream.
+/// The same copies inside a device by both calls, on an idle stream.
 class DeviceCopies {
  public:
   DeviceCopies() {
@@ -71,7 +71,7 @@ class DeviceCopies {
   void* src_ = nullptr;
 };
 
-/// Reports ns a copy of both, and how many times the runtime's time the call of HCCL takes: at most 2.
+/// Reports the ns per copy of both, and their ratio: at most 2.
 void HcclCopyAgainstRuntime(benchmark::State& state) {
   DeviceCopies copies;
   std::vector<hccl::DeviceMem> dst = copies.Views(true);

@@ -98,12 +98,11 @@ def parse(body):
                 raise ValueError(f"@param {key} is there twice")
             else:
                 comment.parameters[key] = rest
-        elif kind == "return":
-            comment.returns = text
-        elif kind == "async":
-            comment.asynchronous = text
         else:
-            comment.threads = text
+            member = {"return": "returns", "async": "asynchronous", "threads": "threads"}[kind]
+            if getattr(comment, member):
+                raise ValueError(f"@{kind} is there twice: '{text}'")
+            setattr(comment, member, text)
     if example is not None:
         comment.example = textwrap.dedent("\n".join(example)).rstrip() + "\n"
     return comment

@@ -26,7 +26,7 @@ class Definition:
 
 
 def source_files(sources=SOURCES):
-    return sorted(pathlib.Path(sources).glob("*.cc"))
+    return sorted(pathlib.Path(sources).rglob("*.cc"))
 
 
 def _type_pattern(return_type):

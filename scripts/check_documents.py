@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-# Checks the documents: links lead somewhere, long pages stay short, the glossary and the picture agree with the code.
+# Checks the documents: links lead somewhere, long pages stay short, the glossary, the picture and the READMEs of
+# folders agree with the code, and texts name what acts.
 
 import argparse
+import fnmatch
 import pathlib
 import re
 import sys
@@ -12,6 +14,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_LINES = {"README.md": 160, "docs/ARCHITECTURE.md": 150}
 GLOSSARY_PAGE, GLOSSARY_HEADER = "docs/ARCHITECTURE.md", "src/base/glossary.h"
 
+# A folder below these with more files than this needs a README, which names all of them.
+FOLDERS = ("src", "tools")
+MAX_FILES_WITHOUT_README, MAX_README_LINES = 5, 40
+
+# Words that hide what acts: a thread, a process, the caller, the owner of a lock.
+VAGUE = re.compile(r"\b(?:whoever|whomever|somebody|anybody|everybody|nobody|himself|herself)\b", re.I)
+SPOKEN_FOLDERS = ("src", "include", "tools", "bench", "tests", "examples", "cmake")
+SPOKEN_SUFFIXES = {".h", ".c", ".cc", ".cu", ".py", ".js", ".cmake", ".md", ".txt", ".sh"}
+
+NAMED = re.compile(r"`([^`\n]+)`")
+SOURCE_NAME = re.compile(r"(?<![\w/.*-])(?:[\w*-]+/)*[\w*-]+\.(?:h|cc|cu|ptx|py|js|css|html|map|\*)(?![\w*-])")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```|^(?: {4}|\t).*?$|`[^`\n]+`", re.M | re.S)
 
@@ -72,20 +85,73 @@ def glossary_findings(root):
         yield f"{GLOSSARY_PAGE}: the glossary is not in alphabetical order"
 
 
+def is_named(file, names):
+    """Whether a README names the file: by its name, by a pattern, or without its suffix for all files of that stem."""
+    return any(fnmatch.fnmatchcase(file.name, name) or file.stem == name for name in names)
+
+
+def readme_findings(folder, root):
+    """What is wrong with the README of a folder, or that it has none."""
+    name = folder.relative_to(root).as_posix()
+    files = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name not in ("README.md", "CMakeLists.txt")]
+    readme = folder / "README.md"
+    if not readme.exists():
+        if len(files) > MAX_FILES_WITHOUT_README:
+            yield f"{name} has {len(files)} files and no README.md"
+        return
+    text = readme.read_text()
+    lines = len(text.splitlines())
+    if lines > MAX_README_LINES:
+        yield f"{name}/README.md has {lines} lines, {MAX_README_LINES} are the limit"
+    names = NAMED.findall(text)
+    for file in files:
+        if not is_named(file, names):
+            yield f"{name}/README.md does not name {file.name}"
+    below = [path.relative_to(folder).as_posix() for path in folder.rglob("*")]
+    for named in sorted(set(SOURCE_NAME.findall(re.sub(r"\]\([^)]*\)", "", text)))):
+        elsewhere = any(any((root / start).glob(named)) for start in ("", *FOLDERS))
+        if not elsewhere and not any(fnmatch.fnmatchcase(path, named) or fnmatch.fnmatchcase(path, "*/" + named) for path in below):
+            yield f"{name}/README.md names {named}, which does not exist"
+
+
+def folders(root):
+    """The folders below src/ and tools/, and these two."""
+    found = [path for start in FOLDERS for path in (root / start).rglob("*") if path.is_dir() and path.name != "__pycache__"]
+    return sorted(found + [root / start for start in FOLDERS])
+
+
+def vague_findings(path, root):
+    """Lines that do not say what acts."""
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
+        for word in VAGUE.findall(line):
+            yield f"{path.relative_to(root).as_posix()}:{number}: '{word}': name what acts"
+
+
+def spoken(root):
+    """The files with comments or prose."""
+    inside = (path for folder in SPOKEN_FOLDERS for path in sorted((root / folder).rglob("*")))
+    files = [path for path in inside if path.suffix in SPOKEN_SUFFIXES and "corpus" not in path.parts]
+    return sorted({*files, *pages(root)})
+
+
 def findings(root):
-    for name, most in MAX_LINES.items():
+    for name, limit in MAX_LINES.items():
         lines = len((root / name).read_text().splitlines())
-        if lines > most:
-            yield f"{name} has {lines} lines, {most} are the limit"
+        if lines > limit:
+            yield f"{name} has {lines} lines, {limit} are the limit"
+    for folder in folders(root):
+        yield from readme_findings(folder, root)
     for path in pages(root):
         yield from link_findings(path, root)
+    for path in spoken(root):
+        yield from vague_findings(path, root)
     yield from glossary_findings(root)
     if draw_layers.PICTURE.read_text() != draw_layers.picture(draw_layers.layers()):
         yield "docs/images/layers.svg is out of date: run scripts/draw_layers.py"
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Checks links, lengths, glossary and picture of the documents.")
+    parser = argparse.ArgumentParser(description="Checks links, lengths, glossary, picture and the READMEs of folders.")
     parser.parse_args()
     found = list(findings(ROOT))
     for each in found:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the layers: a folder under src/ is a layer, and a layer includes only what the table allows.
 
-Also refused: reading the environment outside base/environment.cc, starting a thread outside base/threads.h, a
+Also refused: reading the environment outside base/system/environment.cc, starting a thread outside base/threads/threads.h, a
 source file whose first line is not a comment, a folder that the table does not know. Prints file:line and the reason for each finding; exits 1 if there are any.
 """
 
@@ -26,8 +26,8 @@ LAYERS = {
     "acl": {"base", "observe", "core", "process", "<acl>"},
     "hccl": {"base", "<acl>", "<hccl>"},
 }
-ENVIRONMENT_READER = "base/environment.cc"
-THREAD_STARTER = "base/threads.h"
+ENVIRONMENT_READER = "base/system/environment.cc"
+THREAD_STARTER = "base/threads/threads.h"
 SOURCE_SUFFIXES = {".h", ".c", ".cc", ".cu"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

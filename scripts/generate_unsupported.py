@@ -58,7 +58,7 @@ def main():
     parser = argparse.ArgumentParser(description="Generates refusals for functions that are not implemented.")
     api_functions.add_headers_argument(parser)
     parser.add_argument("--output", type=pathlib.Path, help="C++ file to write; standard output without it")
-    parser.add_argument("sources", type=pathlib.Path, nargs="*", help="sources; src/acl/*.cc by default")
+    parser.add_argument("sources", type=pathlib.Path, nargs="*", help="sources; those below src/acl by default")
     arguments = parser.parse_args()
     functions = api_functions.declared_functions(arguments.headers)
     files = arguments.sources or api_definitions.source_files()

@@ -1,4 +1,4 @@
-// What a program would do without the runtime: the alternative that a copy is measured against.
+// The alternative to the runtime that a copy is compared with.
 #include "bench/copies/alternative.h"
 
 #include <cstring>
@@ -17,7 +17,7 @@ class MemcpyLoop final : public Alternative {
   void Run() override {
     for (const Piece& piece : pieces_)
       std::memcpy(dst_.data() + piece.dst, src_.data() + piece.src, piece.bytes);
-    asm volatile("" : : "r"(dst_.data()) : "memory");  // the copies count as used
+    asm volatile("" : : "r"(dst_.data()) : "memory");  // the compiler must not drop the copies
   }
 
  private:

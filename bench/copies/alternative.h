@@ -1,4 +1,4 @@
-// What a program would do without the runtime: the alternative that a copy is measured against.
+// The alternative to the runtime that a copy is compared with.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace bench {
 
-/// The name of the alternative where an NVIDIA GPU makes the devices.
+/// The name of the alternative if the devices are NVIDIA GPUs.
 inline constexpr std::string_view kDriver = "driver";
 
-/// The same copy over memory of its own. Used by one thread.
+/// The same copy on memory of its own. Not thread-safe.
 class Alternative {
  public:
   virtual ~Alternative() = default;
@@ -19,13 +19,13 @@ class Alternative {
   virtual void Run() = 0;
 };
 
-/// In one word, as tables name it: memcpy or driver.
+/// Its name in tables: memcpy or driver.
 std::string_view AlternativeName(std::string_view backend);
 
-/// In half a sentence, of that name.
+/// The meaning of the name, in half a sentence.
 std::string_view AlternativeMeaning(std::string_view name);
 
-/// Of that name. Throws a Failure where the driver refuses something.
+/// Creates the alternative of this name. Throws a Failure if a call of the driver fails.
 std::unique_ptr<Alternative> MakeAlternative(std::string_view name, const CopyPlan& plan,
                                              const CopyCase& copy);
 

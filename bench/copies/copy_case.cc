@@ -1,4 +1,4 @@
-// One copy that can be made again and again, and proved: its form, its memory, and what must arrive.
+// One copy that can be repeated and verified: its form, its memory, and the expected bytes.
 #include "bench/copies/copy_case.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-/// Bytes around the pieces that no copy may touch.
+/// Bytes around the pieces that must not change.
 constexpr std::size_t kMargin = 256;
 constexpr int kFillValue = 0xA7;
 constexpr aclrtMemcpyKind kIndirect = ACL_MEMCPY_INNER_DEVICE_TO_DEVICE;
@@ -35,7 +35,7 @@ aclrtMemLocation LocationOf(Place place) {
 std::vector<Piece> PiecesOf(const CopyPlan& plan) {
   const Shape& shape = plan.shape;
   std::vector<Piece> pieces(shape.count);
-  // Rows have their order; the pieces of a batch come from anywhere, none from behind the one before it.
+  // Rows are in order. The pieces of a batch are shuffled so that none is adjacent to the one before it.
   const std::vector<std::size_t> slots =
       IsRows(plan.form) ? std::vector<std::size_t>() : ShuffledApart(shape.count, shape.count);
   const std::size_t pitch = IsRows(plan.form) ? shape.pitch : shape.bytes;

@@ -1,4 +1,4 @@
-// One copy that can be made again and again, and proved: its form, its memory, and what must arrive.
+// One copy that can be repeated and verified: its form, its memory, and the expected bytes.
 #pragma once
 
 #include <acl/acl.h>
@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// Which call makes the copy. The queued ones return before the bytes have arrived.
+/// The call that copies. The queued ones return before the copy is complete.
 enum class Form {
   kBlocking,
   kQueued,
@@ -27,8 +27,8 @@ enum class Form {
 
 std::string_view CallOf(Form form);
 
-/// `count` pieces of `bytes` each. Rows lie `pitch` apart in the source, and `dst_pitch` apart in the
-/// destination or, where that is 0, close together; pieces of a batch lie scattered on both sides.
+/// `count` pieces of `bytes` each. Rows are `pitch` apart in the source and `dst_pitch` apart in the
+/// destination, or dense if that is 0. Pieces of a batch are scattered on both sides.
 struct Shape {
   std::size_t bytes = 0;
   std::size_t count = 1;
@@ -52,10 +52,10 @@ struct CopyPlan {
   Shape shape;
 };
 
-/// From where to where.
+/// Source and destination as text.
 std::string PathName(const CopyPlan& plan);
 
-/// Owns the memory of both sides. Needs device 0 to be current; used by one thread.
+/// Owns the memory of both sides. Device 0 must be current. Not thread-safe.
 class CopyCase {
  public:
   explicit CopyCase(const CopyPlan& plan);
@@ -64,19 +64,19 @@ class CopyCase {
   /// Overwrites the destination, so that nothing of an earlier copy is left.
   void Clear();
 
-  /// Makes the call. Queued copies are over when the stream is synchronised.
+  /// Makes the call. Queued copies are complete when the stream is synchronized.
   aclError Issue(aclrtStream stream);
 
-  /// What is wrong with the destination, beyond its edges too; nothing when each byte is as it must be.
+  /// Checks each byte of the destination and around it. Returns what is wrong, or nothing.
   std::optional<std::string> FindFault() const;
 
-  /// The pieces of the copy, with which a loop of memcpy would do the same over ordinary memory.
+  /// The pieces of the copy, for a loop of memcpy that does the same.
   const std::vector<Piece>& pieces() const { return pieces_; }
   std::size_t src_bytes() const { return src_.bytes(); }
   std::size_t dst_bytes() const { return dst_.bytes(); }
 
  private:
-  struct Operands;  // what some calls want in memory
+  struct Operands;  // what some calls need in memory
 
   aclError IssueBatch(aclrtStream stream);
   aclError IssueIndirect(aclrtStream stream);

@@ -1,4 +1,4 @@
-// Calls of the CUDA driver's that the command makes itself.
+// Calls of the CUDA driver that benchmarks make themselves.
 #include "bench/copies/driver_calls.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Calls of the CUDA driver's that the command makes itself.
+// Calls of the CUDA driver that benchmarks make themselves.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// Loaded once; throws a Failure where there is none.
+/// Loaded once. Throws a Failure if there is no driver.
 const sampan::cuda::Driver& TheDriver();
 
 /// Throws a Failure that names the call and the driver's reason.
@@ -19,10 +19,10 @@ void RequireOfDriver(sampan::cuda::CuResult result, const char* call);
 std::string GpuName();
 int GpuCount();
 
-/// The context that all of the process uses on that GPU, the runtime too.
+/// The context of the process on that GPU. The runtime uses it too.
 sampan::cuda::CuContext ContextOf(int gpu);
 
-/// The calling thread uses that context for as long as this lives.
+/// Makes the context current while it exists.
 class CurrentContext {
  public:
   explicit CurrentContext(sampan::cuda::CuContext context);

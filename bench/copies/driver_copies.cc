@@ -1,4 +1,4 @@
-// The CUDA driver's own calls for a copy, over memory of the driver's own.
+// Copies by calls of the CUDA driver, on memory of the driver.
 #include "bench/copies/driver_copies.h"
 
 #include "bench/copies/driver_calls.h"

@@ -1,4 +1,4 @@
-// The CUDA driver's own calls for a copy, over memory of the driver's own.
+// Copies by calls of the CUDA driver, on memory of the driver.
 #pragma once
 
 #include "backend/cuda/driver.h"
@@ -6,8 +6,8 @@
 
 namespace bench {
 
-/// Linear copies are one call, rows are one 2D call, and a batch is one call where the driver has such a call
-/// (12.8), else a call for each piece.
+/// A linear copy is one call, rows are one 2D call. A batch is one call if the driver has it (12.8), else one
+/// call per piece.
 class DriverCopies final : public Alternative {
  public:
   DriverCopies(const CopyPlan& plan, const CopyCase& copy);

@@ -1,4 +1,4 @@
-// Times of one copy and of an alternative that does the same, taken in turn.
+// Times one copy and its alternative, alternately.
 #include "bench/copies/measurement.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Times of one copy and of an alternative that does the same, taken in turn.
+// Times one copy and its alternative, alternately.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ struct Measurement {
   bool offered = true;  ///< the imitated chip has such a copy
   std::size_t rounds = 0;
   Timing sampan;
-  Timing alternative;                ///< what a program would do without the runtime
+  Timing alternative;                ///< the same without the runtime
   std::optional<std::string> fault;  ///< wrong bytes
 
   /// How many times faster than the alternative.
   double ratio() const { return alternative.median_seconds / sampan.median_seconds; }
 };
 
-/// Warms up, measures up to the limits, then clears the destination, copies once more and verifies it.
-/// Throws a Failure when the runtime refuses the copy. The alternative is one of alternative.h.
+/// Warms up, measures up to the limits, then clears the destination, copies once more and verifies it. Throws
+/// a Failure if the runtime refuses the copy. The alternative is one of alternative.h.
 Measurement Measure(const CopyPlan& plan, const Session& session, std::string_view alternative,
                     const TurnLimits& limits);
 

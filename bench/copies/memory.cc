@@ -1,4 +1,4 @@
-// Memory that copies go between, wherever it lies.
+// A block of memory in any place, as source or destination of copies.
 #include "bench/copies/memory.h"
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-/// Makes another device current as long as it lives, where the memory is another device's.
+/// Makes the device of the memory current while it exists.
 class OnDeviceOf {
  public:
   explicit OnDeviceOf(Place place) : is_other_(place == Place::kPeer) {

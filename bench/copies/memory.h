@@ -1,4 +1,4 @@
-// Memory that copies go between, wherever it lies.
+// A block of memory in any place, as source or destination of copies.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace bench {
 
 enum class Place {
   kPageable,  ///< ordinary host memory
-  kPinned,    ///< host memory of the runtime's
+  kPinned,    ///< pinned host memory
   kDevice,    ///< memory of device 0
   kPeer,      ///< memory of device 1
 };
@@ -22,7 +22,7 @@ constexpr bool IsHost(Place place) {
   return place == Place::kPageable || place == Place::kPinned;
 }
 
-/// Owns one block. Needs device 0 to be current; used by one thread.
+/// Owns one block. Device 0 must be current. Not thread-safe.
 class Memory {
  public:
   Memory(Place place, std::size_t bytes);

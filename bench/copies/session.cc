@@ -1,4 +1,4 @@
-// A running runtime with one stream on device 0, for as long as it lives.
+// Starts the runtime with one stream on device 0.
 #include "bench/copies/session.h"
 
 #include "bench/measure/acl_call.h"

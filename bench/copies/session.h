@@ -1,4 +1,4 @@
-// A running runtime with one stream on device 0, for as long as it lives.
+// Starts the runtime with one stream on device 0.
 #pragma once
 
 #include <acl/acl.h>
@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// At most one per process. Starts the runtime; throws a Failure with its reason when it does not start.
+/// At most one per process. Throws a Failure with the reason if the runtime does not start.
 class Session {
  public:
   Session();
@@ -17,7 +17,7 @@ class Session {
 
   std::uint32_t devices() const { return devices_; }
   aclrtStream stream() const { return stream_; }
-  /// Whether device 0 reaches the memory of device 1.
+  /// True if device 0 can access the memory of device 1.
   bool has_peer() const { return has_peer_; }
 
   /// Waits for the stream; returns a timeout error after 60 s if the runtime hangs.

@@ -1,5 +1,5 @@
 // Sampan on a GPU against the driver's own calls: bench_gpu [--json FILE] [GROUP...]. Every group is verified
-// on random contents outside the timed part. Ends with 1 when bytes were wrong, not when a bar was missed.
+// on random contents outside the timed part. Exits with 1 if bytes are wrong, not if a bar is missed.
 #include <cstdlib>
 #include <cstring>
 #include <string>

@@ -1,12 +1,13 @@
-// Both sides' memory as cold as the other's: what was read last is slower to copy than what was written last.
+// Makes the memory of both sides equally cold: memory that was read last is slower to copy than memory that
+// was written last.
 #pragma once
 
 #include <cstddef>
 
 namespace bench {
 
-/// Writes back what the processor's caches hold of the memory, and forgets it; on processors where a program
-/// can do that. Only what is short: longer copies do not notice the 3 to 4 microseconds.
+/// Flushes the memory from the processor's caches, if the processor has an instruction for it. Only short
+/// ranges: longer copies do not notice the 3 to 4 microseconds.
 inline void FlushFromCaches(const std::byte* memory, std::size_t bytes) {
   constexpr std::size_t kLine = 64, kShort = std::size_t{64} << 20;
   if (bytes > kShort) return;

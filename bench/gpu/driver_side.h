@@ -1,4 +1,4 @@
-// What a user of the CUDA driver would do instead, on memory of the driver's own.
+// The same by calls of the CUDA driver, on memory of the driver.
 #pragma once
 
 #include <dlfcn.h>

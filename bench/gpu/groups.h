@@ -21,7 +21,7 @@ struct World {
   std::string machine;
 
   void Synchronize(int which = 0) const { BENCH_ACL(aclrtSynchronizeStream(streams[which])); }
-  /// Leaves neither side's first so many bytes on the host in the processor's caches.
+  /// Flushes the first `bytes` of both sides' host memory from the processor's caches.
   void FlushHost(std::size_t bytes) const {
     FlushFromCaches(ours.host, bytes);
     FlushFromCaches(theirs.host, bytes);

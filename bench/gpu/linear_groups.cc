@@ -27,7 +27,7 @@ void TheirsAsync(const World& world, Way way, std::size_t bytes, int stream = 0)
                                      world.driver.stream(stream)));
 }
 
-/// A round trip through the device brings random bytes back.
+/// Random bytes must survive a round trip through the device.
 void VerifyRoundTrip(World& world, std::size_t bytes) {
   std::vector<std::byte> expected(bytes);
   FillRandom(expected, bytes + 1);

@@ -1,4 +1,4 @@
-// Copies of pageable memory: linear, batches and rows. All of them are over when the call returns.
+// Copies of pageable memory: linear, batches and rows. All of them are complete when the call returns.
 #include <cstdlib>
 #include <vector>
 

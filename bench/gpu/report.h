@@ -13,8 +13,8 @@
 
 namespace bench {
 
-/// Median seconds of each, after a warm-up: a GPU raises its clocks after a pause. A turn is several calls in
-/// a row, more of them if there are many rounds. An empty function is not measured.
+/// Median seconds of each function, after a warm-up, because a GPU raises its clocks after a pause. A turn is
+/// several calls in a row. An empty function is not measured.
 inline std::vector<double> MedianSeconds(const std::vector<std::function<void()>>& works, int rounds) {
   constexpr double kWarmUpSeconds = 0.03;
   const int in_a_row = rounds >= 30 ? 10 : 3;

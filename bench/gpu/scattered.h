@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// How the entries of a batch lie in the source; at the destination they follow one another.
+/// The order of a batch's entries in the source. In the destination they are adjacent.
 enum class Places { kShuffled, kAdjacent };
 
 inline std::vector<std::size_t> OrderOf(Places places, std::size_t count, std::uint64_t seed) {
@@ -59,7 +59,7 @@ inline void SubmitLoop(const World& world, const Scattered& batch) {
   }
 }
 
-/// Random bytes on the way, everything else untouched.
+/// Checks that random bytes arrive and nothing else changes.
 inline void VerifyBatch(const World& world, const Arrays& arrays, Way way, std::size_t entry_bytes,
                         std::size_t entries, Places places = Places::kShuffled) {
   Scattered batch(arrays, way, entry_bytes, entries, places);

@@ -85,7 +85,7 @@ void RunCounts(World& world) {
   }
 }
 
-/// Entries that continue one another: the driver's best is one copy of them all.
+/// Adjacent entries: the driver's best is one copy of all of them.
 void RunAdjacent(World& world) {
   struct Case {
     std::size_t entry_bytes, entries;
@@ -126,8 +126,8 @@ double RowsBar(Way way, std::size_t width) {
 void RunRows(World& world) {
   for (const Way way : {Way::kIn, Way::kOut, Way::kOnDevice}) {
     for (const std::size_t width : {4, 16, 17, 32, 48, 64, 96, 100, 128, 192, 256, 333, 512, 4096, 65'536}) {
-      const std::size_t most = (way == Way::kOnDevice ? kGiB : 128 * kMiB) / width;
-      const std::size_t height = std::min<std::size_t>(most, 1 << 20);
+      const std::size_t max_height = (way == Way::kOnDevice ? kGiB : 128 * kMiB) / width;
+      const std::size_t height = std::min<std::size_t>(max_height, 1 << 20);
       for (const bool odd : {false, true}) {
         if (odd && width != 16 && width != 64 && width != 100 && width != 333) continue;
         const RowsCase rows{width, odd ? 2 * width + 3 : 2 * width, odd ? width + 1 : width, height};

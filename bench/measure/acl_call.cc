@@ -1,4 +1,4 @@
-// Calls of the runtime that have to succeed.
+// Calls of the runtime that must succeed.
 #include "bench/measure/acl_call.h"
 
 #include "bench/measure/failure.h"
@@ -9,7 +9,7 @@ std::string RecentMessage() {
   const char* recent = ::aclGetRecentErrMsg();
   std::string text = recent == nullptr ? "" : recent;
   text.erase(std::min(text.find('\n'), text.size()));
-  // Process, time and title stand in front; the reader knows them.
+  // Removes process, time and title in front of the message.
   constexpr std::string_view kTitleEnd = "): ";
   if (const auto title = text.find(kTitleEnd); title != std::string::npos)
     text.erase(0, title + kTitleEnd.size());

@@ -1,4 +1,4 @@
-// Calls of the runtime that have to succeed.
+// Calls of the runtime that must succeed.
 #pragma once
 
 #include <acl/acl.h>
@@ -7,10 +7,10 @@
 
 namespace bench {
 
-/// What the runtime said about the last call of this thread that failed, in one line.
+/// The runtime's message for the last failed call of this thread, in one line.
 std::string RecentMessage();
 
-/// Throws a Failure with the runtime's own words when the call did not succeed.
+/// Throws a Failure with the runtime's message if the call failed.
 void Require(aclError code, const char* what);
 #define BENCH_ACL(call) ::bench::Require((call), #call)
 

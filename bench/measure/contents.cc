@@ -1,4 +1,4 @@
-// What is in the memory that is copied: random bytes, random places, and the first byte that is wrong.
+// Contents of copied memory: random bytes, random places, and the first wrong byte.
 #include "bench/measure/contents.h"
 
 #include <algorithm>

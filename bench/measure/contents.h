@@ -1,4 +1,4 @@
-// What is in the memory that is copied: random bytes, random places, and the first byte that is wrong.
+// Contents of copied memory: random bytes, random places, and the first wrong byte.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ using Bytes = std::vector<std::byte>;
 void FillRandom(std::span<std::byte> memory, std::uint64_t seed);
 Bytes RandomBytes(std::size_t bytes, std::uint64_t seed);
 
-/// The numbers below `count` in a random order in which none is followed by the next one.
+/// The numbers below `count` in a random order. No number is followed by its successor.
 std::vector<std::size_t> ShuffledApart(std::size_t count, std::uint64_t seed);
 
-/// The offset of the first byte that is not as expected; nothing if all are. Both are equally long.
+/// The offset of the first byte that differs, or nothing. Both have the same length.
 std::optional<std::size_t> FirstDifference(std::span<const std::byte> found,
                                            std::span<const std::byte> expected);
 

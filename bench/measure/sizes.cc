@@ -1,4 +1,4 @@
-// Sizes as people write them on a command line.
+// Parses sizes of a command line.
 #include "bench/measure/sizes.h"
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// Sizes as people write them on a command line.
+// Parses sizes of a command line.
 #pragma once
 
 #include <cstddef>

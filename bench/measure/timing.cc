@@ -1,4 +1,4 @@
-// Times: how they are taken in turn, and what is said about many of them.
+// Takes times alternately, and summarizes them.
 #include "bench/measure/timing.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Times: how they are taken in turn, and what is said about many of them.
+// Takes times alternately, and summarizes them.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ double SecondsOf(const Work& work) {
   return watch.Seconds();
 }
 
-/// The value below which this part of all values lies; 0 if there are none.
+/// The quantile of the values; 0 if there are none.
 double Quantile(std::vector<double> values, double part);
 double Median(std::vector<double> values);
 
@@ -50,9 +50,9 @@ TimedWork Timed(Work work) {
   return [work] { return SecondsOf(work); };
 }
 
-/// The times of each work. The works take turns and each turn begins with another one, so that what changes
-/// with time (clock rates, other processes) meets all of them. A turn is `in_a_row` timed calls; if that is
-/// more than one, an untimed call comes first. Asks before each turn whether to go on.
+/// The times of each work. The works alternate, and each turn begins with another one. So changes over time
+/// (clock rates, other processes) affect all of them. A turn is `in_a_row` timed calls; if that is more than
+/// one, an untimed call comes first. Calls `go_on` before each turn.
 std::vector<std::vector<double>> TakeTurns(const std::vector<TimedWork>& works,
                                            const std::function<bool(std::size_t turns)>& goes_on,
                                            int in_a_row = 1);
@@ -65,7 +65,7 @@ struct TurnLimits {
   bool (*stopped)() = nullptr;  ///< may be null; true ends the measurement early
 };
 
-/// Goes on until the limits are reached; time counts from this call.
+/// True until the limits are reached. Time counts from this call.
 std::function<bool(std::size_t turns)> Until(const TurnLimits& limits);
 
 }  // namespace bench

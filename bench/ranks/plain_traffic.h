@@ -1,4 +1,4 @@
-// The traffic of a collective as plain copies and sums: what it would cost without a runtime.
+// The traffic of a collective as plain copies and sums, without a runtime.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace bench {
 
-/// Where a rank's data lies.
+/// The buffers of a rank.
 struct RankBuffers {
   std::byte* input;
   std::byte* output;
@@ -18,21 +18,21 @@ struct Transfer {
   std::byte* dst;
   const std::byte* src;
   u64 bytes;
-  bool adds = false;  ///< elements of single precision, to what the destination has
+  bool adds = false;  ///< adds single-precision elements to the destination
 };
 using Transfers = std::vector<Transfer>;
 
-/// The rank's part of one run of the case: as many copies of the same lengths, from the peers' memory as from
-/// its own. For sums of single precision, the shortest way to the same result. Throws for what is neither.
+/// The rank's part of one run of the case: the same number of copies with the same lengths. For sums in
+/// single precision, the shortest way to the same result. Throws for other cases.
 Transfers TransfersOf(const collectives::Case& what, u32 rank, const std::vector<RankBuffers>& ranks);
 
-/// One after the other, with memcpy and a loop that adds, and without waiting for another rank.
+/// Executes the transfers one by one, with memcpy and a loop that adds. Does not wait for other ranks.
 void Perform(const Transfers& transfers);
 
-/// Buffers in memory that threads and forked processes share. Made before the ranks are.
+/// Buffers that threads and forked processes share. Created before the ranks.
 class SharedBuffers {
  public:
-  /// Room for each rank's input and output.
+  /// `room` is the size of each rank's input and output.
   SharedBuffers(u32 ranks, const collectives::Room& room);
   ~SharedBuffers();
   SharedBuffers(const SharedBuffers&) = delete;

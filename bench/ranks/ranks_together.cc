@@ -1,4 +1,4 @@
-// Barriers, agreement and engines.
+// What the ranks of a measurement do together: begin at the same time, agree on results, share the machine.
 #include "bench/ranks/ranks_together.h"
 
 #include <algorithm>

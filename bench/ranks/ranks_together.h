@@ -9,24 +9,24 @@
 
 namespace bench {
 
-/// What every rank says, by rank. All of them call it.
+/// Exchanges texts: returns those of all ranks, by rank. All ranks call it.
 std::vector<std::string> Tell(collectives::Rank& rank, const std::string& mine);
 
-/// Seconds that the slowest rank needed, the same on every rank. All begin together.
+/// The seconds of the slowest rank, the same on every rank. All ranks begin together.
 double SlowestRank(collectives::Rank& rank, const std::function<void()>& work);
 
-/// Runs the case and compares what came out. The same answer on every rank: why the result of any rank is
-/// wrong, and nothing when all are right.
+/// Runs the case and checks the results of all ranks. Returns why one is wrong, or an empty text. The same on
+/// every rank.
 std::string WhyWrong(collectives::Rank& rank, const collectives::Case& what);
 
-/// The case of about `size` bytes, which are the larger one of a rank's input and output: of whole elements,
-/// as many for each rank. Takes collective, reduction and root from `what`.
+/// The case of about `size` bytes, the larger of a rank's input and output. Each rank has the same number of
+/// whole elements. Takes collective, reduction and root from `what`.
 collectives::Case SizedCase(collectives::Case what, u64 size, u32 ranks);
-/// The size it really has.
+/// The exact size of the case.
 u64 DataSize(const collectives::Case& what, u32 ranks);
 
-/// Ranks run at once and share the machine: each emulated device gets its part of the cores, unless the user
-/// says otherwise. Before the runtime starts.
+/// Divides the cores among the emulated devices of the ranks, unless the user sets them. Call it before the
+/// runtime starts.
 void ShareCores(u32 ranks);
 
 }  // namespace bench

@@ -47,7 +47,7 @@ static const int ACL_ERROR_NONE = 0;
 static const int ACL_SUCCESS = 0;
 static const int ACL_ERROR_INVALID_EXCEPTION_INFO = -1;
 
-/* The caller did something wrong. */
+/* Errors of the caller. */
 static const int ACL_ERROR_INVALID_PARAM = 100000;
 static const int ACL_ERROR_UNINITIALIZE = 100001;
 static const int ACL_ERROR_REPEAT_INITIALIZE = 100002;
@@ -103,7 +103,7 @@ static const int ACL_ERROR_RELATIVE_RESOURCE_NOT_CLEARED = 148051;
 static const int ACL_ERROR_UNSUPPORTED_JPEG = 148052;
 static const int ACL_ERROR_INVALID_BUNDLE_MODEL_ID = 148053;
 
-/* A resource has run out, or the feature is missing. */
+/* A resource is exhausted, or the feature is missing. */
 static const int ACL_ERROR_BAD_ALLOC = 200000;
 static const int ACL_ERROR_API_NOT_SUPPORT = 200001;
 static const int ACL_ERROR_INVALID_DEVICE = 200002;
@@ -113,10 +113,10 @@ static const int ACL_ERROR_INVALID_RESOURCE_HANDLE = 200005;
 static const int ACL_ERROR_FEATURE_UNSUPPORTED = 200006;
 static const int ACL_ERROR_PROF_MODULES_UNSUPPORTED = 200007;
 
-/* The state of the business forbids it. */
+/* Errors of the business layer. */
 static const int ACL_ERROR_STORAGE_OVER_LIMIT = 300000;
 
-/* Something inside failed. */
+/* Internal failures. */
 static const int ACL_ERROR_INTERNAL_ERROR = 500000;
 static const int ACL_ERROR_FAILURE = 500001;
 static const int ACL_ERROR_GE_FAILURE = 500002;
@@ -225,30 +225,30 @@ typedef enum {
 
 /* ---- data types and data buffers ---- */
 
-/** Widens a half. Infinities and not-a-number come out as finite numbers, as on saturating chips.
+/** Widens a half. Infinities and NaNs become finite numbers, as on saturating chips.
  * @param value Bits of the half.
  * @async no
  * @return The number.
  */
 ACL_FUNC_VISIBILITY float aclFloat16ToFloat(aclFloat16 value);
 
-/** Narrows to a half and rounds to nearest even. Numbers beyond 65504, infinities and not-a-number become the
- * largest finite half.
+/** Narrows to a half and rounds to nearest even. Numbers beyond 65504, infinities and NaNs become the largest
+ * finite half.
  * @param value The number.
  * @async no
  * @return Bits of the half.
  */
 ACL_FUNC_VISIBILITY aclFloat16 aclFloatToFloat16(float value);
 
-/** Gives the size of one element.
+/** Gets the size of one element.
  * @param dataType One of aclDataType.
  * @async no
  * @return Bytes: 0 for strings and the undefined type, 1 for types of less than a byte.
  */
 ACL_FUNC_VISIBILITY size_t aclDataTypeSize(aclDataType dataType);
 
-/** Describes bytes that the caller owns.
- * @param data Their address. Not looked at.
+/** Creates a description of bytes that the caller owns.
+ * @param data Their address. Not accessed.
  * @param size Bytes.
  * @async no
  * @return The description; NULL if the host is out of memory.
@@ -262,7 +262,7 @@ ACL_FUNC_VISIBILITY aclDataBuffer* aclCreateDataBuffer(void* data, size_t size);
  */
 ACL_FUNC_VISIBILITY aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer);
 
-/** Points a description at other bytes. The former ones stay the caller's.
+/** Points a description at other bytes. The caller keeps the former bytes.
  * @param dataBuffer The description.
  * @param data Address of the bytes.
  * @param size Bytes.
@@ -272,14 +272,14 @@ ACL_FUNC_VISIBILITY aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffe
  */
 ACL_FUNC_VISIBILITY aclError aclUpdateDataBuffer(aclDataBuffer* dataBuffer, void* data, size_t size);
 
-/** Gives the address in a description.
+/** Gets the address in a description.
  * @param dataBuffer The description.
  * @async no
  * @return The address; NULL if dataBuffer is NULL.
  */
 ACL_FUNC_VISIBILITY void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer);
 
-/** Gives the size in a description, cut to 32 bits.
+/** Gets the size in a description, cut to 32 bits.
  * @param dataBuffer The description.
  * @async no
  * @return Bytes; 0 if dataBuffer is NULL.
@@ -287,7 +287,7 @@ ACL_FUNC_VISIBILITY void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer);
 ACL_DEPRECATED_MESSAGE("prefer aclGetDataBufferSizeV2")
 ACL_FUNC_VISIBILITY uint32_t aclGetDataBufferSize(const aclDataBuffer* dataBuffer);
 
-/** Gives the size in a description.
+/** Gets the size in a description.
  * @param dataBuffer The description.
  * @async no
  * @return Bytes; 0 if dataBuffer is NULL.
@@ -307,13 +307,13 @@ ACL_FUNC_VISIBILITY size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffe
 ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line,
                                    const char* fmt, ...);
 
-/** Gives the name of the chip, such as Ascend910B1.
+/** Gets the name of the chip, such as Ascend910B1.
  * @async no
  * @return A string that stays valid; NULL if the runtime cannot start.
  */
 ACL_FUNC_VISIBILITY const char* aclrtGetSocName(void);
 
-/* Logs from the place where it stands: ACL_APP_LOG(ACL_INFO, "copied %zu bytes", bytes). */
+/* Logs with the source position of the call: ACL_APP_LOG(ACL_INFO, "copied %zu bytes", bytes). */
 #define ACL_APP_LOG(level, ...) aclAppLog((level), __func__, __FILE__, __LINE__, __VA_ARGS__)
 
 #ifdef __cplusplus

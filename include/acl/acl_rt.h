@@ -142,33 +142,33 @@ typedef struct rtExceptionInfo aclrtExceptionInfo;
 
 /* ---- enumerations: execution ---- */
 
-/* Which side the process runs on. */
+/* The side on which the process runs. */
 typedef enum aclrtRunMode {
   ACL_DEVICE = 0,
   ACL_HOST = 1,
 } aclrtRunMode;
 
-/* Answer of aclrtQueryEvent. */
+/* Result of aclrtQueryEvent. */
 typedef enum aclrtEventStatus {
   ACL_EVENT_STATUS_COMPLETE = 0,
   ACL_EVENT_STATUS_NOT_READY = 1,
   ACL_EVENT_STATUS_RESERVED = 2,
 } aclrtEventStatus;
 
-/* Answer of aclrtQueryEventStatus: numbered the other way round than aclrtEventStatus. */
+/* Result of aclrtQueryEventStatus: the numbers are the reverse of aclrtEventStatus. */
 typedef enum aclrtEventRecordedStatus {
   ACL_EVENT_RECORDED_STATUS_NOT_READY = 0,
   ACL_EVENT_RECORDED_STATUS_COMPLETE = 1,
 } aclrtEventRecordedStatus;
 
-/* Answer of aclrtQueryEventWaitStatus. */
+/* Result of aclrtQueryEventWaitStatus. */
 typedef enum aclrtEventWaitStatus {
   ACL_EVENT_WAIT_STATUS_COMPLETE = 0,
   ACL_EVENT_WAIT_STATUS_NOT_READY = 1,
   ACL_EVENT_WAIT_STATUS_RESERVED = 0xFFFF,
 } aclrtEventWaitStatus;
 
-/* Answer of aclrtStreamQuery. */
+/* Result of aclrtStreamQuery. */
 typedef enum aclrtStreamStatus {
   ACL_STREAM_STATUS_COMPLETE = 0,
   ACL_STREAM_STATUS_NOT_READY = 1,
@@ -189,7 +189,7 @@ typedef enum {
   ACL_RT_STREAM_PRIORITY = 3,
 } aclrtStreamConfigAttr;
 
-/* Attributes that a stream can be given while it lives. */
+/* Attributes of a stream that can be set after its creation. */
 typedef enum {
   ACL_STREAM_ATTR_FAILURE_MODE = 1,
   ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK = 2,
@@ -198,7 +198,7 @@ typedef enum {
   ACL_STREAM_ATTR_PRIORITY = 5,
 } aclrtStreamAttr;
 
-/* How strictly a capture forbids unsafe calls. */
+/* Which unsafe calls a capture forbids. */
 typedef enum {
   ACL_MODEL_RI_CAPTURE_MODE_GLOBAL = 0,
   ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL = 1,
@@ -212,7 +212,7 @@ typedef enum {
   ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED = 2,
 } aclmdlRICaptureStatus;
 
-/* Whose last error is meant. */
+/* The owner of a last error. */
 typedef enum aclrtLastErrLevel {
   ACL_RT_THREAD_LEVEL = 0,
 } aclrtLastErrLevel;
@@ -237,7 +237,7 @@ typedef enum {
   ACL_RT_DEVICE_TASK_ABORT_POST = 1,
 } aclrtDeviceTaskAbortStage;
 
-/* Part of the toolkit that an initialisation callback belongs to. */
+/* Part of the toolkit that an initialization callback belongs to. */
 typedef enum aclRegisterCallbackType {
   ACL_REG_TYPE_ACL_MODEL = 0,
   ACL_REG_TYPE_ACL_OP_EXECUTOR = 1,
@@ -252,7 +252,7 @@ typedef enum aclRegisterCallbackType {
 
 /* ---- enumerations: memory ---- */
 
-/* Direction of a copy; each call takes its own subset. */
+/* Direction of a copy; each call accepts its own subset. */
 typedef enum aclrtMemcpyKind {
   ACL_MEMCPY_HOST_TO_HOST = 0,
   ACL_MEMCPY_HOST_TO_DEVICE = 1,
@@ -272,7 +272,7 @@ typedef enum {
   ACL_RT_MEMCPY_SDMA_AUTOMATIC_EQUAL = 13,
 } aclrtReduceKind;
 
-/* Pages of an allocation; the last three can be joined to the others by OR. */
+/* Pages of an allocation; the last three can be combined with the others by OR. */
 typedef enum aclrtMemMallocPolicy {
   ACL_MEM_MALLOC_HUGE_FIRST = 0,
   ACL_MEM_MALLOC_HUGE_ONLY = 1,
@@ -379,7 +379,7 @@ typedef enum aclrtMemSharedHandleType {
   ACL_MEM_SHARE_HANDLE_TYPE_FABRIC = 0x2,
 } aclrtMemSharedHandleType;
 
-/* Which granularity is asked for. */
+/* The requested granularity. */
 typedef enum aclrtMemGranularityOptions {
   ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
   ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1,
@@ -393,7 +393,7 @@ typedef enum {
   ACL_RT_MEM_ACCESS_FLAGS_READWRITE = 0x3,
 } aclrtMemAccessFlags;
 
-/* Engines that may or may not reach mapped host memory. */
+/* Engines that may have access to mapped host memory. */
 typedef enum {
   ACL_RT_HAC_TYPE_STARS = 0,
   ACL_RT_HAC_TYPE_AICPU = 1,
@@ -407,7 +407,7 @@ typedef enum {
   ACL_RT_HAC_TYPE_CCU = 9,
 } aclrtHacType;
 
-/* Whether such an engine reaches it. */
+/* Whether such an engine has access. */
 typedef enum {
   ACL_RT_HOST_MEM_MAP_NOT_SUPPORTED = 0,
   ACL_RT_HOST_MEM_MAP_SUPPORTED = 1,
@@ -415,7 +415,7 @@ typedef enum {
 
 /* ---- enumerations: devices and packages ---- */
 
-/* What aclrtGetDeviceInfo can be asked. */
+/* Attributes of aclrtGetDeviceInfo. */
 typedef enum {
   ACL_DEV_ATTR_AICPU_CORE_NUM = 1,
   ACL_DEV_ATTR_AICORE_CORE_NUM = 101,
@@ -450,7 +450,7 @@ typedef enum {
   ACL_DEV_ATTR_NPU_ARCH = 601,
 } aclrtDevAttr;
 
-/* What aclrtGetDeviceCapability can be asked. */
+/* Features of aclrtGetDeviceCapability. */
 typedef enum {
   ACL_FEATURE_TSCPU_TASK_UPDATE_SUPPORT_AIC_AIV = 1,
   ACL_FEATURE_SYSTEM_MEMQ_EVENT_CROSS_DEV = 21,
@@ -514,7 +514,7 @@ typedef struct {
   uint8_t rsv[16];
 } aclrtMemcpyBatchAttr;
 
-/* What is known about a pointer. */
+/* Attributes of a pointer. */
 typedef struct aclrtPtrAttributes {
   aclrtMemLocation location;
   uint32_t pageSize;
@@ -557,7 +557,7 @@ typedef struct {
   uint8_t rsv[12];
 } aclrtMemAccessDesc;
 
-/* Handle that crosses machines. */
+/* Handle for other machines. */
 typedef struct aclrtMemFabricHandle {
   uint8_t data[128];
 } aclrtMemFabricHandle;
@@ -635,7 +635,7 @@ typedef struct {
   aclrtMemUceInfo memUceInfoArray[ACL_RT_MEM_UCE_INFO_MAX_NUM];
 } aclrtMemUceInfoArray;
 
-/* What is known beyond the class of an error. */
+/* Details of an error. */
 typedef union aclrtErrorInfoDetail {
   aclrtMemUceInfoArray uceInfo;
   aclrtAicoreErrorType aicoreErrType;
@@ -686,32 +686,30 @@ typedef uint32_t (*aclrtSnapShotCallBack)(int32_t deviceId, void* args);
 typedef aclError (*aclInitCallbackFunc)(const char* configStr, size_t len, void* userData);
 typedef aclError (*aclFinalizeCallbackFunc)(void* userData);
 
-/* ---- initialisation, errors and versions ---- */
+/* ---- initialization, errors and versions ---- */
 
-/** Initialises the process, from an optional JSON file.
- * Copies do not need it: a context is enough. The call counts references, also when it answers 100002.
+/** Initializes the process, from an optional JSON file. Copies do not need it: a context is enough. Calls are
+ * counted, also those that return 100002.
  * @param configPath Path of the file. NULL or "" for none. `defaultDevice` is the one key that changes what
  *     this library does.
  * @async no
- * @error 100002 Initialised already. The reference count is raised all the same.
+ * @error 100002 The process is already initialized. The call is counted too.
  * @error 100003 The file cannot be read.
  * @error 100006 The file is no JSON object, or nests too deeply.
- * @error 100000 A value in the file is not accepted, or the text differs from the file of an earlier
- *     aclInit.
+ * @error 100000 A value in the file is not accepted, or the text differs from the file of an earlier aclInit.
  * @error 107001 The default device of the file is not visible.
- * @error other The code of a registered callback that failed. The process is then not initialised.
+ * @error other The code of a registered callback that failed. The process is then not initialized.
  */
 ACL_FUNC_VISIBILITY aclError aclInit(const char* configPath);
 
-/** Finalises the process, whatever the number of aclInit calls.
- * Memory, streams and contexts stay as they are.
+/** Finalizes the process, after any number of aclInit calls. Memory, streams and contexts stay valid.
  * @async no
- * @error 100037 Finalised already.
+ * @error 100037 The process is already finalized.
  * @error other The code of a registered callback that failed.
  */
 ACL_FUNC_VISIBILITY aclError aclFinalize(void);
 
-/** Takes back one aclInit. The last one finalises the process.
+/** Undoes one aclInit. The last one finalizes the process.
  * @param refCount Receives the number of references that are left. May be NULL.
  * @async no
  * @error 100037 The count is 0 already.
@@ -719,17 +717,16 @@ ACL_FUNC_VISIBILITY aclError aclFinalize(void);
  */
 ACL_FUNC_VISIBILITY aclError aclFinalizeReference(uint64_t* refCount);
 
-/** Gives the messages of this thread, newest first.
- * Each message says what was asked, which value is wrong and, for memory, which allocation. The text is kept
- * to about 16 KiB.
+/** Gets the messages of this thread, newest first. Each message says what was asked, which value is wrong
+ * and, for memory, which allocation. The text is kept to about 16 KiB.
  * @async no
  * @return A string that is valid until the thread's next call; NULL if the thread never had a message.
  * @threads Each thread has its own messages.
  */
 ACL_FUNC_VISIBILITY const char* aclGetRecentErrMsg(void);
 
-/** Returns the last runtime error of this thread and keeps it.
- * Argument checks (100000 and its like) are no last errors. See the common rules.
+/** Returns the last runtime error of this thread and keeps it. Codes of argument checks (such as 100000) do
+ * not become the last error. See the common rules.
  * @param level ACL_RT_THREAD_LEVEL.
  * @async no
  * @threads Each thread has its own last error.
@@ -737,7 +734,7 @@ ACL_FUNC_VISIBILITY const char* aclGetRecentErrMsg(void);
  */
 ACL_FUNC_VISIBILITY aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 
-/** Returns the last runtime error of this thread and forgets it.
+/** Returns the last runtime error of this thread and clears it.
  * @param level ACL_RT_THREAD_LEVEL.
  * @async no
  * @threads Each thread has its own last error.
@@ -745,7 +742,7 @@ ACL_FUNC_VISIBILITY aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetLastError(aclrtLastErrLevel level);
 
-/** Registers a function that aclInit calls. If the process is initialised, the function is called at once.
+/** Registers a function that aclInit calls. If the process is initialized, the function is called at once.
  * @param type The part of the toolkit that the function belongs to. Any value.
  * @param cbFunc The function. It gets the text of the configuration file and its length in bytes.
  * @param userData Passed to the function. May be NULL.
@@ -756,7 +753,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetLastError(aclrtLastErrLevel level);
 ACL_FUNC_VISIBILITY aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc,
                                                      void* userData);
 
-/** Withdraws a function of aclInitCallbackRegister.
+/** Removes a function of aclInitCallbackRegister.
  * @param type The type that it was registered with.
  * @param cbFunc The function.
  * @async no
@@ -765,7 +762,7 @@ ACL_FUNC_VISIBILITY aclError aclInitCallbackRegister(aclRegisterCallbackType typ
 ACL_FUNC_VISIBILITY aclError aclInitCallbackUnRegister(aclRegisterCallbackType type,
                                                        aclInitCallbackFunc cbFunc);
 
-/** Registers a function that finalising the process calls.
+/** Registers a function that finalizing the process calls.
  * @param type The part of the toolkit that the function belongs to. Any value.
  * @param cbFunc The function.
  * @param userData Passed to the function. May be NULL.
@@ -775,7 +772,7 @@ ACL_FUNC_VISIBILITY aclError aclInitCallbackUnRegister(aclRegisterCallbackType t
 ACL_FUNC_VISIBILITY aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type,
                                                          aclFinalizeCallbackFunc cbFunc, void* userData);
 
-/** Withdraws a function of aclFinalizeCallbackRegister.
+/** Removes a function of aclFinalizeCallbackRegister.
  * @param type The type that it was registered with.
  * @param cbFunc The function.
  * @async no
@@ -784,7 +781,7 @@ ACL_FUNC_VISIBILITY aclError aclFinalizeCallbackRegister(aclRegisterCallbackType
 ACL_FUNC_VISIBILITY aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type,
                                                            aclFinalizeCallbackFunc cbFunc);
 
-/** Gives the version of a package, whole and in parts.
+/** Gets the version of a package, whole and in parts.
  * @param name One of aclCANNPackageName, 0 to 7.
  * @param version Receives the version.
  * @async no
@@ -795,9 +792,9 @@ ACL_FUNC_VISIBILITY aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackTy
 ACL_DEPRECATED_MESSAGE("prefer aclsysGetVersionStr or aclsysGetVersionNum")
 ACL_FUNC_VISIBILITY aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion* version);
 
-/** Gives the version of a package as text.
+/** Gets the version of a package as text.
  * @param pkgName Name of the package, such as "runtime". Dashes and underscores are the same.
- * @param versionStr Receives the text. Room for 128 bytes (ACL_PKG_VERSION_MAX_SIZE).
+ * @param versionStr Receives the text. At least 128 bytes (ACL_PKG_VERSION_MAX_SIZE).
  * @async no
  * @error 100000 pkgName or versionStr is NULL.
  * @error 100003 ASCEND_HOME_PATH is not set, or the package has no version.info with a line `Version=`.
@@ -805,9 +802,8 @@ ACL_FUNC_VISIBILITY aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCA
  */
 ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char* pkgName, char* versionStr);
 
-/** Gives the version of a package as a number that can be compared.
- * The number is major * 10,000,000 + minor * 100,000 + patch * 1000. A pre-release counts less: alpha 300,
- * beta 200, rc 100, plus its own number.
+/** Gets the version of a package as a number that can be compared. The number is major * 10,000,000 + minor *
+ * 100,000 + patch * 1000. A pre-release counts less: alpha 300, beta 200, rc 100, plus its own number.
  * @param pkgName Name of the package, such as "runtime".
  * @param versionNum Receives the number.
  * @async no
@@ -817,7 +813,7 @@ ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char* pkgName, char* versionStr
  */
 ACL_FUNC_VISIBILITY aclError aclsysGetVersionNum(char* pkgName, int32_t* versionNum);
 
-/** Gives the version of the interface: 1.17.0.
+/** Gets the version of the interface: 1.17.0.
  * @param majorVersion Receives 1.
  * @param minorVersion Receives 17.
  * @param patchVersion Receives 0.
@@ -830,9 +826,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t* majorVersion, int32_t* min
 
 /* ---- devices ---- */
 
-/** Makes a device current for this thread and holds its primary context.
- * It takes the place of a context that was set explicitly. Each call counts; aclrtResetDevice takes back
- * one.
+/** Makes a device current for this thread and retains its primary context. It replaces a context that was set
+ * explicitly. Calls are counted; aclrtResetDevice undoes one.
  * @param deviceId Number of a visible device, from 0.
  * @async no
  * @error 107001 deviceId is not a visible device.
@@ -840,17 +835,16 @@ ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t* majorVersion, int32_t* min
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
 
-/** Drops one hold of a device. The last one waits for the device's work and releases everything on it.
- * The memory of the device is then free. Its streams, events, notifies and pools are dead, and its peer
- * access is off.
+/** Undoes one aclrtSetDevice. The last reset waits for the device's work and frees everything on it. Its
+ * streams, events, notifies and pools are then invalid, and its peer access is disabled.
  * @param deviceId Number of a visible device, from 0.
- * @async Waits for all work of the device when the last hold goes.
+ * @async The last reset waits for all work of the device.
  * @error 107001 deviceId is not a visible device.
  * @error 507007 The device is reset more often than it was set.
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
 
-/** Releases a device however often it is held.
+/** Resets a device, however often it was set.
  * @param deviceId Number of a visible device, from 0.
  * @async Waits for all work of the device.
  * @error 107001 deviceId is not a visible device.
@@ -858,7 +852,7 @@ ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);
 
-/** Gives the current device of this thread.
+/** Gets the current device of this thread.
  * @param deviceId Receives its number.
  * @async no
  * @error 100000 deviceId is NULL.
@@ -866,7 +860,7 @@ ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);
 
-/** Gives the number of visible devices.
+/** Gets the number of visible devices.
  * @param count Receives the number.
  * @async no
  * @error 100000 count is NULL.
@@ -874,7 +868,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t* count);
 
-/** Tells on which side this process runs.
+/** Gets the side on which this process runs.
  * @param runMode Receives ACL_HOST; ACL_DEVICE with the profile `ascend310-rc`.
  * @async no
  * @error 100000 runMode is NULL.
@@ -884,8 +878,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetRunMode(aclrtRunMode* runMode);
 /** Waits for all streams of the current context.
  * @async Returns when the work that was queued before the call is complete.
  * @error 107002 The calling thread has no context.
- * @error other The failure of a task in one of the streams. The failures of the others stay with their
- *     streams.
+ * @error other The failure of a task in one of the streams. The other streams report their failures later.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
 
@@ -894,12 +887,12 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
  * @async Returns when the work that was queued before the call is complete, or at the limit.
  * @error 107000 timeout is 0 or less than -1.
  * @error 107002 The calling thread has no context.
- * @error 507046 The work was not complete in time. It goes on.
+ * @error 507046 The work was not complete in time. It continues.
  * @error other The failure of a task in one of the streams.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
 
-/** Gives the health of a device: always ACL_RT_DEVICE_STATUS_NORMAL.
+/** Gets the health of a device: always ACL_RT_DEVICE_STATUS_NORMAL.
  * @param deviceId Number of a visible device, from 0.
  * @param deviceStatus Receives the health.
  * @async no
@@ -908,30 +901,28 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
  */
 ACL_FUNC_VISIBILITY aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus* deviceStatus);
 
-/** Stops and drops the work of a device.
- * Threads that wait for its streams get 107022. From the first callback to the last, so do aclrtMemcpy and
- * aclrtMemset on the device.
+/** Stops and drops the work of a device. Threads that wait for its streams get 107022. From the first
+ * callback to the last, so do aclrtMemcpy and aclrtMemset on the device.
  * @param deviceId Number of a visible device, from 0.
  * @param timeout Milliseconds. Passed to the callbacks; the call itself has no limit.
- * @async Returns when the queued work is dropped. Host functions that run already go on.
+ * @async Returns when the queued work is dropped. Running host functions continue.
  * @error 107001 deviceId is not a visible device.
- * @error 507000 A callback of aclrtSetDeviceTaskAbortCallback did not answer 0.
+ * @error 507000 A callback of aclrtSetDeviceTaskAbortCallback did not return 0.
  */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t timeout);
 
-/** Gives one attribute of a device.
+/** Gets one attribute of a device.
  * @param deviceId Number of a visible device, from 0.
  * @param attr One of aclrtDevAttr.
- * @param value Receives the attribute: a number of cores, bytes for memory and caches, a number for the
- *     rest.
+ * @param value Receives the attribute: a number of cores, bytes for memory and caches, a number for the rest.
  * @async no
  * @error 100000 value is NULL.
  * @error 107001 deviceId is not a visible device.
- * @error 207000 The attribute means nothing here, such as SIMT limits or super pods.
+ * @error 207000 The attribute has no meaning here, such as SIMT limits or super pods.
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value);
 
-/** Tells whether a device has a feature. There is none of the two that can be asked for.
+/** Checks whether a device has a feature. Neither of the two known features is supported.
  * @param deviceId Number of a visible device, from 0.
  * @param devFeatureType 1 or 21, see aclrtDevFeatureType.
  * @param value Receives ACL_DEV_FEATURE_NOT_SUPPORT.
@@ -943,9 +934,9 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr 
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCapability(int32_t deviceId, aclrtDevFeatureType devFeatureType,
                                                       int32_t* value);
 
-/** Gives the load of a device.
+/** Gets the load of a device.
  * @param deviceId Number of a visible device, from 0.
- * @param utilizationInfo Receives percentages. Cores are always 0; memory is what is allocated. Its field
+ * @param utilizationInfo Receives percentages. Cores are always 0; memory is the allocated share. Its field
  *     utilizationExtend must be NULL.
  * @async no
  * @error 100000 utilizationInfo is NULL.
@@ -955,7 +946,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCapability(int32_t deviceId, aclrtDev
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceUtilizationRate(int32_t deviceId,
                                                            aclrtUtilizationInfo* utilizationInfo);
 
-/** Gives the lowest and the highest priority of a stream.
+/** Gets the lowest and the highest priority of a stream.
  * @param leastPriority Receives 7. May be NULL.
  * @param greatestPriority Receives 0. May be NULL.
  * @async no
@@ -964,7 +955,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceUtilizationRate(int32_t deviceId,
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetStreamPriorityRange(int32_t* leastPriority,
                                                                int32_t* greatestPriority);
 
-/** Gives the identity of a device.
+/** Gets the identity of a device.
  * @param deviceId Number of a visible device, from 0.
  * @param uuid Receives 16 bytes.
  * @async no
@@ -973,10 +964,10 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetStreamPriorityRange(int32_t* leastPri
  */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid);
 
-/** Gives the PCI bus address of a device, as text such as "0000:3D:00.0".
+/** Gets the PCI bus address of a device, as text such as "0000:3D:00.0".
  * @param deviceId Number of a visible device, from 0.
  * @param pciBusId Receives the text with its final zero.
- * @param len Bytes of room in pciBusId, at least 13.
+ * @param len Size of pciBusId in bytes, at least 13.
  * @async no
  * @error 100000 pciBusId is NULL.
  * @error 107001 deviceId is not a visible device.
@@ -993,14 +984,14 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char* pciB
  */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetByPCIBusId(const char* pciBusId, int32_t* deviceId);
 
-/** Gives the id of this process.
+/** Gets the id of this process.
  * @param pid Receives the id.
  * @async no
  * @error 100000 pid is NULL.
  */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetBareTgid(int32_t* pid);
 
-/** Gives the links between two devices: always ACL_RT_DEVS_TOPOLOGY_HCCS.
+/** Gets the links between two devices: always ACL_RT_DEVS_TOPOLOGY_HCCS.
  * @param deviceId Number of a visible device, from 0.
  * @param otherDeviceId Number of another one.
  * @param value Receives one bit for each kind of link.
@@ -1010,10 +1001,10 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetBareTgid(int32_t* pid);
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t* value);
 
-/** Tells whether one device can reach the memory of another.
+/** Checks whether one device can access the memory of another.
  * @param canAccessPeer Receives 1 or 0.
- * @param deviceId The device that wants to reach.
- * @param peerDeviceId The device whose memory it is.
+ * @param deviceId The device that accesses.
+ * @param peerDeviceId The device that owns the memory.
  * @async no
  * @error 100000 deviceId and peerDeviceId are equal.
  * @error 107001 One of them is not a visible device.
@@ -1023,8 +1014,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t oth
 ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId,
                                                       int32_t peerDeviceId);
 
-/** Lets the current device reach the memory of a peer, in this direction only.
- * @param peerDeviceId The device whose memory it is.
+/** Lets the current device access the memory of a peer, in this direction only.
+ * @param peerDeviceId The device that owns the memory.
  * @param flags 0.
  * @async no
  * @error 200006 flags is not 0.
@@ -1035,8 +1026,8 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, in
  */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
 
-/** Ends the access of the current device to a peer's memory.
- * @param peerDeviceId The device whose memory it is.
+/** Disables the access of the current device to a peer's memory.
+ * @param peerDeviceId The device that owns the memory.
  * @async no
  * @error 107002 The calling thread has no context.
  * @error 100000 peerDeviceId is the current device.
@@ -1045,9 +1036,9 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, u
  */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
 
-/** Tells whether peer access is enabled.
- * @param deviceId The device that wants to reach.
- * @param peerDeviceId The device whose memory it is.
+/** Checks whether peer access is enabled.
+ * @param deviceId The device that accesses.
+ * @param peerDeviceId The device that owns the memory.
  * @param status Receives 1 or 0.
  * @async no
  * @error 100000 status is NULL.
@@ -1056,7 +1047,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
 ACL_FUNC_VISIBILITY aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId,
                                                          int32_t* status);
 
-/** Gives the number that the driver has for a visible device.
+/** Gets the number that the driver has for a visible device.
  * @param userDevid Number of a visible device, from 0.
  * @param logicDevId Receives the driver's number.
  * @async no
@@ -1066,7 +1057,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32
 ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid,
                                                            int32_t* const logicDevId);
 
-/** Gives the visible device of a driver's number.
+/** Gets the visible device of a driver's number.
  * @param logicDevId The driver's number.
  * @param userDevid Receives the number of the visible device.
  * @async no
@@ -1076,7 +1067,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDev
 ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDevId,
                                                            int32_t* const userDevid);
 
-/** Gives the driver's number of a physical device. Both numbers are the same here.
+/** Gets the driver's number of a physical device. Both numbers are the same here.
  * @param phyDevId The physical number.
  * @param logicDevId Receives the driver's number.
  * @async no
@@ -1085,7 +1076,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDe
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId, int32_t* const logicDevId);
 
-/** Gives the physical number of a driver's number. Both numbers are the same here.
+/** Gets the physical number of a driver's number. Both numbers are the same here.
  * @param logicDevId The driver's number.
  * @param phyDevId Receives the physical number.
  * @async no
@@ -1094,7 +1085,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t* const phyDevId);
 
-/** Gives the visible device of a physical number.
+/** Gets the visible device of a physical number.
  * @param phyDevId The physical number.
  * @param userDevId Receives the number of the visible device.
  * @async no
@@ -1103,7 +1094,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDev
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t* const userDevId);
 
-/** Gives the physical number of a visible device.
+/** Gets the physical number of a visible device.
  * @param userDevId Number of a visible device, from 0.
  * @param phyDevId Receives the physical number.
  * @async no
@@ -1112,8 +1103,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId,
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t* const phyDevId);
 
-/** Registers a function that is told when devices are set and reset.
- * It runs on the thread of that call, before and after. It is not told of calls that are refused.
+/** Registers a function that is called before and after devices are set and reset. It runs on the thread of
+ * that call. It is not called for refused calls.
  * @param regName Name of the registration. A second one with the same name replaces the first.
  * @param callback The function. NULL removes the registration.
  * @param args Passed to the function. May be NULL.
@@ -1136,13 +1127,13 @@ ACL_FUNC_VISIBILITY aclError aclrtSetDeviceTaskAbortCallback(const char* regName
 
 /* ---- contexts and system options ---- */
 
-/** Makes a context on a device and makes it current for this thread.
+/** Creates a context on a device and makes it current for this thread.
  * @param context Receives the handle.
  * @param deviceId Number of a visible device, from 0.
  * @async no
  * @error 100000 context is NULL.
  * @error 107001 deviceId is not a visible device.
- * @error 207005 No handle is left.
+ * @error 207005 All handles are in use.
  * @error 507033 The device cannot be opened.
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId);
@@ -1151,29 +1142,29 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateContext(aclrtContext* context, int32_t d
  * @param context The context.
  * @async no
  * @error 100000 context is NULL.
- * @error 107002 context is a primary context, or no living one.
+ * @error 107002 context is a primary context, or not a valid one.
  * @error 507007 Another thread is destroying it.
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyContext(aclrtContext context);
 
-/** Makes a context current for this thread.
- * @param context A living context.
+/** Creates a context current for this thread.
+ * @param context A valid context.
  * @async no
  * @threads Each thread has its own current context. New threads have none.
  * @error 100000 context is NULL.
- * @error 107000 context is no living context.
+ * @error 107000 context is not a valid context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetCurrentContext(aclrtContext context);
 
-/** Gives the current context of this thread.
+/** Gets the current context of this thread.
  * @param context Receives the handle, or NULL if the call fails.
  * @async no
  * @error 100000 context is NULL.
- * @error 107002 The calling thread has no context. This is not kept as the last error.
+ * @error 107002 The calling thread has no context. It does not become the last error.
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetCurrentContext(aclrtContext* context);
 
-/** Gives the default stream of the current context as a handle.
+/** Gets the default stream of the current context as a handle.
  * @param stream Receives the handle.
  * @async no
  * @error 100000 stream is NULL.
@@ -1181,7 +1172,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetCurrentContext(aclrtContext* context);
  */
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream);
 
-/** Tells whether the primary context of a device exists.
+/** Checks whether the primary context of a device exists.
  * @param deviceId Number of a visible device, from 0.
  * @param flags NULL.
  * @param active Receives 1 or 0.
@@ -1191,9 +1182,9 @@ ACL_FUNC_VISIBILITY aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t* flags, int32_t* active);
 
-/** Gives an option of the current context.
+/** Gets an option of the current context.
  * @param opt One of aclSysParamOpt, 0 to 3.
- * @param value Receives the value, at first 0.
+ * @param value Receives the value, 0 by default.
  * @async no
  * @error 100000 value is NULL.
  * @error 107002 The calling thread has no context.
@@ -1201,7 +1192,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t*
  */
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
 
-/** Sets an option of the current context. It is kept and changes nothing: there are no operators here.
+/** Sets an option of the current context. It is stored and has no effect: there are no operators here.
  * @param opt One of aclSysParamOpt, 0 to 3.
  * @param value Any number.
  * @async no
@@ -1210,16 +1201,16 @@ ACL_FUNC_VISIBILITY aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t*
  */
 ACL_FUNC_VISIBILITY aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 
-/** Gives an option of the process.
+/** Gets an option of the process.
  * @param opt One of aclSysParamOpt, 0 to 3.
- * @param value Receives the value, at first 0.
+ * @param value Receives the value, 0 by default.
  * @async no
  * @error 100000 value is NULL.
  * @error 107000 opt is not 0 to 3.
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
 
-/** Sets an option of the process. It is kept and changes nothing: there are no operators here.
+/** Sets an option of the process. It is stored and has no effect: there are no operators here.
  * @param opt One of aclSysParamOpt, 0 to 3.
  * @param value Any number.
  * @async no
@@ -1229,58 +1220,57 @@ ACL_FUNC_VISIBILITY aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t val
 
 /* ---- streams ---- */
 
-/** Makes a stream in the current context, with priority 0 and no flags.
+/** Creates a stream in the current context, with priority 0 and no flags.
  * @param stream Receives the handle.
  * @async no
  * @error 100000 stream is NULL.
  * @error 107002 The calling thread has no context.
- * @error 207008 The device has no stream left. The 910B has 1984.
+ * @error 207008 All streams of the device are in use. The 910B has 1984.
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateStream(aclrtStream* stream);
 
-/** Makes a stream with a priority and flags.
+/** Creates a stream with a priority and flags.
  * @param stream Receives the handle.
  * @param priority 0 (highest) to 7 (lowest). Larger values mean 7.
- * @param flag ACL_STREAM flags, joined by OR. Unknown bits are ignored.
+ * @param flag ACL_STREAM flags, combined by OR. Unknown bits are ignored.
  * @async no
  * @error 100000 stream is NULL.
  * @error 107002 The calling thread has no context.
  * @error 207000 flag has ACL_STREAM_HUGE, which the imitated chips do not have.
- * @error 107000 flag joins ACL_STREAM_DEVICE_USE_ONLY with another flag.
- * @error 207008 The device has no stream left.
+ * @error 107000 flag combines ACL_STREAM_DEVICE_USE_ONLY with another flag.
+ * @error 207008 All streams of the device are in use.
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority,
                                                          uint32_t flag);
 
 /** Waits for the work of a stream, then destroys it.
- * @param stream A living stream, not the default stream of a context.
+ * @param stream A valid stream, not the default stream of a context.
  * @async Returns when all queued work is complete.
  * @error 100000 stream is NULL.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
  * @error 107000 stream is the default stream of its context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream);
 
-/** Destroys a stream and drops work that has not begun.
- * Threads that wait for the stream get 107023. Events recorded there count as reached.
- * @param stream A living stream, not the default stream of a context.
+/** Destroys a stream and drops work that has not begun. Threads that wait for the stream get 107023. Events
+ * recorded there become complete.
+ * @param stream A valid stream, not the default stream of a context.
  * @async no
  * @error 100000 stream is NULL.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
  * @error 107000 stream is the default stream of its context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
 
-/** Waits for the work of a stream.
- * It also gives unused memory of pools back to the device, down to their thresholds.
- * @param stream A living stream, of any context. NULL means the default stream.
+/** Waits for the work of a stream. Pools also return unused memory above their thresholds to the device.
+ * @param stream A valid stream, of any context. NULL means the default stream.
  * @async Returns when the work that was queued before the call is complete. Streams made with CPU_SCHEDULE,
  *     PERSISTENT or DEVICE_USE_ONLY return at once.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 107022 aclrtDeviceTaskAbort dropped the work.
  * @error 107023 aclrtStreamAbort, or destroying by force, dropped the work.
@@ -1289,11 +1279,11 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
 
 /** Waits for the work of a stream, for a limited time.
- * @param stream A living stream, of any context. NULL means the default stream.
+ * @param stream A valid stream, of any context. NULL means the default stream.
  * @param timeout Milliseconds; -1 for no limit. 0 and less than -1 are refused.
  * @async Returns when the work that was queued before the call is complete, or at the limit.
  * @error 107000 timeout is 0 or less than -1.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 507046 The work was not complete in time. The stream stays usable.
  * @error 107022 aclrtDeviceTaskAbort dropped the work.
@@ -1302,72 +1292,71 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
  */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
 
-/** Tells whether a stream has nothing left to do.
- * @param stream A living stream, of any context. NULL means the default stream.
+/** Checks whether all work of a stream is complete.
+ * @param stream A valid stream, of any context. NULL means the default stream.
  * @param status Receives ACL_STREAM_STATUS_COMPLETE or ACL_STREAM_STATUS_NOT_READY.
  * @async no
  * @error 100000 status is NULL.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error other The first failure of a task since the last report. It is reported once.
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status);
 
-/** Drops the queued work of a stream. The stream stays usable.
- * Threads that wait for it get 107023.
- * @param stream A living stream, of any context. NULL means the default stream.
- * @async Waits for the task that runs, but not for a host function. On a GPU it waits for all that the
+/** Drops the queued work of a stream. The stream stays usable. Threads that wait for it get 107023.
+ * @param stream A valid stream, of any context. NULL means the default stream.
+ * @async Waits for the task that runs, but not for a host function. On a GPU it waits for all tasks that the
  *     driver has.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamAbort(aclrtStream stream);
 
 /** Drops the queued work of a stream, like aclrtStreamAbort.
- * @param stream A living stream, of any context. Not NULL.
+ * @param stream A valid stream, of any context. Not NULL.
  * @async Waits for the task that runs, but not for a host function.
  * @error 107000 stream is NULL.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamStop(aclrtStream stream);
 
-/** Gives the number of a stream.
- * @param stream A living stream, of any context. NULL means the default stream.
+/** Gets the number of a stream.
+ * @param stream A valid stream, of any context. NULL means the default stream.
  * @param streamId Receives the number.
  * @async no
  * @error 100000 streamId is NULL.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId);
 
-/** Gives the priority that a stream was made with.
- * @param stream A living stream, of any context. NULL means the default stream.
+/** Gets the priority of a stream.
+ * @param stream A valid stream, of any context. NULL means the default stream.
  * @param priority Receives 0 (highest) to 7.
  * @async no
  * @error 100000 priority is NULL.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t* priority);
 
-/** Gives the flags that a stream was made with.
- * @param stream A living stream, of any context. NULL means the default stream.
+/** Gets the flags of a stream.
+ * @param stream A valid stream, of any context. NULL means the default stream.
  * @param flags Receives ACL_STREAM flags.
  * @async no
  * @error 100000 flags is NULL.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t* flags);
 
-/** Says whether work behind a failed task still runs. It cannot be taken back.
+/** Sets whether work behind a failed task still runs. It cannot be undone.
  * @param stream A stream of the current context. NULL means the default stream.
- * @param mode ACL_CONTINUE_ON_FAILURE (0, as at first) or ACL_STOP_ON_FAILURE (1). Only the lowest bit
- *     counts.
+ * @param mode ACL_CONTINUE_ON_FAILURE (0, the default) or ACL_STOP_ON_FAILURE (1). Only the lowest bit is
+ *     used.
  * @async no
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107000 stream is NULL and the thread has no context.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
@@ -1376,13 +1365,13 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t* f
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 
 /** Sets one attribute of a stream.
- * @param stream A living stream. NULL means the default stream.
+ * @param stream A valid stream. NULL means the default stream.
  * @param stmAttrType FAILURE_MODE (1), FLOAT_OVERFLOW_CHECK (2) or USER_CUSTOM_TAG (3). The last two are
- *     kept and change nothing.
+ *     stored and have no effect.
  * @param value The value, in the member of the union that the attribute has.
  * @async no
  * @error 100000 value is NULL.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 207000 stmAttrType is CACHE_OP_INFO (4) or PRIORITY (5).
  * @error 107000 stmAttrType is not 1 to 5.
@@ -1391,13 +1380,13 @@ ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint6
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType,
                                                      aclrtStreamAttrValue* value);
 
-/** Gives one attribute of a stream.
- * @param stream A living stream. NULL means the default stream.
+/** Gets one attribute of a stream.
+ * @param stream A valid stream. NULL means the default stream.
  * @param stmAttrType FAILURE_MODE (1), FLOAT_OVERFLOW_CHECK (2), USER_CUSTOM_TAG (3) or PRIORITY (5).
  * @param value Receives the value, in the member of the union that the attribute has.
  * @async no
  * @error 100000 value is NULL.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 207000 stmAttrType is CACHE_OP_INFO (4).
  * @error 107000 stmAttrType is not 1 to 5.
@@ -1405,7 +1394,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtSt
 ACL_FUNC_VISIBILITY aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType,
                                                      aclrtStreamAttrValue* value);
 
-/** Tells how many more streams the current device can have.
+/** Gets how many more streams the current device can have.
  * @param streamCount Receives the number.
  * @async no
  * @error 100000 streamCount is NULL.
@@ -1413,8 +1402,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtSt
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetStreamAvailableNum(uint32_t* streamCount);
 
-/** Registers a function that is told when streams are made and before they are destroyed.
- * It runs on the thread of that call. It is not told of calls that are refused.
+/** Registers a function that is called after streams are created and before they are destroyed. It runs on
+ * the thread of that call. It is not called for refused calls.
  * @param regName Name of the registration. A second one with the same name replaces the first.
  * @param callback The function. NULL removes the registration.
  * @param args Passed to the function. May be NULL.
@@ -1432,7 +1421,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRegStreamStateCallback(const char* regName,
  * @async queued
  * @error 100000 devAddr is NULL.
  * @error 107000 flag is not 0.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
  * @error 207000 The chip of the profile has no such words.
@@ -1441,7 +1430,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRegStreamStateCallback(const char* regName,
 ACL_FUNC_VISIBILITY aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag,
                                              aclrtStream stream);
 
-/** Holds a stream until a 64-bit word of device memory fits a value.
+/** Holds a stream until a 64-bit word of device memory satisfies a condition.
  * @param devAddr Address of the word in device memory, aligned to 8 bytes.
  * @param value The value to compare with.
  * @param flag 0 GEQ: word - value is not negative as a signed number. 1 EQ: word == value. 2 AND: (word &
@@ -1450,7 +1439,7 @@ ACL_FUNC_VISIBILITY aclError aclrtValueWrite(void* devAddr, uint64_t value, uint
  * @async queued
  * @error 100000 devAddr is NULL.
  * @error 107000 flag is not 0 to 3.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
  * @error 207000 The chip of the profile has no such words.
@@ -1460,29 +1449,29 @@ ACL_FUNC_VISIBILITY aclError aclrtValueWait(void* devAddr, uint64_t value, uint3
 
 /* ---- events ---- */
 
-/** Makes an event that synchronises, keeps time and shows progress.
+/** Creates an event for synchronization, timing and progress.
  * @param event Receives the handle.
  * @async no
  * @error 100000 event is NULL.
  * @error 107002 The calling thread has no context.
- * @error 207007 The device has no event left. The 910B has 65536.
+ * @error 207007 All events of the device are in use. The 910B has 65536.
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateEvent(aclrtEvent* event);
 
-/** Makes an event that does only what its flags say.
+/** Creates an event with the functions of its flags.
  * @param event Receives the handle.
- * @param flag ACL_EVENT_SYNC (1), ACL_EVENT_CAPTURE_STREAM_PROGRESS (2), 4 and ACL_EVENT_TIME_LINE (8) in
- *     any combination. Or ACL_EVENT_DEVICE_USE_ONLY or ACL_EVENT_EXTERNAL alone.
+ * @param flag ACL_EVENT_SYNC (1), ACL_EVENT_CAPTURE_STREAM_PROGRESS (2), 4 and ACL_EVENT_TIME_LINE (8) in any
+ *     combination. Or ACL_EVENT_DEVICE_USE_ONLY or ACL_EVENT_EXTERNAL alone.
  * @async no
  * @error 100000 event is NULL.
  * @error 107000 flag is 0 or no such combination.
  * @error 107002 The calling thread has no context.
- * @error 207007 The device has no event left.
+ * @error 207007 All events of the device are in use.
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);
 
-/** Makes an event that may be recorded again while streams wait for it.
- * @async wait binds to the latest recording at the time of the wait call.
+/** Creates an event that may be recorded again while streams wait for it. A wait binds to the latest
+ * recording at the time of the wait call.
  * @param event Receives the handle.
  * @param flag 1, 2, 4 and 8 in any combination, as in aclrtCreateEventWithFlag. Or ACL_EVENT_IPC (0x40)
  *     alone.
@@ -1491,37 +1480,37 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_
  * @error 107000 flag is 0 or no such combination.
  * @error 107002 The calling thread has no context.
  * @error 207000 flag is ACL_EVENT_IPC and the profile or the backend has no shared events.
- * @error 207007 The device has no event left.
+ * @error 207007 All events of the device are in use.
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag);
 
 /** Destroys an event. Recordings and waits that are queued still take place.
- * @param event A living event.
+ * @param event A valid event.
  * @async no
  * @error 100000 event is NULL.
- * @error 107017 event is not a living event.
+ * @error 107017 event is not a valid event.
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyEvent(aclrtEvent event);
 
-/** Marks the point that a stream has reached: the end of the work queued so far.
- * @param event A living event.
+/** Records the end of the work that is queued in a stream so far.
+ * @param event A valid event.
  * @param stream A stream of the current context. NULL means the default stream.
  * @async queued
  * @error 100000 event is NULL.
- * @error 107017 event or stream is not a living handle.
+ * @error 107017 event or stream is not a valid handle.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
 
 /** Records an event, with ACL_EVENT_RECORD flags.
- * @param event A living event.
+ * @param event A valid event.
  * @param stream A stream of the current context. NULL means the default stream.
  * @param flag ACL_EVENT_RECORD_DEFAULT (0). ACL_EVENT_RECORD_EXTERNAL (1) is for streams that are being
  *     captured.
  * @async queued
  * @error 100000 event is NULL, or flag is not 0 or 1.
- * @error 107017 event or stream is not a living handle.
+ * @error 107017 event or stream is not a valid handle.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
  * @error 107029 flag is 1: no stream is ever being captured here.
@@ -1533,51 +1522,51 @@ ACL_FUNC_VISIBILITY aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStr
  * @param stream A stream of the current context. NULL means the default stream.
  * @async queued
  * @error 100000 event is NULL.
- * @error 107017 event is not a living event.
+ * @error 107017 event is not a valid event.
  * @error 107000 The event is for use on the device only.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
- * @error 207000 The event is of the Ex kind, shared, or cannot synchronise.
+ * @error 207000 The event is of the Ex kind, shared, or cannot synchronize.
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
 
-/** Tells whether a recorded point has been reached.
+/** Checks whether a recorded point has been reached.
  * @param event An event of aclrtCreateEvent or aclrtCreateEventWithFlag.
  * @param status Receives ACL_EVENT_STATUS_COMPLETE (0) or ACL_EVENT_STATUS_NOT_READY (1).
  * @async no
  * @error 100000 event or status is NULL.
- * @error 107017 event is not a living event.
+ * @error 107017 event is not a valid event.
  * @error 207000 The event is of the Ex kind: use aclrtQueryEventStatus.
  */
 ACL_DEPRECATED_MESSAGE("prefer aclrtQueryEventStatus or aclrtQueryEventWaitStatus")
 ACL_FUNC_VISIBILITY aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status);
 
-/** Tells whether a recorded point has been reached.
- * An event that was never recorded is COMPLETE if it is of the Ex kind, and NOT_READY otherwise.
- * @param event A living event.
+/** Checks whether a recorded point has been reached. An event that was never recorded is COMPLETE if it is of
+ * the Ex kind, and NOT_READY otherwise.
+ * @param event A valid event.
  * @param status Receives ACL_EVENT_RECORDED_STATUS_NOT_READY (0) or ACL_EVENT_RECORDED_STATUS_COMPLETE (1).
  * @async no
  * @error 100000 event or status is NULL.
- * @error 107017 event is not a living event.
+ * @error 107017 event is not a valid event.
  */
 ACL_FUNC_VISIBILITY aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status);
 
-/** Tells whether all waits for an event are over.
+/** Checks whether all waits for an event are over.
  * @param event An event of aclrtCreateEvent or aclrtCreateEventWithFlag.
  * @param status Receives ACL_EVENT_WAIT_STATUS_COMPLETE (0) or ACL_EVENT_WAIT_STATUS_NOT_READY (1).
  * @async no
  * @error 100000 event or status is NULL.
- * @error 107017 event is not a living event.
+ * @error 107017 event is not a valid event.
  * @error 207000 The event is of the Ex kind.
  */
 ACL_FUNC_VISIBILITY aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status);
 
 /** Waits on the host until a recorded point is reached. Needs no context.
- * @param event A living event. One that was never recorded counts as reached.
+ * @param event A valid event. An event that was never recorded is complete.
  * @async Returns when the point is reached.
  * @error 100000 event is NULL.
- * @error 107017 event is not a living event.
+ * @error 107017 event is not a valid event.
  * @error 207000 The event was made with ACL_EVENT_EXTERNAL.
  * @error 107023 The recording was dropped: its stream was aborted or destroyed. 107022 after
  *     aclrtDeviceTaskAbort.
@@ -1585,13 +1574,13 @@ ACL_FUNC_VISIBILITY aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEv
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 
 /** Waits on the host until a recorded point is reached, for a limited time.
- * @param event A living event. One that was never recorded counts as reached.
+ * @param event A valid event. An event that was never recorded is complete.
  * @param timeout Milliseconds; -1 for no limit. 0 and less than -1 are refused.
  * @async Returns when the point is reached, or at the limit.
  * @error 107000 timeout is less than -1.
  * @error 100000 event is NULL.
  * @error 107000 timeout is 0.
- * @error 107017 event is not a living event.
+ * @error 107017 event is not a valid event.
  * @error 207000 The event was made with ACL_EVENT_EXTERNAL.
  * @error 507047 The point was not reached in time.
  * @error 107023 The recording was dropped: its stream was aborted or destroyed. 107022 after
@@ -1599,88 +1588,88 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
  */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
 
-/** Gives the time between two points that have been reached.
- * @param ms Receives milliseconds, with a resolution below one microsecond. Negative if the end came first.
- * @param startEvent An event that keeps time (ACL_EVENT_TIME_LINE).
+/** Gets the time between two points that have been reached.
+ * @param ms Receives milliseconds, with a resolution below one microsecond. Negative if the end was reached
+ *     first.
+ * @param startEvent An event with timing (ACL_EVENT_TIME_LINE).
  * @param endEvent Another one.
  * @async no
  * @error 100000 An argument is NULL.
- * @error 107017 An event is not a living event.
+ * @error 107017 An event is not a valid event.
  * @error 207000 An event is external or shared with other processes.
  * @error 507000 An event was never recorded.
- * @error 107006 An event keeps no time, or its point is not reached yet.
+ * @error 107006 An event has no timing, or its point is not reached yet.
  */
 ACL_FUNC_VISIBILITY aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent);
 
-/** Gives the device time at which a point was reached.
- * @param event An event that keeps time (ACL_EVENT_TIME_LINE).
+/** Gets the device time at which a point was reached.
+ * @param event An event with timing (ACL_EVENT_TIME_LINE).
  * @param timestamp Receives microseconds.
  * @async no
  * @error 100000 An argument is NULL.
- * @error 107017 event is not a living event.
+ * @error 107017 event is not a valid event.
  * @error 207000 The event is external or shared with other processes.
  * @error 507000 The event was never recorded.
- * @error 107006 The event keeps no time, or its point is not reached yet.
+ * @error 107006 The event has no timing, or its point is not reached yet.
  */
 ACL_FUNC_VISIBILITY aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp);
 
-/** Holds a stream until the point of an event's latest recording is reached.
- * An event that was never recorded holds nothing.
+/** Holds a stream until the point of an event's latest recording is reached. An event that was never recorded
+ * holds nothing.
  * @param stream A stream of the current context. NULL means the default stream.
- * @param event A living event that can synchronise.
+ * @param event A valid event that can synchronize.
  * @async queued
  * @error 100000 event is NULL.
- * @error 107017 event or stream is not a living handle.
+ * @error 107017 event or stream is not a valid handle.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
- * @error 207000 The event was made without a flag that synchronises.
+ * @error 207000 The event was made without a flag that synchronizes.
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
 
 /** Holds a stream until a recorded point is reached, with a limit and ACL_EVENT_WAIT flags.
  * @param stream A stream of the current context. NULL means the default stream.
- * @param event A living event that can synchronise.
- * @param timeout Seconds from when the stream reaches the wait; 0 for no limit. Past it, the
- *     stream fails with 107020.
- * @param flag ACL_EVENT_WAIT_DEFAULT (0). ACL_EVENT_WAIT_EXTERNAL (1) is for streams that are being
- *     captured.
+ * @param event A valid event that can synchronize.
+ * @param timeout Seconds from when the stream reaches the wait; 0 for no limit. Past it, the stream fails
+ *     with 107020.
+ * @param flag ACL_EVENT_WAIT_DEFAULT (0). ACL_EVENT_WAIT_EXTERNAL (1) is for streams that are being captured.
  * @async queued
  * @error 100000 event is NULL, flag is not 0 or 1, or flag is 1 and timeout is not 0.
- * @error 107017 event or stream is not a living handle.
+ * @error 107017 event or stream is not a valid handle.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
  * @error 107029 flag is 1: no stream is ever being captured here.
- * @error 207000 The event was made without a flag that synchronises.
+ * @error 207000 The event was made without a flag that synchronizes.
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event,
                                                           uint32_t timeout, uint32_t flag);
 
 /** Holds a stream until a recorded point is reached, with a limit.
  * @param stream A stream of the current context. NULL means the default stream.
- * @param event A living event that can synchronise.
- * @param timeout Seconds from when the stream reaches the wait; 0 for no limit. Past it, the
- *     stream fails with 107020.
+ * @param event A valid event that can synchronize.
+ * @param timeout Seconds from when the stream reaches the wait; 0 for no limit. Past it, the stream fails
+ *     with 107020.
  * @async queued
  * @error 107000 timeout is negative, or event is NULL.
- * @error 107017 event or stream is not a living handle.
+ * @error 107017 event or stream is not a valid handle.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
- * @error 207000 The event was made without a flag that synchronises.
+ * @error 207000 The event was made without a flag that synchronizes.
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event,
                                                              int32_t timeout);
 
-/** Gives the number of an event.
- * @param event A living event.
+/** Gets the number of an event.
+ * @param event A valid event.
  * @param eventId Receives the number.
  * @async no
  * @error 100000 event or eventId is NULL.
- * @error 107017 event is not a living event.
+ * @error 107017 event is not a valid event.
  * @error 207007 The device has no number left for an event of the Ex kind.
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId);
 
-/** Tells how many more events the current device can have.
+/** Gets how many more events the current device can have.
  * @param eventCount Receives the number.
  * @async no
  * @error 100000 eventCount is NULL.
@@ -1688,32 +1677,32 @@ ACL_FUNC_VISIBILITY aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetEventAvailNum(uint32_t* eventCount);
 
-/** Gives the handle with which another process opens an event.
+/** Gets the handle with which another process opens an event.
  * @param event An event made with ACL_EVENT_IPC.
  * @param handle Receives 64 bytes.
  * @async no
  * @error 100000 event or handle is NULL.
- * @error 107017 event is not a living event.
+ * @error 107017 event is not a valid event.
  * @error 107000 The event was made without ACL_EVENT_IPC.
- * @error 207000 The event is another process's.
+ * @error 207000 The event belongs to another process.
  */
 ACL_FUNC_VISIBILITY aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle* handle);
 
 /** Opens an event of another process.
- * @param handle What aclrtIpcGetEventHandle gave there.
+ * @param handle The handle that aclrtIpcGetEventHandle returned there.
  * @param event Receives a handle of this process.
  * @async no
  * @error 100000 event is NULL.
  * @error 107002 The calling thread has no context.
  * @error 207000 The profile or the backend has no shared events.
- * @error 107000 The handle is malformed, or its event or process is gone.
- * @error 207007 No handle is left.
+ * @error 107000 The handle is malformed, or its event or process no longer exists.
+ * @error 207007 All handles are in use.
  */
 ACL_FUNC_VISIBILITY aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event);
 
 /* ---- notifies ---- */
 
-/** Makes a notify on the current device: a binary signal that its wait takes back.
+/** Creates a notify on the current device: a binary signal that a wait clears.
  * @param notify Receives the handle.
  * @param flag ACL_NOTIFY_DEFAULT (0) or ACL_NOTIFY_DEVICE_USE_ONLY (1).
  * @async no
@@ -1721,49 +1710,49 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle,
  * @error 107000 flag is not 0 or 1.
  * @error 107002 The calling thread has no context.
  * @error 207000 The profile or the backend has no notifies.
- * @error 207009 The device has no notify left. The 910B has 8192.
+ * @error 207009 All notifies of the device are in use. The 910B has 8192.
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t flag);
 
 /** Destroys a notify.
- * @param notify A living notify.
+ * @param notify A valid notify.
  * @async no
  * @error 100000 notify is NULL.
- * @error 107017 notify is not a living notify.
+ * @error 107017 notify is not a valid notify.
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyNotify(aclrtNotify notify);
 
-/** Sets a notify in stream order. Setting it twice is setting it once.
- * @param notify A living notify.
+/** Sets a notify in stream order. Setting it twice has the effect of setting it once.
+ * @param notify A valid notify.
  * @param stream A stream of the current context. NULL means the default stream.
  * @async queued
  * @error 100000 notify is NULL.
- * @error 107017 notify or stream is not a living handle.
+ * @error 107017 notify or stream is not a valid handle.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream);
 
 /** Holds a stream until a notify is set, then clears the notify.
- * @param notify A living notify.
+ * @param notify A valid notify.
  * @param stream A stream of the current context. NULL means the default stream.
  * @param timeout Seconds from the moment at which the stream reaches the wait; 0 for no limit. Past it, the
  *     stream fails with 107020.
  * @async queued
  * @error 100000 notify is NULL.
- * @error 107017 notify or stream is not a living handle.
+ * @error 107017 notify or stream is not a valid handle.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream,
                                                      uint32_t timeout);
 
-/** Gives the number of a notify.
- * @param notify A living notify.
+/** Gets the number of a notify.
+ * @param notify A valid notify.
  * @param notifyId Receives the number.
  * @async no
  * @error 100000 notify or notifyId is NULL.
- * @error 107017 notify is not a living notify.
+ * @error 107017 notify is not a valid notify.
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t* notifyId);
 
@@ -1774,48 +1763,48 @@ ACL_FUNC_VISIBILITY aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t* noti
  * @error 100000 notifies is NULL.
  * @error 107000 num is 0.
  * @error 100000 One of the notifies is NULL.
- * @error 107017 One of them is not a living notify. None is cleared then.
+ * @error 107017 One of them is not a valid notify. None is cleared then.
  */
 ACL_FUNC_VISIBILITY aclError aclrtNotifyBatchReset(aclrtNotify* notifies, size_t num);
 
-/** Gives the key with which another process imports a notify.
+/** Gets the key with which another process imports a notify.
  * @param notify A notify of this process.
  * @param key Receives a string.
- * @param len Bytes of room in key, at least 65.
+ * @param len Size of key in bytes, at least 65.
  * @param flags 0, or ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION (2): every process may import.
  * @async no
  * @error 100000 notify or key is NULL.
  * @error 107000 len is less than 65, or flags is neither 0 nor 2.
- * @error 107017 notify is not a living notify.
- * @error 107000 The notify is another process's.
+ * @error 107017 notify is not a valid notify.
+ * @error 107000 The notify belongs to another process.
  */
 ACL_FUNC_VISIBILITY aclError aclrtNotifyGetExportKey(aclrtNotify notify, char* key, size_t len,
                                                      uint64_t flags);
 
 /** Imports a notify by its key.
  * @param notify Receives a handle of this process.
- * @param key What aclrtNotifyGetExportKey gave.
+ * @param key The key that aclrtNotifyGetExportKey returned.
  * @param flags 0 or ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS (2).
  * @async no
  * @error 100000 notify or key is NULL.
  * @error 107000 flags is neither 0 nor 2.
  * @error 107002 The calling thread has no context.
  * @error 207000 The profile or the backend has no notifies.
- * @error 107000 The key is malformed, or its notify or process is gone.
+ * @error 107000 The key is malformed, or its notify or process no longer exists.
  * @error 207006 This process is not on the notify's list.
- * @error 207009 No handle is left.
+ * @error 207009 All handles are in use.
  */
 ACL_FUNC_VISIBILITY aclError aclrtNotifyImportByKey(aclrtNotify* notify, const char* key, uint64_t flags);
 
-/** Names the processes that may import a notify.
+/** Adds processes that may import a notify.
  * @param notify A notify of this process.
  * @param pid Process ids.
  * @param num Number of ids, at least 1. At most 64 for a notify in all.
  * @async no
  * @error 100000 notify or pid is NULL.
  * @error 107000 num is 0.
- * @error 107017 notify is not a living notify.
- * @error 107000 The notify is another process's, or the list would have more than 64 entries.
+ * @error 107017 notify is not a valid notify.
+ * @error 107000 The notify belongs to another process, or the list would have more than 64 entries.
  */
 ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t* pid, size_t num);
 
@@ -1825,26 +1814,26 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPidInterServer(aclrtNotify noti
 
 /* ---- callbacks and exceptions ---- */
 
-/** Runs a function of the program in stream order, on a thread of the runtime.
- * Later work of the stream waits for it. The function must not wait for its own stream. All signals are
- * blocked there, except SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGTRAP.
+/** Runs a function of the program in stream order, on a thread of the runtime. Later work of the stream waits
+ * for it. The function must not wait for its own stream. All signals are blocked there, except SIGSEGV,
+ * SIGBUS, SIGFPE, SIGILL and SIGTRAP.
  * @param stream A stream of the current context without a subscribed thread. NULL means the default stream.
  * @param fn The function.
  * @param args Passed to the function. May be NULL.
  * @async queued
  * @error 107000 fn is NULL.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
  * @error 107011 The stream has a subscribed thread: use aclrtLaunchCallback.
  */
 ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args);
 
-/** Makes a thread the one that runs the callbacks of a stream.
+/** Subscribes a thread to the callbacks of a stream.
  * @param threadId Id of the thread, as pthread_self gives it.
  * @param stream A stream of the current context. NULL means the default stream.
  * @async no
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
  * @error 107011 The stream has a subscribed thread already.
@@ -1860,7 +1849,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream
  * @async queued
  * @error 100000 blockType is not 0 or 1.
  * @error 107000 fn is NULL.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
  * @error 107015 The stream has no subscribed thread.
@@ -1868,22 +1857,22 @@ ACL_FUNC_VISIBILITY aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream
 ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void* userData,
                                                  aclrtCallbackBlockType blockType, aclrtStream stream);
 
-/** Runs callbacks that are due on the calling thread. Waits for one if there is none.
- * @async thread that is not subscribed yet waits for a subscription, within its limit.
+/** Runs pending callbacks on the calling thread. If there are none, waits for one. A thread that is not
+ * subscribed yet waits for a subscription, up to the limit.
  * @param timeout Milliseconds; -1 for no limit. 0 and less than -1 are refused.
  * @async Returns when it has run callbacks, or at the limit.
  * @threads Call it on the subscribed thread.
  * @error 100000 timeout is 0 or less than -1.
- * @error 107012 The thread is not subscribed to any stream. Without a limit this is answered at once.
+ * @error 107012 The thread is not subscribed to any stream. Without a limit this is returned at once.
  * @error 507012 No callback came in time.
  */
 ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
 
-/** Ends the subscription of a thread to a stream. Callbacks that are still queued are dropped and reported.
+/** Removes the subscription of a thread to a stream. Queued callbacks are dropped and reported.
  * @param threadId Id of the subscribed thread.
  * @param stream A stream of the current context. NULL means the default stream.
  * @async no
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
  * @error 107012 The thread is not subscribed to any stream.
@@ -1891,16 +1880,16 @@ ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
  */
 ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 
-/* Makes a thread the one that runs the host functions of a stream. */
+/* Subscribes a thread to the host functions of a stream. */
 ACL_FUNC_VISIBILITY aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream);
 
-/* Runs host functions that are due, waiting at most timeout milliseconds for one. */
+/* Runs pending host functions, waiting at most timeout milliseconds for one. */
 ACL_FUNC_VISIBILITY aclError aclrtProcessHostFunc(int32_t timeout);
 
-/* Ends the subscription of a thread to a stream's host functions. */
+/* Removes the subscription of a thread to a stream's host functions. */
 ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream);
 
-/** Sets the one function that is called for every task that fails.
+/** Sets the function that is called for every task that fails.
  * @param callback The function; NULL removes it.
  * @async no
  * @error none
@@ -1908,51 +1897,51 @@ ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId,
 ACL_DEPRECATED_MESSAGE("prefer aclrtExceptionInfoCallbackRegister")
 ACL_FUNC_VISIBILITY aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
 
-/** Adds a function that is called for every task that fails.
- * It runs on a thread of the runtime, before the synchronisation that reports the failure returns.
+/** Adds a function that is called for every task that fails. It runs on a thread of the runtime, before the
+ * synchronization that reports the failure returns.
  * @param callback The function.
  * @async no
  * @error 107000 callback is NULL.
  */
 ACL_FUNC_VISIBILITY aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback);
 
-/** Withdraws a function of aclrtExceptionInfoCallbackRegister.
+/** Removes a function of aclrtExceptionInfoCallbackRegister.
  * @param callback The function.
  * @async no
  * @error 107000 callback is NULL or not registered.
  */
 ACL_FUNC_VISIBILITY aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback);
 
-/** Gives the number of the task that failed.
- * @param info What the callback was given. Valid during the callback.
+/** Gets the number of the task that failed.
+ * @param info The argument of the callback. Valid during the callback.
  * @async no
  * @return The number; 0xFFFFFFFF if info is NULL.
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
-/** Gives the number of the stream of the task that failed.
- * @param info What the callback was given. Valid during the callback.
+/** Gets the number of the stream of the task that failed.
+ * @param info The argument of the callback. Valid during the callback.
  * @async no
  * @return The number; 0xFFFFFFFF if info is NULL.
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
-/** Gives the number of the thread that submitted to the stream last.
- * @param info What the callback was given. Valid during the callback.
+/** Gets the number of the thread that submitted to the stream last.
+ * @param info The argument of the callback. Valid during the callback.
  * @async no
  * @return The number; 0xFFFFFFFF if info is NULL.
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
-/** Gives the number of the device that the task ran on.
- * @param info What the callback was given. Valid during the callback.
+/** Gets the number of the device that the task ran on.
+ * @param info The argument of the callback. Valid during the callback.
  * @async no
  * @return The number; 0xFFFFFFFF if info is NULL.
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
-/** Gives the code with which the task failed.
- * @param info What the callback was given. Valid during the callback.
+/** Gets the code with which the task failed.
+ * @param info The argument of the callback. Valid during the callback.
  * @async no
  * @return The code; 0xFFFFFFFF if info is NULL.
  */
@@ -1962,15 +1951,15 @@ ACL_FUNC_VISIBILITY uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExcep
 
 /** Allocates device memory on the current device.
  * @param devPtr Receives the address, aligned to at least 64 bytes.
- * @param size Bytes, at least 1. The block is rounded up to 32 bytes and has 32 bytes of padding, which are
- *     not the program's.
+ * @param size Bytes, at least 1. The block is rounded up to 32 bytes and has 32 bytes of padding, which the
+ *     program must not use.
  * @param policy Pages: ACL_MEM_MALLOC values. Unknown values, and the bits from 0x100 on, mean
  *     ACL_MEM_MALLOC_HUGE_FIRST.
  * @async no
- * @error 100000 devPtr is NULL, size is 0, or size leaves no room for 64 bytes of padding.
+ * @error 100000 devPtr is NULL, size is 0, or size plus 64 bytes of padding overflows.
  * @error 207000 policy asks for pages of 1 GiB, which the imitated chips do not have.
  * @error 107002 The calling thread has no context.
- * @error 207001 The device has not enough memory, also after unused memory of pools was taken back.
+ * @error 207001 The device does not have enough memory, even after pools have freed unused memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 
@@ -1979,10 +1968,10 @@ ACL_FUNC_VISIBILITY aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMal
  * @param size Bytes, at least 1.
  * @param policy Pages, as in aclrtMalloc.
  * @async no
- * @error 100000 devPtr is NULL, size is 0, or size leaves no room for 64 bytes of padding.
+ * @error 100000 devPtr is NULL, size is 0, or size plus 64 bytes of padding overflows.
  * @error 207000 policy asks for pages of 1 GiB.
  * @error 107002 The calling thread has no context.
- * @error 207001 The device has not enough memory.
+ * @error 207001 The device does not have enough memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 
@@ -1991,17 +1980,17 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocAlign32(void** devPtr, size_t size, aclr
  * @param size Bytes, at least 1.
  * @param policy Pages, as in aclrtMalloc. The policies for peers mean ACL_MEM_MALLOC_HUGE_FIRST.
  * @async no
- * @error 100000 devPtr is NULL, size is 0, or size leaves no room for 64 bytes of padding.
+ * @error 100000 devPtr is NULL, size is 0, or size plus 64 bytes of padding overflows.
  * @error 207000 policy is ACL_MEM_MALLOC_HUGE1G_ONLY.
  * @error 107002 The calling thread has no context.
- * @error 207001 The device has not enough memory.
+ * @error 207001 The device does not have enough memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 
 /** Allocates device memory with attributes.
  * @param devPtr Receives the address.
  * @param size Bytes, at least 1.
- * @param policy Pages, as in aclrtMalloc, joined by OR with the bandwidth bits and
+ * @param policy Pages, as in aclrtMalloc, combined by OR with the bandwidth bits and
  *     ACL_MEM_ACCESS_USER_SPACE_READONLY.
  * @param cfg Attributes RSV, MODULE_ID and DEVICE_ID. May be NULL.
  * @async no
@@ -2009,27 +1998,27 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocCached(void** devPtr, size_t size, aclrt
  * @error 107002 The calling thread has no context.
  * @error 107000 cfg->attrs is NULL, an attribute is not 0 to 2, or DEVICE_ID is not the current device.
  * @error 207000 policy asks for pages of 1 GiB.
- * @error 207001 The device has not enough memory.
+ * @error 207001 The device does not have enough memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMallocWithCfg(void** devPtr, size_t size, aclrtMemMallocPolicy policy,
                                                 aclrtMallocConfig* cfg);
 
-/** Frees device memory. It does not wait for copies that use it.
- * @async copy that is queued on the memory and has not begun fails with 507013. Needs no context.
- * @param devPtr Address that an allocation gave, not one inside the block.
+/** Frees device memory. It does not wait for copies that use it. A copy that is queued on the memory and has
+ * not begun fails with 507013. Needs no context.
+ * @param devPtr Address that an allocation returned, not one inside the block.
  * @async no
  * @error 100000 devPtr is NULL.
- * @error 107000 devPtr is not where an allocation of device memory begins.
+ * @error 107000 devPtr is not the first address of an allocation of device memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtFree(void* devPtr);
 
 /** Waits for the streams of the current context, then frees device memory.
- * @param devPtr Address that an allocation gave.
+ * @param devPtr Address that an allocation returned.
  * @async Returns when the streams' work is complete and the memory is free.
  * @error 100000 devPtr is NULL.
  * @error 107002 The calling thread has no context.
  * @error other The failure of a task in one of the streams. The memory is not freed then.
- * @error 107000 devPtr is not where an allocation of device memory begins.
+ * @error 107000 devPtr is not the first address of an allocation of device memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtFreeWithDevSync(void* devPtr);
 
@@ -2037,9 +2026,9 @@ ACL_FUNC_VISIBILITY aclError aclrtFreeWithDevSync(void* devPtr);
  * @param hostPtr Receives the address, aligned to at least 64 bytes.
  * @param size Bytes, at least 1.
  * @async no
- * @error 100000 hostPtr is NULL, size is 0, or size leaves no room for 64 bytes of padding.
+ * @error 100000 hostPtr is NULL, size is 0, or size plus 64 bytes of padding overflows.
  * @error 107002 The calling thread has no context.
- * @error 207001 The host has not enough memory.
+ * @error 207001 The host does not have enough memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMallocHost(void** hostPtr, size_t size);
 
@@ -2052,30 +2041,29 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocHost(void** hostPtr, size_t size);
  * @error 207000 cfg has VA_FLAG, which the imitated chips do not have.
  * @error 107000 cfg has an attribute other than MODULE_ID and VA_FLAG.
  * @error 107002 The calling thread has no context.
- * @error 207001 The host has not enough memory.
+ * @error 207001 The host does not have enough memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMallocHostWithCfg(void** ptr, uint64_t size, aclrtMallocConfig* cfg);
 
 /** Frees pinned host memory. It does not wait for copies that use it.
- * @param hostPtr Address that aclrtMallocHost gave.
+ * @param hostPtr Address that aclrtMallocHost returned.
  * @async no
  * @error 100000 hostPtr is NULL.
- * @error 107000 hostPtr is not where an allocation of pinned memory begins.
+ * @error 107000 hostPtr is not the first address of an allocation of pinned memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtFreeHost(void* hostPtr);
 
 /** Waits for the streams of the current context, then frees pinned host memory.
- * @param hostPtr Address that aclrtMallocHost gave.
+ * @param hostPtr Address that aclrtMallocHost returned.
  * @async Returns when the streams' work is complete and the memory is free.
  * @error 100000 hostPtr is NULL.
  * @error 107002 The calling thread has no context.
  * @error other The failure of a task in one of the streams. The memory is not freed then.
- * @error 107000 hostPtr is not where an allocation of pinned memory begins.
+ * @error 107000 hostPtr is not the first address of an allocation of pinned memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtFreeHostWithDevSync(void* hostPtr);
 
-/** Writes cached device memory back. A device has one view of its memory here: the range is checked and
- * nothing else is done.
+/** Flushes cached device memory. A device has one view of its memory here, so only the range is checked.
  * @param devPtr Device memory.
  * @param size Bytes, at least 1.
  * @async no
@@ -2085,7 +2073,7 @@ ACL_FUNC_VISIBILITY aclError aclrtFreeHostWithDevSync(void* hostPtr);
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemFlush(void* devPtr, size_t size);
 
-/** Drops cached contents of device memory. The range is checked and nothing else is done.
+/** Invalidates cached contents of device memory. Only the range is checked.
  * @param devPtr Device memory.
  * @param size Bytes, at least 1.
  * @async no
@@ -2095,10 +2083,10 @@ ACL_FUNC_VISIBILITY aclError aclrtMemFlush(void* devPtr, size_t size);
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemInvalidate(void* devPtr, size_t size);
 
-/** Pins existing host memory and gives the address at which the device sees it: the same address.
+/** Pins existing host memory and gets its address for the device, which is the same.
  * @param ptr Address, aligned to 4096 bytes.
  * @param size Bytes, at least 1.
- * @param type ACL_HOST_REGISTER_MAPPED (0), joined by OR with IOMEMORY (4) and READONLY (8).
+ * @param type ACL_HOST_REGISTER_MAPPED (0), combined by OR with IOMEMORY (4) and READONLY (8).
  * @param devPtr Receives the address for the device.
  * @async no
  * @error 100000 ptr is NULL, size is 0, or devPtr is NULL.
@@ -2106,7 +2094,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemInvalidate(void* devPtr, size_t size);
  * @error 107002 The calling thread has no context.
  * @error 107000 ptr is not aligned.
  * @error 507910 ptr is memory of the runtime.
- * @error 107000 The process may not access the range.
+ * @error 107000 The process cannot access the range.
  * @error 507910 The range overlaps a registration.
  */
 ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
@@ -2116,19 +2104,19 @@ ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHo
  * @param ptr Address, aligned to 4096 bytes.
  * @param size Bytes, at least 1.
  * @param flag ACL_HOST_REG_MAPPED (2), IOMEMORY (4), READONLY (8) and PINNED (0x10000000), at least one,
- *     joined by OR.
+ *     combined by OR.
  * @async no
  * @error 100000 ptr is NULL or size is 0.
  * @error 107000 flag is 0 or has other bits.
  * @error 107002 The calling thread has no context.
  * @error 107000 ptr is not aligned.
  * @error 507910 ptr is memory of the runtime.
- * @error 107000 The process may not access the range.
+ * @error 107000 The process cannot access the range.
  * @error 507910 The range overlaps a registration.
  */
 ACL_FUNC_VISIBILITY aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag);
 
-/** Gives the address at which the device sees pinned or registered host memory: the same address.
+/** Gets the address for the device of pinned or registered host memory, which is the same.
  * @param pHost Address in such memory.
  * @param pDevice Receives the address for the device.
  * @param flag 0.
@@ -2138,7 +2126,7 @@ ACL_FUNC_VISIBILITY aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint3
  */
 ACL_FUNC_VISIBILITY aclError aclrtHostGetDevicePointer(void* pHost, void** pDevice, uint32_t flag);
 
-/** Undoes a registration. It does not wait for copies that use the memory.
+/** Unregisters host memory. The call does not wait for copies that use the memory.
  * @param ptr First address of the registration.
  * @async no
  * @error 100000 ptr is NULL.
@@ -2146,11 +2134,11 @@ ACL_FUNC_VISIBILITY aclError aclrtHostGetDevicePointer(void* pHost, void** pDevi
  */
 ACL_FUNC_VISIBILITY aclError aclrtHostUnregister(void* ptr);
 
-/* Whether an engine of a device reaches registered host memory. */
+/* Whether an engine of a device has access to registered host memory. */
 ACL_FUNC_VISIBILITY aclError aclrtHostMemMapCapabilities(uint32_t deviceId, aclrtHacType hacType,
                                                          aclrtHostMemMapCapability* capabilities);
 
-/** Tells where a pointer leads and how large its pages are. Needs no context.
+/** Gets the place and the page size of the memory at a pointer. Needs no context.
  * @param ptr Any address.
  * @param attributes Receives the place and the page size in bytes. UNREGISTERED for memory that the runtime
  *     does not know.
@@ -2163,8 +2151,8 @@ ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtr
 ACL_FUNC_VISIBILITY aclError aclrtCheckMemType(void** addrList, uint32_t size, uint32_t memType,
                                                uint32_t* checkResult, uint32_t reserve);
 
-/** Gives the free and the total memory of the current device.
- * @param attr Kind of memory, 0 to 17. The 910B has HBM: kinds of DDR answer 0 bytes.
+/** Gets the free and the total memory of the current device.
+ * @param attr Kind of memory, 0 to 17. The 910B has HBM: kinds of DDR return 0 bytes.
  * @param free Receives free bytes.
  * @param total Receives total bytes.
  * @async no
@@ -2180,10 +2168,10 @@ ACL_FUNC_VISIBILITY aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsag
 
 /* ---- copies ---- */
 
-/** Copies and returns when the bytes have arrived. It does not wait for streams.
- * The direction comes from the addresses; `kind` is checked and then not used.
+/** Copies, and returns when the copy is complete. It does not wait for streams. The direction comes from the
+ * addresses; `kind` is only checked.
  * @param dst Destination, in host or device memory.
- * @param destMax Bytes of room at dst, at least count.
+ * @param destMax Capacity of dst in bytes, at least count.
  * @param src Source, in host or device memory.
  * @param count Bytes. 0 is success before any other check.
  * @param kind ACL_MEMCPY_HOST_TO_HOST to ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE (0 to 5).
@@ -2192,16 +2180,15 @@ ACL_FUNC_VISIBILITY aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsag
  * @error 107000 count is more than destMax. (Equal dst and src are success after this check.)
  * @error 107002 The calling thread has no context.
  * @error 107022 The device is being aborted.
- * @error 107000 A range leaves its allocation, is freed or cannot be accessed; or the copy needs peer
- *     access.
+ * @error 107000 A range leaves its allocation, is freed or cannot be accessed; or the copy needs peer access.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                                          aclrtMemcpyKind kind);
 
-/** Queues a copy.
- * With pageable host memory it waits for the stream, copies, and returns when the bytes have arrived.
+/** Queues a copy. With pageable host memory it waits for the stream, copies, and returns when the copy is
+ * complete.
  * @param dst Destination, in host or device memory. It must stay allocated until the copy is complete.
- * @param destMax Bytes of room at dst, at least count.
+ * @param destMax Capacity of dst in bytes, at least count.
  * @param src Source. Pinned memory must stay unchanged until the copy is complete.
  * @param count Bytes. 0 is success before any other check.
  * @param kind 0 to 5. If the runtime knows both addresses, the real direction is used; rule copy-2 of
@@ -2209,12 +2196,12 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void* dst, size_t destMax, const void* 
  * @param stream A stream of the current context. NULL means the default stream.
  * @async queued; with pageable host memory it returns after the copy
  * @error 100000 dst or src is NULL, or kind is not 0 to 5.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107000 count is more than destMax.
  * @error 107002 The calling thread has no context.
- * @error 107000 A range leaves its allocation, is freed or cannot be accessed; kind does not fit; or the
- *     copy needs peer access.
- * @error 207000 Both addresses are host memory. This is not kept as the last error. (Equal dst and src are
+ * @error 107000 A range leaves its allocation, is freed or cannot be accessed; kind does not fit; or the copy
+ *     needs peer access.
+ * @error 207000 Both addresses are host memory. It does not become the last error. (Equal dst and src are
  *     success after this check.)
  * @error 107003 stream belongs to another context.
  * @error other With pageable memory: the failure of earlier work in the stream.
@@ -2224,14 +2211,14 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(void* dst, size_t destMax, const v
 
 /** Queues a copy, exactly like aclrtMemcpyAsync.
  * @param dst Destination, in host or device memory.
- * @param destMax Bytes of room at dst, at least count.
+ * @param destMax Capacity of dst in bytes, at least count.
  * @param src Source, in host or device memory.
  * @param count Bytes. 0 is success before any other check.
  * @param kind 0 to 5, as in aclrtMemcpyAsync.
  * @param stream A stream of the current context. NULL means the default stream.
  * @async queued; with pageable host memory it returns after the copy
  * @error 100000 dst or src is NULL, or kind is not 0 to 5.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107000 count is more than destMax.
  * @error 107002 The calling thread has no context.
  * @error other As in aclrtMemcpyAsync.
@@ -2241,9 +2228,8 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t des
                                                            size_t count, aclrtMemcpyKind kind,
                                                            aclrtStream stream);
 
-/** Copies rows and returns when they have arrived. It does not wait for streams.
- * Row r goes from src + r * spitch to dst + r * dpitch. The bytes between the rows of the destination stay
- * as they were.
+/** Copies rows, and returns when the copy is complete. It does not wait for streams. Row r goes from src + r
+ * * spitch to dst + r * dpitch. The bytes between the rows of the destination do not change.
  * @param dst First row of the destination.
  * @param dpitch Bytes from one row of the destination to the next, at least width. No upper limit.
  * @param src First row of the source.
@@ -2264,10 +2250,9 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t des
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
                                            size_t width, size_t height, aclrtMemcpyKind kind);
 
-/** Queues a copy of rows.
- * Row r goes from src + r * spitch to dst + r * dpitch. The bytes between the rows of the destination stay
- * as they were.
- * With pageable host memory it waits for the stream, copies, and returns when the rows have arrived.
+/** Queues a copy of rows. Row r goes from src + r * spitch to dst + r * dpitch. The bytes between the rows of
+ * the destination do not change. With pageable host memory it waits for the stream, copies, and returns when
+ * the copy is complete.
  * @param dst First row of the destination. It must stay allocated until the copy is complete.
  * @param dpitch Bytes from one row of the destination to the next, at least width. No upper limit.
  * @param src First row of the source. Pinned memory must stay unchanged until the copy is complete.
@@ -2279,14 +2264,13 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void*
  * @param stream A stream of the current context. NULL means the default stream.
  * @async queued; with pageable host memory it returns after the copy
  * @error 100000 dst or src is NULL; width is more than spitch or dpitch; kind is not 1 to 4.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107000 stream is NULL and the calling thread has no context.
  * @error 207000 The chip of the profile has no 2D copies.
  * @error 107000 height or width is more than its limit.
- * @error 207000 kind is DEVICE_TO_DEVICE and the release is cann8. This is not kept as the last error.
+ * @error 207000 kind is DEVICE_TO_DEVICE and the release is cann8. It does not become the last error.
  * @error 107002 The calling thread has no context.
- * @error 107000 A row leaves its allocation, is freed or cannot be accessed; kind does not fit the
- *     addresses.
+ * @error 107000 A row leaves its allocation, is freed or cannot be accessed; kind does not fit the addresses.
  * @error 107003 stream belongs to another context.
  * @error other With pageable memory: the failure of earlier work in the stream.
  * @example
@@ -2305,18 +2289,18 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const 
                                                 size_t width, size_t height, aclrtMemcpyKind kind,
                                                 aclrtStream stream);
 
-/** Copies many pieces and returns when they have arrived. Needs no context and does not wait for streams.
+/** Copies many pieces, and returns when the copy is complete. Needs no context and does not wait for streams.
  * All entries are checked before the first byte moves. See aclrtMemcpyBatchAsync for attrs and attrsIndexes.
  * @param dsts numBatches destinations.
- * @param destMaxs Bytes of room at each destination, at least sizes[i].
+ * @param destMaxs Capacity of each destination in bytes, at least sizes[i].
  * @param srcs numBatches sources.
  * @param sizes Bytes of each entry. Entries of 0 are skipped. If all are 0, the call succeeds.
  * @param numBatches Number of entries, 1 to 4096.
  * @param attrs numAttrs attributes: where destination and source are. The bytes rsv must be 0.
- * @param attrsIndexes For each attribute the first entry that it holds for. See aclrtMemcpyBatchAsync.
+ * @param attrsIndexes For each attribute, the first entry that it applies to. See aclrtMemcpyBatchAsync.
  * @param numAttrs Number of attributes, 1 to numBatches.
  * @param failIndex Receives the number of the refused entry; SIZE_MAX on success and for failures without an
- *     entry. Errors 1 to 4 leave it alone.
+ *     entry. Errors 1 to 4 do not change it.
  * @async no
  * @error 100000 failIndex is NULL; sizes is NULL; numBatches is 0. (All sizes 0 are success after this
  *     check.)
@@ -2324,8 +2308,8 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const 
  * @error 100000 sizes[i] is more than destMaxs[i], or a byte of rsv is not 0.
  * @error 207000 The chip of the profile has no batch copies.
  * @error 107000 numBatches is more than 4096.
- * @error 107000 numAttrs is 0 or more than numBatches; attrsIndexes[0] is not 0, does not rise, or names no
- *     entry.
+ * @error 107000 numAttrs is 0 or more than numBatches; attrsIndexes does not begin with 0, does not increase,
+ *     or exceeds the entries.
  * @error 107000 An entry is NULL, not where its attribute says, out of bounds, or of another direction.
  *     failIndex names it.
  */
@@ -2335,12 +2319,12 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatch(void** dsts, size_t* destMaxs, voi
 
 /** Copies many pieces, like aclrtMemcpyBatch without failIndex.
  * @param dsts numBatches destinations.
- * @param destMaxs Bytes of room at each destination, at least sizes[i].
+ * @param destMaxs Capacity of each destination in bytes, at least sizes[i].
  * @param srcs numBatches sources.
  * @param sizes Bytes of each entry. Entries of 0 are skipped.
  * @param numBatches Number of entries, 1 to 4096.
  * @param attrs numAttrs attributes: where destination and source are.
- * @param attrsIndexes For each attribute the first entry that it holds for. See aclrtMemcpyBatchAsync.
+ * @param attrsIndexes For each attribute, the first entry that it applies to. See aclrtMemcpyBatchAsync.
  * @param numAttrs Number of attributes, 1 to numBatches.
  * @async no
  * @error 100000 sizes is NULL; numBatches is 0. (All sizes 0 are success after this check.)
@@ -2358,26 +2342,26 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchV2(void** dsts, size_t* destMaxs, v
  * The entries have no order among themselves. The arrays may be reused as soon as the call returns.
  *
  * An attribute says where the destination and the source of a run of entries are. attrsIndexes[k] is the
- * number of the first entry that attrs[k] holds for. attrs[k] holds up to the entry before attrsIndexes[k +
- * 1]; the last attribute holds to the end. So attrsIndexes[0] is 0, and each number is larger than the one
- * before.
+ * number of the first entry that attrs[k] applies to. attrs[k] applies up to the entry before attrsIndexes[k
+ * + 1]; the last attribute applies to the end. So attrsIndexes[0] is 0, and each number is larger than the
+ * one before.
  *
- * One attribute for all entries: numAttrs is 1 and attrsIndexes is {0}. An attribute for each entry:
- * numAttrs is numBatches and attrsIndexes is {0, 1, 2, ...}. Example: 5 entries, attrsIndexes is {0, 3}.
- * Then attrs[0] holds for entries 0, 1 and 2; attrs[1] holds for entries 3 and 4.
+ * One attribute for all entries: numAttrs is 1 and attrsIndexes is {0}. An attribute for each entry: numAttrs
+ * is numBatches and attrsIndexes is {0, 1, 2, ...}. Example: 5 entries, attrsIndexes is {0, 3}. Then attrs[0]
+ * applies to entries 0, 1 and 2; attrs[1] applies to entries 3 and 4.
  *
  * @param dsts numBatches destinations.
- * @param destMaxs Bytes of room at each destination, at least sizes[i]. May be the same array as sizes.
+ * @param destMaxs Capacity of each destination in bytes, at least sizes[i]. May be the same array as sizes.
  * @param srcs numBatches sources. Pinned memory must stay unchanged until the batch is complete.
  * @param sizes Bytes of each entry, at least 1. If all are 0, the call succeeds and does nothing.
  * @param numBatches Number of entries, at least 1. No upper limit.
- * @param attrs numAttrs attributes. Type DEVICE with the device's number in id, or HOST, where id is
- *     ignored. The bytes rsv must be 0.
+ * @param attrs numAttrs attributes. Type DEVICE with the device's number in id, or HOST, where id is ignored.
+ *     The bytes rsv must be 0.
  * @param attrsIndexes numAttrs numbers of entries: attrsIndexes[k] is the first entry of attrs[k]. The first
- *     is 0; they rise; each is less than numBatches.
+ *     is 0; each is larger than the one before; all are less than numBatches.
  * @param numAttrs Number of attributes, 1 to numBatches.
  * @param failIndex Receives the number of the refused entry; SIZE_MAX on success and for failures without an
- *     entry. Errors 1 to 5 leave it alone.
+ *     entry. Errors 1 to 5 do not change it.
  * @param stream A stream of the current context. NULL means the default stream.
  * @async queued; with pageable host memory it returns after the copy
  * @error 100000 failIndex is NULL; sizes is NULL; numBatches is 0. (All sizes 0 are success after this
@@ -2385,12 +2369,12 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchV2(void** dsts, size_t* destMaxs, v
  * @error 100000 dsts, destMaxs, srcs, attrs or attrsIndexes is NULL.
  * @error 100000 sizes[i] is more than destMaxs[i], or a byte of rsv is not 0.
  * @error 207000 The chip of the profile has no batch copies. Programs fall back to a loop on this code only.
- * @error 107017 stream is not a living stream.
- * @error 107000 numAttrs is 0 or more than numBatches; attrsIndexes[0] is not 0, does not rise, or names no
- *     entry.
+ * @error 107017 stream is not a valid stream.
+ * @error 107000 numAttrs is 0 or more than numBatches; attrsIndexes does not begin with 0, does not increase,
+ *     or exceeds the entries.
  * @error 107002 The calling thread has no context.
- * @error 107000 An entry is NULL, of size 0, not where its attribute says, out of bounds, or of another
- *     direction than the first. failIndex names it.
+ * @error 107000 An entry is NULL, of size 0, or out of bounds. Or it is not where its attribute says, or its
+ *     direction is not that of the first entry. failIndex names it.
  * @error 107003 stream belongs to another context.
  * @error other With pageable memory: the failure of earlier work in the stream.
  * @example
@@ -2419,12 +2403,12 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs
 
 /** Queues many copies, like aclrtMemcpyBatchAsync without failIndex.
  * @param dsts numBatches destinations.
- * @param destMaxs Bytes of room at each destination, at least sizes[i].
+ * @param destMaxs Capacity of each destination in bytes, at least sizes[i].
  * @param srcs numBatches sources.
  * @param sizes Bytes of each entry, at least 1.
  * @param numBatches Number of entries, at least 1. No upper limit.
  * @param attrs numAttrs attributes: where destination and source are.
- * @param attrsIndexes For each attribute the first entry that it holds for. See aclrtMemcpyBatchAsync.
+ * @param attrsIndexes For each attribute, the first entry that it applies to. See aclrtMemcpyBatchAsync.
  * @param numAttrs Number of attributes, 1 to numBatches.
  * @param stream A stream of the current context. NULL means the default stream.
  * @async queued; with pageable host memory it returns after the copy
@@ -2437,7 +2421,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsyncV2(void** dsts, size_t* destMa
                                                      aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes,
                                                      size_t numAttrs, aclrtStream stream);
 
-/** Gives the size of a copy descriptor. Needs no context.
+/** Gets the size of a copy descriptor. Needs no context.
  * @param kind ACL_MEMCPY_INNER_DEVICE_TO_DEVICE (6).
  * @param descSize Receives bytes: 32.
  * @async no
@@ -2466,21 +2450,20 @@ ACL_FUNC_VISIBILITY aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t
 ACL_FUNC_VISIBILITY aclError aclrtSetMemcpyDesc(void* desc, aclrtMemcpyKind kind, void* srcAddr,
                                                 void* dstAddr, size_t count, void* config);
 
-/** Queues the copy that a descriptor describes at the moment at which the copy runs.
- * Source, destination and length are read then, so the descriptor must live until then and may be changed
- * until then. One descriptor may be queued many times.
+/** Queues the copy of a descriptor. Source, destination and length are read when the copy runs. The
+ * descriptor must exist until then and may be changed until then. One descriptor may be queued many times.
  * @param desc A descriptor that aclrtSetMemcpyDesc filled: device memory, aligned to 64 bytes.
  * @param kind ACL_MEMCPY_INNER_DEVICE_TO_DEVICE (6).
  * @param stream A stream of the current context. NULL is refused: the only copy call without a default
  *     stream.
  * @async queued
  * @error 100000 desc is NULL; kind is not 0 to 7; stream is NULL.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 207000 The chip of the profile has no descriptors, or kind is not 6.
  * @error 107000 desc is not device memory, leaves its allocation, is not aligned, or needs peer access.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
- * @error later 507013 from the stream, if the operands are bad when the copy runs.
+ * @error later 507013 from the stream, if the operands are invalid when the copy runs.
  * @example
  *     size_t bytes = 0;
  *     void *desc, *from, *to;
@@ -2497,26 +2480,25 @@ ACL_FUNC_VISIBILITY aclError aclrtSetMemcpyDesc(void* desc, aclrtMemcpyKind kind
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsyncWithDesc(void* desc, aclrtMemcpyKind kind, aclrtStream stream);
 
-/** Queues a copy whose two addresses are read from device memory when it runs.
- * It copies from *src + srcDataOffset to *dst + dstDataOffset.
- * @param dst Device address of a cell that holds the destination address when the copy runs.
- * @param destMax Bytes of room at the destination.
+/** Queues a copy that reads both addresses from device memory when it runs. It copies from *src +
+ * srcDataOffset to *dst + dstDataOffset.
+ * @param dst Device address of a cell that contains the destination address when the copy runs.
+ * @param destMax Capacity of the destination in bytes.
  * @param dstDataOffset Bytes added to the destination, less than destMax and at most 0xFFFFFFFFFFFF.
- * @param src Device address of a cell that holds the source address when the copy runs.
- * @param count Bytes, at most 4 GiB and at most destMax - dstDataOffset. 0 is success before any other
- *     check.
+ * @param src Device address of a cell that contains the source address when the copy runs.
+ * @param count Bytes, at most 4 GiB and at most destMax - dstDataOffset. 0 is success before any other check.
  * @param srcDataOffset Bytes added to the source, at most 0xFFFFFFFFFFFF.
  * @param kind ACL_MEMCPY_INNER_DEVICE_TO_DEVICE (6).
  * @param stream A stream of the current context. NULL means the default stream.
  * @async queued
  * @error 107000 kind is not 6.
  * @error 207000 The chip of the profile has no copies with offsets.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107000 dst or src is NULL; count or an offset is more than its limit.
  * @error 107002 The calling thread has no context.
  * @error 107000 A cell is not in device memory or leaves its allocation, or needs peer access.
  * @error 107003 stream belongs to another context.
- * @error later 507013 from the stream, if the cells hold bad addresses when the copy runs.
+ * @error later 507013 from the stream, if the cells contain invalid addresses when the copy runs.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsyncWithOffset(void** dst, size_t destMax, size_t dstDataOffset,
                                                         const void** src, size_t count, size_t srcDataOffset,
@@ -2532,9 +2514,9 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsyncWithOffset(void** dst, size_t destM
  * @param reserve NULL.
  * @async queued
  * @error 100000 dst or src is NULL; reserve is not NULL; kind is not 10 to 13.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
- * @error 207000 kind is EQUAL (13), or type is another one. This is not kept as the last error.
+ * @error 207000 kind is EQUAL (13), or type is another one. It does not become the last error.
  * @error 107000 count is 0, no multiple of the element's size, or more than 4 GiB.
  * @error 107000 A range is not device memory, leaves its allocation, or needs peer access.
  * @error 107003 stream belongs to another context.
@@ -2545,10 +2527,10 @@ ACL_FUNC_VISIBILITY aclError aclrtReduceAsync(void* dst, const void* src, uint64
 
 /* ---- filling ---- */
 
-/** Sets bytes and returns when it is done. It does not wait for streams.
+/** Sets bytes, and returns when the fill is complete. It does not wait for streams.
  * @param devPtr Device or host memory.
- * @param maxCount Bytes of room, at least count.
- * @param value The byte: the low 8 bits count.
+ * @param maxCount Capacity in bytes, at least count.
+ * @param value The byte: only the low 8 bits are used.
  * @param count Bytes to set. 0 is success before any other check.
  * @async no
  * @error 100000 devPtr is NULL.
@@ -2561,13 +2543,13 @@ ACL_FUNC_VISIBILITY aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t 
 
 /** Queues a fill of device memory. Host memory is set at once, not in stream order.
  * @param devPtr Device or host memory.
- * @param maxCount Bytes of room, at least count.
- * @param value The byte: the low 8 bits count.
+ * @param maxCount Capacity in bytes, at least count.
+ * @param value The byte: only the low 8 bits are used.
  * @param count Bytes to set. 0 is success before any other check.
  * @param stream A stream of the current context. NULL means the default stream.
  * @async queued; host memory is set before the call returns
  * @error 100000 devPtr is NULL.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107000 count is more than maxCount.
  * @error 107002 The calling thread has no context.
  * @error 107000 The range leaves its allocation, is freed or cannot be accessed.
@@ -2576,9 +2558,9 @@ ACL_FUNC_VISIBILITY aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t 
 ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count,
                                               aclrtStream stream);
 
-/** Sets 32-bit words and returns when it is done. It does not wait for streams.
+/** Sets 32-bit words, and returns when the fill is complete. It does not wait for streams.
  * @param ptr Device or pinned host memory, aligned to 4 bytes.
- * @param memSize Bytes of room, at least 4 * N.
+ * @param memSize Capacity in bytes, at least 4 * N.
  * @param value The word.
  * @param N Number of words. 0 is success before any other check.
  * @async no
@@ -2591,13 +2573,13 @@ ACL_FUNC_VISIBILITY aclError aclrtMemsetD32(void* ptr, size_t memSize, uint32_t 
 
 /** Queues a fill of device memory with 32-bit words. Host memory is set at once, not in stream order.
  * @param ptr Device or pinned host memory, aligned to 4 bytes.
- * @param memSize Bytes of room, at least 4 * N.
+ * @param memSize Capacity in bytes, at least 4 * N.
  * @param value The word.
  * @param N Number of words. 0 is success before any other check.
  * @param stream A stream of the current context. NULL means the default stream.
  * @async queued; host memory is set before the call returns
  * @error 100000 ptr is NULL or not aligned; N words are more than memSize; ptr is pageable memory.
- * @error 107017 stream is not a living stream.
+ * @error 107017 stream is not a valid stream.
  * @error 107002 The calling thread has no context.
  * @error 107000 The range leaves its allocation.
  * @error 107003 stream belongs to another context.
@@ -2611,8 +2593,8 @@ ACL_FUNC_VISIBILITY aclError aclrtMemsetD32Async(void* ptr, size_t memSize, uint
  * @param virPtr Receives the first address.
  * @param size Bytes, at least 1.
  * @param alignment 0.
- * @param expectPtr A wish for the address; NULL for any.
- * @param flags 0, or 1 for huge pages, which changes nothing.
+ * @param expectPtr The preferred address; NULL for any.
+ * @param flags 0, or 1 for huge pages, which has no effect.
  * @async no
  * @error 100000 virPtr is NULL, size is 0, or flags is not 0 or 1.
  * @error 107000 alignment is not 0.
@@ -2626,7 +2608,7 @@ ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(void** virPtr, size_t size, 
  * @param virPtr Receives the first address.
  * @param size Bytes, at least 1.
  * @param alignment 0.
- * @param expectPtr A wish for the address; NULL for any.
+ * @param expectPtr The preferred address; NULL for any.
  * @param flags 0 or 1.
  * @async no
  * @error 100000 virPtr is NULL, size is 0, or flags is not 0 or 1.
@@ -2637,11 +2619,11 @@ ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(void** virPtr, size_t size, 
 ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddressNoUCMemory(void** virPtr, size_t size, size_t alignment,
                                                               void* expectPtr, uint64_t flags);
 
-/** Gives a reserved range back.
+/** Releases a reserved range.
  * @param virPtr First address of the range. Nothing may be mapped in it.
  * @async no
  * @error 100000 virPtr is NULL.
- * @error 107000 virPtr does not begin a reserved range, or memory is mapped there.
+ * @error 107000 virPtr is not the first address of a reserved range, or memory is mapped there.
  */
 ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void* virPtr);
 
@@ -2657,12 +2639,12 @@ ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void* virPtr);
  * @error 107001 prop->location.id is not a visible device.
  * @error 207000 prop asks for pages of 1 GiB.
  * @error 107000 size is no multiple of 2 MiB.
- * @error 207001 The device has not enough memory.
+ * @error 207001 The device does not have enough memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
                                                  const aclrtPhysicalMemProp* prop, uint64_t flags);
 
-/** Drops a handle of physical memory. The memory goes when no handle and no mapping is left.
+/** Releases a handle of physical memory. The memory is freed with the last handle or mapping.
  * @param handle The handle.
  * @async no
  * @error 100000 handle is NULL.
@@ -2686,7 +2668,7 @@ ACL_FUNC_VISIBILITY aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
 ACL_FUNC_VISIBILITY aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle,
                                          uint64_t flags);
 
-/** Maps physical memory without any right; see aclrtMemSetAccess.
+/** Maps physical memory without access rights; see aclrtMemSetAccess.
  * @param virPtr Address in a reserved range, aligned to 2 MiB.
  * @param size Bytes: the size of the physical memory.
  * @param offset 0.
@@ -2700,11 +2682,11 @@ ACL_FUNC_VISIBILITY aclError aclrtMapMem(void* virPtr, size_t size, size_t offse
 ACL_FUNC_VISIBILITY aclError aclrtMemMapNoAccess(void* virPtr, size_t size, size_t offset,
                                                  aclrtDrvMemHandle handle, uint64_t flags);
 
-/** Undoes a mapping. The address stays reserved. It does not wait for copies that use the memory.
+/** Unmaps memory. The address stays reserved. The call does not wait for copies that use the memory.
  * @param virPtr First address of the mapping.
  * @async no
  * @error 100000 virPtr is NULL.
- * @error 107000 virPtr is not where a mapping begins.
+ * @error 107000 virPtr is not the first address of a mapping.
  */
 ACL_FUNC_VISIBILITY aclError aclrtUnmapMem(void* virPtr);
 
@@ -2717,13 +2699,13 @@ ACL_FUNC_VISIBILITY aclError aclrtUnmapMem(void* virPtr);
  * @error 100000 virPtr or desc is NULL; size or count is 0.
  * @error 107000 Rights are not 0, 1 or 3, or a place is no device and no host.
  * @error 107001 A place is not a visible device.
- * @error 207000 The rights of the host cannot be taken away.
- * @error 107000 virPtr is not where a mapping begins, or size is not its size.
+ * @error 207000 The rights of the host cannot be removed.
+ * @error 107000 virPtr is not the first address of a mapping, or size is not its size.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemSetAccess(void* virPtr, size_t size, aclrtMemAccessDesc* desc,
                                                size_t count);
 
-/** Gives the rights of a place on a mapped address.
+/** Gets the rights of a place on a mapped address.
  * @param virPtr A mapped address.
  * @param location The place.
  * @param flag Receives 0 NONE, 1 READ or 3 READWRITE.
@@ -2735,7 +2717,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemSetAccess(void* virPtr, size_t size, aclrtM
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAccess(void* virPtr, aclrtMemLocation* location, uint64_t* flag);
 
-/** Gives the number of bytes that sizes of physical memory must be a multiple of: 2 MiB.
+/** Gets the number of bytes that sizes of physical memory must be a multiple of: 2 MiB.
  * @param prop Place and kind of memory.
  * @param option MINIMUM or RECOMMENDED: both are the same. Not checked.
  * @param granularity Receives bytes.
@@ -2746,29 +2728,29 @@ ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemPr
                                                               aclrtMemGranularityOptions option,
                                                               size_t* granularity);
 
-/** Gives the beginning and the size of the allocation that holds an address.
+/** Gets the beginning and the size of the allocation that contains an address.
  * @param ptr Address in memory that the runtime knows.
  * @param pbase Receives the first address. May be NULL if psize is not.
- * @param psize Receives bytes, as they were asked for. May be NULL if pbase is not.
+ * @param psize Receives the requested bytes. May be NULL if pbase is not.
  * @async no
  * @error 100000 ptr is NULL, or pbase and psize are both NULL.
  * @error 107000 The runtime does not know the memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAddressRange(void* ptr, void** pbase, size_t* psize);
 
-/** Gives another handle of the physical memory behind a mapped address. Free it with aclrtFreePhysical.
+/** Gets another handle of the physical memory behind a mapped address. Free it with aclrtFreePhysical.
  * @param virPtr A mapped address.
  * @param handle Receives the handle.
  * @async no
  * @error 100000 virPtr or handle is NULL.
  * @error 107000 Nothing is mapped at virPtr.
- * @error 207005 No handle is left.
+ * @error 207005 All handles are in use.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemRetainAllocationHandle(void* virPtr, aclrtDrvMemHandle* handle);
 
-/** Gives the properties of physical memory.
+/** Gets the properties of physical memory.
  * @param handle The physical memory.
- * @param prop Receives what it was made with.
+ * @param prop Receives its properties.
  * @async no
  * @error 100000 handle or prop is NULL.
  * @error 107000 handle is no physical memory.
@@ -2776,7 +2758,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemRetainAllocationHandle(void* virPtr, aclrtD
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle,
                                                                        aclrtPhysicalMemProp* prop);
 
-/** Gives the number with which another process of this host imports physical memory.
+/** Gets the number with which another process of this host imports physical memory.
  * @param handle The physical memory.
  * @param handleType ACL_MEM_HANDLE_TYPE_NONE (0).
  * @param flags 0, or ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION (1): every process may import.
@@ -2784,24 +2766,24 @@ ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvM
  * @async no
  * @error 100000 handle or shareableHandle is NULL, or handleType is not 0.
  * @error 107000 flags is neither 0 nor 1, or handle is no physical memory.
- * @error 207000 The memory was imported itself, or the backend cannot share it.
- * @error 207005 No object can be shared any more.
+ * @error 207000 The memory is imported, or the backend cannot share it.
+ * @error 207005 No more objects can be shared.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle,
                                                              aclrtMemHandleType handleType, uint64_t flags,
                                                              uint64_t* shareableHandle);
 
-/** Gives the handle with which another process of this host imports physical memory.
+/** Gets the handle with which another process of this host imports physical memory.
  * @param handle The physical memory.
  * @param flags 0, or ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION (1): every process may import.
  * @param shareType ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1).
  * @param shareableHandle Receives 8 bytes, at any alignment.
  * @async no
  * @error 100000 handle or shareableHandle is NULL.
- * @error 207000 shareType is FABRIC (2): handles do not cross machines.
+ * @error 207000 shareType is FABRIC (2): handles for other machines are not supported.
  * @error 107000 shareType is another value; flags is neither 0 nor 1; handle is no physical memory.
- * @error 207000 The memory was imported itself, or the backend cannot share it.
- * @error 207005 No object can be shared any more.
+ * @error 207000 The memory is imported, or the backend cannot share it.
+ * @error 207005 No more objects can be shared.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t flags,
                                                                aclrtMemSharedHandleType shareType,
@@ -2809,13 +2791,13 @@ ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle
 
 /** Imports physical memory by its number. The exporting process may be this one.
  * @param shareableHandle The number.
- * @param deviceId Number of a visible device that the memory counts as, if its own device is not visible
+ * @param deviceId Number of a visible device that is used for the memory if its own device is not visible
  *     here.
  * @param handle Receives a handle of this process.
  * @async no
  * @error 100000 handle is NULL.
  * @error 107001 deviceId is not a visible device.
- * @error 107000 The number is malformed, or its memory or process is gone.
+ * @error 107000 The number is malformed, or its memory or process no longer exists.
  * @error 207006 This process is not on the list.
  * @error 207000 The backend cannot map this memory.
  */
@@ -2823,7 +2805,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandle(uint64_t shareabl
                                                                aclrtDrvMemHandle* handle);
 
 /** Imports physical memory by its handle.
- * @param shareableHandle 8 bytes that aclrtMemExportToShareableHandleV2 gave.
+ * @param shareableHandle 8 bytes that aclrtMemExportToShareableHandleV2 returned.
  * @param shareType ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1).
  * @param flags 0.
  * @param handle Receives a handle of this process.
@@ -2832,14 +2814,14 @@ ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandle(uint64_t shareabl
  * @error 207000 shareType is FABRIC (2).
  * @error 107000 shareType is another value, or flags is not 0.
  * @error 107002 The calling thread has no context.
- * @error 107000 The handle is malformed, or its memory or process is gone.
+ * @error 107000 The handle is malformed, or its memory or process no longer exists.
  * @error 207006 This process is not on the list.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandleV2(void* shareableHandle,
                                                                  aclrtMemSharedHandleType shareType,
                                                                  uint64_t flags, aclrtDrvMemHandle* handle);
 
-/** Names the processes that may import physical memory.
+/** Adds processes that may import physical memory.
  * @param shareableHandle The number.
  * @param pid Process ids.
  * @param pidNum Number of ids, at least 1. At most 64 for one object in all.
@@ -2850,8 +2832,8 @@ ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandleV2(void* shareable
 ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid,
                                                              size_t pidNum);
 
-/** Names the processes that may import physical memory.
- * @param shareableHandle 8 bytes that aclrtMemExportToShareableHandleV2 gave.
+/** Adds processes that may import physical memory.
+ * @param shareableHandle 8 bytes that aclrtMemExportToShareableHandleV2 returned.
  * @param shareType ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1).
  * @param pid Process ids.
  * @param pidNum Number of ids, at least 1. At most 64 for one object in all.
@@ -2868,11 +2850,11 @@ ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandleV2(void* shareableHa
 
 /* ---- memory shared between processes ---- */
 
-/** Gives the key with which another process maps device memory.
+/** Gets the key with which another process maps device memory.
  * @param devPtr Device memory of aclrtMalloc's kind.
  * @param size Bytes, at least 1.
  * @param key Receives a string.
- * @param len Bytes of room in key, at least 65.
+ * @param len Size of key in bytes, at least 65.
  * @param flags 0, or ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION (1): every process may import.
  * @async no
  * @error 100000 devPtr or key is NULL.
@@ -2880,27 +2862,27 @@ ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandleV2(void* shareableHa
  * @error 107002 The calling thread has no context.
  * @error 207000 The chip of the profile, or the backend, has no shared memory.
  * @error 107000 The range is not one allocation of device memory.
- * @error 207005 No object can be shared any more.
+ * @error 207005 No more objects can be shared.
  */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t len,
                                                      uint64_t flags);
 
 /** Maps the memory of another process by its key.
  * @param devPtr Receives an address of this process.
- * @param key What aclrtIpcMemGetExportKey gave.
- * @param flags 0, or ACL_RT_IPC_MEM_IMPORT_FLAG_ENABLE_PEER_ACCESS (1): peer access to the memory's device
- *     is enabled too.
+ * @param key The key that aclrtIpcMemGetExportKey returned.
+ * @param flags 0, or ACL_RT_IPC_MEM_IMPORT_FLAG_ENABLE_PEER_ACCESS (1): peer access to the memory's device is
+ *     enabled too.
  * @async no
  * @error 100000 devPtr or key is NULL.
  * @error 107000 flags is neither 0 nor 1.
  * @error 107002 The calling thread has no context.
- * @error 107000 The key is malformed, or its memory or process is gone.
+ * @error 107000 The key is malformed, or its memory or process no longer exists.
  * @error 207006 This process is not on the list.
  * @error 207000 The backend cannot map this memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags);
 
-/** Ends the sharing of memory, on either side. The importer's address is then invalid.
+/** Stops sharing memory, on either side. The importer's address is then invalid.
  * @param key The key.
  * @async no
  * @error 100000 key is NULL.
@@ -2908,7 +2890,7 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportByKey(void** devPtr, const char* k
  */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemClose(const char* key);
 
-/** Names the processes that may import memory.
+/** Adds processes that may import memory.
  * @param key The key.
  * @param pid Process ids.
  * @param num Number of ids, at least 1. At most 64 for one key in all.
@@ -2922,7 +2904,7 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetImportPid(const char* key, int32_t* p
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportPidInterServer(const char* key, aclrtServerPid* serverPids,
                                                              size_t num);
 
-/** Names the link that shared memory is reached by. It changes nothing about copies.
+/** Sets the link for access to shared memory. It has no effect on copies.
  * @param key The key.
  * @param type ACL_RT_IPC_MEM_ATTR_ACCESS_LINK (0).
  * @param attr ACL_RT_IPC_MEM_ATTR_ACCESS_LINK_SIO (0) or ACL_RT_IPC_MEM_ATTR_ACCESS_LINK_HCCS (1).

@@ -18,7 +18,7 @@ typedef void (*aclrtAllocatorFreeFunc)(aclrtAllocator allocator, aclrtAllocatorB
 typedef void* (*aclrtAllocatorAllocAdviseFunc)(aclrtAllocator allocator, size_t size,
                                                aclrtAllocatorAddr addr);
 
-/* Gives the device address of a block. */
+/* Gets the device address of a block. */
 typedef void* (*aclrtAllocatorGetAddrFromBlockFunc)(aclrtAllocatorBlock block);
 
 #ifdef __cplusplus

@@ -30,7 +30,7 @@ typedef void* rtNotify_t;
 
 enum { GROUP_NAME_MAX_LEN = 127 };
 
-/* What a template is told about the operation that it takes part in. */
+/* The description of the operation for a template. */
 typedef struct HcomCollOpInfo {
   char group[GROUP_NAME_MAX_LEN];
   void* inputAddr;

@@ -48,7 +48,7 @@ typedef enum {
   HCCL_REDUCE_RESERVED = 255
 } HcclReduceOp;
 
-/* The values of the newer releases; older ones count HIF8, FP8E4M3 and FP8E5M2 one lower. */
+/* The values of the newer releases; older ones have HIF8, FP8E4M3 and FP8E5M2 one lower. */
 typedef enum {
   HCCL_DATA_TYPE_INT8 = 0,
   HCCL_DATA_TYPE_INT16 = 1,

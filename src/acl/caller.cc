@@ -1,11 +1,11 @@
-// What public functions need of the process and of the calling thread.
+// What public functions need from the process and the calling thread.
 #include "acl/caller.h"
 
 #include <utility>
 
 #include "acl/init_state.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/text.h"
+#include "base/threads/threads.h"
 #include "core/objects/dead_handle.h"
 
 namespace sampan::acl {
@@ -49,7 +49,7 @@ Status AfterSynchronize() {
 
 Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds) {
   if (milliseconds < -1 || milliseconds == 0) {
-    // Negative ones are refused by the outermost layer, whose refusals are no last errors; 0 is not.
+    // The code of a negative timeout does not become the thread's last error, the code of 0 does.
     return Error{Code::kParamInvalid,
                  Text("timeout ", milliseconds, " ms: it must be -1 (no limit) or positive"), Error::kNoItem,
                  milliseconds < 0};

@@ -1,11 +1,11 @@
-// What public functions need of the process and of the calling thread.
+// What public functions need from the process and the calling thread.
 #pragma once
 
 #include <memory>
 #include <string_view>
 
-#include "base/clock.h"
-#include "base/status.h"
+#include "base/error/status.h"
+#include "base/time/clock.h"
 #include "core/copy/copy_submit.h"
 #include "core/objects/runtime.h"
 #include "process/process.h"
@@ -13,7 +13,7 @@
 
 namespace sampan::acl {
 
-/// The runtime and the calling thread's context, which the thread's own state keeps alive.
+/// The runtime and the calling thread's context. The thread's state keeps the context alive.
 struct Caller {
   Runtime& runtime;
   process::ThreadState& thread;
@@ -22,7 +22,7 @@ struct Caller {
   Device& device() const { return context->device(); }
 };
 
-// What every call does is in line; what only the first call or a failing one does is not.
+// Only what every call does is inline. The first call and failures are not.
 
 // Functions that are not in line take plain values: what is passed by reference would live in memory.
 
@@ -52,7 +52,7 @@ inline Status RequireContext(Caller& caller) {
   }
   return {};
 }
-/// Both.
+/// ThisCaller, then RequireContext.
 inline Result<Caller> CallerWithContext() {
   auto caller = ThisCaller();
   if (!caller.ok()) return caller;
@@ -60,7 +60,7 @@ inline Result<Caller> CallerWithContext() {
   return caller;
 }
 
-/// The failure of a dead or forged handle: 107017.
+/// The error for a destroyed or invalid handle: 107017.
 [[gnu::cold, gnu::noinline]] Status DeadStream(void* handle);
 /// The stream of a handle. The thread keeps it alive during the call. Null means the default stream and stays
 /// null.
@@ -73,7 +73,7 @@ inline Result<Stream*> FindStream(const Caller& caller, void* handle) {
 }
 Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle, std::string_view argument = "event");
 
-/// The stream that a call works on, with the caller's context; fails without one.
+/// The stream of a call and the caller's context. Fails without a context.
 struct StreamCall {
   Runtime& runtime;
   CopyTarget target;
@@ -91,7 +91,7 @@ inline Result<StreamCall> FindStreamCall(void* handle) {
   if (!caller.ok()) return caller.TakeStatus();
   return FindStreamCall(*caller, handle);
 }
-/// The same for calls that queue something: a stream of another context is refused (107003).
+/// The same for calls that submit tasks: refuses a stream of another context (107003).
 inline Result<StreamCall> FindOwnStreamCall(const Caller& caller, void* handle) {
   auto call = FindStreamCall(caller, handle);
   if (!call.ok()) return call;
@@ -104,12 +104,12 @@ inline Result<StreamCall> FindOwnStreamCall(void* handle) {
   return FindOwnStreamCall(*caller, handle);
 }
 
-/// What follows a successful wait of the host: pools give back what they need not keep.
+/// Call it after a successful wait of the host: pools free memory above their thresholds.
 Status AfterSynchronize();
 
-/// Timeouts in milliseconds: -1 waits for ever; less, and 0, are refused with 107000.
+/// The deadline of a timeout in milliseconds. -1 means no limit. Refuses 0 and lower values (107000).
 Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds);
-/// Passes on the outcome of a wait. After a timeout the message also says how long the timeout was.
+/// Returns the result of a wait. Adds the length of the timeout to the message of a timeout.
 Status AddTimeoutToMessage(Status waited, std::int32_t milliseconds);
 
 }  // namespace sampan::acl

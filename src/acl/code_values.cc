@@ -1,6 +1,6 @@
-// Proof that the codes used inside are those of the public headers.
+// Checks at compile time that the inner codes are those of the public headers.
 #include "acl/acl_rt.h"
-#include "base/code.h"
+#include "base/error/code.h"
 
 namespace sampan {
 namespace {

@@ -8,7 +8,7 @@
 #include "acl/acl_base.h"
 #include "acl/guard.h"
 
-/// A pair of address and size; owns nothing.
+/// An address and a size. Does not own the memory.
 struct aclDataBuffer {
   void* data;
   size_t size;
@@ -20,7 +20,7 @@ using namespace sampan::acl;
 float aclFloat16ToFloat(aclFloat16 value) {
   const int exponent = (value >> 10) & 0x1F;
   const int fraction = value & 0x3FF;
-  // Exponent 31 is not special to this conversion: infinities come out as 65536, NaNs above it.
+  // Exponent 31 has no special meaning here: infinities become 65536, NaNs larger numbers.
   const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
                                         : std::ldexp(static_cast<float>(fraction | 0x400), exponent - 25);
   return (value & 0x8000) != 0 ? -magnitude : magnitude;
@@ -33,10 +33,10 @@ aclFloat16 aclFloatToFloat16(float value) {
   if (std::isnan(value)) return kLargest;
   const float magnitude = std::fabs(value);
   if (magnitude >= 65504.0F) return static_cast<aclFloat16>(sign | kLargest);
-  // In units of the last place that a half has there; nearbyint rounds to nearest, ties to even.
+  // Counts in units of the half's last place. nearbyint rounds to nearest, ties to even.
   const int exponent = std::max(magnitude == 0.0F ? -14 : std::ilogb(magnitude), -14);
   auto units = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
-  // A carry out of the fraction moves into the exponent by itself; subnormals have exponent field 0.
+  // A carry out of the fraction increments the exponent. Subnormals have exponent field 0.
   const std::uint32_t half = (static_cast<std::uint32_t>(exponent + 14) << 10) + units;
   return static_cast<aclFloat16>(sign | std::min(half, kLargest));
 }

@@ -1,11 +1,11 @@
-// What the calling thread can ask about its failures, and its own log lines.
+// The calling thread's error messages and last error, and the program's log lines.
 #include <array>
 #include <cstdarg>
 #include <cstdio>
 
 #include "acl/acl_rt.h"
 #include "acl/guard.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "process/thread_state.h"
 
 using namespace sampan;
@@ -55,7 +55,7 @@ void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_
   std::va_list arguments;
   va_start(arguments, fmt);
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"  // the format is the program's
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"  // the program gives the format
   std::vsnprintf(text.data(), text.size(), fmt, arguments);
 #pragma GCC diagnostic pop
   va_end(arguments);

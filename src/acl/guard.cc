@@ -1,13 +1,13 @@
-// The edge of the library: nothing but a code leaves a public function.
+// The edge of the library: a public function returns a code and never throws.
 #include "acl/guard.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "base/local_time.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/platform_bridge.h"
+#include "base/time/local_time.h"
 #include "observe/hooks.h"
 #include "process/process.h"
 #include "process/thread_state.h"
@@ -15,10 +15,10 @@
 namespace sampan::acl {
 namespace {
 
-/// The messages of a thread are kept up to this length, newest first.
+/// The maximum length of a thread's messages, newest first.
 constexpr std::size_t kMaxMessageBytes = 16384;
 
-/// The title and code that readers of these messages know.
+/// The title and code of CANN's messages.
 struct Title {
   const char* text;
   const char* code;
@@ -79,7 +79,7 @@ aclError Report(const char* function, const Error& error) noexcept {
     Log(LogLevel::kError, IsArgumentCheckCode(error.code) ? "ASCENDCL" : "RUNTIME",
         Text(std::string_view(function), ": ", error.message, " (", static_cast<int>(error.code), ")"));
   } catch (const std::exception&) {
-    // Without memory for the message there is still the code.
+    // Out of memory: no message, but the code is still returned.
   }
   return static_cast<aclError>(error.code);
 }
@@ -100,7 +100,7 @@ void sampanReportFailure(const char* function, int code, const std::string& text
     acl::Remember(function, Error{static_cast<Code>(code), text});
     Log(LogLevel::kError, "HCCL", Text(std::string_view(function), ": ", text, " (", code, ")"));
   } catch (const std::exception&) {
-    // Without memory for the message there is still the code.
+    // Out of memory: no message, but the code is still returned.
   }
 }
 
@@ -145,6 +145,6 @@ void sampanLogLine(int level, const std::string& text) noexcept {
   try {
     if (LogEnabled(static_cast<LogLevel>(level), "HCCL")) Log(static_cast<LogLevel>(level), "HCCL", text);
   } catch (const std::exception&) {
-    // A line less.
+    // Out of memory: drops the line.
   }
 }

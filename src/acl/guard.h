@@ -1,4 +1,4 @@
-// The edge of the library: nothing but a code leaves a public function.
+// The edge of the library: a public function returns a code and never throws.
 #pragma once
 
 #include <exception>
@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "acl/acl_rt.h"
-#include "base/status.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/status.h"
+#include "base/error/text.h"
+#include "base/threads/threads.h"
 #include "observe/observers.h"
 
 namespace sampan::acl {
 
-/// Makes the failure the thread's: message, log line, and last error where the code counts as one. Gives the
+/// Records the failure for the thread: message, log line, and last error if the code can be one. Returns the
 /// code.
 [[gnu::noinline]] aclError Report(const char* function, const Error& error) noexcept;
 [[gnu::noinline]] aclError ReportException(const char* function, Code code, const char* what) noexcept;
@@ -25,13 +25,13 @@ namespace sampan::acl {
 [[gnu::noinline]] void BeginObservedCall(bool& is_observed) noexcept;
 [[gnu::noinline]] void EndObservedCall(const char* function, aclError code) noexcept;
 
-/// For bodies that never come to a cancellation point outside of a NoCancellation of their own.
+/// For bodies that have their own NoCancellation around every cancellation point.
 struct ProtectsItself {
-  ProtectsItself() noexcept {}  // NOLINT(modernize-use-equals-default): a variable of it is no unused one
+  ProtectsItself() noexcept {}  // NOLINT(modernize-use-equals-default): avoids a warning about unused ones
 };
 
-/// Runs the body of a public function; failures and exceptions become codes. No public function is a
-/// cancellation point: pthread_cancel takes effect at the next one after the call.
+/// Runs the body of a public function. Failures and exceptions become codes. No public function is a
+/// cancellation point: pthread_cancel takes effect at the first one after the call.
 template <typename Protection = NoCancellation, typename Body>
 aclError Guard(const char* function, Body body) noexcept {
   [[maybe_unused]] const Protection no_cancellation;
@@ -54,7 +54,7 @@ aclError Guard(const char* function, Body body) noexcept {
   return code;
 }
 
-/// The argument checks of the outermost layer, by which nothing but 100000 is answered.
+/// The error of the outermost layer's argument checks: always 100000.
 [[gnu::cold, gnu::noinline]] inline Status InvalidArgument(std::string message) {
   return {Code::kInvalidParam, std::move(message)};
 }
@@ -69,7 +69,7 @@ inline Status RequireNonNull(std::string_view name, const void* pointer) {
   return pointer != nullptr ? Status() : InvalidArgument(Text(name, " is NULL"));
 }
 
-/// The first of the named pointers that is null, in order.
+/// The error for the first pointer that is null, in this order.
 template <typename... Rest>
 Status RequireNonNull(std::string_view name, const void* pointer, Rest... rest) {
   Status first = RequireNonNull(name, pointer);

@@ -15,8 +15,8 @@
 #include "acl/guard.h"
 #include "acl/init_config.h"
 #include "acl/init_state.h"
-#include "base/fork_lock.h"
-#include "base/futex.h"
+#include "base/threads/fork_lock.h"
+#include "base/threads/futex.h"
 #include "process/process.h"
 
 namespace sampan::acl {
@@ -33,13 +33,13 @@ struct FinalizeCallback {
   void* user_data;
 };
 
-/// Which thread runs aclInit or aclFinalize, and so the callbacks.
+/// The thread that runs aclInit or aclFinalize, and their callbacks.
 struct Turn {
   std::thread::id thread;
   pid_t process = 0;  // 0: none
 };
 
-/// Never destroyed: threads may still call when the process ends.
+/// Never destroyed: threads may still call when the process exits.
 struct InitState {
   ForkLock lock{ForkLock::Rank::kInit};  // never held while a callback runs
   Turn turn;
@@ -53,7 +53,7 @@ struct InitState {
   std::vector<FinalizeCallback> finalize_callbacks;
 };
 
-/// Made when the library is loaded: a fork cannot come between.
+/// Created when the library is loaded, so that no fork can interrupt it.
 InitState& the_state = *new InitState;
 
 InitState& State() {
@@ -62,13 +62,13 @@ InitState& State() {
 
 using StateLock = std::unique_lock<ForkLock>;
 
-/// Lets one thread at a time initialise or finalise, while the lock is free for all other calls. Nested turns
-/// of a thread, from callbacks that call back, go on at once. To be made and ended under the lock.
+/// Lets one thread at a time initialize or finalize, while other calls can take the lock. A callback that
+/// calls aclInit or aclFinalize nests without waiting. Construct and destroy it with the lock held.
 class TurnScope {
  public:
   explicit TurnScope(StateLock& lock) : lock_(lock) {
     InitState& state = State();
-    // A forked child does not wait for the turn of its parent's thread.
+    // A forked child does not wait for a thread of its parent.
     while (state.turn.process == ::getpid() && state.turn.thread != std::this_thread::get_id()) {
       const std::array wait = {FutexWait{&state.turns_over, state.turns_over.load()}};
       lock_.unlock();
@@ -85,7 +85,7 @@ class TurnScope {
   TurnScope(const TurnScope&) = delete;
   TurnScope& operator=(const TurnScope&) = delete;
 
-  /// Calls a function of the program without the lock.
+  /// Releases the lock while it calls a function of the program.
   template <typename Call>
   aclError WithoutLock(Call call) {
     struct Relock {
@@ -101,7 +101,7 @@ class TurnScope {
   Turn outer_;
 };
 
-/// Undoes the changes of a call that does not complete.
+/// Undoes the changes of a call that fails.
 template <typename Undo>
 class Attempt {
  public:
@@ -145,7 +145,7 @@ Status Init(const char* path) {
   const std::vector<InitCallback> callbacks = state.init_callbacks;
   state.config = config->text;
   state.default_device = config->default_device;
-  // From here on the process counts as initialised, also to callbacks that call back.
+  // From here on the process is initialized, also for calls from callbacks.
   state.references = 1;
   Attempt attempt([&state, was_finalized = std::exchange(state.finalized, false)] {
     state.references = 0;
@@ -166,7 +166,7 @@ Status Finalize(TurnScope& turn) {
   InitState& state = State();
   if (state.finalized) return {Code::kRepeatFinalize, "finalised already"};
   const std::vector<FinalizeCallback> callbacks = state.finalize_callbacks;
-  state.finalized = true;  // also to callbacks that call back
+  state.finalized = true;  // also for calls from callbacks
   Attempt attempt([&state] { state.finalized = false; });
   for (const FinalizeCallback& callback : callbacks) {
     const aclError code = turn.WithoutLock([&] { return callback.function(callback.user_data); });
@@ -235,7 +235,7 @@ aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFu
     if (cbFunc == nullptr) return InvalidArgument("cbFunc is NULL");
     InitState& state = State();
     StateLock lock(state.lock);
-    // A late one is called at once: its module still has to be initialised.
+    // Registered after aclInit: calls it now, because its module still has to be initialized.
     if (state.references > 0) {
       const std::string config = state.config;
       lock.unlock();

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kMaxNesting = 10;
 
-/// Picks the values that matter while the file is read. No tree is built: taking one down needs memory, and
-/// there may be none.
+/// Picks the needed values while the file is parsed. Builds no tree, because destroying a tree may need
+/// memory.
 class ConfigReader {
  public:
   using number_integer_t = nlohmann::json::number_integer_t;
@@ -63,7 +63,7 @@ class ConfigReader {
   }
   /// A value that is not a string.
   bool Value(std::string_view text) {
-    if (path_.empty()) return false;  // the file as a whole must be an object
+    if (path_.empty()) return false;  // the file must be an object
     if (AtErrorMode()) return Refuse("err_msg_mode", text);
     if (AtDefaultDevice()) return Refuse("defaultDevice.default_device", text);
     return true;
@@ -82,7 +82,7 @@ class ConfigReader {
     default_device_ = device;
     return true;
   }
-  /// Objects and arrays are counted apart.
+  /// Objects and arrays have separate counts.
   bool Open(int& levels) {
     path_.emplace_back();
     return ++levels <= kMaxNesting;

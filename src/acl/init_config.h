@@ -5,16 +5,16 @@
 #include <optional>
 #include <string>
 
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan::acl {
 
 struct InitConfig {
-  std::string text;  ///< as it stands in the file
+  std::string text;  ///< the content of the file
   std::optional<std::int32_t> default_device;
 };
 
-/// Reads and checks the file; no path, or an empty one, gives an empty configuration.
+/// Reads and checks the file. A null or empty path gives an empty configuration.
 Result<InitConfig> ReadInitConfig(const char* path);
 
 }  // namespace sampan::acl

@@ -1,4 +1,4 @@
-// What aclInit and aclFinalize leave behind.
+// The state that aclInit and aclFinalize set.
 #pragma once
 
 #include <cstdint>

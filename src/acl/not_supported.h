@@ -1,4 +1,4 @@
-// The answer of public functions that the library has only a name for.
+// The result of public functions that the library exports but does not implement.
 #pragma once
 
 #include "acl/acl_rt.h"

@@ -15,7 +15,7 @@
 
 #include "acl/acl_rt.h"
 #include "acl/guard.h"
-#include "base/environment.h"
+#include "base/system/environment.h"
 
 namespace sampan::acl {
 namespace {
@@ -28,7 +28,7 @@ Error Malformed(const std::string& package, const std::string& version) {
   return {Code::kInternalAcl, Text("the version '", version, "' of package '", package, "' is malformed")};
 }
 
-/// The value of `key=` in a file of such lines.
+/// The value of the line `key=value` in a file.
 std::optional<std::string> ReadKey(std::istream& file, std::string_view key) {
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with(key) || line.size() <= key.size() || line[key.size()] != '=') continue;
@@ -40,7 +40,7 @@ std::optional<std::string> ReadKey(std::istream& file, std::string_view key) {
   return std::nullopt;
 }
 
-/// The name with the other kind of dash.
+/// The name with '-' and '_' exchanged.
 std::string OtherName(std::string package) {
   const char dash = package.find('-') != std::string::npos ? '_' : '-';
   std::replace_if(
@@ -48,7 +48,7 @@ std::string OtherName(std::string package) {
   return package;
 }
 
-/// Where the version of a package may stand. The driver and the firmware are installed apart from the rest.
+/// The files that may contain a package's version. Driver and firmware have folders of their own.
 Result<std::vector<std::string>> VersionFiles(const std::string& package) {
   if (package == "driver" || package == "firmware") {
     constexpr const char* kInstallations = "/etc/ascend_install.info";
@@ -85,7 +85,7 @@ struct VersionParts {
   std::string major, minor, patch, stage, stage_number;
 };
 
-/// Takes what the beginning of the text has of such characters.
+/// Removes and returns the leading characters for which `belongs` is true.
 template <typename Belongs>
 std::string TakeWhile(std::string_view& text, Belongs belongs) {
   const auto end = std::find_if_not(text.begin(), text.end(), belongs);
@@ -108,7 +108,7 @@ char LowerCase(char letter) {
   return static_cast<char>(letter | 0x20);
 }
 
-/// What a pre-release counts less than the release; nothing for a word that is no stage.
+/// How far a pre-release is below its release. Nothing if the word is no stage.
 std::optional<std::int64_t> StageOffset(std::string stage) {
   std::transform(stage.begin(), stage.end(), stage.begin(), LowerCase);
   if (stage.empty()) return 0;
@@ -139,7 +139,7 @@ Result<VersionParts> SplitVersion(const std::string& package, const std::string&
   return parts;
 }
 
-/// No digits count as 0; those that no version has, as too many for what they are added up in.
+/// No digits give 0. Too many digits give a number that is refused later.
 std::int64_t NumberOf(std::string_view digits) {
   constexpr std::int64_t kTooMany = std::numeric_limits<std::int32_t>::max();
   std::int32_t number = 0;
@@ -147,7 +147,7 @@ std::int64_t NumberOf(std::string_view digits) {
   return error == std::errc::result_out_of_range ? kTooMany : number;
 }
 
-/// Nothing where the number does not fit.
+/// Returns nothing if the number does not fit.
 std::optional<std::int32_t> NumberOf(const VersionParts& parts) {
   const std::int64_t number = NumberOf(parts.major) * 10'000'000 + NumberOf(parts.minor) * 100'000 +
                               NumberOf(parts.patch) * 1000 + *StageOffset(parts.stage) +

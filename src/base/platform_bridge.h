@@ -1,5 +1,4 @@
-// What libacl_rt does for libhccl_plf beyond the public functions. Exported under these names, for that
-// library alone.
+// What libacl_rt does for libhccl_plf beyond the public functions. Exported for that library only.
 #pragma once
 
 #include <atomic>
@@ -7,13 +6,13 @@
 #include <memory>
 #include <string>
 
-#include "base/reduce_kernels.h"
-#include "base/status.h"
+#include "base/error/status.h"
+#include "base/reduce/reduce_kernels.h"
 
 namespace sampan {
 
-/// The connection that a signal belongs to. Thread-safe, called by the threads that execute streams: must not
-/// block and must not call the runtime. Kept by the tasks queued on it.
+/// The connection that a signal belongs to. Thread-safe. The threads that execute streams call it, so it must
+/// not block and must not call the runtime. Queued tasks share its ownership.
 class SignalLink {
  public:
   virtual ~SignalLink() = default;
@@ -25,8 +24,8 @@ class SignalLink {
   virtual void OnTimeout(const std::string& text) noexcept = 0;
 };
 
-/// The bits of the watch word: what may be wanted of HCCL's functions besides their work. The first call of
-/// sampanBeginCall replaces kWatchUnknown by what the settings ask for. A bit that was cleared stays cleared.
+/// The bits of the watch word: which calls of HCCL are observed. The first sampanBeginCall replaces
+/// kWatchUnknown by the settings. A cleared bit stays cleared.
 inline constexpr std::uint32_t kWatchNone = 0, kWatchTrace = 1, kWatchLog = 2;
 inline constexpr std::uint32_t kWatchUnknown = kWatchTrace | kWatchLog;
 
@@ -46,26 +45,26 @@ int sampanWaitLinked(void* notify, void* stream, std::uint32_t seconds,
 /// aclrtMemcpy in the direction of the addresses. If both are host memory, the thread needs no context.
 int sampanCopyAtOnce(void* dst, std::uint64_t dst_bytes, const void* src, std::uint64_t bytes);
 
-/// aclrtReduceAsync for every type and operation that there are kernels for; `count` elements, at most 4 GiB.
+/// aclrtReduceAsync for all types and operations of base/reduce. `count` elements, at most 4 GiB.
 int sampanReduceVector(void* dst, const void* src, std::uint64_t count, sampan::ReduceOperation operation,
                        sampan::ReduceElement element, void* stream);
 
-/// Makes a failure the calling thread's: message and log line, as the public functions do with theirs.
+/// Reports a failure as the public functions do: the calling thread's last message, and a log line.
 void sampanReportFailure(const char* function, int code, const std::string& text) noexcept;
-/// Log lines of a level (base/log.h) that are no failure of a call: whether one would be written, and one.
+/// Log lines (base/log/log.h) that are not the failure of a call: is the level written, and write one.
 bool sampanLogs(int level) noexcept;
 void sampanLogLine(int level, const std::string& text) noexcept;
 
-/// The watch word, valid for the life of the process. While it is kWatchNone, the functions below and those
-/// of the log have nothing to do, except for errors.
+/// The watch word, valid until the process exits. While it is kWatchNone, callers may skip the functions
+/// below, and log lines that are not errors.
 SampanWatchWord sampanWatchWord() noexcept;
 
-/// Begins a call of HCCL in the trace, with the link (a text that stays; null: none) and the other rank (-1:
-/// none). Returns true if there is a trace. The same thread then ends the call, after all that it began.
+/// Begins a call of HCCL in the trace. `link` (null: none) must stay valid; `remote_rank` is -1 if there is
+/// none. If it returns true, the same thread must end the call, after all calls that it began inside.
 bool sampanBeginCall(const char* link, std::int32_t remote_rank) noexcept;
 void sampanEndCall(const char* function, int code) noexcept;
 
-/// What the trace says in the same way about the tasks that the calling thread submits from now on.
+/// Sets the link and rank that the trace shows for the tasks that the calling thread submits from now on.
 void sampanTraceLink(const char* link, std::int32_t remote_rank) noexcept;
 }
 #pragma GCC visibility pop

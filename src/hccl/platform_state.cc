@@ -1,4 +1,4 @@
-// The state that the library has once for the whole process.
+// The state of the library in this process.
 #include "hccl/platform_state.h"
 
 #include <type_traits>

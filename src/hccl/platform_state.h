@@ -1,9 +1,9 @@
-// The state that the library has once for the whole process.
+// The state of the library in this process.
 #pragma once
 
 #include <atomic>
 
-#include "hccl/dispatcher_table.h"
+#include "hccl/dispatcher/dispatcher_table.h"
 
 namespace sampan::hccl {
 

@@ -1,14 +1,14 @@
-// How the library's functions fail: a code, with a message that belongs to the thread.
+// Failures of the library's functions: a code, and a message for the calling thread.
 #pragma once
 
 #include <exception>
 #include <new>
 #include <string>
 
-#include "base/log.h"
+#include "base/error/text.h"
+#include "base/log/log.h"
 #include "base/platform_bridge.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/threads/threads.h"
 #include "hccl/hccl_types.h"
 #include "hccl/traced_call.h"
 
@@ -20,7 +20,8 @@ inline HcclResult Fail(const char* function, HcclResult code, const std::string&
   return code;
 }
 
-/// Log lines of this library. Warnings and debug lines are off by default: test first what costs to find out.
+/// Log lines of this library. Warnings and debug lines are off by default: check before building a costly
+/// text.
 inline bool LogsWarnings() noexcept {
   return IsWatched() && sampanLogs(static_cast<int>(LogLevel::kWarning));
 }
@@ -37,7 +38,7 @@ inline void LogDebug(const std::string& text) noexcept {
   sampanLogLine(static_cast<int>(LogLevel::kDebug), text);
 }
 
-/// The code of the exception that is being handled, with its message.
+/// Reports the exception that is being handled, and returns its code.
 inline HcclResult FailFromException(const char* function) noexcept {
   try {
     throw;

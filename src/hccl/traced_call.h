@@ -1,22 +1,22 @@
-// A function of this library as traces show it.
+// Shows the functions of this library in traces.
 #pragma once
 
 #include "base/platform_bridge.h"
-#include "hccl/command.h"
+#include "hccl/dispatcher/command.h"
+#include "hccl/dispatcher/route.h"
 #include "hccl/hccl_types.h"
-#include "hccl/route.h"
 
 namespace sampan::hccl {
 
 /// The watch word of the runtime.
 inline const std::atomic<std::uint32_t>& watch_word = *sampanWatchWord();
 
-/// Returns true if a trace, warnings or debug lines may be wanted; one load.
+/// Returns true if a trace, warnings or debug lines may be on. Costs one load.
 inline bool IsWatched() {
   return watch_word.load(std::memory_order_relaxed) != kWatchNone;
 }
 
-/// A call of its thread in the trace, with the runtime calls made during its life inside of it.
+/// A call in the trace of the calling thread. It contains the runtime calls made while it exists.
 class TracedCall {
  public:
   explicit TracedCall(const char* function, const Peer& peer = kNoPeer) noexcept : function_(function) {
@@ -30,7 +30,7 @@ class TracedCall {
   TracedCall(const TracedCall&) = delete;
   TracedCall& operator=(const TracedCall&) = delete;
 
-  /// Notes the code that the function returns, and returns it.
+  /// Stores the function's code for the trace, and returns it.
   HcclResult Ends(HcclResult code) noexcept {
     code_ = code;
     return code;
@@ -42,7 +42,7 @@ class TracedCall {
   HcclResult code_ = HCCL_SUCCESS;
 };
 
-/// What the trace says about the tasks that are submitted during its life.
+/// What the trace shows for the tasks that are submitted while it exists.
 class TracedTasks {
  public:
   explicit TracedTasks(const Peer& peer) noexcept : is_on_(IsWatched()) {

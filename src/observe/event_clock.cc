@@ -15,7 +15,7 @@ namespace sampan::observe {
 
 namespace {
 
-/// Whether the counter runs at one speed, also in deep sleep, and the system trusts it on all processors.
+/// Returns true if the counter has a constant speed, even in deep sleep, and the system uses it as its clock.
 bool IsSteady() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   constexpr unsigned kPowerFacts = 0x80000007, kInvariantCounter = 1U << 8;
@@ -64,7 +64,7 @@ void EventClock::Start() {
 
 void EventClock::Adjust() {
   if (generation_.load(std::memory_order_relaxed) == 0) return;
-  // Over this time what is missing is made up for, by no more than so much of the rate.
+  // A deviation is corrected over kCatchUpNs, by at most kMaxSteer of the rate.
   constexpr double kCatchUpNs = 2e8, kMaxSteer = 0.01;
   const Moment now = Look();
   const double rate = static_cast<double>(now.ns - first_.ns) / static_cast<double>(now.ticks - first_.ticks);

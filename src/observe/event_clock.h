@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -18,9 +18,9 @@ namespace sampan::observe {
 /// is adjusted often enough. Any thread may read it; one at a time may start or adjust it.
 class EventClock {
  public:
-  /// Measures the counter for two milliseconds; without an effect where it is not steady on all processors.
+  /// Measures the counter for two milliseconds. Has no effect if the counter is not steady on all processors.
   void Start();
-  /// Steers towards the system's clock. A few times a second.
+  /// Corrects the clock towards the system's. Call it a few times a second.
   void Adjust();
 
   std::int64_t NowNs() const {
@@ -33,7 +33,7 @@ class EventClock {
       const std::int64_t since_ns = scale.ns.load(std::memory_order_acquire);
       const std::int64_t rate = scale.rate.load(std::memory_order_acquire);
       const std::int64_t now = Ticks();
-      // The line of that moment, and whole: one is written again with the next generation but one.
+      // The scale was not rewritten meanwhile: a scale is rewritten after two generations.
       if (generation_.load(std::memory_order_acquire) != generation) continue;
       return since_ns + static_cast<std::int64_t>((static_cast<__int128>(now - since) * rate) >> kShift);
     }
@@ -45,7 +45,7 @@ class EventClock {
  private:
   static constexpr int kShift = 32;
 
-  /// A straight line from counts to nanoseconds.
+  /// A linear function from counts to nanoseconds.
   struct Scale {
     std::atomic<std::int64_t> ticks{0}, ns{0};
     std::atomic<std::int64_t> rate{0};  // nanoseconds of a tick, times 2^kShift
@@ -56,7 +56,7 @@ class EventClock {
   };
 
 #if defined(__x86_64__)
-  /// Not before what comes before it in the program has happened.
+  /// Reads the counter after all earlier instructions have completed.
   static std::int64_t Ticks() {
     _mm_lfence();
     return static_cast<std::int64_t>(__rdtsc());

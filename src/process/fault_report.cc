@@ -1,5 +1,5 @@
-// Says which memory it was when the host touches device memory, or a copy touches registered memory that was
-// freed, before the process dies of it.
+// Explains a fault before the process dies: the host accessed device memory, or a copy accessed freed
+// registered memory.
 #include "process/fault_report.h"
 
 #include <signal.h>
@@ -19,14 +19,14 @@ namespace {
 
 std::atomic<const MemoryRegistry*> watched{nullptr};
 
-/// A signal of a failed access, and what the program had set for it.
+/// A signal of a failed access, and the program's handler for it.
 struct FaultSignal {
   int number;
   struct sigaction before {};
 };
 std::array<FaultSignal, 2> fault_signals = {{{SIGSEGV}, {SIGBUS}}};
 
-/// A line put together without allocating: this runs in a signal handler.
+/// Builds a line without allocating, because it runs in a signal handler.
 class SignalSafeLine {
  public:
   SignalSafeLine& Add(std::string_view text) {
@@ -49,8 +49,8 @@ class SignalSafeLine {
   std::size_t length_ = 0;
 };
 
-/// Where the program sees an end of a copy: the engines' view of registered memory is the program's, that of
-/// device memory is not.
+/// The program's address of a copy's end. Engines access registered memory at the program's address, device
+/// memory at another.
 std::uintptr_t ProgramAddress(const std::byte* engine, const AllocationUse& use) {
   const auto address = reinterpret_cast<std::uintptr_t>(engine);
   return use ? address - static_cast<std::uintptr_t>(use->facts.engine_delta) : address;
@@ -60,7 +60,7 @@ void AddEnds(SignalSafeLine& line, std::size_t bytes, std::uintptr_t dst, std::u
   line.Add(bytes).Add(" bytes from 0x").Add(src, 16).Add(" to 0x").Add(dst, 16);
 }
 
-/// The task in words; of a batch, the segment that touches the address.
+/// Text of the task. For a batch: of the segment that contains the address.
 void AddTask(SignalSafeLine& line, const Task& task, std::uintptr_t address) {
   const auto touches = [address](const std::byte* begin, std::size_t bytes) {
     return address - reinterpret_cast<std::uintptr_t>(begin) < bytes;
@@ -98,7 +98,7 @@ void AddTask(SignalSafeLine& line, const Task& task, std::uintptr_t address) {
   }
 }
 
-/// For an access to memory that the program registered and has freed, unmapped or protected since.
+/// Explains an access to registered memory that the program has since freed, unmapped or protected.
 void ExplainRegistered(std::uintptr_t address, const AllocationFacts& facts) {
   const RunningTask* const running = ThisThreadsTask();
   SignalSafeLine line;
@@ -151,7 +151,7 @@ void Explain(std::uintptr_t address) {
 
 void OnFault(int signal, siginfo_t* info, void* context) {
   const struct sigaction& previous_action = fault_signals[signal == fault_signals[0].number ? 0 : 1].before;
-  const bool sent = info->si_code <= 0;  // by a program, not by an access
+  const bool sent = info->si_code <= 0;  // a process sent it; no access raised it
   if (!sent) Explain(reinterpret_cast<std::uintptr_t>(info->si_addr));
   if ((previous_action.sa_flags & SA_SIGINFO) != 0 && previous_action.sa_sigaction != nullptr) {
     return previous_action.sa_sigaction(signal, info, context);
@@ -160,8 +160,8 @@ void OnFault(int signal, siginfo_t* info, void* context) {
     return previous_action.sa_handler(signal);
   }
   if (sent && previous_action.sa_handler == SIG_IGN) return;
-  // The access faults again after this returns, and the default action ends the process. A sent one has to be
-  // sent again.
+  // After this returns, the access faults again, and the default action kills the process. A sent signal must
+  // be sent again.
   ::signal(signal, SIG_DFL);
   if (sent) ::raise(signal);
 }
@@ -170,8 +170,8 @@ void Watch(FaultSignal& fault) {
   ::sigaction(fault.number, nullptr, &fault.before);
   const bool has_handler = (fault.before.sa_flags & SA_SIGINFO) != 0 ||
                            (fault.before.sa_handler != SIG_DFL && fault.before.sa_handler != SIG_IGN);
-  // The program's handler is called by ours, so ours gets its flags and its mask: the system then calls it on
-  // the stack, with the signals blocked, and as often as the program asked for.
+  // Our handler calls the program's, so it takes over the flags and the mask. The system then uses the stack
+  // and blocks the signals that the program asked for.
   struct sigaction action = {};
   if (has_handler) action = fault.before;
   action.sa_sigaction = OnFault;

@@ -1,4 +1,4 @@
-// Ends a process whose main thread has left by pthread_exit, once none of the program's own threads is left.
+// After the main thread has called pthread_exit, exits the process with the program's last thread.
 #include "process/main_thread.h"
 
 #include <pthread.h>
@@ -18,21 +18,20 @@
 #include <system_error>
 #include <thread>
 
-#include "base/threads.h"
+#include "base/threads/threads.h"
 #include "observe/observers.h"
 #include "process/process.h"
 
 namespace sampan::process {
 namespace {
 
-/// The interval of counting threads after the main one has exited. A process that should exit lives that much
-/// longer.
+/// The interval of counting threads after the main thread has exited. It delays the exit of the process.
 constexpr std::chrono::milliseconds kLookInterval{20};
 
 constinit std::atomic<bool> main_thread_left{false};
 constinit std::atomic<bool> watching{false};
 
-/// As the system shows it, which leaves out what cannot be blocked.
+/// The mask as the system shows it, without signals that cannot be blocked.
 std::uint64_t MaskAsNumber(const sigset_t& set) {
   std::uint64_t mask = 0;
   for (int signal = 1; signal <= 64; ++signal) {
@@ -42,8 +41,8 @@ std::uint64_t MaskAsNumber(const sigset_t& set) {
   return mask;
 }
 
-/// True if a thread counts as the program's: one that runs, and is not of the runtime. Ours have a name and a
-/// signal mask that no thread of a program has together.
+/// Returns true for a running thread that is not of the runtime. Threads of the runtime have a name and a
+/// signal mask that a program's thread does not have together.
 bool IsProgramThread(const std::filesystem::path& task) {
   constexpr std::string_view kName = "Name:\t", kState = "State:\t", kBlocked = "SigBlk:\t";
   static const std::uint64_t runtime_mask = MaskAsNumber(RuntimeThreadMask());
@@ -77,25 +76,25 @@ void WaitForLastThread() {
     try {
       if (!AnyProgramThread()) std::exit(0);  // NOLINT(concurrency-mt-unsafe): the program has no thread left
     } catch (const std::exception&) {
-      // Without memory the threads are counted again later.
+      // Out of memory: counts the threads again later.
     }
     std::this_thread::sleep_for(kLookInterval);
   }
 }
 
-/// A pthread key's destructor: the C library calls it for the main thread too, unlike those of thread_local
-/// objects.
+/// The destructor of a pthread key. The C library calls it for the main thread too, unlike destructors of
+/// thread_local objects.
 void OnMainThreadExit(void*) noexcept {
   main_thread_left.store(true);
   if (TheRuntimeIfMade() == nullptr && !observe::On()) return;
   try {
     WatchForLastThread();
   } catch (const std::exception&) {
-    WaitForLastThread();  // this thread has nothing else to do
+    WaitForLastThread();  // this thread has no other work
   }
 }
 
-/// When the library is loaded, which the main thread usually does.
+/// Runs when the library is loaded, usually by the main thread.
 [[gnu::constructor]] void NoteMainThread() {
   static pthread_key_t key;
   static char mark;

@@ -1,4 +1,4 @@
-// The one object that a process has of Sampan, made at the first use.
+// The process's runtime, created at the first use.
 #include "process/process.h"
 
 #include <pthread.h>
@@ -13,10 +13,10 @@
 
 #include "backend/cuda/cuda_backend.h"
 #include "backend/emulated/emulated_backend.h"
-#include "base/file_size_signal.h"
-#include "base/fork_lock.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/log/log.h"
+#include "base/system/file_size_signal.h"
+#include "base/threads/fork_lock.h"
 #include "observe/observers.h"
 #include "process/fault_report.h"
 #include "process/main_thread.h"
@@ -52,8 +52,8 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
        .faults = &Faults()}));
 }
 
-/// Held while the settings are read and the runtime is made. What it guards is made once, and leaked on
-/// purpose: copies may run until the process ends.
+/// Held while the settings are read and the runtime is created. Both are created once and leaked on purpose,
+/// because copies may run until the process exits.
 ForkLock making(ForkLock::Rank::kRuntime);
 constinit Result<Settings>* started_settings = nullptr;
 constinit const Error* failure_to_make = nullptr;
@@ -86,7 +86,7 @@ Result<Settings>& StartedSettings() {
   return *started_settings;
 }
 
-/// After everything that the program itself does at its end.
+/// Runs after the program's own exit handlers.
 [[gnu::destructor]] void FinishTrace() {
   trace::Finish();
 }
@@ -114,8 +114,8 @@ Result<Runtime*> MakeRuntime() {
 
 constinit std::atomic<bool> inherited{false};
 
-/// A child has the parent's memory but none of its threads: nothing that it asked for would ever happen. The
-/// lock above keeps a fork from coming between the making of the runtime and its publication.
+/// A child has the parent's memory but none of its threads, so no task would ever execute. The lock above
+/// prevents a fork between the creation of the runtime and its publication.
 void AfterForkInChild() {
   if (made_runtime.exchange(nullptr) != nullptr) inherited.store(true);
 }

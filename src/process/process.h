@@ -1,18 +1,18 @@
-// The one object that a process has of Sampan, made at the first use.
+// The process's runtime, created at the first use.
 #pragma once
 
 #include <atomic>
 
-#include "base/fault.h"
-#include "base/status.h"
+#include "base/error/fault.h"
+#include "base/error/status.h"
 #include "core/objects/runtime.h"
 
 namespace sampan::process {
 
-/// The runtime; fails, each time the same way, when the settings are bad or the system refuses.
-/// It is never destroyed: copies may run until the process ends.
+/// The runtime. Fails, each time with the same error, if the settings are invalid or the system refuses.
+/// Never destroyed, because copies may run until the process exits.
 Result<Runtime*> TheRuntime();
-/// The runtime if it was made already, otherwise null: read in line by every call, written by TheRuntime.
+/// The runtime, or null before it is created. Every call reads it inline; only TheRuntime writes it.
 extern constinit std::atomic<Runtime*> made_runtime;
 inline Runtime* TheRuntimeIfMade() {
   return made_runtime.load(std::memory_order_acquire);
@@ -22,7 +22,7 @@ inline Runtime* TheRuntimeIfMade() {
 /// TheRuntime's.
 void StartObservers() noexcept;
 
-/// Failures on order, for tests of error paths.
+/// Injected faults, for tests of error paths.
 FaultPlan& Faults();
 
 }  // namespace sampan::process

@@ -1,4 +1,4 @@
-// Everything that can be set about the runtime, read from the environment once.
+// The settings of the runtime, read from the environment once.
 #include "process/settings.h"
 
 #include <array>
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/environment.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/system/environment.h"
 #include "core/memory/peer_access.h"
 
 namespace sampan::process {
@@ -22,12 +22,12 @@ std::optional<std::uint64_t> ParseNumber(std::string_view text) {
   return number;
 }
 
-std::optional<std::uint64_t> ParseNumber(std::string_view text, std::uint64_t least, std::uint64_t most) {
+std::optional<std::uint64_t> ParseNumber(std::string_view text, std::uint64_t min, std::uint64_t max) {
   const auto number = ParseNumber(text);
-  return number && *number >= least && *number <= most ? number : std::nullopt;
+  return number && *number >= min && *number <= max ? number : std::nullopt;
 }
 
-/// What both views of a device's addresses have room for in an address space.
+/// The limit at which both views of a device's addresses fit into an address space.
 constexpr std::uint64_t kMaxDeviceBytes = std::uint64_t{8} << 40;
 
 std::optional<std::size_t> ParseBytes(std::string_view text) {
@@ -175,7 +175,7 @@ constexpr std::array kSettings = {
             [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.help); }},
 };
 
-/// What is wrong with a file is said with the name of the setting that has just named it.
+/// An error in the file names the setting that named the file.
 Status ReadNamedTable(std::string_view setting, Settings& settings) {
   if (settings.copy_table.empty() || !settings.copy_paths.tables.empty()) return {};
   auto tables = cuda::ReadCopyTables(settings.copy_table);
@@ -242,7 +242,7 @@ std::vector<std::int32_t> ReadVisibleDevices(std::int32_t devices) {
     const std::string_view token = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), token.size() + 1));
     const auto id = ParseNumber(token, 0, static_cast<std::uint64_t>(devices) - 1);
-    if (!id) break;  // what follows an invalid one does not count
+    if (!id) break;  // ignores the rest of the list
     // Ascending, without duplicates: any other list is refused as a whole.
     if (!visible.empty() && static_cast<std::int32_t>(*id) <= visible.back()) return {};
     visible.push_back(static_cast<std::int32_t>(*id));

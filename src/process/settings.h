@@ -1,4 +1,4 @@
-// Everything that can be set about the runtime, read from the environment once.
+// The settings of the runtime, read from the environment once.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backend/cuda/paths/copy_path.h"
-#include "backend/emulated/schedule.h"
-#include "base/fault.h"
-#include "base/status.h"
+#include "backend/emulated/schedule/schedule.h"
+#include "base/error/fault.h"
+#include "base/error/status.h"
 #include "core/objects/profile.h"
 
 namespace sampan::process {
@@ -19,9 +19,9 @@ std::string_view Describe(BackendKind kind);
 
 struct Settings {
   BackendKind backend = BackendKind::kEmulated;
-  std::int32_t devices = 0;      ///< 0: as many as the backend has by default
-  std::size_t device_bytes = 0;  ///< 0: a fair share of the memory there is
-  unsigned engines = 0;          ///< 0: by the number of cores
+  std::int32_t devices = 0;      ///< 0: the backend's default
+  std::size_t device_bytes = 0;  ///< 0: a share of the machine's memory
+  unsigned engines = 0;          ///< 0: from the number of cores
   cuda::PathSettings copy_paths;
   std::string copy_table;  ///< the file of its tables; empty: none
   Profile profile;
@@ -37,11 +37,11 @@ struct Settings {
 /// Refuses an unknown or malformed SAMPAN_ variable with its name and what it accepts.
 Result<Settings> ReadSettings();
 
-/// All settings with their defaults, for a person.
+/// Help text: all settings with their defaults.
 std::string SettingsHelp();
 
-/// The devices that ASCEND_RT_VISIBLE_DEVICES leaves, as physical ids; all of them when it is unset. Empty
-/// when the list is bad.
+/// The devices of ASCEND_RT_VISIBLE_DEVICES, as physical ids. All devices if it is unset, none if the list is
+/// invalid.
 std::vector<std::int32_t> ReadVisibleDevices(std::int32_t devices);
 
 }  // namespace sampan::process

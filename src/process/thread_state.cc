@@ -1,4 +1,4 @@
-// What the runtime knows of the calling thread.
+// The state of the calling thread.
 #include "process/thread_state.h"
 
 #include <unistd.h>

@@ -1,10 +1,10 @@
-// What the runtime knows of the calling thread.
+// The state of the calling thread.
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/memory/memory_pool.h"
 #include "core/objects/context.h"
 #include "core/objects/recent_objects.h"
@@ -12,7 +12,7 @@
 
 namespace sampan::process {
 
-/// One per thread; nothing is inherited by new ones.
+/// One per thread. New threads inherit nothing.
 struct ThreadState {
   std::shared_ptr<Context> explicit_context;  ///< set or created by the thread
   std::shared_ptr<Context> primary_context;   ///< of the device that the thread set last
@@ -20,22 +20,22 @@ struct ThreadState {
   RecentObjects<Stream> recent_streams;
   RecentObjects<MemoryPool> recent_pools;
   std::string recent_messages;  ///< newest first
-  std::string shown_messages;   ///< what the program was last given a pointer to
+  std::string shown_messages;   ///< the text that the program last got a pointer to
 
   /// The context that calls of this thread use, or null.
   Context* Current() const {
     Context* const context = explicit_context != nullptr ? explicit_context.get() : primary_context.get();
     return context != nullptr && context->alive() ? context : nullptr;
   }
-  /// The living stream that a handle names, kept until the thread's next call; null when there is none.
+  /// The stream of a handle, kept alive until the thread's next call. Null if there is none.
   Stream* FindStream(const Runtime& runtime, void* handle) {
     return recent_streams.Get(handle, runtime.streams_removed(),
                               [&](void* each) { return runtime.FindStream(each); });
   }
 };
 
-/// The state is behind a plain pointer and the main thread's is never destroyed. Programs also call from
-/// static destructors and exit handlers, when thread_local objects are gone.
+/// A plain pointer, and the main thread's state is never destroyed. Programs also call from static
+/// destructors and exit handlers, after thread_local objects are destroyed.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadState* this_thread;
 ThreadState& MakeThreadState();
 

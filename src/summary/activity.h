@@ -1,5 +1,4 @@
-// What happened in a program, piece by piece, as traces tell it and as the summary counts it. The words for
-// it are in activity_words.h.
+// The tasks, calls and waits of a program, for traces and for the summary. activity_words.h has their names.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +38,7 @@ enum class Operation : std::uint8_t {
 /// What a wait for a word in device memory wants of it.
 enum class Condition : std::uint8_t { kAtLeast, kEqual, kAnd, kNor };
 
-/// A task that is over. Times are nanoseconds of one clock.
+/// A completed task. Times are nanoseconds of one clock.
 struct Task {
   TaskType type = TaskType::kOther;
   Form form = Form::kNone;
@@ -47,11 +46,11 @@ struct Task {
   Path path = Path::kNone;
   Memory dst = Memory::kNone, src = Memory::kNone;
   bool discarded = false;
-  bool asynchronous_call = false;  ///< by a call that would not have had to block
-  bool timed = true;               ///< whether begin and end are those of the work itself
+  bool asynchronous_call = false;  ///< submitted by an asynchronous call that blocked
+  bool timed = true;               ///< begin and end are the times of the work itself
   std::int32_t device = 0;
   std::int64_t stream = -1;  ///< -1: none
-  std::uint64_t thread = 0;  ///< whose call it was; 0 when unknown
+  std::uint64_t thread = 0;  ///< the calling thread; 0 if unknown
   std::uint64_t bytes = 0;
   std::uint64_t entries = 1;
   std::string_view link;  ///< of HCCL; empty: none
@@ -60,7 +59,7 @@ struct Task {
 
 /// A public call that has returned.
 struct Call {
-  std::string_view name;  ///< without the area in front
+  std::string_view name;  ///< without the area's prefix
   std::uint64_t thread = 0;
   std::int32_t code = 0;
   bool platform = false;  ///< of HCCL's platform layer
@@ -68,14 +67,14 @@ struct Call {
   std::int64_t begin_ns = 0, end_ns = 0;
 };
 
-/// A wait of the host inside of a call that was not for waiting.
+/// A wait of the host inside a call that should not wait.
 struct Wait {
   WaitReason reason = WaitReason::kQueueFull;
   std::uint64_t thread = 0;
   std::int64_t begin_ns = 0, end_ns = 0;
 };
 
-/// How many tasks a stream had, at some time.
+/// The number of a stream's tasks at a time.
 struct Depth {
   std::int32_t device = 0;
   std::uint32_t stream = 0;

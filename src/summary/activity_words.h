@@ -1,4 +1,4 @@
-// The words of a trace for tasks, calls and waits.
+// The names of tasks, calls and waits in traces.
 #pragma once
 
 #include <array>
@@ -6,12 +6,12 @@
 #include <optional>
 #include <string_view>
 
-#include "base/reduce_kernels.h"
+#include "base/reduce/reduce_kernels.h"
 #include "summary/activity.h"
 
 namespace sampan::summary {
 
-/// The words of an enumeration, in the order of its values.
+/// The names of an enumeration, in the order of its values.
 template <typename Enum>
 inline constexpr std::array<std::string_view, 0> kWords{};
 template <>
@@ -46,7 +46,7 @@ requires(!kWords<Enum>.empty()) constexpr std::string_view WordOf(Enum value) {
   return kWords<Enum>[static_cast<std::size_t>(value)];
 }
 
-/// The enumerator of a word; nothing if no enumerator has it.
+/// The enumerator with this name, or nothing.
 template <typename Enum>
 requires(!kWords<Enum>.empty()) constexpr std::optional<Enum> Parse(std::string_view word) {
   for (std::size_t i = 0; i < kWords<Enum>.size(); ++i) {

@@ -1,7 +1,7 @@
-// Says what is plainly slow, with the figures that show it.
+// Advice about slow copies, with the figures that show it.
 #include <algorithm>
 
-#include "base/text.h"
+#include "base/error/text.h"
 #include "summary/activity_words.h"
 #include "summary/quantity_text.h"
 #include "summary/summary.h"

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Formats times, sizes and rates.
 #include "summary/quantity_text.h"
 
 #include <array>

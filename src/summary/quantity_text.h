@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Formats times, sizes and rates.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace sampan::summary {
 
-/// Three digits that count and a fitting unit: 12.3 ms, 4.00 KiB.
+/// Three significant digits and a unit: 12.3 ms, 4.00 KiB.
 std::string TimeText(std::int64_t ns);
 std::string BytesText(double bytes);
-/// Of bytes in a time: 11.2 GB/s; a dash when there was no time.
+/// A rate such as 11.2 GB/s; a dash if the time is 0.
 std::string RateText(std::uint64_t bytes, std::int64_t ns);
 std::string PercentText(double part, double whole);
 

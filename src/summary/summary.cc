@@ -6,7 +6,7 @@
 namespace sampan::summary {
 namespace {
 
-/// Copies up to this size are worth merging, if so many follow one another this closely.
+/// Copies up to kShortBytes are worth merging, if enough of them follow one another closely.
 constexpr std::uint64_t kShortBytes = 64 << 10;
 constexpr std::int64_t kCloseNs = 20'000;
 constexpr std::uint64_t kLongRun = 32;
@@ -90,7 +90,7 @@ void Summary::CloseRun(StreamFacts& stream) {
   runs.copies += run.copies;
   runs.bytes += run.bytes;
   runs.longest = std::max(runs.longest, run.copies);
-  // The spans of runs may overlap, so only their sum can grow past what a trace lasts.
+  // The spans of runs may overlap, so their sum may be longer than the trace.
   if (__builtin_add_overflow(runs.time_ns, run.end_ns - run.first_ns, &runs.time_ns))
     runs.time_ns = INT64_MAX;
 }

@@ -1,4 +1,4 @@
-// Counts what a program copied and says what is slow, for a live program, a trace and a replay.
+// Counts what a program copied and gives advice, for a running program, a trace and a replay.
 #pragma once
 
 #include <cstdint>
@@ -11,36 +11,35 @@
 
 namespace sampan::summary {
 
-/// One row of the table: copies of one kind that went one way.
+/// One row of the table: copies of one operation and path.
 struct Row {
   Operation operation = Operation::kNone;
   Path path = Path::kNone;
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;
   std::int64_t time_ns = 0;  ///< the sum of their durations
-  bool timed = true;         ///< false: the device's own times are not known
+  bool timed = true;         ///< false: the device's times are unknown
 
-  /// 10^9 bytes a second; 0 when there was no time.
+  /// 10^9 bytes per second; 0 if the time is 0.
   double gigabytes_per_second() const {
     return time_ns > 0 ? static_cast<double>(bytes) / static_cast<double>(time_ns) : 0;
   }
 };
 
-/// What went over links of HCCL of one type.
+/// The traffic over HCCL's links of one type.
 struct LinkRow {
   std::string link;
-  std::uint64_t copies = 0;  ///< reductions, too
+  std::uint64_t copies = 0;  ///< including reductions
   std::uint64_t bytes = 0;
   std::int64_t time_ns = 0;  ///< the sum of their durations
   std::uint64_t signals = 0;
 };
 
-/// The whole summary, ready to be shown.
+/// The whole summary as data.
 struct Report {
-  std::vector<Row> rows;              ///< by operation, then by path
-  std::uint64_t pageable_copies = 0;  ///< asynchronous calls with pageable memory
-  std::uint64_t pageable_copies_blocked =
-      0;  ///< of those, the ones that had to wait or copy before returning
+  std::vector<Row> rows;                      ///< by operation, then by path
+  std::uint64_t pageable_copies = 0;          ///< asynchronous calls with pageable memory
+  std::uint64_t pageable_copies_blocked = 0;  ///< those that waited or copied before returning
   std::uint64_t deepest_queue = 0;
   std::int32_t deepest_queue_device = 0;
   std::uint32_t deepest_queue_stream = 0;
@@ -53,7 +52,7 @@ struct Report {
   std::uint64_t platform_calls = 0;  ///< of HCCL's platform layer
   std::uint64_t failed_platform_calls = 0;
   std::vector<LinkRow> links;       ///< by name
-  std::int64_t span_ns = 0;         ///< from the first to the last thing that happened
+  std::int64_t span_ns = 0;         ///< from the first to the last event
   std::vector<std::string> advice;  ///< a sentence or two each, with the figures that show it
 };
 
@@ -76,10 +75,10 @@ class Summary {
     std::int64_t first_ns = 0, last_ns = 0;  ///< of submission
     std::int64_t end_ns = 0;                 ///< of the last one
   };
-  /// The runs of one direction that were long enough.
+  /// The sufficiently long runs of one direction.
   struct Runs {
     std::uint64_t copies = 0, bytes = 0, longest = 0;
-    std::int64_t time_ns = 0;  ///< from the first submission to the last end of each, together
+    std::int64_t time_ns = 0;  ///< sum over all runs, from first submission to last completion
   };
   struct StreamFacts {
     Run current;

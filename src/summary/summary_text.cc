@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
+#include "base/error/text.h"
 #include "summary/activity_words.h"
 #include "summary/quantity_text.h"
 #include "summary/summary.h"
@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kColumns = 6;
 using Cells = std::array<std::string, kColumns>;
 
-/// Words to the left, numbers to the right.
+/// Aligns words to the left and numbers to the right.
 std::string Table(const std::vector<Cells>& lines) {
   std::array<std::size_t, kColumns> widths{};
   for (const Cells& line : lines) {

@@ -1,5 +1,4 @@
-// Puts the records of all threads together: what was submitted with what was executed, and both with the
-// counters.
+// Combines the records of all threads: submissions with executions, and both with the counters.
 #include "trace/assembler.h"
 
 #include <algorithm>
@@ -14,7 +13,7 @@ const Record& As(const RecordHead& head) {
   return *reinterpret_cast<const Record*>(&head);
 }
 
-/// What lies behind a record.
+/// The data behind a record.
 const void* Behind(const TaskRecord& record) {
   return &record + 1;
 }
@@ -32,7 +31,7 @@ const char* ExecutorName(const ThreadBuffer& thread, const ExecutionRecord& exec
   return "caller";
 }
 
-/// Engines have rows of their own; a thread of the program that executes or helps has its calls' row.
+/// Engines have rows of their own. A thread of the program that executes tasks uses the row of its calls.
 bool IsEngine(const ThreadBuffer& thread) {
   return thread.role().kind == ThreadRole::Kind::kEngine;
 }
@@ -130,7 +129,7 @@ void Assembler::TakeTask(const ThreadBuffer& thread, const TaskRecord& task) {
     const std::uint64_t row = BlockingLane(task.queue.device, task.begin_ns, task.end_ns);
     return Finished({task, Behind(task), thread.thread(), row, "caller", false, true});
   }
-  if ((task.head.flags & TaskRecord::kExecuted) != 0) {  // it never stood in the queue
+  if ((task.head.flags & TaskRecord::kExecuted) != 0) {  // it was never in the queue
     return Finished({task, Behind(task), thread.thread(), task.queue.stream, "caller", false, true});
   }
   counters_.Change(Kind::kQueueDepth, task.queue, task.submitted_ns, 1);
@@ -146,7 +145,7 @@ void Assembler::TakeTask(const ThreadBuffer& thread, const TaskRecord& task) {
   submitted_.emplace(id, Submitted{task, {more, more + more_bytes}, thread.thread()});
 }
 
-/// Becomes the records that it stands for.
+/// Expands it to the records of the call and the copy.
 void Assembler::TakeShortCopy(const ThreadBuffer& thread, const ShortCopyRecord& copy) {
   using summary::Memory;
   const auto end = [&](std::uint8_t on_device, std::uint64_t allocation, std::uint64_t offset) {

@@ -1,5 +1,4 @@
-// Puts the records of all threads together: what was submitted with what was executed, and both with the
-// counters.
+// Combines the records of all threads: submissions with executions, and both with the counters.
 #pragma once
 
 #include <array>
@@ -18,15 +17,14 @@
 
 namespace sampan::trace {
 
-/// Takes records in any order. Keeps what is submitted and not over, which the depth of queues bounds. Not
-/// thread-safe.
+/// Takes records in any order. Keeps pending submissions; the depth of queues limits them. Not thread-safe.
 class Assembler {
  public:
   /// The file may be null.
   Assembler(TraceFile* file, summary::Summary& summary, std::uint64_t process);
 
   void Take(const ThreadBuffer& thread, const RecordHead& record);
-  /// All that happened before that time has been taken.
+  /// All records before that time have been taken.
   void Advance(std::int64_t time_ns) { counters_.Advance(time_ns); }
   void Finish() { counters_.Finish(); }
 
@@ -48,7 +46,7 @@ class Assembler {
   struct Executed {
     ExecutionRecord record;
     const char* executed_by;
-    std::array<MemoryEnd, 2> ends{};  // where the record has them
+    std::array<MemoryEnd, 2> ends{};  // if the record has them
   };
 
   void TakeCall(const ThreadBuffer& thread, const CallRecord& call);
@@ -57,7 +55,7 @@ class Assembler {
   void TakeExecution(const ThreadBuffer& thread, const ExecutionRecord& execution);
   void Join(TaskRecord task, const void* more, std::uint64_t thread, const Executed& executed);
   void Finished(const FinishedTask& task);
-  /// The first row of blocking copies that is free at the beginning; it is taken until the end.
+  /// Takes the first row of blocking copies that is free at `begin_ns`, until `end_ns`.
   std::uint64_t BlockingLane(std::int32_t device, std::int64_t begin_ns, std::int64_t end_ns);
 
   std::optional<EventText> events_;  // nothing without a file
@@ -65,7 +63,7 @@ class Assembler {
   Counters counters_;
   std::unordered_map<TaskId, Submitted, TaskIdHash> submitted_;
   std::unordered_map<TaskId, Executed, TaskIdHash> executed_;
-  std::map<std::int32_t, std::vector<std::int64_t>> lanes_;  // of blocking copies: until when each is taken
+  std::map<std::int32_t, std::vector<std::int64_t>> lanes_;  // of blocking copies: when each becomes free
 };
 
 }  // namespace sampan::trace

@@ -1,4 +1,4 @@
-// Counters over time, from changes that become known in any order.
+// Counters over time, from changes in any order.
 #include "trace/counters.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ constexpr std::int64_t kWindowNs = 20'000;
 }  // namespace
 
 void Counters::Change(Kind kind, const QueueLabel& queue, std::int64_t time_ns, std::int64_t change) {
-  // By what the program sees: a stream's number is given again only when it has no tasks any more.
+  // Uses the program's number: it is reused only after the stream has no tasks left.
   const std::uint64_t number =
       (static_cast<std::uint64_t>(queue.device) << 32) + (kind == Kind::kQueueDepth ? queue.stream : 0);
   pending_.push({std::max(time_ns, known_ns_), next_order_++, {kind, number}, queue, change});
@@ -26,7 +26,7 @@ void Counters::Advance(std::int64_t time_ns) {
   for (auto& [key, track] : tracks_) {
     if (track.window_ns != 0 && time_ns - track.window_ns >= kWindowNs) Close(key.first, track);
   }
-  // A queue without tasks has nothing more to say; it is made again when it has.
+  // Erases the track of an idle queue. It is created again with the next change.
   std::erase_if(tracks_, [](const auto& entry) {
     return entry.second.window_ns == 0 && entry.second.value == 0 && entry.second.emitted == 0;
   });

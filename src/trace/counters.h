@@ -1,4 +1,4 @@
-// Counters over time, from changes that become known in any order.
+// Counters over time, from changes in any order.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace sampan::trace {
 
-/// Queue depths by stream and bytes in flight by device. Changes are sorted while an earlier one may still
-/// arrive. A change that comes even later counts from the moment it is known. Not thread-safe.
+/// Queue depths by stream and bytes in flight by device. Sorts changes while an earlier one may still arrive.
+/// A change that is even later counts from its arrival. Not thread-safe.
 class Counters {
  public:
   /// The two counters; a queue's samples carry its label, a device's only the device.
@@ -30,7 +30,7 @@ class Counters {
   explicit Counters(Emit emit) : emit_(std::move(emit)) {}
 
   void Change(Kind kind, const QueueLabel& queue, std::int64_t time_ns, std::int64_t change);
-  /// Everything before that time is known; emits what is new.
+  /// Emits all changes before that time. No earlier change may follow.
   void Advance(std::int64_t time_ns);
   /// Emits the rest.
   void Finish() { Advance(INT64_MAX); }
@@ -47,7 +47,7 @@ class Counters {
       return std::pair(time_ns, order) > std::pair(other.time_ns, other.order);
     }
   };
-  /// Samples near one another are put together: the first, the highest and the last of them.
+  /// Combines near samples: keeps the first, the highest and the last of them.
   struct Track {
     QueueLabel queue;
     std::int64_t value = 0;

@@ -16,7 +16,7 @@ struct Microseconds {
   std::int64_t ns;
 };
 
-/// Text that came from outside, printed as a JSON string, cut where it is too long.
+/// External text, printed as a JSON string and cut if it is too long.
 struct Quoted {
   std::string_view text;
 };
@@ -25,8 +25,8 @@ struct HexAddress {
   std::uint64_t value;
 };
 
-/// Appends and never overflows. Parts that do not fit are left out together. The bounds on names and lists
-/// prevent that. Not thread-safe.
+/// Appends and never overflows. Leaves out all parts that do not fit. The limits on names and lists prevent
+/// that. Not thread-safe.
 class EventLine {
  public:
   static constexpr std::size_t kMaxBytes = 4000;
@@ -59,12 +59,12 @@ class EventLine {
     return 2 + kMaxEscapedBytes * std::min(quoted.text.size(), kMaxQuoted);
   }
 
-  // Each answers where the next part goes.
+  // Each returns the position of the next part.
   static char* Put(char* at, std::string_view text) {
     std::memcpy(at, text.data(), text.size());
     return at + text.size();
   }
-  /// A literal, whose length is known when this is compiled.
+  /// A literal, with a length known at compile time.
   template <std::size_t kSize>
   static char* Put(char* at, const char (&text)[kSize]) {
     std::memcpy(at, text, kSize - 1);
@@ -91,7 +91,7 @@ class EventLine {
     *at++ = '"';
     for (const char character : quoted.text.substr(0, kMaxQuoted)) {
       const auto value = static_cast<unsigned char>(character);
-      if (value < 0x20 || value >= 0x7f) {  // one byte each: no encoding is known
+      if (value < 0x20 || value >= 0x7f) {  // one byte each, because the encoding is unknown
         at = Put(at, "\\u00");
         *at++ = kHex[value >> 4];
         *at++ = kHex[value & 15];

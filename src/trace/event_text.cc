@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "base/error/text.h"
 #include "summary/activity_words.h"
 
 namespace sampan::trace {
@@ -48,7 +48,7 @@ void EventText::NameRow(std::uint64_t area, std::uint64_t row, const std::string
   line_.Add("{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":", area, ",\"tid\":", row,
             ",\"args\":{\"name\":", Quoted{name}, "}}");
   Emit();
-  // Lanes come right behind the row that they belong to.
+  // Lanes directly follow the row that they belong to.
   const std::uint64_t order = area == CallsArea() ? row : row % kLaneStep * 128 + row / kLaneStep;
   line_.Add("{\"name\":\"thread_sort_index\",\"ph\":\"M\",\"pid\":", area, ",\"tid\":", row,
             ",\"args\":{\"sort_index\":", order, "}}");

@@ -15,11 +15,11 @@ namespace sampan::trace {
 /// Rows of a device's area.
 inline constexpr std::uint64_t kEngineRow = 1'000'000, kBlockingRow = 2'000'000, kLaneStep = 10'000'000;
 
-/// A task with everything that is known of it.
+/// A completed task with all its data.
 struct FinishedTask {
   const TaskRecord& record;  ///< with its beginning and its end
-  const void* more;          ///< what is behind the record
-  std::uint64_t thread;      ///< that submitted it
+  const void* more;          ///< the data behind the record
+  std::uint64_t thread;      ///< the thread that submitted it
   std::uint64_t row;
   const char* executed_by;
   bool discarded;
@@ -31,13 +31,13 @@ class EventText {
  public:
   EventText(TraceFile& file, std::uint64_t process) : file_(file), process_(process) {}
 
-  /// With a peer, known or not, it is a call of HCCL's.
+  /// With a peer, it is a call of HCCL.
   void AddCall(std::uint64_t thread, const std::string& thread_name, const CallRecord& call,
                const Peer* peer);
   void AddWait(std::uint64_t thread, const std::string& thread_name, const WaitRecord& wait);
   void AddMemory(std::uint64_t thread, const std::string& thread_name, const MemoryRecord& memory);
   void AddStream(std::uint64_t thread, const std::string& thread_name, const StreamRecord& stream);
-  /// The slice of its stream and the arrow that leads there.
+  /// Adds the slice in its stream and the arrow to it.
   void AddTask(const FinishedTask& task);
   /// A task, or a share of it, on the row of an engine.
   void AddEnginePart(std::uint32_t engine, const ShareRecord& part, const char* part_name);

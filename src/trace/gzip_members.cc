@@ -1,4 +1,4 @@
-// Text as gzip members, of which a file may hold any number one after the other.
+// Compresses text as gzip members. A file may contain any number of them.
 #include "trace/gzip_members.h"
 
 #include <new>
@@ -40,7 +40,7 @@ void GzipMembers::Append(z_stream& stream, std::string_view text, std::string& o
   stream.avail_in = static_cast<uInt>(text.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data() + before);
   stream.avail_out = static_cast<uInt>(out.size() - before);
-  ::deflate(&stream, Z_FINISH);  // ends: the bound is enough room
+  ::deflate(&stream, Z_FINISH);  // completes, because the bound is large enough
   out.resize(out.size() - stream.avail_out);
 }
 

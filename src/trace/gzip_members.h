@@ -1,4 +1,4 @@
-// Text as gzip members, of which a file may hold any number one after the other.
+// Compresses text as gzip members. A file may contain any number of them.
 #pragma once
 
 #include <zlib.h>

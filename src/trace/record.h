@@ -1,4 +1,4 @@
-// What threads leave for the trace's writer: plain numbers, in a fixed form.
+// The records that threads write for the trace's writer: plain numbers in a fixed layout.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct RecordHead {
 using observe::MemoryEnd;
 using observe::Peer;
 
-/// A public call that has returned. Behind one of HCCL's is the peer.
+/// A public call that has returned. The peer follows the record of an HCCL call.
 struct CallRecord {
   static constexpr std::uint8_t kPlatform = 1;  ///< of HCCL's platform layer
 
@@ -55,11 +55,10 @@ inline summary::Operation OperationOf(const MemoryEnd& dst, const MemoryEnd& src
   return to_device ? Operation::kHostToDevice : Operation::kHostToHost;
 }
 
-/// Why a copy is done at once.
+/// Why a copy is executed at once.
 inline constexpr const char* kShortReason = "short, and nothing is queued before it";
 
-/// A submitted task, or a completed blocking one. Behind it are, by its form, the rows, the entries of a
-/// batch, or the reduction; by its type, the word.
+/// A submitted task, or a completed blocking one. Its rows, entries, reduction or word follow the record.
 struct TaskRecord {
   static constexpr std::uint8_t kExecuted = 1;  ///< by the thread that submitted it: begin and end are known
   static constexpr std::uint8_t kBlocking = 2;  ///< outside every stream
@@ -82,13 +81,13 @@ struct TaskRecord {
   MemoryEnd dst, src;
 };
 
-/// A linear copy that its call did at once, and the call: the most frequent thing by far. Both ends are
+/// A linear copy that its call executed at once, and the call: by far the most frequent record. Both ends are
 /// pinned memory, or memory of the stream's device.
 struct ShortCopyRecord {
   static constexpr std::uint8_t kToDevice = 1, kFromDevice = 2;
 
   RecordHead head;
-  const char* name;                                    ///< of the call, which ends with the copy
+  const char* name;                                    ///< of the call, which returns after the copy
   std::int64_t begin_ns;                               ///< of the call
   std::uint32_t ready_ns, copy_begin_ns, copy_end_ns;  ///< since then
   std::uint32_t bytes;
@@ -98,29 +97,29 @@ struct ShortCopyRecord {
   std::uint64_t dst_allocation, dst_offset, src_allocation, src_offset;
 };
 
-/// Behind a task of rows.
+/// Follows a task of rows.
 struct RowsShape {
   std::uint64_t width, height, dst_pitch, src_pitch;
 };
 
-/// Behind a reduction.
+/// Follows a reduction.
 struct ReduceShape {
   std::uint32_t operation, element;  ///< ReduceOperation, ReduceElement
 };
 
-/// Behind a task on a word in device memory.
+/// Follows a task on a word in device memory.
 struct WordShape {
   std::uint64_t value;
   std::uint64_t condition;  ///< of a wait: summary::Condition
 };
 
-/// Batches of up to so many entries are recorded entry by entry.
+/// Batches of at most this many entries are recorded entry by entry.
 inline constexpr std::uint32_t kMaxPieces = 32;
 struct Piece {
   std::uint64_t dst_allocation, dst_offset, src_allocation, src_offset, bytes;
 };
 
-/// Larger ones by the runs of equal sizes, and by what they touch.
+/// Larger batches are recorded by runs of equal sizes and by their extents.
 struct BatchOutline {
   struct Extent {
     std::uint64_t allocation, first, end;
@@ -136,16 +135,15 @@ struct BatchOutline {
 /// A task that a queue has executed, or dropped.
 struct ExecutionRecord {
   static constexpr std::uint8_t kDiscarded = 1, kShared = 2, kByDriver = 4;
-  static constexpr std::uint8_t kTimed = 8;  ///< by the driver, with a time of its own
-  static constexpr std::uint8_t kEnds =
-      16;  ///< destination and source are behind it: only now they are known
+  static constexpr std::uint8_t kTimed = 8;  ///< executed by the driver, which measured its time
+  static constexpr std::uint8_t kEnds = 16;  ///< destination and source follow the record
 
   RecordHead head;
   QueueLabel queue;
   std::uint64_t task;
   std::int64_t begin_ns, end_ns;
-  std::uint64_t bytes;  ///< where only the execution could tell
-  const char* reason;   ///< where the backend chose a path; null otherwise
+  std::uint64_t bytes;  ///< if only the execution could tell
+  const char* reason;   ///< if the backend chose a path; null otherwise
   summary::Path path;
   summary::TaskType type;
 };
@@ -159,7 +157,7 @@ struct ShareRecord {
   summary::TaskType type;
 };
 
-/// A wait of the host inside of a call.
+/// A wait of the host inside a call.
 struct WaitRecord {
   RecordHead head;
   std::int64_t begin_ns, end_ns;

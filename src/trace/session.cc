@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/futex.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/text.h"
+#include "base/threads/futex.h"
+#include "base/threads/threads.h"
+#include "base/time/clock.h"
 #include "observe/event_clock.h"
 #include "observe/hooks.h"
 #include "observe/observers.h"
@@ -30,10 +30,9 @@
 namespace sampan::trace {
 namespace {
 
-/// How long records stay in memory at most.
+/// The maximum time that records stay in memory.
 constexpr std::chrono::milliseconds kFlushInterval{50};
-/// How long a record may be under way between the moment it tells of and its buffer. Later ones are taken
-/// too.
+/// How late a record may arrive in its buffer. Later ones are taken too.
 constexpr std::int64_t kSlackNs = 5'000'000;
 
 void Warn(std::string_view text) {
@@ -75,7 +74,7 @@ std::string ThreadName() {
   return ::pthread_getname_np(::pthread_self(), name.data(), name.size()) == 0 ? name.data() : "";
 }
 
-/// Thread-safe where it says so; made once, and never destroyed.
+/// Thread-safe only where stated. Created once and never destroyed.
 class Session {
  public:
   Session(std::unique_ptr<TraceFile> file, bool summary)
@@ -88,7 +87,7 @@ class Session {
     writer_ = StartThread("sampan-trace", [this] { WriterLoop(); });
   }
 
-  /// From any thread.
+  /// Thread-safe.
   std::shared_ptr<ThreadBuffer> AddThread(ThreadRole role) {
     auto buffer =
         std::make_shared<ThreadBuffer>(static_cast<std::uint64_t>(::gettid()), ThreadName(), role, bell_);
@@ -98,7 +97,7 @@ class Session {
   }
   Tracer& tracer() { return tracer_; }
 
-  /// From one thread, once.
+  /// Called once, by one thread.
   void Stop() noexcept {
     if (static_cast<std::uint64_t>(::getpid()) != process_) return;  // a child has no writer
     stopping_.store(true);
@@ -142,7 +141,7 @@ class Session {
       buffer->Release();
   }
 
-  /// Takes what is in the buffers; says whether that was much.
+  /// Takes all records from the buffers. Returns true if there were many.
   bool TakeAll() {
     std::vector<std::shared_ptr<ThreadBuffer>> buffers;
     {
@@ -182,7 +181,7 @@ constinit std::atomic<Session*> the_session{nullptr};
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadState* this_thread = nullptr;
 
-/// Ends with the thread. The main thread's state is kept: programs also call from exit handlers.
+/// Destroyed with the thread. The main thread's state is kept, because programs also call from exit handlers.
 struct Leaver {
   ~Leaver() {
     if (this_thread == nullptr || ::gettid() == ::getpid()) return;
@@ -211,7 +210,7 @@ ThreadState* MakeThreadState() noexcept {
   return this_thread;
 }
 
-/// A child has no writer, and the file is its parent's.
+/// A child has no writer, and the file belongs to its parent.
 void AfterForkInChild() {
   observe::Detach(the_session.load(std::memory_order_acquire)->tracer());
 }
@@ -225,7 +224,7 @@ Result<std::unique_ptr<TraceFile>> MakeFile(const Options& options) {
   const std::string with_process = NameWithProcess(options.file, process);
   auto file = TraceFile::Create(numbered ? with_process : options.file, head);
   if (file.ok() || numbered || file.code() != Code::kInvalidFile) return file;
-  return TraceFile::Create(with_process, head);  // another process was first
+  return TraceFile::Create(with_process, head);  // another process created the file first
 }
 
 }  // namespace

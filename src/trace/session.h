@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "observe/observer.h"
 
 namespace sampan::trace {
@@ -23,7 +23,7 @@ Result<observe::Observer*> Start(const Options& options);
 /// Detaches the observer, and writes what is left, and the summary. For the end of the process.
 void Finish() noexcept;
 
-/// The file name for this process: %p replaced, or the process's number put before the ending.
+/// The file name for this process: replaces %p, or adds the process id before the suffix.
 std::string NameWithProcess(const std::string& name, std::uint64_t process);
 
 }  // namespace sampan::trace

@@ -1,10 +1,10 @@
-// A thread's records on their way to the writer.
+// The buffer between a thread that records and the writer of the trace.
 #include "trace/thread_buffer.h"
 
 #include <array>
 #include <cstring>
 
-#include "base/futex.h"
+#include "base/threads/futex.h"
 
 namespace sampan::trace {
 namespace {

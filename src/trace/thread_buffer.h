@@ -1,4 +1,4 @@
-// A thread's records on their way to the writer.
+// The buffer between a thread that records and the writer of the trace.
 #pragma once
 
 #include <atomic>
@@ -7,14 +7,14 @@
 #include <memory>
 #include <string>
 
-#include "base/thread_stripe.h"
+#include "base/threads/thread_stripe.h"
 #include "trace/record.h"
 
 namespace sampan::trace {
 
 using observe::ThreadRole;
 
-/// One thread writes, the trace's writer reads. A thread whose buffer is full waits for the writer.
+/// One thread writes, the trace's writer reads. If the buffer is full, the thread waits for the writer.
 class ThreadBuffer {
  public:
   ThreadBuffer(std::uint64_t thread, std::string name, ThreadRole role,
@@ -27,7 +27,7 @@ class ThreadBuffer {
   const std::string& name() const { return name_; }
   const ThreadRole& role() const { return role_; }
 
-  /// By the thread: hands over a record, and what belongs behind it.
+  /// For the thread: adds a record and the data behind it.
   template <typename Record>
   void Push(RecordKind kind, Record& record, const void* more = nullptr, std::size_t more_bytes = 0) {
     static_assert(sizeof(Record) % sizeof(std::uint64_t) == 0);
@@ -35,10 +35,10 @@ class ThreadBuffer {
     record.head.words = static_cast<std::uint16_t>((sizeof(Record) + more_bytes) / sizeof(std::uint64_t));
     Append(&record, sizeof(Record), more, more_bytes);
   }
-  /// By the thread, as its last act.
+  /// For the thread: its last call.
   void Leave() noexcept { left_.store(true, std::memory_order_release); }
 
-  /// By the writer: calls `take(head)` for each record that is there; says how many there were.
+  /// For the writer: calls `take(head)` for each record. Returns their number.
   template <typename Take>
   std::size_t Drain(Take take) {
     std::uint64_t tail = tail_.load(std::memory_order_relaxed);
@@ -56,16 +56,16 @@ class ThreadBuffer {
     GiveRoom(tail);
     return taken;
   }
-  /// By the writer: nothing will come any more.
+  /// For the writer: true if no record will follow.
   bool left() const { return left_.load(std::memory_order_acquire); }
-  /// Called when the trace stops: continues a thread that waits for room.
+  /// Called when the trace stops: wakes a thread that waits for space.
   void Release() noexcept;
 
  private:
   static constexpr std::uint64_t kWords = std::uint64_t{1} << 19;
 
   void Append(const void* record, std::size_t bytes, const void* more, std::size_t more_bytes);
-  /// Waits until so many words in a row are free; false when the trace was stopped.
+  /// Waits until `words` consecutive words are free. Returns false if the trace was stopped.
   bool WaitForRoom(std::uint64_t words);
   void RingWriter();
   void GiveRoom(std::uint64_t tail) noexcept;
@@ -76,16 +76,16 @@ class ThreadBuffer {
   std::atomic<std::uint32_t>& writer_bell_;
   const std::unique_ptr<std::uint64_t[]> words_ = std::make_unique_for_overwrite<std::uint64_t[]>(kWords);
 
-  // The thread's.
+  // Written by the thread.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> head_{0};
   std::uint64_t seen_tail_ = 0;
   std::atomic<bool> left_{false};
 
-  // The writer's.
+  // Written by the writer.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> tail_{0};
-  std::atomic<std::uint32_t> room_{0};    // changes when there is room for a waiting thread
+  std::atomic<std::uint32_t> room_{0};    // changes when there is space for a waiting thread
   std::atomic<bool> waiting_{false};      // the thread sleeps on it
-  std::atomic<bool> writer_rung_{false};  // and has told the writer so
+  std::atomic<bool> writer_rung_{false};  // and the writer knows it
   std::atomic<bool> stopped_{false};
 };
 

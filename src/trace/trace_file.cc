@@ -1,4 +1,4 @@
-// The file of a trace: valid after every write, whatever becomes of the process.
+// The file of a trace. It is valid after every write, even if the process is killed.
 #include "trace/trace_file.h"
 
 #include <fcntl.h>
@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/system_error.h"
-#include "base/text.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
 
 namespace sampan::trace {
 namespace {
@@ -66,7 +66,7 @@ void TraceFile::Add(std::string_view event) {
   if (!failure_.empty()) return;
   if (gzip_ == nullptr) {
     const std::size_t used = (end_ + pending_.size()) % kPageBytes;
-    // With the comma before it, and the line's end and a closing bracket behind it.
+    // Counts the comma before it, and the line feed and the closing bracket behind it.
     if (used + event.size() + 2 + kPlainTail.size() > kPageBytes) pending_.append(kPageBytes - used, ' ');
   }
   pending_ += ',';
@@ -125,8 +125,7 @@ bool TraceFile::Write(std::uint64_t offset, std::string_view bytes, std::uint64_
 void TraceFile::Cut() {
   const std::string why = failure_;
   pending_.clear();
-  // What was written of the failed part goes; the places of the bracket and of the beginning are there
-  // already.
+  // Removes the written bytes of the failed part. The bracket and the beginning are in place already.
   [[maybe_unused]] const int truncated = ::ftruncate(descriptor_, static_cast<off_t>(end_ + tail_.size()));
   static_cast<void>(Write(end_, tail_));
   static_cast<void>(Write(0, Beginning(FileState::kCut)));

@@ -1,4 +1,4 @@
-// The file of a trace: valid after every write, whatever becomes of the process.
+// The file of a trace. It is valid after every write, even if the process is killed.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,18 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "trace/gzip_members.h"
 
 namespace sampan::trace {
 
-/// How a trace ends; "running" while it does not.
+/// The state of a trace's file.
 enum class FileState { kRunning, kEnded, kCut };
 
 /// An array of events, one a line. Owns the file. Not thread-safe.
 ///
-/// Each write overwrites the closing bracket and ends in a new one. A signal that ends the process may cut a
-/// write short at a page of the file: no event crosses one, so what is there is whole.
+/// Each write overwrites the closing bracket and ends in a new one. A signal that kills the process may cut a
+/// write at a page of the file. No event crosses a page, so all events are complete.
 class TraceFile {
  public:
   /// The first event, for a state: at most kHeadBytes long.
@@ -26,8 +26,8 @@ class TraceFile {
   static constexpr std::size_t kHeadBytes = 1000;
   static constexpr std::size_t kPageBytes = 4096;
 
-  /// Makes the file; with a name that ends in .gz it is compressed. Fails with kInvalidFile when there is one
-  /// already, with kResourceAllocFail when there is no room for it, otherwise with kDeviceSetupError.
+  /// Creates the file. If its name ends in .gz, it is compressed. Fails with kInvalidFile if the file exists,
+  /// with kResourceAllocFail if the disk is full, otherwise with kDeviceSetupError.
   static Result<std::unique_ptr<TraceFile>> Create(const std::string& path, Head head);
   ~TraceFile();
   TraceFile(const TraceFile&) = delete;
@@ -35,13 +35,13 @@ class TraceFile {
 
   /// Adds an event; it is written with the next flush.
   void Add(std::string_view event);
-  /// Writes what was added.
+  /// Writes the added events.
   void Flush();
-  /// The same when much has come together. For places between events that belong to one another.
+  /// Flushes if there are many pending events. Call it only between groups of related events.
   void FlushIfMuch();
-  /// The last write: from now on the file says that everything is there.
+  /// The last write: marks the file as complete.
   void End();
-  /// Why the file could not be written any more; empty while it can. Nothing is added then.
+  /// Why the file cannot be written; empty if it can. After a failure, events are dropped.
   const std::string& failure() const { return failure_; }
   const std::string& path() const { return path_; }
 
@@ -50,7 +50,7 @@ class TraceFile {
 
   /// The beginning of the file, always of the same length.
   std::string_view Beginning(FileState state);
-  /// Of the bytes of a write that failed behind so many: those of whole lines with room for the tail.
+  /// For a write that failed after `written` bytes: the bytes of whole lines that leave space for the tail.
   std::uint64_t WholeLines(std::string_view bytes, std::uint64_t written) const;
   bool Write(std::uint64_t offset, std::string_view bytes, std::uint64_t* done = nullptr);
   void Cut();

@@ -205,6 +205,11 @@ class Reference(unittest.TestCase):
         self.assertEqual(len(self.findings(self.COMMENT.replace("107000", "107999"))), 1)
         self.assertEqual(len(self.findings("")), 1)
 
+    def test_a_tag_that_is_there_twice(self):
+        for tag in ("@param dst", "@async", "@return", "@threads"):
+            with self.assertRaisesRegex(ValueError, "is there twice"):
+                api_comments.parse(f"Copies.\n{tag} One thing.\n{tag} Another one.")
+
     def test_members_of_a_class(self):
         body = (" public:\n  /** Does it to size bytes. */\n  void Do(u64 size);\n  void Undo(u64 other);\n\n"
                 "  Thing(const Thing& that);\n private:\n  void Hidden();\n")
@@ -241,6 +246,35 @@ class Documents(unittest.TestCase):
         page = "<!-- glossary -->\n- **use**: a claim of `n` bytes.\n<!-- end of glossary -->\n"
         header = "// The words.\n//\n// use: a claim of n bytes.\n#pragma once\n// other: no.\n"
         self.assertEqual(check_documents.glossary_of_page(page), check_documents.glossary_of_header(header))
+
+    def test_readme_of_a_folder(self):
+        with tempfile.TemporaryDirectory() as path:
+            root = pathlib.Path(path).resolve()
+            folder = root / "src" / "room"
+            folder.mkdir(parents=True)
+            for name in ("a.h", "a.cc", "b_one.cc", "b_two.cc", "c.h"):
+                (folder / name).touch()
+
+            def findings():
+                return list(check_documents.readme_findings(folder, root))
+
+            self.assertEqual(findings(), [])
+            (folder / "d.h").touch()
+            self.assertEqual(findings(), ["src/room has 6 files and no README.md"])
+            readme = folder / "README.md"
+            readme.write_text("Read `a.*`, `b_*.cc`, `c`.\n")
+            self.assertEqual(findings(), ["src/room/README.md does not name d.h"])
+            readme.write_text("Read `a.*`, `b_*.cc`, `c.h`, `d.h`.\n\n    Walk   room/a.cc   gone.cc\n")
+            self.assertEqual(findings(), ["src/room/README.md names gone.cc, which does not exist"])
+            readme.write_text("Read `a.*`, `b_*.cc`, `c.h`, `d.h`." + 40 * "\n.")
+            self.assertEqual(findings(), ["src/room/README.md has 41 lines, 40 are the limit"])
+
+    def test_vague_words(self):
+        with tempfile.TemporaryDirectory() as path:
+            root = pathlib.Path(path).resolve()
+            file = root / "a.h"
+            file.write_text("// The caller frees it.\n// " + "Who" + "ever frees it.\nint no" + "body = 0;\nint any_body = 1;\n")
+            self.assertEqual([line.split(": ")[0] for line in check_documents.vague_findings(file, root)], ["a.h:2", "a.h:3"])
 
     def test_picture(self):
         table = {"acl": {"core", "base"}, "core": {"base"}, "base": set()}

@@ -50,8 +50,8 @@ class LayersTest(unittest.TestCase):
         self.assertEqual(self.findings(), [])
 
     def test_include_of_a_layer(self):
-        self.append("src/base/environment.cc", '#include "core/objects/profile.h"\n')
-        self.expect("src/base/environment.cc", "layer base must not include")
+        self.append("src/base/system/environment.cc", '#include "core/objects/profile.h"\n')
+        self.expect("src/base/system/environment.cc", "layer base must not include")
 
     def test_include_of_a_test(self):
         self.append("tests/conformance/memory_test.cc", '#include "core/objects/profile.h"\n')

@@ -14,7 +14,7 @@ std::vector<Case> ManyCases(u32 ranks, u64 seed);
 /// A few of each collective.
 std::vector<Case> SampleCases(u32 ranks, u64 seed);
 
-/// Room for the largest of the cases, and some bytes more that nobody may touch.
+/// Room for the largest of the cases, and some bytes more that must not change.
 Room RoomForAll(const std::vector<Case>& cases, u32 ranks);
 
 /// A fresh seed, which a failing test shows.

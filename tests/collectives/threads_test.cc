@@ -30,7 +30,7 @@ TEST_P(EverySchedule, EveryCollective) {
 INSTANTIATE_TEST_SUITE_P(Ranks, EverySchedule, testing::Values(1U, 2U, 3U, 4U, 7U, 16U),
                          testing::PrintToStringParamName());
 
-/// Collectives follow one another without anybody waiting in between, as in a training step.
+/// Collectives follow one another without a wait in between, as in a training step.
 TEST(Threads, CollectivesBackToBackUnderASchedule) {
   const u32 ranks = 3;
   const u64 seed = FreshSeed();

@@ -281,7 +281,7 @@ TEST_F(MemoryPoolTest, SynchronisingGivesBackWhatIsAboveTheThreshold) {
   void* const memory = pool.Take(3 * kChunk, stream);
   EXPECT_EQ(FreeBytes(), before - 3 * kChunk);
   EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolFreeAsync(memory, stream));
-  EXPECT_EQ(FreeBytes(), before - 3 * kChunk) << "kept until somebody synchronises";
+  EXPECT_EQ(FreeBytes(), before - 3 * kChunk) << "kept until a synchronization";
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
   EXPECT_EQ(FreeBytes(), before);
   pool.Set(ACL_RT_MEM_POOL_ATTR_RELEASE_THRESHOLD, 4 * kChunk);

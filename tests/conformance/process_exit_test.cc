@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kBytes = std::size_t{4} << 20;
 constexpr int kExitCode = 33;
 
-/// Memory and a stream that nobody gives back.
+/// Memory and a stream that are never freed.
 struct Leftovers {
   void* device = nullptr;
   void* pinned = nullptr;

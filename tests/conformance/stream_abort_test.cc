@@ -45,9 +45,9 @@ class StreamAbort : public DeviceTest {
     Gate gate{other};
   };
 
-  /// What a call answers that waits for the stream while this thread ends its work. Nobody outside can see
-  /// that the other thread has begun to wait. An end that comes too early finds a call that returns success;
-  /// the next attempt gives it more time. `end` answers the stream, if there still is one.
+  /// Returns the code of a call that waits for the stream while this thread aborts its work. This thread
+  /// cannot see that the other one has begun to wait. If the abort is too early, the call succeeds, and the
+  /// next attempt waits longer. `end` returns the stream, if there still is one.
   template <typename Wait, typename End>
   static aclError AnswerWhile(Wait wait, End end) {
     aclError answer = ACL_SUCCESS;

@@ -200,7 +200,7 @@ Argument World::PickPointer(Input& input) {
   if (choice == 3) return {sharing.PickAddress(input)};
   const Buffer& buffer = PickBuffer(input);
   if (buffer.state == Buffer::State::kNever) return {};
-  // Up to the end of its last page: what lies behind is somebody else's.
+  // Up to the end of its last page: the memory behind it belongs to others.
   std::size_t offset = input.Short() % ((buffer.bytes + kPage - 1) / kPage * kPage);
   if (buffer.memory == Memory::kHeap) offset %= buffer.bytes;
   Argument argument{static_cast<std::uint8_t*>(buffer.address) + offset};

@@ -1,5 +1,5 @@
-// What fuzzed calls work on: buffers, streams and events, some of them dead, and bystanders that nobody may
-// touch.
+// What fuzzed calls use: buffers, streams and events, some of them destroyed, and canaries that must not
+// change.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ inline constexpr std::size_t kSlots = 8;
 inline constexpr std::size_t kHandles = 4;
 inline constexpr std::size_t kLargestBuffer = 20000;
 
-/// Where a buffer lies. The pageable kinds lie between pages that nobody can access, so that a range which
-/// leaves them is one that the runtime can find out about.
+/// The place of a buffer. The pageable kinds lie between inaccessible pages, so that the runtime can detect a
+/// range that leaves them.
 enum class Memory : std::uint8_t { kDevice, kPinned, kRegistered, kPageable, kReadOnly, kHeap };
 
 struct Buffer {

@@ -203,8 +203,8 @@ TEST_F(CopyShapes, SmallBatchesThatWaitTogether) {
   EXPECT_TRUE(device.Holds(expected));
 }
 
-/// Whoever has waited finds the last byte, and may do with the memory as he likes: a kernel that says too
-/// soon that it is done shows here, both the one for few entries and the one for many.
+/// After a wait the last byte is there, and the memory may be reused. Detects a kernel that reports its
+/// completion too early: the one for few entries and the one for many.
 TEST_F(CopyShapes, WhatWasWaitedForIsThere) {
   constexpr std::size_t kMaxBytes = 400'000;
   const Bytes contents = random().Fill(2 * kMaxBytes);

@@ -81,7 +81,7 @@ TEST_F(DriverContext, MayBeTheProgramsOwn) {
       reinterpret_cast<int (*)(cuda::CuContext*, unsigned, int)>(::dlsym(library, "cuCtxCreate_v2"));
   const auto destroy = reinterpret_cast<int (*)(cuda::CuContext)>(::dlsym(library, "cuCtxDestroy_v2"));
   ASSERT_TRUE(create != nullptr && destroy != nullptr);
-  // In a thread of its own, whose context is nobody else's business.
+  // In a thread of its own, so that its context affects no other test.
   std::thread([&] {
     ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
     cuda::CuContext own = nullptr;

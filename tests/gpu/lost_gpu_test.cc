@@ -31,7 +31,7 @@ class FailureKeeper final : public QueueListener {
   std::atomic<int> code_{0};
 };
 
-/// Has a kernel touch an address that is nobody's, which ends the context. No public call would let it pass.
+/// Makes a kernel access an invalid address, which destroys the context. Public calls would refuse it.
 int LoseGpu(Backend& backend) {
   FailureKeeper listener;
   auto device = backend.Device(0);
@@ -155,8 +155,8 @@ void CopyWhileItWorks(const Bytes& contents, const std::atomic<bool>& stop, std:
   EXPECT_ACL(ACL_SUCCESS, aclrtFreeHost(pinned));  // the device's own went with its context, or will
 }
 
-/// Nothing that was made before the loss is used after it, whoever is in the middle of a copy when it happens
-/// and when the device is reset. Ends in time in any case, or the child process is ended.
+/// Nothing that was created before the loss is used after it, even if threads are in the middle of a copy at
+/// the loss and at the reset. The child process is killed if this takes too long.
 TEST(LostGpu, IsLostAndResetWhileThreadsCopy) {
   if (DoneInChild({{"ASCEND_GLOBAL_LOG_LEVEL", "4"}, {"SAMPAN_COPY_PATH", "kernel"}})) return;
   constexpr int kThreads = 4, kRounds = 12;

@@ -7,7 +7,7 @@
 
 #include "acl/acl.h"
 #include "base/platform_bridge.h"
-#include "base/reduce_kernels.h"
+#include "base/reduce/reduce_kernels.h"
 #include "tests/support/copy_fixture.h"
 
 namespace sampan::test::reductions_test {

@@ -197,7 +197,7 @@ TEST_F(CopyTest, TheRecordSaysWhatTheCallerSaid) {
   EXPECT_EQ(record.dma.remoteUserRank, 7u);
   EXPECT_HCCL(HCCL_SUCCESS, RegisterLoadTaskCallBack(d(), nullptr, nullptr));
   EXPECT_HCCL(HCCL_SUCCESS, Copy(View(dst), View(src)));
-  EXPECT_EQ(records().size(), 1u) << "nobody listens any more";
+  EXPECT_EQ(records().size(), 1u) << "the observer is removed";
   Synchronize();
 }
 

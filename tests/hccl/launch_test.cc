@@ -58,7 +58,7 @@ TEST_F(LaunchTest, ALaunchIsOneTaskOfTheMainStream) {
   EXPECT_HCCL(HCCL_SUCCESS, LocalNotify::Post(side, d(), forward));
   EXPECT_HCCL(HCCL_SUCCESS, Copy(View(c), View(b)));
   hccl::DeviceMem to_e = View(e);
-  EXPECT_HCCL(HCCL_SUCCESS, HcclD2DMemcpyAsync(d(), to_e, View(b), side));  // nobody waits for this one
+  EXPECT_HCCL(HCCL_SUCCESS, HcclD2DMemcpyAsync(d(), to_e, View(b), side));  // no task waits for this one
   std::vector<hccl::Stream> sides{side};
   EXPECT_HCCL(HCCL_SUCCESS, LaunchTaskExtend(d(), stream(), sides));
   gate.Open();

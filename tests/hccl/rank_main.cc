@@ -103,7 +103,7 @@ class Rank {
   int Endless() {
     for (std::uint64_t round = 0;; ++round) {
       if (!Gather(order_.seed + round) || (round % 8 == 0 && !Check(order_.seed + round))) return 1;
-      // Nobody fills its slice for the next round before everybody has read this one's.
+      // No rank fills its slice for the next round before all ranks have read this round's.
       if (!Do("barrier", group_->Barrier())) return 1;
     }
   }

@@ -8,7 +8,7 @@ namespace {
 
 using hccl::UserMemType;
 
-/// Each rank's slice is in its output already; after n - 1 steps everybody has all of them.
+/// Each rank's slice is in its output already; after n - 1 steps every rank has all of them.
 void RingAllGather(RankWorld& world, hccl::DeviceMem& output, u64 slice) {
   const std::uint32_t n = world.size;
   hccl::Transport& next = *world.links[(world.rank + 1) % n];

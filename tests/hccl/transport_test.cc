@@ -29,7 +29,7 @@ struct PairWorld {
     world.Connect(para);
     if (world.links.size() == world.size) link = world.links[1 - world.rank].get();
   }
-  /// Nobody's memory goes before everybody has done.
+  /// No rank frees its memory before all ranks are done.
   ~PairWorld() { EXPECT_HCCL(HCCL_SUCCESS, world.group->Barrier()); }
 
   static Bytes Contents(std::uint32_t rank, int which) {
@@ -211,7 +211,7 @@ TEST(TransportTest, OffsetsAreHeldAgainstThePeersMemory) {
     parts[1] = {UserMemType::OUTPUT_MEM, 1, dst, kBytes};
     EXPECT_HCCL(HCCL_E_PARA, pair.link->RxAsync(parts, stream));
     EXPECT_HCCL(HCCL_E_PARA, pair.link->RxData(UserMemType::INPUT_MEM, 1, dst, kBytes, stream));
-    pair.world.Synchronize();  // nothing was queued: no wait that nobody posts for
+    pair.world.Synchronize();  // nothing was queued, so no wait blocks without a post
     EXPECT_TRUE(HostBytes(pair.output) == PairWorld::Contents(pair.world.rank, 2));
   });
 }

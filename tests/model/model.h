@@ -44,7 +44,7 @@ struct Stream {
   int device = 0;
   std::uint32_t tick = 0;
   Clock clock;          ///< what happened before its next task
-  bool failed = false;  ///< holds an error of a task that nobody has been told of
+  bool failed = false;  ///< has an error of a task that no call has reported
 };
 
 struct Event {
@@ -128,7 +128,7 @@ class Model {
 
   static Verdict Undetermined() { return {}; }
   static Verdict Answer(aclError code);
-  /// One code: that. None: nothing. Several, whose order nobody promised: undetermined.
+  /// One code: that. None: nothing. Several without a promised order: undetermined.
   static std::optional<Verdict> FromCodes(const Codes& codes);
 
   // model.cc: memory.

@@ -21,7 +21,7 @@ inline constexpr std::size_t kDescriptorStride = 64;
 
 /// Slots with a meaning of their own. As a stream, kNull is the default stream of the current context.
 inline constexpr int kNull = -1;
-inline constexpr int kWild = -2;  ///< an address or a handle that nobody gave out
+inline constexpr int kWild = -2;  ///< an address or a handle that no call returned
 
 /// kPool: of a pool of the device. kMapped: physical memory at reserved addresses, over a seam of two pieces.
 enum class Memory : std::uint8_t { kDevice, kPinned, kRegistered, kPageable, kPool, kMapped };

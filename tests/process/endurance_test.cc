@@ -28,7 +28,7 @@ int Rounds(int usual) {
   return std::max(usual / std::max(part != nullptr ? std::atoi(part) : 1, 1), 2);
 }
 
-/// Names in the folders where shared objects are left behind, if somebody leaves them. Tests and commands
+/// Names in the folders where shared objects are left behind, if a process leaves any. Tests and commands
 /// that run at the same time have files of their own there.
 std::set<std::string> LeftBehind() {
   std::set<std::string> names;

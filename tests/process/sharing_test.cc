@@ -56,7 +56,7 @@ TEST(SharedMemory, OnlyProcessesOnTheListMayImport) {
   Peer exporter, friendly, stranger;
   const std::string own = exporter.Get("alloc", kBytes);
   const std::string key = exporter.Get("export", own, kBytes, 0);
-  EXPECT_EQ(friendly.Do("import", key).code, ACL_ERROR_RT_NO_PERMISSION) << "nobody is on the list";
+  EXPECT_EQ(friendly.Do("import", key).code, ACL_ERROR_RT_NO_PERMISSION) << "the list is empty";
   exporter.Get("admit", key, friendly.process());
   EXPECT_EQ(friendly.Do("import", key).code, ACL_SUCCESS);
   const Answer refused = stranger.Do("import", key);
@@ -269,7 +269,7 @@ TEST(SharedEvent, ARecordingProcessThatIsKilledFailsTheWait) {
     Peer recording;
     const std::string event = recording.Get("event");
     theirs = waiting.Get("import_event", recording.Get("export_event", event));
-    recording.Get("wait", recording.Get("notify"), 0);  // nobody records it
+    recording.Get("wait", recording.Get("notify"), 0);  // no stream records it
     recording.Get("record_event", event);
     waiting.Get("wait_event", theirs, 0);
     waiting.Send("sync");

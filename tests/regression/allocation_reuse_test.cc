@@ -37,7 +37,7 @@ void OtherThread() {
   second_life = true;
   allocation->Begin(*owner);
   EXPECT_TRUE(allocation->TryUse());
-  EXPECT_TRUE(allocation->EndLife());
+  EXPECT_TRUE(allocation->MarkFreed());
 }
 
 void OnStep(int) {
@@ -66,7 +66,7 @@ Outcome ReleaseWithOther(int before) {
   second_life = false;
   record.Begin(of_record);
   EXPECT_TRUE(record.TryUse());
-  EXPECT_TRUE(record.EndLife());
+  EXPECT_TRUE(record.MarkFreed());
   steps = 0;
   interrupted = before;
   StepThroughRelease();

@@ -18,7 +18,7 @@
 #include <string>
 
 #include "acl/acl.h"
-#include "base/descriptor.h"
+#include "base/system/descriptor.h"
 #include "core/sharing/share_board.h"
 #include "tests/support/acl_expect.h"
 #include "tests/support/child_process.h"
@@ -97,7 +97,7 @@ struct BrokenPeer {
     SharedCell& cell = *new (mapped) SharedCell;
     cell.kind = SharedKind::kMemory;
     cell.secret = {1, 2};
-    cell.for_everybody.store(1);
+    cell.for_all_processes.store(1);
     cell.extent = {.descriptor = memory, .device = 0, .offset = 0, .bytes = 4096};
     spoil(cell);
     cell.state.store(SharedCell::kOpen);

@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/abstract_address.h"
-#include "base/descriptor.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/system/abstract_address.h"
+#include "base/system/descriptor.h"
 #include "core/sharing/file_server.h"
 
 namespace sampan::test::hostile_file_server_test {

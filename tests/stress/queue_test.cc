@@ -1,5 +1,5 @@
-// Full queues: submitters block, nothing is lost, order is kept. Queues in line: whoever waits takes its own.
-// Rules of docs/BEHAVIOUR.md: stream-1.
+// Full queues: submitters block, nothing is lost, order is kept. Queues in line: a waiting thread takes its
+// own. Rules of docs/BEHAVIOUR.md: stream-1.
 #include <algorithm>
 #include <atomic>
 #include <numeric>

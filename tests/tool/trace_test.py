@@ -342,7 +342,7 @@ class EndingTest(TraceTest):
         self.assertLess(killed - last, 1)  # 0.1 on a machine that is not crowded
 
     def test_forks_have_files_of_their_own(self):
-        # What the parent's other threads hold is nobody's in a child.
+        # Locks that the parent's other threads hold have no owner in a child.
         leaks_are_none = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
         result = self.run_traced("fork", env=environment(ASAN_OPTIONS=leaks_are_none))
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -250,7 +250,7 @@ static void Pageable(void) {
   CHECK(aclrtSynchronizeStream(stream));
 }
 
-/* Tasks that never run: behind a notify that nobody records. */
+/* Tasks that never run: behind a notify that is never recorded. */
 static void Aborted(void) {
   aclrtStream stream;
   aclrtNotify notify;

@@ -1,4 +1,4 @@
-// hccl_bench: measures and checks collectives, in the manner of hccl_test.
+// hccl_bench: measures and checks collectives, like hccl_test.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -12,7 +12,7 @@
 namespace hccl_bench {
 namespace {
 
-/// Room for the largest size.
+/// The buffer sizes that the largest case needs.
 collectives::Room LargestRoom(const Options& options) {
   const collectives::Room room =
       collectives::RoomFor(CaseOf(options, options.sizes.back()), options.launch.size);

@@ -1,4 +1,4 @@
-// Runs, clocks and checks.
+// Runs, times and checks a collective.
 #include "measure.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 using bench::SlowestRank;
 using collectives::Rank;
 
-/// How often the collective and plain copies take turns; the medians count.
+/// How often the collective and plain copies alternate. The medians are reported.
 constexpr std::size_t kTurns = 5;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Measures a collective of one size, on all ranks at once.
+// Measures a collective of one size, on all ranks together.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@ enum class CheckResult { kNull, kSuccess, kFailed };
 
 struct Measurement {
   u64 data_size;
-  double seconds;  // of one run, as the slowest rank saw it
+  double seconds;  // of one run, on the slowest rank
   CheckResult check = CheckResult::kNull;
   std::string why;                       // why the check failed
   std::optional<double> memcpy_seconds;  // of the same traffic without a runtime
 };
 
-/// Every rank calls it, with the same arguments, and gets the same answer. `plain` may be null.
+/// Every rank calls it with the same arguments and gets the same result. `plain` may be null.
 Measurement Measure(collectives::Rank& rank, const Options& options, const collectives::Case& what,
                     const bench::SharedBuffers* plain);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr u64 kMaxBytes = 16 * bench::kGiB;
 constexpr std::size_t kMaxSizes = 1000;
 
-/// As given, before anything is known to fit together.
+/// The options as given, before they are checked against each other.
 struct Words {
   std::string collective;
   std::string min_size = "8K", max_size = "64M", step;
@@ -87,7 +87,7 @@ std::vector<u64> SizesOf(const Words& words) {
   return sizes;
 }
 
-/// Only whole contiguous parts: what the same copies as plain memcpy would be is then clear.
+/// True if the collective copies only whole contiguous parts, so that plain memcpy can do the same.
 bool OnlyMoves(Collective collective) {
   return !collectives::Reduces(collective) && collective != Collective::kAllToAllV;
 }

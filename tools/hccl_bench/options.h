@@ -1,4 +1,4 @@
-// What hccl_bench was asked for.
+// The options of hccl_bench.
 #pragma once
 
 #include <string>
@@ -25,11 +25,11 @@ struct Options {
   bool compare_with_memcpy = false;
 };
 
-/// Parses the command line. Where there is nothing to run (--help, or a mistake, which it explains), `status`
-/// is what to end with and the answer is false.
+/// Parses the command line. Returns false if there is nothing to run (--help, or an error, which it prints),
+/// and sets the exit status.
 bool ParseOptions(int argc, char** argv, Options& options, int& status);
 
-/// The case of about `size` bytes: the larger one of a rank's input and output.
+/// The case of about `size` bytes, the larger of a rank's input and output.
 collectives::Case CaseOf(const Options& options, u64 size);
 
 }  // namespace hccl_bench

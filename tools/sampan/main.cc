@@ -1,4 +1,4 @@
-// The sampan command: finds out what is wanted, has it done, and turns what goes wrong into messages and
+// The sampan command: parses the command line, runs the command, and turns errors into messages and exit
 // statuses.
 #include <exception>
 #include <iostream>

@@ -6,7 +6,7 @@
 
 #define ACL_RT_SUCCESS 0
 
-/* The caller did something wrong. */
+/* Errors of the caller. */
 #define ACL_ERROR_RT_PARAM_INVALID 107000
 #define ACL_ERROR_RT_INVALID_DEVICEID 107001
 #define ACL_ERROR_RT_CONTEXT_NULL 107002
@@ -54,7 +54,7 @@
 #define ACL_ERROR_RT_INVALID_DEVICE_FUNCTION 107044
 #define ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING 107045
 
-/* A resource has run out, or the device cannot do it. */
+/* A resource is exhausted, or the device does not support it. */
 #define ACL_ERROR_RT_FEATURE_NOT_SUPPORT 207000
 #define ACL_ERROR_RT_MEMORY_ALLOCATION 207001
 #define ACL_ERROR_RT_MEMORY_FREE 207002

@@ -32,21 +32,21 @@ using LaunchTaskCallBack = HcclResult (*)(const HcclDispatcher&, hccl::Stream&);
 
 /* ---- making and ending ---- */
 
-/** Makes a dispatcher, which puts copies, reductions and signals into streams.
- * @param type DISPATCHER_NORMAL, or DISPATCHER_VIRTURAL, which only leaves records in the streams.
+/** Creates a dispatcher, which puts copies, reductions and signals into streams.
+ * @param type DISPATCHER_NORMAL, or DISPATCHER_VIRTURAL, which only stores records in the streams.
  * @param devicePhyId Physical number of the device, or HOST_DEVICE_ID.
  * @param dispatcher Receives the handle.
  * @async no
  * @error HCCL_E_PTR dispatcher is NULL.
  * @error HCCL_E_RUNTIME devicePhyId is not a visible device.
  * @error HCCL_E_NOT_SUPPORT type is DISPATCHER_AICPU or unknown.
- * @error HCCL_E_MEMORY No handle is left.
+ * @error HCCL_E_MEMORY All handles are in use.
  */
 HCCL_PLF_VISIBILITY HcclResult HcclDispatcherInit(DispatcherType type, const s32 devicePhyId,
                                                   HcclDispatcher* dispatcher);
 
 /** Destroys a dispatcher. Tasks that it still holds are dropped, and the log says how many.
- * @param dispatcher The dispatcher. A handle that is not alive changes nothing.
+ * @param dispatcher The dispatcher. An invalid handle has no effect.
  * @async no
  * @error none
  */
@@ -59,8 +59,8 @@ HcclDispatcherAicpuInit(HcclDispatcher* dispatcher, const u32 devPhyId, const u3
 /* ---- settings ---- */
 
 /** No-op: the imitated chips have no address for overflows.
- * @param dispatcherPtr A living dispatcher.
- * @param globalWorkSpaceAddr Addresses. Not looked at and not changed.
+ * @param dispatcherPtr A valid dispatcher.
+ * @param globalWorkSpaceAddr Addresses. Ignored.
  * @async no
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
  */
@@ -68,7 +68,7 @@ HCCL_PLF_VISIBILITY HcclResult HcclSetGlobalWorkSpace(HcclDispatcher dispatcherP
                                                       std::vector<void*>& globalWorkSpaceAddr);
 
 /** Sets how waits for signals are limited.
- * @param dispatcherPtr A living dispatcher.
+ * @param dispatcherPtr A valid dispatcher.
  * @param notifyWaitMode DEFAULT, CONFIGURABLE (the limit of HcclSetExecTimeOut) or UNLIMITED.
  * @async no
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
@@ -76,8 +76,8 @@ HCCL_PLF_VISIBILITY HcclResult HcclSetGlobalWorkSpace(HcclDispatcher dispatcherP
 HCCL_PLF_VISIBILITY HcclResult HcclSetNotifyWaitMode(HcclDispatcher dispatcherPtr,
                                                      const SyncMode notifyWaitMode);
 
-/** Gives how waits for signals are limited.
- * @param dispatcherPtr A living dispatcher.
+/** Gets how waits for signals are limited.
+ * @param dispatcherPtr A valid dispatcher.
  * @param notifyWaitMode Receives the mode.
  * @async no
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed, or notifyWaitMode is NULL.
@@ -85,7 +85,7 @@ HCCL_PLF_VISIBILITY HcclResult HcclSetNotifyWaitMode(HcclDispatcher dispatcherPt
 HCCL_PLF_VISIBILITY HcclResult HcclGetNotifyWaitMode(HcclDispatcher dispatcherPtr, SyncMode* notifyWaitMode);
 
 /** Sets the limit of waits in the mode CONFIGURABLE.
- * @param dispatcherPtr A living dispatcher.
+ * @param dispatcherPtr A valid dispatcher.
  * @param execTimeOut Seconds; 0 for no limit.
  * @async no
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
@@ -94,9 +94,9 @@ HCCL_PLF_VISIBILITY HcclResult HcclGetNotifyWaitMode(HcclDispatcher dispatcherPt
 HCCL_PLF_VISIBILITY HcclResult HcclSetExecTimeOut(HcclDispatcher dispatcherPtr,
                                                   const s32 execTimeOut = NOTIFY_DEFAULT_WAIT_TIME);
 
-/** No-op: it would switch caching off, and nothing is cached.
- * @param dispatcherPtr A living dispatcher.
- * @param multiQpMode Not looked at.
+/** No-op: it turns off caching, and nothing is cached.
+ * @param dispatcherPtr A valid dispatcher.
+ * @param multiQpMode Ignored.
  * @async no
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
  */
@@ -104,12 +104,12 @@ HCCL_PLF_VISIBILITY HcclResult SetMultiQpMode(HcclDispatcher dispatcherPtr, bool
 
 /* ---- copies and reductions ---- */
 
-/** Queues a copy of all of src to the beginning of dst, from device memory to device memory.
- * Copies of more than 4 GiB are several tasks. Between InitTask and LaunchTask the copy is held.
- * @param dispatcherPtr A living dispatcher.
+/** Queues a copy of all of src to the beginning of dst, from device memory to device memory. Copies of more
+ * than 4 GiB are several tasks. Between InitTask and LaunchTask it is held.
+ * @param dispatcherPtr A valid dispatcher.
  * @param dst Destination, with at least src.size() bytes. Memory of another device needs peer access.
  * @param src Source. Its size is the number of bytes; 0 copies nothing.
- * @param stream The stream. An empty one makes the copy happen at once.
+ * @param stream The stream. With an empty stream the call copies at once.
  * @param remoteUserRank World rank of the peer, for traces and records. It does not change the copy.
  * @param inLinkType Link of the copy, for traces and records. A link that contradicts the addresses is
  *     logged.
@@ -120,7 +120,7 @@ HCCL_PLF_VISIBILITY HcclResult SetMultiQpMode(HcclDispatcher dispatcherPtr, bool
  *     says why.
  * @error HCCL_E_RUNTIME The runtime refused the copy. aclGetRecentErrMsg says why.
  * @example
- *     // Within device 0: a block of 1 MiB to another one.
+ *     // Inside device 0: a block of 1 MiB to another one.
  *     HcclDispatcher dispatcher = nullptr;
  *     aclrtSetDevice(0);
  *     HcclDispatcherInit(DispatcherType::DISPATCHER_NORMAL, 0, &dispatcher);
@@ -136,14 +136,14 @@ HCCL_PLF_VISIBILITY HcclResult HcclD2DMemcpyAsync(HcclDispatcher dispatcherPtr, 
                                                   u32 remoteUserRank = INVALID_VALUE_RANKID,
                                                   hccl::LinkType inLinkType = hccl::LinkType::LINK_ONCHIP);
 
-/** Queues a copy between any two places. It never waits for a launch.
- * @param dispatcherPtr A living dispatcher.
+/** Queues a copy between any two places. It is never held for a launch.
+ * @param dispatcherPtr A valid dispatcher.
  * @param dst Destination.
- * @param destMax Bytes of room at dst, at least count.
+ * @param destMax Capacity of dst in bytes, at least count.
  * @param src Source.
  * @param count Bytes; 0 copies nothing.
  * @param kind HOST_TO_HOST to DEVICE_TO_DEVICE (0 to 3).
- * @param stream The stream. An empty one makes the copy happen at once.
+ * @param stream The stream. With an empty stream the call copies at once.
  * @param remoteUserRank World rank of the peer, for traces and records.
  * @param inLinkType Link of the copy, for traces and records.
  * @async queued; without a stream, or with pageable memory, it returns after the copy
@@ -159,11 +159,11 @@ HCCL_PLF_VISIBILITY HcclResult HcclMemcpyAsync(HcclDispatcher dispatcherPtr, voi
                                                hccl::LinkType inLinkType);
 
 /** Queues a reduction: dst = dst op src.
- * @param dispatcherPtr A living dispatcher.
+ * @param dispatcherPtr A valid dispatcher.
  * @param src Source, in device memory.
  * @param count Number of elements; 0 does nothing.
- * @param datatype Type of the elements. With the inline bit: int8, int16, int32, fp16, bf16, fp32. Without
- *     it also int64, unsigned integers and fp64.
+ * @param datatype Type of the elements. With the inline bit: int8, int16, int32, fp16, bf16, fp32. Without it
+ *     also int64, unsigned integers and fp64.
  * @param reduceOp SUM, MAX or MIN. Without the inline bit also PROD.
  * @param stream The stream.
  * @param dst Destination, in device memory.
@@ -184,14 +184,14 @@ HCCL_PLF_VISIBILITY HcclResult HcclReduceAsync(HcclDispatcher dispatcherPtr, voi
 /* ---- signals ---- */
 
 /** Sets a notify in stream order.
- * @param dispatcherPtr A living dispatcher.
+ * @param dispatcherPtr A valid dispatcher.
  * @param signal The notify.
  * @param stream The stream.
  * @param userRank Rank of the peer, for traces and records.
  * @param offset Offset of the notify in bytes, for records.
  * @param stage Stage of the algorithm, for records.
- * @param inchip Not looked at.
- * @param signalAddr Not looked at.
+ * @param inchip Ignored.
+ * @param signalAddr Ignored.
  * @async queued
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed; signal is NULL; the stream is empty.
  * @error HCCL_E_RUNTIME The runtime refused the signal.
@@ -200,15 +200,15 @@ HCCL_PLF_VISIBILITY HcclResult HcclSignalRecord(HcclDispatcher dispatcherPtr, Hc
                                                 hccl::Stream& stream, u32 userRank, u64 offset, s32 stage,
                                                 bool inchip, u64 signalAddr);
 
-/** Holds a stream until a notify is set, then clears it.
- * The mode of HcclSetNotifyWaitMode limits the wait. Past the limit, the stream fails with 107020.
- * @param dispatcherPtr A living dispatcher.
+/** Holds a stream until a notify is set, then clears it. The mode of HcclSetNotifyWaitMode limits the wait.
+ * Past the limit, the stream fails with 107020.
+ * @param dispatcherPtr A valid dispatcher.
  * @param signal The notify.
  * @param stream The stream.
  * @param userRank Rank of the caller, for records.
  * @param remoteUserRank Rank of the peer, for traces and records.
  * @param stage Stage of the algorithm, for records.
- * @param inchip Not looked at.
+ * @param inchip Ignored.
  * @async queued
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed; signal is NULL; the stream is empty.
  * @error HCCL_E_RUNTIME The runtime refused the wait.
@@ -218,11 +218,11 @@ HCCL_PLF_VISIBILITY HcclResult HcclSignalWait(HcclDispatcher dispatcherPtr, Hccl
                                               s32 stage, bool inchip);
 
 /** No-op, as in the original's host dispatchers.
- * @param dispatcherPtr A living dispatcher.
- * @param stream Not looked at.
- * @param waitAddr Not looked at.
- * @param valueAddr Not looked at.
- * @param reset Not looked at.
+ * @param dispatcherPtr A valid dispatcher.
+ * @param stream Ignored.
+ * @param waitAddr Ignored.
+ * @param valueAddr Ignored.
+ * @param reset Ignored.
  * @async no
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
  */
@@ -230,10 +230,10 @@ HCCL_PLF_VISIBILITY HcclResult HcclDispatcherWaitValue(HcclDispatcher dispatcher
                                                        u64 waitAddr, u64 valueAddr, bool reset);
 
 /** No-op, as in the original's host dispatchers.
- * @param dispatcherPtr A living dispatcher.
- * @param stream Not looked at.
- * @param writeAddr Not looked at.
- * @param valueAddr Not looked at.
+ * @param dispatcherPtr A valid dispatcher.
+ * @param stream Ignored.
+ * @param writeAddr Ignored.
+ * @param valueAddr Ignored.
  * @async no
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
  */
@@ -243,11 +243,11 @@ HCCL_PLF_VISIBILITY HcclResult HcclDispatcherWriteValue(HcclDispatcher dispatche
 /* ---- launching together ---- */
 
 /** Holds tasks that are submitted from here on until LaunchTask.
- * @param dispatcherPtr A living dispatcher.
+ * @param dispatcherPtr A valid dispatcher.
  * @param stream The main stream, passed to the callback.
- * @param enableCache Not looked at.
- * @param key Not looked at.
- * @param useGraphConstructorV2 Not looked at.
+ * @param enableCache Ignored.
+ * @param key Ignored.
+ * @param useGraphConstructorV2 Ignored.
  * @async no
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
  * @error other The code of the callback of RegisterInitTaskCallBack.
@@ -256,9 +256,9 @@ HCCL_PLF_VISIBILITY HcclResult InitTask(HcclDispatcher dispatcherPtr, hccl::Stre
                                         const bool enableCache, const std::string& key,
                                         bool useGraphConstructorV2 = false);
 
-/** Gives the held tasks to their streams, as if they were one task of the main stream.
- * Side streams begin after what the main stream had. The main stream goes on when all of them are through.
- * @param dispatcherPtr A living dispatcher.
+/** Gets the held tasks to their streams, as if they were one task of the main stream. Side streams begin
+ * after the earlier work of the main stream. The main stream continues when all of them are complete.
+ * @param dispatcherPtr A valid dispatcher.
  * @param stream The main stream.
  * @async queued
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed; the stream is empty and tasks are held.
@@ -267,10 +267,10 @@ HCCL_PLF_VISIBILITY HcclResult InitTask(HcclDispatcher dispatcherPtr, hccl::Stre
  */
 HCCL_PLF_VISIBILITY HcclResult LaunchTask(HcclDispatcher dispatcherPtr, hccl::Stream& stream);
 
-/** Gives the held tasks to their streams, like LaunchTask.
- * @param dispatcherPtr A living dispatcher.
+/** Gets the held tasks to their streams, like LaunchTask.
+ * @param dispatcherPtr A valid dispatcher.
  * @param stream The main stream.
- * @param subStreams Not needed: side streams are known by their tasks.
+ * @param subStreams Ignored: the tasks know their streams.
  * @async queued
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed; the stream is empty and tasks are held.
  * @error other As in LaunchTask.
@@ -278,24 +278,24 @@ HCCL_PLF_VISIBILITY HcclResult LaunchTask(HcclDispatcher dispatcherPtr, hccl::St
 HCCL_PLF_VISIBILITY HcclResult LaunchTaskExtend(HcclDispatcher dispatcherPtr, hccl::Stream& stream,
                                                 std::vector<hccl::Stream>& subStreams);
 
-/** Ends what InitTask began. Held tasks are dropped, and the log says how many.
- * @param dispatcherPtr A living dispatcher.
+/** Stops holding tasks after InitTask. Held tasks are dropped, and the log says how many.
+ * @param dispatcherPtr A valid dispatcher.
  * @async no
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
  */
 HCCL_PLF_VISIBILITY HcclResult SetNormalMode(HcclDispatcher dispatcherPtr);
 
 /** No-op, as in the original's host dispatchers.
- * @param dispatcherPtr A living dispatcher.
- * @param stream Not looked at.
+ * @param dispatcherPtr A valid dispatcher.
+ * @param stream Ignored.
  * @async no
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
  */
 HCCL_PLF_VISIBILITY HcclResult AddRetryPreamble(HcclDispatcher dispatcherPtr, hccl::Stream& stream);
 
 /** Does not wait, as in the original. It logs a warning while tasks wait for a launch.
- * @param dispatcherPtr A living dispatcher.
- * @param stream Not looked at.
+ * @param dispatcherPtr A valid dispatcher.
+ * @param stream Ignored.
  * @async no
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
  */
@@ -303,21 +303,20 @@ HCCL_PLF_VISIBILITY HcclResult StreamSync(HcclDispatcher dispatcherPtr, hccl::St
 
 /* ---- observers ---- */
 
-/** Sets the one function of the process that InitTask calls.
+/** Sets the process-wide function that InitTask calls.
  * @param p1 The function; NULL removes it.
  * @async no
  */
 HCCL_PLF_VISIBILITY void RegisterInitTaskCallBack(HcclResult (*p1)(const HcclDispatcher&, hccl::Stream&));
 
-/** Sets the one function of the process that LaunchTask calls. A failure keeps held tasks from being
- * launched.
+/** Sets the process-wide function that LaunchTask calls. If it fails, held tasks are not launched.
  * @param p1 The function; NULL removes it.
  * @async no
  */
 HCCL_PLF_VISIBILITY void RegisterLaunchTaskCallBack(HcclResult (*p1)(const HcclDispatcher&, hccl::Stream&));
 
 /** Sets the function that a dispatcher calls for each task. It runs on the thread that submits.
- * @param dispatcherPtr A living dispatcher.
+ * @param dispatcherPtr A valid dispatcher.
  * @param userPtr Passed to the function.
  * @param p1 The function; NULL removes it. It gets a hccl::TaskPara and its size in bytes.
  * @async no
@@ -326,16 +325,16 @@ HCCL_PLF_VISIBILITY void RegisterLaunchTaskCallBack(HcclResult (*p1)(const HcclD
 HCCL_PLF_VISIBILITY HcclResult RegisterLoadTaskCallBack(HcclDispatcher dispatcherPtr, void* userPtr,
                                                         LoadTaskCallBack p1);
 
-/** Gives what the last callback of InitTask or LaunchTask answered.
- * @param dispatcherPtr A living dispatcher.
+/** Gets the result of the last callback of InitTask or LaunchTask.
+ * @param dispatcherPtr A valid dispatcher.
  * @async no
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.
- * @error other The callback's answer.
+ * @error other The callback's result.
  */
 HCCL_PLF_VISIBILITY HcclResult HcclGetCallbackResult(HcclDispatcher dispatcherPtr);
 
 /** Adds a TASK_PROFILING record for each task.
- * @param dispatcherPtr A living dispatcher.
+ * @param dispatcherPtr A valid dispatcher.
  * @param isForce true to add the records.
  * @async no
  * @error HCCL_E_PTR dispatcherPtr is NULL or destroyed.

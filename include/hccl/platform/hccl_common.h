@@ -42,7 +42,7 @@ constexpr u32 SDMA_QOS_MID = 4;
 constexpr u32 SDMA_QOS_HIGH = 6;
 constexpr u32 SDMA_QOS_DEFAULT = 6;
 
-/* The most bytes of one task. */
+/* The maximum bytes of one task. */
 constexpr u64 HCCL_SDMA_MAX_COUNT_4GB = 0x100000000ULL;
 
 enum class SyncMode {
@@ -91,7 +91,7 @@ enum class HcclWorkflowMode {
   HCCL_WORKFLOW_MODE_RESERVED = 255
 };
 
-/* A notify in a form that can be sent to others: its name, its place and its owner. */
+/* A notify that can be sent to other ranks: its name, its place and its owner. */
 struct HcclSignalInfo {
   u64 resId = INVALID_U64;
   u64 addr = 0;

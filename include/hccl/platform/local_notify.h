@@ -9,8 +9,8 @@
 
 namespace hccl {
 
-/** A notify of this process, for which streams wait here. Posting twice is posting once; a wait takes the
- * signal back. The object owns its notify, unless it was initialised with the data of one.
+/** A notify of this process, for which streams wait here. Posting twice has the effect of posting once; a
+ * wait clears the signal. The object owns its notify, unless it was initialized with the data of another.
  * @async Wait and Post queue a task and return. The others are synchronous.
  * @threads Any thread, except for Init and Destroy.
  */
@@ -22,15 +22,15 @@ class HCCL_PLF_VISIBILITY LocalNotify {
   LocalNotify(const LocalNotify&) = delete;
   LocalNotify& operator=(const LocalNotify&) = delete;
 
-  /** Makes a notify on the current device. type changes nothing.
+  /** Creates a notify on the current device. type has no effect.
    * @error HCCL_E_INTERNAL The object has a notify already.
    * @error HCCL_E_RUNTIME The runtime has no notify left.
    */
   HcclResult Init(const NotifyLoadType type = NotifyLoadType::HOST_NOTIFY);
 
-  /** Takes the notify of this process that notifyInfo names, as GetNotifyData gave it. It is not owned.
-   * type changes nothing.
-   * @error HCCL_E_PARA notifyInfo names no living notify of this process.
+  /** Uses the notify of this process that notifyInfo (from GetNotifyData) names. The object does not own it.
+   * type has no effect.
+   * @error HCCL_E_PARA notifyInfo names not a valid notify of this process.
    */
   HcclResult Init(const HcclSignalInfo& notifyInfo,
                   const NotifyLoadType type = NotifyLoadType::DEVICE_NOTIFY);
@@ -38,9 +38,9 @@ class HCCL_PLF_VISIBILITY LocalNotify {
   /** Of the device side: HCCL_E_NOT_SUPPORT. */
   HcclResult InitNotifyLite(const HcclSignalInfo& notifyInfo);
 
-  /** Holds stream until the notify is posted, or posts it in the order of stream. With dispatcher the task
-   * is recorded, and held between InitTask and LaunchTask. stage is for records. timeOut is in seconds; by
-   * default the mode of the dispatcher counts.
+  /** Holds stream until the notify is posted, or posts it in the order of stream. With dispatcher the task is
+   * recorded, and held between InitTask and LaunchTask. stage is for records. timeOut is in seconds; by
+   * default the mode of the dispatcher applies.
    * @error HCCL_E_PTR There is no notify, or stream is empty.
    * @error HCCL_E_RUNTIME The runtime refused the task.
    */
@@ -79,9 +79,9 @@ class HCCL_PLF_VISIBILITY LocalNotify {
    */
   HcclResult Serialize(std::vector<u8>& byteVector);
 
-  /** Gives the notify in notifyInfo, or takes the one that notifyInfo names.
+  /** Gets the notify in notifyInfo, or takes the one that notifyInfo names.
    * @error HCCL_E_PTR There is no notify.
-   * @error HCCL_E_PARA notifyInfo names no living notify of this process.
+   * @error HCCL_E_PARA notifyInfo names not a valid notify of this process.
    */
   HcclResult GetNotifyData(HcclSignalInfo& notifyInfo);
   HcclResult SetNotifyData(HcclSignalInfo& notifyInfo);

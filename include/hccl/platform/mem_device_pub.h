@@ -6,16 +6,15 @@
 
 namespace hccl {
 
-/** Device memory: an owner, or a view of memory that another object owns.
- * Copies are views. Memory that an owner holds is freed once: when the owner goes, gets other memory, or
- * is told to free.
+/** Device memory: an owner, or a view of memory that another object owns. Copies are views. Owned memory is
+ * freed once: when the owner is destroyed, gets other memory, or calls free.
  * @async no
  * @threads One thread at a time for each object.
  */
 class HCCL_PLF_VISIBILITY DeviceMem : private OwnedBlock {
  public:
-  /** An empty object, a view of [ptr, ptr + size) in bytes, or a copy, which is a view. With owner the
-   * object frees ptr. Moving takes ownership over from that.
+  /** An empty object, a view of [ptr, ptr + size) in bytes, or a copy, which is a view. With owner the object
+   * frees ptr. Moving takes ownership from that.
    */
   explicit DeviceMem();
   explicit DeviceMem(void* ptr, u64 size, bool owner = false);
@@ -23,15 +22,15 @@ class HCCL_PLF_VISIBILITY DeviceMem : private OwnedBlock {
   DeviceMem(DeviceMem&& that) noexcept;
   ~DeviceMem();
 
-  /** Frees owned memory. A view stays as it is. */
+  /** Frees owned memory. A view does not change. */
   void free() { FreeBlock(); }
 
-  /** Allocates size bytes on the current device. Without enough memory the object is empty; its size is
-   * still the one asked for. level2Address changes nothing.
+  /** Allocates size bytes on the current device. Without enough memory the object is empty, but has the
+   * requested size. level2Address has no effect.
    */
   static DeviceMem alloc(u64 size, bool level2Address = false);
 
-  /** Allocates size bytes on the current device into mem. level2Address changes nothing.
+  /** Allocates size bytes on the current device into mem. level2Address has no effect.
    * @error HCCL_E_PARA size is 0.
    * @error HCCL_E_MEMORY There is not enough memory.
    */
@@ -46,7 +45,7 @@ class HCCL_PLF_VISIBILITY DeviceMem : private OwnedBlock {
   DeviceMem operator=(DeviceMem&& that);
   DeviceMem& operator=(const DeviceMem& that);
 
-  /** Whether there is memory, and whether that shows the same memory: the same address and size. */
+  /** Whether there is memory, and whether that is the same memory: the same address and size. */
   operator bool() const { return ptr_ != nullptr; }
   bool operator==(const DeviceMem& that) const { return IsSameRange(that); }
   bool operator!=(const DeviceMem& that) const { return !(*this == that); }

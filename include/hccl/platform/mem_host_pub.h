@@ -6,21 +6,20 @@
 
 namespace hccl {
 
-/** Host memory: an owner, or a view of memory that another object owns.
- * Copies are views. Memory that an owner holds is freed once: when the owner goes, gets other memory, or
- * is told to free.
+/** Host memory: an owner, or a view of memory that another object owns. Copies are views. Owned memory is
+ * freed once: when the owner is destroyed, gets other memory, or calls free.
  * @async no
  * @threads One thread at a time for each object.
  */
 class HCCL_PLF_VISIBILITY HostMem : private OwnedBlock {
  public:
-  /** An empty object, or a copy, which is a view. Moving takes ownership over from that. */
+  /** An empty object, or a copy, which is a view. Moving takes ownership from that. */
   explicit HostMem();
   HostMem(const HostMem& that);
   HostMem(HostMem&& that) noexcept;
   ~HostMem();
 
-  /** Frees owned memory. A view stays as it is. */
+  /** Frees owned memory. A view does not change. */
   void free() { FreeBlock(); }
 
   /** Allocates size bytes: pinned memory if isRtsMem is true, else plain memory of the process. Without
@@ -37,7 +36,7 @@ class HCCL_PLF_VISIBILITY HostMem : private OwnedBlock {
   HostMem operator=(HostMem&& that);
   HostMem& operator=(const HostMem& that);
 
-  /** Whether there is memory, and whether that shows the same memory: the same address and size. */
+  /** Whether there is memory, and whether that is the same memory: the same address and size. */
   operator bool() const { return ptr_ != nullptr; }
   bool operator==(const HostMem& that) const { return IsSameRange(that); }
   bool operator!=(const HostMem& that) const { return !(*this == that); }

@@ -7,7 +7,7 @@
 namespace hccl {
 
 /* An owner, or a view of memory that has another owner. Copies are views. The block of an owner is freed
- * once: when the owner is destroyed, is assigned other memory, or is told to free. Not thread-safe. */
+ * once: when the owner is destroyed, is assigned other memory, or calls free. Not thread-safe. */
 class HCCL_PLF_VISIBILITY OwnedBlock {
  protected:
   using Release = void (*)(void* block);
@@ -22,7 +22,7 @@ class HCCL_PLF_VISIBILITY OwnedBlock {
   /* Takes the block of an owner over; copies a view. */
   OwnedBlock& operator=(OwnedBlock&& that) noexcept;
 
-  /* Frees the block of an owner. A view stays as it is. */
+  /* Frees the block of an owner. A view does not change. */
   void FreeBlock();
 
   bool IsSameRange(const OwnedBlock& that) const { return ptr_ == that.ptr_ && size_ == that.size_; }

@@ -1,5 +1,5 @@
-/* How ranks of one host find each other, and get links to one another. Sampan's own: the original keeps this
- * in its framework, above the platform. */
+/* How ranks of one host find each other and get links. Sampan's own: the original keeps this in its
+ * framework, above the platform. */
 #ifndef SAMPAN_HCCL_PLATFORM_RANK_GROUP_H
 #define SAMPAN_HCCL_PLATFORM_RANK_GROUP_H
 
@@ -12,8 +12,8 @@
 
 namespace hccl {
 
-/* Ranks are threads of one process, processes of one user, or any mixture. All of them give the same name,
- * the same token and the same size; or the same file, which holds the token. */
+/* Ranks are threads of one process, processes of one user, or both. All of them have the same name, token and
+ * size; or the same file, which contains the token. */
 struct RankGroupConfig {
   std::string name;  /* 1 to 64 characters */
   std::string token; /* RankGroup::MakeToken, given to all ranks by their launcher */
@@ -23,9 +23,9 @@ struct RankGroupConfig {
   std::chrono::milliseconds timeout = std::chrono::seconds(120); /* of joining and of each call that waits */
 };
 
-/** The membership of a rank. It ends when the object and its links are gone.
- * @async Join, Connect, Barrier and Exchange wait for the other ranks, at most config.timeout. The others
- *     do not wait.
+/** The membership of a rank. It ends when the object and its links are destroyed.
+ * @async Join, Connect, Barrier and Exchange wait for the other ranks, at most config.timeout. The others do
+ *     not wait.
  * @threads Any number of threads.
  */
 class HCCL_PLF_VISIBILITY RankGroup {
@@ -43,7 +43,7 @@ class HCCL_PLF_VISIBILITY RankGroup {
   static HcclResult MakeFile(const std::string& path);
 
   /** Joins the group that config names, and returns in group when all ranks have joined. The calling thread
-   * has a current device. config.timeout is in milliseconds.
+   * must have a current device. config.timeout is in milliseconds.
    * @error HCCL_E_PARA A field of config is not accepted.
    * @error HCCL_E_OPEN_FILE_FAILURE config.file cannot be opened.
    * @error HCCL_E_UNAVAIL Another process is rank 0 of a group with this name.
@@ -59,7 +59,7 @@ class HCCL_PLF_VISIBILITY RankGroup {
 
   /** Makes links to the ranks in peers, or to all, with dispatcher and with what machinePara offers. links
    * has one entry for each rank; NULL for ranks without a link. Collective: every rank calls it, and ranks
-   * that get a link name each other. inputMem and outputMem must stay until the links are gone.
+   * that get a link name each other. inputMem and outputMem must stay valid until the links are destroyed.
    * @error HCCL_E_PTR dispatcher is NULL or destroyed, or inputMem or outputMem is empty.
    * @error HCCL_E_PARA A field of machinePara or a peer is not accepted.
    * @error HCCL_E_REMOTE A rank exited or could not make its links. No rank has links then.
@@ -67,7 +67,7 @@ class HCCL_PLF_VISIBILITY RankGroup {
    */
   HcclResult Connect(HcclDispatcher dispatcher, const MachinePara& machinePara, const std::vector<u32>& peers,
                      std::vector<LINK>& links);
-  /* The same with links to everybody. */
+  /* The same with links to all other ranks. */
   HcclResult Connect(HcclDispatcher dispatcher, const MachinePara& machinePara, std::vector<LINK>& links);
 
   /** Returns when all ranks are here.
@@ -76,7 +76,7 @@ class HCCL_PLF_VISIBILITY RankGroup {
    */
   HcclResult Barrier();
 
-  /** Gives mine to all ranks, and returns in all what each rank gave. Collective; at most 32 MiB from all
+  /** Sends mine to all ranks, and returns the parts of all ranks in all. Collective; at most 32 MiB from all
    * together.
    * @error HCCL_E_PARA mine is too long.
    * @error HCCL_E_REMOTE A rank has exited.
@@ -84,7 +84,7 @@ class HCCL_PLF_VISIBILITY RankGroup {
    */
   HcclResult Exchange(const std::vector<u8>& mine, std::vector<std::vector<u8>>& all);
 
-  /** State of the group, with a text in reason (may be NULL). After a failure no link can be used any more.
+  /** State of the group, with a text in reason (may be NULL). After a failure no link can be used.
    * @error HCCL_E_REMOTE A rank has exited without leaving.
    * @error HCCL_E_TIMEOUT A wait ran past its limit somewhere.
    */

@@ -8,8 +8,8 @@
 
 namespace hccl {
 
-/** A notify of a peer, which streams post here. The object does not own the notify; it keeps the import of
- * one of another process.
+/** A notify of a peer, which streams post here. The object does not own the notify; it owns the import if the
+ * notify belongs to another process.
  * @async Post queues a task and returns. The others are synchronous.
  * @threads Post from any thread. The others one thread at a time.
  */
@@ -21,20 +21,20 @@ class HCCL_PLF_VISIBILITY RemoteNotify {
   RemoteNotify(const RemoteNotify&) = delete;
   RemoteNotify& operator=(const RemoteNotify&) = delete;
 
-  /** Takes byteVector, which LocalNotify::Serialize wrote.
+  /** Uses byteVector, which LocalNotify::Serialize wrote.
    * @error HCCL_E_PARA byteVector is malformed.
    */
   HcclResult Init(const std::vector<u8>& byteVector);
 
-  /** Takes the notify of this process that notifyInfo names. type changes nothing.
-   * @error HCCL_E_PARA notifyInfo names no living notify.
+  /** Uses the notify of this process that notifyInfo names. type has no effect.
+   * @error HCCL_E_PARA notifyInfo names not a valid notify.
    */
   HcclResult Init(const HcclSignalInfo& notifyInfo,
                   const NotifyLoadType type = NotifyLoadType::DEVICE_NOTIFY);
 
-  /** Imports the notify, or ends the import.
-   * @error HCCL_E_PTR The object was not initialised.
-   * @error HCCL_E_NOT_FOUND The notify is gone.
+  /** Imports the notify, or closes the import.
+   * @error HCCL_E_PTR The object was not initialized.
+   * @error HCCL_E_NOT_FOUND The notify no longer exists.
    * @error HCCL_E_PARA The key is malformed.
    * @error HCCL_E_RUNTIME The runtime refused the import, for example because this process was not granted
    *     it.

@@ -31,19 +31,17 @@ struct ErrCqeContext;
  */
 class HCCL_PLF_VISIBILITY Stream {
  public:
-  /** An empty object, or a copy of that, which is a view. Moving takes ownership over. */
+  /** An empty object, or a copy of that, which is a view. Moving takes ownership. */
   explicit Stream();
   Stream(const Stream& that);
   Stream(Stream&& that) noexcept;
 
-  /** Makes a stream of streamType in the current context and owns it. Without a stream left, the object is
-   * empty. isMainStream is what IsMainStream answers.
+  /** Creates a stream of streamType in the current context and owns it. If all streams are in use, the object
+   * is empty. IsMainStream returns isMainStream.
    */
   explicit Stream(const StreamType streamType, bool isMainStream = false);
 
-  /** Views of the stream rtStream, or of the one that streamInfo names. isMainStream is what IsMainStream
-   * answers.
-   */
+  /** Views of the stream rtStream, or of the one that streamInfo names. IsMainStream returns isMainStream. */
   explicit Stream(const rtStream_t rtStream, bool isMainStream = true);
   explicit Stream(const HcclComStreamInfo& streamInfo, bool isMainStream = false);
   virtual ~Stream();
@@ -70,7 +68,7 @@ class HCCL_PLF_VISIBILITY Stream {
   /** Whether the owner has destroyed the stream. */
   bool IsInvalid() const;
 
-  /** Keeps the record taskLogicInfo, as virtual dispatchers do. */
+  /** Stores the record taskLogicInfo, as virtual dispatchers do. */
   void PushTaskLogicInfo(TaskLogicInfo& taskLogicInfo);
 
   /** Takes the oldest record into taskLogicInfo.
@@ -78,7 +76,7 @@ class HCCL_PLF_VISIBILITY Stream {
    */
   HcclResult PopTaskLogicInfo(TaskLogicInfo& taskLogicInfo);
 
-  /** Keeps or gives stmMode. It changes nothing.
+  /** Stores or gets stmMode. It has no effect.
    * @error HCCL_E_PTR stmMode is NULL.
    */
   HcclResult SetMode(const uint64_t stmMode);

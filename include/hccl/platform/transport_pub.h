@@ -1,4 +1,4 @@
-/* A link between two ranks: memory of the peer, and the signals that say when it may be touched. */
+/* A link between two ranks: memory of the peer, and the signals that say when it may be accessed. */
 #ifndef SAMPAN_HCCL_PLATFORM_TRANSPORT_PUB_H
 #define SAMPAN_HCCL_PLATFORM_TRANSPORT_PUB_H
 
@@ -14,7 +14,7 @@ namespace hccl {
 constexpr u32 LINK_ATTRIBUTE_WRITE = 0x1; /* the source writes into the destination's memory */
 constexpr u32 LINK_ATTRIBUTE_READ = 0x2;  /* the destination reads from the source's memory */
 
-/* What this side gives for a link. */
+/* This side's part of a link. */
 struct MachinePara {
   DeviceMem inputMem{nullptr, 0};
   DeviceMem outputMem{nullptr, 0};
@@ -24,15 +24,14 @@ struct MachinePara {
   u32 remoteUserrank = INVALID_VALUE_RANKID;
   u32 localWorldRank = INVALID_VALUE_RANKID;
   u32 remoteWorldRank = INVALID_VALUE_RANKID;
-  std::vector<u8> exchangeInfo; /* told to the peer, at most 2 MiB */
+  std::vector<u8> exchangeInfo; /* sent to the peer, at most 2 MiB */
 };
 
 class RankGroup;
 
-/** A link between two ranks: memory of the peer, and the signals that say when it may be touched. RankGroup
- * makes it; each side has its own.
- * Calls put work into streams and return. If the group is broken, they fail with HCCL_E_REMOTE or
- * HCCL_E_TIMEOUT. If the runtime refuses a task, they fail with HCCL_E_RUNTIME.
+/** A link between two ranks: memory of the peer, and the signals that say when it may be accessed. RankGroup
+ * creates it; each side has its own. Calls submit work to streams and return. If the group is broken, they
+ * fail with HCCL_E_REMOTE or HCCL_E_TIMEOUT. If the runtime refuses a task, they fail with HCCL_E_RUNTIME.
  * @async Calls with a stream queue tasks and return. The others are synchronous.
  * @threads Any number of threads.
  */
@@ -51,10 +50,11 @@ class HCCL_PLF_VISIBILITY Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  /** Signals in the order of stream. There are two pairs, one for each direction: "done" (the peer may go
-   * on) and "ready" (data is there). TxAck, TxPrepare and PostFin post "done"; RxAck, RxPrepare and WaitFin
-   * wait for it. TxDataSignal, RxDone and PostReady post "ready"; RxDataSignal, TxDone and WaitReady wait for
-   * it. DataReceivedAck is TxAck, RxAck, TxDataSignal and RxDataSignal. TxWaitDone and RxWaitDone are no-ops.
+  /** Signals in the order of stream. There are two pairs, one for each direction: "done" (the peer may
+   * continue) and "ready" (data is there). TxAck, TxPrepare and PostFin post "done"; RxAck, RxPrepare and
+   * WaitFin wait for it. TxDataSignal, RxDone and PostReady post "ready"; RxDataSignal, TxDone and WaitReady
+   * wait for it. DataReceivedAck is TxAck, RxAck, TxDataSignal and RxDataSignal. TxWaitDone and RxWaitDone
+   * are no-ops.
    * @error HCCL_E_PTR stream is empty.
    * @error HCCL_E_REMOTE A rank of the group has exited.
    * @error HCCL_E_TIMEOUT A wait of the group ran past its limit.
@@ -98,8 +98,8 @@ class HCCL_PLF_VISIBILITY Transport {
 
   /* ---- numbered notifies */
 
-  /** Posts or awaits the numbered notify notifyIdx, from 0, in the order of stream. timeOut is in seconds;
-   * by default the mode of the dispatcher counts. GetNotifyNum gives how many there are.
+  /** Posts or waits for the numbered notify notifyIdx, from 0, in the order of stream. timeOut is in seconds;
+   * by default the mode of the dispatcher applies. GetNotifyNum gives how many there are.
    * @error HCCL_E_INTERNAL notifyIdx is too large.
    * @error HCCL_E_PTR stream is empty.
    * @error HCCL_E_REMOTE A rank of the group has exited.
@@ -175,7 +175,7 @@ class HCCL_PLF_VISIBILITY Transport {
   bool IsSpInlineReduce() const;
   bool IsTransportRoce() const;
 
-  /** The exchangeInfo that the peer gave. */
+  /** The exchangeInfo of the peer. */
   const std::vector<u8>& GetExchangeInfo() const;
 
  private:

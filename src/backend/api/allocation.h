@@ -1,4 +1,4 @@
-// A piece of memory that the runtime knows, shared by its owner and by the tasks that use it.
+// Memory that the runtime knows. Its owner and the tasks that use it share the record.
 #pragma once
 
 #include <array>
@@ -9,54 +9,54 @@
 #include <utility>
 
 #include "backend/api/place.h"
-#include "base/assert.h"
-#include "base/thread_stripe.h"
+#include "base/error/assert.h"
+#include "base/threads/thread_stripe.h"
 
 namespace sampan {
 
 class Allocation;
 
-/// True if [address, +bytes) lies in [begin, +size), at the end of which it may begin if it is empty.
+/// True if [address, +bytes) is inside [begin, +size). An empty range may begin at the end.
 constexpr bool RangeHolds(std::uintptr_t begin, std::size_t size, std::uintptr_t address, std::size_t bytes) {
   return address - begin <= size && bytes <= size - (address - begin);
 }
 
-/// Takes an allocation back when no use is left. Called on the thread that ended the last one.
+/// Reclaims an allocation when no use is left. Called on the thread that releases the last use.
 class AllocationOwner {
  public:
   virtual ~AllocationOwner() = default;
   virtual void Reclaim(Allocation& allocation) noexcept = 0;
 };
 
-/// What is known of an allocation; fixed while it has users.
+/// The facts of an allocation. They do not change while it has users.
 struct AllocationFacts {
-  std::uintptr_t address = 0;       ///< where the program sees it
-  std::size_t bytes = 0;            ///< what copies may touch
+  std::uintptr_t address = 0;       ///< the program's address
+  std::size_t bytes = 0;            ///< what copies may access
   std::size_t asked_bytes = 0;      ///< what the program asked for, before rounding
-  std::ptrdiff_t engine_delta = 0;  ///< add to the program's address to get the copy engines' view
+  std::ptrdiff_t engine_delta = 0;  ///< the engines' address minus the program's
   Place place;
   std::uint32_t page_bytes = 4096;
-  /// Devices need rights to touch it: mapped memory, and host memory that was registered as read-only.
+  /// Devices need rights to access it: mapped memory, and host memory registered as read-only.
   bool has_rights = false;
-  /// Of mapped memory: the reservation that it is part of, whose parts are neighbours for the engines too.
+  /// The reservation of mapped memory. Its parts are neighbours for the engines too.
   std::uint64_t reservation = 0;
   std::uint64_t serial = 0;  ///< counts allocations of the process, for messages
   const char* made_by = "";  ///< the public call that made it
-  std::string backtrace;     ///< where, when SAMPAN_BACKTRACE=1
+  std::string backtrace;     ///< if SAMPAN_BACKTRACE=1
 
   bool registered_read_only() const { return has_rights && reservation == 0; }
 };
 
-/// Counts its users: the program, until it frees, and every task queued on it. Thread-safe. Begun and ended
-/// uses are counted apart and in stripes, so that threads do not share a cache line. All counts only grow.
-/// Records are pooled and never unmapped, so TryUse may be called on a recycled record. It then returns
-/// false, or takes a use of the successor. The caller tells the two by the facts, which the use fixes.
+/// Counts its users: the program, until it frees it, and every task queued on it. Thread-safe. Begun and
+/// ended uses have separate counts in stripes, so that threads do not share a cache line. All counts only
+/// grow. Records are reused and never unmapped, so TryUse may be called on a reused record. It then returns
+/// false, or takes a use of the successor. The caller checks the facts, which a use keeps from changing.
 class Allocation {
  public:
   AllocationFacts facts;
 
   bool Contains(std::uintptr_t address) const { return address - facts.address < facts.bytes; }
-  /// True if [address, +bytes) lies inside.
+  /// Returns true if [address, +bytes) is inside the allocation.
   bool Holds(std::uintptr_t address, std::size_t bytes) const {
     return RangeHolds(facts.address, facts.bytes, address, bytes);
   }
@@ -69,36 +69,36 @@ class Allocation {
     return reinterpret_cast<std::byte*>(address + static_cast<std::uintptr_t>(facts.engine_delta));
   }
 
-  /// Whether tasks that are queued on it may run: false once the program has freed it. Memory that went back
-  /// to a pool in stream order stays good for what was queued before.
+  /// Returns true if tasks that are queued on it may run: false after the program has freed it. Memory that
+  /// was freed in stream order stays valid for earlier tasks.
   bool live() const {
     const State state = StateIn(life_.load(std::memory_order_acquire));
     return state != State::kFreed && state != State::kUnused;
   }
   bool parked() const { return StateIn(life_.load(std::memory_order_seq_cst)) == State::kParked; }
 
-  /// Which devices may read and write it, a bit each. Used only if the facts say so.
+  /// The devices that may read and write it, one bit each. Used only if has_rights.
   std::atomic<std::uint64_t> readers{~std::uint64_t{0}};
   std::atomic<std::uint64_t> writers{~std::uint64_t{0}};
 
-  /// Starts its life.
+  /// Makes it live.
   void Begin(AllocationOwner& owner) {
     SAMPAN_ASSERT(StateIn(life_.load()) == State::kUnused);
     owner_ = &owner;
     life_.store(WithState(life_.load(std::memory_order_relaxed) + kNextLife, State::kLive),
                 std::memory_order_seq_cst);
   }
-  /// The program frees it; says whether it was still live. It is reclaimed now, or with the end of the last
-  /// use.
-  bool EndLife() noexcept {
+  /// The program frees it. Returns false if it was not live. It is reclaimed now, or when the last use is
+  /// released.
+  bool MarkFreed() noexcept {
     if (!Change(State::kLive, State::kFreed)) return false;
     ReclaimIfUnused();
     return true;
   }
-  /// The program gives it up, and it is kept for the next caller that asks: no use can begin meanwhile.
+  /// Keeps it for the next allocation after the program freed it. No use can begin meanwhile.
   bool Park() noexcept { return Change(State::kLive, State::kParked); }
   bool Unpark() noexcept { return Change(State::kParked, State::kLive); }
-  /// Ends a parked one; like EndLife, but what is queued on it still runs.
+  /// Like MarkFreed for a parked one, but tasks that are queued on it still run.
   bool Retire() noexcept {
     if (!Change(State::kParked, State::kRetired)) return false;
     ReclaimIfUnused();
@@ -117,7 +117,7 @@ class Allocation {
 
  private:
   enum class State : std::uint8_t { kUnused, kLive, kParked, kRetired, kFreed };
-  // A life: the state in the lowest byte, and above it which life of the record it is.
+  // life_: the state in the lowest byte, and above it the number of the record's life.
   static constexpr std::uint64_t kNextLife = 256;
   static State StateIn(std::uint64_t life) { return static_cast<State>(static_cast<std::uint8_t>(life)); }
   static std::uint64_t WithState(std::uint64_t life, State state) {
@@ -139,10 +139,10 @@ class Allocation {
     std::atomic<std::uint64_t> ended{0};
   };
 
-  /// Call it after the life ended. Equal counts mean that no use is left: an earlier use is counted here, and
-  /// a later one sees the end of the life and touches nothing. Ended uses are read first, because they never
-  /// overtake the begun ones. If another thread reclaims the record meanwhile, the record may be in its next
-  /// life.
+  /// Call it after the allocation stopped being live. Equal counts mean that no use is left: an earlier use
+  /// is counted here, and a later one sees the new state and accesses nothing. Ended uses are read first,
+  /// because they never overtake the begun ones. If another thread reclaims the record meanwhile, it may be
+  /// reused already.
   [[gnu::cold, gnu::noinline]] void ReclaimIfUnused() noexcept {
     std::uint64_t life = life_.load(std::memory_order_seq_cst);
     if (!Ended(life)) return;
@@ -161,11 +161,11 @@ class Allocation {
   std::array<Stripe, kThreadStripes> stripes_;
 };
 
-/// Holds one use of an allocation, or nothing (pageable memory has no record). Move-only.
+/// Owns one use of an allocation, or nothing (pageable memory has no record). Move-only.
 class AllocationUse {
  public:
   AllocationUse() = default;
-  /// Adopts a use that was already counted.
+  /// Takes over a use that is already counted.
   explicit AllocationUse(Allocation* counted) : allocation_(counted) {}
   AllocationUse(AllocationUse&& other) noexcept : allocation_(std::exchange(other.allocation_, nullptr)) {}
   AllocationUse& operator=(AllocationUse&& other) noexcept {
@@ -186,7 +186,7 @@ class AllocationUse {
   Allocation* allocation_ = nullptr;
 };
 
-/// One line that names an allocation to a person.
+/// One line for messages.
 inline std::string Describe(const Allocation& allocation) {
   const AllocationFacts& facts = allocation.facts;
   const std::string rounded =

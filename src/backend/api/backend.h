@@ -1,4 +1,4 @@
-// What makes devices real: memory, queues, blocking copies.
+// The interface of a backend: memory, queues, blocking copies.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 #include "backend/api/queue.h"
 #include "backend/api/segment_list.h"
 #include "backend/api/virtual_memory.h"
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan {
 
-/// Memory handed out by a backend.
+/// A block of memory of a backend.
 struct MemoryBlock {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
@@ -25,7 +25,7 @@ struct MemoryInfo {
   std::size_t total_bytes = 0;
 };
 
-/// What pages a block is to have. By size: huge ones for large blocks.
+/// The pages of a block. By size: huge pages for large blocks.
 enum class Pages { kBySize, kNormal, kHuge };
 
 /// A source of memory of one place. Thread-safe.
@@ -34,22 +34,22 @@ class MemorySource : public AddressOwner {
   virtual Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) = 0;
   virtual void Free(const MemoryBlock& block) noexcept = 0;
   virtual MemoryInfo Info() const = 0;
-  /// How other processes reach the block's bytes; 207000 where they cannot.
+  /// How other processes access the block. Fails with 207000 if they cannot.
   virtual Result<MemoryFile> FileOf(const MemoryBlock& /*block*/) const {
     return Error{Code::kFeatureNotSupport, "memory of this backend cannot be shared or mapped"};
   }
-  /// The block is reached only where it is mapped. Its own address is not handed out.
+  /// The block is used only at the addresses where it is mapped. Its own address is not used.
   virtual void Hide(const MemoryBlock& /*block*/) {}
 };
 
-/// Makes the program's own host memory reachable for devices. Thread-safe.
+/// Gives devices access to host memory of the program. Thread-safe.
 class HostRegistrar {
  public:
   virtual ~HostRegistrar() = default;
   virtual Status Register(void* address, std::size_t bytes, bool read_only) = 0;
-  /// Called when the last task that uses the memory is over.
+  /// Called when the last task that uses the memory is completed.
   virtual void Unregister(void* address) noexcept = 0;
-  /// Whether one copy may go on from a registration into the next.
+  /// True if one copy may continue from a registration into the next.
   virtual bool joins_neighbours() const = 0;
 };
 
@@ -59,9 +59,9 @@ class BackendDevice {
   virtual ~BackendDevice() = default;
   virtual MemorySource& memory() = 0;
   virtual Result<std::shared_ptr<Queue>> CreateQueue(const QueueOptions& options) = 0;
-  /// Does a copy or fill before it returns, outside every queue.
+  /// Executes a copy or fill before it returns, outside every queue.
   virtual Status RunNow(Task task) = 0;
-  /// An aligned word of allocated memory that the device reaches, as it is now.
+  /// Reads an aligned word of allocated memory that the device can access.
   virtual Result<std::uint64_t> LoadWord(const std::byte* word) = 0;
 };
 
@@ -72,21 +72,21 @@ class Backend {
   virtual std::int32_t device_count() const = 0;
   /// The device, opened on first use.
   virtual Result<BackendDevice*> Device(std::int32_t physical_id) = 0;
-  /// Whether one device can touch the other's memory directly; copies between them work in any case.
+  /// True if one device can access the other's memory directly. Copies between them always work.
   virtual bool Reaches(std::int32_t /*from*/, std::int32_t /*to*/) const { return true; }
   /// Pinned host memory.
   virtual MemorySource& pinned_memory() = 0;
-  /// The same of a kind that can be mapped by hand and shared, where there is one.
+  /// Pinned memory that can be mapped and shared, if there is such memory.
   virtual MemorySource& pinned_memory_with_handles() { return pinned_memory(); }
   virtual HostRegistrar& host_registrar() = 0;
-  /// Where the segments of batches are described.
+  /// The memory for the segments of batches.
   virtual SegmentStore& segment_store() = 0;
-  /// Null where addresses and memory cannot be had apart.
+  /// Null if the backend has no mapped memory.
   virtual VirtualMemory* virtual_memory() { return nullptr; }
-  /// Starts what watches gates, if it does not run yet. Called before a gate is queued, so that the call
-  /// fails and not the stream. Throws ThreadStartError.
+  /// Starts the thread that watches gates, if it does not run yet. Called before a gate is submitted, so that
+  /// the call fails and not the stream. Throws ThreadStartError.
   virtual void WatchGates() {}
-  /// Whether queues take gates and effects.
+  /// True if queues support gates and effects.
   virtual bool has_signals() const { return false; }
 };
 

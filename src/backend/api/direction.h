@@ -1,11 +1,11 @@
-// Which way a copy goes.
+// The direction of a copy.
 #pragma once
 
 #include <cstdint>
 
 namespace sampan {
 
-/// Numbered like the first four copy kinds of the public header.
+/// Has the numbers of the first four copy kinds of the public header.
 enum class Direction : std::uint8_t { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
 constexpr Direction DirectionOf(bool dst_on_device, bool src_on_device) {

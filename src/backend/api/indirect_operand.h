@@ -1,4 +1,4 @@
-// The operands of copies that read them from device memory, looked up when such a copy executes.
+// Looks up the operands of copies that read them from device memory, when such a copy executes.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,12 @@
 
 #include "backend/api/allocation.h"
 #include "backend/api/task.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "base/error/status.h"
+#include "base/error/text.h"
 
 namespace sampan {
 
-/// Where a program finds what an operand was read from, to a person.
+/// Text for messages: where an operand was read from.
 inline std::string DescribeOperand(const IndirectTask::Content& content, AddressResolver::Access access) {
   using Access = AddressResolver::Access;
   const std::string_view name = access == Access::kWrite ? "dst" : "src";
@@ -24,7 +24,7 @@ inline std::string DescribeOperand(const IndirectTask::Content& content, Address
               access == Access::kWrite ? content.dst_offset : content.src_offset);
 }
 
-/// The memory that an operand names; a failure says which operand it is.
+/// The memory of an operand. An error names the operand.
 inline Result<AddressResolver::Resolved> ResolveOperand(const IndirectTask::Content& content,
                                                         AddressResolver::Access access,
                                                         std::uintptr_t address, std::size_t bytes) {

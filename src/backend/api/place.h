@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <string>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan {
 
 enum class PlaceKind : std::uint8_t {
-  kPageable,  ///< ordinary host memory the runtime knows nothing about
-  kPinned,    ///< host memory that a device can reach: allocated or registered with the runtime
+  kPageable,  ///< ordinary host memory, unknown to the runtime
+  kPinned,    ///< host memory that devices can access: allocated by or registered with the runtime
   kDevice,    ///< memory of device `device`
 };
 

@@ -7,28 +7,28 @@
 #include "backend/api/queue_label.h"
 #include "backend/api/task.h"
 #include "backend/api/timeline.h"
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan {
 
-/// Is told of tasks that failed while they executed. Called from the thread that executes the task, which
-/// may be its submitter: must not submit.
+/// Called for tasks that failed during execution, on the executing thread. That may be the submitter, so it
+/// must not submit.
 class QueueListener {
  public:
   virtual ~QueueListener() = default;
-  /// True: drop what is queued behind the failed task.
+  /// Returns true to drop the tasks behind the failed one.
   virtual bool OnTaskFailed(std::uint64_t task, Status failure) noexcept = 0;
 };
 
-/// What a queue is made with.
+/// The options of a new queue.
 struct QueueOptions {
   QueueListener& listener;
   std::uint64_t depth;  ///< tasks that it holds; one more blocks its submitter
   QueueLabel label;     ///< which stream it is
 };
 
-/// Executes tasks one after the other, in parallel to other queues. Tasks are numbered from 1 in the order of
-/// their submission. Thread-safe. Shared with the backend's threads, so its owner ends it with Close.
+/// Executes tasks in order, in parallel to other queues. Tasks have sequence numbers from 1. Thread-safe. The
+/// backend's threads share it, so its owner must call Close.
 class Queue {
  public:
   explicit Queue(const QueueLabel& label) : label_(label) {}
@@ -44,7 +44,7 @@ class Queue {
   /// timeline stays before it until PassDiscarded: several queues can be discarded before one of them moves.
   /// Waits for recordings among them fail with the reason.
   virtual std::uint64_t Discard(Code reason) = 0;
-  /// Lets the timeline pass over what was dropped.
+  /// Lets the timeline pass the dropped tasks.
   virtual void PassDiscarded() = 0;
   /// Refuses new tasks (107017), discards the queued ones, and waits for the task in progress. The listener
   /// is not called afterwards.

@@ -1,4 +1,4 @@
-// The state of the task that blocks a queue: since when, and the outcome of host work.
+// The state of the task that blocks a queue: its start, and the result of a host function.
 #pragma once
 
 #include <chrono>
@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "backend/api/gate.h"
-#include "base/assert.h"
-#include "base/clock.h"
-#include "base/status.h"
+#include "base/error/assert.h"
+#include "base/error/status.h"
+#include "base/time/clock.h"
 
 namespace sampan {
 
@@ -47,10 +47,10 @@ class StandingWait {
   Deadline since_ = kNever, deadline_ = kNever;
 };
 
-/// The outcome of a queue's host work, which any thread delivers. Thread-safe.
+/// The result of a host function, which any thread delivers. Thread-safe.
 class HostOutcome {
  public:
-  /// False if the task's outcome is known, or a later one's: it was discarded meanwhile.
+  /// Returns false if the result of this or a later task is known: the task was discarded meanwhile.
   bool Deliver(std::uint64_t task, Status status) {
     const std::lock_guard lock(mutex_);
     SAMPAN_ASSERT(task != 0);
@@ -63,7 +63,7 @@ class HostOutcome {
     const std::lock_guard lock(mutex_);
     return task_ == task;
   }
-  /// The outcome, once; nothing while it is not known.
+  /// Returns the result once; nothing while it is unknown.
   std::optional<Status> Take(std::uint64_t task) {
     const std::lock_guard lock(mutex_);
     if (task_ != task) return std::nullopt;

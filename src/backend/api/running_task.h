@@ -1,4 +1,4 @@
-// Which task the calling thread executes, for the message about a fault.
+// The task that the calling thread executes, for messages about faults.
 #pragma once
 
 #include <atomic>
@@ -19,13 +19,13 @@ namespace internal {
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local const RunningTask* running_task = nullptr;
 }  // namespace internal
 
-/// The calling thread's; null while it executes none, and for short copies that their submitter executes.
-/// Safe in a signal handler.
+/// The calling thread's task. Null if there is none, and for short copies that the submitter executes. Safe
+/// in a signal handler.
 inline const RunningTask* ThisThreadsTask() noexcept {
   return internal::running_task;
 }
 
-/// While it lives, the task is the calling thread's. Costs a few stores.
+/// While it exists, the task is the calling thread's. Costs a few stores.
 class TaskRuns {
  public:
   explicit TaskRuns(const RunningTask* task) noexcept : before_(internal::running_task) { Set(task); }
@@ -37,7 +37,7 @@ class TaskRuns {
   static void Set(const RunningTask* task) noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     internal::running_task = task;
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // a copy may fault: it stays between the stores
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the copy, which may fault, comes after the store
   }
 
   const RunningTask* const before_;

@@ -1,4 +1,4 @@
-// The segments of a batch, in memory that the backend chose.
+// The segments of a batch, in memory of the backend.
 #pragma once
 
 #include <cstddef>
@@ -7,24 +7,25 @@
 #include <utility>
 
 #include "backend/api/copy_segment.h"
-#include "base/assert.h"
-#include "base/status.h"
+#include "base/error/assert.h"
+#include "base/error/status.h"
 
 namespace sampan {
 
-/// Where lists of segments lie. Thread-safe; outlives the lists.
+/// The memory of segment lists. Thread-safe. Must outlive the lists.
 class SegmentStore {
  public:
   virtual ~SegmentStore() = default;
-  /// Room for at least so many, with any contents.
+  /// Takes uninitialized memory for at least this many segments.
   virtual Result<std::span<Segment>> Take(std::size_t segments) = 0;
   virtual void GiveBack(std::span<Segment> room) noexcept = 0;
 };
 
-/// Keeps its first few segments inside itself, more in memory of the store. Grows only in Reserve. Move-only.
+/// Stores up to kInside segments inside itself, more in memory of the store. Grows only in Reserve.
+/// Move-only.
 class SegmentList {
  public:
-  /// What a list holds without memory of the store.
+  /// The capacity without memory of the store.
   static constexpr std::size_t kInside = 8;
 
   explicit SegmentList(SegmentStore& store) : store_(&store) {}
@@ -39,14 +40,14 @@ class SegmentList {
     if (!outside_.empty()) store_->GiveBack(outside_);
   }
 
-  /// Makes room for so many in all and keeps what is there.
+  /// Reserves memory for this many segments in all, and keeps the existing ones.
   Status Reserve(std::size_t segments) { return segments <= room() ? Status() : Grow(segments); }
-  /// Needs room: see Reserve.
+  /// Call Reserve before.
   void Append(const Segment& segment) {
     SAMPAN_ASSERT(size_ < room());
     data()[size_++] = segment;
   }
-  /// Where the next segments go; Added counts them.
+  /// The place for the next segments. Call Added after writing them.
   Segment* next() { return data() + size_; }
   void Added(std::size_t segments) {
     SAMPAN_ASSERT(segments <= room() - size_);
@@ -55,7 +56,7 @@ class SegmentList {
 
   std::span<const Segment> all() const { return {data(), size_}; }
   std::span<Segment> all() { return {data(), size_}; }
-  /// False while the segments lie inside the list, where no device can read them.
+  /// False while the segments are inside the list, where no device can read them.
   bool in_store() const { return !outside_.empty(); }
   std::size_t room() const { return in_store() ? outside_.size() : kInside; }
   std::size_t size() const { return size_; }

@@ -1,4 +1,4 @@
-// Memory for lists of segments that is used again and again.
+// Reuses the memory of segment lists.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 #include <span>
 
 #include "backend/api/segment_list.h"
-#include "base/assert.h"
-#include "base/spin_lock.h"
-#include "base/status.h"
+#include "base/error/assert.h"
+#include "base/error/status.h"
+#include "base/threads/spin_lock.h"
 
 namespace sampan {
 
@@ -52,7 +52,7 @@ class SegmentPool : public SegmentStore {
   virtual Result<std::byte*> Allocate(std::size_t bytes) = 0;
   virtual void Free(std::byte* memory, std::size_t bytes) noexcept = 0;
 
-  /// Gives all idle memory back.
+  /// Frees all idle memory.
   void Clear() noexcept {
     for (std::size_t bits = 0; bits < idle_.size(); ++bits) {
       while (Idle* const first = idle_[bits]) {
@@ -65,7 +65,7 @@ class SegmentPool : public SegmentStore {
  private:
   static constexpr std::size_t kMinBytes = 4096;
   static constexpr std::size_t kMaxIdleBytes = std::size_t{16} << 20;
-  /// Lies in the memory that it stands for.
+  /// Stored in the idle memory itself.
   struct Idle {
     Idle* next;
   };

@@ -1,4 +1,4 @@
-// What a queue can be asked to do.
+// The tasks that a queue executes.
 #pragma once
 
 #include <atomic>
@@ -16,15 +16,15 @@
 #include "backend/api/gate.h"
 #include "backend/api/segment_list.h"
 #include "backend/api/timeline.h"
-#include "base/inline_vector.h"
-#include "base/reduce_kernels.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "base/containers/inline_vector.h"
+#include "base/error/status.h"
+#include "base/error/text.h"
+#include "base/reduce/reduce_kernels.h"
 
 namespace sampan {
 
-/// Segments carry engine addresses; the uses keep their memory, and say at execution whether it was freed.
-/// The direction is that of the memory's places.
+/// Segments have engine addresses. The uses keep their memory, and tell at execution whether it was freed.
+/// The direction follows from the memory's places.
 struct CopyTask {
   CopyTask(const Segment& bytes, AllocationUse to, AllocationUse from, Direction way)
       : segment(bytes), dst(std::move(to)), src(std::move(from)), direction(way) {}
@@ -40,25 +40,25 @@ struct RowsTask {
   Direction direction;
 };
 
-/// Many segments, unordered among themselves. Few of them need no memory besides the task.
+/// Many segments without an order. A few of them need no memory besides the task.
 struct BatchTask {
   /// Longer entries are cut into segments of this size, so that engines can share them.
   static constexpr std::size_t kMaxSegmentBytes = std::size_t{1} << 20;
-  /// Every allocation that a segment touches, at least once.
+  /// Every allocation that a segment accesses, at least once.
   using Memory = InlineVector<AllocationUse, 2>;
 
   explicit BatchTask(SegmentStore& store) : segments(store) {}
 
   SegmentList segments;
   Memory memory;
-  std::unique_ptr<std::byte[]> captured;  ///< source bytes taken at submission, where the segments read those
+  std::unique_ptr<std::byte[]> captured;  ///< copied source bytes, if the segments read them
   std::size_t bytes = 0;
-  std::size_t longest = 0;  ///< no segment has more bytes
+  std::size_t longest = 0;  ///< the maximum of all segments
   Direction direction{};    ///< of every segment
   bool pageable = false;    ///< a segment begins or ends in pageable memory
 };
 
-/// Writes the four bytes of the pattern over and over.
+/// Fills memory with the four bytes of the pattern.
 struct FillTask {
   std::byte* dst;
   std::size_t bytes;
@@ -66,21 +66,21 @@ struct FillTask {
   AllocationUse memory;
 };
 
-/// Turns the addresses that a program stored in device memory into memory that may be touched.
+/// Resolves addresses that a program stored in device memory.
 class AddressResolver {
  public:
   virtual ~AddressResolver() = default;
   enum class Access { kRead, kWrite };
   struct Resolved {
-    std::byte* engine;                  ///< where the engines see it
-    std::vector<AllocationUse> memory;  ///< every allocation that it touches
+    std::byte* engine;                  ///< the engines' address
+    std::vector<AllocationUse> memory;  ///< every allocation that it accesses
   };
-  /// The device memory at [address, +bytes) on that device; a failure says what is wrong with it.
+  /// Resolves [address, +bytes) in memory of the device. An error says what is wrong with it.
   virtual Result<Resolved> ResolveDevice(std::uintptr_t address, std::size_t bytes, std::int32_t device,
                                          Access access) = 0;
 };
 
-/// A copy whose operands lie in device memory and are read when it executes.
+/// A copy with operands in device memory, which are read when it executes.
 struct IndirectTask {
   struct Content {
     enum class Form { kDescriptor, kPointerCells } form = Form::kDescriptor;
@@ -96,12 +96,12 @@ struct IndirectTask {
   std::unique_ptr<Content> content;
 };
 
-/// What a recording leaves: when the queue came by, or why it was dropped.
+/// The result of a recording: its time, or why it was dropped.
 struct Mark {
   std::atomic<std::int64_t> time_ns{0};
   std::atomic<Code> dropped{Code::kOk};  ///< set before the point is reached
 
-  /// Once the point is reached: a failure if the recording was dropped.
+  /// Call it after the point is reached. Fails if the recording was dropped.
   Status Outcome(std::uint32_t event) const {
     const Code reason = dropped.load(std::memory_order_acquire);
     if (reason == Code::kOk) return {};
@@ -111,15 +111,15 @@ struct Mark {
   }
 };
 
-/// Holds the queue back until the point is reached; fails if the recording there was dropped. With a time
-/// limit, fails when that is over. The time counts from when the queue stands at the wait.
+/// Holds the queue until the point is reached. Fails if the recording was dropped, or at the time limit. The
+/// time counts from when the queue reaches the wait.
 struct WaitTask {
   Point point;
   std::chrono::seconds limit{0};     ///< 0: none
   std::uint32_t event = 0;           ///< whose point it is
-  std::shared_ptr<const Mark> mark;  ///< null where the order is all that matters
+  std::shared_ptr<const Mark> mark;  ///< null if only the order matters
 
-  /// Once the point is reached.
+  /// Call it after the point is reached.
   Status Outcome() const { return mark == nullptr ? Status() : mark->Outcome(event); }
   Error TimedOut() const {
     return {Code::kTaskTimeout, Text("a wait for event ", event, " in the stream ran past its time limit of ",
@@ -127,16 +127,16 @@ struct WaitTask {
   }
 };
 
-/// Stores the time at which the queue came by.
+/// Stores the time at which the queue reaches it.
 struct MarkTask {
   std::shared_ptr<Mark> mark;
 };
 
-/// Work outside the device, during which the queue stands still.
+/// Work outside the device. The queue waits for it.
 class HostWork {
  public:
   virtual ~HostWork() = default;
-  /// Must not block. `resume` is called exactly once, from any thread, and lets the queue go on.
+  /// Must not block. Calls `resume` exactly once, on any thread, which continues the queue.
   virtual void Start(std::function<void(Status)> resume) noexcept = 0;
 };
 struct HostTask {
@@ -158,8 +158,8 @@ struct WordTask {
   AllocationUse memory;
 };
 
-/// A task's gate. With the task ends the gate's use of memory, before a waiter can learn that the task is
-/// over. Move-only.
+/// A task's gate. Its destructor releases the gate's memory, before a waiter sees the task as completed.
+/// Move-only.
 class OwnedGate {
  public:
   template <typename Kind>
@@ -180,14 +180,14 @@ class OwnedGate {
   std::shared_ptr<Gate> gate_;
 };
 
-/// Holds the queue back until the gate lets it pass; with a time limit, fails when that is over. The time
-/// counts from the moment at which the queue stands before the gate.
+/// Holds the queue until it passes the gate, or fails at the time limit. The time counts from when the queue
+/// reaches the gate.
 struct GateTask {
   OwnedGate gate;
   std::chrono::nanoseconds limit{0};  ///< 0: none
 };
 
-/// Something short that happens when the queue comes by: a signal, a word written.
+/// A short action in stream order: sets a signal or writes a word.
 class Effect {
  public:
   virtual ~Effect() = default;
@@ -197,7 +197,7 @@ struct EffectTask {
   std::shared_ptr<Effect> effect;
 };
 
-/// A task on memory that spans several allocations. Holds the uses that do not fit into the inner task.
+/// A task on memory of several allocations. Owns the uses that do not fit into the inner task.
 struct MultiAllocationTask {
   struct Content;
   MultiAllocationTask() = default;
@@ -207,8 +207,7 @@ struct MultiAllocationTask {
   std::unique_ptr<Content> content;
 };
 
-/// Nothing to do. Its constructor is no constant expression, because compilers clear a whole variant that is
-/// one.
+/// An empty task. Its constructor is not constexpr, because compilers would then clear the whole variant.
 struct NoTask {
   NoTask() noexcept {}  // NOLINT(modernize-use-equals-default)
 };

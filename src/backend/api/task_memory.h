@@ -1,11 +1,11 @@
-// The rule for memory that a program frees while a task on it is queued.
+// The rule for memory that a program frees while a task on it is pending.
 #pragma once
 
 #include <span>
 
 #include "backend/api/allocation.h"
 #include "backend/api/task.h"
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan {
 
@@ -18,8 +18,7 @@ inline bool Live(const AllocationUse& use) {
           Text("memory was freed while a copy on it was queued: ", Describe(*use.get()))};
 }
 
-/// Refuses memory that was freed before the task came to execute. Pageable memory has no record and is not
-/// asked.
+/// Refuses memory that was freed before the task executes. Pageable memory has no record and is not checked.
 inline Status CheckLive(const AllocationUse& use) {
   return Live(use) ? Status() : Freed(use);
 }

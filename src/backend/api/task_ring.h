@@ -1,4 +1,4 @@
-// The tasks of a queue that are not over, each in the slot of its number.
+// The pending tasks of a queue, each in the slot of its number.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,11 @@
 #include <variant>
 
 #include "backend/api/task.h"
-#include "base/assert.h"
+#include "base/error/assert.h"
 
 namespace sampan {
 
-/// Holds no lock: one submitter at a time puts tasks in, one executor at a time takes them out.
+/// Has no lock: one submitter at a time adds tasks, one executor at a time removes them.
 class TaskRing {
  public:
   /// More than any queue's depth; the slots of numbers that differ by less are different ones.
@@ -24,7 +24,7 @@ class TaskRing {
       : slots_(static_cast<Task*>(::operator new(kSlots * sizeof(Task)))), depth_(depth) {
     SAMPAN_ASSERT(depth > 0 && depth <= kSlots);
   }
-  /// Its owner has destroyed the tasks.
+  /// The owner must have destroyed the tasks.
   ~TaskRing() { ::operator delete(slots_); }
   TaskRing(const TaskRing&) = delete;
   TaskRing& operator=(const TaskRing&) = delete;
@@ -32,7 +32,7 @@ class TaskRing {
   std::uint64_t depth() const { return depth_; }
   /// The number of the last task submitted.
   std::uint64_t submitted() const { return tail_.load(std::memory_order_acquire); }
-  /// The same for its submitters, who exclude one another.
+  /// The same for submitters, which exclude each other.
   std::uint64_t tail() const { return tail_.load(std::memory_order_relaxed); }
   /// True if no task can be put in while tasks up to `done` are over.
   bool IsFull(std::uint64_t done) const {
@@ -47,7 +47,7 @@ class TaskRing {
     tail_.store(number, std::memory_order_release);
     return number;
   }
-  /// Counts a task that was executed without being put in.
+  /// Counts a task that was executed without a slot.
   void Skip(std::uint64_t number) {
     SAMPAN_ASSERT(number == tail() + 1);
     tail_.store(number, std::memory_order_release);
@@ -58,7 +58,7 @@ class TaskRing {
     SAMPAN_ASSERT(number > 0 && number <= submitted() && submitted() - number < kSlots);
     std::destroy_at(&At(number));
   }
-  /// Brings a slot near that will be needed soon.
+  /// Prefetches a slot that is needed soon.
   void PrefetchToRead(std::uint64_t number) { __builtin_prefetch(&At(number)); }
   void PrefetchToWrite(std::uint64_t number) { __builtin_prefetch(&At(number), 1); }
 
@@ -68,8 +68,7 @@ class TaskRing {
   std::atomic<std::uint64_t> tail_{0};
 };
 
-/// Up to which task a queue drops what has not started, and up to which it may pass over what it dropped.
-/// Thread-safe; both only grow.
+/// The last task that a queue drops, and the last dropped task that it may pass. Thread-safe; both only grow.
 class DiscardMark {
  public:
   bool Covers(std::uint64_t task) const { return task <= last_.load(std::memory_order_seq_cst); }
@@ -86,7 +85,7 @@ class DiscardMark {
     if (auto* const mark = std::get_if<MarkTask>(&task))
       mark->mark->dropped.store(reason_.load(std::memory_order_seq_cst), std::memory_order_release);
   }
-  /// Lets the queue pass over everything dropped so far.
+  /// Lets the queue pass all tasks dropped so far.
   void Release() { RaiseTo(passable_, last_.load(std::memory_order_seq_cst)); }
 
  private:

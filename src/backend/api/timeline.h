@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/clock.h"
+#include "base/error/assert.h"
+#include "base/time/clock.h"
 
 namespace sampan {
 

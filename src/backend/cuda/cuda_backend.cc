@@ -1,4 +1,4 @@
-// NVIDIA GPUs as devices, through the driver that is found at run time.
+// NVIDIA GPUs as devices, through the driver library that is loaded at run time.
 #include "backend/cuda/cuda_backend.h"
 
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "backend/cuda/memory/backings.h"
-#include "base/clock.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/time/clock.h"
 
 namespace sampan::cuda {
 namespace {
@@ -51,7 +51,7 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::Create(const CudaOptions& opti
 Status CudaBackend::MakePinned(const ReservedMemoryOptions& options) {
   const std::size_t gpus = sites_.size();
   virtual_pinned_ = MakeVirtualPinned(driver_, static_cast<int>(gpus), options);
-  // A GPU that is lost must not take away what others are using.
+  // With several GPUs, a lost GPU must not invalidate memory that others use.
   const bool registers = gpus == 1 || virtual_pinned_ == nullptr;
   if (registers) {
     auto registered = MakeRegisteredPinned(driver_, registrations_, options);
@@ -172,7 +172,7 @@ Status CudaBackend::Revive(Site& site) {
   Gpu& gpu = *site.gpu;
   if (gpu.open_queues().load() != 0) return gpu.LostStatus();
   const std::vector<CudaDevice*> devices = OpenDevices(&gpu);
-  // Threads that were in the middle of a copy are about to notice.
+  // Waits for threads in the middle of a copy to detect the loss.
   const auto unused = [&] {
     for (CudaDevice* device : devices)
       device->DropIdle();

@@ -1,4 +1,4 @@
-// NVIDIA GPUs as devices, through the driver that is found at run time.
+// NVIDIA GPUs as devices, through the driver library that is loaded at run time.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 #include "backend/cuda/memory/pinned_segments.h"
 #include "backend/cuda/paths/copy_path.h"
 #include "backend/cuda/queue/hold_watch.h"
-#include "base/fault.h"
+#include "base/error/fault.h"
 
 namespace sampan::cuda {
 
 struct CudaOptions {
-  std::int32_t devices = 0;      ///< 0: as many as there are GPUs; more share them, round robin
+  std::int32_t devices = 0;      ///< 0: one per GPU; more devices share the GPUs, round robin
   std::size_t device_bytes = 0;  ///< 0: the GPU's free memory, divided by the devices on it
   PathSettings paths;
   FaultPlan* faults = nullptr;
 };
 
-/// Thread-safe. A GPU is opened with its first device. A lost one gets a new context when a device is asked
-/// for after its last queue has ended.
+/// Thread-safe. A GPU is opened with its first device. A lost GPU gets a new context when a device is
+/// requested after its last queue is closed.
 class CudaBackend final : public Backend {
  public:
   static Result<std::unique_ptr<CudaBackend>> Create(const CudaOptions& options);
@@ -46,7 +46,7 @@ class CudaBackend final : public Backend {
   bool has_signals() const override { return true; }
 
  private:
-  /// A GPU and what its devices share.
+  /// A GPU, and what its devices share.
   struct Site {
     std::unique_ptr<Gpu> gpu;
     std::unique_ptr<CopyPaths> paths;
@@ -55,24 +55,24 @@ class CudaBackend final : public Backend {
 
   CudaBackend(const CudaOptions& options, const Driver& driver, int gpus);
   Status MakePinned(const ReservedMemoryOptions& options);
-  // With the lock.
+  // Call it with the lock held.
   Result<Site*> OpenSite(std::size_t index);
   Status Revive(Site& site);
   std::vector<int> ReachableFrom(int ordinal) const;
-  /// Who reaches memory of a device, or of the host without one.
+  /// Which GPUs can access memory of a device, or of the host (-1).
   std::vector<CuAccess> AccessOf(std::int32_t device) const;
-  // Without.
+  // Call it without the lock.
   std::vector<CudaDevice*> OpenDevices(const Gpu* on);
   void Sweep();
 
   const CudaOptions options_;
   const Driver driver_;
-  std::vector<Site> sites_;  // everything below may refer to their GPUs
+  std::vector<Site> sites_;  // declared first: the members below may refer to their GPUs
   HoldWatch watch_;
   HostRegistrations registrations_;
   MappedRanges mapped_;
-  std::unique_ptr<ReservedMemory> virtual_pinned_, registered_pinned_;  // either may be null, not both
-  ReservedMemory* pinned_ = nullptr;                                    // the one for everyday use
+  std::unique_ptr<ReservedMemory> virtual_pinned_, registered_pinned_;  // at least one is not null
+  ReservedMemory* pinned_ = nullptr;                                    // the default one
   std::unique_ptr<SweptMemory> swept_pinned_, swept_virtual_pinned_;
   std::unique_ptr<PinnedSegmentPool> segments_;
   std::mutex opening_;  // one device is opened at a time

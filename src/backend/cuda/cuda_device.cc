@@ -12,7 +12,7 @@
 namespace sampan::cuda {
 namespace {
 
-/// Copies and fills on the host's side are the host's own work. Nothing: it is not one of them.
+/// The calling thread executes copies and fills of host memory. Returns nothing for other tasks.
 std::optional<Status> TryOnHost(const Task& task) {
   if (const auto* fill = std::get_if<FillTask>(&task); fill != nullptr && !OnDevice(fill->memory)) {
     if (Status live = CheckLive(fill->memory); !live.ok()) return live;
@@ -118,7 +118,7 @@ Status CudaDevice::RunOnLane(Task& task) {
   std::vector<DeviceFailure> failures;
   lane->launcher->Retire(sequence, failures);
   if (status.ok() && !failures.empty()) status = std::move(failures.front().status);
-  const std::lock_guard lock(mutex_);  // so that one which is kept is found by DropIdle
+  const std::lock_guard lock(mutex_);  // so that DropIdle finds a lane that is kept
   if (!parts_.gpu.lost()) idle_lanes_.push_back(std::move(*lane));
   return status;
 }
@@ -133,7 +133,7 @@ Status CudaDevice::CopyPageable(const Segment& segment, bool to_device) {
   }
   CuResult result =
       driver.CopyInBlocking(reinterpret_cast<CuAddress>(segment.dst), segment.src, segment.bytes);
-  // The call may return with the bytes still on their way.
+  // The call may return before the bytes have arrived.
   if (result == cu::kSuccess) result = driver.StreamSynchronize(cu::kThreadStream);
   return parts_.gpu.Check(result, "cuMemcpyHtoD");
 }

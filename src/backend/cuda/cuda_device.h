@@ -17,8 +17,8 @@
 
 namespace sampan::cuda {
 
-/// Memory that first releases the blocks of completed copies, when it is asked how much is free or has too
-/// little. Thread-safe.
+/// Memory that first releases the blocks of completed copies, if it reports its free size or has too little.
+/// Thread-safe.
 class SweptMemory final : public MemorySource {
  public:
   SweptMemory(ReservedMemory& memory, std::function<void()> sweep)
@@ -36,7 +36,7 @@ class SweptMemory final : public MemorySource {
   const std::function<void()> sweep_;
 };
 
-/// What a device is made of; the rest lives in the backend.
+/// The parts of a device. The backend owns the rest.
 struct CudaDeviceParts {
   Gpu& gpu;
   std::unique_ptr<ReservedMemory> memory;
@@ -44,10 +44,10 @@ struct CudaDeviceParts {
   const CopyPaths& paths;
   HoldWatch& watch;
   FaultPlan& faults;
-  std::function<void()> sweep;  ///< notices what is over on all devices
+  std::function<void()> sweep;  ///< retires completed tasks on all devices
 };
 
-/// Thread-safe; lives as long as the backend.
+/// Thread-safe. Lives as long as the backend.
 class CudaDevice final : public BackendDevice {
  public:
   explicit CudaDevice(CudaDeviceParts parts);
@@ -60,9 +60,9 @@ class CudaDevice final : public BackendDevice {
   Gpu& gpu() { return parts_.gpu; }
   ReservedMemory& own_memory() { return *parts_.memory; }
   void Sweep();
-  /// Has all queues notice that the GPU is lost.
+  /// Wakes all queues after the GPU was lost.
   void WakeQueues();
-  /// Lets go of what is kept for later copies and what none is using: it has uses of the context.
+  /// Frees idle streams and buffers, which hold uses of the context.
   void DropIdle();
 
  private:
@@ -74,7 +74,7 @@ class CudaDevice final : public BackendDevice {
   LaunchSite Site() { return {parts_.gpu, *parts_.memory, parts_.pinned_memory, parts_.paths}; }
   std::vector<std::shared_ptr<CudaQueue>> Queues();
   Status Run(Task& task);
-  // With a use of the context.
+  // The caller must have a use of the context.
   Result<Lane> TakeLane();
   Status RunOnLane(Task& task);
   Status CopyPageable(const Segment& segment, bool to_device);

@@ -1,4 +1,4 @@
-// The part of the CUDA driver's interface that the backend uses, found in libcuda.so.1 at run time.
+// The functions of the CUDA driver that the backend uses, loaded from libcuda.so.1 at run time.
 #include "backend/cuda/driver.h"
 
 #include <dlfcn.h>
@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan::cuda {
 namespace {

@@ -1,15 +1,15 @@
-// The part of the CUDA driver's interface that the backend uses, found in libcuda.so.1 at run time.
+// The functions of the CUDA driver that the backend uses, loaded from libcuda.so.1 at run time.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan::cuda {
 
-// Names and values are the driver's; only what is used is here.
+// Only what is used, with the driver's names and values.
 using CuResult = int;
 using CuDevice = int;
 using CuAddress = unsigned long long;
@@ -87,7 +87,7 @@ struct CuBatchAttributes {
   unsigned flags = 0;
 };
 
-// member, exported name, parameters. Every one has been there since driver 12.0.
+// Member, exported name, parameters. All exist since driver 12.0.
 #define SAMPAN_CUDA_FUNCTIONS(X)                                                                            \
   X(Init, "cuInit", unsigned)                                                                               \
   X(DriverGetVersion, "cuDriverGetVersion", int*)                                                           \
@@ -166,23 +166,23 @@ struct Driver {
 #define SAMPAN_CUDA_MEMBER(member, name, ...) CuResult (*member)(__VA_ARGS__) = nullptr;
   SAMPAN_CUDA_FUNCTIONS(SAMPAN_CUDA_MEMBER)
 #undef SAMPAN_CUDA_MEMBER
-  /// Null where the driver is older than 12.8.
+  /// Null if the driver is older than 12.8.
   CuResult (*CopyBatch)(CuAddress* dsts, CuAddress* srcs, std::size_t* sizes, std::size_t count,
                         CuBatchAttributes* attributes, std::size_t* attribute_starts,
                         std::size_t attribute_count, std::size_t* fail_index, CuStream stream) = nullptr;
   int version = 0;  ///< 12040 is 12.4
 };
 
-/// Loads and initialises it; the message says what is missing.
+/// Loads and initializes the driver. The message of a failure says what is missing.
 Result<Driver> LoadDriver();
 
 /// "CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
 std::string Describe(const Driver& driver, CuResult result);
 
-/// Whether the result says that the context is beyond use.
+/// Returns true if the result means that the context is unusable.
 bool IsSticky(CuResult result);
 
-/// A failed call, with the code that programs know for it.
+/// The error for a failed call, with the code of the public API.
 Status Failure(const Driver& driver, CuResult result, std::string_view what);
 
 }  // namespace sampan::cuda

@@ -1,4 +1,4 @@
-// One GPU: its context, our kernels on it, events to order streams by, and whether it is still of use.
+// One GPU: its context, our kernels, events that order streams, and whether it is lost.
 #include "backend/cuda/gpu.h"
 
 #include <algorithm>
@@ -6,15 +6,15 @@
 #include <utility>
 
 #include "backend/cuda/kernel_image.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/log/log.h"
+#include "base/time/clock.h"
 
 namespace sampan::cuda {
 namespace {
 
 constexpr int kOldestMajor = 7;
-/// The driver gives times as float milliseconds from another event: beyond this they get coarse.
+/// The driver returns times as float milliseconds since another event. Longer times are imprecise.
 constexpr double kLongestClockStepNs = 4e9;
 
 int Attribute(const Driver& driver, int attribute, CuDevice device) {
@@ -177,7 +177,7 @@ Result<ContextUse> Gpu::Use() {
 }
 
 bool Gpu::Unused() {
-  std::shared_ptr<GpuEvent> old_clock;  // let go without the lock
+  std::shared_ptr<GpuEvent> old_clock;  // destroyed after the lock is released
   {
     const std::lock_guard lock(mutex_);
     old_clock.swap(clock_event_);
@@ -189,9 +189,9 @@ bool Gpu::Unused() {
 Status Gpu::Revive(const std::function<Status()>& prepare) {
   {
     const std::lock_guard lock(mutex_);
-    idle_events_.clear();  // they go with their context
+    idle_events_.clear();  // their context destroys them
   }
-  // The reset ends the old context. Where the hardware is really gone, entering fails and says so.
+  // The reset destroys the old context. If the hardware is gone, entering the new one fails.
   {
     const std::lock_guard lock(loading_);
     reduce_kernel_ = nullptr;
@@ -239,7 +239,7 @@ void Gpu::StartClock(CuStream stream) {
 }
 
 std::int64_t Gpu::TimeNs(const std::shared_ptr<GpuEvent>& event) {
-  std::shared_ptr<GpuEvent> old_clock;  // let go without the lock
+  std::shared_ptr<GpuEvent> old_clock;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   float milliseconds = 0;
   if (clock_event_ == nullptr) {

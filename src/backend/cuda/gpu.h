@@ -1,4 +1,4 @@
-// One GPU: its context, our kernels on it, events to order streams by, and whether it is still of use.
+// One GPU: its context, our kernels, events that order streams, and whether it is lost.
 #pragma once
 
 #include <atomic>
@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "backend/cuda/driver.h"
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan::cuda {
 
 class Gpu;
 
-/// Makes the GPU's context the calling thread's for as long as it lives. A thread that has none keeps it:
-/// another library's context is put back.
+/// Makes the GPU's context current while it exists. Restores another library's context. A thread without a
+/// context keeps this one.
 class ContextScope {
  public:
   inline explicit ContextScope(const Gpu& gpu);
@@ -39,11 +39,11 @@ class ContextScope {
   bool pushed_ = false;
 };
 
-/// A use of a GPU's context. What is made in a context (streams, graphs, tables, events) holds a use until it
-/// is destroyed. A thread that calls into the context otherwise holds a use meanwhile. While there is a use,
-/// the context is not replaced. A lost GPU gives no new use. So nothing of an old context is ever destroyed
-/// or called in a new one. Idle streams and buffers are dropped first (CudaDevice::DropIdle). Idle events
-/// hold no use and go with their context.
+/// A use of a GPU's context. Objects of a context (streams, graphs, tables, events) hold a use until they are
+/// destroyed. A thread that calls into the context holds a use meanwhile. While there is a use, the context
+/// is not replaced. A lost GPU gives no new use. So no object of an old context is destroyed or called in a
+/// new one. Idle streams and buffers are dropped first (CudaDevice::DropIdle). Idle events hold no use: their
+/// context destroys them.
 class ContextUse {
  public:
   ContextUse(ContextUse&& other) noexcept : gpu_(std::exchange(other.gpu_, nullptr)) {}
@@ -72,7 +72,7 @@ class GpuEvent {
   const CuEvent event_;
 };
 
-/// What is known of the hardware.
+/// Properties of the hardware.
 struct GpuFacts {
   std::string name;
   int ordinal = 0;
@@ -82,7 +82,7 @@ struct GpuFacts {
   std::size_t max_pitch = 0;
   bool read_only_registration = false;
   bool shares_memory = false;  ///< with other processes
-  std::vector<bool> reaches;   ///< by ordinal, whose memory its kernels may touch
+  std::vector<bool> reaches;   ///< by ordinal: the GPUs with memory that its kernels may access
 };
 
 struct Kernels {
@@ -90,7 +90,7 @@ struct Kernels {
              rows_of_words = nullptr, rows_of_bytes = nullptr, pack_rows = nullptr, indirect = nullptr;
 };
 
-/// Thread-safe. Lives as long as the process. After a fault its context is lost, and every call fails, until
+/// Thread-safe. Lives as long as the process. After a fault its context is lost, and every call fails until
 /// Revive.
 class Gpu {
  public:
@@ -100,36 +100,37 @@ class Gpu {
   const GpuFacts& facts() const { return facts_; }
   CuContext context() const { return context_.load(std::memory_order_acquire); }
   const Kernels& kernels() const { return kernels_; }
-  /// Loaded at the first use, with the context current: most programs never reduce.
+  /// Loaded at the first use, because most programs never reduce. The context must be current.
   Result<CuFunction> ReduceKernel();
 
-  /// Whether kernels may touch device memory: that of another GPU only where the machine has peer access.
+  /// Returns true if kernels may access the device memory. Memory of another GPU needs peer access.
   bool Reaches(CuAddress device_memory) const { return reaches_all_ || ReachesOwnerOf(device_memory); }
 
-  /// Success, or the failure with its code; one that ends the context marks the GPU lost.
+  /// Turns a result into a Status. Marks the GPU as lost if the context is unusable.
   Status Check(CuResult result, std::string_view what) {
     return result == cu::kSuccess ? Status() : Fail(result, what);
   }
   bool lost() const { return lost_.load(std::memory_order_acquire); }
-  /// Why; only while it is lost.
+  /// Why it is lost. Only while it is lost.
   Status LostStatus() const;
 
   Result<std::shared_ptr<GpuEvent>> TakeEvent();
   /// The time at which a completed event was reached, on a clock that all events of the GPU share.
   std::int64_t TimeNs(const std::shared_ptr<GpuEvent>& event);
   /// Sets the clock by an event that is reached at once. Otherwise TimeNs would use its first event, which
-  /// may have been reached long before.
+  /// may be old.
   void StartClock(CuStream stream);
 
-  /// Is called once when the GPU is lost, on whichever thread noticed. Set before the GPU is used.
+  /// Sets the function that is called once when the GPU is lost, on the thread that detects it. Set it before
+  /// the GPU is used.
   void set_on_lost(std::function<void()> on_lost) { on_lost_ = std::move(on_lost); }
 
-  /// Nothing of a lost GPU: then LostStatus says why.
+  /// Returns nothing if the GPU is lost. LostStatus then says why.
   std::optional<ContextUse> TryUse() noexcept;
   Result<ContextUse> Use();
-  /// Whether nothing but idle events is left of a lost GPU's context; nothing can be added then.
+  /// Returns true if only idle events are left of a lost GPU's context. Nothing can be added then.
   bool Unused();
-  /// Queues that have not been closed. They end when the program ends them, other uses soon after a loss.
+  /// The number of open queues. The program closes queues; other uses are released soon after a loss.
   std::atomic<int>& open_queues() { return open_queues_; }
   /// Gives a lost and unused GPU a new context. `prepare` sets it up before its first use. If `prepare`
   /// fails, the GPU stays lost.
@@ -160,7 +161,7 @@ class Gpu {
   mutable std::mutex mutex_;
   Error lost_error_;
   std::vector<CuEvent> idle_events_;
-  std::shared_ptr<GpuEvent> clock_event_;  // the event that times are counted from, and its time
+  std::shared_ptr<GpuEvent> clock_event_;  // the reference event of all times, and its time
   double clock_ns_ = 0;
 };
 

@@ -1,9 +1,9 @@
-// The kernels as the library carries them: PTX, which the driver compiles for the GPU it finds.
+// The kernels as PTX, which the driver compiles for the GPU.
 #pragma once
 
 namespace sampan::cuda {
 
-/// Text of src/backend/cuda/kernels/copy_kernels.ptx and reduce_kernels.ptx, ended by a zero.
+/// The text of src/backend/cuda/kernels/copy_kernels.ptx and reduce_kernels.ptx, zero-terminated.
 const char* CopyKernelImage();
 const char* ReduceKernelImage();
 

@@ -1,4 +1,4 @@
-// Devices that need no hardware: memory files for memory, threads for copy engines.
+// Devices without hardware: memory files are device memory, threads are copy engines.
 #include "backend/emulated/emulated_backend.h"
 
 #include <algorithm>
@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "backend/api/running_task.h"
-#include "backend/emulated/emulated_queue.h"
-#include "backend/emulated/engine_pool.h"
-#include "backend/emulated/stepped_scheduler.h"
-#include "backend/emulated/task_execution.h"
-#include "base/text.h"
+#include "backend/emulated/queue/emulated_queue.h"
+#include "backend/emulated/queue/task_execution.h"
+#include "backend/emulated/schedule/engine_pool.h"
+#include "backend/emulated/schedule/stepped_scheduler.h"
+#include "base/error/text.h"
 
 namespace sampan::emulated {
 namespace {
@@ -48,7 +48,7 @@ class EmulatedDevice final : public BackendDevice {
 
  private:
   const std::unique_ptr<Arena> memory_;
-  const std::unique_ptr<EnginePool> engines_;  // null when one scheduler serves all devices
+  const std::unique_ptr<EnginePool> engines_;  // null if one scheduler serves all devices
   QueueScheduler& scheduler_;
   GateWatch& gates_;
   FaultPlan& faults_;

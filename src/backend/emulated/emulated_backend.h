@@ -1,4 +1,4 @@
-// Devices that need no hardware: memory files for memory, threads for copy engines.
+// Devices without hardware: memory files are device memory, threads are copy engines.
 #pragma once
 
 #include <memory>
@@ -7,25 +7,26 @@
 
 #include "backend/api/backend.h"
 #include "backend/api/segment_pool.h"
-#include "backend/emulated/arena.h"
-#include "backend/emulated/gate_watch.h"
-#include "backend/emulated/host_budget.h"
-#include "backend/emulated/schedule.h"
-#include "backend/emulated/view_ranges.h"
-#include "base/fault.h"
+#include "backend/emulated/memory/arena.h"
+#include "backend/emulated/memory/host_budget.h"
+#include "backend/emulated/memory/view_ranges.h"
+#include "backend/emulated/queue/gate_watch.h"
+#include "backend/emulated/schedule/schedule.h"
+#include "base/error/fault.h"
 
 namespace sampan::emulated {
 
 struct EmulatedOptions {
   std::int32_t devices = 8;
-  std::size_t device_bytes = 0;  ///< capacity of each device; 0: a fair share of half the host's free memory
-  unsigned engines = 0;          ///< per device; 0: one per core, at most four
+  std::size_t device_bytes =
+      0;                 ///< capacity of each device; 0: an equal share of half the host's free memory
+  unsigned engines = 0;  ///< per device; 0: one per core, at most four
   Schedule schedule;
-  bool host_is_device = false;  ///< the program reads and writes device memory like its own
+  bool host_is_device = false;  ///< the program may access device memory directly
   FaultPlan* faults = nullptr;
 };
 
-/// Thread-safe. Devices are opened on first use and live as long as the backend.
+/// Thread-safe. Opens devices on first use and keeps them as long as it lives.
 class EmulatedBackend final : public Backend {
  public:
   static Result<std::unique_ptr<EmulatedBackend>> Create(const EmulatedOptions& options);
@@ -41,7 +42,7 @@ class EmulatedBackend final : public Backend {
   bool has_signals() const override { return true; }
 
  private:
-  /// Engines are threads of this process: they reach all of its memory anyway.
+  /// Nothing to do: engines are threads of this process and can access all of its memory.
   class NoRegistrar final : public HostRegistrar {
    public:
     Status Register(void*, std::size_t, bool) override { return {}; }
@@ -59,7 +60,7 @@ class EmulatedBackend final : public Backend {
   NoRegistrar host_registrar_;
   ViewRanges views_;
   GateWatch gates_;
-  std::unique_ptr<class SteppedScheduler> stepped_;  // where the schedule is not parallel
+  std::unique_ptr<class SteppedScheduler> stepped_;  // null if the schedule is parallel
   std::mutex mutex_;
   std::vector<std::unique_ptr<BackendDevice>> devices_;
 };

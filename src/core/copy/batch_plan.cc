@@ -1,12 +1,12 @@
-// Turns a batch request into one task; every entry is checked before any byte moves.
+// Plans a batch as one task. Checks every entry before any byte moves.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
+#include "base/threads/threads.h"
 #include "core/copy/batch_run.h"
 #include "core/copy/copy_ends.h"
 #include "core/copy/copy_plan.h"

@@ -1,4 +1,5 @@
-// Runs of a batch's entries that are alike: checked and described many at a time, without a branch for each.
+// Checks runs of similar batch entries and writes their segments, many at a time and without a branch for
+// each.
 #include "core/copy/batch_run.h"
 
 #include <algorithm>
@@ -6,13 +7,13 @@
 #include <cstring>
 
 #include "backend/api/task.h"
-#include "base/assert.h"
+#include "base/error/assert.h"
 
 namespace sampan {
 namespace {
 
-/// Inlined into functions for several processors. No arguments of 32 bytes: how those are passed depends on
-/// the processor.
+/// Inlined into functions for several processors. Takes no 32-byte arguments, because the processor decides
+/// how they are passed.
 #define SAMPAN_IN_PLACE [[gnu::always_inline]] inline
 
 using Two [[gnu::vector_size(16)]] = std::uint64_t;
@@ -45,7 +46,7 @@ constexpr bool HasHighestBit(std::uint64_t word) {
   return word >> 63 != 0;
 }
 
-/// Addresses and lengths side by side become segments one behind the other.
+/// Turns vectors of addresses and lengths into consecutive segments.
 SAMPAN_IN_PLACE void StoreSegments(const Two& dst, const Two& src, const Two& bytes, Segment* segments) {
   static_assert(sizeof(Segment) * kLanes<Two> == 3 * sizeof(Two));
   auto* const to = reinterpret_cast<std::byte*>(segments);
@@ -72,12 +73,12 @@ SAMPAN_IN_PLACE RunTotals WriteSegmentsByLanes(EntryRun run, Segment* segments) 
   const auto dst_delta = static_cast<std::uint64_t>(run.dst.engine_delta);
   const auto src_delta = static_cast<std::uint64_t>(run.src.engine_delta);
   const std::size_t entries = run.sizes.size();
-  if (entries == 0 || !run.Fits(0)) return {};  // often enough, where neighbours do not lie together
+  if (entries == 0 || !run.Fits(0)) return {};  // the usual case if neighbours are in different allocations
   static_assert(std::has_single_bit(BatchTask::kMaxSegmentBytes), "the bits of all lengths tell");
   Lanes lengths{}, bytes{};
   std::size_t done = 0;
   for (; entries - done >= kManyEntries; done += kManyEntries) {
-    Lanes beyond{}, lengths_here{}, bytes_here{};  // of lengths, the bits of all, less one
+    Lanes beyond{}, lengths_here{}, bytes_here{};  // lengths_here: the OR of all lengths minus one
     for (std::size_t i = done; i < done + kManyEntries; i += kLanes<Lanes>) {
       Lanes dst, src, size;
       Load(&run.dsts[i], dst);

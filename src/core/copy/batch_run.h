@@ -1,4 +1,5 @@
-// Runs of a batch's entries that are alike: checked and described many at a time, without a branch for each.
+// Checks runs of similar batch entries and writes their segments, many at a time and without a branch for
+// each.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 
 namespace sampan {
 
-/// An allocation as entries are held against it. Empty: nothing fits.
+/// The address range of an allocation. If it is empty, no entry fits.
 struct KnownRange {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
@@ -28,7 +29,7 @@ struct KnownRange {
   }
 };
 
-/// Entries of a batch, each side's in one allocation if it is well. The arrays are equally long.
+/// Entries of a batch that are expected in one allocation on each side. The arrays have equal lengths.
 struct EntryRun {
   std::span<void* const> dsts;
   std::span<void* const> srcs;
@@ -48,14 +49,14 @@ struct EntryRun {
 struct RunTotals {
   std::size_t entries = 0;
   std::size_t bytes = 0;
-  std::size_t longest = 0;  ///< at least the longest, and less than twice that
+  std::size_t longest = 0;  ///< an upper bound of the longest entry, less than twice it
 };
 
-/// The instructions that are used.
+/// The instruction set to use.
 enum class BatchRunLevel { kPlain, kAvx2 };
-/// The fastest that this processor has.
+/// The fastest level that this processor supports.
 BatchRunLevel FastestBatchRunLevel() noexcept;
-/// The segments of so many entries are written together.
+/// How many entries one step handles.
 inline constexpr std::size_t kManyEntries = 16;
 
 /// Goes on with the entries behind those that the totals count, up to one that does not fit.

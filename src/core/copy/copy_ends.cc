@@ -1,17 +1,17 @@
-// Where both ends of a copy lie, and whether the device may touch them.
+// Resolves both ends of a copy and checks that the device may access them.
 #include "core/copy/copy_ends.h"
 
 #include <iterator>
 #include <memory>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/text.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
 
 namespace sampan {
 namespace {
 
-/// A blocking copy belongs to no stream, and so to no device: within one device it needs no permission.
+/// A blocking copy has no stream and so no device. Inside one device it needs no permission.
 Status CheckPeers(const Ends& ends, CopyForm form, PlanContext context) {
   if (!ends.dst.place.on_device() || !ends.src.place.on_device()) return {};
   if (form == CopyForm::kBlocking && ends.dst.place == ends.src.place) return {};
@@ -81,7 +81,8 @@ void AddNeighbours(Task& task, std::unique_ptr<Uses> first, std::unique_ptr<Uses
   MultiAllocationTask multi;
   multi.content = std::make_unique<MultiAllocationTask::Content>(
       MultiAllocationTask::Content{std::move(task), std::move(uses)});
-  task.emplace<MultiAllocationTask>(std::move(multi));  // NOLINT(bugprone-use-after-move): a new content
+  task.emplace<MultiAllocationTask>(
+      std::move(multi));  // NOLINT(bugprone-use-after-move): emplace gives it a new content
 }
 
 }  // namespace sampan

@@ -1,4 +1,4 @@
-// Where both ends of a copy lie, and whether the device may touch them.
+// Resolves both ends of a copy and checks that the device may access them.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/copy/copy_plan.h"
 #include "core/copy/copy_rules.h"
 #include "core/copy/memory_location.h"
@@ -24,14 +24,14 @@ struct Ends {
   /// False where pageable memory takes part.
   bool known() const { return dst.use && src.use; }
   Timing timing() const { return known() ? Timing::kQueued : Timing::kDrainThenNow; }
-  /// Gives up both uses; they would also end with the ends.
+  /// Releases both uses early. The destructor does the same.
   void Release() {
     dst.use = {};
     src.use = {};
   }
 };
 
-/// What the arguments of a copy span; messages call them dst and src.
+/// The address ranges of a copy. Messages call them dst and src.
 struct CopyRanges {
   const void* dst;
   std::size_t dst_bytes;
@@ -44,9 +44,9 @@ struct CopyRanges {
   MemoryArgument src_argument() const { return {"src", src, src_bytes}; }
 };
 
-/// Both ends in the common case: each in one allocation of the host or of the context's device, without
-/// special rights. Plain words, so that they stay in registers. The uses are counted already; the caller
-/// adopts both by TakeDst and TakeSrc.
+/// Both ends in the common case: each is inside one allocation of the host or of the context's device,
+/// without special rights. Plain pointers, so that they stay in registers. The uses are counted already: the
+/// caller takes them over by TakeDst and TakeSrc.
 struct PlainEnds {
   Allocation* dst = nullptr;
   Allocation* src = nullptr;
@@ -69,7 +69,7 @@ struct PlainEnds {
   CopyKind ResolveKind(CopyKind, const Profile& profile) const { return KnownKind(direction(), profile); }
   AllocationUse TakeDst() const { return AllocationUse(dst); }
   AllocationUse TakeSrc() const { return AllocationUse(src); }
-  /// Gives up both uses.
+  /// Releases both uses.
   void Release() const {
     TakeDst();
     TakeSrc();
@@ -83,7 +83,7 @@ struct PlainEnds {
   [[gnu::noinline]] static PlainEnds GiveUp(Allocation* dst, Allocation* src);
 };
 
-/// Refuses memory of another device that is not open to the one that would touch it.
+/// Refuses memory of another device that this device may not access.
 Status CheckPeer(const Location& end, PlanContext context);
 
 /// Finds both ends and checks rights and peers, in this order, the destination first.
@@ -91,14 +91,14 @@ Result<Ends> ResolveEnds(const CopyRanges& ranges, CopyForm form, PlanContext co
 /// Plain ends as any others.
 Ends InFull(const CopyRanges& ranges, PlainEnds ends);
 
-/// An end, and both of them, for messages.
+/// Text for messages: one end, or both.
 std::string DescribeEnd(const MemoryArgument& argument, const Location& end);
 std::string DescribeEnds(const Ends& ends, const CopyRanges& ranges);
 
-/// The failure of a kind that contradicts the ends.
+/// The error for a kind that contradicts the ends.
 Status ContradictingKind(CopyKind kind, const Ends& ends, const CopyRanges& ranges);
 
-/// Adds the uses of the neighbours, where the task's memory consists of several allocations.
+/// Adds the uses of neighbours, if the task's memory consists of several allocations.
 void AddNeighbours(Task& task, std::unique_ptr<Uses> first, std::unique_ptr<Uses> second);
 
 }  // namespace sampan

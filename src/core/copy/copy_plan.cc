@@ -1,10 +1,10 @@
-// Turns row, fill and reducing requests into the task that does them.
+// Plans copies of rows, fills and reductions.
 #include "core/copy/copy_plan.h"
 
 #include <utility>
 
-#include "base/assert.h"
-#include "base/text.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
 #include "core/copy/copy_ends.h"
 
 namespace sampan {
@@ -25,7 +25,7 @@ Status ProbeRows(const Location& end, const MemoryArgument& extent, std::size_t 
   return {};
 }
 
-/// Bytes from the first to behind the last row; fails when they do not fit the address space.
+/// Sets the bytes from the first row to the end of the last one. Fails if they exceed the address space.
 Status SetExtent(MemoryArgument& argument, std::string_view pitch_name, std::size_t pitch,
                  const RowsRequest& request) {
   if (!__builtin_mul_overflow(pitch, request.height - 1, &argument.bytes) &&

@@ -1,4 +1,4 @@
-// Turns a request into the task that does it: all checks, all splitting, no effects.
+// Turns a request into a task: all checks, all splitting, no effects.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 #include "backend/api/backend.h"
 #include "backend/api/task.h"
-#include "base/assert.h"
-#include "base/status.h"
+#include "base/error/assert.h"
+#include "base/error/status.h"
 #include "core/copy/copy_request.h"
 #include "core/memory/memory_registry.h"
 #include "core/memory/peer_access.h"
@@ -29,7 +29,7 @@ struct PlanParts {
 /// What a plan depends on besides the request. Two words: passed by value.
 class PlanContext {
  public:
-  /// For the device that would do it; the parts outlive the context.
+  /// `device` executes the task. The parts must outlive the context.
   PlanContext(const PlanParts& parts, std::int32_t device) : parts_(&parts), device_(device) {
     SAMPAN_ASSERT(device >= 0 && device < kMaxDevices);
   }
@@ -45,11 +45,11 @@ class PlanContext {
   std::int32_t device_;
 };
 
-/// When a plan's task is done, relative to the call that asked for it.
+/// When a plan's task is executed, relative to the call.
 enum class Timing {
   kQueued,        ///< later, in stream order
-  kDrainThenNow,  ///< before the call returns, after everything in the stream: pageable memory takes part
-  kNow,           ///< before the call returns, whatever the stream is doing
+  kDrainThenNow,  ///< before the call returns, behind all work of the stream: for pageable memory
+  kNow,           ///< before the call returns, without waiting for the stream
   kNothing,       ///< there is nothing to do
 };
 
@@ -68,7 +68,7 @@ struct Plan {
   };
   Timing timing = Timing::kQueued;
 
-  /// Makes the task of an empty plan. NoTask needs no destruction, and compilers do not see that it is one.
+  /// Creates the task of an empty plan. Skips the destruction of NoTask, which compilers do not see.
   template <typename Body, typename... Arguments>
   Body& Make(Arguments&&... arguments) {
     SAMPAN_ASSERT(std::holds_alternative<NoTask>(task));
@@ -77,10 +77,10 @@ struct Plan {
   }
 };
 
-/// Blocking forms take the direction from the addresses; asynchronous ones hold the kind against them.
+/// Blocking forms take the direction from the addresses. Asynchronous forms check the kind against them.
 enum class CopyForm { kBlocking, kAsynchronous };
 
-// Each fills in an empty plan, or fails and leaves nothing of it to be used.
+// Each function fills an empty plan. If it fails, the plan must not be used.
 
 Status PlanRows(const RowsRequest& request, CopyForm form, PlanContext context, Plan& plan);
 /// The attributes are checked: see below.
@@ -103,7 +103,7 @@ inline Status CheckAttributeStarts(std::span<const BatchAttribute> attributes, s
   return one_for_all ? Status() : CheckManyAttributes(attributes, entries);
 }
 
-/// A checked descriptor that only has to be written to device memory. Not stream-ordered.
+/// A checked descriptor, ready to be written to device memory. Not stream-ordered.
 struct DescriptorWrite {
   AllocationUse memory;
   std::byte* at;

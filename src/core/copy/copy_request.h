@@ -1,4 +1,4 @@
-// What a program asks for when it copies: the arguments of the public calls, one struct a family.
+// The arguments of the public copy calls, one struct for each family.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sampan {
 
-/// Values as in the public header.
+/// Has the values of the public header.
 enum class CopyKind : int {
   kHostToHost = 0,
   kHostToDevice = 1,
@@ -21,7 +21,7 @@ enum class CopyKind : int {
   kHostToBufferToDevice = 5,
   kInnerDeviceToDevice = 6,
   kInterDeviceToDevice = 7,
-  kContradiction = -1,  ///< the outcome of a kind that contradicts the addresses; no program passes it
+  kContradiction = -1,  ///< a result: the kind contradicts the addresses. No program passes it
 };
 
 struct LinearRequest {
@@ -51,7 +51,7 @@ struct ClaimedPlace {
   bool operator==(const ClaimedPlace&) const = default;
 };
 
-/// Holds for the entries from first_entry to the next attribute's.
+/// Applies to the entries from first_entry up to the next attribute's.
 struct BatchAttribute {
   ClaimedPlace dst, src;
   std::size_t first_entry;
@@ -62,7 +62,7 @@ struct BatchRequest {
   std::span<void* const> srcs;
   std::span<const std::size_t> sizes;
   std::span<const BatchAttribute> attributes;
-  bool zero_sizes_allowed;  ///< the blocking form skips such entries, the asynchronous one refuses them
+  bool zero_sizes_allowed;  ///< blocking: entries of size zero are skipped; asynchronous: refused
 };
 
 struct SetDescriptorRequest {

@@ -1,9 +1,9 @@
-// The rules by which the kind of a copy and the places of its memory fit together.
+// The rules for the kind of a copy and the places of its memory.
 #include "core/copy/copy_rules.h"
 
 #include <array>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan {
 namespace {
@@ -15,8 +15,8 @@ constexpr unsigned Accepts(std::initializer_list<CopyKind> kinds) {
   return mask;
 }
 
-/// A row of the resolution table, which concerns copies that pageable memory takes part in. With both sides
-/// known to the runtime every kind is taken, and the real direction forced.
+/// A row of the resolution table for copies with pageable memory. If the runtime knows both sides, it accepts
+/// every kind and uses the real direction.
 struct Row {
   PlaceKind src, dst;
   unsigned accepted;

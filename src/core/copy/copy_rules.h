@@ -1,4 +1,4 @@
-// The rules by which the kind of a copy and the places of its memory fit together.
+// The rules for the kind of a copy and the places of its memory.
 #pragma once
 
 #include "backend/api/direction.h"
@@ -10,11 +10,11 @@ namespace sampan {
 
 std::string Describe(CopyKind kind);
 
-/// The direction that the places alone give.
+/// The direction from one place to the other.
 inline Direction DirectionBetween(const Place& src, const Place& dst) {
   return DirectionOf(dst.on_device(), src.on_device());
 }
-/// Kinds and directions are numbered alike.
+/// Kinds and directions have the same numbers.
 inline CopyKind KindOf(Direction direction) {
   return static_cast<CopyKind>(direction);
 }
@@ -33,7 +33,7 @@ inline CopyKind ResolveKind(CopyKind kind, const Place& src, const Place& dst, c
                                     : ResolvePageableKind(kind, src, dst);
 }
 
-/// Whether memory lies where an attribute of a batch says.
+/// Returns true if the place is the one that a batch attribute claims.
 inline bool Matches(const ClaimedPlace& claim, const Place& place) {
   return claim.where == (place.on_device() ? place.device : ClaimedPlace::kHost);
 }

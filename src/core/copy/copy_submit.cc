@@ -1,11 +1,11 @@
-// Carries out plans: queued on a stream, or before the call returns.
+// Executes plans: queued on a stream, or before the call returns.
 #include "core/copy/copy_submit.h"
 
 #include <utility>
 
-#include "base/assert.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
+#include "base/threads/threads.h"
 #include "core/objects/device.h"
 #include "core/objects/observed_submit.h"
 #include "observe/hooks.h"
@@ -19,7 +19,7 @@ Status OfOtherContext(const Stream& stream) {
 
 namespace {
 
-/// Before a copy with pageable memory: everything in the stream is over then.
+/// Waits for all work of the stream, before a copy of pageable memory.
 Status Drain(Stream& stream) {
   const observe::HostWait wait(observe::WaitReason::kPageable, stream.label());
   return stream.Synchronize(kNever);

@@ -1,9 +1,9 @@
-// Carries out plans: queued on a stream, or before the call returns.
+// Executes plans: queued on a stream, or before the call returns.
 #pragma once
 
 #include <memory>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/copy/copy_plan.h"
 #include "core/objects/context.h"
 #include "core/objects/stream.h"
@@ -13,20 +13,20 @@ namespace sampan {
 
 /// The caller's context, and the stream of the copy.
 struct CopyTarget {
-  Context* context;  ///< the calling thread's, which keeps it alive during the call
+  Context* context;  ///< of the calling thread, which keeps it alive during the call
   Stream* stream;    ///< kept alive by the thread as well; null: the context's default stream
 
   Stream& TheStream() const { return stream != nullptr ? *stream : *context->default_stream(); }
 };
 
-/// The failure of a stream that belongs to another context than the caller's.
+/// The error for a stream of another context.
 [[gnu::cold, gnu::noinline]] Status OfOtherContext(const Stream& stream);
 inline Status CheckStreamContext(CopyTarget target) {
   const Stream& stream = target.TheStream();
   return target.context->Owns(stream) ? Status() : OfOtherContext(stream);
 }
 
-/// For the asynchronous calls: as the plan's timing says. SubmitUnqueued does what is over on return.
+/// For the asynchronous calls. The plan's timing decides. SubmitUnqueued executes before it returns.
 [[gnu::noinline]] Status SubmitUnqueued(CopyTarget target, Plan&& plan);
 inline Status SubmitPlan(CopyTarget target, Plan&& plan) {
   if (plan.timing != Timing::kQueued) [[unlikely]]

@@ -1,10 +1,10 @@
-// Turns requests whose operands lie in device memory into the task that does them.
+// Plans copies that have their operands in device memory.
 #include <array>
 #include <cstring>
 #include <memory>
 #include <utility>
 
-#include "base/text.h"
+#include "base/error/text.h"
 #include "core/copy/copy_ends.h"
 #include "core/copy/copy_plan.h"
 
@@ -20,7 +20,7 @@ Status LocateOnDevice(const MemoryArgument& argument, PlanContext context, Locat
   return {Code::kParamInvalid, Text(DescribeEnd(argument, location), ", it must be device memory")};
 }
 
-/// Operands lie in device memory that may be accessed so.
+/// Refuses operands outside device memory, or without the right to this access.
 Status LocateOperand(const MemoryArgument& argument, HostAccess access, PlanContext context,
                      Location& location) {
   if (Status located = LocateOnDevice(argument, context, location); !located.ok()) return located;

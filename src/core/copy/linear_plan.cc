@@ -1,12 +1,12 @@
-// The unusual parts of a linear copy's plan.
+// The rare cases of a linear copy's plan.
 #include "core/copy/linear_plan.h"
 
 #include <cstring>
 #include <memory>
 
-#include "base/assert.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
+#include "base/threads/threads.h"
 
 namespace sampan {
 

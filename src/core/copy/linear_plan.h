@@ -1,10 +1,10 @@
-// The plan of a linear copy. It is in a header because most calls are short linear copies: inlined up to the
+// The plan of a linear copy. It is in a header, because most calls are short linear copies. Inlined up to the
 // queue, they cost half as much.
 #pragma once
 
 #include <utility>
 
-#include "base/assert.h"
+#include "base/error/assert.h"
 #include "core/copy/copy_ends.h"
 #include "core/copy/copy_plan.h"
 #include "core/copy/copy_request.h"
@@ -42,7 +42,7 @@ inline Ends InFull(const LinearRequest&, Ends& ends) {
   return std::move(ends);
 }
 
-/// The rules of a linear copy whose ends are resolved, plain or in full. Takes the ends' uses.
+/// Applies the rules of a linear copy to its resolved ends. Takes over the ends' uses.
 template <typename AnyEnds>
 Status PlanResolved(LinearRequest request, CopyForm form, PlanContext context, AnyEnds& ends, Plan& plan) {
   if (form == CopyForm::kAsynchronous) {

@@ -1,4 +1,4 @@
-// What lies at the addresses that a program passes.
+// Finds the memory at the addresses that a program passes.
 #include "core/copy/memory_location.h"
 
 #include <sys/mman.h>
@@ -6,8 +6,8 @@
 
 #include <cerrno>
 
-#include "base/assert.h"
-#include "base/text.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
@@ -24,7 +24,7 @@ Status NotAllocated(const MemoryArgument& argument) {
                                     "past the end of its allocation, or reserved with nothing mapped there")};
 }
 
-/// Whether a range that begins in registered memory ends in memory that is the program's own as well.
+/// Returns true if a range begins in registered memory and continues in other memory of the program.
 bool GoesOnOutside(const MemoryRegistry& registry, const Allocation& first, const MemoryArgument& argument) {
   const auto last = reinterpret_cast<std::uintptr_t>(argument.address) + argument.bytes - 1;
   return registry.OriginOf(first) == MemoryOrigin::kRegistered && !registry.InSource(last);
@@ -54,7 +54,7 @@ Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argume
     found.neighbours = std::make_unique<Uses>(std::move(neighbours));
     return {};
   }
-  if (GoesOnOutside(registry, allocation, argument)) {  // copied like pageable memory, all of it
+  if (GoesOnOutside(registry, allocation, argument)) {  // all of it is copied like pageable memory
     found.use = {};
     return {};
   }
@@ -94,8 +94,8 @@ Status CheckMappedRights(const Location& location, const MemoryArgument& argumen
 
 namespace {
 
-/// From these sizes on, asking for the mapping is cheaper than probing pages, and reading /proc is cheaper
-/// than both.
+/// From kLargeRange on, a query of the mapping is cheaper than probing pages. From kHugeRange on, reading
+/// /proc is cheapest.
 constexpr std::size_t kLargeRange = std::size_t{256} << 10, kHugeRange = std::size_t{64} << 20;
 /// The same holds for a request with more ranges than this.
 constexpr std::size_t kMaxRangesProbed = 4;
@@ -107,8 +107,8 @@ bool HostProbe::Accessible(std::uintptr_t address, std::size_t bytes, HostAccess
   const std::uintptr_t first = address / page * page;
   const std::uintptr_t last = address + bytes - 1;
   if (last < address) return false;
-  // Asked to make the range accessible, the kernel walks every page, and fails where the program could not
-  // access it. Memory without a file has nothing to find there that its mapping does not say.
+  // To populate the range, the kernel walks every page and fails at one that the program cannot access. For
+  // memory without a file, the mapping tells as much.
   if (mappings_.Remembered(address, last, access)) return true;
   ++asked_;
   if ((bytes >= kLargeRange || asked_ > kMaxRangesProbed) && mappings_.Anonymous(address, last, access))
@@ -122,7 +122,7 @@ bool HostProbe::Accessible(std::uintptr_t address, std::size_t bytes, HostAccess
     case EAGAIN:
     case EINTR:
       return true;
-    // Kernels before 5.14, memory of devices, or a permission that is missing: only the map can tell.
+    // A kernel before 5.14, device memory, or a missing permission: only the map can tell.
     case EINVAL:
       return HostMappings::TextShows(address, last, access, HostMappings::Kind::kAny);
     default:

@@ -1,4 +1,4 @@
-// What lies at the addresses that a program passes.
+// Finds the memory at the addresses that a program passes.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "backend/api/allocation.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/memory/host_mappings.h"
 #include "core/memory/memory_registry.h"
 
 namespace sampan {
 
-/// An argument that points to memory, with the name that messages give it.
+/// An argument that points to memory, and its name in messages.
 struct MemoryArgument {
   std::string_view name;
   const void* address;
@@ -24,31 +24,31 @@ struct MemoryArgument {
 
 using Uses = std::vector<AllocationUse>;
 
-/// A checked range: where it is, what keeps it alive, how the copy engines see it.
+/// A checked range: its place, the use that keeps it alive, and its address for the copy engines.
 struct Location {
   Place place;
-  AllocationUse use;  ///< empty for pageable memory, and for a range that is pageable from somewhere on
+  AllocationUse use;  ///< empty if the range is pageable or partly pageable
   std::byte* engine = nullptr;
-  std::unique_ptr<Uses> neighbours;  ///< where several pieces make up the range
+  std::unique_ptr<Uses> neighbours;  ///< if the range consists of several allocations
 
-  /// True if the allocation that was found holds the whole range.
+  /// Returns true if the found allocation contains the whole range.
   bool LiesInOne(const MemoryArgument& argument) const {
     return use && use->Holds(argument.begin(), argument.bytes);
   }
-  /// Fills in what follows from the allocation at the start of the range.
+  /// Sets the members that follow from the allocation at the start of the range.
   void Complete(const void* address) {
     place = use->facts.place;
     engine = use->EngineView(reinterpret_cast<std::uintptr_t>(address));
   }
 };
 
-/// An argument and what lies there, to a person; the allocation may be null.
+/// Text for messages: an argument and the memory there. The allocation may be null.
 std::string Describe(const MemoryArgument& argument, const Place& place, const Allocation* memory);
 
-/// Finds the range of an argument; its start decides the place. Refuses a range that leaves its allocation,
-/// and an address of the runtime that is not allocated. A range that begins in registered memory may go on
-/// outside, because all of it is the program's. LocateFound continues from an allocation that was looked up.
-/// LocateInFull handles a range that this allocation does not hold.
+/// Finds the memory of an argument; its start decides the place. Refuses a range that leaves its allocation,
+/// and an address of the runtime that is not allocated. A range that begins in registered memory may continue
+/// outside, because all of it is the program's. LocateFound continues with an allocation that was looked up.
+/// LocateInFull handles a range that the allocation does not contain.
 Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found);
 inline Status LocateFound(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
   if (!found.LiesInOne(argument)) [[unlikely]]
@@ -63,15 +63,15 @@ inline Status Locate(const MemoryRegistry& registry, const MemoryArgument& argum
 
 Status CheckMappedRights(const Location& location, const MemoryArgument& argument, HostAccess access,
                          std::int32_t device);
-/// Refuses mapped memory that the device has no right to access so.
+/// Refuses mapped memory if the device lacks the right to this access.
 inline Status CheckRights(const Location& location, const MemoryArgument& argument, HostAccess access,
                           std::int32_t device) {
   if (!location.use || !location.use->facts.has_rights) return {};
   return CheckMappedRights(location, argument, access, device);
 }
 
-/// Refuses ranges of ordinary host memory that the process cannot access so: what would otherwise be a crash.
-/// For the ranges of one request.
+/// Refuses ranges of ordinary host memory that the process cannot access. Otherwise the copy would crash. One
+/// object serves one request.
 class HostProbe {
  public:
   Status Check(const MemoryArgument& argument, HostAccess access);

@@ -1,9 +1,9 @@
-// Reserved addresses and what is mapped there.
+// Reserved addresses and the physical memory that is mapped there.
 #include "core/memory/address_table.h"
 
 #include <utility>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan {
 namespace {
@@ -18,7 +18,7 @@ Status Unsupported() {
   return {Code::kFeatureNotSupport, "this backend cannot map memory at reserved addresses"};
 }
 
-/// The first entry of an ordered map that touches [address, +bytes), or the end.
+/// Returns the first entry of an ordered map that overlaps [address, +bytes), or the end.
 template <typename Map, typename BytesOf>
 auto FirstIn(Map& map, std::uintptr_t address, std::size_t bytes, BytesOf bytes_of) {
   auto entry = map.upper_bound(address);
@@ -35,7 +35,7 @@ std::uint64_t Bit(std::int32_t device) {
 
 }  // namespace
 
-/// A range, until it is released and nothing is mapped there any more.
+/// A reserved range. Exists until it is released and its last mapping is gone.
 class AddressTable::Reservation {
  public:
   Reservation(VirtualMemory& views, const AddressRange& range, std::uint64_t id)
@@ -48,7 +48,7 @@ class AddressTable::Reservation {
   std::uint64_t id() const { return id_; }
   VirtualMemory& views() const { return views_; }
 
-  /// False where something is, or is about to be taken away.
+  /// Returns false if something is mapped there, or is being unmapped.
   bool Occupy(const AddressRange& part) {
     const std::lock_guard lock(mutex_);
     const auto bytes_of = [](std::size_t bytes) { return bytes; };
@@ -69,7 +69,7 @@ class AddressTable::Reservation {
   std::map<std::uintptr_t, std::size_t> pieces_;
 };
 
-/// Physical memory at its addresses, until the last use of it has ended.
+/// Physical memory mapped at its addresses. Exists until its last use is released.
 class AddressTable::MappedPiece final : public MemoryKeeper {
  public:
   MappedPiece(std::shared_ptr<Reservation> reservation, const AddressRange& part,
@@ -212,13 +212,13 @@ Result<std::map<std::uintptr_t, AddressTable::Mapping>::iterator> AddressTable::
 }
 
 Status AddressTable::Unmap(void* address) {
-  std::shared_ptr<PhysicalMemory> physical;  // outlives the lock
+  std::shared_ptr<PhysicalMemory> physical;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   auto mapping = Find(address);
   if (!mapping.ok()) return mapping.TakeStatus();
   physical = std::move((*mapping)->second.physical);
   mappings_.erase(*mapping);
-  // A reset of the device may have ended it before.
+  // A reset of the device may have closed it before.
   static_cast<void>(memory_.End("virPtr", address, MemoryOrigin::kMapped, Code::kParamInvalid));
   return {};
 }

@@ -1,4 +1,4 @@
-// Reserved addresses and what is mapped there.
+// Reserved addresses and the physical memory that is mapped there.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 #include <mutex>
 
 #include "backend/api/backend.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/memory/memory_registry.h"
 #include "core/memory/physical_memory.h"
 
 namespace sampan {
 
-/// Thread-safe. Addresses of an ended mapping are reused when the last task queued on them is completed.
+/// Thread-safe. Unmapped addresses are reused when the last task queued on them has completed.
 class AddressTable {
  public:
   AddressTable(MemoryRegistry& memory, VirtualMemory* views) : memory_(memory), views_(views) {
@@ -25,10 +25,10 @@ class AddressTable {
   Status Map(void* address, std::size_t bytes, std::shared_ptr<PhysicalMemory> physical, MapAccess access,
              const char* made_by);
   Status Unmap(void* address);
-  /// Rights of one device on a whole mapping.
+  /// Sets the rights of one device on a whole mapping.
   Status SetAccess(void* address, std::size_t bytes, std::int32_t device, MapAccess access);
   Result<MapAccess> Access(void* address, std::int32_t device);
-  /// What is mapped at the address.
+  /// Returns the memory that is mapped at the address.
   Result<std::shared_ptr<PhysicalMemory>> PhysicalAt(void* address);
 
  private:
@@ -37,7 +37,7 @@ class AddressTable {
   struct Mapping {
     std::size_t bytes;
     std::shared_ptr<PhysicalMemory> physical;
-    std::uint64_t readers, writers;  // devices that were given rights, besides those that need none
+    std::uint64_t readers, writers;  // devices with explicit rights, as bits
   };
 
   Result<std::map<std::uintptr_t, Mapping>::iterator> Find(void* address);

@@ -1,4 +1,4 @@
-// Where in the program a call came from.
+// Names the place in the program that a call came from.
 #include "core/memory/backtrace.h"
 
 #include <dlfcn.h>
@@ -11,21 +11,21 @@
 #include <span>
 #include <string_view>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan {
 namespace {
 
 constexpr std::size_t kMaxFrames = 32;
 
-/// What the dynamic linker knows of an address.
+/// Asks the dynamic linker for the module of an address.
 Dl_info ModuleOf(std::uintptr_t address) {
   Dl_info info{};
   ::dladdr(reinterpret_cast<void*>(address), &info);
   return info;
 }
 
-/// True for our libraries. In a program that the runtime is linked into, frames of ours cannot be told apart.
+/// True for our libraries. If the runtime is linked statically, our frames cannot be recognized.
 bool IsRuntime(const Dl_info& module) {
   std::string_view name = module.dli_fname != nullptr ? module.dli_fname : "";
   name.remove_prefix(name.rfind('/') + 1);
@@ -56,9 +56,9 @@ std::string Backtraces::Current() {
   std::array<void*, kMaxFrames> storage{};
   const int count = ::backtrace(storage.data(), static_cast<int>(storage.size()));
   const std::span<void* const> frames(storage.data(), static_cast<std::size_t>(count));
-  // A frame has the address of the instruction that its call returns to: the call lies before it.
+  // A frame has the return address. The call is the instruction before it.
   const auto call = [](void* frame) { return reinterpret_cast<std::uintptr_t>(frame) - 1; };
-  constexpr std::size_t kFramesAtLeastOurs = 2;  // this one and its caller's
+  constexpr std::size_t kFramesAtLeastOurs = 2;  // this function and its caller
   auto frame = std::find_if_not(
       frames.begin() + static_cast<std::ptrdiff_t>(std::min(frames.size(), kFramesAtLeastOurs)), frames.end(),
       [&](void* each) { return IsRuntime(ModuleOf(call(each))); });

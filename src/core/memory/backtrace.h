@@ -1,4 +1,4 @@
-// Where in the program a call came from.
+// Names the place in the program that a call came from.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,16 @@
 
 namespace sampan {
 
-/// Describes the frames of threads. Thread-safe.
+/// Turns frames into text. Thread-safe.
 class Backtraces {
  public:
-  /// The frames of the calling thread, one a line, beginning with the program's innermost: the runtime's own
-  /// are left out. A line has the function, the file and the line where they are known, and always the module
-  /// with the offset in it.
+  /// The frames of the calling thread, one per line, from the program's innermost frame. Frames of the
+  /// runtime are left out. A line has the module and the offset, and function, file and line if known.
   std::string Current();
 
  private:
   std::string Describe(std::uintptr_t instruction);
-  /// The same from what was described before. Reading debug information takes milliseconds, and programs
+  /// Returns the cached text of an instruction. Reading debug information takes milliseconds, and programs
   /// allocate at few places.
   std::string Find(std::uintptr_t instruction);
 

@@ -1,4 +1,4 @@
-// What is mapped in the process, as far as host memory has to be judged before a copy touches it.
+// The process's mappings, read to check host memory before a copy accesses it.
 #include "core/memory/host_mappings.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 namespace sampan {
 namespace {
 
-/// Linux's struct procmap_query and what belongs to it, which headers before 6.11 do not have.
+/// Linux's struct procmap_query and its constants, which headers before 6.11 lack.
 struct MappingQuery {
   std::uint64_t bytes = sizeof(MappingQuery);
   std::uint64_t flags = 0;  // 0: the mapping that covers the address

@@ -1,4 +1,4 @@
-// What is mapped in the process, as far as host memory has to be judged before a copy touches it.
+// The process's mappings, read to check host memory before a copy accesses it.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@ namespace sampan {
 
 enum class HostAccess { kRead, kWrite };
 
-/// The mappings as /proc/self/maps shows them. Asks the kernel for one at a time and remembers the last:
-/// lives no longer than a request.
+/// The mappings of /proc/self/maps. Queries the kernel for one at a time and caches the last, so an object
+/// serves one request only.
 class HostMappings {
  public:
   HostMappings() = default;
@@ -16,21 +16,21 @@ class HostMappings {
   HostMappings(const HostMappings&) = delete;
   HostMappings& operator=(const HostMappings&) = delete;
 
-  /// Whether the mapping that was asked for last says that Anonymous is true.
+  /// Returns true if the cached mapping shows that Anonymous is true.
   bool Remembered(std::uintptr_t first, std::uintptr_t last, HostAccess access) const {
     return first >= begin_ && last < end_ && Permits(access);
   }
-  /// Whether all of [first, last] is memory without a file, with that access. False also where the kernel
-  /// cannot be asked, which those before 6.11 cannot.
+  /// Returns true if all of [first, last] is memory without a file and has this access. Also false if the
+  /// kernel has no such query (before 6.11).
   bool Anonymous(std::uintptr_t first, std::uintptr_t last, HostAccess access);
 
-  /// The same from the text of /proc/self/maps, which every kernel has, and of files too if they count.
+  /// The same from the text of /proc/self/maps, which every kernel has. kAny includes mapped files.
   enum class Kind { kAny, kAnonymous };
   static bool TextShows(std::uintptr_t first, std::uintptr_t last, HostAccess access, Kind kind);
 
  private:
   bool Permits(HostAccess access) const { return access == HostAccess::kRead ? readable_ : writable_; }
-  /// Remembers the mapping there, if it has no file.
+  /// Queries the mapping at the address, and caches it if it has no file.
   bool Ask(std::uintptr_t address);
 
   int file_ = -1;

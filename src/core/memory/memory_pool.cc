@@ -1,4 +1,4 @@
-// A pool of device memory that is taken and given back in stream order.
+// A pool of device memory that is allocated and freed in stream order.
 #include "core/memory/memory_pool.h"
 
 #include <algorithm>
@@ -6,22 +6,22 @@
 #include <limits>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/round.h"
-#include "base/text.h"
+#include "base/containers/round.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
 
 namespace sampan {
 namespace {
 
 constexpr std::size_t kRounding = 32;
-/// What is asked of the device at a time, at least.
+/// The minimum size of a chunk that a pool takes from the device.
 constexpr std::size_t kChunkUnit = std::size_t{2} << 20;
-/// How many blocks of a size are considered before a new one is made.
+/// How many parked blocks of a size are checked before a new one is made.
 constexpr std::size_t kMaxLooks = 16;
 
 }  // namespace
 
-/// One piece of a chunk, and the record that programs find it by.
+/// A part of a chunk, and its record in the registry.
 class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
  public:
   Block(std::shared_ptr<MemoryPool> of_pool, std::shared_ptr<Chunk> of_chunk, const FreeRanges::Range& part,
@@ -29,7 +29,7 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
       : ParkableBlock(for_program), pool(std::move(of_pool)), chunk(std::move(of_chunk)), range(part) {}
   ~Block() override {
     if (returned) return;
-    // Freed at once, by aclrtFree or by a reset.
+    // Freed immediately, by aclrtFree or by a reset.
     const std::lock_guard lock(pool->mutex_);
     SAMPAN_ASSERT(pool->usage_.used >= usable);
     pool->usage_.used -= usable;
@@ -44,7 +44,7 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
   const std::shared_ptr<Chunk> chunk;
   const FreeRanges::Range range;
   Allocation* record = nullptr;
-  bool returned = false;  // the piece is the chunk's again
+  bool returned = false;  // the part belongs to its chunk again
 };
 
 MemoryPool::Reuse MemoryPool::ReuseOf(const Block& block, const Timeline* stream) const {
@@ -86,14 +86,14 @@ void MemoryPool::CountUsed(std::size_t usable) {
 }
 
 Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
-  if (bytes > std::numeric_limits<std::size_t>::max() - kChunkUnit)  // all rounding together is less
+  if (bytes > std::numeric_limits<std::size_t>::max() - kChunkUnit)  // all rounding adds less than this
     return Error{Code::kMemoryAllocation, Text("size ", bytes, " is too large")};
   const std::size_t usable = RoundUp(bytes, kRounding);
   Reuse reuse_of_block = Reuse::kNo;
   std::unique_lock lock(mutex_);
   if (Block* const block = TakeParked(usable, stream, reuse_of_block)) {
     const auto park_again = [&] {
-      if (ended_) return Retire(*block);  // while the lock was let go
+      if (ended_) return Retire(*block);  // while the lock was released
       parked_.ParkAgain(*block);
     };
     try {
@@ -171,7 +171,7 @@ std::shared_ptr<MemoryPool::Block> MemoryPool::Carve(std::size_t usable, std::si
   if (chunk->parts++ == 0) unused_.Remove(*chunk);
   try {
     auto block = std::make_shared<Block>(shared_from_this(), chunk, part, usable);
-    block->returned = true;  // until it is published: its destructor must not lock
+    block->returned = true;  // until it is published, its destructor must not lock
     return block;
   } catch (...) {
     ReturnPart(*chunk, part);
@@ -230,7 +230,7 @@ void MemoryPool::RetireReached() noexcept {
 }
 
 Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream& stream) {
-  // The use keeps the record, and with it the block, from going away.
+  // The use keeps the record alive, and so the block.
   Block& block = static_cast<Block&>(*memory.KeeperOf(*use.get()));
   MemoryPool& pool = *block.pool;
   const std::lock_guard lock(pool.mutex_);

@@ -1,4 +1,4 @@
-// A pool of device memory that is taken and given back in stream order.
+// A pool of device memory that is allocated and freed in stream order.
 #pragma once
 
 #include <atomic>
@@ -8,9 +8,9 @@
 #include <mutex>
 
 #include "backend/api/backend.h"
-#include "base/free_ranges.h"
-#include "base/linked_list.h"
-#include "base/status.h"
+#include "base/containers/free_ranges.h"
+#include "base/containers/linked_list.h"
+#include "base/error/status.h"
 #include "core/memory/memory_registry.h"
 #include "core/memory/parked_blocks.h"
 #include "core/objects/stream.h"
@@ -19,33 +19,33 @@ namespace sampan {
 
 /// Which blocks of other streams an allocation may get.
 struct PoolReuse {
-  std::atomic<bool> follow_events{true};          ///< those that an event has put before it
-  std::atomic<bool> opportunistic{true};          ///< those whose last work happens to be over
-  std::atomic<bool> internal_dependencies{true};  ///< any, at the price of a wait in the stream
+  std::atomic<bool> follow_events{true};          ///< those that an event orders before it
+  std::atomic<bool> opportunistic{true};          ///< those with completed work
+  std::atomic<bool> internal_dependencies{true};  ///< any, after a wait in the stream
 };
 
-/// Thread-safe. A block given back stays a record of the registry that cannot be found. The next allocation
-/// of its size in the same stream gets it for the price of a lock.
+/// Thread-safe. A freed block keeps its record in the registry, which lookups do not find. The next
+/// allocation of its size in the same stream gets it for the cost of a lock.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
   struct Options {
     MemorySource& source;
     Place place;
-    std::size_t max_bytes = 0;  ///< 0: no bound but the device's
+    std::size_t max_bytes = 0;  ///< 0: only the device is the limit
   };
   MemoryPool(MemoryRegistry& memory, const Options& options) : memory_(memory), options_(options) {}
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  /// Memory for work that is queued on the stream from now on.
+  /// Allocates memory for work that is queued on the stream from now on.
   Result<void*> Allocate(std::size_t bytes, Stream& stream);
-  /// Gives a block back once the work queued on the stream is over. For memory whose origin is a pool.
+  /// Frees a block when the work queued on the stream is completed. Only for memory of a pool.
   static Status Free(MemoryRegistry& memory, const AllocationUse& use, Stream& stream);
-  /// Gives unused memory back to the device, until no more than that is reserved.
+  /// Returns unused memory to the device until at most `keep_bytes` are reserved.
   void TrimTo(std::size_t keep_bytes) noexcept;
-  /// What a synchronisation does.
+  /// Called by each synchronization.
   void TrimToThreshold() noexcept { TrimTo(threshold.load(std::memory_order_relaxed)); }
-  /// Nothing is kept from now on; what is in use stays so until it is given back.
+  /// From now on, freed blocks go back to the device. Blocks in use stay valid until they are freed.
   void End() noexcept;
 
   std::int32_t device() const { return options_.place.device; }
@@ -60,7 +60,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   void ResetUsedHigh();
 
  private:
-  /// A block of the device's, cut up by the pool; goes back when nothing of it is used or kept.
+  /// A block of device memory that the pool divides. It goes back when no part of it is used or parked.
   class Chunk {
    public:
     Chunk(MemorySource& source, const MemoryBlock& block, std::size_t pool_bytes)
@@ -72,8 +72,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
     const MemoryBlock& block() const { return block_; }
     FreeRanges::Range range() const { return {block_.address, bytes}; }
 
-    const std::size_t bytes;  // the pool's; the device may round a block up
-    std::size_t parts = 0;    // that are handed out
+    const std::size_t bytes;  // of the pool; the device may round the block up
+    std::size_t parts = 0;    // parts in use
     ListLinks<Chunk> links;   // of the unused chunks
 
    private:
@@ -84,16 +84,16 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   class Block;
   friend class Block;
 
-  /// How a stream may get a parked block.
+  /// How a stream may reuse a parked block.
   enum class Reuse { kNo, kAfterWaits, kAtOnce };
   Reuse ReuseOf(const Block& block, const Timeline* stream) const;
   Block* TakeParked(std::size_t usable, Stream& stream, Reuse& reuse_of_chosen);
-  /// Puts the stream behind all work that may still touch the block.
+  /// Makes the stream wait for all work that may still access the block.
   static Status QueueWaits(const Block& block, Stream& stream);
   Result<std::shared_ptr<Block>> MakeBlock(std::size_t usable, Stream& stream);
   std::shared_ptr<Block> Carve(std::size_t usable, std::size_t span);
   Status Grow(std::size_t span);
-  /// Makes records whose work is over plain free space again.
+  /// Turns parked blocks with completed work into free space.
   void RetireReached() noexcept;
   void Retire(Block& block) noexcept;
   void CountUsed(std::size_t usable);
@@ -104,9 +104,9 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   const Options options_;
   mutable std::mutex mutex_;
   std::map<std::uintptr_t, std::shared_ptr<Chunk>> chunks_;
-  UnusedChunks unused_;  // those that are free as a whole
+  UnusedChunks unused_;  // chunks without used parts
   FreeRanges free_;      // of all chunks, by address
-  ParkedBlocks parked_;  // their records keep them
+  ParkedBlocks parked_;  // their records own them
   bool ended_ = false;
   Usage usage_;
 };

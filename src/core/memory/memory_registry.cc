@@ -1,12 +1,12 @@
-// All memory that the runtime knows of: what lies at an address, and who still uses it.
+// All memory that the runtime knows: which allocation is at an address, and its uses.
 #include "core/memory/memory_registry.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/reserve.h"
-#include "base/text.h"
+#include "base/containers/reserve.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
 #include "observe/hooks.h"
 
 namespace sampan {
@@ -35,7 +35,7 @@ observe::MemoryEvent MemoryFreed(const AllocationFacts& facts) {
 
 MemoryRegistry::Record& MemoryRegistry::TakeRecord() {
   if (unused_records_.empty()) {
-    ReserveDoubling(unused_records_, records_.size() + 1);  // so that Reclaim needs no memory
+    ReserveDoubling(unused_records_, records_.size() + 1);  // so that Reclaim does not allocate
     return records_.emplace_back();
   }
   Record& record = *unused_records_.back();
@@ -185,14 +185,14 @@ Status MemoryRegistry::End(std::string_view name, void* address, MemoryOrigin or
   const AllocationUse use = Find(start);
   if (!use) return refuse(" is not memory that the runtime knows: never made, or freed already");
   const Record& record = static_cast<const Record&>(*use.get());
-  // Memory of a pool may be freed like any other of its device.
+  // Memory of a pool may be freed like other device memory.
   const bool fits = record.origin.kind == origin ||
                     (origin == MemoryOrigin::kDevice && record.origin.kind == MemoryOrigin::kPool);
   if (!fits) return refuse(" is of another kind than this call frees: ", Describe(record));
   if (record.facts.address != start)
     return refuse(" lies inside, not at the beginning of, ", Describe(record));
   // The use taken above keeps the record from being reclaimed until it has left the map.
-  if (!use->EndLife()) return refuse(" was freed by another thread at the same time: ", Describe(record));
+  if (!use->MarkFreed()) return refuse(" was freed by another thread at the same time: ", Describe(record));
   Unpublish(static_cast<Record&>(*use.get()));
   return {};
 }
@@ -213,7 +213,7 @@ void MemoryRegistry::EndAllOf(std::int32_t device, std::uint64_t newest) noexcep
     if (!record->TryUse()) continue;
     const AllocationUse use(record);
     const AllocationFacts& facts = record->facts;
-    if (facts.place != Place{PlaceKind::kDevice, device} || facts.serial > newest || !record->EndLife())
+    if (facts.place != Place{PlaceKind::kDevice, device} || facts.serial > newest || !record->MarkFreed())
       continue;
     Unpublish(*record);
   }
@@ -230,7 +230,7 @@ void MemoryRegistry::Unpublish(Record& record) noexcept {
 
 void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
   Record& record = static_cast<Record&>(allocation);
-  // The addresses become free only now. The record cannot be found: it left the map when its life ended.
+  // The addresses become free only now. Lookups do not find the record: it left the map when it was closed.
   Origin& origin = record.origin;
   if (record.shared.exchange(false)) {
     shared_blocks_->Free(record.facts.serial, *origin.source, origin.block);
@@ -241,7 +241,7 @@ void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
     origin.registrar->Unregister(reinterpret_cast<void*>(record.facts.address));
   origin.keeper = nullptr;
   const std::lock_guard lock(mutex_);
-  SAMPAN_ASSERT(unused_records_.size() < unused_records_.capacity());  // nothing is allocated here
+  SAMPAN_ASSERT(unused_records_.size() < unused_records_.capacity());  // push_back does not allocate
   unused_records_.push_back(&record);
 }
 
@@ -250,13 +250,13 @@ Allocation* MemoryRegistry::FindCounted(std::uintptr_t address) const noexcept {
     Allocation* const found = pages_.Find(address);
     if (found == nullptr) return nullptr;
     if (!found->TryUse()) {
-      // Kept by its pool for the next allocation; or just beginning or ending, and the map is about to agree.
+      // Parked by its pool; or just opened or closed, and the map is updated soon.
       if (found->parked() && pages_.Find(address) == found) return nullptr;
       continue;
     }
     if (found->Contains(address)) return found;
     found->Release();
-    // Past the end of the allocation in its last page, unless the record was recycled meanwhile.
+    // Behind the end of the allocation, in its last page, unless the record was reused meanwhile.
     if (pages_.Find(address) == found) return nullptr;
   }
 }
@@ -276,7 +276,8 @@ bool MemoryRegistry::Adjoin(const Allocation& one, const Allocation& next) {
   if (one.facts.reservation != 0)
     return next.facts.reservation == one.facts.reservation && next.facts.place == one.facts.place;
   const HostRegistrar* const registrar = static_cast<const Record&>(one).origin.registrar;
-  // Rights are checked by the first one: from memory without rights no copy goes on into memory with them.
+  // Rights are checked for the first allocation only. So a copy must not continue from memory without rights
+  // into memory with rights.
   return registrar != nullptr && static_cast<const Record&>(next).origin.registrar == registrar &&
          one.facts.has_rights == next.facts.has_rights && registrar->joins_neighbours();
 }

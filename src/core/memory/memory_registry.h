@@ -1,4 +1,4 @@
-// All memory that the runtime knows of: what lies at an address, and who still uses it.
+// All memory that the runtime knows: which allocation is at an address, and its uses.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,24 @@
 #include "backend/api/allocation.h"
 #include "backend/api/backend.h"
 #include "backend/api/task.h"
-#include "base/assert.h"
-#include "base/status.h"
+#include "base/error/assert.h"
+#include "base/error/status.h"
 #include "core/memory/backtrace.h"
 #include "core/memory/page_map.h"
 
 namespace sampan {
 
-/// How a program made memory known; decides which call may end it.
+/// How the memory was created. It decides which call may free it.
 enum class MemoryOrigin : std::uint8_t { kDevice, kPinned, kRegistered, kMapped, kImported, kPool };
 
-/// Holds the memory behind an allocation, if that is not simply a block of a source. Destroyed when nothing
-/// can touch the memory any more, on the thread that ended the last use.
+/// Owns the memory of an allocation that is not a block of a source. Destroyed with the last use, on the
+/// thread that releases it.
 class MemoryKeeper {
  public:
   virtual ~MemoryKeeper() = default;
 };
 
-/// Thread-safe; finding takes no lock. Freed memory goes back to its source when the last task that uses it
+/// Thread-safe. Find takes no lock. Freed memory goes back to its source when the last task that uses it
 /// completes. So an address is never reused while a queued copy could write there.
 class MemoryRegistry final : public AddressResolver, private AllocationOwner {
  public:
@@ -41,12 +41,12 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     MemorySource& source;
     Place place;
     std::size_t asked_bytes;
-    std::size_t usable_bytes;  ///< what copies may touch
+    std::size_t usable_bytes;  ///< what copies may access
     const char* made_by;
     Pages pages = Pages::kBySize;
   };
   Result<void*> Allocate(const AllocationRequest& request);
-  /// A block of the source. If none is free, blocks that other processes have released are freed first.
+  /// Takes a block of the source. If none is free, first frees blocks that other processes have released.
   Result<MemoryBlock> TakeBlock(MemorySource& source, std::size_t bytes, Pages pages);
   struct RegistrationRequest {
     HostRegistrar& registrar;
@@ -55,27 +55,27 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     bool read_only;
     const char* made_by;
   };
-  /// Makes the program's own host memory known as pinned.
+  /// Registers host memory of the program as pinned.
   Status Register(const RegistrationRequest& request);
-  /// Makes memory known that was made elsewhere; the keeper goes when the last use has ended. The result is
-  /// the live record, for as long as the caller does not end it.
+  /// Registers memory that was created elsewhere. The keeper is destroyed with the last use. Returns the
+  /// record, valid until the caller closes it.
   Result<Allocation*> Adopt(AllocationFacts facts, std::shared_ptr<MemoryKeeper> keeper, MemoryOrigin origin,
                             std::uint64_t devices_with_rights = ~std::uint64_t{0});
-  /// Ends the life of the memory that begins at the address. The code is for one that does not; the message
-  /// names the argument.
+  /// Frees the memory that begins at the address. `unknown_code` is the code if there is none; `name` is the
+  /// argument's name in messages.
   Status End(std::string_view name, void* address, MemoryOrigin origin, Code unknown_code);
-  /// A parked allocation lives again, for a caller that asks for that many bytes. It keeps its record if no
-  /// fact changes, otherwise it gets a new one. Queued tasks on it still run. Throws std::bad_alloc with
-  /// nothing changed.
+  /// Reopens a parked allocation for a caller that asks for this many bytes. It keeps its record if no fact
+  /// changes, otherwise it gets a new one. Queued tasks on it still run. May throw std::bad_alloc, and then
+  /// changes nothing.
   Allocation* Revive(Allocation& parked, std::size_t asked_bytes);
-  /// Takes an adopted, parked allocation out; what is queued on it still runs.
+  /// Removes an adopted, parked allocation. Tasks queued on it still run.
   void Retire(Allocation& allocation) noexcept;
   /// The serial number of the newest allocation.
   std::uint64_t Newest() const;
-  /// Ends all memory of a device up to that number.
+  /// Frees all memory of a device up to that number.
   void EndAllOf(std::int32_t device, std::uint64_t newest) noexcept;
 
-  /// A use of the live allocation that the address lies in; empty when there is none.
+  /// Returns a use of the live allocation at the address, or an empty one.
   AllocationUse Find(std::uintptr_t address) const { return AllocationUse(FindCounted(address)); }
   /// The live allocation that holds [address, +bytes), for a caller that adopts the counted use itself. Null
   /// does not mean that there is none: the allocation may have been made a moment ago. `bytes` is not 0.
@@ -90,12 +90,12 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     found->Release();
     return nullptr;
   }
-  /// A range that a source owns: an address there is never ordinary host memory.
+  /// Adds a range that a source owns. An address there is never ordinary host memory.
   void AddSource(const AddressOwner& source);
   bool InSource(std::uintptr_t address) const;
 
-  /// The uses of all allocations that [address, +bytes) touches, beginning with the given one. Neighbours in
-  /// one reservation count as one, and registrations too if the backend says so. Fails, with the code, if the
+  /// Finds the uses of all allocations in [address, +bytes), starting with `first`. A copy may span
+  /// neighbours in one reservation, and registrations if the backend allows it. Fails with the code if the
   /// range leaves them.
   Status FindNeighbours(const AllocationUse& first, std::uintptr_t address, std::size_t bytes, Code code,
                         std::vector<AllocationUse>& more) const;
@@ -103,34 +103,34 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
                                  Access access) override;
 
   MemoryOrigin OriginOf(const Allocation& allocation) const;
-  /// For an adopted allocation that the caller has a use of.
+  /// For an adopted allocation. The caller must have a use of it.
   const std::shared_ptr<MemoryKeeper>& KeeperOf(const Allocation& allocation) const {
     return static_cast<const Record&>(allocation).origin.keeper;
   }
-  /// The block of a source's that the allocation is; null for adopted and registered memory.
+  /// The source and block of an allocation; null for adopted and registered memory.
   struct Backing {
     MemorySource* source;
     MemoryBlock block;
   };
   Backing BackingOf(const Allocation& allocation) const;
-  /// The block of this allocation was given to other processes: the listener frees it when they are done.
+  /// Other processes may import the block of this allocation. SharedBlocks frees it when they have closed it.
   void MarkShared(Allocation& allocation);
   class SharedBlocks {
    public:
     virtual ~SharedBlocks() = default;
-    /// The program's allocation with that serial number is gone.
+    /// The program freed the allocation with this serial number.
     virtual void Ended(std::uint64_t serial) noexcept = 0;
-    /// This process does not use the block any more.
+    /// This process has no use of the block left.
     virtual void Free(std::uint64_t serial, MemorySource& source, const MemoryBlock& block) noexcept = 0;
-    /// Frees blocks that other processes have let go of: checks some of the waiting blocks, or all. Returns
-    /// true if a block was freed.
+    /// Frees blocks that other processes have released. Checks some or all of the parked blocks. Returns true
+    /// if a block was freed.
     enum class Effort : bool { kSome, kAll };
     virtual bool FreeReleased(Effort effort) noexcept = 0;
   };
   void set_shared_blocks(SharedBlocks* blocks) { shared_blocks_ = blocks; }
 
  private:
-  /// What memory goes back to: its source, the registrar of the program's own, or its keeper.
+  /// Where memory goes back to: its source, its registrar, or its keeper.
   struct Origin {
     MemoryOrigin kind = MemoryOrigin::kDevice;
     MemorySource* source = nullptr;
@@ -143,33 +143,34 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     std::atomic<bool> shared{false};
   };
 
-  /// Whether one copy may go on from an allocation into the one that begins behind it.
+  /// Returns true if a copy may continue from an allocation into the next one.
   static bool Adjoin(const Allocation& one, const Allocation& next);
   /// The live allocation that the address lies in, with its use counted; null when there is none.
   Allocation* FindCounted(std::uintptr_t address) const noexcept;
   /// The facts, with the caller's backtrace where the settings ask for it.
   AllocationFacts FactsOf(AllocationFacts facts) const;
-  /// Refuses a range of which a page is known.
+  /// Refuses a range if one of its pages belongs to an allocation.
   Status CheckUnknown(std::uintptr_t address, std::size_t bytes);
   static constexpr std::uint64_t kAllDevices = ~std::uint64_t{0};
-  /// Devices that may read and write memory, a bit each.
+  /// The devices that may read and write the memory, one bit each.
   struct Rights {
     std::uint64_t readers = kAllDevices, writers = kAllDevices;
   };
-  /// Makes the memory findable, in the place of a parked record if there is one for it. Throws std::bad_alloc
-  /// with nothing changed.
+  /// Inserts the memory into the map, in the place of a parked record if there is one. May throw
+  /// std::bad_alloc, and then changes nothing.
   Result<Allocation*> Publish(AllocationFacts facts, Origin origin, const Rights& rights,
                               const Record* parked = nullptr);
   Record& TakeRecord();
-  /// Takes an ended record out of the map. The caller has a use of it: nothing may be let go under the lock.
+  /// Removes a closed record from the map. The caller has a use of it, because no last use may be released
+  /// under the lock.
   void Unpublish(Record& record) noexcept;
   void Reclaim(Allocation& allocation) noexcept override;
 
-  const std::unique_ptr<Backtraces> backtraces_;  // null where the settings do not ask for them
+  const std::unique_ptr<Backtraces> backtraces_;  // null if the settings do not ask for them
   PageMap pages_;
   mutable std::shared_mutex sources_mutex_;
   std::vector<const AddressOwner*> sources_;
-  SharedBlocks* shared_blocks_ = nullptr;  // set before there are threads
+  SharedBlocks* shared_blocks_ = nullptr;  // set before other threads start
   mutable std::mutex mutex_;               // writers of pages_, and the records below
   std::deque<Record> records_;
   std::vector<Record*> unused_records_;

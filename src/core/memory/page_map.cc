@@ -1,11 +1,11 @@
-// Finds the allocation at an address: a tree over pages that is read without a lock.
+// Finds the allocation at an address: a tree of pages that readers use without a lock.
 #include "core/memory/page_map.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <new>
 
-#include "base/assert.h"
+#include "base/error/assert.h"
 
 namespace sampan {
 namespace {
@@ -18,8 +18,8 @@ PageRange PagesOf(std::uintptr_t address, std::size_t bytes) {
   return {address, address + bytes - 1};
 }
 
-/// Calls `each(index, from, to)` for the entries at this level that the range touches, with the part it
-/// touches.
+/// Calls `each(index, from, to)` for each entry of this level that overlaps the range; [from, to] is the
+/// overlap.
 template <typename Each>
 void ForEntries(unsigned shift, std::uintptr_t mask, std::uintptr_t first, std::uintptr_t last, Each each) {
   for (std::uintptr_t from = first; from <= last;) {
@@ -30,7 +30,7 @@ void ForEntries(unsigned shift, std::uintptr_t mask, std::uintptr_t first, std::
   }
 }
 
-/// Whether [from, to] is a whole entry of this level, seen in pages.
+/// Returns true if [from, to] covers all pages of an entry of this level.
 bool Whole(unsigned shift, unsigned page_shift, std::uintptr_t from, std::uintptr_t to) {
   const std::uintptr_t entry_pages = std::uintptr_t{1} << (shift - page_shift);
   return (to >> page_shift) - (from >> page_shift) + 1 == entry_pages;
@@ -38,7 +38,7 @@ bool Whole(unsigned shift, unsigned page_shift, std::uintptr_t from, std::uintpt
 
 }  // namespace
 
-// Zero pages of the system: only the parts that are used cost memory. All-zero bytes are valid entries.
+// calloc gives zero pages of the system, so only used parts cost memory. All-zero bytes are valid entries.
 PageMap::PageMap() : top_(static_cast<Entry*>(std::calloc(kTopEntries, sizeof(Entry)))) {
   if (top_ == nullptr) throw std::bad_alloc();
 }

@@ -1,4 +1,4 @@
-// Finds the allocation at an address: a tree over pages that is read without a lock.
+// Finds the allocation at an address: a tree of pages that readers use without a lock.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 namespace sampan {
 
 /// Every page belongs to at most one allocation, so allocations begin on page boundaries. Any number of
-/// readers run beside one writer; writers exclude each other outside. Tables are never freed before the map
-/// is: a reader may be inside.
+/// readers run beside one writer. The caller serializes writers. Tables live as long as the map, because a
+/// reader may use them.
 class PageMap {
  public:
   static constexpr std::size_t kPageBytes = 4096;
@@ -25,8 +25,8 @@ class PageMap {
   PageMap(const PageMap&) = delete;
   PageMap& operator=(const PageMap&) = delete;
 
-  /// The allocation whose pages include the address, or null. The pointer is only a hint: the record may be
-  /// another allocation's by the time that TryUse succeeds on it.
+  /// Returns the allocation of the page, or null. The pointer is only a hint: the record may belong to
+  /// another allocation when TryUse succeeds.
   Allocation* Find(std::uintptr_t address) const {
     if ((address >> kAddressBits) != 0) return nullptr;
     std::uintptr_t entry = top_[address >> kTopShift].load(std::memory_order_acquire);
@@ -36,14 +36,14 @@ class PageMap {
     }
     return reinterpret_cast<Allocation*>(entry);
   }
-  /// Whether any page of the range is taken.
+  /// Returns true if a page of the range belongs to an allocation.
   bool AnyIn(std::uintptr_t address, std::size_t bytes) const;
-  /// Throws std::bad_alloc with nothing changed.
+  /// May throw std::bad_alloc, and then changes nothing.
   void Insert(Allocation& allocation);
   void Erase(Allocation& allocation) noexcept;
 
  private:
-  // Three levels: 1 GiB, 2 MiB, 4 KiB. An allocation that fills a whole entry stands in it directly.
+  // Three levels: 1 GiB, 2 MiB, 4 KiB. An allocation that covers a whole entry is stored in it directly.
   static constexpr unsigned kAddressBits = 48;
   static constexpr unsigned kTopShift = 30;
   static constexpr unsigned kTableBits = 9;
@@ -62,7 +62,7 @@ class PageMap {
     return table[index & (kTableEntries - 1)].load(std::memory_order_acquire);
   }
   Table* MakeTable(Entry& entry);
-  /// Makes the tables that setting this range will need.
+  /// Creates the tables that setting this range needs.
   void Prepare(Entry* entries, unsigned shift, std::uintptr_t first, std::uintptr_t last);
   void Set(Entry* entries, unsigned shift, std::uintptr_t first, std::uintptr_t last,
            std::uintptr_t value) noexcept;

@@ -1,7 +1,7 @@
-// Blocks of a pool that were given back in stream order, found by size and by age.
+// Blocks of a pool that were freed in stream order, found by size and by age.
 #include "core/memory/parked_blocks.h"
 
-#include "base/assert.h"
+#include "base/error/assert.h"
 
 namespace sampan {
 

@@ -1,23 +1,23 @@
-// Blocks of a pool that were given back in stream order, found by size and by age.
+// Blocks of a pool that were freed in stream order, found by size and by age.
 #pragma once
 
 #include <cstddef>
 #include <unordered_map>
 
 #include "backend/api/timeline.h"
-#include "base/linked_list.h"
+#include "base/containers/linked_list.h"
 #include "core/memory/pending_points.h"
 
 namespace sampan {
 
-/// What a pool has to know of a block to park it.
+/// What a pool needs to know of a block to park it.
 struct ParkableBlock {
   explicit ParkableBlock(std::size_t usable_bytes) : usable(usable_bytes) {}
   ParkableBlock(const ParkableBlock&) = delete;
   ParkableBlock& operator=(const ParkableBlock&) = delete;
 
   const std::size_t usable;
-  PendingPoints pending;  ///< where the work before the last free is over
+  PendingPoints pending;  ///< points at which the work before the last free is completed
 
   // For ParkedBlocks.
   ListLinks<ParkableBlock> size_links, age_links;
@@ -30,26 +30,26 @@ struct ParkableBlock {
   ~ParkableBlock() = default;
 };
 
-/// Does not own the blocks. No call takes longer if more blocks are parked, apart from the blocks that it
-/// hands on. Not thread-safe.
+/// Does not own the blocks. The time of a call depends on the blocks that it returns, not on the number of
+/// parked blocks. Not thread-safe.
 class ParkedBlocks {
  public:
   using OfSize = ParkableBlock::OfSize;
 
-  /// Makes what Park needs. Throws std::bad_alloc with nothing changed.
+  /// Reserves what Park needs. May throw std::bad_alloc, and then changes nothing.
   void Prepare(ParkableBlock& block, const Timeline* freed_on);
-  /// The block was freed on the timeline that it was prepared for.
+  /// Parks a block that was freed on the timeline given to Prepare.
   void Park(ParkableBlock& block) noexcept;
   void Unpark(ParkableBlock& block) noexcept;
-  /// Parks a block that was unparked and not handed out.
+  /// Parks a block that was unparked but not used.
   void ParkAgain(ParkableBlock& block) noexcept;
 
-  /// The last block parked of a size, or null; OfSize::Behind is the one parked before it.
+  /// The block of a size that was parked last, or null. OfSize::Behind gives the one parked before it.
   ParkableBlock* LastOfSize(std::size_t usable);
   std::size_t count() const { return count_; }
 
-  /// Unparks the blocks whose work is over, and hands each of them on. On a timeline the oldest is over
-  /// first, so that this looks at one pending block for each timeline.
+  /// Unparks blocks with completed work and calls `retire` for each. The oldest block of a timeline completes
+  /// first, so this checks one pending block for each timeline.
   template <typename Retire>
   void TakePassed(Retire retire) noexcept {
     Take([](const ParkableBlock& block) { return block.pending.newest().Passed(); },
@@ -64,8 +64,7 @@ class ParkedBlocks {
  private:
   using ByAge = ParkableBlock::ByAge;
 
-  /// Visits the oldest blocks of each timeline while the first condition holds. Takes those for which the
-  /// second one holds.
+  /// Visits the oldest blocks of each timeline while `go_on` is true. Takes those for which `may` is true.
   template <typename GoOn, typename May, typename Retire>
   void Take(GoOn go_on, May may, Retire retire) noexcept {
     const auto take_from = [&](const ByAge& blocks) {
@@ -73,7 +72,7 @@ class ParkedBlocks {
         ParkableBlock& block = *next;
         next = ByAge::Behind(block);
         if (!may(block)) continue;
-        Unpark(block);  // the last one may erase the list
+        Unpark(block);  // may erase the list if it was the last block
         retire(block);
       }
     };
@@ -81,12 +80,12 @@ class ParkedBlocks {
       take_from((entry++)->second);
     take_from(parked_again_);
   }
-  /// Erases an empty list, except for the timeline that was used last: its next block is about to come.
+  /// Erases an empty list, except for the last used timeline, which soon gets its next block.
   void ForgetIfEmpty(const Timeline* timeline) noexcept;
 
   std::unordered_map<std::size_t, OfSize> by_size_;         // the last one parked first
   std::unordered_map<const Timeline*, ByAge> by_timeline_;  // the oldest first; blocks keep their timelines
-  ByAge parked_again_;                                      // of any timeline: their own lists may be gone
+  ByAge parked_again_;  // of any timeline, because their own lists may be erased
   std::size_t recent_size_ = 0;
   const OfSize* recent_of_size_ = nullptr;
   const Timeline* recent_timeline_ = nullptr;

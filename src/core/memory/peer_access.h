@@ -1,17 +1,17 @@
-// Which device may touch which other device's memory.
+// Which device may access which other device's memory.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 
-#include "base/assert.h"
+#include "base/error/assert.h"
 
 namespace sampan {
 
 inline constexpr std::int32_t kMaxDevices = 64;
 
-/// One direction at a time, as the public calls have it. Thread-safe.
+/// Access is one-directional, as in the public calls. Thread-safe.
 class PeerAccess {
  public:
   bool Enabled(std::int32_t from, std::int32_t to) const {

@@ -1,4 +1,4 @@
-// The points that have to pass before memory that was freed in stream order is free for other streams.
+// The points that must pass before other streams may use memory that was freed in stream order.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace sampan {
 
-/// The point of the last free, and earlier points whose work is pending. A later point does not imply the
+/// The point of the last free, and earlier points that have not passed. A later point does not imply the
 /// earlier ones: an abort can drop the wait between them. Not thread-safe.
 class PendingPoints {
  public:
-  /// Makes room for AddFree. Throws std::bad_alloc with nothing changed.
+  /// Reserves memory for AddFree. May throw std::bad_alloc, and then changes nothing.
   void Prepare() { older_.reserve(older_.size() + 1); }
-  /// The memory was freed in the order of the stream, behind all that is queued there.
+  /// Adds a free in the stream's order, behind all work that is queued there.
   void AddFree(const Stream& stream) noexcept {
     if (newest_.timeline.get() != stream.timeline() && !newest_.Passed()) older_.push_back(newest_);
     if (!older_.empty()) [[unlikely]] {
@@ -27,12 +27,12 @@ class PendingPoints {
   }
 
   const Point& newest() const { return newest_; }
-  /// Whether the points before the newest have passed, apart from those of a timeline.
+  /// Returns true if all points but the newest have passed. Ignores the points of one timeline.
   bool OlderPassed(const Timeline* except = nullptr) const {
     return std::all_of(older_.begin(), older_.end(),
                        [&](const Point& point) { return point.timeline.get() == except || point.Passed(); });
   }
-  /// The points that new work on a timeline has to wait for: those of other timelines that have not passed.
+  /// The points that new work on a timeline must wait for: those of other timelines that have not passed.
   std::vector<Point> PendingFor(const Timeline* timeline) const {
     std::vector<Point> pending;
     for (const Point& point : older_) {

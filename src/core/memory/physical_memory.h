@@ -1,4 +1,4 @@
-// Memory without an address: what aclrtMallocPhysical makes, or an import of another process's.
+// Memory without an address: of aclrtMallocPhysical, or imported from another process.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace sampan {
 
-/// What the program said about it, by the values of the public header.
+/// The properties that the program gave, with the values of the public header.
 struct PhysicalProperties {
   std::uint32_t attribute = 0;
   std::uint32_t location_id = 0, location_type = 0;
 };
 
-/// Thread-safe. Shared by handles and mappings; the memory goes with the last of them, in whatever process.
+/// Thread-safe. Handles and mappings share it. The last of them, in any process, frees the memory.
 class PhysicalMemory {
  public:
   PhysicalMemory(MemorySharing& sharing, MemorySource& source, const MemoryBlock& block,
@@ -47,8 +47,8 @@ class PhysicalMemory {
   Place place() const { return place_; }
   const PhysicalProperties& properties() const { return properties_; }
 
-  /// The number for other processes, the same each time.
-  Result<std::uint64_t> Export(ShareBoard& board, bool for_everybody) {
+  /// Returns the number by which other processes import it, the same each time.
+  Result<std::uint64_t> Export(ShareBoard& board, bool for_all_processes) {
     if (foreign_ != nullptr) {
       return Error{Code::kFeatureNotSupport, "imported memory is its maker's to export"};
     }
@@ -68,10 +68,10 @@ class PhysicalMemory {
       number_ = sharing_.Share(*cell);
       own_ = std::move(*cell);
     }
-    if (for_everybody) (*own_)->for_everybody.store(1);
+    if (for_all_processes) (*own_)->for_all_processes.store(1);
     return own_->Number();
   }
-  /// Null while it was not exported.
+  /// Null if it was not exported.
   std::shared_ptr<OwnCell> own_cell() const {
     const std::lock_guard lock(mutex_);
     return own_;

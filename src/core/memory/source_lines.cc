@@ -1,4 +1,4 @@
-// Names the place in the source that an instruction was compiled from.
+// Names the source line of an instruction.
 #include "core/memory/source_lines.h"
 
 #if defined(SAMPAN_HAS_LIBDWFL)
@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan {
 namespace {
@@ -34,7 +34,7 @@ std::string Demangled(const char* name) {
 
 class SourceLines::Reader {
  public:
-  /// Null where libdw is missing.
+  /// Returns null if libdw is missing.
   static std::unique_ptr<Reader> Create() {
     auto reader = std::make_unique<Reader>();
     return reader->Begin() ? std::move(reader) : nullptr;
@@ -59,8 +59,8 @@ class SourceLines::Reader {
   }
 
  private:
-  /// The functions of libdw that are used here. Loaded by name, so that neither building nor running a
-  /// program needs the library, and none of its symbols becomes one of ours.
+  /// The functions of libdw, loaded by name. So programs need the library neither to build nor to run, and we
+  /// export none of its symbols.
   struct Libdw {
     decltype(&dwfl_begin) begin = nullptr;
     decltype(&dwfl_end) end = nullptr;
@@ -74,7 +74,7 @@ class SourceLines::Reader {
     decltype(&dwfl_module_getsrc) find_line = nullptr;
     decltype(&dwfl_lineinfo) line_info = nullptr;
 
-    /// False where the library or one of the functions is missing.
+    /// Returns false if the library or one of the functions is missing.
     bool Load() {
       void* const library = ::dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
       if (library == nullptr) return false;
@@ -94,14 +94,14 @@ class SourceLines::Reader {
   bool Begin() {
     if (!libdw_.Load()) return false;
     callbacks_.find_elf = libdw_.find_elf;
-    // Local files only: dwfl_standard_find_debuginfo would also ask servers.
+    // Local files only: dwfl_standard_find_debuginfo would also query servers.
     callbacks_.find_debuginfo = libdw_.find_debuginfo;
     session_ = libdw_.begin(&callbacks_);
     return session_ != nullptr;
   }
   Dwfl_Module* FindModule(std::uintptr_t instruction) {
     if (Dwfl_Module* const known = libdw_.find_module(session_, instruction)) return known;
-    // The first call, or a library that was loaded since the last one.
+    // The first call, or a library was loaded since the last one.
     libdw_.report_begin(session_);
     const bool reported = libdw_.report_process(session_, ::getpid()) == 0;
     libdw_.report_end(session_, nullptr, nullptr);

@@ -1,4 +1,4 @@
-// Names the place in the source that an instruction was compiled from.
+// Names the source line of an instruction.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace sampan {
 
-/// The debug information of this process. Read with libdw, which is loaded by the constructor; without that
-/// library every answer is empty. Thread-safe.
+/// The debug information of this process. The constructor loads libdw; without that library every result is
+/// empty. Thread-safe.
 class SourceLines {
  public:
   SourceLines();
@@ -16,8 +16,8 @@ class SourceLines {
   SourceLines(const SourceLines&) = delete;
   SourceLines& operator=(const SourceLines&) = delete;
 
-  /// The function, the file and the line of an instruction, as in "main at /src/copy.cc:12". Without debug
-  /// information the function alone; empty if nothing is known. Slow: callers keep the result.
+  /// Function, file and line of an instruction: "main at /src/copy.cc:12". Without debug information only the
+  /// function; empty if nothing is known. Slow: callers cache the result.
   std::string Describe(std::uintptr_t instruction);
 
  private:

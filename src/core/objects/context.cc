@@ -1,4 +1,4 @@
-// A context: the streams and events made on one device, and their common fate.
+// A context: the streams and events of one device, which are destroyed together.
 #include "core/objects/context.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// A context: the streams and events made on one device, and their common fate.
+// A context: the streams and events of one device, which are destroyed together.
 #pragma once
 
 #include <array>
@@ -10,17 +10,17 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/objects/stream.h"
 
 namespace sampan {
 
 class Device;
 
-/// Numbers that a program sets and reads back, by the option's value; they change nothing about copies.
+/// Options that a program sets and reads back, by their number. They do not affect copies.
 using SystemOptions = std::array<std::atomic<std::int64_t>, 4>;
 
-/// Thread-safe. Shared by the runtime and by threads that made it current; dead after TearDown.
+/// Thread-safe. The runtime and threads that made it current share it. Unusable after Kill.
 class Context : public std::enable_shared_from_this<Context> {
  public:
   static Result<std::shared_ptr<Context>> Create(Device& device, bool primary);
@@ -44,16 +44,16 @@ class Context : public std::enable_shared_from_this<Context> {
 
   /// All streams, the default one last.
   std::vector<std::shared_ptr<Stream>> Streams() const;
-  /// Waits for all streams, the default one last. Reports one failure. The failures of other streams are left
-  /// for their own synchronisation.
+  /// Waits for all streams, the default one last. Reports one failure. Other streams report theirs when they
+  /// are synchronized.
   Status Synchronize(Deadline deadline);
 
-  /// What a dead context leaves to be ended.
+  /// The objects that the caller has to close after Kill.
   struct Remains {
     std::unordered_map<void*, std::shared_ptr<Stream>> streams;
     std::unordered_set<void*> events;
   };
-  /// Ends the context: nothing can be added any more.
+  /// Closes the context. From now on, nothing can be added.
   Remains Kill() noexcept;
 
  private:

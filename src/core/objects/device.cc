@@ -1,9 +1,9 @@
-// A device as programs number it, with its contexts' common resources.
+// A device with the program's number, and the resources that its contexts share.
 #include "core/objects/device.h"
 
 #include <utility>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan {
 

@@ -1,4 +1,4 @@
-// A device as programs number it, with its contexts' common resources.
+// A device with the program's number, and the resources that its contexts share.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 #include <set>
 
 #include "backend/api/backend.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "base/error/status.h"
+#include "base/error/text.h"
 #include "core/objects/context.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/profile.h"
@@ -17,7 +17,7 @@
 
 namespace sampan {
 
-/// Thread-safe; lives as long as the runtime.
+/// Thread-safe. Lives as long as the runtime.
 class Device {
  public:
   Device(Backend& backend, std::int32_t id, std::int32_t physical_id, const Profile& profile,
@@ -41,7 +41,7 @@ class Device {
   const std::shared_ptr<IdPool>& event_ids() const { return events_; }
   const std::shared_ptr<IdPool>& notify_ids() const { return notifies_; }
 
-  /// While one lives, the device's work is being aborted.
+  /// Exists while the device's work is being aborted.
   class Aborting {
    public:
     explicit Aborting(Device& device) : device_(device) { ++device_.aborts_; }
@@ -58,14 +58,14 @@ class Device {
     return {Code::kDeviceTaskAbort, Text("the work of device ", id_, " is being aborted")};
   }
 
-  /// The primary context and how often it is retained; both belong to the runtime, under this mutex.
+  /// The mutex guards the primary context and its count of retains. The runtime changes both.
   std::mutex mutex;
   std::shared_ptr<Context> primary;
   std::uint64_t primary_uses = 0;
   std::uint64_t contexts = 0;
-  /// What ends with the device's last context, by handle; under the same mutex.
+  /// Handles that are closed with the device's last context. The same mutex guards them.
   std::set<void*> notifies, pools;
-  /// The living contexts, for what concerns all streams of the device.
+  /// The live contexts, for operations on all streams of the device.
   std::set<Context*> living;
 
  private:

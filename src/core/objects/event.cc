@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
+#include "base/error/text.h"
+#include "observe/hooks.h"
 
 namespace sampan {
 
 namespace {
 
-/// Takes a recording back that is over when the stream comes to the reset. One that the recording stream
-/// reaches later stays.
+/// Clears a recording that is completed when the stream reaches the reset. A recording that completes later
+/// stays.
 class TakeBack final : public Effect {
  public:
   TakeBack(Point recording, std::shared_ptr<std::atomic<bool>> taken_back)
@@ -37,7 +38,7 @@ std::optional<Event::Recording> Event::Latest() {
     reset = reset_;
   }
   if (!latest || latest->taken_back == nullptr) return latest;
-  static_cast<void>(reset.Reached());  // a program that asks again and again wants progress
+  static_cast<void>(reset.Reached());  // a program that polls expects progress
   return latest->taken_back->load() ? std::nullopt : latest;
 }
 

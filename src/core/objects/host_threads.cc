@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan {
 
@@ -54,8 +54,7 @@ void HostThreads::Run(std::function<void()> job) {
   {
     const std::lock_guard lock(mutex_);
     if (jobs_.size() >= idle_) {
-      threads_.reserve(threads_.size() +
-                       1);  // a running thread cannot be dropped when the vector fails to grow
+      threads_.reserve(threads_.size() + 1);  // reserved before, because a started thread cannot be dropped
       threads_.push_back(StartThread("sampan-host", [this] { Loop(); }));
     }
     jobs_.push_back(std::move(job));

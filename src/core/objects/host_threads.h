@@ -1,4 +1,4 @@
-// Threads of the runtime that run a program's host functions.
+// Threads of the runtime that call a program's host functions.
 #pragma once
 
 #include <condition_variable>
@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "backend/api/task.h"
-#include "base/threads.h"
+#include "base/threads/threads.h"
 
 namespace sampan {
 
-/// Host functions may block on one another, so each running one has a thread to itself; idle threads are
-/// reused. All of them run with the same signal mask, RuntimeThreadMask. Thread-safe. Destroying it waits for
+/// Host functions may wait for one another, so each running function has a thread of its own. Idle threads
+/// are reused. All have the same signal mask, RuntimeThreadMask. Thread-safe. The destructor waits for
 /// running functions.
 class HostThreads {
  public:
@@ -22,7 +22,7 @@ class HostThreads {
   HostThreads(const HostThreads&) = delete;
   HostThreads& operator=(const HostThreads&) = delete;
 
-  /// The function as work of a queue.
+  /// Makes the function a work item for a queue.
   std::shared_ptr<HostWork> MakeWork(void (*function)(void*), void* argument);
 
  private:

@@ -1,4 +1,4 @@
-// Small numbers for streams and events, each in use once.
+// Small unique numbers for streams and events.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/reserve.h"
+#include "base/containers/reserve.h"
 
 namespace sampan {
 
 class IdPool;
 
-/// Owns one number and gives it back at its end. Move-only; empty after a move.
+/// Owns one number; the destructor returns it. Move-only; empty after a move.
 class IdLease {
  public:
   IdLease(std::shared_ptr<IdPool> pool, std::uint32_t id) : pool_(std::move(pool)), id_(id) {}
@@ -32,17 +32,17 @@ class IdLease {
   std::uint32_t id_;
 };
 
-/// Thread-safe; hands out the number given back last, or else the next one.
+/// Thread-safe. Takes the number that was returned last, or else a new one.
 class IdPool : public std::enable_shared_from_this<IdPool> {
  public:
   explicit IdPool(std::uint32_t max_ids) : max_ids_(max_ids) {}
 
-  /// Nothing when all are in use. Throws std::bad_alloc with nothing changed.
+  /// Returns nothing if all numbers are in use. May throw std::bad_alloc, and then changes nothing.
   std::optional<IdLease> Take() {
     const std::lock_guard lock(mutex_);
     if (returned_.empty()) {
       if (next_ == max_ids_) return std::nullopt;
-      ReserveDoubling(returned_, next_ + std::size_t{1});  // so that giving back needs no memory
+      ReserveDoubling(returned_, next_ + std::size_t{1});  // so that returning a number does not allocate
       return IdLease(shared_from_this(), next_++);
     }
     const std::uint32_t id = returned_.back();

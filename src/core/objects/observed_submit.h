@@ -6,7 +6,7 @@
 #include "backend/api/backend.h"
 #include "backend/api/queue.h"
 #include "backend/api/task.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "observe/observer.h"
 
 namespace sampan {

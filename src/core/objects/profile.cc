@@ -1,9 +1,9 @@
-// Which chip and which CANN release is imitated: differences are rows of a table, nothing else.
+// The chip and the CANN release that are imitated. All differences are rows of a table.
 #include "core/objects/profile.h"
 
 #include <array>
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan {
 namespace {

@@ -1,4 +1,4 @@
-// Which chip and which CANN release is imitated: differences are rows of a table, nothing else.
+// The chip and the CANN release that are imitated. All differences are rows of a table.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan {
 
-/// Where a memory-copy descriptor keeps its operands.
+/// The offsets of the operands in a memory-copy descriptor.
 struct DescriptorLayout {
   std::uint32_t bytes, length_at, src_at, dst_at;
 };
@@ -20,7 +20,7 @@ struct Profile {
   // The chip.
   std::string_view chip;
   std::string_view soc_name;
-  bool attached = true;  ///< a card in a host (EP); otherwise host and device are one (RC)
+  bool attached = true;  ///< a card in a host (EP); otherwise host and device share one memory (RC)
   bool rows = true;      ///< 2D copies
   bool batch = true;
   bool descriptors = true;
@@ -29,7 +29,7 @@ struct Profile {
   bool hbm = true;      ///< memory is HBM, otherwise DDR
   DescriptorLayout descriptor{};
   std::uint32_t max_streams = 0;
-  std::uint64_t queue_depth = 1792;  ///< tasks that a stream holds
+  std::uint64_t queue_depth = 1792;  ///< maximum tasks in a stream
   std::uint32_t max_events = 0;
   std::uint32_t max_notifies = 8192;
   std::uint32_t ai_cores = 0;
@@ -39,13 +39,13 @@ struct Profile {
   std::size_t l2_bytes = 0;
   // The release.
   std::string_view release;
-  bool rows_between_devices = false;  ///< aclrtMemcpy2dAsync takes device-to-device
+  bool rows_between_devices = false;  ///< aclrtMemcpy2dAsync accepts device-to-device
   std::size_t max_row_bytes = SIZE_MAX;
 };
 
 inline constexpr std::size_t kMaxRows = 5'242'880;
 
-/// The profile that a list such as "ascend910b,cann8" names; either part may be left out.
+/// Finds the profile of a list such as "ascend910b,cann8". Either part may be missing.
 Result<Profile> FindProfile(std::string_view names);
 
 /// The accepted names, for messages.

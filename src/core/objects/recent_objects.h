@@ -1,4 +1,4 @@
-// The objects that a thread used last, found again by their handles without a lock.
+// A thread's cache of recently used objects, found by handle without a lock.
 #pragma once
 
 #include <array>
@@ -7,13 +7,13 @@
 
 namespace sampan {
 
-/// One per thread and kind of object; not thread-safe. It keeps the memory of its objects, also of destroyed
-/// ones, until the thread uses others or exits. Their numbers and places in the context are free before that.
+/// One per thread and kind of object. Not thread-safe. It keeps the memory of its objects, also of destroyed
+/// ones, until the thread uses others or exits. Their ids and places in the context become free earlier.
 template <typename Object>
 class RecentObjects {
  public:
-  /// The object that a handle names, alive until the next call; null for a dead or forged handle. `removals`
-  /// is how many handles of the kind have ended, `find` looks a handle up.
+  /// The object of a handle, alive until the next call; null for a destroyed or invalid handle. `removals` is
+  /// the count of removed handles of this kind, `find` looks a handle up.
   template <typename Find>
   Object* Get(void* handle, std::uint64_t removals, Find find) {
     Entry& entry = entries_[(reinterpret_cast<std::uintptr_t>(handle) >> 3) % entries_.size()];
@@ -25,7 +25,7 @@ class RecentObjects {
  private:
   struct Entry {
     void* handle = nullptr;
-    std::uint64_t removals = 0;  // as many as there were when the object was found alive
+    std::uint64_t removals = 0;  // the count when the object was found
     std::shared_ptr<Object> object;
   };
 

@@ -1,4 +1,4 @@
-// Callbacks that a program runs itself, on threads it subscribed for its streams.
+// Callbacks that the program's own threads run, after they subscribed to streams.
 #include "core/objects/report_threads.h"
 
 #include <algorithm>
@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/log.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/log/log.h"
 
 namespace sampan {
 namespace {
 
-/// How often a thread that waits for callbacks asks its streams while they work.
+/// The interval at which a thread that waits for callbacks polls its busy streams.
 constexpr std::chrono::microseconds kPollInterval{500};
 
 Status Unserved() {
@@ -26,13 +26,13 @@ void LogDropped(const Stream& stream, std::size_t callbacks) noexcept {
         Text(callbacks, " callbacks of stream ", stream.id(),
              " were dropped: its subscription ended before aclrtProcessReport ran them"));
   } catch (const std::exception&) {
-    // Without memory for the line there is none.
+    // Out of memory: no log line.
   }
 }
 
 }  // namespace
 
-/// Hands its callback to the subscribed thread when the stream comes by.
+/// Gives its callback to the subscribed thread, in stream order.
 class ReportThreads::Work final : public HostWork {
  public:
   Work(std::shared_ptr<ReportThreads> threads, const Stream* stream, const Callback& callback)
@@ -48,7 +48,7 @@ class ReportThreads::Work final : public HostWork {
 
  private:
   const std::shared_ptr<ReportThreads> threads_;
-  const Stream* const stream_;  // a name, never followed
+  const Stream* const stream_;  // only compared, never dereferenced
   const Callback callback_;
 };
 
@@ -168,7 +168,7 @@ Status ReportThreads::Process(std::uint64_t thread, Deadline deadline) {
       break;
     }
     const bool subscribed = entry != items_.end();
-    // Its stream may still be on the way here; but not for ever.
+    // The subscription may still arrive. So this waits, but not without a limit.
     if (!subscribed && (deadline == kNever || Clock::now() >= deadline))
       return {Code::kThreadSubscribe, "this thread is not subscribed to any stream"};
     if (Clock::now() >= deadline) {

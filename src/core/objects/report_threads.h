@@ -1,4 +1,4 @@
-// Callbacks that a program runs itself, on threads it subscribed for its streams.
+// Callbacks that the program's own threads run, after they subscribed to streams.
 #pragma once
 
 #include <condition_variable>
@@ -9,13 +9,12 @@
 #include <memory>
 #include <mutex>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/objects/stream.h"
 
 namespace sampan {
 
-/// Which thread serves which stream, and what waits to be run there. Thread-safe; callbacks run with no lock
-/// held.
+/// Which thread serves which stream, and its pending callbacks. Thread-safe. Callbacks run with no lock held.
 class ReportThreads : public std::enable_shared_from_this<ReportThreads> {
  public:
   struct Callback {
@@ -25,29 +24,29 @@ class ReportThreads : public std::enable_shared_from_this<ReportThreads> {
   };
 
   Status Subscribe(std::uint64_t thread, const std::shared_ptr<Stream>& stream);
-  /// Callbacks that still wait are dropped, and reported by their stream.
+  /// Drops pending callbacks. Their stream reports them as failed.
   Status Unsubscribe(std::uint64_t thread, const std::shared_ptr<Stream>& stream);
-  /// The stream is gone.
+  /// Called when the stream is destroyed.
   void Forget(const Stream& stream) noexcept;
   bool Subscribed(const Stream& stream) const;
   /// Queues the callback in stream order.
   Status Launch(Stream& stream, const Callback& callback);
-  /// Runs what is there for the thread; waits for the first until the deadline.
+  /// Runs the thread's pending callbacks. If there are none, waits for one until the deadline.
   Status Process(std::uint64_t thread, Deadline deadline);
 
  private:
   struct Item {
     const Stream* stream;
     Callback callback;
-    std::function<void(Status)> resume;  // empty when the stream went on
+    std::function<void(Status)> resume;  // empty if the stream does not wait
   };
   class Work;
 
   void Deliver(const Stream* stream, const Callback& callback, const std::function<void(Status)>& resume);
-  /// Asks the thread's streams how far they are, which is what moves them under a schedule that runs nothing
-  /// unasked. True while one of them has work.
+  /// Polls the thread's streams. Under the late schedule, polling makes them execute. Returns true while one
+  /// of them has work.
   bool PollStreamsOf(std::uint64_t thread);
-  /// Takes a stream and what waits for it out.
+  /// Removes a stream and its pending callbacks.
   void Remove(const Stream* stream) noexcept;
 
   mutable std::mutex mutex_;

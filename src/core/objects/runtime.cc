@@ -1,10 +1,10 @@
-// Everything a process has of the runtime: devices, contexts, streams, events, memory.
+// The runtime of a process: devices, contexts, streams, events, memory.
 #include "core/objects/runtime.h"
 
 #include <utility>
 
-#include "base/environment.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/system/environment.h"
 #include "core/objects/dead_handle.h"
 
 namespace sampan {
@@ -76,7 +76,8 @@ void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noe
     if (wait) {
       stream->Last().Wait(kNever);
     } else if (!stream->Last().Passed()) {
-      // All of them drop their work before one is closed, which lets those go on that wait for it.
+      // All streams drop their work before the first one is closed, because closing resumes streams that wait
+      // for it.
       stream->Drop(Code::kStreamAbort);
     }
   }
@@ -97,7 +98,8 @@ void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noe
     device.living.erase(context.get());
     last = --device.contexts == 0;
     if (last) {
-      // From now on another thread may set the device again: what it makes there is not this one's to end.
+      // From now on another thread may set the device again. This reset must not free what that thread
+      // creates.
       newest = memory_.Newest();
       peers_.DisableAllFrom(device.id());
       notifies.swap(device.notifies);
@@ -118,7 +120,7 @@ void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noe
 
 namespace {
 
-/// A place in a set, made before it is needed.
+/// Allocates a node of a set in advance.
 std::set<Context*>::node_type MakeNode() {
   std::set<Context*> one = {nullptr};
   return one.extract(one.begin());
@@ -192,7 +194,7 @@ Status Runtime::DestroyContext(void* handle) {
             Text(Hex(handle), context == nullptr ? " is not a living context"
                                                  : " is a device's primary context: reset the device")};
   }
-  // Two threads may destroy at once: the one that removes the handle does.
+  // If two threads destroy at the same time, the one that removes the handle does the work.
   if (contexts_.Remove(handle) == nullptr) {
     return {Code::kContextReleaseError, Text(Hex(handle), " is being destroyed by another thread")};
   }

@@ -1,4 +1,4 @@
-// Everything a process has of the runtime: devices, contexts, streams, events, memory.
+// The runtime of a process: devices, contexts, streams, events, memory.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "backend/api/backend.h"
-#include "base/handle_table.h"
-#include "base/status.h"
+#include "base/containers/handle_table.h"
+#include "base/error/status.h"
 #include "core/copy/copy_plan.h"
 #include "core/memory/address_table.h"
 #include "core/memory/memory_pool.h"
@@ -40,7 +40,8 @@ struct RuntimeOptions {
   bool with_backtraces = false;
 };
 
-/// Thread-safe. Objects are found by checked handles; what a call found stays alive until it returns.
+/// Thread-safe. Checked handles name the objects. An object that a call found stays alive until the call
+/// returns.
 class Runtime {
  public:
   Runtime(std::unique_ptr<Backend> backend, RuntimeOptions options);
@@ -49,9 +50,9 @@ class Runtime {
 
   const Profile& profile() const { return options_.profile; }
   std::int32_t device_count() const { return static_cast<std::int32_t>(devices_.size()); }
-  /// What is wrong when there is none at all, to a person.
+  /// Message: why there is no device at all.
   static std::string WhyNoDevice();
-  /// By the program's id.
+  /// `id` is the program's number of the device.
   Result<Device*> FindDevice(std::int64_t id);
   Backend& backend() { return *backend_; }
   MemoryRegistry& memory() { return memory_; }
@@ -59,11 +60,11 @@ class Runtime {
   HostThreads& host_threads() { return host_threads_; }
   ReportThreads& report_threads() { return *report_threads_; }
 
-  /// Takes a use of the device's primary context, which is made with the first.
+  /// Retains the device's primary context. The first call creates it.
   Result<std::shared_ptr<Context>> RetainPrimary(std::int32_t device_id);
-  /// Gives back one use, or all; the context ends with the last.
+  /// Releases the primary context once, or completely. The last release destroys it.
   Status ReleasePrimary(std::int32_t device_id, bool all);
-  /// What releasing it would be refused with now.
+  /// Returns the error that ReleasePrimary would return now.
   Status MayReleasePrimary(std::int32_t device_id);
   Result<std::shared_ptr<Context>> CreateContext(std::int32_t device_id);
   Status DestroyContext(void* handle);
@@ -72,17 +73,17 @@ class Runtime {
   Result<void*> CreateStream(Context& context, const StreamOptions& options);
   /// `caller` is the calling thread's context, if it has one.
   Status DestroyStream(void* handle, Context* caller, bool force);
-  /// What destroying it would be refused with now.
+  /// Returns the error that DestroyStream would return now.
   Status MayDestroyStream(void* handle, const Context* caller) const;
   std::shared_ptr<Stream> FindStream(void* handle) const { return streams_.Find(handle); }
-  /// Streams found while this number stood are not destroyed yet.
+  /// While this number is unchanged, streams that were found are not destroyed.
   std::uint64_t streams_removed() const { return streams_.removals(); }
 
   Result<void*> CreateEvent(Context& context, EventGeneration generation, std::uint32_t flags);
   Status DestroyEvent(void* handle);
   std::shared_ptr<Event> FindEvent(void* handle) const { return events_.Find(handle); }
 
-  /// An event that other processes may open, or that one of theirs is.
+  /// An event that other processes may open, or an imported one.
   Result<void*> CreateSharedEvent(Context& context);
   Result<void*> OpenSharedEvent(Context& context, const std::string& key);
 
@@ -93,29 +94,30 @@ class Runtime {
 
   AddressTable& addresses() { return addresses_; }
   MemorySharing& sharing() { return sharing_; }
-  /// How a program sees a device by its physical number; the given one where it does not see it.
+  /// The program's number of a physical device; `otherwise` if the program does not see it.
   std::int32_t VisibleDevice(std::int32_t physical_id, std::int32_t otherwise) const;
-  /// The other way round, for a device that it sees.
+  /// The physical number of a device that the program sees.
   std::int32_t PhysicalDevice(std::int32_t device) const {
     return options_.visible_devices[static_cast<std::size_t>(device)];
   }
 
-  /// Physical memory of a device, or of the host without one.
+  /// Creates physical memory of a device, or of the host if `device` is null.
   Result<void*> CreatePhysical(Device* device, std::size_t bytes, const PhysicalProperties& properties);
   Result<void*> HandleFor(std::shared_ptr<PhysicalMemory> physical);
   std::shared_ptr<PhysicalMemory> FindPhysical(void* handle) const { return physicals_.Find(handle); }
   std::shared_ptr<PhysicalMemory> RemovePhysical(void* handle) { return physicals_.Remove(handle); }
-  Result<std::uint64_t> ExportPhysical(const std::shared_ptr<PhysicalMemory>& physical, bool for_everybody);
+  Result<std::uint64_t> ExportPhysical(const std::shared_ptr<PhysicalMemory>& physical,
+                                       bool for_all_processes);
   Status AdmitToPhysical(std::uint64_t number, std::span<const std::int32_t> processes);
   Result<void*> ImportPhysical(std::uint64_t number, std::int32_t device);
 
   Result<void*> CreatePool(Device& device, std::size_t max_bytes);
   Status DestroyPool(void* handle);
   std::shared_ptr<MemoryPool> FindPool(void* handle) const { return pools_.Find(handle); }
-  /// Pools found while this number stood are not destroyed yet.
+  /// While this number is unchanged, pools that were found are not destroyed.
   std::uint64_t pools_removed() const { return pools_.removals(); }
   bool has_pools() const { return pool_count_.load(std::memory_order_relaxed) != 0; }
-  /// After a synchronisation: pools give back what is above their thresholds; or everything unused.
+  /// Pools free unused memory: above their thresholds (after a synchronization), or all of it.
   enum class Trim { kToThreshold, kAll };
   void TrimPools(Trim trim) noexcept;
 

@@ -1,4 +1,4 @@
-// Functions of the program that are told what happens to devices, streams and tasks.
+// The program's callbacks for events of devices, streams and tasks.
 #include "core/objects/state_callbacks.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Functions of the program that are told what happens to devices, streams and tasks.
+// The program's callbacks for events of devices, streams and tasks.
 #pragma once
 
 #include <atomic>
@@ -10,18 +10,18 @@
 #include <string>
 #include <vector>
 
-#include "base/fork_lock.h"
-#include "base/status.h"
-#include "base/threads.h"
+#include "base/error/status.h"
+#include "base/threads/fork_lock.h"
+#include "base/threads/threads.h"
 
 namespace sampan {
 
-/// Functions by name; the last one registered under a name counts. Lives until the process ends. Thread-safe;
-/// they are called with no lock held, on the thread to which it happens.
+/// Functions by name; the last one registered under a name is used. Lives until the process exits.
+/// Thread-safe. Functions are called with no lock held, on the thread that causes the event.
 template <typename Function>
 class NamedCallbacks {
  public:
-  /// A null function takes the name's one back.
+  /// A null function removes the registration.
   void Set(const std::string& name, Function function, void* argument) {
     const std::lock_guard lock(mutex_);
     if (function == nullptr) {
@@ -65,15 +65,15 @@ class FailureReports {
   FailureReports(const FailureReports&) = delete;
   FailureReports& operator=(const FailureReports&) = delete;
 
-  /// `argument` tells one registration from another.
+  /// `argument` identifies the registration.
   void Add(Function function, void* argument);
-  /// False when there is none. The function does not run any more when this returns, unless it calls itself.
+  /// Returns false if there is none. On return the function does not run, unless it made this call itself.
   bool Remove(void* argument);
   bool any() const { return any_.load(std::memory_order_relaxed); }
   /// Queues the notification. Cheap if no function is registered. Without memory the notification is lost.
   void Report(const TaskFailure& failure) noexcept;
-  /// Waits, for a while, until what was reported before has been told: a function may itself wait for the
-  /// caller. Returns at once on the thread that tells.
+  /// Waits until earlier reports are delivered. Limited in time, because a function may wait for the caller.
+  /// Returns at once on the delivering thread.
   void Await() noexcept;
 
  private:

@@ -5,9 +5,9 @@
 
 #include <unistd.h>
 
-#include "base/log.h"
-#include "base/text.h"
-#include "base/threads.h"
+#include "base/error/text.h"
+#include "base/log/log.h"
+#include "base/threads/threads.h"
 #include "core/objects/observed_submit.h"
 #include "observe/hooks.h"
 
@@ -162,7 +162,7 @@ bool Stream::OnTaskFailed(std::uint64_t number, Status failure) noexcept {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = std::move(error);
   } catch (...) {
-    // Without memory for the message, the code still has to arrive.
+    // Out of memory: keeps the code without a message.
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_.emplace(Error{failure.code(), {}});
   }

@@ -10,14 +10,14 @@
 
 #include "backend/api/backend.h"
 #include "backend/api/queue.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/state_callbacks.h"
 #include "observe/observers.h"
 
 namespace sampan {
 
-/// A failure that stays with a context once one of its streams stopped at it. Thread-safe.
+/// A failure that stays with a context after one of its streams stopped at it. Thread-safe.
 class StickyFailure {
  public:
   void Set(const Error& error);
@@ -37,48 +37,48 @@ struct StreamOptions {
   std::uint32_t priority = 0;
   std::uint32_t flags = 0;
   std::uint64_t queue_depth = 0;
-  FailureReports* reports = nullptr;  ///< who is told of failed tasks
+  FailureReports* reports = nullptr;  ///< gets the failed tasks
   std::uint32_t device = 0;
   bool of_context = false;  ///< a context's own
 };
 
-/// Thread-safe. Shared by its context and by calls in progress; ended with Close.
+/// Thread-safe. Its context and running calls share it. Its owner must call Close.
 class Stream final : public std::enable_shared_from_this<Stream>, private QueueListener {
  public:
-  /// Flags under which synchronising is not the host's business and returns at once.
+  /// With these flags, synchronizing on the host returns at once.
   static constexpr std::uint32_t kCpuSchedule = 0x10, kDeviceUseOnly = 0x20, kPersistent = 0x4;
 
   static Result<std::shared_ptr<Stream>> Create(BackendDevice& device,
                                                 std::shared_ptr<StickyFailure> context_failure,
                                                 const StreamOptions& options, IdLease id);
 
-  /// Queues a task; its point is reached when it is over.
+  /// Submits a task. Its point is reached when the task is completed.
   Status Enqueue(Task&& task) {
     auto number = Submit(std::move(task));
     return number.ok() ? Status() : number.TakeStatus();
   }
   Result<Point> EnqueueWithPoint(Task&& task);
-  /// Waits for everything queued so far. Fails with the code when the deadline is over, and when some of it
-  /// was dropped meanwhile.
+  /// Waits for all work that is queued so far. Fails with `timeout_code` at the deadline. Fails if some of
+  /// the work was dropped meanwhile.
   Status Await(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
-  /// The first failure since the last call, which forgets it. Callbacks have been told by then.
+  /// Returns and clears the first failure since the last call. Callbacks have run by then.
   Status TakeFailure();
-  /// Both, one after the other.
+  /// Await, then TakeFailure.
   Status Synchronize(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
-  /// Whether everything queued so far is done; fails like Synchronize.
+  /// Returns true if all work that is queued so far is completed. Fails like Synchronize.
   Result<bool> Query();
-  /// Drops what is queued and waits for what runs. Calls that wait for the stream get the code.
+  /// Drops queued work and waits for the running task. Calls that wait for the stream get the code.
   void Abort(Code code = Code::kStreamAbort);
-  /// The two halves of an abort, so that several streams drop their work before one of them moves: the point
-  /// at which what was queued is over, and going on to it.
+  /// The two halves of an abort, so that several streams drop their work before one of them continues. Drop
+  /// returns the point at which the dropped work is over.
   Point Drop(Code code);
   void PassDropped();
-  /// Drops what is queued as an abort does, waits for what runs and gives the number back. Nothing may be
-  /// queued afterwards.
+  /// Drops queued work like an abort, waits for the running task, and returns the stream's number. No task
+  /// may be submitted afterwards.
   void Close();
-  /// The point at which everything queued so far is over.
+  /// The point at which all work that is queued so far is completed.
   Point Last() const;
-  /// The same, cheaper where the point was this stream's before.
+  /// The same, cheaper if `point` already belongs to this stream.
   void GetLast(Point& point) const {
     if (point.timeline != queue_->timeline()) point.timeline = queue_->timeline();
     point.number = queue_->submitted();
@@ -107,12 +107,12 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
       return SubmitWatched(std::move(task));
     return queue_->Submit(std::move(task));
   }
-  /// The same where a failure stands in the way, or the task's submission is to be told.
+  /// The same if the context has failed, or an observer wants the submission.
   [[gnu::noinline]] Result<std::uint64_t> SubmitWatched(Task&& task);
   bool OnTaskFailed(std::uint64_t number, Status failure) noexcept override;
   bool FailuresReported() const { return options_.reports != nullptr && options_.reports->any(); }
   static std::uint32_t CurrentThreadNumber();
-  /// Waiters get this code: not everything was done.
+  /// Makes waiters return this code, because work was dropped.
   void NoteDrop(Code code);
 
   const StreamOptions options_;
@@ -124,9 +124,9 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   std::atomic<bool> overflow_check_{false};
   std::atomic<std::uint64_t> drops_{0};
   std::atomic<Code> drop_code_{Code::kOk};   // of the last one
-  std::atomic<std::uint32_t> submitter_{0};  // the thread that queued last, if a callback asks for it
+  std::atomic<std::uint32_t> submitter_{0};  // the thread that submitted last, for callbacks
   std::atomic<bool> failed_{false};
-  std::mutex mutex_;                 // of what follows
+  std::mutex mutex_;                 // guards what follows
   std::optional<IdLease> id_lease_;  // until the stream is closed
   std::optional<Error> failure_;
 };

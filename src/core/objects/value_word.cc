@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "backend/api/task_memory.h"
-#include "base/text.h"
+#include "base/error/text.h"
 #include "core/copy/memory_location.h"
 #include "observe/hooks.h"
 
 namespace sampan {
 namespace {
 
-/// Its lock keeps the memory while a thread reads the word: the watch of a backend looks at a gate that the
+/// The lock keeps the memory while a thread reads the word. A backend's watch may check a gate that the
 /// stream has passed already.
 class ValueGate final : public Gate {
  public:
@@ -28,7 +28,7 @@ class ValueGate final : public Gate {
 
   bool Open() const noexcept override {
     const std::lock_guard lock(mutex_);
-    return !use_ || !use_->live() || Fits();  // the queue looks why
+    return !use_ || !use_->live() || Fits();  // the queue finds out why
   }
   bool TryPass() noexcept override {
     const std::lock_guard lock(mutex_);
@@ -51,7 +51,7 @@ class ValueGate final : public Gate {
  private:
   bool Fits() const noexcept {
     auto loaded = device_.LoadWord(word_);
-    if (!loaded.ok()) return false;  // the queue will hear of a device that is lost
+    if (!loaded.ok()) return false;  // the queue will detect the lost device
     const std::uint64_t word = *loaded;
     switch (condition_) {
       case ValueCondition::kAtLeast:
@@ -67,7 +67,7 @@ class ValueGate final : public Gate {
   }
   BackendDevice& device_;
   mutable std::mutex mutex_;
-  AllocationUse use_;  // until the task is over
+  AllocationUse use_;  // until the task is completed
   const std::uintptr_t address_;
   const std::byte* const word_;
   const std::uint64_t value_;

@@ -4,12 +4,12 @@
 #include <cstdint>
 
 #include "backend/api/task.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/copy/copy_plan.h"
 
 namespace sampan {
 
-/// How the word is compared with the value, as in the public header.
+/// How the word is compared with the value; the numbers of the public header.
 enum class ValueCondition : std::uint32_t { kAtLeast = 0, kEqual = 1, kAnd = 2, kNor = 3 };
 
 struct ValueWaitRequest {
@@ -19,7 +19,7 @@ struct ValueWaitRequest {
 };
 
 Status PlanValueWrite(void* address, std::uint64_t value, PlanContext context, Plan& plan);
-/// The device looks at the word; it outlives the wait.
+/// The device polls the word. It must outlive the wait.
 Status PlanValueWait(const ValueWaitRequest& request, PlanContext context, BackendDevice& device, Plan& plan);
 
 }  // namespace sampan

@@ -1,4 +1,4 @@
-// Hands memory to other processes that cannot open it by themselves: descriptors, over a socket.
+// Sends descriptors of memory, over a socket, to processes that cannot open the memory by themselves.
 #include "core/sharing/file_server.h"
 
 #include <poll.h>
@@ -15,16 +15,16 @@
 #include <string>
 #include <utility>
 
-#include "base/abstract_address.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/system_error.h"
-#include "base/text.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
+#include "base/log/log.h"
+#include "base/system/abstract_address.h"
+#include "base/time/clock.h"
 
 namespace sampan {
 namespace {
 
-/// How long either side waits for the other: it has nothing to do but to answer.
+/// How long either side waits for an answer.
 constexpr timeval kPatience{10, 0};
 /// How long a connected process may be silent, and how many may be silent at a time. One more replaces the
 /// oldest. A silent process does not delay others.
@@ -56,7 +56,7 @@ void SetPatience(const Descriptor& connection) {
   ::setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
 }
 
-/// A message of one byte, and the descriptor that travels with it.
+/// A message of one byte with a descriptor attached.
 class DescriptorMessage {
  public:
   DescriptorMessage() {
@@ -78,7 +78,7 @@ class DescriptorMessage {
     std::memcpy(CMSG_DATA(header), &sent, sizeof(sent));
     ::sendmsg(connection.get(), &message_, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
-  /// Nothing if not exactly one came; all that came are closed then.
+  /// Returns nothing if not exactly one descriptor arrived, and then closes all that arrived.
   Descriptor Receive(const Descriptor& connection) {
     const ssize_t length = ::recvmsg(connection.get(), &message_, MSG_CMSG_CLOEXEC);
     if (length < 0) return Descriptor();
@@ -101,7 +101,7 @@ class DescriptorMessage {
  private:
   char byte_ = 0;
   iovec part_{&byte_, 1};
-  // Room for more than the one that is wanted: the system closes what does not fit, we close the rest.
+  // Has room for more descriptors than expected: the system closes those that do not fit, we close the rest.
   alignas(cmsghdr) char control_[CMSG_SPACE(4 * sizeof(int))] = {};
   msghdr message_{};
 };
@@ -135,7 +135,7 @@ void FileServer::Offer(const FileRequest& request, std::shared_ptr<const MemoryH
 }
 
 void FileServer::Withdraw(std::uint32_t cell) noexcept {
-  std::shared_ptr<const MemoryHandle> ended;  // without the lock
+  std::shared_ptr<const MemoryHandle> ended;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   const auto offered = offered_.find(cell);
   if (offered == offered_.end()) return;
@@ -143,7 +143,7 @@ void FileServer::Withdraw(std::uint32_t cell) noexcept {
   offered_.erase(offered);
 }
 
-/// Those that have connected, the oldest first: a fixed number, so that nothing here needs memory.
+/// Connections without a request, the oldest first. Their number is fixed, so nothing here allocates.
 struct FileServer::Silent {
   std::array<Descriptor, kMaxSilent> connections;
   std::array<Deadline, kMaxSilent> until;
@@ -163,7 +163,7 @@ struct FileServer::Silent {
               until.begin() + static_cast<std::ptrdiff_t>(index));
     connections[--count].Close();
   }
-  /// Until the oldest has to speak.
+  /// The time until the oldest connection must have sent its request.
   int TimeoutMs() const {
     if (count == 0) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until[0] - Clock::now());
@@ -195,7 +195,7 @@ bool FileServer::Accept(Silent& silent) noexcept {
     return true;
   }
   if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-    ::usleep(1000);  // until the program has closed some
+    ::usleep(1000);  // until the program has closed descriptors
     return true;
   }
   return errno == EINTR || errno == ECONNABORTED || errno == EAGAIN;
@@ -215,7 +215,7 @@ void FileServer::Answer(const Descriptor& connection) {
   const auto descriptor = Open(request);
   if (!descriptor.ok()) {
     Log(LogLevel::kWarning, "RUNTIME", descriptor.error().message);
-    return;  // the end of the connection is the answer
+    return;  // the closed connection is the answer
   }
   DescriptorMessage().Send(connection, descriptor.value());
 }

@@ -1,4 +1,4 @@
-// The boards of other processes, found through /proc and kept as long as they are used.
+// The boards of other processes, found through /proc and mapped while they are used.
 #include "core/sharing/foreign_boards.h"
 
 #include <fcntl.h>
@@ -15,9 +15,9 @@
 #include <string>
 #include <system_error>
 
-#include "base/memory_file.h"
-#include "base/system_error.h"
-#include "base/text.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
+#include "base/system/memory_file.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
@@ -27,24 +27,24 @@ namespace sampan {
 namespace {
 
 constexpr std::uint32_t kMinPageBytes = 4096, kMaxPageBytes = 1U << 30;
-/// More than any address space: sums of two such numbers do not overflow.
+/// Larger than any address space; the sum of two such numbers does not overflow.
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 62;
 constexpr std::size_t kBoardBytes = std::size_t{ShareBoard::kCells} * ShareBoard::kCellBytes;
-/// How the system shows a memory file of ours among a process's descriptors.
+/// The prefix that the system shows for our memory files among a process's descriptors.
 constexpr std::string_view kOurFiles = "/memfd:sampan ";
 
 std::string FolderOf(std::int32_t process) {
   return Text("/proc/", process, "/fd");
 }
 
-/// What a descriptor of a process leads to; empty when that cannot be seen.
+/// The target of a process's descriptor; empty if it cannot be read.
 std::string LinkOf(const std::string& path) {
   std::array<char, 256> text{};
   const ssize_t length = ::readlink(path.c_str(), text.data(), text.size());
   return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
-/// The process's descriptor of its board; -1 when it has none, or none that may be seen.
+/// The process's descriptor of its board; -1 if it has none or it cannot be read.
 int FindBoard(std::int32_t process) {
   const std::string folder = FolderOf(process);
   const std::string wanted = Text("/memfd:", ShareBoard::FileName(process), " ");  // "(deleted)" follows
@@ -207,13 +207,13 @@ Result<std::shared_ptr<ForeignCell>> ForeignBoards::Import(const CellAddress& ad
     (*board)->LetGo(address.index);
     throw;
   }
-  // Hold first, then check. The owner closes first, then looks for holders.
+  // Hold first, then check. The owner closes first, then checks for holders.
   if (!address.Matches(**cell, kind)) {
     return Error{Code::kParamInvalid, Text("process ", address.process, " shares ", Describe(kind),
                                            " under this key no more, or never did")};
   }
   const std::int32_t self = ::getpid();
-  if (address.process == self || (*cell)->for_everybody.load() != 0) return cell;
+  if (address.process == self || (*cell)->for_all_processes.load() != 0) return cell;
   const std::uint32_t count = (*cell)->process_count.load();
   for (std::uint32_t i = 0; i < count && i < SharedCell::kMaxProcesses; ++i) {
     if ((*cell)->processes[i].load() == self) return cell;

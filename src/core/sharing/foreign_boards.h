@@ -1,4 +1,4 @@
-// The boards of other processes, found through /proc and kept as long as they are used.
+// The boards of other processes, found through /proc and mapped while they are used.
 #pragma once
 
 #include <cstdint>
@@ -6,29 +6,29 @@
 #include <memory>
 #include <mutex>
 
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/sharing/share_board.h"
 
 namespace sampan {
 
-/// The board of one other process, mapped; stays readable when that process is gone. Thread-safe.
+/// The mapped board of another process. Stays readable after that process has exited. Thread-safe.
 class ForeignBoard {
  public:
-  /// Fails if there is no such process, if it is another user's (also for root), or if it shares nothing.
+  /// Fails if there is no such process, if another user owns it (also for root), or if it shares nothing.
   static Result<std::shared_ptr<ForeignBoard>> Open(std::int32_t process);
   ~ForeignBoard();
   ForeignBoard(const ForeignBoard&) = delete;
   ForeignBoard& operator=(const ForeignBoard&) = delete;
 
   std::int32_t process() const { return process_; }
-  /// Whether the process still runs.
+  /// Returns true if the process still runs.
   bool Alive() const noexcept;
   SharedCell& At(std::uint32_t index) const;
-  /// While held, the owner does not use the cell, or the memory it stands for, for anything else. The system
-  /// lets go when this process ends, however it ends.
+  /// While held, the owner does not reuse the cell or its memory. The system releases the hold when this
+  /// process exits in any way.
   Status Hold(std::uint32_t index);
   void LetGo(std::uint32_t index) noexcept;
-  /// A descriptor of this process's for a memory file of that process's; lives as long as this object.
+  /// Opens a memory file of that process. The descriptor belongs to this object.
   Result<int> OpenFile(std::int32_t descriptor);
 
  private:
@@ -37,7 +37,7 @@ class ForeignBoard {
   Status Lock(std::uint32_t index, short type) noexcept;
 
   const std::int32_t process_;
-  int watch_ = -1;  // readable when the process has ended
+  int watch_ = -1;  // readable when the process has exited
   int file_ = -1;
   std::byte* cells_ = nullptr;
   std::mutex mutex_;
@@ -57,10 +57,10 @@ class ForeignCell {
   SharedCell& operator*() const { return board_->At(index_); }
   SharedCell* operator->() const { return &**this; }
   ForeignBoard& board() const { return *board_; }
-  /// Where the memory is, as the owner says now; fails if that cannot be. To be read once: the owner may
+  /// Where the memory is, as the owner says now. Fails if that is impossible. Read it once: the owner may
   /// change it at any time.
   Result<SharedExtent> Extent() const;
-  /// The memory, to be mapped here as memory of the device (-1: the host's).
+  /// Opens the memory, to be mapped as memory of the device (-1: host memory).
   Result<MemoryFile> OpenMemory(VirtualMemory& views, const SharedExtent& extent, std::int32_t device) const;
 
  private:
@@ -71,7 +71,7 @@ class ForeignCell {
 /// Thread-safe.
 class ForeignBoards {
  public:
-  /// Refuses what is closed, gone or never was (107000), and what this process is not admitted to (207006).
+  /// Refuses a closed or invalid address (107000), and a cell that does not admit this process (207006).
   Result<std::shared_ptr<ForeignCell>> Import(const CellAddress& address, SharedKind kind);
 
  private:

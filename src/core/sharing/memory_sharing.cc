@@ -1,19 +1,19 @@
-// Device memory that several processes use: keys for it, imports by key, and who frees it when.
+// Device memory that several processes use: exports, imports by key, and when memory is freed.
 #include "core/sharing/memory_sharing.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
+#include "base/error/text.h"
 #include "core/copy/memory_location.h"
 
 namespace sampan {
 namespace {
 
-/// How many blocks an allocation checks: each takes a system call for each of its keys.
+/// How many blocks an allocation checks. A check takes one system call for each key of the block.
 constexpr std::size_t kMaxParkedBlockChecks = 16;
 
-/// Keeps imported memory mapped, and its owner from using it for anything else.
+/// Keeps imported memory mapped, and keeps its owner from reusing it.
 class ImportedMemory final : public MemoryKeeper {
  public:
   ImportedMemory(std::shared_ptr<ForeignCell> cell, VirtualMemory& views, const AddressRange& range)
@@ -58,7 +58,7 @@ Result<std::string> MemorySharing::Export(const ExportRequest& request) {
       !set.ok()) {
     return set;
   }
-  (**cell)->for_everybody.store(request.for_everybody ? 1 : 0);
+  (**cell)->for_all_processes.store(request.for_all_processes ? 1 : 0);
   std::string key = (*cell)->Key();
   const std::uint64_t serial = allocation.facts.serial;
   const std::lock_guard lock(mutex_);
@@ -70,7 +70,7 @@ Result<std::string> MemorySharing::Export(const ExportRequest& request) {
     shared_[serial].cells.erase(entry);
     throw;
   }
-  // The use keeps the memory until here: its end will be told.
+  // The use keeps the memory until here, so SharedBlocks will learn when it is freed.
   memory_.MarkShared(allocation);
   if (!allocation.live()) own.Close();
   return key;
@@ -145,7 +145,7 @@ Status MemorySharing::Close(const std::string& key) {
       exports_.erase(own);
       cell->Close();
       if (shared != shared_.end()) {
-        // Held elsewhere, the cell stays with its block and keeps it from being used for anything else.
+        // If another process holds the cell, it stays with its block and keeps the block from being reused.
         const auto of_block = shared->second.cells.find(cell.get());
         of_block->second.key.reset();
         if (!cell->HeldElsewhere()) shared->second.cells.erase(of_block);
@@ -154,7 +154,7 @@ Status MemorySharing::Close(const std::string& key) {
       return UnknownKey(key);
     }
   }
-  // A reset of the device may have ended it before.
+  // A reset of the device may have closed it before.
   if (imported != nullptr)
     static_cast<void>(memory_.End("devPtr", imported, MemoryOrigin::kImported, Code::kParamInvalid));
   return {};

@@ -1,4 +1,4 @@
-// Device memory that several processes use: keys for it, imports by key, and who frees it when.
+// Device memory that several processes use: exports, imports by key, and when memory is freed.
 #pragma once
 
 #include <atomic>
@@ -12,15 +12,15 @@
 #include <string>
 
 #include "backend/api/backend.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/memory/memory_registry.h"
 #include "core/sharing/foreign_boards.h"
 #include "core/sharing/share_board.h"
 
 namespace sampan {
 
-/// Thread-safe. A block that others have imported goes back to its source when the last of them has let go.
-/// Every later allocation checks some of these blocks, and all of them if memory is used up.
+/// Thread-safe. A block that other processes imported goes back to its source when the last of them has
+/// released it. Every later allocation checks some of these blocks, or all if memory is exhausted.
 class MemorySharing final : public MemoryRegistry::SharedBlocks {
  public:
   MemorySharing(MemoryRegistry& memory, VirtualMemory* views, ShareBoard& board, ForeignBoards& others)
@@ -31,13 +31,12 @@ class MemorySharing final : public MemoryRegistry::SharedBlocks {
   struct ExportRequest {
     void* address;
     std::size_t bytes;
-    bool for_everybody;
-    std::int32_t physical_device;  ///< of the memory, as other processes know it
+    bool for_all_processes;
+    std::int32_t physical_device;  ///< of the memory; the same number in all processes
   };
-  /// A key for [address, +bytes) of memory that aclrtMalloc made.
+  /// Returns a key for [address, +bytes) of memory of aclrtMalloc.
   Result<std::string> Export(const ExportRequest& request);
-  /// Where memory of a physical device is to be seen by this program: its place, and that device's physical
-  /// number.
+  /// Where this program sees the memory of a physical device: its place, and the device's physical number.
   struct ImportPlace {
     Place place;
     std::int32_t physical_device;
@@ -46,10 +45,10 @@ class MemorySharing final : public MemoryRegistry::SharedBlocks {
   Result<void*> Import(const std::string& key, const PlaceOf& place_of);
   Status Admit(const std::string& key, std::span<const std::int32_t> processes);
   Status CheckExported(const std::string& key);
-  /// Ends an import under the key, or else the export.
+  /// Closes the import of the key if there is one, otherwise the export.
   Status Close(const std::string& key);
 
-  /// For blocks that are no allocations: a number for the calls below.
+  /// For blocks that are no allocations. Returns a number for the calls below.
   std::uint64_t Share(std::shared_ptr<OwnCell> cell);
   void Ended(std::uint64_t serial) noexcept override;
   void Free(std::uint64_t serial, MemorySource& source, const MemoryBlock& block) noexcept override;
@@ -62,7 +61,7 @@ class MemorySharing final : public MemoryRegistry::SharedBlocks {
   };
   using Exports = std::map<std::string, OwnExport, std::less<>>;
   struct SharedBlock {
-    /// The cells, and their places among the exports while their keys are not closed.
+    /// A cell, and its place among the exports while its key is open.
     struct Cell {
       std::shared_ptr<OwnCell> cell;
       std::optional<Exports::iterator> key;
@@ -79,9 +78,9 @@ class MemorySharing final : public MemoryRegistry::SharedBlocks {
   ForeignBoards& others_;
   std::mutex mutex_;
   std::map<std::uint64_t, SharedBlock> shared_;  // by the allocation's serial number
-  std::map<std::uint64_t, SharedBlock> parked_;  // not used here any more, still held elsewhere
+  std::map<std::uint64_t, SharedBlock> parked_;  // no longer used here, but held by other processes
   std::atomic<std::size_t> parked_count_{0};
-  std::uint64_t next_parked_ = 0;  // where the next check of a few begins
+  std::uint64_t next_parked_ = 0;  // where the next partial check begins
   Exports exports_;
   std::multimap<std::string, void*, std::less<>> imports_;
   std::uint64_t next_number_ = std::uint64_t{1} << 63;

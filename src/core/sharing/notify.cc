@@ -1,10 +1,10 @@
-// A notify: a binary signal between streams, of one process or of several.
+// A notify: a binary signal between streams of one or several processes.
 #include "core/sharing/notify.h"
 
 #include <utility>
 
-#include "base/futex.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/threads/futex.h"
 #include "observe/hooks.h"
 
 namespace sampan {
@@ -21,7 +21,7 @@ class RecordEffect final : public Effect {
       Status holds = link_->Check();
       if (!holds.ok()) return Withheld(holds.error());
     }
-    // Sequentially consistent against those who sleep: they count themselves first and look then.
+    // Sequentially consistent: a sleeper first adds itself to the count, then reads the word.
     word_->value.store(kSet, std::memory_order_seq_cst);
     if (word_->sleepers.load(std::memory_order_seq_cst) != 0) FutexWake(word_->value);
     return {};
@@ -53,7 +53,7 @@ class NotifyGate : public Gate {
   const std::uint32_t id_;
 };
 
-/// The same for a signal of a connection, which may break.
+/// The same for the signal of a connection, which may be broken.
 class LinkedGate final : public NotifyGate {
  public:
   LinkedGate(std::shared_ptr<SleepWord> word, std::uint32_t id, std::shared_ptr<SignalLink> link)

@@ -1,11 +1,11 @@
-// A notify: a binary signal between streams, of one process or of several.
+// A notify: a binary signal between streams of one or several processes.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
+#include "base/error/status.h"
 #include "base/platform_bridge.h"
-#include "base/status.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/stream.h"
 #include "core/sharing/foreign_boards.h"
@@ -13,24 +13,24 @@
 
 namespace sampan {
 
-/// Thread-safe. Shared by its handle and by the tasks queued on it. The signal lies in a cell of the board of
-/// the process that made it.
+/// Thread-safe. Its handle and queued tasks share it. The signal is in a cell on the board of the process
+/// that created it.
 class Notify {
  public:
   Notify(std::shared_ptr<OwnCell> cell, IdLease id);
   explicit Notify(std::shared_ptr<ForeignCell> cell) : foreign_(std::move(cell)) {}
 
-  /// Sets it when the stream comes by; setting it twice is setting it once.
+  /// Sets it in stream order. Setting it twice has the effect of setting it once.
   Status Record(Stream& stream, std::shared_ptr<const SignalLink> link = nullptr) const;
-  /// With a link, both fail once it does not hold any more, and a record then sets nothing.
-  /// Holds the stream until it is set, and takes it back. The limit counts from when the stream stands here.
+  /// Holds the stream until it is set, and clears it. The limit counts from the time when the stream gets
+  /// here. With a link, both fail if it is broken, and a record then sets nothing.
   Status WaitIn(Stream& stream, std::chrono::nanoseconds limit,
                 std::shared_ptr<SignalLink> link = nullptr) const;
   void Reset() noexcept;
 
   std::uint32_t id() const { return cell().number; }
   bool imported() const { return foreign_ != nullptr; }
-  /// Null for an imported one, which is its owner's to share.
+  /// Null if imported: only its owner can share it.
   const std::shared_ptr<OwnCell>& own_cell() const { return own_; }
 
  private:

@@ -1,8 +1,8 @@
-// The part of the runtime that makes notifies, shared events, physical memory and pools.
+// The part of the runtime that creates notifies, shared events, physical memory and pools.
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
+#include "base/error/text.h"
 #include "core/objects/dead_handle.h"
 #include "core/objects/runtime.h"
 
@@ -26,7 +26,7 @@ Result<void*> Runtime::InsertOwned(Table& table, std::shared_ptr<Object> object,
 Result<void*> Runtime::CreateSharedEvent(Context& context) {
   auto cell = board_.Take(SharedKind::kEvent, ShareBoard::FoundBy::kKey);
   if (!cell.ok()) return cell.TakeStatus();
-  (**cell)->for_everybody.store(1);  // a handle is all that there is to an event's secrecy
+  (**cell)->for_all_processes.store(1);  // an event's handle is its only protection
   return AddEvent(context, std::make_shared<Event>(std::make_unique<SharedEvent>(std::move(*cell)),
                                                    context.device().event_ids()));
 }
@@ -113,8 +113,8 @@ Result<void*> Runtime::CreatePhysical(Device* device, std::size_t bytes,
 }
 
 Result<std::uint64_t> Runtime::ExportPhysical(const std::shared_ptr<PhysicalMemory>& physical,
-                                              bool for_everybody) {
-  auto number = physical->Export(board_, for_everybody);
+                                              bool for_all_processes) {
+  auto number = physical->Export(board_, for_all_processes);
   if (!number.ok()) return number;
   const std::lock_guard lock(exported_mutex_);
   std::erase_if(exported_, [](const auto& entry) { return entry.second.expired(); });

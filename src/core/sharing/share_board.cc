@@ -1,4 +1,4 @@
-// The board of this process: cells in a file that others can map, each with a secret key.
+// The board of this process: cells in a file that other processes can map, each with a secret key.
 #include "core/sharing/share_board.h"
 
 #include <fcntl.h>
@@ -14,23 +14,23 @@
 #include <numeric>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/memory_file.h"
-#include "base/reserve.h"
-#include "base/system_error.h"
-#include "base/text.h"
+#include "base/containers/reserve.h"
+#include "base/error/assert.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
+#include "base/system/memory_file.h"
 
 namespace sampan {
 namespace {
 
-// Numbers: 22 bits of process, 17 of index, 25 of secret. Cells found by number lie anywhere in the upper
+// Numbers: 22 bits of process, 17 of index, 25 of secret. Cells found by number are anywhere in the upper
 // half.
 constexpr unsigned kIndexBits = 17, kSecretBits = 25;
 constexpr std::uint64_t kSecretMask = (std::uint64_t{1} << kSecretBits) - 1;
 constexpr std::uint32_t kFirstByNumber = ShareBoard::kCells / 2;
 static_assert(ShareBoard::kCells == 1U << kIndexBits);
 
-/// How many cells that were held elsewhere are checked for each cell taken: a system call each.
+/// How many parked cells are checked for each cell taken. A check takes one system call.
 constexpr std::size_t kMaxParkedCellChecks = 16;
 
 // Keys: "sampan:", a letter, ":", then process, index and secret in hexadecimal digits.
@@ -201,7 +201,7 @@ Result<std::shared_ptr<OwnCell>> ShareBoard::Take(SharedKind kind, FoundBy found
     free_by_number_.resize(kCells - kFirstByNumber);
     std::iota(free_by_number_.begin(), free_by_number_.end(), kFirstByNumber);
   }
-  // So that giving back needs no memory.
+  // So that returning a cell does not allocate.
   ReserveDoubling(returned_, next_ + 1);
   ReserveDoubling(parked_, taken_count_ + 1);
   std::array<std::uint64_t, 2> secret{};
@@ -239,7 +239,7 @@ void ShareBoard::Vacate(std::uint32_t index) noexcept {
   SAMPAN_ASSERT(taken_count_ > 0);
   --taken_count_;
   auto& free_cells = index < kFirstByNumber ? returned_ : free_by_number_;
-  SAMPAN_ASSERT(free_cells.size() < free_cells.capacity());  // nothing is allocated here
+  SAMPAN_ASSERT(free_cells.size() < free_cells.capacity());  // push_back does not allocate
   free_cells.push_back(index);
 }
 

@@ -1,4 +1,4 @@
-// The board of this process: cells in a file that others can map, each with a secret key.
+// The board of this process: cells in a file that other processes can map, each with a secret key.
 #pragma once
 
 #include <array>
@@ -13,32 +13,33 @@
 
 #include "backend/api/gate.h"
 #include "backend/api/virtual_memory.h"
-#include "base/descriptor.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "base/error/status.h"
+#include "base/error/text.h"
+#include "base/system/descriptor.h"
 #include "core/sharing/file_server.h"
 
 namespace sampan {
 
-/// What a cell stands for.
+/// The type of object that a cell shares.
 enum class SharedKind : std::uint32_t { kNotify = 1, kEvent, kMemory, kPhysical };
 
 std::string Describe(SharedKind kind);
 
-/// Where shared memory is, as its owner sees it.
+/// Where shared memory is, from the owner's point of view.
 struct SharedExtent {
-  std::int32_t descriptor = -1;  ///< of the owner's; -1: ask its file server
+  std::int32_t descriptor = -1;  ///< of the owner; -1: ask its file server
   std::int32_t device = -1;      ///< physical id; -1: host memory
   std::uint64_t offset = 0, bytes = 0;
   std::uint32_t page_bytes = 4096;
   std::uint32_t attribute = 0;  ///< of physical memory, as the program gave it
   std::uint32_t location_id = 0, location_type = 0;
-  std::uint64_t file_server = 0;  ///< its number in the owner; 0: none
-  std::uint64_t whole_bytes = 0;  ///< of what is given, which is mapped as a whole
+  std::uint64_t file_server = 0;  ///< number of the owner's file server; 0: none
+  std::uint64_t whole_bytes = 0;  ///< of the file server's memory, which is mapped as a whole
 };
 
-/// Plain data in memory that several processes map and write. Processes may be killed at any instruction: no
-/// state of it needs another one's help. A broken process may write anything: readers check what they read.
+/// Plain data in memory that several processes map and write. A process may be killed at any instruction, so
+/// every state must be valid for the others. A broken process may write anything, so readers check what they
+/// read.
 struct SharedCell {
   static constexpr std::size_t kMaxProcesses = 64;
   enum State : std::uint32_t { kUnused, kOpen, kClosed };
@@ -46,7 +47,7 @@ struct SharedCell {
   std::atomic<std::uint32_t> state{kUnused};
   SharedKind kind{};
   std::array<std::uint64_t, 2> secret{};
-  std::atomic<std::uint32_t> for_everybody{0};  ///< no list of processes
+  std::atomic<std::uint32_t> for_all_processes{0};  ///< no list of processes
   std::atomic<std::uint32_t> process_count{0};
   std::array<std::atomic<std::int32_t>, kMaxProcesses> processes{};
   std::uint32_t number = 0;  ///< of a notify or an event, for messages
@@ -60,8 +61,8 @@ static_assert(sizeof(SharedCell) <= 512 && std::atomic<std::uint64_t>::is_always
 
 class ShareBoard;
 
-/// A cell of this process. The destructor returns it to the board. Importers can write to the cell, so the
-/// values that this process relies on are kept here. Thread-safe.
+/// A cell of this process. The destructor returns it to the board. Importers can write to the cell, so this
+/// object stores the values that this process relies on. Thread-safe.
 class OwnCell {
  public:
   OwnCell(ShareBoard& board, std::uint32_t index, SharedKind kind, const std::array<std::uint64_t, 2>& secret)
@@ -72,16 +73,16 @@ class OwnCell {
 
   SharedCell& operator*() const;
   SharedCell* operator->() const { return &**this; }
-  /// For other processes: a text of at most 64 characters, or a number.
+  /// Identifies the cell for other processes: a text of at most 64 characters, or a number.
   std::string Key() const;
   std::uint64_t Number() const;
   /// Adds processes that may import it.
   Status Admit(std::span<const std::int32_t> processes);
-  /// Says where the memory is that the cell stands for; processes that cannot open it are given it.
+  /// Sets where the cell's memory is. The file server sends it to processes that cannot open it.
   Status SetExtent(const MemoryFile& file, SharedExtent extent);
   /// No import succeeds from now on.
   void Close() noexcept;
-  /// Whether some process holds an import of it.
+  /// Returns true if a process holds an import of it.
   bool HeldElsewhere() const noexcept;
 
  private:
@@ -99,8 +100,8 @@ class ShareBoard {
  public:
   static constexpr std::uint32_t kCells = 1U << 17;
   static constexpr std::size_t kCellBytes = 512;
-  /// By which others know the file among this process's descriptors.
-  /// The name of a process's own board. Those of others, which it has open as well, have other names.
+  /// The name of a process's own board, by which others find it among the process's descriptors. Boards of
+  /// other processes that it has open have other names.
   static std::string FileName(std::int32_t process) { return Text("sampan board of ", process); }
 
   ShareBoard() = default;
@@ -108,7 +109,7 @@ class ShareBoard {
   ShareBoard(const ShareBoard&) = delete;
   ShareBoard& operator=(const ShareBoard&) = delete;
 
-  /// A cell found by number has the more of its secret in its place.
+  /// A number has fewer bits of secret, so a cell found by number is at a random place.
   enum class FoundBy { kKey, kNumber };
   Result<std::shared_ptr<OwnCell>> Take(SharedKind kind, FoundBy found_by);
 
@@ -121,29 +122,29 @@ class ShareBoard {
   void Vacate(std::uint32_t index) noexcept;
   bool HeldElsewhere(std::uint32_t index) const noexcept;
   SharedCell& At(std::uint32_t index) const;
-  /// Has the memory handed to processes that show the secret; the number to ask for.
+  /// Offers the memory to processes that know the secret. Returns the number of the file server.
   Result<std::uint64_t> Offer(const FileRequest& request, std::shared_ptr<const MemoryHandle> handle);
   void Withdraw(std::uint32_t index) noexcept;
 
   std::mutex mutex_;
   Descriptor file_;
   std::byte* cells_ = nullptr;
-  std::vector<std::uint32_t> returned_;        // of those found by key
-  std::vector<std::uint32_t> free_by_number_;  // of those found by number, from the first one on
-  std::vector<std::uint32_t> parked_;          // given back here, still held elsewhere
+  std::vector<std::uint32_t> returned_;        // free cells found by key
+  std::vector<std::uint32_t> free_by_number_;  // free cells found by number
+  std::vector<std::uint32_t> parked_;          // returned here, but held by other processes
   std::size_t next_parked_ = 0;                // the next one to check
   std::uint32_t next_ = 0;
   std::size_t taken_count_ = 0;
   std::mutex file_server_mutex_;
-  std::unique_ptr<FileServer> file_server_;  // from the first offer on
+  std::unique_ptr<FileServer> file_server_;  // created by the first offer
 };
 
-/// What a key or a number says.
+/// The content of a key or a number.
 struct CellAddress {
   std::int32_t process = 0;
   std::uint32_t index = 0;
   std::array<std::uint64_t, 2> secret{};
-  bool by_number = false;  ///< then only the lowest bits of the secret are known
+  bool by_number = false;  ///< if true, only the lowest bits of the secret are known
 
   static Result<CellAddress> FromKey(std::string_view key, SharedKind kind);
   static Result<CellAddress> FromNumber(std::uint64_t number);

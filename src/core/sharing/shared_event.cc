@@ -1,4 +1,5 @@
-// The recordings of an event that several processes know: numbered, in a cell that all of them map.
+// The recordings of an event that several processes share. They have numbers, in a cell that all processes
+// map.
 #include "core/sharing/shared_event.h"
 
 #include <signal.h>
@@ -11,18 +12,18 @@
 #include <string>
 #include <utility>
 
-#include "base/futex.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/threads/futex.h"
 #include "observe/hooks.h"
 
 namespace sampan {
 namespace {
 
-/// How often a waiter asks whether the recording process still runs.
+/// The interval at which a waiter checks that the recording process still runs.
 constexpr std::chrono::milliseconds kLookForProcess{20};
 
-/// Completes a recording: the numbers only grow, whichever process is first. A dropped task completes its
-/// recording too, as with events of one process. Otherwise waits for it would never end.
+/// Completes a recording. The number only grows, in whatever order processes complete. A dropped task
+/// completes its recording too, as with events of one process. Otherwise waits for it would never complete.
 class EndRecording final : public Effect {
  public:
   EndRecording(std::shared_ptr<SharedCell> cell, std::uint64_t recording)
@@ -50,13 +51,13 @@ class EndRecording final : public Effect {
   const std::uint64_t recording_;
 };
 
-/// Whether the process still does anything: one that was killed and not yet waited for does not.
+/// Returns true if the process still runs. A killed process that its parent has not waited for does not.
 bool Runs(std::uint64_t process) {
   if (::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH) return false;
   std::ifstream file(Text("/proc/", process, "/stat"));
   std::string text;
   std::getline(file, text);
-  const std::size_t name_end = text.rfind(") ");  // the name in brackets may hold anything
+  const std::size_t name_end = text.rfind(") ");  // the name in brackets may contain anything
   if (name_end == std::string::npos) return true;
   const char state = text[std::min(name_end + 2, text.size() - 1)];
   return state != 'Z' && state != 'X';
@@ -71,7 +72,7 @@ class EventGate final : public Gate {
   }
   bool TryPass() noexcept override { return Open(); }
   Status Check() const override {
-    // Only the latest recording has a name; an older one is over with it.
+    // The cell names only the recorder of the latest recording. An older one completes with it.
     const std::uint64_t recorder = cell_->recorder.load();
     if (cell_->recorded.load() != recording_ || Runs(recorder) || Open()) return {};
     return {Code::kTaskTimeout,

@@ -1,4 +1,5 @@
-// The recordings of an event that several processes know: numbered, in a cell that all of them map.
+// The recordings of an event that several processes share. They have numbers, in a cell that all processes
+// map.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +8,14 @@
 #include <optional>
 
 #include "backend/api/timeline.h"
-#include "base/status.h"
+#include "base/error/status.h"
 #include "core/objects/stream.h"
 #include "core/sharing/foreign_boards.h"
 #include "core/sharing/share_board.h"
 
 namespace sampan {
 
-/// Thread-safe. A wait binds to the latest recording that any process has submitted by then.
+/// Thread-safe. A wait binds to the latest recording that any process has submitted so far.
 class SharedEvent {
  public:
   explicit SharedEvent(std::shared_ptr<OwnCell> cell) : own_(std::move(cell)) {}
@@ -22,19 +23,19 @@ class SharedEvent {
 
   Status Record(Stream& stream);
   Status WaitIn(Stream& stream, std::chrono::nanoseconds limit) const;
-  /// Blocks the calling thread; says what keeps the recording from ever being over.
+  /// Blocks the calling thread. Fails with the reason if the recording can never complete.
   Status Synchronize(Deadline deadline);
   bool Recorded();
   /// For other processes; fails for an imported event.
   Result<std::string> Key() const;
-  /// For messages of all processes; the owner's.
+  /// The owner's number of the event, for messages in all processes.
   void set_number(std::uint32_t number) {
     if (own_ != nullptr) (*own_)->number = number;
   }
 
  private:
   std::shared_ptr<SharedCell> cell() const;
-  /// The point of the recording, if it is this process's own and the latest.
+  /// The point of the recording, if this process made it and it is the latest.
   std::optional<Point> LocalPoint(std::uint64_t recording);
 
   std::shared_ptr<OwnCell> own_;

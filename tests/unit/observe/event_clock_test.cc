@@ -51,7 +51,7 @@ TEST(EventClockTest, NeverGoesBackwards) {
   for (int reader = 0; reader < 2; ++reader) {
     readers.emplace_back([&] {
       while (!over.load()) {
-        // What somebody has read before is not later than what is read now.
+        // A time that was read before is not later than one that is read now.
         const std::int64_t before = latest.load();
         const std::int64_t now = clock.NowNs();
         if (now < before) ++backwards;

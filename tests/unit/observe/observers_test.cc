@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "acl/acl.h"
-#include "base/text.h"
+#include "base/error/text.h"
 #include "tests/support/child_process.h"
 
 namespace sampan::observers_test {

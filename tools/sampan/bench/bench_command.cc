@@ -1,4 +1,4 @@
-// sampan bench: how fast copies are here, beside what a program would do without the runtime.
+// sampan bench: measures copies, and compares them with the same work without the runtime.
 #include <algorithm>
 #include <optional>
 
@@ -38,10 +38,10 @@ BenchOptions OptionsOf(const Arguments& arguments) {
           .seconds = ParseSeconds("bench", arguments.ValueOr("--time", "0.1"), 3600)};
 }
 
-/// Who measures.
+/// The objects that measure.
 struct Bench {
   const bench::Session& session;
-  RanksProcess* ranks;  ///< null where the group has no cases for it
+  RanksProcess* ranks;  ///< null if the group has no cases of ranks
   double seconds;
   std::string alternative;
 
@@ -52,7 +52,7 @@ struct Bench {
   bench::Measurement operator()(const RankPlan& plan) const { return ranks->Measure(plan, seconds); }
 };
 
-/// A refused copy is a result too: the others are still measured.
+/// A refused copy is a result too. The other cases are still measured.
 BenchResult MeasureCase(const BenchCase& bench, const Bench& with) {
   BenchResult result{.bench = bench};
   try {
@@ -74,7 +74,7 @@ int Execute(const Arguments& arguments) {
   const BenchOptions options = OptionsOf(arguments);
   std::optional<OutputFile> plot;
   if (arguments.Has("--plot")) plot.emplace(arguments.ValueOr("--plot", ""));
-  std::optional<RanksProcess> ranks;  // before the runtime starts in this one
+  std::optional<RanksProcess> ranks;  // created before the runtime starts in this process
   if (HasRanks(options.group)) ranks.emplace(arguments);
   BenchRun run;
   const auto session = StartRuntime(arguments, run.facts);
@@ -92,11 +92,11 @@ int Execute(const Arguments& arguments) {
     for (const BenchCase& bench : cases) {
       progress.Show(run.results.size(), bench.Describe());
       BenchResult result = MeasureCase(bench, with);
-      if (Interrupted() != 0) break;  // this one was cut short
+      if (Interrupted() != 0) break;  // this case is incomplete
       run.results.push_back(std::move(result));
     }
   }
-  ranks.reset();  // its time counts as our own from here on
+  ranks.reset();  // its processor time is added to this process's
   run.others = busy.ShareOfOthers();
   if (!run.interrupted())
     run.comparison = CompareWithReference(run, FindInstallation().root / "share" / "sampan" / "reference");

@@ -1,4 +1,4 @@
-// Which copies `sampan bench` measures.
+// The cases of `sampan bench`.
 #include "tools/sampan/bench/bench_matrix.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::vector<Path> AllPaths() {
           {"desc", kDescriptor, kDevice, kDevice}};
 }
 
-/// Rows of 1 KiB at twice their width, pieces of 4 KiB: what caches of attention keys and values look like.
+/// Rows of 1 KiB at twice their width, and pieces of 4 KiB: like caches of attention keys and values.
 bench::Shape ShapeOf(std::string_view group, std::size_t bytes) {
   if (group == "2d") {
     const std::size_t width = std::min<std::size_t>(bytes, 1024);
@@ -60,14 +60,14 @@ BenchCase CaseOf(const RankPlan& plan) {
   return {kHccl, CallOf(plan), PathName(plan), bytes, bytes, 1, plan};
 }
 
-/// What each rank of an exchange with lengths of its own moves is not one size.
+/// False for exchanges in which each rank has other lengths.
 bool HasOneSize(collectives::Collective collective) {
   return collective != collectives::Collective::kAllToAllV;
 }
 
 void AddRanks(const std::vector<std::size_t>& sizes, std::vector<BenchCase>& cases) {
   using Kind = RankPlan::Kind;
-  for (const Kind kind : {Kind::kCopyWithin, Kind::kCopyBetween}) {
+  for (const Kind kind : {Kind::kCopyLocal, Kind::kCopyToPeer}) {
     for (const std::size_t bytes : sizes)
       cases.push_back(CaseOf({kind, bytes}));
   }

@@ -1,4 +1,4 @@
-// Which copies `sampan bench` measures.
+// The cases of `sampan bench`.
 #pragma once
 
 #include <string>
@@ -21,11 +21,11 @@ struct BenchCase {
   std::variant<bench::CopyPlan, RankPlan> plan;
 
   bool has_rate() const { return bytes != 0; }
-  /// Which one it is, in words.
+  /// The name of the case for messages.
   std::string Describe() const;
 };
 
-/// A case and what came of it.
+/// A case and its result.
 struct BenchResult {
   BenchCase bench;
   bench::Measurement measurement;
@@ -38,10 +38,10 @@ struct BenchResult {
   }
 };
 
-/// Whether a group, or all of them together, has cases of ranks.
+/// Returns true if a group, or all groups together, has cases of ranks.
 bool HasRanks(std::string_view group);
 
-/// The cases of one group, or of all; path by path, sizes ascending.
+/// The cases of one group, or of all groups, ordered by path and size.
 std::vector<BenchCase> BenchMatrix(std::string_view group, const std::vector<std::size_t>& sizes,
                                    bool with_peer);
 

@@ -1,4 +1,4 @@
-// Rates over sizes as a picture: one self-contained SVG file.
+// Plots rates over sizes as one self-contained SVG file.
 #include "tools/sampan/bench/bench_plot.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr double kLeft = 70, kTitle = 26, kWidth = 640, kHeight = 320, kLegend =
 constexpr double kAbove = 46, kBelow = 54;  ///< of the axes of a chart
 constexpr double kRight = kLeft + kWidth;
 
-/// Colours that can be told apart, on light and on dark ground.
+/// Colours that differ clearly on light and on dark background.
 constexpr std::array kColours = {"#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#ee7733",
                                  "#44aa99", "#7766dd", "#888888", "#bb5500", "#0099dd", "#cc99bb", "#99aa00",
                                  "#dd3333", "#5588ff", "#cc8800", "#00aa66", "#aa88ff", "#ff88aa", "#779999"};
@@ -62,7 +62,7 @@ std::vector<Chart> ChartsOf(const std::vector<BenchResult>& results) {
   return charts;
 }
 
-/// From sizes and rates to places in the picture.
+/// Maps sizes and rates to positions in the picture.
 class Axes {
  public:
   /// `top` is where the chart begins.

@@ -1,4 +1,4 @@
-// Rates over sizes as a picture: one self-contained SVG file.
+// Plots rates over sizes as one self-contained SVG file.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace sampan::tool {
 
-/// A chart for each group, one below the other. Both axes are logarithmic. A line for each path, a dashed one
-/// of the same colour for its memcpy loop.
+/// One chart per group, below each other. Both axes are logarithmic. One line per path, and a dashed line of
+/// the same colour for its memcpy loop.
 std::string BenchPlot(const std::vector<BenchResult>& results, const std::string& alternative);
 
 }  // namespace sampan::tool

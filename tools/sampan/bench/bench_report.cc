@@ -1,4 +1,4 @@
-// The figures of `sampan bench` as a table, as JSON and as CSV.
+// The results of `sampan bench` as a table, as JSON and as CSV.
 #include "tools/sampan/bench/bench_report.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::string TableRow(const BenchResult& result) {
            "\n";
   }
   const auto rate = [&](double seconds) { return ShowRate(result.gigabytes_per_second(seconds)); };
-  // The slowest quarter of the times is the lower end of the rates.
+  // The slowest quarter of the times gives the lower end of the rates.
   return head + Right(ShowSeconds(measured.sampan.median_seconds), 10) +
          Right(rate(measured.sampan.median_seconds), 8) + "  " +
          Left(rate(measured.sampan.upper_seconds) + " - " + rate(measured.sampan.lower_seconds), 14) +
@@ -103,7 +103,7 @@ std::string BusyText(const BenchRun& run) {
          std::to_string(ThisMachine().cores) + " cores";
 }
 
-/// Whether the machine does what was measured on its like before.
+/// Compares the run with results of a similar machine.
 std::string Verdict(const BenchRun& run) {
   if (run.interrupted()) return "Not compared with reference results: the run was interrupted";
   const std::string quiet =

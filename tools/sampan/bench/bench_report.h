@@ -1,4 +1,4 @@
-// The figures of `sampan bench` as a table, as JSON and as CSV.
+// The results of `sampan bench` as a table, as JSON and as CSV.
 #pragma once
 
 #include <optional>
@@ -11,27 +11,27 @@
 
 namespace sampan::tool {
 
-/// How fast a run was beside reference results, over the cases that both have.
+/// The speed of a run relative to reference results, over the cases that both have.
 struct Comparison {
   std::string reference;  ///< the name of its file
   std::size_t cases = 0;
-  double median = 0;  ///< of the rates here over the rates there
+  double median = 0;  ///< of the rates of this run divided by the reference's
   double slowest = 0;
   std::string slowest_case;
 };
 
 struct BenchRun {
   RuntimeFacts facts;
-  std::string gpu;  ///< its name where the backend is cuda
+  std::string gpu;  ///< its name, if the backend is cuda
   std::uint32_t gpus_of_ranks = 0;
   std::vector<BenchResult> results;
   std::optional<Comparison> comparison;
   std::optional<double> others;  ///< the share of the cores that other processes used during the run
-  std::size_t planned = 0;       ///< cases, of which an interrupt may have left some out
+  std::size_t planned = 0;       ///< all cases; an interrupt may leave out some
 
   const std::string& backend() const { return facts.Value("SAMPAN_BACKEND"); }
   std::string alternative() const { return std::string(bench::AlternativeName(backend())); }
-  /// Slow figures say nothing about Sampan then.
+  /// If true, slow results say nothing about Sampan.
   bool busy() const { return others.value_or(0) > 0.1; }
   bool interrupted() const { return results.size() < planned; }
   std::size_t CountFailed() const;

@@ -1,4 +1,4 @@
-// How much of the machine other processes used while something was measured.
+// Measures how much of the machine other processes use during a measurement.
 #include "tools/sampan/bench/busy_watch.h"
 
 #include <sched.h>

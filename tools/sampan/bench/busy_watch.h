@@ -1,4 +1,4 @@
-// How much of the machine other processes used while something was measured.
+// Measures how much of the machine other processes use during a measurement.
 #pragma once
 
 #include <optional>
@@ -6,13 +6,13 @@
 
 namespace sampan::tool {
 
-/// Counts from its construction. Looks only at the cores that this process may use.
+/// Counts from its construction, on the cores that this process may use.
 class BusyWatch {
  public:
   BusyWatch();
 
-  /// The share of these cores' time that other processes took, from 0 to 1. Children of this process are
-  /// counted as its own once they were waited for. Nothing if the system does not tell.
+  /// The share of these cores' time that other processes used, from 0 to 1. Children count as this process
+  /// after it has waited for them. Nothing if the system does not tell.
   std::optional<double> ShareOfOthers() const;
 
  private:

@@ -1,4 +1,4 @@
-// Measures ranks in a process of its own, whose devices have the engines that ranks need.
+// Measures ranks in a child process. Its devices have as many engines as ranks need.
 #include "tools/sampan/bench/ranks_process.h"
 
 #include <cstdlib>
@@ -38,7 +38,7 @@ bench::Measurement MeasurementOf(const json& told) {
   return measured;
 }
 
-/// What is to be measured.
+/// The plan and the duration of a measurement.
 struct Request {
   RankPlan plan;
   double seconds;
@@ -54,7 +54,7 @@ std::string AnswerTo(std::string_view asked) {
 
 }  // namespace
 
-// Settings that are refused in the child are refused in the parent too, which says so.
+// If the child refuses settings, the parent refuses and reports them too.
 RanksProcess::RanksProcess(const Arguments& arguments)
     : process_("the process of the ranks", [&]() -> WorkerProcess::Reply {
         ApplySettings(arguments);

@@ -1,4 +1,4 @@
-// Measures ranks in a process of its own, whose devices have the engines that ranks need.
+// Measures ranks in a child process. Its devices have as many engines as ranks need.
 #pragma once
 
 #include "bench/copies/measurement.h"
@@ -8,13 +8,13 @@
 
 namespace sampan::tool {
 
-/// Made before this process starts the runtime; starts its own with the first measurement. Ends with this
-/// process. Used by one thread.
+/// Create it before this process starts the runtime. The child starts its runtime at the first measurement,
+/// and exits with this process. Not thread-safe.
 class RanksProcess {
  public:
   explicit RanksProcess(const Arguments& arguments);
 
-  /// Throws a Failure when the runtime refuses something, or when the process is gone. Without rounds after
+  /// Throws a Failure if the runtime refuses something or the process is gone. The result has no rounds after
   /// an interrupt.
   bench::Measurement Measure(const RankPlan& plan, double seconds);
 

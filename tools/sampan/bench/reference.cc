@@ -1,4 +1,4 @@
-// Results that were measured before on a machine like this one, shipped to compare with.
+// Shipped results of similar machines, for comparison.
 #include "tools/sampan/bench/reference.h"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ bool Fits(const json& reference, const BenchRun& run) {
   return other.at("processor") == machine.processor && other.at("cores") == machine.cores;
 }
 
-/// How many times faster than the same case of the reference; nothing when it has none.
+/// The rate divided by the reference's rate of the same case. Nothing if the reference does not have the
+/// case.
 std::optional<double> RatioTo(const json& reference, const BenchResult& result) {
   const BenchCase& bench = result.bench;
   const double seconds = result.measurement.sampan.median_seconds;

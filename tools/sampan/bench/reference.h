@@ -1,4 +1,4 @@
-// Results that were measured before on a machine like this one, shipped to compare with.
+// Shipped results of similar machines, for comparison.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace sampan::tool {
 
-/// A reference is a file of `sampan bench --format json` in that folder; it fits when the backend is the
-/// same, and with it the GPU, or processor and number of cores. Nothing when none fits. Files that cannot be
-/// read are named in a note.
+/// A reference is a file of `sampan bench --format json` in that folder. It fits if backend and GPU are the
+/// same (cuda), or backend, processor and core count (emulated). Returns nothing if none fits. Prints a note
+/// for files that cannot be read.
 std::optional<Comparison> CompareWithReference(const BenchRun& run, const std::filesystem::path& folder);
 
 }  // namespace sampan::tool

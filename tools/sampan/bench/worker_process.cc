@@ -20,7 +20,7 @@
 namespace sampan::tool {
 namespace {
 
-/// What a message from the child begins with.
+/// The first byte of a message from the child.
 constexpr char kReplied = '+', kRefused = '-';
 
 std::string MessageFor(const WorkerProcess::Reply& reply, std::string_view request) {
@@ -35,7 +35,8 @@ std::string MessageFor(const WorkerProcess::Reply& reply, std::string_view reque
   return message.substr(0, WorkerProcess::kMaxReplyBytes);
 }
 
-/// A pair of connected sockets, out of the way of standard streams that are closed.
+/// A pair of connected sockets. Their numbers are above those of the standard streams, even if these are
+/// closed.
 std::array<int, 2> ConnectedPair() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
@@ -48,7 +49,7 @@ std::array<int, 2> ConnectedPair() {
   return ends;
 }
 
-/// The child's life.
+/// The child's main function.
 [[noreturn]] void Serve(int connection, const std::function<WorkerProcess::Reply()>& begin) {
   try {
     const WorkerProcess::Reply reply = begin();
@@ -86,11 +87,11 @@ WorkerProcess::WorkerProcess(std::string name, const std::function<Reply()>& beg
 WorkerProcess::~WorkerProcess() {
   ::close(connection_);
   if (process_ <= 0) return;
-  ::kill(process_, SIGKILL);  // it has nothing that would have to be kept
+  ::kill(process_, SIGKILL);  // it has nothing to save
   ::waitpid(process_, nullptr, 0);
 }
 
-/// False after an interrupt.
+/// Returns false after an interrupt.
 bool WorkerProcess::AwaitReply() const {
   constexpr int kPollMilliseconds = 50;
   pollfd waiting{connection_, POLLIN, 0};
@@ -117,7 +118,7 @@ std::optional<std::string> WorkerProcess::Ask(std::string_view request) {
     if (!AwaitReply()) return std::nullopt;
     got = ::recv(connection_, message.data(), message.size(), 0);
   }
-  if (Interrupted() != 0) return std::nullopt;  // what came may be only what the interrupt did to the child
+  if (Interrupted() != 0) return std::nullopt;  // the reply may be a result of the interrupt
   if (got <= 0) throw Failure(kCheckFailed, WhyGone());
   std::string text(message.data() + 1, static_cast<std::size_t>(got) - 1);
   if (message.front() == kRefused) throw Failure(kCheckFailed, text);

@@ -14,7 +14,7 @@
 
 namespace sampan::tool {
 
-/// Objects travel as they are, because both ends are the same program.
+/// Objects are sent as bytes, because both ends are the same program.
 template <typename Object>
 std::string_view BytesOf(const Object& object) {
   static_assert(std::is_trivially_copyable_v<Object>);
@@ -29,7 +29,7 @@ Object FromBytes(std::string_view bytes) {
   return object;
 }
 
-/// Made before this process starts the runtime. Ends with this process. Used by one thread.
+/// Create it before this process starts the runtime. The child exits with this process. Not thread-safe.
 class WorkerProcess {
  public:
   static constexpr std::size_t kMaxRequestBytes = 4096;
@@ -37,16 +37,15 @@ class WorkerProcess {
   static constexpr std::size_t kMaxReplyBytes = 64 * 1024;
   using Reply = std::function<std::string(std::string_view request)>;
 
-  /// The child calls `begin` once and the function that it returned for each request. An exception of that
-  /// function becomes the failure of its request; an exception of `begin` exits the child. Messages call the
-  /// child `name`.
+  /// The child calls `begin` once, and the returned function for each request. If that function throws, its
+  /// request fails. If `begin` throws, the child exits. Messages call the child `name`.
   WorkerProcess(std::string name, const std::function<Reply()>& begin);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  /// A request has at least one byte. Nothing after an interrupt. Throws a Failure with the reason when there
-  /// is no reply, and when the process is gone.
+  /// A request has at least one byte. Returns nothing after an interrupt. Throws a Failure if there is no
+  /// reply or the process is gone.
   std::optional<std::string> Ask(std::string_view request);
 
  private:

@@ -20,7 +20,7 @@ bool TakesFile(const CommandDescription& command) {
                      [](const OperandDescription& operand) { return operand.is_file; });
 }
 
-/// What may stand where no option's value is expected.
+/// The words that are valid where no option's value is expected.
 std::vector<std::string_view> WordsOf(const CommandDescription& command) {
   std::vector<std::string_view> words;
   for (const OperandDescription& operand : command.operands)
@@ -31,7 +31,7 @@ std::vector<std::string_view> WordsOf(const CommandDescription& command) {
   return words;
 }
 
-/// Cases of a shell `case`: the values of one command's options.
+/// The branches of a shell `case` with the values of one command's options.
 std::string ValueCases(const CommandDescription& command) {
   std::string text;
   for (const OptionDescription& option : command.options) {

@@ -13,10 +13,10 @@ std::string BashCompletion();
 std::string ZshCompletion();
 std::string FishCompletion();
 
-/// Whether a command runs a program, whose words are completed as they would be without us.
+/// Returns true if the command runs a program. The program's words are completed as usual.
 bool RunsProgram(const CommandDescription& command);
 
-/// Words with a blank between them.
+/// Joins words with blanks.
 std::string Joined(const std::vector<std::string_view>& words);
 
 }  // namespace sampan::tool

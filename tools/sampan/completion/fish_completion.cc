@@ -5,7 +5,7 @@
 namespace sampan::tool {
 namespace {
 
-/// A text within single quotes of the shell.
+/// A text in single quotes of the shell.
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char character : text) {

@@ -5,7 +5,7 @@
 namespace sampan::tool {
 namespace {
 
-/// A text within single quotes of the shell, without what _arguments takes for its own marks.
+/// A text in single quotes of the shell, without the special characters of _arguments.
 std::string Escaped(std::string_view text) {
   std::string quoted;
   for (const char character : text) {
@@ -26,7 +26,7 @@ std::string Choices(const std::vector<std::string_view>& choices) {
   return text + ")";
 }
 
-/// What may be the value of an option: files, some words, or anything.
+/// The values of an option: files, a list of words, or anything.
 std::string ValueOf(const OptionDescription& option) {
   if (!option.takes_value()) return "";
   return ":" + Escaped(option.value) + ":" +
@@ -57,7 +57,7 @@ std::string OperandSpecification(const OperandDescription& operand) {
 
 std::string Case(const CommandDescription& command) {
   std::string text = "    " + std::string(command.name) + ")\n";
-  // What stands behind -- is a command line of its own. Without it, options end where a program begins.
+  // The words behind -- are a command line of their own. Without --, options end at the program's name.
   if (RunsProgram(command)) {
     text +=
         "      local at=${words[(i)--]}\n"

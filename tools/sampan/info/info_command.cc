@@ -1,4 +1,4 @@
-// sampan info: what is installed here, how it is set, and whether it works.
+// sampan info: the installation, its settings, and a self-test.
 #include "tools/sampan/info/info_report.h"
 #include "tools/sampan/shared/command_line/command.h"
 #include "tools/sampan/shared/command_line/failure.h"

@@ -1,4 +1,4 @@
-// What `sampan info` shows, for a person and for a program.
+// The output of `sampan info`, as text and as JSON.
 #include "tools/sampan/info/info_report.h"
 
 #include <nlohmann/json.hpp>

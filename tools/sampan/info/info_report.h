@@ -1,4 +1,4 @@
-// What `sampan info` shows, for a person and for a program.
+// The output of `sampan info`, as text and as JSON.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sampan::tool {
 
-/// One line that says whether Sampan works here.
+/// One line: whether Sampan works here.
 std::string Verdict(const SelfTest& test);
 
 std::string InfoText(const RuntimeFacts& facts, const SelfTest& test);

@@ -1,4 +1,4 @@
-// Copies once on every path, and proves that the right bytes arrived and no others changed.
+// Copies once on every path. Checks that the right bytes arrived and no others changed.
 #include "tools/sampan/info/self_test.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Copies once on every path, and proves that the right bytes arrived and no others changed.
+// Copies once on every path. Checks that the right bytes arrived and no others changed.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ std::string_view NameOf(Outcome outcome);
 
 struct PathResult {
   std::string call;
-  std::string path;  ///< from where to where
+  std::string path;  ///< source and destination
   Outcome outcome = Outcome::kFailed;
   std::string detail;  ///< what is wrong
 };

@@ -6,7 +6,7 @@
 namespace sampan::tool {
 namespace {
 
-/// Text in roff: nothing in it is taken for a request or an escape.
+/// Escapes text for roff, so that nothing in it is a request or an escape.
 std::string Escaped(std::string_view text) {
   std::string escaped;
   for (const char character : text) {

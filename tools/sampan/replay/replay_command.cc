@@ -1,4 +1,4 @@
-// sampan replay: the copies of a trace once more, here.
+// sampan replay: repeats the copies of a trace.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -28,8 +28,8 @@
 namespace sampan::tool {
 namespace {
 
-/// The trace of the replay itself, if the user does not name a file for it. It has a name only until the
-/// runtime has created it: what remains then is a descriptor, and nothing is left behind whatever happens.
+/// The trace of the replay, if the user names no file for it. It has a name only until the runtime has
+/// created it. Then only a descriptor remains, so that no file is left behind.
 class UnnamedTrace {
  public:
   UnnamedTrace() {
@@ -48,15 +48,15 @@ class UnnamedTrace {
   UnnamedTrace(const UnnamedTrace&) = delete;
   UnnamedTrace& operator=(const UnnamedTrace&) = delete;
 
-  /// Where the runtime creates it.
+  /// The file that the runtime creates.
   std::filesystem::path path() const { return std::filesystem::path(folder_) / "replay.json.gz"; }
-  /// Opens the file as soon as it is there, and removes its name.
+  /// Opens the file when it exists, and removes its name.
   void TakeOver() {
     if (file_ >= 0) return;
     file_ = ::open(path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file_ >= 0) RemoveFolder();
   }
-  /// Where it can be read after TakeOver.
+  /// The path for reading, after TakeOver.
   std::filesystem::path readable_path() const { return "/proc/self/fd/" + std::to_string(file_); }
 
  private:
@@ -70,14 +70,14 @@ class UnnamedTrace {
   int file_ = -1;
 };
 
-/// Runs in a process of its own, whose trace is whole when it has exited. Returns how it exited; calls
-/// `between` again and again until then.
+/// Runs in a child process. Its trace is complete when the child has exited. Calls `between` repeatedly until
+/// then. Returns how the child exited.
 Ending ReplayInChild(const ReplayPlan& plan, ReplaySpeed speed, const std::function<void()>& between) {
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) throw Failure(kCheckFailed, "fork: " + std::generic_category().message(errno));
   if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a replay that is killed leaves nothing running
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if this process is killed, the child exits too
     if (::getppid() != parent) ::_exit(kCheckFailed);
     int status = kSuccess;
     try {
@@ -105,7 +105,7 @@ Ending ReplayInChild(const ReplayPlan& plan, ReplaySpeed speed, const std::funct
                              : Ending{.exit_status = WEXITSTATUS(status)};
 }
 
-/// The summary of a trace; what it says about itself comes as notes.
+/// The summary of a trace. Prints the trace's notes.
 std::string SummaryOf(const std::filesystem::path& trace) {
   summary::Summary summary;
   const TraceFacts facts = ReadTrace(trace, [&](const TraceEvent& event) { AddTo(summary, event); });
@@ -138,7 +138,7 @@ int Execute(const Arguments& arguments) {
   }
   ApplySettings(arguments);
   ::setenv("SAMPAN_TRACE", std::filesystem::absolute(trace).c_str(), 1);
-  ::setenv("SAMPAN_SUMMARY", "0", 1);  // it is printed here
+  ::setenv("SAMPAN_SUMMARY", "0", 1);  // this command prints the summary
   const Ending ending = ReplayInChild(plan, asap ? ReplaySpeed::kAsap : ReplaySpeed::kAsRecorded, [&] {
     if (unnamed) unnamed->TakeOver();
   });

@@ -1,4 +1,4 @@
-// One copy of a replay, ready to be issued.
+// One copy of a replay, ready to be submitted.
 #include "tools/sampan/replay/replay_copy.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// One copy of a replay, ready to be issued.
+// One copy of a replay, ready to be submitted.
 #pragma once
 
 #include <acl/acl.h>
@@ -11,17 +11,16 @@
 
 namespace sampan::tool {
 
-/// The allocations of the trace that a copy touches, without repetition; pageable memory is none.
+/// The allocations of the trace that a copy accesses, each once. Pageable memory is no allocation.
 std::vector<std::uint64_t> AllocationsOf(const ReplayPlan& plan, const ReplayStep& step);
 
-/// Knows all addresses, so that one that blocks can be issued while others change the memory of the replay.
+/// Stores all addresses. So a blocking copy can run while other threads change the replay's memory.
 class ReplayCopy {
  public:
   ReplayCopy(const ReplayPlan& plan, const ReplayStep& step, const ReplayMemory& memory,
              ReplayOperands& operands);
 
-  /// By the call that the program had used, or one that does the same. Queued unless the step is a blocking
-  /// one.
+  /// Uses the program's call, or one that does the same. Asynchronous unless the step is blocking.
   aclError Issue(aclrtStream stream) const;
 
  private:
@@ -34,7 +33,7 @@ class ReplayCopy {
   ReplayOperands& operands_;
   void* dst_ = nullptr;
   void* src_ = nullptr;
-  // Of a batch; the calls take them without const and leave them alone.
+  // For a batch. The public calls take pointers to non-const but do not change them.
   mutable std::vector<void*> dsts_, srcs_;
   mutable std::vector<std::size_t> sizes_;
 };

@@ -1,4 +1,4 @@
-// The memory of a replay: what the program had allocated, and stand-ins for its own.
+// The memory of a replay: the program's allocations, and buffers in place of its pageable memory.
 #include "tools/sampan/replay/replay_memory.h"
 
 #include <acl/acl.h>
@@ -48,7 +48,7 @@ void ReplayMemory::Allocate(std::uint64_t allocation) {
                       ", cannot be made here (" + std::to_string(code) + "): " + bench::RecentMessage() +
                       "; replay it where there is more memory, or with another --backend");
   }
-  // Programs write to host memory before they copy from it; the first touch is not the copy's to pay.
+  // Programs write to host memory before they copy from it. So the copy must not pay for page faults.
   if (!is_device) std::memset(block, 1, wanted.bytes);
   blocks_[allocation] = block;
 }

@@ -1,4 +1,4 @@
-// The memory of a replay: what the program had allocated, and stand-ins for its own.
+// The memory of a replay: the program's allocations, and buffers in place of its pageable memory.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace sampan::tool {
 
-/// Not thread-safe: steps take turns. Throws a Failure that names the allocation when something does not fit.
+/// Not thread-safe: one step at a time. Throws a Failure that names the allocation if something does not fit.
 class ReplayMemory {
  public:
-  /// Pageable memory is there from the beginning, and has been written to.
+  /// Allocates and writes all pageable memory.
   explicit ReplayMemory(const ReplayPlan& plan);
   ~ReplayMemory();
   ReplayMemory(const ReplayMemory&) = delete;

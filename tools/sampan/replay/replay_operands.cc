@@ -1,4 +1,4 @@
-// What some copies of a replay want besides their memory: operands in device memory, a dispatcher.
+// What some copies of a replay need besides their memory: operands in device memory, a dispatcher.
 #include "tools/sampan/replay/replay_operands.h"
 
 #include <array>
@@ -41,7 +41,8 @@ aclError ReplayOperands::Cells(const ReplayEnds& ends, aclrtStream stream, void*
     const std::array<void*, 2> addresses = {ends.dst, ends.src};
     void* made = nullptr;
     aclError code = Allocate(sizeof(addresses), made);
-    // Writes of values are no copies, and so leave the summary alone; where there are none it has one more.
+    // Writes of values are no copies, so the summary does not count them. Chips without value writes use a
+    // copy.
     for (std::size_t i = 0; code == ACL_SUCCESS && i < addresses.size(); ++i)
       code = ::aclrtValueWrite(static_cast<void**>(made) + i, reinterpret_cast<std::uint64_t>(addresses[i]),
                                0, stream);

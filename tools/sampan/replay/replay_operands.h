@@ -1,4 +1,4 @@
-// What some copies of a replay want besides their memory: operands in device memory, a dispatcher.
+// What some copies of a replay need besides their memory: operands in device memory, a dispatcher.
 #pragma once
 
 #include <acl/acl.h>
@@ -11,14 +11,14 @@
 
 namespace sampan::tool {
 
-/// From where to where, in this process.
+/// Source and destination, in this process.
 struct ReplayEnds {
   void* dst;
   void* src;
   std::size_t bytes;
 };
 
-/// Operands are kept for copies with the same ends. Not thread-safe: steps take turns. The current device
+/// Caches operands for copies with the same ends. Not thread-safe: one step at a time. The current device
 /// must be the stream's.
 class ReplayOperands {
  public:
@@ -27,11 +27,11 @@ class ReplayOperands {
   ReplayOperands(const ReplayOperands&) = delete;
   ReplayOperands& operator=(const ReplayOperands&) = delete;
 
-  /// A descriptor of the copy; null, with the code, when there is none.
+  /// Gives a descriptor of the copy. On failure it is null.
   aclError Descriptor(const ReplayEnds& ends, void*& descriptor);
   /// Two cells with the addresses of destination and source, written in the order of the stream.
   aclError Cells(const ReplayEnds& ends, aclrtStream stream, void**& cells);
-  /// For reductions that only HCCL has; null when it cannot be made.
+  /// For reductions that only HCCL has. Null if it cannot be created.
   HcclDispatcher Dispatcher();
 
  private:

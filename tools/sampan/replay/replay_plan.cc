@@ -1,4 +1,4 @@
-// What a replay does again: the copies of a trace, and everything that orders them.
+// The steps of a replay: the copies of a trace, and everything that orders them.
 #include "tools/sampan/replay/replay_plan.h"
 
 #include <algorithm>
@@ -9,6 +9,9 @@
 #include <unordered_map>
 
 #include "summary/activity_words.h"
+#include "tools/sampan/replay/replay_fields.h"
+#include "tools/sampan/replay/replay_order.h"
+#include "tools/sampan/replay/replay_shape.h"
 #include "tools/sampan/replay/replay_words.h"
 #include "tools/sampan/shared/process/interrupt.h"
 #include "tools/sampan/shared/trace/trace_summary.h"
@@ -20,56 +23,6 @@ using Kind = ReplayStep::Kind;
 using summary::Form;
 using summary::Operation;
 using summary::TaskType;
-
-std::uint64_t Unsigned(const TraceJson& value) {
-  return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
-}
-
-/// A part of an argument; `otherwise` if it is missing or is not a number from 0 on.
-std::uint64_t UnsignedField(const TraceJson& object, const char* name, std::uint64_t otherwise) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : otherwise;
-}
-
-/// An address in hexadecimal.
-std::uint64_t Address(const TraceJson& value) {
-  if (!value.is_string()) return 0;
-  const std::string& text = value.get_ref<const std::string&>();
-  std::uint64_t address = 0;
-  if (text.starts_with("0x")) std::from_chars(text.data() + 2, text.data() + text.size(), address, 16);
-  return address;
-}
-
-/// Places and sizes below this can be added up.
-constexpr std::uint64_t kMaxOffset = std::uint64_t{1} << 62;
-/// A batch of a program is far shorter.
-constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 24;
-
-/// From the first byte of the first row to the last byte of the last one; nothing if that is more than 2^62.
-std::optional<std::uint64_t> RowsExtent(std::uint64_t width, std::uint64_t height, std::uint64_t pitch) {
-  std::uint64_t extent = 0;
-  if (__builtin_mul_overflow(height - 1, pitch, &extent) || __builtin_add_overflow(extent, width, &extent) ||
-      extent > kMaxOffset)
-    return std::nullopt;
-  return extent;
-}
-
-/// One end of a copy; false when the trace does not have it.
-bool TakePlace(const TraceEvent& event, const char* name, ReplayPlace& place, std::int32_t& device) {
-  const TraceJson* const end = event.Find(name);
-  if (end == nullptr || !end->is_object()) return false;
-  device = -1;
-  if (end->contains("device")) {
-    const std::uint64_t number = UnsignedField(*end, "device", kMaxDevices);
-    if (number >= kMaxDevices) return false;
-    device = static_cast<std::int32_t>(number);
-  }
-  if (const auto allocation = end->find("allocation"); allocation != end->end())
-    place = {Unsigned(*allocation), UnsignedField(*end, "offset", 0)};
-  else if (const auto address = end->find("address"); address != end->end())
-    place = {0, Address(*address)};
-  return (place.allocation != 0 || place.offset != 0) && place.offset < kMaxOffset;
-}
 
 class Planner {
  public:
@@ -91,15 +44,13 @@ class Planner {
   void LeaveOutOpenNotifies();
   void LeaveOutOpenWords();
   void Order();
-  void KeepOrderOfStreams();
-  void JoinPageable();
 
   ReplayPlan plan_;
   ReplayWords words_;
   summary::Summary summary_;
   struct Submitter {
     std::int64_t thread = -1;
-    std::int64_t call_ns = -1;  ///< when the call was begun that submitted it; -1 when that is not known
+    std::int64_t call_ns = -1;  ///< begin of the call that submitted it; -1 if unknown
   };
 
   std::unordered_map<std::int64_t, Submitter> submitters_;  ///< by connection
@@ -210,11 +161,11 @@ void Planner::AddCopy(const TraceEvent& event, ReplayStep step) {
 
 void Planner::AddWord(const TraceEvent& event, ReplayStep step) {
   const TraceJson* const value = event.Find("value");
-  if (value == nullptr || !TakePlace(event, "word", step.dst, step.dst_device)) {
+  if (value == nullptr || !ReadPlace(event, "word", step.dst, step.dst_device)) {
     LeaveOut("words whose place is not in the trace");
     return;
   }
-  step.object = Address(*value);
+  step.object = ToAddress(*value);
   const std::int64_t end_ns = event.begin_ns + event.duration_ns;
   if (step.kind == Kind::kWriteValue) {
     words_.AddWrite(step.dst, step.object, end_ns);
@@ -254,92 +205,32 @@ bool Planner::TakeShape(const TraceEvent& event, ReplayStep& step) {
     step.detail = plan_.reductions.size();
     plan_.reductions.push_back({*operation, *element});
   }
-  if (!TakePlace(event, "dst", step.dst, step.dst_device)) return false;
-  if (step.form != Form::kFill && !TakePlace(event, "src", step.src, step.src_device)) return false;
+  if (!ReadPlace(event, "dst", step.dst, step.dst_device)) return false;
+  if (step.form != Form::kFill && !ReadPlace(event, "src", step.src, step.src_device)) return false;
   if (step.form == Form::kBatch) return TakeBatch(event, step);
   Touch(step.dst, dst_bytes, step.dst_device);
   if (step.form != Form::kFill) Touch(step.src, src_bytes, step.src_device);
   return step.form != Form::kNone;
 }
 
-/// Where the entries of a long batch lay is not in the trace: spread over the part that they touched, apart
-/// from one another where there is room for that.
-std::vector<ReplayPlace> Spread(const std::vector<std::uint64_t>& sizes, std::uint64_t total,
-                                const TraceJson& extent) {
-  const std::uint64_t allocation = Unsigned(extent[0]);
-  const std::uint64_t first = Unsigned(extent[1]);
-  const std::uint64_t room = Unsigned(extent[2]) - first;
-  const std::uint64_t gaps = sizes.size() > 1 ? sizes.size() - 1 : 1;
-  std::vector<ReplayPlace> places;
-  std::uint64_t before = 0;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::uint64_t offset = total <= room      ? before + i * ((room - total) / gaps)
-                                 : sizes[i] <= room ? i * ((room - sizes[i]) / gaps)
-                                                    : 0;
-    places.push_back({allocation, first + offset});
-    before += sizes[i];
-  }
-  return places;
-}
-
 bool Planner::TakeBatch(const TraceEvent& event, ReplayStep& step) {
-  std::vector<ReplayPiece> pieces;
-  if (const TraceJson* const listed = event.Find("pieces"); listed != nullptr && listed->is_array()) {
-    for (const TraceJson& piece : *listed) {
-      if (!piece.is_array() || piece.size() != 5) return false;
-      pieces.push_back({.dst = {Unsigned(piece[0]), Unsigned(piece[1])},
-                        .src = {Unsigned(piece[2]), Unsigned(piece[3])},
-                        .bytes = Unsigned(piece[4])});
-    }
-  } else {
-    const TraceJson* const runs = event.Find("sizes");
-    const TraceJson* const dst = event.Find("dst_extent");
-    const TraceJson* const src = event.Find("src_extent");
-    const auto is_extent = [](const TraceJson* extent) {
-      return extent != nullptr && extent->is_array() && extent->size() == 3 &&
-             Unsigned((*extent)[1]) <= Unsigned((*extent)[2]) && Unsigned((*extent)[2]) <= kMaxOffset;
-    };
-    if (runs == nullptr || !runs->is_array() || !is_extent(dst) || !is_extent(src)) return false;
-    std::vector<std::uint64_t> sizes;
-    const auto entries = static_cast<std::uint64_t>(event.Count("entries"));
-    std::uint64_t left = step.bytes;
-    for (const TraceJson& run : *runs) {
-      if (!run.is_array() || run.size() != 2 || Unsigned(run[1]) > entries - sizes.size() ||
-          Unsigned(run[1]) > kMaxEntries ||
-          (Unsigned(run[1]) > 0 && Unsigned(run[0]) > left / Unsigned(run[1])))
-        return false;
-      sizes.insert(sizes.end(), Unsigned(run[1]), Unsigned(run[0]));
-      left -= Unsigned(run[0]) * Unsigned(run[1]);
-      if (sizes.size() > kMaxEntries) return false;
-    }
-    if (sizes.empty()) return false;
-    sizes.back() += left;  // what was lost when a mean was rounded
-    const std::vector<ReplayPlace> dsts = Spread(sizes, step.bytes, *dst);
-    const std::vector<ReplayPlace> srcs = Spread(sizes, step.bytes, *src);
-    for (std::size_t i = 0; i < sizes.size(); ++i)
-      pieces.push_back({dsts[i], srcs[i], sizes[i]});
-  }
-  std::uint64_t left = step.bytes;
-  for (const ReplayPiece& piece : pieces) {
-    if (piece.bytes > left || piece.dst.offset >= kMaxOffset || piece.src.offset >= kMaxOffset) return false;
-    left -= piece.bytes;
-  }
-  if (pieces.empty() || left != 0) return false;
-  for (const ReplayPiece& piece : pieces) {
+  std::optional<std::vector<ReplayPiece>> pieces = ReadPieces(event, step.bytes);
+  if (!pieces) return false;
+  for (const ReplayPiece& piece : *pieces) {
     Touch(piece.dst, piece.bytes, step.dst_device);
     Touch(piece.src, piece.bytes, step.src_device);
   }
   step.detail = plan_.batches.size();
-  plan_.batches.push_back(std::move(pieces));
+  plan_.batches.push_back(std::move(*pieces));
   return true;
 }
 
-/// Makes sure that the place exists when the copy is made.
+/// Makes sure that the memory exists when the copy runs.
 void Planner::Touch(const ReplayPlace& place, std::uint64_t bytes, std::int32_t device) {
   if (place.allocation == 0) {
     plan_.pageable.emplace_back(place.offset, place.offset + bytes);
     // Kept short while the trace is read: a loop over one buffer is one range.
-    if (plan_.pageable.size() >= 100'000) JoinPageable();
+    if (plan_.pageable.size() >= 100'000) JoinRanges(plan_.pageable);
     return;
   }
   ReplayAllocation& allocation =
@@ -348,7 +239,7 @@ void Planner::Touch(const ReplayPlace& place, std::uint64_t bytes, std::int32_t 
 }
 
 void Planner::AddCall(const TraceEvent& event) {
-  if (event.Text("level") == "hccl") return;  // the calls inside of it are told as well
+  if (event.Text("level") == "hccl") return;  // the trace also has the calls inside of it
   if (const std::int64_t connection = event.Count("connection_id"); connection != 0)
     submitters_[connection].call_ns = event.begin_ns;
   const std::string_view awaited = event.Text("waits");
@@ -424,17 +315,18 @@ void Planner::Order() {
     if (step.connection == 0) continue;
     const Submitter& submitter = submitters_[step.connection];
     step.thread = ThreadOf(submitter.thread);
-    // A task may have waited for room in its stream before it was submitted, and will again.
+    // A task may have waited for a free slot of its stream before it was submitted. The replay will wait
+    // again.
     if (submitter.call_ns >= 0) step.due_ns = submitter.call_ns;
-    // So may a copy with pageable memory, which others do not have to wait for.
+    // So may a copy of pageable memory. Other steps do not have to wait for it.
     if (step.task < 0) step.at_ns = step.due_ns;
   }
-  submitters_ = {};  // as much memory as the steps
+  submitters_ = {};  // frees as much memory as the steps take
   std::stable_sort(plan_.steps.begin(), plan_.steps.end(),
                    [](const ReplayStep& one, const ReplayStep& other) {
                      return std::tuple(one.at_ns, one.line) < std::tuple(other.at_ns, other.line);
                    });
-  KeepOrderOfStreams();
+  KeepOrderOfStreams(plan_.steps);
   std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
   for (const ReplayStep& step : plan_.steps)
     first_ns = std::min(first_ns, step.due_ns);
@@ -442,56 +334,11 @@ void Planner::Order() {
     step.due_ns -= first_ns;
 }
 
-/// Threads that submit to one stream can be told apart by the numbers of their tasks better than by the
-/// clock.
-void Planner::KeepOrderOfStreams() {
-  std::map<std::pair<std::int32_t, std::int64_t>, std::vector<std::size_t>> streams;
-  const auto in_order = [&](std::size_t one, std::size_t other) {
-    return plan_.steps[one].task < plan_.steps[other].task;
-  };
-  const auto settle = [&](std::vector<std::size_t>& places) {
-    if (std::is_sorted(places.begin(), places.end(), in_order)) return places.clear();
-    std::vector<ReplayStep> tasks;
-    for (const std::size_t place : places)
-      tasks.push_back(plan_.steps[place]);
-    std::stable_sort(tasks.begin(), tasks.end(),
-                     [](const ReplayStep& one, const ReplayStep& other) { return one.task < other.task; });
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      tasks[i].at_ns = plan_.steps[places[i]].at_ns;
-      plan_.steps[places[i]] = tasks[i];
-    }
-    places.clear();
-  };
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    const ReplayStep& step = plan_.steps[i];
-    std::vector<std::size_t>& places = streams[{step.device, step.stream}];
-    if (step.kind == Kind::kCreateStream)
-      settle(places);  // the number is another stream's from here on
-    else if (step.task >= 0)
-      places.push_back(i);
-  }
-  for (auto& [stream, places] : streams)
-    settle(places);
-}
-
-void Planner::JoinPageable() {
-  auto& ranges = plan_.pageable;
-  std::sort(ranges.begin(), ranges.end());
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> joined;
-  for (const auto& [begin, end] : ranges) {
-    if (!joined.empty() && begin <= joined.back().second)
-      joined.back().second = std::max(joined.back().second, end);
-    else
-      joined.emplace_back(begin, end);
-  }
-  ranges = std::move(joined);
-}
-
 ReplayPlan Planner::Take(TraceFacts facts) {
   LeaveOutOpenNotifies();
   LeaveOutOpenWords();
   Order();
-  JoinPageable();
+  JoinRanges(plan_.pageable);
   for (const ReplayStep& step : plan_.steps)
     plan_.devices = std::max({plan_.devices, step.device + 1, step.dst_device + 1, step.src_device + 1});
   for (const auto& [what, count] : left_out_)

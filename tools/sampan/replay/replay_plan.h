@@ -1,4 +1,4 @@
-// What a replay does again: the copies of a trace, and everything that orders them.
+// The steps of a replay: the copies of a trace, and everything that orders them.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/reduce_kernels.h"
+#include "base/reduce/reduce_kernels.h"
 #include "summary/activity.h"
 #include "summary/summary.h"
 #include "tools/sampan/shared/trace/trace_reader.h"
 
 namespace sampan::tool {
 
-/// One end of a copy: a place in an allocation of the trace, or, where that is 0, an address of pageable
+/// One end of a copy: an offset in an allocation of the trace. If the allocation is 0: an address of pageable
 /// memory.
 struct ReplayPlace {
   std::uint64_t allocation = 0;
@@ -38,7 +38,7 @@ struct ReplayReduction {
 
 struct ReplayStep {
   enum class Kind : std::uint8_t {
-    kCopy,  ///< a fill and a reduction, too
+    kCopy,  ///< also fills and reductions
     kRecordEvent,
     kWaitForEvent,
     kResetEvent,
@@ -59,7 +59,7 @@ struct ReplayStep {
   Kind kind = Kind::kCopy;
   summary::Form form = summary::Form::kNone;
   summary::Operation operation = summary::Operation::kNone;
-  bool blocking = false;     ///< made by a call that blocks by itself
+  bool blocking = false;     ///< submitted by a blocking call
   std::uint32_t thread = 0;  ///< of the replay, from 0
   std::int32_t device = 0;
   std::int32_t dst_device = 0, src_device = 0;
@@ -67,11 +67,11 @@ struct ReplayStep {
   std::int64_t task = -1;       ///< its number in the stream
   std::int64_t connection = 0;  ///< of a task
   std::uint64_t object = 0;     ///< allocation, event or notify; the value of a word
-  std::uint64_t bytes = 0;      ///< of a host function, the nanoseconds that it took
-  std::int64_t at_ns = 0;       ///< its place in the order of all
-  std::int64_t due_ns = 0;      ///< when the program called for it, since the first step
+  std::uint64_t bytes = 0;      ///< of a host function: its nanoseconds
+  std::int64_t at_ns = 0;       ///< orders all steps
+  std::int64_t due_ns = 0;      ///< when the program called, since the first step
   std::size_t line = 0;         ///< of the trace
-  std::size_t detail = 0;  ///< of rows, batches and reductions: which; of a wait for a word: its condition
+  std::size_t detail = 0;       ///< index of rows, batch or reduction; condition of a wait for a word
   ReplayPlace dst, src;
 };
 
@@ -81,24 +81,23 @@ struct ReplayAllocation {
 };
 
 struct ReplayPlan {
-  std::vector<ReplayStep> steps;  ///< in the order in which they are begun
+  std::vector<ReplayStep> steps;  ///< in the order in which they begin
   std::vector<ReplayRows> rows;
   std::vector<std::vector<ReplayPiece>> batches;
   std::vector<ReplayReduction> reductions;
   std::map<std::uint64_t, ReplayAllocation> allocations;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>>
-      pageable;  ///< ranges [begin, end) of the program's own memory
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pageable;  ///< ranges [begin, end) of pageable memory
   std::map<std::pair<std::int32_t, std::int64_t>, bool> default_streams;  ///< by device and number
   std::uint32_t threads = 0;
   std::int32_t devices = 0;  ///< how many are needed
   std::size_t copies = 0;
   std::uint64_t bytes = 0;
-  std::vector<std::string> left_out;  ///< what cannot be done again, in sentences
+  std::vector<std::string> left_out;  ///< what cannot be repeated, in sentences
   TraceFacts facts;
   summary::Report recorded;
 };
 
-/// Reads the trace. Throws a Failure when it cannot be read.
+/// Reads the trace. Throws a Failure if it cannot be read.
 ReplayPlan PlanReplay(const std::filesystem::path& trace);
 
 }  // namespace sampan::tool

@@ -1,4 +1,4 @@
-// Issues the steps of a replay, by as many threads as the program had.
+// Executes the steps of a replay, with as many threads as the program had.
 #include "tools/sampan/replay/replay_run.h"
 
 #include <acl/acl.h>
@@ -24,15 +24,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Kind = ReplayStep::Kind;
 
-/// Steps are begun in their order, whichever threads they belong to.
+/// Makes steps begin in their order, across all threads.
 class Turns {
  public:
-  /// Waits for the step's turn; false when the replay has been given up.
+  /// Waits for the step's turn. Returns false if the replay was stopped.
   bool Await(std::uint64_t step) {
     for (;;) {
       const std::uint64_t now = next_.load();
       if (now == step) return true;
-      if (now == kGivenUp) return false;
+      if (now == kStopped) return false;
       next_.wait(now);
     }
   }
@@ -42,19 +42,19 @@ class Turns {
     if (next_.compare_exchange_strong(expected, step + 1)) next_.notify_all();
   }
 
-  void GiveUp() {
-    next_.store(kGivenUp);
+  void Stop() {
+    next_.store(kStopped);
     next_.notify_all();
   }
 
-  bool IsGivenUp() const { return next_.load() == kGivenUp; }
+  bool IsStopped() const { return next_.load() == kStopped; }
 
  private:
-  static constexpr std::uint64_t kGivenUp = ~std::uint64_t{0};
+  static constexpr std::uint64_t kStopped = ~std::uint64_t{0};
   std::atomic<std::uint64_t> next_ = 0;
 };
 
-/// Memory and streams that calls work with at this moment, outside of their turn.
+/// Memory and streams that calls are using outside of their turn.
 class Busy {
  public:
   void Begin(const std::vector<const void*>& things) {
@@ -97,7 +97,7 @@ class OutOfTurn {
   std::vector<const void*> things_;
 };
 
-/// A stream, and how far the host has waited for it. Tasks are counted from 1 as they are issued.
+/// A stream, and the last task that the host has waited for. Tasks are counted from 1.
 struct Stream {
   std::int32_t device = 0;
   aclrtStream handle = nullptr;
@@ -111,13 +111,13 @@ struct Stream {
   }
 };
 
-/// A task of a stream that something depends on.
+/// A task of a stream that other steps depend on.
 struct Mark {
   std::shared_ptr<Stream> stream;
   std::uint64_t task = 0;
 };
 
-/// In place of a function of the program: takes as long, whatever the speed of the replay.
+/// Replaces a host function of the program. It takes as long, at any speed of the replay.
 void SleepFor(void* step) {
   std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<const ReplayStep*>(step)->bytes));
 }
@@ -157,14 +157,14 @@ class Replay {
   Clock::time_point begin_;
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
-  // What follows is used by the thread whose turn it is.
+  // Only the thread that has the turn uses the members below.
   ReplayMemory memory_;
   ReplayOperands operands_;
   std::map<StreamKey, std::shared_ptr<Stream>> streams_;
   std::map<std::uint64_t, aclrtEvent> events_;
-  std::map<std::uint64_t, Mark> records_;  ///< the latest of each event
+  std::map<std::uint64_t, Mark> records_;  ///< the latest recording of each event
   std::map<std::uint64_t, aclrtNotify> notifies_;
-  std::map<std::uint64_t, std::vector<Mark>> uses_;  ///< the last by each stream, of allocations
+  std::map<std::uint64_t, std::vector<Mark>> uses_;  ///< the last use of each allocation by each stream
 };
 
 /// The device that this thread has made current.
@@ -187,7 +187,7 @@ const std::shared_ptr<Stream>& Replay::StreamOf(const ReplayStep& step) {
   if (stream == nullptr) {
     stream = std::make_shared<Stream>();
     stream->device = step.device;
-    // The context has its default stream already.
+    // The context already has its default stream.
     if (!plan_.default_streams.contains({step.device, step.stream}))
       Demand(::aclrtCreateStream(&stream->handle), step, "aclrtCreateStream");
   }
@@ -207,7 +207,7 @@ aclrtNotify Replay::NotifyOf(const ReplayStep& step) {
   return notify;
 }
 
-/// Waits for a task unless the host has waited for it already.
+/// Waits for a task, if the host has not waited for it yet.
 void Replay::Settle(const Mark& mark) {
   if (mark.stream->awaited.load() >= mark.task) return;
   const std::uint64_t issued = mark.stream->issued;
@@ -222,7 +222,7 @@ void Replay::Allocate(std::uint64_t allocation) {
   memory_.Allocate(allocation);
 }
 
-/// The program knew, in whichever way, that its copies were over before it freed their memory.
+/// The program knew that its copies were completed before it freed their memory.
 void Replay::Free(std::uint64_t allocation) {
   if (!memory_.IsAllocated(allocation)) return;
   if (const auto uses = uses_.find(allocation); uses != uses_.end()) {
@@ -259,7 +259,7 @@ void Replay::DestroyStream(const StreamKey& key) {
 void Replay::Copy(const ReplayStep& step, std::uint64_t number) {
   const std::vector<std::uint64_t> allocations = AllocationsOf(plan_, step);
   for (const std::uint64_t allocation : allocations) {
-    if (!memory_.IsAllocated(allocation)) Allocate(allocation);  // it was there before the trace began
+    if (!memory_.IsAllocated(allocation)) Allocate(allocation);  // allocated before the trace began
   }
   UseDevice(step.device);
   const std::shared_ptr<Stream> stream = step.stream < 0 ? nullptr : StreamOf(step);
@@ -289,7 +289,7 @@ void Replay::Synchronize(const ReplayStep& step, std::uint64_t number) {
     Demand(::aclrtSynchronizeStream(stream->handle), step, "aclrtSynchronizeStream");
   } else if (step.kind == Kind::kSynchronizeEvent) {
     const auto event = events_.find(step.object);
-    if (event == events_.end()) return;  // it was recorded before the trace began
+    if (event == events_.end()) return;  // recorded before the trace began
     const aclrtEvent handle = event->second;
     reached.push_back(records_[step.object]);
     turns_.Pass(number);
@@ -366,7 +366,8 @@ void Replay::Do(const ReplayStep& step, std::uint64_t number) {
       Free(step.object);
       break;
     case Kind::kCreateStream:
-      DestroyStream({step.device, step.stream});  // of the same number, whose end is not in the trace
+      DestroyStream(
+          {step.device, step.stream});  // an earlier stream with this number; the trace lacks its end
       StreamOf(step);
       break;
     case Kind::kDestroyStream:
@@ -380,14 +381,14 @@ void Replay::Do(const ReplayStep& step, std::uint64_t number) {
   }
 }
 
-/// Returns false if the replay was given up before that time.
+/// Returns false if the replay was stopped before that time.
 bool Replay::AwaitTime(const ReplayStep& step) {
-  if (speed_ == ReplaySpeed::kAsap) return !turns_.IsGivenUp();
+  if (speed_ == ReplaySpeed::kAsap) return !turns_.IsStopped();
   const auto due = begin_ + std::chrono::nanoseconds(step.due_ns);
   constexpr auto kMaxSleep = std::chrono::milliseconds(50);  // so that Ctrl-C is noticed
-  while (Clock::now() < due && !turns_.IsGivenUp() && Interrupted() == 0)
+  while (Clock::now() < due && !turns_.IsStopped() && Interrupted() == 0)
     std::this_thread::sleep_until(std::min(due, Clock::now() + kMaxSleep));
-  return !turns_.IsGivenUp();
+  return !turns_.IsStopped();
 }
 
 void Replay::RunThread(const std::vector<std::uint64_t>& mine) {
@@ -402,7 +403,7 @@ void Replay::RunThread(const std::vector<std::uint64_t>& mine) {
   } catch (...) {
     const std::lock_guard lock(failure_mutex_);
     if (failure_ == nullptr) failure_ = std::current_exception();
-    turns_.GiveUp();
+    turns_.Stop();
   }
 }
 
@@ -449,7 +450,7 @@ void RunReplay(const ReplayPlan& plan, ReplaySpeed speed) {
     bench::Require(::aclrtSetDevice(device), "aclrtSetDevice");
     for (std::int32_t peer = 0; peer < plan.devices; ++peer) {
       if (peer != device)
-        ::aclrtDeviceEnablePeerAccess(peer, 0);  // copies that need it say so when there is none
+        ::aclrtDeviceEnablePeerAccess(peer, 0);  // if it fails, the copies that need it fail too
     }
   }
   Replay(plan, speed).Run();

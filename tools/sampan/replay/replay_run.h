@@ -1,4 +1,4 @@
-// Issues the steps of a replay, by as many threads as the program had.
+// Executes the steps of a replay, with as many threads as the program had.
 #pragma once
 
 #include "tools/sampan/replay/replay_plan.h"
@@ -6,12 +6,12 @@
 namespace sampan::tool {
 
 enum class ReplaySpeed {
-  kAsRecorded,  ///< each step not before its time
-  kAsap,        ///< each step as soon as those before it have been begun
+  kAsRecorded,  ///< each step at its recorded time or later
+  kAsap,        ///< each step when all earlier steps have begun
 };
 
-/// Runs to the end, with all streams synchronised. Throws a Failure that names the line of the trace when
-/// something is refused, or an Interruption.
+/// Executes all steps and synchronizes all streams. If a call fails, throws a Failure that names the line of
+/// the trace. May throw an Interruption.
 void RunReplay(const ReplayPlan& plan, ReplaySpeed speed);
 
 }  // namespace sampan::tool

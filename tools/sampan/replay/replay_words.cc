@@ -1,4 +1,4 @@
-// Which waits for words in device memory can be done again.
+// Decides which waits for words in device memory can be repeated.
 #include "tools/sampan/replay/replay_words.h"
 
 #include <algorithm>

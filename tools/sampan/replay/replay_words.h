@@ -1,4 +1,4 @@
-// Which waits for words in device memory can be done again.
+// Decides which waits for words in device memory can be repeated.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace sampan::tool {
 
-/// What a wait for a word wants of it.
+/// Returns true if the word satisfies the condition of a wait.
 bool Fits(std::uint64_t word, std::uint64_t value, summary::Condition condition);
 
-/// Gathers the writes and waits of a trace. A wait is done again when a write that fits it was over before
-/// the wait was: whatever else changed the word (a copy, the host, another process) has other contents in a
-/// replay, and the wait might never end.
+/// Collects the writes and waits of a trace. A wait is repeated if a matching write completed before it.
+/// Other changes of the word (by a copy, the host, another process) differ in a replay. So the wait might
+/// never complete.
 class ReplayWords {
  public:
   void AddWrite(const ReplayPlace& word, std::uint64_t value, std::int64_t end_ns) {

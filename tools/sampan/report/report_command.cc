@@ -11,7 +11,7 @@
 namespace sampan::tool {
 namespace {
 
-/// The trace's own name with another ending.
+/// The trace's name with another suffix.
 std::filesystem::path PageFor(std::filesystem::path trace) {
   if (trace.extension() == ".gz") trace.replace_extension();
   return trace.replace_extension(".html");

@@ -1,4 +1,4 @@
-// Counters of a report: a line over time that keeps its peaks, however many samples it was made from.
+// Counters of a report: a line over time that keeps its peaks, for any number of samples.
 #include "tools/sampan/report/report_counters.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Counters of a report: a line over time that keeps its peaks, however many samples it was made from.
+// Counters of a report: a line over time that keeps its peaks, for any number of samples.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sampan::tool {
 
-/// A value that holds until the next point, or the range it went through in a short time.
+/// A value up to the next point, or the range of values in a short time.
 struct CounterPoint {
   std::int64_t at_ns = 0;
   std::int64_t low = 0;
@@ -19,7 +19,7 @@ class ReportCounter {
  public:
   void Add(std::int64_t at_ns, std::int64_t value);
 
-  /// In the order of time. To be called once, at the end.
+  /// The points ordered by time. Call it once, at the end.
   std::vector<CounterPoint> Take();
 
   std::int64_t highest() const { return highest_; }

@@ -1,4 +1,4 @@
-// What the timeline of a report shows: slices, and groups of slices where there are too many to show each.
+// The items of a report's timeline: slices, and groups of slices if there are too many.
 #include "tools/sampan/report/report_items.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace sampan::tool {
 namespace {
 
 constexpr std::int64_t kFirstResolutionNs = 1000;
-/// A group lists so many names at most: adding one searches the list.
+/// The maximum number of names in a group, because adding one searches the list.
 constexpr std::size_t kMaxNames = 24;
 
 bool ComesBefore(const ReportItem& one, const ReportItem& other) {
@@ -27,7 +27,7 @@ SliceGroup GroupOf(const ReportItem& item) {
   return group;
 }
 
-/// Puts `item` into `into`, which begins earlier on the same track.
+/// Merges `item` into `into`, which begins earlier on the same track.
 void Merge(ReportItem& into, const ReportItem& item) {
   if (!into.group) {
     into.group = GroupOf(into);
@@ -74,7 +74,7 @@ void SliceGroup::Add(const SliceGroup& other) {
 
 void ReportItems::Add(ReportItem item) {
   items_.push_back(std::move(item));
-  // Room for as many again, so that the work of making room is spread over them.
+  // Coarsens only at twice the limit, so that its cost is spread over many items.
   if (items_.size() >= 2 * max_items_) Coarsen();
 }
 
@@ -107,8 +107,7 @@ void ReportItems::Coarsen() {
       }
       Merge(*last, item);
     }
-    if (kept == items_.size() && resolution_ns_ > (std::int64_t{1} << 60))
-      break;  // nothing is left to put together
+    if (kept == items_.size() && resolution_ns_ > (std::int64_t{1} << 60)) break;  // nothing is left to merge
     items_.resize(kept);
   }
 }

@@ -1,4 +1,4 @@
-// What the timeline of a report shows: slices, and groups of slices where there are too many to show each.
+// The items of a report's timeline: slices, and groups of slices if there are too many.
 #pragma once
 
 #include <cstdint>
@@ -45,16 +45,15 @@ struct ReportItem {
   std::int64_t end_ns() const { return begin_ns + duration_ns; }
 };
 
-/// Takes any number of slices in any order and keeps at most so many items: what is shorter than the
-/// resolution and begins in the same interval of that length is put together, and the resolution grows until
-/// all fit.
+/// Takes any number of slices in any order and keeps at most `max_items` items. Merges slices that are
+/// shorter than the resolution and begin in the same interval. The resolution grows until all fit.
 class ReportItems {
  public:
   explicit ReportItems(std::size_t max_items) : max_items_(max_items) {}
 
   void Add(ReportItem item);
 
-  /// Where the call lies that submitted the task with that connection.
+  /// The position of the call that submitted a task.
   struct Submission {
     std::int64_t connection;
     std::uint32_t track;
@@ -62,12 +61,12 @@ class ReportItems {
   };
   void AddSubmission(const Submission& submission);
 
-  /// Ordered by track and beginning, of equal ones the longer first. To be called once, at the end.
+  /// The items ordered by track and begin, the longer first. Call it once, at the end.
   std::vector<ReportItem> Take();
 
   /// Of tasks that are shown by themselves.
   const std::unordered_map<std::int64_t, Submission>& submissions() const { return submissions_; }
-  /// What is shorter than this may be in a group; 0 when everything is shown by itself.
+  /// Shorter slices may be in groups; 0 if all slices are shown.
   std::int64_t resolution_ns() const { return resolution_ns_; }
 
  private:

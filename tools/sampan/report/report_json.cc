@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Text that came from a trace may hold anything; what is no text becomes a question mark.
+/// Text of a trace may contain anything. Invalid UTF-8 becomes a question mark.
 std::string Dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -125,7 +125,7 @@ json RatesJson(const ReportModel& model) {
   return rates;
 }
 
-/// What the summary says in sentences: its text without the table and without the advice.
+/// The sentences of the summary: its text without table and advice.
 json Sentences(const summary::Report& summary) {
   json sentences = json::array();
   std::istringstream text(summary::TerminalText(summary));
@@ -216,7 +216,7 @@ std::string ReportJson(const ReportModel& model, const std::string& file, const 
                {"rates", RatesJson(model)},
                {"summary", SummaryJson(model.summary)},
                {"advice", model.summary.advice}};
-  // The items are most of it, and put in as text.
+  // The items are the largest part, and inserted as text.
   std::string text = Dump(rest);
   text.pop_back();
   return text + ",\"items\":" + ItemsJson(model) + "}";

@@ -1,4 +1,4 @@
-// What a report shows, gathered from the events of a trace.
+// Builds the data of a report from the events of traces.
 #include "tools/sampan/report/report_model.h"
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 namespace sampan::tool {
 namespace {
 
-/// A page with so many items is still quick.
+/// A page with this many items is still fast.
 constexpr std::size_t kMaxItems = 160'000;
 constexpr std::size_t kMaxTracks = 4'000;
 constexpr std::size_t kMaxTextBytes = 300;
 
-/// Numbers for texts, in the order in which they come.
+/// Numbers texts in the order of their first use.
 class TextTable {
  public:
   std::uint32_t NumberOf(std::string_view text) {
@@ -55,8 +55,7 @@ class Gatherer {
  public:
   Gatherer() : items_(kMaxItems) { shape_numbers_[{}] = 0; }
 
-  /// The events that follow are another file's; its areas and connections are its own. Empty: it is the only
-  /// one.
+  /// The following events belong to another file with its own areas and connections. Empty: the only file.
   void BeginFile(const std::string& name);
   void Add(const TraceEvent& event);
   ReportModel Take(TraceFacts facts);

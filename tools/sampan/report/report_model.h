@@ -83,11 +83,10 @@ struct ReportRequest {
   bool is_whole() const { return from_ns == 0 && to_ns == std::numeric_limits<std::int64_t>::max(); }
 };
 
-/// Told now and then what is being done, and which share of it is done, from 0 to 1.
+/// Called repeatedly with the current step and its progress, from 0 to 1.
 using ReportProgress = std::function<void(const std::string& doing, double share)>;
 
-/// Gathers all of it in one pass, or two for a range, in memory that does not grow with the length of the
-/// traces.
+/// Reads the traces in one pass, or in two for a range. Memory does not grow with the length of the traces.
 ReportModel GatherReport(const ReportRequest& request, const ReportProgress& progress);
 
 }  // namespace sampan::tool

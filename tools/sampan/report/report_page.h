@@ -6,7 +6,7 @@
 
 namespace sampan::tool {
 
-/// The page around its data, which is compressed and spelt in letters.
+/// The page with its data, which is compressed and base64-encoded.
 std::string ReportPage(std::string_view json);
 
 }  // namespace sampan::tool

@@ -1,4 +1,4 @@
-// Bandwidth over size: copies that are alike, put together.
+// Bandwidth over size: merges similar copies.
 #include "tools/sampan/report/report_rates.h"
 
 #include <algorithm>

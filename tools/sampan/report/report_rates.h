@@ -1,4 +1,4 @@
-// Bandwidth over size: copies that are alike, put together.
+// Bandwidth over size: merges similar copies.
 #pragma once
 
 #include <cstdint>

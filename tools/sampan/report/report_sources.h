@@ -1,4 +1,4 @@
-// The page's own sources (report/), put into the program when it is built.
+// The sources of the page (report/), embedded into the program at build time.
 #pragma once
 
 #include <string_view>

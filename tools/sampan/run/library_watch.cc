@@ -1,4 +1,4 @@
-// Watches certain files for being opened: finds out whether a program loads our library.
+// Detects whether a program opens our library.
 #include "tools/sampan/run/library_watch.h"
 
 #include <poll.h>

@@ -1,4 +1,4 @@
-// Watches certain files for being opened: finds out whether a program loads our library.
+// Detects whether a program opens our library.
 #pragma once
 
 #include <filesystem>
@@ -6,9 +6,8 @@
 
 namespace sampan::tool {
 
-/// Sees the program's children too, and changes nothing for them. It cannot tell who opens a file: while
-/// other programs start on the same installation the answer may be a maybe, never a wrong no. Used by one
-/// thread.
+/// Covers the program's children too, and does not affect them. It cannot tell which process opens a file. If
+/// other programs use the same installation, true may be wrong, but false never is. Not thread-safe.
 class LibraryWatch {
  public:
   explicit LibraryWatch(const std::vector<std::filesystem::path>& files);

@@ -1,4 +1,4 @@
-// What can be told about a program before it runs.
+// Facts about a program before it runs.
 #include "tools/sampan/run/program_file.h"
 
 #include <elf.h>
@@ -38,7 +38,7 @@ bool ReadAt(std::istream& file, std::uint64_t offset, T& value) {
   return static_cast<bool>(file.read(reinterpret_cast<char*>(&value), sizeof value));
 }
 
-/// Fills in the kind, and the loader that the file asks for.
+/// Sets the kind and the loader of the file.
 void ReadElf(ProgramFile& program) {
   std::ifstream file(program.path, std::ios::binary);
   Elf64_Ehdr header{};
@@ -55,7 +55,7 @@ void ReadElf(ProgramFile& program) {
     std::string loader(segment.p_filesz, '\0');
     file.seekg(static_cast<std::streamoff>(segment.p_offset));
     if (!file.read(loader.data(), static_cast<std::streamsize>(loader.size()))) break;
-    program.loader = loader.c_str();  // up to its end mark
+    program.loader = loader.c_str();  // up to the terminating zero
     program.kind = ProgramFile::Kind::kDynamic;
   }
 }

@@ -1,4 +1,4 @@
-// What can be told about a program before it runs.
+// Facts about a program before it runs.
 #pragma once
 
 #include <filesystem>
@@ -14,25 +14,26 @@ struct ProgramFile {
   enum class Kind {
     kDynamic,  ///< the dynamic loader will start it
     kStatic,   ///< uses no shared libraries at all
-    kOther,    ///< a script, or something made for another machine
+    kOther,    ///< a script, or a program for another machine
   };
 
   std::filesystem::path path;
   Kind kind = Kind::kOther;
   std::string loader;          ///< of a dynamic program
-  bool is_privileged = false;  ///< gets rights from its file, so that the loader ignores our variables
+  bool is_privileged = false;  ///< its file gives it rights, so the loader ignores our variables
 };
 
-/// Finds it as a shell would. Throws with the shells' exit statuses when it is not there or not executable.
+/// Finds the program as a shell does. If it is missing or not executable, throws with the shells' exit
+/// statuses.
 ProgramFile FindProgram(const std::string& name, const Environment& environment);
 
-/// Where the program's references to AscendCL lead, itself and through its libraries.
+/// Where the references of the program and its libraries to AscendCL lead.
 struct AclReferences {
   bool any = false;        ///< it is linked with AscendCL
-  bool elsewhere = false;  ///< and not all of it leads to our libraries
+  bool elsewhere = false;  ///< a reference leads to another library
 };
 
-/// Asks the program's own loader, with the environment that the program will have.
+/// Asks the program's loader, with the program's environment.
 AclReferences FindAclReferences(const ProgramFile& program, const Installation& installation,
                                 const Environment& environment);
 

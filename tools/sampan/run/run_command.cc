@@ -1,4 +1,4 @@
-// sampan run: an unmodified program on Sampan.
+// sampan run: runs an unmodified program on Sampan.
 #include "tools/sampan/run/library_watch.h"
 #include "tools/sampan/run/program_file.h"
 #include "tools/sampan/run/trace_end.h"
@@ -12,7 +12,7 @@
 namespace sampan::tool {
 namespace {
 
-/// Our libraries in front of all others, for references that the search path does not lead to us.
+/// Puts our libraries first, for references that the search path leads elsewhere.
 void Preload(const Installation& installation, Environment& environment) {
   std::string list;
   for (const std::filesystem::path& library : installation.acl_libraries())
@@ -26,7 +26,7 @@ void Preload(const Installation& installation, Environment& environment) {
   preload = preload.empty() ? list : list + ":" + preload;
 }
 
-/// Why the program cannot have used us, as far as its file tells.
+/// Why the program cannot have used Sampan, from its file.
 std::string Reason(const ProgramFile& program) {
   if (program.kind == ProgramFile::Kind::kStatic) return "it is linked statically and loads no libraries";
   if (program.is_privileged)
@@ -52,7 +52,7 @@ int Execute(const Arguments& arguments) {
   const LibraryWatch watch(installation.acl_libraries());
   const Ending ending = RunProgram(program.path, arguments.program, environment);
   if (arguments.Has("--trace") && ending.signal != 0) CompleteTrace(environment["SAMPAN_TRACE"]);
-  // A preloaded library is loaded whether the program wants it or not.
+  // A preloaded library is always loaded, so the watch tells nothing.
   if (!references.any && !preloads && !watch.MayHaveBeenOpened())
     Note(arguments.program.front() + " did not use AscendCL: " + Reason(program));
   return EndLike(ending);

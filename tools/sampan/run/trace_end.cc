@@ -1,4 +1,4 @@
-// The end of a trace whose program was ended in the middle of a write.
+// Completes a trace of a program that was killed during a write.
 #include "tools/sampan/run/trace_end.h"
 
 #include <fcntl.h>
@@ -20,10 +20,10 @@ namespace sampan::tool {
 namespace {
 
 constexpr std::string_view kBracket = "]\n";
-/// More than one write of the runtime.
+/// Larger than one write of the runtime.
 constexpr std::size_t kLastBytes = std::size_t{8} << 20;
 
-/// What is to stand behind a place of the file instead of what is there.
+/// A position in the file, and the text that replaces the rest from there on.
 struct NewEnd {
   std::size_t from;
   std::string text;
@@ -33,7 +33,7 @@ std::string_view WholeLines(std::string_view text) {
   return text.substr(0, text.rfind('\n') + 1);
 }
 
-/// `last`: the last bytes of the file, from a page on. A write that was cut ends with a page, behind whole
+/// `last`: the last bytes of the file, from a page boundary. A cut write ends at a page boundary, after whole
 /// events.
 NewEnd EndOfText(std::string_view last) {
   const std::size_t behind = last.find_last_not_of(" \n") + 1;
@@ -42,7 +42,7 @@ NewEnd EndOfText(std::string_view last) {
   return {.from = is_whole ? last.size() : WholeLines(last).size(), .text = std::string(kBracket)};
 }
 
-/// The text of the first member, as far as it is there; `used` becomes the length of a member that is whole.
+/// The available text of the first member. If the member is complete, `used` is its length.
 std::string Unpacked(std::string_view packed, std::size_t& used) {
   z_stream stream{};
   if (::inflateInit2(&stream, 15 + 16) != Z_OK) throw std::bad_alloc();
@@ -68,27 +68,27 @@ NewEnd EndOfMembers(std::string_view last) {
   trace::GzipMembers members;
   const std::string_view tail = members.tail();
   if (last.ends_with(tail)) return {.from = last.size(), .text = {}};
-  // All members begin alike, in ten bytes without a time.
+  // All members begin with the same ten bytes, which have no time.
   const std::size_t begin = last.rfind(tail.substr(0, 10));
   if (begin == std::string_view::npos) return {.from = last.size(), .text = {}};
   std::size_t used = 0;
   const std::string text = Unpacked(last.substr(begin), used);
   if (used != 0) return {.from = begin + used, .text = std::string(tail)};
   NewEnd end{.from = begin, .text = {}};
-  // A write that ended earlier has left bytes of the tail that it was to replace.
+  // A cut write has left bytes of the tail that it should replace.
   if (last.size() - begin > tail.size()) members.Append(WholeLines(text), end.text);
   end.text += tail;
   return end;
 }
 
-/// Whether a process that outlived the program goes on writing; it holds a lock.
+/// Returns true if a process still writes to the file. It holds a lock.
 bool IsWritten(int file) {
   struct flock all {};
   all.l_type = F_WRLCK;
   return ::fcntl(file, F_GETLK, &all) == 0 && all.l_type != F_UNLCK;
 }
 
-/// Only a trace that this user owns is edited: the program may have put anything else at its name.
+/// Only a trace of this user is edited, because the program may have put anything else at this path.
 bool IsOwnTrace(int file, const struct stat& facts) {
   if (!S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid()) return false;
   std::array<char, kTraceHeadBytes> beginning{};
@@ -96,7 +96,7 @@ bool IsOwnTrace(int file, const struct stat& facts) {
   return got > 0 && IsTraceHead({beginning.data(), static_cast<std::size_t>(got)});
 }
 
-/// Returns false with errno when the system refuses something.
+/// Returns false and sets errno if a system call fails.
 bool Complete(int file, bool is_packed) {
   struct stat facts {};
   if (::fstat(file, &facts) != 0) return false;

@@ -1,13 +1,12 @@
-// The end of a trace whose program was ended in the middle of a write.
+// Completes a trace of a program that was killed during a write.
 #pragma once
 
 #include <string>
 
 namespace sampan::tool {
 
-/// Gives the trace the closing bracket that it lacks, behind the last event that is whole. Does nothing to
-/// one that has it, that is still written, or where there is none. A trace that cannot be mended stays as it
-/// is and a note says why.
+/// Adds the missing closing bracket after the last complete event. Does nothing if the trace has it, is still
+/// written, or does not exist. If the trace cannot be completed, it stays unchanged and a note says why.
 void CompleteTrace(const std::string& path);
 
 }  // namespace sampan::tool

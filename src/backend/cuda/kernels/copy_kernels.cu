@@ -1,4 +1,4 @@
-// The kernels that copy where a copy engine is slow: many pieces, narrow rows, operands in device memory.
+// Kernels for copies at which a copy engine is slow: many pieces, narrow rows, operands in device memory.
 #include "backend/cuda/kernels/device_language.h"
 #include "backend/cuda/kernels/kernel_arguments.h"
 
@@ -12,7 +12,7 @@ struct Vector {
   unsigned a, b, c, d;
 };
 
-/// Volatile keeps the loads of a step before its stores.
+/// Volatile keeps the loads of a step ahead of its stores.
 __device__ inline Vector LoadVector(DeviceAddress from) {
   Vector vector;
   asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -55,7 +55,7 @@ __device__ inline unsigned Funnel(unsigned low, unsigned high, unsigned bits) {
   return word;
 }
 
-/// Threads that share a piece: `first` is the calling one's number among them, they are `step`.
+/// The threads that share a piece. `first` is the calling thread's number, `step` is their count.
 struct Team {
   Size first, step;
 };
@@ -77,8 +77,8 @@ __device__ inline void CopyVectors(DeviceAddress dst, DeviceAddress src, Size ve
   }
 }
 
-/// Writes whole words although the source may begin anywhere. Each word is put together from the two aligned
-/// words that it spans. Both hold at least one byte of the source, so nothing outside its pages is read.
+/// Writes whole words from a source of any alignment. Combines each word from the two aligned words that it
+/// spans. Both contain a byte of the source, so nothing outside its pages is read.
 __device__ inline void CopyWords(DeviceAddress dst, DeviceAddress src, Size words, Team team) {
   const unsigned bits = static_cast<unsigned>(src & 3) * 8;
   const DeviceAddress base = src & ~DeviceAddress{3};
@@ -98,8 +98,8 @@ __device__ inline void CopyWords(DeviceAddress dst, DeviceAddress src, Size word
   }
 }
 
-/// Any alignment, one word at a time: for whole grids, which have enough in flight. Uses few registers, so
-/// that more blocks fit on the GPU.
+/// Any alignment, one word at a time: for whole grids, which have enough accesses in flight. Uses few
+/// registers, so that more blocks fit on the GPU.
 __device__ inline void CopyLean(DeviceAddress dst, DeviceAddress src, Size bytes, Team team) {
   Size head = (4 - (dst & 3)) & 3;
   if (head > bytes) head = bytes;
@@ -134,7 +134,7 @@ __device__ inline void CopyPiece(DeviceAddress dst, DeviceAddress src, Size byte
   CopyBytes(dst + units * unit, src + units * unit, bytes - units * unit, team);
 }
 
-/// Reads of the argument of sampan_copy_few, which compilers would copy to memory of each thread's own.
+/// Reads the argument of sampan_copy_few. Otherwise compilers would copy it to local memory of each thread.
 __device__ inline unsigned ArgumentWord(unsigned at) {
   unsigned word;
   asm volatile(
@@ -154,7 +154,7 @@ __device__ inline DeviceAddress ArgumentAddress(Size at) {
   return value;
 }
 
-/// What the block has written is there, for the host too. All its threads come here.
+/// Publishes what the block has written, also for the host. All threads of the block must call it.
 __device__ inline void WriteCompletion(const CompletionArgument& completion) {
   if (completion.words == 0) return;
   SyncBlock();
@@ -165,7 +165,7 @@ __device__ inline void WriteCompletion(const CompletionArgument& completion) {
                : "memory");
 }
 
-/// Which team of the whole grid the calling thread belongs to.
+/// The team of the grid that the calling thread belongs to.
 struct Place {
   Size team, teams;
   Team member;
@@ -190,8 +190,8 @@ __device__ inline void Store(DeviceAddress to, unsigned word) {
   StoreWord(to, word);
 }
 
-/// Rows of whole units. Neighbouring threads copy neighbouring units of a row, or of the next row if rows are
-/// shorter than a block. Each thread has several rows in flight.
+/// Copies rows of whole units. Neighbouring threads copy neighbouring units of a row, or of the next row if
+/// rows are shorter than a block. Each thread has several rows in flight.
 template <typename Unit>
 __device__ inline void CopyRowsOf(const RowsArgument& rows) {
   constexpr Size kUnit = sizeof(Unit);
@@ -226,7 +226,7 @@ __device__ inline void CopyRowsOf(const RowsArgument& rows) {
   }
 }
 
-/// A position in rows taken as one sequence without gaps, and a thread's stride. Advancing needs no division.
+/// A position in rows that are packed without gaps, and a thread's stride. Advancing needs no division.
 struct Walk {
   Size row, column;
   Size step_rows, step_columns;
@@ -243,7 +243,7 @@ __device__ inline Walk WalkFrom(Size at, Size step, Size width) {
   return {at / width, at % width, step / width, step % width};
 }
 
-/// Four bytes of rows that are put together, from a place on; they may go over to the next rows.
+/// Four bytes of packed rows, from this position on. They may continue in the next rows.
 __device__ inline unsigned PackedWord(const RowsArgument& rows, Size row, Size column) {
   while (column >= rows.width) {
     column -= rows.width;
@@ -267,7 +267,7 @@ __device__ inline unsigned PackedWord(const RowsArgument& rows, Size row, Size c
   return word;
 }
 
-/// A long copy, a tile to a block: with as many blocks as tiles, memory is swept in order.
+/// A long copy, one tile per block. With as many blocks as tiles, memory is accessed in order.
 __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vectors) {
   const Size tile = static_cast<Size>(ThreadsPerBlock()) * kVectorsInFlight;
   const Size whole = vectors / tile;
@@ -289,8 +289,8 @@ __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vect
 
 }  // namespace
 
-/// A team of 2^team_bits threads to a piece. The descriptions come from the host: a block fetches those of a
-/// round together, while it copies the round before.
+/// A team of 2^team_bits threads copies a piece. The descriptors are in host memory: a block fetches those of
+/// a round together, while it copies the previous round.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
     sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits,
                        CompletionArgument completion) {
@@ -331,7 +331,7 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 4)
   CopyRowsOf<unsigned>(rows);
 }
 
-/// A team of 2^team_bits threads to a row.
+/// A team of 2^team_bits threads copies a row.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
     sampan_copy_rows(RowsArgument rows, unsigned team_bits) {
   const Place place = PlaceInGrid(team_bits);
@@ -356,13 +356,13 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3) sampan_pack
     StoreVector(rows.dst + head + 16 * i, packed);
     walk.Next(rows.width);
   }
-  // What is before and behind the vectors, a byte to a thread.
+  // The bytes before and behind the vectors, one per thread.
   const Size at = place.team < head ? place.team : head + 16 * vectors + (place.team - head);
   if (at < bytes) CopyByte(rows.dst + at, rows.src + at / rows.width * rows.src_pitch + at % rows.width);
 }
 
-/// Rows of any alignment, a byte for each thread. Neighbouring threads write neighbouring bytes in one
-/// access, which counts most over a link.
+/// Rows of any alignment, one byte per thread. Neighbouring threads write neighbouring bytes in one access,
+/// which matters most over a link.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 4)
     sampan_copy_rows_of_bytes(RowsArgument rows) {
   const Place place = PlaceInGrid(0);
@@ -383,8 +383,8 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 4)
   }
 }
 
-/// A short batch in the arguments of the kernel: nothing has to be fetched first. Each piece has as many
-/// blocks as the others.
+/// A short batch in the arguments of the kernel, so that nothing has to be fetched first. All pieces have the
+/// same number of blocks.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1) sampan_copy_few(InlinePiecesArgument) {
   const unsigned each = ArgumentWord(0);
   const unsigned piece = BlockInGrid() / each;

@@ -1,11 +1,11 @@
-// The words of CUDA C++ that the kernels use, for nvcc and for clang without the CUDA toolkit.
+// The part of CUDA C++ that the kernels use, for nvcc and for clang without the CUDA toolkit.
 #pragma once
 
 #if defined(__clang__)
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
-/// Blocks of so many threads, of which so many are to fit a multiprocessor.
+/// The threads of a block, and the blocks that must fit on a multiprocessor.
 #define SAMPAN_LAUNCH_BOUNDS(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
 static __device__ inline unsigned ThreadInBlock() {
   return __nvvm_read_ptx_sreg_tid_x();
@@ -41,8 +41,8 @@ static __device__ inline bool AnyInWarp(bool mine) {
 }
 #endif
 
-/// All threads of the block come here before one goes on. Shared variables are volatile besides: optimisers
-/// that know all accesses to one move them over a barrier otherwise.
+/// A barrier for all threads of the block. Shared variables must also be volatile: otherwise optimizers that
+/// see all accesses move them across the barrier.
 static __device__ inline void SyncBlock() {
   asm volatile("bar.sync 0;" ::: "memory");
 }

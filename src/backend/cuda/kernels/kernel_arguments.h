@@ -1,14 +1,14 @@
-// What the kernels are given: layouts that host and device agree on.
+// The arguments of the kernels: layouts that host and device share.
 #pragma once
 
 namespace sampan::cuda {
 
-/// Threads of every block that the kernels are launched with.
+/// The number of threads in every block.
 inline constexpr unsigned kThreadsPerBlock = 512;
-/// Accesses that a thread has in flight at once: vectors of a piece, words of one, rows, bytes of rows.
+/// Accesses that a thread has in flight: vectors of a piece, words of a piece, rows, bytes of rows.
 inline constexpr int kVectorsInFlight = 4, kWordsInFlight = 4, kRowsInFlight = 4, kBytesInFlight = 4;
 
-/// An address of the GPU's; host memory that the GPU can reach has one too.
+/// An address on the GPU. Host memory that the GPU can access has one too.
 using DeviceAddress = unsigned long long;
 
 /// One piece of a batch. The layout of sampan::Segment.
@@ -17,14 +17,14 @@ struct PieceArgument {
   unsigned long long bytes;
 };
 
-/// Each block of a kernel ends by storing the sequence number in its word, in pinned memory. Null words: no
+/// At its end, each block of a kernel stores the sequence number in its word, in pinned memory. Null: no
 /// store.
 struct CompletionArgument {
   DeviceAddress words;
   unsigned long long sequence;
 };
 
-/// A short batch, whose pieces are arguments of the kernel, each copied by `blocks_each` blocks.
+/// A short batch with its pieces in the arguments of the kernel. `blocks_each` blocks copy each piece.
 inline constexpr unsigned kMaxInlinePieces = 32;
 struct InlinePiecesArgument {
   unsigned long long blocks_each;
@@ -34,15 +34,15 @@ struct InlinePiecesArgument {
 inline constexpr unsigned long long kInlineCompletionAt = sizeof(unsigned long long),
                                     kInlinePiecesAt = kInlineCompletionAt + sizeof(CompletionArgument);
 
-/// Memory that copies may touch: [begin, end). Tables of them are sorted. What may only be read has this bit
-/// in its end.
+/// Memory that copies may access: [begin, end). Tables of ranges are sorted. A read-only range has this bit
+/// set in its end.
 inline constexpr DeviceAddress kReadOnlyRange = DeviceAddress{1} << 63;
 struct RangeArgument {
   DeviceAddress begin, end;
 };
 
-/// What a copy with operands in device memory found there. The kernel writes it, over the link. The length is
-/// written if it is not the expected one. The rest is written if the operands were bad and nothing was
+/// What a copy with operands in device memory found there. The kernel writes it over the link. It writes the
+/// length if it is not the expected one. It writes the rest if the operands were invalid and nothing was
 /// copied.
 struct IndirectRecord {
   DeviceAddress dst, src;
@@ -50,8 +50,8 @@ struct IndirectRecord {
   unsigned long long failed;
 };
 
-/// Where a copy with operands in device memory finds them. Addresses lie in cells. The length lies in a cell
-/// of four bytes or, without such a cell, in `bytes`.
+/// The cells that contain the operands of a copy. The length is in a cell of four bytes or, without such a
+/// cell, in `bytes`.
 struct IndirectArgument {
   DeviceAddress dst_cell, src_cell, length_cell;
   unsigned long long dst_offset, src_offset, bytes;

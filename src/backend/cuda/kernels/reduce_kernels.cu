@@ -1,5 +1,4 @@
-// The kernel of reducing copies: combines a source into a destination, element by element, with the rules of
-// base/reduce_kernels.h.
+// The kernel of reducing copies. It follows the rules of base/reduce/reduce_kernels.h.
 #include "backend/cuda/kernels/device_language.h"
 #include "backend/cuda/kernels/kernel_arguments.h"
 
@@ -8,7 +7,7 @@ namespace {
 
 using Size = unsigned long long;
 
-/// What a thread combines at a time.
+/// The words that a thread combines at a time.
 constexpr unsigned kWords = 4;
 constexpr Size kVectorBytes = 16;
 struct Vector {
@@ -42,7 +41,7 @@ __device__ inline void StoreWhole(DeviceAddress to, Size unit, const Vector& vec
     asm volatile("st.global.u32 [%0], %1;" ::"l"(to + 4 * i), "r"(vector.words[i]));
 }
 
-/// Up to `bytes` of a vector, a byte at a time; the rest is zero.
+/// Loads up to `bytes` of a vector, one byte at a time. The rest is zero.
 __device__ inline Vector LoadPart(DeviceAddress from, Size bytes) {
   Vector vector;
 #pragma unroll
@@ -73,11 +72,11 @@ __device__ inline void StorePart(DeviceAddress to, Size bytes, const Vector& vec
 
 enum class Operation : unsigned { kSum, kProduct, kMax, kMin };
 
-/// Floats by their bits: of which type those are, where infinity begins, what a NaN of its own making is.
+/// Describes the bits of floats: their type, infinity, and the default NaN.
 struct Half {
   using Bits = short;
   static constexpr Bits kInfinity = 0x7C00, kQuiet = 0x0200, kQuietNan = 0x7E00;
-  /// Exact in single precision, and rounded to the nearest, ties to even.
+  /// Converts to single precision (exact) and back (to nearest, ties to even).
   static __device__ inline float Wide(Bits bits) {
     float wide;
     asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(bits));
@@ -133,7 +132,7 @@ struct Double {
   }
 };
 
-// Rounded to the nearest and never joined with what follows.
+// Rounds to nearest. Never fused with the next operation.
 __device__ inline float Add(float left, float right) {
   float sum;
   asm("add.rn.f32 %0, %1, %2;" : "=f"(sum) : "f"(left), "f"(right));
@@ -188,7 +187,7 @@ struct FloatElement {
       const bool take_left = kOperation == Operation::kMax ? Key(left) > Key(right) : Key(left) < Key(right);
       return take_left ? left : right;
     }
-    // As processors do: a NaN of the left goes before one of the right, and one that arises is negative.
+    // As processors do: the left NaN wins over the right one, and a new NaN is negative.
     if (IsNan(left)) return static_cast<Bits>(left | Float::kQuiet);
     if (IsNan(right)) return static_cast<Bits>(right | Float::kQuiet);
     const auto a = Float::Wide(left);
@@ -206,7 +205,7 @@ struct IntegerElement {
   static __device__ inline Bits Combine(Bits left, Bits right) {
     if (kOperation == Operation::kMax) return left > right ? left : right;
     if (kOperation == Operation::kMin) return left < right ? left : right;
-    // Wide and unsigned, so that nothing overflows.
+    // Wide and unsigned, to avoid overflow.
     const auto a = static_cast<Size>(left);
     const auto b = static_cast<Size>(right);
     return static_cast<Bits>(kOperation == Operation::kSum ? a + b : a * b);
@@ -258,7 +257,7 @@ __device__ inline Vector CombineBy(Operation operation, Vector left, Vector righ
   return CombineAs<Element, Operation::kMin>(left, right);
 }
 
-/// By the number of a sampan::ReduceElement. All threads take the same way.
+/// `element` is the number of a sampan::ReduceElement. All threads take the same branch.
 __device__ inline Vector Combine(unsigned element, Operation operation, Vector left, Vector right) {
   switch (element) {
     case 0:
@@ -290,7 +289,7 @@ __device__ inline Vector Combine(unsigned element, Operation operation, Vector l
 
 }  // namespace
 
-/// Memory of any alignment; the widest access that both ends permit.
+/// Memory of any alignment. Uses the widest access that both ends permit.
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 2) sampan_reduce(ReduceArgument argument) {
   const Size all = argument.dst | argument.src;
   const Size unit = all % kVectorBytes == 0 ? kVectorBytes : all % 4 == 0 ? 4 : 1;

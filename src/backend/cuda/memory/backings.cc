@@ -1,4 +1,4 @@
-// What a reserved range can have behind it: memory of a GPU, and pinned host memory in two ways.
+// The memory behind a reserved range: of a GPU, or pinned host memory of two types.
 #include "backend/cuda/memory/backings.h"
 
 #include <sys/mman.h>
@@ -10,14 +10,14 @@
 #include <utility>
 
 #include "backend/cuda/memory/gpu_memory.h"
-#include "base/system_error.h"
-#include "base/text.h"
-#include "base/vacate.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
+#include "base/system/vacate.h"
 
 namespace sampan::cuda {
 namespace {
 
-/// Addresses per byte of capacity: the larger, the longer a freed address stays unused.
+/// Addresses per byte of capacity. With more of them, a freed address stays unused longer.
 constexpr std::size_t kAddressesPerByte = 4;
 
 std::size_t AddressBytes(std::size_t capacity_bytes) {
@@ -25,7 +25,7 @@ std::size_t AddressBytes(std::size_t capacity_bytes) {
   return units * kAddressesPerByte * ReservedMemory::kUnitBytes;
 }
 
-/// Memory that the driver makes and maps; it belongs to no context.
+/// Memory that the driver creates and maps. It belongs to no context.
 class VirtualBacking final : public Backing {
  public:
   VirtualBacking(const Driver& driver, const CuLocation& location, std::vector<CuAccess> access)
@@ -33,7 +33,7 @@ class VirtualBacking final : public Backing {
     properties_.location = location;
   }
 
-  /// Its memory can be given to other processes.
+  /// Makes its memory shareable with other processes.
   void MakeShareable() { properties_.handle_types = cu::kHandlePosix; }
   void MakePrivate() { properties_.handle_types = 0; }
 
@@ -46,7 +46,7 @@ class VirtualBacking final : public Backing {
       result = driver_.MemSetAccess(address, bytes, access_.data(), access_.size());
       if (result != cu::kSuccess) driver_.MemUnmap(address, bytes);
     }
-    driver_.MemRelease(handle);  // what is mapped stays until it is unmapped
+    driver_.MemRelease(handle);  // the mapping keeps the memory until it is unmapped
     return result == cu::kSuccess ? Status() : Failure(driver_, result, "mapping memory");
   }
 
@@ -59,7 +59,7 @@ class VirtualBacking final : public Backing {
     return GpuMemory::At(driver_, address, bytes);
   }
 
-  /// Whether such memory comes in units as small as ours.
+  /// Returns true if the driver's granularity is not larger than our unit.
   bool FitsUnits() const {
     std::size_t granularity = 0;
     return driver_.AllocationGranularity(&granularity, &properties_, 0) == cu::kSuccess && granularity != 0 &&
@@ -102,7 +102,7 @@ class RegisteredBacking final : public Backing {
   }
 
  private:
-  /// Where the system can.
+  /// Does nothing if the system does not support it.
   void PreferNode(void* memory, std::size_t bytes) const noexcept {
     constexpr int kPreferred = 1, kMaxNodes = 64;
     if (node_ >= kMaxNodes) return;
@@ -181,7 +181,7 @@ Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(const Driver& drive
                                                              HostRegistrations& registrations,
                                                              ReservedMemoryOptions options) {
   options.reserved_bytes = AddressBytes(options.capacity_bytes);
-  // One unit more, so that the range can begin on a unit's boundary.
+  // One unit extra, so that the range can begin at a unit's boundary.
   void* const start = ::mmap(nullptr, options.reserved_bytes + ReservedMemory::kUnitBytes, PROT_NONE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) {

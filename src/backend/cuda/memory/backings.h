@@ -1,4 +1,4 @@
-// What a reserved range can have behind it: memory of a GPU, and pinned host memory in two ways.
+// The memory behind a reserved range: of a GPU, or pinned host memory of two types.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace sampan::cuda {
 
-/// Memory of a GPU, open to itself and to the GPUs that can reach it.
+/// Memory of a GPU, for the GPU and for other GPUs with access to it.
 Result<std::unique_ptr<ReservedMemory>> MakeDeviceMemory(Gpu& gpu, ReservedMemoryOptions options,
                                                          const std::vector<int>& reachable_from);
 
-/// Where pinned host memory lies: at the node of the first GPU.
+/// The location of pinned host memory: the node of the first GPU.
 CuLocation PinnedLocation(const Driver& driver);
 
-/// Pinned host memory that the driver makes, from large pages: it has handles and belongs to no context. Null
-/// where the driver or a GPU cannot.
+/// Pinned host memory that the driver creates from large pages. It has handles and belongs to no context.
+/// Null if the driver or a GPU does not support it.
 std::unique_ptr<ReservedMemory> MakeVirtualPinned(const Driver& driver, int gpus,
                                                   ReservedMemoryOptions options);
 
-/// Pinned host memory that is mapped and registered. The driver finds it 0.1 microseconds sooner. A
-/// registration belongs to the context of the GPU that it was made in.
+/// Pinned host memory that is mapped and registered. The driver finds it 0.1 microseconds faster. A
+/// registration belongs to the context in which it was made.
 Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(const Driver& driver,
                                                              HostRegistrations& registrations,
                                                              ReservedMemoryOptions options);

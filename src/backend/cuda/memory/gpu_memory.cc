@@ -1,7 +1,7 @@
-// Memory by the driver's handle: what can be mapped at further addresses and handed to other processes.
+// Memory with a driver handle, which can be mapped at more addresses and shared with other processes.
 #include "backend/cuda/memory/gpu_memory.h"
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan::cuda {
 

@@ -1,4 +1,4 @@
-// Memory by the driver's handle: what can be mapped at further addresses and handed to other processes.
+// Memory with a driver handle, which can be mapped at more addresses and shared with other processes.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace sampan::cuda {
 /// Holds one reference to the memory. Thread-safe.
 class GpuMemory final : public MemoryHandle {
  public:
-  /// Of memory that is mapped at the address in this process; the bytes are those of the whole mapping.
+  /// The handle of memory that is mapped at the address. `bytes` is the size of the whole mapping.
   static Result<std::shared_ptr<const MemoryHandle>> At(const Driver& driver, std::uintptr_t address,
                                                         std::size_t bytes);
-  /// Of memory that another process has exported.
+  /// The handle of memory that another process has exported.
   static Result<std::shared_ptr<const MemoryHandle>> Import(const Driver& driver,
                                                             const Descriptor& descriptor, std::size_t bytes);
 

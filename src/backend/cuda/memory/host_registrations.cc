@@ -1,8 +1,7 @@
-// Host memory that the GPUs can reach: registered with the driver, and registered again when a context is
-// replaced.
+// Host memory that is registered with the driver, and registered again when a context is replaced.
 #include "backend/cuda/memory/host_registrations.h"
 
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan::cuda {
 namespace {
@@ -64,7 +63,7 @@ Status HostRegistrations::Register(void* address, std::size_t bytes, bool read_o
   };
   Status added = add();
   if (added.code() != Code::kHostMemoryAlreadyRegistered) return added;
-  sweep_();  // an earlier registration may only wait for its copies to be retired
+  sweep_();  // an earlier registration may wait only until its copies are retired
   return add();
 }
 
@@ -76,14 +75,14 @@ Status HostRegistrations::RegisterNew(void* address, std::size_t bytes) {
   }
   Status added = Add(address, {bytes, false});
   if (added.ok() || gpu_->lost()) return added;
-  return {Code::kMemoryAllocation, added.error().message};  // whatever the driver calls it
+  return {Code::kMemoryAllocation, added.error().message};  // one code for all errors of the driver
 }
 
 void HostRegistrations::Unregister(void* address) noexcept {
   const std::lock_guard lock(mutex_);
   if (entries_.erase(address) == 0 || gpu_ == nullptr) return;
   const auto use = gpu_->TryUse();
-  if (!use) return;  // it goes with the context
+  if (!use) return;  // the registration is gone with the context
   const ContextScope scope(*gpu_);
   gpu_->driver().HostUnregister(address);
 }

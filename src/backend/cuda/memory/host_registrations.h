@@ -1,5 +1,4 @@
-// Host memory that the GPUs can reach: registered with the driver, and registered again when a context is
-// replaced.
+// Host memory that is registered with the driver, and registered again when a context is replaced.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +12,22 @@
 
 namespace sampan::cuda {
 
-/// Registrations hold for all contexts but are made in one: that of the first GPU that is opened.
-/// Thread-safe.
+/// Registrations apply to all contexts but belong to one: that of the first opened GPU. Thread-safe.
 class HostRegistrations final : public HostRegistrar {
  public:
-  /// `sweep` lets memory go whose users are done but have not been noticed.
+  /// `sweep` retires completed tasks, which releases their memory.
   explicit HostRegistrations(std::function<void()> sweep) : sweep_(std::move(sweep)) {}
 
-  /// From now on registrations are made here, and those of new memory that waited for it. The first GPU
-  /// stays.
+  /// Uses this GPU's context for all registrations, also for pending ones. Has no effect after the first GPU.
   Status Use(Gpu& gpu);
   Status Register(void* address, std::size_t bytes, bool read_only) override;
-  /// The same for memory that cannot be known yet. Before there is a GPU it waits for one.
+  /// The same for new memory, which has no registration yet. Pending until there is a GPU.
   Status RegisterNew(void* address, std::size_t bytes);
   void Unregister(void* address) noexcept override;
-  /// The driver takes a copy of one registration alone.
+  /// A driver copy must be inside one registration.
   bool joins_neighbours() const override { return false; }
-  /// Gives a lost and unused GPU a new context. If registrations were made in that GPU, they are repeated
-  /// before its first use. Meanwhile none is added and none ends.
+  /// Gives a lost and unused GPU a new context. If registrations belong to that GPU, repeats them before its
+  /// first use. No registration changes meanwhile.
   Status Revive(Gpu& gpu);
 
  private:
@@ -38,7 +35,7 @@ class HostRegistrations final : public HostRegistrar {
     std::size_t bytes;
     bool read_only;
   };
-  // With the lock.
+  // Call it with the lock held.
   Status Add(void* address, const Entry& entry);
   static Status Make(Gpu& gpu, void* address, const Entry& entry);
   Status MakeAll(Gpu& gpu);

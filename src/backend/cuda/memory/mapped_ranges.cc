@@ -1,4 +1,4 @@
-// Addresses that programs reserve, and memory that is mapped there: the driver's virtual memory management.
+// Addresses that programs reserve, and their mappings, by the driver's virtual memory management.
 #include "backend/cuda/memory/mapped_ranges.h"
 
 #include <iterator>
@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "backend/cuda/memory/gpu_memory.h"
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan::cuda {
 namespace {
 
-/// The entry of an ordered map whose [key, +bytes) the address lies in, or the end.
+/// The entry of an ordered map with the address in [key, +bytes), or the end.
 template <typename Map>
 auto EntryAt(Map& map, std::uintptr_t address) {
   const auto behind = map.upper_bound(address);
@@ -189,7 +189,7 @@ void MappedRanges::Unmap(const AddressRange& seen) noexcept {
   }
   ReservedMemory* const table = TableOf(device);
   if (table == nullptr) return Finish(seen.address);
-  table->EndOutside(seen.address, seen.bytes);  // calls Finish when no kernel can touch it any more
+  table->EndOutside(seen.address, seen.bytes);  // calls Finish when no kernel can access it
 }
 
 void MappedRanges::Finish(std::uintptr_t address) noexcept {

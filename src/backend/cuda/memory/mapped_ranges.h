@@ -1,4 +1,4 @@
-// Addresses that programs reserve, and memory that is mapped there: the driver's virtual memory management.
+// Addresses that programs reserve, and their mappings, by the driver's virtual memory management.
 #pragma once
 
 #include <array>
@@ -14,16 +14,16 @@
 
 namespace sampan::cuda {
 
-/// Thread-safe. Mapped memory is in its device's table, where kernels look their operands up. It stays mapped
-/// until no kernel that may have found it is left.
+/// Thread-safe. Mapped memory is in its device's table, in which kernels look up operands. It stays mapped
+/// until all kernels that may have found it have completed.
 class MappedRanges final : public VirtualMemory, private OutsideMemory {
  public:
-  /// Which GPUs, and whether the host, reach memory of a device (-1: the host's).
+  /// Who can access memory of a device (-1: host memory): which GPUs, and the host.
   using AccessOf = std::function<std::vector<CuAccess>(std::int32_t device)>;
   MappedRanges(const Driver& driver, std::size_t devices, AccessOf access_of)
       : driver_(driver), access_of_(std::move(access_of)), tables_(devices) {}
 
-  /// The device is open: from now on its memory knows what is mapped.
+  /// Called when the device is open. From now on its memory knows the mappings.
   void Attach(std::int32_t device, ReservedMemory& memory);
 
   Result<AddressRange> Reserve(std::size_t bytes, std::uintptr_t wish) override;
@@ -38,7 +38,7 @@ class MappedRanges final : public VirtualMemory, private OutsideMemory {
   bool Owns(std::uintptr_t address) const override;
 
  private:
-  /// How many imports' addresses stay unused after their end. A pointer that outlived its import then reaches
+  /// The addresses of this many closed imports stay unused. So a dangling pointer to a closed import reaches
   /// no other memory.
   static constexpr std::size_t kKeptBack = 64;
 
@@ -48,10 +48,10 @@ class MappedRanges final : public VirtualMemory, private OutsideMemory {
     bool released = false;
     std::size_t pieces = 0;
   };
-  /// The whole of a handle, of which the program sees a part.
+  /// A mapping of a whole handle. The program sees a part of it.
   struct Piece {
     std::size_t bytes = 0;
-    std::uintptr_t range = 0;  // that it lies in
+    std::uintptr_t range = 0;  // the range that contains it
     AddressRange seen;
     std::int32_t device = -1;
     MapAccess access = MapAccess::kReadWrite;
@@ -66,16 +66,16 @@ class MappedRanges final : public VirtualMemory, private OutsideMemory {
   Status MapPiece(std::uintptr_t at, const Piece& piece, const MemoryFile& file);
   Status MapHandle(std::uintptr_t at, const Piece& piece, const MemoryFile& file);
   void Finish(std::uintptr_t address) noexcept override;
-  // With the lock.
+  // Call it with the lock held.
   Pieces::iterator PieceAt(std::uintptr_t address);
-  /// Gives back the addresses of a range that is released and empty.
+  /// Frees the addresses of a released range without mappings.
   void FreeIfUnused(Ranges::iterator range) noexcept;
 
   const Driver& driver_;
   const AccessOf access_of_;
-  std::shared_mutex attaching_;  // before any other
+  std::shared_mutex attaching_;  // taken before all other locks
   std::vector<ReservedMemory*> tables_;
-  mutable std::shared_mutex mutex_;  // after a table's
+  mutable std::shared_mutex mutex_;  // taken after a table's lock
   Ranges ranges_;
   Pieces pieces_;
   std::array<std::uintptr_t, kKeptBack> kept_back_{};

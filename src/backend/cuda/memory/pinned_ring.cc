@@ -1,7 +1,7 @@
 // A ring of pinned host memory for the arguments and results of launched tasks.
 #include "backend/cuda/memory/pinned_ring.h"
 
-#include "base/round.h"
+#include "base/containers/round.h"
 
 namespace sampan::cuda {
 namespace {

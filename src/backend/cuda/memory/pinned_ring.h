@@ -7,7 +7,7 @@
 #include <deque>
 
 #include "backend/cuda/memory/reserved_memory.h"
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan::cuda {
 
@@ -22,12 +22,12 @@ class PinnedRing {
   PinnedRing(const PinnedRing&) = delete;
   PinnedRing& operator=(const PinnedRing&) = delete;
 
-  /// Returns the task that must complete before so many bytes are free; 0 if they are free now.
+  /// Returns the task that must complete before `bytes` are free; 0 if they are free now.
   std::uint64_t BusyUntil(std::size_t bytes) const;
   /// Memory for the task until it completes. Call it only after BusyUntil returned 0. `bytes` is at most
   /// kBytes.
   Result<std::byte*> Take(std::size_t bytes, std::uint64_t sequence);
-  /// Whether no task has any of it.
+  /// Returns true if no task uses it.
   bool idle() const { return pieces_.empty(); }
   /// Tasks up to `done` are completed.
   void Retire(std::uint64_t done);
@@ -37,7 +37,7 @@ class PinnedRing {
     std::uint64_t sequence;
     std::size_t end;
   };
-  /// Where the next piece would begin: not across the end of the ring.
+  /// Where the next piece begins. A piece does not cross the end of the ring.
   std::size_t BeginOf(std::size_t bytes) const;
 
   ReservedMemory& pinned_;

@@ -1,4 +1,4 @@
-// Lists of segments in pinned memory: kernels read them where they were written.
+// Lists of segments in pinned memory, which kernels read directly.
 #pragma once
 
 #include "backend/api/segment_pool.h"

@@ -1,12 +1,12 @@
-// Memory of one place: a reserved range of addresses that gets memory behind it piece by piece.
+// Memory of one place: a reserved range of addresses. Memory is committed to it in units.
 #include "backend/cuda/memory/reserved_memory.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/reserve.h"
-#include "base/round.h"
-#include "base/text.h"
+#include "base/containers/reserve.h"
+#include "base/containers/round.h"
+#include "base/error/text.h"
 
 namespace sampan::cuda {
 
@@ -34,7 +34,7 @@ Result<MemoryBlock> ReservedMemory::Allocate(std::size_t bytes, Pages pages) {
   const bool shares = Shares(RoundUp(bytes, kPageBytes), huge);
   const std::size_t whole = RoundUp(bytes, shares ? kPageBytes : kUnitBytes);
   if (whole > options_.capacity_bytes - used_bytes_) return OutOfMemory(bytes, "the capacity is used up");
-  ReserveDoubling(epoch_->freed_, live_.size() + 1);  // so that freeing needs no memory
+  ReserveDoubling(epoch_->freed_, live_.size() + 1);  // so that freeing does not allocate
   auto address = shares ? TakePages(whole / kPageBytes) : TakeOwn(whole);
   if (!address.ok()) {
     Status failure = address.TakeStatus();
@@ -111,7 +111,7 @@ bool ReservedMemory::TakeFrom(SharedUnit& unit, std::size_t pages, std::size_t* 
 
 Result<std::uintptr_t> ReservedMemory::TakePages(std::size_t pages) {
   std::size_t page = 0;
-  // From the unit used last to the end, then from the beginning.
+  // Searches from the last used unit to the end, then from the beginning.
   auto unit = shared_.lower_bound(next_shared_);
   for (std::size_t tried = 0; tried < shared_.size(); ++tried) {
     if (unit == shared_.end()) unit = shared_.begin();
@@ -139,7 +139,7 @@ Result<std::uintptr_t> ReservedMemory::TakePages(std::size_t pages) {
 
 void ReservedMemory::Free(const MemoryBlock& block) noexcept {
   const std::lock_guard lock(mutex_);
-  if (live_.erase(block.address) == 0) return;  // of memory that was forgotten
+  if (live_.erase(block.address) == 0) return;  // the block is older than Forget
   used_bytes_ -= block.bytes;
   End(block);
 }
@@ -147,7 +147,7 @@ void ReservedMemory::Free(const MemoryBlock& block) noexcept {
 void ReservedMemory::End(const MemoryBlock& block) noexcept {
   ++version_;
   if (epoch_.use_count() > 1) {
-    epoch_->freed_.push_back(block);  // room was made when it was allocated
+    epoch_->freed_.push_back(block);  // reserved when the block was allocated
     return;
   }
   Release(block);
@@ -167,7 +167,7 @@ void ReservedMemory::Release(const MemoryBlock& block) noexcept {
   const std::size_t pages = block.bytes / kPageBytes;
   std::fill_n(unit.taken.begin() + static_cast<std::ptrdiff_t>(page), pages, false);
   unit.used_pages -= pages;
-  if (unit.used_pages != 0 || shared_.size() == 1) return;  // the last one stays for the next small block
+  if (unit.used_pages != 0 || shared_.size() == 1) return;  // keeps the last one for the next small block
   backing_->Decommit(AddressOf(index), kUnitBytes);
   shared_.erase(found);
   ReturnUnits(index, 1);
@@ -181,7 +181,7 @@ void ReservedMemory::ReleaseUnheld() noexcept {
 }
 
 std::shared_ptr<ReservedMemory::Epoch> ReservedMemory::HoldFreed() {
-  std::shared_ptr<Epoch> old;  // ends without the lock
+  std::shared_ptr<Epoch> old;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   ReleaseUnheld();
   if (!epoch_->freed_.empty()) {
@@ -228,7 +228,7 @@ std::uint64_t ReservedMemory::CopyRanges(std::vector<Range>& ranges) const {
 
 void ReservedMemory::AddOutside(const OutsideRange& range) {
   const std::lock_guard lock(mutex_);
-  ReserveDoubling(epoch_->freed_, live_.size() + 1);  // so that its end needs no memory
+  ReserveDoubling(epoch_->freed_, live_.size() + 1);  // so that freeing does not allocate
   live_.insert_or_assign(range.address, Live{range.bytes, range.group, range.access});
   ++version_;
 }

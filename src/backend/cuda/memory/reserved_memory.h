@@ -1,4 +1,4 @@
-// Memory of one place: a reserved range of addresses that gets memory behind it piece by piece.
+// Memory of one place: a reserved range of addresses. Memory is committed to it in units.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 #include "backend/api/backend.h"
 #include "backend/api/virtual_memory.h"
 #include "backend/cuda/kernels/kernel_arguments.h"
-#include "base/fault.h"
+#include "base/error/fault.h"
 
 namespace sampan::cuda {
 
-/// Puts memory behind reserved addresses and takes it away. Thread-safe.
+/// Commits memory to reserved addresses and removes it. Thread-safe.
 class Backing {
  public:
   virtual ~Backing() = default;
   virtual Status Commit(std::uintptr_t address, std::size_t bytes) = 0;
   virtual void Decommit(std::uintptr_t address, std::size_t bytes) noexcept = 0;
-  /// What was committed there, by a handle; 207000 where there is none.
+  /// The handle of the memory at the address. Fails with 207000 if it has none.
   virtual Result<std::shared_ptr<const MemoryHandle>> HandleAt(std::uintptr_t /*address*/,
                                                                std::size_t /*bytes*/) const {
     return Error{Code::kFeatureNotSupport, "memory of this kind cannot be mapped by hand or shared"};
   }
 };
 
-/// Memory of a place that lies outside its reserved range: mapped by the program, or imported. Neighbours of
-/// one group count as one.
+/// Memory of a place outside its reserved range: mapped by the program, or imported. A copy may span
+/// neighbours of one group.
 struct OutsideRange {
   std::uintptr_t address;
   std::size_t bytes;
@@ -37,12 +37,12 @@ struct OutsideRange {
   MapAccess access;
 };
 
-/// Who mapped it.
+/// The owner of memory outside the reserved range.
 class OutsideMemory {
  public:
   virtual ~OutsideMemory() = default;
-  /// Nothing can touch the range at the address any more. Called on any thread, with the lock of the place's
-  /// memory.
+  /// Called when nothing can access the range at the address. Runs on any thread, with the lock of the
+  /// place's memory held.
   virtual void Finish(std::uintptr_t address) noexcept = 0;
 };
 
@@ -51,12 +51,12 @@ struct ReservedMemoryOptions {
   std::uintptr_t base = 0;         ///< a multiple of the unit
   std::size_t reserved_bytes = 0;  ///< addresses
   std::size_t capacity_bytes = 0;  ///< memory
-  bool host_visible = false;       ///< whether the program may read and write it
+  bool host_visible = false;       ///< the program may read and write it
   FaultPlan* faults = nullptr;
 };
 
-/// Blocks of up to half a unit share units, at least a page each; larger ones have units of their own.
-/// Addresses are handed out round robin, so a freed address is not reused soon. Thread-safe.
+/// Blocks of up to half a unit share units, at least a page each. Larger blocks have units of their own. Uses
+/// addresses round robin, so that a freed address is reused late. Thread-safe.
 class ReservedMemory final : public MemorySource {
  public:
   static constexpr std::size_t kPageBytes = 4096;
@@ -74,8 +74,8 @@ class ReservedMemory final : public MemorySource {
     return address - options_.base < options_.reserved_bytes;
   }
 
-  /// While it lives, memory that is freed is not reused: a kernel that found the memory in its table may
-  /// still touch it.
+  /// While it exists, freed memory is not reused: a kernel that found the memory in its table may still
+  /// access it.
   class Epoch;
   std::shared_ptr<Epoch> HoldFreed();
 
@@ -83,19 +83,19 @@ class ReservedMemory final : public MemorySource {
   struct Range {
     std::uintptr_t begin, end;
   };
-  /// Counts changes of what is allocated.
+  /// Changes with every allocation and free.
   std::uint64_t version() const;
-  /// What may be touched, in ascending order, and the version that this is.
+  /// Writes the accessible ranges in ascending order, and returns their version.
   std::uint64_t CopyRanges(std::vector<Range>& ranges) const;
 
   /// Set once, before anything is added.
   void set_outside(OutsideMemory& outside) { outside_ = &outside; }
   void AddOutside(const OutsideRange& range);
   void SetOutsideAccess(std::uintptr_t address, MapAccess access);
-  /// Has it finished when no kernel that found it in its table can touch it any more.
+  /// Calls Finish when all kernels that may have found it in their tables have completed.
   void EndOutside(std::uintptr_t address, std::size_t bytes) noexcept;
 
-  /// The memory behind all addresses is gone (its GPU was lost). Starts with an empty range.
+  /// Empties the range after its GPU was lost.
   void Forget() noexcept;
 
  private:
@@ -108,7 +108,7 @@ class ReservedMemory final : public MemorySource {
     std::vector<bool> taken = std::vector<bool>(kPagesPerUnit);
   };
 
-  /// Memory that kernels may touch.
+  /// Memory that kernels may access.
   struct Live {
     std::size_t bytes;
     std::uintptr_t group = 0;  // 0: it has no neighbours
@@ -117,15 +117,15 @@ class ReservedMemory final : public MemorySource {
 
   bool Shares(std::size_t whole, bool huge) const { return !huge && whole <= kUnitBytes / 2; }
   Status OutOfMemory(std::size_t bytes, std::string_view why) const;
-  /// Units in a row, next-fit; false when there are not that many.
+  /// Takes consecutive units, next-fit. Returns false if there are too few.
   bool TakeUnits(std::size_t count, UnitState state, std::size_t* first);
   void ReturnUnits(std::size_t first, std::size_t count) noexcept;
   Result<std::uintptr_t> TakePages(std::size_t pages);
   static bool TakeFrom(SharedUnit& unit, std::size_t pages, std::size_t* first);
   Result<std::uintptr_t> TakeOwn(std::size_t bytes);
-  /// Frees what is at the address, now or when the last hold ends.
+  /// Frees the block now, or when the last epoch that may need it is released.
   void End(const MemoryBlock& block) noexcept;
-  /// Lets addresses and memory of an ended block go.
+  /// Releases the addresses and the memory of a freed block.
   void Release(const MemoryBlock& block) noexcept;
   void ReleaseUnheld() noexcept;
   std::uintptr_t AddressOf(std::size_t unit) const { return options_.base + unit * kUnitBytes; }
@@ -155,7 +155,7 @@ class ReservedMemory::Epoch {
   friend class ReservedMemory;
   ReservedMemory& memory_;
   std::vector<MemoryBlock> freed_;
-  std::shared_ptr<Epoch> newer_;  // ends after this one: its blocks may be in older tables too
+  std::shared_ptr<Epoch> newer_;  // destroyed after this one, because its blocks may be in older tables too
 };
 
 }  // namespace sampan::cuda

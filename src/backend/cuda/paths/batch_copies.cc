@@ -1,4 +1,4 @@
-// Copies batches on a CUDA stream, on the path that is fastest for them.
+// Copies batches on a CUDA stream, on the fastest path.
 #include "backend/cuda/paths/batch_copies.h"
 
 #include <algorithm>
@@ -11,17 +11,17 @@
 #include "backend/cuda/paths/joined_segments.h"
 #include "backend/cuda/paths/kernel_shape.h"
 #include "backend/cuda/paths/path_note.h"
-#include "base/round.h"
+#include "base/containers/round.h"
 
 namespace sampan::cuda {
 namespace {
 
-/// Pieces of a kernel: short enough to spread over the threads, long enough to be worth a descriptor.
+/// The size of a kernel's pieces: short enough to use all threads, long enough to pay for a descriptor.
 constexpr std::size_t kMinPieceBytes = std::size_t{4} << 10;
 constexpr std::size_t kMaxPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kPiecesPerTeam = 4;
-/// Bytes that one block of the kernel for short batches copies, and how much longer than the mean a piece may
-/// be.
+/// kInlineBlockBytes: what one block of the kernel for short batches copies. The other limits a piece
+/// relative to the mean.
 constexpr std::size_t kInlineBlockBytes = kThreadsPerBlock * kVectorBytes;
 constexpr std::size_t kMaxInlineImbalance = 4;
 
@@ -32,7 +32,7 @@ CompletionArgument ArgumentOf(const Completion& completion) {
   return {AddressOf(completion.words), completion.sequence};
 }
 
-/// If one piece is much longer than the others, its blocks work alone for most of the time.
+/// Returns false if one piece is much longer than the mean: its blocks would work alone most of the time.
 bool Balanced(const BatchTask& batch) {
   return batch.longest * batch.segments.size() <= kMaxInlineImbalance * batch.bytes;
 }
@@ -43,7 +43,7 @@ std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
   return std::clamp(share, kMinPieceBytes, kMaxPieceBytes);
 }
 
-/// Cuts long segments; gives the number of pieces.
+/// Cuts long segments into pieces. Returns the number of pieces.
 std::size_t CutSegments(std::span<const Segment> segments, std::size_t piece_bytes, PieceArgument* pieces) {
   std::size_t count = 0;
   for (const Segment& segment : segments) {
@@ -67,7 +67,7 @@ std::uint64_t BatchCopies::BusyUntil(const BatchTask& batch) const {
 
 Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t sequence) {
   if (batch.captured != nullptr) return CopyCaptured(batch, sequence);
-  // Memory of several allocations may lie side by side without being one for the driver.
+  // Adjacent allocations are separate for the driver, so their segments are not joined.
   const bool joins = batch.memory.size() == 2 && !batch.pageable;
   const std::span<const Segment> copies =
       joins ? Joined(batch.segments.all(), batch.bytes) : batch.segments.all();
@@ -143,9 +143,9 @@ PieceShape BatchCopies::ShapeOf(const BatchTask& batch) const {
 }
 
 Status BatchCopies::CopyOnDevice(const Segment& segment, std::uint64_t sequence) {
-  const std::size_t most = DivideUp(segment.bytes, kInlineBlockBytes);
+  const std::size_t max_useful = DivideUp(segment.bytes, kInlineBlockBytes);
   return CopyInline({&segment, 1}, segment.bytes,
-                    stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, most), sequence);
+                    stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, max_useful), sequence);
 }
 
 Status BatchCopies::CopyInline(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
@@ -166,7 +166,7 @@ Status BatchCopies::CopyInline(std::span<const Segment> segments, std::size_t lo
 
 Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t sequence) {
   const std::size_t entries = batch.segments.size();
-  // The other kernel reads its pieces from memory, which has to be the store's.
+  // The other kernel reads its pieces from the pinned segment store.
   if (!batch.segments.in_store() || (entries <= kMaxInlinePieces && Balanced(batch)))
     return CopyInline(batch.segments.all(), batch.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX),
                       sequence);

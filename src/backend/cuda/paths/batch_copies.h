@@ -1,4 +1,4 @@
-// Copies batches on a CUDA stream, on the path that is fastest for them.
+// Copies batches on a CUDA stream, on the fastest path.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace sampan::cuda {
 
-/// How a kernel takes a batch: by so many blocks, in pieces of at most so many bytes. Segments that are no
-/// longer are pieces as they are.
+/// How a kernel copies a batch: the number of blocks, and the maximum bytes of a piece. Shorter segments are
+/// not cut.
 struct PieceShape {
   unsigned blocks;
   std::size_t bytes;
@@ -19,7 +19,7 @@ struct PieceShape {
   std::size_t MaxPieces(const BatchTask& batch) const { return batch.segments.size() + batch.bytes / bytes; }
 };
 
-/// As thread-safe as its stream, which outlives it.
+/// As thread-safe as its stream. The stream must outlive it.
 class BatchCopies {
  public:
   explicit BatchCopies(CudaStream& stream) : stream_(stream) {}
@@ -28,22 +28,22 @@ class BatchCopies {
 
   /// Returns the task that must complete before this batch can be launched; 0 if it can be launched now.
   std::uint64_t BusyUntil(const BatchTask& batch) const;
-  /// Its memory is live.
+  /// The batch's memory must be live.
   Status Launch(const BatchTask& batch, std::uint64_t sequence);
-  /// One copy within the device, by a kernel.
+  /// One copy inside the device, by a kernel.
   Status CopyOnDevice(const Segment& segment, std::uint64_t sequence);
 
  private:
-  /// The copies that an engine would make of segments between two allocations. If a kernel takes them anyway,
+  /// Joins adjacent segments between two allocations for an engine. If a kernel copies them anyway, returns
   /// the segments unchanged.
   std::span<const Segment> Joined(std::span<const Segment> segments, std::size_t bytes);
-  /// The path of a batch that the driver would do in so many copies.
+  /// The path of a batch that takes the driver `copies` copies.
   PathChoice Choose(const BatchTask& batch, std::size_t copies) const;
   Status CopySegments(std::span<const Segment> segments, Direction direction);
   Status CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes);
   Status CallBatch(std::span<const Segment> segments);
-  /// By a kernel with the segments in its arguments. Each segment gets as many blocks as it can use, within
-  /// `blocks`.
+  /// Copies by a kernel with the segments in its arguments. Each segment gets as many blocks as it can use,
+  /// up to `blocks`.
   Status CopyInline(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
                     std::uint64_t sequence);
   PieceShape ShapeOf(const BatchTask& batch) const;
@@ -52,7 +52,7 @@ class BatchCopies {
 
   CudaStream& stream_;
   std::vector<Segment> joined_;
-  // Arguments of the driver's batch call, kept for their memory.
+  // Arguments of the driver's batch call, kept to reuse their memory.
   std::vector<CuAddress> batch_dsts_, batch_srcs_;
   std::vector<std::size_t> batch_sizes_;
 };

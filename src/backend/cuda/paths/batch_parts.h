@@ -1,4 +1,4 @@
-// How many entries each of the driver's batch calls takes.
+// Divides a batch into parts, one for each of the driver's batch calls.
 #pragma once
 
 #include <algorithm>
@@ -7,25 +7,25 @@
 namespace sampan::cuda {
 
 /// The driver's batch call copies nothing before it has prepared all entries, at 0.5 to 0.9 microseconds
-/// each. In growing parts, it prepares each part while the previous one is copied. The GPU then waits for the
-/// first entry only.
+/// each. With growing parts, it prepares a part while the GPU copies the previous one. The GPU then waits for
+/// the first entry only.
 class BatchParts {
  public:
   /// Driver 580 loses the GPU, or crashes, in one of three calls with 3000 entries of odd lengths. With up to
   /// 1024 entries it never did.
   static constexpr std::size_t kMaxEntries = 512;
 
-  /// The link carries about so many bytes while the driver prepares an entry. Parts of shorter entries are
-  /// never ready in time.
+  /// The link transfers about this many bytes while the driver prepares an entry. Parts of shorter entries
+  /// are never ready in time.
   static constexpr std::size_t kMinEntryBytes = std::size_t{32} << 10;
 
-  /// Of at least one entry. All in one part, as far as there may be so many, unless it is to be in parts.
+  /// A batch of at least one entry. Without `in_parts`, all entries are one part, up to kMaxEntries.
   BatchParts(std::size_t entries, std::size_t bytes, bool in_parts)
       : left_(entries),
         part_(in_parts ? 1 : kMaxEntries),
         growth_(std::clamp(bytes / entries / kMinEntryBytes, kMinGrowth, kMaxGrowth)) {}
 
-  /// How many of those that are left; there must be some.
+  /// The number of entries in the next part. There must be entries left.
   std::size_t Next() {
     const bool is_last = left_ <= kLastPartOf * part_;
     const std::size_t part = std::min(is_last ? left_ : part_, kMaxEntries);
@@ -35,9 +35,9 @@ class BatchParts {
   }
 
  private:
-  /// Fewer parts are better, as long as each is ready before the one before it has been copied.
+  /// Fewer parts are better, as long as each is ready before the previous one is copied.
   static constexpr std::size_t kMinGrowth = 2, kMaxGrowth = 8;
-  /// What is left is one part if it is no more than so many parts would be.
+  /// The rest becomes one part if it is not larger than this many parts.
   static constexpr std::size_t kLastPartOf = 2;
 
   std::size_t left_, part_;

@@ -1,4 +1,4 @@
-// Where the ends of a copy lie, for the driver and for the choice of a path.
+// The places of a copy's ends, for the driver and for the choice of a path.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ inline bool OnDevice(const AllocationUse& use) {
 inline constexpr const char* kKernelCannot =
     "a kernel cannot touch pageable memory, nor that of a GPU without peer access";
 
-/// Whether a kernel may touch the memory, as far as its place is concerned.
+/// Returns true if the place of the memory permits access by a kernel.
 inline bool KernelReaches(const Gpu& gpu, const AllocationUse& use) {
   return use && (!OnDevice(use) || gpu.Reaches(use->facts.address));
 }

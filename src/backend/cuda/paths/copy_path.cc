@@ -1,4 +1,4 @@
-// Which way a request takes to move its bytes: the choice, with its reason.
+// Chooses the path of a request, with a reason.
 #include "backend/cuda/paths/copy_path.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace sampan::cuda {
 namespace {
 
 constexpr std::size_t kLargestGrid = std::size_t{1} << 16;
-/// Where it pays to wake other threads it pays to wake several.
+/// If waking other threads pays, waking several pays.
 constexpr std::size_t kMinStagingThreads = 4;
 constexpr const char* kForced = "SAMPAN_COPY_PATH says so";
 
@@ -96,9 +96,9 @@ PathChoice CopyPaths::ForRows(Direction direction, const RowsShape& rows) const 
 }
 
 std::size_t CopyPaths::ThreadsForStaging(std::size_t work, std::size_t cores) const {
-  const std::size_t most = std::min(limits_.staging_threads, cores);
-  if (work < limits_.staging_several_from || most <= 1) return 1;
-  return std::min(std::max(work / limits_.staging_bytes_per_thread, kMinStagingThreads), most);
+  const std::size_t max_threads = std::min(limits_.staging_threads, cores);
+  if (work < limits_.staging_several_from || max_threads <= 1) return 1;
+  return std::min(std::max(work / limits_.staging_bytes_per_thread, kMinStagingThreads), max_threads);
 }
 
 PathChoice CopyPaths::Staged(std::size_t threads) {
@@ -115,27 +115,27 @@ PathChoice CopyPaths::ForPageable(Direction direction, std::size_t bytes, std::s
   return Staged(threads);
 }
 
-unsigned CopyPaths::LimitBlocks(std::size_t wanted, std::size_t most) const {
+unsigned CopyPaths::LimitBlocks(std::size_t wanted, std::size_t max_blocks) const {
   if (settings_.blocks != 0) return settings_.blocks;
-  return static_cast<unsigned>(std::clamp<std::size_t>(wanted, 1, most));
+  return static_cast<unsigned>(std::clamp<std::size_t>(wanted, 1, max_blocks));
 }
 
-unsigned CopyPaths::BlocksForPieces(std::size_t most) const {
-  return LimitBlocks(most, std::min<std::size_t>(limits_.link_blocks, multiprocessors_));
+unsigned CopyPaths::BlocksForPieces(std::size_t max_useful) const {
+  return LimitBlocks(max_useful, std::min<std::size_t>(limits_.link_blocks, multiprocessors_));
 }
 
-unsigned CopyPaths::BlocksForRows(Direction direction, std::size_t most) const {
-  if (direction != Direction::kDeviceToDevice) return BlocksForPieces(most);
-  return LimitBlocks(most, std::size_t{multiprocessors_} * limits_.memory_blocks);
+unsigned CopyPaths::BlocksForRows(Direction direction, std::size_t max_useful) const {
+  if (direction != Direction::kDeviceToDevice) return BlocksForPieces(max_useful);
+  return LimitBlocks(max_useful, std::size_t{multiprocessors_} * limits_.memory_blocks);
 }
 
-unsigned CopyPaths::BlocksForPacking(Direction direction, std::size_t most) const {
-  if (direction != Direction::kDeviceToDevice) return BlocksForPieces(most);
-  return LimitBlocks(most, std::size_t{multiprocessors_} * limits_.packing_blocks);
+unsigned CopyPaths::BlocksForPacking(Direction direction, std::size_t max_useful) const {
+  if (direction != Direction::kDeviceToDevice) return BlocksForPieces(max_useful);
+  return LimitBlocks(max_useful, std::size_t{multiprocessors_} * limits_.packing_blocks);
 }
 
 unsigned CopyPaths::BlocksForBytes(std::size_t bytes) const {
-  // A copy that turns out longer than expected still finds the whole GPU.
+  // A copy that is longer than expected still uses the whole GPU.
   return std::max(LimitBlocks(bytes / limits_.bytes_per_block, kLargestGrid),
                   LimitBlocks(multiprocessors_, kLargestGrid));
 }

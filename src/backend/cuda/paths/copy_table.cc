@@ -1,4 +1,4 @@
-// The measured limits between the paths of copies: the ones that are shipped, and files that say otherwise.
+// The measured limits between the paths of copies: shipped tables, and tables from files.
 #include "backend/cuda/paths/copy_table.h"
 
 #include <unistd.h>
@@ -11,15 +11,15 @@
 #include <string>
 #include <system_error>
 
-#include "base/open_to_read.h"
-#include "base/system_error.h"
-#include "base/text.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
+#include "base/system/open_to_read.h"
 
 namespace sampan::cuda {
 namespace {
 
 constexpr std::size_t kKiB = 1024;
-/// A file of tables for every GPU there is has a few KiB.
+/// A file with tables for all known GPUs has only a few KiB.
 constexpr std::size_t kMaxTableBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxBytes = kAny, kMaxBlocks = 1024, kMaxThreads = 64;
 
@@ -61,7 +61,7 @@ constexpr std::array kFields = {
     LimitField{"staging_threads", 1, kMaxThreads, Limit<&PathLimits::staging_threads>},
 };
 
-/// Limits of earlier versions, which their files have. They mean nothing any more.
+/// Limits of earlier versions, which old files contain. They have no effect.
 constexpr std::array<std::string_view, 1> kFormerLimits = {"batch_halves_from"};
 
 std::string_view Trimmed(std::string_view text) {
@@ -72,19 +72,19 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 std::optional<std::size_t> ParseLimit(std::string_view text, const LimitField& field) {
-  if (text == "any") return field.most == kAny ? std::optional(kAny) : std::nullopt;
+  if (text == "any") return field.max == kAny ? std::optional(kAny) : std::nullopt;
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number >= field.least && number <= field.most ? std::optional(number) : std::nullopt;
+  return number >= field.min && number <= field.max ? std::optional(number) : std::nullopt;
 }
 
 std::string Accepted(const LimitField& field) {
-  if (field.most == kAny) return Text("a number from ", field.least, " on, or any");
-  return Text("a number from ", field.least, " to ", field.most);
+  if (field.max == kAny) return Text("a number from ", field.min, " on, or any");
+  return Text("a number from ", field.min, " to ", field.max);
 }
 
-/// Takes lines one by one; the failures say where.
+/// Parses a file line by line. Failures name the line.
 class TableParser {
  public:
   explicit TableParser(std::string_view file) : file_(file) {}

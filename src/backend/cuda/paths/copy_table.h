@@ -1,4 +1,4 @@
-// The measured limits between the paths of copies: the ones that are shipped, and files that say otherwise.
+// The measured limits between the paths of copies: shipped tables, and tables from files.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,21 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "base/error/status.h"
 
 namespace sampan::cuda {
 
 /// No limit; "any" in a file.
 inline constexpr std::size_t kAny = SIZE_MAX;
 
-/// Rows up to this width go by kernel. `even_to`: all rows permit accesses of 4 or 16 bytes. `odd_to`: not
+/// A kernel copies rows up to this width. `even_to`: all rows permit accesses of 4 or 16 bytes. `odd_to`: not
 /// all. `odd_dense_to`: not all, but the destination has no gaps.
 struct RowLimits {
   std::size_t even_to, odd_to, odd_dense_to;
   bool operator==(const RowLimits&) const = default;
 };
 
-/// The limits of one GPU. docs/COPY_TABLE.md says what each of them means.
+/// The limits of one GPU. docs/COPY_TABLE.md explains each of them.
 struct PathLimits {
   std::string gpu;
   std::size_t linear_d2d_to;
@@ -34,20 +34,20 @@ struct PathLimits {
   std::size_t link_blocks;
   std::size_t memory_blocks, packing_blocks;
   std::size_t bytes_per_block;
-  // More the processor's than the GPU's: as measured beside an H200, for all.
+  // These depend more on the processor than on the GPU. Measured beside an H200, used for all GPUs.
   std::size_t pageable_h2d_from = 0, pageable_d2h_from = 0;
   std::size_t staging_several_from = std::size_t{1} << 20, staging_bytes_per_thread = std::size_t{8} << 20,
               staging_threads = 16;
   bool operator==(const PathLimits&) const = default;
 };
 
-/// Entries below this count as short, batches from this on as long.
+/// Entries below kShortEntry are short. Batches from kLongBatch on are long.
 inline constexpr std::size_t kShortEntry = 2048, kLongBatch = std::size_t{8} << 20;
 
 /// A limit by its name in files.
 struct LimitField {
   std::string_view name;
-  std::size_t least, most;  ///< kAny as the most: also no limit at all
+  std::size_t min, max;  ///< max kAny: "any" is accepted too
   std::size_t& (*of)(PathLimits& limits);
 };
 std::span<const LimitField> limit_fields();
@@ -57,9 +57,9 @@ std::span<const LimitField> limit_fields();
 const std::vector<PathLimits>& ShippedTables();
 const PathLimits& FindTable(std::span<const PathLimits> tables, std::string_view gpu_name);
 
-/// Reads a file: lines of a name and a value, in tables that begin with `gpu NAME`. A missing limit is as
-/// shipped for such a GPU. Limits of earlier versions are ignored, so that files stay valid. Empty lines and
-/// text after a # do not count. A failure names file, line and value.
+/// Reads a file: lines of a name and a value, in tables that begin with `gpu NAME`. A missing limit is taken
+/// from the shipped table of such a GPU. Limits of earlier versions are ignored, so that files stay valid.
+/// Empty lines and text after a # are ignored. A failure names file, line and value.
 Result<std::vector<PathLimits>> ReadCopyTables(const std::string& file);
 Result<std::vector<PathLimits>> ParseCopyTables(std::string_view text, std::string_view file);
 

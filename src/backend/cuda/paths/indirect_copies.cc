@@ -1,4 +1,4 @@
-// Copies whose operands lie in device memory, by a kernel that reads them when it runs.
+// Copies with operands in device memory. A kernel reads the operands when it runs.
 #include "backend/cuda/paths/indirect_copies.h"
 
 #include <algorithm>
@@ -8,12 +8,12 @@
 
 #include "backend/api/indirect_operand.h"
 #include "backend/cuda/paths/copy_ends.h"
-#include "base/text.h"
+#include "base/error/text.h"
 
 namespace sampan::cuda {
 namespace {
 
-/// Room in a table of device memory, so that it seldom has to grow.
+/// The minimum capacity of a table of device memory, so that it rarely has to grow.
 constexpr std::size_t kMinTableRanges = 4096;
 
 static_assert(sizeof(RangeArgument) == sizeof(ReservedMemory::Range));
@@ -22,7 +22,7 @@ bool IsDescriptor(const IndirectTask::Content& content) {
   return content.form == IndirectTask::Content::Form::kDescriptor;
 }
 
-/// The message of the operand lookup, as if the device had looked it up.
+/// The error of an invalid operand, with the message that a lookup on the host would give.
 Status FailureOf(const IndirectRecord& record, const IndirectTask::Content& content) {
   using Access = AddressResolver::Access;
   for (const auto& [address, access] : {std::pair{record.dst, Access::kWrite}, {record.src, Access::kRead}}) {
@@ -40,7 +40,7 @@ Status FailureOf(const IndirectRecord& record, const IndirectTask::Content& cont
 
 IndirectCopies::~IndirectCopies() {
   if (records_.bytes != 0) stream_.site().pinned_memory.Free(records_);
-  if (stream_.gpu().lost()) return;  // the tables went with the context
+  if (stream_.gpu().lost()) return;  // the tables are gone with the context
   const ContextScope scope(stream_.gpu());
   old_tables_.push_back(table_);
   for (const CuAddress table : old_tables_) {
@@ -82,7 +82,7 @@ Result<IndirectRecord*> IndirectCopies::RecordOf(std::uint64_t sequence) {
 }
 
 Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_t sequence) {
-  // Before the table is made: memory freed from now on stays until this copy completes.
+  // Taken before the table is made, so that memory freed from now on stays until this copy completes.
   auto held = stream_.site().device_memory.HoldFreed();
   if (Status updated = UpdateRanges(sequence); !updated.ok()) return updated;
   auto record = RecordOf(sequence);

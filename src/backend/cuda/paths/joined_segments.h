@@ -1,4 +1,4 @@
-// Segments that continue one another at both ends: an engine copies them as one.
+// Joins segments that are adjacent at both ends. An engine copies them as one.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,16 @@
 
 namespace sampan::cuda {
 
-/// The segments, at least one, with those joined that continue the one before; all between two allocations.
-/// False where that are more than `most`, as soon as it is known.
-inline bool JoinUpTo(std::span<const Segment> segments, std::size_t most, std::vector<Segment>& joined) {
+/// Joins each segment with the previous one if both ends are adjacent. All segments (at least one) are
+/// between two allocations. Returns false as soon as more than `max_joined` would be left.
+inline bool JoinUpTo(std::span<const Segment> segments, std::size_t max_joined,
+                     std::vector<Segment>& joined) {
   joined.assign(1, segments.front());
   for (const Segment& next : segments.subspan(1)) {
     Segment& last = joined.back();
     if (next.dst == last.dst + last.bytes && next.src == last.src + last.bytes) {
       last.bytes += next.bytes;
-    } else if (joined.size() < most) {
+    } else if (joined.size() < max_joined) {
       joined.push_back(next);
     } else {
       return false;

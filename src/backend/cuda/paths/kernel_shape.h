@@ -1,4 +1,4 @@
-// How the work of a copy is laid out over a kernel's threads.
+// Divides the work of a copy among a kernel's threads.
 #pragma once
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "backend/cuda/paths/copy_path.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/log/log.h"
 #include "observe/hooks.h"
 
 namespace sampan::cuda {

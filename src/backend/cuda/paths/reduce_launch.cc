@@ -1,10 +1,10 @@
-// Hands reducing copies, value words and tasks on several allocations to the driver.
+// Launches reducing copies, value words and tasks on several allocations.
 #include <array>
 
 #include "backend/api/task_memory.h"
 #include "backend/cuda/paths/copy_ends.h"
 #include "backend/cuda/queue/task_launch.h"
-#include "base/text.h"
+#include "base/error/text.h"
 #include "observe/hooks.h"
 
 namespace sampan::cuda {

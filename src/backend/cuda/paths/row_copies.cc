@@ -7,7 +7,7 @@
 #include "backend/cuda/paths/copy_ends.h"
 #include "backend/cuda/paths/kernel_shape.h"
 #include "backend/cuda/paths/path_note.h"
-#include "base/round.h"
+#include "base/containers/round.h"
 
 namespace sampan::cuda {
 namespace {
@@ -19,7 +19,7 @@ std::size_t RowsUnit(const Rows& rows) {
   return all % kVectorBytes == 0 ? kVectorBytes : all % kWordBytes == 0 ? kWordBytes : 1;
 }
 
-/// Whether the destination has no gaps.
+/// Returns true if the destination has no gaps.
 bool Dense(const Rows& rows) {
   return rows.dst_pitch == rows.width || rows.height == 1;
 }
@@ -30,7 +30,7 @@ Status CopyByKernel(CudaStream& stream, const Rows& rows, Direction direction) {
   const Kernels& kernels = stream.gpu().kernels();
   const std::size_t unit = RowsUnit(rows);
   std::array<void*, 2> arguments = {&argument};
-  // Over a link whole vectors count most; within a GPU, few instructions.
+  // Over a link, whole vectors matter most; inside a GPU, few instructions.
   if (Dense(rows) && (unit == 1 || (unit == kWordBytes && direction == Direction::kDeviceToHost))) {
     const std::size_t vectors = DivideUp(rows.width * rows.height, kVectorBytes);
     return stream.Launch(kernels.pack_rows,

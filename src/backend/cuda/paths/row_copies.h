@@ -6,11 +6,11 @@
 
 namespace sampan::cuda {
 
-/// By engine or by kernel. `reachable`: whether kernels may touch both sides.
+/// Chooses engine or kernel. `reachable`: kernels may access both sides.
 PathChoice ChooseRows(const LaunchSite& site, const Rows& rows, Direction direction, bool reachable);
 Status CopyRows(CudaStream& stream, const Rows& rows, Direction direction, CopyPath path);
 
-/// Its memory is live.
+/// The task's memory must be live.
 Status LaunchRows(CudaStream& stream, const RowsTask& task);
 
 }  // namespace sampan::cuda

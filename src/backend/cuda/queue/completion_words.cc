@@ -7,13 +7,13 @@
 #include <span>
 #include <thread>
 
-#include "base/spin.h"
+#include "base/threads/spin.h"
 
 namespace sampan::cuda {
 namespace {
 
 /// A thread first polls without yielding, then yields. A wait by the driver costs two microseconds more.
-/// Polling goes on until that cost is one in a thousand.
+/// Polling continues until that cost is one in a thousand.
 constexpr std::chrono::microseconds kPollFor{200}, kPollAndYieldFor{2000};
 /// The stream's word follows the words of the blocks.
 constexpr unsigned kStreamWord = CompletionWords::kMaxBlocks;

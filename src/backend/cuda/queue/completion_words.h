@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "backend/api/backend.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace sampan::cuda {
 

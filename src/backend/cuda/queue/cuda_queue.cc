@@ -1,12 +1,12 @@
-// A queue of tasks on a GPU: how they come in and go to the driver.
+// A queue of tasks on a GPU: submission and hand-over to the driver.
 #include "backend/cuda/queue/cuda_queue.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/threads.h"
-#include "base/ticks.h"
+#include "base/error/assert.h"
+#include "base/threads/threads.h"
+#include "base/time/ticks.h"
 
 namespace sampan::cuda {
 Result<std::shared_ptr<CudaQueue>> CudaQueue::Create(const LaunchSite& site, const QueueOptions& options,
@@ -218,7 +218,7 @@ void CudaQueue::Close() {
   }
   Discard(Code::kStreamAbort);
   PassDiscarded();
-  // What it has of the context goes now: others may share the queue for long.
+  // Releases the uses of the context now, because others may share the queue for long.
   std::unique_ptr<TaskLauncher> launcher;
   {
     Lock lock(mutex_);

@@ -1,4 +1,4 @@
-// A queue of tasks on a GPU: a CUDA stream, and the tasks that may not go to it yet.
+// A queue of tasks on a GPU: a CUDA stream, and the tasks that are not launched yet.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@
 #include "backend/cuda/queue/hold_watch.h"
 #include "backend/cuda/queue/observed_tasks.h"
 #include "backend/cuda/queue/task_launch.h"
-#include "base/fault.h"
-#include "base/parking_lock.h"
-#include "base/thread_stripe.h"
+#include "base/error/fault.h"
+#include "base/threads/parking_lock.h"
+#include "base/threads/thread_stripe.h"
 
 namespace sampan::cuda {
 
 class CudaQueue;
 
-/// The progress of one queue. Thread-safe; may outlive its queue, whose tasks are all over then.
+/// The progress of one queue. Thread-safe. May outlive its queue; all tasks are completed then.
 class CudaTimeline final : public QueueTimeline<CudaQueue> {
  public:
   bool Reached(std::uint64_t number) override;
@@ -35,10 +35,9 @@ class CudaTimeline final : public QueueTimeline<CudaQueue> {
   friend class CudaQueue;
 };
 
-/// Thread-safe. Tasks go to the driver on the submitting thread. The queue is held while host work runs, or
-/// while it waits for what the GPU cannot wait for. Later tasks then stay in the ring: they can still be
-/// dropped, and still notice that their memory was freed. What the driver has been given cannot be taken
-/// back.
+/// Thread-safe. The submitting thread gives tasks to the driver. The queue is held while a host function
+/// runs, or during a wait that the GPU cannot do. Later tasks then stay in the ring: they can be dropped, and
+/// they fail if their memory is freed. A task that the driver has cannot be dropped.
 class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQueue> {
  public:
   static Result<std::shared_ptr<CudaQueue>> Create(const LaunchSite& site, const QueueOptions& options,
@@ -52,9 +51,9 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   void PassDiscarded() override;
   void Close() override;
 
-  /// For the watch: goes on if the reason to be held is over.
+  /// For the watch: continues the queue if the reason for the hold is over.
   void Continue();
-  /// Notices what is over, without waiting.
+  /// Retires completed tasks, without waiting.
   void Sweep();
 
  private:
@@ -81,7 +80,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   // Everything below needs the lock. A function that takes a Lock may release it meanwhile.
   /// Until a task can be put in; fails when the queue is closed or the GPU lost.
   Status AwaitRoom(Lock& lock);
-  /// Gives the driver what may go to it. One thread at a time does.
+  /// Gives the driver the tasks that may be launched. One thread at a time.
   void HandOver(Lock& lock);
   void HandOverHead(Lock& lock, Task& task, std::uint64_t number);
   /// A marker after so many tasks lets a full queue see its progress; an observer wants the end of each.
@@ -120,7 +119,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   /// Calls it without the lock; the launcher stays meanwhile.
   template <typename Call>
   auto Unlocked(Lock& lock, Call call);
-  /// False when the deadline was over first.
+  /// Returns false at the deadline.
   bool WaitForChange(Lock& lock, Deadline deadline);
   bool WaitUntilDone(Lock& lock, std::uint64_t number, Deadline deadline);
   /// False right after a copy went to the driver.
@@ -131,7 +130,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   const Marker* MarkerFor(std::uint64_t number) const;
   void WakeWaiters();
 
-  // Without the lock.
+  // Call it without the lock.
   enum class Order { kReached, kByEvent, kNotYet };
   /// How another queue can wait for the task. kNotYet: it is woken when that changes.
   Order OrderBehind(std::uint64_t number, const std::weak_ptr<CudaQueue>& waiter,
@@ -147,11 +146,11 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   const std::shared_ptr<CudaTimeline> timeline_;
   const std::shared_ptr<Timeline> public_timeline_;
 
-  // What every copy touches, in one line of the cache: the driver has taken most others.
+  // What every copy accesses, in one cache line, because the driver evicts most others.
   alignas(kCacheLineBytes) ParkingLock mutex_;
   bool closed_ = false;
   bool handing_ = false;     // a thread is in HandOver
-  bool look_again_ = false;  // it is to look at the reason to be held once more
+  bool look_again_ = false;  // it has to check the reason for the hold again
   bool retiring_ = false;    // a thread is in Retire
   Held held_ = Held::kNo;    // by the task behind handed_
   int waiting_threads_ = 0;  // for changed_
@@ -164,10 +163,10 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   ObservedTasks observed_{TaskRing::kSlots};
   std::condition_variable_any changed_;
   DiscardMark discarded_;
-  int unlocked_threads_ = 0;  // that use the launcher without the lock
+  int unlocked_threads_ = 0;  // threads that use the launcher without the lock
   StandingWait arriving_;     // at a wait, gate or effect, while tasks before it run
   StandingWait standing_;     // at a wait or gate
-  Deadline gate_check_{};     // when to ask again whether a gate can open
+  Deadline gate_check_{};     // the next check whether a gate can open
   std::deque<Marker> markers_;
   std::vector<Waiter> waiters_;
   bool host_in_driver_ = false;  // the host task that holds the queue waits for the stream

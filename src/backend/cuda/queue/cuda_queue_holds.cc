@@ -1,9 +1,9 @@
-// What holds a queue on a GPU back: waits that the GPU cannot make itself, gates, effects and host work.
+// What holds a queue on a GPU: waits that the GPU cannot do, gates, effects and host functions.
 #include <algorithm>
 #include <utility>
 
 #include "backend/cuda/queue/cuda_queue.h"
-#include "base/assert.h"
+#include "base/error/assert.h"
 
 namespace sampan::cuda {
 namespace {
@@ -12,10 +12,10 @@ namespace {
 constexpr std::chrono::microseconds kHoldInterval{100};
 /// Intervals of polling a gate, and of asking whether it can still open. Most gates open within microseconds.
 constexpr std::chrono::microseconds kMinGateInterval{1}, kGateInterval{20};
-/// The same where looking is a copy from the device: seldom while it takes long.
+/// The same if a check is a copy from the device: less often while it takes long.
 constexpr std::chrono::microseconds kWordInterval{50}, kMaxWordInterval{1000};
 constexpr std::chrono::milliseconds kGateCheckInterval{20};
-/// How often the GPU is asked whether it still works while a host task waits for it.
+/// The interval of checking that the GPU still works, while a host function waits for it.
 constexpr std::chrono::milliseconds kLossInterval{10};
 
 /// The time of the next check of a wait that began at `since`.
@@ -24,7 +24,7 @@ Deadline NextLook(Deadline since, Deadline now) {
   return now + std::clamp<std::chrono::nanoseconds>((now - since) / kPart, kMinGateInterval, kGateInterval);
 }
 
-/// What a host task's callback is given.
+/// The argument of a host function's callback.
 struct HostCall {
   std::shared_ptr<CudaQueue> queue;
   std::shared_ptr<HostWork> work;
@@ -48,7 +48,7 @@ CudaQueue::Order CudaQueue::OrderBehind(std::uint64_t number, const std::weak_pt
     const ContextScope scope(gpu_);
     if (Status recorded = RecordMarker(nullptr); !recorded.ok()) {
       if (gpu_.lost()) return Order::kReached;
-      watch_.WakeAt(Clock::now() + kHoldInterval, waiter);  // no event to be had now
+      watch_.WakeAt(Clock::now() + kHoldInterval, waiter);  // no event is available now
       return Order::kNotYet;
     }
     marker = &markers_.back();
@@ -137,7 +137,7 @@ bool CudaQueue::EffectIsOver(Lock& lock, std::uint64_t number) {
   const bool here = HasArrived(lock, number);
   if (Discarded(number)) return true;
   if (!here) return false;
-  lock.unlock();  // it may free memory, which the driver is told
+  lock.unlock();  // it may free memory, which calls the driver
   Status applied = effect->Apply();
   lock.lock();
   if (!applied.ok() && !Discarded(number)) Fail(lock, number, std::move(applied));
@@ -214,7 +214,7 @@ bool CudaQueue::HostIsOver(Lock& lock, std::uint64_t number) {
     return true;
   }
   if (!host_in_driver_) return false;
-  // A lost GPU never comes to the function: ask from time to time.
+  // A lost GPU never calls the function, so this checks at intervals.
   const ContextScope scope(gpu_);
   static_cast<void>(gpu_.Check(gpu_.driver().StreamQuery(launcher_->stream()), "waiting for a stream"));
   if (!gpu_.lost()) {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "backend/cuda/queue/cuda_queue.h"
-#include "base/assert.h"
-#include "base/spin.h"
-#include "base/ticks.h"
+#include "base/error/assert.h"
+#include "base/threads/spin.h"
+#include "base/time/ticks.h"
 
 namespace sampan::cuda {
 namespace {
@@ -67,7 +67,7 @@ void CudaQueue::Refresh(Lock& lock, std::uint64_t wanted) {
     if (result == cu::kSuccess) {
       over = handed_;
     } else if (result == cu::kNotReady) {
-      // The stream may never be seen empty while others submit: from now on there is something to ask for.
+      // The stream may never be empty while others submit. From now on there is a marker to query.
       static_cast<void>(RecordMarker(nullptr));
     }
   }

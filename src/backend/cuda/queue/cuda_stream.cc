@@ -1,4 +1,4 @@
-// A CUDA stream, and the pinned memory that what is launched there needs until it is over.
+// A CUDA stream, and the pinned memory of its launched tasks.
 #include "backend/cuda/queue/cuda_stream.h"
 
 #include <utility>
@@ -27,7 +27,7 @@ Result<std::unique_ptr<CudaStream>> CudaStream::Create(const LaunchSite& site) {
 
 CudaStream::~CudaStream() {
   Abandon();
-  if (site_.gpu.lost()) {  // it all went with the context
+  if (site_.gpu.lost()) {  // the context destroyed everything
     graphs_->Forget();
     return;
   }

@@ -1,4 +1,4 @@
-// A CUDA stream, and the pinned memory that what is launched there needs until it is over.
+// A CUDA stream, and the pinned memory of its launched tasks.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@ struct LaunchSite {
 /// The sequence numbers of a stream's pending tasks differ by less than this.
 inline constexpr std::uint64_t kMaxTasks = 2048;
 
-/// What failures of copies over the link name.
+/// The names of copies over the link, for errors.
 inline constexpr std::string_view kCopyIn = "cuMemcpyHtoDAsync", kCopyOut = "cuMemcpyDtoHAsync";
 
-/// Not thread-safe: the queue that it is for protects it. Sequence numbers only grow.
+/// Not thread-safe: its queue's lock guards it. Sequence numbers only grow.
 class CudaStream {
  public:
   static Result<std::unique_ptr<CudaStream>> Create(const LaunchSite& site);
@@ -46,36 +46,36 @@ class CudaStream {
   const Driver& driver() const { return site_.gpu.driver(); }
 
   Status Copy(const Segment& segment, Direction direction, bool one_device);
-  /// Between pinned memory and the device; the driver's answer as it is.
+  /// Copies between pinned memory and the device. Returns the driver's result.
   CuResult CopyOverLink(const Segment& segment, bool to_device) {
     const auto [dst, src, bytes] = segment;
     return to_device ? driver().CopyHostToDevice(reinterpret_cast<CuAddress>(dst), src, bytes, stream_)
                      : driver().CopyDeviceToHost(dst, reinterpret_cast<CuAddress>(src), bytes, stream_);
   }
   Status Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
-  /// For the arguments of a kernel whose blocks say when they are done, and for its launch.
+  /// The completion of a kernel, for its arguments and its launch.
   Completion KernelCompletion(std::uint64_t sequence, unsigned blocks) {
     return completion_words_.ForKernel(sequence, blocks);
   }
   Status LaunchWithCompletion(CuFunction kernel, std::span<void*> arguments, const Completion& completion,
                               unsigned blocks);
-  /// Of the last kernel with completion words; without words before the first.
+  /// The completion of the last kernel with completion words. Without words before the first one.
   const Completion& kernel_completion() const { return kernel_completion_; }
   /// Makes the stream write its word behind all work so far, for tasks up to `sequence`. Without words if the
   /// driver cannot.
   Completion WriteCompletion(std::uint64_t sequence);
 
-  /// Returns the task that must complete before TakePinned finds so many bytes; 0 if it does now.
+  /// Returns the task that must complete before TakePinned can give `bytes`; 0 if it can now.
   std::uint64_t BusyUntil(std::size_t bytes) const;
   /// Pinned memory until the task completes. It comes from the ring, or is a block of its own if the ring is
   /// too small.
   Result<std::byte*> TakePinned(std::size_t bytes, std::uint64_t sequence);
 
-  /// Whether a task has pinned memory of the stream's.
+  /// Returns true if a task uses pinned memory of the stream.
   bool KeepsMemory() const { return !ring_.idle() || !own_blocks_.empty(); }
   /// Tasks up to `done` are completed.
   void Retire(std::uint64_t done);
-  /// The GPU is lost: nothing launched is in use any more.
+  /// Called when the GPU is lost: no launched task is running.
   void Abandon() { Retire(UINT64_MAX); }
 
  private:
@@ -89,7 +89,7 @@ class CudaStream {
   const ContextUse use_;
   const LaunchSite site_;
   const CuStream stream_;
-  std::optional<KernelGraphs> graphs_;  // until the stream goes
+  std::optional<KernelGraphs> graphs_;  // until the stream is destroyed
   PinnedRing ring_;
   CompletionWords completion_words_;
   Completion kernel_completion_;

@@ -6,16 +6,16 @@
 #include <utility>
 
 #include "backend/cuda/queue/cuda_queue.h"
-#include "base/spin.h"
+#include "base/threads/spin.h"
 
 namespace sampan::cuda {
 namespace {
 
-/// Sleeping and waking up takes longer than this: a shorter wait spins.
+/// A shorter wait spins, because sleeping and waking up takes longer.
 constexpr std::chrono::microseconds kAwake{5};
-/// How late the system may wake the thread up, instead of the usual fifty microseconds.
+/// How late the system may wake the thread, instead of the default of fifty microseconds.
 constexpr unsigned long kSlackNs = 1000;
-constexpr int kPausesPerLook = 8;
+constexpr int kPausesPerCheck = 8;
 
 }  // namespace
 
@@ -67,13 +67,13 @@ void HoldWatch::Loop() {
     } else if (later_.empty()) {
       changed_.wait(lock);
     } else {
-      const Deadline next = later_.begin()->first;  // a copy: others change the list meanwhile
+      const Deadline next = later_.begin()->first;  // a copy, because others change the list meanwhile
       if (next - Clock::now() > kAwake) {
         changed_.wait_until(lock, next);
         continue;
       }
       lock.unlock();
-      for (int pause = 0; pause < kPausesPerLook; ++pause)
+      for (int pause = 0; pause < kPausesPerCheck; ++pause)
         CpuRelax();
       lock.lock();
     }

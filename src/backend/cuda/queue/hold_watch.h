@@ -7,14 +7,14 @@
 #include <mutex>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/threads.h"
+#include "base/threads/threads.h"
+#include "base/time/clock.h"
 
 namespace sampan::cuda {
 
 class CudaQueue;
 
-/// One for all devices. Thread-safe. Runs until the process ends.
+/// One for all devices. Thread-safe. Runs until the process exits.
 class HoldWatch {
  public:
   HoldWatch() = default;
@@ -22,11 +22,11 @@ class HoldWatch {
   HoldWatch(const HoldWatch&) = delete;
   HoldWatch& operator=(const HoldWatch&) = delete;
 
-  /// Starts the thread if it does not run yet. Throws ThreadStartError. To be called before the first queue
-  /// is made: the calls below cannot report a failure.
+  /// Starts the thread if it does not run yet. Throws ThreadStartError. Call it before the first queue is
+  /// created, because the calls below cannot report a failure.
   void Start();
-  /// Goes on with the queue soon. Does not block, and calls nothing of the driver's: callbacks of the driver
-  /// may call it.
+  /// Continues the queue soon. Does not block and does not call the driver, so callbacks of the driver may
+  /// call it.
   void Wake(std::weak_ptr<CudaQueue> queue) noexcept;
   /// Checks the queue at that time.
   void WakeAt(Deadline time, std::weak_ptr<CudaQueue> queue);

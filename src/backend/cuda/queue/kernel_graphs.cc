@@ -9,9 +9,9 @@
 namespace sampan::cuda {
 namespace {
 
-/// Making a graph takes as long as some dozen launches: streams that live shortly do without.
+/// Making a graph takes as long as dozens of launches, so short-lived streams use none.
 constexpr unsigned kPlainLaunches = 4;
-/// Where the driver has refused to make a graph.
+/// The driver has refused to make a graph.
 constexpr unsigned kAlwaysPlain = UINT_MAX;
 
 }  // namespace
@@ -32,7 +32,7 @@ CuResult KernelGraphs::Launch(CuFunction kernel, unsigned blocks, std::span<void
                           .context = nullptr};
   Graph& graph = GraphOf(kernel);
   if (graph.executable != nullptr) {
-    // What was launched before keeps its own arguments.
+    // Earlier launches keep their arguments.
     const CuResult set = driver_.GraphSetKernel(graph.executable, graph.node, &node);
     return set == cu::kSuccess ? driver_.GraphLaunch(graph.executable, stream_) : set;
   }

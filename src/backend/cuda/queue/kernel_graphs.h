@@ -8,7 +8,7 @@
 
 namespace sampan::cuda {
 
-/// Not thread-safe. Needs the GPU's context, also to end, unless Forget was called.
+/// Not thread-safe. The GPU's context must be current, also in the destructor, unless Forget was called.
 class KernelGraphs {
  public:
   KernelGraphs(const Driver& driver, CuStream stream) : driver_(driver), stream_(stream) {}
@@ -17,20 +17,20 @@ class KernelGraphs {
   KernelGraphs& operator=(const KernelGraphs&) = delete;
 
   CuResult Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
-  /// The context is gone, and everything with it.
+  /// Called when the context is destroyed, which destroys all graphs.
   void Forget() { graphs_.clear(); }
 
  private:
   struct Graph {
     CuFunction kernel;
-    unsigned plain_launches;  ///< left until a graph pays
+    unsigned plain_launches;  ///< plain launches until a graph pays
     CuGraph graph = nullptr;
     CuGraphNode node = nullptr;
     CuGraphExec executable = nullptr;
   };
 
   Graph& GraphOf(CuFunction kernel);
-  /// False when the driver cannot.
+  /// Returns false if the driver cannot.
   bool Make(Graph& graph, const CuKernelNode& node) const;
   void Destroy(Graph& graph) const;
 

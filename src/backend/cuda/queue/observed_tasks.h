@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/api/task.h"
-#include "base/assert.h"
+#include "base/error/assert.h"
 #include "observe/hooks.h"
 
 namespace sampan::cuda {

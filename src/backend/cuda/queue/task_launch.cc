@@ -1,4 +1,4 @@
-// Hands tasks that move bytes to the driver, in the order of one CUDA stream.
+// Launches tasks that move bytes, in the order of one CUDA stream.
 #include "backend/cuda/queue/task_launch.h"
 
 #include <utility>
@@ -46,8 +46,8 @@ Status TaskLauncher::Launch(Task& task, std::uint64_t sequence) {
 
 Status TaskLauncher::CopyOverLink(const Segment& segment, Direction direction) {
   const bool to_device = direction == Direction::kHostToDevice;
-  // The driver copies in the stream's context, whichever is current. It only refuses where there is none, and
-  // trying costs less than asking.
+  // The driver copies in the stream's context. It refuses only if no context is current, and trying costs
+  // less than checking.
   CuResult copied = stream_->CopyOverLink(segment, to_device);
   if (copied != cu::kSuccess) [[unlikely]] {
     const ContextScope scope(gpu());
@@ -56,7 +56,7 @@ Status TaskLauncher::CopyOverLink(const Segment& segment, Direction direction) {
   return gpu().Check(copied, to_device ? kCopyIn : kCopyOut);
 }
 
-/// Not over the link: within a device, between devices, or on an attached host.
+/// Not over the link: inside a device, between devices, or on an attached host.
 Status TaskLauncher::LaunchBody(CopyTask& task, std::uint64_t sequence) {
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
   if (!OneDevice(task.dst, task.src) || !KernelReaches(stream_->site().gpu, task.dst))

@@ -1,4 +1,4 @@
-// Hands tasks that move bytes to the driver, in the order of one CUDA stream.
+// Launches tasks that move bytes, in the order of one CUDA stream.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace sampan::cuda {
 
-/// Owns a CUDA stream and what launched tasks need until they are over. Not thread-safe: its queue's lock
-/// protects it. Sequence numbers only grow.
+/// Owns a CUDA stream and what launched tasks need until they complete. Not thread-safe: its queue's lock
+/// guards it. Sequence numbers only grow.
 class TaskLauncher {
  public:
   static Result<std::unique_ptr<TaskLauncher>> Create(const LaunchSite& site);
@@ -27,7 +27,8 @@ class TaskLauncher {
 
   /// Returns the task that must complete before this task can be launched; 0 if it can be launched now.
   std::uint64_t BusyUntil(const Task& task) const;
-  /// Copies and fills; anything else is refused. What the task refers to stays alive until it is retired.
+  /// Launches copies and fills; refuses all other tasks. What the task refers to must stay alive until it is
+  /// retired.
   Status Launch(Task& task, std::uint64_t sequence);
 
   /// See CudaStream.
@@ -43,13 +44,13 @@ class TaskLauncher {
     if (!indirect_.idle()) indirect_.Retire(done, failures);
     if (stream_->KeepsMemory()) stream_->Retire(done);
   }
-  /// The GPU is lost: nothing launched is in use any more.
+  /// Called when the GPU is lost: no launched task is running.
   void Abandon();
 
  private:
   explicit TaskLauncher(std::unique_ptr<CudaStream> stream);
 
-  /// Between the host and a device.
+  /// Copies between the host and a device.
   Status CopyOverLink(const Segment& segment, Direction direction);
   Status LaunchBody(CopyTask& task, std::uint64_t sequence);
   Status LaunchBody(RowsTask& task, std::uint64_t sequence);

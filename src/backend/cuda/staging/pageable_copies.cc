@@ -1,4 +1,4 @@
-// Copies between pageable host memory and a GPU: which of them are staged through pinned memory, and how.
+// Decides which copies of pageable host memory are staged through pinned memory, and how.
 #include "backend/cuda/staging/pageable_copies.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace sampan::cuda {
 namespace {
 
-/// Between pageable memory and a device.
+/// Returns true for a copy between pageable memory and a device.
 bool Stages(const AllocationUse& dst, const AllocationUse& src) {
   return (OnDevice(dst) && !src) || (OnDevice(src) && !dst);
 }

@@ -1,4 +1,4 @@
-// Copies between pageable host memory and a GPU: which of them are staged through pinned memory, and how.
+// Decides which copies of pageable host memory are staged through pinned memory, and how.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@ class PageableCopies {
   explicit PageableCopies(const LaunchSite& site)
       : site_(site), in_(site, Direction::kHostToDevice), out_(site, Direction::kDeviceToHost) {}
 
-  /// Done on return. The caller has a use of the context. Returns nothing if the task is left to the driver:
-  /// another kind of task, too short to gain, or no pinned memory left.
+  /// Executes the task before it returns. The caller must have a use of the context. Returns nothing if the
+  /// driver should copy: another kind of task, too short, or no pinned memory left.
   std::optional<Status> TryRun(const Task& task);
-  /// Lets go of what no copy is using.
+  /// Frees idle buffers and streams.
   void DropIdle();
 
  private:
@@ -28,7 +28,7 @@ class PageableCopies {
   std::optional<Status> TryCopy(const Other&) {
     return std::nullopt;
   }
-  /// How a copy is divided: among how many threads, and in parts of what size.
+  /// How a copy is divided: the number of threads, and the size of parts.
   struct Plan {
     std::size_t threads, part_bytes;
   };

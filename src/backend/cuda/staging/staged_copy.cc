@@ -71,7 +71,7 @@ Status StagedCopy::RunSingle(const StagedParts& parts) {
   if (!single.ok()) return single.TakeStatus();
   std::atomic<std::size_t> next{0};
   Status status = single->worker->Work(parts, direction_, next, *single->stream);
-  const std::lock_guard lock(idle_mutex_);  // so that one which is kept is found by DropIdle
+  const std::lock_guard lock(idle_mutex_);  // so that DropIdle finds one that is kept
   if (!site_.gpu.lost()) idle_.push_back(std::move(*single));
   return status;
 }
@@ -86,7 +86,7 @@ Status StagedCopy::Prepare(std::size_t threads) {
   while (helpers_.size() + 1 < threads) {
     auto helper = std::make_unique<Helper>(helpers_.size() + 1);
     helper->thread = StartThread("sampan-staging", [this, &self = *helper] { Loop(self); });
-    helpers_.push_back(std::move(helper));  // only with its thread, and there is room
+    helpers_.push_back(std::move(helper));  // only with its thread; the memory is reserved
   }
   for (std::size_t number = 0; number < threads; ++number) {
     std::unique_ptr<StagingWorker>& worker = number == 0 ? own_worker_ : helpers_[number - 1]->worker;
@@ -112,7 +112,7 @@ void StagedCopy::Loop(Helper& self) {
     seen = self.calls.load();
     if (stopping_) return;
     if (!Join()) continue;
-    if (self.number < threads_) {  // or it was called for an earlier copy
+    if (self.number < threads_) {  // otherwise it was called for an earlier copy
       WakeTwo(self.number);
       const ContextScope scope(site_.gpu);
       Work(*self.worker);

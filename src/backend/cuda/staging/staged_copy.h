@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "backend/cuda/staging/staging_worker.h"
-#include "base/threads.h"
+#include "base/threads/threads.h"
 
 namespace sampan::cuda {
 
-/// In one direction. Each thread fills a pinned buffer while the GPU copies from the others, or the other way
-/// round. Thread-safe: copies by one thread run side by side, of the others one at a time. Takes threads and
-/// buffers when it needs them.
+/// Copies in one direction. Each thread fills a pinned buffer while the GPU copies from the others, or the
+/// reverse. Thread-safe. Copies by one thread run in parallel, copies by several threads one at a time.
+/// Allocates threads and buffers when it needs them.
 class StagedCopy {
  public:
   StagedCopy(const LaunchSite& site, Direction direction) : site_(site), direction_(direction) {}
@@ -22,7 +22,7 @@ class StagedCopy {
   StagedCopy(const StagedCopy&) = delete;
   StagedCopy& operator=(const StagedCopy&) = delete;
 
-  /// Done on return, by `threads` threads, of which the caller is one.
+  /// Copies before it returns, by `threads` threads. The caller is one of them.
   Status Run(const StagedParts& parts, std::size_t threads);
   /// Frees idle threads' buffers and streams.
   void DropIdle();
@@ -31,18 +31,18 @@ class StagedCopy {
   struct Leave {
     void operator()(std::atomic<std::size_t>* count) const { count->fetch_sub(1); }
   };
-  /// One of those that are counted.
+  /// A place among the limited copies. Releases it when destroyed.
   using Place = std::unique_ptr<std::atomic<std::size_t>, Leave>;
-  /// What a single-thread copy needs. The stream is destroyed first: it waits for pending copies in the
-  /// buffers.
+  /// The parts of a single-thread copy. The stream is destroyed first, because it waits for pending copies in
+  /// the buffers.
   struct Single {
     Place place;
     std::unique_ptr<StagingWorker> worker;
     std::unique_ptr<StagingStream> stream;
   };
-  /// Limits the single-thread copies at a time, and those kept idle. Each has 2 MiB of pinned memory.
+  /// The maximum number of running and idle single-thread copies. Each has 2 MiB of pinned memory.
   static constexpr std::size_t kMaxSingles = 32;
-  /// A thread that helps the calling one, asleep until its number of calls changes.
+  /// A thread that helps the calling thread. It sleeps until its number of calls changes.
   struct Helper {
     explicit Helper(std::size_t its_number) : number(its_number) {}
     const std::size_t number;  // the calling thread's is 0
@@ -51,11 +51,11 @@ class StagedCopy {
     Thread thread;
   };
 
-  /// 207001 if there is no memory, or too many copies run.
+  /// Fails with 207001 if there is no memory, or too many copies run.
   Result<Single> TakeSingle();
   Status RunSingle(const StagedParts& parts);
   Status Prepare(std::size_t threads);
-  /// Each thread wakes two others: in a tree, the last one wakes soonest.
+  /// Each thread wakes two others, as in a tree, so that the last one wakes early.
   void WakeTwo(std::size_t number);
   void Loop(Helper& self);
   /// False if the copy is completed already. A thread that wakes late does not delay the copy.
@@ -69,14 +69,14 @@ class StagedCopy {
   std::mutex idle_mutex_;
   std::vector<Single> idle_;
 
-  // Copies by several threads.
+  // The members below are for copies by several threads.
   std::mutex one_at_a_time_;
-  std::unique_ptr<StagingStream> stream_;  // one for all: an engine loses time between streams
+  std::unique_ptr<StagingStream> stream_;  // one for all, because an engine loses time between streams
   std::unique_ptr<StagingWorker> own_worker_;
   std::vector<std::unique_ptr<Helper>> helpers_;
   bool stopping_ = false;
 
-  // The one in progress.
+  // The copy in progress.
   const StagedParts* parts_ = nullptr;
   std::size_t threads_ = 0;
   std::atomic<std::size_t> next_part_{0};

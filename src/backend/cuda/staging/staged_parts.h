@@ -1,4 +1,5 @@
-// A copy between pageable host memory and a GPU, cut into parts that each fit a buffer of pinned memory.
+// A copy between pageable host memory and a GPU, cut into parts. Each part fits into a buffer of pinned
+// memory.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +11,11 @@
 
 #include "backend/api/copy_segment.h"
 #include "backend/cuda/queue/cuda_stream.h"
-#include "base/round.h"
+#include "base/containers/round.h"
 
 namespace sampan::cuda {
 
-/// Pinned memory that one part goes through, and room for descriptions of its pieces behind it.
+/// Pinned memory for one part, followed by memory for the descriptors of its pieces.
 struct StagingBuffer {
   static constexpr std::size_t kBytes = std::size_t{1} << 20;
   static constexpr std::size_t kMaxPieces = 8192;
@@ -24,11 +25,11 @@ struct StagingBuffer {
   PieceArgument* pieces;
 };
 
-/// What several threads launch their parts on. Copies need no lock.
+/// The stream on which several threads launch their parts. Copies need no lock.
 struct StagingStream {
   explicit StagingStream(std::unique_ptr<CudaStream> stream) : cuda(std::move(stream)) {}
   const std::unique_ptr<CudaStream> cuda;
-  std::mutex kernels;  ///< held to launch one
+  std::mutex kernels;  ///< held to launch a kernel
 
   /// Call it on the thread that launched the last part of a copy.
   Completion WriteCompletion() { return cuda->WriteCompletion(++copies); }
@@ -40,9 +41,9 @@ class StagedParts {
  public:
   virtual ~StagedParts() = default;
   virtual std::size_t count() const = 0;
-  /// The host's half of the way: between the program's memory and the buffer.
+  /// The host's half: copies between the program's memory and the buffer.
   virtual void CopyOnHost(std::size_t part, const StagingBuffer& buffer) const = 0;
-  /// The GPU's half, in the order of the stream.
+  /// The GPU's half, in stream order.
   virtual Status Launch(std::size_t part, const StagingBuffer& buffer, StagingStream& stream) const = 0;
 };
 

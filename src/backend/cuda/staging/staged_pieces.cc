@@ -1,4 +1,4 @@
-// Batches of pageable memory as parts: where they are cut, and where their pieces lie in a buffer.
+// Divides batches of pageable memory into parts, and places their pieces in a buffer.
 #include "backend/cuda/staging/staged_pieces.h"
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace sampan::cuda {
 namespace {
 
-/// What a team of a kernel copies at a time: a part gives work to many of them.
+/// The bytes that a team of a kernel copies at a time. So a part has work for many teams.
 constexpr std::size_t kKernelPieceBytes = std::size_t{4} << 10;
 constexpr std::size_t kMaxKernelPieces =
     StagingBuffer::kMaxPieces + StagingBuffer::kBytes / kKernelPieceBytes;
@@ -80,7 +80,7 @@ PieceArgument PieceParts::OnGpu(const Placed& piece, const StagingBuffer& buffer
 }
 
 Status PieceParts::Launch(std::size_t part, const StagingBuffer& buffer, StagingStream& stream) const {
-  // Pieces that follow one another on the device are one run, wherever they lie on the host.
+  // Pieces that are adjacent on the device are one run, regardless of their host addresses.
   std::size_t runs = 0, bytes = 0;
   ForPieces(part, [&](const Placed& piece) {
     const PieceArgument next = OnGpu(piece, buffer);

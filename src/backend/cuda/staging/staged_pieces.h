@@ -1,4 +1,4 @@
-// Batches of pageable memory as parts: where they are cut, and where their pieces lie in a buffer.
+// Divides batches of pageable memory into parts, and places their pieces in a buffer.
 #pragma once
 
 #include <span>
@@ -8,13 +8,13 @@
 
 namespace sampan::cuda {
 
-/// Where a part begins: in which segment, and how far inside of it.
+/// Where a part begins: the segment, and the offset in it.
 struct PieceCut {
   std::size_t segment, offset;
   bool operator==(const PieceCut&) const = default;
 };
 
-/// How much a part may hold.
+/// The limits of a part.
 struct PartLimits {
   std::size_t bytes = StagingBuffer::kBytes, pieces = StagingBuffer::kMaxPieces;
 };
@@ -26,14 +26,14 @@ inline std::size_t SlotBehind(std::size_t used, const void* device) {
   return used + (reinterpret_cast<std::uintptr_t>(device) - used) % kAlignment;
 }
 
-/// The beginnings of the parts, and the end of the last. Segments may have any length.
+/// The beginnings of the parts, and the end of the last one. Segments may have any length.
 std::vector<PieceCut> CutIntoParts(std::span<const Segment> segments, Direction direction,
                                    const PartLimits& limits);
 
-/// A batch. The segments have to outlive it.
+/// The parts of a batch. The segments must outlive it.
 class PieceParts final : public StagedParts {
  public:
-  /// `reachable`: whether kernels may touch all of the device's memory in it.
+  /// `reachable`: kernels may access all device memory of the batch.
   PieceParts(std::span<const Segment> segments, Direction direction, bool reachable, const PartLimits& limits)
       : segments_(segments),
         direction_(direction),
@@ -45,7 +45,7 @@ class PieceParts final : public StagedParts {
   Status Launch(std::size_t part, const StagingBuffer& buffer, StagingStream& stream) const override;
 
  private:
-  /// A piece: the program's ends, and where it lies in the buffer.
+  /// A piece: the program's addresses, and its place in the buffer.
   struct Placed {
     Segment segment;
     std::size_t slot;

@@ -1,4 +1,4 @@
-// Rows of pageable memory as parts: packed in a buffer, so many rows at a time.
+// Divides rows of pageable memory into parts that are packed in a buffer.
 #include "backend/cuda/staging/staged_rows.h"
 
 #include "backend/cuda/paths/row_copies.h"
@@ -6,7 +6,7 @@
 namespace sampan::cuda {
 namespace {
 
-/// Lengths that compilers know are copied without a call.
+/// With a constant length, compilers copy without a call.
 template <std::size_t kWidth>
 void CopyNarrow(const Rows& rows) {
   for (std::size_t i = 0; i < rows.height; ++i)

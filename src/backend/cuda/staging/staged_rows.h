@@ -1,4 +1,4 @@
-// Rows of pageable memory as parts: packed in a buffer, so many rows at a time.
+// Divides rows of pageable memory into parts that are packed in a buffer.
 #pragma once
 
 #include "backend/cuda/paths/copy_path.h"
@@ -9,11 +9,11 @@ namespace sampan::cuda {
 /// Rows that are no wider than a part.
 class RowParts final : public StagedParts {
  public:
-  /// `path`: kEngine or kKernel, as ChooseRows gave it for packed rows on the host's side.
+  /// `path`: kEngine or kKernel, the result of ChooseRows for packed rows on the host's side.
   RowParts(const Rows& rows, Direction direction, CopyPath path, std::size_t part_bytes)
       : rows_(rows), direction_(direction), path_(path), rows_each_(part_bytes / rows.width) {}
 
-  /// The same rows as the GPU sees them: packed in a buffer on the host's side.
+  /// The same rows for the GPU's half: packed in a buffer on the host's side.
   static Rows Packed(const Rows& rows, Direction direction, std::byte* buffer);
 
   std::size_t count() const override { return DivideUp(rows_.height, rows_each_); }

@@ -33,7 +33,7 @@ Result<std::unique_ptr<StagingWorker>> StagingWorker::Create(const LaunchSite& s
 
 StagingWorker::~StagingWorker() {
   pinned_.Free(memory_);
-  if (gpu_.lost()) return;  // the events went with the context
+  if (gpu_.lost()) return;  // the events are gone with the context
   const ContextScope scope(gpu_);
   for (const CuEvent event : events_) {
     if (event != nullptr) gpu_.driver().EventDestroy(event);
@@ -46,7 +46,7 @@ Status StagingWorker::Work(const StagedParts& parts, Direction direction, std::a
       direction == Direction::kHostToDevice ? CopyIn(parts, next, stream) : CopyOut(parts, next, stream);
   if (status.ok()) return status;
   next.store(parts.count());
-  // What went wrong counts, not what becomes of the rest.
+  // Reports the first failure, not those of the remaining copies.
   static_cast<void>(gpu_.Check(gpu_.driver().StreamSynchronize(stream.cuda->get()), "ending a staged copy"));
   return status;
 }

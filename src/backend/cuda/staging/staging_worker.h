@@ -11,14 +11,14 @@ namespace sampan::cuda {
 /// Belongs to one thread at a time.
 class StagingWorker {
  public:
-  /// For parts of up to so many bytes.
+  /// For parts of at most `part_bytes` bytes.
   static Result<std::unique_ptr<StagingWorker>> Create(const LaunchSite& site, std::size_t part_bytes);
   ~StagingWorker();
   StagingWorker(const StagingWorker&) = delete;
   StagingWorker& operator=(const StagingWorker&) = delete;
 
-  /// Takes parts, by counting `next` up, until none is left. On return the buffers are idle and the parts it
-  /// took are completed. After a failure no thread finds further parts.
+  /// Takes parts by incrementing `next` until none is left. On return the buffers are idle, and its parts are
+  /// completed. After a failure no thread gets further parts.
   Status Work(const StagedParts& parts, Direction direction, std::atomic<std::size_t>& next,
               StagingStream& stream);
 
@@ -37,8 +37,8 @@ class StagingWorker {
   ReservedMemory& pinned_;
   const MemoryBlock memory_;
   StagingBuffer buffers_[kBuffers];
-  // Behind the part in each buffer: a completion word if it is the last of its copy, otherwise an event. A
-  // word is seen sooner, but an engine stops for it.
+  // The completion of each buffer's part: a word if it is the last part of its copy, otherwise an event. A
+  // word is detected earlier, but an engine stops for it.
   Completion completions_[kBuffers];
   CuEvent events_[kBuffers] = {};
 };

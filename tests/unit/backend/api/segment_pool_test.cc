@@ -79,7 +79,7 @@ TEST(SegmentList, GrowsWithWhatItHolds) {
   }
 }
 
-TEST(SegmentList, StaysAsItIsWhereThereIsNoMemory) {
+TEST(SegmentList, StaysUnchangedWithoutMemory) {
   CountedPool pool;
   SegmentList list(pool);
   ASSERT_TRUE(list.Reserve(10).ok());

@@ -14,7 +14,7 @@ using enum CopyKind;
 
 constexpr CopyForm kAsync = CopyForm::kAsynchronous, kSync = CopyForm::kBlocking;
 constexpr auto kToDevice = Direction::kHostToDevice, kToHost = Direction::kDeviceToHost,
-               kWithin = Direction::kDeviceToDevice;
+               kOnDevice = Direction::kDeviceToDevice;
 constexpr Setting kNewRelease{.profile = "ascend910b,cann9"};
 
 struct Shape {
@@ -94,7 +94,7 @@ const Row kRows[] = {
      kDeviceToDevice,
      kAsync,
      {},
-     kWithin,
+     kOnDevice,
      Timing::kQueued,
      0,
      kNewRelease},
@@ -105,7 +105,7 @@ const Row kRows[] = {
      kDeviceToDevice,
      kSync,
      Refused("this one is ACL_MEMCPY_DEVICE_TO_DEVICE"),
-     kWithin,
+     kOnDevice,
      Timing::kQueued,
      0,
      kNewRelease},
@@ -116,7 +116,7 @@ const Row kRows[] = {
      kDeviceToDevice,
      kAsync,
      Refused("device 0 may not touch"),
-     kWithin,
+     kOnDevice,
      Timing::kQueued,
      0,
      kNewRelease},

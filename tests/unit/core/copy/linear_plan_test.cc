@@ -30,7 +30,7 @@ constexpr Made Drained(Direction direction) {
   return {direction, Timing::kDrainThenNow};
 }
 constexpr auto kToDevice = Direction::kHostToDevice, kToHost = Direction::kDeviceToHost,
-               kWithin = Direction::kDeviceToDevice, kOnHost = Direction::kHostToHost;
+               kOnDevice = Direction::kDeviceToDevice, kOnHost = Direction::kHostToHost;
 
 struct Row {
   const char* name;
@@ -50,12 +50,12 @@ const Row kRows[] = {
     // Places that the runtime knows: every kind is taken for the real one.
     {"pinned to device", {kDevice}, {kPinned}, 64, kHostToDevice, kAsync, {}, Queued(kToDevice), {}},
     {"device to pinned", {kPinned}, {kDevice}, 64, kDeviceToHost, kAsync, {}, Queued(kToHost), {}},
-    {"within a device", {kOther}, {kDevice}, 64, kDeviceToDevice, kAsync, {}, Queued(kWithin), {}},
+    {"within a device", {kOther}, {kDevice}, 64, kDeviceToDevice, kAsync, {}, Queued(kOnDevice), {}},
     {"a wrong kind is corrected", {kDevice}, {kPinned}, 64, kDeviceToHost, kAsync, {}, Queued(kToDevice), {}},
     {"host to host is corrected", {kDevice}, {kPinned}, 64, kHostToHost, kAsync, {}, Queued(kToDevice), {}},
     {"default", {kPinned}, {kDevice}, 64, kDefault, kAsync, {}, Queued(kToHost), {}},
-    {"inner", {kOther}, {kDevice}, 64, kInnerDeviceToDevice, kAsync, {}, Queued(kWithin), {}},
-    {"inter", {kOther}, {kDevice}, 64, kInterDeviceToDevice, kAsync, {}, Queued(kWithin), {}},
+    {"inner", {kOther}, {kDevice}, 64, kInnerDeviceToDevice, kAsync, {}, Queued(kOnDevice), {}},
+    {"inter", {kOther}, {kDevice}, 64, kInterDeviceToDevice, kAsync, {}, Queued(kOnDevice), {}},
     {"registered to device", {kDevice}, {kRegistered}, 64, kHostToDevice, kAsync, {}, Queued(kToDevice), {}},
     {"device to registered", {kRegistered}, {kDevice}, 64, kDeviceToHost, kAsync, {}, Queued(kToHost), {}},
     {"pinned to pinned", {kPinned}, {kPinned, kPage}, 64, kHostToHost, kAsync, kNoHostCopies, {}, {}},
@@ -68,7 +68,7 @@ const Row kRows[] = {
      kDeviceToDevice,
      kAsync,
      {},
-     {kWithin, Timing::kNothing},
+     {kOnDevice, Timing::kNothing},
      {}},
     {"the same address, blocking",
      {kDevice, 64},
@@ -77,9 +77,9 @@ const Row kRows[] = {
      kDeviceToDevice,
      kSync,
      {},
-     Queued(kWithin),
+     Queued(kOnDevice),
      {}},
-    {"overlapping", {kDevice, 1}, {kDevice}, 64, kDeviceToDevice, kAsync, {}, Queued(kWithin), {}},
+    {"overlapping", {kDevice, 1}, {kDevice}, 64, kDeviceToDevice, kAsync, {}, Queued(kOnDevice), {}},
     // Pageable memory: the kind has a say, and the copy is over on return.
     {"pageable to device", {kDevice}, {kPageable}, 64, kHostToDevice, kAsync, {}, Drained(kToDevice), {}},
     {"pageable to device by default",
@@ -410,7 +410,7 @@ const Row kRows[] = {
      Refused("device 0 may not touch"),
      {},
      {}},
-    {"to an open peer", {kPeer}, {kDevice}, 64, kDeviceToDevice, kAsync, {}, Queued(kWithin), kOpen},
+    {"to an open peer", {kPeer}, {kDevice}, 64, kDeviceToDevice, kAsync, {}, Queued(kOnDevice), kOpen},
     {"host to another device needs no permission",
      {kPeer},
      {kPinned},
@@ -436,7 +436,7 @@ const Row kRows[] = {
      kDeviceToDevice,
      kSync,
      {},
-     Queued(kWithin),
+     Queued(kOnDevice),
      kOnPeer},
     {"between devices, blocking",
      {kPeer},

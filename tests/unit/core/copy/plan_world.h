@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backend/emulated/emulated_backend.h"
-#include "base/fault.h"
+#include "base/error/fault.h"
 #include "core/copy/copy_plan.h"
 
 namespace sampan::plan_tests {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "backend/emulated/arena.h"
+#include "backend/emulated/memory/arena.h"
 
 namespace sampan::memory_registry_test {
 namespace {

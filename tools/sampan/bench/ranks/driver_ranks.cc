@@ -1,4 +1,4 @@
-// The CUDA driver's own calls for what ranks do, over memory of the driver's own.
+// The work of ranks by calls of the CUDA driver, on memory of the driver.
 #include "tools/sampan/bench/ranks/driver_ranks.h"
 
 #include <acl/acl.h>
@@ -45,14 +45,14 @@ void DriverRanks::Open(Site& site, int gpu, const collectives::Room& room) {
   buffers_.push_back({input, input + room.input_bytes});
 }
 
-/// Where the ranks have GPUs of their own that reach each other, copies need not go through the host.
+/// If the ranks have different GPUs with peer access, copies do not go through the host.
 void DriverRanks::AllowPeers() {
   const cuda::Driver& driver = bench::TheDriver();
   for (const Site& site : sites_) {
     const bench::CurrentContext current(site.context);
     for (const Site& peer : sites_) {
       if (peer.context != site.context)
-        driver.ContextEnablePeer(peer.context, 0);  // refused where they do not
+        driver.ContextEnablePeer(peer.context, 0);  // fails without peer access
     }
   }
 }

@@ -1,4 +1,4 @@
-// The CUDA driver's own calls for what ranks do, over memory of the driver's own.
+// The work of ranks by calls of the CUDA driver, on memory of the driver.
 #pragma once
 
 #include "backend/cuda/driver.h"
@@ -6,11 +6,12 @@
 
 namespace sampan::tool {
 
-/// Each rank has a stream and its buffers on the GPU of its device. Copies are cuMemcpyAsync, of sums too:
-/// the driver has no call that adds. Signals are events that one stream records and the other one waits for.
+/// Each rank has a stream and buffers on the GPU of its device. Copies are cuMemcpyAsync. So are sums,
+/// because the driver has no call that adds. Signals are events that one stream records and the other waits
+/// for.
 class DriverRanks final : public RankAlternative {
  public:
-  /// Starts the runtime, to ask how many devices it has. Throws a Failure where the driver refuses something.
+  /// Starts the runtime to get its number of devices. Throws a Failure if a call of the driver fails.
   explicit DriverRanks(const collectives::Room& room);
   ~DriverRanks() override;
   DriverRanks(const DriverRanks&) = delete;
@@ -18,7 +19,7 @@ class DriverRanks final : public RankAlternative {
 
   const std::vector<bench::RankBuffers>& buffers() const override { return buffers_; }
   void Move(u32 rank, const bench::Transfers& transfers, u32 times) override;
-  /// The first rank gives both streams their work.
+  /// The first rank submits the work of both streams.
   void SignalThereAndBack(u32 rank, u32 times) override;
 
  private:

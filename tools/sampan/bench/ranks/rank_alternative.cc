@@ -1,4 +1,4 @@
-// What ranks would do without the runtime: the alternative that they are measured against.
+// The alternative to the runtime that ranks are compared with.
 #include "tools/sampan/bench/ranks/rank_alternative.h"
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace sampan::tool {
 namespace {
 
-/// Memory that the ranks share, memcpy, and words that one thread changes and another one sleeps on.
+/// Shared memory, memcpy, and words that one thread changes while another sleeps on them.
 class HostRanks final : public RankAlternative {
  public:
   explicit HostRanks(const collectives::Room& room) : shared_(RankPlan::kRanks, room) {}
@@ -30,7 +30,7 @@ class HostRanks final : public RankAlternative {
       mine.fetch_add(1, std::memory_order_release);
       mine.notify_one();
     };
-    // Both have sent as many when they are called.
+    // When this is called, both ranks have sent the same number of signals.
     std::uint32_t seen = mine.load(std::memory_order_relaxed);
     for (u32 i = 0; i < times; ++i) {
       if (rank == 0) post();

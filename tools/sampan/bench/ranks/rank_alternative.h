@@ -1,4 +1,4 @@
-// What ranks would do without the runtime: the alternative that they are measured against.
+// The alternative to the runtime that ranks are compared with.
 #pragma once
 
 #include <memory>
@@ -9,24 +9,24 @@
 
 namespace sampan::tool {
 
-/// Made before the ranks, and shared by them. Has buffers of its own, with the ranks' sizes.
+/// Created before the ranks, which share it. Has its own buffers of the ranks' sizes.
 class RankAlternative {
  public:
   virtual ~RankAlternative() = default;
 
   /// By rank.
   virtual const std::vector<bench::RankBuffers>& buffers() const = 0;
-  /// So many times, without waiting for the other rank; over when it returns. Called by the thread of that
-  /// rank, or for its sake.
+  /// Moves the data `times` times, without waiting for the other rank. Complete on return. Called by the
+  /// rank's thread or on its behalf.
   virtual void Move(u32 rank, const bench::Transfers& transfers, u32 times) = 0;
-  /// A signal from rank 0 to rank 1 and one back, so many times. Both ranks call it.
+  /// Sends a signal from rank 0 to rank 1 and one back, `times` times. Both ranks call it.
   virtual void SignalThereAndBack(u32 rank, u32 times) = 0;
 };
 
-/// Of that name (alternative.h), for two ranks.
+/// Creates the alternative of this name (alternative.h) for two ranks.
 std::unique_ptr<RankAlternative> MakeRankAlternative(std::string_view name, const collectives::Room& room);
 
-/// In half a sentence, of that name.
+/// The meaning of the name, in half a sentence.
 std::string_view RankAlternativeMeaning(std::string_view name);
 
 }  // namespace sampan::tool

@@ -1,4 +1,4 @@
-// Times of what ranks do together, and of the same without the runtime, taken in turn.
+// Times the work of ranks with and without the runtime, alternately.
 #include "tools/sampan/bench/ranks/rank_measurement.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr u32 kMaxRuns = 10'000;
 constexpr std::size_t kMaxRounds = 100'000;
 constexpr int kWarmUps = 3;
 
-/// How many runs make a round; the same on every rank.
+/// The number of runs in a round, the same on every rank.
 u32 RunsOfRound(Rank& rank, const std::function<void(u32)>& run) {
   u32 runs = 1;
   while (runs < kMaxRuns) {
@@ -33,7 +33,7 @@ u32 RunsOfRound(Rank& rank, const std::function<void(u32)>& run) {
   return runs;
 }
 
-/// Seconds of one run, by rounds: with the runtime and without it.
+/// Seconds of one run, for each round: with the runtime and without it.
 std::vector<std::vector<double>> MeasureRounds(Rank& rank, RankWork& work, double seconds) {
   const auto run = [&](u32 times) { work.Run(times); };
   const auto run_plain = [&](u32 times) { work.RunPlain(times); };
@@ -42,7 +42,7 @@ std::vector<std::vector<double>> MeasureRounds(Rank& rank, RankWork& work, doubl
   run_plain(1);
   const u32 runs = RunsOfRound(rank, run);
   const u32 plain_runs = RunsOfRound(rank, run_plain);
-  // The first rank decides: clocks and signals reach the others at other times.
+  // The first rank decides, because other ranks read the clock and get the interrupt at other times.
   const auto mine = bench::Until(
       {.seconds = seconds, .max_turns = kMaxRounds, .stopped = [] { return Interrupted() != 0; }});
   const auto goes_on = [&](std::size_t turns) {
@@ -54,7 +54,7 @@ std::vector<std::vector<double>> MeasureRounds(Rank& rank, RankWork& work, doubl
       goes_on);
 }
 
-/// A run of signals is two of them.
+/// A run of signals consists of two signals.
 bench::Timing TimingOf(std::vector<double> times, const RankPlan& plan) {
   if (plan.kind == RankPlan::Kind::kSignal) {
     for (double& seconds : times)

@@ -1,4 +1,4 @@
-// Times of what ranks do together, and of the same without the runtime, taken in turn.
+// Times the work of ranks with and without the runtime, alternately.
 #pragma once
 
 #include "bench/copies/measurement.h"
@@ -6,10 +6,10 @@
 
 namespace sampan::tool {
 
-/// Warms up, measures for about so long, then does it once more on new data and verifies it. Ranks are
-/// threads, one a device where there are as many. A round is as many runs as take half a millisecond, because
-/// ranks do not begin in the same moment. Throws a Failure when the runtime refuses something that the
-/// imitated chip has. The alternative is one of alternative.h.
+/// Warms up, measures for about `seconds`, then runs once more on new data and verifies it. Ranks are
+/// threads, one per device if there are enough. A round takes at least half a millisecond, because ranks do
+/// not start at the same moment. Throws a Failure if the runtime refuses something that the imitated chip
+/// has. The alternative is one of alternative.h.
 bench::Measurement MeasureRanks(const RankPlan& plan, double seconds, std::string_view alternative);
 
 }  // namespace sampan::tool

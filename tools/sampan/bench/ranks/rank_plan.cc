@@ -1,4 +1,4 @@
-// What ranks of HCCL's platform layer are measured doing.
+// The work of ranks that is measured.
 #include "tools/sampan/bench/ranks/rank_plan.h"
 
 #include "bench/ranks/ranks_together.h"
@@ -12,8 +12,8 @@ collectives::Case RankPlan::collective_case() const {
 
 std::string CallOf(const RankPlan& plan) {
   switch (plan.kind) {
-    case RankPlan::Kind::kCopyWithin:
-    case RankPlan::Kind::kCopyBetween:
+    case RankPlan::Kind::kCopyLocal:
+    case RankPlan::Kind::kCopyToPeer:
       return "HcclD2DMemcpyAsync";
     case RankPlan::Kind::kSignal:
       return "Transport::PostReady";
@@ -25,9 +25,9 @@ std::string CallOf(const RankPlan& plan) {
 
 std::string PathName(const RankPlan& plan) {
   switch (plan.kind) {
-    case RankPlan::Kind::kCopyWithin:
+    case RankPlan::Kind::kCopyLocal:
       return "within a rank";
-    case RankPlan::Kind::kCopyBetween:
+    case RankPlan::Kind::kCopyToPeer:
     case RankPlan::Kind::kSignal:
       return "rank to rank";
     case RankPlan::Kind::kCollective:

@@ -1,4 +1,4 @@
-// What ranks of HCCL's platform layer are measured doing.
+// The work of ranks that is measured.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,21 @@ namespace sampan::tool {
 
 struct RankPlan {
   enum class Kind {
-    kCopyWithin,   ///< from a rank's memory to its own
-    kCopyBetween,  ///< to its peer's
-    kSignal,       ///< from stream to stream of two ranks
-    kCollective,   ///< sums of single precision where it reduces
+    kCopyLocal,   ///< inside a rank's memory
+    kCopyToPeer,  ///< to the peer's memory
+    kSignal,      ///< between the streams of two ranks
+    kCollective,  ///< reductions are sums in single precision
   };
 
   Kind kind;
-  std::size_t bytes = 0;  ///< of a copy, or the larger one of a rank's input and output; a signal has none
+  std::size_t bytes = 0;  ///< of a copy, or the larger of a rank's input and output; 0 for a signal
   collectives::Collective collective{};
 
-  /// As many as there are devices by default.
+  /// The default number of devices.
   static constexpr u32 kRanks = 2;
 
-  bool is_copy() const { return kind == Kind::kCopyWithin || kind == Kind::kCopyBetween; }
-  /// The collective with the number of elements that comes nearest to the size.
+  bool is_copy() const { return kind == Kind::kCopyLocal || kind == Kind::kCopyToPeer; }
+  /// The collective with the number of elements that is closest to the size.
   collectives::Case collective_case() const;
 };
 

@@ -1,4 +1,4 @@
-// One rank's part of what is measured: with the runtime, without it, and the proof that it is right.
+// One rank's part of a measurement: with the runtime, without it, and the verification.
 #include "tools/sampan/bench/ranks/rank_work.h"
 
 #include <cstring>
@@ -13,10 +13,10 @@ namespace {
 using collectives::Check;
 using collectives::Rank;
 
-/// Bytes around a copy that it may not touch.
+/// Bytes around a copy that must not change.
 constexpr std::size_t kRankMargin = 256;
 constexpr int kUntouched = 0xA5;
-/// Words that a test of signals hands over.
+/// The number of words in a test of signals.
 constexpr std::size_t kWords = 16;
 
 collectives::Room RoomOf(const RankPlan& plan) {
@@ -48,7 +48,7 @@ hccl::DeviceMem PeersOutput(Rank& rank) {
   return hccl::DeviceMem(address, bytes);
 }
 
-/// The first thing that any rank has to say.
+/// The first message of any rank.
 std::string Agree(Rank& rank, const std::string& mine) {
   for (const std::string& text : bench::Tell(rank, mine)) {
     if (!text.empty()) return text;
@@ -63,11 +63,11 @@ std::string FaultText(const bench::Bytes& found, const bench::Bytes& expected) {
          bench::DifferenceText(found[*at], expected[*at]);
 }
 
-/// The first rank copies, one call after the other, each until its stream is synchronised.
+/// The first rank copies. Each call is followed by a synchronization of its stream.
 class CopyWork final : public RankWork {
  public:
   CopyWork(Rank& rank, RankStage& stage)
-      : rank_(rank), stage_(stage), between_(stage.plan.kind == RankPlan::Kind::kCopyBetween) {
+      : rank_(rank), stage_(stage), between_(stage.plan.kind == RankPlan::Kind::kCopyToPeer) {
     if (rank.rank() != 0) return;
     src_ = rank.input().range(kRankMargin, stage.plan.bytes);
     dst_ = (between_ ? PeersOutput(rank) : rank.output()).range(kRankMargin, stage.plan.bytes);
@@ -116,7 +116,7 @@ class CopyWork final : public RankWork {
   bench::Transfers plain_;
 };
 
-/// A run is a signal there and one back.
+/// A run is one signal in each direction.
 class SignalWork final : public RankWork {
  public:
   SignalWork(Rank& rank, RankStage& stage)
@@ -130,7 +130,7 @@ class SignalWork final : public RankWork {
 
   void RunPlain(u32 times) override { stage_.plain->SignalThereAndBack(rank_.rank(), times); }
 
-  /// Words that the first rank writes before each signal, and the second one reads behind it.
+  /// The first rank writes words before each signal, and the second rank reads them after it.
   std::string FindFault() override {
     const bench::Bytes words = bench::RandomBytes(kWords * sizeof(u64), 4);
     if (first_) Upload(rank_.input(), words);
@@ -148,7 +148,7 @@ class SignalWork final : public RankWork {
   }
 
  private:
-  /// The second rank does something in between.
+  /// The second rank calls `between` before it answers.
   template <typename Between>
   void ThereAndBack(Between between) {
     if (first_) {

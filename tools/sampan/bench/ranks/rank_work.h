@@ -1,4 +1,4 @@
-// One rank's part of what is measured: with the runtime, without it, and the proof that it is right.
+// One rank's part of a measurement: with the runtime, without it, and the verification.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace sampan::tool {
 
-/// What the ranks of one measurement share. Made before they are.
+/// What the ranks of one measurement share. Created before the ranks.
 struct RankStage {
-  /// With the alternative of that name.
+  /// `alternative` is the name of the alternative.
   RankStage(const RankPlan& plan, std::string_view alternative);
 
   RankPlan plan;
@@ -24,12 +24,12 @@ class RankWork {
  public:
   virtual ~RankWork() = default;
 
-  /// So many runs; over when it returns.
+  /// Executes `times` runs. Complete on return.
   virtual void Run(u32 times) = 0;
   /// The same without the runtime.
   virtual void RunPlain(u32 times) = 0;
-  /// Once more on new data: what is wrong with the result, and nothing when each byte is as it must be. The
-  /// same answer on every rank.
+  /// Runs once more on new data and checks each byte. Returns what is wrong, or an empty text. The same on
+  /// every rank.
   virtual std::string FindFault() = 0;
 };
 

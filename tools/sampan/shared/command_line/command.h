@@ -1,4 +1,4 @@
-// A command of the tool: its description and what it does with arguments that fit the description.
+// A command of the tool: its description and its function.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace sampan::tool {
 
-/// What was on the command line behind the command's name.
+/// The arguments behind the command's name.
 struct Arguments {
   std::map<std::string, std::string, std::less<>> options;  ///< by name; a switch that is on has value ""
   std::vector<std::string> operands;
@@ -38,7 +38,7 @@ const Command& ReplayCommand();
 const Command& CompletionCommand();
 const Command& ManCommand();
 
-/// All of them, in the order in which they are listed.
+/// All commands, in the order of the help.
 std::vector<const Command*> AllCommands();
 
 }  // namespace sampan::tool

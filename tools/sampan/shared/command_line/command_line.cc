@@ -1,4 +1,4 @@
-// Parses the command line by the commands' descriptions.
+// Parses the command line, with the commands' descriptions.
 #include "tools/sampan/shared/command_line/command_line.h"
 
 #include <CLI/CLI.hpp>
@@ -21,8 +21,8 @@ const Command& FindCommand(const std::string& name) {
                                ". 'sampan --help' says what they do.");
 }
 
-/// Cuts off the program and its arguments: what stands behind `--`, or from the first word that is neither an
-/// option nor an option's value. They are the program's and must reach it untouched.
+/// Removes and returns the program and its arguments: the words behind `--`, or from the first word that is
+/// neither an option nor an option's value. They must reach the program unchanged.
 std::vector<std::string> TakeProgram(const CommandDescription& description, std::vector<std::string>& words) {
   auto word = words.begin();
   while (word != words.end() && word->starts_with("-") && *word != "--") {
@@ -38,7 +38,7 @@ std::vector<std::string> TakeProgram(const CommandDescription& description, std:
 
 constexpr int kMaxRepeated = 1000;
 
-/// A CLI11 parser with the options of one command, which it stores where the members say.
+/// A CLI11 parser for the options of one command. Stores the values in its members.
 class Parser {
  public:
   explicit Parser(const CommandDescription& description) {
@@ -64,7 +64,7 @@ class Parser {
   }
 
   void Parse(std::vector<std::string> words, CommandLine& line) {
-    std::reverse(words.begin(), words.end());  // the order that CLI11 wants
+    std::reverse(words.begin(), words.end());  // the order that CLI11 expects
     app_.parse(words);
     line.wants_help = wants_help_;
     for (auto& [name, value] : values_) {

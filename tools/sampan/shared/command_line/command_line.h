@@ -1,4 +1,4 @@
-// Parses the command line by the commands' descriptions.
+// Parses the command line, with the commands' descriptions.
 #pragma once
 
 #include <string>
@@ -15,8 +15,7 @@ struct CommandLine {
   Arguments arguments;
 };
 
-/// `words` are those behind the program's name. Refuses what no description knows, with a Failure that names
-/// it.
+/// `words` are the words behind the program's name. Refuses an unknown word with a Failure that names it.
 CommandLine ParseCommandLine(std::vector<std::string> words);
 
 }  // namespace sampan::tool

@@ -1,4 +1,4 @@
-// What the command line consists of: parsing, help, man page and completion are all made from this.
+// Descriptions of commands. Parsing, help, man page and completion are made from them.
 #pragma once
 
 #include <string_view>
@@ -8,17 +8,17 @@ namespace sampan::tool {
 
 struct OptionDescription {
   std::string_view name;         ///< such as --format
-  std::string_view letter = {};  ///< such as -o, where it has a short name too
+  std::string_view letter = {};  ///< such as -o, if it has a short name
   std::string_view value;        ///< what follows it; empty for a switch
   std::string_view meaning;
-  std::vector<std::string_view> choices = {};  ///< values that can be offered
+  std::vector<std::string_view> choices = {};  ///< values for completion
   bool only_choices = true;                    ///< refuse other values; false: the runtime decides
 
   bool takes_value() const { return !value.empty(); }
   bool takes_file() const { return value.starts_with("FILE"); }
 };
 
-/// What stands on the command line without a name.
+/// An argument without a name.
 struct OperandDescription {
   std::string_view name;
   std::string_view meaning;
@@ -26,7 +26,7 @@ struct OperandDescription {
   bool is_program = false;  ///< a program with its arguments: everything that follows
   bool is_file = false;
   bool is_required = false;
-  bool is_repeated = false;  ///< several may follow one another
+  bool is_repeated = false;  ///< may occur several times
 };
 
 struct Example {

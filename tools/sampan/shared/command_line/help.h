@@ -11,13 +11,13 @@ namespace sampan::tool {
 /// How a command is called, in one line.
 std::string Usage(const CommandDescription& command);
 
-/// All about one command.
+/// The full help of one command.
 std::string HelpOf(const CommandDescription& command);
 
-/// What the tool is and which commands it has.
+/// What the tool does, and its commands.
 std::string Overview();
 
-/// What holds for all commands.
+/// What applies to all commands.
 extern const std::vector<std::string_view> kToolParagraphs;
 extern const std::vector<ExitDescription> kToolExits;
 extern const std::vector<Example> kToolExamples;

@@ -1,4 +1,4 @@
-// The options that choose how the runtime behaves, which it reads from environment variables.
+// The options that set the runtime's environment variables.
 #include "tools/sampan/shared/command_line/runtime_options.h"
 
 #include <filesystem>
@@ -9,10 +9,10 @@ namespace {
 struct RuntimeOption {
   OptionDescription description;
   std::string_view variable;
-  bool records = false;  ///< about a program, not about the runtime
+  bool records = false;  ///< records a program; does not set the runtime
 };
 
-/// The runtime itself decides which values it takes, so that there is one place that knows.
+/// The runtime alone checks the values, so that there is one place that knows them.
 const std::vector<RuntimeOption>& RuntimeOptions() {
   static const std::vector<RuntimeOption> options = {
       {{.name = "--backend",
@@ -60,7 +60,7 @@ std::vector<OptionDescription> With(bool recording, const std::vector<OptionDesc
   return all;
 }
 
-/// What the variable gets: a program may change its folder before it uses a file name.
+/// The value of the variable. File names become absolute, because a program may change its folder.
 std::string ValueOf(const OptionDescription& option, const std::string& given) {
   if (!option.takes_value()) return "1";
   return option.takes_file() ? std::filesystem::absolute(given).string() : given;

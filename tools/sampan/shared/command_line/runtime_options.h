@@ -1,4 +1,4 @@
-// The options that choose how the runtime behaves, which it reads from environment variables.
+// The options that set the runtime's environment variables.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace sampan::tool {
 
-/// Descriptions of these options, with the command's own behind them.
+/// Descriptions of these options, followed by the command's own.
 std::vector<OptionDescription> WithRuntimeOptions(std::vector<OptionDescription> own);
-/// The same for a program of the user's: also what is to be recorded of it.
+/// The same for commands that run a program: also the options that record it.
 std::vector<OptionDescription> WithProgramOptions(std::vector<OptionDescription> own);
 
 struct Variable {

@@ -1,4 +1,4 @@
-// The machine that figures were taken on.
+// The machine of a measurement.
 #include "tools/sampan/shared/output/machine.h"
 
 #include <sched.h>

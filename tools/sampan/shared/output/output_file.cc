@@ -1,5 +1,4 @@
-// Where a command writes a result: a file that appears whole or not at all, a device, a pipe or standard
-// output.
+// Writes a result to a file (completely or not at all), a device, a pipe or standard output.
 #include "tools/sampan/shared/output/output_file.h"
 
 #include <fcntl.h>
@@ -81,7 +80,7 @@ void OutputFile::Commit(std::string_view contents) {
     if (written < 0 && errno != EINTR) throw WriteFailure(path_, errno);
     if (written > 0) contents.remove_prefix(static_cast<std::size_t>(written));
   }
-  // Some file systems notice only now that there is no room. Pipes and some devices have nothing to flush.
+  // Some file systems report only now that they are full. Pipes and some devices have nothing to flush.
   if (::fsync(file_) != 0 && errno != EINVAL && errno != EROFS) throw WriteFailure(path_, errno);
   const int closed = ::close(file_);
   file_ = -1;

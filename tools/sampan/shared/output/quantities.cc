@@ -1,4 +1,4 @@
-// Numbers of bytes, times and rates, as people write and read them.
+// Parses and prints bytes, times and rates.
 #include "tools/sampan/shared/output/quantities.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is told to a person on the terminal: notes, colours, progress.
+// Output on the terminal: notes, colours, progress.
 #include "tools/sampan/shared/output/terminal.h"
 
 #include <unistd.h>
@@ -51,7 +51,7 @@ std::string Printable(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    // The second set of controls is two bytes in UTF-8, and one byte in what is no UTF-8.
+    // The second set of control characters has two bytes in UTF-8, and one byte in other encodings.
     const bool is_second_set = byte == 0xC2 && next >= 0x80 && next < 0xA0;
     const bool is_alone =
         byte >= 0x80 && byte < 0xA0 && (i == 0 || static_cast<unsigned char>(text[i - 1]) < 0x80);

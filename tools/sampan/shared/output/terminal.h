@@ -1,4 +1,4 @@
-// What is told to a person on the terminal: notes, colours, progress.
+// Output on the terminal: notes, colours, progress.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@ namespace sampan::tool {
 
 enum class Colour { kGood, kBad, kFaint, kTitle };
 
-/// The text in a colour when standard output is a terminal and NO_COLOR is not set; else as it is.
+/// Adds a colour if standard output is a terminal and NO_COLOR is not set.
 std::string Coloured(Colour colour, std::string_view text);
 
-/// Text from a file or a name as it may be shown: control characters become \\x and their number, so that
-/// none of them reaches the terminal. Line feeds stay.
+/// Replaces control characters by \\x and their number, so that text from files is safe for the terminal.
+/// Line feeds stay.
 std::string Printable(std::string_view text);
 
-/// A line on standard error that begins with the command's name. The text is made printable.
+/// Prints a line on standard error that begins with the command's name. Makes the text printable.
 void Note(std::string_view text);
 void ErrorNote(std::string_view text);
 
-/// A bar on standard error, on a terminal only. It is gone when this ends.
+/// A bar on standard error, only on a terminal. The destructor removes it.
 class ProgressBar {
  public:
   explicit ProgressBar(std::size_t steps);
@@ -34,7 +34,7 @@ class ProgressBar {
   bool visible_;
 };
 
-/// Writes results to standard output, at once. Throws a Failure when not all of it could be written.
+/// Writes results to standard output immediately. Throws a Failure if not all of it can be written.
 void Print(std::string_view text);
 
 }  // namespace sampan::tool

@@ -1,4 +1,4 @@
-// Asks a child process something and takes its answer from its standard output.
+// Runs a function in a child process and returns its standard output.
 #include "tools/sampan/shared/process/child_output.h"
 
 #include <fcntl.h>

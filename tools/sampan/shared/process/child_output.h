@@ -1,4 +1,4 @@
-// Asks a child process something and takes its answer from its standard output.
+// Runs a function in a child process and returns its standard output.
 #pragma once
 
 #include <functional>
@@ -7,11 +7,11 @@
 namespace sampan::tool {
 
 struct ChildOutput {
-  int status = -1;  ///< exit status; -1 when a signal ended it
+  int status = -1;  ///< exit status; -1 if a signal killed it
   std::string text;
 };
 
-/// Runs the body in a forked process without standard error. The body may become another program.
+/// Runs the body in a forked process without standard error. The body may call exec.
 ChildOutput OutputOfChild(const std::function<int()>& body);
 
 }  // namespace sampan::tool

@@ -1,4 +1,4 @@
-// Runs a program in our place: its ending becomes ours, and signals that we get reach it.
+// Runs a program: passes signals to it, and exits as it did.
 #include "tools/sampan/shared/process/child_process.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 namespace sampan::tool {
 namespace {
 
-/// All signals wait in a queue while this lives, but for those that a faulty instruction raises.
+/// While it exists, all signals are queued, except those of faulty instructions.
 class SignalQueue {
  public:
   SignalQueue() {
@@ -35,7 +35,7 @@ class SignalQueue {
   SignalQueue(const SignalQueue&) = delete;
   SignalQueue& operator=(const SignalQueue&) = delete;
 
-  /// Lets signals through as before; for the child.
+  /// Restores the signal mask, for the child.
   void Restore() const { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
   signalfd_siginfo Next() const {
@@ -52,7 +52,7 @@ class SignalQueue {
   int queue_ = -1;
 };
 
-/// Strings as the system call wants them. The strings must outlive it.
+/// The pointers for the system call. The strings must outlive them.
 std::vector<char*> Pointers(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
   for (const std::string& word : words)
@@ -61,8 +61,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& words) {
   return pointers;
 }
 
-/// Starts the program and returns its process id, or throws with the reason why the system will not execute
-/// it.
+/// Starts the program and returns its process id. Throws if the system cannot execute it.
 pid_t Start(const std::filesystem::path& file, const std::vector<std::string>& words,
             const Environment& environment, const SignalQueue& signals) {
   std::vector<std::string> settings;
@@ -70,17 +69,17 @@ pid_t Start(const std::filesystem::path& file, const std::vector<std::string>& w
     settings.push_back(name + "=" + value);
   const std::vector<char*> argv = Pointers(words);
   const std::vector<char*> envp = Pointers(settings);
-  // A path with a slash is not searched for, and a script without a first line goes to the shell.
+  // execvpe does not search for a path with a slash. It gives a script without a first line to the shell.
   const std::string path =
       file.string().find('/') == std::string::npos ? "./" + file.string() : file.string();
 
-  int ends[2];  // carries errno when there is no program to close it
+  int ends[2];  // the child sends errno if exec fails
   if (::pipe2(ends, O_CLOEXEC) != 0) throw SystemError("pipe2");
   const pid_t self = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) throw SystemError("fork");
   if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // what kills us without warning leaves nothing behind
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if this process is killed, the program is too
     if (::getppid() != self) ::_exit(kRunFailed);
     signals.Restore();
     ::execvpe(path.c_str(), argv.data(), envp.data());
@@ -112,7 +111,7 @@ Ending RunProgram(const std::filesystem::path& file, const std::vector<std::stri
     const signalfd_siginfo signal = signals.Next();
     const int number = static_cast<int>(signal.ssi_signo);
     if (number != SIGCHLD) {
-      // What the kernel sends for the terminal goes to all of its foreground group, the program included.
+      // Signals of the terminal reach the whole foreground group, so also the program.
       if (signal.ssi_code <= 0) ::kill(child, number);
       continue;
     }
@@ -120,7 +119,7 @@ Ending RunProgram(const std::filesystem::path& file, const std::vector<std::stri
     while (::waitpid(child, &status, WNOHANG | WUNTRACED) > 0) {
       if (WIFEXITED(status)) return {.exit_status = WEXITSTATUS(status)};
       if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
-      ::kill(::getpid(), SIGSTOP);  // the shell sees its job stop, and continues it by continuing us
+      ::kill(::getpid(), SIGSTOP);  // the shell then stops and continues the job as a whole
       ::kill(child, SIGCONT);
     }
   }

@@ -1,4 +1,4 @@
-// The environment in which programs find this installation, with the settings of the command line.
+// The environment for programs: this installation, and the settings of the command line.
 #include "tools/sampan/shared/process/environment.h"
 
 #include <acl/acl.h>
@@ -13,7 +13,7 @@
 namespace sampan::tool {
 namespace {
 
-/// A colon-separated list with one entry moved, or put, to the front.
+/// Moves or adds an entry to the front of a colon-separated list.
 std::string WithFirst(const std::string& entry, std::string_view list) {
   std::string result = entry;
   while (!list.empty()) {
@@ -71,8 +71,8 @@ void CheckSettings(const Arguments& arguments, const Environment& environment) {
   const ChildOutput check = OutputOfChild([&] {
     for (const auto& [name, value] : environment)
       ::setenv(name.c_str(), value.c_str(), 1);
-    ::setenv("ASCEND_GLOBAL_LOG_LEVEL", "4", 1);  // what is wrong is said once, by us
-    for (const char* name : {"SAMPAN_HELP", "SAMPAN_TRACE", "SAMPAN_SUMMARY"})  // for the program alone
+    ::setenv("ASCEND_GLOBAL_LOG_LEVEL", "4", 1);  // the command reports errors itself
+    for (const char* name : {"SAMPAN_HELP", "SAMPAN_TRACE", "SAMPAN_SUMMARY"})  // meant for the program only
       ::unsetenv(name);
     if (::aclInit(nullptr) == ACL_SUCCESS) return 0;
     const std::string message = bench::RecentMessage();

@@ -1,4 +1,4 @@
-// The environment in which programs find this installation, with the settings of the command line.
+// The environment for programs: this installation, and the settings of the command line.
 #pragma once
 
 #include <map>
@@ -15,16 +15,16 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 
 Environment CurrentEnvironment();
 
-/// What has to be set: the variables of set_env.sh, then those of the options. Lists get our folder in front.
+/// The variables to set: those of set_env.sh, then those of the options. Lists get our folder first.
 std::vector<Variable> ChangesFor(const Installation& installation, const Arguments& arguments,
                                  const Environment& current);
 
-/// Sets them in this process, which is going to use the runtime itself. Refusals of the runtime's are results
-/// then, not log lines, unless the user wants both. Returns the environment as it was.
+/// Sets the variables in this process, which uses the runtime itself. Turns off the runtime's log, because
+/// the command reports its errors, unless the user sets it. Returns the previous environment.
 Environment ApplySettings(const Arguments& arguments);
 
-/// Makes the runtime start, in a process of its own, with the options' settings. Throws what it has against
-/// them. Does nothing when there are none.
+/// Starts the runtime in a child process with the options' settings. Throws a Failure if it refuses them.
+/// Does nothing without options.
 void CheckSettings(const Arguments& arguments, const Environment& environment);
 
 }  // namespace sampan::tool

@@ -1,4 +1,4 @@
-// Where this installation of Sampan is.
+// The paths of this installation of Sampan.
 #include "tools/sampan/shared/process/installation.h"
 
 #include "tools/sampan/shared/command_line/failure.h"

@@ -1,4 +1,4 @@
-// Where this installation of Sampan is.
+// The paths of this installation of Sampan.
 #pragma once
 
 #include <filesystem>
@@ -10,13 +10,13 @@ struct Installation {
   std::filesystem::path root;
 
   std::filesystem::path libraries() const { return root / "lib64"; }
-  /// The library under both names that programs know it by.
+  /// The library under its two names.
   std::vector<std::filesystem::path> acl_libraries() const {
     return {libraries() / "libacl_rt.so", libraries() / "libascendcl.so"};
   }
 };
 
-/// The one that this program belongs to. Throws when its libraries are not there.
+/// The installation of this program. Throws if its libraries are missing.
 Installation FindInstallation();
 
 }  // namespace sampan::tool

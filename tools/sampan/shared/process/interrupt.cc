@@ -1,4 +1,4 @@
-// Ctrl-C: measuring stops early, and what there is so far is still shown.
+// Ctrl-C stops a measurement early. Results so far are still shown.
 #include "tools/sampan/shared/process/interrupt.h"
 
 #include <signal.h>
@@ -20,7 +20,7 @@ void WatchForInterrupt() {
     action.sa_flags = SA_RESETHAND | SA_RESTART;
     ::sigemptyset(&action.sa_mask);
     ::sigaction(signal, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);  // a background job stays immune
+    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);  // a background job ignores them
   }
 }
 

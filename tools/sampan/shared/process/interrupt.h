@@ -1,20 +1,20 @@
-// Ctrl-C: measuring stops early, and what there is so far is still shown.
+// Ctrl-C stops a measurement early. Results so far are still shown.
 #pragma once
 
 namespace sampan::tool {
 
-/// From here on SIGINT and SIGTERM are remembered; a second one ends the process at once.
+/// From now on SIGINT and SIGTERM are recorded. A second one kills the process.
 void WatchForInterrupt();
 
-/// Which of them has come; 0 for none.
+/// The recorded signal; 0 for none.
 int Interrupted();
 
-/// Ends the command as the signal would have, after everything on the way was cleaned up.
+/// Exits the command by the signal, after all destructors have run.
 struct Interruption {
   int signal;
 };
 
-/// Throws an Interruption when one has come.
+/// Throws an Interruption if a signal was recorded.
 void StopIfInterrupted();
 
 }  // namespace sampan::tool

@@ -1,4 +1,4 @@
-// What the runtime says about itself: its settings, where they come from, versions, devices.
+// Facts about the runtime: settings and their sources, versions, devices.
 #include "tools/sampan/shared/process/runtime_facts.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 namespace sampan::tool {
 namespace {
 
-/// Takes what is written to standard error while it lives.
+/// Captures standard error while it exists.
 class ErrorCapture {
  public:
   ErrorCapture()
@@ -55,8 +55,7 @@ std::string Trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin);
 }
 
-/// The runtime's list for a person: a name, below it the meaning, below that what is accepted and the
-/// default.
+/// Parses the runtime's help: a name, below it the meaning, below that the accepted values and the default.
 std::vector<SettingFact> ParseSettings(const std::string& list) {
   constexpr std::string_view kAccepted = "accepted: ";
   constexpr std::string_view kDefault = "; default: ";
@@ -79,7 +78,7 @@ std::vector<SettingFact> ParseSettings(const std::string& list) {
   return settings;
 }
 
-/// Replaces defaults by what the environment and the options say.
+/// Replaces defaults by the values of the environment and the options.
 void ApplySources(std::vector<SettingFact>& settings, const Environment& before, const Arguments& arguments) {
   const std::vector<Variable> options = RuntimeVariables(arguments);
   for (SettingFact& setting : settings) {

@@ -1,4 +1,4 @@
-// What the runtime says about itself: its settings, where they come from, versions, devices.
+// Facts about the runtime: settings and their sources, versions, devices.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace sampan::tool {
 
 struct SettingFact {
   std::string name;
-  std::string value;   ///< in force; the default's description when it is not set
+  std::string value;   ///< current value; the description of the default if it is not set
   std::string source;  ///< command line, environment or default
   std::string meaning;
   std::string accepted;
@@ -26,7 +26,7 @@ struct DeviceFact {
 };
 
 struct RuntimeFacts {
-  std::string library;  ///< the file that answers
+  std::string library;  ///< the loaded file
   std::string interface_version;
   std::string cann_version;  ///< empty when no version file is installed
   std::string soc;
@@ -38,7 +38,7 @@ struct RuntimeFacts {
   const std::string& Value(std::string_view name) const;
 };
 
-/// Starts the runtime with the options' settings and asks it. Throws a Failure when it does not start.
+/// Starts the runtime with the options' settings and reads its facts. Throws a Failure if it does not start.
 std::unique_ptr<bench::Session> StartRuntime(const Arguments& arguments, RuntimeFacts& facts);
 
 }  // namespace sampan::tool

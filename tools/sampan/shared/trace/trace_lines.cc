@@ -11,7 +11,7 @@
 namespace sampan::tool {
 namespace {
 
-/// Far more than any line of a trace: what is longer is no trace.
+/// Far longer than any line of a trace.
 constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 
 }  // namespace

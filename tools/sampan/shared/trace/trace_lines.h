@@ -10,8 +10,8 @@
 
 namespace sampan::tool {
 
-/// Reads from beginning to end in bounded memory; gzip (of any number of members) is noticed by its contents.
-/// Throws a Failure that names file and line when the file cannot be read. Used by one thread.
+/// Reads from beginning to end in bounded memory. Detects gzip (any number of members) by its content. If the
+/// file cannot be read, throws a Failure that names file and line. Not thread-safe.
 class TraceLines {
  public:
   explicit TraceLines(std::filesystem::path path);
@@ -19,16 +19,16 @@ class TraceLines {
   TraceLines(const TraceLines&) = delete;
   TraceLines& operator=(const TraceLines&) = delete;
 
-  /// The next line without its end; false behind the last one. Valid until the next call.
+  /// Gives the next line without its line feed. Returns false after the last one. Valid until the next call.
   bool Next(std::string_view& line);
 
   /// Number of the line that Next returned last, from 1.
   std::size_t number() const { return number_; }
-  /// Whether the line that Next returned last ended with the file and not with a line feed.
+  /// True if the last line of Next had no line feed.
   bool is_unfinished() const { return is_unfinished_; }
   /// The part of the file that has been read, from 0 to 1; 0 for a pipe.
   double share() const;
-  /// Whether the compressed file ended before its end.
+  /// True if the compressed file is incomplete.
   bool is_cut() const { return is_cut_; }
 
  private:
@@ -39,7 +39,7 @@ class TraceLines {
   std::filesystem::path path_;
   std::unique_ptr<File> file_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;  ///< of what Next has not returned yet
+  std::size_t begin_ = 0;  ///< of the text that Next has not returned yet
   std::size_t end_ = 0;
   std::size_t number_ = 0;
   double file_bytes_ = 0;

@@ -1,4 +1,4 @@
-// The place of a trace that a program is about to write.
+// Prepares the path of a trace that a program will write.
 #include "tools/sampan/shared/trace/trace_place.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// The place of a trace that a program is about to write.
+// Prepares the path of a trace that a program will write.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace sampan::tool {
 
-/// Plain or compressed, a trace has its name in so many bytes at its beginning.
+/// A plain or compressed trace has its name in this many bytes at its beginning.
 inline constexpr std::size_t kTraceHeadBytes = 128;
 bool IsTraceHead(std::string_view beginning);
 
-/// Removes the trace that an earlier run left there, because programs never overwrite one. Throws a Failure
-/// when the file is something else, or when none can be made.
+/// Removes the trace of an earlier run, because programs never overwrite one. Throws a Failure if the file is
+/// something else, or if no file can be created.
 void MakeRoomForTrace(const std::string& path);
 
 }  // namespace sampan::tool

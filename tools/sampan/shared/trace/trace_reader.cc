@@ -10,7 +10,7 @@
 namespace sampan::tool {
 namespace {
 
-/// What a line is refused for; the reader adds file and line.
+/// Why a line is refused. The reader adds file and line.
 struct Refusal {
   std::string reason;
 };
@@ -58,7 +58,7 @@ std::int64_t TimeField(const TraceJson& event, const char* name) {
   return Nanoseconds(Field(event, name), name);
 }
 
-/// Values of a trace nest three levels deep. Deeper ones would exhaust the stack where they are written.
+/// Values of a trace nest three levels deep. Deeper ones could exhaust the stack when they are written.
 void RefuseDeepNesting(std::string_view text) {
   constexpr int kMaxDepth = 32;
   int depth = 0;
@@ -66,7 +66,7 @@ void RefuseDeepNesting(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (in_text) {
       if (text[i] == '\\')
-        ++i;  // what it stands before ends no text
+        ++i;  // the escaped character ends no text
       else if (text[i] == '"')
         in_text = false;
     } else if (text[i] == '"') {
@@ -79,7 +79,7 @@ void RefuseDeepNesting(std::string_view text) {
   }
 }
 
-/// What all events have together.
+/// Sums over all events.
 struct Totals {
   std::int64_t duration_ns = 0;
   std::uint64_t bytes = 0;
@@ -215,7 +215,7 @@ TraceFacts ReadTrace(const std::filesystem::path& path, const std::function<void
       try {
         event = TraceJson::parse(text);
       } catch (const TraceJson::parse_error&) {
-        // The last line of a file that breaks off; anywhere else it is damage.
+        // Allowed only in the last line of an incomplete file.
         if (!lines.is_unfinished() || state != kInside) throw Refusal{"this is not JSON"};
         facts.notes.push_back("Line " + std::to_string(lines.number()) + " breaks off and is left out.");
         break;
@@ -231,7 +231,7 @@ TraceFacts ReadTrace(const std::filesystem::path& path, const std::function<void
     }
   } catch (const Refusal& refusal) {
     throw Failure(kBadTrace, path.string() + ":" + std::to_string(lines.number()) + ": " + refusal.reason);
-  } catch (const TraceJson::exception& error) {  // a part of an argument is a text where it is a number
+  } catch (const TraceJson::exception& error) {  // a text instead of a number
     throw Failure(kBadTrace, path.string() + ":" + std::to_string(lines.number()) +
                                  ": an argument has another type than it must have: " + error.what());
   }

@@ -1,4 +1,4 @@
-// The summary of a trace, counted by the same code that counts in a running program.
+// The summary of a trace, counted by the same code as in a running program.
 #include "tools/sampan/shared/trace/trace_summary.h"
 
 #include <cmath>
@@ -10,8 +10,7 @@
 namespace sampan::tool {
 namespace {
 
-/// The value that a word of the trace stands for; `otherwise` for words of later versions, and where there is
-/// none.
+/// The value of a word in the trace; `otherwise` for missing words and words of later versions.
 template <typename Enum>
 Enum Word(std::string_view word, Enum otherwise) {
   return summary::Parse<Enum>(word).value_or(otherwise);
@@ -32,9 +31,9 @@ summary::Task TaskOf(const TraceEvent& event) {
   task.dst = MemoryOf(event, "dst");
   task.src = MemoryOf(event, "src");
   task.discarded = event.Find("discarded") != nullptr;
-  // Blocking copies have a stream only when an asynchronous call made them.
+  // Blocking copies have a stream only if an asynchronous call made them.
   task.asynchronous_call = event.Find("Stream Id") != nullptr;
-  // The driver tells the times of some tasks only.
+  // The driver gives the times of some tasks only.
   task.timed = event.Text("executed by") != "driver" || event.Find("bandwidth(GB/s)") != nullptr;
   task.device = DeviceOf(event);
   task.stream = event.Count("Stream Id", -1);

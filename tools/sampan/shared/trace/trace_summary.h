@@ -1,4 +1,4 @@
-// The summary of a trace, counted by the same code that counts in a running program.
+// The summary of a trace, counted by the same code as in a running program.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace sampan::tool {
 
-/// The device whose area an event lies in; -1 for the area of the calls.
+/// The device of an event's area; -1 for the area of the calls.
 std::int32_t DeviceOf(const TraceEvent& event);
 
-/// Whether the event is what a stream or a blocking call had done, and not what an engine contributed to it.
+/// Returns true if the event is a task of a stream or a blocking call. False for an engine's part of a task.
 bool IsTask(const TraceEvent& event);
 
-/// When a task was put into its stream.
+/// When a task was submitted to its stream.
 std::int64_t SubmittedNs(const TraceEvent& task);
 
-/// Counts the event as far as it matters.
+/// Adds the event to the summary, if it counts there.
 void AddTo(summary::Summary& summary, const TraceEvent& event);
 
 }  // namespace sampan::tool

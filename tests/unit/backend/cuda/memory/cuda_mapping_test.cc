@@ -193,7 +193,7 @@ TEST_F(MappedRangesTest, WhatKernelsMayTouchStaysMapped) {
   mapped.Release(range);
   EXPECT_EQ(notes.reserved.size(), 1u);
   held = nullptr;
-  EXPECT_TRUE(memory.Allocate(4096, Pages::kBySize).ok());  // whoever comes next lets go
+  EXPECT_TRUE(memory.Allocate(4096, Pages::kBySize).ok());  // the next allocation releases it
   EXPECT_TRUE(notes.mapped.empty());
   EXPECT_TRUE(notes.reserved.empty());
 }
@@ -211,7 +211,7 @@ TEST_F(MappedRangesTest, ImportsAreMappedWholeAndSeenInPart) {
   EXPECT_EQ(Table()[0].end - Table()[0].begin, 100u);
   mapped.UnmapAnywhere(*seen);
   EXPECT_TRUE(notes.mapped.empty());
-  EXPECT_TRUE(mapped.Owns(seen->address)) << "not soon somebody else's";
+  EXPECT_TRUE(mapped.Owns(seen->address)) << "not reused soon";
   for (int i = 0; i < 200; ++i) {
     auto other = mapped.MapAnywhere(file);
     ASSERT_TRUE(other.ok());

@@ -39,7 +39,7 @@ Driver CollectingDriver() {
   return driver;
 }
 
-/// Gives nothing: nobody asks for memory here.
+/// Gives nothing: these tests need no memory.
 class NoBacking final : public Backing {
  public:
   Status Commit(std::uintptr_t, std::size_t) override { return {Code::kMemoryAllocation, "there is none"}; }

@@ -120,11 +120,11 @@ TEST_F(ReservedMemoryTest, FreedMemoryStaysWhileItIsHeld) {
   EXPECT_EQ(notes.committed.size(), 2U);
   std::vector<ReservedMemory::Range> ranges;
   memory.CopyRanges(ranges);
-  EXPECT_TRUE(ranges.empty()) << "held, but nobody's";
+  EXPECT_TRUE(ranges.empty()) << "held, but not accessible";
   late = nullptr;
   EXPECT_EQ(notes.committed.size(), 2U) << "an older table may name it";
   early = nullptr;
-  Take(kPage);  // whoever comes next lets go
+  Take(kPage);  // the next allocation releases it
   EXPECT_FALSE(notes.committed.contains(first.address));
   EXPECT_FALSE(notes.committed.contains(second.address));
 }
@@ -291,7 +291,7 @@ TEST(CopyPaths, ShortCopiesWithinADeviceGoByKernel) {
   EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kEngine}).ForDeviceCopy(4096).path,
             CopyPath::kEngine);
   EXPECT_EQ(CopyPaths("unheard of", 10, {}).ForDeviceCopy(4096).path, CopyPath::kEngine)
-      << "nobody measured it";
+      << "it was not measured";
 }
 
 TEST(CopyPaths, ChooseByTheShapeOfRows) {

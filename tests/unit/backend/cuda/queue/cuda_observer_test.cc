@@ -12,7 +12,7 @@
 #include "backend/cuda/memory/reserved_memory.h"
 #include "backend/cuda/paths/copy_path.h"
 #include "backend/cuda/queue/cuda_queue.h"
-#include "base/text.h"
+#include "base/error/text.h"
 #include "core/memory/memory_registry.h"
 #include "observe/observers.h"
 #include "tests/support/child_process.h"

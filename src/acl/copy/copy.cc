@@ -1,0 +1,121 @@
+// aclrtMemcpy and its asynchronous forms.
+#include <cstring>
+
+#include "acl/acl_rt.h"
+#include "acl/caller.h"
+#include "acl/guard.h"
+#include "base/platform_bridge.h"
+#include "core/copy/copy_rules.h"
+#include "core/copy/linear_plan.h"
+#include "core/copy/memory_location.h"
+
+namespace sampan::acl {
+namespace {
+
+[[gnu::cold, gnu::noinline]] Status RefuseArguments(LinearRequest request) {
+  if (Status present = RequireNonNull("dst", request.dst, "src", request.src); !present.ok()) return present;
+  return InvalidArgument(Text("kind is ", Describe(request.kind), ", it must be 0 to 5"));
+}
+
+Status CheckArguments(const LinearRequest& request) {
+  const bool known_kind =
+      static_cast<unsigned>(request.kind) <= static_cast<unsigned>(CopyKind::kHostToBufferToDevice);
+  if (request.dst == nullptr || request.src == nullptr || !known_kind) [[unlikely]]
+    return RefuseArguments(request);
+  return {};
+}
+
+[[gnu::cold, gnu::noinline]] Status RefuseLength(LinearRequest request) {
+  return {Code::kParamInvalid, Text("count ", request.bytes, " is more than destMax ", request.dst_max,
+                                    " of dst ", Hex(request.dst))};
+}
+
+Status CheckLength(const LinearRequest& request) {
+  return request.bytes <= request.dst_max ? Status() : RefuseLength(request);
+}
+
+Status Copy(const LinearRequest& request) {
+  if (request.bytes == 0) return {};
+  if (Status checked = CheckArguments(request); !checked.ok()) return checked;
+  if (Status checked = CheckLength(request); !checked.ok()) return checked;
+  if (request.dst == request.src) return {};
+  auto caller = CallerWithContext();
+  if (!caller.ok()) return caller.TakeStatus();
+  if (Status working = caller->device().CheckNotAborting(); !working.ok()) return working;
+  Plan plan;
+  if (Status planned =
+          PlanLinear(request, CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context), plan);
+      !planned.ok())
+    return planned;
+  return RunPlan(caller->device(), std::move(plan));
+}
+
+/// The calling thread copies between host memory. Any other copy needs a context.
+Status CopyWithoutContext(const LinearRequest& request, const MemoryRegistry& registry) {
+  const MemoryArgument dst{"dst", request.dst, request.bytes};
+  const MemoryArgument src{"src", request.src, request.bytes};
+  Location to, from;
+  if (Status located = Locate(registry, dst, to); !located.ok()) return located;
+  if (Status located = Locate(registry, src, from); !located.ok()) return located;
+  if (to.place.on_device() || from.place.on_device()) return Copy(request);
+  if (!to.use || to.use->facts.registered_read_only()) {
+    if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
+  }
+  if (!from.use) {
+    if (Status probed = ProbeHostMemory(src, HostAccess::kRead); !probed.ok()) return probed;
+  }
+  std::memcpy(request.dst, request.src, request.bytes);
+  return {};
+}
+
+[[gnu::always_inline]] inline Status CopyAsync(LinearRequest request, aclrtStream stream_handle) {
+  if (request.bytes == 0) return {};
+  if (Status checked = CheckArguments(request); !checked.ok()) return checked;
+  auto caller = ThisCaller();
+  if (!caller.ok()) return caller.TakeStatus();
+  auto stream = FindStream(*caller, stream_handle);
+  if (!stream.ok()) return stream.TakeStatus();
+  if (Status checked = CheckLength(request); !checked.ok()) return checked;
+  if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
+  Plan plan;
+  if (Status planned =
+          PlanLinear(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context), plan);
+      !planned.ok())
+    return planned;
+  return SubmitPlan({caller->context, *stream}, std::move(plan));
+}
+
+}  // namespace
+}  // namespace sampan::acl
+
+using namespace sampan;
+using namespace sampan::acl;
+
+aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind) {
+  return Guard("aclrtMemcpy", [&] { return Copy({dst, destMax, src, count, static_cast<CopyKind>(kind)}); });
+}
+
+// Inlined up to the queue: with cold caches, each call and each jump costs several times as much.
+[[gnu::flatten]] aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
+                                           aclrtMemcpyKind kind, aclrtStream stream) {
+  return Guard<ProtectsItself>("aclrtMemcpyAsync", [&] {
+    return CopyAsync({dst, destMax, src, count, static_cast<CopyKind>(kind)}, stream);
+  });
+}
+
+aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src, size_t count,
+                                       aclrtMemcpyKind kind, aclrtStream stream) {
+  return Guard("aclrtMemcpyAsyncWithCondition", [&] {
+    return CopyAsync({dst, destMax, src, count, static_cast<CopyKind>(kind)}, stream);
+  });
+}
+
+int sampanCopyAtOnce(void* dst, std::uint64_t dst_bytes, const void* src, std::uint64_t bytes) {
+  return Guard("aclrtMemcpy", [&]() -> Status {
+    const LinearRequest request{dst, dst_bytes, src, bytes, CopyKind::kDefault};
+    auto caller = ThisCaller();
+    if (!caller.ok()) return caller.TakeStatus();
+    if (caller->context != nullptr || bytes == 0 || dst == src) return Copy(request);
+    return CopyWithoutContext(request, caller->runtime.memory());
+  });
+}

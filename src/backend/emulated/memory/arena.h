@@ -1,0 +1,63 @@
+// A range of addresses backed by one memory file, which is mapped twice: for the program and for the engines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "backend/api/backend.h"
+#include "backend/emulated/memory/host_budget.h"
+#include "base/containers/free_ranges.h"
+#include "base/error/fault.h"
+#include "base/system/descriptor.h"
+
+namespace sampan::emulated {
+
+struct ArenaOptions {
+  std::string name;
+  std::size_t capacity_bytes = 0;  ///< limit of all live blocks together
+  bool host_visible = false;       ///< the program may read and write through its view
+  HostBudget* budget = nullptr;
+  FaultPlan* faults = nullptr;
+};
+
+/// Allocates page-aligned blocks. Uses addresses round robin, so that a freed address is reused late. The
+/// pages of a freed block go back to the system immediately. Thread-safe.
+class Arena final : public MemorySource {
+ public:
+  static Result<std::unique_ptr<Arena>> Create(const ArenaOptions& options);
+  ~Arena() override;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
+  void Free(const MemoryBlock& block) noexcept override;
+  MemoryInfo Info() const override;
+  Result<MemoryFile> FileOf(const MemoryBlock& block) const override {
+    return MemoryFile{.descriptor = file_.get(),
+                      .offset = block.address - user_base_,
+                      .bytes = block.bytes,
+                      .host_visible = options_.host_visible};
+  }
+  bool Owns(std::uintptr_t address) const override { return address - user_base_ < address_space_bytes_; }
+
+ private:
+  Arena(const ArenaOptions& options, std::size_t address_space_bytes);
+
+  Status Map();
+  void Return(const MemoryBlock& block) noexcept;
+
+  const ArenaOptions options_;
+  const std::size_t address_space_bytes_;
+  Descriptor file_;
+  std::uintptr_t user_base_ = 0;
+  std::uintptr_t engine_base_ = 0;
+
+  mutable std::mutex mutex_;
+  FreeRanges free_ranges_;  // in whole pages
+  std::size_t used_bytes_ = 0;
+};
+
+}  // namespace sampan::emulated

@@ -1,0 +1,343 @@
+// A queue of tasks on an emulated device: a ring that programs fill and one thread at a time executes.
+#include "backend/emulated/queue/emulated_queue.h"
+
+#include <utility>
+
+#include "backend/api/running_task.h"
+#include "backend/emulated/queue/task_execution.h"
+#include "base/error/assert.h"
+#include "base/error/text.h"
+#include "base/threads/threads.h"
+#include "observe/hooks.h"
+
+namespace sampan::emulated {
+namespace {
+
+/// How long a submitter waits until a quarter of a full queue is free.
+constexpr std::chrono::milliseconds kPatience{1};
+/// How far ahead slots are prefetched.
+constexpr std::uint64_t kSlotsAhead = 4;
+/// How many short tasks the thread executes that detects an open gate.
+constexpr int kTasksBehindGate = 16;
+/// After an open gate the limit is higher than for a submitter: a peer waits for the stream's next signal.
+constexpr ShortLimits kShortBehindGate{SIZE_MAX, std::chrono::nanoseconds(8'200)};
+
+/// Ends what the task keeps. With its body known, nothing has to find out which of many it is.
+template <typename Body>
+void Empty(Task& task, Body& body) {
+  std::destroy_at(&body);
+  ::new (&task) Task;  // construct_at would clear all of it
+}
+void Empty(Task& task, Task&) {
+  task.emplace<NoTask>();
+}
+
+/// Passes the gate of a task that waits for one; true for all other tasks.
+bool PassesGate(Task& task) {
+  auto* const gate = std::get_if<GateTask>(&task);
+  return gate == nullptr || gate->gate->TryPass();
+}
+template <typename Body>
+constexpr bool PassesGate(Body&) {
+  return true;
+}
+
+}  // namespace
+
+std::shared_ptr<EmulatedQueue> EmulatedQueue::Create(QueueScheduler& scheduler, GateWatch& gates,
+                                                     const QueueOptions& options, FaultPlan& faults) {
+  std::shared_ptr<EmulatedQueue> queue(new EmulatedQueue(scheduler, gates, options, faults));
+  queue->timeline_->set_queue(queue);
+  return queue;
+}
+
+EmulatedQueue::EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, const QueueOptions& options,
+                             FaultPlan& faults)
+    : Queue(options.label),
+      scheduler_(scheduler),
+      gates_(gates),
+      listener_(options.listener),
+      faults_(faults),
+      short_tasks_at_once_(scheduler.RunsShortTasksAtOnce()),
+      timeline_(std::make_shared<EmulatedTimeline>(scheduler)),
+      public_timeline_(timeline_),
+      ring_(options.depth) {}
+
+EmulatedQueue::~EmulatedQueue() {
+  for (std::uint64_t number = timeline_->done() + 1; number <= ring_.submitted(); ++number)
+    ring_.Destroy(number);
+}
+
+template <typename Body>
+std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task, Body& body) {
+  SAMPAN_ASSERT(submit_lock_.is_held() && state_.load() == kIdle);
+  // No thread has the turn, and the lock keeps others from taking it.
+  const std::uint64_t number = ring_.tail() + 1;
+  if (observe::On()) [[unlikely]] {
+    ExecuteObserved(task, body, number);
+  } else if (Status status = ExecuteUnqueued(body, scheduler_); !status.ok()) [[unlikely]] {
+    Fail(number, std::move(status));
+  }
+  Empty(task, body);  // before a waiter can learn that the task is over
+  timeline_->AdvanceBeforeSubmission(number);
+  ring_.Skip(number);
+  return number;
+}
+
+inline std::uint64_t EmulatedQueue::TryAtOnce(Task& task) {
+  SAMPAN_ASSERT(submit_lock_.is_held());
+  if (closed_ || !short_tasks_at_once_ || state_.load(std::memory_order_acquire) != kIdle) return 0;
+  return WithBody(task, [&](auto& body) -> std::uint64_t {
+    return IsShort(body, kShortAtOnce) && PassesGate(body) ? ExecuteAtOnce(task, body) : 0;
+  });
+}
+
+/// Inlined: all that a short copy on an idle queue needs.
+[[gnu::flatten]] Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
+  if (!faults_.Armed(FaultKind::kQueue)) [[likely]] {
+    const std::lock_guard lock(submit_lock_);
+    if (const std::uint64_t number = TryAtOnce(task); number != 0) return number;
+  }
+  return SubmitInFull(task);
+}
+
+Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
+  const NoCancellation no_cancellation;
+  if (faults_.ShouldFail(FaultKind::kQueue))
+    return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
+  bool was_idle = false;
+  std::uint64_t number = 0;
+  for (;;) {
+    {
+      const std::lock_guard lock(submit_lock_);
+      if (closed_) return Error{Code::kInvalidHandle, "the stream was destroyed at the same time"};
+      if (number = TryAtOnce(task); number != 0) return number;
+      was_idle = state_.load(std::memory_order_acquire) == kIdle;
+      number = TryAppend(task, was_idle);
+    }
+    if (number != 0) break;
+    WaitForRoom();
+  }
+  if (was_idle) scheduler_.MakeReady(shared_from_this());
+  scheduler_.Submitted();
+  return number;
+}
+
+template <typename Body>
+void EmulatedQueue::ExecuteObserved(Task& task, Body& body, std::uint64_t number) {
+  observe::BeginExecution({label(), number, observe::TypeOf(task)});
+  const std::int64_t begin_ns = observe::NowNs();
+  if (Status status = ExecuteUnqueued(body, scheduler_); !status.ok()) Fail(number, std::move(status));
+  observe::EndAtOnce(begin_ns);
+}
+
+std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle) {
+  SAMPAN_ASSERT(submit_lock_.is_held() && !closed_);
+  SAMPAN_ASSERT(was_idle == (state_.load() == kIdle));  // it changes only under the lock
+  if (ring_.IsFull(seen_done_)) seen_done_ = timeline_->done();
+  if (ring_.IsFull(seen_done_)) return 0;
+  ring_.PrefetchToWrite(ring_.tail() + kSlotsAhead);  // the engine had it last
+  const std::uint64_t number = ring_.Put(std::move(task));
+  if (was_idle) {
+    done_ = number - 1;  // tasks that were executed at once are not counted one by one
+    seen_tail_ = done_;
+    state_.store(kScheduled, std::memory_order_relaxed);
+  }
+  return number;
+}
+
+void EmulatedQueue::WaitForRoom() {
+  const observe::HostWait wait(observe::WaitReason::kQueueFull, label());
+  // Rather for a quarter of the queue than for one place: a sleep per task would be slow. But not for ever,
+  // because the one place may be all that comes until this thread goes on.
+  SAMPAN_ASSERT(submitted() >= ring_.depth());
+  const std::uint64_t full_at = submitted() - ring_.depth();
+  if (timeline_->Wait(full_at + ring_.depth() / 4, Clock::now() + kPatience)) return;
+  timeline_->Wait(full_at + 1, kNever);
+}
+
+EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int max_tasks, Tasks tasks) {
+  SAMPAN_ASSERT(max_tasks > 0 && state_.load() == kScheduled);  // the caller has the turn
+  SAMPAN_ASSERT(done_ == timeline_->done() && done_ <= seen_tail_);
+  for (int i = 0; i < max_tasks; ++i) {
+    if (!HasTasks()) return TurnEnd::kEmpty;
+    const std::uint64_t number = done_ + 1;
+    Task& task = ring_.At(number);
+    ring_.PrefetchToRead(number + kSlotsAhead);
+    if (tasks == Tasks::kShort && !IsShort(task, kShortBehindGate) &&
+        !std::holds_alternative<GateTask>(task) && !std::holds_alternative<WaitTask>(task)) {
+      return TurnEnd::kMore;
+    }
+    if (observe::On()) [[unlikely]]
+      ObserveHead(task, number);
+    const bool discarded = Discarded(number);
+    if (discarded && discarded_.Holds(number) && !BlockUnless([&] { return !discarded_.Holds(number); }))
+      return TurnEnd::kBlocked;
+    if (discarded) discarded_.Tell(task);
+    if (!discarded && !ExecuteHead(task, number)) return TurnEnd::kBlocked;
+    if (observe::On()) [[unlikely]]
+      observe::EndExecution(std::exchange(head_since_ns_, 0), discarded);
+    blocked_on_ = nullptr;
+    ring_.Destroy(number);  // releases the memory before a waiter can learn that the task is over
+    done_ = number;
+    timeline_->Advance(number);
+  }
+  return HasTasks() ? TurnEnd::kMore : TurnEnd::kEmpty;
+}
+
+void EmulatedQueue::ObserveHead(const Task& task, std::uint64_t number) {
+  if (head_since_ns_ == 0) head_since_ns_ = observe::NowNs();
+  observe::BeginExecution({label(), number, observe::TypeOf(task)});
+}
+
+bool EmulatedQueue::TryLeave() {
+  const std::lock_guard lock(submit_lock_);
+  SAMPAN_ASSERT(state_.load() == kScheduled && done_ <= ring_.tail());
+  if (ring_.tail() != done_) return false;
+  state_.store(kIdle, std::memory_order_release);
+  return true;
+}
+
+bool EmulatedQueue::TakeFromBlocked() noexcept {
+  std::uint64_t state = state_.load(std::memory_order_seq_cst);
+  while (state >= kFirstTicket) {
+    if (state_.compare_exchange_weak(state, kScheduled)) return true;
+  }
+  return false;
+}
+
+void EmulatedQueue::Unblock() noexcept {
+  if (TakeFromBlocked()) scheduler_.MakeReady(shared_from_this());
+}
+
+void EmulatedQueue::GoOnAtGate() {
+  if (!short_tasks_at_once_) return Unblock();
+  if (!TakeFromBlocked()) return;
+  switch (TakeTurn(kTasksBehindGate, Tasks::kShort)) {
+    case TurnEnd::kBlocked:
+      return;
+    case TurnEnd::kEmpty:
+      if (TryLeave()) return;
+      break;
+    case TurnEnd::kMore:
+      break;
+  }
+  scheduler_.MakeReady(shared_from_this());
+}
+
+bool EmulatedQueue::ExecuteHead(Task& task, std::uint64_t number) {
+  if (auto* wait = std::get_if<WaitTask>(&task)) return ExecuteWait(*wait, number);
+  if (auto* host = std::get_if<HostTask>(&task)) return ExecuteHost(*host, number);
+  if (auto* gate = std::get_if<GateTask>(&task)) return ExecuteGate(*gate, number);
+  const RunningTask running{&task, label(), number};
+  const TaskRuns runs(&running);
+  if (Status status = Execute(task, scheduler_); !status.ok()) Fail(number, std::move(status));
+  return true;
+}
+
+template <typename Over>
+bool EmulatedQueue::BlockUnless(Over over) {
+  SAMPAN_ASSERT(state_.load() == kScheduled && next_ticket_ >= kFirstTicket);
+  std::uint64_t ticket = next_ticket_++;
+  state_.store(ticket, std::memory_order_seq_cst);
+  // From here on another thread may have the turn.
+  return over() && state_.compare_exchange_strong(ticket, kScheduled);
+}
+
+bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t number) {
+  // Copies: once the queue is blocked, another thread may complete the task.
+  const auto awaited = std::dynamic_pointer_cast<EmulatedTimeline>(task.point.timeline);
+  const std::uint64_t awaited_number = task.point.number;
+  if (awaited == nullptr) return true;
+  standing_.Begin(number, task.limit);
+  const Deadline deadline = standing_.deadline();
+  while (awaited->done() < awaited_number && !Discarded(number)) {
+    if (Clock::now() >= deadline) {
+      Fail(number, task.TimedOut());
+      return true;
+    }
+    if (deadline != kNever && blocked_on_ == nullptr) scheduler_.WakeAt(deadline, weak_from_this());
+    blocked_on_ = awaited;
+    const bool taken_back = BlockUnless([&] {
+      return !awaited->AddWaiter(awaited_number, weak_from_this()) || Discarded(number) ||
+             Clock::now() >= deadline;
+    });
+    if (!taken_back) return false;
+  }
+  if (Discarded(number)) return true;
+  if (Status outcome = task.Outcome(); !outcome.ok()) Fail(number, std::move(outcome));
+  return true;
+}
+
+bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t number) {
+  SAMPAN_ASSERT(task.gate.get() != nullptr);
+  // Copies: once the queue is blocked, another thread may complete the task.
+  const std::shared_ptr<Gate> gate = task.gate.get();
+  const std::chrono::nanoseconds limit = task.limit;
+  standing_.Begin(number, limit);
+  const Deadline deadline = standing_.deadline();
+  while (!Discarded(number)) {
+    if (auto outcome = standing_.TryPass(*gate, limit)) {
+      if (!outcome->ok()) Fail(number, std::move(*outcome));
+      return true;
+    }
+    const bool taken_back = BlockUnless([&] {
+      gates_.Add({gate, deadline, weak_from_this(), number});
+      return gate->Open() || Discarded(number);
+    });
+    if (!taken_back) return false;
+  }
+  return true;
+}
+
+bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t number) {
+  SAMPAN_ASSERT(host_started_ <= number && task.work != nullptr);
+  while (!host_outcome_.Known(number) && !Discarded(number)) {
+    const std::shared_ptr<HostWork> to_start = host_started_ == number ? nullptr : task.work;
+    host_started_ = number;
+    const bool taken_back = BlockUnless([&] {
+      if (to_start != nullptr) {
+        to_start->Start([self = shared_from_this(), number](Status status) {
+          if (self->host_outcome_.Deliver(number, std::move(status))) self->Unblock();
+        });
+      }
+      return host_outcome_.Known(number) || Discarded(number);
+    });
+    if (!taken_back) return false;
+  }
+  if (auto outcome = host_outcome_.Take(number); outcome && !outcome->ok()) Fail(number, std::move(*outcome));
+  return true;
+}
+
+void EmulatedQueue::Fail(std::uint64_t number, Status failure) {
+  const NoCancellation no_cancellation;
+  SAMPAN_ASSERT(!failure.ok());
+  observe::NoteFailure(static_cast<std::int32_t>(failure.code()));
+  const Code code = failure.code();
+  if (!listener_.OnTaskFailed(number, std::move(failure))) return;
+  discarded_.Raise(submitted(), code);
+  discarded_.Release();
+}
+
+std::uint64_t EmulatedQueue::Discard(Code reason) {
+  const std::uint64_t last = submitted();
+  discarded_.Raise(last, reason);
+  return last;
+}
+
+void EmulatedQueue::PassDiscarded() {
+  discarded_.Release();
+  Unblock();
+}
+
+void EmulatedQueue::Close() {
+  {
+    const std::lock_guard lock(submit_lock_);
+    closed_ = true;
+  }
+  const std::uint64_t last = Discard(Code::kStreamAbort);
+  PassDiscarded();
+  timeline_->Wait(last, kNever);
+}
+
+}  // namespace sampan::emulated

@@ -1,0 +1,332 @@
+// The thread that keeps the ranks of a group together, in the process of rank 0.
+#include "hccl/group/hub.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <list>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/error/text.h"
+#include "base/threads/threads.h"
+#include "base/time/clock.h"
+#include "hccl/group/byte_stream.h"
+
+namespace sampan::hccl {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// A stranger is a connection that has not shown the token yet. If there are more, the oldest one is closed:
+/// a rank shows its token as soon as it is connected.
+constexpr std::size_t kMaxStrangers = 256;
+
+/// The hub accepts at most this many connections before it checks its deadline and its other connections.
+constexpr int kMaxAcceptsPerRound = 64;
+
+/// The pause of accepting after the process or the system ran out of descriptors or memory.
+constexpr milliseconds kAcceptPause{20};
+
+/// The limit of all parts of one exchange together: they must fit into one frame.
+constexpr u64 kMaxGatherBytes = FrameSocket::kMaxFrameBytes - (u64{1} << 20);
+
+/// The output that may wait for a rank that does not read: two exchanges. Beyond, its connection is closed.
+constexpr std::size_t kMaxOutputBytes = 2 * FrameSocket::kMaxFrameBytes;
+
+struct Member {
+  explicit Member(Descriptor descriptor, pid_t its_process)
+      : socket(std::move(descriptor), kMaxTokenBytes), process(its_process) {}
+
+  FrameSocket socket;
+  pid_t process;
+  std::optional<u32> rank;  // set when the token was right
+  bool has_left = false;
+  bool has_reported = false;  // that the group is broken
+  bool is_closing = false;    // when all of its output is sent
+};
+
+/// The exchange that is open. There is one at a time: a rank begins the next one when it has all parts.
+struct OpenGather {
+  u64 sequence = 0;
+  u64 bytes = 0;
+  std::size_t part_count = 0;
+  std::vector<std::optional<std::vector<u8>>> parts;  // by rank
+};
+
+/// Only the hub's thread uses it.
+class Hub {
+ public:
+  Hub(Descriptor listener, HubOptions options)
+      : options_(std::move(options)),
+        out_of_memory_(Encode(
+            {FrameKind::kBroken, 0, HCCL_E_MEMORY, 0,
+             Bytes(Text("the process of rank 0 of the group '", options_.group, "' is out of memory"))})),
+        listener_(std::move(listener)),
+        ranks_(options_.rank_size, nullptr),
+        has_left_(options_.rank_size, false),
+        deadline_(Clock::now() + options_.timeout) {
+    gather_.parts.resize(options_.rank_size);
+  }
+
+  void Run() noexcept {
+    try {
+      while (is_complete_ ? !members_.empty() : Clock::now() < deadline_)
+        RunRound();
+      if (!is_complete_) RefuseLate();
+    } catch (const std::exception&) {
+      BreakWithoutMemory();
+    }
+  }
+
+ private:
+  using MemberPosition = std::list<Member>::iterator;
+
+  void RunRound() {
+    const Deadline now = Clock::now();
+    const bool accepts = !is_complete_ && now >= accepts_from_;
+    watched_.clear();
+    if (accepts) watched_.push_back({listener_.get(), POLLIN, 0});
+    for (const Member& member : members_) {
+      const short events = static_cast<short>(POLLIN | (member.socket.has_output() ? POLLOUT : 0));
+      watched_.push_back({member.socket.descriptor(), events, 0});
+    }
+    if (::poll(watched_.data(), watched_.size(), PollMs(now)) <= 0) return;
+    std::size_t next = 0;
+    const bool has_connections = accepts && watched_[next++].revents != 0;
+    for (auto member = members_.begin(); member != members_.end(); ++next) {
+      const auto current = member++;
+      if (watched_[next].revents != 0) Serve(current);
+    }
+    if (has_connections && !is_complete_) AcceptSome();
+    Flush();
+  }
+
+  int PollMs(Deadline now) const {
+    if (is_complete_) return -1;
+    const Deadline until = now < accepts_from_ ? std::min(accepts_from_, deadline_) : deadline_;
+    const auto left = std::chrono::duration_cast<milliseconds>(until - now).count() + 1;
+    return static_cast<int>(std::clamp<long long>(left, 0, 1000));
+  }
+
+  void AcceptSome() {
+    for (int accepted = 0; accepted < kMaxAcceptsPerRound; ++accepted) {
+      Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      if (socket.get() < 0) {
+        if (errno == EINTR || errno == ECONNABORTED) continue;
+        // Without descriptors the connection stays in the queue, and polling would return at once.
+        if (errno != EAGAIN && errno != EWOULDBLOCK) accepts_from_ = Clock::now() + kAcceptPause;
+        return;
+      }
+      const auto peer = PeerOf(socket);
+      if (!peer || peer->first != ::geteuid()) continue;
+      members_.emplace_back(std::move(socket), peer->second);
+      CloseOldStranger();
+    }
+  }
+
+  void CloseOldStranger() {
+    const auto is_stranger = [](const Member& member) { return !member.rank; };
+    if (std::count_if(members_.begin(), members_.end(), is_stranger) <= static_cast<long>(kMaxStrangers))
+      return;
+    members_.erase(std::find_if(members_.begin(), members_.end(), is_stranger));
+  }
+
+  void Serve(MemberPosition member) {
+    bool is_alive = true;
+    try {
+      is_alive = member->socket.Receive();
+      while (const auto frame = member->socket.Next())
+        is_alive = Handle(*member, *frame) && is_alive;
+    } catch (const std::bad_alloc&) {
+      if (member->rank) throw;
+      is_alive = false;  // it is a stranger
+    }
+    if (!is_alive) Drop(member);
+  }
+
+  /// Returns false if the member breaks the protocol.
+  bool Handle(Member& member, const Frame& frame) {
+    if (!member.rank && frame.kind != FrameKind::kHello) return false;
+    switch (frame.kind) {
+      case FrameKind::kHello:
+        Join(member, frame);
+        return true;
+      case FrameKind::kGather:
+        return Gather(*member.rank, frame);
+      case FrameKind::kBroken:
+        return RelayBroken(member, frame);
+      case FrameKind::kBye:
+        Leave(member);
+        return true;
+      default:
+        return false;  // only the hub sends the others
+    }
+  }
+
+  void Refuse(Member& member, const std::string& why) {
+    member.socket.Queue({FrameKind::kRefused, 0, HCCL_E_PARA, 0, Bytes(why)});
+    member.is_closing = true;
+  }
+
+  void Join(Member& member, const Frame& frame) {
+    if (member.rank || member.is_closing) return;
+    if (frame.text() != options_.token) return Refuse(member, "the token is not the group's");
+    if (frame.number != options_.rank_size) {
+      return Refuse(member, Text("rank ", frame.rank, " says that the group has ", frame.number,
+                                 " ranks, rank 0 says ", options_.rank_size));
+    }
+    if (frame.rank >= options_.rank_size || ranks_[frame.rank] != nullptr) {
+      return Refuse(member, Text("there is a rank ", frame.rank, " in the group already"));
+    }
+    member.rank = frame.rank;
+    member.socket.set_max_frame_bytes(FrameSocket::kMaxFrameBytes);
+    ranks_[frame.rank] = &member;
+    has_left_[frame.rank] = false;
+    if (std::all_of(ranks_.begin(), ranks_.end(), [](const Member* each) { return each != nullptr; }))
+      Complete();
+  }
+
+  void Complete() {
+    is_complete_ = true;
+    listener_.Close();
+    ByteWriter processes;
+    for (const Member* each : ranks_)
+      processes.Put(static_cast<s64>(each->process));
+    Tell({FrameKind::kWelcome, 0, options_.rank_size, 0, processes.Take()});
+    for (Member& each : members_) {
+      if (!each.rank) each.is_closing = true;
+    }
+  }
+
+  bool Gather(u32 rank, const Frame& frame) {
+    if (!is_complete_ || frame.sequence != gather_.sequence || gather_.parts[rank]) return false;
+    gather_.bytes += frame.content.size();
+    if (gather_.bytes > kMaxGatherBytes) {
+      Tell({FrameKind::kBroken, rank, HCCL_E_PARA, 0,
+            Bytes(Text("the ranks of the group '", options_.group, "' exchange ", gather_.bytes,
+                       " bytes at once, at most ", kMaxGatherBytes))});
+      return true;
+    }
+    gather_.parts[rank] = frame.content;
+    ++gather_.part_count;
+    FinishGather();
+    return true;
+  }
+
+  void FinishGather() {
+    if (gather_.part_count == 0) return;
+    for (u32 rank = 0; rank < options_.rank_size; ++rank) {
+      if (!gather_.parts[rank] && has_left_[rank]) {
+        return Tell({FrameKind::kBroken, rank, HCCL_E_REMOTE, 0,
+                     Bytes(Text("rank ", rank, " has left the group '", options_.group,
+                                "', others still exchange with it"))});
+      }
+    }
+    if (gather_.part_count != options_.rank_size) return;
+    ByteWriter all;
+    for (auto& part : gather_.parts) {
+      all.PutBytes(*part);
+      part.reset();
+    }
+    Tell({FrameKind::kGathered, 0, 0, gather_.sequence, all.Take()});
+    ++gather_.sequence;
+    gather_.bytes = gather_.part_count = 0;
+  }
+
+  bool RelayBroken(Member& member, const Frame& frame) {
+    if (frame.content.size() > kMaxReasonBytes || member.has_reported) return false;
+    member.has_reported = true;
+    Tell({FrameKind::kBroken, *member.rank, frame.number, 0, frame.content});
+    return true;
+  }
+
+  void Leave(Member& member) {
+    member.has_left = member.is_closing = true;
+    has_left_[*member.rank] = true;
+    if (is_complete_) Tell({FrameKind::kLeft, *member.rank, 0, 0, {}});
+    FinishGather();
+  }
+
+  void Drop(MemberPosition member) {
+    if (member->rank) {
+      const u32 rank = *member->rank;
+      ranks_[rank] = nullptr;
+      if (!member->has_left && is_complete_) {
+        Tell({FrameKind::kBroken, rank, HCCL_E_REMOTE, 0,
+              Bytes(Text("rank ", rank, " (process ", member->process, ") ended without leaving the group '",
+                         options_.group, "'"))});
+      }
+    }
+    members_.erase(member);
+  }
+
+  void Tell(const Frame& frame) { Tell(Encode(frame)); }
+  void Tell(const EncodedFrame& frame) {
+    for (Member* each : ranks_) {
+      if (each != nullptr) each->socket.Queue(frame);
+    }
+  }
+
+  void Flush() {
+    for (auto member = members_.begin(); member != members_.end();) {
+      const auto current = member++;
+      const bool is_alive = current->socket.Send() && current->socket.output_bytes() <= kMaxOutputBytes;
+      if (!is_alive || (current->is_closing && !current->socket.has_output())) Drop(current);
+    }
+  }
+
+  void RefuseLate() {
+    listener_.Close();  // closed first: a later rank must not find this hub
+    std::string missing;
+    for (u32 rank = 0; rank < options_.rank_size; ++rank) {
+      if (ranks_[rank] == nullptr) missing += Text(missing.empty() ? "" : ", ", rank);
+    }
+    Tell({FrameKind::kRefused, 0, HCCL_E_TIMEOUT, 0,
+          Bytes(Text("not all ranks of the group '", options_.group, "' came within ",
+                     options_.timeout.count(), " ms; missing: ", missing))});
+    for (Member& each : members_)
+      static_cast<void>(each.socket.Send());
+  }
+
+  /// Breaks the group: by a frame where that is possible, and by closing all connections.
+  void BreakWithoutMemory() noexcept {
+    listener_.Close();
+    for (Member& each : members_) {
+      try {
+        if (each.rank) each.socket.Queue(out_of_memory_);
+      } catch (const std::exception&) {
+        // The rank notices the closed connection.
+      }
+      static_cast<void>(each.socket.Send());
+    }
+    members_.clear();
+  }
+
+  const HubOptions options_;
+  const EncodedFrame out_of_memory_;
+  Descriptor listener_;
+  std::list<Member> members_;  // in the order of their connections; those without a rank are strangers
+  std::vector<Member*> ranks_;
+  std::vector<bool> has_left_;
+  std::vector<pollfd> watched_;
+  OpenGather gather_;
+  const Deadline deadline_;
+  Deadline accepts_from_{};
+  bool is_complete_ = false;
+};
+
+}  // namespace
+
+void StartHub(Descriptor listener, HubOptions options) {
+  auto hub = std::make_shared<Hub>(std::move(listener), std::move(options));
+  // Detached: the ranks that it serves may outlive the one that started it.
+  StartThread("sampan-hub", [hub] { hub->Run(); }).Detach();
+}
+
+}  // namespace sampan::hccl

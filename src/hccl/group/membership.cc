@@ -1,0 +1,246 @@
+// A rank's membership in a group: its connection to the hub, and the thread that reads from it.
+#include "hccl/group/membership.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/error/system_error.h"
+#include "base/time/clock.h"
+#include "hccl/group/byte_stream.h"
+#include "hccl/group/hub.h"
+#include "hccl/report.h"
+
+namespace sampan::hccl {
+namespace {
+
+/// How long a leaving rank waits until the hub has closed the connection.
+constexpr std::chrono::seconds kMaxFarewell{2};
+
+/// Retries until rank 0 listens.
+HcclResult Connect(const char* function, const MeetingPoint& meeting, const ::hccl::RankGroupConfig& config,
+                   Descriptor& connected) {
+  const Deadline deadline = Clock::now() + config.timeout;
+  for (auto pause = std::chrono::milliseconds(1);;
+       pause = std::min(pause * 2, std::chrono::milliseconds(20))) {
+    FoundHub found = FindHub(meeting);
+    const int error = errno;
+    connected = std::move(found.connection);
+    if (connected.get() >= 0) return HCCL_SUCCESS;
+    if (error != ECONNREFUSED && error != EAGAIN && error != EINTR) {
+      return Fail(function, HCCL_E_SYSCALL,
+                  Text("rank ", config.rank, " cannot connect to the group '", meeting.group,
+                       "': ", SystemError(error)));
+    }
+    if (Clock::now() >= deadline) {
+      return Fail(function, HCCL_E_TIMEOUT,
+                  Text("rank ", config.rank, " did not find rank 0 of the group '", meeting.group,
+                       "' within ", config.timeout.count(), " ms (", found.foreign_count,
+                       " sockets of this name belong to other users)"));
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+HcclResult FailSecondRank0(const char* function, const MeetingPoint& meeting) {
+  return Fail(function, HCCL_E_UNAVAIL,
+              Text("there is a rank 0 of the group '", meeting.group, "' with this token already"));
+}
+
+HcclResult OpenHub(const char* function, const MeetingPoint& meeting, const ::hccl::RankGroupConfig& config) {
+  if (FindHub(meeting).connection.get() >= 0) return FailSecondRank0(function, meeting);
+  Descriptor listener = Listen(meeting);
+  if (listener.get() < 0) {
+    return Fail(function, HCCL_E_SYSCALL,
+                Text("cannot listen for the group '", meeting.group, "': ", SystemError(errno)));
+  }
+  // A second rank 0 that started at the same time has another name. Both of them fail.
+  if (HasRival(meeting, listener)) return FailSecondRank0(function, meeting);
+  StartHub(std::move(listener), {meeting.group, meeting.token, config.rankSize, config.timeout});
+  return HCCL_SUCCESS;
+}
+
+}  // namespace
+
+HcclResult Membership::Join(const char* function, const MeetingPoint& meeting,
+                            const ::hccl::RankGroupConfig& config, std::shared_ptr<Membership>& joined) {
+  if (config.rank == 0) {
+    if (const HcclResult result = OpenHub(function, meeting, config); result != HCCL_SUCCESS) return result;
+  }
+  Descriptor connected;
+  if (const HcclResult result = Connect(function, meeting, config, connected); result != HCCL_SUCCESS)
+    return result;
+  FrameSocket socket(std::move(connected), FrameSocket::kMaxFrameBytes);
+  socket.Queue({FrameKind::kHello, config.rank, config.rankSize, 0, Bytes(meeting.token)});
+  std::shared_ptr<Membership> membership(new Membership(meeting, config, std::move(socket)));
+  if (const HcclResult result = membership->AwaitWelcome(function); result != HCCL_SUCCESS) return result;
+  joined = std::move(membership);
+  return HCCL_SUCCESS;
+}
+
+Membership::Membership(MeetingPoint meeting, const ::hccl::RankGroupConfig& config, FrameSocket socket)
+    : group_(std::move(meeting.group)),
+      rank_(config.rank),
+      rank_size_(config.rankSize),
+      timeout_(config.timeout),
+      socket_(std::move(socket)) {
+  thread_ = StartThread("sampan-rank", [this] { Listen(); });
+}
+
+Membership::~Membership() {
+  try {
+    Send({FrameKind::kBye, rank_, 0, 0, {}});
+  } catch (const std::exception&) {
+    // The other ranks notice the closed connection.
+  }
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kMaxFarewell, [&] { return is_closed_; });
+    is_leaving_ = true;
+  }
+  health_->wake_up().Wake();
+  thread_.Join();
+}
+
+HcclResult Membership::AwaitWelcome(const char* function) {
+  std::unique_lock lock(mutex_);
+  // One second more than the hub's limit: the hub's message names the missing ranks.
+  const auto limit = timeout_ + std::chrono::seconds(1);
+  changed_.wait_for(lock, limit, [&] { return is_welcome_ || is_refused_ || is_closed_; });
+  if (is_welcome_) return HCCL_SUCCESS;
+  if (is_refused_) return Fail(function, refusal_code_, refusal_);
+  if (is_closed_) {
+    return Fail(function, HCCL_E_REMOTE,
+                Text("rank 0 of the group '", group_, "' ended before all ranks had come"));
+  }
+  return Fail(function, HCCL_E_TIMEOUT,
+              Text("rank ", rank_, " waited ", timeout_.count(), " ms for all ranks of the group '", group_,
+                   "' to come"));
+}
+
+void Membership::Send(const Frame& frame) {
+  {
+    const std::lock_guard lock(mutex_);
+    socket_.Queue(frame);
+  }
+  health_->wake_up().Wake();
+}
+
+void Membership::Listen() noexcept {
+  for (;;) {
+    try {
+      {
+        const std::lock_guard lock(mutex_);
+        if (is_leaving_) return;
+      }
+      ListenOnce();
+    } catch (const std::exception&) {
+      OnOutOfMemory();
+    }
+  }
+}
+
+void Membership::ListenOnce() {
+  if (health_->TakeReport()) {
+    const std::string reason = health_->reason().substr(0, kMaxReasonBytes);
+    Send({FrameKind::kBroken, rank_, static_cast<u32>(health_->code()), 0, Bytes(reason)});
+  }
+  short events = POLLIN;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_closed_ && !socket_.Send()) OnClosed();
+    if (socket_.has_output()) events |= POLLOUT;
+  }
+  pollfd watched[] = {{health_->wake_up().descriptor(), POLLIN, 0}, {socket_.descriptor(), events, 0}};
+  const nfds_t count = is_closed_ ? 1 : 2;
+  if (::poll(watched, count, -1) <= 0) return;
+  if (watched[0].revents != 0) health_->wake_up().Clear();
+  if (count == 1 || watched[1].revents == 0) return;
+  const std::lock_guard lock(mutex_);
+  const bool is_alive = socket_.Receive();
+  while (const auto frame = socket_.Next())
+    Handle(*frame);
+  if (!is_alive) OnClosed();
+  changed_.notify_all();
+}
+
+void Membership::Handle(const Frame& frame) {
+  switch (frame.kind) {
+    case FrameKind::kWelcome: {
+      ByteReader processes(frame.content);
+      for (u32 rank = 0; rank < rank_size_; ++rank)
+        processes_.push_back(processes.Get<s64>());
+      is_welcome_ = true;
+      return;
+    }
+    case FrameKind::kRefused:
+      is_refused_ = true;
+      refusal_code_ = static_cast<HcclResult>(frame.number);
+      refusal_ = frame.text();
+      return;
+    case FrameKind::kGathered:
+      gathered_[frame.sequence] = frame.content;
+      return;
+    case FrameKind::kBroken:
+      health_->Break(static_cast<HcclResult>(frame.number), frame.text());
+      return;
+    case FrameKind::kLeft:
+      has_rank_0_left_ = has_rank_0_left_ || frame.rank == 0;
+      return;
+    default:
+      return;  // only ranks send the others
+  }
+}
+
+void Membership::OnClosed() {
+  is_closed_ = true;
+  if (!is_welcome_ || has_rank_0_left_ || is_refused_) return;
+  health_->Break(HCCL_E_REMOTE,
+                 Text("rank 0 (process ", processes_[0],
+                      "), which keeps the group together, ended without leaving the group '", group_, "'"));
+}
+
+void Membership::OnOutOfMemory() noexcept {
+  const std::lock_guard lock(mutex_);
+  is_closed_ = true;
+  ::shutdown(socket_.descriptor(), SHUT_RDWR);     // the hub tells the other ranks
+  health_->Break(HCCL_E_MEMORY, "out of memory");  // short enough not to allocate
+  changed_.notify_all();
+}
+
+HcclResult Membership::Exchange(const char* function, const std::vector<u8>& mine,
+                                std::vector<std::vector<u8>>& all) {
+  const std::lock_guard one_at_a_time(exchange_mutex_);
+  if (health_->is_broken()) return Fail(function, health_->code(), health_->reason());
+  const u64 sequence = next_sequence_++;
+  Send({FrameKind::kGather, rank_, 0, sequence, mine});
+  std::vector<u8> parts;
+  {
+    std::unique_lock lock(mutex_);
+    const auto found = [&] { return gathered_.contains(sequence); };
+    changed_.wait_for(lock, timeout_, [&] { return found() || is_closed_ || health_->is_broken(); });
+    if (found())
+      parts = std::move(gathered_.extract(sequence).mapped());
+    else if (is_closed_ && !health_->is_broken())
+      return Fail(function, HCCL_E_REMOTE, Text("rank 0 has left the group '", group_, "', which ended it"));
+  }
+  if (parts.empty()) {
+    // The ranks no longer agree on the exchange: break the group, so that no rank waits for this one.
+    health_->BreakHere(HCCL_E_TIMEOUT,
+                       Text("rank ", rank_, " waited ", timeout_.count(),
+                            " ms for the other ranks of the group '", group_, "' to exchange"));
+    return Fail(function, health_->code(), health_->reason());
+  }
+  all.clear();
+  ByteReader reader(parts);
+  for (u32 rank = 0; rank < rank_size_; ++rank)
+    all.push_back(reader.GetBytes());
+  return reader.ok() ? HCCL_SUCCESS : Fail(function, HCCL_E_INTERNAL, "an exchange came back incomplete");
+}
+
+}  // namespace sampan::hccl
