@@ -41,7 +41,9 @@ class Membership {
   HcclResult AwaitWelcome(const char* function);
   void Listen() noexcept;
   void ListenOnce();
-  void Handle(const Frame& frame);
+  /// Returns false if the hub breaks the protocol. Under the mutex.
+  bool Handle(const Frame& frame);
+  bool TakeProcesses(const std::vector<u8>& content);
   /// The connection is closed. Under the mutex.
   void OnClosed();
   void OnOutOfMemory() noexcept;
