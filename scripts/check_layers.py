@@ -44,7 +44,7 @@ OUTSIDE = {
     "tools/sampan": {"base", "summary", "trace", "backend/cuda", "examples", "bench", "<acl>", "<hccl>"},
     "tests/support": {"<acl>"},
     "tests/abi": {"<acl>", "<hccl>"},
-    "tests/fuzz": {"<acl>"},
+    "tests/fuzz": {"base", "backend/cuda", "core", "hccl", "tools/sampan", "<acl>", "<hccl>"},
     "tests/tool": {"<acl>"},
     "tests/conformance": {"tests/support", "<acl>"},
     "tests/process": {"tests/support", "<acl>"},

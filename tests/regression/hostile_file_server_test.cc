@@ -1,4 +1,5 @@
 // The handing over of memory: silent connections kept honest ones waiting, and a second descriptor leaked.
+// Processes of other users are neither served nor asked.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -17,6 +18,7 @@
 #include "base/system/abstract_address.h"
 #include "base/system/descriptor.h"
 #include "core/sharing/file_server.h"
+#include "tests/support/second_user.h"
 
 namespace sampan::test::hostile_file_server_test {
 namespace {
@@ -44,36 +46,86 @@ std::size_t OpenDescriptors() {
                                                 std::filesystem::directory_iterator()));
 }
 
-TEST(HostileGiver, SilentConnectionsDoNotKeepOthersWaiting) {
-  auto server = FileServer::Start();
-  ASSERT_TRUE(server.ok());
-  const FileRequest request{.cell = 5, .secret = {11, 22}};
-  (*server)->Offer(request, std::make_shared<SharedFile>());
-  const AbstractAddress name = NameOf((*server)->number());
-  std::vector<Descriptor> silent;
-  for (int i = 0; i < 30; ++i) {
-    silent.push_back(NewSocket());
-    ASSERT_EQ(::connect(silent.back().get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes),
-              0);
-  }
-  // An honest process waits for ten seconds; each silent one took a second of them.
-  auto received = ReceiveFile(::getpid(), (*server)->number(), request);
-  EXPECT_TRUE(received.ok()) << received.error().message;
+bool Connect(const Descriptor& socket, const AbstractAddress& name) {
+  return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) == 0;
 }
 
-TEST(HostileGiver, MoreSilentConnectionsThanAreKeptDoNotMatter) {
-  auto server = FileServer::Start();
-  ASSERT_TRUE(server.ok());
-  const FileRequest request{.cell = 5, .secret = {11, 22}};
-  (*server)->Offer(request, std::make_shared<SharedFile>());
-  const AbstractAddress name = NameOf((*server)->number());
-  std::vector<Descriptor> silent;
-  for (int i = 0; i < 200; ++i) {
-    silent.push_back(NewSocket());
-    ASSERT_EQ(::connect(silent.back().get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes),
-              0);
+bool Listen(const Descriptor& socket, const AbstractAddress& name) {
+  return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) == 0 &&
+         ::listen(socket.get(), 1) == 0;
+}
+
+/// A server with one offer.
+class HostileGiver : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto started = FileServer::Start();
+    ASSERT_TRUE(started.ok());
+    server_ = std::move(*started);
+    server_->Offer(request_, std::make_shared<SharedFile>());
   }
-  EXPECT_TRUE(ReceiveFile(::getpid(), (*server)->number(), request).ok());
+  AbstractAddress name() const { return NameOf(server_->number()); }
+  Result<Descriptor> Receive() const { return ReceiveFile(::getpid(), server_->number(), request_); }
+  void ExpectServedDespite(int silent_count) const {
+    std::vector<Descriptor> silent;
+    for (int i = 0; i < silent_count; ++i) {
+      silent.push_back(NewSocket());
+      ASSERT_TRUE(Connect(silent.back(), name()));
+    }
+    const auto received = Receive();
+    EXPECT_TRUE(received.ok()) << received.error().message;
+  }
+
+  const FileRequest request_{.cell = 5, .secret = {11, 22}};
+  std::unique_ptr<FileServer> server_;
+};
+
+TEST_F(HostileGiver, SilentConnectionsDoNotKeepOthersWaiting) {
+  // An honest process waits for ten seconds; each silent one took a second of them.
+  ExpectServedDespite(30);
+}
+
+TEST_F(HostileGiver, MoreSilentConnectionsThanAreKeptDoNotMatter) {
+  ExpectServedDespite(200);
+}
+
+TEST_F(HostileGiver, AnotherUserIsNotServed) {
+  REQUIRE_SECOND_USER();
+  struct Outcome {
+    bool connected = false;
+    ssize_t received = 0;
+  };
+  const AbstractAddress at = name();
+  const TalkingChild thief([&](TalkingChild& parent) {
+    Outcome outcome;
+    const Descriptor socket = NewSocket();
+    outcome.connected = BecomeSecondUser() && Connect(socket, at);
+    static_cast<void>(::send(socket.get(), &request_, sizeof(request_), MSG_NOSIGNAL));
+    char byte = 0;
+    outcome.received = ::recv(socket.get(), &byte, 1, 0);
+    parent.Tell(outcome);
+  });
+  const auto outcome = thief.Hear<Outcome>();
+  EXPECT_TRUE(outcome.connected);
+  EXPECT_LE(outcome.received, 0) << "another user, who knows the secret, got an answer";
+  EXPECT_TRUE(Receive().ok()) << "the owner is served";
+}
+
+TEST_F(HostileGiver, AnotherUsersServerIsNotAsked) {
+  REQUIRE_SECOND_USER();
+  // Any user can take the name of a server that has ended.
+  constexpr std::uint64_t kTaken = 0x5EED;
+  const AbstractAddress at = NameOf(kTaken);
+  const TalkingChild squatter([&](TalkingChild& parent) {
+    const Descriptor listener = NewSocket();
+    parent.Tell(BecomeSecondUser() && Listen(listener, at));
+    const Descriptor connection(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    FileRequest heard;
+    parent.Tell(::recv(connection.get(), &heard, sizeof(heard), 0));
+  });
+  ASSERT_TRUE(squatter.Hear<bool>());
+  EXPECT_FALSE(ReceiveFile(::getpid(), kTaken, request_).ok());
+  EXPECT_LE(squatter.Hear<ssize_t>(), 0) << "the secret was told to another user";
 }
 
 /// Answers one request with so many descriptors.
@@ -102,13 +154,11 @@ void AnswerWith(const Descriptor& listener, int count) {
   EXPECT_EQ(::sendmsg(connection.get(), &message, MSG_NOSIGNAL), 1);
 }
 
-TEST(HostileGiver, DescriptorsTooManyAreClosed) {
+TEST(HostileServer, DescriptorsTooManyAreClosed) {
   for (const int count : {2, 3, 8}) {
     const std::uint64_t number = 4711 + static_cast<std::uint64_t>(count);
     const Descriptor listener = NewSocket();
-    const AbstractAddress name = NameOf(number);
-    ASSERT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes), 0);
-    ASSERT_EQ(::listen(listener.get(), 1), 0);
+    ASSERT_TRUE(Listen(listener, NameOf(number)));
     const std::size_t before = OpenDescriptors();
     std::thread server([&] { AnswerWith(listener, count); });
     EXPECT_FALSE(ReceiveFile(::getpid(), number, {}).ok()) << count;

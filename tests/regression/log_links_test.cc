@@ -1,11 +1,16 @@
-// Logs followed symbolic links that others had put where the files go.
+// Logs followed symbolic links that others had put where the files go. Other users cannot read them either.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <string>
 
 #include "acl/acl.h"
 #include "tests/support/child_process.h"
+#include "tests/support/second_user.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sampan::test::log_links_test {
@@ -21,10 +26,11 @@ bool LoggedInChild() {
   return InChild();
 }
 
-void ExpectNotFollowed(const std::string& link) {
+/// Makes the link with the function, then logs.
+template <typename MakeLink>
+void ExpectNotFollowed(const std::string& link, const MakeLink& make_link) {
   const TemporaryFolder root, victim;
-  fs::create_directories((fs::path(root.path()) / link).parent_path());
-  fs::create_directory_symlink(victim.path(), fs::path(root.path()) / link);
+  make_link(victim.path(), fs::path(root.path()) / link);
   const ChildResult child = LogALine(root.path());
   EXPECT_TRUE(child.Passed()) << child;
   EXPECT_TRUE(fs::is_empty(victim.path())) << "the log went through the link " << link;
@@ -32,14 +38,61 @@ void ExpectNotFollowed(const std::string& link) {
                                                             << child;
 }
 
+void MakeOwnLink(const fs::path& target, const fs::path& link) {
+  fs::create_directories(link.parent_path());
+  fs::create_directory_symlink(target, link);
+}
+
+/// In a folder in which every user may write.
+void MakeSecondUsersLink(const fs::path& target, const fs::path& link) {
+  fs::create_directories(link.parent_path());
+  ASSERT_EQ(::chmod(link.parent_path().c_str(), 0777), 0);
+  if (link.parent_path().filename() == "debug") {
+    ASSERT_EQ(::chmod(link.parent_path().parent_path().c_str(), 0755), 0);
+  }
+  const TalkingChild other([&](TalkingChild& parent) {
+    parent.Tell(BecomeSecondUser() && ::symlink(target.c_str(), link.c_str()) == 0);
+  });
+  ASSERT_TRUE(other.Hear<bool>());
+}
+
 TEST(LogLinks, OfTheFirstFolderAreNotFollowed) {
   if (LoggedInChild()) return;
-  ExpectNotFollowed("debug");
+  ExpectNotFollowed("debug", MakeOwnLink);
 }
 
 TEST(LogLinks, OfTheSecondFolderAreNotFollowed) {
   if (LoggedInChild()) return;
-  ExpectNotFollowed("debug/plog");
+  ExpectNotFollowed("debug/plog", MakeOwnLink);
+}
+
+TEST(LogLinks, OfAnotherUserAreNotFollowed) {
+  REQUIRE_SECOND_USER();
+  if (LoggedInChild()) return;
+  ExpectNotFollowed("debug", MakeSecondUsersLink);
+  ExpectNotFollowed("debug/plog", MakeSecondUsersLink);
+}
+
+TEST(LogFiles, CannotBeReadOrWrittenByAnotherUser) {
+  REQUIRE_SECOND_USER();
+  if (LoggedInChild()) return;
+  const TemporaryFolder root;
+  ASSERT_EQ(::chmod(root.path().c_str(), 0755), 0);
+  const ChildResult child = LogALine(root.path());
+  ASSERT_TRUE(child.Passed()) << child;
+  int count = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(root.path())) {
+    if (!entry.is_regular_file()) continue;
+    ++count;
+    const TalkingChild other([&](TalkingChild& parent) {
+      const bool is_other = BecomeSecondUser();
+      const bool is_open =
+          ::open(entry.path().c_str(), O_RDONLY) >= 0 || ::open(entry.path().c_str(), O_WRONLY) >= 0;
+      parent.Tell(is_other && !is_open && errno == EACCES);
+    });
+    EXPECT_TRUE(other.Hear<bool>()) << entry.path() << " is open to another user";
+  }
+  EXPECT_GT(count, 0) << "there is no log";
 }
 
 TEST(LogLinks, OfTheRootAreTheUsersOwn) {

@@ -1,8 +1,6 @@
-// Root was let into the memory that another user's process shares.
+// Root was let into the memory that another user's process shares. No user is let into another user's, by
+// any key or handle.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,56 +11,103 @@
 #include "acl/acl.h"
 #include "tests/support/acl_expect.h"
 #include "tests/support/child_process.h"
+#include "tests/support/mapped_memory.h"
+#include "tests/support/second_user.h"
 
 namespace sampan::test::other_users_memory_test {
 namespace {
 
-constexpr uid_t kOtherUser = 65534;
 constexpr std::size_t kKeyBytes = 65;
 
+/// All by which a process lets others in. Every process may come, as far as its number is concerned.
 struct Keys {
   std::array<char, kKeyBytes> memory{}, notify{};
+  aclrtIpcEventHandle event{};
+  std::uint64_t physical = 0;
   bool made = false;
 };
 
-/// As another user: shares memory and a notify, tells the keys, and waits for its end.
-[[noreturn]] void ShareAsOtherUser(int keys_out) {
+/// The codes of importing by each of them.
+struct Codes {
+  aclError memory = ACL_SUCCESS, notify = ACL_SUCCESS, event = ACL_SUCCESS, physical = ACL_SUCCESS;
+};
+
+Keys Share() {
   Keys keys;
   void* memory = nullptr;
   aclrtNotify notify = nullptr;
-  keys.made = ::setresgid(kOtherUser, kOtherUser, kOtherUser) == 0 &&
-              ::setresuid(kOtherUser, kOtherUser, kOtherUser) == 0 && aclrtSetDevice(0) == ACL_SUCCESS &&
+  aclrtEvent event = nullptr;
+  aclrtDrvMemHandle physical = nullptr;
+  const aclrtPhysicalMemProp properties = DeviceProperties();
+  keys.made = aclrtSetDevice(0) == ACL_SUCCESS &&
               aclrtMalloc(&memory, 4096, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS &&
               aclrtIpcMemGetExportKey(memory, 4096, keys.memory.data(), kKeyBytes,
                                       ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION) == ACL_SUCCESS &&
               aclrtCreateNotify(&notify, 0) == ACL_SUCCESS &&
               aclrtNotifyGetExportKey(notify, keys.notify.data(), kKeyBytes,
-                                      ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION) == ACL_SUCCESS;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that dies must not leave it behind
-  [[maybe_unused]] const ssize_t written = ::write(keys_out, &keys, sizeof(keys));
-  for (;;)
-    ::pause();
+                                      ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION) == ACL_SUCCESS &&
+              aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC) == ACL_SUCCESS &&
+              aclrtIpcGetEventHandle(event, &keys.event) == ACL_SUCCESS &&
+              aclrtMallocPhysical(&physical, kPiece, &properties, 0) == ACL_SUCCESS &&
+              aclrtMemExportToShareableHandle(physical, ACL_MEM_HANDLE_TYPE_NONE,
+                                              ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION,
+                                              &keys.physical) == ACL_SUCCESS;
+  return keys;
+}
+
+Codes TryAll(const Keys& keys) {
+  Codes codes;
+  void* memory = nullptr;
+  aclrtNotify notify = nullptr;
+  aclrtEvent event = nullptr;
+  aclrtDrvMemHandle physical = nullptr;
+  aclrtSetDevice(0);
+  codes.memory = aclrtIpcMemImportByKey(&memory, keys.memory.data(), 0);
+  codes.notify = aclrtNotifyImportByKey(&notify, keys.notify.data(), 0);
+  codes.event = aclrtIpcOpenEventHandle(keys.event, &event);
+  codes.physical = aclrtMemImportFromShareableHandle(keys.physical, 0, &physical);
+  return codes;
+}
+
+void ExpectAll(aclError code, const Codes& codes) {
+  EXPECT_EQ(codes.memory, code) << "a key of memory";
+  EXPECT_EQ(codes.notify, code) << "a key of a notify";
+  EXPECT_EQ(codes.event, code) << "a handle of an event";
+  EXPECT_EQ(codes.physical, code) << "a handle of physical memory";
+}
+
+enum class Sharer { kThisProcess, kOtherProcess };
+enum class Users { kOne, kTwo };
+
+/// One process shares, the other one tries to come in. Both begin without a runtime.
+void ExpectCodes(Sharer sharer, Users users, aclError expected) {
+  const TalkingChild other([&](TalkingChild& parent) {
+    if (users == Users::kTwo && !BecomeSecondUser()) ::_exit(1);
+    if (sharer == Sharer::kThisProcess) return parent.Tell(TryAll(parent.Hear<Keys>()));
+    parent.Tell(Share());
+    static_cast<void>(parent.Hear<bool>());  // shares until it is killed
+  });
+  const Keys keys = sharer == Sharer::kThisProcess ? Share() : other.Hear<Keys>();
+  ASSERT_TRUE(keys.made) << "nothing could be shared";
+  if (sharer == Sharer::kThisProcess) other.Tell(keys);
+  ExpectAll(expected, sharer == Sharer::kThisProcess ? other.Hear<Codes>() : TryAll(keys));
 }
 
 TEST(OtherUsersMemory, IsRefusedToRootToo) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root could be let in";
+  REQUIRE_SECOND_USER();
   if (DoneInChild()) return;
-  int pipe[2];
-  ASSERT_EQ(::pipe(pipe), 0);
-  const pid_t owner = ::fork();
-  if (owner == 0) ShareAsOtherUser(pipe[1]);
-  Keys keys;
-  ASSERT_EQ(::read(pipe[0], &keys, sizeof(keys)), static_cast<ssize_t>(sizeof(keys)));
-  if (keys.made) {
-    EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
-    void* memory = nullptr;
-    aclrtNotify notify = nullptr;
-    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcMemImportByKey(&memory, keys.memory.data(), 0));
-    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtNotifyImportByKey(&notify, keys.notify.data(), 0));
-  }
-  ::kill(owner, SIGKILL);
-  ::waitpid(owner, nullptr, 0);
-  if (!keys.made) GTEST_SKIP() << "this process cannot become another user that shares memory";
+  ExpectCodes(Sharer::kOtherProcess, Users::kTwo, ACL_ERROR_RT_PARAM_INVALID);
+}
+
+TEST(OtherUsersMemory, OfRootIsRefusedToOthers) {
+  REQUIRE_SECOND_USER();
+  if (DoneInChild()) return;
+  ExpectCodes(Sharer::kThisProcess, Users::kTwo, ACL_ERROR_RT_PARAM_INVALID);
+}
+
+TEST(OtherUsersMemory, TheSameUserIsLetIn) {
+  if (DoneInChild()) return;
+  ExpectCodes(Sharer::kThisProcess, Users::kOne, ACL_SUCCESS);
 }
 
 }  // namespace

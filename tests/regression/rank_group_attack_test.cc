@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -31,6 +30,7 @@
 #include "hccl/platform/rank_group.h"
 #include "tests/hccl/hccl_expect.h"
 #include "tests/support/child_process.h"
+#include "tests/support/second_user.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sampan::test::rank_group_attack_test {
@@ -71,7 +71,6 @@ using hccl::RankGroup;
 using hccl::RankGroupConfig;
 using std::chrono::milliseconds;
 
-constexpr uid_t kOtherUser = 65534;
 constexpr milliseconds kPatience{20000};
 
 RankGroupConfig GroupOf(u32 size, milliseconds timeout) {
@@ -145,35 +144,6 @@ int ConnectTo(const std::string& name) {
   return socket;
 }
 
-/// A child that runs the body as another user until it is killed. The body writes one byte to the descriptor
-/// when it is ready. It may use system calls only.
-class OtherUser {
- public:
-  explicit OtherUser(const std::function<void(int ready)>& body) {
-    int ready[2];
-    EXPECT_EQ(::pipe2(ready, O_CLOEXEC), 0);
-    child_ = ::fork();
-    if (child_ == 0) {
-      if (::setgid(kOtherUser) != 0 || ::setuid(kOtherUser) != 0) ::_exit(1);
-      body(ready[1]);
-      ::_exit(0);
-    }
-    ::close(ready[1]);
-    char byte = 0;
-    EXPECT_EQ(::read(ready[0], &byte, 1), 1) << "the other user could not begin";
-    ::close(ready[0]);
-  }
-  ~OtherUser() {
-    ::kill(child_, SIGKILL);
-    ::waitpid(child_, nullptr, 0);
-  }
-  OtherUser(const OtherUser&) = delete;
-  OtherUser& operator=(const OtherUser&) = delete;
-
- private:
-  pid_t child_ = -1;
-};
-
 /// As the hub and its ranks send it.
 struct FrameHeader {
   u32 magic = 0x53484331;
@@ -206,9 +176,6 @@ bool IsClosedByPeer(int socket) {
   }
 }
 
-#define REQUIRE_SECOND_USER() \
-  if (::geteuid() != 0) GTEST_SKIP() << "needs a second user: only root can become one (setuid)"
-
 TEST(RankGroupAttack, ANameThatAnotherUserTookDoesNotStopTheNextStart) {
   REQUIRE_SECOND_USER();
   const RankGroupConfig config = GroupOf(2, milliseconds(500));
@@ -222,7 +189,7 @@ TEST(RankGroupAttack, ANameThatAnotherUserTookDoesNotStopTheNextStart) {
   ASSERT_FALSE(name.empty());
   while (!ListeningName().empty())
     std::this_thread::sleep_for(milliseconds(1));
-  const OtherUser squatter([&](int ready) {
+  const SecondUser squatter([&](int ready) {
     const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
     const auto [address, bytes] = AddressOf(name);
     if (::bind(socket, reinterpret_cast<const sockaddr*>(&address), bytes) != 0 || ::listen(socket, 8) != 0)
@@ -249,7 +216,7 @@ TEST(RankGroupAttack, AnotherUserWithTheTokenIsNotLetIn) {
   const std::string name = AwaitListeningName();
   ASSERT_FALSE(name.empty());
   {
-    const OtherUser thief([&](int ready) {
+    const SecondUser thief([&](int ready) {
       const int socket = ConnectTo(name);
       FrameHeader hello;
       hello.kind = kHello;
@@ -295,7 +262,7 @@ TEST(RankGroupAttack, AFloodOfConnectionsDoesNotMoveTheDeadline) {
     }
   };
   {
-    const OtherUser first(flood), second(flood), third(flood), fourth(flood);
+    const SecondUser first(flood), second(flood), third(flood), fourth(flood);
     alone.join();
     const auto limit = std::chrono::steady_clock::now() + kPatience;
     while (!ListeningName().empty() && std::chrono::steady_clock::now() < limit)

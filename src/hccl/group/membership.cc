@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/error/system_error.h"
@@ -162,38 +163,46 @@ void Membership::ListenOnce() {
   if (watched[0].revents != 0) health_->wake_up().Clear();
   if (count == 1 || watched[1].revents == 0) return;
   const std::lock_guard lock(mutex_);
-  const bool is_alive = socket_.Receive();
+  bool is_alive = socket_.Receive();
   while (const auto frame = socket_.Next())
-    Handle(*frame);
-  if (!is_alive) OnClosed();
+    is_alive = Handle(*frame) && is_alive;
+  if (!is_alive) {
+    ::shutdown(socket_.descriptor(), SHUT_RDWR);  // tells a hub that broke the protocol
+    OnClosed();
+  }
   changed_.notify_all();
 }
 
-void Membership::Handle(const Frame& frame) {
+bool Membership::TakeProcesses(const std::vector<u8>& content) {
+  if (is_welcome_ || content.size() != rank_size_ * sizeof(s64)) return false;
+  ByteReader processes(content);
+  for (u32 rank = 0; rank < rank_size_; ++rank)
+    processes_.push_back(processes.Get<s64>());
+  // A number that no process can have would mean a group of processes, or all of them.
+  is_welcome_ = std::all_of(processes_.begin(), processes_.end(), [](s64 process) { return process > 0; });
+  return is_welcome_;
+}
+
+bool Membership::Handle(const Frame& frame) {
   switch (frame.kind) {
-    case FrameKind::kWelcome: {
-      ByteReader processes(frame.content);
-      for (u32 rank = 0; rank < rank_size_; ++rank)
-        processes_.push_back(processes.Get<s64>());
-      is_welcome_ = true;
-      return;
-    }
+    case FrameKind::kWelcome:
+      return TakeProcesses(frame.content);
     case FrameKind::kRefused:
       is_refused_ = true;
-      refusal_code_ = static_cast<HcclResult>(frame.number);
+      refusal_code_ = FailureOf(frame.number);
       refusal_ = frame.text();
-      return;
+      return true;
     case FrameKind::kGathered:
       gathered_[frame.sequence] = frame.content;
-      return;
+      return gathered_.size() <= kMaxWaitingResults;
     case FrameKind::kBroken:
-      health_->Break(static_cast<HcclResult>(frame.number), frame.text());
-      return;
+      health_->Break(FailureOf(frame.number), frame.text());
+      return true;
     case FrameKind::kLeft:
       has_rank_0_left_ = has_rank_0_left_ || frame.rank == 0;
-      return;
+      return true;
     default:
-      return;  // only ranks send the others
+      return false;  // only ranks send the others
   }
 }
 
@@ -219,7 +228,7 @@ HcclResult Membership::Exchange(const char* function, const std::vector<u8>& min
   if (health_->is_broken()) return Fail(function, health_->code(), health_->reason());
   const u64 sequence = next_sequence_++;
   Send({FrameKind::kGather, rank_, 0, sequence, mine});
-  std::vector<u8> parts;
+  std::optional<std::vector<u8>> parts;
   {
     std::unique_lock lock(mutex_);
     const auto found = [&] { return gathered_.contains(sequence); };
@@ -229,7 +238,7 @@ HcclResult Membership::Exchange(const char* function, const std::vector<u8>& min
     else if (is_closed_ && !health_->is_broken())
       return Fail(function, HCCL_E_REMOTE, Text("rank 0 has left the group '", group_, "', which ended it"));
   }
-  if (parts.empty()) {
+  if (!parts) {
     // The ranks no longer agree on the exchange: break the group, so that no rank waits for this one.
     health_->BreakHere(HCCL_E_TIMEOUT,
                        Text("rank ", rank_, " waited ", timeout_.count(),
@@ -237,7 +246,7 @@ HcclResult Membership::Exchange(const char* function, const std::vector<u8>& min
     return Fail(function, health_->code(), health_->reason());
   }
   all.clear();
-  ByteReader reader(parts);
+  ByteReader reader(*parts);
   for (u32 rank = 0; rank < rank_size_; ++rank)
     all.push_back(reader.GetBytes());
   return reader.ok() ? HCCL_SUCCESS : Fail(function, HCCL_E_INTERNAL, "an exchange came back incomplete");

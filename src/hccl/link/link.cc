@@ -25,6 +25,14 @@ HcclResult RemoteMemory::Import(const std::string& key, u64 bytes) {
       ACL_SUCCESS)
     return HCCL_E_RUNTIME;
   key_ = key;
+  // What the peer says about its memory need not be so.
+  std::size_t shared_bytes = 0;
+  if (aclrtMemGetAddressRange(address, nullptr, &shared_bytes) != ACL_SUCCESS) return HCCL_E_RUNTIME;
+  if (bytes > shared_bytes) {
+    return Fail(
+        "RankGroup::Connect", HCCL_E_PARA,
+        Text("a peer offers ", bytes, " bytes of memory, and its key is of ", shared_bytes, " bytes"));
+  }
   PointTo(address, bytes);
   return HCCL_SUCCESS;
 }

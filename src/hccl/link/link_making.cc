@@ -15,6 +15,16 @@ namespace {
 constexpr std::size_t kMaxExchangeInfoBytes = std::size_t{2} << 20;
 constexpr u32 kMaxNotifies = 1024;
 
+/// Returns true if the runtime knows [address, address + bytes) as one piece of this process's memory.
+bool IsKnownMemory(u64 address, u64 bytes) {
+  void* base = nullptr;
+  std::size_t known_bytes = 0;
+  if (aclrtMemGetAddressRange(reinterpret_cast<void*>(address), &base, &known_bytes) != ACL_SUCCESS)
+    return false;
+  const u64 offset = address - reinterpret_cast<u64>(base);
+  return offset <= known_bytes && bytes <= known_bytes - offset;
+}
+
 std::string SignalName(std::size_t index) {
   if (index == ::hccl::Transport::Link::kDone) return "'done'";
   if (index == ::hccl::Transport::Link::kReady) return "'ready'";
@@ -176,6 +186,12 @@ HcclResult LinkMaking::TakeMemory(Link& link, const Offer& offer) const {
   const bool same_process = SameProcess(link.remote_rank);
   for (std::size_t i = 0; i < link.memory.size(); ++i) {
     if (same_process) {
+      if (!IsKnownMemory(offer.address[i], offer.bytes[i])) {
+        return Fail(function_, HCCL_E_PARA,
+                    Text("rank ", link.remote_rank, " offers ", offer.bytes[i], " bytes at ",
+                         Hex(static_cast<std::uintptr_t>(offer.address[i])),
+                         ", which are no memory of this process"));
+      }
       link.memory[i].PointTo(reinterpret_cast<void*>(offer.address[i]), offer.bytes[i]);
     } else if (const HcclResult result = link.memory[i].Import(offer.keys[i], offer.bytes[i]);
                result != HCCL_SUCCESS) {

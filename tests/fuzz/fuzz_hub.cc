@@ -1,0 +1,228 @@
+// libFuzzer target: bytes become what connections send to the hub of a rank group.
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hccl/byte_stream.h"
+#include "hccl/hub.h"
+#include "hccl/meeting_point.h"
+#include "tests/fuzz/fuzz_descriptors.h"
+#include "tests/fuzz/fuzz_failure.h"
+#include "tests/fuzz/fuzz_input.h"
+
+namespace sampan::fuzz {
+namespace {
+
+using hccl::Bytes;
+using hccl::ByteWriter;
+using hccl::Frame;
+using hccl::FrameKind;
+using hccl::FrameSocket;
+
+constexpr u32 kRanks = 2;
+constexpr std::size_t kAttackers = 3;
+constexpr int kMaxSteps = 40;
+/// The seeds hold it too: connections that show it are ranks.
+constexpr std::string_view kToken = "0123456789abcdef0123456789abcdef";
+constexpr std::chrono::seconds kPatience{30};
+
+/// The address of a hub, and connections to it.
+class Address {
+ public:
+  explicit Address(const Descriptor& listener) {
+    bytes_ = sizeof(address_);
+    if (::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address_), &bytes_) != 0)
+      FailInput("getsockname", errno);
+  }
+  /// Empty if the hub no longer listens.
+  Descriptor Connect() const {
+    Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (socket.get() < 0) FailInput("socket", errno);
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address_), bytes_) != 0)
+      return Descriptor();
+    return socket;
+  }
+
+ private:
+  sockaddr_un address_{};
+  socklen_t bytes_ = 0;
+};
+
+/// Returns when the hub has received what was sent, or no longer receives.
+void AwaitReceipt(const Descriptor& socket) {
+  for (int tries = 0; tries < 200; ++tries) {
+    int unread = 0;
+    if (::ioctl(socket.get(), SIOCOUTQ, &unread) != 0 || unread == 0) return;
+    ::sched_yield();
+  }
+}
+
+void Send(const Descriptor& socket, const void* data, std::size_t bytes) {
+  if (socket.get() < 0) return;
+  static_cast<void>(::send(socket.get(), data, bytes, MSG_NOSIGNAL | MSG_DONTWAIT));
+  AwaitReceipt(socket);
+}
+
+/// A frame whose fields are small numbers, so that some of them are right.
+std::vector<u8> MakeFrame(Input& input, bool& shows_token) {
+  Frame frame{static_cast<FrameKind>(input.Below(10)),
+              static_cast<u32>(input.Below(4)),
+              static_cast<u32>(input.Below(4)),
+              input.Below(3),
+              {}};
+  if (input.Below(2) == 0) {
+    frame.content = Bytes(kToken);
+    shows_token = true;
+  } else {
+    frame.content.resize(input.Byte());
+    for (u8& byte : frame.content)
+      byte = input.Byte();
+  }
+  return *Encode(frame);
+}
+
+struct Attack {
+  bool shows_token = false;
+};
+
+/// What strangers, and ranks that went wrong, send.
+Attack RunAttack(Input& input, const Address& hub) {
+  std::array<Descriptor, kAttackers> sockets;
+  Attack attack;
+  for (int step = 0; step < kMaxSteps && !input.empty(); ++step) {
+    const std::size_t choice = input.Below(16);
+    Descriptor& socket = sockets[input.Below(kAttackers)];
+    if (choice == 15) {
+      socket.Close();
+      continue;
+    }
+    if (socket.get() < 0) socket = hub.Connect();
+    if (choice == 14) {
+      if (socket.get() >= 0) ::shutdown(socket.get(), SHUT_WR);
+    } else if (choice >= 8) {
+      const std::vector<u8> frame = MakeFrame(input, attack.shows_token);
+      // The last part of a frame may be missing.
+      Send(socket, frame.data(), choice == 8 ? frame.size() / 2 : frame.size());
+    } else {
+      std::vector<u8> bytes(input.Short() % 2048);
+      for (u8& byte : bytes)
+        byte = input.Byte();
+      const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      attack.shows_token = attack.shows_token || text.find(kToken.substr(0, 4)) != std::string_view::npos;
+      Send(socket, bytes.data(), bytes.size());
+    }
+  }
+  return attack;
+}
+
+/// An honest rank, as far as the hub can see.
+class Rank {
+ public:
+  Rank(Descriptor connection, u32 rank)
+      : socket_(std::move(connection), FrameSocket::kMaxFrameBytes), rank_(rank) {
+    socket_.Queue({FrameKind::kHello, rank, kRanks, 0, Bytes(kToken)});
+  }
+
+  void Say(FrameKind kind, std::vector<u8> content = {}) { socket_.Queue({kind, rank_, 0, 0, content}); }
+
+  /// The next frame; empty when the hub has closed the connection.
+  std::optional<Frame> Await() {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    for (;;) {
+      if (const auto frame = socket_.Next()) return frame;
+      if (is_closed_) return std::nullopt;
+      if (!socket_.Send()) is_closed_ = true;
+      pollfd watched{socket_.descriptor(), POLLIN, 0};
+      ::poll(&watched, 1, 1000);
+      if (!socket_.Receive()) is_closed_ = true;
+      if (std::chrono::steady_clock::now() > deadline) FailInput("the hub does not answer a rank", rank_);
+    }
+  }
+  void Push() { static_cast<void>(socket_.Send()); }
+
+ private:
+  FrameSocket socket_;
+  const u32 rank_;
+  bool is_closed_ = false;
+};
+
+enum class Outcome { kServed, kTurnedAway, kGone };
+
+/// Both ranks join, exchange and leave.
+Outcome RunHonestGroup(const Address& hub) {
+  std::array<Descriptor, kRanks> connections;
+  for (Descriptor& connection : connections) {
+    connection = hub.Connect();
+    if (connection.get() < 0) return Outcome::kGone;
+  }
+  std::array<Rank, kRanks> ranks{Rank(std::move(connections[0]), 0), Rank(std::move(connections[1]), 1)};
+  for (Rank& rank : ranks)
+    rank.Push();
+  ByteWriter processes;
+  for (u32 rank = 0; rank < kRanks; ++rank)
+    processes.Put(static_cast<s64>(::getpid()));
+  const std::vector<u8> expected_processes = processes.Take();
+  for (Rank& rank : ranks) {
+    const auto welcome = rank.Await();
+    if (!welcome || welcome->kind != FrameKind::kWelcome) return Outcome::kTurnedAway;
+    if (welcome->content != expected_processes) FailInput("the hub names other processes");
+  }
+  const std::array<std::vector<u8>, kRanks> parts{std::vector<u8>{1, 2, 3}, std::vector<u8>{40, 50}};
+  ByteWriter both;
+  for (u32 rank = 0; rank < kRanks; ++rank) {
+    both.PutBytes(parts[rank]);
+    ranks[rank].Say(FrameKind::kGather, parts[rank]);
+    ranks[rank].Push();
+  }
+  const std::vector<u8> expected = both.Take();
+  for (Rank& rank : ranks) {
+    const auto gathered = rank.Await();
+    if (!gathered || gathered->kind != FrameKind::kGathered || gathered->content != expected)
+      FailInput("an exchange between honest ranks went wrong");
+    rank.Say(FrameKind::kBye);
+    rank.Push();
+  }
+  for (Rank& rank : ranks) {
+    while (rank.Await()) {
+    }
+  }
+  return Outcome::kServed;
+}
+
+void FuzzHub(Input input) {
+  const hccl::MeetingPoint meeting{"fuzz", "sampan-fuzz-hub-", std::string(kToken)};
+  Descriptor listener = hccl::Listen(meeting);
+  if (listener.get() < 0) FailInput("Listen", errno);
+  const Address hub(listener);
+  hccl::StartHub(std::move(listener), {meeting.group, meeting.token, kRanks, kPatience});
+  const Attack attack = RunAttack(input, hub);
+  // Those that showed the token may have begun the group themselves, or have been its ranks.
+  Outcome outcome = RunHonestGroup(hub);
+  if (!attack.shows_token && outcome != Outcome::kServed)
+    FailInput("strangers without the token keep ranks out", static_cast<int>(outcome));
+  for (int tries = 0; outcome == Outcome::kTurnedAway; ++tries) {
+    if (tries == 20) FailInput("the hub turns every rank away");
+    outcome = RunHonestGroup(hub);
+  }
+  CheckDescriptorCount();
+}
+
+}  // namespace
+}  // namespace sampan::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  sampan::fuzz::FuzzHub(sampan::fuzz::Input({data, size}));
+  return 0;
+}
