@@ -72,7 +72,7 @@ void WriteCell(std::byte* at, SharedKind kind) {
   SharedCell& cell = *new (at) SharedCell;
   cell.kind = kind;
   cell.secret = kSecret;
-  cell.for_everybody.store(1);
+  cell.for_all_processes.store(1);
   cell.number = 7;
   cell.extent = {.descriptor = peer_files.memory,
                  .device = 0,

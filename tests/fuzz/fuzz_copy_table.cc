@@ -7,7 +7,7 @@
 #include <string>
 
 #include "backend/cuda/paths/copy_table.h"
-#include "base/text.h"
+#include "base/error/text.h"
 #include "tests/fuzz/fuzz_failure.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (table.gpu.empty()) fuzz::FailInput("a table without a name");
     for (const cuda::LimitField& field : cuda::limit_fields()) {
       const std::size_t limit = field.of(table);
-      if (limit < field.least || limit > field.most)
+      if (limit < field.min || limit > field.max)
         fuzz::FailInput("a limit out of its range", static_cast<long long>(limit));
     }
     static_cast<void>(cuda::FindTable(*tables, table.gpu));

@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/abstract_address.h"
-#include "base/descriptor.h"
-#include "base/text.h"
+#include "base/error/text.h"
+#include "base/system/abstract_address.h"
+#include "base/system/descriptor.h"
 #include "core/sharing/file_server.h"
 #include "tests/fuzz/fuzz_descriptors.h"
 #include "tests/fuzz/fuzz_failure.h"

@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "hccl/byte_stream.h"
-#include "hccl/hub.h"
-#include "hccl/meeting_point.h"
+#include "hccl/group/byte_stream.h"
+#include "hccl/group/hub.h"
+#include "hccl/group/meeting_point.h"
 #include "tests/fuzz/fuzz_descriptors.h"
 #include "tests/fuzz/fuzz_failure.h"
 #include "tests/fuzz/fuzz_input.h"

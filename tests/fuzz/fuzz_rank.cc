@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
-#include "hccl/membership.h"
+#include "base/error/text.h"
+#include "hccl/group/membership.h"
 #include "tests/fuzz/fuzz_descriptors.h"
 #include "tests/fuzz/hostile_hub.h"
 

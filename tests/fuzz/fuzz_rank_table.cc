@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "acl/acl.h"
-#include "base/text.h"
-#include "hccl/byte_stream.h"
-#include "hccl/link_making.h"
+#include "base/error/text.h"
+#include "hccl/group/byte_stream.h"
+#include "hccl/link/link_making.h"
 #include "hccl/platform/dispatcher.h"
 #include "tests/fuzz/fuzz_descriptors.h"
 #include "tests/fuzz/hostile_hub.h"

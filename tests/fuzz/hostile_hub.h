@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "hccl/frame_socket.h"
-#include "hccl/meeting_point.h"
+#include "hccl/group/frame_socket.h"
+#include "hccl/group/meeting_point.h"
 #include "tests/fuzz/fuzz_failure.h"
 
 namespace sampan::fuzz {

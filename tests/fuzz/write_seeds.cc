@@ -17,9 +17,9 @@
 
 #include "acl/acl.h"
 #include "backend/cuda/paths/copy_table.h"
-#include "base/text.h"
-#include "hccl/byte_stream.h"
-#include "hccl/link_making.h"
+#include "base/error/text.h"
+#include "hccl/group/byte_stream.h"
+#include "hccl/link/link_making.h"
 #include "hccl/platform/dispatcher.h"
 #include "tests/fuzz/fuzz_failure.h"
 #include "tests/fuzz/rank_table_keys.h"

@@ -14,7 +14,7 @@
 
 namespace sampan::test {
 
-/// A user with no rights, on every system: nobody.
+/// A user without rights, on every system.
 inline constexpr uid_t kSecondUser = 65534;
 
 /// The first line of a test that needs two users.

@@ -1,4 +1,4 @@
-// The clock of observed events: near the system's, and never backwards, whoever adjusts it meanwhile.
+// The clock of observed events: close to the system's, and never backwards, also while it is adjusted.
 #include "observe/event_clock.h"
 
 #include <gtest/gtest.h>
