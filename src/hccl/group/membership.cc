@@ -23,6 +23,14 @@ namespace {
 /// How long a leaving rank waits until the hub has closed the connection.
 constexpr std::chrono::seconds kMaxFarewell{2};
 
+/// The results of exchanges that may wait for their calls. An honest hub sends one at a time.
+constexpr std::size_t kMaxWaitingResults = 4;
+
+/// The code of a failure that another process reports: never success, whatever that process says.
+HcclResult FailureOf(u32 number) {
+  return number > HCCL_SUCCESS && number < HCCL_E_RESERVED ? static_cast<HcclResult>(number) : HCCL_E_REMOTE;
+}
+
 /// Retries until rank 0 listens.
 HcclResult Connect(const char* function, const MeetingPoint& meeting, const ::hccl::RankGroupConfig& config,
                    Descriptor& connected) {

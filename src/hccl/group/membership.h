@@ -41,7 +41,9 @@ class Membership {
   HcclResult AwaitWelcome(const char* function);
   void Listen() noexcept;
   void ListenOnce();
-  void Handle(const Frame& frame);
+  /// Returns false if the hub breaks the protocol. The mutex is held.
+  bool Handle(const Frame& frame);
+  bool TakeProcesses(const std::vector<u8>& content);
   /// Called when the connection is closed, with the mutex held.
   void OnClosed();
   void OnOutOfMemory() noexcept;
