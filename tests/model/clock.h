@@ -1,4 +1,4 @@
-// Vector clocks over streams: which queued work is known to be over.
+// Vector clocks over tracks: which work is known to be over.
 #pragma once
 
 #include <algorithm>
@@ -8,16 +8,18 @@
 
 namespace sampan::model {
 
-/// For every stream that ever existed, how many of its tasks have happened. A value type.
+/// For every track, how many of its tasks have happened. A track is what one thread submits to one stream.
+/// A value type.
 class Clock {
  public:
-  bool Covers(int stream, std::uint32_t tick) const {
-    return tick == 0 || (static_cast<std::size_t>(stream) < ticks_.size() && ticks_[stream] >= tick);
+  bool Covers(int track, std::uint32_t tick) const { return tick <= Tick(track); }
+  std::uint32_t Tick(int track) const {
+    return static_cast<std::size_t>(track) < ticks_.size() ? ticks_[track] : 0;
   }
-  void Reach(int stream, std::uint32_t tick) {
-    if (static_cast<std::size_t>(stream) >= ticks_.size())
-      ticks_.resize(static_cast<std::size_t>(stream) + 1, 0);
-    ticks_[stream] = std::max(ticks_[stream], tick);
+  void Reach(int track, std::uint32_t tick) {
+    if (static_cast<std::size_t>(track) >= ticks_.size())
+      ticks_.resize(static_cast<std::size_t>(track) + 1, 0);
+    ticks_[track] = std::max(ticks_[track], tick);
   }
   void Join(const Clock& other) {
     for (std::size_t i = 0; i < other.ticks_.size(); ++i)

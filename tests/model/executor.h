@@ -25,14 +25,33 @@ struct Failure {
 };
 
 /// How to lead the executor astray, to see that it notices.
-enum class Sabotage { kNone, kOmitEventWaits, kOmitStreamSyncs, kShortenCopies };
+enum class Sabotage {
+  kNone,
+  kOmitEventWaits,
+  kOmitStreamSyncs,
+  kShortenCopies,
+  kWaitBeforeAbort,  ///< what is to be dropped happens
+  kWaitBeforeForce,  ///< the same before a forced destroy
+  kWaitBeforeDeviceAbort,
+  kOmitStopMode,    ///< streams go on behind a failure
+  kTakeOutOfOrder,  ///< memory is taken from a pool in the order of another stream
+  kOmitNotifyWaits,
+  kOmitWordWaits,
+  kOmitSecondThread,    ///< the second thread only allocates and frees
+  kShortenLongBatches,  ///< those of 15 and more entries lose their last byte
+  kShortenFloods,       ///< the last copy is left out
+  kOmitUnmaps,
+  kOmitRights,
+};
 
-/// A host function that stands still until it is let go. Thread-safe.
+/// A host function that stands still until it is let go. Thread-safe. Lives as long as the process: an abort
+/// does not wait for a host function that runs (stream-6).
 struct GateFunction {
   std::mutex mutex;
   std::condition_variable changed;
   bool open = false;
 
+  static GateFunction& Make();
   void Open();
   static void Run(void* gate);
 };
@@ -49,50 +68,95 @@ class Executor {
   static constexpr std::size_t kStagingBytes = 64 * 1024;
   static constexpr std::size_t kPage = 4096;
 
+  static constexpr std::size_t kGuardBytes = 64;
+  static constexpr std::uint8_t kGuard = 0xCB;
+
   struct RealBuffer {
     void* address = nullptr;
+    std::size_t bytes = 0;  ///< that copies may touch
     Memory memory = Memory::kDevice;
     std::size_t mapped_bytes = 0;       ///< kRegistered
     std::vector<std::uint8_t> guarded;  ///< kPageable, between guards
     int device = 0;                     ///< kPool
     std::byte* range = nullptr;         ///< kMapped
     std::array<aclrtDrvMemHandle, 2> pieces{};
+    bool unmapped = false;
+
+    bool on_device() const {
+      return memory == Memory::kDevice || memory == Memory::kPool || memory == Memory::kMapped;
+    }
   };
   struct RealPool {
     aclrtMemPool pool = nullptr;
-    aclrtStream stream = nullptr;  ///< in which its memory is taken and given back
+    aclrtStream idle = nullptr;  ///< for kTakeOutOfOrder
   };
   struct RealTable {
     void* memory = nullptr;
     std::size_t free_before = 0;
   };
   struct HostAddition {
-    std::uint8_t* at;
-    std::size_t bytes;
-    std::uint8_t value;
+    std::mutex mutex;
+    bool cancelled = false;
+    std::uint8_t* at = nullptr;
+    std::size_t bytes = 0;
+    std::uint8_t value = 0;
     static void Run(void* addition);
+  };
+
+  struct Answered {
+    aclError code = ACL_SUCCESS;
+    std::string what;  ///< another mistake than a wrong code
+  };
+  /// One operation of a section of two threads, and what came of it.
+  struct SectionStep {
+    const Operation* op;
+    std::size_t at;
+    Verdict expected;
+    std::vector<ImageBytes> images;  ///< of the buffer to compare, by world
+    Answered answered;
+    std::vector<std::uint8_t> got;
+    bool asked = false;
   };
 
   // executor.cc
   std::string Prepare();
-  std::string CleanUp();
+  /// After a failure the library may be in another state than the reference: streams are aborted.
+  std::string CleanUp(bool failed);
   std::string Step(const Operation& op, const Verdict& expected);
+  bool Omits(const Operation& op) const;
+  Answered Ask(const Operation& op, const Verdict& expected);
   aclError Perform(const Operation& op);
+  void Finish(aclrtStream stream);
+  HostAddition& KeepAddition(std::uint8_t* at, std::size_t bytes, std::uint8_t value);
+  aclError CreateEvent(const Operation& op);
+  Answered Query(const Operation& op, const Verdict& expected);
+  /// Empty when it cannot be read.
+  std::vector<std::uint8_t> Read(int slot);
+  std::string CheckGuards(int slot) const;
+  // executor_memory.cc
   aclError Allocate(const Operation& op);
   aclError Free(const Operation& op);
-  // executor_memory.cc
-  aclError TakeFromPool(RealBuffer& made, std::size_t bytes);
-  aclError GiveToPool(const RealBuffer& buffer, void* address, bool at_once);
+  aclError PreparePool(int device);
+  /// Fills pool memory behind its allocation.
+  aclError FillInOrder(const RealBuffer& made, const std::vector<std::uint8_t>& initial, aclrtStream stream);
+  aclError TakeFromPool(RealBuffer& made, const Operation& op);
+  aclError GiveToPool(void* address, const Operation& op);
   aclError Map(RealBuffer& made, std::size_t bytes);
-  aclError Unmap(const RealBuffer& buffer);
+  aclError MapPieces(RealBuffer& buffer);
+  static aclError UnmapPieces(RealBuffer& buffer);
+  aclError Unmap(RealBuffer& buffer);
+  aclError SetAccess(const Operation& op);
   aclError EndPools();
-  aclError CreateEvent(const Operation& op);
-  std::string Query(const Operation& op, const Verdict& expected);
-  std::string Compare(int slot);
+  // executor_thread.cc
+  /// Runs the operations from `at` to the join; leaves `at` there, or at the operation that went wrong.
+  std::string RunSection(const Program& program, std::size_t& at);
+  void RunSteps(std::vector<SectionStep>& steps, int thread);
+  std::string Judge(const std::vector<SectionStep>& steps, std::size_t& at);
 
   // executor_copy.cc
   aclError PerformCopy(const Operation& op);
-  std::string Batch(const Operation& op, const Verdict& expected);
+  Answered Batch(const Operation& op, const Verdict& expected);
+  aclError Flood(const Operation& op);
   aclError Fill(const Operation& op);
   aclError Indirect(const Operation& op);
 
@@ -101,6 +165,7 @@ class Executor {
   aclrtEvent EventAt(int slot) const;
   void* DescriptorAt(int slot) const;
   void* CellAt(int slot) const;
+  void* WordAt(int slot) const;
   /// Pinned bytes that stay untouched until the program ends.
   void* Stage(const void* bytes, std::size_t count);
 
@@ -109,12 +174,16 @@ class Executor {
   std::array<RealBuffer, kBuffers> buffers_;
   std::array<aclrtStream, kStreams> streams_{};
   std::array<aclrtEvent, kEvents> events_{};
+  std::array<aclrtNotify, kNotifies> notifies_{};
+  aclrtContext context_ = nullptr;  ///< the program's own
   std::array<RealTable, kDevices> tables_;
   std::array<RealPool, kDevices> pools_;
   void* staging_ = nullptr;
   std::size_t staged_ = 0;
-  std::deque<GateFunction> gates_;
-  std::deque<HostAddition> additions_;
+  std::mutex mutex_;             ///< of what follows
+  std::vector<void*> patterns_;  ///< pinned bytes with which pool memory is filled
+  std::vector<GateFunction*> gates_;
+  std::vector<HostAddition*> additions_;
 };
 
 }  // namespace sampan::model

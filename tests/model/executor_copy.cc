@@ -54,6 +54,11 @@ void* Executor::CellAt(int slot) const {
   return table + kDescriptors * kDescriptorStride + static_cast<std::size_t>(slot) * 8;
 }
 
+void* Executor::WordAt(int slot) const {
+  auto* table = static_cast<std::uint8_t*>(tables_[model_.current_device()].memory);
+  return table + kDescriptors * kDescriptorStride + kCells * 8 + static_cast<std::size_t>(slot) * 8;
+}
+
 void* Executor::Stage(const void* bytes, std::size_t count) {
   if (staged_ + count > kStagingBytes) return nullptr;
   void* const place = static_cast<std::uint8_t*>(staging_) + staged_;
@@ -80,7 +85,17 @@ aclError Executor::PerformCopy(const Operation& op) {
   }
 }
 
-std::string Executor::Batch(const Operation& op, const Verdict& expected) {
+aclError Executor::Flood(const Operation& op) {
+  const std::size_t count = op.height - (sabotage_ == Sabotage::kShortenFloods ? 1 : 0);
+  aclError code = ACL_SUCCESS;
+  for (std::size_t i = 0; i < count && code == ACL_SUCCESS; ++i) {
+    const auto* const src = static_cast<const std::uint8_t*>(At(op.src)) + i;
+    code = aclrtMemcpyAsync(At(op.dst), op.bytes, src, op.bytes, ACL_MEMCPY_DEFAULT, StreamAt(op.stream));
+  }
+  return code;
+}
+
+Executor::Answered Executor::Batch(const Operation& op, const Verdict& expected) {
   const std::size_t count = op.entries.size();
   std::vector<void*> dsts(count + 1), srcs(count + 1);
   std::vector<std::size_t> maxima(count + 1), sizes(count + 1);
@@ -90,6 +105,7 @@ std::string Executor::Batch(const Operation& op, const Verdict& expected) {
     maxima[i] = op.entries[i].dst_max;
     sizes[i] = op.entries[i].bytes;
   }
+  if (sabotage_ == Sabotage::kShortenLongBatches && count >= 15 && sizes[count - 1] > 1) --sizes[count - 1];
   std::vector<aclrtMemcpyBatchAttr> attributes(op.attributes.size() + 1);
   std::vector<std::size_t> indexes(op.attributes.size() + 1);
   for (std::size_t k = 0; k < op.attributes.size(); ++k) {
@@ -118,13 +134,13 @@ std::string Executor::Batch(const Operation& op, const Verdict& expected) {
                               indexes.data(), op.attributes.size());
   }
   const std::size_t expected_index = plain ? expected.fail_index.value_or(kUntouched) : kUntouched;
-  if (code == expected.code && fail_index == expected_index) return "";
+  if (code == expected.code && fail_index == expected_index) return {code, ""};
   std::string text = "answered " + std::to_string(code) + ", failIndex " + std::to_string(fail_index) +
                      " instead of " + std::to_string(expected.code) + ", failIndex " +
                      std::to_string(expected_index);
   if (code != ACL_SUCCESS && aclGetRecentErrMsg() != nullptr)
     text += "; " + std::string(aclGetRecentErrMsg(), 0, 400);
-  return text;
+  return {code, text};
 }
 
 aclError Executor::Fill(const Operation& op) {

@@ -18,14 +18,18 @@ std::uint64_t Dice::Next() {
   return value ^ (value >> 31);
 }
 
-Program Generator::Make() {
+Program Generator::Make(Theme theme) {
   Operation start = Make(Call::kUseDevice);
   start.device = dice_.Below(kDevices);
   Emit(start);
   Prologue();
   const std::size_t steps = dice_.Between(5, 40);
-  for (std::size_t i = 0; i < steps; ++i)
+  for (std::size_t i = 0; i < steps; ++i) {
+    if (i % 8 == 0 && theme == Theme::kPools) AddPoolStep();
+    if (i % 8 == 0 && theme == Theme::kMappings) AddMapStep();
+    if (i == 4 && theme == Theme::kFloods) AddFlood();
     AddStep();
+  }
   Epilogue();
   return program_;
 }
@@ -56,6 +60,7 @@ Operation Generator::Make(Call call) const {
   Operation op;
   op.call = call;
   op.device = model_.current_device();
+  op.thread = thread_;
   return op;
 }
 
@@ -68,30 +73,79 @@ bool Generator::Emit(const Operation& op, int depth) {
   return depth < kDeepestOrdering && Order(op, verdict, depth + 1) && Emit(op, depth + 1);
 }
 
+bool Generator::Enter(int context, int depth) {
+  if (context == model_.current_context()) return true;
+  Operation go = Make(context == kOwnContext ? Call::kUseContext : Call::kUseDevice);
+  if (context != kOwnContext) go.device = context;
+  return Emit(go, depth);
+}
+
+bool Generator::SendSignal(int depth) {
+  const auto hold = model_.held_signal();
+  if (!hold) return false;
+  // A refusal is an answer too, so what counts is whether the stream goes on.
+  const auto sent = [&] { return !model_.held_signal() || model_.held_signal()->task != hold->task; };
+  if (hold->signal < kNotifies) {
+    Operation record = Make(Call::kRecordNotify);
+    record.slot = hold->signal;
+    record.stream = PickStream();
+    if (Emit(record, depth) && sent()) return true;
+    record.stream = kNull;
+    return Emit(record, depth) && sent();
+  }
+  const int home = model_.current_context();
+  const int word = hold->signal - kNotifies;
+  if (model_.current_device() != word / kWords && !Enter(word / kWords, depth)) return false;
+  Operation write = Make(Call::kWriteWord);
+  write.slot = word % kWords;
+  write.value = static_cast<std::uint32_t>(hold->value);
+  write.stream = kNull;
+  Emit(write, depth);
+  return Enter(home, depth) && sent();
+}
+
+namespace {
+
+/// Calls that only a wait of the host can be ordered by.
+bool HappensOnHost(const Operation& op) {
+  switch (op.call) {
+    case Call::kAbortStream:
+    case Call::kAbortDevice:
+    case Call::kDestroyStream:
+    case Call::kDestroyContext:
+    case Call::kUnmap:
+    case Call::kMapAgain:
+    case Call::kSetAccess:
+    case Call::kVerify:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 bool Generator::Order(const Operation& op, const Verdict& verdict, int depth) {
-  if (verdict.held) return Emit(Make(Call::kOpenGate), depth);
+  if (verdict.held) return model_.gate_closed() ? Emit(Make(Call::kOpenGate), depth) : SendSignal(depth);
   if (verdict.unordered_with.empty()) return false;
   const int number = verdict.unordered_with.front();
+  if (number == 0) return false;  // the other thread: not before the join
   int slot = kNull;
-  int device = 0;
-  for (int i = 0; i < kDevices; ++i) {
-    if (model_.default_stream(i).number == number) device = i;
+  int context = model_.current_context();
+  for (int i = 0; i < kContexts; ++i) {
+    if (model_.default_stream(i).live && model_.default_stream(i).number == number) context = i;
   }
   for (int i = 0; i < kStreams; ++i) {
     if (!model_.stream(i).live || model_.stream(i).number != number) continue;
     slot = i;
-    device = model_.stream(i).device;
+    context = model_.stream(i).context;
   }
-  const int home = model_.current_device();
-  Operation go = Make(Call::kUseDevice);
-  go.device = device;
-  Operation back = Make(Call::kUseDevice);
-  back.device = home;
-  if (device != home) Emit(go, depth);
+  const int home = model_.current_context();
+  if (!Enter(context, depth)) return false;
 
   bool done = false;
   const int event = PickEvent(false);
-  if (event != kNull && dice_.Percent(75)) {
+  if (event != kNull && !HappensOnHost(op) && dice_.Percent(75)) {
     Operation record = Make(Call::kRecord);
     record.event = event;
     record.stream = slot;
@@ -99,9 +153,8 @@ bool Generator::Order(const Operation& op, const Verdict& verdict, int depth) {
     wait.event = event;
     wait.stream = op.stream;
     done = Emit(record, depth);
-    if (device != home) Emit(back, depth);
     // When the host is what would race, the wait of a stream does not help, but does no harm either.
-    done = done && Emit(wait, depth);
+    done = Enter(home, depth) && done && Emit(wait, depth);
     if (done && model_.gate_closed() && dice_.Percent(30)) Emit(Make(Call::kOpenGate), depth);
     return done;
   }
@@ -109,42 +162,86 @@ bool Generator::Order(const Operation& op, const Verdict& verdict, int depth) {
   sync.stream = slot;
   sync.value = static_cast<std::uint32_t>(dice_.Below(2));
   done = Emit(sync, depth);
-  if (device != home) Emit(back, depth);
-  return done;
+  return Enter(home, depth) && done;
+}
+
+void Generator::GiveUp(const Hold& hold) {
+  Operation abort = Make(Call::kAbortStream);
+  for (int context = 0; context < kContexts; ++context) {
+    if (!model_.default_stream(context).live || model_.default_stream(context).number != hold.stream)
+      continue;
+    Enter(context, 0);
+    Emit(abort);
+  }
+  for (int slot = 0; slot < kStreams; ++slot) {
+    if (!model_.stream(slot).live || model_.stream(slot).number != hold.stream) continue;
+    Enter(model_.stream(slot).context, 0);
+    abort.stream = slot;
+    Emit(abort);
+  }
 }
 
 void Generator::Epilogue() {
+  thread_ = 0;
+  Emit(Make(Call::kJoin));
   Emit(Make(Call::kOpenGate));
-  for (int device = 0; device < kDevices; ++device) {
-    Operation use = Make(Call::kUseDevice);
-    use.device = device;
-    Emit(use);
+  while (model_.held_signal()) {
+    const auto hold = model_.held_signal();
+    if (SendSignal(0)) continue;
+    GiveUp(*hold);
+    const auto still = model_.held_signal();
+    if (still && still->task == hold->task) break;  // the executor drops it
+  }
+  for (int context = kContexts - 1; context >= 0; --context) {
+    if (!model_.context(context).live) continue;
+    Enter(context, 0);
     for (int slot = kNull; slot < kStreams; ++slot) {
-      if (slot != kNull && (!model_.stream(slot).live || model_.stream(slot).device != device)) continue;
+      if (slot != kNull && (!model_.stream(slot).live || model_.stream(slot).context != context)) continue;
       Operation sync = Make(Call::kSyncStream);
       sync.stream = slot;
       Emit(sync);
     }
   }
   for (int slot = 0; slot < kBuffers; ++slot) {
+    const Buffer& buffer = model_.buffer(slot);
+    if (buffer.state != Buffer::State::kLive) continue;
+    Operation again = Make(Call::kMapAgain);
+    again.slot = slot;
+    if (buffer.unmapped) Emit(again);
+    for (int device = 0; device < kDevices && !buffer.all_rights(); ++device) {
+      Operation access = Make(Call::kSetAccess);
+      access.slot = slot;
+      access.device = device;
+      access.value = static_cast<std::uint32_t>(Rights::kAll);
+      Emit(access);
+    }
     Operation verify = Make(Call::kVerify);
     verify.slot = slot;
-    if (model_.buffer(slot).state == Buffer::State::kLive) Emit(verify);
+    Emit(verify);
   }
 }
 
 void Generator::AddStep() {
-  const int choice = dice_.Below(100);
-  if (choice < 10) return AddMemoryStep();
-  if (choice < 22) return AddStreamStep();
-  if (choice < 32) return AddEventStep();
-  if (choice < 42) return AddSyncStep();
-  if (choice < 62) return AddCopy();
-  if (choice < 69) return AddRows();
-  if (choice < 78) return AddBatch();
-  if (choice < 84) return AddFill();
-  if (choice < 93) return AddDescriptorStep();
-  return AddCellStep();
+  if (dice_.Percent(10)) focus_ = kNull;
+  const int choice = dice_.Below(1000);
+  if (choice < 110) return AddMemoryStep();
+  if (choice < 220) return AddStreamStep();
+  if (choice < 310) return AddEventStep();
+  if (choice < 400) return AddSyncStep();
+  if (choice < 570) return AddCopy();
+  if (choice < 630) return AddRows();
+  if (choice < 705) return AddBatch();
+  if (choice < 755) return AddFill();
+  if (choice < 825) return AddDescriptorStep();
+  if (choice < 858) return AddCellStep();
+  if (choice < 870) return AddPoolStep();
+  if (choice < 910) return AddAbortStep();
+  if (choice < 945) return AddSignalStep();
+  if (choice < 965) return AddWordStep();
+  if (choice < 980) return AddContextStep();
+  if (choice < 989) return AddMapStep();
+  if (choice < 999) return AddSection();
+  return AddFlood();
 }
 
 int Generator::PickBuffer(bool on_device, bool any_device) {
@@ -165,6 +262,7 @@ int Generator::PickAnyBuffer() {
 }
 
 int Generator::PickStream() {
+  if (focus_ != kNull && dice_.Percent(70)) return focus_;
   std::vector<int> fitting;
   if (dice_.Percent(2)) {
     for (int slot = 0; slot < kStreams; ++slot) {
@@ -173,7 +271,7 @@ int Generator::PickStream() {
   }
   const bool foreign = dice_.Percent(3);
   for (int slot = 0; slot < kStreams; ++slot) {
-    if (model_.stream(slot).live && (model_.stream(slot).device != model_.current_device()) == foreign) {
+    if (model_.stream(slot).live && (model_.stream(slot).context != model_.current_context()) == foreign) {
       fitting.push_back(slot);
     }
   }
@@ -186,8 +284,9 @@ int Generator::PickEvent(bool recorded) {
   for (int slot = 0; slot < kEvents; ++slot) {
     const Event& event = model_.event(slot);
     if (!event.live || event.form == EventForm::kTimeOnly) continue;
-    const bool recordable = event.form == EventForm::kEx || !event.recorded;
-    if (recorded ? event.recorded : recordable) fitting.push_back(slot);
+    if (model_.forked() && slot % kThreads != thread_) continue;
+    const bool recordable = event.form == EventForm::kEx || !event.recorded();
+    if (recorded ? event.recorded() : recordable) fitting.push_back(slot);
   }
   return fitting.empty() ? kNull : fitting[dice_.Below(static_cast<int>(fitting.size()))];
 }
@@ -206,8 +305,6 @@ Address Generator::PickRange(int slot, std::size_t bytes) {
   return {slot, dice_.Percent(30) ? 0 : dice_.Between(0, room)};
 }
 
-namespace {
-
 /// Whether the library can map memory at reserved addresses here.
 bool MapsMemory() {
   static const bool maps = [] {
@@ -218,28 +315,33 @@ bool MapsMemory() {
   return maps;
 }
 
-}  // namespace
-
 void Generator::AddMemoryStep() {
   const int slot = dice_.Below(kBuffers);
   const Buffer& buffer = model_.buffer(slot);
   if (buffer.state != Buffer::State::kLive) {
     static constexpr Memory kChoices[] = {
-        Memory::kDevice,     Memory::kDevice,   Memory::kDevice, Memory::kPinned, Memory::kPinned,
-        Memory::kRegistered, Memory::kPageable, Memory::kPool,   Memory::kPool,   Memory::kMapped};
+        Memory::kDevice,   Memory::kDevice, Memory::kPinned, Memory::kPinned, Memory::kRegistered,
+        Memory::kPageable, Memory::kPool,   Memory::kPool,   Memory::kPool,   Memory::kMapped};
     Operation allocate = Make(Call::kAllocate);
     allocate.slot = slot;
     allocate.memory = kChoices[dice_.Below(MapsMemory() ? 10 : 9)];
     const bool plain = allocate.memory != Memory::kPool && allocate.memory != Memory::kMapped;
     allocate.bytes = plain && dice_.Percent(2) ? 0 : PickSize();
+    if (allocate.memory == Memory::kPool) {
+      // Few sizes, so that blocks are handed on.
+      static constexpr std::size_t kSizes[] = {64, 800, 800, 5000};
+      allocate.bytes = kSizes[dice_.Below(4)];
+      allocate.stream = PickStream();
+    }
     Emit(allocate);
     return;
   }
-  if (dice_.Percent(60)) return;
+  if (dice_.Percent(buffer.memory == Memory::kPool ? 30 : 60)) return;
   Operation free = Make(Call::kFree);
   free.dst.slot = slot;
   free.memory = buffer.memory;
   free.value = dice_.Percent(25) ? 1 : 0;
+  free.stream = PickStream();
   if (dice_.Percent(15) && buffer.reach > 1) free.dst.offset = dice_.Between(1, buffer.reach - 1);
   if (dice_.Percent(10)) free.memory = Memory::kPinned;
   if (!Emit(free) || dice_.Percent(75)) return;

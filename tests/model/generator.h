@@ -24,17 +24,27 @@ class Dice {
   std::uint64_t state_;
 };
 
+/// Whether the library can map memory at reserved addresses here.
+bool MapsMemory();
+
 /// Builds one program. Where an operation would race, it first orders it behind the other one, by an event or
 /// a wait of the host.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed) : dice_(seed) {}
-  Program Make();
+  /// What a program has for sure, beside what chance gives.
+  enum class Theme { kAny, kPools, kMappings, kFloods };
+  Program Make(Theme theme = Theme::kAny);
 
  private:
   /// Adds the operation if it can be made determinate; says whether it was added.
   bool Emit(const Operation& op, int depth = 0);
   bool Order(const Operation& op, const Verdict& verdict, int depth);
+  /// Sends the signal that a stream waits for.
+  bool SendSignal(int depth);
+  bool Enter(int context, int depth);
+  /// Aborts the stream that nobody can send its signal to.
+  void GiveUp(const Hold& hold);
   void Prologue();
   void Epilogue();
 
@@ -44,6 +54,18 @@ class Generator {
   void AddStreamStep();
   void AddEventStep();
   void AddSyncStep();
+  // generator_scene.cc
+  void AddAbortStep();
+  void AddContextStep();
+  void AddSignalStep();
+  void AddWordStep();
+  void AddPoolStep();
+  void AddMapStep();
+  void AddFlood();
+  /// From here to its end two threads call.
+  void AddSection();
+  /// Copies, and an event for other streams, behind a gate.
+  void QueueBehindGate(int stream);
   // generator_copy.cc
   void AddCopy();
   void AddRows();
@@ -58,6 +80,8 @@ class Generator {
   Operation Make(Call call) const;
   int PickBuffer(bool on_device, bool any_device = false);
   int PickAnyBuffer();
+  int PickFreeSlot();
+  int PickMapped();
   int PickStream();
   int PickEvent(bool recorded);
   std::size_t PickSize();
@@ -67,6 +91,8 @@ class Generator {
   Dice dice_;
   Model model_;
   Program program_;
+  int thread_ = 0;     ///< that calls next
+  int focus_ = kNull;  ///< the stream that most operations use for a while
 };
 
 }  // namespace sampan::model

@@ -57,7 +57,9 @@ void Generator::AddRows() {
 void Generator::AddBatch() {
   Operation op = Make(dice_.Percent(35) ? Call::kBatch : Call::kBatchAsync);
   const bool upwards = dice_.Percent(50);
-  const std::size_t count = dice_.Between(1, dice_.Percent(80) ? 5 : 14);
+  const int length = dice_.Below(100);
+  const std::size_t count =
+      length < 80 ? dice_.Between(1, 5) : (length < 92 ? dice_.Between(6, 14) : dice_.Between(15, 40));
   op.stream = PickStream();
   op.value = dice_.Percent(20) ? 1 : 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -71,6 +73,10 @@ void Generator::AddBatch() {
     entry.dst_max = entry.bytes + dice_.Between(0, 10);
     entry.src = PickRange(src, entry.bytes);
     entry.dst = PickRange(dst, entry.bytes);
+    // By chance alone, many entries would hardly ever stay apart.
+    const std::size_t lane = model_.buffer(dst).reach / count;
+    if (count >= 15 && lane >= entry.bytes)
+      entry.dst.offset = i * lane + dice_.Between(0, lane - entry.bytes);
     op.entries.push_back(entry);
     Attribute attribute;
     attribute.first = i;

@@ -12,17 +12,21 @@ std::size_t RoundUp32(std::size_t bytes) {
 
 }  // namespace
 
-std::uint8_t InitialByte(int slot, std::size_t offset) {
-  return static_cast<std::uint8_t>(offset * 7 + offset / 251 + static_cast<std::size_t>(slot) * 41 + 3);
+Effect Model::Initial(int slot, std::size_t bytes) {
+  return [=](Image& image) { SetInitial(image, slot, bytes); };
 }
 
 Model::Model() {
   for (int device = 0; device < kDevices; ++device) {
     Stream& stream = defaults_[device];
     stream.created = stream.live = true;
-    stream.device = device;
+    stream.device = stream.context = device;
     stream.number = streams_made_++;
+    contexts_[device] = {true, device, -1};
+    tables_[device].memory.serial = kTableSerial + static_cast<std::uint64_t>(device);
   }
+  for (int slot = 0; slot < kBuffers; ++slot)
+    buffers_[slot].slot = slot;
 }
 
 Verdict Model::Answer(aclError code) {
@@ -38,6 +42,16 @@ std::optional<Verdict> Model::FromCodes(const Codes& codes) {
 }
 
 Verdict Model::Apply(const Operation& op) {
+  if (op.thread != 0 && !forked_) return Undetermined();
+  if (forked_ && !MayRunBeside(op)) return Undetermined();
+  thread_ = op.thread;
+  Verdict verdict = Dispatch(op);
+  if (forked_ && verdict.admitted) NoteUsers(op);
+  thread_ = 0;
+  return verdict;
+}
+
+Verdict Model::Dispatch(const Operation& op) {
   switch (op.call) {
     case Call::kUseDevice:
       return UseDevice(op);
@@ -47,6 +61,46 @@ Verdict Model::Apply(const Operation& op) {
       return Allocate(op);
     case Call::kFree:
       return Free(op);
+    case Call::kUnmap:
+      return Unmap(op);
+    case Call::kMapAgain:
+      return MapAgain(op);
+    case Call::kSetAccess:
+      return SetAccess(op);
+    case Call::kCreateContext:
+      return CreateContext();
+    case Call::kUseContext:
+      return UseContext();
+    case Call::kDestroyContext:
+      return DestroyContext();
+    case Call::kStopOnFailure:
+      return StopOnFailure(op);
+    case Call::kAbortStream:
+      return AbortStream(op);
+    case Call::kAbortDevice:
+      return AbortDevice();
+    case Call::kCreateNotify:
+      return CreateNotify(op);
+    case Call::kDestroyNotify:
+      return DestroyNotify(op);
+    case Call::kRecordNotify:
+      return RecordNotify(op);
+    case Call::kWaitNotify:
+      return WaitNotify(op);
+    case Call::kResetNotify:
+      return ResetNotify(op);
+    case Call::kWriteWord:
+      return WriteWord(op);
+    case Call::kWaitWord:
+      return WaitWord(op);
+    case Call::kSetWord:
+      return SetWord(op);
+    case Call::kFork:
+      return Fork();
+    case Call::kJoin:
+      return Join();
+    case Call::kFlood:
+      return Flood(op);
     case Call::kCreateStream:
       return CreateStream(op);
     case Call::kDestroyStream:
@@ -118,7 +172,7 @@ Verdict Model::Apply(const Operation& op) {
 }
 
 Stream* Model::FindStream(int slot, Verdict& verdict) {
-  if (slot == kNull) return &defaults_[current_];
+  if (slot == kNull) return &defaults_[context_];
   if (slot != kWild && !streams_[slot].created) return nullptr;
   if (slot != kWild && streams_[slot].live) return &streams_[slot];
   verdict = Answer(ACL_ERROR_RT_INVALID_HANDLE);
@@ -136,39 +190,8 @@ Event* Model::FindEvent(int slot, Verdict& verdict) {
   return nullptr;
 }
 
-bool Model::Ordered(const std::vector<Touch>& touches, const Clock& seen, Verdict& verdict) const {
-  for (const Touch& touch : touches) {
-    for (const Access& access : touch.buffer->accesses) {
-      const bool apart = access.end <= touch.begin || touch.end <= access.begin;
-      if (apart || (!access.write && !touch.write) || seen.Covers(access.stream, access.tick)) continue;
-      verdict.unordered_with.push_back(access.stream);
-    }
-  }
-  return verdict.unordered_with.empty();
-}
-
-bool Model::HostCanWait(const Clock& clock, Verdict& verdict) const {
-  verdict.held = Held(clock);
-  return !verdict.held;
-}
-
-Clock Model::Next(const Stream& stream) const {
-  Clock clock = stream.clock;
-  clock.Join(host_);
-  return clock;
-}
-
-void Model::Queue(Stream& stream, const std::vector<Touch>& touches) {
-  stream.clock.Join(host_);
-  stream.clock.Reach(stream.number, ++stream.tick);
-  for (const Touch& touch : touches) {
-    std::erase_if(touch.buffer->accesses, [&](const Access& a) { return host_.Covers(a.stream, a.tick); });
-    touch.buffer->accesses.push_back({stream.number, stream.tick, touch.begin, touch.end, touch.write});
-  }
-}
-
 Verdict Model::UseDevice(const Operation& op) {
-  current_ = op.device;
+  current_ = context_ = op.device;
   return Answer(ACL_SUCCESS);
 }
 
@@ -183,17 +206,16 @@ Verdict Model::Allocate(const Operation& op) {
   Buffer& buffer = buffers_[op.slot];
   if (buffer.state == Buffer::State::kLive) return Undetermined();
   if (op.bytes == 0) return op.memory == Memory::kDevice ? Answer(ACL_ERROR_INVALID_PARAM) : Undetermined();
+  if (op.memory == Memory::kPool) return AllocateFromPool(op);
   buffer = Buffer{};
+  buffer.slot = op.slot;
   buffer.serial = ++allocations_;
   buffer.state = Buffer::State::kLive;
   buffer.memory = op.memory;
   buffer.device = current_;
-  const bool rounded =
-      op.memory == Memory::kDevice || op.memory == Memory::kPinned || op.memory == Memory::kPool;
+  const bool rounded = op.memory == Memory::kDevice || op.memory == Memory::kPinned;
   buffer.reach = rounded ? RoundUp32(op.bytes) : op.bytes;
-  buffer.bytes.resize(buffer.reach);
-  for (std::size_t i = 0; i < buffer.reach; ++i)
-    buffer.bytes[i] = InitialByte(op.slot, i);
+  DoNow({{&buffer, 0, buffer.reach, true}}, Initial(op.slot, buffer.reach));
   return Answer(ACL_SUCCESS);
 }
 
@@ -208,6 +230,7 @@ Verdict Model::Free(const Operation& op) {
       return Undetermined();
     }
   }
+  if (buffer.unmapped) return Undetermined();
   const bool mistake =
       op.dst.offset != 0 || buffer.state == Buffer::State::kFreed || op.memory != buffer.memory;
   if (mistake) {
@@ -221,8 +244,9 @@ Verdict Model::Free(const Operation& op) {
     const bool determined = runtime_memory && op.value == 0 && (again || interior || device_as_host);
     return determined ? Answer(ACL_ERROR_RT_PARAM_INVALID) : Undetermined();
   }
+  if (op.memory == Memory::kPool && op.value == 0) return FreeToPool(op);
   Verdict verdict;
-  Clock known = host_;
+  Clock known = host();
   const bool syncs = op.value != 0 && (op.memory == Memory::kDevice || op.memory == Memory::kPinned);
   if (syncs) {
     const auto work = ContextWork(verdict);
@@ -230,10 +254,11 @@ Verdict Model::Free(const Operation& op) {
     known.Join(*work);
   }
   if (!Ordered({{&buffer, 0, buffer.reach, true}}, known, verdict)) return verdict;
-  host_ = known;
+  host() = known;
+  DoNow({{&buffer, 0, buffer.reach, true}}, nullptr);
   buffer.state = Buffer::State::kFreed;
   buffer.freed_at = allocations_;
-  buffer.accesses.clear();
+  if (!forked_) buffer.accesses.clear();
   return Answer(ACL_SUCCESS);
 }
 
@@ -246,20 +271,23 @@ Verdict Model::HostFunction(const Operation& op) {
   if (!site.known || !site.usable || site.device_side || site.buffer == nullptr) return Undetermined();
   Buffer& buffer = *site.buffer;
   const std::vector<Touch> touches{{&buffer, op.dst.offset, op.dst.offset + op.bytes, true}};
-  if (!Ordered(touches, Next(*stream), verdict)) return verdict;
-  Queue(*stream, touches);
-  for (std::size_t i = 0; i < op.bytes; ++i) {
-    std::uint8_t& byte = buffer.bytes[op.dst.offset + i];
-    byte = static_cast<std::uint8_t>(byte + op.value);
-  }
+  if (!MayQueue(*stream, touches, verdict)) return verdict;
+  Task task;
+  task.kind = Task::Kind::kHostFunction;
+  task.effect = [at = op.dst, bytes = op.bytes, value = op.value](Image& image) {
+    AddToBytes(image, at, bytes, value);
+  };
+  Queue(*stream, touches, std::move(task));
   return Answer(ACL_SUCCESS);
 }
 
 Verdict Model::Verify(const Operation& op) {
   Buffer& buffer = buffers_[op.slot];
-  if (buffer.state != Buffer::State::kLive) return Undetermined();
+  if (buffer.state != Buffer::State::kLive || buffer.unmapped || buffer.lost) return Undetermined();
+  if (!buffer.all_rights()) return Undetermined();
   Verdict verdict;
-  if (!Ordered({{&buffer, 0, buffer.reach, false}}, host_, verdict)) return verdict;
+  if (!Ordered({{&buffer, 0, buffer.reach, false}}, host(), verdict)) return verdict;
+  if (forked_) DoNow({{&buffer, 0, buffer.reach, false}}, nullptr);
   return Answer(ACL_SUCCESS);
 }
 

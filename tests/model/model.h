@@ -6,77 +6,27 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "tests/model/clock.h"
+#include "tests/model/history.h"
+#include "tests/model/model_state.h"
 #include "tests/model/operation.h"
 
 namespace sampan::model {
-
-/// A use of bytes by queued work.
-struct Access {
-  int stream;  ///< number of the stream among all that ever existed
-  std::uint32_t tick;
-  std::size_t begin, end;
-  bool write;
-};
-
-struct Buffer {
-  enum class State : std::uint8_t { kNever, kLive, kFreed };
-  State state = State::kNever;
-  Memory memory = Memory::kDevice;
-  int device = 0;
-  std::size_t reach = 0;       ///< bytes that copies may touch
-  std::uint64_t serial = 0;    ///< counts allocations
-  std::uint64_t freed_at = 0;  ///< the newest serial when it was freed
-  std::vector<std::uint8_t> bytes;
-  std::vector<Access> accesses;
-
-  bool on_device() const {
-    return memory == Memory::kDevice || memory == Memory::kPool || memory == Memory::kMapped;
-  }
-  bool known_to_runtime() const { return memory != Memory::kPageable; }
-};
-
-struct Stream {
-  bool created = false, live = false;
-  int number = 0;
-  int device = 0;
-  std::uint32_t tick = 0;
-  Clock clock;          ///< what happened before its next task
-  bool failed = false;  ///< has an error of a task that no call has reported
-};
-
-struct Event {
-  bool created = false, live = false;
-  EventForm form = EventForm::kEx;
-  bool recorded = false, reset = false;
-  Clock record;  ///< what a wait for the latest record waits for
-  Clock waits;   ///< all tasks that waited on it
-  Clock reset_point;
-};
-
-/// An address that was stored in device memory: it means the allocation of that moment.
-struct StoredAddress {
-  Address address;
-  std::uint64_t serial = 0;
-};
-
-struct Descriptor {
-  bool set = false;
-  StoredAddress src, dst;
-  std::size_t bytes = 0;
-};
 
 /// The answer to an operation, or why there is none.
 struct Verdict {
   bool admitted = false;
   aclError code = ACL_SUCCESS;
+  std::vector<aclError> codes;            ///< by world, where they differ; then `code` means nothing
   std::optional<std::size_t> fail_index;  ///< expected in *failIndex; without it, untouched
   std::optional<int> ready;               ///< queries: 1 complete, 0 not; without it, either
 
-  bool held = false;                ///< it would wait for the closed gate
-  std::vector<int> unordered_with;  ///< streams (by number) that it would race with
+  bool held = false;                ///< it would wait for a closed gate or a signal that nobody sends
+  std::vector<int> unordered_with;  ///< streams (by number) that it would race with; 0: the other thread
 };
 
 /// One use of memory that an operation asks for.
@@ -88,33 +38,49 @@ struct Touch {
 
 /// Applies operations one after the other. Not thread-safe. An operation whose outcome the rules leave open
 /// is not admitted and changes nothing; so every sequence of operations is a program, whatever was dropped
-/// from it.
+/// from it. Aborts leave several worlds possible; what the library answers then tells some of them apart.
 class Model {
  public:
   Model();
 
   Verdict Apply(const Operation& op);
+  /// What the library answered to the operation applied last; empty when a world allows it.
+  std::string Observe(const Verdict& verdict, aclError answer);
+  /// What the library has in a buffer; empty when a world allows it.
+  std::string ObserveBytes(int slot, std::span<const std::uint8_t> bytes);
+
+  /// The same in parts, for answers that come later: which of the worlds that fit so far still do.
+  std::vector<ImageBytes> Images(int slot) const;
+  static std::string FitsAnswer(const Verdict& verdict, aclError answer, std::vector<bool>& fits);
+  static std::string FitsBytes(const std::vector<ImageBytes>& images, std::span<const std::uint8_t> bytes,
+                               std::vector<bool>& fits);
+  void Keep(const std::vector<bool>& fits);
 
   const Buffer& buffer(int slot) const { return buffers_[slot]; }
   const Stream& stream(int slot) const { return streams_[slot]; }
   const Event& event(int slot) const { return events_[slot]; }
-  const Stream& default_stream(int device) const { return defaults_[device]; }
+  const Notify& notify(int slot) const { return notifies_[slot]; }
+  const Word& word(int slot) const { return tables_[current_].words[slot]; }
+  const Stream& default_stream(int context) const { return defaults_[context]; }
   const Descriptor& descriptor(int slot) const { return tables_[current_].descriptors[slot]; }
   bool cell_set(int slot) const { return tables_[current_].cells[slot].has_value(); }
   Address cell(int slot) const { return tables_[current_].cells[slot]->address; }
   int current_device() const { return current_; }
+  int current_context() const { return context_; }
+  const Context& context(int number) const { return contexts_[number]; }
   bool peer_access(int device) const { return peer_[device]; }
-  bool gate_closed() const { return gate_.has_value(); }
+  bool gate_closed() const;
+  bool forked() const { return forked_; }
+  /// The signal that a stream waits for and that was not sent yet.
+  std::optional<Hold> held_signal() const;
+  std::size_t worlds() const { return history_.worlds().size(); }
 
  private:
-  struct Gate {
-    int stream;
-    std::uint32_t tick;
-  };
   struct Table {
     Buffer memory;  ///< only its accesses count: what is stored there is symbolic
     std::array<Descriptor, kDescriptors> descriptors;
     std::array<std::optional<StoredAddress>, kCells> cells;
+    std::array<Word, kWords> words;
   };
   /// Where an address points.
   struct Site {
@@ -132,12 +98,20 @@ class Model {
   static std::optional<Verdict> FromCodes(const Codes& codes);
 
   // model.cc: memory.
+  Verdict Dispatch(const Operation& op);
   Verdict UseDevice(const Operation& op);
   Verdict SetPeerAccess(const Operation& op);
   Verdict Allocate(const Operation& op);
   Verdict Free(const Operation& op);
   Verdict HostFunction(const Operation& op);
   Verdict Verify(const Operation& op);
+  // model_pool.cc: memory in the order of a stream.
+  Verdict AllocateFromPool(const Operation& op);
+  Verdict FreeToPool(const Operation& op);
+  // model_map.cc: mappings and rights that change.
+  Verdict Unmap(const Operation& op);
+  Verdict MapAgain(const Operation& op);
+  Verdict SetAccess(const Operation& op);
   // model_stream.cc: streams, events, waits.
   Verdict CreateStream(const Operation& op);
   Verdict DestroyStream(const Operation& op);
@@ -156,14 +130,57 @@ class Model {
   /// All work of the current context, which a wait for the device waits for; nothing when that is
   /// undetermined.
   std::optional<Clock> ContextWork(Verdict& verdict) const;
+  Clock RecordingOf(const Event& event) const;
+  bool MayBeDropped(int task) const;
+  // model_abort.cc: work that is dropped.
+  Verdict AbortStream(const Operation& op);
+  Verdict AbortDevice();
+  Verdict CreateContext();
+  Verdict UseContext();
+  Verdict DestroyContext();
+  Verdict StopOnFailure(const Operation& op);
+  /// What is queued in all of them is dropped at the same moment; waits for it fail with the code.
+  Verdict Drop(const std::vector<Stream*>& streams, aclError code);
+  bool MayDrop(const std::vector<Stream*>& streams, const Clock& after, Verdict& verdict) const;
+  /// Whether what uses the same memory stays ordered without the dropped work.
+  bool OrderedWithout(const std::vector<Stream*>& streams, const Clock& after, Verdict& verdict) const;
+  History Severed(const std::vector<Stream*>& streams) const;
+  int ContextOf(int stream) const;
+  bool StopsAt(const Task& task) const;
+  /// What the tasks would have set is not known any more.
+  void Forget(const std::vector<int>& dropped);
+  void ForgetOperands(const Use& use);
+  // model_signal.cc: notifies, words.
+  Verdict CreateNotify(const Operation& op);
+  Verdict DestroyNotify(const Operation& op);
+  Verdict RecordNotify(const Operation& op);
+  Verdict WaitNotify(const Operation& op);
+  Verdict ResetNotify(const Operation& op);
+  Verdict WriteWord(const Operation& op);
+  Verdict WaitWord(const Operation& op);
+  Verdict SetWord(const Operation& op);
+  /// Streams that stood still for the signal go on behind the task.
+  void Release(int signal, int task);
+  // model_thread.cc: two threads.
+  Verdict Fork();
+  Verdict Join();
+  /// Whether the operation may run beside what the other thread does; notes what it uses.
+  bool MayRunBeside(const Operation& op) const;
+  void NoteUsers(const Operation& op);
   // model_copy.cc: copies of plain ranges.
   Verdict Copy(const Operation& op);
   Verdict CopyAsync(const Operation& op);
   Verdict CopyRows(const Operation& op, bool async);
+  Verdict Flood(const Operation& op);
+  /// Whether the host can wait for the stream and is told of no failure; else fills `verdict`.
+  bool MayDrain(const Stream& stream, Verdict& verdict) const;
   Verdict Fill(const Operation& op, bool async);
   Verdict FillWords(const Operation& op, bool async);
+  Verdict FillWith(const Operation& op, bool async, std::uint32_t pattern);
   // model_batch.cc.
   Verdict Batch(const Operation& op, bool async);
+  bool Pageable(const Entry& entry) const;
+  static Effect Moves(const std::vector<Entry>& entries, const std::function<bool(const Entry&)>& which);
   // model_indirect.cc: copies whose operands lie in device memory.
   Verdict SetDescriptor(const Operation& op);
   Verdict RewriteDescriptor(const Operation& op);
@@ -179,36 +196,61 @@ class Model {
   /// The stream; null with 107017 in `verdict`, or null and undetermined.
   Stream* FindStream(int slot, Verdict& verdict);
   Event* FindEvent(int slot, Verdict& verdict);
-  bool Foreign(const Stream& stream) const { return stream.device != current_; }
+  bool Foreign(const Stream& stream) const { return stream.context != context_; }
   Site Locate(const Address& address, std::size_t bytes);
-  bool Dangling(const Buffer& buffer) const { return buffer.freed_at == allocations_; }
+  bool Dangling(const Buffer& buffer) const { return !forked_ && buffer.freed_at == allocations_; }
   static bool Overlap(const Address& dst, const Address& src, std::size_t bytes);
+  /// Whether the device may use the memory like that.
+  static bool HasRight(const Buffer* buffer, int device, bool write);
 
-  bool Held(const Clock& clock) const { return gate_ && clock.Covers(gate_->stream, gate_->tick); }
+  // model_order.cc: the order of uses.
+  Clock& host() { return host_[thread_]; }
+  const Clock& host() const { return host_[thread_]; }
+  bool Held(const Clock& clock) const;
   /// True when every touch is ordered after what conflicts with it; else fills `verdict`.
   bool Ordered(const std::vector<Touch>& touches, const Clock& seen, Verdict& verdict) const;
-  /// The host waits for the clock; false (in `verdict`) when the gate would hold it for ever.
-  bool HostCanWait(const Clock& clock, Verdict& verdict) const;
+  /// The host waits for the tasks; false (in `verdict`) when a hold may keep it for ever.
+  bool HostCanWait(const std::vector<int>& tasks, Verdict& verdict) const;
+  bool MayBeHeld(const Stream& stream) const;
+  /// What was queued in the stream, as the current thread knows it.
+  Clock Last(const Stream& stream) const { return history_.Behind(stream.last[thread_]); }
   /// The clock of the stream's next task.
   Clock Next(const Stream& stream) const;
+  std::uint32_t Outstanding(const Stream& stream) const;
+  /// Whether the stream takes a task that touches this; else fills `verdict`.
+  bool MayQueue(const Stream& stream, const std::vector<Touch>& touches, Verdict& verdict) const;
+  /// Whether the context goes on after failures so far; else fills `verdict`.
+  bool GoesOn(const Stream& stream, Verdict& verdict) const;
   /// Queues a task that uses this memory.
-  void Queue(Stream& stream, const std::vector<Touch>& touches);
-  static void Move(Buffer& dst, std::size_t dst_at, const Buffer& src, std::size_t src_at, std::size_t bytes);
+  int Queue(Stream& stream, const std::vector<Touch>& touches, Task task = {});
+  /// The host does it now.
+  void DoNow(const std::vector<Touch>& touches, Effect effect);
+  void NoteUses(Task& task, const std::vector<Touch>& touches) const;
+  static Effect Move(const Address& dst, const Address& src, std::size_t bytes);
+  static Effect Initial(int slot, std::size_t bytes);
+  bool MayHaveFailed(const Stream& stream) const { return history_.MayHaveFailed(stream.number); }
+  /// The answer that depends on whether the stream failed.
+  Verdict FailureOf(const Stream& stream);
 
   std::array<Buffer, kBuffers> buffers_;
   std::array<Stream, kStreams> streams_;
-  std::array<Stream, kDevices> defaults_;
+  std::array<Stream, kContexts> defaults_;
+  std::array<Context, kContexts> contexts_;
   std::array<Event, kEvents> events_;
+  std::array<Notify, kNotifies> notifies_;
   std::array<Table, kDevices> tables_;
   std::array<bool, kDevices> peer_{};
-  Clock host_;  ///< what the host knows to be over
-  std::optional<Gate> gate_;
+  History history_;
+  std::array<Clock, kThreads> host_;  ///< what each thread knows to be over
+  std::vector<Hold> holds_;
+  std::array<Clock, kNotifies> hold_waits_;  ///< the waits before the one that stands there
   int current_ = 0;
-  int streams_made_ = 0;
+  int context_ = 0;
+  int thread_ = 0;
+  bool forked_ = false;
+  std::array<std::uint32_t, kThreads> host_ticks_{};
+  int streams_made_ = 1;  ///< number 0 is the host
   std::uint64_t allocations_ = 0;
 };
-
-/// What a new buffer is filled with before the program uses it.
-std::uint8_t InitialByte(int slot, std::size_t offset);
 
 }  // namespace sampan::model

@@ -14,6 +14,12 @@ Verdict Refused(aclError code, std::optional<std::size_t> fail_index) {
   return verdict;
 }
 
+/// A refusal that belongs to no entry.
+Verdict WithIndex(Verdict verdict) {
+  if (verdict.admitted) verdict.fail_index = SIZE_MAX;
+  return verdict;
+}
+
 bool Matches(const aclrtMemLocation& said, bool on_device, int device) {
   if (on_device)
     return said.type == ACL_MEM_LOCATION_TYPE_DEVICE && said.id == static_cast<std::uint32_t>(device);
@@ -61,7 +67,7 @@ Verdict Model::Batch(const Operation& op, bool async) {
     if (attribute.dirty_reserve) return Answer(ACL_ERROR_INVALID_PARAM);
   }
   Verdict verdict;
-  Stream* stream = &defaults_[current_];
+  Stream* stream = &defaults_[context_];
   if (async) stream = FindStream(op.stream, verdict);
   if (stream == nullptr) return verdict;
   if (!GoodIndexes(op)) return Refused(ACL_ERROR_RT_PARAM_INVALID, SIZE_MAX);
@@ -91,30 +97,50 @@ Verdict Model::Batch(const Operation& op, bool async) {
     const bool pageable = dst.pageable || src.pageable;
     drains = drains || pageable;
     if (dst.buffer == nullptr || src.buffer == nullptr) continue;
+    if (!dst.buffer->all_rights() || !src.buffer->all_rights()) return Undetermined();
     auto& touches = async && !pageable ? queued_touches : host_touches;
     touches.push_back({dst.buffer, entry.dst.offset, entry.dst.offset + entry.bytes, true});
     touches.push_back({src.buffer, entry.src.offset, entry.src.offset + entry.bytes, false});
   }
   const bool foreign = async && Foreign(*stream);
   if (bad.size() > 1 || (!bad.empty() && foreign)) return Undetermined();
-  if (async && drains && (stream->failed || !HostCanWait(stream->clock, verdict))) return verdict;
+  if (async && drains && !MayDrain(*stream, verdict)) return verdict;
   if (!bad.empty()) return Refused(ACL_ERROR_RT_PARAM_INVALID, *bad.begin());
   if (foreign) return drains ? Undetermined() : Refused(ACL_ERROR_RT_STREAM_CONTEXT, SIZE_MAX);
 
   std::vector<Touch> all = host_touches;
   all.insert(all.end(), queued_touches.begin(), queued_touches.end());
   if (Clash(all)) return Undetermined();
-  Clock known = host_;
-  if (async && drains) known.Join(stream->clock);
-  if (!Ordered(host_touches, known, verdict) || !Ordered(queued_touches, Next(*stream), verdict))
-    return verdict;
-  host_ = known;
-  if (!queued_touches.empty()) Queue(*stream, queued_touches);
-  for (const Entry& entry : entries) {
-    if (entry.bytes == 0) continue;
-    Move(buffers_[entry.dst.slot], entry.dst.offset, buffers_[entry.src.slot], entry.src.offset, entry.bytes);
+  Clock known = host();
+  if (async && drains) known.Join(Last(*stream));
+  if (!Ordered(host_touches, known, verdict)) return verdict;
+  if (!queued_touches.empty() && !MayQueue(*stream, queued_touches, verdict)) return WithIndex(verdict);
+  host() = known;
+  // Entries stay apart from each other, so those for the host can all come first.
+  Effect by_host = Moves(entries, [&](const Entry& e) { return !async || Pageable(e); });
+  Effect by_stream = Moves(entries, [&](const Entry& e) { return async && !Pageable(e); });
+  if (!host_touches.empty()) DoNow(host_touches, std::move(by_host));
+  if (!queued_touches.empty()) {
+    Task task;
+    task.effect = std::move(by_stream);
+    Queue(*stream, queued_touches, std::move(task));
   }
   return Refused(ACL_SUCCESS, SIZE_MAX);
+}
+
+bool Model::Pageable(const Entry& entry) const {
+  return !buffers_[entry.dst.slot].known_to_runtime() || !buffers_[entry.src.slot].known_to_runtime();
+}
+
+Effect Model::Moves(const std::vector<Entry>& entries, const std::function<bool(const Entry&)>& which) {
+  std::vector<Effect> moves;
+  for (const Entry& entry : entries) {
+    if (entry.bytes != 0 && which(entry)) moves.push_back(Move(entry.dst, entry.src, entry.bytes));
+  }
+  return [moves](Image& image) {
+    for (const Effect& move : moves)
+      move(image);
+  };
 }
 
 }  // namespace sampan::model

@@ -49,7 +49,9 @@ Model::Site Model::Locate(const Address& address, std::size_t bytes) {
   site.device = buffer.device;
   const bool starts_inside = address.offset < buffer.reach;
   const bool ends_inside = starts_inside && bytes <= buffer.reach - address.offset;
-  if (buffer.state == Buffer::State::kLive) {
+  if (buffer.unmapped || buffer.lost) {
+    site.known = false;
+  } else if (buffer.state == Buffer::State::kLive) {
     site.usable = ends_inside;
     // Behind a mapped buffer there is more of its last piece, behind a registered one more of the program's.
     const bool ends_sharply =
@@ -68,9 +70,10 @@ bool Model::Overlap(const Address& dst, const Address& src, std::size_t bytes) {
          src.offset < dst.offset + bytes;
 }
 
-void Model::Move(Buffer& dst, std::size_t dst_at, const Buffer& src, std::size_t src_at, std::size_t bytes) {
-  std::copy_n(src.bytes.begin() + static_cast<std::ptrdiff_t>(src_at), bytes,
-              dst.bytes.begin() + static_cast<std::ptrdiff_t>(dst_at));
+bool Model::HasRight(const Buffer* buffer, int device, bool write) {
+  if (buffer == nullptr || buffer->memory != Memory::kMapped) return true;
+  const Rights rights = buffer->rights[device];
+  return write ? rights == Rights::kAll : rights != Rights::kNone;
 }
 
 Verdict Model::Copy(const Operation& op) {
@@ -88,11 +91,12 @@ Verdict Model::Copy(const Operation& op) {
   if (Overlap(op.dst, op.src, op.bytes)) return Undetermined();
   if (dst.device_side && src.device_side && dst.device != src.device && !peer_[current_])
     return Answer(ACL_ERROR_RT_PARAM_INVALID);
+  if (!dst.buffer->all_rights() || !src.buffer->all_rights()) return Undetermined();
   const std::vector<Touch> touches{{dst.buffer, op.dst.offset, op.dst.offset + op.bytes, true},
                                    {src.buffer, op.src.offset, op.src.offset + op.bytes, false}};
   Verdict verdict;
-  if (!Ordered(touches, host_, verdict)) return verdict;
-  Move(*dst.buffer, op.dst.offset, *src.buffer, op.src.offset, op.bytes);
+  if (!Ordered(touches, host(), verdict)) return verdict;
+  DoNow(touches, Move(op.dst, op.src, op.bytes));
   return Answer(ACL_SUCCESS);
 }
 
@@ -133,7 +137,11 @@ Verdict Model::CopyAsync(const Operation& op) {
     }
   }
   if (!drains && Foreign(*stream)) codes.insert(ACL_ERROR_RT_STREAM_CONTEXT);
-  if (drains && (stream->failed || !HostCanWait(stream->clock, verdict))) return verdict;
+  if (!HasRight(dst.buffer, stream->device, true) || !HasRight(src.buffer, stream->device, false)) {
+    if (drains) return Undetermined();
+    codes.insert(ACL_ERROR_RT_PARAM_INVALID);
+  }
+  if (drains && !MayDrain(*stream, verdict)) return verdict;
   if (op.dst == op.src || Overlap(op.dst, op.src, op.bytes)) {
     const bool nothing_to_do = op.dst == op.src && codes.empty();
     return nothing_to_do ? Answer(ACL_SUCCESS) : Undetermined();
@@ -142,22 +150,30 @@ Verdict Model::CopyAsync(const Operation& op) {
 
   const Touch write{dst.buffer, op.dst.offset, op.dst.offset + op.bytes, true};
   const Touch read{src.buffer, op.src.offset, op.src.offset + op.bytes, false};
-  Clock known = host_;
-  if (drains) known.Join(stream->clock);
+  Clock known = host();
+  if (drains) known.Join(Last(*stream));
   if (drains || captured) {
     if (!Ordered({read}, known, verdict)) return verdict;
   }
   if (drains) {
     if (!Ordered({write}, known, verdict)) return verdict;
-    host_ = known;
-  } else {
-    std::vector<Touch> touches{write};
-    if (!captured) touches.push_back(read);
-    if (!Ordered(touches, Next(*stream), verdict)) return verdict;
-    Queue(*stream, touches);
+    host() = known;
+    DoNow({write, read}, Move(op.dst, op.src, op.bytes));
+    return Answer(ACL_SUCCESS);
   }
-  Move(*dst.buffer, op.dst.offset, *src.buffer, op.src.offset, op.bytes);
+  std::vector<Touch> touches{write};
+  if (!captured) touches.push_back(read);
+  if (!MayQueue(*stream, touches, verdict)) return verdict;
+  if (captured && forked_) DoNow({read}, nullptr);
+  Task task;
+  task.effect = Move(op.dst, op.src, op.bytes);
+  Queue(*stream, touches, std::move(task));
   return Answer(ACL_SUCCESS);
+}
+
+bool Model::MayDrain(const Stream& stream, Verdict& verdict) const {
+  if (MayHaveFailed(stream) || contexts_[stream.context].stop >= 0) return false;
+  return HostCanWait(stream.last[thread_], verdict);
 }
 
 Verdict Model::CopyRows(const Operation& op, bool async) {
@@ -167,7 +183,7 @@ Verdict Model::CopyRows(const Operation& op, bool async) {
   if (op.kind < ACL_MEMCPY_HOST_TO_DEVICE || op.kind > ACL_MEMCPY_DEFAULT)
     return Answer(ACL_ERROR_INVALID_PARAM);
   Verdict verdict;
-  Stream* stream = &defaults_[current_];
+  Stream* stream = &defaults_[context_];
   if (async) stream = FindStream(op.stream, verdict);
   if (stream == nullptr) return verdict;
   if (op.height > kMaxRows) return Answer(ACL_ERROR_RT_PARAM_INVALID);
@@ -191,8 +207,9 @@ Verdict Model::CopyRows(const Operation& op, bool async) {
     }
   }
   if (async && !drains && Foreign(*stream)) codes.insert(ACL_ERROR_RT_STREAM_CONTEXT);
-  if (drains && (stream->failed || !HostCanWait(stream->clock, verdict))) return verdict;
+  if (drains && !MayDrain(*stream, verdict)) return verdict;
   if (const auto refusal = FromCodes(codes)) return *refusal;
+  if (!dst.buffer->all_rights() || !src.buffer->all_rights()) return Undetermined();
 
   std::vector<Touch> touches;
   for (std::size_t row = 0; row < op.height; ++row) {
@@ -201,23 +218,66 @@ Verdict Model::CopyRows(const Operation& op, bool async) {
     touches.push_back({dst.buffer, to, to + op.bytes, true});
     touches.push_back({src.buffer, from, from + op.bytes, false});
   }
-  Clock known = async && !drains ? Next(*stream) : host_;
-  if (drains) known.Join(stream->clock);
-  if (!Ordered(touches, known, verdict)) return verdict;
-  if (drains) host_ = known;
-  if (async && !drains) Queue(*stream, touches);
-  for (std::size_t row = 0; row < op.height; ++row) {
-    Move(*dst.buffer, op.dst.offset + row * op.dst_pitch, *src.buffer, op.src.offset + row * op.src_pitch,
-         op.bytes);
+  Effect effect = [=](Image& image) {
+    for (std::size_t row = 0; row < op.height; ++row) {
+      MoveBytes(image, {op.dst.slot, op.dst.offset + row * op.dst_pitch},
+                {op.src.slot, op.src.offset + row * op.src_pitch}, op.bytes);
+    }
+  };
+  if (async && !drains) {
+    if (!MayQueue(*stream, touches, verdict)) return verdict;
+    Task task;
+    task.effect = std::move(effect);
+    Queue(*stream, touches, std::move(task));
+    return Answer(ACL_SUCCESS);
   }
+  Clock known = host();
+  if (drains) known.Join(Last(*stream));
+  if (!Ordered(touches, known, verdict)) return verdict;
+  host() = known;
+  DoNow(touches, std::move(effect));
+  return Answer(ACL_SUCCESS);
+}
+
+Verdict Model::Flood(const Operation& op) {
+  Verdict verdict;
+  Stream* stream = FindStream(op.stream, verdict);
+  if (stream == nullptr || Foreign(*stream) || op.bytes == 0 || op.height == 0) return Undetermined();
+  const Site dst = Locate(op.dst, op.bytes);
+  const Site src = Locate(op.src, op.bytes + op.height);
+  const bool good = dst.known && dst.usable && src.known && src.usable && dst.buffer != nullptr &&
+                    src.buffer != nullptr && !dst.pageable && !src.pageable && dst.buffer->all_rights() &&
+                    src.buffer->all_rights() && dst.device_side != src.device_side;
+  if (!good || contexts_[context_].stop >= 0) return Undetermined();
+  const Clock next = Next(*stream);
+  // What is held back must fit exactly: the caller would wait for room for ever.
+  const bool only_gate = Outstanding(*stream) == 1 && !holds_.empty() &&
+                         holds_.front().stream == stream->number && holds_.front().signal == kGate;
+  if (MayBeHeld(*stream) && (!only_gate || Outstanding(*stream) + op.height > kQueueDepth)) {
+    verdict.held = true;
+    return verdict;
+  }
+  const std::vector<Touch> touches{
+      {dst.buffer, op.dst.offset, op.dst.offset + op.bytes, true},
+      {src.buffer, op.src.offset, op.src.offset + op.bytes + op.height - 1, false}};
+  if (!Ordered(touches, next, verdict)) return verdict;
+  Task task;
+  task.kind = Task::Kind::kManyCopies;
+  task.tick = stream->ticks[thread_] + static_cast<std::uint32_t>(op.height);
+  task.effect = Move(op.dst, {op.src.slot, op.src.offset + op.height - 1}, op.bytes);
+  Queue(*stream, touches, std::move(task));
   return Answer(ACL_SUCCESS);
 }
 
 Verdict Model::Fill(const Operation& op, bool async) {
+  return FillWith(op, async, (op.value & 0xFF) * 0x01010101U);
+}
+
+Verdict Model::FillWith(const Operation& op, bool async, std::uint32_t pattern) {
   if (op.bytes == 0) return Answer(ACL_SUCCESS);
   if (op.dst.slot == kNull) return Answer(ACL_ERROR_INVALID_PARAM);
   Verdict verdict;
-  Stream* stream = &defaults_[current_];
+  Stream* stream = &defaults_[context_];
   if (async) stream = FindStream(op.stream, verdict);
   if (stream == nullptr) return verdict;
   if (op.bytes > op.dst_max) return Answer(ACL_ERROR_RT_PARAM_INVALID);
@@ -230,12 +290,18 @@ Verdict Model::Fill(const Operation& op, bool async) {
     codes.insert(ACL_ERROR_RT_STREAM_CONTEXT);
   }
   if (const auto refusal = FromCodes(codes)) return *refusal;
+  if (!dst.buffer->all_rights()) return Undetermined();
   const std::vector<Touch> touches{{dst.buffer, op.dst.offset, op.dst.offset + op.bytes, true}};
-  const bool queued = async && dst.device_side;
-  if (!Ordered(touches, queued ? Next(*stream) : host_, verdict)) return verdict;
-  if (queued) Queue(*stream, touches);
-  std::fill_n(dst.buffer->bytes.begin() + static_cast<std::ptrdiff_t>(op.dst.offset), op.bytes,
-              static_cast<std::uint8_t>(op.value));
+  Effect effect = [=, at = op.dst, bytes = op.bytes](Image& image) { FillBytes(image, at, bytes, pattern); };
+  if (async && dst.device_side) {
+    if (!MayQueue(*stream, touches, verdict)) return verdict;
+    Task task;
+    task.effect = std::move(effect);
+    Queue(*stream, touches, std::move(task));
+    return Answer(ACL_SUCCESS);
+  }
+  if (!Ordered(touches, host(), verdict)) return verdict;
+  DoNow(touches, std::move(effect));
   return Answer(ACL_SUCCESS);
 }
 
@@ -249,12 +315,7 @@ Verdict Model::FillWords(const Operation& op, bool async) {
   if (dst.pageable) return Answer(ACL_ERROR_INVALID_PARAM);
   Operation same = op;
   same.bytes = bytes;
-  const Verdict verdict = Fill(same, async);
-  if (!verdict.admitted || verdict.code != ACL_SUCCESS) return verdict;
-  for (std::size_t i = 0; i < bytes; ++i) {
-    dst.buffer->bytes[op.dst.offset + i] = static_cast<std::uint8_t>(op.value >> (8 * (i % 4)));
-  }
-  return verdict;
+  return FillWith(same, async, op.value);
 }
 
 }  // namespace sampan::model

@@ -30,6 +30,17 @@ std::optional<StoredAddress> Model::Store(const Address& address) const {
   return StoredAddress{address, buffers_[address.slot].serial};
 }
 
+void Model::ForgetOperands(const Use& use) {
+  Table& table = tables_[use.serial - kTableSerial];
+  for (int slot = 0; slot < kDescriptors; ++slot) {
+    const Touch touch = DescriptorTouch(table.memory, slot, true);
+    if (touch.begin < use.end && use.begin < touch.end) table.descriptors[slot].set = false;
+  }
+  for (int slot = 0; slot < kCells; ++slot) {
+    if (CellAt(slot) < use.end && use.begin < CellAt(slot) + 8) table.cells[slot].reset();
+  }
+}
+
 Verdict Model::SetDescriptor(const Operation& op) {
   if (op.kind < 0 || op.kind > ACL_MEMCPY_INTER_DEVICE_TO_DEVICE) return Answer(ACL_ERROR_INVALID_PARAM);
   if (op.src.slot == kNull || op.dst.slot == kNull || op.bytes == 0) return Answer(ACL_ERROR_INVALID_PARAM);
@@ -43,7 +54,9 @@ Verdict Model::SetDescriptor(const Operation& op) {
   if (src.device != current_ || Overlap(op.dst, op.src, op.bytes)) return Undetermined();
   Table& table = tables_[current_];
   Verdict verdict;
-  if (!Ordered({DescriptorTouch(table.memory, op.slot, true)}, host_, verdict)) return verdict;
+  const Touch touch = DescriptorTouch(table.memory, op.slot, true);
+  if (!Ordered({touch}, host(), verdict)) return verdict;
+  if (forked_) DoNow({touch}, nullptr);
   table.descriptors[op.slot] = {true, *Store(op.src), *Store(op.dst), op.bytes};
   return Answer(ACL_SUCCESS);
 }
@@ -57,7 +70,7 @@ Verdict Model::RewriteDescriptor(const Operation& op) {
   if (!src || !dst) return Undetermined();
   Table& table = tables_[current_];
   const Touch touch = DescriptorTouch(table.memory, op.slot, true);
-  if (!Ordered({touch}, Next(*stream), verdict)) return verdict;
+  if (!MayQueue(*stream, {touch}, verdict)) return verdict;
   Queue(*stream, {touch});
   table.descriptors[op.slot] = {true, *src, *dst, op.bytes};
   return Answer(ACL_SUCCESS);
@@ -71,7 +84,7 @@ Verdict Model::CopyDescriptor(const Operation& op) {
   const std::vector<Touch> touches{DescriptorTouch(table.memory, op.slot, true),
                                    DescriptorTouch(table.memory, op.other_slot, false)};
   if (!table.descriptors[op.other_slot].set) return Undetermined();
-  if (!Ordered(touches, Next(*stream), verdict)) return verdict;
+  if (!MayQueue(*stream, touches, verdict)) return verdict;
   Queue(*stream, touches);
   table.descriptors[op.slot] = table.descriptors[op.other_slot];
   return Answer(ACL_SUCCESS);
@@ -96,7 +109,9 @@ Verdict Model::SetCell(const Operation& op) {
   if (!stored) return Undetermined();
   Table& table = tables_[current_];
   Verdict verdict;
-  if (!Ordered({CellTouch(table.memory, op.slot, true)}, host_, verdict)) return verdict;
+  const Touch touch = CellTouch(table.memory, op.slot, true);
+  if (!Ordered({touch}, host(), verdict)) return verdict;
+  if (forked_) DoNow({touch}, nullptr);
   table.cells[op.slot] = stored;
   return Answer(ACL_SUCCESS);
 }
@@ -108,7 +123,7 @@ Verdict Model::RewriteCell(const Operation& op) {
   if (stream == nullptr || Foreign(*stream) || !stored) return Undetermined();
   Table& table = tables_[current_];
   const Touch touch = CellTouch(table.memory, op.slot, true);
-  if (!Ordered({touch}, Next(*stream), verdict)) return verdict;
+  if (!MayQueue(*stream, {touch}, verdict)) return verdict;
   Queue(*stream, {touch});
   table.cells[op.slot] = stored;
   return Answer(ACL_SUCCESS);
@@ -150,7 +165,9 @@ Verdict Model::CopyIndirect(Stream& stream, const std::vector<Touch>& operands, 
     }
     const Buffer& buffer = buffers_[address.slot];
     const bool same = buffer.state == Buffer::State::kLive && buffer.serial == stored.serial;
-    if (!same || address.offset >= buffer.reach) return Undetermined();
+    if (!same || buffer.unmapped || buffer.lost || address.offset >= buffer.reach) return Undetermined();
+    // Rights count when the copy runs.
+    if (!HasRight(&buffer, stream.device, true)) return Undetermined();
     const bool fits = copy.bytes <= buffer.reach - address.offset;
     // Behind a mapped buffer there is more of its last piece.
     if (!fits && buffer.memory == Memory::kMapped) return Undetermined();
@@ -169,13 +186,15 @@ Verdict Model::CopyIndirect(Stream& stream, const std::vector<Touch>& operands, 
         touches.push_back({&buffers_[address.slot], 0, buffers_[address.slot].reach, false});
     }
   }
-  if (!Ordered(touches, Next(stream), verdict)) return verdict;
-  Queue(stream, touches);
+  if (!MayQueue(stream, touches, verdict)) return verdict;
+  Task task;
+  task.kind = Task::Kind::kIndirect;
   if (!good) {
-    stream.failed = true;
+    task.failure = ACL_ERROR_RT_SYS_DMA;
   } else if (copy.bytes != 0) {
-    Move(buffers_[dst.slot], dst.offset, buffers_[src.slot], src.offset, copy.bytes);
+    task.effect = Move(dst, src, copy.bytes);
   }
+  Queue(stream, touches, std::move(task));
   return Answer(ACL_SUCCESS);
 }
 

@@ -1,10 +1,10 @@
 // The reference's streams, events and waits.
+#include <algorithm>
+
 #include "tests/model/model.h"
 
 namespace sampan::model {
 namespace {
-
-constexpr aclError kAsyncCopyError = ACL_ERROR_RT_SYS_DMA;
 
 bool Legacy(EventForm form) {
   return form != EventForm::kEx;
@@ -18,6 +18,7 @@ Verdict Model::CreateStream(const Operation& op) {
   stream = Stream{};
   stream.created = stream.live = true;
   stream.device = current_;
+  stream.context = context_;
   stream.number = streams_made_++;
   return Answer(ACL_SUCCESS);
 }
@@ -28,14 +29,14 @@ Verdict Model::DestroyStream(const Operation& op) {
   Stream* stream = FindStream(op.stream, verdict);
   if (stream == nullptr) return verdict;
   if (Foreign(*stream)) return op.value == 0 ? Answer(ACL_ERROR_RT_STREAM_CONTEXT) : Undetermined();
-  if (stream->failed) return Undetermined();
-  if (!HostCanWait(stream->clock, verdict)) return verdict;
-  if (op.value == 0) {
-    host_.Join(stream->clock);
-  } else if (!host_.Covers(stream->clock)) {
-    verdict.unordered_with.push_back(stream->number);
+  if (op.value != 0) {
+    verdict = Drop({stream}, ACL_ERROR_RT_STREAM_ABORT);
+    if (verdict.admitted) stream->live = false;
     return verdict;
   }
+  if (MayHaveFailed(*stream) || contexts_[stream->context].stop >= 0) return Undetermined();
+  if (!HostCanWait(stream->last[thread_], verdict)) return verdict;
+  host().Join(Last(*stream));
   stream->live = false;
   return Answer(ACL_SUCCESS);
 }
@@ -46,6 +47,7 @@ Verdict Model::CreateEvent(const Operation& op) {
   event = Event{};
   event.created = event.live = true;
   event.form = op.form;
+  event.context = context_;
   return Answer(ACL_SUCCESS);
 }
 
@@ -64,12 +66,11 @@ Verdict Model::Record(const Operation& op) {
   Stream* stream = FindStream(op.stream, verdict);
   if (stream == nullptr) return verdict;
   if (Foreign(*stream)) return Answer(ACL_ERROR_RT_STREAM_CONTEXT);
-  if (Legacy(event->form) && event->recorded) return Undetermined();
+  if (Legacy(event->form) && event->recorded()) return Undetermined();
   if (event->reset && !Next(*stream).Covers(event->reset_point)) return Undetermined();
-  Queue(*stream, {});
-  event->recorded = true;
+  if (!MayQueue(*stream, {}, verdict)) return verdict;
+  event->recording = Queue(*stream, {});
   event->reset = false;
-  event->record = stream->clock;
   return Answer(ACL_SUCCESS);
 }
 
@@ -84,9 +85,17 @@ Verdict Model::Wait(const Operation& op) {
   if (event->form == EventForm::kTimeOnly) codes.insert(ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
   if (const auto refusal = FromCodes(codes)) return *refusal;
   if (event->reset) return Undetermined();
-  if (event->recorded) stream->clock.Join(event->record);
-  Queue(*stream, {});
-  event->waits.Reach(stream->number, stream->tick);
+  if (!MayQueue(*stream, {}, verdict)) return verdict;
+  Task task;
+  if (event->recorded()) {
+    if (stream->stops && MayBeDropped(event->recording)) return Undetermined();
+    // The other thread may wait for the stream.
+    if (forked_ && Held(history_.LimitsOf({event->recording})) && !MayBeHeld(*stream)) return Undetermined();
+    task.recording = event->recording;
+    task.behind = {event->recording};
+  }
+  const Task& queued = history_.tasks()[Queue(*stream, {}, std::move(task))];
+  event->waits.Reach(queued.track, queued.tick);
   return Answer(ACL_SUCCESS);
 }
 
@@ -102,11 +111,15 @@ Verdict Model::ResetEvent(const Operation& op) {
     codes.insert(ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
   }
   if (const auto refusal = FromCodes(codes)) return *refusal;
-  if (!event->recorded || !host_.Covers(event->record) || !host_.Covers(event->waits)) return Undetermined();
-  Queue(*stream, {});
-  event->recorded = false;
+  if (!event->recorded() || !host().Covers(RecordingOf(*event)) || !host().Covers(event->waits)) {
+    return Undetermined();
+  }
+  if (!MayQueue(*stream, {}, verdict)) return verdict;
+  Task task;
+  task.kind = Task::Kind::kResetEvent;
+  event->reset_point = history_.tasks()[Queue(*stream, {}, std::move(task))].clock;
+  event->recording = -1;
   event->reset = true;
-  event->reset_point = stream->clock;
   return Answer(ACL_SUCCESS);
 }
 
@@ -114,11 +127,12 @@ Verdict Model::SyncStream(const Operation& op) {
   Verdict verdict;
   Stream* stream = FindStream(op.stream, verdict);
   if (stream == nullptr) return verdict;
-  if (!HostCanWait(stream->clock, verdict)) return verdict;
-  host_.Join(stream->clock);
-  const bool failed = stream->failed;
-  stream->failed = false;
-  return Answer(failed ? kAsyncCopyError : ACL_SUCCESS);
+  if (!HostCanWait(stream->last[thread_], verdict)) return verdict;
+  const int stop = contexts_[stream->context].stop;
+  const bool own = stop >= 0 && history_.tasks()[stop].stream == stream->number;
+  if (Verdict stopped; !own && !GoesOn(*stream, stopped) && !stopped.admitted) return stopped;
+  host().Join(Last(*stream));
+  return FailureOf(*stream);
 }
 
 Verdict Model::SyncEvent(const Operation& op) {
@@ -126,30 +140,32 @@ Verdict Model::SyncEvent(const Operation& op) {
   Event* event = FindEvent(op.event, verdict);
   if (event == nullptr) return verdict;
   if (event->reset) return Undetermined();
-  if (event->recorded) {
-    if (!HostCanWait(event->record, verdict)) return verdict;
-    host_.Join(event->record);
-  }
-  return Answer(ACL_SUCCESS);
+  if (!event->recorded()) return Answer(ACL_SUCCESS);
+  if (!HostCanWait({event->recording}, verdict)) return verdict;
+  host().Join(RecordingOf(*event));
+  verdict = Answer(ACL_SUCCESS);
+  for (const World& world : history_.worlds())
+    verdict.codes.push_back(world.dropped[event->recording]);
+  return verdict;
 }
 
 std::optional<Clock> Model::ContextWork(Verdict& verdict) const {
-  Clock all = defaults_[current_].clock;
-  bool failed = defaults_[current_].failed;
+  std::vector<int> all = defaults_[context_].last[thread_];
+  bool failed = MayHaveFailed(defaults_[context_]) || contexts_[context_].stop >= 0;
   for (const Stream& stream : streams_) {
-    if (!stream.live || stream.device != current_) continue;
-    all.Join(stream.clock);
-    failed = failed || stream.failed;
+    if (!stream.live || Foreign(stream)) continue;
+    all.insert(all.end(), stream.last[thread_].begin(), stream.last[thread_].end());
+    failed = failed || MayHaveFailed(stream);
   }
   if (failed || !HostCanWait(all, verdict)) return std::nullopt;
-  return all;
+  return history_.Behind(all);
 }
 
 Verdict Model::SyncDevice() {
   Verdict verdict;
   const auto work = ContextWork(verdict);
   if (!work) return verdict;
-  host_.Join(*work);
+  host().Join(*work);
   return Answer(ACL_SUCCESS);
 }
 
@@ -157,15 +173,17 @@ Verdict Model::QueryStream(const Operation& op) {
   Verdict verdict;
   Stream* stream = FindStream(op.stream, verdict);
   if (stream == nullptr) return verdict;
-  const bool over = host_.Covers(stream->clock);
-  if (stream->failed) {
+  if (!GoesOn(*stream, verdict)) return verdict;
+  const Clock last = Last(*stream);
+  const bool over = host().Covers(last);
+  if (MayHaveFailed(*stream)) {
     if (!over) return Undetermined();
-    stream->failed = false;
-    return Answer(kAsyncCopyError);
+    verdict = FailureOf(*stream);
+  } else {
+    verdict = Answer(ACL_SUCCESS);
   }
-  verdict = Answer(ACL_SUCCESS);
-  if (over) verdict.ready = 1;
-  if (Held(stream->clock)) verdict.ready = 0;
+  if (over && !forked_) verdict.ready = 1;
+  if (Held(last)) verdict.ready = 0;
   return verdict;
 }
 
@@ -175,11 +193,11 @@ Verdict Model::QueryEvent(const Operation& op) {
   if (event == nullptr) return verdict;
   if (event->reset) return Undetermined();
   verdict = Answer(ACL_SUCCESS);
-  if (!event->recorded) {
+  if (!event->recorded()) {
     verdict.ready = Legacy(event->form) ? 0 : 1;
-  } else if (host_.Covers(event->record)) {
+  } else if (host().Covers(RecordingOf(*event))) {
     verdict.ready = 1;
-  } else if (Held(event->record)) {
+  } else if (Held(RecordingOf(*event))) {
     verdict.ready = 0;
   }
   return verdict;
@@ -190,16 +208,31 @@ Verdict Model::CloseGate(const Operation& op) {
   Stream* stream = FindStream(op.stream, verdict);
   if (stream == nullptr) return verdict;
   if (Foreign(*stream)) return Answer(ACL_ERROR_RT_STREAM_CONTEXT);
-  if (gate_) return Undetermined();
-  Queue(*stream, {});
-  gate_ = Gate{stream->number, stream->tick};
+  if (gate_closed()) return Undetermined();
+  if (!MayQueue(*stream, {}, verdict)) return verdict;
+  const int id = Queue(*stream, {});
+  const Task& task = history_.tasks()[id];
+  holds_.push_back({stream->number, task.track, task.tick, id, kGate});
   return Answer(ACL_SUCCESS);
 }
 
 Verdict Model::OpenGate() {
-  if (!gate_) return Undetermined();
-  gate_.reset();
+  if (!gate_closed()) return Undetermined();
+  std::erase_if(holds_, [](const Hold& hold) { return hold.signal == kGate; });
   return Answer(ACL_SUCCESS);
+}
+
+bool Model::gate_closed() const {
+  return std::any_of(holds_.begin(), holds_.end(), [](const Hold& hold) { return hold.signal == kGate; });
+}
+
+Clock Model::RecordingOf(const Event& event) const {
+  return history_.tasks()[event.recording].clock;
+}
+
+bool Model::MayBeDropped(int task) const {
+  return std::any_of(history_.worlds().begin(), history_.worlds().end(),
+                     [&](const World& world) { return world.dropped[task] != ACL_SUCCESS; });
 }
 
 }  // namespace sampan::model

@@ -31,7 +31,7 @@ constexpr std::uint64_t kPrograms = 3000;
 #endif
 constexpr std::uint64_t kProgramsPerReset = 100;
 constexpr std::uint64_t kProgramsPerSabotage = 400;
-constexpr std::chrono::seconds kLongest{120};
+constexpr std::uint64_t kMaxSeconds = 120;
 
 std::uint64_t Setting(const char* name, std::uint64_t otherwise) {
   const char* const text = std::getenv(name);
@@ -53,8 +53,24 @@ std::string Text(const Program& program, const std::optional<Failure>& failure) 
 }
 
 std::optional<Failure> Run(const Program& program, Sabotage sabotage) {
-  const Watchdog watchdog(kLongest, [&] { return Text(program, std::nullopt); });
+  static const std::chrono::seconds limit(Setting("MODEL_SECONDS", kMaxSeconds));
+  const Watchdog watchdog(limit, [&] { return Text(program, std::nullopt); });
   return Executor(sabotage).Run(program);
+}
+
+/// What is rare in random programs comes often where it is sabotaged.
+Generator::Theme ThemeOf(Sabotage sabotage) {
+  switch (sabotage) {
+    case Sabotage::kTakeOutOfOrder:
+      return Generator::Theme::kPools;
+    case Sabotage::kShortenFloods:
+      return Generator::Theme::kFloods;
+    case Sabotage::kOmitUnmaps:
+    case Sabotage::kOmitRights:
+      return Generator::Theme::kMappings;
+    default:
+      return Generator::Theme::kAny;
+  }
 }
 
 struct Finding {
@@ -66,7 +82,7 @@ struct Finding {
 /// Runs the programs of the seeds from `first` on until one fails.
 std::optional<Finding> Search(std::uint64_t first, std::uint64_t count, Sabotage sabotage) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    Program program = Generator(seed).Make();
+    Program program = Generator(seed).Make(ThemeOf(sabotage));
     if (auto failure = Run(program, sabotage)) return Finding{seed, std::move(program), *failure};
     if (seed % kProgramsPerReset != 0) continue;
     for (int device = 0; device < kDevices; ++device) {
@@ -140,7 +156,13 @@ TEST_P(SabotageTest, IsDetected) {
 
 INSTANTIATE_TEST_SUITE_P(Model, SabotageTest,
                          ::testing::Values(Sabotage::kOmitEventWaits, Sabotage::kOmitStreamSyncs,
-                                           Sabotage::kShortenCopies));
+                                           Sabotage::kShortenCopies, Sabotage::kWaitBeforeAbort,
+                                           Sabotage::kWaitBeforeForce, Sabotage::kWaitBeforeDeviceAbort,
+                                           Sabotage::kOmitStopMode, Sabotage::kTakeOutOfOrder,
+                                           Sabotage::kOmitNotifyWaits, Sabotage::kOmitWordWaits,
+                                           Sabotage::kOmitSecondThread, Sabotage::kShortenLongBatches,
+                                           Sabotage::kShortenFloods, Sabotage::kOmitUnmaps,
+                                           Sabotage::kOmitRights));
 
 }  // namespace
 }  // namespace sampan::model

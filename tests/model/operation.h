@@ -11,9 +11,16 @@
 namespace sampan::model {
 
 inline constexpr int kDevices = 2;
+/// The primary contexts of the devices, and one that the program makes.
+inline constexpr int kContexts = kDevices + 1;
+inline constexpr int kOwnContext = kDevices;
+inline constexpr int kThreads = 2;
 inline constexpr int kBuffers = 10;
 inline constexpr int kStreams = 6;
 inline constexpr int kEvents = 6;
+inline constexpr int kNotifies = 3;
+/// Per device: 64-bit words that streams write and wait for.
+inline constexpr int kWords = 3;
 /// Per device: descriptors, and cells that hold pointers for copies with offsets.
 inline constexpr int kDescriptors = 4;
 inline constexpr int kCells = 4;
@@ -23,16 +30,37 @@ inline constexpr std::size_t kDescriptorStride = 64;
 inline constexpr int kNull = -1;
 inline constexpr int kWild = -2;  ///< an address or a handle that no call returned
 
-/// kPool: of a pool of the device. kMapped: physical memory at reserved addresses, over a seam of two pieces.
+/// kPool: of a pool of the device, in the order of a stream. kMapped: physical memory at reserved addresses,
+/// over a seam of two pieces.
 enum class Memory : std::uint8_t { kDevice, kPinned, kRegistered, kPageable, kPool, kMapped };
 
 enum class Call : std::uint8_t {
-  kUseDevice,      ///< device
-  kSetPeerAccess,  ///< of the current device to the other one: value 1 enables, 0 disables
-  kAllocate,       ///< slot, memory, bytes
-  kFree,  ///< dst, memory (whose form of the call); value 1: the form that waits for the context's streams
+  kUseDevice,       ///< device
+  kSetPeerAccess,   ///< of the current device to the other one: value 1 enables, 0 disables
+  kCreateContext,   ///< on the current device
+  kUseContext,      ///< the program's own
+  kDestroyContext,  ///< the program's own, while another one is current
+  kAllocate,        ///< slot, memory, bytes; stream (kPool)
+  kFree,   ///< dst, memory (whose form of the call); value 1: the form that waits for the context's streams
+           ///< (kPool: at once, otherwise in the order of `stream`)
+  kUnmap,  ///< slot (kMapped): its addresses stay reserved
+  kMapAgain,           ///< slot: the same memory at the same addresses
+  kSetAccess,          ///< slot, device, value: the device's rights
   kCreateStream,       ///< slot
   kDestroyStream,      ///< stream; value 1: by force
+  kStopOnFailure,      ///< stream
+  kAbortStream,        ///< stream; value 1: by aclrtStreamStop
+  kAbortDevice,        ///< the current one
+  kCreateNotify,       ///< slot
+  kDestroyNotify,      ///< slot
+  kRecordNotify,       ///< slot, stream
+  kWaitNotify,         ///< slot, stream
+  kResetNotify,        ///< slot
+  kWriteWord,          ///< slot, value, stream
+  kWaitWord,           ///< slot, value, kind (the condition), stream
+  kSetWord,            ///< slot, value: a blocking copy
+  kFork,               ///< from here on two threads run at the same time
+  kJoin,               ///< the end of that
   kCreateEvent,        ///< event, form
   kDestroyEvent,       ///< event
   kRecord,             ///< event, stream
@@ -48,6 +76,7 @@ enum class Call : std::uint8_t {
   kHostFunction,       ///< stream; changes bytes at dst (host memory) by `value`
   kCopy,               ///< dst, dst_max, src, bytes, kind
   kCopyAsync,          ///< the same, stream
+  kFlood,              ///< stream, dst, src, bytes, height: so many copies, each of the next bytes
   kCopyRows,           ///< dst, dst_pitch, src, src_pitch, bytes (width), height, kind
   kCopyRowsAsync,      ///< the same, stream
   kBatch,              ///< entries, attributes; value 1: the form without fail index
@@ -66,6 +95,8 @@ enum class Call : std::uint8_t {
                        ///< kind, stream
   kVerify,             ///< slot: compares the whole buffer
 };
+
+enum class Rights : std::uint8_t { kNone, kRead, kAll };
 
 enum class EventForm : std::uint8_t { kLegacy, kLegacySync, kEx, kTimeOnly };
 
@@ -93,6 +124,7 @@ struct Attribute {
 
 struct Operation {
   Call call = Call::kOpenGate;
+  int thread = 0;  ///< between kFork and kJoin: which thread calls
   int device = 0;
   int slot = 0;
   int other_slot = 0;

@@ -69,7 +69,8 @@ std::string Allocation(const Operation& op) {
       return Name('b', op.slot) + " = mmap(" + bytes + "); aclrtHostRegister(b" + std::to_string(op.slot) +
              ", " + bytes + ")";
     case Memory::kPool:
-      return "aclrtMemPoolMallocAsync(&" + Name('b', op.slot) + ", " + bytes + ", pool, pool_stream)";
+      return "aclrtMemPoolMallocAsync(&" + Name('b', op.slot) + ", " + bytes + ", pool, " +
+             StreamName(op.stream) + "), filled in the order of the stream";
     case Memory::kMapped:
       return Name('b', op.slot) + " = reserved addresses with two pieces mapped, " + bytes +
              " bytes over the seam";
@@ -83,6 +84,10 @@ std::string FreeText(const Operation& op) {
   static constexpr const char* kNames[] = {"aclrtFree", "aclrtFreeHost",         "aclrtHostUnregister",
                                            "free",      "aclrtMemPoolFreeAsync", "aclrtUnmapMem"};
   const bool syncs = op.value != 0 && (op.memory == Memory::kDevice || op.memory == Memory::kPinned);
+  if (op.memory == Memory::kPool) {
+    return op.value != 0 ? "aclrtFree(" + Where(op.dst) + ")"
+                         : "aclrtMemPoolFreeAsync(" + Where(op.dst) + ", " + StreamName(op.stream) + ")";
+  }
   return kNames[static_cast<int>(op.memory)] + std::string(syncs ? "WithDevSync(" : "(") + Where(op.dst) +
          ")";
 }
@@ -181,9 +186,40 @@ std::string EventText(const Operation& op) {
   }
 }
 
-}  // namespace
+std::string SignalText(const Operation& op) {
+  const std::string notify = Name('n', op.slot), word = "word" + std::to_string(op.slot);
+  const std::string stream = StreamName(op.stream), value = std::to_string(op.value);
+  switch (op.call) {
+    case Call::kCreateNotify:
+      return "aclrtCreateNotify(&" + notify + ")";
+    case Call::kDestroyNotify:
+      return "aclrtDestroyNotify(" + notify + ")";
+    case Call::kRecordNotify:
+      return "aclrtRecordNotify(" + notify + ", " + stream + ")";
+    case Call::kWaitNotify:
+      return "aclrtWaitAndResetNotify(" + notify + ", " + stream + ", 0)";
+    case Call::kResetNotify:
+      return "aclrtNotifyBatchReset({" + notify + "}, 1)";
+    case Call::kWriteWord:
+      return "aclrtValueWrite(" + word + ", " + value + ", 0, " + stream + ")";
+    case Call::kWaitWord:
+      return "aclrtValueWait(" + word + ", " + value +
+             (op.kind == ACL_STREAM_WAIT_VALUE_EQ ? ", EQ, " : ", GEQ, ") + stream + ")";
+    default:
+      return "aclrtMemcpy(" + word + ", 8, {" + value + "}, 8, H2D)";
+  }
+}
 
-std::string Text(const Operation& op) {
+std::string MappingText(const Operation& op) {
+  static constexpr const char* kRights[] = {"NONE", "READ", "READWRITE"};
+  const std::string buffer = Name('b', op.slot);
+  if (op.call == Call::kUnmap) return "aclrtUnmapMem(both pieces of " + buffer + ")";
+  if (op.call == Call::kMapAgain) return "aclrtMapMem(both pieces of " + buffer + " again)";
+  return "aclrtMemSetAccess(" + buffer + ", device " + std::to_string(op.device) + ", " + kRights[op.value] +
+         ")";
+}
+
+std::string CallText(const Operation& op) {
   const std::string stream = StreamName(op.stream);
   switch (op.call) {
     case Call::kUseDevice:
@@ -198,6 +234,39 @@ std::string Text(const Operation& op) {
       return "aclrtCreateStream(&" + Name('s', op.slot) + ")";
     case Call::kDestroyStream:
       return (op.value == 0 ? "aclrtDestroyStream(" : "aclrtDestroyStreamForce(") + stream + ")";
+    case Call::kCreateContext:
+      return "aclrtCreateContext(&own, " + std::to_string(op.device) + ")";
+    case Call::kUseContext:
+      return "aclrtSetCurrentContext(own)";
+    case Call::kDestroyContext:
+      return "aclrtDestroyContext(own)";
+    case Call::kStopOnFailure:
+      return "aclrtSetStreamFailureMode(" + stream + ", ACL_STOP_ON_FAILURE)";
+    case Call::kAbortStream:
+      return (op.value == 0 ? "aclrtStreamAbort(" : "aclrtStreamStop(") + stream + ")";
+    case Call::kAbortDevice:
+      return "aclrtDeviceTaskAbort(" + std::to_string(op.device) + ", 0)";
+    case Call::kUnmap:
+    case Call::kMapAgain:
+    case Call::kSetAccess:
+      return MappingText(op);
+    case Call::kCreateNotify:
+    case Call::kDestroyNotify:
+    case Call::kRecordNotify:
+    case Call::kWaitNotify:
+    case Call::kResetNotify:
+    case Call::kWriteWord:
+    case Call::kWaitWord:
+    case Call::kSetWord:
+      return SignalText(op);
+    case Call::kFork:
+      return "a second thread begins";
+    case Call::kJoin:
+      return "the second thread has ended";
+    case Call::kFlood:
+      return std::to_string(op.height) + " times aclrtMemcpyAsync(" + Where(op.dst) + ", " +
+             std::to_string(op.bytes) + ", " + Where(op.src) + "++, " + std::to_string(op.bytes) +
+             ", DEFAULT, " + stream + ")";
     case Call::kCreateEvent:
     case Call::kDestroyEvent:
     case Call::kRecord:
@@ -247,6 +316,12 @@ std::string Text(const Operation& op) {
       return "compare " + Name('b', op.slot);
   }
   return {};
+}
+
+}  // namespace
+
+std::string Text(const Operation& op) {
+  return (op.thread == 0 ? "" : "thread 1: ") + CallText(op);
 }
 
 }  // namespace sampan::model

@@ -1,0 +1,120 @@
+// The reference's two threads: between a fork and a join, each may do what does not depend on the other.
+#include <algorithm>
+
+#include "tests/model/model.h"
+
+namespace sampan::model {
+namespace {
+
+/// Calls whose answer does not depend on what the other thread does meanwhile.
+bool MayRunInBoth(const Operation& op) {
+  switch (op.call) {
+    case Call::kAllocate:
+      return op.memory != Memory::kMapped && op.memory != Memory::kRegistered;
+    case Call::kFree:
+      return op.value == 0 && op.memory != Memory::kMapped && op.memory != Memory::kRegistered;
+    case Call::kRecord:
+    case Call::kWait:
+    case Call::kSyncStream:
+    case Call::kSyncEvent:
+    case Call::kHostFunction:
+    case Call::kCopy:
+    case Call::kCopyAsync:
+    case Call::kCopyRows:
+    case Call::kCopyRowsAsync:
+    case Call::kBatch:
+    case Call::kBatchAsync:
+    case Call::kFill:
+    case Call::kFillAsync:
+    case Call::kFillWords:
+    case Call::kFillWordsAsync:
+    case Call::kVerify:
+    case Call::kJoin:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool UsesEvent(Call call) {
+  return call == Call::kRecord || call == Call::kWait || call == Call::kSyncEvent;
+}
+
+bool NamesSlot(Call call) {
+  return call == Call::kAllocate || call == Call::kVerify;
+}
+
+std::vector<int> SlotsOf(const Operation& op) {
+  std::vector<int> slots{op.dst.slot, op.src.slot, NamesSlot(op.call) ? op.slot : kNull};
+  for (const Entry& entry : op.entries) {
+    slots.push_back(entry.dst.slot);
+    slots.push_back(entry.src.slot);
+  }
+  std::erase_if(slots, [](int slot) { return slot < 0; });
+  return slots;
+}
+
+bool Changes(Call call) {
+  return call == Call::kAllocate || call == Call::kFree;
+}
+
+}  // namespace
+
+Verdict Model::Fork() {
+  if (forked_) return Undetermined();
+  forked_ = true;
+  host_[1] = host_[0];
+  for (auto* streams : {streams_.data(), defaults_.data()}) {
+    const std::size_t count = streams == streams_.data() ? streams_.size() : defaults_.size();
+    for (std::size_t i = 0; i < count; ++i)
+      streams[i].last[1] = streams[i].last[0];
+  }
+  for (Buffer& buffer : buffers_) {
+    buffer.users = 0;
+    buffer.changed_by = kNull;
+  }
+  return Answer(ACL_SUCCESS);
+}
+
+Verdict Model::Join() {
+  if (!forked_ || thread_ != 0) return Undetermined();
+  forked_ = false;
+  host_[0].Join(host_[1]);
+  const auto join = [](Stream& stream) {
+    for (const int task : stream.last[1]) {
+      auto& last = stream.last[0];
+      if (std::find(last.begin(), last.end(), task) == last.end()) last.push_back(task);
+    }
+  };
+  std::for_each(streams_.begin(), streams_.end(), join);
+  std::for_each(defaults_.begin(), defaults_.end(), join);
+  return Answer(ACL_SUCCESS);
+}
+
+bool Model::MayRunBeside(const Operation& op) const {
+  if (!MayRunInBoth(op)) return false;
+  // A failure is told to one of the threads only; which one is open.
+  for (const Stream& stream : streams_) {
+    if (op.call == Call::kSyncStream && stream.live && MayHaveFailed(stream)) return false;
+  }
+  if (op.call == Call::kSyncStream && MayHaveFailed(defaults_[context_])) return false;
+  if (contexts_[context_].stop >= 0) return false;
+  // Each thread has its own events.
+  if (UsesEvent(op.call) && (op.event < 0 || op.event % kThreads != op.thread)) return false;
+  for (const int slot : SlotsOf(op)) {
+    const Buffer& buffer = buffers_[slot];
+    if (buffer.changed_by != kNull && buffer.changed_by != op.thread) return false;
+    if (Changes(op.call) && (buffer.users & ~(1U << op.thread)) != 0) return false;
+  }
+  return true;
+}
+
+void Model::NoteUsers(const Operation& op) {
+  for (const int slot : SlotsOf(op)) {
+    const std::uint32_t before = buffers_[slot].users;
+    buffers_[slot].users = before | 1U << op.thread;
+    if (Changes(op.call)) buffers_[slot].changed_by = op.thread;
+  }
+}
+
+}  // namespace sampan::model
