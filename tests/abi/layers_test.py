@@ -96,7 +96,7 @@ class LayersTest(unittest.TestCase):
         self.assertIn("a reason for 'the_platform' in platform_state.cc, which has no such global", found)
 
     def test_table_of_contributing(self):
-        self.replace("CONTRIBUTING.md", "| `summary` | `base` |", "| `summary` | nothing of ours |")
+        self.replace("CONTRIBUTING.md", "| `summary` | `base`, `observe` |", "| `summary` | nothing of ours |")
         self.expect("CONTRIBUTING.md", "--table prints")
 
 
