@@ -65,6 +65,7 @@ struct Task {
   Path path = Path::kNone;
   Memory dst = Memory::kNone, src = Memory::kNone;
   bool discarded = false;
+  std::int32_t status = 0;         ///< the code with which it failed; 0: it did not
   bool asynchronous_call = false;  ///< by a call that would not have had to block
   bool timed = true;               ///< whether begin and end are those of the work itself
   std::int32_t device = 0;
@@ -74,6 +75,9 @@ struct Task {
   std::uint64_t entries = 1;
   std::string_view link;  ///< of HCCL; empty: none
   std::int64_t submitted_ns = 0, begin_ns = 0, end_ns = 0;
+
+  /// True if the work was done. Only then it counts as copied, and in a rate.
+  bool succeeded() const { return status == 0 && !discarded; }
 };
 
 /// A public call that has returned.

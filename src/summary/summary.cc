@@ -24,8 +24,9 @@ void Summary::NoteTime(std::int64_t begin_ns, std::int64_t end_ns) {
 
 void Summary::Add(const Task& task) {
   NoteTime(task.submitted_ns, task.end_ns);
-  if (!task.link.empty() && !task.discarded) NoteLink(task);
-  if (task.form == Form::kNone || task.discarded) return;
+  if (!task.succeeded()) return NoteLost(task);
+  if (!task.link.empty()) NoteLink(task);
+  if (task.form == Form::kNone) return;
   Row& row = rows_[{task.operation, task.path}];
   row.operation = task.operation;
   row.path = task.path;
@@ -45,6 +46,15 @@ void Summary::Add(const Task& task) {
     volume.time_ns += task.end_ns - task.begin_ns;
   }
   if (task.stream >= 0) NoteStream(task);
+}
+
+void Summary::NoteLost(const Task& task) {
+  LostWork& lost = task.status != 0 ? counted_.failed : counted_.dropped;
+  lost.tasks += 1;
+  if (task.status != 0) lost.codes[task.status] += 1;
+  if (task.form == Form::kNone) return;
+  lost.copies += 1;
+  lost.bytes += task.bytes;
 }
 
 void Summary::NoteLink(const Task& task) {

@@ -35,9 +35,19 @@ struct LinkRow {
   std::uint64_t signals = 0;
 };
 
+/// Tasks that were asked for and not done. They are in no row and in no rate.
+struct LostWork {
+  std::uint64_t tasks = 0;
+  std::uint64_t copies = 0;                     ///< of the tasks; fills and reductions, too
+  std::uint64_t bytes = 0;                      ///< that the copies would have moved
+  std::map<std::int32_t, std::uint64_t> codes;  ///< tasks by the code with which they failed
+};
+
 /// The whole summary, ready to be shown.
 struct Report {
-  std::vector<Row> rows;              ///< by operation, then by path
+  std::vector<Row> rows;  ///< by operation, then by path; without lost work
+  LostWork failed;
+  LostWork dropped;                   ///< by an abort, a destroyed stream, or a failure before them
   std::uint64_t pageable_copies = 0;  ///< asynchronous calls with pageable memory
   std::uint64_t pageable_copies_blocked =
       0;  ///< of those, the ones that had to wait or copy before returning
@@ -93,6 +103,7 @@ class Summary {
   };
 
   void NoteTime(std::int64_t begin_ns, std::int64_t end_ns);
+  void NoteLost(const Task& task);
   void NoteStream(const Task& task);
   void NoteLink(const Task& task);
   static void CloseRun(StreamFacts& stream);

@@ -52,6 +52,7 @@ summary::Task SummaryOf(const FinishedTask& task) {
           .dst = record.dst.memory,
           .src = record.src.memory,
           .discarded = task.discarded,
+          .status = record.head.code,
           .asynchronous_call = (record.head.flags & TaskRecord::kAsynchronousCall) != 0,
           .timed = task.timed,
           .device = record.queue.device,
@@ -183,9 +184,14 @@ void Assembler::TakeShortCopy(const ThreadBuffer& thread, const ShortCopyRecord&
 void Assembler::TakeExecution(const ThreadBuffer& thread, const ExecutionRecord& execution) {
   const bool discarded = (execution.head.flags & ExecutionRecord::kDiscarded) != 0;
   if (events_ && !discarded && IsEngine(thread) && MovesBytes(execution.type)) {
-    events_->AddEnginePart(
-        thread.role().number,
-        {{}, execution.queue, execution.task, execution.begin_ns, execution.end_ns, execution.type}, "whole");
+    events_->AddEnginePart(thread.role().number,
+                           {{.code = execution.head.code},
+                            execution.queue,
+                            execution.task,
+                            execution.begin_ns,
+                            execution.end_ns,
+                            execution.type},
+                           "whole");
   }
   const TaskId id{execution.queue.number, execution.task};
   Executed executed{execution, ExecutorName(thread, execution)};

@@ -53,9 +53,13 @@ class EventText {
   void NameRow(std::uint64_t area, std::uint64_t row, const std::string& name);
   void NameThread(std::uint64_t thread, const std::string& name);
   void NameDeviceRow(std::int32_t device, std::uint64_t row);
+  struct SliceLook {
+    std::int64_t begin_ns, end_ns;
+    bool failed = false;  ///< viewers draw it in red
+  };
   /// Up to the opening bracket of the arguments.
   EventLine& BeginSlice(std::string_view area_prefix, std::string_view name, std::uint64_t area,
-                        std::uint64_t row, std::int64_t begin_ns, std::int64_t end_ns);
+                        std::uint64_t row, const SliceLook& slice);
   EventLine& BeginInstant(std::string_view name, std::uint64_t thread, std::int64_t time_ns);
   void AddFlowBegin(const FinishedTask& task);
   void AddFlowEnd(const FinishedTask& task);

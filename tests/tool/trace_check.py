@@ -125,7 +125,7 @@ class Trace:
                 assert args["path"] in PATHS and args["form"] in FORMS and args["operation"] in OPERATIONS, event
                 assert args["reason"] and args["size(B)"] >= 0, event
                 if args["executed by"] != "driver":
-                    assert "bandwidth(GB/s)" in args or "discarded" in args, event
+                    assert ("bandwidth(GB/s)" in args) != ("discarded" in args or "status" in args), event
                 if event["dur"] > 0 and "bandwidth(GB/s)" in args:
                     rate = args["size(B)"] / event["dur"] / 1000
                     assert abs(args["bandwidth(GB/s)"] - rate) <= 0.002 + rate / 100, event

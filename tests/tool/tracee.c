@@ -265,6 +265,29 @@ static void Aborted(void) {
   CHECK(aclrtDestroyNotify(notify));
 }
 
+/* Copies that fail with 507013, because their memory is freed before their turn, and one behind them that
+ * does not. */
+static void Failing(uint64_t count) {
+  aclrtStream stream, other;
+  aclrtNotify notify;
+  char* freed;
+  Open();
+  CHECK(aclrtCreateStream(&stream));
+  CHECK(aclrtCreateStream(&other));
+  CHECK(aclrtCreateNotify(&notify, 0));
+  CHECK(aclrtMalloc((void**)&freed, 1 << 20, ACL_MEM_MALLOC_HUGE_FIRST));
+  CHECK(aclrtWaitAndResetNotify(notify, stream, 0));
+  for (uint64_t i = 0; i < count; ++i)
+    CHECK(aclrtMemcpyAsync(freed, 1 << 20, pinned, 1 << 20, ACL_MEMCPY_HOST_TO_DEVICE, stream));
+  CopyOut(8192, stream);
+  CHECK(aclrtFree(freed));
+  CHECK(aclrtRecordNotify(notify, other));
+  if (aclrtSynchronizeStream(stream) != 507013) exit(97);
+  CHECK(aclrtDestroyStream(stream));
+  CHECK(aclrtDestroyStream(other));
+  CHECK(aclrtDestroyNotify(notify));
+}
+
 static void Limit(uint64_t bytes) {
   struct rlimit limit = {bytes, bytes};
   if (setrlimit(RLIMIT_FSIZE, &limit) != 0) exit(96);
@@ -308,6 +331,9 @@ int main(int argc, char** argv) {
     Pageable();
   } else if (strcmp(what, "aborted") == 0) {
     Aborted();
+    Close();
+  } else if (strcmp(what, "failing") == 0) {
+    Failing(count);
     Close();
   } else if (strcmp(what, "exit") == 0) { /* without tidying up, and a copy in an exit handler */
     Many(5000);

@@ -32,6 +32,7 @@ summary::Task TaskOf(const TraceEvent& event) {
   task.dst = MemoryOf(event, "dst");
   task.src = MemoryOf(event, "src");
   task.discarded = event.Find("discarded") != nullptr;
+  task.status = static_cast<std::int32_t>(event.Number("status"));
   // Blocking copies have a stream only when an asynchronous call made them.
   task.asynchronous_call = event.Find("Stream Id") != nullptr;
   // The driver tells the times of some tasks only.
