@@ -59,10 +59,10 @@ void Remember(const char* function, const Error& error) {
 
 }  // namespace
 
-void BeginTracedCall(trace::Call& call) noexcept {
+void BeginTracedCall(trace::Call& call, const char* function) noexcept {
   const NoCancellation no_cancellation;
   process::StartTrace();
-  if (trace::On()) trace::BeginCall(call);
+  if (trace::On()) trace::BeginCall(call, function);
 }
 
 aclError Report(const char* function, const Error& error) noexcept {
@@ -112,7 +112,7 @@ SampanWatchWord sampanWatchWord() noexcept {
   return &hccl_watch_word;
 }
 
-bool sampanBeginCall(const char* link, std::int32_t remote_rank) noexcept {
+bool sampanBeginCall(const char* function, const char* link, std::int32_t remote_rank) noexcept {
   using namespace sampan;
   if (trace::mode.load(std::memory_order_relaxed) == trace::Mode::kUnasked) process::StartTrace();
   const bool traces = trace::On();
@@ -120,7 +120,7 @@ bool sampanBeginCall(const char* link, std::int32_t remote_rank) noexcept {
       (traces ? kWatchTrace : kWatchNone) | (LogEnabled(LogLevel::kWarning, "HCCL") ? kWatchLog : kWatchNone);
   if (hccl_watch_word.load(std::memory_order_relaxed) != wanted)
     hccl_watch_word.store(wanted, std::memory_order_relaxed);
-  return traces && trace::BeginPlatformCall({link, remote_rank});
+  return traces && trace::BeginPlatformCall(function, {link, remote_rank});
 }
 
 void sampanEndCall(const char* function, int code) noexcept {

@@ -20,7 +20,7 @@ namespace sampan::acl {
 [[gnu::noinline]] aclError ReportException(const char* function, Code code, const char* what) noexcept;
 
 /// Begins the trace of a call. The first call reads the trace settings.
-[[gnu::noinline]] void BeginTracedCall(trace::Call& call) noexcept;
+[[gnu::noinline]] void BeginTracedCall(trace::Call& call, const char* function) noexcept;
 
 /// For bodies that never come to a cancellation point outside of a NoCancellation of their own.
 struct ProtectsItself {
@@ -34,7 +34,7 @@ aclError Guard(const char* function, Body body) noexcept {
   [[maybe_unused]] const Protection no_cancellation;
   trace::Call call;
   if (trace::mode.load(std::memory_order_relaxed) != trace::Mode::kOff) [[unlikely]]
-    BeginTracedCall(call);
+    BeginTracedCall(call, function);
   aclError code = ACL_SUCCESS;
   try {
     const Status status = body();

@@ -60,9 +60,9 @@ void sampanLogLine(int level, const std::string& text) noexcept;
 /// of the log have nothing to do, except for errors.
 SampanWatchWord sampanWatchWord() noexcept;
 
-/// Begins a call of HCCL in the trace, with the link (a text that stays; null: none) and the other rank (-1:
-/// none). Returns true if there is a trace. The same thread then ends the call, after all that it began.
-bool sampanBeginCall(const char* link, std::int32_t remote_rank) noexcept;
+/// Begins a call of HCCL in the trace, with the link (null: none) and the other rank (-1: none). Both texts
+/// stay. Returns true if there is a trace. The same thread then ends the call, after all that it began.
+bool sampanBeginCall(const char* function, const char* link, std::int32_t remote_rank) noexcept;
 void sampanEndCall(const char* function, int code) noexcept;
 
 /// What the trace says in the same way about the tasks that the calling thread submits from now on.

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace sampan::summary {
@@ -95,6 +97,22 @@ struct Wait {
   WaitReason reason = WaitReason::kQueueFull;
   std::uint64_t thread = 0;
   std::int64_t begin_ns = 0, end_ns = 0;
+};
+
+/// A call, a wait of the host or a task that has not ended.
+struct Unfinished {
+  std::string name;          ///< of the call, without the area in front, or the type of the task
+  bool of_stream = false;    ///< a task
+  std::uint64_t thread = 0;  ///< of a call
+  Awaited awaited = Awaited::kNothing;
+  std::optional<WaitReason> host_wait;  ///< of a wait of the host inside of a call
+  std::int32_t device = 0;
+  std::int64_t stream = -1;  ///< that it is in, or waits for; -1: none
+  std::uint64_t task = 0;
+  std::int64_t object = -1;               ///< the event or notify; -1: none
+  std::uint64_t behind = 0;               ///< tasks that wait for the task in its stream
+  std::string reason;                     ///< why it has not ended, in words; empty: not known
+  std::int64_t begin_ns = 0, end_ns = 0;  ///< the end is when it was still not over
 };
 
 /// How many tasks a stream had, at some time.

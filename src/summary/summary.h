@@ -47,8 +47,10 @@ struct LostWork {
 struct Report {
   std::vector<Row> rows;  ///< by operation, then by path; without lost work
   LostWork failed;
-  LostWork dropped;                   ///< by an abort, a destroyed stream, or a failure before them
-  std::uint64_t pageable_copies = 0;  ///< asynchronous calls with pageable memory
+  LostWork dropped;  ///< by an abort, a destroyed stream, or a failure before them
+  std::uint64_t unfinished_count = 0;
+  std::vector<std::string> unfinished;  ///< the first of them, in words
+  std::uint64_t pageable_copies = 0;    ///< asynchronous calls with pageable memory
   std::uint64_t pageable_copies_blocked =
       0;  ///< of those, the ones that had to wait or copy before returning
   std::uint64_t deepest_queue = 0;
@@ -75,6 +77,7 @@ class Summary {
   void Add(const Call& call);
   void Add(const Wait& wait);
   void Add(const Depth& depth);
+  void Add(const Unfinished& unfinished);
 
   Report MakeReport() const;
 

@@ -60,13 +60,23 @@ std::string LostText(std::string_view what, const LostWork& lost) {
   return text + codes + "; in no rate\n";
 }
 
+std::string UnfinishedText(const Report& report) {
+  std::string text;
+  for (const std::string& each : report.unfinished)
+    text += Text("  unfinished: ", each, "\n");
+  const std::uint64_t rest = report.unfinished_count - report.unfinished.size();
+  if (rest != 0) text += Text("  unfinished: ", rest, " more\n");
+  return text;
+}
+
 }  // namespace
 
 std::string TerminalText(const Report& report) {
   std::string text = Text("Sampan summary: ", report.calls, " calls in ", TimeText(report.span_ns));
   if (report.failed_calls != 0) text += Text(", ", report.failed_calls, " of them failed");
   text += '\n';
-  const std::string lost = LostText("failed", report.failed) + LostText("dropped", report.dropped);
+  const std::string lost =
+      LostText("failed", report.failed) + LostText("dropped", report.dropped) + UnfinishedText(report);
   if (report.rows.empty()) return text + "  nothing was copied\n" + lost;
   std::vector<Cells> lines = {{"operation", "path", "copies", "bytes", "time", "bandwidth"}};
   for (const Row& row : report.rows) {

@@ -89,22 +89,72 @@ void EventText::AddCall(std::uint64_t thread, const std::string& thread_name, co
   if (peer != nullptr) AppendPeer(*peer);
   if (call.head.code != 0) line_.Add(",\"code\":", call.head.code);
   if (call.connection != 0) line_.Add(",\"connection_id\":", call.connection);
-  if (call.awaited != summary::Awaited::kNothing) line_.Add(",\"waits\":\"", WordOf(call.awaited), "\"");
-  switch (call.awaited) {
+  AppendAwaited(call.awaited, call.device, call.object, call.task);
+  line_.Add("}}");
+  Emit();
+}
+
+void EventText::AppendAwaited(summary::Awaited awaited, std::int32_t device, std::uint32_t object,
+                              std::uint64_t task) {
+  if (awaited != summary::Awaited::kNothing) line_.Add(",\"waits\":\"", WordOf(awaited), "\"");
+  switch (awaited) {
     case summary::Awaited::kStream:
-      line_.Add(",\"Device Id\":", call.device, ",\"Stream Id\":", call.object, ",\"Task Id\":", call.task);
+      line_.Add(",\"Device Id\":", device, ",\"Stream Id\":", object, ",\"Task Id\":", task);
       break;
     case summary::Awaited::kEvent:
-      line_.Add(",\"Event Id\":", call.object);
+      line_.Add(",\"Event Id\":", object);
       break;
     case summary::Awaited::kDevice:
-      line_.Add(",\"Device Id\":", call.device);
+      line_.Add(",\"Device Id\":", device);
       break;
     case summary::Awaited::kNothing:
       break;
   }
+}
+
+void EventText::AddOpenCall(std::uint64_t thread, const std::string& thread_name, const OpenCall& call,
+                            std::int64_t now_ns) {
+  NameThread(thread, thread_name);
+  const bool is_wait = call.kind == OpenCall::Kind::kWait;
+  const bool is_platform = call.kind == OpenCall::Kind::kPlatformCall;
+  is_open_ = true;
+  BeginSlice(is_wait       ? "Wait@"
+             : is_platform ? "HCCL@"
+                           : "AscendCL@",
+             is_wait ? WordOf(call.reason) : call.name, CallsArea(), thread, {call.begin_ns, now_ns})
+      .Add("\"Thread Id\":", thread, ",\"level\":\"",
+           is_wait       ? "wait"
+           : is_platform ? "hccl"
+                         : "acl",
+           "\",\"unfinished\":true");
+  if (is_wait) {
+    line_.Add(",\"Device Id\":", call.device, ",\"Stream Id\":", call.object);
+  } else {
+    AppendAwaited(call.awaited, call.device, call.object, call.task);
+  }
   line_.Add("}}");
   Emit();
+  is_open_ = false;
+}
+
+void EventText::AddOpenTask(const FinishedTask& task, std::uint64_t behind, std::string_view reason) {
+  const TaskRecord& record = task.record;
+  NameDeviceRow(record.queue.device, task.row);
+  is_open_ = true;
+  AddFlowBegin(task);
+  const std::string_view type = WordOf(record.type);
+  BeginSlice("", type, DeviceArea(record.queue.device), task.row, {record.begin_ns, record.end_ns})
+      .Add("\"Stream Id\":", record.queue.stream, ",\"Task Id\":", record.task,
+           ",\"connection_id\":", record.connection, ",\"Task Type\":\"", type,
+           "\",\"submitted\":", Microseconds{record.submitted_ns},
+           ",\"unfinished\":true,\"queued behind\":", behind);
+  // A batch, which is no wait, may need the whole line.
+  if (!reason.empty() && record.form == summary::Form::kNone) line_.Add(",\"waits for\":", Quoted{reason});
+  AppendSubject(task);
+  line_.Add("}}");
+  Emit();
+  AddFlowEnd(task);
+  is_open_ = false;
 }
 
 void EventText::AddWait(std::uint64_t thread, const std::string& thread_name, const WaitRecord& wait) {
@@ -161,6 +211,20 @@ void EventText::AddTask(const FinishedTask& task) {
             "\"");
   if (record.head.code != 0) line_.Add(",\"status\":", record.head.code);
   if (task.discarded) line_.Add(",\"discarded\":true");
+  AppendSubject(task);
+  line_.Add("}}");
+  Emit();
+  AddFlowEnd(task);
+}
+
+void EventText::FlushOpen() {
+  for (const std::string& line : open_lines_)
+    file_.AddOpen(line);
+  open_lines_.clear();
+}
+
+void EventText::AppendSubject(const FinishedTask& task) {
+  const TaskRecord& record = task.record;
   switch (record.type) {
     case summary::TaskType::kEventRecord:
     case summary::TaskType::kEventWait:
@@ -180,9 +244,6 @@ void EventText::AddTask(const FinishedTask& task) {
   }
   if (record.form != summary::Form::kNone) AppendCopy(task);
   AppendPeer(record.peer);
-  line_.Add("}}");
-  Emit();
-  AddFlowEnd(task);
 }
 
 /// Readers sort by time and bind an arrow to the slice that began last. Of events at the same time, the later

@@ -48,9 +48,10 @@ std::string ProgramName() {
 
 std::string HeadText(const Options& options, std::uint64_t process, const std::string& started,
                      FileState state) {
-  const char* const word = state == FileState::kRunning ? "running"
-                           : state == FileState::kEnded ? "ended"
-                                                        : "cut";
+  const char* const word = state == FileState::kRunning   ? "running"
+                           : state == FileState::kEnded   ? "ended"
+                           : state == FileState::kStopped ? "stopped"
+                                                          : "cut";
   EventLine line;
   line.Add("{\"name\":\"sampan_trace\",\"ph\":\"M\",\"pid\":", process * 128,
            ",\"tid\":0,\"args\":{\"format\":1,\"state\":\"", word, "\",\"process\":", process,
@@ -97,9 +98,12 @@ class Session {
   }
   std::uint64_t TakeConnections() { return connections_.fetch_add(kConnectionBlock) + 1; }
 
-  /// From one thread, once.
-  void Stop() noexcept {
+  /// From any thread; the first one does it.
+  void Stop(FileState state, Assembler::Reasons reasons = {}) noexcept {
     if (static_cast<std::uint64_t>(::getpid()) != process_) return;  // a child has no writer
+    if (stop_begun_.exchange(true)) return;
+    end_state_ = state;
+    reasons_ = std::move(reasons);
     stopping_.store(true);
     bell_.fetch_add(1);
     FutexWake(bell_);
@@ -122,9 +126,11 @@ class Session {
       const Deadline now = Clock::now();
       if (last) {
         assembler_.Finish();
-        if (file_ != nullptr) file_->End();
+        assembler_.TellOpen(Buffers(), NowNs(), Assembler::Open::kAll, reasons_);
+        if (file_ != nullptr) file_->End(end_state_);
       } else if (now >= next_flush) {
         assembler_.Advance(before_ns - kSlackNs);
+        assembler_.TellOpen(Buffers(), NowNs(), Assembler::Open::kLong, {});
         if (file_ != nullptr) file_->Flush();
         trace_clock.Adjust();
         next_flush = now + kFlushInterval;
@@ -142,13 +148,14 @@ class Session {
       buffer->Release();
   }
 
+  std::vector<std::shared_ptr<ThreadBuffer>> Buffers() {
+    const std::lock_guard lock(mutex_);
+    return buffers_;
+  }
+
   /// Takes what is in the buffers; says whether that was much.
   bool TakeAll() {
-    std::vector<std::shared_ptr<ThreadBuffer>> buffers;
-    {
-      const std::lock_guard lock(mutex_);
-      buffers = buffers_;
-    }
+    const auto buffers = Buffers();
     std::size_t taken = 0;
     for (const auto& buffer : buffers) {
       const bool left = buffer->left();
@@ -172,6 +179,9 @@ class Session {
   bool warned_ = false;
   Thread writer_;
   std::atomic<std::uint32_t> bell_{0};
+  std::atomic<bool> stop_begun_{false};
+  FileState end_state_ = FileState::kEnded;  // set before the wish to stop
+  Assembler::Reasons reasons_;
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> connections_{0};
   std::mutex mutex_;  // of the list
@@ -268,7 +278,24 @@ Status Start(const Options& options) {
 
 void Finish() noexcept {
   if (mode.load() != Mode::kOn) return;
-  if (Session* const session = the_session.load(std::memory_order_acquire)) session->Stop();
+  if (Session* const session = the_session.load(std::memory_order_acquire)) session->Stop(FileState::kEnded);
+}
+
+void FinishAtSignal(const std::vector<Standing>& standing) noexcept {
+  Session* const session = the_session.load(std::memory_order_acquire);
+  if (!IsOn() || session == nullptr) return;
+  Assembler::Reasons reasons;
+  try {
+    for (const Standing& each : standing)
+      reasons.emplace(each.queue, each.reason);
+  } catch (const std::exception&) {
+    // Told without the reasons.
+  }
+  session->Stop(FileState::kStopped, std::move(reasons));
+}
+
+bool IsOn() noexcept {
+  return mode.load(std::memory_order_relaxed) == Mode::kOn;
 }
 
 ThreadState& ThisThread() {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/thread_stripe.h"
+#include "trace/open_calls.h"
 #include "trace/record.h"
 
 namespace sampan::trace {
@@ -30,6 +31,8 @@ class ThreadBuffer {
   std::uint64_t thread() const { return thread_; }
   const std::string& name() const { return name_; }
   const ThreadRole& role() const { return role_; }
+  OpenCalls& open_calls() { return open_calls_; }
+  const OpenCalls& open_calls() const { return open_calls_; }
 
   /// By the thread: hands over a record, and what belongs behind it.
   template <typename Record>
@@ -84,6 +87,7 @@ class ThreadBuffer {
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> head_{0};
   std::uint64_t seen_tail_ = 0;
   std::atomic<bool> left_{false};
+  OpenCalls open_calls_;
 
   // The writer's.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> tail_{0};

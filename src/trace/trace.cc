@@ -6,7 +6,9 @@
 
 namespace sampan::trace {
 
-void BeginCall(Call& call) noexcept {
+namespace {
+
+void Begin(Call& call, const char* name, OpenCall::Kind kind) noexcept {
   if (!HasThreadState()) return;  // the call is not traced
   ThreadState& thread = ThisThread();
   call.outer = std::exchange(thread.call, &call);
@@ -15,9 +17,8 @@ void BeginCall(Call& call) noexcept {
   call.awaited = summary::Awaited::kNothing;
   call.begin_ns = NowNs();
   call.ready_ns = call.begin_ns;
+  thread.buffer->open_calls().Push({.name = name, .begin_ns = call.begin_ns, .kind = kind});
 }
-
-namespace {
 
 void PushCall(ThreadState& thread, const Call& call, const char* name, std::int32_t code, const Peer* peer) {
   CallRecord record{{.code = code}, name,        call.begin_ns, NowNs(),  call.connection,
@@ -28,9 +29,14 @@ void PushCall(ThreadState& thread, const Call& call, const char* name, std::int3
 
 }  // namespace
 
+void BeginCall(Call& call, const char* name) noexcept {
+  Begin(call, name, OpenCall::Kind::kCall);
+}
+
 void EndCall(Call& call, const char* name, std::int32_t code) noexcept {
   ThreadState& thread = ThisThread();
   thread.call = call.outer;
+  thread.buffer->open_calls().Pop();  // first: the writer must not find the call twice
   if (call.did_short_copy && code == 0) {
     thread.short_copy.name = name;
     thread.buffer->Push(RecordKind::kShortCopy, thread.short_copy);
@@ -39,9 +45,10 @@ void EndCall(Call& call, const char* name, std::int32_t code) noexcept {
   }
 }
 
-bool BeginPlatformCall(const Peer& peer) noexcept {
+bool BeginPlatformCall(const char* name, const Peer& peer) noexcept {
   try {
-    BeginCall(ThisThread().platform_calls.emplace_back(PlatformCall{{}, peer}).call);
+    Begin(ThisThread().platform_calls.emplace_back(PlatformCall{{}, peer}).call, name,
+          OpenCall::Kind::kPlatformCall);
     return true;
   } catch (const std::bad_alloc&) {
     return false;
@@ -52,6 +59,7 @@ void EndPlatformCall(const char* name, std::int32_t code) noexcept {
   ThreadState& thread = ThisThread();
   const PlatformCall& ended = thread.platform_calls.back();
   thread.call = ended.call.outer;
+  thread.buffer->open_calls().Pop();
   PushCall(thread, ended.call, name, code, &ended.peer);
   thread.platform_calls.pop_back();
 }
@@ -63,11 +71,24 @@ void NoteAwaited(summary::Awaited awaited, std::int32_t device, std::uint32_t ob
   call->device = device;
   call->object = object;
   call->task = task;
+  ThisThread().buffer->open_calls().SetAwaited(awaited, device, object, task);
+}
+
+std::int64_t HostWait::Begin() noexcept {
+  const std::int64_t now_ns = NowNs();
+  if (!HasThreadState()) return 0;
+  ThisThread().buffer->open_calls().Push({.begin_ns = now_ns,
+                                          .kind = OpenCall::Kind::kWait,
+                                          .reason = reason_,
+                                          .device = queue_.device,
+                                          .object = queue_.stream});
+  return now_ns;
 }
 
 void HostWait::End() noexcept {
   ThreadState& thread = ThisThread();
   const std::int64_t end_ns = NowNs();
+  thread.buffer->open_calls().Pop();
   if (thread.call != nullptr) {
     thread.call->ready_ns = end_ns;
     thread.call->awaited = summary::Awaited::kNothing;  // the wait has a slice of its own

@@ -97,10 +97,11 @@ void SetRole(ThreadRole role) noexcept;
 
 // ---- calls ----
 
-void BeginCall(Call& call) noexcept;
+/// The name is a text that stays.
+void BeginCall(Call& call, const char* name) noexcept;
 void EndCall(Call& call, const char* name, std::int32_t code) noexcept;
 /// The same for one of HCCL's. False when there is no memory for it: then it is not ended either.
-bool BeginPlatformCall(const Peer& peer) noexcept;
+bool BeginPlatformCall(const char* name, const Peer& peer) noexcept;
 void EndPlatformCall(const char* name, std::int32_t code) noexcept;
 /// The call waits for something of the device.
 void NoteAwaited(summary::Awaited awaited, std::int32_t device, std::uint32_t object, std::uint64_t task);
@@ -109,7 +110,7 @@ void NoteAwaited(summary::Awaited awaited, std::int32_t device, std::uint32_t ob
 class HostWait {
  public:
   HostWait(summary::WaitReason reason, const QueueLabel& queue)
-      : reason_(reason), queue_(queue), begin_ns_(On() ? NowNs() : 0) {}
+      : reason_(reason), queue_(queue), begin_ns_(On() ? Begin() : 0) {}
   ~HostWait() {
     if (begin_ns_ != 0) End();
   }
@@ -117,6 +118,7 @@ class HostWait {
   HostWait& operator=(const HostWait&) = delete;
 
  private:
+  std::int64_t Begin() noexcept;
   void End() noexcept;
 
   const summary::WaitReason reason_;

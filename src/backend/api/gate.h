@@ -34,6 +34,10 @@ class Gate {
   virtual void Release() noexcept {}
   /// What is waited for, to a person.
   virtual std::string Describe() const = 0;
+  /// The object that opens the gate when it is written, as Effect::target names it. Never followed.
+  virtual const void* target() const noexcept { return word(); }
+  /// Who would have to open the gate if no queued task of this process does, to a person.
+  virtual std::string Signaller() const { return {}; }
   /// The failure of a queue that stood here for longer than it may.
   virtual Status TimedOut(std::chrono::nanoseconds limit) noexcept {
     return {Code::kTaskTimeout, Text(Describe(), " ran past its time limit of ",

@@ -31,6 +31,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::uint64_t Discard(Code reason) override;
   void PassDiscarded() override;
   void Close() override;
+  bool Inspect(const std::function<void(std::uint64_t, const Task&)>& look) override;
 
   /// How a turn ended. After kBlocked the queue may already be in another thread's hands.
   enum class TurnEnd { kEmpty, kMore, kBlocked };
@@ -56,15 +57,18 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
 
  private:
   /// kIdle, kScheduled, or blocked. It becomes or stops being idle only under the submit lock. A blocked
-  /// state carries a ticket, so that a thread takes back only its own blocking, not a later one.
-  static constexpr std::uint64_t kIdle = 0, kScheduled = 1, kFirstTicket = 2;
+  /// state carries a ticket, so that a thread takes back only its own blocking, not a later one. While a
+  /// thread inspects the blocked queue, it is kInspected; if it could go on meanwhile, kInspectedOver.
+  static constexpr std::uint64_t kIdle = 0, kScheduled = 1, kInspected = 2, kInspectedOver = 3,
+                                 kFirstTicket = 4;
 
   EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, const QueueOptions& options, FaultPlan& faults);
 
   /// Those that take no longer than a hand-over, or everything.
   enum class Tasks { kShort, kAll };
   TurnEnd TakeTurn(int most, Tasks tasks);
-  /// Makes a blocked queue the caller's; false when it is not blocked.
+  /// Makes a blocked queue the caller's; false when it is not blocked. If it is inspected, the thread that
+  /// inspects it lets it go on.
   bool TakeFromBlocked() noexcept;
 
   /// Goes on where the task was not executed at once.

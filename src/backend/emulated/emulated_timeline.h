@@ -25,6 +25,7 @@ class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
   bool Reached(std::uint64_t value) override;
   bool Passed(std::uint64_t value) override { return done() >= value; }
   bool Wait(std::uint64_t value, Deadline deadline) override;
+  std::string Describe() const override;
 
   /// Called by the thread that executes the queue, with growing values.
   void Advance(std::uint64_t value);

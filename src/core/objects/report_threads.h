@@ -44,6 +44,8 @@ class ReportThreads : public std::enable_shared_from_this<ReportThreads> {
   class Work;
 
   void Deliver(const Stream* stream, const Callback& callback, const std::function<void(Status)>& resume);
+  /// The thread that has to run the stream's callbacks, to a person. Never blocks.
+  std::string DescribeService(const Stream* stream) const;
   /// Asks the thread's streams how far they are, which is what moves them under a schedule that runs nothing
   /// unasked. True while one of them has work.
   bool PollStreamsOf(std::uint64_t thread);

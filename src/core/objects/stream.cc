@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "core/objects/stream_roster.h"
 #include "core/objects/task_trace.h"
 
 namespace sampan {
@@ -40,6 +41,7 @@ Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
        .label = {trace::NextQueueNumber(), static_cast<std::int32_t>(options.device), stream->id()}});
   if (!queue.ok()) return queue.TakeStatus();
   stream->queue_ = std::move(*queue);
+  if (options.roster != nullptr) options.roster->Add(stream);
   if (trace::On()) trace::NoteStream(stream->label(), options.of_context ? trace::StreamRecord::kDefault : 0);
   return stream;
 }
@@ -67,7 +69,9 @@ Status Stream::Await(Deadline deadline, Code timeout_code) {
     trace::NoteAwaited(summary::Awaited::kStream, label().device, id(), queue_->submitted());
   }
   if (!queue_->timeline()->Wait(queue_->submitted(), deadline)) {
-    return {timeout_code, Text("stream ", id(), " still has work after the time limit")};
+    const std::string why = options_.roster != nullptr ? options_.roster->Explain(*timeline()) : "";
+    return {timeout_code,
+            Text("stream ", id(), " still has work after the time limit", why.empty() ? "" : ": ", why)};
   }
   if (drops_.load() != drops_before) {
     return {
@@ -111,6 +115,7 @@ void Stream::Abort(Code code) {
 void Stream::Close() {
   if (!Last().Reached()) NoteDrop(Code::kStreamAbort);
   queue_->Close();
+  if (options_.roster != nullptr) options_.roster->Remove(*this);
   if (trace::On()) trace::NoteStream(label(), trace::StreamRecord::kDestroyed);
   const std::lock_guard lock(mutex_);
   id_lease_.reset();
@@ -144,6 +149,8 @@ bool Stream::OnTaskFailed(std::uint64_t value, Status failure) noexcept {
   try {
     Error error = std::move(failure.error());
     error.message = Text("task ", value, " of stream ", id(), " failed: ", error.message);
+    if (error.code == Code::kTaskTimeout && options_.roster != nullptr)
+      error.message += options_.roster->DescribeOthers(*timeline());
     Log(LogLevel::kError, "RUNTIME", error.message);
     if (stops_on_failure()) {
       context_failure_->Set(error);

@@ -178,6 +178,7 @@ json FactsJson(const ReportModel& model) {
   facts.push_back({"Moved", ShowBytes(bytes)});
   if (model.summary.failed.tasks != 0) facts.push_back({"Failed", model.summary.failed.tasks});
   if (model.summary.dropped.tasks != 0) facts.push_back({"Dropped", model.summary.dropped.tasks});
+  if (model.summary.unfinished_count != 0) facts.push_back({"Unfinished", model.summary.unfinished_count});
   facts.push_back({"Deepest queue", model.summary.deepest_queue});
   facts.push_back({"Host waited", seconds(model.summary.host_wait_ns)});
   return facts;

@@ -227,13 +227,14 @@ void Gatherer::AddSlice(const TraceEvent& event) {
   const bool dropped = event.Find("discarded") != nullptr;
   if (operation && item.is_task) {
     tint = TintOf(*operation);
-    if (*operation != summary::Operation::kFill && !failed && !dropped) {
+    if (*operation != summary::Operation::kFill && !failed && !dropped && !IsUnfinished(event)) {
       item.bytes = static_cast<std::uint64_t>(event.Count("size(B)"));
       AddRate(event, *operation, *item.bytes);
     }
   }
   if (dropped) tint = Tint::kDropped;
   if (failed) tint = Tint::kFailed;
+  if (IsUnfinished(event)) tint = Tint::kUnfinished;
   item.failed = failed;
   item.tint = static_cast<std::uint32_t>(tint);
   TakeArguments(event, item);

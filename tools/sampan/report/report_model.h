@@ -31,9 +31,10 @@ enum class Tint : std::uint32_t {
   kOther,
   kFailed,
   kDropped,
+  kUnfinished,
 };
-inline constexpr std::string_view kTintNames[] = {"h2d",  "d2h",  "d2d",   "h2h",    "fill",
-                                                  "call", "wait", "other", "failed", "dropped"};
+inline constexpr std::string_view kTintNames[] = {"h2d",  "d2h",   "d2d",    "h2h",     "fill",      "call",
+                                                  "wait", "other", "failed", "dropped", "unfinished"};
 
 Tint TintOf(summary::Operation operation);
 

@@ -207,6 +207,19 @@ bool CudaQueue::HoldIsOver(Lock& lock) {
   return true;
 }
 
+bool CudaQueue::Inspect(const std::function<void(std::uint64_t, const Task&)>& look) {
+  const Lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || handing_ || held_ == Held::kNo) return false;
+  for (std::uint64_t value = handed_ + 1; value <= ring_.tail(); ++value)
+    look(value, ring_.At(value));
+  return true;
+}
+
+std::string CudaTimeline::Describe() const {
+  const auto of_queue = queue();
+  return of_queue != nullptr ? of_queue->Describe() : "a destroyed stream";
+}
+
 bool CudaQueue::HostIsOver(Lock& lock, std::uint64_t value) {
   if (auto outcome = host_outcome_.Take(value)) {
     host_in_driver_ = false;

@@ -12,7 +12,7 @@ const kKind = "operation";
 const kKinds = { h2d: "host to device", d2h: "device to host", d2d: "device to device", h2h: "host to host", fill: "fill" };
 
 // What became of a slice, by its colour; searched for by these words.
-const kStates = { failed: "failed", dropped: "dropped" };
+const kStates = { failed: "failed", dropped: "dropped", unfinished: "unfinished when the trace ended" };
 
 // Where a value belongs in an ascending part [begin, end) of an array: before all that are greater.
 function upperBound(values, begin, end, value) {

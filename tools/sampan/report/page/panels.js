@@ -86,7 +86,7 @@ function showSummary(summary) {
 
 function plainLine(text) {
   const line = document.createElement("p");
-  line.className = text.startsWith("failed: ") ? "plain failed" : "plain";
+  line.className = /^(failed|unfinished): /.test(text) ? "plain failed" : "plain";
   line.textContent = text;
   return line;
 }

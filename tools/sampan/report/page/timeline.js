@@ -110,7 +110,7 @@ class Timeline {
       const matches = this.matches === null || this.matches[i] === 1;
       const selected = this.selection.item === i;
       // What falls into a pixel that is drawn already is left out, unless it stands out.
-      if (right < drawn[depth] && !selected && !(this.matches && matches) && items.tint[i] !== "failed") continue;
+      if (right < drawn[depth] && !selected && !(this.matches && matches) && !["failed", "unfinished"].includes(items.tint[i])) continue;
       const slice = { left, top: top + 3 + depth * kSliceHeight, width: Math.max(right - left, 1), matches, selected };
       drawn[depth] = left + slice.width + 0.25;
       this.drawSlice(context, i, slice);

@@ -14,6 +14,9 @@ std::int32_t DeviceOf(const TraceEvent& event);
 /// Whether the event is what a stream or a blocking call had done, and not what an engine contributed to it.
 bool IsTask(const TraceEvent& event);
 
+/// Whether the call or task had not ended when the trace was written.
+bool IsUnfinished(const TraceEvent& event);
+
 /// When a task was put into its stream.
 std::int64_t SubmittedNs(const TraceEvent& task);
 
