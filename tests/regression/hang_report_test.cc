@@ -61,9 +61,9 @@ TEST_F(HangReport, ATimeLimitOfAStreamNamesTheWaitAndWhoSignals) {
 }
 
 TEST_F(HangReport, ATimeLimitFollowsEventsToTheirStream) {
-  HeldStream stream;
   const Stream waiting;
   const Event event;
+  HeldStream stream;
   EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(event, stream.held));
   EXPECT_ACL(ACL_SUCCESS, aclrtStreamWaitEvent(waiting, event));
   EXPECT_ACL(507046, aclrtSynchronizeStreamWithTimeout(waiting, 50));
@@ -81,9 +81,9 @@ TEST_F(HangReport, ATimeLimitFollowsEventsToTheirStream) {
 }
 
 TEST_F(HangReport, AWaitThatRunsOutNamesTheRecordingStream) {
-  HeldStream stream;
   const Stream waiting;
   const Event event;
+  HeldStream stream;
   EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(event, stream.held));
   EXPECT_ACL(ACL_SUCCESS, aclrtStreamWaitEventWithTimeout(waiting, event, 1));
   EXPECT_NE(aclrtSynchronizeStream(waiting), ACL_SUCCESS);
