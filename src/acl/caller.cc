@@ -59,8 +59,13 @@ Result<Deadline> DeadlineFromTimeout(std::int32_t milliseconds) {
 
 Status AddTimeoutToMessage(Status waited, std::int32_t milliseconds) {
   const Code code = waited.code();
-  if (code == Code::kStreamSyncTimeout || code == Code::kEventSyncTimeout || code == Code::kReportTimeout)
-    waited.error().message += Text(" of ", milliseconds, " ms");
+  if (code == Code::kStreamSyncTimeout || code == Code::kEventSyncTimeout || code == Code::kReportTimeout) {
+    constexpr std::string_view kLimit = "time limit";
+    std::string& message = waited.error().message;
+    const std::size_t at = message.find(kLimit);
+    message.insert(at == std::string::npos ? message.size() : at + kLimit.size(),
+                   Text(" of ", milliseconds, " ms"));
+  }
   return waited;
 }
 

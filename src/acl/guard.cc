@@ -59,11 +59,11 @@ void Remember(const char* function, const Error& error) {
 
 }  // namespace
 
-void BeginObservedCall(bool& is_observed) noexcept {
+void BeginObservedCall(const char* function, bool& is_observed) noexcept {
   const NoCancellation no_cancellation;
   process::StartObservers();
   if (!observe::On()) return;
-  observe::BeginCall(nullptr);
+  observe::BeginCall(function, nullptr);
   is_observed = true;
 }
 
@@ -118,7 +118,7 @@ SampanWatchWord sampanWatchWord() noexcept {
   return &hccl_watch_word;
 }
 
-bool sampanBeginCall(const char* link, std::int32_t remote_rank) noexcept {
+bool sampanBeginCall(const char* function, const char* link, std::int32_t remote_rank) noexcept {
   using namespace sampan;
   if (observe::state.load(std::memory_order_relaxed) == observe::State::kUnasked) process::StartObservers();
   const bool is_observed = observe::On();
@@ -128,7 +128,7 @@ bool sampanBeginCall(const char* link, std::int32_t remote_rank) noexcept {
     hccl_watch_word.store(wanted, std::memory_order_relaxed);
   if (!is_observed) return false;
   const observe::Peer peer{link, remote_rank};
-  observe::BeginCall(&peer);
+  observe::BeginCall(function, &peer);
   return true;
 }
 

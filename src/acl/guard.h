@@ -22,7 +22,7 @@ namespace sampan::acl {
 /// Tells observers that a call begins. The first call reads the settings, which say whether there are any.
 /// `is_observed` becomes true if they are to be told of its end. A reference, so that it stays out of the
 /// registers of calls that are not observed.
-[[gnu::noinline]] void BeginObservedCall(bool& is_observed) noexcept;
+[[gnu::noinline]] void BeginObservedCall(const char* function, bool& is_observed) noexcept;
 [[gnu::noinline]] void EndObservedCall(const char* function, aclError code) noexcept;
 
 /// For bodies that have their own NoCancellation around every cancellation point.
@@ -37,7 +37,7 @@ aclError Guard(const char* function, Body body) noexcept {
   [[maybe_unused]] const Protection no_cancellation;
   bool is_observed = false;
   if (observe::state.load(std::memory_order_relaxed) != observe::State::kOff) [[unlikely]]
-    BeginObservedCall(is_observed);
+    BeginObservedCall(function, is_observed);
   aclError code = ACL_SUCCESS;
   try {
     const Status status = body();

@@ -59,9 +59,10 @@ void sampanLogLine(int level, const std::string& text) noexcept;
 /// below, and log lines that are not errors.
 SampanWatchWord sampanWatchWord() noexcept;
 
-/// Begins a call of HCCL in the trace. `link` (null: none) must stay valid; `remote_rank` is -1 if there is
-/// none. If it returns true, the same thread must end the call, after all calls that it began inside.
-bool sampanBeginCall(const char* link, std::int32_t remote_rank) noexcept;
+/// Begins a call of HCCL in the trace. `function` and `link` (null: none) must stay valid; `remote_rank` is
+/// -1 if there is none. If it returns true, the same thread must end the call, after all calls that it began
+/// inside.
+bool sampanBeginCall(const char* function, const char* link, std::int32_t remote_rank) noexcept;
 void sampanEndCall(const char* function, int code) noexcept;
 
 /// Sets the link and rank that the trace shows for the tasks that the calling thread submits from now on.

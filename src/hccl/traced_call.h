@@ -21,7 +21,7 @@ class TracedCall {
  public:
   explicit TracedCall(const char* function, const Peer& peer = kNoPeer) noexcept : function_(function) {
     if (IsWatched()) [[unlikely]]
-      is_on_ = sampanBeginCall(NameOrNull(peer.link), static_cast<s32>(peer.rank));
+      is_on_ = sampanBeginCall(function_, NameOrNull(peer.link), static_cast<s32>(peer.rank));
   }
   ~TracedCall() {
     if (is_on_) [[unlikely]]

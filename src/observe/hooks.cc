@@ -23,8 +23,8 @@ void SetRole(ThreadRole role) noexcept {
   if (On()) Tell([&](Observer& observer) { observer.OnThreadBegan(role); });
 }
 
-void BeginCall(const Peer* peer) noexcept {
-  Tell([&](Observer& observer) { observer.OnCallBegan(peer); });
+void BeginCall(const char* name, const Peer* peer) noexcept {
+  Tell([&](Observer& observer) { observer.OnCallBegan(name, peer); });
 }
 
 void EndCall(const char* name, std::int32_t code) noexcept {
@@ -33,6 +33,12 @@ void EndCall(const char* name, std::int32_t code) noexcept {
 
 void TellAwaited(const AwaitedWork& awaited) noexcept {
   Tell([&](Observer& observer) { observer.OnCallAwaits(awaited); });
+}
+
+std::int64_t HostWait::Begin() noexcept {
+  const HostWaitBegin event{reason_, queue_, NowNs()};
+  Tell([&](Observer& observer) { observer.OnHostWaitBegan(event); });
+  return event.begin_ns;
 }
 
 void HostWait::End() noexcept {

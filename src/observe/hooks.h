@@ -34,8 +34,8 @@ void SetRole(ThreadRole role) noexcept;
 
 // ---- calls ----
 
-/// With a peer, known or not, it is a call of HCCL's.
-void BeginCall(const Peer* peer) noexcept;
+/// With a peer, known or not, it is a call of HCCL's. The name is a text that stays.
+void BeginCall(const char* name, const Peer* peer) noexcept;
 void EndCall(const char* name, std::int32_t code) noexcept;
 /// The call waits for something of the device. Only while On.
 void TellAwaited(const AwaitedWork& awaited) noexcept;
@@ -44,7 +44,7 @@ void TellAwaited(const AwaitedWork& awaited) noexcept;
 class HostWait {
  public:
   HostWait(WaitReason reason, const QueueLabel& queue)
-      : reason_(reason), queue_(queue), begin_ns_(On() ? NowNs() : 0) {}
+      : reason_(reason), queue_(queue), begin_ns_(On() ? Begin() : 0) {}
   ~HostWait() {
     if (begin_ns_ != 0) End();
   }
@@ -52,6 +52,7 @@ class HostWait {
   HostWait& operator=(const HostWait&) = delete;
 
  private:
+  std::int64_t Begin() noexcept;
   void End() noexcept;
 
   const WaitReason reason_;

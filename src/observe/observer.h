@@ -34,7 +34,14 @@ struct AwaitedWork {
   std::uint64_t task = 0;    ///< the last task of the stream
 };
 
-/// A wait of the host inside of a call that is not for waiting. It is over.
+/// A wait of the host inside of a call that is not for waiting. It begins.
+struct HostWaitBegin {
+  WaitReason reason;
+  const QueueLabel& queue;
+  std::int64_t begin_ns;
+};
+
+/// The same when it is over.
 struct HostWaitEvent {
   WaitReason reason;
   const QueueLabel& queue;
@@ -120,10 +127,12 @@ class Observer {
   /// The calling thread is one of the runtime's, with a role.
   virtual void OnThreadBegan(const ThreadRole& role) noexcept = 0;
 
-  /// A public call of the calling thread. Calls nest. With a peer, known or not, it is one of HCCL's.
-  virtual void OnCallBegan(const Peer* peer) noexcept = 0;
+  /// A public call of the calling thread. Calls nest. With a peer, known or not, it is one of HCCL's. The
+  /// name is a text that stays.
+  virtual void OnCallBegan(const char* name, const Peer* peer) noexcept = 0;
   virtual void OnCallEnded(const char* name, std::int32_t code) noexcept = 0;
   virtual void OnCallAwaits(const AwaitedWork& awaited) noexcept = 0;
+  virtual void OnHostWaitBegan(const HostWaitBegin& wait) noexcept = 0;
   virtual void OnHostWait(const HostWaitEvent& wait) noexcept = 0;
 
   /// The calling thread is about to hand over the task. It has not begun.

@@ -21,6 +21,7 @@
 #include "process/fault_report.h"
 #include "process/main_thread.h"
 #include "process/settings.h"
+#include "process/signal_report.h"
 #include "trace/session.h"
 
 namespace sampan::process {
@@ -109,6 +110,7 @@ Result<Runtime*> MakeRuntime() {
                                                           .visible_devices = std::move(visible_devices),
                                                           .with_backtraces = settings->backtrace});
   ReportHostFaults(runtime->memory());
+  if (settings->signal_report) ReportBeforeSignals(*runtime);
   return runtime.release();
 }
 

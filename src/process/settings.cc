@@ -168,6 +168,10 @@ constexpr std::array kSettings = {
             }},
     Setting{"SAMPAN_SUMMARY", "0 or 1", "0", "prints what was copied, and how fast, when the program ends",
             [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.summary); }},
+    Setting{
+        "SAMPAN_SIGNAL_REPORT", "0 or 1", "1",
+        "says what each stream waits for when SIGINT, SIGTERM or SIGQUIT ends the program",
+        [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.signal_report); }},
     Setting{"SAMPAN_FAULT", "memory:N or queue:N", "none",
             "makes the N-th allocation or queue operation fail, once",
             [](std::string_view text, Settings& settings) { return ParseFault(text, settings); }},

@@ -29,6 +29,7 @@ struct Settings {
   bool backtrace = false;
   std::string trace;  ///< the file; empty: none
   bool summary = false;
+  bool signal_report = true;
   bool help = false;
   std::uint64_t fail_memory_at = 0;
   std::uint64_t fail_queue_at = 0;

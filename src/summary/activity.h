@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "observe/activity.h"
@@ -46,6 +48,7 @@ struct Task {
   Path path = Path::kNone;
   Memory dst = Memory::kNone, src = Memory::kNone;
   bool discarded = false;
+  std::int32_t status = 0;         ///< the code with which it failed; 0: it did not
   bool asynchronous_call = false;  ///< submitted by an asynchronous call that blocked
   bool timed = true;               ///< begin and end are the times of the work itself
   std::int32_t device = 0;
@@ -55,6 +58,9 @@ struct Task {
   std::uint64_t entries = 1;
   std::string_view link;  ///< of HCCL; empty: none
   std::int64_t submitted_ns = 0, begin_ns = 0, end_ns = 0;
+
+  /// True if the work was done. Only then it counts as copied, and in a rate.
+  bool succeeded() const { return status == 0 && !discarded; }
 };
 
 /// A public call that has returned.
@@ -72,6 +78,22 @@ struct Wait {
   WaitReason reason = WaitReason::kQueueFull;
   std::uint64_t thread = 0;
   std::int64_t begin_ns = 0, end_ns = 0;
+};
+
+/// A call, a wait of the host or a task that has not ended.
+struct Unfinished {
+  std::string name;          ///< of the call, without the area in front, or the type of the task
+  bool of_stream = false;    ///< a task
+  std::uint64_t thread = 0;  ///< of a call
+  Awaited awaited = Awaited::kNothing;
+  std::optional<WaitReason> host_wait;  ///< of a wait of the host inside of a call
+  std::int32_t device = 0;
+  std::int64_t stream = -1;  ///< that it is in, or waits for; -1: none
+  std::uint64_t task = 0;
+  std::int64_t object = -1;               ///< the event or notify; -1: none
+  std::uint64_t behind = 0;               ///< tasks that wait for the task in its stream
+  std::string reason;                     ///< why it has not ended, in words; empty: not known
+  std::int64_t begin_ns = 0, end_ns = 0;  ///< the end is when it was still not over
 };
 
 /// The number of a stream's tasks at a time.

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "base/error/text.h"
+#include "summary/quantity_text.h"
+
 namespace sampan::summary {
 namespace {
 
@@ -24,8 +27,9 @@ void Summary::NoteTime(std::int64_t begin_ns, std::int64_t end_ns) {
 
 void Summary::Add(const Task& task) {
   NoteTime(task.submitted_ns, task.end_ns);
-  if (!task.link.empty() && !task.discarded) NoteLink(task);
-  if (task.form == Form::kNone || task.discarded) return;
+  if (!task.succeeded()) return NoteLost(task);
+  if (!task.link.empty()) NoteLink(task);
+  if (task.form == Form::kNone) return;
   Row& row = rows_[{task.operation, task.path}];
   row.operation = task.operation;
   row.path = task.path;
@@ -45,6 +49,15 @@ void Summary::Add(const Task& task) {
     volume.time_ns += task.end_ns - task.begin_ns;
   }
   if (task.stream >= 0) NoteStream(task);
+}
+
+void Summary::NoteLost(const Task& task) {
+  LostWork& lost = task.status != 0 ? counted_.failed : counted_.dropped;
+  lost.tasks += 1;
+  if (task.status != 0) lost.codes[task.status] += 1;
+  if (task.form == Form::kNone) return;
+  lost.copies += 1;
+  lost.bytes += task.bytes;
 }
 
 void Summary::NoteLink(const Task& task) {
@@ -113,6 +126,42 @@ void Summary::Add(const Depth& depth) {
   counted_.deepest_queue = depth.tasks;
   counted_.deepest_queue_device = depth.device;
   counted_.deepest_queue_stream = depth.stream;
+}
+
+namespace {
+
+/// The summary names so many, and counts all.
+constexpr std::size_t kMaxUnfinished = 16;
+
+std::string UnfinishedText(const Unfinished& it) {
+  const std::string stream =
+      it.stream >= 0 ? Text("stream ", it.stream, " of device ", it.device) : std::string();
+  std::string text = it.name;
+  if (it.of_stream) {
+    if (it.object >= 0) text += Text(it.name.starts_with("EVENT") ? " of event " : " of notify ", it.object);
+    text += Text(", task ", it.task, " of ", stream);
+  } else {
+    text += Text(" on thread ", it.thread);
+    if (it.awaited == Awaited::kEvent) text += Text(", which waits for event ", it.object);
+    if (it.awaited == Awaited::kDevice) text += Text(", which waits for device ", it.device);
+    if (!stream.empty()) text += Text(", which waits for ", stream);
+  }
+  text += Text(", for ", TimeText(it.end_ns - it.begin_ns));
+  if (it.behind != 0) text += Text(", with ", it.behind, it.behind == 1 ? " task" : " tasks", " behind it");
+  return it.reason.empty() ? text : Text(text, ": ", it.reason);
+}
+
+}  // namespace
+
+void Summary::Add(const Unfinished& unfinished) {
+  NoteTime(unfinished.begin_ns, unfinished.end_ns);
+  if (unfinished.awaited != Awaited::kNothing)
+    counted_.synchronize_ns += unfinished.end_ns - unfinished.begin_ns;
+  if (unfinished.host_wait)
+    (*unfinished.host_wait == WaitReason::kQueueFull ? counted_.queue_full_ns : counted_.pageable_wait_ns) +=
+        unfinished.end_ns - unfinished.begin_ns;
+  counted_.unfinished_count += 1;
+  if (counted_.unfinished.size() < kMaxUnfinished) counted_.unfinished.push_back(UnfinishedText(unfinished));
 }
 
 Report Summary::MakeReport() const {

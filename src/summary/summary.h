@@ -35,9 +35,21 @@ struct LinkRow {
   std::uint64_t signals = 0;
 };
 
+/// Tasks that were asked for and not done. They are in no row and in no rate.
+struct LostWork {
+  std::uint64_t tasks = 0;
+  std::uint64_t copies = 0;                     ///< of the tasks; fills and reductions, too
+  std::uint64_t bytes = 0;                      ///< that the copies would have moved
+  std::map<std::int32_t, std::uint64_t> codes;  ///< tasks by the code with which they failed
+};
+
 /// The whole summary as data.
 struct Report {
-  std::vector<Row> rows;                      ///< by operation, then by path
+  std::vector<Row> rows;  ///< by operation, then by path; without lost work
+  LostWork failed;
+  LostWork dropped;  ///< by an abort, a destroyed stream, or a failure before them
+  std::uint64_t unfinished_count = 0;
+  std::vector<std::string> unfinished;        ///< the first of them, in words
   std::uint64_t pageable_copies = 0;          ///< asynchronous calls with pageable memory
   std::uint64_t pageable_copies_blocked = 0;  ///< those that waited or copied before returning
   std::uint64_t deepest_queue = 0;
@@ -64,6 +76,7 @@ class Summary {
   void Add(const Call& call);
   void Add(const Wait& wait);
   void Add(const Depth& depth);
+  void Add(const Unfinished& unfinished);
 
   Report MakeReport() const;
 
@@ -92,6 +105,7 @@ class Summary {
   };
 
   void NoteTime(std::int64_t begin_ns, std::int64_t end_ns);
+  void NoteLost(const Task& task);
   void NoteStream(const Task& task);
   void NoteLink(const Task& task);
   static void CloseRun(StreamFacts& stream);

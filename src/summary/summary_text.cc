@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error/text.h"
@@ -45,20 +46,45 @@ std::string PlatformText(const Report& report) {
   return text + "\n";
 }
 
+/// "failed: 50 tasks, among them 50 copies of together 50 MiB (50 with 507013); in no rate"
+std::string LostText(std::string_view what, const LostWork& lost) {
+  if (lost.tasks == 0) return {};
+  std::string text = Text("  ", what, ": ", lost.tasks, lost.tasks == 1 ? " task" : " tasks");
+  if (lost.copies != 0)
+    text += Text(", among them ", lost.copies, lost.copies == 1 ? " copy of " : " copies of together ",
+                 BytesText(static_cast<double>(lost.bytes)));
+  std::string codes;
+  for (const auto& [code, tasks] : lost.codes)
+    codes += Text(codes.empty() ? " (" : ", ", tasks, " with ", code);
+  if (!codes.empty()) codes += ")";
+  return text + codes + "; in no rate\n";
+}
+
+std::string UnfinishedText(const Report& report) {
+  std::string text;
+  for (const std::string& each : report.unfinished)
+    text += Text("  unfinished: ", each, "\n");
+  const std::uint64_t rest = report.unfinished_count - report.unfinished.size();
+  if (rest != 0) text += Text("  unfinished: ", rest, " more\n");
+  return text;
+}
+
 }  // namespace
 
 std::string TerminalText(const Report& report) {
   std::string text = Text("Sampan summary: ", report.calls, " calls in ", TimeText(report.span_ns));
   if (report.failed_calls != 0) text += Text(", ", report.failed_calls, " of them failed");
   text += '\n';
-  if (report.rows.empty()) return text + "  nothing was copied\n";
+  const std::string lost =
+      LostText("failed", report.failed) + LostText("dropped", report.dropped) + UnfinishedText(report);
+  if (report.rows.empty()) return text + "  nothing was copied\n" + lost;
   std::vector<Cells> lines = {{"operation", "path", "copies", "bytes", "time", "bandwidth"}};
   for (const Row& row : report.rows) {
     lines.push_back({std::string(WordOf(row.operation)), std::string(WordOf(row.path)), Text(row.calls),
                      BytesText(static_cast<double>(row.bytes)), row.timed ? TimeText(row.time_ns) : "-",
                      row.timed ? RateText(row.bytes, row.time_ns) : "-"});
   }
-  text += Table(lines);
+  text += Table(lines) + lost;
   if (report.platform_calls != 0 || !report.links.empty()) text += PlatformText(report);
   if (report.pageable_copies != 0) {
     text += Text("  asynchronous copies with pageable memory: ", report.pageable_copies, ", of which ",

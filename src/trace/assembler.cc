@@ -5,8 +5,13 @@
 #include <cstring>
 #include <utility>
 
+#include "base/error/text.h"
+#include "summary/activity_words.h"
+
 namespace sampan::trace {
 namespace {
+
+using summary::WordOf;
 
 template <typename Record>
 const Record& As(const RecordHead& head) {
@@ -36,6 +41,15 @@ bool IsEngine(const ThreadBuffer& thread) {
   return thread.role().kind == ThreadRole::Kind::kEngine;
 }
 
+/// After so long, a call or a task is in the trace before it ends.
+constexpr std::int64_t kLongNs = 500'000'000;
+
+bool HasObject(summary::TaskType type) {
+  using summary::TaskType;
+  return type == TaskType::kEventRecord || type == TaskType::kEventWait || type == TaskType::kEventReset ||
+         type == TaskType::kNotifyRecord || type == TaskType::kNotifyWait;
+}
+
 bool MovesBytes(summary::TaskType type) {
   using summary::TaskType;
   return type == TaskType::kMemcpyAsync || type == TaskType::kMemsetAsync || type == TaskType::kReduceAsync;
@@ -51,6 +65,7 @@ summary::Task SummaryOf(const FinishedTask& task) {
           .dst = record.dst.memory,
           .src = record.src.memory,
           .discarded = task.discarded,
+          .status = record.head.code,
           .asynchronous_call = (record.head.flags & TaskRecord::kAsynchronousCall) != 0,
           .timed = task.timed,
           .device = record.queue.device,
@@ -103,6 +118,8 @@ void Assembler::Take(const ThreadBuffer& thread, const RecordHead& record) {
       if (events_) events_->AddMemory(thread.thread(), thread.name(), As<MemoryRecord>(record));
       return;
     case RecordKind::kStream:
+      if ((record.flags & StreamRecord::kDestroyed) != 0)
+        last_ends_.erase(As<StreamRecord>(record).queue.number);
       if (events_) events_->AddStream(thread.thread(), thread.name(), As<StreamRecord>(record));
       return;
     case RecordKind::kFiller:
@@ -182,9 +199,14 @@ void Assembler::TakeShortCopy(const ThreadBuffer& thread, const ShortCopyRecord&
 void Assembler::TakeExecution(const ThreadBuffer& thread, const ExecutionRecord& execution) {
   const bool discarded = (execution.head.flags & ExecutionRecord::kDiscarded) != 0;
   if (events_ && !discarded && IsEngine(thread) && MovesBytes(execution.type)) {
-    events_->AddEnginePart(
-        thread.role().number,
-        {{}, execution.queue, execution.task, execution.begin_ns, execution.end_ns, execution.type}, "whole");
+    events_->AddEnginePart(thread.role().number,
+                           {{.code = execution.head.code},
+                            execution.queue,
+                            execution.task,
+                            execution.begin_ns,
+                            execution.end_ns,
+                            execution.type},
+                           "whole");
   }
   const TaskId id{execution.queue.number, execution.task};
   Executed executed{execution, ExecutorName(thread, execution)};
@@ -225,7 +247,79 @@ void Assembler::Join(TaskRecord task, const void* more, std::uint64_t thread, co
             (execution.head.flags & ExecutionRecord::kDiscarded) != 0, timed});
 }
 
+void Assembler::AddOpen(std::span<const std::shared_ptr<ThreadBuffer>> threads, std::int64_t now_ns,
+                        Open which, const Reasons& reasons) {
+  for (const auto& thread : threads) {
+    thread->open_calls().Read([&](const OpenCall& call) { AddOpenCall(*thread, call, now_ns, which); });
+  }
+  AddOpenTasks(now_ns, which, reasons);
+  if (events_) events_->FlushOpen();
+}
+
+void Assembler::AddOpenCall(const ThreadBuffer& thread, const OpenCall& call, std::int64_t now_ns,
+                            Open which) {
+  if (now_ns < call.begin_ns || (which == Open::kLong && now_ns - call.begin_ns < kLongNs)) return;
+  if (events_) events_->AddOpenCall(thread.thread(), thread.name(), call, now_ns);
+  if (which != Open::kAll) return;
+  const bool is_wait = call.kind == OpenCall::Kind::kWait;
+  const bool has_stream = is_wait || call.awaited == summary::Awaited::kStream;
+  summary::Unfinished open{.name = is_wait ? Text("Wait@", WordOf(call.reason)) : std::string(call.name),
+                           .thread = thread.thread(),
+                           .awaited = call.awaited,
+                           .device = call.device,
+                           .begin_ns = call.begin_ns,
+                           .end_ns = now_ns};
+  if (is_wait) open.host_wait = call.reason;
+  if (has_stream) open.stream = call.object;
+  if (call.awaited == summary::Awaited::kEvent) open.object = call.object;
+  summary_.Add(open);
+}
+
+/// Of each queue the first task that is not over.
+void Assembler::AddOpenTasks(std::int64_t now_ns, Open which, const Reasons& reasons) {
+  struct Head {
+    const Submitted* task;
+    std::uint64_t count;
+  };
+  std::map<std::uint64_t, Head> heads;
+  for (const auto& [id, task] : submitted_) {
+    const auto [head, is_new] = heads.try_emplace(id.queue, Head{&task, 0});
+    head->second.count += 1;
+    if (task.record.task < head->second.task->record.task) head->second.task = &task;
+  }
+  for (const auto& [queue, head] : heads) {
+    TaskRecord record = head.task->record;
+    const auto last_end = last_ends_.find(queue);
+    record.begin_ns = std::max(record.submitted_ns, last_end != last_ends_.end() ? last_end->second : 0);
+    record.end_ns = now_ns;
+    if (now_ns < record.begin_ns || (which == Open::kLong && now_ns - record.begin_ns < kLongNs)) continue;
+    const auto reason = reasons.find(queue);
+    const std::string_view why = reason != reasons.end() ? std::string_view(reason->second) : "";
+    if (events_) {
+      events_->AddOpenTask(
+          {record, head.task->more.data(), head.task->thread, record.queue.stream, "", false, false},
+          head.count - 1, why);
+    }
+    if (which != Open::kAll) continue;
+    summary::Unfinished open{.name = std::string(WordOf(record.type)),
+                             .of_stream = true,
+                             .device = record.queue.device,
+                             .stream = record.queue.stream,
+                             .task = record.task,
+                             .behind = head.count - 1,
+                             .reason = std::string(why),
+                             .begin_ns = record.begin_ns,
+                             .end_ns = now_ns};
+    if (HasObject(record.type)) open.object = record.object;
+    summary_.Add(open);
+  }
+}
+
 void Assembler::Finished(const FinishedTask& task) {
+  if (task.record.queue.number != 0) {
+    std::int64_t& last_end = last_ends_[task.record.queue.number];
+    last_end = std::max(last_end, task.record.end_ns);
+  }
   summary_.Add(SummaryOf(task));
   if (events_) events_->AddTask(task);
 }

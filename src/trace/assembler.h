@@ -6,6 +6,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -24,6 +26,13 @@ class Assembler {
   Assembler(TraceFile* file, summary::Summary& summary, std::uint64_t process);
 
   void Take(const ThreadBuffer& thread, const RecordHead& record);
+  /// By the queue's number: what it is held at, in words.
+  using Reasons = std::unordered_map<std::uint64_t, std::string>;
+  enum class Open { kLong, kAll };
+  /// Adds calls and tasks that have not ended: those that last for long already, until the next time; or
+  /// all that there are, for good.
+  void AddOpen(std::span<const std::shared_ptr<ThreadBuffer>> threads, std::int64_t now_ns, Open which,
+               const Reasons& reasons);
   /// All records before that time have been taken.
   void Advance(std::int64_t time_ns) { counters_.Advance(time_ns); }
   void Finish() { counters_.Finish(); }
@@ -55,6 +64,8 @@ class Assembler {
   void TakeExecution(const ThreadBuffer& thread, const ExecutionRecord& execution);
   void Join(TaskRecord task, const void* more, std::uint64_t thread, const Executed& executed);
   void Finished(const FinishedTask& task);
+  void AddOpenCall(const ThreadBuffer& thread, const OpenCall& call, std::int64_t now_ns, Open which);
+  void AddOpenTasks(std::int64_t now_ns, Open which, const Reasons& reasons);
   /// Takes the first row of blocking copies that is free at `begin_ns`, until `end_ns`.
   std::uint64_t BlockingLane(std::int32_t device, std::int64_t begin_ns, std::int64_t end_ns);
 
@@ -63,7 +74,8 @@ class Assembler {
   Counters counters_;
   std::unordered_map<TaskId, Submitted, TaskIdHash> submitted_;
   std::unordered_map<TaskId, Executed, TaskIdHash> executed_;
-  std::map<std::int32_t, std::vector<std::int64_t>> lanes_;  // of blocking copies: when each becomes free
+  std::map<std::int32_t, std::vector<std::int64_t>> lanes_;    // of blocking copies: when each becomes free
+  std::unordered_map<std::uint64_t, std::int64_t> last_ends_;  // of the tasks of each living queue
 };
 
 }  // namespace sampan::trace

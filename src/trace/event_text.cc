@@ -12,6 +12,8 @@ namespace {
 using summary::WordOf;
 
 constexpr std::uint64_t kAreaItself = UINT64_MAX;
+/// The colour of what failed, by the name that viewers of Chrome traces know.
+constexpr std::string_view kRed = ",\"cname\":\"terrible\"";
 
 std::string RowName(std::uint64_t row) {
   const std::uint64_t lane = row / kLaneStep;
@@ -71,42 +73,93 @@ void EventText::NameDeviceRow(std::int32_t device, std::uint64_t row) {
 }
 
 EventLine& EventText::BeginSlice(std::string_view area_prefix, std::string_view name, std::uint64_t area,
-                                 std::uint64_t row, std::int64_t begin_ns, std::int64_t end_ns) {
+                                 std::uint64_t row, const SliceLook& slice) {
   return line_.Add("{\"name\":\"", area_prefix, name, "\",\"ph\":\"X\",\"pid\":", area, ",\"tid\":", row,
-                   ",\"ts\":", Microseconds{begin_ns}, ",\"dur\":", Microseconds{end_ns - begin_ns},
+                   ",\"ts\":", Microseconds{slice.begin_ns},
+                   ",\"dur\":", Microseconds{slice.end_ns - slice.begin_ns}, slice.failed ? kRed : "",
                    ",\"args\":{");
 }
 
 void EventText::AddCall(std::uint64_t thread, const std::string& thread_name, const CallRecord& call,
                         const Peer* peer) {
   NameThread(thread, thread_name);
-  BeginSlice(peer != nullptr ? "HCCL@" : "AscendCL@", call.name, CallsArea(), thread, call.begin_ns,
-             call.end_ns)
+  BeginSlice(peer != nullptr ? "HCCL@" : "AscendCL@", call.name, CallsArea(), thread,
+             {call.begin_ns, call.end_ns, call.head.code != 0})
       .Add("\"Thread Id\":", thread, ",\"level\":\"", peer != nullptr ? "hccl" : "acl", "\"");
   if (peer != nullptr) AppendPeer(*peer);
   if (call.head.code != 0) line_.Add(",\"code\":", call.head.code);
   if (call.connection != 0) line_.Add(",\"connection_id\":", call.connection);
-  if (call.awaited != summary::Awaited::kNothing) line_.Add(",\"waits\":\"", WordOf(call.awaited), "\"");
-  switch (call.awaited) {
-    case summary::Awaited::kStream:
-      line_.Add(",\"Device Id\":", call.device, ",\"Stream Id\":", call.object, ",\"Task Id\":", call.task);
-      break;
-    case summary::Awaited::kEvent:
-      line_.Add(",\"Event Id\":", call.object);
-      break;
-    case summary::Awaited::kDevice:
-      line_.Add(",\"Device Id\":", call.device);
-      break;
-    case summary::Awaited::kNothing:
-      break;
-  }
+  AppendAwaited(call.awaited, call.device, call.object, call.task);
   line_.Add("}}");
   Emit();
 }
 
+void EventText::AppendAwaited(summary::Awaited awaited, std::int32_t device, std::uint32_t object,
+                              std::uint64_t task) {
+  if (awaited != summary::Awaited::kNothing) line_.Add(",\"waits\":\"", WordOf(awaited), "\"");
+  switch (awaited) {
+    case summary::Awaited::kStream:
+      line_.Add(",\"Device Id\":", device, ",\"Stream Id\":", object, ",\"Task Id\":", task);
+      break;
+    case summary::Awaited::kEvent:
+      line_.Add(",\"Event Id\":", object);
+      break;
+    case summary::Awaited::kDevice:
+      line_.Add(",\"Device Id\":", device);
+      break;
+    case summary::Awaited::kNothing:
+      break;
+  }
+}
+
+void EventText::AddOpenCall(std::uint64_t thread, const std::string& thread_name, const OpenCall& call,
+                            std::int64_t now_ns) {
+  NameThread(thread, thread_name);
+  const bool is_wait = call.kind == OpenCall::Kind::kWait;
+  const bool is_platform = call.kind == OpenCall::Kind::kPlatformCall;
+  is_open_ = true;
+  BeginSlice(is_wait       ? "Wait@"
+             : is_platform ? "HCCL@"
+                           : "AscendCL@",
+             is_wait ? WordOf(call.reason) : call.name, CallsArea(), thread, {call.begin_ns, now_ns})
+      .Add("\"Thread Id\":", thread, ",\"level\":\"",
+           is_wait       ? "wait"
+           : is_platform ? "hccl"
+                         : "acl",
+           "\",\"unfinished\":true");
+  if (is_wait) {
+    line_.Add(",\"Device Id\":", call.device, ",\"Stream Id\":", call.object);
+  } else {
+    AppendAwaited(call.awaited, call.device, call.object, call.task);
+  }
+  line_.Add("}}");
+  Emit();
+  is_open_ = false;
+}
+
+void EventText::AddOpenTask(const FinishedTask& task, std::uint64_t behind, std::string_view reason) {
+  const TaskRecord& record = task.record;
+  NameDeviceRow(record.queue.device, task.row);
+  is_open_ = true;
+  AddFlowBegin(task);
+  const std::string_view type = WordOf(record.type);
+  BeginSlice("", type, DeviceArea(record.queue.device), task.row, {record.begin_ns, record.end_ns})
+      .Add("\"Stream Id\":", record.queue.stream, ",\"Task Id\":", record.task,
+           ",\"connection_id\":", record.connection, ",\"Task Type\":\"", type,
+           "\",\"submitted\":", Microseconds{record.submitted_ns},
+           ",\"unfinished\":true,\"queued behind\":", behind);
+  // A batch, which is no wait, may need the whole line.
+  if (!reason.empty() && record.form == summary::Form::kNone) line_.Add(",\"waits for\":", Quoted{reason});
+  AppendSubject(task);
+  line_.Add("}}");
+  Emit();
+  AddFlowEnd(task);
+  is_open_ = false;
+}
+
 void EventText::AddWait(std::uint64_t thread, const std::string& thread_name, const WaitRecord& wait) {
   NameThread(thread, thread_name);
-  BeginSlice("Wait@", WordOf(wait.reason), CallsArea(), thread, wait.begin_ns, wait.end_ns)
+  BeginSlice("Wait@", WordOf(wait.reason), CallsArea(), thread, {wait.begin_ns, wait.end_ns})
       .Add("\"Thread Id\":", thread, ",\"level\":\"wait\",\"Device Id\":", wait.device,
            ",\"Stream Id\":", wait.stream, "}}");
   Emit();
@@ -148,7 +201,8 @@ void EventText::AddTask(const FinishedTask& task) {
   NameDeviceRow(record.queue.device, task.row);
   AddFlowBegin(task);
   const std::string_view type = WordOf(record.type);
-  BeginSlice("", type, DeviceArea(record.queue.device), task.row, record.begin_ns, record.end_ns);
+  BeginSlice("", type, DeviceArea(record.queue.device), task.row,
+             {record.begin_ns, record.end_ns, record.head.code != 0});
   const bool streamed = record.queue.number != 0;
   if (streamed) line_.Add("\"Stream Id\":", record.queue.stream, ",");
   if (streamed && record.task != 0) line_.Add("\"Task Id\":", record.task, ",");
@@ -157,6 +211,20 @@ void EventText::AddTask(const FinishedTask& task) {
             "\"");
   if (record.head.code != 0) line_.Add(",\"status\":", record.head.code);
   if (task.discarded) line_.Add(",\"discarded\":true");
+  AppendSubject(task);
+  line_.Add("}}");
+  Emit();
+  AddFlowEnd(task);
+}
+
+void EventText::FlushOpen() {
+  for (const std::string& line : open_lines_)
+    file_.AddOpen(line);
+  open_lines_.clear();
+}
+
+void EventText::AppendSubject(const FinishedTask& task) {
+  const TaskRecord& record = task.record;
   switch (record.type) {
     case summary::TaskType::kEventRecord:
     case summary::TaskType::kEventWait:
@@ -176,9 +244,6 @@ void EventText::AddTask(const FinishedTask& task) {
   }
   if (record.form != summary::Form::kNone) AppendCopy(task);
   AppendPeer(record.peer);
-  line_.Add("}}");
-  Emit();
-  AddFlowEnd(task);
 }
 
 /// Readers sort by time and bind an arrow to the slice that began last. Of events at the same time, the later
@@ -215,7 +280,7 @@ void EventText::AppendMemory(const char* key, const MemoryEnd& end) {
 void EventText::AppendCopy(const FinishedTask& task) {
   const TaskRecord& record = task.record;
   line_.Add(",\"size(B)\":", record.bytes);
-  if (task.timed && !task.discarded) {
+  if (task.timed && !task.discarded && record.head.code == 0) {
     const std::uint64_t rate = Megabytes(record.bytes, record.end_ns - record.begin_ns);
     line_.Add(",\"bandwidth(GB/s)\":", Microseconds{static_cast<std::int64_t>(rate)});
   }
@@ -278,12 +343,14 @@ void EventText::AppendBatch(const FinishedTask& task) {
 void EventText::AddEnginePart(std::uint32_t engine, const ShareRecord& part, const char* part_name) {
   const std::uint64_t row = kEngineRow + engine;
   NameDeviceRow(part.queue.device, row);
-  BeginSlice("", WordOf(part.type), DeviceArea(part.queue.device), row, part.begin_ns, part.end_ns);
+  BeginSlice("", WordOf(part.type), DeviceArea(part.queue.device), row,
+             {part.begin_ns, part.end_ns, part.head.code != 0});
   if (part.queue.number != 0) {
     line_.Add("\"Stream Id\":", part.queue.stream, ",\"Task Id\":", part.task);
   } else {
     line_.Add("\"connection_id\":", part.task);
   }
+  if (part.head.code != 0) line_.Add(",\"status\":", part.head.code);
   line_.Add(",\"part\":\"", part_name, "\"}}");
   Emit();
 }

@@ -5,8 +5,10 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "trace/event_line.h"
+#include "trace/open_calls.h"
 #include "trace/record.h"
 #include "trace/trace_file.h"
 
@@ -39,6 +41,12 @@ class EventText {
   void AddStream(std::uint64_t thread, const std::string& thread_name, const StreamRecord& stream);
   /// Adds the slice in its stream and the arrow to it.
   void AddTask(const FinishedTask& task);
+  /// What has not ended at that time. Kept until FlushOpen, then in the file until its next write.
+  void AddOpenCall(std::uint64_t thread, const std::string& thread_name, const OpenCall& call,
+                   std::int64_t now_ns);
+  /// Its end is that time. `behind`: tasks that wait for it in its stream; `reason`: why it has not ended.
+  void AddOpenTask(const FinishedTask& task, std::uint64_t behind, std::string_view reason);
+  void FlushOpen();
   /// A task, or a share of it, on the row of an engine.
   void AddEnginePart(std::uint32_t engine, const ShareRecord& part, const char* part_name);
   void AddQueueDepth(const QueueLabel& queue, std::int64_t time_ns, std::int64_t tasks);
@@ -53,9 +61,13 @@ class EventText {
   void NameRow(std::uint64_t area, std::uint64_t row, const std::string& name);
   void NameThread(std::uint64_t thread, const std::string& name);
   void NameDeviceRow(std::int32_t device, std::uint64_t row);
+  struct SliceLook {
+    std::int64_t begin_ns, end_ns;
+    bool failed = false;  ///< viewers draw it in red
+  };
   /// Up to the opening bracket of the arguments.
   EventLine& BeginSlice(std::string_view area_prefix, std::string_view name, std::uint64_t area,
-                        std::uint64_t row, std::int64_t begin_ns, std::int64_t end_ns);
+                        std::uint64_t row, const SliceLook& slice);
   EventLine& BeginInstant(std::string_view name, std::uint64_t thread, std::int64_t time_ns);
   void AddFlowBegin(const FinishedTask& task);
   void AddFlowEnd(const FinishedTask& task);
@@ -64,14 +76,23 @@ class EventText {
   void AppendBatch(const FinishedTask& task);
   void AppendWord(const FinishedTask& task);
   void AppendPeer(const Peer& peer);
+  void AppendAwaited(summary::Awaited awaited, std::int32_t device, std::uint32_t object, std::uint64_t task);
+  /// The arguments of a task that say what it is about.
+  void AppendSubject(const FinishedTask& task);
   void Emit() {
-    file_.Add(line_.text());
+    if (is_open_) {
+      open_lines_.emplace_back(line_.text());
+    } else {
+      file_.Add(line_.text());
+    }
     line_.Clear();
   }
 
   TraceFile& file_;
   const std::uint64_t process_;
   EventLine line_;
+  bool is_open_ = false;                 // the line is of something that has not ended
+  std::vector<std::string> open_lines_;  // such lines; the names of their rows go into the file before them
   std::set<std::pair<std::uint64_t, std::uint64_t>> named_;  // areas (row 0 of ~) and rows
   std::uint64_t last_named_area_ = 0, last_named_row_ = 0;
 };

@@ -48,9 +48,10 @@ std::string ProgramName() {
 
 std::string HeadText(const Options& options, std::uint64_t process, const std::string& started,
                      FileState state) {
-  const char* const word = state == FileState::kRunning ? "running"
-                           : state == FileState::kEnded ? "ended"
-                                                        : "cut";
+  const char* const word = state == FileState::kRunning   ? "running"
+                           : state == FileState::kEnded   ? "ended"
+                           : state == FileState::kStopped ? "stopped"
+                                                          : "cut";
   EventLine line;
   line.Add("{\"name\":\"sampan_trace\",\"ph\":\"M\",\"pid\":", process * 128,
            ",\"tid\":0,\"args\":{\"format\":1,\"state\":\"", word, "\",\"process\":", process,
@@ -97,9 +98,11 @@ class Session {
   }
   Tracer& tracer() { return tracer_; }
 
-  /// Called once, by one thread.
-  void Stop() noexcept {
+  /// Called once, by one thread: the one that detached the tracer.
+  void Stop(FileState state, Assembler::Reasons reasons = {}) noexcept {
     if (static_cast<std::uint64_t>(::getpid()) != process_) return;  // a child has no writer
+    end_state_ = state;
+    reasons_ = std::move(reasons);
     stopping_.store(true);
     bell_.fetch_add(1);
     FutexWake(bell_);
@@ -121,9 +124,11 @@ class Session {
       const Deadline now = Clock::now();
       if (last) {
         assembler_.Finish();
-        if (file_ != nullptr) file_->End();
+        assembler_.AddOpen(Buffers(), observe::NowNs(), Assembler::Open::kAll, reasons_);
+        if (file_ != nullptr) file_->End(end_state_);
       } else if (now >= next_flush) {
         assembler_.Advance(before_ns - kSlackNs);
+        assembler_.AddOpen(Buffers(), observe::NowNs(), Assembler::Open::kLong, {});
         if (file_ != nullptr) file_->Flush();
         observe::event_clock.Adjust();
         next_flush = now + kFlushInterval;
@@ -141,13 +146,14 @@ class Session {
       buffer->Release();
   }
 
+  std::vector<std::shared_ptr<ThreadBuffer>> Buffers() {
+    const std::lock_guard lock(mutex_);
+    return buffers_;
+  }
+
   /// Takes all records from the buffers. Returns true if there were many.
   bool TakeAll() {
-    std::vector<std::shared_ptr<ThreadBuffer>> buffers;
-    {
-      const std::lock_guard lock(mutex_);
-      buffers = buffers_;
-    }
+    const auto buffers = Buffers();
     std::size_t taken = 0;
     for (const auto& buffer : buffers) {
       const bool left = buffer->left();
@@ -172,6 +178,8 @@ class Session {
   bool warned_ = false;
   Thread writer_;
   std::atomic<std::uint32_t> bell_{0};
+  FileState end_state_ = FileState::kEnded;  // set before the wish to stop
+  Assembler::Reasons reasons_;
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;  // of the list
   std::vector<std::shared_ptr<ThreadBuffer>> buffers_;
@@ -270,7 +278,24 @@ Result<observe::Observer*> Start(const Options& options) {
 
 void Finish() noexcept {
   Session* const session = the_session.load(std::memory_order_acquire);
-  if (session != nullptr && observe::Detach(session->tracer())) session->Stop();
+  if (session != nullptr && observe::Detach(session->tracer())) session->Stop(FileState::kEnded);
+}
+
+void FinishAtSignal(const std::vector<HeldStream>& held) noexcept {
+  Session* const session = the_session.load(std::memory_order_acquire);
+  if (session == nullptr || !observe::Detach(session->tracer())) return;
+  Assembler::Reasons reasons;
+  try {
+    for (const HeldStream& each : held)
+      reasons.emplace(each.queue, each.reason);
+  } catch (const std::exception&) {
+    // Without the reasons.
+  }
+  session->Stop(FileState::kStopped, std::move(reasons));
+}
+
+bool IsOn() noexcept {
+  return observe::On() && the_session.load(std::memory_order_acquire) != nullptr;
 }
 
 ThreadState* ThisThread() noexcept {

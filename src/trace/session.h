@@ -1,7 +1,9 @@
 // The trace of a process: its file, its writer, and the buffers of its threads.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/error/status.h"
 #include "observe/observer.h"
@@ -22,6 +24,17 @@ Result<observe::Observer*> Start(const Options& options);
 
 /// Detaches the observer, and writes what is left, and the summary. For the end of the process.
 void Finish() noexcept;
+
+/// What a stream is held at, in words.
+struct HeldStream {
+  std::uint64_t queue;  ///< the number of its queue
+  std::string reason;
+};
+/// The same before a signal ends the process: what has not ended is written with the reasons.
+void FinishAtSignal(const std::vector<HeldStream>& held) noexcept;
+
+/// True while there may be a trace or a summary to finish. Async-signal-safe.
+bool IsOn() noexcept;
 
 /// The file name for this process: replaces %p, or adds the process id before the suffix.
 std::string NameWithProcess(const std::string& name, std::uint64_t process);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/threads/thread_stripe.h"
+#include "trace/open_calls.h"
 #include "trace/record.h"
 
 namespace sampan::trace {
@@ -26,6 +27,8 @@ class ThreadBuffer {
   std::uint64_t thread() const { return thread_; }
   const std::string& name() const { return name_; }
   const ThreadRole& role() const { return role_; }
+  OpenCalls& open_calls() { return open_calls_; }
+  const OpenCalls& open_calls() const { return open_calls_; }
 
   /// For the thread: adds a record and the data behind it.
   template <typename Record>
@@ -80,6 +83,7 @@ class ThreadBuffer {
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> head_{0};
   std::uint64_t seen_tail_ = 0;
   std::atomic<bool> left_{false};
+  OpenCalls open_calls_;
 
   // Written by the writer.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> tail_{0};

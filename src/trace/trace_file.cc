@@ -63,15 +63,22 @@ std::string_view TraceFile::Beginning(FileState state) {
 }
 
 void TraceFile::Add(std::string_view event) {
-  if (!failure_.empty()) return;
+  if (failure_.empty()) AppendLine(pending_, end_, event);
+}
+
+void TraceFile::AddOpen(std::string_view event) {
+  if (failure_.empty()) AppendLine(open_, end_ + pending_.size(), event);
+}
+
+void TraceFile::AppendLine(std::string& lines, std::uint64_t offset, std::string_view event) const {
   if (gzip_ == nullptr) {
-    const std::size_t used = (end_ + pending_.size()) % kPageBytes;
+    const std::size_t used = (offset + lines.size()) % kPageBytes;
     // Counts the comma before it, and the line feed and the closing bracket behind it.
-    if (used + event.size() + 2 + kPlainTail.size() > kPageBytes) pending_.append(kPageBytes - used, ' ');
+    if (used + event.size() + 2 + kPlainTail.size() > kPageBytes) lines.append(kPageBytes - used, ' ');
   }
-  pending_ += ',';
-  pending_ += event;
-  pending_ += '\n';
+  lines += ',';
+  lines += event;
+  lines += '\n';
 }
 
 void TraceFile::FlushIfMuch() {
@@ -79,26 +86,38 @@ void TraceFile::FlushIfMuch() {
 }
 
 void TraceFile::Flush() {
-  if (pending_.empty() || !failure_.empty()) return;
+  const bool changes = !pending_.empty() || !open_.empty() || open_bytes_ != 0;
+  if (!changes || !failure_.empty()) return;
   if (gzip_ != nullptr) {
     bytes_.clear();
-    gzip_->Append(pending_, bytes_);
+    if (!pending_.empty()) gzip_->Append(pending_, bytes_);
   }
   std::string& bytes = gzip_ != nullptr ? bytes_ : pending_;
   const std::uint64_t events_bytes = bytes.size();
+  if (gzip_ == nullptr) {
+    bytes += open_;
+  } else if (!open_.empty()) {
+    gzip_->Append(open_, bytes);
+  }
+  const std::uint64_t open_bytes = bytes.size() - events_bytes;
+  // Nothing may stay behind the new tail. A signal between the two calls leaves the tail out.
+  if (bytes.size() < open_bytes_ && ::ftruncate(descriptor_, static_cast<off_t>(end_)) != 0)
+    bytes.append(open_bytes_ - bytes.size(), '\n');
   bytes += tail_;
+  open_.clear();
   std::uint64_t written = 0;
   if (!Write(end_, bytes, &written)) {
     end_ += gzip_ == nullptr ? WholeLines(bytes, written) : 0;
     return Cut();
   }
   end_ += events_bytes;
+  open_bytes_ = open_bytes;
   pending_.clear();
 }
 
-void TraceFile::End() {
+void TraceFile::End(FileState state) {
   Flush();
-  if (failure_.empty() && !Write(0, Beginning(FileState::kEnded))) Cut();
+  if (failure_.empty() && !Write(0, Beginning(state))) Cut();
 }
 
 std::uint64_t TraceFile::WholeLines(std::string_view bytes, std::uint64_t written) const {
@@ -125,6 +144,7 @@ bool TraceFile::Write(std::uint64_t offset, std::string_view bytes, std::uint64_
 void TraceFile::Cut() {
   const std::string why = failure_;
   pending_.clear();
+  open_.clear();
   // Removes the written bytes of the failed part. The bracket and the beginning are in place already.
   [[maybe_unused]] const int truncated = ::ftruncate(descriptor_, static_cast<off_t>(end_ + tail_.size()));
   static_cast<void>(Write(end_, tail_));

@@ -12,8 +12,8 @@
 
 namespace sampan::trace {
 
-/// The state of a trace's file.
-enum class FileState { kRunning, kEnded, kCut };
+/// The state of a trace's file. Stopped: a signal ended the program.
+enum class FileState { kRunning, kEnded, kStopped, kCut };
 
 /// An array of events, one a line. Owns the file. Not thread-safe.
 ///
@@ -35,12 +35,15 @@ class TraceFile {
 
   /// Adds an event; it is written with the next flush.
   void Add(std::string_view event);
+  /// Adds an event that is in the file only until the next flush, for what has not ended yet. After all
+  /// others.
+  void AddOpen(std::string_view event);
   /// Writes the added events.
   void Flush();
   /// Flushes if there are many pending events. Call it only between groups of related events.
   void FlushIfMuch();
   /// The last write: marks the file as complete.
-  void End();
+  void End(FileState state);
   /// Why the file cannot be written; empty if it can. After a failure, events are dropped.
   const std::string& failure() const { return failure_; }
   const std::string& path() const { return path_; }
@@ -52,6 +55,8 @@ class TraceFile {
   std::string_view Beginning(FileState state);
   /// For a write that failed after `written` bytes: the bytes of whole lines that leave space for the tail.
   std::uint64_t WholeLines(std::string_view bytes, std::uint64_t written) const;
+  /// Appends the event as a line. `offset`: where the lines begin in the file.
+  void AppendLine(std::string& lines, std::uint64_t offset, std::string_view event) const;
   bool Write(std::uint64_t offset, std::string_view bytes, std::uint64_t* done = nullptr);
   void Cut();
 
@@ -60,10 +65,12 @@ class TraceFile {
   const Head head_;
   const std::unique_ptr<GzipMembers> gzip_;  // null: plain text
   std::string beginning_;
-  std::string pending_;    // events that are not written yet
-  std::string bytes_;      // the same compressed
-  std::string_view tail_;  // the closing bracket as it is stored
-  std::uint64_t end_ = 0;  // where the tail begins
+  std::string pending_;           // events that are not written yet
+  std::string open_;              // events for the next write alone
+  std::string bytes_;             // the same compressed
+  std::string_view tail_;         // the closing bracket as it is stored
+  std::uint64_t end_ = 0;         // where the next events come
+  std::uint64_t open_bytes_ = 0;  // from there to the tail, in the file
   std::string failure_;
 };
 

@@ -90,7 +90,7 @@ void Tracer::OnThreadBegan(const ThreadRole&) noexcept {
   ThisThread();  // now, rather than during its first task
 }
 
-void Tracer::OnCallBegan(const Peer* peer) noexcept {
+void Tracer::OnCallBegan(const char* name, const Peer* peer) noexcept {
   ThreadState* const thread = ThisThread();
   if (thread == nullptr) return;
   if (thread->untraced_calls != 0) {
@@ -103,6 +103,10 @@ void Tracer::OnCallBegan(const Peer* peer) noexcept {
     if (peer != nullptr) call.peer = *peer;
     call.begin_ns = NowNs();
     call.ready_ns = call.begin_ns;
+    thread->buffer->open_calls().Push(
+        {.name = name,
+         .begin_ns = call.begin_ns,
+         .kind = call.platform ? OpenCall::Kind::kPlatformCall : OpenCall::Kind::kCall});
   } catch (const std::exception&) {
     ++thread->untraced_calls;
   }
@@ -115,7 +119,8 @@ void Tracer::OnCallEnded(const char* name, std::int32_t code) noexcept {
     --thread->untraced_calls;
     return;
   }
-  if (thread->calls.empty()) return;  // the trace began inside of the call
+  if (thread->calls.empty()) return;   // the trace began inside of the call
+  thread->buffer->open_calls().Pop();  // first: the writer must not find the call twice
   const Call& call = thread->calls.back();
   if (call.did_short_copy && code == 0) {
     thread->short_copy.name = name;
@@ -136,11 +141,28 @@ void Tracer::OnCallAwaits(const observe::AwaitedWork& awaited) noexcept {
   ThreadState* const thread = ThisThread();
   if (thread == nullptr || thread->call() == nullptr) return;
   thread->call()->awaited = awaited;
+  if (thread->host_waits == 0)
+    thread->buffer->open_calls().SetAwaited(awaited.kind, awaited.device, awaited.object, awaited.task);
+}
+
+void Tracer::OnHostWaitBegan(const observe::HostWaitBegin& wait) noexcept {
+  ThreadState* const thread = ThisThread();
+  if (thread == nullptr) return;
+  ++thread->host_waits;
+  thread->buffer->open_calls().Push({.begin_ns = wait.begin_ns,
+                                     .kind = OpenCall::Kind::kWait,
+                                     .reason = wait.reason,
+                                     .device = wait.queue.device,
+                                     .object = wait.queue.stream});
 }
 
 void Tracer::OnHostWait(const observe::HostWaitEvent& wait) noexcept {
   ThreadState* const thread = ThisThread();
   if (thread == nullptr) return;
+  if (thread->host_waits != 0) {  // else the trace began inside of the wait
+    --thread->host_waits;
+    thread->buffer->open_calls().Pop();
+  }
   if (Call* const call = thread->call()) {
     call->ready_ns = wait.end_ns;
     call->awaited.kind = summary::Awaited::kNothing;  // the wait has a slice of its own

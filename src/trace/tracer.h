@@ -37,6 +37,7 @@ struct ThreadState {
   const std::shared_ptr<ThreadBuffer> buffer;
   std::vector<Call> calls;         // those that have not ended, the innermost last
   std::size_t untraced_calls = 0;  // inside of these, without memory for them
+  std::size_t host_waits = 0;      // those of them that have not ended
   TaskDescription submitting;      // between OnSubmitting and OnSubmitted
   ShortCopyRecord short_copy;      // of the call, where that says so
 };
@@ -48,9 +49,10 @@ ThreadState* ThisThread() noexcept;
 class Tracer final : public observe::Observer {
  public:
   void OnThreadBegan(const ThreadRole& role) noexcept override;
-  void OnCallBegan(const Peer* peer) noexcept override;
+  void OnCallBegan(const char* name, const Peer* peer) noexcept override;
   void OnCallEnded(const char* name, std::int32_t code) noexcept override;
   void OnCallAwaits(const observe::AwaitedWork& awaited) noexcept override;
+  void OnHostWaitBegan(const observe::HostWaitBegin& wait) noexcept override;
   void OnHostWait(const observe::HostWaitEvent& wait) noexcept override;
   void OnSubmitting(const observe::Submission& submission, const Task& task) noexcept override;
   void OnSubmitted(const observe::Submission& submission, std::uint64_t number,

@@ -39,8 +39,9 @@ extern "C" {
 [[gnu::visibility("default")]] bool sampanLogs(int level) noexcept {
   return Counted("sampanLogs", &sampanLogs)(level);
 }
-[[gnu::visibility("default")]] bool sampanBeginCall(const char* link, std::int32_t rank) noexcept {
-  return Counted("sampanBeginCall", &sampanBeginCall)(link, rank);
+[[gnu::visibility("default")]] bool sampanBeginCall(const char* function, const char* link,
+                                                    std::int32_t rank) noexcept {
+  return Counted("sampanBeginCall", &sampanBeginCall)(function, link, rank);
 }
 [[gnu::visibility("default")]] void sampanTraceLink(const char* link, std::int32_t rank) noexcept {
   Counted("sampanTraceLink", &sampanTraceLink)(link, rank);

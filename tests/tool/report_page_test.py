@@ -267,7 +267,7 @@ class PageTest(unittest.TestCase):
             const ratio = ([front, back]) => { const [a, b] = [light(front), light(back)].sort((x, y) => y - x); return (a + 0.05) / (b + 0.05); };
             const pairs = [['--text', '--surface'], ['--text', '--page'], ['--faint', '--surface'], ['--faint', '--sunken'], ['--accent', '--surface'],
               ['--warn', '--warn-soft'], ['--mark', '--surface'], ['--on-pale', '--call'], ['--on-pale', '--wait'],
-              ...['h2d', 'd2h', 'd2d', 'h2h', 'fill', 'other'].map((tint) => ['--on-slice', `--${tint}`])];
+              ...['h2d', 'd2h', 'd2d', 'h2h', 'fill', 'other', 'failed', 'unfinished'].map((tint) => ['--on-slice', `--${tint}`])];
             return pairs.map((pair) => [pair.join(' on '), ratio(pair)]); })()"""
         background = "getComputedStyle(document.body).backgroundColor"
         seen = set()

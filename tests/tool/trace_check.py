@@ -120,12 +120,14 @@ class Trace:
             assert args["connection_id"] not in connections, event
             connections.add(args["connection_id"])
             assert args["submitted"] <= event["ts"], event
-            assert args["executed by"] in {"engine", "caller", "watch", "driver"}, event
+            unfinished = args.get("unfinished", False)
+            assert unfinished == ("executed by" not in args) == ("queued behind" in args), event
+            assert unfinished or args["executed by"] in {"engine", "caller", "watch", "driver"}, event
             if event["name"].startswith("MEM") or event["name"] == "REDUCE_ASYNC":
                 assert args["path"] in PATHS and args["form"] in FORMS and args["operation"] in OPERATIONS, event
                 assert args["reason"] and args["size(B)"] >= 0, event
-                if args["executed by"] != "driver":
-                    assert "bandwidth(GB/s)" in args or "discarded" in args, event
+                if args.get("executed by") != "driver":
+                    assert ("bandwidth(GB/s)" in args) != bool({"discarded", "status", "unfinished"} & args.keys()), event
                 if event["dur"] > 0 and "bandwidth(GB/s)" in args:
                     rate = args["size(B)"] / event["dur"] / 1000
                     assert abs(args["bandwidth(GB/s)"] - rate) <= 0.002 + rate / 100, event
@@ -241,7 +243,8 @@ class Trace:
     def bytes_by_operation(self):
         moved = collections.Counter()
         for task in self.tasks:
-            if task["name"] in ("MEMCPY", "MEMCPY_ASYNC") and "discarded" not in task["args"]:
+            lost = {"discarded", "status", "unfinished"} & task["args"].keys()
+            if task["name"] in ("MEMCPY", "MEMCPY_ASYNC") and not lost:
                 moved[task["args"]["operation"]] += task["args"]["size(B)"]
         return [moved[each] for each in ("host to device", "device to host", "device to device")]
 

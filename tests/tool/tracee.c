@@ -265,6 +265,93 @@ static void Aborted(void) {
   CHECK(aclrtDestroyNotify(notify));
 }
 
+/* Copies that fail with 507013, because their memory is freed before their turn, and one behind them that
+ * does not. */
+static void Failing(uint64_t count) {
+  aclrtStream stream, other;
+  aclrtNotify notify;
+  char* freed;
+  Open();
+  CHECK(aclrtCreateStream(&stream));
+  CHECK(aclrtCreateStream(&other));
+  CHECK(aclrtCreateNotify(&notify, 0));
+  CHECK(aclrtMalloc((void**)&freed, 1 << 20, ACL_MEM_MALLOC_HUGE_FIRST));
+  CHECK(aclrtWaitAndResetNotify(notify, stream, 0));
+  for (uint64_t i = 0; i < count; ++i)
+    CHECK(aclrtMemcpyAsync(freed, 1 << 20, pinned, 1 << 20, ACL_MEMCPY_HOST_TO_DEVICE, stream));
+  CopyOut(8192, stream);
+  CHECK(aclrtFree(freed));
+  CHECK(aclrtRecordNotify(notify, other));
+  if (aclrtSynchronizeStream(stream) != 507013) exit(97);
+  CHECK(aclrtDestroyStream(stream));
+  CHECK(aclrtDestroyStream(other));
+  CHECK(aclrtDestroyNotify(notify));
+}
+
+static void Forever(void* unused) {
+  (void)unused;
+  for (;;)
+    pause();
+}
+
+static aclrtStream filled;
+
+static void* Fill(void* unused) {
+  CHECK(aclrtSetDevice(0));
+  for (;;)
+    CHECK(aclrtMemcpyAsync(device_memory, 64, pinned, 64, ACL_MEMCPY_HOST_TO_DEVICE, filled));
+  return unused;
+}
+
+/* Five streams that stand at five kinds of waits, a thread before a full queue, and one that waits for a
+ * stream. */
+static void Hanging(void) {
+  aclrtStream before_event, before_notify, before_value, in_function;
+  aclrtEvent event;
+  aclrtNotify notify, second;
+  pthread_t filler;
+  Open();
+  CHECK(aclrtMemset(device_memory, kRegion, 0, 64 << 10));
+  CHECK(aclrtCreateStream(&before_event));
+  CHECK(aclrtCreateStream(&before_notify));
+  CHECK(aclrtCreateStream(&before_value));
+  CHECK(aclrtCreateStream(&in_function));
+  CHECK(aclrtCreateStream(&filled));
+  CHECK(aclrtCreateEvent(&event));
+  CHECK(aclrtCreateNotify(&notify, 0));
+  CHECK(aclrtCreateNotify(&second, 0));
+  CopyIn(8192, before_notify);
+  CHECK(aclrtSynchronizeStream(before_notify));
+  CHECK(aclrtWaitAndResetNotify(notify, before_notify, 0));
+  CHECK(aclrtRecordEvent(event, before_notify));
+  CHECK(aclrtStreamWaitEvent(before_event, event));
+  CHECK(aclrtMemcpyAsync(device_memory, 64, pinned, 64, ACL_MEMCPY_HOST_TO_DEVICE, before_event));
+  CHECK(aclrtMemcpyAsync(device_memory, 64, pinned, 64, ACL_MEMCPY_HOST_TO_DEVICE, before_event));
+  CHECK(aclrtValueWait(device_memory + (32 << 10), 7, ACL_STREAM_WAIT_VALUE_GEQ, before_value));
+  CHECK(aclrtLaunchHostFunc(in_function, Forever, NULL));
+  CHECK(aclrtWaitAndResetNotify(second, filled, 0));
+  pthread_create(&filler, NULL, Fill, NULL);
+  printf("ready %d\n", (int)getpid());
+  fflush(stdout);
+  CHECK(aclrtSynchronizeStream(before_event));
+}
+
+static void Sleep1500ms(void* nothing) {
+  (void)nothing;
+  usleep(1500000);
+}
+
+/* A wait that is long enough to be in the trace before it ends. */
+static void Slow(void) {
+  aclrtStream stream;
+  Open();
+  CHECK(aclrtCreateStream(&stream));
+  CHECK(aclrtLaunchHostFunc(stream, Sleep1500ms, NULL));
+  CopyIn(8192, stream);
+  CHECK(aclrtSynchronizeStream(stream));
+  CHECK(aclrtDestroyStream(stream));
+}
+
 static void Limit(uint64_t bytes) {
   struct rlimit limit = {bytes, bytes};
   if (setrlimit(RLIMIT_FSIZE, &limit) != 0) exit(96);
@@ -309,6 +396,14 @@ int main(int argc, char** argv) {
   } else if (strcmp(what, "aborted") == 0) {
     Aborted();
     Close();
+  } else if (strcmp(what, "failing") == 0) {
+    Failing(count);
+    Close();
+  } else if (strcmp(what, "slow") == 0) {
+    Slow();
+    Close();
+  } else if (strcmp(what, "hanging") == 0) {
+    Hanging();
   } else if (strcmp(what, "exit") == 0) { /* without tidying up, and a copy in an exit handler */
     Many(5000);
     copied[0] += 32;

@@ -76,6 +76,17 @@ Status WaitInStream(aclrtStream stream, aclrtEvent handle, std::uint32_t seconds
   return (*event)->WaitIn(call->stream(), std::chrono::seconds(seconds));
 }
 
+/// Says what the stream that records the event stands at.
+void ExplainLateEvent(Event& event, std::string& message) {
+  const Point recording = event.recording_point();
+  if (recording.timeline == nullptr) return;
+  message += Text(": task ", recording.number, " of ", recording.timeline->Describe(), " records it");
+  if (Runtime* const runtime = process::TheRuntimeIfMade()) {
+    const std::string why = runtime->stream_roster().Explain(*recording.timeline);
+    if (!why.empty()) message += Text("; ", why);
+  }
+}
+
 Status SynchronizeEvent(aclrtEvent handle, Deadline deadline) {
   if (Status present = RequireNonNull("event", handle); !present.ok()) return present;
   auto event = FindLiving(handle);
@@ -83,7 +94,10 @@ Status SynchronizeEvent(aclrtEvent handle, Deadline deadline) {
   if ((*event)->flags() == EventFlags::kExternal) {
     return {Code::kFeatureNotSupport, "the event is external: the host cannot wait for it"};
   }
-  if (Status synced = (*event)->Synchronize(deadline); !synced.ok()) return synced;
+  if (Status synced = (*event)->Synchronize(deadline); !synced.ok()) {
+    if (synced.code() == Code::kEventSyncTimeout) ExplainLateEvent(**event, synced.error().message);
+    return synced;
+  }
   return AfterSynchronize();
 }
 

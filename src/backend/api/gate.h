@@ -35,6 +35,11 @@ class Gate {
   virtual void Release() noexcept {}
   /// Text for messages: what the gate waits for.
   virtual std::string Describe() const = 0;
+  /// The object that opens the gate when it is written, as Effect::target names it. Compared, never
+  /// dereferenced.
+  virtual const void* target() const noexcept { return word(); }
+  /// Text for messages: who has to open the gate if no queued task of this process does.
+  virtual std::string Signaller() const { return {}; }
   /// The error for a queue that was held past its limit.
   virtual Status TimedOut(std::chrono::nanoseconds limit) noexcept {
     return {Code::kTaskTimeout, Text(Describe(), " ran past its time limit of ",

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "backend/api/queue_label.h"
 #include "backend/api/task.h"
 #include "backend/api/timeline.h"
 #include "base/error/status.h"
+#include "base/error/text.h"
 
 namespace sampan {
 
@@ -50,7 +53,14 @@ class Queue {
   /// is not called afterwards.
   virtual void Close() = 0;
 
+  /// Calls `look(number, task)` for the tasks that are not completed, in their order, if the queue is blocked
+  /// at the first of them. Returns false, without a call, if it is not. Never blocks and changes nothing.
+  /// `look` must be short and must not use the queue.
+  virtual bool Inspect(const std::function<void(std::uint64_t, const Task&)>& look) = 0;
+
   const QueueLabel& label() const { return label_; }
+  /// Text for messages: which stream it is.
+  std::string Describe() const { return Text("stream ", label_.stream, " of device ", label_.device); }
 
  private:
   const QueueLabel label_;

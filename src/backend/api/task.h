@@ -122,8 +122,10 @@ struct WaitTask {
   /// Call it after the point is reached.
   Status Outcome() const { return mark == nullptr ? Status() : mark->Outcome(event); }
   Error TimedOut() const {
-    return {Code::kTaskTimeout, Text("a wait for event ", event, " in the stream ran past its time limit of ",
-                                     limit.count(), " s")};
+    return {Code::kTaskTimeout,
+            Text("a wait for event ", event, " in the stream ran past its time limit of ", limit.count(),
+                 " s: task ", point.number, " of ", point.timeline->Describe(), " records it, ",
+                 point.timeline->completed(), " tasks of that stream are completed")};
   }
 };
 
@@ -138,6 +140,8 @@ class HostWork {
   virtual ~HostWork() = default;
   /// Must not block. Calls `resume` exactly once, on any thread, which continues the queue.
   virtual void Start(std::function<void(Status)> resume) noexcept = 0;
+  /// Text for messages: what the queue waits for while it runs.
+  virtual std::string Describe() const { return "work of the host"; }
 };
 struct HostTask {
   std::shared_ptr<HostWork> work;
@@ -192,6 +196,8 @@ class Effect {
  public:
   virtual ~Effect() = default;
   virtual Status Apply() noexcept = 0;
+  /// The object that it writes, which may be what a gate waits for; null: none. Compared, never dereferenced.
+  virtual const void* target() const noexcept { return nullptr; }
 };
 struct EffectTask {
   std::shared_ptr<Effect> effect;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "base/error/assert.h"
@@ -25,6 +26,10 @@ class Timeline {
   /// Blocks the calling thread until that task is over or the deadline has passed; says whether the task
   /// is over.
   virtual bool Wait(std::uint64_t number, Deadline deadline) = 0;
+  /// The last task that is known to be over. Never blocks.
+  virtual std::uint64_t completed() const = 0;
+  /// Text for messages: the stream that it belongs to.
+  virtual std::string Describe() const = 0;
 };
 
 /// What the timelines of all queues have: how far the queue is, and which it is. May outlive its queue, whose
@@ -33,6 +38,7 @@ template <typename OwnQueue>
 class QueueTimeline : public Timeline {
  public:
   std::uint64_t done() const { return done_.load(std::memory_order_acquire); }
+  std::uint64_t completed() const final { return done(); }
   std::shared_ptr<OwnQueue> queue() const { return queue_.lock(); }
   /// Once, right after both were made.
   void set_queue(std::weak_ptr<OwnQueue> queue) { queue_ = std::move(queue); }

@@ -21,9 +21,10 @@ namespace sampan {
 class Device {
  public:
   Device(Backend& backend, std::int32_t id, std::int32_t physical_id, const Profile& profile,
-         FailureReports& reports)
+         FailureReports& reports, StreamRoster& roster)
       : backend_(backend),
         reports_(reports),
+        roster_(roster),
         id_(id),
         physical_id_(physical_id),
         queue_depth_(profile.queue_depth),
@@ -71,6 +72,7 @@ class Device {
  private:
   Backend& backend_;
   FailureReports& reports_;
+  StreamRoster& roster_;
   const std::int32_t id_;
   const std::int32_t physical_id_;
   const std::uint64_t queue_depth_;

@@ -129,6 +129,11 @@ Status Event::Synchronize(Deadline deadline) {
   return {Code::kEventSyncTimeout, Text("event ", Number(), " was not reached within the time limit")};
 }
 
+Point Event::recording_point() {
+  const std::lock_guard lock(mutex_);
+  return latest_ ? latest_->point : Point();
+}
+
 bool Event::Recorded() {
   if (shared_ != nullptr) return shared_->Recorded();
   const auto recording = Latest();

@@ -62,6 +62,8 @@ class Event {
   EventGeneration generation() const { return generation_; }
   std::uint32_t flags() const { return flags_; }
   Result<std::uint32_t> Id();
+  /// Where the latest recording is; without a timeline if there is none in this process.
+  Point recording_point();
   /// Null if only this process uses the event.
   const SharedEvent* shared() const { return shared_.get(); }
 

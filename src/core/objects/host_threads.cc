@@ -1,6 +1,10 @@
 // Threads of the runtime that run a program's host functions.
 #include "core/objects/host_threads.h"
 
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <exception>
 #include <string_view>
 #include <utility>
@@ -8,6 +12,20 @@
 #include "base/error/text.h"
 
 namespace sampan {
+namespace {
+
+/// As the dynamic linker knows it: "fill_cache (/opt/app/server+0x11b2)".
+std::string FunctionText(void (*function)(void*)) {
+  const auto address = reinterpret_cast<std::uintptr_t>(function);
+  Dl_info module{};
+  if (::dladdr(reinterpret_cast<void*>(address), &module) == 0 || module.dli_fname == nullptr)
+    return Text("at ", Hex(address));
+  const std::string name = module.dli_sname != nullptr ? Text(std::string_view(module.dli_sname), " ") : "";
+  return Text(name, "(", std::string_view(module.dli_fname), "+",
+              Hex(address - reinterpret_cast<std::uintptr_t>(module.dli_fbase)), ")");
+}
+
+}  // namespace
 
 HostThreads::~HostThreads() {
   {
@@ -27,9 +45,10 @@ std::shared_ptr<HostWork> HostThreads::MakeWork(void (*function)(void*), void* a
 
     void Start(std::function<void(Status)> resume) noexcept override {
       try {
-        threads_.Run([function = function_, argument = argument_, resume] {
+        threads_.Run([function = function_, argument = argument_, thread = thread_, resume] {
           {
             const ProgramCode running;
+            thread->store(::gettid());
             const sigset_t mask = RuntimeThreadMask();  // an earlier function may have changed it
             ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
             function(argument);
@@ -42,10 +61,18 @@ std::shared_ptr<HostWork> HostThreads::MakeWork(void (*function)(void*), void* a
       }
     }
 
+    std::string Describe() const override {
+      const pid_t thread = thread_->load();
+      return Text("host function ", FunctionText(function_),
+                  thread != 0 ? Text(", which runs on thread ", thread, " and has to return")
+                              : std::string(", which has not begun: no thread has taken it yet"));
+    }
+
    private:
     HostThreads& threads_;
     void (*const function_)(void*);
     void* const argument_;
+    const std::shared_ptr<std::atomic<pid_t>> thread_ = std::make_shared<std::atomic<pid_t>>(0);
   };
   return std::make_shared<FunctionWork>(*this, function, argument);
 }

@@ -45,6 +45,7 @@ class ReportThreads::Work final : public HostWork {
       resume({Code::kResourceAllocFail, "a callback could not be delivered: out of host memory"});
     }
   }
+  std::string Describe() const override { return threads_->DescribeService(stream_); }
 
  private:
   const std::shared_ptr<ReportThreads> threads_;
@@ -109,6 +110,14 @@ void ReportThreads::Forget(const Stream& stream) noexcept {
     Remove(&stream);  // no thread waits for them: the stream's queue is closed
   }
   changed_.notify_all();
+}
+
+std::string ReportThreads::DescribeService(const Stream* stream) const {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  const auto entry = lock.owns_lock() ? subscriptions_.find(stream) : subscriptions_.end();
+  if (!lock.owns_lock() || entry == subscriptions_.end()) return "a callback of aclrtLaunchCallback";
+  return Text("a callback, which thread ", entry->second.thread,
+              " (pthread_self) has to run with aclrtProcessReport");
 }
 
 bool ReportThreads::Subscribed(const Stream& stream) const {

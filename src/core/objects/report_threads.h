@@ -43,6 +43,8 @@ class ReportThreads : public std::enable_shared_from_this<ReportThreads> {
   class Work;
 
   void Deliver(const Stream* stream, const Callback& callback, const std::function<void(Status)>& resume);
+  /// Text for messages: the thread that has to run the stream's callbacks. Never blocks.
+  std::string DescribeService(const Stream* stream) const;
   /// Polls the thread's streams. Under the late schedule, polling makes them execute. Returns true while one
   /// of them has work.
   bool PollStreamsOf(std::uint64_t thread);

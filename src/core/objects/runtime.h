@@ -27,6 +27,7 @@
 #include "core/objects/profile.h"
 #include "core/objects/report_threads.h"
 #include "core/objects/state_callbacks.h"
+#include "core/objects/stream_roster.h"
 #include "core/sharing/foreign_boards.h"
 #include "core/sharing/memory_sharing.h"
 #include "core/sharing/notify.h"
@@ -122,6 +123,7 @@ class Runtime {
   void TrimPools(Trim trim) noexcept;
 
   FailureReports& failure_reports() { return failure_reports_; }
+  const StreamRoster& stream_roster() const { return stream_roster_; }
   /// Drops the work of all streams of a device.
   void AbortDevice(Device& device);
 
@@ -140,6 +142,7 @@ class Runtime {
   const std::unique_ptr<Backend> backend_;
   const RuntimeOptions options_;
   FailureReports failure_reports_;
+  StreamRoster stream_roster_;
   MemoryRegistry memory_;
   ShareBoard board_;
   ForeignBoards others_;

@@ -9,6 +9,7 @@
 #include "base/log/log.h"
 #include "base/threads/threads.h"
 #include "core/objects/observed_submit.h"
+#include "core/objects/stream_roster.h"
 #include "observe/hooks.h"
 
 namespace sampan {
@@ -50,6 +51,7 @@ Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
        .label = {NextQueueNumber(), static_cast<std::int32_t>(options.device), stream->id()}});
   if (!queue.ok()) return queue.TakeStatus();
   stream->queue_ = std::move(*queue);
+  if (options.roster != nullptr) options.roster->Add(stream);
   if (observe::On()) observe::TellStream({.queue = stream->label(), .of_context = options.of_context});
   return stream;
 }
@@ -77,7 +79,9 @@ Status Stream::Await(Deadline deadline, Code timeout_code) {
     observe::TellAwaited({observe::Awaited::kStream, label().device, id(), queue_->submitted()});
   }
   if (!queue_->timeline()->Wait(queue_->submitted(), deadline)) {
-    return {timeout_code, Text("stream ", id(), " still has work after the time limit")};
+    const std::string why = options_.roster != nullptr ? options_.roster->Explain(*timeline()) : "";
+    return {timeout_code,
+            Text("stream ", id(), " still has work after the time limit", why.empty() ? "" : ": ", why)};
   }
   if (drops_.load() != drops_before) {
     return {
@@ -121,6 +125,7 @@ void Stream::Abort(Code code) {
 void Stream::Close() {
   if (!Last().Reached()) NoteDrop(Code::kStreamAbort);
   queue_->Close();
+  if (options_.roster != nullptr) options_.roster->Remove(*this);
   if (observe::On()) observe::TellStream({.queue = label(), .destroyed = true});
   const std::lock_guard lock(mutex_);
   id_lease_.reset();
@@ -154,6 +159,8 @@ bool Stream::OnTaskFailed(std::uint64_t number, Status failure) noexcept {
   try {
     Error error = std::move(failure.error());
     error.message = Text("task ", number, " of stream ", id(), " failed: ", error.message);
+    if (error.code == Code::kTaskTimeout && options_.roster != nullptr)
+      error.message += options_.roster->DescribeOthers(*timeline());
     Log(LogLevel::kError, "RUNTIME", error.message);
     if (stops_on_failure()) {
       context_failure_->Set(error);

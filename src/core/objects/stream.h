@@ -17,6 +17,8 @@
 
 namespace sampan {
 
+class StreamRoster;
+
 /// A failure that stays with a context after one of its streams stopped at it. Thread-safe.
 class StickyFailure {
  public:
@@ -38,6 +40,7 @@ struct StreamOptions {
   std::uint32_t flags = 0;
   std::uint64_t queue_depth = 0;
   FailureReports* reports = nullptr;  ///< gets the failed tasks
+  StreamRoster* roster = nullptr;     ///< the list of all streams
   std::uint32_t device = 0;
   bool of_context = false;  ///< a context's own
 };
@@ -84,6 +87,13 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
     point.number = queue_->submitted();
   }
   const Timeline* timeline() const { return queue_->timeline().get(); }
+  /// As Queue::Inspect.
+  bool Inspect(const std::function<void(std::uint64_t, const Task&)>& look) const {
+    return queue_->Inspect(look);
+  }
+  /// A queue with so many tasks blocks its submitters.
+  std::uint64_t queue_depth() const { return options_.queue_depth; }
+  std::uint64_t submitted() const { return queue_->submitted(); }
 
   std::uint32_t id() const { return id_; }
   const QueueLabel& label() const { return queue_->label(); }

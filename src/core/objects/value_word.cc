@@ -2,6 +2,7 @@
 #include "core/objects/value_word.h"
 
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "backend/api/task_memory.h"
@@ -44,11 +45,32 @@ class ValueGate final : public Gate {
     std::swap(ended, use_);
   }
   SleepWord* word() const noexcept override { return nullptr; }
+  const void* target() const noexcept override { return word_; }
   std::string Describe() const override {
-    return Text("a wait for the word at ", Hex(address_), " to fit ", value_);
+    const std::lock_guard lock(mutex_);
+    auto word = use_ && use_->live() ? device_.LoadWord(word_) : Result<std::uint64_t>(Error{});
+    return Text("a wait for the word at ", Hex(address_), " to be ", Condition(), " ", Hex(value_),
+                word.ok() ? Text(", it is ", Hex(*word)) : std::string(", which cannot be read"));
+  }
+  std::string Signaller() const override {
+    return Text("no queued task of this process writes to ", Hex(address_),
+                " with aclrtValueWrite: a stream, a copy or a peer has to change the word");
   }
 
  private:
+  std::string_view Condition() const {
+    switch (condition_) {
+      case ValueCondition::kAtLeast:
+        return "at least";
+      case ValueCondition::kEqual:
+        return "equal to";
+      case ValueCondition::kAnd:
+        return "not 0 after AND with";
+      case ValueCondition::kNor:
+        return "not 0 after NOR with";
+    }
+    return "";
+  }
   bool Fits() const noexcept {
     auto loaded = device_.LoadWord(word_);
     if (!loaded.ok()) return false;  // the queue will detect the lost device

@@ -26,6 +26,7 @@ class RecordEffect final : public Effect {
     if (word_->sleepers.load(std::memory_order_seq_cst) != 0) FutexWake(word_->value);
     return {};
   }
+  const void* target() const noexcept override { return word_.get(); }
 
  private:
   Status Withheld(const Error& reason) const noexcept {
@@ -47,6 +48,10 @@ class NotifyGate : public Gate {
   }
   SleepWord* word() const noexcept override { return word_.get(); }
   std::string Describe() const override { return Text("a wait for notify ", id_); }
+  std::string Signaller() const override {
+    return Text("no queued task of this process records notify ", id_,
+                ": a stream of this process or of another one has to (aclrtRecordNotify)");
+  }
 
  private:
   const std::shared_ptr<SleepWord> word_;

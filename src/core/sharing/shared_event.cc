@@ -82,6 +82,10 @@ class EventGate final : public Gate {
   std::string Describe() const override {
     return Text("a wait for recording ", recording_, " of shared event ", cell_->number);
   }
+  std::string Signaller() const override {
+    return Text("process ", cell_->recorder.load(),
+                " has queued the latest recording and has not reached it");
+  }
 
  private:
   const std::shared_ptr<SharedCell> cell_;
@@ -136,7 +140,7 @@ Status SharedEvent::Synchronize(Deadline deadline) {
   EventGate gate(shared, recording);
   while (!gate.Open()) {
     if (Status possible = gate.Check(); !possible.ok()) return possible;
-    if (Clock::now() >= deadline) return late;
+    if (Clock::now() >= deadline) return Error{late.code, Text(late.message, ": ", gate.Signaller())};
     shared->signal.sleepers.fetch_add(1, std::memory_order_seq_cst);
     const std::array wait = {FutexWait{&shared->signal.value, shared->signal.value.load()}};
     if (!gate.Open()) FutexSleep(wait, std::min(deadline, Clock::now() + kLookForProcess));

@@ -28,14 +28,17 @@ class Witness final : public observe::Observer {
     engines_.fetch_add(1);
     engines_.notify_all();
   }
-  void OnCallBegan(const observe::Peer* peer) noexcept override {
-    Add(peer == nullptr ? "call" : "HCCL call");
+  void OnCallBegan(const char* name, const observe::Peer* peer) noexcept override {
+    Add(peer == nullptr ? "call of " : "HCCL call of ", std::string_view(name));
   }
   void OnCallEnded(const char* name, std::int32_t code) noexcept override {
     Add("end of ", std::string_view(name), " with ", code);
   }
   void OnCallAwaits(const observe::AwaitedWork& awaited) noexcept override {
     Add("await ", static_cast<int>(awaited.kind), " task ", awaited.task);
+  }
+  void OnHostWaitBegan(const observe::HostWaitBegin& wait) noexcept override {
+    Add("host wait ", static_cast<int>(wait.reason), " begins");
   }
   void OnHostWait(const observe::HostWaitEvent& wait) noexcept override {
     Add("host wait ", static_cast<int>(wait.reason));
@@ -134,26 +137,30 @@ TEST(Observers, AreToldOfEachStepOfACopy) {
 
   using Lines = std::vector<std::string>;
   ASSERT_NO_FATAL_FAILURE(world.CopyIn(kShort));
-  EXPECT_EQ(witness.Take(), (Lines{"call", "submitting 64", "submitted 1 in a queue, executed at once",
-                                   "end of aclrtMemcpyAsync with 0"}));
+  EXPECT_EQ(witness.Take(),
+            (Lines{"call of aclrtMemcpyAsync", "submitting 64", "submitted 1 in a queue, executed at once",
+                   "end of aclrtMemcpyAsync with 0"}));
 
   ASSERT_NO_FATAL_FAILURE(world.CopyIn(kLong));
   ASSERT_EQ(aclrtSynchronizeStream(world.stream), ACL_SUCCESS);
-  EXPECT_EQ(Sorted(witness.Take()), Sorted({"call", Text("submitting ", kLong), "submitted 2 in a queue",
-                                            "end of aclrtMemcpyAsync with 0", "executed 2 copy", "call",
-                                            "await 1 task 2", "end of aclrtSynchronizeStream with 0"}));
+  EXPECT_EQ(Sorted(witness.Take()),
+            Sorted({"call of aclrtMemcpyAsync", Text("submitting ", kLong), "submitted 2 in a queue",
+                    "end of aclrtMemcpyAsync with 0", "executed 2 copy", "call of aclrtSynchronizeStream",
+                    "await 1 task 2", "end of aclrtSynchronizeStream with 0"}));
 
   ASSERT_EQ(aclrtMemcpy(world.device, kShort, world.pinned, kShort, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
-  EXPECT_EQ(witness.Take(), (Lines{"call", "submitting 64 blocking", "submitted 0 outside, executed",
-                                   "end of aclrtMemcpy with 0"}));
+  EXPECT_EQ(witness.Take(), (Lines{"call of aclrtMemcpy", "submitting 64 blocking",
+                                   "submitted 0 outside, executed", "end of aclrtMemcpy with 0"}));
 
   const aclError refused =
       aclrtMemcpyAsync(nullptr, kShort, world.pinned, kShort, ACL_MEMCPY_HOST_TO_DEVICE, world.stream);
-  EXPECT_EQ(witness.Take(), (Lines{"call", Text("end of aclrtMemcpyAsync with ", refused)}));
+  EXPECT_EQ(witness.Take(),
+            (Lines{"call of aclrtMemcpyAsync", Text("end of aclrtMemcpyAsync with ", refused)}));
 
   ASSERT_EQ(aclrtDestroyStream(world.stream), ACL_SUCCESS);
   ASSERT_EQ(aclrtFree(world.device), ACL_SUCCESS);
-  EXPECT_EQ(witness.Take(), (Lines{"call", "destroyed stream", "end of aclrtDestroyStream with 0", "call",
+  EXPECT_EQ(witness.Take(), (Lines{"call of aclrtDestroyStream", "destroyed stream",
+                                   "end of aclrtDestroyStream with 0", "call of aclrtFree",
                                    Text("freed ", kLong, " by aclrtMalloc"), "end of aclrtFree with 0"}));
 }
 

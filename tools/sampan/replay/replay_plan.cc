@@ -83,6 +83,10 @@ void Planner::AddTask(const TraceEvent& event) {
   step.stream = event.Count("Stream Id", -1);
   step.task = event.Count("Task Id", -1);
   step.connection = event.Count("connection_id");
+  if (IsUnfinished(event)) {
+    LeaveOut("tasks that had not ended");
+    return;
+  }
   if (event.Find("discarded") != nullptr || event.Find("status") != nullptr) {
     LeaveOut("tasks that failed or were dropped");
     return;
@@ -244,7 +248,7 @@ void Planner::AddCall(const TraceEvent& event) {
     submitters_[connection].call_ns = event.begin_ns;
   const std::string_view awaited = event.Text("waits");
   if (awaited.empty()) return;
-  if (event.Number("code") != 0) {
+  if (event.Number("code") != 0 || IsUnfinished(event)) {
     LeaveOut("waits that failed or ran out of time");
     return;
   }

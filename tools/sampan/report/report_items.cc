@@ -18,8 +18,11 @@ bool ComesBefore(const ReportItem& one, const ReportItem& other) {
 
 SliceGroup GroupOf(const ReportItem& item) {
   if (item.group) return *item.group;
-  SliceGroup group{
-      .slices = 1, .busy_ns = item.duration_ns, .tints = 1U << item.tint, .names = {{item.name, 1}}};
+  SliceGroup group{.slices = 1,
+                   .busy_ns = item.duration_ns,
+                   .failed = item.failed,
+                   .tints = 1U << item.tint,
+                   .names = {{item.name, 1}}};
   if (item.bytes) {
     group.copies = 1;
     group.bytes = group.min_bytes = group.max_bytes = *item.bytes;
@@ -43,7 +46,9 @@ void Merge(ReportItem& into, const ReportItem& item) {
   into.duration_ns = end_ns - into.begin_ns;
   const auto commonest = std::max_element(into.group->names.begin(), into.group->names.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (commonest->first == item.name) into.tint = item.tint;
+  // A failure is seen however many others are around it.
+  if (item.failed || (commonest->first == item.name && !into.failed)) into.tint = item.tint;
+  into.failed = into.failed || item.failed;
   into.name = commonest->first;
 }
 
@@ -58,6 +63,7 @@ void SliceGroup::Add(const SliceGroup& other) {
   copies += other.copies;
   busy_ns += other.busy_ns;
   bytes += other.bytes;
+  failed += other.failed;
   tints |= other.tints;
   for (const auto& [name, count] : other.names) {
     const auto same = std::find_if(names.begin(), names.end(),

@@ -19,6 +19,7 @@ struct SliceGroup {
   std::uint64_t bytes = 0;
   std::uint64_t min_bytes = 0;  ///< of one copy
   std::uint64_t max_bytes = 0;
+  std::size_t failed = 0;
   std::uint32_t tints = 0;                                   ///< those that there are, a bit each
   std::vector<std::pair<std::uint32_t, std::size_t>> names;  ///< how many of each
   std::size_t other_names = 0;                               ///< slices whose name is not listed
@@ -39,6 +40,7 @@ struct ReportItem {
   std::int64_t stream = -1;            ///< -1 for none
   std::int64_t task = -1;              ///< its number in the stream
   std::optional<std::uint64_t> bytes;  ///< of a copy
+  bool failed = false;                 ///< it, or one of its group
   std::string arguments;               ///< their values as JSON, joined by commas
   std::optional<SliceGroup> group;
 

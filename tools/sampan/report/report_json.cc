@@ -73,6 +73,7 @@ json GroupsJson(const ReportModel& model, std::size_t other_names) {
                       {"bytes", group.bytes},
                       {"min", group.min_bytes},
                       {"max", group.max_bytes},
+                      {"failed", group.failed},
                       {"tints", group.tints},
                       {"stream", model.items[item].stream},
                       {"names", names}});
@@ -175,6 +176,9 @@ json FactsJson(const ReportModel& model) {
   facts.push_back({"Time", seconds(model.last_ns - model.first_ns)});
   facts.push_back({"Copies", copies});
   facts.push_back({"Moved", ShowBytes(bytes)});
+  if (model.summary.failed.tasks != 0) facts.push_back({"Failed", model.summary.failed.tasks});
+  if (model.summary.dropped.tasks != 0) facts.push_back({"Dropped", model.summary.dropped.tasks});
+  if (model.summary.unfinished_count != 0) facts.push_back({"Unfinished", model.summary.unfinished_count});
   facts.push_back({"Deepest queue", model.summary.deepest_queue});
   facts.push_back({"Host waited", seconds(model.summary.host_wait_ns)});
   return facts;

@@ -222,13 +222,19 @@ void Gatherer::AddSlice(const TraceEvent& event) {
                                                                : Tint::kOther;
   if (event.phase == 'i') tint = Tint::kOther;
   const auto operation = summary::Parse<summary::Operation>(event.Text("operation"));
+  const bool failed = event.Number(item.is_task ? "status" : "code") != 0;
+  const bool dropped = event.Find("discarded") != nullptr;
   if (operation && item.is_task) {
     tint = TintOf(*operation);
-    if (*operation != summary::Operation::kFill && event.Find("discarded") == nullptr) {
+    if (*operation != summary::Operation::kFill && !failed && !dropped && !IsUnfinished(event)) {
       item.bytes = static_cast<std::uint64_t>(event.Count("size(B)"));
       AddRate(event, *operation, *item.bytes);
     }
   }
+  if (dropped) tint = Tint::kDropped;
+  if (failed) tint = Tint::kFailed;
+  if (IsUnfinished(event)) tint = Tint::kUnfinished;
+  item.failed = failed;
   item.tint = static_cast<std::uint32_t>(tint);
   TakeArguments(event, item);
   ++slices_;

@@ -29,9 +29,12 @@ enum class Tint : std::uint32_t {
   kCall,
   kWait,
   kOther,
+  kFailed,
+  kDropped,
+  kUnfinished,
 };
-inline constexpr std::string_view kTintNames[] = {"h2d",  "d2h",  "d2d",  "h2h",
-                                                  "fill", "call", "wait", "other"};
+inline constexpr std::string_view kTintNames[] = {"h2d",  "d2h",   "d2d",    "h2h",     "fill",      "call",
+                                                  "wait", "other", "failed", "dropped", "unfinished"};
 
 Tint TintOf(summary::Operation operation);
 

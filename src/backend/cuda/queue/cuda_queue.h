@@ -30,6 +30,7 @@ class CudaTimeline final : public QueueTimeline<CudaQueue> {
   bool Reached(std::uint64_t number) override;
   bool PassedByNow(std::uint64_t number) override;
   bool Wait(std::uint64_t number, Deadline deadline) override;
+  std::string Describe() const override;
 
  private:
   friend class CudaQueue;
@@ -50,6 +51,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   std::uint64_t Discard(Code reason) override;
   void PassDiscarded() override;
   void Close() override;
+  bool Inspect(const std::function<void(std::uint64_t, const Task&)>& look) override;
 
   /// For the watch: continues the queue if the reason for the hold is over.
   void Continue();

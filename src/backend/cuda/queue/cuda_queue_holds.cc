@@ -207,6 +207,19 @@ bool CudaQueue::HoldIsOver(Lock& lock) {
   return true;
 }
 
+bool CudaQueue::Inspect(const std::function<void(std::uint64_t, const Task&)>& look) {
+  const Lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || handing_ || held_ == Held::kNo) return false;
+  for (std::uint64_t number = handed_ + 1; number <= ring_.tail(); ++number)
+    look(number, ring_.At(number));
+  return true;
+}
+
+std::string CudaTimeline::Describe() const {
+  const auto of_queue = queue();
+  return of_queue != nullptr ? of_queue->Describe() : "a destroyed stream";
+}
+
 bool CudaQueue::HostIsOver(Lock& lock, std::uint64_t number) {
   if (auto outcome = host_outcome_.Take(number)) {
     host_in_driver_ = false;

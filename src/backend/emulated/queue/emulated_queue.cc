@@ -200,10 +200,25 @@ bool EmulatedQueue::TryLeave() {
 
 bool EmulatedQueue::TakeFromBlocked() noexcept {
   std::uint64_t state = state_.load(std::memory_order_seq_cst);
-  while (state >= kFirstTicket) {
-    if (state_.compare_exchange_weak(state, kScheduled)) return true;
+  while (state >= kFirstTicket || state == kInspected) {
+    const std::uint64_t next = state == kInspected ? kInspectedOver : kScheduled;
+    if (state_.compare_exchange_weak(state, next)) return next == kScheduled;
   }
   return false;
+}
+
+bool EmulatedQueue::Inspect(const std::function<void(std::uint64_t, const Task&)>& look) {
+  std::uint64_t ticket = state_.load(std::memory_order_seq_cst);
+  if (ticket < kFirstTicket || !state_.compare_exchange_strong(ticket, kInspected)) return false;
+  // This thread has the turn, and with it the tasks.
+  const std::uint64_t last = ring_.submitted();
+  for (std::uint64_t number = done_ + 1; number <= last; ++number)
+    look(number, ring_.At(number));
+  std::uint64_t state = kInspected;
+  if (state_.compare_exchange_strong(state, ticket)) return true;
+  state_.store(kScheduled, std::memory_order_seq_cst);
+  scheduler_.MakeReady(shared_from_this());
+  return true;
 }
 
 void EmulatedQueue::Unblock() noexcept {
@@ -238,10 +253,16 @@ bool EmulatedQueue::ExecuteHead(Task& task, std::uint64_t number) {
 template <typename Over>
 bool EmulatedQueue::BlockUnless(Over over) {
   SAMPAN_ASSERT(state_.load() == kScheduled && next_ticket_ >= kFirstTicket);
-  std::uint64_t ticket = next_ticket_++;
+  const std::uint64_t ticket = next_ticket_++;
   state_.store(ticket, std::memory_order_seq_cst);
   // From here on another thread may have the turn.
-  return over() && state_.compare_exchange_strong(ticket, kScheduled);
+  if (!over()) return false;
+  for (std::uint64_t state = ticket; !state_.compare_exchange_weak(state, kScheduled);) {
+    if (state == kInspected && state_.compare_exchange_strong(state, kInspectedOver)) return false;
+    if (state != ticket && state != kInspected) return false;
+    state = ticket;
+  }
+  return true;
 }
 
 bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t number) {

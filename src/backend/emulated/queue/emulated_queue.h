@@ -30,6 +30,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::uint64_t Discard(Code reason) override;
   void PassDiscarded() override;
   void Close() override;
+  bool Inspect(const std::function<void(std::uint64_t, const Task&)>& look) override;
 
   /// How a turn ended. After kBlocked, another thread may already have the turn.
   enum class TurnEnd { kEmpty, kMore, kBlocked };
@@ -55,15 +56,18 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
 
  private:
   /// kIdle, kScheduled, or blocked. It becomes or stops being idle only under the submit lock. A blocked
-  /// state has a ticket, so that a thread undoes only its own blocking, not a later one.
-  static constexpr std::uint64_t kIdle = 0, kScheduled = 1, kFirstTicket = 2;
+  /// state has a ticket, so that a thread undoes only its own blocking, not a later one. While a thread
+  /// inspects the blocked queue, it is kInspected, and kInspectedOver once what blocks it is over.
+  static constexpr std::uint64_t kIdle = 0, kScheduled = 1, kInspected = 2, kInspectedOver = 3,
+                                 kFirstTicket = 4;
 
   EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, const QueueOptions& options, FaultPlan& faults);
 
   /// Tasks that take no longer than a hand-over, or all.
   enum class Tasks { kShort, kAll };
   TurnEnd TakeTurn(int max_tasks, Tasks tasks);
-  /// Takes the turn of a blocked queue. Returns false if it is not blocked.
+  /// Takes the turn of a blocked queue. Returns false if it is not blocked. If a thread inspects it, that
+  /// thread continues it.
   bool TakeFromBlocked() noexcept;
 
   /// Continues Submit if the task is not executed at once.

@@ -73,4 +73,9 @@ bool EmulatedTimeline::Wait(std::uint64_t number, Deadline deadline) {
   return done;
 }
 
+std::string EmulatedTimeline::Describe() const {
+  const auto of_queue = queue();
+  return of_queue != nullptr ? of_queue->Describe() : "a destroyed stream";
+}
+
 }  // namespace sampan::emulated

@@ -26,6 +26,7 @@ class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
   bool Reached(std::uint64_t number) override;
   bool Passed(std::uint64_t number) override { return done() >= number; }
   bool Wait(std::uint64_t number, Deadline deadline) override;
+  std::string Describe() const override;
 
   /// Called by the thread that executes the queue, with growing numbers.
   void Advance(std::uint64_t number);

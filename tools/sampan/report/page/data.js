@@ -11,6 +11,9 @@ const kBytes = "size(B)";
 const kKind = "operation";
 const kKinds = { h2d: "host to device", d2h: "device to host", d2d: "device to device", h2h: "host to host", fill: "fill" };
 
+// What became of a slice, by its colour; searched for by these words.
+const kStates = { failed: "failed", dropped: "dropped", unfinished: "unfinished when the trace ended" };
+
 // Where a value belongs in an ascending part [begin, end) of an array: before all that are greater.
 function upperBound(values, begin, end, value) {
   while (begin < end) {
@@ -108,6 +111,14 @@ class Items {
     const group = this.groups.get(i);
     if (group) return [group.copies, group.bytes];
     return this.copy[i] === 1 ? [1, this.argument(i, kBytes)] : [0, 0];
+  }
+
+  // In words, if it did not end well.
+  state(i) {
+    const group = this.groups.get(i);
+    if (group) return group.failed > 0 ? `${showCount(group.failed)} failed` : "";
+    const code = this.argument(i, "status") ?? this.argument(i, "code");
+    return this.tint[i] === "failed" && code !== undefined ? `failed with ${code}` : kStates[this.tint[i]] ?? "";
   }
 
   title(i) {

@@ -86,7 +86,7 @@ function showSummary(summary) {
 
 function plainLine(text) {
   const line = document.createElement("p");
-  line.className = "plain";
+  line.className = /^(failed|unfinished): /.test(text) ? "plain failed" : "plain";
   line.textContent = text;
   return line;
 }
@@ -112,6 +112,7 @@ function showFacts(model) {
     term.textContent = name;
     text.textContent = typeof value === "number" ? showCount(value) : value;
     pair.append(term, text);
+    pair.dataset.fact = name;
     facts.append(pair);
   }
   const notes = document.getElementById("notes");

@@ -13,6 +13,7 @@ function parseQuery(query) {
 function contains(items, i, word) {
   if (items.name[i].toLowerCase().includes(word)) return true;
   if (items.tracks[items.track[i]].name.toLowerCase().includes(word)) return true;
+  if (items.state(i).includes(word)) return true;
   const group = items.groups.get(i);
   if (group) return group.names.some((name, at) => at % 2 === 0 && items.strings[name].toLowerCase().includes(word));
   return items.argumentsOf(i).some(([, value]) => typeof value === "string" && value.toLowerCase().includes(word));

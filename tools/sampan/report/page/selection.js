@@ -48,6 +48,7 @@ class Selection {
     title.textContent = items.title(i);
     const times = list([
       ["track", `${track.area} / ${track.name}`],
+      ...(items.state(i) === "" ? [] : [["state", items.state(i)]]),
       ["begins", showTime(items.start[i])],
       ["lasts", showTime(items.end[i] - items.start[i])],
       ...groupLines(items, i),
@@ -127,6 +128,8 @@ function groupLines(items, i) {
 
 function tooltipLines(items, i) {
   const lines = [items.title(i), `${showTime(items.end[i] - items.start[i])} from ${showTime(items.start[i])}`];
+  const state = items.state(i);
+  if (state !== "") lines.push(state);
   const group = items.groups.get(i);
   if (group) {
     if (group.copies > 0) lines.push(`${countOf(group.copies, "copy", "copies")}, ${showBytes(group.bytes)}`);
@@ -135,7 +138,7 @@ function tooltipLines(items, i) {
   const bytes = items.argument(i, kBytes);
   if (bytes !== undefined) {
     const device = items.tracks[items.track[i]].device;
-    lines.push(showBytes(bytes) + (device && items.end[i] > items.start[i] ? `, ${showRate(bytes, items.end[i] - items.start[i])}` : ""));
+    lines.push(showBytes(bytes) + (device && state === "" && items.end[i] > items.start[i] ? `, ${showRate(bytes, items.end[i] - items.start[i])}` : ""));
   }
   const kind = items.argument(i, kKind);
   if (kind !== undefined) lines.push(String(kind));

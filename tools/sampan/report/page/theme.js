@@ -13,7 +13,7 @@ const theme = {
     this.button.textContent = { auto: "Theme: auto", light: "Theme: light", dark: "Theme: dark" }[this.choice];
     const style = getComputedStyle(document.documentElement);
     for (const name of ["page", "surface", "sunken", "line", "text", "faint", "accent", "accent-soft", "mark", "warn", "on-slice", "on-pale",
-      "h2d", "d2h", "d2d", "h2h", "fill", "call", "wait", "other"]) {
+      "h2d", "d2h", "d2d", "h2h", "fill", "call", "wait", "other", "failed", "dropped", "unfinished"]) {
       this.colours[name] = style.getPropertyValue(`--${name}`).trim();
     }
     for (const listener of this.listeners) listener();

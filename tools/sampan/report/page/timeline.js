@@ -110,7 +110,7 @@ class Timeline {
       const matches = this.matches === null || this.matches[i] === 1;
       const selected = this.selection.item === i;
       // What falls into a pixel that is drawn already is left out, unless it stands out.
-      if (right < drawn[depth] && !selected && !(this.matches && matches)) continue;
+      if (right < drawn[depth] && !selected && !(this.matches && matches) && !["failed", "unfinished"].includes(items.tint[i])) continue;
       const slice = { left, top: top + 3 + depth * kSliceHeight, width: Math.max(right - left, 1), matches, selected };
       drawn[depth] = left + slice.width + 0.25;
       this.drawSlice(context, i, slice);
@@ -157,7 +157,7 @@ class Timeline {
     if (room < 18) return;
     const letters = Math.floor(room / 5.9);
     if (letters < text.length) text = letters > 3 ? `${text.slice(0, letters - 1)}…` : "";
-    context.fillStyle = theme.colours[group ? "text" : ["call", "wait"].includes(this.items.tint[i]) ? "on-pale" : "on-slice"];
+    context.fillStyle = theme.colours[group ? "text" : ["call", "wait", "dropped"].includes(this.items.tint[i]) ? "on-pale" : "on-slice"];
     context.textBaseline = "middle";
     context.fillText(text, from + 4, top + kSliceHeight / 2, room);
   }

@@ -132,6 +132,9 @@ void TakeHead(const TraceEvent& head, TraceFacts& facts) {
   if (const std::string_view state = head.Text("state"); state == "running") {
     facts.notes.emplace_back(
         "The program did not end regularly, or is still running: the last moments may be missing.");
+  } else if (state == "stopped") {
+    facts.notes.emplace_back(
+        "A signal ended the program: what had not ended by then is shown as unfinished.");
   } else if (state == "cut") {
     facts.notes.emplace_back(
         "The trace could not be written to its end, for example because the disk was full: the rest is "

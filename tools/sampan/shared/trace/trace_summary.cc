@@ -1,6 +1,7 @@
 // The summary of a trace, counted by the same code as in a running program.
 #include "tools/sampan/shared/trace/trace_summary.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -31,6 +32,7 @@ summary::Task TaskOf(const TraceEvent& event) {
   task.dst = MemoryOf(event, "dst");
   task.src = MemoryOf(event, "src");
   task.discarded = event.Find("discarded") != nullptr;
+  task.status = static_cast<std::int32_t>(event.Number("status"));
   // Blocking copies have a stream only if an asynchronous call made them.
   task.asynchronous_call = event.Find("Stream Id") != nullptr;
   // The driver gives the times of some tasks only.
@@ -44,6 +46,29 @@ summary::Task TaskOf(const TraceEvent& event) {
   task.begin_ns = event.begin_ns;
   task.end_ns = event.begin_ns + event.duration_ns;
   return task;
+}
+
+/// What had not ended when the trace was written.
+void AddUnfinished(summary::Summary& summary, const TraceEvent& event) {
+  const bool is_task = IsTask(event);
+  const auto at = event.name.find('@');
+  const bool is_wait = event.Text("level") == "wait";
+  const std::string_view name =
+      at == std::string_view::npos || is_wait ? event.name : event.name.substr(at + 1);
+  summary::Unfinished open{.name = std::string(name),
+                           .of_stream = is_task,
+                           .thread = static_cast<std::uint64_t>(event.thread),
+                           .awaited = Word(event.Text("waits"), summary::Awaited::kNothing),
+                           .device = is_task ? DeviceOf(event) : std::max(event.Device("Device Id"), 0),
+                           .stream = event.Count("Stream Id", -1),
+                           .task = static_cast<std::uint64_t>(event.Count("Task Id")),
+                           .object = event.Count("Event Id", event.Count("Notify Id", -1)),
+                           .behind = static_cast<std::uint64_t>(event.Count("queued behind")),
+                           .reason = std::string(event.Text("waits for")),
+                           .begin_ns = event.begin_ns,
+                           .end_ns = event.begin_ns + event.duration_ns};
+  if (is_wait) open.host_wait = summary::Parse<summary::WaitReason>(name.substr(name.find('@') + 1));
+  summary.Add(open);
 }
 
 void AddHostSlice(summary::Summary& summary, const TraceEvent& event) {
@@ -76,12 +101,18 @@ bool IsTask(const TraceEvent& event) {
   return event.phase == 'X' && event.Find("Task Type") != nullptr;
 }
 
+bool IsUnfinished(const TraceEvent& event) {
+  return event.phase == 'X' && event.Find("unfinished") != nullptr;
+}
+
 std::int64_t SubmittedNs(const TraceEvent& task) {
   return task.Time("submitted", task.begin_ns);
 }
 
 void AddTo(summary::Summary& summary, const TraceEvent& event) {
-  if (IsTask(event)) {
+  if (IsUnfinished(event)) {
+    AddUnfinished(summary, event);
+  } else if (IsTask(event)) {
     summary.Add(TaskOf(event));
   } else if (event.phase == 'X' && DeviceOf(event) < 0) {
     AddHostSlice(summary, event);

@@ -14,6 +14,9 @@ std::int32_t DeviceOf(const TraceEvent& event);
 /// Returns true if the event is a task of a stream or a blocking call. False for an engine's part of a task.
 bool IsTask(const TraceEvent& event);
 
+/// Returns true if the call or task had not ended when the trace was written.
+bool IsUnfinished(const TraceEvent& event);
+
 /// When a task was submitted to its stream.
 std::int64_t SubmittedNs(const TraceEvent& task);
 
