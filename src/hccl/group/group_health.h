@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "base/error/status.h"
 #include "hccl/group/wake_up.h"
@@ -28,20 +29,25 @@ class GroupHealth {
     return {Code::kTaskTimeout, reason()};
   }
 
-  /// Another rank reported it. Returns false if the group was broken before.
-  bool Break(HcclResult code, std::string reason);
-  /// This rank detected it: the membership's thread reports it to the other ranks.
+  /// Which rank detected it. kHere: the membership reports it to the other ranks.
+  enum class Detected { kElsewhere, kHere };
+  /// Returns false if the group was broken before.
+  bool Break(HcclResult code, std::string reason, Detected detected = Detected::kElsewhere);
+  /// Detected here; wakes the membership's thread for the report.
   void BreakHere(HcclResult code, std::string reason) noexcept;
   /// Returns true, once, if this rank has to report that the group is broken.
-  bool TakeReport() { return has_report_.exchange(false); }
+  bool TakeReport() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(has_report_, false);
+  }
   /// Wakes the membership's thread.
   WakeUp& wake_up() { return wake_up_; }
 
  private:
   std::atomic<int> code_{HCCL_SUCCESS};
-  std::atomic<bool> has_report_{false};
   mutable std::mutex mutex_;
-  std::string reason_;  // under the mutex
+  std::string reason_;       // under the mutex
+  bool has_report_ = false;  // under it
   WakeUp wake_up_;
 };
 

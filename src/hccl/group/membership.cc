@@ -103,6 +103,7 @@ Membership::Membership(MeetingPoint meeting, const ::hccl::RankGroupConfig& conf
 
 Membership::~Membership() {
   try {
+    QueueReport();  // before the farewell: the hub does not read what a rank sends behind it
     Send({FrameKind::kBye, rank_, 0, 0, {}});
   } catch (const std::exception&) {
     // The other ranks notice the closed connection.
@@ -140,6 +141,13 @@ void Membership::Send(const Frame& frame) {
   health_->wake_up().Wake();
 }
 
+void Membership::QueueReport() {
+  const std::lock_guard lock(mutex_);
+  if (!health_->TakeReport()) return;
+  const std::string reason = health_->reason().substr(0, kMaxReasonBytes);
+  socket_.Queue({FrameKind::kBroken, rank_, static_cast<u32>(health_->code()), 0, Bytes(reason)});
+}
+
 void Membership::Listen() noexcept {
   for (;;) {
     try {
@@ -155,10 +163,7 @@ void Membership::Listen() noexcept {
 }
 
 void Membership::ListenOnce() {
-  if (health_->TakeReport()) {
-    const std::string reason = health_->reason().substr(0, kMaxReasonBytes);
-    Send({FrameKind::kBroken, rank_, static_cast<u32>(health_->code()), 0, Bytes(reason)});
-  }
+  QueueReport();
   short events = POLLIN;
   {
     const std::lock_guard lock(mutex_);

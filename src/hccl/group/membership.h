@@ -41,6 +41,8 @@ class Membership {
   HcclResult AwaitWelcome(const char* function);
   void Listen() noexcept;
   void ListenOnce();
+  /// Tells the other ranks that this one broke the group, if they have not been told.
+  void QueueReport();
   /// Returns false if the hub breaks the protocol. The mutex is held.
   bool Handle(const Frame& frame);
   bool TakeProcesses(const std::vector<u8>& content);
