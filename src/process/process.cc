@@ -17,6 +17,7 @@
 #include "base/fork_lock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "base/thread_sanitizer.h"
 #include "process/fault_report.h"
 #include "process/main_thread.h"
 #include "process/settings.h"
@@ -38,6 +39,7 @@ Result<std::unique_ptr<Backend>> AsBackend(Result<Made> made) {
 
 Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
   if (settings.backend == BackendKind::kCuda) {
+    races::Stop();  // ThreadSanitizer sees none of a GPU's accesses
     return AsBackend(cuda::CudaBackend::Create({.devices = settings.devices,
                                                 .device_bytes = settings.device_bytes,
                                                 .paths = settings.copy_paths,
@@ -121,6 +123,10 @@ void AfterForkInChild() {
 
 [[gnu::constructor]] void WatchForks() {
   ::pthread_atfork(nullptr, nullptr, &AfterForkInChild);
+}
+
+[[gnu::constructor]] void LookForRaces() {
+  races::Start();
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "base/reduce_kernels.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/thread_sanitizer.h"
 
 namespace sampan {
 
@@ -135,9 +136,14 @@ struct MarkTask {
 /// Work outside the device, during which the queue stands still.
 class HostWork {
  public:
+  HostWork() : order(races::Watched() ? std::make_shared<races::Key>() : nullptr) {}
   virtual ~HostWork() = default;
   /// Must not block. `resume` is called exactly once, from any thread, and lets the queue go on.
   virtual void Start(std::function<void(Status)> resume) noexcept = 0;
+
+  /// The work follows the queue's release of the key, and the queue follows the work's. Null if races are not
+  /// looked for.
+  const std::shared_ptr<const races::Key> order;
 };
 struct HostTask {
   std::shared_ptr<HostWork> work;

@@ -25,6 +25,9 @@ class Timeline {
   /// Blocks the calling thread until the value is reached or the deadline is over; says whether it was
   /// reached.
   virtual bool Wait(std::uint64_t value, Deadline deadline) = 0;
+  /// The calling thread tells the program that the value is reached. What the program does next is ordered
+  /// behind it, for tools that look for races.
+  virtual void Observe(std::uint64_t /*value*/) {}
 };
 
 /// What the timelines of all queues have: how far the queue is, and which it is. May outlive its queue, whose
@@ -60,6 +63,9 @@ struct Point {
   bool Passed() const { return timeline == nullptr || timeline->Passed(value); }
   bool PassedByNow() const { return timeline == nullptr || timeline->PassedByNow(value); }
   bool Wait(Deadline deadline) const { return timeline == nullptr || timeline->Wait(value, deadline); }
+  void Observe() const {
+    if (timeline != nullptr) timeline->Observe(value);
+  }
 };
 
 }  // namespace sampan

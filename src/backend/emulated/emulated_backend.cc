@@ -9,9 +9,11 @@
 #include "backend/api/running_task.h"
 #include "backend/emulated/emulated_queue.h"
 #include "backend/emulated/engine_pool.h"
+#include "backend/emulated/race_watch.h"
 #include "backend/emulated/stepped_scheduler.h"
 #include "backend/emulated/task_execution.h"
 #include "base/text.h"
+#include "base/thread_sanitizer.h"
 
 namespace sampan::emulated {
 namespace {
@@ -37,6 +39,8 @@ class EmulatedDevice final : public BackendDevice {
     if (faults_.ShouldFail(FaultKind::kQueue)) {
       return {Code::kResourceAllocFail, "the copy could not be started: failure ordered by SAMPAN_FAULT"};
     }
+    if (races::Watched()) [[unlikely]]
+      TellRaces(task);
     const RunningTask running{&task, {}};
     const TaskRuns runs(&running);
     return ExecuteTask(task, scheduler_);

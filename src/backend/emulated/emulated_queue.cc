@@ -1,12 +1,14 @@
 // A queue of tasks on an emulated device: a ring that programs fill and one engine at a time empties.
 #include "backend/emulated/emulated_queue.h"
 
+#include <optional>
 #include <utility>
 
 #include "backend/api/running_task.h"
 #include "backend/emulated/task_execution.h"
 #include "base/assert.h"
 #include "base/text.h"
+#include "base/thread_sanitizer.h"
 #include "base/threads.h"
 #include "trace/trace.h"
 
@@ -55,8 +57,9 @@ EmulatedQueue::EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, const 
       gates_(gates),
       listener_(options.listener),
       faults_(faults),
-      short_tasks_at_once_(scheduler.RunsShortTasksAtOnce()),
-      timeline_(std::make_shared<EmulatedTimeline>(scheduler)),
+      short_tasks_at_once_(scheduler.RunsShortTasksAtOnce() && !races::Watched()),
+      timeline_(
+          std::make_shared<EmulatedTimeline>(scheduler, RaceWatch::Create(options.label, options.depth))),
       public_timeline_(timeline_),
       ring_(options.depth) {}
 
@@ -99,6 +102,9 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
   const NoCancellation no_cancellation;
   if (faults_.ShouldFail(FaultKind::kQueue))
     return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
+  races::CallStack stack;
+  if (races::Watched()) [[unlikely]]
+    stack.Capture();
   bool was_idle = false;
   std::uint64_t value = 0;
   for (;;) {
@@ -107,7 +113,7 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
       if (closed_) return Error{Code::kInvalidHandle, "the stream was destroyed at the same time"};
       if (ExecutesAtOnce(task)) return ExecuteAtOnce(task);
       was_idle = state_.load(std::memory_order_acquire) == kIdle;
-      value = TryAppend(task, was_idle);
+      value = TryAppend(task, was_idle, stack);
     }
     if (value != 0) break;
     WaitForRoom();
@@ -123,12 +129,14 @@ void EmulatedQueue::ExecuteTraced(Task& task, std::uint64_t value) {
   trace::EndAtOnce(begin_ns);
 }
 
-std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle) {
+std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle, const races::CallStack& stack) {
   SAMPAN_ASSERT(submit_lock_.is_held() && !closed_);
   SAMPAN_ASSERT(was_idle == (state_.load() == kIdle));  // it changes only under the lock
   if (ring_.IsFull(seen_done_)) seen_done_ = timeline_->done();
   if (ring_.IsFull(seen_done_)) return 0;
   ring_.PrefetchToWrite(ring_.tail() + kSlotsAhead);  // the engine had it last
+  if (RaceWatch* const races = timeline_->races()) [[unlikely]]
+    races->Submitted(ring_.tail() + 1, stack);
   const std::uint64_t value = ring_.Put(std::move(task));
   if (was_idle) {
     done_ = value - 1;  // tasks that were executed at once are not counted one by one
@@ -166,10 +174,14 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int most, Tasks tasks) {
     if (discarded && discarded_.Holds(value) && !BlockUnless([&] { return !discarded_.Holds(value); }))
       return TurnEnd::kBlocked;
     if (discarded) discarded_.Tell(task);
+    if (RaceWatch* const races = timeline_->races()) [[unlikely]]
+      races->Begin(value);
     if (!discarded && !ExecuteHead(task, value)) return TurnEnd::kBlocked;
     if (trace::On()) [[unlikely]]
       trace::EndExecution(std::exchange(head_since_ns_, 0), discarded);
     blocked_on_ = nullptr;
+    if (RaceWatch* const races = timeline_->races()) [[unlikely]]
+      races->Complete(value);
     ring_.Destroy(value);  // releases the memory before a waiter can learn that the task is over
     done_ = value;
     timeline_->Advance(value);
@@ -221,6 +233,11 @@ bool EmulatedQueue::ExecuteHead(Task& task, std::uint64_t value) {
   if (auto* wait = std::get_if<WaitTask>(&task)) return ExecuteWait(*wait, value);
   if (auto* host = std::get_if<HostTask>(&task)) return ExecuteHost(*host, value);
   if (auto* gate = std::get_if<GateTask>(&task)) return ExecuteGate(*gate, value);
+  std::optional<races::Fiber::Scope> as_queue;
+  if (RaceWatch* const races = timeline_->races()) [[unlikely]] {
+    as_queue.emplace(races->fiber());
+    races->Tell(value, task);
+  }
   const RunningTask running{&task, label(), value};
   const TaskRuns runs(&running);
   if (Status status = ExecuteTask(task, scheduler_); !status.ok()) Fail(value, std::move(status));
@@ -257,8 +274,17 @@ bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t value) {
     if (!taken_back) return false;
   }
   if (Discarded(value)) return true;
+  if (RaceWatch* const races = timeline_->races()) [[unlikely]]
+    task.mark != nullptr ? races->Acquire(task.mark.get()) : races->Follow(*awaited->races(), awaited_value);
   if (Status outcome = task.Outcome(); !outcome.ok()) Fail(value, std::move(outcome));
   return true;
+}
+
+std::optional<Status> EmulatedQueue::TryPass(Gate& gate, std::chrono::nanoseconds limit) {
+  std::optional<races::Fiber::Scope> as_queue;  // what the gate acquires is the queue's
+  if (timeline_->races() != nullptr) [[unlikely]]
+    as_queue.emplace(timeline_->races()->fiber());
+  return standing_.TryPass(gate, limit);
 }
 
 bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t value) {
@@ -269,7 +295,7 @@ bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t value) {
   standing_.Begin(value, limit);
   const Deadline deadline = standing_.deadline();
   while (!Discarded(value)) {
-    if (auto outcome = standing_.TryPass(*gate, limit)) {
+    if (auto outcome = TryPass(*gate, limit)) {
       if (!outcome->ok()) Fail(value, std::move(*outcome));
       return true;
     }
@@ -287,6 +313,8 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t value) {
   while (!host_outcome_.Known(value) && !Discarded(value)) {
     const std::shared_ptr<HostWork> to_start = host_started_ == value ? nullptr : task.work;
     host_started_ = value;
+    if (to_start != nullptr && to_start->order != nullptr) [[unlikely]]
+      timeline_->races()->Release(to_start->order.get());
     const bool taken_back = BlockUnless([&] {
       if (to_start != nullptr) {
         to_start->Start([self = shared_from_this(), value](Status status) {
@@ -297,6 +325,8 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t value) {
     });
     if (!taken_back) return false;
   }
+  if (task.work->order != nullptr) [[unlikely]]
+    timeline_->races()->Acquire(task.work->order.get());
   if (auto outcome = host_outcome_.Take(value); outcome && !outcome->ok()) Fail(value, std::move(*outcome));
   return true;
 }

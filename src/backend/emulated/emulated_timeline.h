@@ -7,10 +7,12 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "backend/api/timeline.h"
 #include "backend/emulated/queue_scheduler.h"
+#include "backend/emulated/race_watch.h"
 #include "base/assert.h"
 
 namespace sampan::emulated {
@@ -18,13 +20,20 @@ namespace sampan::emulated {
 /// Thread-safe; may outlive its queue. Advancing costs one store and one load while no thread waits.
 class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
  public:
-  explicit EmulatedTimeline(QueueScheduler& scheduler) : scheduler_(scheduler) {
+  EmulatedTimeline(QueueScheduler& scheduler, std::unique_ptr<RaceWatch> races)
+      : scheduler_(scheduler), races_(std::move(races)) {
     host_waits_.reserve(kReservedHostWaits);  // so that a submitter that waits for room allocates nothing
   }
 
   bool Reached(std::uint64_t value) override;
   bool Passed(std::uint64_t value) override { return done() >= value; }
   bool Wait(std::uint64_t value, Deadline deadline) override;
+  void Observe(std::uint64_t value) override {
+    if (races_ != nullptr) [[unlikely]]
+      races_->Observed(value);
+  }
+  /// Null if races are not looked for.
+  RaceWatch* races() const { return races_.get(); }
 
   /// Called by the thread that executes the queue, with growing values.
   void Advance(std::uint64_t value);
@@ -47,6 +56,7 @@ class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
   void WakeReached(std::uint64_t value);
 
   QueueScheduler& scheduler_;
+  const std::unique_ptr<RaceWatch> races_;
   alignas(64) std::atomic<std::uint64_t> wake_at_{
       kNoWaiter};  // the least value that a thread or a queue waits for
   std::mutex mutex_;

@@ -9,6 +9,7 @@
 #include "backend/emulated/emulated_queue.h"
 #include "base/assert.h"
 #include "base/spin.h"
+#include "base/thread_sanitizer.h"
 #include "trace/trace.h"
 
 namespace sampan::emulated {
@@ -268,8 +269,9 @@ void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t value
 void EnginePool::Drive(EmulatedTimeline& timeline, std::uint64_t value, Deadline deadline) {
   const auto reached = [&] { return timeline.done() >= value; };
   if (reached()) return;
-  // A begun copy cannot be interrupted, so a caller with a deadline must not execute one.
-  if (deadline == kNever) RunQueueInstead(timeline, value);
+  // A begun copy cannot be interrupted, so a caller with a deadline must not execute one. Nor does a caller
+  // whose program looks for races: ThreadSanitizer would hold back its signals while it is a queue's fiber.
+  if (deadline == kNever && !races::Watched()) RunQueueInstead(timeline, value);
   const auto helped_or_over = [&] { return reached() || HelpWithJob(reached); };
   while (SpinFor(kHostSpin, helped_or_over) && !reached()) {
   }

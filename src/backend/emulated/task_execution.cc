@@ -95,11 +95,7 @@ T Load(const std::byte* from) {
   return value;
 }
 
-/// What an indirect copy finds in device memory.
-struct Operands {
-  std::uintptr_t dst, src;
-  std::size_t bytes;
-};
+}  // namespace
 
 Operands LoadOperands(const IndirectTask::Content& content) {
   if (content.form == IndirectTask::Content::Form::kDescriptor) {
@@ -111,6 +107,8 @@ Operands LoadOperands(const IndirectTask::Content& content) {
   return {Load<std::uint64_t>(content.operands[0]) + content.dst_offset,
           Load<std::uint64_t>(content.operands[1]) + content.src_offset, content.bytes};
 }
+
+namespace {
 
 Status Execute(IndirectTask& task, QueueScheduler& scheduler) {
   SAMPAN_ASSERT(task.content != nullptr && task.content->resolver != nullptr);

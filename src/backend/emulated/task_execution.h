@@ -50,6 +50,13 @@ inline bool IsShort(const Task& task, const ShortLimits& limits) {
   return limits.Hold(copy->segment.bytes, 1, copy->segment.bytes);
 }
 
+/// What an indirect copy finds in device memory. The addresses are the program's.
+struct Operands {
+  std::uintptr_t dst, src;
+  std::size_t bytes;
+};
+Operands LoadOperands(const IndirectTask::Content& content);
+
 /// What the task is called on the rows of engines.
 summary::TaskType TraceType(const Task& task);
 

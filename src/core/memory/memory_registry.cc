@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/reserve.h"
 #include "base/text.h"
+#include "base/thread_sanitizer.h"
 #include "trace/trace.h"
 
 namespace sampan {
@@ -61,6 +62,8 @@ Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin
     throw;
   }
   record.origin = std::move(origin);
+  if (races::Watched() && parked == nullptr && record.origin.kind != MemoryOrigin::kRegistered) [[unlikely]]
+    freed_.Allocated(record.facts.address, record.facts.bytes);
   record.readers.store(rights.readers);
   record.writers.store(rights.writers);
   const trace::MemoryRecord traced = TraceRecord(record.facts, 0);
@@ -189,6 +192,8 @@ Status MemoryRegistry::End(std::string_view name, void* address, MemoryOrigin or
   if (record.facts.address != start)
     return refuse(" lies inside, not at the beginning of, ", Describe(record));
   // The use taken above keeps the record from being reclaimed until it has left the map.
+  if (races::Watched() && (record.origin.kind == MemoryOrigin::kDevice || origin == MemoryOrigin::kPinned))
+    FreedOrder::TellFree(record.facts.address, record.facts.bytes);
   if (!use->EndLife()) return refuse(" was freed by another thread at the same time: ", Describe(record));
   Unpublish(static_cast<Record&>(*use.get()));
   return {};
@@ -221,6 +226,8 @@ void MemoryRegistry::Unpublish(Record& record) noexcept {
   {
     const std::lock_guard lock(mutex_);
     pages_.Erase(record);
+    if (races::Watched() && record.origin.kind != MemoryOrigin::kRegistered) [[unlikely]]
+      freed_.Freed(record.facts.address, record.facts.bytes);
   }
   if (record.shared.load()) shared_blocks_->Ended(record.facts.serial);
 }

@@ -15,6 +15,7 @@
 #include "backend/api/task.h"
 #include "base/status.h"
 #include "core/memory/backtrace.h"
+#include "core/memory/freed_order.h"
 #include "core/memory/page_map.h"
 
 namespace sampan {
@@ -173,6 +174,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   std::deque<Record> records_;
   std::vector<Record*> unused_records_;
   std::uint64_t serial_ = 0;
+  FreedOrder freed_;
 };
 
 }  // namespace sampan

@@ -40,10 +40,11 @@ class ReportThreads : public std::enable_shared_from_this<ReportThreads> {
     const Stream* stream;
     Callback callback;
     std::function<void(Status)> resume;  // empty when the stream went on
+    std::shared_ptr<const races::Key> order;
   };
   class Work;
 
-  void Deliver(const Stream* stream, const Callback& callback, const std::function<void(Status)>& resume);
+  void Deliver(Item item);
   /// Asks the thread's streams how far they are, which is what moves them under a schedule that runs nothing
   /// unasked. True while one of them has work.
   bool PollStreamsOf(std::uint64_t thread);
