@@ -3,6 +3,8 @@
 
 #include <type_traits>
 
+#include "base/threads/thread_sanitizer.h"
+
 namespace sampan::hccl {
 
 constinit Platform the_platform;
@@ -12,6 +14,7 @@ HcclResult Platform::Call(const std::atomic<TaskCallBack>& callback, const HcclD
                           ::hccl::Stream& stream) {
   const TaskCallBack call = callback.load();
   if (call == nullptr) return HCCL_SUCCESS;
+  const races::CalledProgram called_program;
   const HcclResult result = call(handle, stream);
   callback_result_.store(result);
   return result;

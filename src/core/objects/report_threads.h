@@ -39,10 +39,11 @@ class ReportThreads : public std::enable_shared_from_this<ReportThreads> {
     const Stream* stream;
     Callback callback;
     std::function<void(Status)> resume;  // empty if the stream does not wait
+    std::shared_ptr<const races::Key> order;
   };
   class Work;
 
-  void Deliver(const Stream* stream, const Callback& callback, const std::function<void(Status)>& resume);
+  void Deliver(Item item);
   /// Polls the thread's streams. Under the late schedule, polling makes them execute. Returns true while one
   /// of them has work.
   bool PollStreamsOf(std::uint64_t thread);
