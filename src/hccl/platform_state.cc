@@ -3,8 +3,6 @@
 
 #include <type_traits>
 
-#include "base/threads/thread_sanitizer.h"
-
 namespace sampan::hccl {
 
 constinit Platform the_platform;
@@ -14,7 +12,6 @@ HcclResult Platform::Call(const std::atomic<TaskCallBack>& callback, const HcclD
                           ::hccl::Stream& stream) {
   const TaskCallBack call = callback.load();
   if (call == nullptr) return HCCL_SUCCESS;
-  const races::CalledProgram called_program;
   const HcclResult result = call(handle, stream);
   callback_result_.store(result);
   return result;

@@ -42,9 +42,9 @@ Outcome RunCommand(const std::string& command) {
 }
 
 /// The long history is for the cases in which a stream does much after the race.
-Outcome RunCase(const std::string& program, const std::string& arguments) {
-  return RunCommand("TSAN_OPTIONS=halt_on_error=1:exitcode=66:atexit_sleep_ms=50:history_size=7 '" + program +
-                    "' " + arguments);
+Outcome RunCase(const std::string& program, const std::string& arguments, bool with_names = false) {
+  return RunCommand("TSAN_OPTIONS=halt_on_error=1:exitcode=66:atexit_sleep_ms=50:history_size=7:symbolize=" +
+                    std::string(with_names ? "1" : "0") + " '" + program + "' " + arguments);
 }
 
 std::vector<std::string> Programs() {
@@ -98,7 +98,7 @@ TEST_P(WatchedProgram, IsToldOfAMissingSynchronisation) {
 
 /// A report names the stream, and the call in the program that submitted the copy.
 TEST_P(WatchedProgram, IsToldWhereTheCopyCameFrom) {
-  const Outcome outcome = RunCase(GetParam(), "write_short wrong");
+  const Outcome outcome = RunCase(GetParam(), "write_short wrong", true);
   for (const char* const part : {"stream 1 of device 0", "aclrtMemcpyAsync", "Up", "watched_program.cc"})
     EXPECT_NE(outcome.text.find(part), std::string::npos) << part << " is missing in\n" << outcome.text;
 }

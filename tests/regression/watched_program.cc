@@ -15,10 +15,11 @@
 
 #include "acl/acl.h"
 #include "acl/acl_rt_memory_soma.h"
+#include "hccl/platform/local_notify.h"
 
 namespace {
 
-void Check(aclError code, const char* call) {
+void Check(int code, const char* call) {
   if (code == ACL_SUCCESS) return;
   std::fprintf(stderr, "%s answered %d\n", call, code);
   std::_Exit(3);
@@ -312,6 +313,21 @@ void Notify(bool wrong) {
   CHECK(aclrtDestroyNotify(notify));
 }
 
+/// The same through HCCL's library, which has code of the runtime too.
+void HcclNotify(bool wrong) {
+  const Objects objects(kShort);
+  hccl::Stream one(objects.one), two(objects.two);
+  hccl::LocalNotify notify;
+  CHECK(notify.Init());
+  objects.Up(objects.one);
+  CHECK(notify.Post(one));
+  if (!wrong) CHECK(notify.Wait(two));
+  objects.Down(objects.two);
+  CHECK(aclrtSynchronizeStream(objects.two));
+  objects.Compare();
+  CHECK(aclrtSynchronizeStream(objects.one));
+}
+
 /// Streams are ordered by a word in device memory, which a value or a copy writes.
 void Word(bool wrong) {
   const Objects objects(kLong);
@@ -473,6 +489,7 @@ const std::map<std::string, Case>& Cases() {
       {"two_host_functions", TwoHostFunctions},
       {"callback", Callback},
       {"notify", Notify},
+      {"hccl_notify", HcclNotify},
       {"word", Word},
       {"pool", Pool},
       {"free", Free},

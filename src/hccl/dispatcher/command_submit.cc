@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "acl/acl_rt.h"
-#include "base/threads/thread_sanitizer.h"
 #include "hccl/dispatcher/reduction.h"
 #include "hccl/dispatcher/route.h"
 #include "hccl/dtype_common.h"
@@ -65,7 +64,6 @@ void SubmissionWatch::Observe(TaskPara record) const {
   record.stream = stream;
   record.isMainStream = is_main_stream;
   record.beginTime = begin_ns;
-  const races::CalledProgram called_program;
   observer(observer_user, &record, sizeof(record));
 }
 
