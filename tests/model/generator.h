@@ -43,7 +43,7 @@ class Generator {
   /// Sends the signal that a stream waits for.
   bool SendSignal(int depth);
   bool Enter(int context, int depth);
-  /// Aborts the stream that nobody can send its signal to.
+  /// Aborts the stream whose signal no stream can send.
   void GiveUp(const Hold& hold);
   void Prologue();
   void Epilogue();

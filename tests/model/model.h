@@ -25,7 +25,7 @@ struct Verdict {
   std::optional<std::size_t> fail_index;  ///< expected in *failIndex; without it, untouched
   std::optional<int> ready;               ///< queries: 1 complete, 0 not; without it, either
 
-  bool held = false;                ///< it would wait for a closed gate or a signal that nobody sends
+  bool held = false;                ///< it would wait for a closed gate or a signal that is never sent
   std::vector<int> unordered_with;  ///< streams (by number) that it would race with; 0: the other thread
 };
 
