@@ -7,6 +7,7 @@
 
 #include "base/log/log.h"
 #include "base/platform_bridge.h"
+#include "base/threads/thread_sanitizer.h"
 #include "base/time/local_time.h"
 #include "observe/hooks.h"
 #include "process/process.h"
@@ -147,4 +148,16 @@ void sampanLogLine(int level, const std::string& text) noexcept {
   } catch (const std::exception&) {
     // Out of memory: drops the line.
   }
+}
+
+bool sampanLooksForRaces() noexcept {
+  return sampan::races::Watched();
+}
+
+bool sampanEnterRuntime() noexcept {
+  return sampan::races::Watched() && sampan::races::Enter();
+}
+
+bool sampanLeaveRuntime() noexcept {
+  return sampan::races::Leave();
 }

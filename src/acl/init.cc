@@ -17,6 +17,7 @@
 #include "acl/init_state.h"
 #include "base/threads/fork_lock.h"
 #include "base/threads/futex.h"
+#include "base/threads/thread_sanitizer.h"
 #include "process/process.h"
 
 namespace sampan::acl {
@@ -93,6 +94,7 @@ class TurnScope {
       ~Relock() { lock.lock(); }
       StateLock& lock;
     } const relock(lock_);
+    const races::CalledProgram called_program;
     return call();
   }
 

@@ -67,5 +67,11 @@ void sampanEndCall(const char* function, int code) noexcept;
 
 /// Sets the link and rank that the trace shows for the tasks that the calling thread submits from now on.
 void sampanTraceLink(const char* link, std::int32_t remote_rank) noexcept;
+
+/// base/threads/thread_sanitizer.h for both libraries: a thread that enters the runtime in one may leave it
+/// in the other.
+bool sampanLooksForRaces() noexcept;
+bool sampanEnterRuntime() noexcept;
+bool sampanLeaveRuntime() noexcept;
 }
 #pragma GCC visibility pop

@@ -17,6 +17,7 @@
 #include "base/log/log.h"
 #include "base/system/file_size_signal.h"
 #include "base/threads/fork_lock.h"
+#include "base/threads/thread_sanitizer.h"
 #include "observe/observers.h"
 #include "process/fault_report.h"
 #include "process/main_thread.h"
@@ -39,6 +40,7 @@ Result<std::unique_ptr<Backend>> AsBackend(Result<Made> made) {
 
 Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
   if (settings.backend == BackendKind::kCuda) {
+    races::Stop();  // ThreadSanitizer sees none of a GPU's accesses
     return AsBackend(cuda::CudaBackend::Create({.devices = settings.devices,
                                                 .device_bytes = settings.device_bytes,
                                                 .paths = settings.copy_paths,
@@ -124,6 +126,10 @@ void AfterForkInChild() {
 
 [[gnu::constructor]] void WatchForks() {
   ::pthread_atfork(nullptr, nullptr, &AfterForkInChild);
+}
+
+[[gnu::constructor]] void LookForRaces() {
+  races::Start();
 }
 
 }  // namespace

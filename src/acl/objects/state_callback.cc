@@ -3,6 +3,7 @@
 
 #include "acl/caller.h"
 #include "acl/guard.h"
+#include "base/threads/thread_sanitizer.h"
 #include "core/objects/state_callbacks.h"
 #include "process/process.h"
 
@@ -31,6 +32,7 @@ Status Register(Callbacks& callbacks, const char* name, Function function, void*
 
 Status TellAbort(std::int32_t device, aclrtDeviceTaskAbortStage stage, std::uint32_t timeout) {
   for (const auto& each : StateCallbacks::The().abort.All()) {
+    const races::CalledProgram called_program;
     const std::int32_t answer = each.function(device, stage, timeout, each.argument);
     if (answer != 0) {
       return {Code::kInternalError,
@@ -43,13 +45,17 @@ Status TellAbort(std::int32_t device, aclrtDeviceTaskAbortStage stage, std::uint
 }  // namespace
 
 void TellDeviceState(std::int32_t device, aclrtDeviceState state) {
-  for (const auto& each : StateCallbacks::The().device.All())
+  for (const auto& each : StateCallbacks::The().device.All()) {
+    const races::CalledProgram called_program;
     each.function(device, state, each.argument);
+  }
 }
 
 void TellStreamState(aclrtStream stream, aclrtStreamState state) {
-  for (const auto& each : StateCallbacks::The().stream.All())
+  for (const auto& each : StateCallbacks::The().stream.All()) {
+    const races::CalledProgram called_program;
     each.function(stream, state, each.argument);
+  }
 }
 
 }  // namespace sampan::acl

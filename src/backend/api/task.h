@@ -20,6 +20,7 @@
 #include "base/error/status.h"
 #include "base/error/text.h"
 #include "base/reduce/reduce_kernels.h"
+#include "base/threads/thread_sanitizer.h"
 
 namespace sampan {
 
@@ -137,11 +138,16 @@ struct MarkTask {
 /// Work outside the device. The queue waits for it.
 class HostWork {
  public:
+  HostWork() : order(races::Watched() ? std::make_shared<races::Key>() : nullptr) {}
   virtual ~HostWork() = default;
   /// Must not block. Calls `resume` exactly once, on any thread, which continues the queue.
   virtual void Start(std::function<void(Status)> resume) noexcept = 0;
   /// Text for messages: what the queue waits for while it runs.
   virtual std::string Describe() const { return "work of the host"; }
+
+  /// The work follows the queue's release of the key, and the queue follows the work's. Null if races are not
+  /// looked for.
+  const std::shared_ptr<const races::Key> order;
 };
 struct HostTask {
   std::shared_ptr<HostWork> work;

@@ -30,6 +30,9 @@ class Timeline {
   virtual std::uint64_t completed() const = 0;
   /// Text for messages: the stream that it belongs to.
   virtual std::string Describe() const = 0;
+  /// The calling thread tells the program that the task of that number is over. What the program does next is
+  /// ordered behind it, for tools that look for races.
+  virtual void Observe(std::uint64_t /*number*/) {}
 };
 
 /// What the timelines of all queues have: how far the queue is, and which it is. May outlive its queue, whose
@@ -66,6 +69,9 @@ struct Point {
   bool Passed() const { return timeline == nullptr || timeline->Passed(number); }
   bool PassedByNow() const { return timeline == nullptr || timeline->PassedByNow(number); }
   bool Wait(Deadline deadline) const { return timeline == nullptr || timeline->Wait(number, deadline); }
+  void Observe() const {
+    if (timeline != nullptr) timeline->Observe(number);
+  }
 };
 
 }  // namespace sampan

@@ -8,10 +8,12 @@
 
 #include "backend/api/running_task.h"
 #include "backend/emulated/queue/emulated_queue.h"
+#include "backend/emulated/queue/race_watch.h"
 #include "backend/emulated/queue/task_execution.h"
 #include "backend/emulated/schedule/engine_pool.h"
 #include "backend/emulated/schedule/stepped_scheduler.h"
 #include "base/error/text.h"
+#include "base/threads/thread_sanitizer.h"
 
 namespace sampan::emulated {
 namespace {
@@ -37,6 +39,8 @@ class EmulatedDevice final : public BackendDevice {
     if (faults_.ShouldFail(FaultKind::kQueue)) {
       return {Code::kResourceAllocFail, "the copy could not be started: failure ordered by SAMPAN_FAULT"};
     }
+    if (races::Watched()) [[unlikely]]
+      TellRaces(task);
     const RunningTask running{&task, {}};
     const TaskRuns runs(&running);
     return Execute(task, scheduler_);

@@ -13,6 +13,7 @@
 
 #include "base/error/system_error.h"
 #include "base/error/text.h"
+#include "base/threads/thread_sanitizer.h"
 
 namespace sampan {
 
@@ -33,8 +34,8 @@ inline sigset_t RuntimeThreadMask() {
   return mask;
 }
 
-/// While it exists, pthread_cancel does not cancel the calling thread. Cancellation would corrupt the
-/// runtime's state, and unwinding cannot leave a noexcept function.
+/// While it exists, the calling thread executes the runtime's code, and pthread_cancel does not cancel it.
+/// Cancellation would corrupt the runtime's state, and unwinding cannot leave a noexcept function.
 class NoCancellation {
  public:
   NoCancellation() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -43,6 +44,7 @@ class NoCancellation {
   NoCancellation& operator=(const NoCancellation&) = delete;
 
  private:
+  const races::RuntimeCode runtime_code_;
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
@@ -58,6 +60,7 @@ class ProgramCode {
   static bool Running() { return running.load() != 0; }
 
  private:
+  const races::CalledProgram called_program_;
   static constinit inline std::atomic<int> running{0};
 };
 
@@ -88,6 +91,7 @@ Thread StartThread(const char* name, Body body) {
   Thread started;
   try {
     started.thread_ = std::thread([name, body = std::move(body)]() mutable {
+      const races::RuntimeCode runtime_code;
       ::pthread_setname_np(::pthread_self(), name);
       body();
     });

@@ -9,6 +9,7 @@
 #include "base/containers/round.h"
 #include "base/error/assert.h"
 #include "base/error/text.h"
+#include "base/threads/thread_sanitizer.h"
 
 namespace sampan {
 namespace {
@@ -50,6 +51,8 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
 MemoryPool::Reuse MemoryPool::ReuseOf(const Block& block, const Timeline* stream) const {
   const PendingPoints& pending = block.pending;
   const bool own = pending.newest().timeline.get() == stream;
+  // A program that looks for races has to see the waits, even if they are over.
+  if (!own && races::Watched()) return Reuse::kAfterWaits;
   const bool over = own || (reuse.opportunistic.load(std::memory_order_relaxed) && pending.newest().Passed());
   if (over && pending.OlderPassed(stream)) return Reuse::kAtOnce;
   return reuse.internal_dependencies.load(std::memory_order_relaxed) ? Reuse::kAfterWaits : Reuse::kNo;
@@ -220,6 +223,7 @@ Status MemoryPool::Grow(std::size_t span) {
 
 void MemoryPool::Retire(Block& block) noexcept {
   SAMPAN_ASSERT(!block.returned && block.record != nullptr);
+  block.pending.Observe();
   block.returned = true;
   ReturnPart(*block.chunk, block.range);
   memory_.Retire(*block.record);

@@ -7,6 +7,7 @@
 #include "base/containers/reserve.h"
 #include "base/error/assert.h"
 #include "base/error/text.h"
+#include "base/threads/thread_sanitizer.h"
 #include "observe/hooks.h"
 
 namespace sampan {
@@ -64,6 +65,8 @@ Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin
     throw;
   }
   record.origin = std::move(origin);
+  if (races::Watched() && parked == nullptr && record.origin.kind != MemoryOrigin::kRegistered) [[unlikely]]
+    freed_.Allocated(record.facts.address, record.facts.bytes);
   record.readers.store(rights.readers);
   record.writers.store(rights.writers);
   const observe::MemoryEvent made = MemoryMade(record.facts);  // the program may free it right after the lock
@@ -192,6 +195,8 @@ Status MemoryRegistry::End(std::string_view name, void* address, MemoryOrigin or
   if (record.facts.address != start)
     return refuse(" lies inside, not at the beginning of, ", Describe(record));
   // The use taken above keeps the record from being reclaimed until it has left the map.
+  if (races::Watched() && (record.origin.kind == MemoryOrigin::kDevice || origin == MemoryOrigin::kPinned))
+    FreedOrder::TellFree(record.facts.address, record.facts.bytes);
   if (!use->MarkFreed()) return refuse(" was freed by another thread at the same time: ", Describe(record));
   Unpublish(static_cast<Record&>(*use.get()));
   return {};
@@ -224,6 +229,8 @@ void MemoryRegistry::Unpublish(Record& record) noexcept {
   {
     const std::lock_guard lock(mutex_);
     pages_.Erase(record);
+    if (races::Watched() && record.origin.kind != MemoryOrigin::kRegistered) [[unlikely]]
+      freed_.Freed(record.facts.address, record.facts.bytes);
   }
   if (record.shared.load()) shared_blocks_->Ended(record.facts.serial);
 }

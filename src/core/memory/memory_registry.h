@@ -16,6 +16,7 @@
 #include "base/error/assert.h"
 #include "base/error/status.h"
 #include "core/memory/backtrace.h"
+#include "core/memory/freed_order.h"
 #include "core/memory/page_map.h"
 
 namespace sampan {
@@ -175,6 +176,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   std::deque<Record> records_;
   std::vector<Record*> unused_records_;
   std::uint64_t serial_ = 0;
+  FreedOrder freed_;
 };
 
 }  // namespace sampan

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/api/timeline.h"
+#include "base/threads/thread_sanitizer.h"
 #include "core/objects/stream.h"
 
 namespace sampan {
@@ -36,13 +37,22 @@ class PendingPoints {
   std::vector<Point> PendingFor(const Timeline* timeline) const {
     std::vector<Point> pending;
     for (const Point& point : older_) {
-      if (point.timeline.get() != timeline && !point.Passed()) pending.push_back(point);
+      if (point.timeline.get() != timeline && !IsPlainlyOver(point)) pending.push_back(point);
     }
-    if (newest_.timeline.get() != timeline && !newest_.Passed()) pending.push_back(newest_);
+    if (newest_.timeline.get() != timeline && !IsPlainlyOver(newest_)) pending.push_back(newest_);
     return pending;
+  }
+  /// The calling thread follows all of them.
+  void Observe() const {
+    for (const Point& point : older_)
+      point.Observe();
+    newest_.Observe();
   }
 
  private:
+  /// Passed, and no one has to see that: a program that looks for races sees a wait.
+  static bool IsPlainlyOver(const Point& point) { return !races::Watched() && point.Passed(); }
+
   Point newest_;
   std::vector<Point> older_;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error/text.h"
+#include "base/threads/thread_sanitizer.h"
 #include "observe/hooks.h"
 
 namespace sampan {
@@ -125,7 +126,10 @@ Status Event::Synchronize(Deadline deadline) {
   if (shared_ != nullptr) return shared_->Synchronize(deadline);
   const auto recording = Latest();
   if (!recording) return {};
-  if (recording->point.Wait(deadline)) return recording->mark->Outcome(Number());
+  if (recording->point.Wait(deadline)) {
+    races::Acquire(recording->mark.get());
+    return recording->mark->Outcome(Number());
+  }
   return {Code::kEventSyncTimeout, Text("event ", Number(), " was not reached within the time limit")};
 }
 
@@ -138,7 +142,9 @@ bool Event::Recorded() {
   if (shared_ != nullptr) return shared_->Recorded();
   const auto recording = Latest();
   if (!recording) return generation_ == EventGeneration::kEx;
-  return recording->point.Reached();
+  const bool reached = recording->point.Reached();
+  if (reached) races::Acquire(recording->mark.get());
+  return reached;
 }
 
 bool Event::Waited() {
@@ -149,6 +155,7 @@ bool Event::Waited() {
   }
   for (const Point& wait : waits) {
     if (!wait.Reached()) return false;
+    wait.Observe();
   }
   return true;
 }
@@ -161,6 +168,7 @@ Result<std::int64_t> Event::TimeNs(std::string_view name) {
   }
   const std::int64_t time = recording->point.Reached() ? recording->mark->time_ns.load() : 0;
   if (time == 0) return Error{Code::kEventTimestampInvalid, Text(name, " is not reached yet")};
+  races::Acquire(recording->mark.get());
   return time;
 }
 

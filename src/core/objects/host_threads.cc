@@ -45,13 +45,15 @@ std::shared_ptr<HostWork> HostThreads::MakeWork(void (*function)(void*), void* a
 
     void Start(std::function<void(Status)> resume) noexcept override {
       try {
-        threads_.Run([function = function_, argument = argument_, thread = thread_, resume] {
+        threads_.Run([function = function_, argument = argument_, thread = thread_, order = order, resume] {
           {
-            const ProgramCode running;
             thread->store(::gettid());
             const sigset_t mask = RuntimeThreadMask();  // an earlier function may have changed it
             ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+            const ProgramCode running;
+            if (order != nullptr) races::Acquire(order.get());
             function(argument);
+            if (order != nullptr) races::Release(order.get());
           }
           resume({});
         });
@@ -77,7 +79,19 @@ std::shared_ptr<HostWork> HostThreads::MakeWork(void (*function)(void*), void* a
   return std::make_shared<FunctionWork>(*this, function, argument);
 }
 
+void HostThreads::RunOnNewThread(std::function<void()> job) {
+  const auto detached = std::make_shared<std::atomic<bool>>(false);
+  StartThread("sampan-host", [detached, job = std::move(job)] {
+    detached->wait(
+        false);  // ThreadSanitizer reports threads that have exited and are neither joined nor detached
+    job();
+  }).Detach();
+  detached->store(true);
+  detached->notify_one();
+}
+
 void HostThreads::Run(std::function<void()> job) {
+  if (races::Watched()) return RunOnNewThread(std::move(job));
   {
     const std::lock_guard lock(mutex_);
     if (jobs_.size() >= idle_) {

@@ -27,6 +27,9 @@ class HostThreads {
 
  private:
   void Run(std::function<void()> job);
+  /// Where races are looked for: a thread that is reused would order functions of different streams, and
+  /// their frames would lie on one stack.
+  static void RunOnNewThread(std::function<void()> job);
   void Loop();
 
   std::mutex mutex_;

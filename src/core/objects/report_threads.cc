@@ -8,6 +8,7 @@
 
 #include "base/error/text.h"
 #include "base/log/log.h"
+#include "base/threads/thread_sanitizer.h"
 
 namespace sampan {
 namespace {
@@ -40,7 +41,7 @@ class ReportThreads::Work final : public HostWork {
 
   void Start(std::function<void(Status)> resume) noexcept override {
     try {
-      threads_->Deliver(stream_, callback_, resume);
+      threads_->Deliver({stream_, callback_, resume, order});
     } catch (const std::exception&) {
       resume({Code::kResourceAllocFail, "a callback could not be delivered: out of host memory"});
     }
@@ -136,19 +137,20 @@ Status ReportThreads::Launch(Stream& stream, const Callback& callback) {
   return {};
 }
 
-void ReportThreads::Deliver(const Stream* stream, const Callback& callback,
-                            const std::function<void(Status)>& resume) {
+void ReportThreads::Deliver(Item item) {
+  const std::function<void(Status)> resume = item.resume;
+  const bool holds_stream = item.callback.holds_stream;
+  if (!holds_stream) item.resume = nullptr;
   bool served = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto entry = subscriptions_.find(stream);
+    const auto entry = subscriptions_.find(item.stream);
     served = entry != subscriptions_.end();
-    if (served)
-      items_[entry->second.thread].push_back({stream, callback, callback.holds_stream ? resume : nullptr});
+    if (served) items_[entry->second.thread].push_back(std::move(item));
   }
   if (!served) return resume(Unserved());
   changed_.notify_all();
-  if (!callback.holds_stream) resume({});
+  if (!holds_stream) resume({});
 }
 
 bool ReportThreads::PollStreamsOf(std::uint64_t thread) {
@@ -191,7 +193,12 @@ Status ReportThreads::Process(std::uint64_t thread, Deadline deadline) {
     }
   }
   for (const Item& item : ready) {
-    item.callback.function(item.callback.argument);
+    {
+      const races::CalledProgram called_program;
+      if (item.order != nullptr) races::Acquire(item.order.get());
+      item.callback.function(item.callback.argument);
+      if (item.order != nullptr) races::Release(item.order.get());
+    }
     if (item.resume) item.resume({});
   }
   return {};

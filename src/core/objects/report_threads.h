@@ -39,10 +39,11 @@ class ReportThreads : public std::enable_shared_from_this<ReportThreads> {
     const Stream* stream;
     Callback callback;
     std::function<void(Status)> resume;  // empty if the stream does not wait
+    std::shared_ptr<const races::Key> order;
   };
   class Work;
 
-  void Deliver(const Stream* stream, const Callback& callback, const std::function<void(Status)>& resume);
+  void Deliver(Item item);
   /// Text for messages: the thread that has to run the stream's callbacks. Never blocks.
   std::string DescribeService(const Stream* stream) const;
   /// Polls the thread's streams. Under the late schedule, polling makes them execute. Returns true while one

@@ -78,11 +78,13 @@ Status Stream::Await(Deadline deadline, Code timeout_code) {
   if (observe::On()) {
     observe::TellAwaited({observe::Awaited::kStream, label().device, id(), queue_->submitted()});
   }
-  if (!queue_->timeline()->Wait(queue_->submitted(), deadline)) {
+  const std::uint64_t last = queue_->submitted();
+  if (!queue_->timeline()->Wait(last, deadline)) {
     const std::string why = options_.roster != nullptr ? options_.roster->Explain(*timeline()) : "";
     return {timeout_code,
             Text("stream ", id(), " still has work after the time limit", why.empty() ? "" : ": ", why)};
   }
+  queue_->timeline()->Observe(last);
   if (drops_.load() != drops_before) {
     return {
         drop_code_.load(),
@@ -97,7 +99,9 @@ Status Stream::Synchronize(Deadline deadline, Code timeout_code) {
 }
 
 Result<bool> Stream::Query() {
-  const bool done = Last().Reached();
+  const Point last = Last();
+  const bool done = last.Reached();
+  if (done) last.Observe();
   if (Status failure = TakeFailure(); !failure.ok()) return failure;
   return done;
 }
@@ -120,11 +124,13 @@ void Stream::Abort(Code code) {
   const Point dropped = Drop(code);
   PassDropped();
   dropped.Wait(kNever);
+  dropped.Observe();
 }
 
 void Stream::Close() {
   if (!Last().Reached()) NoteDrop(Code::kStreamAbort);
   queue_->Close();
+  Last().Observe();
   if (options_.roster != nullptr) options_.roster->Remove(*this);
   if (observe::On()) observe::TellStream({.queue = label(), .destroyed = true});
   const std::lock_guard lock(mutex_);

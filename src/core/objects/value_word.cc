@@ -7,6 +7,7 @@
 
 #include "backend/api/task_memory.h"
 #include "base/error/text.h"
+#include "base/threads/thread_sanitizer.h"
 #include "core/copy/memory_location.h"
 #include "observe/hooks.h"
 
@@ -33,7 +34,9 @@ class ValueGate final : public Gate {
   }
   bool TryPass() noexcept override {
     const std::lock_guard lock(mutex_);
-    return !use_ || (use_->live() && Fits());
+    const bool passes = !use_ || (use_->live() && Fits());
+    if (passes) races::Acquire(&races::device_memory);
+    return passes;
   }
   Status Check() const override {
     const std::lock_guard lock(mutex_);

@@ -5,6 +5,7 @@
 
 #include "base/error/text.h"
 #include "base/threads/futex.h"
+#include "base/threads/thread_sanitizer.h"
 #include "observe/hooks.h"
 
 namespace sampan {
@@ -14,13 +15,16 @@ constexpr std::uint32_t kClear = 0, kSet = 1;
 
 class RecordEffect final : public Effect {
  public:
-  RecordEffect(std::shared_ptr<SleepWord> word, std::uint32_t id, std::shared_ptr<const SignalLink> link)
-      : word_(std::move(word)), id_(id), link_(std::move(link)) {}
+  RecordEffect(std::shared_ptr<SleepWord> word, std::uint32_t id, std::shared_ptr<const SignalLink> link,
+               bool is_shared)
+      : word_(std::move(word)), id_(id), link_(std::move(link)), is_shared_(is_shared) {}
   Status Apply() noexcept override {
     if (link_ != nullptr) {
       Status holds = link_->Check();
       if (!holds.ok()) return Withheld(holds.error());
     }
+    races::Release(word_.get());
+    if (is_shared_) races::Release(&races::other_processes);
     // Sequentially consistent: a sleeper first adds itself to the count, then reads the word.
     word_->value.store(kSet, std::memory_order_seq_cst);
     if (word_->sleepers.load(std::memory_order_seq_cst) != 0) FutexWake(word_->value);
@@ -36,6 +40,7 @@ class RecordEffect final : public Effect {
   const std::shared_ptr<SleepWord> word_;
   const std::uint32_t id_;
   const std::shared_ptr<const SignalLink> link_;
+  const bool is_shared_;  // with other processes
 };
 
 class NotifyGate : public Gate {
@@ -44,7 +49,10 @@ class NotifyGate : public Gate {
   bool Open() const noexcept override { return word_->value.load(std::memory_order_seq_cst) == kSet; }
   bool TryPass() noexcept override {
     std::uint32_t set = kSet;
-    return word_->value.compare_exchange_strong(set, kClear, std::memory_order_seq_cst);
+    if (!word_->value.compare_exchange_strong(set, kClear, std::memory_order_seq_cst)) return false;
+    races::Acquire(word_.get());
+    races::Acquire(&races::other_processes);
+    return true;
   }
   SleepWord* word() const noexcept override { return word_.get(); }
   std::string Describe() const override { return Text("a wait for notify ", id_); }
@@ -93,7 +101,9 @@ std::shared_ptr<SleepWord> Notify::SharedWord() const {
 
 Status Notify::Record(Stream& stream, std::shared_ptr<const SignalLink> link) const {
   const observe::SubjectScope subject(observe::TaskType::kNotifyRecord, id());
-  return stream.Enqueue(EffectTask{std::make_shared<RecordEffect>(SharedWord(), id(), std::move(link))});
+  const bool is_shared = races::Watched() && (imported() || own_->HeldElsewhere());
+  return stream.Enqueue(
+      EffectTask{std::make_shared<RecordEffect>(SharedWord(), id(), std::move(link), is_shared)});
 }
 
 Status Notify::WaitIn(Stream& stream, std::chrono::nanoseconds limit,

@@ -209,8 +209,10 @@ void Runtime::AbortDevice(Device& device) {
     dropped.push_back(stream->Drop(Code::kDeviceTaskAbort));
   for (const auto& stream : streams)
     stream->PassDropped();
-  for (const Point& point : dropped)
+  for (const Point& point : dropped) {
     point.Wait(kNever);
+    point.Observe();
+  }
 }
 
 }  // namespace sampan

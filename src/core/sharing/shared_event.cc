@@ -14,6 +14,7 @@
 
 #include "base/error/text.h"
 #include "base/threads/futex.h"
+#include "base/threads/thread_sanitizer.h"
 #include "observe/hooks.h"
 
 namespace sampan {
@@ -40,6 +41,8 @@ class EndRecording final : public Effect {
 
  private:
   void Complete() const noexcept {
+    races::Release(&cell_->signal);
+    races::Release(&races::other_processes);
     std::uint64_t before = cell_->completed.load();
     while (before < recording_ && !cell_->completed.compare_exchange_weak(before, recording_)) {
     }
@@ -70,7 +73,16 @@ class EventGate final : public Gate {
   bool Open() const noexcept override {
     return cell_->completed.load(std::memory_order_seq_cst) >= recording_;
   }
-  bool TryPass() noexcept override { return Open(); }
+  bool TryPass() noexcept override {
+    if (!Open()) return false;
+    Acquire();
+    return true;
+  }
+  /// What follows is after the recording.
+  void Acquire() const noexcept {
+    races::Acquire(&cell_->signal);
+    races::Acquire(&races::other_processes);
+  }
   Status Check() const override {
     // The cell names only the recorder of the latest recording. An older one completes with it.
     const std::uint64_t recorder = cell_->recorder.load();
@@ -136,7 +148,11 @@ Status SharedEvent::Synchronize(Deadline deadline) {
   const std::uint64_t recording = shared->recorded.load();
   const Error late{Code::kEventSyncTimeout,
                    Text("shared event ", shared->number, " was not reached within the time limit")};
-  if (const auto local = LocalPoint(recording)) return local->Wait(deadline) ? Status() : Status(late);
+  if (const auto local = LocalPoint(recording)) {
+    if (!local->Wait(deadline)) return late;
+    local->Observe();
+    return {};
+  }
   EventGate gate(shared, recording);
   while (!gate.Open()) {
     if (Status possible = gate.Check(); !possible.ok()) return possible;
@@ -146,14 +162,19 @@ Status SharedEvent::Synchronize(Deadline deadline) {
     if (!gate.Open()) FutexSleep(wait, std::min(deadline, Clock::now() + kLookForProcess));
     shared->signal.sleepers.fetch_sub(1, std::memory_order_seq_cst);
   }
+  gate.Acquire();
   return {};
 }
 
 bool SharedEvent::Recorded() {
   const auto shared = cell();
   const std::uint64_t recording = shared->recorded.load();
-  if (const auto local = LocalPoint(recording)) return local->Reached();
-  return shared->completed.load() >= recording;
+  if (const auto local = LocalPoint(recording)) {
+    const bool reached = local->Reached();
+    if (reached) local->Observe();
+    return reached;
+  }
+  return EventGate(shared, recording).TryPass();
 }
 
 }  // namespace sampan

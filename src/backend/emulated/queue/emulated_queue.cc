@@ -1,12 +1,14 @@
 // A queue of tasks on an emulated device: a ring that programs fill and one thread at a time executes.
 #include "backend/emulated/queue/emulated_queue.h"
 
+#include <optional>
 #include <utility>
 
 #include "backend/api/running_task.h"
 #include "backend/emulated/queue/task_execution.h"
 #include "base/error/assert.h"
 #include "base/error/text.h"
+#include "base/threads/thread_sanitizer.h"
 #include "base/threads/threads.h"
 #include "observe/hooks.h"
 
@@ -58,8 +60,9 @@ EmulatedQueue::EmulatedQueue(QueueScheduler& scheduler, GateWatch& gates, const 
       gates_(gates),
       listener_(options.listener),
       faults_(faults),
-      short_tasks_at_once_(scheduler.RunsShortTasksAtOnce()),
-      timeline_(std::make_shared<EmulatedTimeline>(scheduler)),
+      short_tasks_at_once_(scheduler.RunsShortTasksAtOnce() && !races::Watched()),
+      timeline_(
+          std::make_shared<EmulatedTimeline>(scheduler, RaceWatch::Create(options.label, options.depth))),
       public_timeline_(timeline_),
       ring_(options.depth) {}
 
@@ -105,6 +108,9 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
   const NoCancellation no_cancellation;
   if (faults_.ShouldFail(FaultKind::kQueue))
     return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
+  races::CallStack stack;
+  if (races::Watched()) [[unlikely]]
+    stack.Capture();
   bool was_idle = false;
   std::uint64_t number = 0;
   for (;;) {
@@ -113,7 +119,7 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
       if (closed_) return Error{Code::kInvalidHandle, "the stream was destroyed at the same time"};
       if (number = TryAtOnce(task); number != 0) return number;
       was_idle = state_.load(std::memory_order_acquire) == kIdle;
-      number = TryAppend(task, was_idle);
+      number = TryAppend(task, was_idle, stack);
     }
     if (number != 0) break;
     WaitForRoom();
@@ -131,12 +137,14 @@ void EmulatedQueue::ExecuteObserved(Task& task, Body& body, std::uint64_t number
   observe::EndAtOnce(begin_ns);
 }
 
-std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle) {
+std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle, const races::CallStack& stack) {
   SAMPAN_ASSERT(submit_lock_.is_held() && !closed_);
   SAMPAN_ASSERT(was_idle == (state_.load() == kIdle));  // it changes only under the lock
   if (ring_.IsFull(seen_done_)) seen_done_ = timeline_->done();
   if (ring_.IsFull(seen_done_)) return 0;
   ring_.PrefetchToWrite(ring_.tail() + kSlotsAhead);  // the engine had it last
+  if (RaceWatch* const races = timeline_->races()) [[unlikely]]
+    races->Submitted(ring_.tail() + 1, stack);
   const std::uint64_t number = ring_.Put(std::move(task));
   if (was_idle) {
     done_ = number - 1;  // tasks that were executed at once are not counted one by one
@@ -174,10 +182,14 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int max_tasks, Tasks tasks) {
     if (discarded && discarded_.Holds(number) && !BlockUnless([&] { return !discarded_.Holds(number); }))
       return TurnEnd::kBlocked;
     if (discarded) discarded_.Tell(task);
+    if (RaceWatch* const races = timeline_->races()) [[unlikely]]
+      races->Begin(number);
     if (!discarded && !ExecuteHead(task, number)) return TurnEnd::kBlocked;
     if (observe::On()) [[unlikely]]
       observe::EndExecution(std::exchange(head_since_ns_, 0), discarded);
     blocked_on_ = nullptr;
+    if (RaceWatch* const races = timeline_->races()) [[unlikely]]
+      races->Complete(number);
     ring_.Destroy(number);  // releases the memory before a waiter can learn that the task is over
     done_ = number;
     timeline_->Advance(number);
@@ -244,6 +256,11 @@ bool EmulatedQueue::ExecuteHead(Task& task, std::uint64_t number) {
   if (auto* wait = std::get_if<WaitTask>(&task)) return ExecuteWait(*wait, number);
   if (auto* host = std::get_if<HostTask>(&task)) return ExecuteHost(*host, number);
   if (auto* gate = std::get_if<GateTask>(&task)) return ExecuteGate(*gate, number);
+  std::optional<races::Fiber::Scope> as_queue;
+  if (RaceWatch* const races = timeline_->races()) [[unlikely]] {
+    as_queue.emplace(races->fiber());
+    races->Tell(number, task);
+  }
   const RunningTask running{&task, label(), number};
   const TaskRuns runs(&running);
   if (Status status = Execute(task, scheduler_); !status.ok()) Fail(number, std::move(status));
@@ -286,8 +303,17 @@ bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t number) {
     if (!taken_back) return false;
   }
   if (Discarded(number)) return true;
+  if (RaceWatch* const races = timeline_->races()) [[unlikely]]
+    task.mark != nullptr ? races->Acquire(task.mark.get()) : races->Follow(*awaited->races(), awaited_number);
   if (Status outcome = task.Outcome(); !outcome.ok()) Fail(number, std::move(outcome));
   return true;
+}
+
+std::optional<Status> EmulatedQueue::TryPass(Gate& gate, std::chrono::nanoseconds limit) {
+  std::optional<races::Fiber::Scope> as_queue;  // what the gate acquires is the queue's
+  if (timeline_->races() != nullptr) [[unlikely]]
+    as_queue.emplace(timeline_->races()->fiber());
+  return standing_.TryPass(gate, limit);
 }
 
 bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t number) {
@@ -298,7 +324,7 @@ bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t number) {
   standing_.Begin(number, limit);
   const Deadline deadline = standing_.deadline();
   while (!Discarded(number)) {
-    if (auto outcome = standing_.TryPass(*gate, limit)) {
+    if (auto outcome = TryPass(*gate, limit)) {
       if (!outcome->ok()) Fail(number, std::move(*outcome));
       return true;
     }
@@ -316,6 +342,8 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t number) {
   while (!host_outcome_.Known(number) && !Discarded(number)) {
     const std::shared_ptr<HostWork> to_start = host_started_ == number ? nullptr : task.work;
     host_started_ = number;
+    if (to_start != nullptr && to_start->order != nullptr) [[unlikely]]
+      timeline_->races()->Release(to_start->order.get());
     const bool taken_back = BlockUnless([&] {
       if (to_start != nullptr) {
         to_start->Start([self = shared_from_this(), number](Status status) {
@@ -326,6 +354,8 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t number) {
     });
     if (!taken_back) return false;
   }
+  if (task.work->order != nullptr) [[unlikely]]
+    timeline_->races()->Acquire(task.work->order.get());
   if (auto outcome = host_outcome_.Take(number); outcome && !outcome->ok()) Fail(number, std::move(*outcome));
   return true;
 }

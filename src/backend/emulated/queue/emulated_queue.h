@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "backend/api/queue.h"
 #include "backend/api/queue_waits.h"
@@ -81,7 +83,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   template <typename Body>
   [[gnu::noinline]] void ExecuteObserved(Task& task, Body& body, std::uint64_t number);
   /// Puts the task into the ring. Returns its number, or 0 when the queue is full.
-  [[gnu::noinline]] std::uint64_t TryAppend(Task& task, bool was_idle);
+  [[gnu::noinline]] std::uint64_t TryAppend(Task& task, bool was_idle, const races::CallStack& stack);
 
   [[gnu::noinline]] void WaitForRoom();
   /// Notes since when the task is at the head.
@@ -90,6 +92,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   bool ExecuteHead(Task& task, std::uint64_t number);
   bool ExecuteWait(WaitTask& task, std::uint64_t number);
   bool ExecuteGate(GateTask& task, std::uint64_t number);
+  std::optional<Status> TryPass(Gate& gate, std::chrono::nanoseconds limit);
   bool ExecuteHost(HostTask& task, std::uint64_t number);
   [[gnu::noinline]] void Fail(std::uint64_t number, Status failure);
   bool Discarded(std::uint64_t number) const { return discarded_.Covers(number); }

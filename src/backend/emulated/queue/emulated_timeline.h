@@ -7,9 +7,11 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "backend/api/timeline.h"
+#include "backend/emulated/queue/race_watch.h"
 #include "backend/emulated/schedule/queue_scheduler.h"
 #include "base/error/assert.h"
 
@@ -18,7 +20,8 @@ namespace sampan::emulated {
 /// Thread-safe. May outlive its queue. While no thread waits, Advance costs one store and one load.
 class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
  public:
-  explicit EmulatedTimeline(QueueScheduler& scheduler) : scheduler_(scheduler) {
+  EmulatedTimeline(QueueScheduler& scheduler, std::unique_ptr<RaceWatch> races)
+      : scheduler_(scheduler), races_(std::move(races)) {
     host_waits_.reserve(
         kReservedHostWaits);  // so that a submitter does not allocate when it waits for a free slot
   }
@@ -27,6 +30,12 @@ class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
   bool Passed(std::uint64_t number) override { return done() >= number; }
   bool Wait(std::uint64_t number, Deadline deadline) override;
   std::string Describe() const override;
+  void Observe(std::uint64_t number) override {
+    if (races_ != nullptr) [[unlikely]]
+      races_->Observed(number);
+  }
+  /// Null if races are not looked for.
+  RaceWatch* races() const { return races_.get(); }
 
   /// Called by the thread that executes the queue, with growing numbers.
   void Advance(std::uint64_t number);
@@ -49,6 +58,7 @@ class EmulatedTimeline final : public QueueTimeline<EmulatedQueue> {
   void WakeReached(std::uint64_t number);
 
   QueueScheduler& scheduler_;
+  const std::unique_ptr<RaceWatch> races_;
   alignas(64) std::atomic<std::uint64_t> wake_at_{
       kNoWaiter};  // the least number that a thread or a queue waits for
   std::mutex mutex_;

@@ -93,11 +93,7 @@ T Load(const std::byte* from) {
   return value;
 }
 
-/// The operands of an indirect copy, read from device memory.
-struct Operands {
-  std::uintptr_t dst, src;
-  std::size_t bytes;
-};
+}  // namespace
 
 Operands LoadOperands(const IndirectTask::Content& content) {
   if (content.form == IndirectTask::Content::Form::kDescriptor) {
@@ -109,6 +105,8 @@ Operands LoadOperands(const IndirectTask::Content& content) {
   return {Load<std::uint64_t>(content.operands[0]) + content.dst_offset,
           Load<std::uint64_t>(content.operands[1]) + content.src_offset, content.bytes};
 }
+
+namespace {
 
 Status Execute(IndirectTask& task, QueueScheduler& scheduler) {
   SAMPAN_ASSERT(task.content != nullptr && task.content->resolver != nullptr);

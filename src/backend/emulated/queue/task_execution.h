@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 
@@ -61,6 +62,13 @@ inline bool IsShort(const BatchTask& batch, const ShortLimits& limits) {
   return limits.Hold(batch.bytes, batch.segments.size(), batch.longest);
 }
 [[gnu::noinline]] bool IsShort(const Task& task, const ShortLimits& limits);
+
+/// The operands of an indirect copy, read from device memory. The addresses are the program's.
+struct Operands {
+  std::uintptr_t dst, src;
+  std::size_t bytes;
+};
+Operands LoadOperands(const IndirectTask::Content& content);
 
 // Moves the bytes of a task whose memory is live; large ones are shared with idle engines.
 [[gnu::noinline]] void ShareCopy(const Segment& segment, QueueScheduler& scheduler);

@@ -9,6 +9,7 @@
 #include "backend/emulated/queue/emulated_queue.h"
 #include "base/error/assert.h"
 #include "base/threads/spin.h"
+#include "base/threads/thread_sanitizer.h"
 #include "observe/hooks.h"
 
 namespace sampan::emulated {
@@ -270,8 +271,9 @@ void EnginePool::RunQueueInstead(EmulatedTimeline& timeline, std::uint64_t numbe
 void EnginePool::Drive(EmulatedTimeline& timeline, std::uint64_t number, Deadline deadline) {
   const auto reached = [&] { return timeline.done() >= number; };
   if (reached()) return;
-  // A begun copy cannot be interrupted, so a caller with a deadline must not execute one.
-  if (deadline == kNever) RunQueueInstead(timeline, number);
+  // A begun copy cannot be interrupted, so a caller with a deadline must not execute one. Nor does a caller
+  // whose program looks for races: ThreadSanitizer would hold back its signals while it is a queue's fiber.
+  if (deadline == kNever && !races::Watched()) RunQueueInstead(timeline, number);
   const auto helped_or_over = [&] { return reached() || HelpWithJob(reached); };
   while (SpinFor(kHostSpin, helped_or_over) && !reached()) {
   }
