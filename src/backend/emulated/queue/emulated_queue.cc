@@ -72,6 +72,14 @@ EmulatedQueue::~EmulatedQueue() {
 }
 
 template <typename Body>
+void EmulatedQueue::ExecuteObserved(Task& task, Body& body, std::uint64_t number) {
+  observe::BeginExecution({label(), number, observe::TypeOf(task)});
+  const std::int64_t begin_ns = observe::NowNs();
+  if (Status status = ExecuteUnqueued(body, scheduler_); !status.ok()) Fail(number, std::move(status));
+  observe::EndAtOnce(begin_ns);
+}
+
+template <typename Body>
 std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task, Body& body) {
   SAMPAN_ASSERT(submit_lock_.is_held() && state_.load() == kIdle);
   // No thread has the turn, and the lock keeps others from taking it.
@@ -127,14 +135,6 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
   if (was_idle) scheduler_.MakeReady(shared_from_this());
   scheduler_.Submitted();
   return number;
-}
-
-template <typename Body>
-void EmulatedQueue::ExecuteObserved(Task& task, Body& body, std::uint64_t number) {
-  observe::BeginExecution({label(), number, observe::TypeOf(task)});
-  const std::int64_t begin_ns = observe::NowNs();
-  if (Status status = ExecuteUnqueued(body, scheduler_); !status.ok()) Fail(number, std::move(status));
-  observe::EndAtOnce(begin_ns);
 }
 
 std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle, const races::CallStack& stack) {
