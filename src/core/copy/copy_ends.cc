@@ -81,8 +81,7 @@ void AddNeighbours(Task& task, std::unique_ptr<Uses> first, std::unique_ptr<Uses
   MultiAllocationTask multi;
   multi.content = std::make_unique<MultiAllocationTask::Content>(
       MultiAllocationTask::Content{std::move(task), std::move(uses)});
-  task.emplace<MultiAllocationTask>(
-      std::move(multi));  // NOLINT(bugprone-use-after-move): emplace gives it a new content
+  task.emplace<MultiAllocationTask>(std::move(multi));  // NOLINT(bugprone-use-after-move): a new content
 }
 
 }  // namespace sampan

@@ -212,6 +212,7 @@ Result<std::vector<StreamState>> StreamRoster::Look() const {
     if (stream->timeline()->completed() < stream->submitted()) views.push_back(ViewOf(std::move(stream)));
   }
   std::vector<StreamState> states;
+  states.reserve(views.size());
   for (const StreamView& view : views)
     states.push_back(StateOf(view));
   for (std::size_t i = 0; i < views.size(); ++i)
