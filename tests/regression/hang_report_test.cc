@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -27,12 +28,21 @@ std::string Message() {
   return text != nullptr ? text : "";
 }
 
+/// Returns when the stream stands at a wait, however long an engine takes to come to it.
+void AwaitStand(aclrtStream stream) {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  do {
+    EXPECT_ACL(507046, aclrtSynchronizeStreamWithTimeout(stream, 5));
+  } while (!Has(Message(), "stands at task ") && std::chrono::steady_clock::now() < give_up);
+}
+
 /// A notify that nothing records until the object goes.
 class HeldStream {
  public:
   HeldStream() {
     EXPECT_ACL(ACL_SUCCESS, aclrtCreateNotify(&notify_, 0));
     EXPECT_ACL(ACL_SUCCESS, aclrtWaitAndResetNotify(notify_, held, 0));
+    AwaitStand(held);
   }
   ~HeldStream() {
     EXPECT_ACL(ACL_SUCCESS, aclrtRecordNotify(notify_, other_));
@@ -66,6 +76,7 @@ TEST_F(HangReport, ATimeLimitFollowsEventsToTheirStream) {
   HeldStream stream;
   EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(event, stream.held));
   EXPECT_ACL(ACL_SUCCESS, aclrtStreamWaitEvent(waiting, event));
+  AwaitStand(waiting);
   EXPECT_ACL(507046, aclrtSynchronizeStreamWithTimeout(waiting, 50));
   std::string message = Message();
   EXPECT_TRUE(Has(message, "a wait for event ")) << message;
@@ -103,6 +114,7 @@ ChildResult EndedBy(int signal, void (*prepare)(int), void (*afterwards)() = nul
     EXPECT_ACL(ACL_SUCCESS, aclrtCreateNotify(&notify, 0));
     EXPECT_ACL(ACL_SUCCESS, aclrtCreateStream(&stream));
     EXPECT_ACL(ACL_SUCCESS, aclrtWaitAndResetNotify(notify, stream, 0));
+    AwaitStand(stream);
     if (afterwards != nullptr) afterwards();
     ::raise(signal);
     ::_exit(42);
