@@ -79,6 +79,9 @@ constexpr Row kRows[] = {
     {"regression_edges", kSanitizer, 0, Effect::kLeaveOut,
      "ForkHangs.*:FaultHandlerChain.*:MainThreadExit.*:ThreadNotStarted.*:*LittleMemory*",
      "sanitizers have a thread and signal handlers of their own, and need more addresses"},
+    {"regression_hang_report", kThreadSanitizer, 0, Effect::kLeaveOut,
+     "HangReportSignal.EndsAForkedChildWithoutAReport",
+     "ThreadSanitizer delivers the signals of a forked child itself"},
     {"collectives_threads:collectives_processes", kSanitizer, kSchedule, Effect::kLeaveOut,
      "*EveryNumberOf*/9:*EveryNumberOf*/10:*EveryNumberOf*/11:*EveryNumberOf*/12:*EveryNumberOf*/13:"
      "*EveryNumberOf*/14:*EveryNumberOf*/15",
