@@ -79,7 +79,7 @@ class History {
   int Add(Task task, aclError dropped = ACL_SUCCESS);
   /// The task turns out to fail: it moves no byte.
   void Fail(int task, aclError code);
-  /// The worlds become these; the images of those that are stale are made anew.
+  /// Replaces the worlds. Recomputes the images of those that are stale.
   void Branch(std::vector<World> worlds);
   /// Only the worlds for which `fits` holds were possible, by their index. False when none is left.
   bool Keep(const std::function<bool(std::size_t)>& fits);
