@@ -10,6 +10,7 @@ import time
 
 BUILD = pathlib.Path(os.environ["TOOL_TEST_BUILD"])
 SAMPAN = BUILD / "bin" / "sampan"
+SANITIZED = "TOOL_TEST_SANITIZED" in os.environ
 PROGRAMS = BUILD / "tests" / "tool"
 
 
