@@ -19,6 +19,7 @@ LAYERS = {
     "observe": {"base", "backend/api"},
     "summary": {"base", "observe"},
     "trace": {"base", "backend/api", "observe", "summary"},
+    "check": set(),
     "core": {"base", "backend/api", "observe"},
     "backend/emulated": {"base", "backend/api", "observe"},
     "backend/cuda": {"base", "backend/api", "observe"},
