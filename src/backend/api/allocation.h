@@ -48,9 +48,10 @@ struct AllocationFacts {
 };
 
 /// Counts its users: the program, until it frees it, and every task queued on it. Thread-safe. Begun and
-/// ended uses have separate counts in stripes, so that threads do not share a cache line. All counts only
-/// grow. Records are reused and never unmapped, so TryUse may be called on a reused record. It then returns
-/// false, or takes a use of the successor. The caller checks the facts, which a use keeps from changing.
+/// ended uses have separate counts in stripes, so that threads do not share a cache line and most count
+/// without an atomic operation. All counts only grow. Records are reused and never unmapped, so TryUse may be
+/// called on a reused record. It then returns false, or takes a use of the successor. The caller checks the
+/// facts, which a use keeps from changing.
 class Allocation {
  public:
   AllocationFacts facts;
@@ -88,13 +89,9 @@ class Allocation {
     life_.store(WithState(life_.load(std::memory_order_relaxed) + kNextLife, State::kLive),
                 std::memory_order_seq_cst);
   }
-  /// The program frees it. Returns false if it was not live. It is reclaimed now, or when the last use is
-  /// released.
-  bool MarkFreed() noexcept {
-    if (!Change(State::kLive, State::kFreed)) return false;
-    ReclaimIfUnused();
-    return true;
-  }
+  /// The program frees it. Returns false if it was not live. The caller has a use: the release of the last
+  /// one reclaims it.
+  bool MarkFreed() noexcept { return Change(State::kLive, State::kFreed); }
   /// Keeps it for the next allocation after the program freed it. No use can begin meanwhile.
   bool Park() noexcept { return Change(State::kLive, State::kParked); }
   bool Unpark() noexcept { return Change(State::kParked, State::kLive); }
@@ -105,13 +102,15 @@ class Allocation {
     return true;
   }
   bool TryUse() noexcept {
-    stripes_[ThisThreadStripe()].begun.fetch_add(1, std::memory_order_seq_cst);
+    const std::size_t stripe = ThisThreadStripe();
+    CountInStripe(stripes_[stripe].begun, stripe);
     if (StateIn(life_.load(std::memory_order_seq_cst)) == State::kLive) return true;
     Release();
     return false;
   }
   void Release() noexcept {
-    stripes_[ThisThreadStripe()].ended.fetch_add(1, std::memory_order_seq_cst);
+    const std::size_t stripe = ThisThreadStripe();
+    CountInStripe(stripes_[stripe].ended, stripe);
     if (Ended(life_.load(std::memory_order_seq_cst))) ReclaimIfUnused();
   }
 
@@ -140,12 +139,13 @@ class Allocation {
   };
 
   /// Call it after the allocation stopped being live. Equal counts mean that no use is left: an earlier use
-  /// is counted here, and a later one sees the new state and accesses nothing. Ended uses are read first,
-  /// because they never overtake the begun ones. If another thread reclaims the record meanwhile, it may be
-  /// reused already.
+  /// is counted here, and a later one sees the new state and accesses nothing. SeeOwnStripes divides earlier
+  /// from later. Ended uses are read first, because they never overtake the begun ones. If another thread
+  /// reclaims the record meanwhile, it may be reused already.
   [[gnu::cold, gnu::noinline]] void ReclaimIfUnused() noexcept {
     std::uint64_t life = life_.load(std::memory_order_seq_cst);
     if (!Ended(life)) return;
+    if (!SeeOwnStripes()) return;  // the memory stays: a use of it may not be seen
     std::uint64_t left = 0;
     for (const Stripe& stripe : stripes_)
       left -= stripe.ended.load(std::memory_order_seq_cst);

@@ -14,6 +14,7 @@
 #include "base/error/system_error.h"
 #include "base/error/text.h"
 #include "base/threads/thread_sanitizer.h"
+#include "base/threads/thread_stripe.h"
 
 namespace sampan {
 
@@ -92,6 +93,7 @@ Thread StartThread(const char* name, Body body) {
   try {
     started.thread_ = std::thread([name, body = std::move(body)]() mutable {
       const races::RuntimeCode runtime_code;
+      ShareStripe();
       ::pthread_setname_np(::pthread_self(), name);
       body();
     });
