@@ -71,7 +71,7 @@ INCLUDE_FOLDERS = ["", "src", "include", "include/hccl", "include/hccl/platform"
 GLOBALS_LAYER = "process"
 ALLOWED_GLOBALS = {
     ("thread_stripe.cc", "taken"): "which stripes have an owner, for counters in layers below process",
-    ("thread_stripe.cc", "sharing_threads"): "numbers the threads for the stripes that they share",
+    ("thread_stripe.h", "sharing_threads"): "numbers the threads for the stripes that they share",
     ("thread_stripe.cc", "lease"): "gives the thread's own stripe back when it exits",
     ("thread_stripe.h", "stripe_plus_one"): "every counted use of an allocation reads it, in layers below process",
     ("running_task.h", "running_task"): "a fault happens on the thread that executes the task",

@@ -11,7 +11,6 @@ namespace {
 
 /// Per own stripe: a thread has it.
 constinit std::array<std::atomic<bool>, kOwnStripes> taken{};
-constinit std::atomic<std::size_t> sharing_threads{0};
 
 /// A thread's own stripe. The next owner continues its counts.
 class Lease {
@@ -50,11 +49,6 @@ std::size_t internal::TakeStripe() noexcept {
   }
   SAMPAN_ASSERT(stripe_plus_one != 0 && stripe_plus_one <= kThreadStripes);
   return stripe_plus_one;
-}
-
-void ShareStripe() noexcept {
-  const std::size_t thread = sharing_threads.fetch_add(1, std::memory_order_relaxed);
-  internal::stripe_plus_one = kOwnStripes + thread % kSharedStripes + 1;
 }
 
 bool SeeOwnStripes() noexcept {

@@ -18,6 +18,7 @@ namespace internal {
 /// The calling thread's stripe plus one; 0 before it has a stripe.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local std::size_t stripe_plus_one = 0;
 [[gnu::cold, gnu::noinline]] std::size_t TakeStripe() noexcept;
+inline constinit std::atomic<std::size_t> sharing_threads{0};
 }  // namespace internal
 
 /// The calling thread's stripe, below kThreadStripes. It changes only when the thread exits.
@@ -32,7 +33,10 @@ constexpr bool IsOwnStripe(std::size_t stripe) noexcept {
   return stripe < kOwnStripes;
 }
 /// For threads of the runtime, when they start: leaves the own stripes to the program.
-void ShareStripe() noexcept;
+inline void ShareStripe() noexcept {
+  const std::size_t thread = internal::sharing_threads.fetch_add(1, std::memory_order_relaxed);
+  internal::stripe_plus_one = kOwnStripes + thread % kSharedStripes + 1;
+}
 
 /// Adds one to a count of the calling thread's stripe. If the thread reads something afterwards, it may read
 /// it before other threads see the count. What they wrote before SeeOwnStripes is the exception: either it is
