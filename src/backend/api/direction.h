@@ -13,4 +13,9 @@ constexpr Direction DirectionOf(bool dst_on_device, bool src_on_device) {
   return dst_on_device ? Direction::kHostToDevice : Direction::kHostToHost;
 }
 
+/// Between the host and a device.
+constexpr bool IsOverLink(Direction direction) {
+  return direction == Direction::kHostToDevice || direction == Direction::kDeviceToHost;
+}
+
 }  // namespace sampan

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backend/cuda/paths/copy_ends.h"
+#include "base/error/assert.h"
 
 namespace sampan::cuda {
 
@@ -37,13 +38,30 @@ CudaStream::~CudaStream() {
   driver().StreamDestroy(stream_);
 }
 
+Status CudaStream::CopyOverLink(const Segment& segment, Direction direction) {
+  SAMPAN_ASSERT(IsOverLink(direction));
+  const bool to_device = direction == Direction::kHostToDevice;
+  const auto copy = [&, segment] {
+    const auto [dst, src, bytes] = segment;
+    return to_device ? driver().CopyHostToDevice(AddressOf(dst), src, bytes, stream_)
+                     : driver().CopyDeviceToHost(dst, AddressOf(src), bytes, stream_);
+  };
+  // The driver copies in the stream's context. It refuses only if no context is current, and trying costs
+  // less than checking.
+  CuResult copied = copy();
+  if (copied != cu::kSuccess) [[unlikely]] {
+    const ContextScope scope(gpu());
+    copied = copy();
+  }
+  return gpu().Check(copied, to_device ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync");
+}
+
 Status CudaStream::Copy(const Segment& segment, Direction direction, bool one_device) {
   const auto [dst, src, bytes] = segment;
   switch (direction) {
     case Direction::kHostToDevice:
-      return site_.gpu.Check(CopyOverLink(segment, true), kCopyIn);
     case Direction::kDeviceToHost:
-      return site_.gpu.Check(CopyOverLink(segment, false), kCopyOut);
+      return CopyOverLink(segment, direction);
     case Direction::kDeviceToDevice:
       if (!one_device) break;
       return site_.gpu.Check(driver().CopyDeviceToDevice(AddressOf(dst), AddressOf(src), bytes, stream_),

@@ -29,9 +29,6 @@ struct LaunchSite {
 /// The sequence numbers of a stream's pending tasks differ by less than this.
 inline constexpr std::uint64_t kMaxTasks = 2048;
 
-/// The names of copies over the link, for errors.
-inline constexpr std::string_view kCopyIn = "cuMemcpyHtoDAsync", kCopyOut = "cuMemcpyDtoHAsync";
-
 /// Not thread-safe: its queue's lock guards it. Sequence numbers only grow.
 class CudaStream {
  public:
@@ -46,12 +43,8 @@ class CudaStream {
   const Driver& driver() const { return site_.gpu.driver(); }
 
   Status Copy(const Segment& segment, Direction direction, bool one_device);
-  /// Copies between pinned memory and the device. Returns the driver's result.
-  CuResult CopyOverLink(const Segment& segment, bool to_device) {
-    const auto [dst, src, bytes] = segment;
-    return to_device ? driver().CopyHostToDevice(reinterpret_cast<CuAddress>(dst), src, bytes, stream_)
-                     : driver().CopyDeviceToHost(dst, reinterpret_cast<CuAddress>(src), bytes, stream_);
-  }
+  /// Copies between pinned memory and the device. Needs no current context.
+  Status CopyOverLink(const Segment& segment, Direction direction);
   Status Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
   /// The completion of a kernel, for its arguments and its launch.
   Completion KernelCompletion(std::uint64_t sequence, unsigned blocks) {

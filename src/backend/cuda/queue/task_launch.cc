@@ -8,13 +8,6 @@
 #include "backend/cuda/paths/row_copies.h"
 
 namespace sampan::cuda {
-namespace {
-
-bool IsOverLink(Direction direction) {
-  return direction == Direction::kHostToDevice || direction == Direction::kDeviceToHost;
-}
-
-}  // namespace
 
 TaskLauncher::TaskLauncher(std::unique_ptr<CudaStream> stream)
     : stream_(std::move(stream)), batches_(*stream_), indirect_(*stream_) {}
@@ -38,22 +31,10 @@ std::uint64_t TaskLauncher::BusyUntil(const Task& task) const {
 Status TaskLauncher::Launch(Task& task, std::uint64_t sequence) {
   if (auto* copy = std::get_if<CopyTask>(&task); copy != nullptr && IsOverLink(copy->direction)) [[likely]] {
     if (Status live = CheckLive(copy->dst, copy->src); !live.ok()) return live;
-    return CopyOverLink(copy->segment, copy->direction);
+    return stream_->CopyOverLink(copy->segment, copy->direction);
   }
   const ContextScope scope(gpu());
   return std::visit([&](auto& body) { return LaunchBody(body, sequence); }, task);
-}
-
-Status TaskLauncher::CopyOverLink(const Segment& segment, Direction direction) {
-  const bool to_device = direction == Direction::kHostToDevice;
-  // The driver copies in the stream's context. It refuses only if no context is current, and trying costs
-  // less than checking.
-  CuResult copied = stream_->CopyOverLink(segment, to_device);
-  if (copied != cu::kSuccess) [[unlikely]] {
-    const ContextScope scope(gpu());
-    copied = stream_->CopyOverLink(segment, to_device);
-  }
-  return gpu().Check(copied, to_device ? kCopyIn : kCopyOut);
 }
 
 /// Not over the link: inside a device, between devices, or on an attached host.
@@ -86,7 +67,7 @@ Status TaskLauncher::LaunchBody(FillTask& task, std::uint64_t) {
 Status TaskLauncher::LaunchBody(BatchTask& batch, std::uint64_t sequence) {
   if (Status live = CheckLive(batch); !live.ok()) return live;
   if (batch.segments.size() == 1 && batch.captured == nullptr)
-    return CopyOverLink(batch.segments.front(), batch.direction);
+    return stream_->CopyOverLink(batch.segments.front(), batch.direction);
   return batches_.Launch(batch, sequence);
 }
 

@@ -50,8 +50,6 @@ class TaskLauncher {
  private:
   explicit TaskLauncher(std::unique_ptr<CudaStream> stream);
 
-  /// Copies between the host and a device.
-  Status CopyOverLink(const Segment& segment, Direction direction);
   Status LaunchBody(CopyTask& task, std::uint64_t sequence);
   Status LaunchBody(RowsTask& task, std::uint64_t sequence);
   Status LaunchBody(BatchTask& task, std::uint64_t sequence);
