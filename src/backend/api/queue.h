@@ -62,6 +62,12 @@ class Queue {
   /// Text for messages: which stream it is.
   std::string Describe() const { return Text("stream ", label_.stream, " of device ", label_.device); }
 
+ protected:
+  /// The error of Submit after Close.
+  [[gnu::cold, gnu::noinline]] static Status IsClosed() {
+    return {Code::kInvalidHandle, "the stream was destroyed at the same time"};
+  }
+
  private:
   const QueueLabel label_;
 };

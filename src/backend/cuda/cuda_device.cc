@@ -140,7 +140,7 @@ Status CudaDevice::CopyPageable(const Segment& segment, bool to_device) {
 
 Status CudaDevice::RunNow(Task task) {
   if (parts_.faults.ShouldFail(FaultKind::kQueue)) {
-    return {Code::kResourceAllocFail, "the copy could not be started: failure ordered by SAMPAN_FAULT"};
+    return OrderedFailure("the copy could not be started");
   }
   if (auto* multi = std::get_if<MultiAllocationTask>(&task)) {
     if (Status live = CheckLive(*multi); !live.ok()) return live;

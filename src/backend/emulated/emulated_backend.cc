@@ -37,7 +37,7 @@ class EmulatedDevice final : public BackendDevice {
   }
   Status RunNow(Task task) override {
     if (faults_.ShouldFail(FaultKind::kQueue)) {
-      return {Code::kResourceAllocFail, "the copy could not be started: failure ordered by SAMPAN_FAULT"};
+      return OrderedFailure("the copy could not be started");
     }
     if (races::Watched()) [[unlikely]]
       TellRaces(task);

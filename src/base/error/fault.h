@@ -5,6 +5,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+
+#include "base/error/status.h"
+#include "base/error/text.h"
 
 namespace sampan {
 
@@ -32,5 +36,10 @@ class FaultPlan {
   std::atomic<std::uint64_t>& At(FaultKind kind) { return remaining_[static_cast<std::size_t>(kind)]; }
   std::array<std::atomic<std::uint64_t>, 2> remaining_{};
 };
+
+/// The error of a task whose submission is the operation that fails.
+[[gnu::cold, gnu::noinline]] inline Status OrderedFailure(std::string_view what) {
+  return {Code::kResourceAllocFail, Text(what, ": failure ordered by SAMPAN_FAULT")};
+}
 
 }  // namespace sampan

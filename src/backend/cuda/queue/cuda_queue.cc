@@ -40,7 +40,7 @@ CudaQueue::~CudaQueue() {
 
 Result<std::uint64_t> CudaQueue::Submit(Task&& task) {
   if (faults_.ShouldFail(FaultKind::kQueue)) [[unlikely]]
-    return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
+    return OrderedFailure("the task could not be queued");
   Lock lock(mutex_);
   if (closed_ || gpu_.lost() || ring_.IsFull(retired_)) [[unlikely]] {
     if (Status room = AwaitRoom(lock); !room.ok()) return room;
@@ -55,7 +55,7 @@ Result<std::uint64_t> CudaQueue::Submit(Task&& task) {
 Status CudaQueue::AwaitRoom(Lock& lock) {
   const NoCancellation no_cancellation;
   for (;;) {
-    if (closed_) return {Code::kInvalidHandle, "the stream was destroyed at the same time"};
+    if (closed_) return IsClosed();
     if (gpu_.lost()) {
       Lose(lock);
       return gpu_.LostStatus();

@@ -114,8 +114,7 @@ inline std::uint64_t EmulatedQueue::TryAtOnce(Task& task) {
 
 Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
   const NoCancellation no_cancellation;
-  if (faults_.ShouldFail(FaultKind::kQueue))
-    return Error{Code::kResourceAllocFail, "the task could not be queued: failure ordered by SAMPAN_FAULT"};
+  if (faults_.ShouldFail(FaultKind::kQueue)) return OrderedFailure("the task could not be queued");
   races::CallStack stack;
   if (races::Watched()) [[unlikely]]
     stack.Capture();
@@ -124,7 +123,7 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
   for (;;) {
     {
       const std::lock_guard lock(submit_lock_);
-      if (closed_) return Error{Code::kInvalidHandle, "the stream was destroyed at the same time"};
+      if (closed_) return IsClosed();
       if (number = TryAtOnce(task); number != 0) return number;
       was_idle = state_.load(std::memory_order_acquire) == kIdle;
       number = TryAppend(task, was_idle, stack);
