@@ -64,7 +64,7 @@ Result<std::uint64_t> Stream::SubmitWatched(Task&& task) {
 }
 
 Result<Point> Stream::EnqueueWithPoint(Task&& task) {
-  auto number = Submit(std::move(task));
+  auto number = is_watched() ? SubmitWatched(std::move(task)) : queue_->Submit(std::move(task));
   if (!number.ok()) return number.TakeStatus();
   return Point{queue_->timeline(), *number};
 }

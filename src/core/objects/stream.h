@@ -57,7 +57,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
 
   /// Submits a task. Its point is reached when the task is completed.
   Status Enqueue(Task&& task) {
-    auto number = Submit(std::move(task));
+    auto number = is_watched() ? SubmitWatched(std::move(task)) : queue_->Submit(std::move(task));
     return number.ok() ? Status() : number.TakeStatus();
   }
   Result<Point> EnqueueWithPoint(Task&& task);
@@ -112,13 +112,10 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
  private:
   Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id);
 
-  Result<std::uint64_t> Submit(Task&& task) {
-    if (context_failure_->is_set() || FailuresReported() || observe::On()) [[unlikely]]
-      return SubmitWatched(std::move(task));
-    return queue_->Submit(std::move(task));
-  }
-  /// The same if the context has failed, or an observer wants the submission.
-  [[gnu::noinline]] Result<std::uint64_t> SubmitWatched(Task&& task);
+  /// True if the context has failed, or failures or submissions are to be told.
+  bool is_watched() const { return context_failure_->is_set() || FailuresReported() || observe::On(); }
+  /// Queue::Submit of a stream that is watched.
+  [[gnu::cold, gnu::noinline]] Result<std::uint64_t> SubmitWatched(Task&& task);
   bool OnTaskFailed(std::uint64_t number, Status failure) noexcept override;
   bool FailuresReported() const { return options_.reports != nullptr && options_.reports->any(); }
   static std::uint32_t CurrentThreadNumber();
