@@ -18,6 +18,12 @@ bool Register() noexcept {
   return Command(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 }
 
+/// Asks when the library is loaded, usually by the only thread. Once other threads run, it takes 10 ms, which
+/// the first copy would wait for.
+[[gnu::constructor]] void AskEarly() noexcept {
+  static_cast<void>(HasProcessBarrier());
+}
+
 }  // namespace
 
 bool HasProcessBarrier() noexcept {
