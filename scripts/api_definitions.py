@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Reads the sources of the C ABI: which declared functions they define, and with which reservation.
 """A definition begins at the start of a line with the declared return type and ends its parameter list before
-a `{`. A comment directly above it may say `// Compatibility: partly: <reason>`, or `no-op` instead of `partly`;
+a `{`. A comment directly above it may say `// Compatibility: partly: <reason>`, or `no-op` or `not supported` instead;
 further comment lines below that one, up to the definition, continue the reason."""
 
 import argparse
@@ -14,14 +14,14 @@ import api_functions
 
 SOURCES = api_functions.ROOT / "src" / "acl"
 
-_RESERVATION = re.compile(r"^//\s*Compatibility:\s*(?P<status>partly|no-op):\s*(?P<reason>.*)$")
+_RESERVATION = re.compile(r"^//\s*Compatibility:\s*(?P<status>partly|no-op|not supported):\s*(?P<reason>.*)$")
 
 
 @dataclasses.dataclass(frozen=True)
 class Definition:
     name: str
     file: str
-    status: str  # "partly" or "no-op"; empty when it is supported
+    status: str  # "partly", "no-op" or "not supported"; empty when it is supported
     reason: str  # of a status
 
 

@@ -9,8 +9,6 @@ LIST = api_functions.ROOT / "docs" / "compatibility" / "functions.txt"
 # Of those that the headers do not declare: the ones that give a pointer, and not a code.
 GIVES_POINTER = {
     "aclrtAllocatorCreateDesc",
-    "aclrtCreateBinary",
-    "aclrtCreateGroupInfo",
     "aclrtCreateStreamConfigHandle",
 }
 

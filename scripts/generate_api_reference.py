@@ -40,7 +40,7 @@ def supported_functions():
     defined = api_definitions.defined_functions(api_functions.declared_functions(), api_definitions.source_files())
     groups = []
     for group, names in api_list.read_groups():
-        members = [functions[name] for name in names if name in defined]
+        members = [functions[name] for name in names if name in defined and defined[name].status != "not supported"]
         if members:
             groups.append((group, members))
     statuses = ("supported", "partly", "no-op", "not supported")

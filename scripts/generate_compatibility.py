@@ -23,8 +23,9 @@ MEANING = {
     SUPPORTED: "does what the documentation says",
     PARTLY: "does part of it; the note says which",
     EMPTY: "checks its arguments and has nothing to do here; the note says why",
-    REFUSED: "declared and exported, and answers `ACL_ERROR_RT_FEATURE_NOT_SUPPORT` (207000) or its failure value",
-    NAMED: "the same, but in no header of ours: a program that declares it itself links",
+    REFUSED: "declared and exported; wrong arguments get their codes, else it answers"
+    " `ACL_ERROR_RT_FEATURE_NOT_SUPPORT` (207000), its failure value, or that what it needs does not exist (107017, 107029)",
+    NAMED: "exported and answers 207000 or its failure value, in no header of ours: a program that declares it itself links",
 }
 WORKS = (SUPPORTED, PARTLY, EMPTY)
 HCCL_STATUSES = (SUPPORTED, PARTLY, EMPTY, REFUSED)

@@ -16,6 +16,9 @@ FAILURE = {
     "size_t": "0",
     "float": "0.0F",
     "aclFloat16": "0",
+    "int64_t": "-1",
+    "aclDataType": "ACL_DT_UNDEFINED",
+    "aclFormat": "ACL_FORMAT_UNDEFINED",
 }
 
 

@@ -313,6 +313,32 @@ ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char* func, const
  */
 ACL_FUNC_VISIBILITY const char* aclrtGetSocName(void);
 
+/** Gets a size of a device.
+ * @param deviceId Number of a visible device, from 0.
+ * @param deviceInfo One of aclDeviceInfo; the size of the L2 cache is in bytes.
+ * @param value Receives the number.
+ * @async no
+ * @error 100000 value is NULL, deviceId is not a visible device, or deviceInfo is not known.
+ */
+ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo,
+                                                    int64_t* value);
+
+/** Gets whether the chip has a feature: what the documents say of the chip of the profile.
+ * @param cannAttr One of aclCannAttr.
+ * @param value Receives 1 if it has, else 0.
+ * @async no
+ * @error 100000 value is NULL, or cannAttr is not known.
+ */
+ACL_FUNC_VISIBILITY aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value);
+
+/** Gets the attributes that aclGetCannAttribute knows.
+ * @param cannAttrList Receives their array, which stays valid.
+ * @param num Receives their number: 3.
+ * @async no
+ * @error 100000 An argument is NULL.
+ */
+ACL_FUNC_VISIBILITY aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, size_t* num);
+
 /* Logs with the source position of the call: ACL_APP_LOG(ACL_INFO, "copied %zu bytes", bytes). */
 #define ACL_APP_LOG(level, ...) aclAppLog((level), __func__, __FILE__, __LINE__, __VA_ARGS__)
 

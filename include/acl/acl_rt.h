@@ -122,6 +122,7 @@ extern "C" {
 #define ACL_PKG_VERSION_MAX_SIZE 128
 #define ACL_PKG_VERSION_PARTS_MAX_SIZE 64
 #define ACL_RT_MEM_UCE_INFO_MAX_NUM 20
+#define ACL_RT_MAX_RECORD_PA_NUM_PER_DEV 20
 #define MAX_MEM_UCE_INFO_ARRAY_SIZE 128
 #define UCE_INFO_RESERVED_SIZE 14
 
@@ -660,8 +661,16 @@ typedef struct aclCANNPackageVersion {
   char reserved[ACL_PKG_VERSION_MAX_SIZE];
 } aclCANNPackageVersion;
 
-/* Extent in three dimensions; the device compiler brings its own. */
-#ifndef __BISHENG_CCEC__
+/* Extent in three dimensions. The device compiler brings its own, and so does CUDA, whose dim3 has the same
+ * members: a file that includes both headers, in either order, has CUDA's. */
+#if !defined(__BISHENG_CCEC__) && !defined(__VECTOR_TYPES_H__)
+#if defined(__has_include)
+#if __has_include(<vector_types.h>) && __has_include(<cuda_runtime_api.h>)
+#include <vector_types.h>
+#endif
+#endif
+#endif
+#if !defined(__BISHENG_CCEC__) && !defined(__VECTOR_TYPES_H__)
 typedef struct dim3 {
   uint32_t x;
   uint32_t y;
@@ -2919,5 +2928,10 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetAttr(const char* key, aclrtIpcMemAttr
 #ifdef __cplusplus
 }
 #endif
+
+#include "acl_rt_health.h"
+#include "acl_rt_kernel.h"
+#include "acl_rt_model.h"
+#include "acl_rt_settings.h"
 
 #endif /* SAMPAN_ACL_ACL_RT_H */

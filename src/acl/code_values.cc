@@ -10,6 +10,9 @@ constexpr bool Same(Code inside, int outside) {
 }
 
 static_assert(Same(Code::kInvalidParam, ACL_ERROR_INVALID_PARAM));
+static_assert(Same(Code::kUninitialize, ACL_ERROR_UNINITIALIZE));
+static_assert(Same(Code::kInvalidDumpConfig, ACL_ERROR_INVALID_DUMP_CONFIG));
+static_assert(Same(Code::kDumpNotRun, ACL_ERROR_DUMP_NOT_RUN));
 static_assert(Same(Code::kRepeatInitialize, ACL_ERROR_REPEAT_INITIALIZE));
 static_assert(Same(Code::kInvalidFile, ACL_ERROR_INVALID_FILE));
 static_assert(Same(Code::kParseFile, ACL_ERROR_PARSE_FILE));

@@ -50,6 +50,7 @@ struct InitState {
   std::optional<std::string> first_config;  // the text of the first file that was used
   std::string config;
   std::optional<std::int32_t> default_device;
+  bool sets_dump = false;  // the file of the first aclInit
   std::vector<InitCallback> init_callbacks;
   std::vector<FinalizeCallback> finalize_callbacks;
 };
@@ -147,6 +148,7 @@ Status Init(const char* path) {
   const std::vector<InitCallback> callbacks = state.init_callbacks;
   state.config = config->text;
   state.default_device = config->default_device;
+  state.sets_dump = config->sets_dump;
   // From here on the process is initialized, also for calls from callbacks.
   state.references = 1;
   Attempt attempt([&state, was_finalized = std::exchange(state.finalized, false)] {
@@ -176,6 +178,7 @@ Status Finalize(TurnScope& turn) {
   }
   state.references = 0;
   state.default_device.reset();
+  if (Runtime* const runtime = process::TheRuntimeIfMade()) runtime->compute_settings().dump_open = false;
   attempt.Succeed();
   return {};
 }
@@ -195,6 +198,11 @@ Status Unregister(Callbacks& callbacks, aclRegisterCallbackType type, Function f
 std::optional<std::int32_t> DefaultDevice() {
   const StateLock lock(State().lock);
   return State().default_device;
+}
+
+DumpState DumpOfInit() {
+  const StateLock lock(State().lock);
+  return {State().references > 0, State().references > 0 && State().sets_dump};
 }
 
 }  // namespace sampan::acl

@@ -15,8 +15,6 @@
 namespace sampan::acl {
 namespace {
 
-constexpr int kMaxNesting = 10;
-
 /// Picks the needed values while the file is parsed. Builds no tree, because destroying a tree may need
 /// memory.
 class ConfigReader {
@@ -48,6 +46,7 @@ class ConfigReader {
   bool end_array() { return Close(arrays_); }
   bool key(string_t& name) {
     path_.back() = name;
+    sets_dump_ = sets_dump_ || (path_.size() == 2 && path_[0] == "dump");
     return true;
   }
   bool parse_error(std::size_t, const string_t&, const nlohmann::json::exception&) { return false; }
@@ -55,6 +54,7 @@ class ConfigReader {
   const Status& refused() const { return refused_; }
   Status TakeRefused() { return std::move(refused_); }
   const std::optional<std::int32_t>& default_device() const { return default_device_; }
+  bool sets_dump() const { return sets_dump_; }
 
  private:
   bool AtErrorMode() const { return path_.size() == 1 && path_[0] == "err_msg_mode"; }
@@ -97,14 +97,13 @@ class ConfigReader {
   int objects_ = 0;
   int arrays_ = 0;
   std::optional<std::int32_t> default_device_;
+  bool sets_dump_ = false;
   Status refused_;
 };
 
 }  // namespace
 
-Result<InitConfig> ReadInitConfig(const char* path) {
-  InitConfig config;
-  if (path == nullptr || *path == '\0') return config;
+Result<std::string> ReadConfigText(const char* path) {
   // Check the type before opening: opening a FIFO blocks until it has a writer.
   std::error_code unknown;
   std::ifstream file;
@@ -112,7 +111,15 @@ Result<InitConfig> ReadInitConfig(const char* path) {
   if (!file.is_open()) {
     return Error{Code::kInvalidFile, Text("the file '", std::string_view(path), "' cannot be read")};
   }
-  config.text.assign(std::istreambuf_iterator<char>(file), {});
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+Result<InitConfig> ReadInitConfig(const char* path) {
+  InitConfig config;
+  if (path == nullptr || *path == '\0') return config;
+  auto text = ReadConfigText(path);
+  if (!text.ok()) return text.TakeStatus();
+  config.text = std::move(*text);
   ConfigReader reader;
   if (!nlohmann::json::sax_parse(config.text, &reader)) {
     if (!reader.refused().ok()) return reader.TakeRefused();
@@ -120,6 +127,7 @@ Result<InitConfig> ReadInitConfig(const char* path) {
                                         "' is no JSON object of at most ", kMaxNesting, " levels")};
   }
   config.default_device = reader.default_device();
+  config.sets_dump = reader.sets_dump();
   return config;
 }
 

@@ -5,10 +5,12 @@
 
 namespace sampan::acl {
 
+Status Unsupported(const char* function) {
+  return {Code::kFeatureNotSupport, Text(std::string_view(function), " is not supported by this runtime")};
+}
+
 aclError NotSupported(const char* function) noexcept {
-  return Guard(function, [&]() -> Status {
-    return {Code::kFeatureNotSupport, Text(std::string_view(function), " is not supported by this runtime")};
-  });
+  return Guard(function, [&] { return Unsupported(function); });
 }
 
 }  // namespace sampan::acl

@@ -1,6 +1,7 @@
 // The state of the calling thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -19,8 +20,10 @@ struct ThreadState {
   Code last_error = Code::kOk;
   RecentObjects<Stream> recent_streams;
   RecentObjects<MemoryPool> recent_pools;
-  std::string recent_messages;  ///< newest first
-  std::string shown_messages;   ///< the text that the program last got a pointer to
+  std::weak_ptr<Stream> cores_of;  ///< the stream whose limits of cores the thread uses
+  std::int32_t capture_mode = 0;   ///< of the public enumeration: GLOBAL at first
+  std::string recent_messages;     ///< newest first
+  std::string shown_messages;      ///< the text that the program last got a pointer to
 
   /// The context that calls of this thread use, or null.
   Context* Current() const {

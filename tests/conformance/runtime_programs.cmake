@@ -17,6 +17,11 @@ sampan_test(conformance_device LABEL conformance SOURCES
   thread_context_test.cc
   data_types_test.cc)
 
+sampan_test(conformance_compute LABEL conformance SOURCES
+  compute_settings_test.cc
+  compute_queries_test.cc
+  capture_test.cc)
+
 sampan_test(conformance_memory LABEL conformance SOURCES
   memory_test.cc
   memory_free_test.cc

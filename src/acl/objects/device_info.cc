@@ -79,6 +79,24 @@ Status ReadAttribute(const Profile& profile, Device& device, aclrtDevAttr attrib
           Text("attr ", static_cast<int>(attribute), " says nothing about an emulated device")};
 }
 
+Status ReadFigure(const Profile& profile, int info, std::int64_t& value) {
+  switch (info) {
+    case ACL_DEVICE_INFO_AI_CORE_NUM:
+      value = profile.ai_cores;
+      return {};
+    case ACL_DEVICE_INFO_VECTOR_CORE_NUM:
+      value = profile.vector_cores;
+      return {};
+    case ACL_DEVICE_INFO_L2_SIZE:
+      value = static_cast<std::int64_t>(profile.l2_bytes);
+      return {};
+    default:
+      return InvalidArgument(Text("deviceInfo is ", info, ", it must be 0 to 2"));
+  }
+}
+
+constexpr std::array kCannAttributes = {ACL_CANN_ATTR_INF_NAN, ACL_CANN_ATTR_BF16, ACL_CANN_ATTR_JIT_COMPILE};
+
 /// Converts between ids of the program and of the machine. Logical and physical ids are equal here.
 enum class IdSpace { kUser, kMachine };
 Status ConvertId(std::int32_t id, IdSpace from, IdSpace to, std::string_view name, std::int32_t* out) {
@@ -118,6 +136,42 @@ aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value
     return ReadDevice(deviceId, "value", value, [&](Runtime& runtime, Device& device, int64_t& out) {
       return ReadAttribute(runtime.profile(), device, attr, out);
     });
+  });
+}
+
+aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t* value) {
+  return Guard("aclGetDeviceCapability", [&]() -> Status {
+    if (Status present = RequireNonNull("value", value); !present.ok()) return present;
+    auto runtime = process::TheRuntime();
+    if (!runtime.ok()) return runtime.TakeStatus();
+    if (deviceId >= static_cast<uint32_t>((*runtime)->device_count())) {
+      return InvalidArgument(
+          Text("deviceId is ", deviceId, ", there are ", (*runtime)->device_count(), " devices"));
+    }
+    return ReadFigure((*runtime)->profile(), deviceInfo, *value);
+  });
+}
+
+aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value) {
+  return Guard("aclGetCannAttribute", [&]() -> Status {
+    if (Status present = RequireNonNull("value", value); !present.ok()) return present;
+    auto runtime = process::TheRuntime();
+    if (!runtime.ok()) return runtime.TakeStatus();
+    if (std::find(kCannAttributes.begin(), kCannAttributes.end(), cannAttr) == kCannAttributes.end()) {
+      return InvalidArgument(Text("cannAttr is ", static_cast<int>(cannAttr), ", it must be 0 to 2"));
+    }
+    *value = cannAttr == ACL_CANN_ATTR_JIT_COMPILE || (*runtime)->profile().modern_compute ? 1 : 0;
+    return {};
+  });
+}
+
+aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, size_t* num) {
+  return Guard("aclGetCannAttributeList", [&]() -> Status {
+    if (Status present = RequireNonNull("cannAttrList", cannAttrList, "num", num); !present.ok())
+      return present;
+    *cannAttrList = kCannAttributes.data();
+    *num = kCannAttributes.size();
+    return {};
   });
 }
 

@@ -264,7 +264,9 @@ aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
   return Guard("aclrtStreamWaitEvent", [&]() -> Status {
     if (Status present = RequireNonNull("event", event); !present.ok()) return present;
-    return WaitInStream(stream, event, 0);
+    auto runtime = process::TheRuntime();
+    if (!runtime.ok()) return runtime.TakeStatus();
+    return WaitInStream(stream, event, (*runtime)->compute_settings().event_wait_limit_s.load());
   });
 }
 

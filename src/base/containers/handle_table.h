@@ -21,6 +21,7 @@ enum class HandleKind : std::uint64_t {
   kPhysical = 0xA5,
   kPool = 0xA6,
   kDispatcher = 0xA7,
+  kBinary = 0xA8,
 };
 
 /// Maps handles to shared objects. Thread-safe. Find takes only the lock of one slot. A handle consists of

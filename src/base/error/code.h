@@ -8,10 +8,13 @@ enum class Code : int {
 
   // Codes of the argument checks in the outermost layer. They do not become a thread's last error.
   kInvalidParam = 100000,
+  kUninitialize = 100001,
   kRepeatInitialize = 100002,
   kInvalidFile = 100003,
   kParseFile = 100006,
+  kInvalidDumpConfig = 100009,
   kRepeatFinalize = 100037,
+  kDumpNotRun = 100045,
   kBadAlloc = 200000,
   kFeatureUnsupported = 200006,
   kInternalAcl = 500000,

@@ -11,6 +11,7 @@
 #include "base/error/status.h"
 #include "base/error/text.h"
 #include "core/objects/context.h"
+#include "core/objects/core_limits.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/profile.h"
 #include "core/objects/stream.h"
@@ -41,6 +42,12 @@ class Device {
   IdPool& stream_ids() { return *streams_; }
   const std::shared_ptr<IdPool>& event_ids() const { return events_; }
   const std::shared_ptr<IdPool>& notify_ids() const { return notifies_; }
+  CoreLimits& core_limits() { return core_limits_; }
+  /// The device has a context.
+  bool IsSet() {
+    const std::lock_guard lock(mutex);
+    return contexts > 0;
+  }
 
   /// Exists while the device's work is being aborted.
   class Aborting {
@@ -80,6 +87,7 @@ class Device {
   const std::shared_ptr<IdPool> events_;
   const std::shared_ptr<IdPool> notifies_;
   std::atomic<int> aborts_{0};
+  CoreLimits core_limits_;
 };
 
 }  // namespace sampan

@@ -40,6 +40,7 @@ constexpr std::array kChips = {
             .offsets = false,
             .sharing = false,
             .hbm = false,
+            .modern_compute = false,
             .max_streams = 1024,
             .max_events = 1023,
             .max_notifies = 1024,

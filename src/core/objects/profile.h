@@ -27,6 +27,8 @@ struct Profile {
   bool offsets = true;
   bool sharing = true;  ///< notifies, memory and events between processes, mapped memory, pools, values
   bool hbm = true;      ///< memory is HBM, otherwise DDR
+  /// Inf, NaN and bf16; an overflow switch for streams; cache operations; details of faults.
+  bool modern_compute = true;
   DescriptorLayout descriptor{};
   std::uint32_t max_streams = 0;
   std::uint64_t queue_depth = 1792;  ///< maximum tasks in a stream

@@ -20,6 +20,7 @@
 #include "core/memory/memory_registry.h"
 #include "core/memory/peer_access.h"
 #include "core/memory/physical_memory.h"
+#include "core/objects/compute_settings.h"
 #include "core/objects/context.h"
 #include "core/objects/device.h"
 #include "core/objects/event.h"
@@ -59,6 +60,8 @@ class Runtime {
   MemoryRegistry& memory() { return memory_; }
   PeerAccess& peers() { return peers_; }
   HostThreads& host_threads() { return host_threads_; }
+  ComputeSettings& compute_settings() { return compute_settings_; }
+  HandleTable<OperatorBinary, HandleKind::kBinary>& binaries() { return binaries_; }
   ReportThreads& report_threads() { return *report_threads_; }
 
   /// Retains the device's primary context. The first call creates it.
@@ -157,6 +160,8 @@ class Runtime {
   HandleTable<Notify, HandleKind::kNotify> notifies_;
   HandleTable<PhysicalMemory, HandleKind::kPhysical> physicals_;
   HandleTable<MemoryPool, HandleKind::kPool> pools_;
+  HandleTable<OperatorBinary, HandleKind::kBinary> binaries_;
+  ComputeSettings compute_settings_;
   std::atomic<std::size_t> pool_count_{0};
   std::mutex exported_mutex_;
   std::map<std::uint64_t, std::weak_ptr<PhysicalMemory>> exported_;  // by number

@@ -11,6 +11,7 @@
 #include "backend/api/backend.h"
 #include "backend/api/queue.h"
 #include "base/error/status.h"
+#include "core/objects/core_limits.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/state_callbacks.h"
 #include "observe/observers.h"
@@ -108,6 +109,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   void StopOnFailure() { stops_on_failure_.store(true); }
   std::atomic<std::uint32_t>& tag() { return tag_; }
   std::atomic<bool>& overflow_check() { return overflow_check_; }
+  CoreLimits& core_limits() { return core_limits_; }
 
  private:
   Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id);
@@ -129,6 +131,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   std::atomic<bool> stops_on_failure_{false};
   std::atomic<std::uint32_t> tag_{0};
   std::atomic<bool> overflow_check_{false};
+  CoreLimits core_limits_;
   std::atomic<std::uint64_t> drops_{0};
   std::atomic<Code> drop_code_{Code::kOk};   // of the last one
   std::atomic<std::uint32_t> submitter_{0};  // the thread that submitted last, for callbacks
