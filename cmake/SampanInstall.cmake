@@ -10,6 +10,7 @@
 #   share/man/man3                   a manual page for each function, from the comments of the headers
 #   share/info/<package>             version.info, what aclsysGetVersionStr reads
 #   share/doc/sampan                 README, licence, notice, changes, docs/ and examples/
+# SampanLayout.cmake adds the folders and libraries that build files only name.
 include(CMakePackageConfigHelpers)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 

@@ -17,14 +17,19 @@ else
 fi
 _sampan_root=$(CDPATH='' cd -- "$(dirname -- "$_sampan_file")" 2>/dev/null && pwd || :)
 
-# _sampan_prepend NAME FOLDER: puts the folder first in a colon-separated list unless the list has it.
+# _sampan_prepend NAME FOLDER: puts the folder first in a colon-separated list, and takes it out elsewhere.
 _sampan_prepend() {
   _sampan_list=
-  eval "_sampan_list=\${$1-}"
-  case ":$_sampan_list:" in
-    *":$2:"*) ;;
-    *) export "$1=$2${_sampan_list:+:$_sampan_list}" ;;
-  esac
+  eval "_sampan_list=:\${$1-}:"
+  while :; do
+    case $_sampan_list in
+      *":$2:"*) _sampan_list="${_sampan_list%%":$2:"*}:${_sampan_list#*":$2:"}" ;;
+      *) break ;;
+    esac
+  done
+  _sampan_list=${_sampan_list#:}
+  _sampan_list=${_sampan_list%:}
+  export "$1=$2${_sampan_list:+:$_sampan_list}"
   unset _sampan_list
 }
 

@@ -48,6 +48,26 @@ for path in include/acl/acl.h include/acl/acl_rt.h include/acl/error_codes/rt_er
 done
 grep -q '^Version=[0-9]' "$prefix/share/info/runtime/version.info" || fail "version.info has no Version= line"
 
+step "folders and libraries that build files only name"
+machine=$(uname -m)
+for path in "$machine-linux/include/acl/acl.h" "$machine-linux/lib64/libascendcl.so" "$machine-linux/devlib/libruntime.so" \
+  runtime/include/acl/acl_rt.h runtime/lib64/stub/libascendcl.so compiler/lib64/libgraph.so acllib/lib64/stub/libacl_rt.so \
+  fwkacllib/include/acl/acl_op_compiler.h toolkit/lib64/libmetadef.so devlib/linux/"$machine"/libascend_hal.so \
+  driver/lib64/driver/libascend_hal.so driver/lib64/common/libc_sec.so opp/built-in/op_proto tools \
+  include/aclnn/acl_meta.h include/acl/ops/acl_dvpp.h include/acl/acl_prof.h include/acl/acl_tdt.h; do
+  [ -e "$prefix/$path" ] || fail "$path is missing"
+done
+[ -z "$(find -L "$prefix" -type l)" ] || fail "links lead nowhere: $(find -L "$prefix" -type l | head -3)"
+[ -z "$(find "$prefix" -type l -lname '/*')" ] || fail "a link is absolute: $(find "$prefix" -type l -lname '/*' | head -3)"
+find -L "$prefix" -print >/dev/null 2>"$work/loops"
+[ ! -s "$work/loops" ] || fail "links go round: $(head -3 "$work/loops")"
+for library in "$prefix"/lib64/lib*.so; do
+  readelf -d "$library" | grep -q "soname: \[${library##*/}\]" || fail "soname of $library"
+done
+[ -z "$(nm -D --defined-only "$prefix/lib64/libruntime.so")" ] || fail "libruntime.so exports something"
+nm -D --defined-only "$prefix/lib64/libacl_op_compiler.so" | grep -q ' aclopCompileAndExecute$' ||
+  fail "libacl_op_compiler.so has no aclopCompileAndExecute"
+
 step "no absolute path"
 if grep -rIlF -e "$work/first" -e "$build" "$prefix"; then fail "files above name a folder of the build"; fi
 for library in libacl_rt.so libascendcl.so libhccl_plf.so; do
@@ -136,6 +156,10 @@ for shell in bash sh dash zsh busybox; do
       "$prefix/set_env.sh" "$prefix") || fail "set_env.sh in $shell $options"
   done
 done
+# Another installation in front: the one that is sourced last wins, and none is there twice.
+clean bash -euc '. "$1/set_env.sh"; LD_LIBRARY_PATH=/other:$LD_LIBRARY_PATH:/last; . "$1/set_env.sh"
+  [ "$LD_LIBRARY_PATH" = "$1/lib64:/other:/last" ] || { echo "LD_LIBRARY_PATH is $LD_LIBRARY_PATH"; exit 1; }' \
+  check "$prefix" || fail "set_env.sh beside another installation"
 (cd "$prefix" && clean LD_LIBRARY_PATH=/kept bash -euc "$check_environment" check ./set_env.sh "$prefix") ||
   fail "set_env.sh by a relative path"
 clean LD_LIBRARY_PATH=/kept bash -euc "$check_environment" check "$prefix/bin/setenv.bash" "$prefix" ||

@@ -1,0 +1,8 @@
+/* Placeholder for linear algebra, which is not offered: programs that include it compile. */
+#ifndef SAMPAN_ACL_OPS_ACL_CBLAS_H
+#define SAMPAN_ACL_OPS_ACL_CBLAS_H
+
+#include "../acl_base.h"
+#include "../acl_rt.h"
+
+#endif /* SAMPAN_ACL_OPS_ACL_CBLAS_H */
