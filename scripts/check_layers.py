@@ -45,6 +45,7 @@ OUTSIDE = {
     "tools/sampan": {"base", "summary", "trace", "backend/cuda", "examples", "bench", "<acl>", "<hccl>"},
     "tests/support": {"<acl>"},
     "tests/abi": {"<acl>", "<hccl>"},
+    "tests/dropin": {"<acl>", "<aclnn>"},
     "tests/fuzz": {"base", "backend/cuda", "core", "hccl", "tools/sampan", "<acl>", "<hccl>"},
     "tests/tool": {"<acl>"},
     "tests/conformance": {"tests/support", "<acl>"},
@@ -256,7 +257,7 @@ def check_rows(sources, root):
 
 def table():
     """The table as CONTRIBUTING.md shows it; folders with the same entries share a row."""
-    order = [*LAYERS, *OUTSIDE, "<acl>", "<hccl>"]
+    order = [*LAYERS, *OUTSIDE, "<acl>", "<aclnn>", "<hccl>"]
     rows = {}
     for folder, allowed in {**LAYERS, **OUTSIDE}.items():
         entries = ", ".join(f"`{name}`" for name in sorted(allowed, key=order.index))

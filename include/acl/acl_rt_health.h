@@ -1,11 +1,11 @@
 /* Faults of a device and their repair: an emulated device has none to report. Included by acl_rt.h. */
+#include "acl_rt.h" /* first, and not guarded here: it includes this header in its turn */
+
 #ifndef SAMPAN_ACL_ACL_RT_HEALTH_H
 #define SAMPAN_ACL_ACL_RT_HEALTH_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-#include "acl_rt.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,12 +1,12 @@
 /* Operator binaries, kernels and groups of cores. There is no compute: a binary can be described, not loaded.
  * Included by acl_rt.h. */
+#include "acl_rt.h" /* first, and not guarded here: it includes this header in its turn */
+
 #ifndef SAMPAN_ACL_ACL_RT_KERNEL_H
 #define SAMPAN_ACL_ACL_RT_KERNEL_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-#include "acl_rt.h"
 
 #ifdef __cplusplus
 extern "C" {

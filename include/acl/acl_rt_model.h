@@ -1,13 +1,12 @@
 /* Stream capture and recorded models. Nothing can be recorded: no stream is ever capturing, and no model
  * exists. Included by acl_rt.h. */
+#include "acl_rt.h" /* first, and not guarded here: it includes this header in its turn */
+
 #ifndef SAMPAN_ACL_ACL_RT_MODEL_H
 #define SAMPAN_ACL_ACL_RT_MODEL_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-#include "acl_rt.h"
-#include "acl_rt_kernel.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,12 +1,12 @@
 /* Settings that steer compute: they are checked and remembered, and can be read back. No kernel ever runs
  * here. Included by acl_rt.h. */
+#include "acl_rt.h" /* first, and not guarded here: it includes this header in its turn */
+
 #ifndef SAMPAN_ACL_ACL_RT_SETTINGS_H
 #define SAMPAN_ACL_ACL_RT_SETTINGS_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-#include "acl_rt.h"
 
 #ifdef __cplusplus
 extern "C" {
