@@ -2747,7 +2747,8 @@ ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemPr
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAddressRange(void* ptr, void** pbase, size_t* psize);
 
-/** Gets another handle of the physical memory behind a mapped address. Free it with aclrtFreePhysical.
+/** Gets the handle of the physical memory behind a mapped address: the open one, or a new one if all were
+ * freed. It is not counted: one aclrtFreePhysical closes it.
  * @param virPtr A mapped address.
  * @param handle Receives the handle.
  * @async no
@@ -2783,14 +2784,15 @@ ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle h
                                                              uint64_t* shareableHandle);
 
 /** Gets the handle with which another process of this host imports physical memory.
- * @param handle The physical memory.
+ * @param handle The physical memory. It has one shareable handle: as DEFAULT or as FABRIC.
  * @param flags 0, or ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION (1): every process may import.
- * @param shareType ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1).
- * @param shareableHandle Receives 8 bytes, at any alignment.
+ * @param shareType ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1) or FABRIC (2).
+ * @param shareableHandle Receives 8 bytes, for FABRIC an aclrtMemFabricHandle of 128 bytes. Any alignment.
  * @async no
  * @error 100000 handle or shareableHandle is NULL.
- * @error 207000 shareType is FABRIC (2): handles for other machines are not supported.
+ * @error 207000 shareType is FABRIC and the profile's chip has no fabric.
  * @error 107000 shareType is another value; flags is neither 0 nor 1; handle is no physical memory.
+ * @error 107000 The memory was exported as FABRIC before, or in the other form.
  * @error 207000 The memory is imported, or the backend cannot share it.
  * @error 207005 No more objects can be shared.
  */
@@ -2813,17 +2815,18 @@ ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle
 ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId,
                                                                aclrtDrvMemHandle* handle);
 
-/** Imports physical memory by its handle.
- * @param shareableHandle 8 bytes that aclrtMemExportToShareableHandleV2 returned.
- * @param shareType ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1).
+/** Imports physical memory by its handle. Devices need no peer access to memory of a FABRIC handle.
+ * @param shareableHandle 8 bytes that aclrtMemExportToShareableHandleV2 returned, or 128 bytes for FABRIC.
+ * @param shareType ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1) or FABRIC (2): what the handle was made as.
  * @param flags 0.
  * @param handle Receives a handle of this process.
  * @async no
  * @error 100000 shareableHandle or handle is NULL.
- * @error 207000 shareType is FABRIC (2).
+ * @error 207000 shareType is FABRIC and the profile's chip has no fabric.
+ * @error 207000 The handle was made on another host or in another network namespace.
  * @error 107000 shareType is another value, or flags is not 0.
  * @error 107002 The calling thread has no context.
- * @error 107000 The handle is malformed, or its memory or process no longer exists.
+ * @error 107000 The handle is malformed or damaged, or its memory or process no longer exists.
  * @error 207006 This process is not on the list.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandleV2(void* shareableHandle,
@@ -2842,13 +2845,13 @@ ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandle(uint64_t shareableH
                                                              size_t pidNum);
 
 /** Adds processes that may import physical memory.
- * @param shareableHandle 8 bytes that aclrtMemExportToShareableHandleV2 returned.
- * @param shareType ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1).
+ * @param shareableHandle What aclrtMemExportToShareableHandleV2 returned: 8 bytes, or 128 bytes for FABRIC.
+ * @param shareType ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1) or FABRIC (2): what the handle was made as.
  * @param pid Process ids.
  * @param pidNum Number of ids, at least 1. At most 64 for one object in all.
  * @async no
  * @error 100000 shareableHandle is NULL.
- * @error 207000 shareType is FABRIC (2).
+ * @error 207000 shareType is FABRIC and the profile's chip has no fabric.
  * @error 107000 shareType is another value.
  * @error 100000 pid is NULL or pidNum is 0.
  * @error 107000 The handle is no export of this process, or the list would have more than 64 entries.

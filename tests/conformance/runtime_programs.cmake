@@ -49,6 +49,9 @@ sampan_test(conformance_sharing LABEL conformance SOURCES
   value_test.cc
   virtual_memory_test.cc)
 
+sampan_test(conformance_fabric LABEL conformance SOURCES fabric_handle_test.cc
+  ENVIRONMENT SAMPAN_PROFILE=ascend910c)
+
 foreach(program stream memory device sharing)
   sampan_test_schedules(conformance_${program} LABEL conformance SCHEDULES early late seed:3)
 endforeach()

@@ -1,5 +1,5 @@
 // Reserved addresses, physical memory, and copies on what is mapped.
-// Rules of docs/BEHAVIOUR.md: map-1, map-2, map-3, map-4, map-5, operand-5.
+// Rules of docs/BEHAVIOUR.md: map-1, map-2, map-3, map-4, map-5, map-6, operand-5.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -462,23 +462,47 @@ TEST_F(VirtualMemoryTest, WhatIsKnownOfAMapping) {
              aclrtMemGetAllocationGranularity(&prop, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &granularity));
 }
 
-TEST_F(VirtualMemoryTest, ARetainedHandleKeepsTheMemory) {
+TEST_F(VirtualMemoryTest, ARetainedHandleOfFreedMemoryKeepsIt) {
   const Reserved range(2 * kPiece);
   Random random;
   const Bytes contents = random.Fill(4096);
   aclrtDrvMemHandle retained = nullptr;
   {
-    const Physical physical;
+    Physical physical;
     const Mapped mapped(range.data(), kPiece, physical);
     WriteDevice(range.data(), contents);
+    const aclrtDrvMemHandle freed = physical;
+    physical.Free();
     EXPECT_ACL(ACL_SUCCESS, aclrtMemRetainAllocationHandle(range.at(100), &retained));
-    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtMemRetainAllocationHandle(range.at(kPiece), &retained));
+    EXPECT_NE(retained, freed);
+    aclrtDrvMemHandle again = nullptr;
+    EXPECT_ACL(ACL_SUCCESS, aclrtMemRetainAllocationHandle(range.at(200), &again));
+    EXPECT_EQ(again, retained);
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtMemRetainAllocationHandle(range.at(kPiece), &again));
   }
   {
     const Mapped elsewhere(range.at(kPiece), kPiece, retained);
     EXPECT_EQ(ReadDevice(range.at(kPiece), 4096), contents);
   }
   EXPECT_ACL(ACL_SUCCESS, aclrtFreePhysical(retained));
+}
+
+TEST_F(VirtualMemoryTest, MemoryThatWasRetainedIsFreedByOneCall) {
+  const std::size_t before = FreeBytes();
+  const Reserved range(kPiece);
+  for (int round = 0; round < 3; ++round) {  // as allocators do that keep no handle
+    aclrtDrvMemHandle handle = nullptr, retained = nullptr;
+    const aclrtPhysicalMemProp prop = DeviceProperties();
+    ASSERT_ACL(ACL_SUCCESS, aclrtMallocPhysical(&handle, kPiece, &prop, 0));
+    ASSERT_ACL(ACL_SUCCESS, aclrtMapMem(range.data(), kPiece, 0, handle, 0));
+    ASSERT_ACL(ACL_SUCCESS, aclrtMemRetainAllocationHandle(range.data(), &retained));
+    EXPECT_EQ(retained, handle);
+    EXPECT_ACL(ACL_SUCCESS, aclrtUnmapMem(range.data()));
+    EXPECT_EQ(FreeBytes(), before - kPiece);
+    EXPECT_ACL(ACL_SUCCESS, aclrtFreePhysical(retained));
+    EXPECT_EQ(FreeBytes(), before);
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtFreePhysical(handle));
+  }
 }
 
 TEST_F(VirtualMemoryTest, HostMemoryByNumaNodeIsTheProgramsToo) {

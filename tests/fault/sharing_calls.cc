@@ -85,9 +85,14 @@ void DropMapping(World& w) {
   DropRangeAndPhysical(w);
 }
 bool IsMapped(World& w) {
-  aclrtDrvMemHandle handle = nullptr;
-  if (aclrtMemRetainAllocationHandle(w.results.range, &handle) != ACL_SUCCESS) return false;
-  return aclrtFreePhysical(handle) == ACL_SUCCESS;
+  aclrtMemLocation device = {0, ACL_MEM_LOCATION_TYPE_DEVICE};
+  std::uint64_t access = 0;
+  return aclrtMemGetAccess(w.results.range, &device, &access) == ACL_SUCCESS;
+}
+/// A mapping whose memory has no handle.
+void NewMappingAlone(World& w) {
+  NewMapping(w);
+  DropPhysical(w);
 }
 bool MappingWorks(World& w) {
   w.Fill(w.results.range, 0x41);
@@ -434,13 +439,14 @@ std::vector<ApiCall> MappingCalls() {
        .right = [](World& w) { return w.results.pointer == w.device_a; }},
       {.name = "aclrtMemRetainAllocationHandle",
        .call = [](World& w) { return aclrtMemRetainAllocationHandle(w.results.range, &w.results.pointer); },
-       .prepare = NewMapping,
+       .prepare = NewMappingAlone,
        .right = PointerReturned,
        .claims = PointerReturned,
        .undo =
            [](World& w) {
              EXPECT_EQ(aclrtFreePhysical(w.results.pointer), ACL_SUCCESS);
-             DropMapping(w);
+             EXPECT_EQ(aclrtUnmapMem(w.results.range), ACL_SUCCESS);
+             DropRange(w);
            }},
       {.name = "aclrtMemGetAllocationPropertiesFromHandle",
        .call =

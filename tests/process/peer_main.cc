@@ -1,6 +1,7 @@
 // The main program of the process tests: the tests, or, started with --peer, a process that they command.
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,6 +117,12 @@ class Commands {
     const auto index = Read<std::size_t>(in);
     return index < list.size() ? list[index] : nullptr;
   }
+  static aclrtMemFabricHandle ReadFabric(std::istream& in) {
+    aclrtMemFabricHandle fabric = {};
+    std::ifstream(Read<std::string>(in), std::ios::binary)
+        .read(reinterpret_cast<char*>(fabric.data), sizeof(fabric.data));
+    return fabric;
+  }
   void Add(const std::string& name, Command command) { commands_[name] = std::move(command); }
 
   void AddMemory() {
@@ -190,6 +197,28 @@ class Commands {
     Add("import_physical", [this](std::istream& in) {
       aclrtDrvMemHandle handle = nullptr;
       const aclError code = aclrtMemImportFromShareableHandle(Read<std::uint64_t>(in), 0, &handle);
+      return Give(code, handle, physical_);
+    });
+    Add("export_fabric", [this](std::istream& in) {
+      const aclrtDrvMemHandle handle = Pick(physical_, in);
+      const auto flags = Read<std::uint64_t>(in);
+      aclrtMemFabricHandle fabric = {};
+      const aclError code =
+          aclrtMemExportToShareableHandleV2(handle, flags, ACL_MEM_SHARE_HANDLE_TYPE_FABRIC, &fabric);
+      std::ofstream(Read<std::string>(in), std::ios::binary)
+          .write(reinterpret_cast<const char*>(fabric.data), sizeof(fabric.data));
+      return code;
+    });
+    Add("admit_fabric", [](std::istream& in) {
+      aclrtMemFabricHandle fabric = ReadFabric(in);
+      std::int32_t process = Read<std::int32_t>(in);
+      return aclrtMemSetPidToShareableHandleV2(&fabric, ACL_MEM_SHARE_HANDLE_TYPE_FABRIC, &process, 1);
+    });
+    Add("import_fabric", [this](std::istream& in) {
+      aclrtMemFabricHandle fabric = ReadFabric(in);
+      aclrtDrvMemHandle handle = nullptr;
+      const aclError code =
+          aclrtMemImportFromShareableHandleV2(&fabric, ACL_MEM_SHARE_HANDLE_TYPE_FABRIC, 0, &handle);
       return Give(code, handle, physical_);
     });
     Add("map", [this](std::istream& in) {
@@ -288,6 +317,11 @@ class Commands {
   }
 
   void AddProcess() {
+    Add("device", [this](std::istream& in) {  // another current device, with a stream of its own
+      const aclError code = aclrtSetDevice(Read<std::int32_t>(in));
+      return code == ACL_SUCCESS ? aclrtCreateStream(&stream_) : code;
+    });
+    Add("leave_network", [](std::istream&) { return unshare(CLONE_NEWNET); });
     Add("descriptors", [this](std::istream&) {
       DIR* const folder = opendir("/proc/self/fd");
       int count = 0;

@@ -304,9 +304,9 @@ aclError aclrtMemRetainAllocationHandle(void* virPtr, aclrtDrvMemHandle* handle)
     if (!caller.ok()) return caller.TakeStatus();
     auto physical = caller->runtime.addresses().PhysicalAt(virPtr);
     if (!physical.ok()) return physical.TakeStatus();
-    auto another = caller->runtime.HandleFor(std::move(*physical));
-    if (!another.ok()) return another.TakeStatus();
-    *handle = *another;
+    auto retained = caller->runtime.HandleFor(*physical);
+    if (!retained.ok()) return retained.TakeStatus();
+    *handle = *retained;
     return {};
   });
 }

@@ -1,6 +1,7 @@
-// Physical memory shared with other processes, by number.
+// Physical memory shared with other processes, by number or by fabric handle.
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
@@ -11,16 +12,31 @@
 namespace sampan::acl {
 namespace {
 
-Status Export(aclrtDrvMemHandle handle, std::uint64_t flags, std::uint64_t* number) {
+Result<std::shared_ptr<PhysicalMemory>> FindToExport(aclrtDrvMemHandle handle, std::uint64_t flags) {
   constexpr std::uint64_t kForAllProcesses = ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION;
   if (Status checked = CheckShareFlags(flags, kForAllProcesses); !checked.ok()) return checked;
-  auto physical = FindPhysical(handle);
+  return FindPhysical(handle);
+}
+
+Status Export(aclrtDrvMemHandle handle, std::uint64_t flags, std::uint64_t* number) {
+  auto physical = FindToExport(handle, flags);
   if (!physical.ok()) return physical.TakeStatus();
   auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
-  auto exported = caller->runtime.ExportPhysical(*physical, flags == kForAllProcesses);
+  auto exported = caller->runtime.ExportPhysical(*physical, flags != 0);
   if (!exported.ok()) return exported.TakeStatus();
   std::memcpy(number, &*exported, sizeof(*number));  // the caller's buffer may have any alignment
+  return {};
+}
+
+Status ExportToFabric(aclrtDrvMemHandle handle, std::uint64_t flags, void* shareable) {
+  auto physical = FindToExport(handle, flags);
+  if (!physical.ok()) return physical.TakeStatus();
+  auto caller = ThisCaller();
+  if (!caller.ok()) return caller.TakeStatus();
+  auto exported = caller->runtime.ExportToFabric(*physical, flags != 0);
+  if (!exported.ok()) return exported.TakeStatus();
+  std::memcpy(shareable, exported->data(), exported->size());
   return {};
 }
 
@@ -33,30 +49,47 @@ Status Import(std::uint64_t number, std::int32_t device, aclrtDrvMemHandle* hand
   return {};
 }
 
-Status Admit(std::uint64_t number, const std::int32_t* processes, std::size_t count) {
+Status CheckProcesses(const std::int32_t* processes, std::size_t count) {
   if (Status present = RequireNonNull("pid", processes); !present.ok()) return present;
-  if (count == 0) return InvalidArgument("pidNum is 0");
+  return count == 0 ? InvalidArgument("pidNum is 0") : Status();
+}
+
+Status Admit(std::uint64_t number, const std::int32_t* processes, std::size_t count) {
+  if (Status named = CheckProcesses(processes, count); !named.ok()) return named;
   auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   return caller->runtime.AdmitToPhysical(number, {processes, count});
 }
 
-/// Handles inside one host are numbers. Handles for other machines are not supported.
-Status CheckType(aclrtMemSharedHandleType type) {
+/// The form of a handle. A chip may have no handles for other machines.
+Result<ShareForm> FormOf(aclrtMemSharedHandleType type) {
   switch (type) {
     case ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT:
-      return {};
-    case ACL_MEM_SHARE_HANDLE_TYPE_FABRIC:
-      return {Code::kFeatureNotSupport,
-              "shareType FABRIC: memory is shared between processes of one host only"};
+      return ShareForm::kNumber;
+    case ACL_MEM_SHARE_HANDLE_TYPE_FABRIC: {
+      auto caller = ThisCaller();
+      if (!caller.ok()) return caller.TakeStatus();
+      const Profile& profile = caller->runtime.profile();
+      if (profile.fabric) return ShareForm::kFabric;
+      return Error{Code::kFeatureNotSupport,
+                   Text("shareType FABRIC: ", profile.chip,
+                        " shares memory between processes of one host only, set SAMPAN_PROFILE=ascend910c")};
+    }
   }
-  return {Code::kParamInvalid, Text("shareType is ", static_cast<int>(type), ", it must be 1 (DEFAULT)")};
+  return Error{Code::kParamInvalid,
+               Text("shareType is ", static_cast<int>(type), ", it must be 1 (DEFAULT) or 2 (FABRIC)")};
 }
 
 std::uint64_t ReadNumber(const void* handle) {
   std::uint64_t number = 0;
   std::memcpy(&number, handle, sizeof(number));
   return number;
+}
+
+std::span<const std::byte, FabricHandle::kBytes> ReadFabric(const void* handle) {
+  static_assert(sizeof(aclrtMemFabricHandle) == FabricHandle::kBytes);
+  return std::span<const std::byte, FabricHandle::kBytes>(static_cast<const std::byte*>(handle),
+                                                          FabricHandle::kBytes);
 }
 
 }  // namespace
@@ -76,14 +109,15 @@ aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandl
   });
 }
 
-// Compatibility: partly: handles that cross machines (FABRIC) are refused with
-// ACL_ERROR_RT_FEATURE_NOT_SUPPORT
+// Compatibility: partly: FABRIC handles (profile ascend910c) work within one host
 aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t flags,
                                            aclrtMemSharedHandleType shareType, void* shareableHandle) {
   return Guard("aclrtMemExportToShareableHandleV2", [&]() -> Status {
     if (Status present = RequireNonNull("handle", handle, "shareableHandle", shareableHandle); !present.ok())
       return present;
-    if (Status checked = CheckType(shareType); !checked.ok()) return checked;
+    const auto form = FormOf(shareType);
+    if (!form.ok()) return Error(form.error());
+    if (form.value() == ShareForm::kFabric) return ExportToFabric(handle, flags, shareableHandle);
     return Export(handle, flags, static_cast<std::uint64_t*>(shareableHandle));
   });
 }
@@ -99,18 +133,23 @@ aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t dev
   });
 }
 
-// Compatibility: partly: handles that cross machines (FABRIC) are refused with
-// ACL_ERROR_RT_FEATURE_NOT_SUPPORT
+// Compatibility: partly: FABRIC handles (profile ascend910c) work within one host
 aclError aclrtMemImportFromShareableHandleV2(void* shareableHandle, aclrtMemSharedHandleType shareType,
                                              uint64_t flags, aclrtDrvMemHandle* handle) {
   return Guard("aclrtMemImportFromShareableHandleV2", [&]() -> Status {
     if (Status present = RequireNonNull("shareableHandle", shareableHandle, "handle", handle); !present.ok())
       return present;
-    if (Status checked = CheckType(shareType); !checked.ok()) return checked;
+    const auto form = FormOf(shareType);
+    if (!form.ok()) return Error(form.error());
     if (flags != 0) return {Code::kParamInvalid, Text("flags is ", flags, ", it must be 0")};
     auto caller = CallerWithContext();
     if (!caller.ok()) return caller.TakeStatus();
-    return Import(ReadNumber(shareableHandle), caller->device().id(), handle);
+    const std::int32_t device = caller->device().id();
+    if (form.value() == ShareForm::kNumber) return Import(ReadNumber(shareableHandle), device, handle);
+    auto imported = caller->runtime.ImportFromFabric(ReadFabric(shareableHandle), device);
+    if (!imported.ok()) return imported.TakeStatus();
+    *handle = *imported;
+    return {};
   });
 }
 
@@ -118,13 +157,16 @@ aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid,
   return Guard("aclrtMemSetPidToShareableHandle", [&] { return Admit(shareableHandle, pid, pidNum); });
 }
 
-// Compatibility: partly: handles that cross machines (FABRIC) are refused with
-// ACL_ERROR_RT_FEATURE_NOT_SUPPORT
 aclError aclrtMemSetPidToShareableHandleV2(void* shareableHandle, aclrtMemSharedHandleType shareType,
                                            int32_t* pid, size_t pidNum) {
   return Guard("aclrtMemSetPidToShareableHandleV2", [&]() -> Status {
     if (Status present = RequireNonNull("shareableHandle", shareableHandle); !present.ok()) return present;
-    if (Status checked = CheckType(shareType); !checked.ok()) return checked;
-    return Admit(ReadNumber(shareableHandle), pid, pidNum);
+    const auto form = FormOf(shareType);
+    if (!form.ok()) return Error(form.error());
+    if (form.value() == ShareForm::kNumber) return Admit(ReadNumber(shareableHandle), pid, pidNum);
+    if (Status named = CheckProcesses(pid, pidNum); !named.ok()) return named;
+    auto caller = ThisCaller();
+    if (!caller.ok()) return caller.TakeStatus();
+    return caller->runtime.AdmitToFabric(ReadFabric(shareableHandle), {pid, pidNum});
   });
 }

@@ -38,6 +38,8 @@ struct AllocationFacts {
   std::uint32_t page_bytes = 4096;
   /// Devices need rights to access it: mapped memory, and host memory registered as read-only.
   bool has_rights = false;
+  /// Devices need no peer access to it.
+  bool open_to_peers = false;
   /// The reservation of mapped memory. Its parts are neighbours for the engines too.
   std::uint64_t reservation = 0;
   std::uint64_t serial = 0;  ///< counts allocations of the process, for messages

@@ -23,6 +23,7 @@ Status CheckPeers(const Ends& ends, CopyForm form, PlanContext context) {
 
 Status CheckPeer(const Location& end, PlanContext context) {
   SAMPAN_ASSERT(end.use && end.place.on_device());
+  if (end.use->facts.open_to_peers) return {};
   if (context.peers().Enabled(context.device(), end.place.device)) return {};
   return {Code::kParamInvalid, Text("device ", context.device(), " may not touch ", Describe(*end.use.get()),
                                     ": call aclrtDeviceEnablePeerAccess(", end.place.device,

@@ -178,6 +178,7 @@ Status AddressTable::Map(void* address, std::size_t bytes, std::shared_ptr<Physi
   }
   if (Status mapped = piece->Map(access); !mapped.ok()) return mapped;
   const Place place = physical->place();
+  const bool open_to_peers = physical->imported_as() == ShareForm::kFabric;
   const std::uint64_t own = place.on_device() ? Bit(place.device) : 0;
   const std::uint64_t given = access == MapAccess::kNone ? 0 : own;
   const auto entry = mappings_.emplace(start, Mapping{bytes, std::move(physical), given, given}).first;
@@ -189,6 +190,7 @@ Status AddressTable::Map(void* address, std::size_t bytes, std::shared_ptr<Physi
                                 .place = place,
                                 .page_bytes = kUnit,
                                 .has_rights = true,
+                                .open_to_peers = open_to_peers,
                                 .reservation = reservation->id(),
                                 .made_by = made_by,
                                 .backtrace = {}},

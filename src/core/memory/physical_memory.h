@@ -1,9 +1,12 @@
 // Memory without an address: of aclrtMallocPhysical, or imported from another process.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "backend/api/backend.h"
 #include "core/sharing/memory_sharing.h"
@@ -14,6 +17,12 @@ namespace sampan {
 struct PhysicalProperties {
   std::uint32_t attribute = 0;
   std::uint32_t location_id = 0, location_type = 0;
+};
+
+/// How other processes name shared physical memory.
+enum class ShareForm {
+  kNumber,  ///< 64 bits, for processes of this host
+  kFabric,  ///< 128 bytes
 };
 
 /// Thread-safe. Handles and mappings share it. The last of them, in any process, frees the memory.
@@ -27,9 +36,13 @@ class PhysicalMemory {
         file_(file),
         place_(place),
         properties_(properties) {}
-  PhysicalMemory(MemorySharing& sharing, std::shared_ptr<ForeignCell> cell, const MemoryFile& file,
-                 Place place, const PhysicalProperties& properties)
-      : sharing_(sharing), file_(file), place_(place), properties_(properties), foreign_(std::move(cell)) {}
+  struct Import {
+    std::shared_ptr<ForeignCell> cell;
+    ShareForm form;
+  };
+  PhysicalMemory(MemorySharing& sharing, Import import, const MemoryFile& file, Place place,
+                 const PhysicalProperties& properties)
+      : sharing_(sharing), file_(file), place_(place), properties_(properties), import_(std::move(import)) {}
   ~PhysicalMemory() {
     if (source_ == nullptr) return;
     if (number_ != 0) {
@@ -46,15 +59,28 @@ class PhysicalMemory {
   const MemoryFile& file() const { return file_; }
   Place place() const { return place_; }
   const PhysicalProperties& properties() const { return properties_; }
+  /// The program's newest handle of it, which may be freed by now.
+  void* handle() const { return handle_.load(); }
+  void set_handle(void* handle) { handle_.store(handle); }
 
-  /// Returns the number by which other processes import it, the same each time.
-  Result<std::uint64_t> Export(ShareBoard& board, bool for_all_processes) {
-    if (foreign_ != nullptr) {
-      return Error{Code::kFeatureNotSupport, "imported memory is its maker's to export"};
-    }
+  /// Returns nothing for memory of this process.
+  std::optional<ShareForm> imported_as() const {
+    return import_ ? std::optional(import_->form) : std::nullopt;
+  }
+
+  /// Returns the cell by which other processes import it. It has one form, and a fabric handle only once.
+  Result<std::shared_ptr<OwnCell>> Export(ShareBoard& board, ShareForm form, bool for_all_processes) {
+    if (import_) return Error{Code::kFeatureNotSupport, "imported memory is its maker's to export"};
     const std::lock_guard lock(mutex_);
+    if (own_ != nullptr && (form == ShareForm::kFabric || form_ == ShareForm::kFabric)) {
+      return Error{Code::kParamInvalid, Text("handle: this memory was exported already, as ",
+                                             form_ == ShareForm::kFabric ? "FABRIC" : "DEFAULT",
+                                             ", and memory has one shareable handle: use that one")};
+    }
     if (own_ == nullptr) {
-      auto cell = board.Take(SharedKind::kPhysical, ShareBoard::FoundBy::kNumber);
+      auto cell =
+          board.Take(SharedKind::kPhysical,
+                     form == ShareForm::kFabric ? ShareBoard::FoundBy::kKey : ShareBoard::FoundBy::kNumber);
       if (!cell.ok()) return cell.TakeStatus();
       if (Status set = (*cell)->SetExtent(file_, {.offset = file_.offset,
                                                   .bytes = file_.bytes,
@@ -67,9 +93,10 @@ class PhysicalMemory {
       }
       number_ = sharing_.Share(*cell);
       own_ = std::move(*cell);
+      form_ = form;
     }
     if (for_all_processes) (*own_)->for_all_processes.store(1);
-    return own_->Number();
+    return own_;
   }
   /// Null if it was not exported.
   std::shared_ptr<OwnCell> own_cell() const {
@@ -84,10 +111,12 @@ class PhysicalMemory {
   const MemoryFile file_;
   const Place place_;
   const PhysicalProperties properties_;
-  const std::shared_ptr<ForeignCell> foreign_;
+  const std::optional<Import> import_;
   mutable std::mutex mutex_;
   std::shared_ptr<OwnCell> own_;
+  ShareForm form_{};  // of own_
   std::uint64_t number_ = 0;
+  std::atomic<void*> handle_{nullptr};
 };
 
 }  // namespace sampan

@@ -23,6 +23,7 @@ constexpr std::array kChips = {
             .l2_bytes = std::size_t{192} << 20},
     Profile{.chip = "ascend910c",
             .soc_name = "Ascend910_9391",
+            .fabric = true,
             .descriptor = kDescriptor32,
             .max_streams = 1984,
             .max_events = 65536,

@@ -26,6 +26,7 @@ struct Profile {
   bool descriptors = true;
   bool offsets = true;
   bool sharing = true;  ///< notifies, memory and events between processes, mapped memory, pools, values
+  bool fabric = false;  ///< memory of processes on other hosts
   bool hbm = true;      ///< memory is HBM, otherwise DDR
   /// Inf, NaN and bf16; an overflow switch for streams; cache operations; details of faults.
   bool modern_compute = true;

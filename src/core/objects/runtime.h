@@ -29,6 +29,7 @@
 #include "core/objects/report_threads.h"
 #include "core/objects/state_callbacks.h"
 #include "core/objects/stream_roster.h"
+#include "core/sharing/fabric_handle.h"
 #include "core/sharing/foreign_boards.h"
 #include "core/sharing/memory_sharing.h"
 #include "core/sharing/notify.h"
@@ -107,13 +108,21 @@ class Runtime {
 
   /// Creates physical memory of a device, or of the host if `device` is null.
   Result<void*> CreatePhysical(Device* device, std::size_t bytes, const PhysicalProperties& properties);
-  Result<void*> HandleFor(std::shared_ptr<PhysicalMemory> physical);
+  /// A handle of physical memory: the open one if there is one, otherwise a new one.
+  Result<void*> HandleFor(const std::shared_ptr<PhysicalMemory>& physical);
   std::shared_ptr<PhysicalMemory> FindPhysical(void* handle) const { return physicals_.Find(handle); }
   std::shared_ptr<PhysicalMemory> RemovePhysical(void* handle) { return physicals_.Remove(handle); }
   Result<std::uint64_t> ExportPhysical(const std::shared_ptr<PhysicalMemory>& physical,
                                        bool for_all_processes);
   Status AdmitToPhysical(std::uint64_t number, std::span<const std::int32_t> processes);
   Result<void*> ImportPhysical(std::uint64_t number, std::int32_t device);
+  /// The same by a handle for processes of any host.
+  Result<FabricHandle::Bytes> ExportToFabric(const std::shared_ptr<PhysicalMemory>& physical,
+                                             bool for_all_processes);
+  Status AdmitToFabric(std::span<const std::byte, FabricHandle::kBytes> handle,
+                       std::span<const std::int32_t> processes);
+  Result<void*> ImportFromFabric(std::span<const std::byte, FabricHandle::kBytes> handle,
+                                 std::int32_t device);
 
   Result<void*> CreatePool(Device& device, std::size_t max_bytes);
   Status DestroyPool(void* handle);
@@ -141,6 +150,11 @@ class Runtime {
   template <typename Table, typename Object>
   Result<void*> InsertOwned(Table& table, std::shared_ptr<Object> object, Device& device,
                             std::set<void*> Device::*owned, Code code);
+  Result<std::shared_ptr<OwnCell>> ShareCell(const std::shared_ptr<PhysicalMemory>& physical, ShareForm form,
+                                             bool for_all_processes);
+  /// The exported memory of this process that the cell shares; null if there is none.
+  std::shared_ptr<PhysicalMemory> ExportedAt(const CellAddress& address);
+  Result<void*> ImportCell(const CellAddress& address, ShareForm form, std::int32_t device);
 
   const std::unique_ptr<Backend> backend_;
   const RuntimeOptions options_;
@@ -164,7 +178,8 @@ class Runtime {
   ComputeSettings compute_settings_;
   std::atomic<std::size_t> pool_count_{0};
   std::mutex exported_mutex_;
-  std::map<std::uint64_t, std::weak_ptr<PhysicalMemory>> exported_;  // by number
+  std::map<std::uint32_t, std::weak_ptr<PhysicalMemory>> exported_;  // by cell
+  std::mutex retaining_mutex_;
   HostThreads host_threads_;
   const std::shared_ptr<ReportThreads> report_threads_ = std::make_shared<ReportThreads>();
 };

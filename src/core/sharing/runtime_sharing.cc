@@ -73,8 +73,12 @@ std::int32_t Runtime::VisibleDevice(std::int32_t physical_id, std::int32_t other
   return found == visible.end() ? otherwise : static_cast<std::int32_t>(found - visible.begin());
 }
 
-Result<void*> Runtime::HandleFor(std::shared_ptr<PhysicalMemory> physical) {
-  void* const handle = physicals_.Insert(std::move(physical));
+Result<void*> Runtime::HandleFor(const std::shared_ptr<PhysicalMemory>& physical) {
+  const std::lock_guard lock(retaining_mutex_);
+  if (void* const open = physical->handle(); open != nullptr && physicals_.Find(open) == physical)
+    return open;
+  void* const handle = physicals_.Insert(physical);
+  physical->set_handle(handle);
   if (handle != nullptr) return handle;
   return Error{Code::kResourceAllocFail, "no handle is left for more physical memory"};
 }
@@ -109,39 +113,55 @@ Result<void*> Runtime::CreatePhysical(Device* device, std::size_t bytes,
     source->Free(*block);
     throw;
   }
-  return HandleFor(std::move(physical));
+  return HandleFor(physical);
+}
+
+Result<std::shared_ptr<OwnCell>> Runtime::ShareCell(const std::shared_ptr<PhysicalMemory>& physical,
+                                                    ShareForm form, bool for_all_processes) {
+  auto cell = physical->Export(board_, form, for_all_processes);
+  if (!cell.ok()) return cell;
+  const std::lock_guard lock(exported_mutex_);
+  std::erase_if(exported_, [](const auto& entry) { return entry.second.expired(); });
+  exported_[(*cell)->Address().index] = physical;
+  return cell;
+}
+
+std::shared_ptr<PhysicalMemory> Runtime::ExportedAt(const CellAddress& address) {
+  std::shared_ptr<PhysicalMemory> physical;
+  {
+    const std::lock_guard lock(exported_mutex_);
+    const auto found = exported_.find(address.index);
+    if (found != exported_.end()) physical = found->second.lock();
+  }
+  const auto cell = physical != nullptr ? physical->own_cell() : nullptr;
+  return cell != nullptr && cell->IsAt(address) ? physical : nullptr;
 }
 
 Result<std::uint64_t> Runtime::ExportPhysical(const std::shared_ptr<PhysicalMemory>& physical,
                                               bool for_all_processes) {
-  auto number = physical->Export(board_, for_all_processes);
-  if (!number.ok()) return number;
-  const std::lock_guard lock(exported_mutex_);
-  std::erase_if(exported_, [](const auto& entry) { return entry.second.expired(); });
-  exported_[*number] = physical;
-  return number;
+  auto cell = ShareCell(physical, ShareForm::kNumber, for_all_processes);
+  if (!cell.ok()) return cell.TakeStatus();
+  return (*cell)->Number();
 }
 
 Status Runtime::AdmitToPhysical(std::uint64_t number, std::span<const std::int32_t> processes) {
-  std::shared_ptr<PhysicalMemory> physical;
-  {
-    const std::lock_guard lock(exported_mutex_);
-    const auto found = exported_.find(number);
-    if (found != exported_.end()) physical = found->second.lock();
-  }
-  const auto cell = physical != nullptr ? physical->own_cell() : nullptr;
-  if (cell == nullptr)
-    return {Code::kParamInvalid,
-            Text(number, " is no shareable handle of this process's, or its memory is gone")};
-  return cell->Admit(processes);
+  const auto address = CellAddress::FromNumber(number);
+  const auto physical = address.ok() ? ExportedAt(address.value()) : nullptr;
+  if (physical != nullptr) return physical->own_cell()->Admit(processes);
+  return {Code::kParamInvalid,
+          Text(number, " is no shareable handle of this process's, or its memory is gone")};
 }
 
 Result<void*> Runtime::ImportPhysical(std::uint64_t number, std::int32_t device) {
-  VirtualMemory* const views = backend_->virtual_memory();
-  if (views == nullptr) return Error{Code::kFeatureNotSupport, "this backend cannot map others' memory"};
   auto address = CellAddress::FromNumber(number);
   if (!address.ok()) return address.TakeStatus();
-  auto cell = others_.Import(*address, SharedKind::kPhysical);
+  return ImportCell(*address, ShareForm::kNumber, device);
+}
+
+Result<void*> Runtime::ImportCell(const CellAddress& address, ShareForm form, std::int32_t device) {
+  VirtualMemory* const views = backend_->virtual_memory();
+  if (views == nullptr) return Error{Code::kFeatureNotSupport, "this backend cannot map others' memory"};
+  auto cell = others_.Import(address, SharedKind::kPhysical);
   if (!cell.ok()) return cell.TakeStatus();
   auto extent = (*cell)->Extent();
   if (!extent.ok()) return extent.TakeStatus();
@@ -152,7 +172,40 @@ Result<void*> Runtime::ImportPhysical(std::uint64_t number, std::int32_t device)
   if (!file.ok()) return file.TakeStatus();
   PhysicalProperties properties{extent->attribute, extent->location_id, extent->location_type};
   if (!on_host) properties.location_id = static_cast<std::uint32_t>(place.device);
-  return HandleFor(std::make_shared<PhysicalMemory>(sharing_, std::move(*cell), *file, place, properties));
+  return HandleFor(std::make_shared<PhysicalMemory>(sharing_, PhysicalMemory::Import{std::move(*cell), form},
+                                                    *file, place, properties));
+}
+
+Result<FabricHandle::Bytes> Runtime::ExportToFabric(const std::shared_ptr<PhysicalMemory>& physical,
+                                                    bool for_all_processes) {
+  auto host = ThisHost();
+  if (!host.ok()) return host.TakeStatus();
+  auto cell = ShareCell(physical, ShareForm::kFabric, for_all_processes);
+  if (!cell.ok()) return cell.TakeStatus();
+  return FabricHandle{*host, (*cell)->Address(), physical->bytes()}.Encode();
+}
+
+Status Runtime::AdmitToFabric(std::span<const std::byte, FabricHandle::kBytes> handle,
+                              std::span<const std::int32_t> processes) {
+  auto decoded = FabricHandle::Decode(handle);
+  if (!decoded.ok()) return decoded.TakeStatus();
+  const auto physical = ExportedAt(decoded->cell);
+  if (physical != nullptr) return physical->own_cell()->Admit(processes);
+  return {Code::kParamInvalid, "shareableHandle is no export of this process's, or its memory is gone"};
+}
+
+Result<void*> Runtime::ImportFromFabric(std::span<const std::byte, FabricHandle::kBytes> handle,
+                                        std::int32_t device) {
+  auto decoded = FabricHandle::Decode(handle);
+  if (!decoded.ok()) return decoded.TakeStatus();
+  auto host = ThisHost();
+  if (!host.ok()) return host.TakeStatus();
+  if (decoded->host != *host) {
+    return Error{Code::kFeatureNotSupport,
+                 Text("shareableHandle was made by process ", decoded->cell.process,
+                      " on another host or in another network namespace: memory is shared within one host")};
+  }
+  return ImportCell(decoded->cell, ShareForm::kFabric, device);
 }
 
 Result<void*> Runtime::CreatePool(Device& device, std::size_t max_bytes) {

@@ -100,6 +100,15 @@ std::uint64_t OwnCell::Number() const {
   return ((process << kIndexBits | index_) << kSecretBits) | (secret_[0] & kSecretMask);
 }
 
+CellAddress OwnCell::Address() const {
+  return {::getpid(), index_, secret_};
+}
+
+bool OwnCell::IsAt(const CellAddress& address) const {
+  if (address.process != ::getpid() || address.index != index_) return false;
+  return address.by_number ? (secret_[0] & kSecretMask) == address.secret[0] : secret_ == address.secret;
+}
+
 Status OwnCell::Admit(std::span<const std::int32_t> processes) {
   SharedCell& cell = **this;
   const std::lock_guard lock(mutex_);

@@ -60,6 +60,7 @@ struct SharedCell {
 static_assert(sizeof(SharedCell) <= 512 && std::atomic<std::uint64_t>::is_always_lock_free);
 
 class ShareBoard;
+struct CellAddress;
 
 /// A cell of this process. The destructor returns it to the board. Importers can write to the cell, so this
 /// object stores the values that this process relies on. Thread-safe.
@@ -76,6 +77,8 @@ class OwnCell {
   /// Identifies the cell for other processes: a text of at most 64 characters, or a number.
   std::string Key() const;
   std::uint64_t Number() const;
+  CellAddress Address() const;
+  bool IsAt(const CellAddress& address) const;
   /// Adds processes that may import it.
   Status Admit(std::span<const std::int32_t> processes);
   /// Sets where the cell's memory is. The file server sends it to processes that cannot open it.

@@ -1,0 +1,22 @@
+// Which host the process runs on: one boot of a system, and one network of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/error/status.h"
+
+namespace sampan {
+
+/// Two processes share a host if both parts are equal. Plain data: handles for other hosts contain it.
+struct HostIdentity {
+  std::array<std::uint8_t, 16> boot{};  ///< differs with each start of the system
+  std::uint64_t network = 0;            ///< the network namespace of the process
+
+  bool operator==(const HostIdentity&) const = default;
+};
+
+/// The host of this process. A process may change its network namespace, so it is read each time.
+Result<HostIdentity> ThisHost();
+
+}  // namespace sampan
