@@ -95,6 +95,31 @@ void EndShare(const TaskKey& task, std::int64_t begin_ns) noexcept {
   Tell([&](Observer& observer) { observer.OnHelped(task, begin_ns); });
 }
 
+void TellHostCode(const QueueLabel& queue, std::uint64_t task) noexcept {
+  const TaskKey key{queue, task, TaskType::kHostFunction};
+  Tell([&](Observer& observer) { observer.OnHostCode(key); });
+}
+
+void TellFailureSeen(const QueueLabel& queue) noexcept {
+  Tell([&](Observer& observer) { observer.OnFailureSeen(queue); });
+}
+
+void TellMistake(const Mistake& mistake) noexcept {
+  Tell([&](Observer& observer) { observer.OnMistake(mistake); });
+}
+
+void TellHostWrote(const MemoryEnd& begin, std::uint64_t bytes) noexcept {
+  Tell([&](Observer& observer) { observer.OnHostWrote(begin, bytes); });
+}
+
+void TellSignalCleared(const void* target) noexcept {
+  Tell([&](Observer& observer) { observer.OnSignalCleared(target); });
+}
+
+void TellLearned(const Timeline& timeline, std::uint64_t task) noexcept {
+  Tell([&](Observer& observer) { observer.OnLearned(timeline, task); });
+}
+
 void TellMemory(const MemoryEvent& event) noexcept {
   Tell([&](Observer& observer) { observer.OnMemory(event); });
 }

@@ -68,7 +68,8 @@ TaskType TypeOf(const Task& task);
 /// Names the subject of every task that this thread submits while the scope lives.
 class SubjectScope {
  public:
-  SubjectScope(TaskType type, std::uint32_t object) : subject_{type, object}, on_(On()) {
+  SubjectScope(TaskType type, std::uint32_t object, bool shared = false)
+      : subject_{type, object, shared}, on_(On()) {
     if (on_) ThisThread().subject = &subject_;
   }
   ~SubjectScope() {
@@ -147,6 +148,19 @@ inline TaskKey ShareExecution() {
 }
 /// The calling thread helped with it since then.
 void EndShare(const TaskKey& task, std::int64_t begin_ns) noexcept;
+
+// ---- what the program knows, and what it does wrong: only while On ----
+
+void TellHostCode(const QueueLabel& queue, std::uint64_t task) noexcept;
+void TellFailureSeen(const QueueLabel& queue) noexcept;
+void TellMistake(const Mistake& mistake) noexcept;
+void TellHostWrote(const MemoryEnd& begin, std::uint64_t bytes) noexcept;
+void TellSignalCleared(const void* target) noexcept;
+[[gnu::cold]] void TellLearned(const Timeline& timeline, std::uint64_t task) noexcept;
+/// The calling thread tells the program that the point is reached. Off: nothing.
+inline void Learned(const Point& point) noexcept {
+  if (On() && point.timeline != nullptr) TellLearned(*point.timeline, point.number);
+}
 
 // ---- what there is: only while On ----
 

@@ -7,6 +7,7 @@
 #include "backend/api/place.h"
 #include "backend/api/queue_label.h"
 #include "backend/api/task.h"
+#include "backend/api/timeline.h"
 #include "observe/activity.h"
 #include "observe/memory_end.h"
 
@@ -52,6 +53,7 @@ struct HostWaitEvent {
 struct Subject {
   TaskType type = TaskType::kOther;
   std::uint32_t object = 0;  ///< the number of an event or notify
+  bool shared = false;       ///< other processes use the object too
 };
 
 /// A word in device memory that a task writes or waits for.
@@ -102,19 +104,56 @@ struct Execution {
   bool timed = true;  ///< begin and end are those of the work itself
 };
 
+/// What became of memory.
+enum class MemoryChange : std::uint8_t {
+  kMade,
+  kFreed,    ///< the program freed it by its address
+  kDropped,  ///< freed with its device or its pool, behind the work that used it
+};
+
+/// How memory became known to the runtime.
+enum class MemoryKind : std::uint8_t {
+  kOwn,         ///< of a source of the backend
+  kRegistered,  ///< the program's own, at one address for the program and the engines
+  kMapped,      ///< of a handle, which may be mapped elsewhere too
+  kImported,    ///< another process has it too
+  kPool,        ///< a part of a pool's chunk
+};
+
 /// Memory that became known to the runtime, or that was freed.
 struct MemoryEvent {
-  bool freed;
+  MemoryChange change;
   std::uint64_t allocation, bytes, address;
   const char* made_by;
   Place place;
+  MemoryKind kind = MemoryKind::kOwn;
+  std::uint64_t usable_bytes = 0;   ///< with rounding
+  std::ptrdiff_t engine_delta = 0;  ///< the engines' address minus the program's
+
+  bool freed() const { return change != MemoryChange::kMade; }
 };
 
 /// A stream that was made or destroyed.
 struct StreamEvent {
   const QueueLabel& queue;
+  const Timeline* timeline;  ///< compared, never dereferenced
   bool destroyed = false;
   bool of_context = false;  ///< a context's own
+};
+
+/// A call that is refused, or that does less than it says.
+struct Mistake {
+  enum class Kind : std::uint8_t {
+    kOutOfBounds,    ///< [address, +bytes) leaves its allocation
+    kNotAllocated,   ///< the address is the runtime's, and no allocation is there
+    kNeverRecorded,  ///< the stream waits for an event that was never recorded
+    kWrongKind,      ///< the copy's kind contradicts its memory
+  } kind;
+  std::uintptr_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t allocation = 0;       ///< 0: none
+  const QueueLabel* queue = nullptr;  ///< null: none
+  std::uint32_t object = 0;           ///< the number of the event
 };
 
 /// Told what the runtime does, by the thread that does it. Any threads at the same time. A queue may hold its
@@ -149,6 +188,20 @@ class Observer {
 
   virtual void OnMemory(const MemoryEvent& event) noexcept = 0;
   virtual void OnStream(const StreamEvent& event) noexcept = 0;
+
+  // Of interest to a checker alone.
+
+  /// The program was told that the task, and what is before it in its queue, is over.
+  virtual void OnLearned(const Timeline& /*timeline*/, std::uint64_t /*task*/) noexcept {}
+  /// The queue is about to let a function of the program run.
+  virtual void OnHostCode(const TaskKey& /*task*/) noexcept {}
+  /// The program was told of a failure of the stream's tasks.
+  virtual void OnFailureSeen(const QueueLabel& /*queue*/) noexcept {}
+  virtual void OnMistake(const Mistake& /*mistake*/) noexcept {}
+  /// The host wrote memory through the device, outside of every task that is told.
+  virtual void OnHostWrote(const MemoryEnd& /*begin*/, std::uint64_t /*bytes*/) noexcept {}
+  /// The host cleared a signal. The target is what its gate and its effects name.
+  virtual void OnSignalCleared(const void* /*target*/) noexcept {}
 };
 
 }  // namespace sampan::observe

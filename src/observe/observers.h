@@ -19,7 +19,7 @@ inline bool On() {
   return state.load(std::memory_order_relaxed) == State::kOn;
 }
 
-/// The tracer and a checker.
+/// The tracer and the checker.
 inline constexpr std::size_t kMaxObservers = 2;
 
 /// From now on the observer is told. False if there are kMaxObservers already.

@@ -18,6 +18,7 @@
 #include "base/system/file_size_signal.h"
 #include "base/threads/fork_lock.h"
 #include "base/threads/thread_sanitizer.h"
+#include "check/session.h"
 #include "observe/observers.h"
 #include "process/fault_report.h"
 #include "process/main_thread.h"
@@ -61,6 +62,15 @@ ForkLock making(ForkLock::Rank::kRuntime);
 constinit Result<Settings>* started_settings = nullptr;
 constinit const Error* failure_to_make = nullptr;
 
+Result<observe::Observer*> StartChecker(Result<Settings>& read) {
+  if (!read.ok()) return nullptr;
+  return check::Start({.on = read->check,
+                       .findings = read->check_findings,
+                       .guards_pages = read->backend == BackendKind::kEmulated && !races::Watched(),
+                       .host_is_device = !read->profile.attached,
+                       .backend = std::string(Describe(read->backend))});
+}
+
 Result<Settings> StartSettings() {
   auto read = ReadSettings();
   const NoFileSizeSignal no_signal;  // while the trace's file is begun
@@ -77,8 +87,11 @@ Result<Settings> StartSettings() {
         Text("there is no trace, the program goes on: ", std::string_view(failure.what())));
   }
   if (tracer.ok() && *tracer != nullptr) observe::Attach(**tracer);
+  Result<observe::Observer*> checker = StartChecker(read);
+  if (checker.ok() && *checker != nullptr) observe::Attach(**checker);
   observe::Settle();
   if (read.ok() && !tracer.ok()) return tracer.TakeStatus();
+  if (read.ok() && !checker.ok()) return checker.TakeStatus();
   return read;
 }
 
@@ -90,7 +103,8 @@ Result<Settings>& StartedSettings() {
 }
 
 /// Runs after the program's own exit handlers.
-[[gnu::destructor]] void FinishTrace() {
+[[gnu::destructor]] void FinishObservers() {
+  check::Finish();
   trace::Finish();
 }
 
@@ -112,6 +126,7 @@ Result<Runtime*> MakeRuntime() {
                                                           .visible_devices = std::move(visible_devices),
                                                           .with_backtraces = settings->backtrace});
   ReportHostFaults(runtime->memory());
+  check::WatchHost();
   if (settings->signal_report) ReportBeforeSignals(*runtime);
   return runtime.release();
 }

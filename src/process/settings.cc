@@ -168,6 +168,14 @@ constexpr std::array kSettings = {
             }},
     Setting{"SAMPAN_SUMMARY", "0 or 1", "0", "prints what was copied, and how fast, when the program ends",
             [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.summary); }},
+    Setting{"SAMPAN_CHECK", "0 or 1", "0", "finds wrong copies, waits and frees, and tells them at once",
+            [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.check); }},
+    Setting{"SAMPAN_CHECK_FINDINGS", "a file name", "none",
+            "the checker writes its raw findings there, for the command sampan check",
+            [](std::string_view text, Settings& settings) {
+              settings.check_findings = text;
+              return !text.empty();
+            }},
     Setting{
         "SAMPAN_SIGNAL_REPORT", "0 or 1", "1",
         "says what each stream waits for when SIGINT, SIGTERM or SIGQUIT ends the program",

@@ -29,6 +29,9 @@ struct Settings {
   bool backtrace = false;
   std::string trace;  ///< the file; empty: none
   bool summary = false;
+  bool check = false;
+  std::string check_findings;  ///< the file of the command; empty: none
+  std::string check_json;      ///< the file of the report; empty: none
   bool signal_report = true;
   bool help = false;
   std::uint64_t fail_memory_at = 0;

@@ -258,7 +258,7 @@ void Tracer::OnHelped(const observe::TaskKey& task, std::int64_t begin_ns) noexc
 void Tracer::OnMemory(const observe::MemoryEvent& event) noexcept {
   ThreadState* const thread = ThisThread();
   if (thread == nullptr) return;
-  MemoryRecord record{.head = {.flags = event.freed ? MemoryRecord::kFreed : std::uint8_t{0}},
+  MemoryRecord record{.head = {.flags = event.freed() ? MemoryRecord::kFreed : std::uint8_t{0}},
                       .time_ns = NowNs(),
                       .allocation = event.allocation,
                       .bytes = event.bytes,

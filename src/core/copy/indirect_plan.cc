@@ -7,6 +7,7 @@
 #include "base/error/text.h"
 #include "core/copy/copy_ends.h"
 #include "core/copy/copy_plan.h"
+#include "observe/hooks.h"
 
 namespace sampan {
 namespace {
@@ -108,6 +109,7 @@ Status DescriptorWrite::Apply(BackendDevice& device) && {
   std::memcpy(bytes.data() + layout.length_at, &length, sizeof(length));
   std::memcpy(bytes.data() + layout.src_at, &src, sizeof(src));
   std::memcpy(bytes.data() + layout.dst_at, &dst, sizeof(dst));
+  if (observe::On()) observe::TellHostWrote(observe::EndOf(at, memory.get()), layout.bytes);
   return device.RunNow(
       CopyTask{{at, bytes.data(), layout.bytes}, std::move(memory), {}, Direction::kHostToDevice});
 }

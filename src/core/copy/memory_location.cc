@@ -8,6 +8,7 @@
 
 #include "base/error/assert.h"
 #include "base/error/text.h"
+#include "observe/hooks.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
@@ -22,6 +23,12 @@ Status NotAllocated(const MemoryArgument& argument) {
   return {Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address),
                                     " is an address of the runtime's that is not allocated: freed already, ",
                                     "past the end of its allocation, or reserved with nothing mapped there")};
+}
+
+void TellRefused(observe::Mistake::Kind kind, const MemoryArgument& argument, std::uint64_t allocation) {
+  if (!observe::On()) return;
+  observe::TellMistake(
+      {.kind = kind, .address = argument.begin(), .bytes = argument.bytes, .allocation = allocation});
 }
 
 /// Returns true if a range begins in registered memory and continues in other memory of the program.
@@ -40,7 +47,10 @@ std::string Describe(const MemoryArgument& argument, const Place& place, const A
 Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
   const std::uintptr_t address = argument.begin();
   if (!found.use) {
-    if (registry.InSource(address)) return NotAllocated(argument);
+    if (registry.InSource(address)) {
+      TellRefused(observe::Mistake::Kind::kNotAllocated, argument, 0);
+      return NotAllocated(argument);
+    }
     found.place = {};
     found.engine = reinterpret_cast<std::byte*>(address);
     return {};
@@ -58,6 +68,7 @@ Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argume
     found.use = {};
     return {};
   }
+  TellRefused(observe::Mistake::Kind::kOutOfBounds, argument, allocation.facts.serial);
   whole.error().message =
       Text(argument.name, " ", Hex(address), " + ", argument.bytes, " bytes", whole.error().message);
   return whole;

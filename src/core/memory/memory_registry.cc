@@ -18,18 +18,34 @@ Status Overlap(std::uintptr_t address, std::size_t bytes) {
           Text("[", Hex(address), ", +", bytes, " bytes] overlaps memory that is already known")};
 }
 
-observe::MemoryEvent MemoryMade(const AllocationFacts& facts) {
-  return {.freed = false,
+observe::MemoryKind ObservedKind(MemoryOrigin origin) {
+  switch (origin) {
+    case MemoryOrigin::kDevice:
+    case MemoryOrigin::kPinned:
+      return observe::MemoryKind::kOwn;
+    case MemoryOrigin::kRegistered:
+      return observe::MemoryKind::kRegistered;
+    case MemoryOrigin::kMapped:
+      return observe::MemoryKind::kMapped;
+    case MemoryOrigin::kImported:
+      return observe::MemoryKind::kImported;
+    case MemoryOrigin::kPool:
+      return observe::MemoryKind::kPool;
+  }
+  return {};
+}
+
+observe::MemoryEvent ObservedMemory(const AllocationFacts& facts, MemoryOrigin origin,
+                                    observe::MemoryChange change) {
+  return {.change = change,
           .allocation = facts.serial,
           .bytes = facts.asked_bytes,
           .address = facts.address,
           .made_by = facts.made_by,
-          .place = facts.place};
-}
-observe::MemoryEvent MemoryFreed(const AllocationFacts& facts) {
-  observe::MemoryEvent event = MemoryMade(facts);
-  event.freed = true;
-  return event;
+          .place = facts.place,
+          .kind = ObservedKind(origin),
+          .usable_bytes = facts.bytes,
+          .engine_delta = facts.engine_delta};
 }
 
 }  // namespace
@@ -69,11 +85,13 @@ Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin
     freed_.Allocated(record.facts.address, record.facts.bytes);
   record.readers.store(rights.readers);
   record.writers.store(rights.writers);
-  const observe::MemoryEvent made = MemoryMade(record.facts);  // the program may free it right after the lock
+  using observe::MemoryChange;  // told with copies: the program may free it right after the lock
+  const observe::MemoryEvent made = ObservedMemory(record.facts, record.origin.kind, MemoryChange::kMade);
   record.Begin(*this);
   lock.unlock();
   if (observe::On()) {
-    if (parked != nullptr) observe::TellMemory(MemoryFreed(parked->facts));
+    if (parked != nullptr)
+      observe::TellMemory(ObservedMemory(parked->facts, parked->origin.kind, MemoryChange::kDropped));
     observe::TellMemory(made);
   }
   return &record;
@@ -87,7 +105,7 @@ Result<Allocation*> MemoryRegistry::Adopt(AllocationFacts facts, std::shared_ptr
 
 Allocation* MemoryRegistry::Revive(Allocation& parked, std::size_t asked_bytes) {
   SAMPAN_ASSERT(parked.parked() && asked_bytes <= parked.facts.bytes);
-  if (parked.facts.asked_bytes == asked_bytes && backtraces_ == nullptr) {
+  if (parked.facts.asked_bytes == asked_bytes && backtraces_ == nullptr && !observe::On()) {
     parked.Unpark();
     return &parked;
   }
@@ -103,7 +121,7 @@ Allocation* MemoryRegistry::Revive(Allocation& parked, std::size_t asked_bytes) 
 
 void MemoryRegistry::Retire(Allocation& allocation) noexcept {
   SAMPAN_ASSERT(allocation.parked());
-  Unpublish(static_cast<Record&>(allocation));
+  Unpublish(static_cast<Record&>(allocation), observe::MemoryChange::kDropped);
   allocation.Retire();
 }
 
@@ -198,7 +216,7 @@ Status MemoryRegistry::End(std::string_view name, void* address, MemoryOrigin or
   if (races::Watched() && (record.origin.kind == MemoryOrigin::kDevice || origin == MemoryOrigin::kPinned))
     FreedOrder::TellFree(record.facts.address, record.facts.bytes);
   if (!use->MarkFreed()) return refuse(" was freed by another thread at the same time: ", Describe(record));
-  Unpublish(static_cast<Record&>(*use.get()));
+  Unpublish(static_cast<Record&>(*use.get()), observe::MemoryChange::kFreed);
   return {};
 }
 
@@ -220,12 +238,12 @@ void MemoryRegistry::EndAllOf(std::int32_t device, std::uint64_t newest) noexcep
     const AllocationFacts& facts = record->facts;
     if (facts.place != Place{PlaceKind::kDevice, device} || facts.serial > newest || !record->MarkFreed())
       continue;
-    Unpublish(*record);
+    Unpublish(*record, observe::MemoryChange::kDropped);
   }
 }
 
-void MemoryRegistry::Unpublish(Record& record) noexcept {
-  if (observe::On()) observe::TellMemory(MemoryFreed(record.facts));
+void MemoryRegistry::Unpublish(Record& record, observe::MemoryChange change) noexcept {
+  if (observe::On()) observe::TellMemory(ObservedMemory(record.facts, record.origin.kind, change));
   {
     const std::lock_guard lock(mutex_);
     pages_.Erase(record);

@@ -18,6 +18,7 @@
 #include "core/memory/backtrace.h"
 #include "core/memory/freed_order.h"
 #include "core/memory/page_map.h"
+#include "observe/observer.h"
 
 namespace sampan {
 
@@ -164,7 +165,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   Record& TakeRecord();
   /// Removes a closed record from the map. The caller has a use of it, because no last use may be released
   /// under the lock.
-  void Unpublish(Record& record) noexcept;
+  void Unpublish(Record& record, observe::MemoryChange change) noexcept;
   void Reclaim(Allocation& allocation) noexcept override;
 
   const std::unique_ptr<Backtraces> backtraces_;  // null if the settings do not ask for them

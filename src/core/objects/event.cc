@@ -88,7 +88,13 @@ Status Event::WaitIn(Stream& stream, std::chrono::seconds limit) {
   }
   if (Status sticky = stream.context_failure()->Check(); !sticky.ok()) return sticky;
   const auto recording = Latest();
-  if (!recording) return {};
+  if (!recording) {
+    if (observe::On() && recording_point().timeline == nullptr) {
+      observe::TellMistake(
+          {.kind = observe::Mistake::Kind::kNeverRecorded, .queue = &stream.label(), .object = Number()});
+    }
+    return {};
+  }
   const observe::SubjectScope subject(observe::TaskType::kEventWait, ObservedId());
   auto point = stream.EnqueueWithPoint(WaitTask{recording->point, limit, Number(), recording->mark});
   if (!point.ok()) return point.TakeStatus();
@@ -128,6 +134,7 @@ Status Event::Synchronize(Deadline deadline) {
   if (!recording) return {};
   if (recording->point.Wait(deadline)) {
     races::Acquire(recording->mark.get());
+    observe::Learned(recording->point);
     return recording->mark->Outcome(Number());
   }
   return {Code::kEventSyncTimeout, Text("event ", Number(), " was not reached within the time limit")};
@@ -143,7 +150,10 @@ bool Event::Recorded() {
   const auto recording = Latest();
   if (!recording) return generation_ == EventGeneration::kEx;
   const bool reached = recording->point.Reached();
-  if (reached) races::Acquire(recording->mark.get());
+  if (reached) {
+    races::Acquire(recording->mark.get());
+    observe::Learned(recording->point);
+  }
   return reached;
 }
 
@@ -156,6 +166,7 @@ bool Event::Waited() {
   for (const Point& wait : waits) {
     if (!wait.Reached()) return false;
     wait.Observe();
+    observe::Learned(wait);
   }
   return true;
 }
@@ -169,6 +180,7 @@ Result<std::int64_t> Event::TimeNs(std::string_view name) {
   const std::int64_t time = recording->point.Reached() ? recording->mark->time_ns.load() : 0;
   if (time == 0) return Error{Code::kEventTimestampInvalid, Text(name, " is not reached yet")};
   races::Acquire(recording->mark.get());
+  observe::Learned(recording->point);
   return time;
 }
 

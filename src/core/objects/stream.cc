@@ -52,7 +52,10 @@ Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
   if (!queue.ok()) return queue.TakeStatus();
   stream->queue_ = std::move(*queue);
   if (options.roster != nullptr) options.roster->Add(stream);
-  if (observe::On()) observe::TellStream({.queue = stream->label(), .of_context = options.of_context});
+  if (observe::On()) {
+    observe::TellStream(
+        {.queue = stream->label(), .timeline = stream->timeline(), .of_context = options.of_context});
+  }
   return stream;
 }
 
@@ -85,6 +88,7 @@ Status Stream::Await(Deadline deadline, Code timeout_code) {
             Text("stream ", id(), " still has work after the time limit", why.empty() ? "" : ": ", why)};
   }
   queue_->timeline()->Observe(last);
+  observe::Learned({queue_->timeline(), last});
   if (drops_.load() != drops_before) {
     return {
         drop_code_.load(),
@@ -101,7 +105,10 @@ Status Stream::Synchronize(Deadline deadline, Code timeout_code) {
 Result<bool> Stream::Query() {
   const Point last = Last();
   const bool done = last.Reached();
-  if (done) last.Observe();
+  if (done) {
+    last.Observe();
+    observe::Learned(last);
+  }
   if (Status failure = TakeFailure(); !failure.ok()) return failure;
   return done;
 }
@@ -125,14 +132,16 @@ void Stream::Abort(Code code) {
   PassDropped();
   dropped.Wait(kNever);
   dropped.Observe();
+  observe::Learned(dropped);
 }
 
 void Stream::Close() {
   if (!Last().Reached()) NoteDrop(Code::kStreamAbort);
   queue_->Close();
   Last().Observe();
+  observe::Learned(Last());
   if (options_.roster != nullptr) options_.roster->Remove(*this);
-  if (observe::On()) observe::TellStream({.queue = label(), .destroyed = true});
+  if (observe::On()) observe::TellStream({.queue = label(), .timeline = timeline(), .destroyed = true});
   const std::lock_guard lock(mutex_);
   id_lease_.reset();
 }
@@ -144,10 +153,12 @@ std::uint32_t Stream::CurrentThreadNumber() {
 
 Status Stream::TakeFailure() {
   if (Status sticky = context_failure_->Check(); !sticky.ok()) {
+    if (observe::On()) observe::TellFailureSeen(label());
     if (options_.reports != nullptr) options_.reports->Await();
     return sticky;
   }
   if (!failed_.exchange(false)) return {};
+  if (observe::On()) observe::TellFailureSeen(label());
   if (options_.reports != nullptr) options_.reports->Await();
   const std::lock_guard lock(mutex_);
   if (!failure_) return {};

@@ -92,6 +92,8 @@ class LinkedGate final : public NotifyGate {
 Notify::Notify(std::shared_ptr<OwnCell> cell, IdLease id)
     : own_(std::move(cell)), id_(std::make_shared<const IdLease>(std::move(id))) {
   (*own_)->number = id_->id();
+  if (observe::On())
+    observe::TellSignalCleared(&this->cell().signal);  // an older notify may have had the cell
 }
 
 std::shared_ptr<SleepWord> Notify::SharedWord() const {
@@ -100,15 +102,16 @@ std::shared_ptr<SleepWord> Notify::SharedWord() const {
 }
 
 Status Notify::Record(Stream& stream, std::shared_ptr<const SignalLink> link) const {
-  const observe::SubjectScope subject(observe::TaskType::kNotifyRecord, id());
-  const bool is_shared = races::Watched() && (imported() || own_->HeldElsewhere());
+  const bool is_shared = (races::Watched() || observe::On()) && (imported() || own_->HeldElsewhere());
+  const observe::SubjectScope subject(observe::TaskType::kNotifyRecord, id(), is_shared);
   return stream.Enqueue(
       EffectTask{std::make_shared<RecordEffect>(SharedWord(), id(), std::move(link), is_shared)});
 }
 
 Status Notify::WaitIn(Stream& stream, std::chrono::nanoseconds limit,
                       std::shared_ptr<SignalLink> link) const {
-  const observe::SubjectScope subject(observe::TaskType::kNotifyWait, id());
+  const bool is_shared = observe::On() && (imported() || own_->HeldElsewhere());
+  const observe::SubjectScope subject(observe::TaskType::kNotifyWait, id(), is_shared);
   if (link == nullptr)
     return stream.Enqueue(GateTask{std::make_shared<NotifyGate>(SharedWord(), id()), limit});
   return stream.Enqueue(GateTask{std::make_shared<LinkedGate>(SharedWord(), id(), std::move(link)), limit});
@@ -116,6 +119,7 @@ Status Notify::WaitIn(Stream& stream, std::chrono::nanoseconds limit,
 
 void Notify::Reset() noexcept {
   cell().signal.value.store(kClear, std::memory_order_seq_cst);
+  if (observe::On()) observe::TellSignalCleared(&cell().signal);
 }
 
 }  // namespace sampan

@@ -121,7 +121,7 @@ Status SharedEvent::Record(Stream& stream) {
   const std::lock_guard lock(mutex_);
   shared->recorder.store(static_cast<std::uint64_t>(::getpid()));
   const std::uint64_t recording = shared->recorded.fetch_add(1) + 1;
-  const observe::SubjectScope subject(observe::TaskType::kEventRecord, shared->number);
+  const observe::SubjectScope subject(observe::TaskType::kEventRecord, shared->number, true);
   // A task that is refused completes the recording as well.
   auto point = stream.EnqueueWithPoint(EffectTask{std::make_shared<EndRecording>(shared, recording)});
   if (!point.ok()) return point.TakeStatus();
@@ -134,7 +134,7 @@ Status SharedEvent::WaitIn(Stream& stream, std::chrono::nanoseconds limit) const
   const auto shared = cell();
   const std::uint64_t recording = shared->recorded.load();
   if (recording == 0) return {};
-  const observe::SubjectScope subject(observe::TaskType::kEventWait, shared->number);
+  const observe::SubjectScope subject(observe::TaskType::kEventWait, shared->number, true);
   return stream.Enqueue(GateTask{std::make_shared<EventGate>(shared, recording), limit});
 }
 
@@ -151,6 +151,7 @@ Status SharedEvent::Synchronize(Deadline deadline) {
   if (const auto local = LocalPoint(recording)) {
     if (!local->Wait(deadline)) return late;
     local->Observe();
+    observe::Learned(*local);
     return {};
   }
   EventGate gate(shared, recording);
@@ -171,7 +172,10 @@ bool SharedEvent::Recorded() {
   const std::uint64_t recording = shared->recorded.load();
   if (const auto local = LocalPoint(recording)) {
     const bool reached = local->Reached();
-    if (reached) local->Observe();
+    if (reached) {
+      local->Observe();
+      observe::Learned(*local);
+    }
     return reached;
   }
   return EventGate(shared, recording).TryPass();

@@ -345,6 +345,7 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t number) {
       timeline_->races()->Release(to_start->order.get());
     const bool taken_back = BlockUnless([&] {
       if (to_start != nullptr) {
+        if (observe::On()) observe::TellHostCode(label(), number);
         to_start->Start([self = shared_from_this(), number](Status status) {
           if (self->host_outcome_.Deliver(number, std::move(status))) self->Unblock();
         });

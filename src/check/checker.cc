@@ -1,0 +1,413 @@
+// The observer that judges the order of accesses.
+#include "check/checker.h"
+
+#include <exception>
+#include <string_view>
+#include <variant>
+
+#include "check/page_guard.h"
+
+namespace sampan::check {
+namespace {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadMark thread_mark;
+constinit std::atomic<std::uint32_t> threads{0};
+
+bool EndsWork(std::string_view call) {
+  return call.starts_with("aclrtResetDevice") || call.starts_with("aclFinalize");
+}
+/// The call lets another process write to memory, or makes a second address of it.
+bool HidesWrites(std::string_view call) {
+  return call.find("Export") != std::string_view::npos || call.find("Ipc") != std::string_view::npos ||
+         call.find("Shareable") != std::string_view::npos;
+}
+
+}  // namespace
+
+ThreadMark& ThisThreadMark() noexcept {
+  if (thread_mark.number == 0) thread_mark.number = threads.fetch_add(1, std::memory_order_relaxed) + 1;
+  return thread_mark;
+}
+
+bool Checker::Start(const Findings::Options& options, const Scope& scope) {
+  if (!stacks_.Start()) return false;
+  guards_pages_ = scope.guards_pages;
+  host_is_device_ = scope.host_is_device;
+  findings_.Start(options, stacks_);
+  active_.store(true);
+  return true;
+}
+
+std::uint32_t Checker::CaptureStack() noexcept {
+  Stacks::Captured stack;
+  Stacks::Capture(stack);
+  return stacks_.Intern(stack);
+}
+
+// ---- calls ----
+
+void Checker::OnCallBegan(const char* name, const observe::Peer* peer) noexcept {
+  ThreadMark& thread = ThisThreadMark();
+  if (thread.calls++ == 0) {
+    thread.outer = name;
+    thread.in_hccl = peer != nullptr;
+  }
+  thread.inner = name;
+}
+
+void Checker::OnCallEnded(const char* name, std::int32_t code) noexcept {
+  ThreadMark& thread = ThisThreadMark();
+  if (thread.calls != 0) --thread.calls;
+  thread.inner = thread.calls == 0 ? nullptr : thread.outer;
+  if (code != 0) return;
+  if (EndsWork(name) || HidesWrites(name)) {
+    const StateLock lock(lock_);
+    was_reset_ |= EndsWork(name);
+    writes_hidden_ |= HidesWrites(name);
+  }
+}
+
+void Checker::OnCallAwaits(const observe::AwaitedWork&) noexcept {}
+
+// ---- tasks ----
+
+Checker::Submitting& Checker::Pending() {
+  thread_local Submitting pending;
+  return pending;
+}
+
+void Checker::OnSubmitting(const observe::Submission& submission, const Task& task) noexcept {
+  const ThreadMark& thread = ThisThreadMark();
+  try {
+    Submitting& pending = Pending();
+    const std::string_view inner = thread.inner == nullptr ? "" : thread.inner;
+    pending.accesses = AccessesOf(task, inner.find("Batch") != std::string_view::npos);
+    pending.step = StepOf(task, submission);
+    // Its ranks wait for one another by means that are not all seen.
+    if (thread.in_hccl && pending.step.kind == OrderStep::Kind::kSignal) pending.step.shared = true;
+    pending.call = thread.outer;
+    pending.indirect = std::holds_alternative<IndirectTask>(task);
+    Stacks::Captured stack;
+    Stacks::Capture(stack);
+    const StateLock lock(lock_);
+    pending.stack = stacks_.Intern(stack);
+    if (submission.blocking != nullptr) JudgeBlocking(pending, submission);
+  } catch (const std::exception&) {
+    // Without memory for it the task is not judged.
+  }
+}
+
+void Checker::JudgeBlocking(const Submitting& task, const observe::Submission& submission) {
+  const Acting acting{.call = task.call,
+                      .stack = task.stack,
+                      .thread = ThisThreadMark().number,
+                      .device = submission.queue.device};
+  if (submission.blocking->asynchronous_call && task.accesses.pageable) {
+    AccessReport report = ReportOf({}, acting);
+    report.does =
+        task.accesses.all.empty() || task.accesses.all.front().use == Use::kWrite ? "read" : "write";
+    if (submission.queue.number != 0) report.stream = submission.queue.stream;
+    ReportOne(
+        FindingKind::kPageableAsync,
+        "the asynchronous call of {0} was given pageable memory: it waited for its stream and copied before "
+        "it returned; with another release the memory may be used later",
+        "allocate the host memory of {0} with aclrtMallocHost, or register it with aclrtHostRegister", report,
+        nullptr);
+  }
+  for (const TaskAccess& access : task.accesses.all)
+    Judge(access, acting, nullptr, order_.host(), task.accesses.fills);
+}
+
+void Checker::OnSubmitted(const observe::Submission& submission, std::uint64_t number,
+                          const observe::Execution* execution) noexcept {
+  if (submission.blocking != nullptr) return;
+  try {
+    Submitting& pending = Pending();
+    auto site = std::make_shared<const TaskSite>(
+        TaskSite{submission.queue, number, pending.call, ThisThreadMark().number, pending.stack});
+    const std::pair key(submission.queue.number, number);
+    const StateLock lock(lock_);
+    if (pending.indirect && execution == nullptr && !order_.IsOver(key.first, number)) indirect_[key] = site;
+    if (execution == nullptr && !order_.IsOver(key.first, number)) in_queues_[key] = site;
+    const auto failed = failures_.find(key);
+    if (failed != failures_.end() && failed->second.site == nullptr) failed->second.site = site;
+    const bool reads_operands = pending.indirect && execution != nullptr && execution->knows_ends;
+    if (execution != nullptr && execution->code != 0) failures_[key] = {execution->code, site};
+    order_.Submitted({site, pending.step, std::move(pending.accesses.all)});
+    if (reads_operands) {
+      indirect_[key] = site;
+      AddExecutedEnds(*execution);
+    }
+    if (execution != nullptr) order_.Executed(key.first, number, false);
+  } catch (const std::exception&) {
+    // As above.
+  }
+}
+
+void Checker::OnExecuted(const observe::Execution& execution) noexcept {
+  try {
+    const StateLock lock(lock_);
+    const std::pair key(execution.task.queue.number, execution.task.number);
+    if (execution.code != 0) NoteFailure(execution);
+    order_.Executed(key.first, key.second, execution.discarded);
+    if (execution.knows_ends) AddExecutedEnds(execution);
+    indirect_.erase(key);
+    in_queues_.erase(key);
+  } catch (const std::exception&) {
+    // As above.
+  }
+}
+
+void Checker::NoteFailure(const observe::Execution& execution) {
+  const std::pair key(execution.task.queue.number, execution.task.number);
+  const auto task = in_queues_.find(key);
+  failures_[key] = {execution.code, task == in_queues_.end() ? nullptr : task->second};
+}
+
+void Checker::AddExecutedEnds(const observe::Execution& execution) {
+  const std::pair key(execution.task.queue.number, execution.task.number);
+  const auto found = indirect_.find(key);
+  if (found == indirect_.end()) return;
+  const SharedSite site = found->second;
+  indirect_.erase(found);
+  const OrderClock before = order_.Before(key.first, key.second);
+  const Acting acting{site.get(), site->call, site->stack, site->thread, site->queue.device};
+  for (std::size_t side = 0; side < execution.ends.size(); ++side) {
+    const observe::MemoryEnd& end = execution.ends[side];
+    if (end.allocation == 0 || execution.bytes == 0) continue;
+    const TaskAccess access{
+        end.allocation, {{end.offset, end.offset + execution.bytes}}, side == 0 ? Use::kWrite : Use::kRead};
+    Judge(access, acting, site, before, false);
+  }
+}
+
+void Checker::OnStep(const OrderedTask& task, const OrderClock& before) {
+  const TaskSite& site = *task.site;
+  const Acting acting{&site, site.call, site.stack, site.thread, site.queue.device};
+  for (const TaskAccess& access : task.accesses)
+    Judge(access, acting, task.site, before, false);
+  if (task.step.kind == OrderStep::Kind::kWord) {
+    const auto engine = reinterpret_cast<std::uintptr_t>(task.step.target);
+    memory_.ForAll([&](CheckedMemory& memory) {
+      const std::uintptr_t begin =
+          memory.facts.address + static_cast<std::uintptr_t>(memory.facts.engine_delta);
+      if (engine - begin < memory.facts.usable_bytes)
+        memory.written.Add({{engine - begin, engine - begin + sizeof(std::uint64_t)}});
+    });
+  }
+}
+
+void Checker::Judge(const TaskAccess& access, const Acting& acting, const SharedSite& site,
+                    const OrderClock& before, bool fills) {
+  CheckedMemory* const memory = memory_.Find(access.allocation);
+  if (memory == nullptr) return;
+  const std::uint64_t queue = site == nullptr ? 0 : site->queue.number;
+  const Conflict earlier =
+      memory->history.FindConflict(access, queue, site == nullptr ? 0 : site->number, before);
+  if (earlier.site != nullptr) ReportConflict(*memory, earlier, access, acting, fills);
+  if (access.use == Use::kWrite) {
+    if (memory->knows_writes) memory->written.Add(access.shape);
+    if (order_.tracks_words()) {
+      const auto engine = memory->facts.address + static_cast<std::uintptr_t>(memory->facts.engine_delta);
+      order_.WordOverwritten(reinterpret_cast<const std::byte*>(engine + access.shape.range.begin),
+                             access.shape.range.bytes());
+    }
+  } else if (memory->knows_writes && !writes_hidden_ && !memory->written.Any(access.shape.range)) {
+    ReportUnwritten(*memory, access, acting);
+  }
+  if (site == nullptr) return;
+  memory->history.Add(access, site);
+  open_.insert(memory);
+  if (guards_pages_ && memory->can_guard()) GuardPages(*memory, access);
+}
+
+void Checker::OnLostSignal(const LostSignal& lost) {
+  const auto report = [](const TaskSite& site) {
+    return AccessReport{.call = site.call,
+                        .does = "record",
+                        .device = site.queue.device,
+                        .stream = site.queue.stream,
+                        .thread = site.thread,
+                        .stack = site.stack};
+  };
+  const std::array accesses = {report(*lost.first), report(*lost.second)};
+  MessageText message;
+  message.Add("notify ").Add(lost.object);
+  message.Add(" is recorded in {1} while the signal of {0} is not taken yet: one of the two signals is lost");
+  findings_.Report(
+      {.kind = FindingKind::kLostSignal,
+       .message = message.text(),
+       .fix = "let the stream of {1} wait until the signal of {0} was taken: a second notify in the "
+              "other direction, or an event behind the wait",
+       .accesses = accesses});
+}
+
+// ---- what the program knows ----
+
+void Checker::HostLearned() {
+  for (auto at = open_.begin(); at != open_.end();) {
+    (*at)->history.Forget(order_.host());
+    at = (*at)->history.empty() ? open_.erase(at) : std::next(at);
+  }
+  for (auto at = guarded_.begin(); at != guarded_.end();) {
+    CheckedMemory& memory = **at;
+    if (!memory.history.empty()) {
+      ++at;
+      continue;
+    }
+    SetPages(memory.guarded, PageLevel::kAll);
+    memory.guarded = {};
+    memory.level = PageLevel::kAll;
+    memory.has_holes = false;
+    at = guarded_.erase(at);
+  }
+}
+
+void Checker::OnLearned(const Timeline& timeline, std::uint64_t task) noexcept {
+  try {
+    const StateLock lock(lock_);
+    order_.Learned(&timeline, task);
+    HostLearned();
+  } catch (const std::exception&) {
+    // Without memory for it the order is not known: nothing more is judged.
+    active_.store(false);
+  }
+}
+
+void Checker::OnHostCode(const observe::TaskKey& task) noexcept {
+  try {
+    const StateLock lock(lock_);
+    order_.Learned(task.queue.number, task.number - 1);
+    HostLearned();
+  } catch (const std::exception&) {
+    active_.store(false);
+  }
+}
+
+void Checker::OnFailureSeen(const QueueLabel& queue) noexcept {
+  const StateLock lock(lock_);
+  std::erase_if(failures_, [&](const auto& failure) { return failure.first.first == queue.number; });
+}
+
+void Checker::OnHostWrote(const observe::MemoryEnd& begin, std::uint64_t bytes) noexcept {
+  try {
+    const StateLock lock(lock_);
+    const ThreadMark& thread = ThisThreadMark();
+    const Acting acting{
+        .call = thread.outer, .stack = CaptureStack(), .thread = thread.number, .device = begin.device};
+    Judge({begin.allocation, {{begin.offset, begin.offset + bytes}}, Use::kWrite}, acting, nullptr,
+          order_.host(), false);
+  } catch (const std::exception&) {
+    // Without memory for it the write is not judged.
+  }
+}
+
+void Checker::OnSignalCleared(const void* target) noexcept {
+  const StateLock lock(lock_);
+  order_.SignalCleared(target);
+}
+
+// ---- what there is ----
+
+void Checker::OnStream(const observe::StreamEvent& event) noexcept {
+  try {
+    const StateLock lock(lock_);
+    if (event.destroyed) {
+      HostLearned();
+      order_.RemoveQueue(event.queue);
+      streams_.erase(event.queue.number);
+      return;
+    }
+    order_.AddQueue(event.queue, event.timeline);
+    streams_[event.queue.number] = {event.queue, event.of_context, CaptureStack(), ThisThreadMark().number};
+  } catch (const std::exception&) {
+    // Without memory for it the stream is not judged.
+  }
+}
+
+void Checker::OnMemory(const observe::MemoryEvent& event) noexcept {
+  try {
+    const StateLock lock(lock_);
+    if (event.freed()) return Freed(event);
+    CheckedMemory& memory = memory_.Add(event);
+    memory.stack = CaptureStack();
+    memory.thread = ThisThreadMark().number;
+    const bool own = event.kind == observe::MemoryKind::kOwn || event.kind == observe::MemoryKind::kPool;
+    memory.knows_writes = own && event.place.on_device() && !host_is_device_;
+    if (event.kind == observe::MemoryKind::kRegistered) has_registered_.store(true);
+    if (guards_pages_ && memory.can_guard() && event.kind == observe::MemoryKind::kOwn)
+      SetPages({event.address, memory.end()}, PageLevel::kAll);
+  } catch (const std::exception&) {
+    // Without memory for it the allocation is not judged.
+  }
+}
+
+void Checker::Freed(const observe::MemoryEvent& event) {
+  CheckedMemory* const memory = memory_.Find(event.allocation);
+  if (memory == nullptr) return;
+  const ThreadMark& thread = ThisThreadMark();
+  const std::uint32_t stack = CaptureStack();
+  if (event.change == observe::MemoryChange::kFreed) {
+    const AccessReport freeing{.call = thread.outer,
+                               .does = "free",
+                               .thread = thread.number,
+                               .range = {0, event.bytes},
+                               .stack = stack};
+    const Conflict open = memory->history.FindOpen(order_.host());
+    if (open.site != nullptr) ReportFreed(*memory, open, freeing);
+    memory_.NoteFreed({event.address, event.bytes, event.usable_bytes, event.allocation, event.made_by,
+                       thread.outer, event.place, event.kind == observe::MemoryKind::kRegistered,
+                       memory->stack, stack, thread.number});
+  }
+  const bool keeps_out = guards_pages_ && memory->can_guard() && event.kind == observe::MemoryKind::kOwn;
+  if (keeps_out) {
+    SetPages({event.address, memory->end()}, PageLevel::kNothing);
+  } else if (memory->level != PageLevel::kAll) {
+    SetPages(memory->guarded, PageLevel::kAll);
+  }
+  open_.erase(memory);
+  guarded_.erase(memory);
+  memory_.Remove(*memory);
+}
+
+// ---- the end ----
+
+void Checker::Finish() noexcept {
+  if (!active_.exchange(false)) return;
+  const StateLock lock(lock_);
+  try {
+    for (const auto& [key, failure] : failures_) {
+      if (failure.site == nullptr) continue;
+      const TaskSite& site = *failure.site;
+      MessageText message;
+      message.Add("the task of {0} failed with code ").Add(failure.code);
+      message.Add(", and no call told the program");
+      const AccessReport task{.call = site.call,
+                              .does = "write",
+                              .device = site.queue.device,
+                              .stream = site.queue.stream,
+                              .thread = site.thread,
+                              .stack = site.stack};
+      ReportOne(FindingKind::kFailedTask, message.text(), "synchronize the stream of {0} and check the code",
+                task, nullptr);
+    }
+    ReportLeaks();
+  } catch (const std::exception&) {
+    // Ends with what was found.
+  }
+  for (CheckedMemory* const memory : guarded_)
+    SetPages(memory->guarded, PageLevel::kAll);
+  findings_.Finish("exit");
+}
+
+void Checker::FinishAt(std::string_view reason) noexcept {
+  if (!active_.exchange(false)) return;
+  const StateLock lock(lock_);
+  findings_.Finish(reason);
+}
+
+void Checker::Abandon() noexcept {
+  active_.store(false);
+}
+
+}  // namespace sampan::check

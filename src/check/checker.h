@@ -1,0 +1,203 @@
+// The observer that judges the order of accesses.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/threads/spin_lock.h"
+#include "check/findings.h"
+#include "check/memory_table.h"
+#include "check/order.h"
+#include "check/page_guard.h"
+#include "check/stacks.h"
+#include "check/task_accesses.h"
+#include "observe/observer.h"
+
+namespace sampan::check {
+
+/// What the checker keeps of a thread.
+struct ThreadMark {
+  std::uint32_t number = 0;     ///< counts the threads that made calls
+  bool in_checker = false;      ///< it holds the checker's lock
+  bool in_hccl = false;         ///< the outermost call is one of HCCL's
+  std::uint32_t calls = 0;      ///< that have not ended
+  const char* outer = nullptr;  ///< the outermost call
+  const char* inner = nullptr;  ///< the innermost call
+};
+ThreadMark& ThisThreadMark() noexcept;
+
+/// While it exists, the calling thread owns the checker's state. A fault of the thread meanwhile is not
+/// judged.
+class StateLock {
+ public:
+  explicit StateLock(SpinLock& lock) noexcept : lock_(lock) {
+    ThisThreadMark().in_checker = true;
+    lock_.lock();
+  }
+  ~StateLock() {
+    lock_.unlock();
+    ThisThreadMark().in_checker = false;
+  }
+  StateLock(const StateLock&) = delete;
+  StateLock& operator=(const StateLock&) = delete;
+
+ private:
+  SpinLock& lock_;
+};
+
+/// An access of the host, by its own instructions or by a system call.
+struct HostAccess {
+  std::uintptr_t address = 0;
+  std::uint64_t bytes = 0;
+  bool writes = false;
+  const char* call = nullptr;  ///< null: an instruction
+};
+
+/// Thread-safe. Never destroyed.
+class Checker final : public observe::Observer, private Order::Listener {
+ public:
+  Checker() = default;
+  struct Scope {
+    bool guards_pages = true;     ///< accesses of the host to pinned memory are judged
+    bool host_is_device = false;  ///< the program writes device memory directly
+  };
+  bool Start(const Findings::Options& options, const Scope& scope);
+  /// Reports what is left, and ends the report.
+  void Finish() noexcept;
+  /// Ends the report without a look at what is left.
+  void FinishAt(std::string_view reason) noexcept;
+  /// For a forked child: makes all memory usable.
+  void Abandon() noexcept;
+
+  // For faults and system calls of the host. They allocate nothing.
+
+  enum class Fault : std::uint8_t {
+    kForeign,  ///< the checker has nothing to do with the address
+    kRetry,    ///< the page is open now
+    kStep,     ///< the page is open for one instruction: call CloseAfterStep
+    kFatal,    ///< the memory was freed; a finding was made
+  };
+  Fault OnFault(const HostAccess& access, std::uintptr_t instruction) noexcept;
+  void CloseAfterStep() noexcept;
+  /// A system call is about to access memory: opens the pages and judges the access.
+  void BeforeSystemCall(const HostAccess& access) noexcept;
+  /// `judged`: the system accessed the bytes; otherwise the pages are only closed.
+  void AfterSystemCall(const HostAccess& access, bool judged) noexcept;
+  bool has_registered() const { return has_registered_.load(std::memory_order_relaxed); }
+  /// The program is about to unmap or free host memory.
+  void OnHostFreed(std::uintptr_t address, std::uint64_t bytes, const char* call) noexcept;
+
+  /// The members of a circle of waits. Ends the report.
+  struct Standing {
+    std::uint64_t queue;
+    std::int32_t device;
+    std::uint32_t stream;
+  };
+  void ReportDeadlock(std::span<const Standing> circle, std::string_view text) noexcept;
+
+  void OnThreadBegan(const observe::ThreadRole&) noexcept override {}
+  void OnCallBegan(const char* name, const observe::Peer* peer) noexcept override;
+  void OnCallEnded(const char* name, std::int32_t code) noexcept override;
+  void OnCallAwaits(const observe::AwaitedWork& awaited) noexcept override;
+  void OnHostWaitBegan(const observe::HostWaitBegin&) noexcept override {}
+  void OnHostWait(const observe::HostWaitEvent&) noexcept override {}
+  void OnSubmitting(const observe::Submission& submission, const Task& task) noexcept override;
+  void OnSubmitted(const observe::Submission& submission, std::uint64_t number,
+                   const observe::Execution* execution) noexcept override;
+  void OnExecuted(const observe::Execution& execution) noexcept override;
+  void OnHelped(const observe::TaskKey&, std::int64_t) noexcept override {}
+  void OnMemory(const observe::MemoryEvent& event) noexcept override;
+  void OnStream(const observe::StreamEvent& event) noexcept override;
+  void OnLearned(const Timeline& timeline, std::uint64_t task) noexcept override;
+  void OnHostCode(const observe::TaskKey& task) noexcept override;
+  void OnFailureSeen(const QueueLabel& queue) noexcept override;
+  void OnMistake(const observe::Mistake& mistake) noexcept override;
+  void OnHostWrote(const observe::MemoryEnd& begin, std::uint64_t bytes) noexcept override;
+  void OnSignalCleared(const void* target) noexcept override;
+
+ private:
+  /// A task between OnSubmitting and OnSubmitted.
+  struct Submitting {
+    TaskAccesses accesses;
+    OrderStep step;
+    std::uint32_t stack = 0;
+    const char* call = nullptr;
+    bool indirect = false;
+  };
+  struct Failure {
+    std::int32_t code = 0;
+    SharedSite site;
+  };
+  struct LivingStream {
+    QueueLabel label;
+    bool of_context = false;
+    std::uint32_t stack = 0, thread = 0;
+  };
+  /// One access, from a task or from the host itself.
+  struct Acting {
+    const TaskSite* site = nullptr;  ///< of a task; null: the host
+    const char* call = nullptr;
+    std::uint32_t stack = 0, thread = 0;
+    std::int32_t device = -1;
+  };
+
+  void OnStep(const OrderedTask& task, const OrderClock& before) override;
+  void OnLostSignal(const LostSignal& lost) override;
+
+  Submitting& Pending();
+  std::uint32_t CaptureStack() noexcept;
+  void Judge(const TaskAccess& access, const Acting& acting, const SharedSite& site, const OrderClock& before,
+             bool fills);
+  void JudgeBlocking(const Submitting& task, const observe::Submission& submission);
+  void AddExecutedEnds(const observe::Execution& execution);
+  void NoteFailure(const observe::Execution& execution);
+  void HostLearned();
+  void Freed(const observe::MemoryEvent& event);
+  bool JudgeHost(CheckedMemory& memory, const HostAccess& access, std::uint32_t stack,
+                 std::uint32_t thread) noexcept;
+  PageLevel NeededLevel(const CheckedMemory& memory, const Range& page) const noexcept;
+  void GuardPages(CheckedMemory& memory, const TaskAccess& access);
+  void ReportLeaks();
+
+  // checker_reports.cc
+  BufferReport BufferOf(const CheckedMemory& memory) const;
+  static AccessReport ReportOf(const Conflict& conflict);
+  static AccessReport ReportOf(const TaskAccess& access, const Acting& acting);
+  void ReportConflict(const CheckedMemory& memory, const Conflict& earlier, const TaskAccess& later,
+                      const Acting& acting, bool fills);
+  void ReportHost(const CheckedMemory& memory, const Conflict& earlier, const AccessReport& host) noexcept;
+  void ReportFreed(const CheckedMemory& memory, const Conflict& earlier,
+                   const AccessReport& freeing) noexcept;
+  void ReportUseAfterFree(const FreedMemory& freed, const AccessReport& use) noexcept;
+  void ReportUnwritten(const CheckedMemory& memory, const TaskAccess& access, const Acting& acting);
+  void ReportOne(FindingKind kind, std::string_view message, std::string_view fix, const AccessReport& access,
+                 const CheckedMemory* memory);
+
+  SpinLock lock_;
+  std::atomic<bool> active_{false};
+  std::atomic<bool> has_registered_{false};  // once and for all
+  bool guards_pages_ = false, host_is_device_ = false;
+  Stacks stacks_;
+  Findings findings_;
+  Order order_{*this};
+  MemoryTable memory_;
+  std::unordered_set<CheckedMemory*> open_;     // with a history
+  std::unordered_set<CheckedMemory*> guarded_;  // with pages that the host may not use freely
+  std::unordered_map<std::uint64_t, LivingStream> streams_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, SharedSite> indirect_;   // until their operands are read
+  std::map<std::pair<std::uint64_t, std::uint64_t>, SharedSite> in_queues_;  // tasks that have not ended
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Failure> failures_;
+  bool was_reset_ = false;      // aclrtResetDevice or aclFinalize was called
+  bool writes_hidden_ = false;  // memory was shared with another process
+};
+
+}  // namespace sampan::check

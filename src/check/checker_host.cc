@@ -1,0 +1,183 @@
+// The checker's part for accesses of the host. Runs in signal handlers, so nothing here allocates.
+#include <algorithm>
+
+#include "check/checker.h"
+#include "check/page_guard.h"
+
+namespace sampan::check {
+namespace {
+
+/// After so many reported accesses a page stays open until the next copy: a loop over a whole buffer would
+/// take long, and says nothing new.
+constexpr std::uint32_t kMaxHits = 256;
+
+/// For code that runs in a signal handler: true if the thread itself holds the lock.
+bool IsInChecker() {
+  return ThisThreadMark().in_checker;
+}
+
+}  // namespace
+
+PageLevel Checker::NeededLevel(const CheckedMemory& memory, const Range& pages) const noexcept {
+  const std::uint64_t address = memory.facts.address;
+  const Range offsets{std::max(pages.begin, address) - address, pages.end - address};
+  const auto any = [&](Use use) {
+    const TaskAccess access{0, {offsets}, use};
+    return memory.history.FindConflict(access, 0, 0, order_.host()).site != nullptr;
+  };
+  if (any(Use::kRead)) return PageLevel::kNothing;
+  return any(Use::kWrite) ? PageLevel::kRead : PageLevel::kAll;
+}
+
+void Checker::GuardPages(CheckedMemory& memory, const TaskAccess& access) {
+  const PageLevel level = access.use == Use::kWrite ? PageLevel::kNothing : PageLevel::kRead;
+  const std::uint64_t address = memory.facts.address;
+  const Range pages = PagesAround({address + access.shape.range.begin, address + access.shape.range.end});
+  memory.hits = 0;
+  if (memory.level == PageLevel::kAll) {
+    memory.guarded = pages;
+    memory.level = level;
+    memory.has_holes = false;
+    SetPages(pages, level);
+    guarded_.insert(&memory);
+    return;
+  }
+  const bool known = memory.guarded.Holds(pages);
+  if (known && !memory.has_holes && level <= memory.level) return;
+  const PageLevel stronger = std::max(level, memory.level);
+  const Range all{std::min(memory.guarded.begin, pages.begin), std::max(memory.guarded.end, pages.end)};
+  if (stronger != memory.level || memory.has_holes) {
+    SetPages(all, stronger);
+    memory.has_holes = false;
+  } else {
+    if (pages.begin < memory.guarded.begin) SetPages({pages.begin, memory.guarded.begin}, stronger);
+    if (pages.end > memory.guarded.end) SetPages({memory.guarded.end, pages.end}, stronger);
+  }
+  memory.guarded = all;
+  memory.level = stronger;
+}
+
+bool Checker::JudgeHost(CheckedMemory& memory, const HostAccess& access, std::uint32_t stack,
+                        std::uint32_t thread) noexcept {
+  const std::uint64_t begin = std::max(access.address, memory.facts.address) - memory.facts.address;
+  const std::uint64_t end = std::min(access.address + access.bytes, memory.end()) - memory.facts.address;
+  const TaskAccess host{0, {{begin, end}}, access.writes ? Use::kWrite : Use::kRead};
+  const Conflict earlier = memory.history.FindConflict(host, 0, 0, order_.host());
+  if (earlier.site == nullptr) return false;
+  ReportHost(memory, earlier,
+             {.call = access.call,
+              .does = access.writes ? "write" : "read",
+              .thread = thread,
+              .range = host.shape.range,
+              .stack = stack});
+  return true;
+}
+
+Checker::Fault Checker::OnFault(const HostAccess& access, std::uintptr_t instruction) noexcept {
+  if (!active_.load() || IsInChecker()) return Fault::kForeign;
+  Stacks::Captured captured;
+  Stacks::CaptureAt(instruction, captured);
+  const StateLock lock(lock_);
+  const std::uint32_t thread = ThisThreadMark().number;
+  const char* const call = ThisThreadMark().calls != 0 ? ThisThreadMark().outer : nullptr;
+  CheckedMemory* const memory = memory_.At(access.address);
+  if (memory == nullptr) {
+    const FreedMemory* const freed = memory_.FreedAt(access.address);
+    if (freed == nullptr || freed->place.kind != PlaceKind::kPinned || freed->registered)
+      return Fault::kForeign;
+    const std::uint64_t begin = access.address - freed->address;
+    ReportUseAfterFree(*freed, {.call = call,
+                                .does = access.writes ? "write" : "read",
+                                .thread = thread,
+                                .range = {begin, begin + access.bytes},
+                                .stack = stacks_.Intern(captured)});
+    return Fault::kFatal;
+  }
+  if (!guards_pages_ || !memory->can_guard()) return Fault::kForeign;
+  const Range pages = PagesAround({access.address, access.address + access.bytes});
+  const PageLevel needed = NeededLevel(*memory, pages);
+  const bool passes = needed == PageLevel::kAll || (needed == PageLevel::kRead && !access.writes);
+  if (passes) {
+    memory->has_holes = true;
+    SetPages(pages, needed);
+    return Fault::kRetry;
+  }
+  if (JudgeHost(*memory, {access.address, access.bytes, access.writes, call}, stacks_.Intern(captured),
+                thread) &&
+      ++memory->hits > kMaxHits) {
+    memory->has_holes = true;
+    SetPages(pages, PageLevel::kAll);
+    return Fault::kRetry;
+  }
+  SetPages(pages, PageLevel::kAll);
+  StepWindow& step = ThisThreadsStep();
+  step.pages = step.pages.bytes() == 0
+                   ? pages
+                   : Range{std::min(step.pages.begin, pages.begin), std::max(step.pages.end, pages.end)};
+  return Fault::kStep;
+}
+
+void Checker::CloseAfterStep() noexcept {
+  StepWindow& step = ThisThreadsStep();
+  const Range pages = step.pages;
+  step.pages = {};
+  if (!active_.load() || IsInChecker()) return;
+  const StateLock lock(lock_);
+  for (std::uint64_t page = pages.begin; page < pages.end; page += kGuardPageBytes) {
+    const CheckedMemory* const memory = memory_.At(page);
+    if (memory == nullptr || memory->level == PageLevel::kAll || !memory->guarded.Holds({page, page + 1}))
+      continue;
+    const PageLevel level = NeededLevel(*memory, {page, page + kGuardPageBytes});
+    if (level != PageLevel::kAll) SetPages({page, page + kGuardPageBytes}, level);
+  }
+}
+
+void Checker::BeforeSystemCall(const HostAccess& access) noexcept {
+  if (!active_.load(std::memory_order_relaxed) || IsInChecker() || access.bytes == 0) return;
+  const StateLock lock(lock_);
+  for (CheckedMemory* const memory : guarded_) {
+    const Range wanted = PagesAround({access.address, access.address + access.bytes});
+    if (!memory->guarded.Touches(wanted)) continue;
+    memory->has_holes = true;
+    SetPages({std::max(wanted.begin, memory->guarded.begin), std::min(wanted.end, memory->guarded.end)},
+             PageLevel::kAll);
+  }
+}
+
+void Checker::AfterSystemCall(const HostAccess& access, bool judged) noexcept {
+  if (!active_.load(std::memory_order_relaxed) || IsInChecker() || access.bytes == 0) return;
+  Stacks::Captured captured;
+  captured.count = 0;
+  const StateLock lock(lock_);
+  for (CheckedMemory* const memory : guarded_) {
+    const Range wanted{access.address, access.address + access.bytes};
+    if (!memory->guarded.Touches(PagesAround(wanted))) continue;
+    if (captured.count == 0) Stacks::Capture(captured);
+    if (judged && wanted.Touches({memory->facts.address, memory->end()}))
+      JudgeHost(*memory, access, stacks_.Intern(captured), ThisThreadMark().number);
+    SetPages(memory->guarded, memory->level);
+    memory->has_holes = false;
+  }
+}
+
+void Checker::OnHostFreed(std::uintptr_t address, std::uint64_t bytes, const char* call) noexcept {
+  if (!active_.load(std::memory_order_relaxed) || IsInChecker()) return;
+  const StateLock lock(lock_);
+  for (CheckedMemory* const memory : open_) {
+    const bool registered = memory->facts.kind == observe::MemoryKind::kRegistered;
+    const Range all{memory->facts.address, memory->end()};
+    if (!registered || !all.Touches({address, address + bytes})) continue;
+    const Conflict open = memory->history.FindOpen(order_.host());
+    if (open.site == nullptr) continue;
+    Stacks::Captured captured;
+    Stacks::Capture(captured);
+    ReportFreed(*memory, open,
+                {.call = call,
+                 .does = "free",
+                 .thread = ThisThreadMark().number,
+                 .range = {0, memory->facts.bytes},
+                 .stack = stacks_.Intern(captured)});
+  }
+}
+
+}  // namespace sampan::check

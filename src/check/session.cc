@@ -1,0 +1,97 @@
+// The checker of a process.
+#include "check/session.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include "base/error/system_error.h"
+#include "base/error/text.h"
+#include "check/findings_file.h"
+#include "check/host_faults.h"
+#include "check/output_line.h"
+#include "check/system_calls.h"
+#include "observe/observers.h"
+
+namespace sampan::check {
+namespace {
+
+constinit std::atomic<Checker*> the_checker{nullptr};
+
+/// The process's arguments as the first line wants them.
+void WriteProgram(int file, const std::string& backend) {
+  std::ifstream input("/proc/self/cmdline", std::ios::binary);
+  const std::string arguments{std::istreambuf_iterator<char>(input), {}};
+  const auto line = std::make_unique<OutputLine>();
+  line->Add("{\"type\":\"program\",\"pid\":").Add(::getpid()).Add(",\"version\":").Add(kFindingsVersion);
+  line->Add(",\"argv\":[");
+  std::string_view rest = arguments;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\0'), rest.size());
+    if (rest.size() != arguments.size()) line->Add(",");
+    line->AddQuoted(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  line->Add("],\"backend\":").AddQuoted(backend).Add("}\n").Send(file);
+}
+
+void AbandonInChild() {
+  if (Checker* const checker = the_checker.exchange(nullptr)) {
+    observe::Detach(*checker);
+    checker->Abandon();
+  }
+}
+
+}  // namespace
+
+Result<observe::Observer*> Start(const Options& options) {
+  if (!options.on && options.findings.empty()) return nullptr;
+  int file = -1;
+  if (!options.findings.empty()) {
+    file = ::open(options.findings.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) {
+      return Error{Code::kDeviceSetupError, Text(kFindingsVariable, "='", options.findings,
+                                                 "' cannot be written: ", SystemError(errno))};
+    }
+    WriteProgram(file, options.backend);
+  }
+  auto* const checker = new Checker;  // never destroyed: threads tell it until the process is gone
+  if (!checker->Start({.file = file, .text = options.findings.empty()},
+                      {.guards_pages = options.guards_pages, .host_is_device = options.host_is_device})) {
+    return Error{Code::kDeviceSetupError, "SAMPAN_CHECK: there is no memory for the checker"};
+  }
+  the_checker.store(checker);
+  ::pthread_atfork(nullptr, nullptr, &AbandonInChild);
+  return checker;
+}
+
+void WatchHost() noexcept {
+  if (TheChecker() == nullptr || !CanWatchHostFaults()) return;
+  WatchHostFaults();
+  WatchSystemCalls();
+}
+
+Checker* TheChecker() noexcept {
+  return the_checker.load(std::memory_order_acquire);
+}
+
+void Finish() noexcept {
+  Checker* const checker = TheChecker();
+  if (checker == nullptr) return;
+  observe::Detach(*checker);
+  checker->Finish();
+}
+
+void EndProcess(std::string_view reason) noexcept {
+  if (Checker* const checker = TheChecker()) checker->FinishAt(reason);
+  ::_exit(kFindingStatus);
+}
+
+}  // namespace sampan::check

@@ -1,0 +1,30 @@
+// The checker of a process.
+#pragma once
+
+#include <string>
+
+#include "base/error/status.h"
+#include "check/checker.h"
+
+namespace sampan::check {
+
+struct Options {
+  bool on = false;
+  std::string findings;  ///< the command's file; empty: the user reads standard error
+  bool guards_pages = true;
+  bool host_is_device = false;  ///< the program writes device memory directly
+  std::string backend;
+};
+
+/// Starts the checker if it is asked for; null if it is not. Called once.
+Result<observe::Observer*> Start(const Options& options);
+/// Begins to judge accesses of the host, after the runtime has installed its own handlers of signals.
+void WatchHost() noexcept;
+/// The checker while it watches; null: there is none.
+Checker* TheChecker() noexcept;
+/// At the exit of the process: reports what is left.
+void Finish() noexcept;
+/// The same before a finding ends the process.
+[[noreturn]] void EndProcess(std::string_view reason) noexcept;
+
+}  // namespace sampan::check

@@ -1,0 +1,215 @@
+// The calls of the C library that the checker takes part in.
+#include "check/system_calls.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+
+#include "check/host_faults.h"
+#include "check/session.h"
+#include "check/symbol_slots.h"
+
+namespace sampan::check {
+namespace {
+
+/// What a call may do to a buffer.
+enum class Buffer : bool { kIsRead, kIsWritten };
+
+HostAccess AccessOf(const void* buffer, std::size_t bytes, Buffer use, const char* call) {
+  return {reinterpret_cast<std::uintptr_t>(buffer), bytes, use == Buffer::kIsWritten, call};
+}
+
+/// Calls the system while it may access the buffer. Judges the bytes that it did access.
+template <typename Call>
+ssize_t WithBuffer(const char* name, const void* buffer, std::size_t bytes, Buffer use, Call call) {
+  Checker* const checker = TheChecker();
+  if (checker == nullptr) return call();
+  checker->BeforeSystemCall(AccessOf(buffer, bytes, use, name));
+  const ssize_t result = call();
+  const int error = errno;
+  const std::size_t done = result > 0 ? static_cast<std::size_t>(result) : 0;
+  checker->AfterSystemCall(AccessOf(buffer, done == 0 ? 1 : done, use, name), done != 0);
+  errno = error;
+  return result;
+}
+
+template <typename Call>
+ssize_t WithBuffers(const char* name, std::span<const iovec> buffers, Buffer use, Call call) {
+  Checker* const checker = TheChecker();
+  if (checker == nullptr) return call();
+  for (const iovec& buffer : buffers)
+    checker->BeforeSystemCall(AccessOf(buffer.iov_base, buffer.iov_len, use, name));
+  const ssize_t result = call();
+  const int error = errno;
+  std::size_t left = result > 0 ? static_cast<std::size_t>(result) : 0;
+  for (const iovec& buffer : buffers) {
+    const std::size_t done = std::min(left, buffer.iov_len);
+    left -= done;
+    checker->AfterSystemCall(AccessOf(buffer.iov_base, done == 0 ? 1 : done, use, name), done != 0);
+  }
+  errno = error;
+  return result;
+}
+
+// The parameters have the names of the C library's.
+// NOLINTBEGIN(readability-identifier-naming)
+
+ssize_t Read(int file, void* buffer, std::size_t bytes) {
+  return WithBuffer("read", buffer, bytes, Buffer::kIsWritten, [&] { return ::read(file, buffer, bytes); });
+}
+ssize_t Write(int file, const void* buffer, std::size_t bytes) {
+  return WithBuffer("write", buffer, bytes, Buffer::kIsRead, [&] { return ::write(file, buffer, bytes); });
+}
+ssize_t Pread(int file, void* buffer, std::size_t bytes, off_t offset) {
+  return WithBuffer("pread", buffer, bytes, Buffer::kIsWritten,
+                    [&] { return ::pread(file, buffer, bytes, offset); });
+}
+ssize_t Pwrite(int file, const void* buffer, std::size_t bytes, off_t offset) {
+  return WithBuffer("pwrite", buffer, bytes, Buffer::kIsRead,
+                    [&] { return ::pwrite(file, buffer, bytes, offset); });
+}
+ssize_t Recv(int socket, void* buffer, std::size_t bytes, int flags) {
+  return WithBuffer("recv", buffer, bytes, Buffer::kIsWritten,
+                    [&] { return ::recv(socket, buffer, bytes, flags); });
+}
+ssize_t Send(int socket, const void* buffer, std::size_t bytes, int flags) {
+  return WithBuffer("send", buffer, bytes, Buffer::kIsRead,
+                    [&] { return ::send(socket, buffer, bytes, flags); });
+}
+ssize_t RecvFrom(int socket, void* buffer, std::size_t bytes, int flags, sockaddr* from,
+                 socklen_t* from_bytes) {
+  return WithBuffer("recvfrom", buffer, bytes, Buffer::kIsWritten,
+                    [&] { return ::recvfrom(socket, buffer, bytes, flags, from, from_bytes); });
+}
+ssize_t SendTo(int socket, const void* buffer, std::size_t bytes, int flags, const sockaddr* to,
+               socklen_t to_bytes) {
+  return WithBuffer("sendto", buffer, bytes, Buffer::kIsRead,
+                    [&] { return ::sendto(socket, buffer, bytes, flags, to, to_bytes); });
+}
+ssize_t Readv(int file, const iovec* buffers, int count) {
+  return WithBuffers("readv", {buffers, static_cast<std::size_t>(std::max(count, 0))}, Buffer::kIsWritten,
+                     [&] { return ::readv(file, buffers, count); });
+}
+ssize_t Writev(int file, const iovec* buffers, int count) {
+  return WithBuffers("writev", {buffers, static_cast<std::size_t>(std::max(count, 0))}, Buffer::kIsRead,
+                     [&] { return ::writev(file, buffers, count); });
+}
+ssize_t RecvMessage(int socket, msghdr* message, int flags) {
+  return WithBuffers("recvmsg", {message->msg_iov, message->msg_iovlen}, Buffer::kIsWritten,
+                     [&] { return ::recvmsg(socket, message, flags); });
+}
+ssize_t SendMessage(int socket, const msghdr* message, int flags) {
+  return WithBuffers("sendmsg", {message->msg_iov, message->msg_iovlen}, Buffer::kIsRead,
+                     [&] { return ::sendmsg(socket, message, flags); });
+}
+std::size_t FileRead(void* buffer, std::size_t size, std::size_t count, FILE* file) {
+  std::size_t items = 0;
+  WithBuffer("fread", buffer, size * count, Buffer::kIsWritten, [&] {
+    items = std::fread(buffer, size, count, file);
+    return static_cast<ssize_t>(items * size);
+  });
+  return items;
+}
+std::size_t FileWrite(const void* buffer, std::size_t size, std::size_t count, FILE* file) {
+  std::size_t items = 0;
+  WithBuffer("fwrite", buffer, size * count, Buffer::kIsRead, [&] {
+    items = std::fwrite(buffer, size, count, file);
+    return static_cast<ssize_t>(items * size);
+  });
+  return items;
+}
+
+int Unmap(void* address, std::size_t bytes) {
+  if (Checker* const checker = TheChecker())
+    checker->OnHostFreed(reinterpret_cast<std::uintptr_t>(address), bytes, "munmap");
+  return ::munmap(address, bytes);
+}
+void Free(void* memory) {
+  Checker* const checker = TheChecker();
+  if (memory != nullptr && checker != nullptr && checker->has_registered())
+    checker->OnHostFreed(reinterpret_cast<std::uintptr_t>(memory), ::malloc_usable_size(memory), "free");
+  std::free(memory);
+}
+
+/// A handler of the program must not run with our signals blocked: its accesses are judged as well.
+int Sigaction(int signal, const struct sigaction* action, struct sigaction* before) {
+  if (action == nullptr) {
+    if (ReplaceHandler(signal, nullptr, before)) return 0;
+    return ::sigaction(signal, action, before);
+  }
+  struct sigaction open = *action;
+  LeaveOurSignals(open.sa_mask);
+  if (ReplaceHandler(signal, &open, before)) return 0;
+  return ::sigaction(signal, &open, before);
+}
+sighandler_t Signal(int signal, sighandler_t handler) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  struct sigaction before = {};
+  if (ReplaceHandler(signal, &action, &before)) return before.sa_handler;
+  return ::signal(signal, handler);
+}
+int ThreadMask(int how, const sigset_t* set, sigset_t* before) {
+  if (set == nullptr || how == SIG_UNBLOCK) return ::pthread_sigmask(how, set, before);
+  sigset_t open = *set;
+  LeaveOurSignals(open);
+  return ::pthread_sigmask(how, &open, before);
+}
+int ProcessMask(int how, const sigset_t* set, sigset_t* before) {
+  const int error = ThreadMask(how, set, before);
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
+}
+
+// NOLINTEND(readability-identifier-naming)
+
+template <typename Function>
+Redirection To(std::string_view name, Function* replacement) {
+  return {name, reinterpret_cast<void*>(replacement)};
+}
+
+}  // namespace
+
+void WatchSystemCalls() noexcept {
+  static const std::array redirections = {To("read", &Read),
+                                          To("write", &Write),
+                                          To("pread", &Pread),
+                                          To("pread64", &Pread),
+                                          To("pwrite", &Pwrite),
+                                          To("pwrite64", &Pwrite),
+                                          To("recv", &Recv),
+                                          To("send", &Send),
+                                          To("recvfrom", &RecvFrom),
+                                          To("sendto", &SendTo),
+                                          To("readv", &Readv),
+                                          To("writev", &Writev),
+                                          To("recvmsg", &RecvMessage),
+                                          To("sendmsg", &SendMessage),
+                                          To("fread", &FileRead),
+                                          To("fwrite", &FileWrite),
+                                          To("munmap", &Unmap),
+                                          To("free", &Free),
+                                          To("sigaction", &Sigaction),
+                                          To("signal", &Signal),
+                                          To("pthread_sigmask", &ThreadMask),
+                                          To("sigprocmask", &ProcessMask)};
+  RedirectCalls(redirections);
+}
+
+int SystemSigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
+  return ::sigaction(signal, action, before);
+}
+
+}  // namespace sampan::check
