@@ -65,7 +65,7 @@ class Witness final : public observe::Observer {
   }
   void OnHelped(const observe::TaskKey&, std::int64_t) noexcept override {}
   void OnMemory(const observe::MemoryEvent& event) noexcept override {
-    Add(event.freed ? "freed " : "made ", event.bytes, " by ", std::string_view(event.made_by));
+    Add(event.freed() ? "freed " : "made ", event.bytes, " by ", std::string_view(event.made_by));
   }
   void OnStream(const observe::StreamEvent& event) noexcept override {
     Add(event.destroyed    ? "destroyed stream"
