@@ -4,6 +4,7 @@
 #   lib64                            libacl_rt.so, libascendcl.so, libhccl_plf.so
 #   lib64/cmake/sampan, cmake        find_package(sampan): sampan::acl_rt, sampan::ascendcl, sampan::hccl_plf
 #   lib64/pkgconfig                  sampan.pc, ascendcl.pc
+#   python/site-packages             acl.so and acl-stubs: `import acl`, where Python's headers were
 #   set_env.sh, bin/setenv.bash      environment of a shell
 #   bin/hccl_bench                   collectives measured (tools/hccl_bench)
 #   bin/sampan                       the command, with share/man and completion for bash, zsh and fish (tools/sampan)
@@ -43,6 +44,11 @@ function(sampan_install)
     configure_file(${templates}/${name}.pc.in ${staging}/${name}.pc @ONLY)
     install(FILES ${staging}/${name}.pc DESTINATION lib64/pkgconfig)
   endforeach()
+
+  if(SAMPAN_BUILD_PYTHON AND SAMPAN_PYTHON_MODULE)
+    install(TARGETS acl_module LIBRARY DESTINATION python/site-packages)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/acl-stubs DESTINATION python/site-packages)
+  endif()
 
   install(FILES ${templates}/set_env.sh DESTINATION .)
   install(FILES ${templates}/setenv.bash DESTINATION bin)

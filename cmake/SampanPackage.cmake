@@ -35,6 +35,8 @@ else()
 endif()
 # Loaded at run time, for SAMPAN_BACKTRACE=1.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libdw1)
+# For the module acl.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3, python3-numpy")
 # Names on the usual paths that lead into /opt/sampan.
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/SampanPackageLinks.cmake)
 include(CPack)

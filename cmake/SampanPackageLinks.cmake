@@ -20,6 +20,11 @@ foreach(link
   file(CREATE_LINK ${up}/opt/sampan/${target} ${CPACK_TEMPORARY_DIRECTORY}/${name} SYMBOLIC)
 endforeach()
 
+# The system's Python finds the module acl by a file of paths: a link to it would not find its library.
+if(EXISTS ${CPACK_TEMPORARY_DIRECTORY}/opt/sampan/python/site-packages/acl.so)
+  file(WRITE ${CPACK_TEMPORARY_DIRECTORY}/usr/lib/python3/dist-packages/sampan.pth "/opt/sampan/python/site-packages\n")
+endif()
+
 # A file with the folder written into it: pkg-config looks for a relative one from the link, not from where it leads.
 set(from ${CPACK_TEMPORARY_DIRECTORY}/opt/sampan/lib64/pkgconfig)
 foreach(package sampan ascendcl)

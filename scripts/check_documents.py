@@ -15,12 +15,12 @@ MAX_LINES = {"README.md": 160, "docs/ARCHITECTURE.md": 150}
 GLOSSARY_PAGE, GLOSSARY_HEADER = "docs/ARCHITECTURE.md", "src/base/glossary.h"
 
 # A folder below these with more files than this needs a README, which names all of them.
-FOLDERS = ("src", "tools")
+FOLDERS = ("src", "tools", "python")
 MAX_FILES_WITHOUT_README, MAX_README_LINES = 5, 40
 
 # Words that hide what acts: a thread, a process, the caller, the owner of a lock.
 VAGUE = re.compile(r"\b(?:whoever|whomever|somebody|anybody|everybody|nobody|himself|herself)\b", re.I)
-SPOKEN_FOLDERS = ("src", "include", "tools", "bench", "tests", "examples", "cmake")
+SPOKEN_FOLDERS = ("src", "include", "tools", "bench", "tests", "examples", "cmake", "python")
 SPOKEN_SUFFIXES = {".h", ".c", ".cc", ".cu", ".py", ".js", ".cmake", ".md", ".txt", ".sh"}
 
 NAMED = re.compile(r"`([^`\n]+)`")
@@ -31,7 +31,7 @@ FENCED = re.compile(r"^```.*?^```|^(?: {4}|\t).*?$|`[^`\n]+`", re.M | re.S)
 
 def pages(root):
     """All Markdown files of the project."""
-    folders = ("docs", "src", "tools", "bench", "tests", "examples")
+    folders = ("docs", "src", "tools", "bench", "tests", "examples", "python")
     return sorted(root.glob("*.md")) + sorted(path for folder in folders for path in (root / folder).rglob("*.md"))
 
 
@@ -96,7 +96,7 @@ def readme_findings(folder, root):
     files = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name not in ("README.md", "CMakeLists.txt")]
     readme = folder / "README.md"
     if not readme.exists():
-        if len(files) > MAX_FILES_WITHOUT_README:
+        if len(files) > MAX_FILES_WITHOUT_README and not all(path.suffix == ".pyi" for path in files):
             yield f"{name} has {len(files)} files and no README.md"
         return
     text = readme.read_text()
@@ -115,7 +115,7 @@ def readme_findings(folder, root):
 
 
 def folders(root):
-    """The folders below src/ and tools/, and these two."""
+    """The folders below FOLDERS, and these themselves."""
     found = [path for start in FOLDERS for path in (root / start).rglob("*") if path.is_dir() and path.name != "__pycache__"]
     return sorted(found + [root / start for start in FOLDERS])
 

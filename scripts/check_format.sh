@@ -13,7 +13,7 @@ case ${1:-} in
 esac
 
 folders=()
-for folder in src include tools tests bench examples; do
+for folder in src include tools tests bench examples python; do
   [[ ! -d $folder ]] || folders+=("$folder")
 done
 find "${folders[@]}" -type f \( -name '*.h' -o -name '*.c' -o -name '*.cc' -o -name '*.cu' \) -print0 |

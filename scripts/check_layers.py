@@ -40,6 +40,7 @@ LINE_COMMENT = re.compile(r"//.*$")
 # Folders outside src/ -> what they may include besides themselves. A folder without a row belongs to the one above it.
 OUTSIDE = {
     "examples": {"<acl>", "<hccl>"},
+    "python": {"<acl>"},
     "bench": {"base", "backend/emulated", "backend/cuda", "examples", "<acl>", "<hccl>"},
     "tools/hccl_bench": {"examples", "bench"},
     "tools/sampan": {"base", "summary", "trace", "backend/cuda", "examples", "bench", "<acl>", "<hccl>"},
@@ -62,7 +63,7 @@ OUTSIDE = {
     "tests/unit": {"base", "backend/api", "observe", "trace", "backend/emulated", "backend/cuda", "core",
                    "tools/sampan", "tests/support", "<acl>"},
 }
-OUTSIDE_FOLDERS = ["examples", "bench", "tools", "tests"]
+OUTSIDE_FOLDERS = ["examples", "python", "bench", "tools", "tests"]
 # Where an include may begin, besides the folder of its file.
 INCLUDE_FOLDERS = ["", "src", "include", "include/hccl", "include/hccl/platform", "examples/collectives",
                    "tools/sampan"]

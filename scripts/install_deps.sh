@@ -4,12 +4,15 @@
 #   scripts/install_deps.sh [--list] [GROUP ...]     groups: build, bench, test, lint; all of them when none is named
 #
 # --list prints the packages and installs nothing. build is all that the libraries, the commands, the examples, an
-# installation and a package need. A test that uses Chromium, zsh, fish, dpkg-dev or clang is skipped without it.
+# installation and a package need. A test that uses Chromium, zsh, fish, dpkg-dev, pytest, numpy or clang is skipped
+# without it.
 set -euo pipefail
 
-build=(g++ binutils cmake ninja-build make python3 nlohmann-json3-dev libcli11-dev zlib1g-dev libdw-dev)
+build=(g++ binutils cmake ninja-build make python3 nlohmann-json3-dev libcli11-dev zlib1g-dev libdw-dev
+  python3-dev)
 bench=(libbenchmark-dev)
-test=(git libgtest-dev pkg-config dpkg-dev file chromium zsh fish)
+test=(git libgtest-dev pkg-config dpkg-dev file chromium zsh fish python3-pytest python3-numpy
+  python3-yaml)
 lint=(clang libclang-rt-dev clang-format clang-tidy gcovr)
 
 list=no

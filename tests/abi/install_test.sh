@@ -120,6 +120,19 @@ else
   echo "skipped: there is no pkg-config"
 fi
 
+step "Python"
+if [ -e "$prefix/python/site-packages/acl.so" ]; then
+  [ -s "$prefix/python/site-packages/acl-stubs/rt.pyi" ] || fail "the stubs of the Python module are missing"
+  # An interpreter is not instrumented: a module that is cannot be loaded without more ado.
+  [ -n "$sanitize" ] || run python3 -B -c '
+import acl.rt
+assert acl.rt.set_device(0) == 0
+device, ret = acl.rt.malloc(64, 0)
+assert ret == 0 and acl.rt.memcpy(device, 64, acl.util.bytes_to_ptr(bytes(64)), 64, 1) == 0'
+else
+  echo "skipped: the Python module was not built"
+fi
+
 step "manual pages"
 [ -s "$prefix/share/man/man3/aclrtMemcpyBatchAsync.3" ] || fail "there is no manual page of aclrtMemcpyBatchAsync"
 if command -v man >/dev/null; then

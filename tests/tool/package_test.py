@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -61,6 +62,17 @@ class PackageTest(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr, facts["passed"]), (0, "", True))
         self.assertEqual(facts["library"], str((self.root / "opt/sampan/lib64/libacl_rt.so").resolve()))
         self.assertRegex(facts["versions"]["cann"], r"^\d+\.\d+")
+
+    def test_python_module(self):
+        folder = self.root / "opt/sampan/python/site-packages"
+        if not (folder / "acl.so").exists():
+            self.skipTest("the Python module was not built")
+        paths = (self.root / "usr/lib/python3/dist-packages/sampan.pth").read_text()
+        self.assertEqual(paths, "/opt/sampan/python/site-packages\n")
+        # As a .pth file of the system makes it, with the root in front.
+        script = f"import site; site.addsitedir({str(folder)!r}); import acl; print(acl.rt.get_device_count())"
+        ran = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True, check=False, env=environment())
+        self.assertEqual((ran.returncode, ran.stdout), (0, "(8, 0)\n"), ran.stderr)
 
     def test_run_from_there(self):
         result = sampan("run", PROGRAMS / "tool_vendor_rpath", binary=self.root / "usr/bin/sampan")

@@ -1,0 +1,16 @@
+// The parts of the module: each gives its rows.
+#pragma once
+
+#include "binding.h"
+
+namespace sampan::python {
+
+Rows BasicRows();     ///< acl: initialisation, versions, data buffers, numbers
+Rows DeviceRows();    ///< acl.rt: devices, contexts, options
+Rows StreamRows();    ///< acl.rt: streams, events, notifies, words
+Rows MemoryRows();    ///< acl.rt: allocation, registration, virtual memory, sharing
+Rows CopyRows();      ///< acl.rt: copies, fills, reductions
+Rows CallbackRows();  ///< acl.rt: callbacks, host functions, exceptions
+Rows HelperRows();    ///< acl.util: bytes, numpy, threads
+
+}  // namespace sampan::python
