@@ -69,9 +69,10 @@ bool RegisterClose() {
 }
 
 bool Fill(PyObject* module) {
-  if (!AddRows(module, {BasicRows})) return false;
+  if (!AddRows(module, {BasicRows, FigureRows})) return false;
   PyObject* const runtime = AddPart(module, "rt", "Devices, streams, memory and copies.");
-  if (runtime == nullptr || !AddRows(runtime, {DeviceRows, StreamRows, MemoryRows, CopyRows, CallbackRows})) {
+  if (runtime == nullptr ||
+      !AddRows(runtime, {DeviceRows, StreamRows, MemoryRows, CopyRows, CallbackRows, SettingRows})) {
     return false;
   }
   PyObject* const helpers = AddPart(module, "util", "Addresses of bytes and numpy arrays, threads.");

@@ -11,6 +11,8 @@ Rows StreamRows();    ///< acl.rt: streams, events, notifies, words
 Rows MemoryRows();    ///< acl.rt: allocation, registration, virtual memory, sharing
 Rows CopyRows();      ///< acl.rt: copies, fills, reductions
 Rows CallbackRows();  ///< acl.rt: callbacks, host functions, exceptions
+Rows FigureRows();    ///< acl: figures of the chip and the release
+Rows SettingRows();   ///< acl.rt: limits and modes that are remembered
 Rows HelperRows();    ///< acl.util: bytes, numpy, threads
 
 }  // namespace sampan::python

@@ -111,4 +111,44 @@ ITSELF = [
     Case("a line that is no text", acl.app_log, lambda w: (0, 5), TypeError),
 ]
 
-CASES = DEVICES + CONTEXTS + ITSELF
+CUBE, VECTOR = 0, 1
+FIGURES = [
+    Case("bfloat16 on 910B", acl.get_cann_attribute, lambda w: (1,), (1, OK)),
+    Case("an attribute that is none", acl.get_cann_attribute, lambda w: (77,), fails(INVALID_PARAM)),
+    Case("all attributes", acl.get_cann_attribute_list, lambda w: (), ([0, 1, 2], 3, OK)),
+    Case("cores of 910B1", acl.get_device_capability, lambda w: (0, 0), (24, OK)),
+    Case("vector cores of 910B1", acl.get_device_capability, lambda w: (0, 1), (48, OK)),
+    Case("cores of none", acl.get_device_capability, lambda w: (99, 0), fails(INVALID_PARAM)),
+    Case("a hint", rt.cmo_async, lambda w: (w.device, 64, 0, w.stream), OK),
+    Case("a hint for NULL", rt.cmo_async, lambda w: (0, 64, 0, w.stream), INVALID_PARAM),
+    Case("a limit for waits", rt.set_op_wait_timeout, lambda w: (0,), OK),
+    Case("a limit for operators", rt.set_op_execute_time_out, lambda w: (547,), OK),
+    Case("a limit in intervals", rt.set_op_execute_timeout_v2, lambda w: (1,),
+         gives(lambda w, actual: actual == rt.get_op_timeout_interval()[0])),
+    Case("the interval", rt.get_op_timeout_interval, lambda w: (), gives(lambda w, us: us > 0)),
+    Case("the limit", rt.get_op_execute_timeout, lambda w: (), gives(lambda w, ms: ms > 0)),
+    Case("saturation", rt.set_device_sat_mode, lambda w: (1,), lambda f, w: f == OK and rt.get_device_sat_mode() == (1, OK)),
+    Case("a mode that is none", rt.set_device_sat_mode, lambda w: (7,), RT_PARAM_INVALID),
+    Case("its getter", rt.get_device_sat_mode, lambda w: (), gives(lambda w, mode: mode in (0, 1))),
+    Case("overflow", rt.set_stream_overflow_switch, lambda w: (w.stream, 1),
+         lambda f, w: f == OK and rt.get_stream_overflow_switch(w.stream) == (1, OK)),
+    Case("a switch that is none", rt.set_stream_overflow_switch, lambda w: (w.stream, 5), INVALID_PARAM),
+    Case("a new stream's switch", rt.get_stream_overflow_switch, lambda w: (w.stream,), (0, OK)),
+    Case("a limit of cores", rt.set_device_res_limit, lambda w: (0, CUBE, 8),
+         lambda f, w: f == OK and rt.get_device_res_limit(0, CUBE) == (8, OK) and rt.reset_device_res_limit(0) == OK and
+         rt.get_device_res_limit(0, CUBE) == (24, OK)),
+    Case("more cores than there are", rt.set_device_res_limit, lambda w: (0, CUBE, 25), RT_PARAM_INVALID),
+    Case("vector cores", rt.get_device_res_limit, lambda w: (0, VECTOR), (48, OK)),
+    Case("a limit of none", rt.reset_device_res_limit, lambda w: (99,), INVALID_DEVICE),
+    Case("a stream's limit", rt.set_stream_res_limit, lambda w: (w.stream, CUBE, 5),
+         lambda f, w: f == OK and rt.get_stream_res_limit(w.stream, CUBE) == (5, OK) and
+         rt.use_stream_res_in_current_thread(w.stream) == OK and rt.get_res_in_current_thread(CUBE) == (5, OK) and
+         rt.unuse_stream_res_in_current_thread(w.stream) == OK and rt.get_res_in_current_thread(CUBE) == (24, OK)),
+    Case("a stream without a limit", rt.get_stream_res_limit, lambda w: (w.stream, CUBE), (24, OK)),
+    Case("a stream's limit is gone", rt.reset_stream_res_limit, lambda w: (w.stream,), OK),
+    Case("use a stream's limits", rt.use_stream_res_in_current_thread, lambda w: (64,), INVALID_HANDLE),
+    Case("use them no more", rt.unuse_stream_res_in_current_thread, lambda w: (64,), INVALID_HANDLE),
+    Case("a limit of no kind", rt.get_res_in_current_thread, lambda w: (9,), fails(RT_PARAM_INVALID)),
+]
+
+CASES = DEVICES + CONTEXTS + ITSELF + FIGURES
