@@ -68,7 +68,7 @@ struct ApiCall {
 void DropEvent(World& w);
 bool PointerReturned(World& w);
 
-/// Every public function that the library defines is in one of these.
+/// Every public function that the library implements is in one of these.
 std::vector<ApiCall> InitCalls();
 std::vector<ApiCall> DeviceCalls();
 std::vector<ApiCall> StreamCalls();
@@ -76,6 +76,7 @@ std::vector<ApiCall> EventCalls();
 std::vector<ApiCall> MemoryCalls();
 std::vector<ApiCall> CopyCalls();
 std::vector<ApiCall> SharingCalls();
+std::vector<ApiCall> ComputeCalls();
 
 std::vector<ApiCall> AllCalls();
 

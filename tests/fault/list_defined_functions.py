@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# Writes the names of the public functions that the library defines, as C++ string literals.
+# Writes the names of the public functions that the library implements, as C++ string literals. One that only refuses
+# does nothing that could fail half-way.
 
 import argparse
 import pathlib
@@ -18,7 +19,8 @@ def main():
     arguments = parser.parse_args()
     functions = api_functions.declared_functions()
     defined = api_definitions.defined_functions(functions, api_definitions.source_files())
-    generated_file.write_if_changed(arguments.output, "".join(f'"{name}",\n' for name in sorted(defined)))
+    names = sorted(name for name, definition in defined.items() if definition.status != "not supported")
+    generated_file.write_if_changed(arguments.output, "".join(f'"{name}",\n' for name in names))
     return 0
 
 
