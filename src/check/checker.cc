@@ -1,6 +1,7 @@
 // The observer that judges the order of accesses.
 #include "check/checker.h"
 
+#include <algorithm>
 #include <exception>
 #include <string_view>
 #include <variant>
@@ -57,6 +58,13 @@ void Checker::OnCallBegan(const char* name, const observe::Peer* peer) noexcept 
 
 void Checker::OnCallEnded(const char* name, std::int32_t code) noexcept {
   ThreadMark& thread = ThisThreadMark();
+  if (thread.waits) {
+    thread.waits = false;
+    const StateLock lock(lock_);
+    for (WaitingCall& each : waiting_) {
+      if (each.thread == thread.number) each = {};
+    }
+  }
   if (thread.calls != 0) --thread.calls;
   thread.inner = thread.calls == 0 ? nullptr : thread.outer;
   if (code != 0) return;
@@ -67,7 +75,33 @@ void Checker::OnCallEnded(const char* name, std::int32_t code) noexcept {
   }
 }
 
-void Checker::OnCallAwaits(const observe::AwaitedWork&) noexcept {}
+void Checker::OnCallAwaits(const observe::AwaitedWork& awaited) noexcept {
+  ThreadMark& thread = ThisThreadMark();
+  const std::string_view call = thread.inner == nullptr ? "" : thread.inner;
+  if (call.find("Timeout") != std::string_view::npos) return;
+  const StateLock lock(lock_);
+  const auto same = [&](const WaitingCall& each) { return each.thread == thread.number; };
+  auto at = std::find_if(waiting_.begin(), waiting_.end(), same);
+  if (at == waiting_.end())
+    at = std::find_if(waiting_.begin(), waiting_.end(),
+                      [](const WaitingCall& each) { return each.thread == 0; });
+  if (at == waiting_.end()) return;
+  *at = {thread.number, thread.outer, awaited, CaptureStack()};
+  thread.waits = true;
+}
+
+bool Checker::AnyThreadWaits() noexcept {
+  const StateLock lock(lock_);
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [](const WaitingCall& each) { return each.thread != 0; });
+}
+
+bool Checker::MayEndFromOutside(std::uint64_t queue) noexcept {
+  const StateLock lock(lock_);
+  const OrderedTask* const head = order_.Head(queue);
+  return head == nullptr || head->step.shared ||
+         (head->step.kind == OrderStep::Kind::kWaitForWord && writes_hidden_);
+}
 
 // ---- tasks ----
 
@@ -116,6 +150,22 @@ void Checker::JudgeBlocking(const Submitting& task, const observe::Submission& s
   }
   for (const TaskAccess& access : task.accesses.all)
     Judge(access, acting, nullptr, order_.host(), task.accesses.fills);
+  JudgeEntries(task, submission.queue);
+}
+
+void Checker::JudgeEntries(const Submitting& task, const QueueLabel& queue) {
+  if (task.accesses.all.empty() || task.accesses.all.back().entry <= 0) return;
+  auto site = std::make_shared<const TaskSite>(TaskSite{
+      {kBlockingQueue, queue.device, queue.stream}, 1, task.call, ThisThreadMark().number, task.stack});
+  const Acting acting{site.get(), site->call, site->stack, site->thread, queue.device};
+  std::unordered_map<std::uint64_t, AccessHistory> entries;
+  for (const TaskAccess& access : task.accesses.all) {
+    AccessHistory& history = entries[access.allocation];
+    const Conflict other = history.FindConflict(access, kBlockingQueue, 1, {});
+    const CheckedMemory* const memory = memory_.Find(access.allocation);
+    if (other.site != nullptr && memory != nullptr) ReportConflict(*memory, other, access, acting, false);
+    history.Add(access, site);
+  }
 }
 
 void Checker::OnSubmitted(const observe::Submission& submission, std::uint64_t number,
@@ -305,109 +355,6 @@ void Checker::OnHostWrote(const observe::MemoryEnd& begin, std::uint64_t bytes) 
 void Checker::OnSignalCleared(const void* target) noexcept {
   const StateLock lock(lock_);
   order_.SignalCleared(target);
-}
-
-// ---- what there is ----
-
-void Checker::OnStream(const observe::StreamEvent& event) noexcept {
-  try {
-    const StateLock lock(lock_);
-    if (event.destroyed) {
-      HostLearned();
-      order_.RemoveQueue(event.queue);
-      streams_.erase(event.queue.number);
-      return;
-    }
-    order_.AddQueue(event.queue, event.timeline);
-    streams_[event.queue.number] = {event.queue, event.of_context, CaptureStack(), ThisThreadMark().number};
-  } catch (const std::exception&) {
-    // Without memory for it the stream is not judged.
-  }
-}
-
-void Checker::OnMemory(const observe::MemoryEvent& event) noexcept {
-  try {
-    const StateLock lock(lock_);
-    if (event.freed()) return Freed(event);
-    CheckedMemory& memory = memory_.Add(event);
-    memory.stack = CaptureStack();
-    memory.thread = ThisThreadMark().number;
-    const bool own = event.kind == observe::MemoryKind::kOwn || event.kind == observe::MemoryKind::kPool;
-    memory.knows_writes = own && event.place.on_device() && !host_is_device_;
-    if (event.kind == observe::MemoryKind::kRegistered) has_registered_.store(true);
-    if (guards_pages_ && memory.can_guard() && event.kind == observe::MemoryKind::kOwn)
-      SetPages({event.address, memory.end()}, PageLevel::kAll);
-  } catch (const std::exception&) {
-    // Without memory for it the allocation is not judged.
-  }
-}
-
-void Checker::Freed(const observe::MemoryEvent& event) {
-  CheckedMemory* const memory = memory_.Find(event.allocation);
-  if (memory == nullptr) return;
-  const ThreadMark& thread = ThisThreadMark();
-  const std::uint32_t stack = CaptureStack();
-  if (event.change == observe::MemoryChange::kFreed) {
-    const AccessReport freeing{.call = thread.outer,
-                               .does = "free",
-                               .thread = thread.number,
-                               .range = {0, event.bytes},
-                               .stack = stack};
-    const Conflict open = memory->history.FindOpen(order_.host());
-    if (open.site != nullptr) ReportFreed(*memory, open, freeing);
-    memory_.NoteFreed({event.address, event.bytes, event.usable_bytes, event.allocation, event.made_by,
-                       thread.outer, event.place, event.kind == observe::MemoryKind::kRegistered,
-                       memory->stack, stack, thread.number});
-  }
-  const bool keeps_out = guards_pages_ && memory->can_guard() && event.kind == observe::MemoryKind::kOwn;
-  if (keeps_out) {
-    SetPages({event.address, memory->end()}, PageLevel::kNothing);
-  } else if (memory->level != PageLevel::kAll) {
-    SetPages(memory->guarded, PageLevel::kAll);
-  }
-  open_.erase(memory);
-  guarded_.erase(memory);
-  memory_.Remove(*memory);
-}
-
-// ---- the end ----
-
-void Checker::Finish() noexcept {
-  if (!active_.exchange(false)) return;
-  const StateLock lock(lock_);
-  try {
-    for (const auto& [key, failure] : failures_) {
-      if (failure.site == nullptr) continue;
-      const TaskSite& site = *failure.site;
-      MessageText message;
-      message.Add("the task of {0} failed with code ").Add(failure.code);
-      message.Add(", and no call told the program");
-      const AccessReport task{.call = site.call,
-                              .does = "write",
-                              .device = site.queue.device,
-                              .stream = site.queue.stream,
-                              .thread = site.thread,
-                              .stack = site.stack};
-      ReportOne(FindingKind::kFailedTask, message.text(), "synchronize the stream of {0} and check the code",
-                task, nullptr);
-    }
-    ReportLeaks();
-  } catch (const std::exception&) {
-    // Ends with what was found.
-  }
-  for (CheckedMemory* const memory : guarded_)
-    SetPages(memory->guarded, PageLevel::kAll);
-  findings_.Finish("exit");
-}
-
-void Checker::FinishAt(std::string_view reason) noexcept {
-  if (!active_.exchange(false)) return;
-  const StateLock lock(lock_);
-  findings_.Finish(reason);
-}
-
-void Checker::Abandon() noexcept {
-  active_.store(false);
 }
 
 }  // namespace sampan::check

@@ -28,6 +28,7 @@ namespace sampan::check {
 struct ThreadMark {
   std::uint32_t number = 0;     ///< counts the threads that made calls
   bool in_checker = false;      ///< it holds the checker's lock
+  bool waits = false;           ///< one of the calls is in the list of those that wait
   bool in_hccl = false;         ///< the outermost call is one of HCCL's
   std::uint32_t calls = 0;      ///< that have not ended
   const char* outer = nullptr;  ///< the outermost call
@@ -96,7 +97,11 @@ class Checker final : public observe::Observer, private Order::Listener {
   /// The program is about to unmap or free host memory.
   void OnHostFreed(std::uintptr_t address, std::uint64_t bytes, const char* call) noexcept;
 
-  /// The members of a circle of waits. Ends the report.
+  /// True if a call waits without a time limit.
+  bool AnyThreadWaits() noexcept;
+  /// True if the wait at which the queue stands may be ended by another process, or is not known.
+  bool MayEndFromOutside(std::uint64_t queue) noexcept;
+  /// The members of a circle of waits, and the calls that wait. Ends the report.
   struct Standing {
     std::uint64_t queue;
     std::int32_t device;
@@ -133,6 +138,13 @@ class Checker final : public observe::Observer, private Order::Listener {
     const char* call = nullptr;
     bool indirect = false;
   };
+  /// A call that waits without a time limit.
+  struct WaitingCall {
+    std::uint32_t thread = 0;  ///< 0: none
+    const char* call = nullptr;
+    observe::AwaitedWork awaited;
+    std::uint32_t stack = 0;
+  };
   struct Failure {
     std::int32_t code = 0;
     SharedSite site;
@@ -157,6 +169,10 @@ class Checker final : public observe::Observer, private Order::Listener {
   std::uint32_t CaptureStack() noexcept;
   void Judge(const TaskAccess& access, const Acting& acting, const SharedSite& site, const OrderClock& before,
              bool fills);
+  /// No queue has this number: it stands for a blocking call.
+  static constexpr std::uint64_t kBlockingQueue = ~std::uint64_t{0};
+  /// The entries of a blocking batch against one another.
+  void JudgeEntries(const Submitting& task, const QueueLabel& queue);
   void JudgeBlocking(const Submitting& task, const observe::Submission& submission);
   void AddExecutedEnds(const observe::Execution& execution);
   void NoteFailure(const observe::Execution& execution);
@@ -196,6 +212,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   std::map<std::pair<std::uint64_t, std::uint64_t>, SharedSite> indirect_;   // until their operands are read
   std::map<std::pair<std::uint64_t, std::uint64_t>, SharedSite> in_queues_;  // tasks that have not ended
   std::map<std::pair<std::uint64_t, std::uint64_t>, Failure> failures_;
+  std::array<WaitingCall, 64> waiting_{};
   bool was_reset_ = false;      // aclrtResetDevice or aclFinalize was called
   bool writes_hidden_ = false;  // memory was shared with another process
 };

@@ -290,6 +290,16 @@ void Checker::ReportDeadlock(std::span<const Standing> circle, std::string_view 
         member.stack = head->site->stack;
       }
     }
+    for (const WaitingCall& waiting : waiting_) {
+      if (waiting.thread == 0 || count == kMaxMembers) continue;
+      AccessReport& member = members[count++];
+      member = {.call = waiting.call,
+                .does = "wait",
+                .device = waiting.awaited.device,
+                .thread = waiting.thread,
+                .stack = waiting.stack};
+      if (waiting.awaited.kind == observe::Awaited::kStream) member.stream = waiting.awaited.object;
+    }
     MessageText message;
     message.Add("none of these can go on: ").Add(text.substr(0, 400));
     findings_.Report({.kind = FindingKind::kDeadlock,

@@ -12,6 +12,8 @@ namespace {
 /// How many clocks of a queue are kept. An older task counts as having the oldest of them: a mistake may be
 /// missed, none is invented.
 constexpr std::size_t kMaxSnapshots = 256;
+/// The same for the writes of a word.
+constexpr std::size_t kMaxWordWrites = 64;
 
 /// The conditions of aclrtValueWait, by their numbers.
 bool Fits(std::uint64_t word, std::uint64_t value, std::uint64_t condition) {
@@ -28,6 +30,13 @@ bool Fits(std::uint64_t word, std::uint64_t value, std::uint64_t condition) {
 }
 
 }  // namespace
+
+const Order::WordWrite* Order::Word::Satisfies(std::uint64_t value, std::uint64_t condition) const {
+  const WordWrite* first = nullptr;
+  for (auto write = writes.rbegin(); write != writes.rend() && Fits(write->value, value, condition); ++write)
+    first = &*write;
+  return first;
+}
 
 OrderStep StepOf(const Task& task, const observe::Submission& submission) {
   using Kind = OrderStep::Kind;
@@ -202,8 +211,10 @@ bool Order::Passes(QueueState& queue, const OrderedTask& task) {
     }
     case Kind::kWaitForWord: {
       const auto word = words_.find(step.target);
-      if (word != words_.end() && Fits(word->second.value, step.value, step.condition)) {
-        if (queue.clock.Join(word->second.clock)) NoteClock(queue);
+      const WordWrite* const write =
+          word == words_.end() ? nullptr : word->second.Satisfies(step.value, step.condition);
+      if (write != nullptr) {
+        if (queue.clock.Join(write->clock)) NoteClock(queue);
         return true;
       }
       if (queue.really < task.site->number) return false;
@@ -250,7 +261,9 @@ void Order::Execute(QueueState& queue, std::uint64_t number) {
   if (task.step.kind == OrderStep::Kind::kWord) {
     OrderClock clock = queue.clock;
     clock.Raise(queue.label.number, number);
-    words_.insert_or_assign(task.step.target, Word{task.step.value, std::move(clock)});
+    auto& writes = words_[task.step.target].writes;
+    writes.push_back({task.step.value, std::move(clock)});
+    if (writes.size() > kMaxWordWrites) writes.pop_front();
   }
   listener_.OnStep(task, queue.clock);
   queue.executed = number;

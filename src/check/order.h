@@ -112,9 +112,16 @@ class Order {
     OrderClock clock;                       // of the giver
     std::uint64_t taker = 0, taken_by = 0;  // queue and task that took the last signal
   };
-  struct Word {
+  struct WordWrite {
     std::uint64_t value = 0;
     OrderClock clock;
+  };
+  /// The last writes of a word, the oldest first.
+  struct Word {
+    std::deque<WordWrite> writes;
+    /// The first of the last writes that all satisfy the condition: a wait may have seen it already. Null if
+    /// the last write does not satisfy it.
+    const WordWrite* Satisfies(std::uint64_t value, std::uint64_t condition) const;
   };
 
   /// Executes in thought what can go on.

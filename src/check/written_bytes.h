@@ -15,8 +15,24 @@ namespace sampan::check {
 class WrittenBytes {
  public:
   void Add(const Shape& shape) {
-    // Rows count as one range: a copy of what is between them is not judged.
-    std::uint64_t begin = shape.range.begin, end = shape.range.end;
+    const std::uint64_t rows = shape.is_rows() ? (shape.range.bytes() + shape.pitch - 1) / shape.pitch : 1;
+    if (rows == 1 || rows > kMaxRanges / 4) return AddRange(shape.range);
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      const std::uint64_t begin = shape.range.begin + row * shape.pitch;
+      AddRange({begin, begin + shape.width});
+    }
+  }
+  /// True if one of the bytes was written.
+  bool Any(const Range& range) const {
+    const auto behind = ranges_.lower_bound(range.end);
+    return behind != ranges_.begin() && std::prev(behind)->second > range.begin;
+  }
+
+ private:
+  static constexpr std::size_t kMaxRanges = 4096;
+
+  void AddRange(const Range& range) {
+    std::uint64_t begin = range.begin, end = range.end;
     auto at = ranges_.upper_bound(begin);
     if (at != ranges_.begin() && std::prev(at)->second >= begin) {
       --at;
@@ -34,14 +50,6 @@ class WrittenBytes {
       ranges_.emplace(all.begin, all.end);
     }
   }
-  /// True if one of the bytes was written.
-  bool Any(const Range& range) const {
-    const auto behind = ranges_.lower_bound(range.end);
-    return behind != ranges_.begin() && std::prev(behind)->second > range.begin;
-  }
-
- private:
-  static constexpr std::size_t kMaxRanges = 4096;
 
   std::map<std::uint64_t, std::uint64_t> ranges_;  // begin to end
 };

@@ -20,6 +20,7 @@
 #include "base/threads/thread_sanitizer.h"
 #include "check/session.h"
 #include "observe/observers.h"
+#include "process/deadlock_watch.h"
 #include "process/fault_report.h"
 #include "process/main_thread.h"
 #include "process/settings.h"
@@ -127,6 +128,7 @@ Result<Runtime*> MakeRuntime() {
                                                           .with_backtraces = settings->backtrace});
   ReportHostFaults(runtime->memory());
   check::WatchHost();
+  WatchForDeadlocks(*runtime);
   if (settings->signal_report) ReportBeforeSignals(*runtime);
   return runtime.release();
 }

@@ -9,6 +9,7 @@
 #include "core/copy/copy_rules.h"
 #include "core/copy/linear_plan.h"
 #include "core/copy/memory_location.h"
+#include "observe/hooks.h"
 
 namespace sampan::acl {
 namespace {
@@ -35,6 +36,19 @@ Status CheckLength(const LinearRequest& request) {
   return request.bytes <= request.dst_max ? Status() : RefuseLength(request);
 }
 
+/// Tells observers of a kind that contradicts the memory.
+[[gnu::cold, gnu::noinline]] void NoteKind(CopyKind kind, const Profile& profile, const Plan& plan) {
+  const auto* const copy = std::get_if<CopyTask>(&plan.task);
+  if (copy == nullptr || !profile.attached || kind == CopyKind::kDefault ||
+      kind == CopyKind::kHostToBufferToDevice)
+    return;
+  const CopyKind real = KindOf(copy->direction);
+  const bool within_devices =
+      kind == CopyKind::kInnerDeviceToDevice || kind == CopyKind::kInterDeviceToDevice;
+  if (kind == real || (within_devices && real == CopyKind::kDeviceToDevice)) return;
+  observe::TellMistake({.kind = observe::Mistake::Kind::kWrongKind, .bytes = copy->segment.bytes});
+}
+
 Status Copy(const LinearRequest& request) {
   if (request.bytes == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
@@ -48,6 +62,8 @@ Status Copy(const LinearRequest& request) {
           PlanLinear(request, CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context), plan);
       !planned.ok())
     return planned;
+  if (observe::On()) [[unlikely]]
+    NoteKind(request.kind, caller->runtime.profile(), plan);
   return RunPlan(caller->device(), std::move(plan));
 }
 
@@ -86,6 +102,8 @@ Status CopyWithoutContext(const LinearRequest& request, const MemoryRegistry& re
           PlanLinear(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context), plan);
       !planned.ok())
     return planned;
+  if (observe::On()) [[unlikely]]
+    NoteKind(request.kind, caller->runtime.profile(), plan);
   return SubmitPlan({caller->context, *stream}, std::move(plan));
 }
 

@@ -1,0 +1,112 @@
+// The checker's part for memory and streams that come and go, and for the end of the process.
+#include <array>
+#include <exception>
+#include <string_view>
+
+#include "check/checker.h"
+#include "check/page_guard.h"
+
+namespace sampan::check {
+
+void Checker::OnStream(const observe::StreamEvent& event) noexcept {
+  try {
+    const StateLock lock(lock_);
+    if (event.destroyed) {
+      HostLearned();
+      order_.RemoveQueue(event.queue);
+      streams_.erase(event.queue.number);
+      return;
+    }
+    order_.AddQueue(event.queue, event.timeline);
+    streams_[event.queue.number] = {event.queue, event.of_context, CaptureStack(), ThisThreadMark().number};
+  } catch (const std::exception&) {
+    // Without memory for it the stream is not judged.
+  }
+}
+
+void Checker::OnMemory(const observe::MemoryEvent& event) noexcept {
+  try {
+    const StateLock lock(lock_);
+    if (event.freed()) return Freed(event);
+    CheckedMemory& memory = memory_.Add(event);
+    memory.stack = CaptureStack();
+    memory.thread = ThisThreadMark().number;
+    const bool own = event.kind == observe::MemoryKind::kOwn || event.kind == observe::MemoryKind::kPool;
+    memory.knows_writes = own && event.place.on_device() && !host_is_device_;
+    if (event.kind == observe::MemoryKind::kRegistered) has_registered_.store(true);
+    if (guards_pages_ && memory.can_guard() && event.kind == observe::MemoryKind::kOwn)
+      SetPages({event.address, memory.end()}, PageLevel::kAll);
+  } catch (const std::exception&) {
+    // Without memory for it the allocation is not judged.
+  }
+}
+
+void Checker::Freed(const observe::MemoryEvent& event) {
+  CheckedMemory* const memory = memory_.Find(event.allocation);
+  if (memory == nullptr) return;
+  const ThreadMark& thread = ThisThreadMark();
+  const std::uint32_t stack = CaptureStack();
+  if (event.change == observe::MemoryChange::kFreed) {
+    const AccessReport freeing{.call = thread.outer,
+                               .does = "free",
+                               .thread = thread.number,
+                               .range = {0, event.bytes},
+                               .stack = stack};
+    const Conflict open = memory->history.FindOpen(order_.host());
+    if (open.site != nullptr) ReportFreed(*memory, open, freeing);
+    memory_.NoteFreed({event.address, event.bytes, event.usable_bytes, event.allocation, event.made_by,
+                       thread.outer, event.place, event.kind == observe::MemoryKind::kRegistered,
+                       memory->stack, stack, thread.number});
+  }
+  const bool keeps_out = guards_pages_ && memory->can_guard() && event.kind == observe::MemoryKind::kOwn;
+  if (keeps_out) {
+    SetPages({event.address, memory->end()}, PageLevel::kNothing);
+  } else if (memory->level != PageLevel::kAll) {
+    SetPages(memory->guarded, PageLevel::kAll);
+  }
+  open_.erase(memory);
+  guarded_.erase(memory);
+  memory_.Remove(*memory);
+}
+
+// ---- the end ----
+
+void Checker::Finish() noexcept {
+  if (!active_.exchange(false)) return;
+  const StateLock lock(lock_);
+  try {
+    for (const auto& [key, failure] : failures_) {
+      if (failure.site == nullptr) continue;
+      const TaskSite& site = *failure.site;
+      MessageText message;
+      message.Add("the task of {0} failed with code ").Add(failure.code);
+      message.Add(", and no call told the program");
+      const AccessReport task{.call = site.call,
+                              .does = "write",
+                              .device = site.queue.device,
+                              .stream = site.queue.stream,
+                              .thread = site.thread,
+                              .stack = site.stack};
+      ReportOne(FindingKind::kFailedTask, message.text(), "synchronize the stream of {0} and check the code",
+                task, nullptr);
+    }
+    ReportLeaks();
+  } catch (const std::exception&) {
+    // Ends with what was found.
+  }
+  for (CheckedMemory* const memory : guarded_)
+    SetPages(memory->guarded, PageLevel::kAll);
+  findings_.Finish("exit");
+}
+
+void Checker::FinishAt(std::string_view reason) noexcept {
+  if (!active_.exchange(false)) return;
+  const StateLock lock(lock_);
+  findings_.Finish(reason);
+}
+
+void Checker::Abandon() noexcept {
+  active_.store(false);
+}
+
+}  // namespace sampan::check

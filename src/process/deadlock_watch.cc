@@ -1,0 +1,127 @@
+// Ends a program under check when nothing in it can go on any more.
+#include "process/deadlock_watch.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/error/text.h"
+#include "base/log/log.h"
+#include "base/threads/threads.h"
+#include "check/session.h"
+#include "core/objects/stream_roster.h"
+
+namespace sampan::process {
+namespace {
+
+/// How often the watch looks, while a call waits. Two looks with the same result make a deadlock.
+constexpr std::chrono::milliseconds kLookInterval{100};
+
+std::string FirstLine(const std::filesystem::path& file) {
+  std::ifstream input(file);
+  std::string line;
+  std::getline(input, line);
+  return line;
+}
+
+/// The runtime's threads wait for work; those of host functions run the program's code.
+bool RunsProgram(const std::filesystem::path& task) {
+  const std::string name = FirstLine(task / "comm");
+  return !name.starts_with("sampan-") || name.starts_with("sampan-host");
+}
+
+/// True if the thread sleeps on a futex without a time limit: only another thread of the process can wake it.
+bool WaitsForThreads(const std::filesystem::path& task) {
+  constexpr long kFutex = 202;
+  constexpr unsigned long kCommand = 0x7F, kWait = 0, kWaitBitset = 9;
+  std::istringstream line(FirstLine(task / "syscall"));  // "running", or the number and the arguments
+  long call = 0;
+  unsigned long address = 0, operation = 0, value = 0, limit = 0;
+  if (!(line >> call >> std::hex >> address >> operation >> value >> limit) || call != kFutex) return false;
+  const unsigned long command = operation & kCommand;
+  return (command == kWait || command == kWaitBitset) && limit == 0;
+}
+
+/// True if no thread that runs the program's code can go on by itself.
+bool AllThreadsWait() {
+  std::error_code failure;
+  std::filesystem::directory_iterator task("/proc/self/task", failure);
+  for (; !failure && task != std::filesystem::directory_iterator(); task.increment(failure)) {
+    if (RunsProgram(task->path()) && !WaitsForThreads(task->path())) return false;
+  }
+  return !failure;
+}
+
+/// What was seen in one look. Empty: something can go on.
+struct Standstill {
+  std::vector<check::Checker::Standing> circle;
+  std::string text;
+};
+
+bool Stands(const StreamState& state) {
+  return state.stand == StreamStand::kEvent || state.stand == StreamStand::kGate;
+}
+
+Standstill Look(const Runtime& runtime, check::Checker& checker) {
+  if (!checker.AnyThreadWaits() || !AllThreadsWait()) return {};
+  auto states = runtime.stream_roster().Look();
+  if (!states.ok()) return {};
+  const bool all_stand = std::all_of(states->begin(), states->end(), [&](const StreamState& state) {
+    return Stands(state) && !checker.MayEndFromOutside(state.queue);
+  });
+  if (states->empty() || !all_stand) return {};
+  std::vector<std::size_t> members = FindCycle(*states);
+  if (members.empty()) {
+    for (std::size_t i = 0; i < states->size(); ++i)
+      members.push_back(i);
+  }
+  Standstill standstill;
+  for (const std::size_t member : members) {
+    const StreamState& state = (*states)[member];
+    standstill.circle.push_back({state.queue, state.device, state.stream});
+    standstill.text += Text(standstill.text.empty() ? "" : "; ", Describe(state));
+  }
+  return standstill;
+}
+
+void WatchLoop(const Runtime& runtime) {
+  std::string before;
+  for (check::Checker* checker = check::TheChecker(); checker != nullptr; checker = check::TheChecker()) {
+    std::this_thread::sleep_for(kLookInterval);
+    Standstill now;
+    try {
+      now = Look(runtime, *checker);
+    } catch (const std::exception&) {
+      // Out of memory: looks again later.
+    }
+    if (!now.text.empty() && now.text == before) {
+      checker->ReportDeadlock(now.circle, now.text);
+      check::EndProcess("deadlock");
+    }
+    before = now.text;
+  }
+}
+
+}  // namespace
+
+void WatchForDeadlocks(const Runtime& runtime) noexcept {
+  if (check::TheChecker() == nullptr) return;
+  try {
+    StartThread("sampan-standing", [&runtime] { WatchLoop(runtime); }).Detach();
+  } catch (const std::exception& refused) {
+    Log(LogLevel::kWarning, "RUNTIME", Text("deadlocks are not found: ", std::string_view(refused.what())));
+  }
+}
+
+}  // namespace sampan::process
