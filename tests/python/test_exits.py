@@ -20,6 +20,14 @@ for _ in range(20):
     stream = good(rt.create_stream())
     for i in range(50): good(rt.launch_host_func(stream, lambda n: sum(range(1000)), i))
 """,
+    # The C library's exit handler runs behind the interpreter's end, and waits for the function's turn.
+    "a function whose turn comes behind the end": """
+import ctypes
+libc, runtime = ctypes.CDLL(None), ctypes.CDLL("libacl_rt.so")
+good(rt.wait_and_reset_notify(good(rt.create_notify(0)), w.stream, 1))
+good(rt.launch_host_func(w.stream, print, 'never'))
+libc.__cxa_atexit(ctypes.cast(runtime.aclrtSynchronizeDevice, ctypes.c_void_p), None, None)
+""",
     "a daemon thread in process_report": """
 good(rt.subscribe_report(threading.get_ident(), w.stream))
 threading.Thread(target=rt.process_report, args=(100000,), daemon=True).start()
