@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the project needs; does nothing when all are there.
 #
-#   scripts/install_deps.sh [--list] [GROUP ...]     groups: build, bench, test, lint; all of them when none is named
+#   scripts/install_deps.sh [--list] [GROUP ...]     groups: build, bench, test, lint, aarch64; all but the last when none
+# is named. aarch64 is for scripts/check_aarch64.sh alone.
 #
 # --list prints the packages and installs nothing. build is all that the libraries, the commands, the examples, an
 # installation and a package need. A test that uses Chromium, zsh, fish, dpkg-dev, pytest, numpy or clang is skipped
@@ -13,6 +14,7 @@ build=(g++ binutils cmake ninja-build make python3 nlohmann-json3-dev libcli11-d
 bench=(libbenchmark-dev)
 test=(git libgtest-dev pkg-config dpkg-dev file chromium zsh fish python3-pytest python3-numpy
   python3-yaml)
+aarch64=(g++-aarch64-linux-gnu qemu-user python3 cmake ninja-build file)
 lint=(clang libclang-rt-dev clang-format clang-tidy gcovr)
 
 list=no
@@ -20,9 +22,9 @@ groups=()
 for argument in "$@"; do
   case $argument in
     --list) list=yes ;;
-    build | bench | test | lint) groups+=("$argument") ;;
+    build | bench | test | lint | aarch64) groups+=("$argument") ;;
     *)
-      echo "install_deps.sh: '$argument' is neither --list nor one of the groups build, bench, test, lint" >&2
+      echo "install_deps.sh: '$argument' is neither --list nor one of the groups build, bench, test, lint, aarch64" >&2
       exit 2
       ;;
   esac

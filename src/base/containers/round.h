@@ -5,8 +5,8 @@
 
 namespace sampan {
 
-/// The unit in which memory is mapped.
-inline constexpr std::size_t kPageBytes = 4096;
+/// The unit of device memory, the same on every host. The host's own pages may be larger: HostPageBytes.
+inline constexpr std::size_t kDevicePageBytes = 4096;
 
 constexpr std::size_t DivideUp(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit;

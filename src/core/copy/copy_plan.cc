@@ -5,6 +5,7 @@
 
 #include "base/error/assert.h"
 #include "base/error/text.h"
+#include "base/system/page_size.h"
 #include "core/copy/copy_ends.h"
 
 namespace sampan {
@@ -14,9 +15,8 @@ namespace {
 /// be mapped.
 Status ProbeRows(const Location& end, const MemoryArgument& extent, std::size_t pitch,
                  const RowsRequest& request, HostAccess access) {
-  constexpr std::size_t kSmallestPage = 4096;
   if (end.use) return {};
-  if (pitch - request.width < kSmallestPage) return ProbeHostMemory(extent, access);
+  if (pitch - request.width < HostPageBytes()) return ProbeHostMemory(extent, access);
   HostProbe probe;
   const auto* row = static_cast<const std::byte*>(extent.address);
   for (std::size_t left = request.height; left > 0; --left, row += pitch) {

@@ -2,12 +2,12 @@
 #include "core/copy/memory_location.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 
 #include "base/error/assert.h"
 #include "base/error/text.h"
+#include "base/system/page_size.h"
 #include "observe/hooks.h"
 
 #ifndef MADV_POPULATE_READ
@@ -114,8 +114,7 @@ constexpr std::size_t kMaxRangesProbed = 4;
 }  // namespace
 
 bool HostProbe::Accessible(std::uintptr_t address, std::size_t bytes, HostAccess access) {
-  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const std::uintptr_t first = address / page * page;
+  const std::uintptr_t first = address / HostPageBytes() * HostPageBytes();
   const std::uintptr_t last = address + bytes - 1;
   if (last < address) return false;
   // To populate the range, the kernel walks every page and fails at one that the program cannot access. For

@@ -151,7 +151,7 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
 }
 
 Result<std::shared_ptr<MemoryPool::Block>> MemoryPool::MakeBlock(std::size_t usable, Stream& /*stream*/) {
-  const std::size_t span = RoundUp(usable, kPageBytes);
+  const std::size_t span = RoundUp(usable, kDevicePageBytes);
   if (auto block = Carve(usable, span)) return block;
   if (parked_.count() > 0) {
     RetireReached();
@@ -197,7 +197,7 @@ Status MemoryPool::Grow(std::size_t span) {
       return {Code::kMemoryAllocation, Text("the pool holds ", usage_.reserved, " bytes, and may hold ",
                                             options_.max_bytes, ": there is no room for ", span, " more")};
     }
-    bytes = std::min(bytes, RoundDown(room, kPageBytes));
+    bytes = std::min(bytes, RoundDown(room, kDevicePageBytes));
   }
   auto block = options_.source.Allocate(bytes, Pages::kBySize);
   if (!block.ok()) return block.TakeStatus();

@@ -26,8 +26,8 @@ inline std::size_t StagingPartBytes(std::size_t bytes, std::size_t threads) {
   if (threads == 1) return kSinglePartBytes;
   const std::size_t fair =
       std::clamp(bytes / (threads * kPartsEach), kMinSharedPartBytes, StagingBuffer::kBytes);
-  const std::size_t max_bytes = std::max(bytes / threads, kPageBytes);  // one part per thread
-  return RoundUp(std::min(fair, max_bytes), kPageBytes);
+  const std::size_t max_bytes = std::max(bytes / threads, kDevicePageBytes);  // one part per thread
+  return RoundUp(std::min(fair, max_bytes), kDevicePageBytes);
 }
 
 }  // namespace sampan::cuda

@@ -91,7 +91,7 @@ Result<MemoryBlock> Arena::Allocate(std::size_t bytes, Pages pages) {
     return out_of_memory("failure ordered by SAMPAN_FAULT");
   if (bytes > options_.capacity_bytes) return out_of_memory("more than the capacity (SAMPAN_DEVICE_MEMORY)");
   const bool huge = pages == Pages::kHuge || (pages == Pages::kBySize && bytes > kHugePageThreshold);
-  const std::size_t whole = RoundUp(bytes, kPageBytes);
+  const std::size_t whole = RoundUp(bytes, kDevicePageBytes);
   std::optional<std::size_t> offset;
   {
     const std::lock_guard lock(mutex_);
@@ -102,7 +102,7 @@ Result<MemoryBlock> Arena::Allocate(std::size_t bytes, Pages pages) {
   }
   if (!offset) return out_of_memory("the capacity is used up (SAMPAN_DEVICE_MEMORY)");
   const MemoryBlock block{user_base_ + *offset, whole, static_cast<std::ptrdiff_t>(engine_base_ - user_base_),
-                          static_cast<std::uint32_t>(huge ? kHugePage : kPageBytes)};
+                          static_cast<std::uint32_t>(huge ? kHugePage : kDevicePageBytes)};
   if (!options_.budget->TryTake(whole)) {
     Return(block);
     return out_of_memory("the host has no more memory to spare for emulated devices");

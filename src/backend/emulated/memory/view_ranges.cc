@@ -13,6 +13,7 @@
 #include "base/containers/round.h"
 #include "base/error/system_error.h"
 #include "base/error/text.h"
+#include "base/system/page_size.h"
 #include "base/system/vacate.h"
 
 namespace sampan::emulated {
@@ -69,10 +70,10 @@ std::ptrdiff_t Delta(std::uintptr_t user, std::uintptr_t engine) {
   return static_cast<std::ptrdiff_t>(engine - user);
 }
 
-/// Extends a range to whole pages.
+/// Extends a range to whole pages of the host.
 AddressRange WholePages(const AddressRange& range) {
-  const std::uintptr_t first = RoundDown(range.address, kPageBytes);
-  return {first, RoundUp(range.address + range.bytes, kPageBytes) - first, range.engine_delta};
+  const std::uintptr_t first = RoundDown(range.address, HostPageBytes());
+  return {first, RoundUp(range.address + range.bytes, HostPageBytes()) - first, range.engine_delta};
 }
 
 }  // namespace
@@ -132,8 +133,8 @@ void ViewRanges::Unmap(const AddressRange& part) noexcept {
 
 Result<AddressRange> ViewRanges::MapAnywhere(const MemoryFile& file) {
   MemoryFile pages = file;
-  pages.offset = RoundDown(file.offset, kPageBytes);
-  pages.bytes = RoundUp(file.offset + file.bytes, kPageBytes) - pages.offset;
+  pages.offset = RoundDown(file.offset, HostPageBytes());
+  pages.bytes = RoundUp(file.offset + file.bytes, HostPageBytes()) - pages.offset;
   const std::uintptr_t user = MapView(0, pages, UserAccess(file));
   const std::uintptr_t engine = user == 0 ? 0 : MapView(0, pages, kEngineAccess);
   if (engine == 0) {
