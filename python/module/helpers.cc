@@ -90,7 +90,7 @@ PyObject* NumpyToPtr(PyObject*, PyObject* arguments) {
   if (!CheckCount(arguments, 1, place)) return nullptr;
   PyObject* const array = PyTuple_GetItem(arguments, 0);
   const Object numpy = NumpyOf(array, place);
-  if (!numpy || !WarnOfAge("numpy_to_ptr is deprecated: use bytes_to_ptr(array.tobytes())")) return nullptr;
+  if (!numpy || !WarnOfAge("numpy_to_ptr is deprecated: use array.ctypes.data")) return nullptr;
   const Object flags(PyObject_GetAttrString(array, "flags"));
   const Object contiguous(flags ? PyObject_GetAttrString(flags.get(), "c_contiguous") : nullptr);
   if (!contiguous) return nullptr;
@@ -107,7 +107,8 @@ PyObject* NumpyContiguousToPtr(PyObject*, PyObject* arguments) {
   if (!CheckCount(arguments, 1, place)) return nullptr;
   PyObject* const array = PyTuple_GetItem(arguments, 0);
   const Object numpy = NumpyOf(array, place);
-  if (!numpy || !WarnOfAge("numpy_contiguous_to_ptr is deprecated: use bytes_to_ptr(array.tobytes())"))
+  if (!numpy ||
+      !WarnOfAge("numpy_contiguous_to_ptr is deprecated: use numpy.ascontiguousarray(array).ctypes.data"))
     return nullptr;
   Object whole(PyObject_CallMethod(numpy.get(), "ascontiguousarray", "O", array));
   Object address(whole ? AddressOf(whole.get()) : nullptr);

@@ -128,7 +128,8 @@ if [ -e "$prefix/python/site-packages/acl.so" ]; then
 import acl.rt
 assert acl.rt.set_device(0) == 0
 device, ret = acl.rt.malloc(64, 0)
-assert ret == 0 and acl.rt.memcpy(device, 64, acl.util.bytes_to_ptr(bytes(64)), 64, 1) == 0'
+data = bytes(range(64))
+assert ret == 0 and acl.rt.memcpy(device, 64, acl.util.bytes_to_ptr(data), 64, 1) == 0'
 else
   echo "skipped: the Python module was not built"
 fi

@@ -103,7 +103,7 @@ def test_descriptor(on_device):
 def test_reduce(on_device, number, dtype):
     left, right = (numpy.random.randint(-1000, 1000, 256).astype(dtype) for _ in range(2))
     for address, array in ((on_device.device, left), (on_device.device2, right)):
-        good(rt.memcpy(address, array.nbytes, util.bytes_to_ptr(array.tobytes()), array.nbytes, H2D))
+        good(rt.memcpy(address, array.nbytes, array.ctypes.data, array.nbytes, H2D))
     good(rt.reduce_async(on_device.device, on_device.device2, left.nbytes, SUM, number, on_device.stream, 0))
     good(rt.synchronize_stream(on_device.stream))
     assert (numpy.frombuffer(on_device.read(on_device.device, left.nbytes), dtype=dtype) == left + right).all()
