@@ -60,7 +60,7 @@ OUTSIDE = {
     "tests/collectives": {"examples"},
     "tests/fault": {"process", "tests/support", "<acl>"},
     "tests/gpu": {"base", "backend/api", "backend/cuda", "process", "tests/support", "<acl>"},
-    "tests/unit": {"base", "backend/api", "observe", "trace", "backend/emulated", "backend/cuda", "core",
+    "tests/unit": {"base", "backend/api", "observe", "trace", "check", "backend/emulated", "backend/cuda", "core",
                    "tools/sampan", "tests/support", "<acl>"},
 }
 OUTSIDE_FOLDERS = ["examples", "python", "bench", "tools", "tests"]

@@ -6,49 +6,6 @@
 #include <utility>
 
 namespace sampan::check {
-namespace {
-
-bool MayConflict(Use one, Use other) {
-  return one == Use::kWrite || other == Use::kWrite;
-}
-
-}  // namespace
-
-Conflict AccessHistory::Search(const Lane& lane, const Shape& shape, std::uint64_t known, std::uint64_t only,
-                               std::int32_t entry) noexcept {
-  // `only`: the task whose other entries count alone; 0: every task behind `known`.
-  const auto counts = [&](const Piece& piece) {
-    return only != 0 ? piece.site->number == only && piece.entry != entry : piece.site->number > known;
-  };
-  const auto made = [&](const Piece& piece, const Range& common) {
-    return Conflict{piece.site.get(), piece.all, common, lane.use, piece.entry};
-  };
-  auto at = lane.pieces.upper_bound(shape.range.begin);
-  if (at != lane.pieces.begin() && std::prev(at)->second.end > shape.range.begin) --at;
-  for (; at != lane.pieces.end() && at->first < shape.range.end; ++at) {
-    if (!counts(at->second)) continue;
-    if (const auto common = shape.Common({{at->first, at->second.end}})) return made(at->second, *common);
-  }
-  for (const RowsPiece& rows : lane.rows) {
-    if (!counts(rows.piece)) continue;
-    if (const auto common = shape.Common(rows.shape)) return made(rows.piece, *common);
-  }
-  return {};
-}
-
-Conflict AccessHistory::FindConflict(const TaskAccess& access, std::uint64_t queue, std::uint64_t task,
-                                     const OrderClock& before) const noexcept {
-  for (const Lane& lane : lanes_) {
-    if (!MayConflict(lane.use, access.use)) continue;
-    const bool own = lane.queue == queue;
-    const std::uint64_t known = own ? 0 : before.At(lane.queue);
-    if (own ? lane.newest != task || access.entry < 0 : lane.newest <= known) continue;
-    const Conflict found = Search(lane, access.shape, known, own ? task : 0, access.entry);
-    if (found.site != nullptr) return found;
-  }
-  return {};
-}
-
 Conflict AccessHistory::FindOpen(const OrderClock& host) const noexcept {
   for (const Lane& lane : lanes_) {
     const std::uint64_t known = host.At(lane.queue);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "backend/api/queue_label.h"
@@ -55,7 +57,23 @@ class AccessHistory {
   /// The first access of another queue, or of another entry of the same task, to the same bytes with no order
   /// between them. `before` is what comes before the new access; `queue` 0 is the host.
   Conflict FindConflict(const TaskAccess& access, std::uint64_t queue, std::uint64_t task,
-                        const OrderClock& before) const noexcept;
+                        const OrderClock& before) const noexcept {
+    return FindConflict(access, queue, task, before, [](const TaskSite&) { return false; });
+  }
+  /// The same for an access that is judged late: `is_later(site)` is true for tasks that come after it.
+  template <typename IsLater>
+  Conflict FindConflict(const TaskAccess& access, std::uint64_t queue, std::uint64_t task,
+                        const OrderClock& before, IsLater is_later) const {
+    for (const Lane& lane : lanes_) {
+      if (lane.use != Use::kWrite && access.use != Use::kWrite) continue;
+      const bool own = lane.queue == queue;
+      const std::uint64_t known = own ? 0 : before.At(lane.queue);
+      if (own ? lane.newest != task || access.entry < 0 : lane.newest <= known) continue;
+      const Conflict found = Search(lane, access.shape, known, own ? task : 0, access.entry, is_later);
+      if (found.site != nullptr) return found;
+    }
+    return {};
+  }
   /// The first access that the host was not told of.
   Conflict FindOpen(const OrderClock& host) const noexcept;
   void Add(const TaskAccess& access, const SharedSite& site);
@@ -84,8 +102,29 @@ class AccessHistory {
   };
 
   Lane& LaneOf(std::uint64_t queue, Use use);
+  /// `only`: the task whose other entries count alone; 0: every task behind `known`.
+  template <typename IsLater>
   static Conflict Search(const Lane& lane, const Shape& shape, std::uint64_t known, std::uint64_t only,
-                         std::int32_t entry) noexcept;
+                         std::int32_t entry, IsLater is_later) {
+    const auto conflict = [&](const Piece& piece, const Shape& earlier) -> Conflict {
+      const std::uint64_t task = piece.site->number;
+      const bool counts = only != 0 ? task == only && piece.entry != entry : task > known;
+      const auto common = counts ? shape.Common(earlier) : std::nullopt;
+      if (!common || is_later(*piece.site)) return {};
+      return {piece.site.get(), piece.all, *common, lane.use, piece.entry};
+    };
+    auto at = lane.pieces.upper_bound(shape.range.begin);
+    if (at != lane.pieces.begin() && std::prev(at)->second.end > shape.range.begin) --at;
+    for (; at != lane.pieces.end() && at->first < shape.range.end; ++at) {
+      const Conflict found = conflict(at->second, {{at->first, at->second.end}});
+      if (found.site != nullptr) return found;
+    }
+    for (const RowsPiece& rows : lane.rows) {
+      const Conflict found = conflict(rows.piece, rows.shape);
+      if (found.site != nullptr) return found;
+    }
+    return {};
+  }
   static void Put(Lane& lane, const Range& range, Piece piece);
 
   std::vector<Lane> lanes_;

@@ -201,7 +201,7 @@ void Checker::OnExecuted(const observe::Execution& execution) noexcept {
     if (execution.code != 0) NoteFailure(execution);
     order_.Executed(key.first, key.second, execution.discarded);
     if (execution.knows_ends) AddExecutedEnds(execution);
-    indirect_.erase(key);
+    if (indirect_.erase(key) != 0 && indirect_.empty()) HostLearned();
     in_queues_.erase(key);
   } catch (const std::exception&) {
     // As above.
@@ -227,8 +227,24 @@ void Checker::AddExecutedEnds(const observe::Execution& execution) {
     if (end.allocation == 0 || execution.bytes == 0) continue;
     const TaskAccess access{
         end.allocation, {{end.offset, end.offset + execution.bytes}}, side == 0 ? Use::kWrite : Use::kRead};
-    Judge(access, acting, site, before, false);
+    JudgeLate(access, acting, site, before);
   }
+  if (indirect_.empty()) HostLearned();
+}
+
+void Checker::JudgeLate(const TaskAccess& access, const Acting& acting, const SharedSite& site,
+                        const OrderClock& before) {
+  CheckedMemory* const memory = memory_.Find(access.allocation);
+  if (memory == nullptr) return;
+  const std::uint64_t queue = site->queue.number;
+  const Conflict other =
+      memory->history.FindConflict(access, queue, site->number, before, [&](const TaskSite& each) {
+        return order_.Before(each.queue.number, each.number).At(queue) >= site->number;
+      });
+  if (other.site != nullptr) ReportConflict(*memory, other, access, acting, false);
+  if (access.use == Use::kWrite && memory->knows_writes) memory->written.Add(access.shape);
+  memory->history.Add(access, site);
+  open_.insert(memory);
 }
 
 void Checker::OnStep(const OrderedTask& task, const OrderClock& before) {
@@ -295,6 +311,7 @@ void Checker::OnLostSignal(const LostSignal& lost) {
 // ---- what the program knows ----
 
 void Checker::HostLearned() {
+  if (!indirect_.empty()) return;  // their copies are judged against all that is not before them
   for (auto at = open_.begin(); at != open_.end();) {
     (*at)->history.Forget(order_.host());
     at = (*at)->history.empty() ? open_.erase(at) : std::next(at);

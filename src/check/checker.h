@@ -174,6 +174,9 @@ class Checker final : public observe::Observer, private Order::Listener {
   /// The entries of a blocking batch against one another.
   void JudgeEntries(const Submitting& task, const QueueLabel& queue);
   void JudgeBlocking(const Submitting& task, const observe::Submission& submission);
+  /// An access that only the execution could tell. Others were judged before it.
+  void JudgeLate(const TaskAccess& access, const Acting& acting, const SharedSite& site,
+                 const OrderClock& before);
   void AddExecutedEnds(const observe::Execution& execution);
   void NoteFailure(const observe::Execution& execution);
   void HostLearned();

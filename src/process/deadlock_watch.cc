@@ -26,7 +26,7 @@ namespace sampan::process {
 namespace {
 
 /// How often the watch looks, while a call waits. Two looks with the same result make a deadlock.
-constexpr std::chrono::milliseconds kLookInterval{100};
+constexpr std::chrono::milliseconds kStandstillInterval{100};
 
 std::string FirstLine(const std::filesystem::path& file) {
   std::ifstream input(file);
@@ -98,7 +98,7 @@ Standstill Look(const Runtime& runtime, check::Checker& checker) {
 void WatchLoop(const Runtime& runtime) {
   std::string before;
   for (check::Checker* checker = check::TheChecker(); checker != nullptr; checker = check::TheChecker()) {
-    std::this_thread::sleep_for(kLookInterval);
+    std::this_thread::sleep_for(kStandstillInterval);
     Standstill now;
     try {
       now = Look(runtime, *checker);

@@ -1,0 +1,174 @@
+// What the checker costs: each measurement runs in a process without it and in one with it, in turn.
+//
+//   bench_check            a table of ratios
+//   bench_check --run CASE one case in this process: seconds and the growth of its memory
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "acl/acl.h"
+#include "bench/measure/acl_call.h"
+#include "bench/measure/failure.h"
+#include "bench/measure/timing.h"
+
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{64} << 20;
+
+/// A stream, and a buffer on each side.
+struct Buffers {
+  Buffers() {
+    bench::Require(aclrtSetDevice(0), "aclrtSetDevice");
+    bench::Require(aclrtMallocHost(&host, kBufferBytes), "aclrtMallocHost");
+    bench::Require(aclrtMalloc(&device, kBufferBytes, ACL_MEM_MALLOC_HUGE_FIRST), "aclrtMalloc");
+    bench::Require(aclrtCreateStream(&stream), "aclrtCreateStream");
+    std::mt19937_64 random(1);
+    for (std::size_t i = 0; i < kBufferBytes; i += sizeof(std::uint64_t)) {
+      const std::uint64_t word = random();
+      std::memcpy(static_cast<char*>(host) + i, &word, sizeof word);
+    }
+  }
+  void Copy(std::size_t offset, std::size_t bytes) const {
+    bench::Require(
+        aclrtMemcpyAsync(static_cast<char*>(device) + offset, bytes, static_cast<const char*>(host) + offset,
+                         bytes, ACL_MEMCPY_HOST_TO_DEVICE, stream),
+        "aclrtMemcpyAsync");
+  }
+  void Synchronize() const { bench::Require(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream"); }
+
+  void* host = nullptr;
+  void* device = nullptr;
+  aclrtStream stream = nullptr;
+};
+
+/// `rounds` times `count` copies, the stream synchronized behind each round.
+void CopyRounds(const Buffers& buffers, std::size_t rounds, std::size_t count, std::size_t bytes) {
+  for (std::size_t round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < count; ++i)
+      buffers.Copy(i * bytes % kBufferBytes, bytes);
+    buffers.Synchronize();
+  }
+}
+
+void CopyBatch(const Buffers& buffers) {
+  constexpr std::size_t kEntries = 8192, kBytes = 4096, kRounds = 8;
+  std::vector<void*> dsts(kEntries), srcs(kEntries);
+  std::vector<std::size_t> sizes(kEntries, kBytes);
+  for (std::size_t i = 0; i < kEntries; ++i) {
+    dsts[i] = static_cast<char*>(buffers.device) + i * kBytes;
+    srcs[i] = static_cast<char*>(buffers.host) + (kEntries - 1 - i) * kBytes;
+  }
+  aclrtMemcpyBatchAttr attribute{};
+  attribute.dstLoc.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  attribute.srcLoc.type = ACL_MEM_LOCATION_TYPE_HOST;
+  std::size_t index = 0, failed = 0;
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    bench::Require(aclrtMemcpyBatchAsync(dsts.data(), sizes.data(), srcs.data(), sizes.data(), kEntries,
+                                         &attribute, &index, 1, &failed, buffers.stream),
+                   "aclrtMemcpyBatchAsync");
+    buffers.Synchronize();
+  }
+}
+
+struct Case {
+  std::string_view name;
+  std::size_t operations;
+  void (*run)(const Buffers& buffers);
+};
+constexpr std::array kCases = {
+    Case{"1-MiB-copies", 512,
+         [](const Buffers& buffers) { CopyRounds(buffers, 64, 8, std::size_t{1} << 20); }},
+    Case{"10000-copies-of-4-KiB", 10000, [](const Buffers& buffers) { CopyRounds(buffers, 1, 10000, 4096); }},
+    Case{"batch-of-8192-entries", 8, [](const Buffers& buffers) { CopyBatch(buffers); }},
+    Case{"million-copies", 1000000, [](const Buffers& buffers) { CopyRounds(buffers, 100, 10000, 64); }},
+};
+
+/// Bytes of the process that are in memory.
+std::uint64_t ResidentBytes() {
+  std::ifstream status("/proc/self/statm");
+  std::uint64_t all = 0, resident = 0;
+  status >> all >> resident;
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+int RunCase(std::string_view name) {
+  for (const Case& each : kCases) {
+    if (each.name != name) continue;
+    const Buffers buffers;
+    buffers.Copy(0, kBufferBytes);
+    buffers.Synchronize();
+    const std::uint64_t before = ResidentBytes();
+    const double seconds = bench::SecondsOf([&] { each.run(buffers); });
+    const std::uint64_t after = ResidentBytes();
+    std::printf("%.9f %llu\n", seconds, static_cast<unsigned long long>(after - std::min(before, after)));
+    return 0;
+  }
+  std::fprintf(stderr, "bench_check: there is no case %s\n", std::string(name).c_str());
+  return 2;
+}
+
+struct Outcome {
+  double seconds = 0;
+  double grown_mib = 0;
+};
+
+/// The case in a process of its own. The checker's text goes to standard error.
+Outcome Measure(const Case& each, bool checked) {
+  const std::string command = std::string("SAMPAN_CHECK=") + (checked ? "1" : "0") + " /proc/" +
+                              std::to_string(::getpid()) + "/exe --run " + std::string(each.name) +
+                              " 2>/dev/null";
+  FILE* const pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) throw bench::Failure("popen failed");
+  Outcome outcome;
+  unsigned long long grown = 0;
+  const int fields = std::fscanf(pipe, "%lf %llu", &outcome.seconds, &grown);
+  const int status = ::pclose(pipe);
+  if (fields != 2 || status != 0) throw bench::Failure("a measurement failed: " + command);
+  outcome.grown_mib = static_cast<double>(grown) / 1048576;
+  return outcome;
+}
+
+double MedianSeconds(std::vector<Outcome> outcomes) {
+  std::sort(outcomes.begin(), outcomes.end(),
+            [](const Outcome& one, const Outcome& other) { return one.seconds < other.seconds; });
+  return outcomes[outcomes.size() / 2].seconds;
+}
+
+void Compare(const Case& each) {
+  constexpr int kTurns = 5;
+  std::vector<Outcome> plain, checked;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    plain.push_back(Measure(each, false));
+    checked.push_back(Measure(each, true));
+  }
+  const auto operations = static_cast<double>(each.operations);
+  const double with = MedianSeconds(checked), without = MedianSeconds(plain);
+  std::printf("%-24s %10.2f us %10.2f us %7.2fx %9.1f MiB\n", std::string(each.name).c_str(),
+              without / operations * 1e6, with / operations * 1e6, with / without, checked.back().grown_mib);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    if (count == 3 && std::string_view(arguments[1]) == "--run") return RunCase(arguments[2]);
+    std::printf("%-24s %13s %13s %8s %13s\n", "case", "without", "checked", "ratio", "memory");
+    for (const Case& each : kCases)
+      Compare(each);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "bench_check: %s\n", failure.what());
+    return 1;
+  }
+  return 0;
+}
