@@ -22,7 +22,7 @@ if(SAMPAN_SHLIBDEPS AND SAMPAN_FILE)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib64)
 else()
   set(depends)
-  foreach(package libc6 libgcc-s1 libstdc++6 zlib1g)
+  foreach(package libc6 libgcc-s1 libstdc++6 libdw1 zlib1g)
     execute_process(COMMAND dpkg-query --show "--showformat=\${source:Upstream-Version}" ${package}
                     OUTPUT_VARIABLE version RESULT_VARIABLE status ERROR_QUIET)
     if(status EQUAL 0)
@@ -33,8 +33,6 @@ else()
   endforeach()
   list(JOIN depends ", " CPACK_DEBIAN_PACKAGE_DEPENDS)
 endif()
-# Loaded at run time, for SAMPAN_BACKTRACE=1.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libdw1)
 # For the module acl.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3, python3-numpy")
 # Names on the usual paths that lead into /opt/sampan.

@@ -15,7 +15,7 @@
 namespace sampan::tool {
 
 std::vector<const Command*> AllCommands() {
-  return {&RunCommand(),    &EnvCommand(),    &InfoCommand(),       &BenchCommand(),
+  return {&RunCommand(),    &CheckCommand(),  &EnvCommand(),        &InfoCommand(), &BenchCommand(),
           &ReportCommand(), &ReplayCommand(), &CompletionCommand(), &ManCommand()};
 }
 

@@ -1,11 +1,11 @@
 // sampan report: a trace as one HTML page.
 #include "tools/sampan/report/report_json.h"
-#include "tools/sampan/report/report_page.h"
 #include "tools/sampan/shared/command_line/command.h"
 #include "tools/sampan/shared/command_line/failure.h"
 #include "tools/sampan/shared/output/output_file.h"
 #include "tools/sampan/shared/output/quantities.h"
 #include "tools/sampan/shared/output/terminal.h"
+#include "tools/sampan/shared/page/html_page.h"
 #include "tools/sampan/shared/process/interrupt.h"
 
 namespace sampan::tool {
@@ -48,8 +48,8 @@ int Execute(const Arguments& arguments) {
     const ReportModel model = GatherReport(request, [&](const std::string& doing, double share) {
       progress.Show(static_cast<std::size_t>(share * kSteps), Printable(doing));
     });
-    html = ReportPage(
-        ReportJson(model, Joined(request, ", ", true), "sampan report " + Joined(request, " ", false)));
+    html = HtmlPage(kReportPage, ReportJson(model, Joined(request, ", ", true),
+                                            "sampan report " + Joined(request, " ", false)));
     notes = model.facts.notes;
   }
   for (const std::string& note : notes)

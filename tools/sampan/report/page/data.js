@@ -1,10 +1,4 @@
-// The trace as it lies in the page: unpacked, with everything that is looked up often in plain arrays.
-async function unpack(element) {
-  const bytes = Uint8Array.from(atob(element.textContent.trim()), (character) => character.charCodeAt(0));
-  element.remove();
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
-}
+// The trace as it lies in the page, with everything that is looked up often in plain arrays.
 
 // Names of arguments that the page looks at (docs/TRACE.md).
 const kBytes = "size(B)";

@@ -30,6 +30,7 @@ struct Command {
 };
 
 const Command& RunCommand();
+const Command& CheckCommand();
 const Command& EnvCommand();
 const Command& InfoCommand();
 const Command& BenchCommand();

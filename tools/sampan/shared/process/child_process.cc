@@ -2,6 +2,7 @@
 #include "tools/sampan/shared/process/child_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -38,7 +39,13 @@ class SignalQueue {
   /// Restores the signal mask, for the child.
   void Restore() const { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
-  signalfd_siginfo Next() const {
+  /// The next signal. Does the watch's work until it arrives.
+  signalfd_siginfo Next(const ChildWatch& watch) const {
+    pollfd sources[] = {{queue_, POLLIN, 0}, {watch.descriptor, POLLIN, 0}};
+    while (watch.descriptor >= 0 && (sources[0].revents & POLLIN) == 0) {
+      if (::poll(sources, 2, -1) < 0 && errno != EINTR) throw SystemError("poll");
+      if ((sources[1].revents & POLLIN) != 0) watch.on_readable();
+    }
     signalfd_siginfo info{};
     while (::read(queue_, &info, sizeof info) != sizeof info) {
       if (errno != EINTR) throw SystemError("signalfd");
@@ -104,11 +111,11 @@ pid_t Start(const std::filesystem::path& file, const std::vector<std::string>& w
 }  // namespace
 
 Ending RunProgram(const std::filesystem::path& file, const std::vector<std::string>& words,
-                  const Environment& environment) {
+                  const Environment& environment, const ChildWatch& watch) {
   const SignalQueue signals;
   const pid_t child = Start(file, words, environment, signals);
   while (true) {
-    const signalfd_siginfo signal = signals.Next();
+    const signalfd_siginfo signal = signals.Next(watch);
     const int number = static_cast<int>(signal.ssi_signo);
     if (number != SIGCHLD) {
       // Signals of the terminal reach the whole foreground group, so also the program.

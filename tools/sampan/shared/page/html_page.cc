@@ -1,12 +1,10 @@
-// The one HTML page of a report, with everything in it.
-#include "tools/sampan/report/report_page.h"
+// One HTML page with everything in it, for the commands that make one.
+#include "tools/sampan/shared/page/html_page.h"
 
 #include <zlib.h>
 
 #include <array>
 #include <new>
-
-#include "tools/sampan/report/report_sources.h"
 
 namespace sampan::tool {
 namespace {
@@ -55,17 +53,17 @@ std::string Base64(std::string_view bytes) {
 
 }  // namespace
 
-std::string ReportPage(std::string_view json) {
+std::string HtmlPage(const PageSources& sources, std::string_view json) {
   std::string page;
-  std::string_view rest = kReportPage;
+  std::string_view rest = sources.page;
   const auto fill = [&](std::string_view place, std::string_view contents) {
     const auto at = rest.find(place);
     page.append(rest.substr(0, at)).append(contents);
     rest.remove_prefix(at + place.size());
   };
-  fill("@STYLE@", kReportStyle);
+  fill("@STYLE@", sources.style);
   fill("@DATA@", Base64(Gzip(json)));
-  fill("@SCRIPT@", kReportScript);
+  fill("@SCRIPT@", sources.script);
   return page.append(rest);
 }
 
