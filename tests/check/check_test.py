@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Runs the cases of this folder under `sampan check` and compares what it finds with the marks in the sources.
+
+    check_test.py --sampan BIN --cases BIN [--schedule S] [--runs N] [--case NAME] [--form wrong|right]
+
+The wrong form of a case must give exactly the findings that its marks name, kind and lines, and the corrected form
+none. Cases that need no process of their own share one. Several runs must give the same ids.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+BEGIN = re.compile(r"CASE(_ALONE)?\((\w+)\)")
+MARK = re.compile(r"//! (.+)$")
+COMMENT = re.compile(r"//.*$")
+FOUND_STATUS = 99
+PATIENCE = 60  # seconds; a process needs less than one
+
+
+class Case:
+    def __init__(self, file, name, alone, begin):
+        self.file, self.name, self.alone, self.begin, self.end = file, name, alone, begin, begin
+        self.places = collections.defaultdict(dict)  # kind and name of a finding -> number of the place -> line
+
+    def mark(self, text, line):
+        for part in text.split(";"):
+            numbers, finding = part.split()
+            for number in numbers.split("+"):
+                self.places[finding][int(number)] = line
+
+    def expected(self):
+        """(kind, lines) of each finding of the wrong form."""
+        return sorted((finding.split("/")[0], tuple(lines[number] for number in sorted(lines))) for finding, lines in self.places.items())
+
+
+def first_line_of_statement(lines, number):
+    """A compiler gives a call the line on which it begins."""
+    while (before := COMMENT.sub("", lines[number - 2]).rstrip()) and not before.endswith((";", "{", "}")):
+        number -= 1
+    return number
+
+
+def read_cases():
+    cases = []
+    for path in sorted(FOLDER.glob("*_cases.cc")):
+        case = None
+        lines = path.read_text().splitlines()
+        for number, line in enumerate(lines, start=1):
+            if begin := BEGIN.match(line):
+                case = Case(path.name, begin[2], bool(begin[1]), number)
+                cases.append(case)
+            if case is not None:
+                case.end = number
+                if mark := MARK.search(line):
+                    case.mark(mark[1], first_line_of_statement(lines, number))
+                if line == "}":
+                    case = None
+    return cases
+
+
+def lines_of(finding):
+    stacks = [access["stack"] for access in finding["accesses"]] or [finding["buffer"]["stack"] if finding["buffer"] else []]
+    return tuple((stack[0]["file"] or "", stack[0]["line"]) if stack else ("", None) for stack in stacks)
+
+
+class Checker:
+    def __init__(self, options):
+        self.options = options
+        self.failures = 0
+
+    def fail(self, text):
+        print(text)
+        self.failures += 1
+
+    def run(self, form, name=None):
+        """The findings of one process."""
+        with tempfile.TemporaryDirectory() as folder:
+            report = pathlib.Path(folder) / "report.json"
+            words = [self.options.sampan, "check", "--schedule", self.options.schedule, "--json", report, "--", self.options.cases, form]
+            kept = {key: value for key, value in os.environ.items() if not key.startswith(("SAMPAN_", "ASCEND_"))}
+            what = f"{form} {name or 'all'}"
+            try:
+                result = subprocess.run([*words, *([name] if name else [])], env={**kept, "ASCEND_GLOBAL_LOG_LEVEL": "4"}, timeout=PATIENCE,
+                                        capture_output=True, text=True, check=False)
+            except subprocess.TimeoutExpired:
+                self.fail(f"{what}: still runs after {PATIENCE} s")
+                return []
+            if not report.exists():
+                self.fail(f"{what}: no report, status {result.returncode}\n{result.stderr}")
+                return []
+            found = json.loads(report.read_text())
+        has_errors = any(finding["severity"] == "error" for finding in found["findings"])
+        if result.returncode != (FOUND_STATUS if has_errors else 0):
+            self.fail(f"{what}: status {result.returncode}\n{result.stderr[-3000:]}")
+        counts = f"{found['errors']} errors, {found['warnings']} warnings"
+        if result.stderr.splitlines()[-1] != counts:
+            self.fail(f"{what}: the last line is not '{counts}'\n{result.stderr[-500:]}")
+        return found["findings"]
+
+    def compare(self, cases, findings, form):
+        """Each finding belongs to the case in whose lines it has a place."""
+        made = collections.defaultdict(list)
+        for finding in findings:
+            places = lines_of(finding)
+            owner = next((case for case in cases for file, line in places
+                          if file.endswith("/" + case.file) and line is not None and case.begin <= line <= case.end), None)
+            made[owner].append((finding["kind"], tuple(line for _, line in places)))
+        for finding in made.pop(None, []):
+            self.fail(f"{form}: a finding outside of all cases: {finding}")
+        for case in cases:
+            wanted = case.expected() if form == "wrong" else []
+            got = sorted(made.get(case, []))
+            if got != wanted:
+                self.fail(f"{case.file}:{case.begin}: {form} {case.name}: missing {[one for one in wanted if one not in got]}, "
+                          f"not expected {[one for one in got if one not in wanted]}")
+
+    def check(self, cases):
+        """Answers the ids of all findings."""
+        ids = set()
+        shared = [case for case in cases if not case.alone]
+        alone = [case for case in cases if case.alone]
+        for form in self.options.form:
+            groups = [(shared, None)] if shared and not self.options.case else [([case], case.name) for case in shared]
+            for group, name in groups + [([case], case.name) for case in alone]:
+                findings = self.run(form, name)
+                ids.update(finding["id"] for finding in findings)
+                self.compare(group, findings, form)
+        return ids
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sampan", required=True, type=pathlib.Path)
+    parser.add_argument("--cases", required=True, type=pathlib.Path)
+    parser.add_argument("--schedule", default="parallel")
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--case", action="append")
+    parser.add_argument("--form", action="append", choices=["wrong", "right"])
+    options = parser.parse_args()
+    options.form = options.form or ["wrong", "right"]
+    cases = [case for case in read_cases() if not options.case or case.name in options.case]
+    if options.schedule != "parallel":  # under the others, deadlocks are not looked for
+        cases = [case for case in cases if "deadlock" not in case.places]
+    if not cases or any(not case.places for case in cases):
+        print("no cases, or a case without a mark:", [case.name for case in cases if not case.places])
+        return 1
+    checker = Checker(options)
+    ids = [checker.check(cases) for _ in range(options.runs)]
+    if any(each != ids[0] for each in ids):
+        checker.fail(f"the ids differ between runs: {set.union(*ids) - set.intersection(*ids)}")
+    print(f"{len(cases)} wrong and {len(cases)} right programs under {options.schedule}, {options.runs} times: {checker.failures} failures")
+    return 1 if checker.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+// What ends a program or is found at its end: deadlocks, failed work that no call reported, leaks.
+#include <sys/mman.h>
+
+#include "tests/check/scene.h"
+
+namespace sampan::check_cases {
+namespace {
+
+constexpr std::uint32_t kAtLeast = 0;
+
+// Hazard 10: the thread that would give the signal waits for it itself.
+CASE_ALONE(host_waits_for_its_own_signal) {
+  std::uint64_t* word = s.Word();
+  aclrtStream a = s.Stream(), b = s.Stream();
+  OK(aclrtValueWait(word, 1, kAtLeast, a));  //! 1 deadlock
+  if (!right) SYNC(a);                       //! 2 deadlock
+  OK(aclrtValueWrite(word, 1, 0, b));
+}
+
+CASE_ALONE(notify_that_nothing_records) {
+  aclrtNotify notify = s.Notify();
+  aclrtStream a = s.Stream();
+  if (right) OK(aclrtRecordNotify(notify, s.Stream()));
+  OK(aclrtWaitAndResetNotify(notify, a, 0));  //! 1 deadlock
+  SYNC(a);                                    //! 2 deadlock
+}
+
+// Hazard 13: two streams, each waiting for what the other records behind its own wait.
+CASE_ALONE(two_streams_wait_for_each_other) {
+  aclrtNotify one = s.Notify(), other = s.Notify();
+  aclrtStream a = s.Stream(), b = s.Stream();
+  if (right) OK(aclrtRecordNotify(other, b));
+  OK(aclrtWaitAndResetNotify(other, a, 0));  //! 1 deadlock
+  OK(aclrtRecordNotify(one, a));
+  OK(aclrtWaitAndResetNotify(one, b, 0));  //! 2 deadlock
+  if (!right) OK(aclrtRecordNotify(other, b));
+  SYNC(a);  //! 3 deadlock
+}
+
+CASE_ALONE(failed_copy_that_no_call_reported) {
+  char *block = s.Device(), *back = s.Pinned();
+  aclrtStream a = nullptr, gate_opener = s.Stream();
+  std::uint64_t* gate = s.Word();
+  OK(aclrtCreateStream(&a));
+  OK(aclrtValueWait(gate, 1, kAtLeast, a));
+  D2H(back, block, kBytes, a);  //! 1 failed-task
+  if (right) OK(aclrtValueWrite(gate, 1, 0, gate_opener));
+  if (right) SYNC(a);
+  s.Forget(block);
+  OK(aclrtFree(block));
+  if (!right) OK(aclrtValueWrite(gate, 1, 0, gate_opener));
+  OK(aclrtDestroyStream(a));
+}
+
+CASE_ALONE(device_memory_left) {
+  void* memory = nullptr;
+  OK(aclrtMalloc(&memory, kBytes, ACL_MEM_MALLOC_HUGE_FIRST));  //! 0 leak
+  if (right) OK(aclrtFree(memory));
+}
+
+CASE_ALONE(pinned_memory_left) {
+  void* memory = nullptr;
+  OK(aclrtMallocHost(&memory, kBytes));  //! 0 leak
+  if (right) OK(aclrtFreeHost(memory));
+}
+
+CASE_ALONE(registration_left) {
+  void* const memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* seen_by_device = nullptr;
+  OK(aclrtHostRegister(memory, kBytes, ACL_HOST_REGISTER_MAPPED, &seen_by_device));  //! 0 leak
+  if (right) OK(aclrtHostUnregister(memory));
+}
+
+CASE_ALONE(stream_left) {
+  aclrtStream stream = nullptr;
+  OK(aclrtCreateStream(&stream));  //! 0 leak
+  if (right) OK(aclrtDestroyStream(stream));
+}
+
+CASE_ALONE(what_a_reset_ends_is_no_leak) {
+  void* memory = nullptr;
+  if (!right) OK(aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST));  //! 0 leak
+  if (right) {
+    OK(aclrtSetDevice(1));
+    OK(aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtResetDevice(1));
+    OK(aclrtSetDevice(0));
+  }
+}
+
+}  // namespace
+}  // namespace sampan::check_cases
