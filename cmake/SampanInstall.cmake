@@ -1,8 +1,8 @@
 # Install layout: CANN's, so that ASCEND_HOME_PATH can point at the prefix, and relocatable as a whole.
 #
 #   include/acl, include/hccl        public headers
-#   lib64                            libacl_rt.so, libascendcl.so, libhccl_plf.so
-#   lib64/cmake/sampan, cmake        find_package(sampan): sampan::acl_rt, sampan::ascendcl, sampan::hccl_plf
+#   lib64                            libacl_rt.so, libascendcl.so, libhccl.so, libhcomm.so, libhccl_plf.so
+#   lib64/cmake/sampan, cmake        find_package(sampan): sampan::acl_rt, sampan::ascendcl, sampan::hccl, sampan::hcomm, sampan::hccl_plf
 #   lib64/pkgconfig                  sampan.pc, ascendcl.pc
 #   python/site-packages             acl.so and acl-stubs: `import acl`, where Python's headers were
 #   set_env.sh, bin/setenv.bash      environment of a shell
@@ -25,7 +25,7 @@ function(sampan_install)
   # The folder of every public header, acl/ among them.
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION include FILES_MATCHING PATTERN "*.h")
 
-  install(TARGETS acl_rt ascendcl hccl_plf EXPORT sampan-targets
+  install(TARGETS acl_rt ascendcl hccl_plf hccl hcomm EXPORT sampan-targets
           LIBRARY DESTINATION lib64 INCLUDES DESTINATION include)
   install(EXPORT sampan-targets NAMESPACE sampan:: DESTINATION lib64/cmake/sampan)
   configure_file(${templates}/sampan-config.cmake.in ${staging}/sampan-config.cmake @ONLY)

@@ -151,23 +151,33 @@ def _parameter_names(inside):
     return names
 
 
-def platform_functions(headers=hccl_list.HEADERS):
-    """Function of each free function of HCCL's platform headers, by name."""
+def _free_functions(headers, pattern, folder):
     found = {}
     for path in sorted(headers.glob("*.h")):
         text = path.read_text()
-        for match in _PLATFORM_FUNCTION.finditer(text):
+        for match in pattern.finditer(text):
             closing = api_functions.closing_bracket(text, match.end() - 1)
             inside = " ".join(text[match.end() : closing].split())
+            kind = match["type"].strip()
             found[match["name"]] = Function(
                 match["name"],
-                f"{match['type']} {match['name']}({inside})",
-                f"hccl/platform/{path.name}",
-                _parameter_names(inside),
-                match["type"] == "HcclResult",
+                f"{kind} {match['name']}({inside})",
+                f"{folder}/{path.name}",
+                [] if inside == "void" else _parameter_names(inside),
+                kind == "HcclResult",
                 _above(text, match.start()),
             )
     return found
+
+
+def platform_functions(headers=hccl_list.HEADERS):
+    """Function of each free function of HCCL's platform headers, by name."""
+    return _free_functions(headers, _PLATFORM_FUNCTION, "hccl/platform")
+
+
+def public_functions(headers=hccl_list.PUBLIC_HEADERS):
+    """Function of each function of libhccl, by name."""
+    return _free_functions(headers, hccl_list.PUBLIC_FUNCTION, "hccl")
 
 
 def _groups(body):

@@ -26,6 +26,7 @@ LAYERS = {
     "process": {"base", "backend/api", "observe", "trace", "check", "backend/emulated", "backend/cuda", "core"},
     "acl": {"base", "observe", "core", "process", "<acl>"},
     "hccl": {"base", "<acl>", "<hccl>"},
+    "collectives": {"base", "hccl", "<acl>", "<hccl>"},
 }
 ENVIRONMENT_READER = "base/system/environment.cc"
 THREAD_STARTER = "base/threads/threads.h"
@@ -59,6 +60,7 @@ OUTSIDE = {
     "tests/stress": {"tests/support", "<acl>"},
     "tests/hccl": {"tests/process", "tests/support", "<acl>", "<hccl>"},
     "tests/collectives": {"examples"},
+    "tests/libhccl": {"examples", "tests/support", "<hccl>"},
     "tests/fault": {"process", "tests/support", "<acl>"},
     "tests/gpu": {"base", "backend/api", "backend/cuda", "process", "tests/support", "<acl>"},
     "tests/unit": {"base", "backend/api", "observe", "trace", "check", "backend/emulated", "backend/cuda", "core",
@@ -108,6 +110,7 @@ ALLOWED_GLOBALS = {
     ("init.cc", "the_state"): "counts aclInit and aclFinalize, which make and end the runtime",
     ("platform_state.cc", "the_platform"): "libhccl_plf is a library of its own: it cannot reach process/",
     ("platform_state.h", "the_platform"): "the same",
+    ("registry.cc", "registry"): "libhccl is a library of its own: it cannot reach process/",
     ("guard.cc", "hccl_watch_word"): "the one word that libhccl_plf tests when no one watches its calls",
     ("fork_lock.cc", "mark"): "its pages are cleared in a forked child, which tells that it is one",
     ("fork_lock.cc", "is_forked_child"): "the same where the system cannot clear pages",

@@ -29,6 +29,7 @@ PURPOSE = {
     "process": "the one process object: settings, devices",
     "acl": "public functions: arguments in, code out",
     "hccl": "libhccl_plf: HCCL's platform layer",
+    "collectives": "libhccl: collectives of ranks",
     "include/acl": "public C headers",
     "programs": "yours, examples, the sampan command",
 }

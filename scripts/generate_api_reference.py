@@ -17,6 +17,8 @@ FOLDER = api_functions.ROOT / "docs" / "api"
 RULES = FOLDER / "COMMON.md"
 SEEDS = ("aclrtMemcpy2dAsync", "aclrtMemcpyAsyncWithDesc", "aclrtMemcpyBatchAsync", "HcclD2DMemcpyAsync")
 PLATFORM = "hccl platform functions"
+COLLECTIVES = "hccl communicators and operators"
+TITLES = {PLATFORM: "HCCL's platform functions", COLLECTIVES: "HCCL's communicators and operators"}
 WORDS_FOR_CODES = ("none", "other", "later")
 UNIT = re.compile(r"\b(?:milli|micro)?seconds?\b", re.I)
 
@@ -46,6 +48,7 @@ def supported_functions():
     statuses = ("supported", "partly", "no-op", "not supported")
     listed = {name: status for _, entries in hccl_list.read_groups(statuses) for name, status, _ in entries}
     platform = [f for f in api_comments.platform_functions().values() if listed[f.name] != "not supported"]
+    groups.append((COLLECTIVES, list(api_comments.public_functions().values())))
     groups.append((PLATFORM, platform))
     return groups, api_comments.platform_classes()
 
@@ -158,7 +161,7 @@ def function_lines(function, names):
 
 
 def title(group):
-    return group[0].upper() + group[1:] if not group.startswith("hccl") else "HCCL's platform functions"
+    return TITLES.get(group, group[0].upper() + group[1:])
 
 
 def heading(text):

@@ -70,7 +70,7 @@ def document(groups, declared, defined, briefs=None):
         "|---|---:|---|",
     ]
     lines += [f"| {status} | {counts[status]} | {meaning} |" for status, meaning in MEANING.items()]
-    lines += ["", "[What works](#what-works) · [HCCL's platform layer](#hccls-platform-layer) · "
+    lines += ["", "[What works](#what-works) · [HCCL's collectives](#hccls-collectives) · [HCCL's platform layer](#hccls-platform-layer) · "
               "[Names that are not there](#names-that-are-not-there)", "", "## What works"]
     for group, members in groups:
         working = [name for name in members if rows[name][0] in WORKS]
@@ -85,8 +85,25 @@ def document(groups, declared, defined, briefs=None):
     return "\n".join(lines) + "\n"
 
 
+def collectives_document(groups):
+    """What is said about libhccl, as the second part of the page."""
+    entries = [entry for _, members in groups for entry in members]
+    counts = {status: sum(entry[1] == status for entry in entries) for status in HCCL_STATUSES}
+    lines = [
+        "",
+        "## HCCL's collectives",
+        "",
+        f"Of {len(entries)} functions of `libhccl.so`, {counts[SUPPORTED]} are supported and {counts[PARTLY]} in part, on",
+        f"emulated devices of one host. {counts[REFUSED]} are not there: they are not declared, and `dlsym` does not find them.",
+    ]
+    for group, members in groups:
+        lines += ["", f"### {capital(group)}", "", "| name | status | note |", "|---|---|---|"]
+        lines += [row(*entry) for entry in members]
+    return "\n".join(lines) + "\n"
+
+
 def hccl_document(groups):
-    """What is said about HCCL's platform layer, as the second part of the page."""
+    """What is said about HCCL's platform layer, as the third part of the page."""
     entries = [entry for _, members in groups for entry in members]
     counts = {status: sum(entry[1] == status for entry in entries) for status in HCCL_STATUSES}
     lines = [
@@ -133,8 +150,12 @@ def main():
     groups, declared = api_list.read_groups(arguments.list), {function.name for function in functions}
     hccl_groups = hccl_list.read_groups(HCCL_STATUSES)
     hccl_list.check(hccl_groups, hccl_list.declared())
+    collectives = hccl_list.read_groups(HCCL_STATUSES, hccl_list.PUBLIC_LIST)
+    there = [(group, [entry for entry in entries if entry[1] != REFUSED]) for group, entries in collectives]
+    hccl_list.check(there, hccl_list.declared_public())
     briefs = {name: each.comment.brief for name, each in api_comments.acl_functions(arguments.headers).items()}
-    text = document(groups, declared, defined, briefs) + hccl_document(hccl_groups)
+    text = document(groups, declared, defined, briefs) + collectives_document(collectives)
+    text += hccl_document(hccl_groups)
     text += absent_document(groups, declared, defined, hccl_groups)
     if not arguments.check:
         generated_file.write_if_changed(arguments.output, text)

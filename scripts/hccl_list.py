@@ -1,4 +1,4 @@
-# Reads what is said about each function and class member of HCCL's platform headers, and what the headers declare.
+# Reads what is said about each function and class member of HCCL's headers, and what the headers declare.
 
 import re
 
@@ -6,8 +6,12 @@ import api_functions
 
 LIST = api_functions.ROOT / "docs" / "compatibility" / "hccl.txt"
 HEADERS = api_functions.ROOT / "include" / "hccl" / "platform"
+# The same for libhccl: collectives and communicators.
+PUBLIC_LIST = api_functions.ROOT / "docs" / "compatibility" / "libhccl.txt"
+PUBLIC_HEADERS = api_functions.ROOT / "include" / "hccl"
 
 _FUNCTION = re.compile(r"^HCCL_PLF_VISIBILITY\s+\w+\s+(\w+)\s*\(", re.M)
+PUBLIC_FUNCTION = re.compile(r"^HCCL_PUBLIC(?:_WEAK)?\s+(?P<type>[\w ]+?[\s*]+)(?P<name>\w+)\s*\(", re.M)
 _CLASS = re.compile(r"^class HCCL_PLF_VISIBILITY (\w+)[^{;]*\{(.*?)^\};", re.M | re.S)
 _MEMBER = re.compile(r"^  (?:[\w:<>&*~,\s]*?[\s&*])?(operator\S+?|~?\w+)\(", re.M)
 
@@ -49,6 +53,12 @@ def declared(headers=HEADERS):
         for name, body in _CLASS.findall(code):
             names |= _members(name, body)
     return names
+
+
+def declared_public(headers=PUBLIC_HEADERS):
+    """Names of the functions of libhccl."""
+    texts = (api_functions.without_comments(path.read_text()) for path in sorted(headers.glob("*.h")))
+    return {match["name"] for text in texts for match in PUBLIC_FUNCTION.finditer(text)}
 
 
 def check(groups, names):

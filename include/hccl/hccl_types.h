@@ -1,14 +1,50 @@
-/* Results, reduce operations and data types of HCCL. */
+/* Types of HCCL: results, reduce operations, data types, and what communicators are made from. */
 #ifndef SAMPAN_HCCL_HCCL_TYPES_H
 #define SAMPAN_HCCL_HCCL_TYPES_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+#if defined(__GNUC__)
+#define HCCL_PUBLIC __attribute__((visibility("default")))
+#define HCCL_PUBLIC_WEAK __attribute__((visibility("default"), weak))
+#else
+#define HCCL_PUBLIC
+#define HCCL_PUBLIC_WEAK
+#endif
+
+#ifdef __cplusplus
+#define HCCL_CONSTANT(name, value) const uint32_t name = value
+#define HCCL_WORD(name, value) const uint32_t name = value
+#else
+#define HCCL_CONSTANT(name, value) enum { name = value }
+#define HCCL_WORD(name, value) static const uint32_t name = value
+#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+HCCL_CONSTANT(HCCL_ROOT_INFO_BYTES, 4108);
+HCCL_CONSTANT(HCCL_COMM_CONFIG_INFO_BYTES, 24);
+HCCL_CONSTANT(COMM_NAME_MAX_LENGTH, 128);
+HCCL_CONSTANT(BUFFER_NAME_MAX_LENGTH, 128);
+HCCL_CONSTANT(UDI_MAX_LENGTH, 128);
+HCCL_CONSTANT(HCCL_COMM_ALGO_MAX_LENGTH, 1600);
+HCCL_CONSTANT(HCCL_COMM_RETRY_ENABLE_MAX_LENGTH, 50);
+HCCL_CONSTANT(HCCL_COMM_RETRY_PARAMS_MAX_LENGTH, 128);
+HCCL_WORD(HCCL_COMM_CONFIG_MAGIC_WORD, 0xf0f0f0f0);
+HCCL_CONSTANT(HCCL_COMM_CONFIG_VERSION, 11);
+HCCL_CONSTANT(HCCL_COMM_DEFAULT_BUFFSIZE, 200);
+HCCL_WORD(HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET, 0xffffffff);
+HCCL_WORD(HCCL_COMM_DETERMINISTIC_CONFIG_NOT_SET, 0xffffffff);
+HCCL_WORD(HCCL_COMM_TRAFFIC_CLASS_CONFIG_NOT_SET, 0xffffffff);
+HCCL_WORD(HCCL_COMM_SERVICE_LEVEL_CONFIG_NOT_SET, 0xffffffff);
+HCCL_WORD(HCCL_COMM_QOS_CONFIG_NOT_SET, 0xffffffff);
+
 typedef void* HcclComm;
+typedef void* HcclConn;
+typedef void* HcclCommSymWindow;
 
 typedef enum {
   HCCL_SUCCESS = 0,
@@ -69,6 +105,69 @@ typedef enum {
   HCCL_DATA_TYPE_FP8E8M0 = 17,
   HCCL_DATA_TYPE_RESERVED = 255
 } HcclDataType;
+
+/* What the root gives to all ranks of a future communicator: opaque bytes. */
+typedef struct HcclRootInfoDef {
+  char internal[HCCL_ROOT_INFO_BYTES];
+} HcclRootInfo;
+
+typedef enum { HCCL_DETERMINISTIC = 0, HCCL_CONFIG_RESERVED } HcclConfig;
+
+/* Without a typedef, as in the original: C programs write `union HcclConfigValue`. */
+union HcclConfigValue {
+  int32_t value;
+};
+
+/* An item is supported if HcclGetCommConfigCapability returns more than its number. */
+typedef enum {
+  HCCL_COMM_CONFIG_BUFFER_SIZE = 0,
+  HCCL_COMM_CONFIG_DETERMINISTIC = 1,
+  HCCL_COMM_CONFIG_COMM_NAME = 2,
+  HCCL_COMM_CONFIG_OP_EXPANSION_MODE = 3,
+  HCCL_COMM_CONFIG_SUPPORT_INIT_BY_ENV = 4,
+  HCCL_COMM_CONFIG_WORLD_RANKID = 5,
+  HCCL_COMM_CONFIG_JOBID = 6,
+  HCCL_COMM_CONFIG_ACLGRAPH_ZEROCOPY_ENABLE = 7,
+  HCCL_COMM_CONFIG_EXEC_TIMEOUT = 8,
+  HCCL_COMM_CONFIG_ALGO = 9,
+  HCCL_COMM_CONFIG_RETRY = 10,
+  HCCL_COMM_CONFIG_BUFFER_NAME = 11,
+  HCCL_COMM_CONFIG_RESERVED = 12
+} HcclCommConfigCapability;
+
+typedef enum { HCCL_SEND = 0, HCCL_RECV = 1, HCCL_SEND_RECV_RESERVED = 2 } HcclSendRecvType;
+
+/* One item of HcclBatchSendRecv. */
+typedef struct HcclSendRecvItemDef {
+  HcclSendRecvType sendRecvType;
+  void* buf;
+  uint64_t count;
+  HcclDataType dataType;
+  uint32_t remoteRank;
+} HcclSendRecvItem;
+
+/* The settings of a communicator. HcclCommConfigInit fills it; larger and smaller versions are accepted. */
+typedef struct HcclCommConfigDef {
+  char reserved[HCCL_COMM_CONFIG_INFO_BYTES]; /* size, magic word, version: not for programs */
+  uint32_t hcclBufferSize;                    /* MB */
+  uint32_t hcclDeterministic;                 /* 0 off, 1 on, 2 strict */
+  char hcclCommName[COMM_NAME_MAX_LENGTH];
+  char hcclUdi[UDI_MAX_LENGTH];
+  uint32_t hcclOpExpansionMode;
+  uint32_t hcclRdmaTrafficClass;
+  uint32_t hcclRdmaServiceLevel;
+  uint32_t hcclWorldRankID;
+  uint64_t hcclJobID;
+  uint8_t aclGraphZeroCopyEnable;
+  int32_t hcclExecTimeOut; /* seconds */
+  char hcclAlgo[HCCL_COMM_ALGO_MAX_LENGTH];
+  char hcclRetryEnable[HCCL_COMM_RETRY_ENABLE_MAX_LENGTH];
+  char hcclRetryParams[HCCL_COMM_RETRY_PARAMS_MAX_LENGTH];
+  char hcclBufferName[BUFFER_NAME_MAX_LENGTH];
+  uint32_t hcclQos;
+  uint64_t hcclSymWinMaxMemSizePerRank; /* GB */
+  uint32_t hcclChannelSqDepth;
+} HcclCommConfig;
 
 #ifdef __cplusplus
 }

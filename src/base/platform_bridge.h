@@ -1,13 +1,15 @@
-// What libacl_rt does for libhccl_plf beyond the public functions. Exported for that library only.
+// What libacl_rt does for HCCL's libraries beyond the public functions. Exported for these libraries only.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "base/error/status.h"
 #include "base/reduce/reduce_kernels.h"
+#include "base/threads/sleep_word.h"
 
 namespace sampan {
 
@@ -24,6 +26,49 @@ class SignalLink {
   virtual void OnTimeout(const std::string& text) noexcept = 0;
 };
 
+/// The work of one rank in a stream: it announces itself, waits for the other ranks, moves bytes, and waits
+/// until the others have moved theirs. The threads that execute streams call it, so nothing may block. Queued
+/// tasks share its ownership.
+class StreamWork {
+ public:
+  /// The waits, in their order: for the work's turn, for the peers, and for their end.
+  enum class Hold : std::uint8_t { kTurn, kPeers, kEnd };
+
+  virtual ~StreamWork() = default;
+  virtual bool IsOpen(Hold hold) const noexcept = 0;
+  /// The stream passed the wait.
+  virtual void Passed(Hold hold) noexcept = 0;
+  /// Fails if the wait can never end.
+  virtual Status Check(Hold hold) const = 0;
+  /// The wait reached its limit. Returns the failure of the stream.
+  virtual Status TimedOut(Hold hold, std::chrono::seconds limit) noexcept = 0;
+  /// The wait in words, and who has to end it.
+  virtual std::string Describe(Hold hold) const = 0;
+  /// Woken when a wait may have ended.
+  virtual SleepWord& word() const noexcept = 0;
+  /// After the first wait, and after the second.
+  virtual Status Announce() noexcept = 0;
+  virtual Status Move() noexcept = 0;
+  virtual std::uint64_t bytes() const noexcept = 0;
+};
+
+/// Keeps device memory from being reused while work on it is pending.
+class HeldMemory {
+ public:
+  virtual ~HeldMemory() = default;
+  /// Fails if the program has freed it.
+  virtual Status CheckLive() const = 0;
+};
+
+/// A range of device memory: its address for this process's engines, and its place in a memory file that
+/// another process can map. Without such a file, the descriptor is -1.
+struct DeviceRange {
+  std::byte* engine = nullptr;
+  int file = -1;
+  std::uint64_t file_offset = 0;
+  std::shared_ptr<HeldMemory> held;
+};
+
 /// The bits of the watch word: which calls of HCCL are observed. The first sampanBeginCall replaces
 /// kWatchUnknown by the settings. A cleared bit stays cleared.
 inline constexpr std::uint32_t kWatchNone = 0, kWatchTrace = 1, kWatchLog = 2;
@@ -31,6 +76,7 @@ inline constexpr std::uint32_t kWatchUnknown = kWatchTrace | kWatchLog;
 
 }  // namespace sampan
 
+using SampanChipName = const char*;
 using SampanWatchWord = const std::atomic<std::uint32_t>*;
 
 #pragma GCC visibility push(default)
@@ -48,6 +94,19 @@ int sampanCopyAtOnce(void* dst, std::uint64_t dst_bytes, const void* src, std::u
 /// aclrtReduceAsync for all types and operations of base/reduce. `count` elements, at most 4 GiB.
 int sampanReduceVector(void* dst, const void* src, std::uint64_t count, sampan::ReduceOperation operation,
                        sampan::ReduceElement element, void* stream);
+
+/// Submits the work to the stream as tasks: three waits of at most `limit` each (0: none), with the
+/// announcement and the movement between them.
+int sampanSubmitWork(const char* function, void* stream, const std::shared_ptr<sampan::StreamWork>& work,
+                     std::chrono::seconds limit);
+/// Finds the device memory of an argument, which the program may write.
+int sampanFindRange(const char* function, const char* argument, const void* address, std::uint64_t bytes,
+                    sampan::DeviceRange& range);
+/// Copies between addresses of engines on the calling thread; past the caches if asked. Returns false if the
+/// host cannot reach device memory: then streams can take no StreamWork.
+bool sampanCopyHere(void* dst, const void* src, std::uint64_t bytes, bool past_caches) noexcept;
+/// The chip of the profile.
+SampanChipName sampanChipName() noexcept;
 
 /// Reports a failure as the public functions do: the calling thread's last message, and a log line.
 void sampanReportFailure(const char* function, int code, const std::string& text) noexcept;

@@ -19,7 +19,11 @@ inline bool IsWatched() {
 /// A call in the trace of the calling thread. It contains the runtime calls made while it exists.
 class TracedCall {
  public:
-  explicit TracedCall(const char* function, const Peer& peer = kNoPeer) noexcept : function_(function) {
+  explicit TracedCall(const char* function) noexcept : function_(function) {
+    if (IsWatched()) [[unlikely]]
+      is_on_ = sampanBeginCall(function_, nullptr, static_cast<s32>(kNoPeer.rank));
+  }
+  TracedCall(const char* function, const Peer& peer) noexcept : function_(function) {
     if (IsWatched()) [[unlikely]]
       is_on_ = sampanBeginCall(function_, NameOrNull(peer.link), static_cast<s32>(peer.rank));
   }

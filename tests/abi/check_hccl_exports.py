@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Fails unless libhccl_plf.so exports the functions and classes of its headers, all of them and nothing else.
+# Fails unless a library of HCCL exports the functions and classes of its headers, all of them and nothing else.
 
 import argparse
 import pathlib
@@ -17,13 +17,14 @@ INSIDE = {"OwnedBlock", "Release"}
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Compares what libhccl_plf.so exports with its headers.")
+    parser = argparse.ArgumentParser(description="Compares what libhccl_plf.so or libhccl.so exports with its headers.")
     parser.add_argument("--nm", default="nm")
     parser.add_argument("library", type=pathlib.Path)
     arguments = parser.parse_args()
     command = [arguments.nm, "-DC", "--defined-only", str(arguments.library)]
     listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    declared = hccl_list.declared()
+    is_platform = arguments.library.name.startswith("libhccl_plf")
+    declared = hccl_list.declared() if is_platform else hccl_list.declared_public()
     found, problems = set(), []
     for line in listing.splitlines():
         symbol = line.split(None, 2)[2]

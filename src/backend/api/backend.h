@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "backend/api/copy_segment.h"
 #include "backend/api/queue.h"
 #include "backend/api/segment_list.h"
 #include "backend/api/virtual_memory.h"
@@ -86,6 +87,9 @@ class Backend {
   /// Starts the thread that watches gates, if it does not run yet. Called before a gate is submitted, so that
   /// the call fails and not the stream. Throws ThreadStartError.
   virtual void WatchGates() {}
+  /// Copies now, between addresses of the engines, on the calling thread; past the caches if asked. Returns
+  /// false if the host cannot reach them.
+  virtual bool CopyHere(const Segment& /*segment*/, bool /*past_caches*/) noexcept { return false; }
   /// True if queues support gates and effects.
   virtual bool has_signals() const { return false; }
 };

@@ -1,22 +1,15 @@
 // Gates hold a queue from outside the timelines of this process, such as a word in shared memory.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
 
 #include "base/error/status.h"
 #include "base/error/text.h"
+#include "base/threads/sleep_word.h"
 
 namespace sampan {
-
-/// A word that threads of any process sleep on with futex(2). A writer wakes them if `sleepers` is not 0. A
-/// process that is killed while it sleeps leaves the count too high, which costs unnecessary wake-ups.
-struct SleepWord {
-  std::atomic<std::uint32_t> value{0};
-  std::atomic<std::uint32_t> sleepers{0};
-};
 
 /// Thread-safe. Holds a queue until TryPass succeeds.
 class Gate {
@@ -35,6 +28,9 @@ class Gate {
   virtual void Release() noexcept {}
   /// Text for messages: what the gate waits for.
   virtual std::string Describe() const = 0;
+  /// How long a thread that executes the queue spins in front of the closed gate before it leaves. For gates
+  /// that usually open within microseconds.
+  virtual std::chrono::nanoseconds patience() const noexcept { return {}; }
   /// The object that opens the gate when it is written, as Effect::target names it. Compared, never
   /// dereferenced.
   virtual const void* target() const noexcept { return word(); }

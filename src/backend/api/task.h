@@ -197,11 +197,13 @@ struct GateTask {
   std::chrono::nanoseconds limit{0};  ///< 0: none
 };
 
-/// A short action in stream order: sets a signal or writes a word.
+/// An action in stream order: sets a signal, writes a word, or moves bytes that only it knows.
 class Effect {
  public:
   virtual ~Effect() = default;
   virtual Status Apply() noexcept = 0;
+  /// The bytes that it moves: a long action is not executed by a thread that has other things to do.
+  virtual std::size_t bytes() const noexcept { return 0; }
   /// The object that it writes, which may be what a gate waits for; null: none. Compared, never dereferenced.
   virtual const void* target() const noexcept { return nullptr; }
 };

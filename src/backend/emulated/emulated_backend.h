@@ -7,6 +7,7 @@
 
 #include "backend/api/backend.h"
 #include "backend/api/segment_pool.h"
+#include "backend/emulated/kernels/copy_kernels.h"
 #include "backend/emulated/memory/arena.h"
 #include "backend/emulated/memory/host_budget.h"
 #include "backend/emulated/memory/view_ranges.h"
@@ -39,6 +40,10 @@ class EmulatedBackend final : public Backend {
   SegmentStore& segment_store() override { return segments_; }
   VirtualMemory* virtual_memory() override { return &views_; }
   void WatchGates() override { gates_.Start(); }
+  bool CopyHere(const Segment& segment, bool past_caches) noexcept override {
+    CopyBytes(segment.dst, segment.src, segment.bytes, past_caches ? Caching::kStream : Caching::kKeep);
+    return true;
+  }
   bool has_signals() const override { return true; }
 
  private:

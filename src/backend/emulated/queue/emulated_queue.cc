@@ -8,6 +8,7 @@
 #include "backend/emulated/queue/task_execution.h"
 #include "base/error/assert.h"
 #include "base/error/text.h"
+#include "base/threads/spin.h"
 #include "base/threads/thread_sanitizer.h"
 #include "base/threads/threads.h"
 #include "observe/hooks.h"
@@ -315,6 +316,13 @@ std::optional<Status> EmulatedQueue::TryPass(Gate& gate, std::chrono::nanosecond
   return standing_.TryPass(gate, limit);
 }
 
+void EmulatedQueue::SpinAt(const Gate& gate, std::uint64_t number) const {
+  const std::chrono::nanoseconds patience = gate.patience();
+  // The watch has other gates to look at, and a chosen schedule has one thread for all queues.
+  if (patience.count() == 0 || !short_tasks_at_once_ || gates_.IsWatch()) return;
+  SpinFor<1>(patience, [&] { return gate.Open() || Discarded(number); });
+}
+
 bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t number) {
   SAMPAN_ASSERT(task.gate.get() != nullptr);
   // Copies: once the queue is blocked, another thread may complete the task.
@@ -322,6 +330,7 @@ bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t number) {
   const std::chrono::nanoseconds limit = task.limit;
   standing_.Begin(number, limit);
   const Deadline deadline = standing_.deadline();
+  SpinAt(*gate, number);
   while (!Discarded(number)) {
     if (auto outcome = TryPass(*gate, limit)) {
       if (!outcome->ok()) Fail(number, std::move(*outcome));

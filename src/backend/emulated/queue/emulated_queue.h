@@ -92,6 +92,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   bool ExecuteHead(Task& task, std::uint64_t number);
   bool ExecuteWait(WaitTask& task, std::uint64_t number);
   bool ExecuteGate(GateTask& task, std::uint64_t number);
+  /// Spins in front of a gate that is likely to open soon.
+  void SpinAt(const Gate& gate, std::uint64_t number) const;
   std::optional<Status> TryPass(Gate& gate, std::chrono::nanoseconds limit);
   bool ExecuteHost(HostTask& task, std::uint64_t number);
   [[gnu::noinline]] void Fail(std::uint64_t number, Status failure);

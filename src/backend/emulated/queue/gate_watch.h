@@ -43,6 +43,8 @@ class GateWatch {
   void Add(HeldQueue held);
   /// Resumes all queues that can continue. Returns true if there was one.
   bool ResumeReady();
+  /// True on the thread that watches.
+  bool IsWatch() const { return started_.load(std::memory_order_acquire) && thread_.IsCaller(); }
 
  private:
   void Loop();

@@ -191,6 +191,7 @@ std::optional<Amount> AmountOf(const Task& task) {
   if (const auto* copy = std::get_if<CopyTask>(&task)) return in_one(copy->segment.bytes);
   if (const auto* fill = std::get_if<FillTask>(&task)) return in_one(fill->bytes);
   if (const auto* reduce = std::get_if<ReduceTask>(&task)) return in_one(reduce->segment.bytes);
+  if (const auto* effect = std::get_if<EffectTask>(&task)) return in_one(effect->effect->bytes());
   // The operands may change until the copy executes: the amount is an estimate.
   if (const auto* indirect = std::get_if<IndirectTask>(&task))
     return in_one(LoadOperands(*indirect->content).bytes);
@@ -203,8 +204,7 @@ std::optional<Amount> AmountOf(const Task& task) {
 bool IsShort(const Task& task, const ShortLimits& limits) {
   if (const auto amount = AmountOf(task)) return limits.Hold(amount->bytes, amount->pieces, amount->longest);
   if (const auto* gate = std::get_if<GateTask>(&task)) return gate->gate->Open();
-  return std::holds_alternative<MarkTask>(task) || std::holds_alternative<WordTask>(task) ||
-         std::holds_alternative<EffectTask>(task);
+  return std::holds_alternative<MarkTask>(task) || std::holds_alternative<WordTask>(task);
 }
 
 void ShareCopy(const Segment& segment, QueueScheduler& scheduler) {

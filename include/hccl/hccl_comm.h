@@ -1,0 +1,245 @@
+/* Communicators of HCCL: how ranks join, and what is known about them. */
+#ifndef SAMPAN_HCCL_HCCL_COMM_H
+#define SAMPAN_HCCL_HCCL_COMM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "acl/acl.h"
+#include "hccl_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- making and destroying ---- */
+
+/** Makes the root info of a future communicator. One rank calls it and gives the bytes to all others. A
+ * root info makes one communicator at a time.
+ * @param rootInfo Receives 4108 opaque bytes, to be copied as they are.
+ * @async no
+ * @error HCCL_E_PTR rootInfo is NULL.
+ * @error HCCL_E_RUNTIME The calling thread has no current device.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclGetRootInfo(HcclRootInfo* rootInfo);
+
+/** Joins the communicator of a root info as one rank. The ranks are threads or processes of one host.
+ * @param nRanks Number of ranks; the same on all of them.
+ * @param rootInfo The bytes of HcclGetRootInfo.
+ * @param rank Number of this rank, from 0.
+ * @param comm Receives the communicator, for the thread's current device.
+ * @async Returns when all ranks have joined, or after HCCL_CONNECT_TIMEOUT.
+ * @error HCCL_E_RUNTIME The calling thread has no current device.
+ * @error HCCL_E_PARA nRanks is 0, rank is not less than nRanks, rootInfo is not one, or an HCCL_* variable
+ *     has a wrong value.
+ * @error HCCL_E_PTR comm or rootInfo is NULL.
+ * @error HCCL_E_NOT_SUPPORT nRanks is more than 128, or the host cannot reach the memory of the devices.
+ * @error HCCL_E_TIMEOUT Ranks are missing; the message names them.
+ * @error HCCL_E_UNAVAIL The root info is used by another communicator.
+ * @error HCCL_E_NETWORK The ranks do not agree on nRanks, or two of them have one number.
+ * @error HCCL_E_REMOTE A rank exited meanwhile.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo* rootInfo, uint32_t rank,
+                                                 HcclComm* comm);
+
+/** HcclCommInitRootInfo with settings, which have to be the same on all ranks.
+ * @param nRanks Number of ranks; the same on all of them.
+ * @param rootInfo The bytes of HcclGetRootInfo.
+ * @param rank Number of this rank, from 0.
+ * @param config Settings, filled by HcclCommConfigInit and then changed.
+ * @param comm Receives the communicator.
+ * @async Returns when all ranks have joined, or after HCCL_CONNECT_TIMEOUT.
+ * @error HCCL_E_PTR config is NULL.
+ * @error HCCL_E_PARA A field of config is not accepted, or a communicator of the device has its name.
+ * @error other The codes of HcclCommInitRootInfo.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks, const HcclRootInfo* rootInfo,
+                                                       uint32_t rank, const HcclCommConfig* config,
+                                                       HcclComm* comm);
+
+/** Joins the communicator that a rank table describes, as one rank. There is one such communicator for each
+ * device of a process.
+ * @param clusterInfo Path of the rank table, a JSON file of version 1.0 or 1.2.
+ * @param rank A rank_id of the table. Its device_id is the current device.
+ * @param comm Receives the communicator.
+ * @async Returns when all ranks have joined, or after HCCL_CONNECT_TIMEOUT.
+ * @error HCCL_E_PTR clusterInfo or comm is NULL.
+ * @error HCCL_E_PARA The file cannot be read, is no rank table, or has a wrong value.
+ * @error HCCL_E_UNAVAIL The rank is not in the table, has another device, or the communicator exists
+ *     already.
+ * @error HCCL_E_NOT_SUPPORT The table names several servers, which is not supported yet.
+ * @error other The codes of HcclCommInitRootInfo.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommInitClusterInfo(const char* clusterInfo, uint32_t rank, HcclComm* comm);
+
+/** HcclCommInitClusterInfo with settings, which have to be the same on all ranks.
+ * @param clusterInfo Path of the rank table.
+ * @param rank A rank_id of the table.
+ * @param config Settings, filled by HcclCommConfigInit and then changed.
+ * @param comm Receives the communicator.
+ * @async Returns when all ranks have joined, or after HCCL_CONNECT_TIMEOUT.
+ * @error HCCL_E_PTR config is NULL.
+ * @error HCCL_E_PARA A field of config is not accepted.
+ * @error other The codes of HcclCommInitClusterInfo.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommInitClusterInfoConfig(const char* clusterInfo, uint32_t rank,
+                                                          HcclCommConfig* config, HcclComm* comm);
+
+/** Makes a communicator of devices of this process: one rank for each device.
+ * @param ndev Number of devices.
+ * @param devices Their numbers, each once. NULL is refused.
+ * @param comms Receives ndev communicators. That of devices[i] has the rank i.
+ * @async no
+ * @error HCCL_E_PARA ndev is 0, or a device is named twice.
+ * @error HCCL_E_PTR devices or comms is NULL.
+ * @error HCCL_E_RUNTIME A device cannot be set.
+ * @error other The codes of HcclCommInitRootInfo. There are no communicators then.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommInitAll(uint32_t ndev, int32_t* devices, HcclComm* comms);
+
+/** Destroys the communicator. Other ranks are not waited for.
+ * @param comm The communicator. NULL has no effect.
+ * @async no
+ * @error HCCL_E_PARA comm was destroyed before, or never was one.
+ * @error HCCL_E_AGAIN A call uses it at the moment, or queued operators have not ended.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommDestroy(HcclComm comm);
+
+/* ---- facts ---- */
+
+/** Gets the number of this rank.
+ * @param comm A communicator.
+ * @param rank Receives the number, from 0.
+ * @async no
+ * @error HCCL_E_PTR comm or rank is NULL.
+ * @error HCCL_E_PARA comm is not a communicator.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclGetRankId(HcclComm comm, uint32_t* rank);
+
+/** Gets the number of ranks.
+ * @param comm A communicator.
+ * @param rankSize Receives the number.
+ * @async no
+ * @error HCCL_E_PTR comm or rankSize is NULL.
+ * @error HCCL_E_PARA comm is not a communicator.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclGetRankSize(HcclComm comm, uint32_t* rankSize);
+
+/** Gets the name of the communicator.
+ * @param comm A communicator.
+ * @param commName Receives up to 128 bytes with the NUL.
+ * @async no
+ * @error HCCL_E_PTR comm or commName is NULL.
+ * @error HCCL_E_PARA comm is not a communicator.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclGetCommName(HcclComm comm, char* commName);
+
+/** Finds the communicator of the current device with this name.
+ * @param commName The name.
+ * @param comm Receives the communicator.
+ * @async no
+ * @error HCCL_E_PTR commName or comm is NULL.
+ * @error HCCL_E_PARA No communicator of the current device has this name.
+ */
+HCCL_PUBLIC HcclResult HcclCommGetHandleWithName(const char* commName, HcclComm* comm);
+
+/** Gets the text of a code.
+ * @param code The code.
+ * @return A lower-case text that stays valid; never NULL.
+ * @async no
+ */
+HCCL_PUBLIC_WEAK const char* HcclGetErrorString(HcclResult code);
+
+/** Gets what went wrong in the communicator so far. Cheap; any thread may call it while operators run.
+ * @param comm A communicator.
+ * @param asyncError Receives HCCL_SUCCESS; HCCL_E_REMOTE if a rank is gone; HCCL_E_TIMEOUT if a rank was
+ *     waited for in vain; HCCL_E_PARA if ranks disagreed.
+ * @async no
+ * @error HCCL_E_PTR comm or asyncError is NULL.
+ * @error HCCL_E_PARA comm is not a communicator.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult* asyncError);
+
+/** Says which settings of HcclCommConfig are known.
+ * @return 12: an item of HcclCommConfigCapability is supported if its number is less.
+ * @async no
+ */
+HCCL_PUBLIC_WEAK uint32_t HcclGetCommConfigCapability(void);
+
+/** Sets a setting of all communicators of the current device.
+ * @param config HCCL_DETERMINISTIC. Other items have no effect.
+ * @param configValue 0 or 1. Reductions are deterministic whatever the value is.
+ * @async no
+ * @error HCCL_E_RUNTIME The calling thread has no current device.
+ * @error HCCL_E_PARA The value is not 0, 1 or 2.
+ * @error HCCL_E_NOT_SUPPORT The value is 2, and the chip is not a 910B.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclSetConfig(HcclConfig config, union HcclConfigValue configValue);
+
+/** Gets a setting of the communicators of the current device.
+ * @param config HCCL_DETERMINISTIC. For other items the value stays as it is.
+ * @param configValue Receives the value.
+ * @async no
+ * @error HCCL_E_RUNTIME The calling thread has no current device.
+ * @error HCCL_E_PTR configValue is NULL.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclGetConfig(HcclConfig config, union HcclConfigValue* configValue);
+
+/* ---- stopping for a while ---- */
+
+/** Suspends the communicator: operators fail with HCCL_E_SUSPENDING until it is resumed. Queued ones go on.
+ * @param comm A communicator.
+ * @async no
+ * @error HCCL_E_PTR comm is NULL.
+ * @error HCCL_E_PARA comm is not a communicator.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommSuspend(HcclComm comm);
+
+/** Resumes a suspended communicator.
+ * @param comm A communicator.
+ * @async no
+ * @error HCCL_E_PTR comm is NULL.
+ * @error HCCL_E_PARA comm is not a communicator.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommResume(HcclComm comm);
+
+/* Fills a configuration with its defaults. NULL: no effect. */
+static inline void HcclCommConfigInit(HcclCommConfig* config) {
+  typedef struct {
+    size_t size;
+    uint32_t magicWord;
+    uint32_t version;
+    uint64_t reserved;
+  } ConfigInfo;
+  ConfigInfo* info;
+  if (config == NULL) return;
+  info = (ConfigInfo*)config;
+  info->size = sizeof(HcclCommConfig);
+  info->magicWord = HCCL_COMM_CONFIG_MAGIC_WORD;
+  info->version = HCCL_COMM_CONFIG_VERSION;
+  info->reserved = 0;
+  config->hcclBufferSize = HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET;
+  config->hcclDeterministic = HCCL_COMM_DETERMINISTIC_CONFIG_NOT_SET;
+  config->hcclCommName[0] = '\0';
+  config->hcclUdi[0] = '\0';
+  config->hcclOpExpansionMode = 0;
+  config->hcclRdmaTrafficClass = HCCL_COMM_TRAFFIC_CLASS_CONFIG_NOT_SET;
+  config->hcclRdmaServiceLevel = HCCL_COMM_SERVICE_LEVEL_CONFIG_NOT_SET;
+  config->hcclWorldRankID = 0;
+  config->hcclJobID = 0;
+  config->aclGraphZeroCopyEnable = 0;
+  config->hcclExecTimeOut = -1;
+  config->hcclAlgo[0] = '\0';
+  config->hcclRetryEnable[0] = '\0';
+  config->hcclRetryParams[0] = '\0';
+  config->hcclBufferName[0] = '\0';
+  config->hcclQos = HCCL_COMM_QOS_CONFIG_NOT_SET;
+  config->hcclSymWinMaxMemSizePerRank = 16;
+  config->hcclChannelSqDepth = 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SAMPAN_HCCL_HCCL_COMM_H */

@@ -1,0 +1,136 @@
+// The settings of a communicator: HcclCommConfig, then the environment, then the defaults.
+#include "collectives/comm/comm_options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "base/system/environment.h"
+#include "hccl/report.h"
+
+namespace sampan::collectives {
+
+using hccl::Fail;
+using hccl::LogWarning;
+
+namespace {
+
+constexpr u64 kMaxSeconds = 2147483647;
+
+std::optional<u64> ParseNumber(std::string_view text) {
+  u64 number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return number;
+}
+
+/// A variable with a number, and what it is read into.
+template <typename Take>
+HcclResult ReadNumber(const char* function, const char* variable, u64 min, u64 max, Take take) {
+  const auto text = EnvironmentValue(variable);
+  if (!text) return HCCL_SUCCESS;
+  const auto number = ParseNumber(*text);
+  if (!number || *number < min || *number > max) {
+    return Fail(function, HCCL_E_PARA,
+                Text("EI0001: ", variable, " is '", *text, "', it must be a number from ", min, " to ", max));
+  }
+  take(*number);
+  return HCCL_SUCCESS;
+}
+
+HcclResult ReadWord(const char* function, const char* variable, std::initializer_list<const char*> words,
+                    const std::function<void(std::size_t)>& take) {
+  const auto text = EnvironmentValue(variable);
+  if (!text) return HCCL_SUCCESS;
+  const auto found =
+      std::find_if(words.begin(), words.end(), [&](const char* word) { return *text == word; });
+  if (found == words.end()) {
+    std::string known;
+    for (const char* word : words)
+      known += Text(known.empty() ? "" : ", ", word);
+    return Fail(function, HCCL_E_PARA,
+                Text("EI0001: ", variable, " is '", *text, "', it must be one of: ", known));
+  }
+  take(static_cast<std::size_t>(found - words.begin()));
+  return HCCL_SUCCESS;
+}
+
+/// The part of the configuration that is not for programs.
+struct ConfigInfo {
+  std::size_t size;
+  u32 magic;
+  u32 version;
+  u64 reserved;
+};
+static_assert(sizeof(ConfigInfo) == HCCL_COMM_CONFIG_INFO_BYTES);
+
+template <std::size_t kBytes>
+std::string TextOf(const char (&field)[kBytes]) {
+  return {field, ::strnlen(field, kBytes)};
+}
+
+}  // namespace
+
+bool EnvironmentSetsDeterminism() {
+  return EnvironmentValue("HCCL_DETERMINISTIC").has_value();
+}
+
+HcclResult ReadEnvironment(const char* function, CommOptions& options) {
+  // The variable of this project has no lower limit, for programs that rather fail soon.
+  const std::array results = {
+      ReadNumber(function, "HCCL_CONNECT_TIMEOUT", 120, 7200,
+                 [&](u64 number) { options.connect_limit = std::chrono::seconds(number); }),
+      ReadNumber(function, "SAMPAN_HCCL_CONNECT_TIMEOUT", 1, 7200,
+                 [&](u64 number) { options.connect_limit = std::chrono::seconds(number); }),
+      ReadNumber(function, "HCCL_EXEC_TIMEOUT", 0, kMaxSeconds,
+                 [&](u64 number) { options.exec_limit = std::chrono::seconds(number); }),
+      ReadNumber(function, "HCCL_BUFFSIZE", 1, UINT32_MAX,
+                 [&](u64 number) { options.buffer_mb = static_cast<u32>(number); }),
+      ReadNumber(function, "HCCL_IF_BASE_PORT", 1024, 65520, [](u64) {}),
+      ReadWord(function, "HCCL_DETERMINISTIC", {"false", "true", "strict"},
+               [&](std::size_t index) { options.deterministic = static_cast<u32>(index); }),
+      ReadWord(function, "HCCL_SOCKET_FAMILY", {"AF_INET", "AF_INET6"}, [](std::size_t) {}),
+  };
+  const auto wrong =
+      std::find_if(results.begin(), results.end(), [](HcclResult r) { return r != HCCL_SUCCESS; });
+  return wrong == results.end() ? HCCL_SUCCESS : *wrong;
+}
+
+HcclResult ApplyConfig(const char* function, const HcclCommConfig* config, CommOptions& options) {
+  if (config == nullptr) return Fail(function, HCCL_E_PTR, "config is NULL");
+  ConfigInfo info;
+  std::memcpy(&info, config, sizeof(info));
+  const auto wrong = [&](const std::string& text) { return Fail(function, HCCL_E_PARA, "EI0003: " + text); };
+  if (info.magic != HCCL_COMM_CONFIG_MAGIC_WORD) {
+    return wrong(Text("config has the magic word ", Hex(std::uintptr_t{info.magic}),
+                      ": fill it by HcclCommConfigInit"));
+  }
+  HcclCommConfig known;
+  HcclCommConfigInit(&known);
+  if (info.size < sizeof(info)) return wrong(Text("config has ", info.size, " bytes"));
+  if (info.size != sizeof(known))
+    LogWarning(Text(function, ": config has ", info.size, " bytes, this library knows ", sizeof(known)));
+  std::memcpy(&known, config, std::min(info.size, sizeof(known)));
+  if (known.hcclBufferSize == 0) return wrong("hcclBufferSize is 0, it must be at least 1 (MB)");
+  if (known.hcclBufferSize != HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET) options.buffer_mb = known.hcclBufferSize;
+  if (known.hcclDeterministic != HCCL_COMM_DETERMINISTIC_CONFIG_NOT_SET) {
+    if (known.hcclDeterministic > 2)
+      return wrong(Text("hcclDeterministic is ", known.hcclDeterministic, ", it must be 0, 1 or 2"));
+    options.deterministic = known.hcclDeterministic;
+  }
+  options.name = TextOf(known.hcclCommName);
+  if (options.name.size() >= COMM_NAME_MAX_LENGTH)
+    return wrong(Text("hcclCommName has no NUL in its ", COMM_NAME_MAX_LENGTH, " bytes"));
+  options.free_text = TextOf(known.hcclUdi);
+  if (info.version >= 8 && known.hcclExecTimeOut != -1) {
+    if (known.hcclExecTimeOut < 0)
+      return wrong(Text("hcclExecTimeOut is ", known.hcclExecTimeOut, ", it must be 0 or more (seconds)"));
+    options.exec_limit = std::chrono::seconds(known.hcclExecTimeOut);
+  }
+  return HCCL_SUCCESS;
+}
+
+}  // namespace sampan::collectives

@@ -1,0 +1,181 @@
+// A communicator, as one of its ranks sees it.
+#include "collectives/comm/communicator.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "base/error/text.h"
+#include "base/system/descriptor.h"
+#include "collectives/operators/kinds.h"
+#include "hccl/group/byte_stream.h"
+#include "hccl/report.h"
+
+namespace sampan::collectives {
+
+using hccl::ByteReader;
+using hccl::ByteWriter;
+using hccl::Fail;
+
+namespace {
+
+/// Returns true if the process is stopped by a signal or a debugger.
+bool IsStopped(s64 process) {
+  const Descriptor file(::open(Text("/proc/", process, "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 512> text{};
+  if (file.get() < 0 || ::read(file.get(), text.data(), text.size() - 1) <= 0) return false;
+  const char* const name_end = std::strrchr(text.data(), ')');
+  return name_end != nullptr && (name_end[2] == 'T' || name_end[2] == 't');
+}
+
+}  // namespace
+
+HcclResult Membership::Join(const char* function, const Place& place, const CommOptions& options,
+                            std::shared_ptr<Membership>& joined) {
+  ::hccl::RankGroupConfig config;
+  config.name = place.name;
+  config.token = place.token;
+  config.rank = place.rank;
+  config.rankSize = place.size;
+  config.timeout = options.connect_limit;
+  auto membership = std::make_shared<Membership>();
+  HcclResult result = ::hccl::RankGroup::Join(config, membership->group_);
+  if (result == HCCL_SUCCESS) result = membership->ShareBoard(function, options);
+  if (result == HCCL_SUCCESS) joined = std::move(membership);
+  return result;
+}
+
+HcclResult Membership::ShareBoard(const char* function, const CommOptions& options) {
+  const u32 size = group_->RankSize();
+  const bool is_creator = rank() == 0;
+  ByteWriter mine;
+  mine.Put(options.deterministic);
+  mine.Put(static_cast<u64>(options.exec_limit.count()));
+  if (is_creator) {
+    auto created = Board::Create(size);
+    if (!created.ok()) return Fail(function, HCCL_E_MEMORY, created.error().message);
+    board_ = std::move(*created);
+    mine.Put(board_->address());
+  }
+  std::vector<std::vector<u8>> all;
+  if (const HcclResult result = group_->Exchange(mine.Take(), all); result != HCCL_SUCCESS) return result;
+  ByteReader first(all[0]);
+  const u32 deterministic = first.Get<u32>();
+  const u64 limit = first.Get<u64>();
+  const auto address = first.Get<Board::Address>();
+  if (deterministic != options.deterministic || limit != static_cast<u64>(options.exec_limit.count())) {
+    hccl::LogWarning(Text(function, ": rank 0 has deterministic ", deterministic, " and a limit of ", limit,
+                          " s, rank ", rank(), " has ", options.deterministic, " and ",
+                          options.exec_limit.count(), " s"));
+  }
+  if (!is_creator) {
+    auto opened = Board::Open(address, size);
+    if (!opened.ok()) return Fail(function, HCCL_E_MEMORY, opened.error().message);
+    board_ = std::move(*opened);
+  }
+  board_->whole().cell(rank()).process.store(::getpid());
+  if (const HcclResult result = group_->Barrier(); result != HCCL_SUCCESS) return result;
+  if (is_creator) board_->CloseFile();
+  return HCCL_SUCCESS;
+}
+
+Communicator::Communicator(Facts facts, std::shared_ptr<Membership> membership, Region region)
+    : next_send(facts.size, 1),
+      next_receive(facts.size, 1),
+      facts_(std::move(facts)),
+      board_(membership->board()),
+      membership_(std::move(membership)),
+      region_(region) {
+  own_cell().process.store(::getpid());
+}
+
+std::string Communicator::Describe() const {
+  return Text("communicator '", facts_.name, "'",
+              facts_.options.free_text.empty() ? std::string() : Text(" (", facts_.options.free_text, ")"));
+}
+
+std::string Communicator::DescribeRank(u32 rank) const {
+  const RankCell& cell = region_.cell(rank);
+  const s64 process = cell.process.load();
+  if (process == 0) return Text("rank ", rank, " has not made its communicator");
+  std::string text = Text("rank ", rank, " (process ", process, ") ");
+  if (cell.has_left.load() != 0) return text + "has destroyed its communicator";
+  const u64 called = cell.called.load();
+  text += called == 0
+              ? "has called no collective operator"
+              : Text("has called ", called, " collective operators, the last one ",
+                     DescribePacked(cell.last_call.load()), "; its streams have reached ", cell.begun.load());
+  return IsStopped(process) ? text + "; the process is stopped" : text;
+}
+
+std::shared_ptr<Membership> Communicator::membership() const {
+  const std::lock_guard lock(membership_mutex_);
+  return membership_;
+}
+
+Result<std::byte*> Communicator::Resolve(u32 rank, const SharedRange& range) const {
+  const auto members = membership();
+  if (members == nullptr) return Error{Code::kInternalError, "the communicator was destroyed"};
+  auto address = members->peer_memory().Resolve(region_.cell(rank).process.load(), range);
+  if (address.ok()) return address;
+  return Error{Code::kTaskTimeout, Text("memory of rank ", rank, ": ", address.error().message)};
+}
+
+u64 Communicator::InodeOf(int file) {
+  const std::lock_guard lock(inode_mutex_);
+  for (const auto& [known, inode] : inodes_) {
+    if (known == file) return inode;
+  }
+  inodes_.emplace_back(file, collectives::InodeOf(file));
+  return inodes_.back().second;
+}
+
+HcclResult Communicator::async_error(std::string* reason) const {
+  const Failure& failure = region_.failure();
+  if (failure.state.load(std::memory_order_acquire) == Failure::kSet) {
+    if (reason != nullptr) *reason = failure.text;
+    return static_cast<HcclResult>(failure.code.load());
+  }
+  const auto members = membership();
+  return members == nullptr ? HCCL_SUCCESS : members->Health(reason);
+}
+
+Status Communicator::Check() const {
+  std::string reason;
+  if (async_error() == HCCL_SUCCESS) return {};
+  const HcclResult code = async_error(&reason);
+  return {code == HCCL_E_PARA ? Code::kParamInvalid : Code::kTaskTimeout, std::move(reason)};
+}
+
+void Communicator::Break(HcclResult code, const std::string& reason) noexcept {
+  Failure& failure = region_.failure();
+  u32 none = Failure::kNone;
+  if (failure.state.compare_exchange_strong(none, Failure::kWriting)) {
+    const std::size_t bytes = std::min(reason.size(), sizeof(failure.text) - 1);
+    std::memcpy(failure.text, reason.data(), bytes);
+    failure.text[bytes] = '\0';
+    failure.code.store(code);
+    failure.state.store(Failure::kSet, std::memory_order_seq_cst);
+  }
+  WakeAll();
+}
+
+void Communicator::WakeAll() const noexcept {
+  for (u32 rank = 0; rank < size(); ++rank)
+    Wake(rank);
+}
+
+void Communicator::Leave() {
+  own_cell().has_left.store(1);
+  WakeAll();
+  std::shared_ptr<Membership> members;
+  {
+    const std::lock_guard lock(membership_mutex_);
+    members = std::move(membership_);
+  }
+}
+
+}  // namespace sampan::collectives

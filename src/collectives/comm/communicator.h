@@ -1,0 +1,103 @@
+// A communicator, as one of its ranks sees it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/error/status.h"
+#include "collectives/board/board.h"
+#include "collectives/board/peer_memory.h"
+#include "collectives/comm/comm_options.h"
+#include "hccl/platform/rank_group.h"
+
+namespace sampan::collectives {
+
+/// The ranks that joined together. A communicator and its sub-communicators share it. Thread-safe.
+class Membership {
+ public:
+  struct Place {
+    std::string name;
+    std::string token;
+    u32 rank;
+    u32 size;
+  };
+  static HcclResult Join(const char* function, const Place& place, const CommOptions& options,
+                         std::shared_ptr<Membership>& joined);
+
+  const std::shared_ptr<Board>& board() const { return board_; }
+  PeerMemory& peer_memory() { return peer_memory_; }
+  u32 rank() const { return group_->Rank(); }
+  /// HCCL_SUCCESS, or why the ranks are no longer together.
+  HcclResult Health(std::string* reason) const { return group_->Status(reason); }
+
+ private:
+  HcclResult ShareBoard(const char* function, const CommOptions& options);
+
+  std::shared_ptr<::hccl::RankGroup> group_;
+  std::shared_ptr<Board> board_;
+  PeerMemory peer_memory_;
+};
+
+/// Thread-safe. Queued operators share it.
+class Communicator {
+ public:
+  struct Facts {
+    std::string name;
+    u32 rank = 0, size = 1;
+    s32 device = 0;
+    CommOptions options;
+    bool is_sub = false;
+  };
+  Communicator(Facts facts, std::shared_ptr<Membership> membership, Region region);
+
+  const Facts& facts() const { return facts_; }
+  u32 rank() const { return facts_.rank; }
+  u32 size() const { return facts_.size; }
+  const Region& region() const { return region_; }
+  RankCell& own_cell() const { return region_.cell(rank()); }
+  /// "communicator 'name'", with the program's free text.
+  std::string Describe() const;
+  std::string DescribeRank(u32 rank) const;
+
+  // The calls of this rank, under the mutex: the order of the calls is the order of the numbers.
+  std::mutex& call_mutex() { return call_mutex_; }
+  u64 next_collective = 1;
+  std::vector<u64> next_send, next_receive;  // by peer
+
+  std::shared_ptr<Membership> membership() const;
+  /// The engines' address of another rank's memory.
+  Result<std::byte*> Resolve(u32 rank, const SharedRange& range) const;
+  u64 InodeOf(int file);
+
+  /// Fails if the communicator is broken: a rank is gone, or an operator failed.
+  Status Check() const;
+  HcclResult async_error(std::string* reason = nullptr) const;
+  /// Breaks it for all ranks and ends their waits. The first reason stays.
+  void Break(HcclResult code, const std::string& reason) noexcept;
+  /// Wakes a rank that may wait for what this rank has just written, or all.
+  void Wake(u32 rank) const noexcept { WakeSleepers(region_.cell(rank).bell); }
+  void WakeAll() const noexcept;
+
+  std::atomic<bool>& suspended() { return suspended_; }
+  /// Operators that are queued and not over, and calls in progress.
+  std::atomic<u32>& pending() { return pending_; }
+  /// This rank leaves: others that wait for it are told.
+  void Leave();
+
+ private:
+  const Facts facts_;
+  const std::shared_ptr<Board> board_;  // keeps the region mapped as long as a thread may look at it
+  mutable std::mutex membership_mutex_;
+  std::shared_ptr<Membership> membership_;
+  const Region region_;
+  std::mutex call_mutex_;
+  std::mutex inode_mutex_;
+  std::vector<std::pair<int, u64>> inodes_;  // of this process's memory files
+  std::atomic<bool> suspended_{false};
+  std::atomic<u32> pending_{0};
+};
+
+}  // namespace sampan::collectives

@@ -1,0 +1,73 @@
+// The communicators of the process, by handle and by name.
+#include "collectives/comm/registry.h"
+
+#include <mutex>
+
+namespace sampan::collectives {
+namespace {
+
+/// Handles look like addresses, but are none.
+constexpr std::uintptr_t kHandleBits = 0xC011EC7000000000;
+constexpr std::uintptr_t kHandleStep = 16;
+
+}  // namespace
+
+HcclComm CommRegistry::Add(std::shared_ptr<Communicator> communicator) {
+  const std::lock_guard lock(mutex_);
+  const auto handle = reinterpret_cast<HcclComm>(kHandleBits + kHandleStep * next_++);
+  communicators_.emplace(handle, std::move(communicator));
+  return handle;
+}
+
+std::shared_ptr<Communicator> CommRegistry::Find(HcclComm handle) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = communicators_.find(handle);
+  return found == communicators_.end() ? nullptr : found->second;
+}
+
+HcclComm CommRegistry::FindByName(std::string_view name, s32 device, u32 rank) const {
+  const std::shared_lock lock(mutex_);
+  for (const auto& [handle, communicator] : communicators_) {
+    const Communicator::Facts& facts = communicator->facts();
+    if (facts.name == name && facts.device == device && (rank == kAnyRank || facts.rank == rank))
+      return handle;
+  }
+  return nullptr;
+}
+
+void CommRegistry::Remove(HcclComm handle) {
+  const std::lock_guard lock(mutex_);
+  const auto found = communicators_.find(handle);
+  if (found == communicators_.end()) return;
+  const Communicator::Facts& facts = found->second->facts();
+  reserved_.erase({facts.name, {facts.device, facts.rank}});
+  communicators_.erase(found);
+}
+
+bool CommRegistry::Reserve(const std::string& name, s32 device, u32 rank) {
+  const std::lock_guard lock(mutex_);
+  return reserved_.emplace(name, std::pair{device, rank}).second;
+}
+
+void CommRegistry::Release(const std::string& name, s32 device, u32 rank) {
+  const std::lock_guard lock(mutex_);
+  reserved_.erase({name, {device, rank}});
+}
+
+s32 CommRegistry::determinism(s32 device) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = determinism_.find(device);
+  return found == determinism_.end() ? -1 : found->second;
+}
+
+void CommRegistry::set_determinism(s32 device, s32 value) {
+  const std::lock_guard lock(mutex_);
+  determinism_[device] = value;
+}
+
+CommRegistry& TheRegistry() {
+  static auto* const registry = new CommRegistry;
+  return *registry;
+}
+
+}  // namespace sampan::collectives

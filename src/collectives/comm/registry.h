@@ -1,0 +1,43 @@
+// The communicators of the process, by handle and by name.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <shared_mutex>
+#include <string_view>
+
+#include "collectives/comm/communicator.h"
+
+namespace sampan::collectives {
+
+/// Thread-safe. Handles are numbers that are never reused, so a destroyed one is always detected. Never
+/// destroyed: streams may still run when the process exits.
+class CommRegistry {
+ public:
+  HcclComm Add(std::shared_ptr<Communicator> communicator);
+  std::shared_ptr<Communicator> Find(HcclComm handle) const;
+  /// The communicator with this name on the device; of any rank if `rank` is kAnyRank.
+  static constexpr u32 kAnyRank = UINT32_MAX;
+  HcclComm FindByName(std::string_view name, s32 device, u32 rank = kAnyRank) const;
+  void Remove(HcclComm handle);
+
+  /// Reserves a name while its communicator is being made. False: it exists, or is being made.
+  bool Reserve(const std::string& name, s32 device, u32 rank);
+  void Release(const std::string& name, s32 device, u32 rank);
+
+  /// What HcclSetConfig has set for a device: -1 if nothing.
+  s32 determinism(s32 device) const;
+  void set_determinism(s32 device, s32 value);
+
+ private:
+  mutable std::shared_mutex mutex_;
+  std::map<HcclComm, std::shared_ptr<Communicator>> communicators_;
+  std::set<std::pair<std::string, std::pair<s32, u32>>> reserved_;
+  std::map<s32, s32> determinism_;
+  std::uintptr_t next_ = 1;
+};
+
+CommRegistry& TheRegistry();
+
+}  // namespace sampan::collectives

@@ -1,0 +1,24 @@
+// The bytes that the root gives to all ranks of a future communicator.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "hccl/base.h"
+#include "hccl/hccl_types.h"
+
+namespace sampan::collectives {
+
+/// Where the ranks meet. Ranks of other hosts would need the address of the root besides.
+struct RootInfo {
+  std::string name;   ///< of the communicator, if the configuration has none
+  std::string token;  ///< proves that a rank belongs to it
+};
+
+/// A new one, with random bits that no other process can guess.
+RootInfo MakeRootInfo();
+HcclRootInfo Encode(const RootInfo& info);
+/// Nothing if the bytes are no root info.
+std::optional<RootInfo> Decode(const HcclRootInfo& bytes);
+
+}  // namespace sampan::collectives

@@ -1,0 +1,199 @@
+// An operator in which all ranks of a communicator take part: its steps.
+#include "collectives/operators/collective.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/error/text.h"
+
+namespace sampan::collectives {
+namespace {
+
+bool IsPushed(OperatorKind kind) {
+  return kind == OperatorKind::kAllGather || kind == OperatorKind::kAllGatherV;
+}
+bool IsFetched(OperatorKind kind) {
+  return kind == OperatorKind::kReduceScatter || kind == OperatorKind::kReduceScatterV ||
+         kind == OperatorKind::kScatter;
+}
+
+Status CheckHeld(const DeviceRange& range) {
+  return range.held == nullptr ? Status() : range.held->CheckLive();
+}
+
+}  // namespace
+
+Collective::Collective(std::shared_ptr<Communicator> communicator, CollectiveCall call, u64 number)
+    : Operation(std::move(communicator), call.facts),
+      call_(std::move(call)),
+      number_(number),
+      moved_bytes_(BytesToMove()) {}
+
+u64 Collective::BytesToMove() const {
+  const u64 all = std::max(call_.send_bytes, call_.receive_bytes);
+  switch (static_cast<OperatorKind>(call_.facts.kind)) {
+    case OperatorKind::kAllReduce:
+    case OperatorKind::kBroadcast:
+    case OperatorKind::kReduce:
+      return 2 * all / size();
+    default:
+      return all;
+  }
+}
+
+std::string Collective::Name() const {
+  return Text("operator number ", number_, " (", sampan::collectives::Describe(facts()), ") of ",
+              communicator().Describe());
+}
+
+bool Collective::TurnCame() const noexcept {
+  if (number_ <= kSlots) return true;
+  for (u32 other = 0; other < size(); ++other) {
+    if (EntryOf(other).ended.load(std::memory_order_acquire) + kSlots < number_) return false;
+  }
+  return true;
+}
+
+SharedRange Collective::Shared(const DeviceRange& range, u64 bytes) {
+  if (range.engine == nullptr) return {};
+  return {.engine = reinterpret_cast<u64>(range.engine),
+          .inode = range.file >= 0 ? communicator().InodeOf(range.file) : 0,
+          .file_offset = range.file_offset,
+          .bytes = bytes,
+          .file = range.file};
+}
+
+Status Collective::Publish() {
+  for (const DeviceRange* range : {&call_.send, &call_.receive}) {
+    if (Status live = CheckHeld(*range); !live.ok())
+      return {live.code(), Text(Name(), " on rank ", rank(), ": ", live.error().message)};
+  }
+  if (NeedsStaging() && IsPushed(static_cast<OperatorKind>(facts().kind)))
+    staging_.assign(call_.send.engine, call_.send.engine + call_.send_bytes);
+  Entry& entry = EntryOf(rank());
+  entry.facts = call_.facts;
+  entry.send = Shared(call_.send, call_.send_bytes);
+  entry.receive = Shared(call_.receive, call_.receive_bytes);
+  const auto pieces = communicator().region().pieces(number_, rank());
+  std::copy(call_.published.begin(), call_.published.end(), pieces.begin());
+  RankCell& cell = communicator().own_cell();
+  if (cell.begun.load(std::memory_order_relaxed) < number_) cell.begun.store(number_);
+  entry.arrived.store(number_, std::memory_order_seq_cst);
+  communicator().WakeAll();
+  return {};
+}
+
+bool Collective::PeersCame() const noexcept {
+  for (u32 other = 0; other < size(); ++other) {
+    if (EntryOf(other).arrived.load(std::memory_order_seq_cst) < number_) return false;
+  }
+  return true;
+}
+
+bool Collective::PeersEnded() const noexcept {
+  for (u32 other = 0; other < size(); ++other) {
+    if (EntryOf(other).ended.load(std::memory_order_seq_cst) < number_) return false;
+  }
+  return true;
+}
+
+std::string Collective::Missing(Hold hold) const {
+  std::string text;
+  for (u32 other = 0; other < size(); ++other) {
+    const Entry& entry = EntryOf(other);
+    const u64 reached = hold == Hold::kTurn    ? entry.ended.load() + kSlots
+                        : hold == Hold::kPeers ? entry.arrived.load()
+                                               : entry.ended.load();
+    if (reached >= number_) continue;
+    text += Text(text.empty() ? "" : "; ", communicator().DescribeRank(other));
+  }
+  return text.empty() ? "all ranks came at the last moment" : text;
+}
+
+Status Collective::Disagreement(u32 other, const char* parameter) const {
+  const CallFacts& mine = EntryOf(0).facts;
+  const CallFacts& theirs = EntryOf(other).facts;
+  return {Code::kParamInvalid,
+          Text("EI0005: ranks disagree in operator number ", number_, " of ", communicator().Describe(), ": ",
+               parameter, ": rank 0 (process ", communicator().region().cell(0).process.load(), ") called ",
+               sampan::collectives::Describe(mine), ", rank ", other, " (process ",
+               communicator().region().cell(other).process.load(), ") called ",
+               sampan::collectives::Describe(theirs))};
+}
+
+Status Collective::CheckAgreement() const {
+  const CallFacts& mine = EntryOf(0).facts;
+  for (u32 other = 1; other < size(); ++other) {
+    const CallFacts& theirs = EntryOf(other).facts;
+    if (mine.kind != theirs.kind) return Disagreement(other, "the operator differs");
+    if (mine.count != theirs.count) return Disagreement(other, "the count differs");
+    if (mine.type != theirs.type) return Disagreement(other, "the data type differs");
+    if (mine.operation != theirs.operation) return Disagreement(other, "the reduce operation differs");
+    if (mine.root != theirs.root) return Disagreement(other, "the root differs");
+    if (mine.digest != theirs.digest) return Disagreement(other, "the arrays of counts differ");
+  }
+  return {};
+}
+
+Piece Collective::PieceOf(u32 other, u32 of) const {
+  if (call_.published.empty()) return {of * facts().count, facts().count};
+  return communicator().region().pieces(number_, other)[of];
+}
+
+Status Collective::CheckPieces() const {
+  for (u32 other = 0; other < call_.expected.size(); ++other) {
+    const u64 there = PieceOf(other, rank()).count, here = call_.expected[other].count;
+    if (there == here) continue;
+    return {Code::kParamInvalid, Text("EI0005: ranks disagree in ", Name(), ": rank ", other, " has ", there,
+                                      " elements for rank ", rank(), ", which expects ", here)};
+  }
+  return {};
+}
+
+Result<Collective::Buffers> Collective::FindBuffers() {
+  Buffers buffers{std::vector<std::byte*>(size()), std::vector<std::byte*>(size())};
+  for (u32 other = 0; other < size(); ++other) {
+    const Entry& entry = EntryOf(other);
+    auto send = communicator().Resolve(other, entry.send);
+    if (!send.ok()) return send.TakeStatus();
+    auto receive = communicator().Resolve(other, entry.receive);
+    if (!receive.ok()) return receive.TakeStatus();
+    buffers.send[other] = *send;
+    buffers.receive[other] = *receive;
+  }
+  return buffers;
+}
+
+Status Collective::MoveData() {
+  if (Status agreed = CheckAgreement(); !agreed.ok()) return agreed;
+  if (Status agreed = CheckPieces(); !agreed.ok()) return agreed;
+  auto buffers = FindBuffers();
+  if (!buffers.ok()) return buffers.TakeStatus();
+  Run(*buffers);
+  EntryOf(rank()).ended.store(number_, std::memory_order_seq_cst);
+  communicator().WakeAll();
+  return {};
+}
+
+void Collective::Finish() noexcept {
+  if (staged_output_ != nullptr) std::memcpy(staged_output_, staging_.data(), staging_.size());
+  staged_output_ = nullptr;
+  call_.send.held.reset();
+  call_.receive.held.reset();
+}
+
+bool Collective::NeedsStaging() const {
+  const auto kind = static_cast<OperatorKind>(facts().kind);
+  if (!IsPushed(kind) && !IsFetched(kind)) return false;
+  const std::byte* const send = call_.send.engine;
+  const std::byte* const receive = call_.receive.engine;
+  if (send == nullptr || receive == nullptr) return false;
+  if (send + call_.send_bytes <= receive || receive + call_.receive_bytes <= send) return false;
+  // In place at the own block, no other rank touches what this rank needs.
+  const u64 own = call_.published.empty() ? rank() * facts().count : call_.published[rank()].offset;
+  return IsPushed(kind) ? send != receive + own * call_.element_bytes
+                        : receive != send + own * call_.element_bytes;
+}
+
+}  // namespace sampan::collectives

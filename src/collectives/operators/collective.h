@@ -1,0 +1,74 @@
+// An operator in which all ranks of a communicator take part.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/operators/data_moves.h"
+#include "collectives/operators/operation.h"
+
+namespace sampan::collectives {
+
+/// What a call of a collective operator says.
+struct CollectiveCall {
+  CallFacts facts;
+  u64 element_bytes = 1;
+  Combination how{};  ///< of operators that reduce
+  DeviceRange send, receive;
+  u64 send_bytes = 0, receive_bytes = 0;
+  /// Where the elements for each rank, or of each rank, lie in this rank's buffer: what the others need to
+  /// know, and what this rank expects. Empty: equal blocks.
+  std::vector<Piece> published, expected;
+};
+
+class Collective final : public Operation {
+ public:
+  Collective(std::shared_ptr<Communicator> communicator, CollectiveCall call, u64 number);
+
+  std::uint64_t bytes() const noexcept override { return moved_bytes_; }
+
+ private:
+  /// The other ranks' buffers, in this process's addresses.
+  struct Buffers {
+    std::vector<std::byte*> send, receive;
+  };
+
+  std::string Name() const override;
+  bool TurnCame() const noexcept override;
+  Status Publish() override;
+  bool PeersCame() const noexcept override;
+  Status MoveData() override;
+  bool PeersEnded() const noexcept override;
+  void Finish() noexcept override;
+  std::string Missing(Hold hold) const override;
+
+  Entry& EntryOf(u32 rank) const { return communicator().region().entry(number_, rank); }
+  u64 BytesToMove() const;
+  Status CheckAgreement() const;
+  Status Disagreement(u32 other, const char* parameter) const;
+  Status CheckPieces() const;
+  Result<Buffers> FindBuffers();
+  Piece PieceOf(u32 rank, u32 of) const;
+  SharedRange Shared(const DeviceRange& range, u64 bytes);
+  /// Whether this rank's buffers overlap in a way that direct access would disturb.
+  bool NeedsStaging() const;
+
+  void Run(const Buffers& buffers);
+  void ReduceShare(const Buffers& buffers, Places outputs);
+  void ReduceOwnBlock(const Buffers& buffers);
+  void PushOwnBlock(const Buffers& buffers);
+  void PushSlice(const Buffers& buffers);
+  void FetchBlocks(const Buffers& buffers);
+  void FetchOwnBlock(const Buffers& buffers);
+  /// This rank's output, or the copy of it that Finish puts into place.
+  std::byte* Output(const Buffers& buffers) const;
+
+  CollectiveCall call_;
+  const u64 number_;
+  const u64 moved_bytes_;
+  std::vector<std::byte> staging_;
+  std::byte* staged_output_ = nullptr;  // where the staging goes at the end
+};
+
+}  // namespace sampan::collectives

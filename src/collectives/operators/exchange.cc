@@ -1,0 +1,136 @@
+// Messages between pairs of ranks: one, or a batch of them.
+#include "collectives/operators/exchange.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/error/text.h"
+#include "collectives/operators/data_moves.h"
+
+namespace sampan::collectives {
+
+Exchange::Exchange(std::shared_ptr<Communicator> communicator, const CallFacts& facts,
+                   std::vector<Parcel> parcels, std::vector<OwnParcel> own)
+    : Operation(std::move(communicator), facts), parcels_(std::move(parcels)), own_(std::move(own)) {
+  for (const Parcel& parcel : parcels_)
+    moved_bytes_ += parcel.is_send ? 0 : parcel.bytes;
+  for (const OwnParcel& parcel : own_)
+    moved_bytes_ += parcel.bytes;
+}
+
+std::string Exchange::Name() const {
+  std::string text = sampan::collectives::Describe(facts());
+  if (parcels_.size() == 1) {
+    const Parcel& only = parcels_.front();
+    text += Text(only.is_send ? " to rank " : " from rank ", only.peer, " (message ", only.number, ")");
+  }
+  return Text(text, " of ", communicator().Describe());
+}
+
+Message& Exchange::MessageOf(const Parcel& parcel) const {
+  const u32 from = parcel.is_send ? rank() : parcel.peer;
+  const u32 to = parcel.is_send ? parcel.peer : rank();
+  return communicator().region().message(from, to, parcel.number);
+}
+
+bool Exchange::HasCome(const Parcel& parcel) const noexcept {
+  return parcel.is_send || MessageOf(parcel).arrived.load(std::memory_order_seq_cst) >= parcel.number;
+}
+
+bool Exchange::IsTaken(const Parcel& parcel) const noexcept {
+  return !parcel.is_send || MessageOf(parcel).taken.load(std::memory_order_seq_cst) >= parcel.number;
+}
+
+bool Exchange::TurnCame() const noexcept {
+  return std::all_of(parcels_.begin(), parcels_.end(), [&](const Parcel& parcel) {
+    if (!parcel.is_send || parcel.number <= kChannelSlots) return true;
+    return MessageOf(parcel).taken.load(std::memory_order_acquire) + kChannelSlots >= parcel.number;
+  });
+}
+
+Status Exchange::Publish() {
+  const auto check = [&](const DeviceRange& range) -> Status {
+    Status live = range.held == nullptr ? Status() : range.held->CheckLive();
+    return live.ok() ? std::move(live)
+                     : Status(live.code(), Text(Name(), " on rank ", rank(), ": ", live.error().message));
+  };
+  for (const Parcel& parcel : parcels_) {
+    if (Status live = check(parcel.range); !live.ok()) return live;
+  }
+  for (const OwnParcel& parcel : own_) {
+    for (const DeviceRange* range : {&parcel.from, &parcel.to}) {
+      if (Status live = check(*range); !live.ok()) return live;
+    }
+  }
+  for (const Parcel& parcel : parcels_) {
+    if (!parcel.is_send) continue;
+    Message& message = MessageOf(parcel);
+    message.count = parcel.count;
+    message.type = parcel.type;
+    message.send = {.engine = reinterpret_cast<u64>(parcel.range.engine),
+                    .inode = parcel.range.file >= 0 ? communicator().InodeOf(parcel.range.file) : 0,
+                    .file_offset = parcel.range.file_offset,
+                    .bytes = parcel.bytes,
+                    .file = parcel.range.file};
+    message.arrived.store(parcel.number, std::memory_order_seq_cst);
+    communicator().Wake(parcel.peer);
+  }
+  return {};
+}
+
+bool Exchange::PeersCame() const noexcept {
+  return std::all_of(parcels_.begin(), parcels_.end(), [&](const Parcel& each) { return HasCome(each); });
+}
+
+bool Exchange::PeersEnded() const noexcept {
+  return std::all_of(parcels_.begin(), parcels_.end(), [&](const Parcel& each) { return IsTaken(each); });
+}
+
+Status Exchange::Take(const Parcel& parcel) {
+  Message& message = MessageOf(parcel);
+  if (message.count != parcel.count || message.type != parcel.type) {
+    return {Code::kParamInvalid, Text("EI0005: ranks disagree in message ", parcel.number, " of ",
+                                      communicator().Describe(), ": rank ", parcel.peer, " sends ",
+                                      message.count, " ", TypeName(static_cast<u32>(message.type)), ", rank ",
+                                      rank(), " receives ", parcel.count, " ", TypeName(parcel.type))};
+  }
+  auto source = communicator().Resolve(parcel.peer, message.send);
+  if (!source.ok()) return source.TakeStatus();
+  std::byte* const to = parcel.range.engine;
+  CopyToAll(*source, Places(&to, 1), parcel.bytes, parcel.bytes >= kPastCachesFromBytes);
+  message.taken.store(parcel.number, std::memory_order_seq_cst);
+  communicator().Wake(parcel.peer);
+  return {};
+}
+
+Status Exchange::MoveData() {
+  for (const OwnParcel& parcel : own_) {
+    std::byte* const to = parcel.to.engine;
+    CopyToAll(parcel.from.engine, Places(&to, 1), parcel.bytes, parcel.bytes >= kPastCachesFromBytes);
+  }
+  for (const Parcel& parcel : parcels_) {
+    if (parcel.is_send) continue;
+    if (Status taken = Take(parcel); !taken.ok()) return taken;
+  }
+  return {};
+}
+
+void Exchange::Finish() noexcept {
+  for (Parcel& parcel : parcels_)
+    parcel.range.held.reset();
+  own_.clear();
+}
+
+std::string Exchange::Missing(Hold hold) const {
+  std::string text;
+  for (const Parcel& parcel : parcels_) {
+    if (hold == Hold::kPeers ? HasCome(parcel) : IsTaken(parcel)) continue;
+    text += Text(text.empty() ? "" : "; ", parcel.is_send ? "message " : "no message ", parcel.number,
+                 parcel.is_send ? " was not received by " : " was sent by ",
+                 communicator().DescribeRank(parcel.peer));
+  }
+  return text.empty() ? "the messages came at the last moment" : text;
+}
+
+}  // namespace sampan::collectives

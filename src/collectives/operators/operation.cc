@@ -1,0 +1,122 @@
+// One rank's part in an operator, from its call to its end.
+#include "collectives/operators/operation.h"
+
+#include <exception>
+#include <utility>
+
+#include "base/error/text.h"
+
+namespace sampan::collectives {
+
+Operation::Operation(std::shared_ptr<Communicator> communicator, const CallFacts& facts)
+    : communicator_(std::move(communicator)), facts_(facts) {
+  communicator_->pending().fetch_add(1);
+}
+
+Operation::~Operation() {
+  if (counts_.load() && communicator_->async_error() == HCCL_SUCCESS) {
+    try {
+      communicator_->Break(
+          HCCL_E_REMOTE, Text("rank ", rank(), " dropped ", sampan::collectives::Describe(facts_), " of ",
+                              communicator_->Describe(),
+                              " before its end: its stream was aborted, destroyed or stopped at a failure"));
+    } catch (const std::exception&) {
+      communicator_->Break(HCCL_E_REMOTE, {});
+    }
+  }
+  LetGo();
+}
+
+void Operation::LetGo() noexcept {
+  if (counts_.exchange(false)) communicator_->pending().fetch_sub(1);
+}
+
+void Operation::Abandon() noexcept {
+  if (IsAt(Stage::kQueued)) LetGo();
+}
+
+bool Operation::IsOpen(Hold hold) const noexcept {
+  // An operator that failed at a step passes the steps behind it.
+  switch (hold) {
+    case Hold::kTurn:
+      return TurnCame();
+    case Hold::kPeers:
+      return !IsAt(Stage::kAnnounced) || PeersCame();
+    default:
+      return !IsAt(Stage::kMoved) || PeersEnded();
+  }
+}
+
+void Operation::Passed(Hold hold) noexcept {
+  if (hold == Hold::kTurn) {
+    stage_.store(Stage::kTurn, std::memory_order_release);
+  } else if (hold == Hold::kPeers) {
+    if (IsAt(Stage::kAnnounced)) stage_.store(Stage::kMet, std::memory_order_release);
+  } else {
+    Finish();
+    stage_.store(Stage::kOver, std::memory_order_release);
+    LetGo();
+  }
+}
+
+Status Operation::Fail(Status failure, HcclResult code) noexcept {
+  communicator_->Break(code, failure.error().message);
+  return failure;
+}
+
+Status Operation::Announce() noexcept {
+  if (!IsAt(Stage::kTurn)) return {};
+  try {
+    // What the ranks do in a broken communicator is no longer the same on all of them.
+    if (Status healthy = communicator_->Check(); !healthy.ok())
+      return {healthy.code(), Text(Name(), " does not begin: ", healthy.error().message)};
+    if (Status published = Publish(); !published.ok()) return Fail(std::move(published), HCCL_E_REMOTE);
+  } catch (const std::exception& exception) {
+    return Fail({Code::kInternalError, exception.what()}, HCCL_E_INTERNAL);
+  }
+  stage_.store(Stage::kAnnounced, std::memory_order_release);
+  return {};
+}
+
+Status Operation::Move() noexcept {
+  if (!IsAt(Stage::kMet)) return {};
+  try {
+    if (Status moved = MoveData(); !moved.ok()) {
+      // A rank that failed before may be gone meanwhile: the first reason is the one to tell.
+      if (Status healthy = communicator_->Check(); !healthy.ok())
+        return {healthy.code(), Text(Name(), " cannot go on: ", healthy.error().message)};
+      const HcclResult code = moved.code() == Code::kParamInvalid ? HCCL_E_PARA : HCCL_E_REMOTE;
+      return Fail(std::move(moved), code);
+    }
+  } catch (const std::exception& exception) {
+    return Fail({Code::kInternalError, exception.what()}, HCCL_E_INTERNAL);
+  }
+  stage_.store(Stage::kMoved, std::memory_order_release);
+  return {};
+}
+
+Status Operation::Check(Hold hold) const {
+  if (IsAt(Stage::kOver)) return {};
+  Status healthy = communicator_->Check();
+  if (healthy.ok()) return healthy;
+  return {healthy.code(), Text(Describe(hold), " cannot end: ", healthy.error().message)};
+}
+
+std::string Operation::Describe(Hold hold) const {
+  const char* const wait = hold == Hold::kTurn    ? "a wait for the turn of "
+                           : hold == Hold::kPeers ? "a wait for the ranks of "
+                                                  : "a wait for the end of ";
+  return wait + Name();
+}
+
+Status Operation::TimedOut(Hold hold, std::chrono::seconds limit) noexcept {
+  try {
+    return Fail({Code::kTaskTimeout, Text("EI0002: ", Describe(hold), " ran past its time limit of ",
+                                          limit.count(), " s on rank ", rank(), ": ", Missing(hold))},
+                HCCL_E_TIMEOUT);
+  } catch (const std::exception&) {
+    return {Code::kTaskTimeout, "out of memory"};
+  }
+}
+
+}  // namespace sampan::collectives

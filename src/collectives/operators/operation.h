@@ -1,0 +1,68 @@
+// One rank's part in an operator, from its call to its end.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "base/platform_bridge.h"
+#include "collectives/comm/communicator.h"
+#include "collectives/operators/kinds.h"
+
+namespace sampan::collectives {
+
+/// The order of steps that all operators have. Derived classes say what a turn, the peers and the end are.
+/// The stream that executes it is one thread at a time; other threads only ask. If it is dropped before its
+/// end, the communicator breaks, because the other ranks would wait in vain.
+class Operation : public StreamWork {
+ public:
+  Operation(std::shared_ptr<Communicator> communicator, const CallFacts& facts);
+  ~Operation() override;
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  /// The stream refused it. If no step of it was executed, nothing is lost.
+  void Abandon() noexcept;
+
+  bool IsOpen(Hold hold) const noexcept final;
+  void Passed(Hold hold) noexcept final;
+  Status Check(Hold hold) const final;
+  Status TimedOut(Hold hold, std::chrono::seconds limit) noexcept final;
+  std::string Describe(Hold hold) const final;
+  SleepWord& word() const noexcept final { return communicator_->own_cell().bell; }
+  Status Announce() noexcept final;
+  Status Move() noexcept final;
+
+ protected:
+  Communicator& communicator() const { return *communicator_; }
+  const CallFacts& facts() const { return facts_; }
+  u32 rank() const { return communicator_->rank(); }
+  u32 size() const { return communicator_->size(); }
+  /// "operator number 7 (HcclAllReduce of 12 fp32) of communicator 'x'".
+  virtual std::string Name() const = 0;
+
+ private:
+  enum class Stage : u32 { kQueued, kTurn, kAnnounced, kMet, kMoved, kOver };
+
+  virtual bool TurnCame() const noexcept = 0;
+  /// Fails if this rank's memory is gone.
+  virtual Status Publish() = 0;
+  virtual bool PeersCame() const noexcept = 0;
+  virtual Status MoveData() = 0;
+  virtual bool PeersEnded() const noexcept = 0;
+  /// Releases memory, when all ranks are done.
+  virtual void Finish() noexcept = 0;
+  /// The ranks that the wait is for, and what they do.
+  virtual std::string Missing(Hold hold) const = 0;
+
+  bool IsAt(Stage stage) const noexcept { return stage_.load(std::memory_order_acquire) == stage; }
+  Status Fail(Status failure, HcclResult code) noexcept;
+  void LetGo() noexcept;
+
+  const std::shared_ptr<Communicator> communicator_;
+  const CallFacts facts_;
+  std::atomic<Stage> stage_{Stage::kQueued};
+  std::atomic<bool> counts_{true};  // among the pending ones
+};
+
+}  // namespace sampan::collectives

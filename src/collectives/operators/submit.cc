@@ -1,0 +1,50 @@
+// The last step of a call: numbers the operator and puts it into the stream.
+#include "collectives/operators/submit.h"
+
+#include <mutex>
+#include <utility>
+
+namespace sampan::collectives {
+namespace {
+
+/// If the stream refuses the operator, no part of it was queued, and it has no number.
+HcclResult Queue(const char* function, Communicator& communicator,
+                 const std::shared_ptr<Operation>& operation, void* stream) {
+  const auto limit = communicator.facts().options.exec_limit;
+  if (sampanSubmitWork(function, stream, operation, limit) == 0) return HCCL_SUCCESS;
+  operation->Abandon();
+  return HCCL_E_RUNTIME;
+}
+
+}  // namespace
+
+HcclResult Submit(const char* function, const std::shared_ptr<Communicator>& communicator,
+                  CollectiveCall call, void* stream) {
+  const std::lock_guard lock(communicator->call_mutex());
+  const u64 number = communicator->next_collective;
+  const u64 packed = PackedCall(call.facts);
+  const auto operation = std::make_shared<Collective>(communicator, std::move(call), number);
+  if (const HcclResult queued = Queue(function, *communicator, operation, stream); queued != HCCL_SUCCESS)
+    return queued;
+  ++communicator->next_collective;
+  communicator->own_cell().last_call.store(packed);
+  communicator->own_cell().called.store(number);
+  return HCCL_SUCCESS;
+}
+
+HcclResult Submit(const char* function, const std::shared_ptr<Communicator>& communicator,
+                  const CallFacts& facts, std::vector<Parcel> parcels, std::vector<OwnParcel> own,
+                  void* stream) {
+  const std::lock_guard lock(communicator->call_mutex());
+  std::vector<u64> sends = communicator->next_send, receives = communicator->next_receive;
+  for (Parcel& parcel : parcels)
+    parcel.number = parcel.is_send ? sends[parcel.peer]++ : receives[parcel.peer]++;
+  const auto operation = std::make_shared<Exchange>(communicator, facts, std::move(parcels), std::move(own));
+  if (const HcclResult queued = Queue(function, *communicator, operation, stream); queued != HCCL_SUCCESS)
+    return queued;
+  communicator->next_send = std::move(sends);
+  communicator->next_receive = std::move(receives);
+  return HCCL_SUCCESS;
+}
+
+}  // namespace sampan::collectives

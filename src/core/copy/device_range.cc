@@ -1,0 +1,54 @@
+// Device memory for work that other ranks take part in: its engine address, its file, and what keeps it.
+#include "core/copy/device_range.h"
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "backend/api/task_memory.h"
+#include "base/error/text.h"
+
+namespace sampan {
+namespace {
+
+class HeldUses final : public HeldMemory {
+ public:
+  HeldUses(AllocationUse use, std::unique_ptr<Uses> neighbours)
+      : use_(std::move(use)), neighbours_(std::move(neighbours)) {}
+  Status CheckLive() const override {
+    Status live = sampan::CheckLive(use_);
+    if (!live.ok() || neighbours_ == nullptr) return live;
+    return sampan::CheckLive(std::span<const AllocationUse>(*neighbours_));
+  }
+
+ private:
+  const AllocationUse use_;
+  const std::unique_ptr<Uses> neighbours_;
+};
+
+}  // namespace
+
+Status FindDeviceRange(const MemoryRegistry& memory, const MemoryArgument& argument, std::int32_t device,
+                       DeviceRange& range) {
+  Location found;
+  if (Status located = Locate(memory, argument, found); !located.ok()) return located;
+  if (!found.use || !found.place.on_device()) {
+    return {Code::kParamInvalid,
+            Text(Describe(argument, found.place, found.use.get()), ": it must be device memory")};
+  }
+  if (Status may = CheckRights(found, argument, HostAccess::kWrite, device); !may.ok()) return may;
+  range.engine = found.engine;
+  const Allocation& allocation = *found.use.get();
+  if (found.neighbours == nullptr && memory.OriginOf(allocation) == MemoryOrigin::kDevice) {
+    const MemoryRegistry::Backing backing = memory.BackingOf(allocation);
+    auto file = backing.source->FileOf(backing.block);
+    if (file.ok() && file->descriptor >= 0) {
+      range.file = file->descriptor;
+      range.file_offset = file->offset + (argument.begin() - allocation.facts.address);
+    }
+  }
+  range.held = std::make_shared<HeldUses>(std::move(found.use), std::move(found.neighbours));
+  return {};
+}
+
+}  // namespace sampan

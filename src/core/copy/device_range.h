@@ -1,0 +1,16 @@
+// Device memory for work that other ranks take part in: its engine address, its file, and what keeps it.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error/status.h"
+#include "base/platform_bridge.h"
+#include "core/copy/memory_location.h"
+
+namespace sampan {
+
+/// Finds the device memory of an argument that the device may write. Refuses host memory.
+Status FindDeviceRange(const MemoryRegistry& memory, const MemoryArgument& argument, std::int32_t device,
+                       DeviceRange& range);
+
+}  // namespace sampan

@@ -1,0 +1,294 @@
+// Making communicators, what is known about them, and rank tables.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "tests/libhccl/world.h"
+#include "tests/support/acl_expect.h"
+
+namespace sampan::test {
+namespace {
+
+void ExpectCode(HcclResult expected, const std::string& message, HcclResult answer) {
+  EXPECT_EQ(expected, answer) << RecentMessage();
+  if (expected != HCCL_SUCCESS) {
+    EXPECT_NE(RecentMessage().find(message), std::string::npos) << RecentMessage();
+  }
+}
+
+/// A variable of the environment for one test.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~Variable() { ::unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* const name_;
+};
+
+class Communicators : public testing::Test {
+ protected:
+  void SetUp() override {
+    Check(aclrtSetDevice(0));
+    Check(HcclGetRootInfo(&info_));
+    HcclCommConfigInit(&config_);
+  }
+  HcclRootInfo info_{};
+  HcclCommConfig config_{};
+  HcclComm comm_ = nullptr;
+};
+
+TEST_F(Communicators, RefuseWrongArgumentsInOrder) {
+  ExpectCode(HCCL_E_PTR, "rootInfo is NULL", HcclGetRootInfo(nullptr));
+  ExpectCode(HCCL_E_PARA, "nRanks is 0", HcclCommInitRootInfo(0, nullptr, 0, nullptr));
+  ExpectCode(HCCL_E_PARA, "rank is 2", HcclCommInitRootInfo(2, nullptr, 2, nullptr));
+  ExpectCode(HCCL_E_PTR, "comm is NULL", HcclCommInitRootInfo(1, nullptr, 0, nullptr));
+  ExpectCode(HCCL_E_PTR, "rootInfo is NULL", HcclCommInitRootInfo(1, nullptr, 0, &comm_));
+  ExpectCode(HCCL_E_PTR, "config is NULL", HcclCommInitRootInfoConfig(1, &info_, 0, nullptr, &comm_));
+  HcclRootInfo other{};
+  ExpectCode(HCCL_E_PARA, "rootInfo does not have the bytes", HcclCommInitRootInfo(1, &other, 0, &comm_));
+  ExpectCode(HCCL_E_NOT_SUPPORT, "200 ranks", HcclCommInitRootInfo(200, &info_, 0, &comm_));
+  std::thread([&] {
+    ExpectCode(HCCL_E_RUNTIME, "no current device", HcclCommInitRootInfo(1, &info_, 0, &comm_));
+  }).join();
+  EXPECT_EQ(comm_, nullptr);
+}
+
+TEST_F(Communicators, AcceptConfigurationsOfEverySize) {
+  // The size, and what the field that is newest in that size does.
+  for (const std::size_t size :
+       {std::size_t{32}, std::size_t{2232}, std::size_t{2240}, sizeof(config_), std::size_t{4000}}) {
+    HcclCommConfigInit(&config_);
+    std::memcpy(config_.reserved, &size, sizeof(size));
+    std::vector<char> larger(std::max(size, sizeof(config_)));
+    std::memcpy(larger.data(), &config_, sizeof(config_));
+    HcclRootInfo info;
+    Check(HcclGetRootInfo(&info));
+    ExpectCode(
+        HCCL_SUCCESS, "",
+        HcclCommInitRootInfoConfig(1, &info, 0, reinterpret_cast<HcclCommConfig*>(larger.data()), &comm_));
+    ExpectCode(HCCL_SUCCESS, "", HcclCommDestroy(comm_));
+  }
+}
+
+TEST_F(Communicators, RefuseWrongConfigurations) {
+  const auto init = [&] { return HcclCommInitRootInfoConfig(1, &info_, 0, &config_, &comm_); };
+  config_.hcclBufferSize = 0;
+  ExpectCode(HCCL_E_PARA, "hcclBufferSize is 0", init());
+  HcclCommConfigInit(&config_);
+  config_.hcclDeterministic = 3;
+  ExpectCode(HCCL_E_PARA, "hcclDeterministic is 3", init());
+  HcclCommConfigInit(&config_);
+  config_.hcclExecTimeOut = -2;
+  ExpectCode(HCCL_E_PARA, "hcclExecTimeOut is -2", init());
+  HcclCommConfigInit(&config_);
+  std::memset(config_.hcclCommName, 'x', sizeof(config_.hcclCommName));
+  ExpectCode(HCCL_E_PARA, "hcclCommName has no NUL", init());
+  HcclCommConfigInit(&config_);
+  config_.reserved[8] = 0;
+  ExpectCode(HCCL_E_PARA, "magic word", init());
+}
+
+TEST_F(Communicators, RefuseWrongVariables) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"HCCL_CONNECT_TIMEOUT", "119"}, {"HCCL_CONNECT_TIMEOUT", "7201"}, {"HCCL_EXEC_TIMEOUT", "soon"},
+      {"HCCL_BUFFSIZE", "0"},          {"HCCL_DETERMINISTIC", "yes"},    {"HCCL_SOCKET_FAMILY", "AF_UNIX"},
+      {"HCCL_IF_BASE_PORT", "80"}};
+  for (const auto& [name, value] : wrong) {
+    const Variable variable(name, value);
+    ExpectCode(HCCL_E_PARA, std::string("EI0001: ") + name + " is '" + value + "'",
+               HcclCommInitRootInfo(1, &info_, 0, &comm_));
+  }
+}
+
+TEST_F(Communicators, KnowTheirNamesAndRanks) {
+  std::strcpy(config_.hcclCommName, "the name");
+  ExpectCode(HCCL_SUCCESS, "", HcclCommInitRootInfoConfig(1, &info_, 0, &config_, &comm_));
+  char name[128];
+  ExpectCode(HCCL_SUCCESS, "", HcclGetCommName(comm_, name));
+  EXPECT_STREQ(name, "the name");
+  HcclComm found = nullptr;
+  ExpectCode(HCCL_SUCCESS, "", HcclCommGetHandleWithName("the name", &found));
+  EXPECT_EQ(found, comm_);
+  ExpectCode(HCCL_E_PARA, "'no name'", HcclCommGetHandleWithName("no name", &found));
+  HcclRootInfo second;
+  Check(HcclGetRootInfo(&second));
+  ExpectCode(HCCL_E_PARA, "has a communicator 'the name' already",
+             HcclCommInitRootInfoConfig(1, &second, 0, &config_, &found));
+  uint32_t number = 9;
+  ExpectCode(HCCL_SUCCESS, "", HcclGetRankId(comm_, &number));
+  EXPECT_EQ(number, 0U);
+  ExpectCode(HCCL_SUCCESS, "", HcclGetRankSize(comm_, &number));
+  EXPECT_EQ(number, 1U);
+  ExpectCode(HCCL_E_PTR, "rank is NULL", HcclGetRankId(comm_, nullptr));
+  HcclResult error = HCCL_E_INTERNAL;
+  ExpectCode(HCCL_SUCCESS, "", HcclGetCommAsyncError(comm_, &error));
+  EXPECT_EQ(error, HCCL_SUCCESS);
+  ExpectCode(HCCL_SUCCESS, "", HcclCommDestroy(comm_));
+  ExpectCode(HCCL_E_PARA, "it was destroyed", HcclCommDestroy(comm_));
+  ExpectCode(HCCL_E_PARA, "it was destroyed", HcclGetRankId(comm_, &number));
+  ExpectCode(HCCL_SUCCESS, "", HcclCommDestroy(nullptr));
+}
+
+TEST_F(Communicators, AreNotDestroyedWhileOperatorsRun) {
+  ExpectCode(HCCL_SUCCESS, "", HcclCommInitRootInfo(1, &info_, 0, &comm_));
+  aclrtStream stream = nullptr;
+  aclrtNotify notify = nullptr;
+  Check(aclrtCreateStream(&stream));
+  Check(aclrtCreateNotify(&notify, 0));
+  Check(aclrtWaitAndResetNotify(notify, stream, 0));
+  Check(HcclBarrier(comm_, stream));
+  ExpectCode(HCCL_E_AGAIN, "1 operators that are not over", HcclCommDestroy(comm_));
+  aclrtStream other = nullptr;
+  Check(aclrtCreateStream(&other));
+  Check(aclrtRecordNotify(notify, other));
+  Check(aclrtSynchronizeStream(stream));
+  ExpectCode(HCCL_SUCCESS, "", HcclCommDestroy(comm_));
+  Check(aclrtDestroyNotify(notify));
+  Check(aclrtDestroyStream(stream));
+  Check(aclrtDestroyStream(other));
+}
+
+TEST_F(Communicators, OfAllDevicesRefuseWrongLists) {
+  HcclComm comms[2];
+  int32_t twice[] = {1, 1}, none[] = {0, 99};
+  ExpectCode(HCCL_E_PARA, "ndev is 0", HcclCommInitAll(0, nullptr, nullptr));
+  ExpectCode(HCCL_E_PTR, "devices is NULL", HcclCommInitAll(2, nullptr, comms));
+  ExpectCode(HCCL_E_PTR, "comms is NULL", HcclCommInitAll(2, twice, nullptr));
+  ExpectCode(HCCL_E_PARA, "device 1 twice", HcclCommInitAll(2, twice, comms));
+  const Variable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "1");
+  EXPECT_NE(HcclCommInitAll(2, none, comms), HCCL_SUCCESS);
+}
+
+TEST_F(Communicators, NameMissingRanks) {
+  const Variable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "1");
+  ExpectCode(HCCL_E_TIMEOUT, "1, 2", HcclCommInitRootInfo(3, &info_, 0, &comm_));
+}
+
+TEST_F(Communicators, AnswerQuestionsAboutSettings) {
+  EXPECT_EQ(HcclGetCommConfigCapability(), 12U);
+  union HcclConfigValue value = {1};
+  ExpectCode(HCCL_SUCCESS, "", HcclSetConfig(HCCL_DETERMINISTIC, value));
+  value.value = 7;
+  ExpectCode(HCCL_SUCCESS, "", HcclGetConfig(HCCL_DETERMINISTIC, &value));
+  EXPECT_EQ(value.value, 1);
+  value.value = 3;
+  ExpectCode(HCCL_E_PARA, "the value is 3", HcclSetConfig(HCCL_DETERMINISTIC, value));
+  ExpectCode(HCCL_E_PTR, "configValue is NULL", HcclGetConfig(HCCL_DETERMINISTIC, nullptr));
+  const Variable set("HCCL_DETERMINISTIC", "false");
+  value.value = 0;
+  ExpectCode(HCCL_SUCCESS, "", HcclSetConfig(HCCL_DETERMINISTIC, value));
+  ExpectCode(HCCL_SUCCESS, "", HcclGetConfig(HCCL_DETERMINISTIC, &value));
+  EXPECT_EQ(value.value, 1) << "the variable wins, and the call changes nothing";
+}
+
+TEST(ErrorStrings, ExistForAllCodes) {
+  EXPECT_STREQ(HcclGetErrorString(HCCL_SUCCESS), "no error");
+  EXPECT_STREQ(HcclGetErrorString(HCCL_E_PARA), "parameter error");
+  EXPECT_STREQ(HcclGetErrorString(HCCL_E_OOM), "out of memory");
+  EXPECT_STREQ(HcclGetErrorString(HCCL_E_IN_STATUS), "unknown err");
+  EXPECT_STREQ(HcclGetErrorString(HCCL_E_RESERVED), "unknown error");
+}
+
+/// torch_npu looks a function up in libhcomm.so.
+TEST(Libraries, TheSecondNameHasTheSameFunctions) {
+  void* const library = ::dlopen("libhcomm.so", RTLD_NOW);
+  ASSERT_NE(library, nullptr) << ::dlerror();
+  for (const char* name : {"HcclAllReduce", "HcclCommInitRootInfo", "HcclGetErrorString"})
+    EXPECT_EQ(::dlsym(library, name), ::dlsym(RTLD_DEFAULT, name)) << name;
+  EXPECT_EQ(::dlsym(library, "HcclAllReduce"), reinterpret_cast<void*>(&HcclAllReduce));
+}
+
+/// A rank table in a file.
+class Table {
+ public:
+  explicit Table(const std::string& text)
+      : path_(testing::TempDir() + "rank_table." + std::to_string(::getpid())) {
+    std::ofstream(path_) << text;
+  }
+  ~Table() { ::unlink(path_.c_str()); }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+  const char* path() const { return path_.c_str(); }
+
+ private:
+  const std::string path_;
+};
+
+std::string TableText(const std::string& devices, const std::string& version = "1.0",
+                      const std::string& rest = R"("status":"completed","server_count":"1")") {
+  return R"({"version":")" + version + R"(",)" + rest + R"(,"server_list":[{"server_id":"one","device":[)" +
+         devices + "]}]}";
+}
+const std::string kTwo =
+    R"({"device_id":"0","rank_id":"0","device_ip":"10.0.0.1"},{"device_id":"1","rank_id":"1","device_ip":"10.0.0.2"})";
+
+TEST_F(Communicators, OfARankTable) {
+  for (const char* version : {"1.0", "1.2"}) {
+    const Table table(TableText(kTwo, version));
+    HcclComm comms[2] = {};
+    std::vector<std::thread> threads;
+    for (uint32_t rank = 0; rank < 2; ++rank) {
+      threads.emplace_back([&, rank] {
+        Check(aclrtSetDevice(static_cast<int32_t>(rank)));
+        ExpectCode(HCCL_SUCCESS, "", HcclCommInitClusterInfo(table.path(), rank, &comms[rank]));
+      });
+    }
+    for (std::thread& thread : threads)
+      thread.join();
+    HcclComm second = nullptr;
+    ExpectCode(HCCL_E_UNAVAIL, "already", HcclCommInitClusterInfo(table.path(), 0, &second));
+    for (HcclComm comm : comms) {
+      char name[128];
+      ExpectCode(HCCL_SUCCESS, "", HcclGetCommName(comm, name));
+      EXPECT_STREQ(name, "hccl_world_group");
+      ExpectCode(HCCL_SUCCESS, "", HcclCommDestroy(comm));
+    }
+  }
+}
+
+TEST_F(Communicators, OfWrongRankTablesAreRefused) {
+  ExpectCode(HCCL_E_PTR, "clusterInfo is NULL", HcclCommInitClusterInfo(nullptr, 0, &comm_));
+  ExpectCode(HCCL_E_PARA, "EI0004", HcclCommInitClusterInfo("/no/such/table", 0, &comm_));
+  const std::string complete = R"("status":"completed","server_count":"1")";
+  const std::tuple<std::string, HcclResult, std::string> wrong[] = {
+      {"{", HCCL_E_PARA, "EI0004"},
+      {"[]", HCCL_E_PARA, "EI0014"},
+      {TableText(kTwo, "3.0"), HCCL_E_PARA, "version is '3.0'"},
+      {TableText(kTwo, "1.0", R"("status":"initializing","server_count":"1")"), HCCL_E_PARA,
+       "status is 'initializing'"},
+      {TableText(kTwo, "1.0", R"("status":"completed","server_count":"2")"), HCCL_E_PARA,
+       "server_count is 2"},
+      {TableText(kTwo, "1.0", R"("status":"completed")"), HCCL_E_PARA, "has no server_count"},
+      {TableText(""), HCCL_E_PARA, "server_list[0].device is no list, or empty"},
+      {TableText(R"({"device_id":"0","rank_id":"1"})"), HCCL_E_PARA, "rank_id 0 is missing"},
+      {TableText(R"({"device_id":0,"rank_id":"0"})"), HCCL_E_PARA, "device_id is no string"},
+      {TableText(R"({"device_id":"zero","rank_id":"0"})"), HCCL_E_PARA, "device_id is 'zero'"},
+      {TableText(R"({"device_id":"0","rank_id":"0"},{"device_id":"0","rank_id":"1"})"), HCCL_E_PARA,
+       "device_id is 0"},
+      {TableText(R"({"device_id":"0","rank_id":"0"},{"device_id":"1","rank_id":"0"})"), HCCL_E_PARA,
+       "rank_id is 0"},
+      {TableText(R"({"device_id":"3","rank_id":"0"})"), HCCL_E_UNAVAIL, "has the device_id 3"},
+      {R"({"version":"1.0",)" + std::string(R"("status":"completed","server_count":"2")") +
+           R"(,"server_list":[{"server_id":"a","device":[{"device_id":"0","rank_id":"0"}]},)"
+           R"({"server_id":"b","device":[{"device_id":"0","rank_id":"1"}]}]})",
+       HCCL_E_NOT_SUPPORT, "names 2 servers"},
+  };
+  for (const auto& [text, code, message] : wrong) {
+    SCOPED_TRACE(text);
+    const Table table(text);
+    ExpectCode(code, message, HcclCommInitClusterInfo(table.path(), 0, &comm_));
+  }
+  const Table table(TableText(kTwo));
+  ExpectCode(HCCL_E_UNAVAIL, "rank is 5", HcclCommInitClusterInfo(table.path(), 5, &comm_));
+  ExpectCode(HCCL_E_PTR, "config is NULL", HcclCommInitClusterInfoConfig(table.path(), 0, nullptr, &comm_));
+}
+
+}  // namespace
+}  // namespace sampan::test

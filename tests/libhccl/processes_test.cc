@@ -1,0 +1,90 @@
+// The operators against the scalar model: ranks as processes. This process forks them, so it makes no call of
+// the runtime itself.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/libhccl/case_list.h"
+
+namespace sampan::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class EveryNumberOfProcesses : public testing::TestWithParam<u32> {};
+
+TEST_P(EveryNumberOfProcesses, EveryOperator) {
+  ExpectVerified(GetParam(), Form::kProcesses, ManyCases(GetParam(), FreshSeed()));
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, EveryNumberOfProcesses, testing::Values(1U, 2U, 3U, 4U, 8U),
+                         testing::PrintToStringParamName());
+
+class EverySchedule : public testing::TestWithParam<u32> {};
+
+TEST_P(EverySchedule, EveryOperator) {
+  ExpectVerified(GetParam(), Form::kProcesses, SampleCases(GetParam(), FreshSeed()));
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, EverySchedule, testing::Values(2U, 3U), testing::PrintToStringParamName());
+
+TEST(OperatorProcesses, LargeOnes) {
+  for (const Op op : {Op::kAllReduce, Op::kAllGather}) {
+    ExpectVerified(2, Form::kProcesses,
+                   {{op, HCCL_DATA_TYPE_BFP16, HCCL_REDUCE_SUM, 4'300'007, 1, Placing::kApart, FreshSeed()}});
+  }
+}
+
+/// A process that was killed in the middle: the others are told within a second, by name.
+TEST(OperatorProcesses, AKilledRankIsNamed) {
+  const char* const wanted = std::getenv("TEST_KILLED_RANKS");
+  const int kills = wanted != nullptr ? std::atoi(wanted) : 3;
+  for (int kill = 0; kill < kills; ++kill) {
+    const u64 seed = FreshSeed();
+    const auto delay = std::chrono::microseconds(seed % 30'000);
+    void* const memory =
+        ::mmap(nullptr, sizeof(Clock::rep), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    auto* const killed_at = new (memory) std::atomic<Clock::rep>(0);
+    const auto failed = RunWorlds(3, Form::kProcesses, [&](World& world) {
+      const DeviceBlock block(std::vector<u8>(40'000, 1));
+      if (world.rank == 1) {
+        std::thread([&] {
+          std::this_thread::sleep_for(delay);
+          *killed_at = Clock::now().time_since_epoch().count();
+          ::kill(::getpid(), SIGKILL);
+        }).detach();
+      }
+      try {
+        for (;;) {
+          Check(HcclAllReduce(block.at(), block.at(), 10'000, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM,
+                              world.comm, world.stream));
+          world.Synchronize();
+        }
+      } catch (const collectives::Failure& failure) {
+        const Clock::duration late = Clock::now().time_since_epoch() - Clock::duration(killed_at->load());
+        HcclResult error = HCCL_SUCCESS;
+        Check(HcclGetCommAsyncError(world.comm, &error));
+        throw collectives::Failure(
+            std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(late).count()) +
+            " ms, error " + std::to_string(error) + ": " + failure.what());
+      }
+    });
+    ASSERT_EQ(failed.size(), 3U);
+    for (const collectives::Ending& ending : failed) {
+      if (ending.rank == 1) {
+        EXPECT_EQ(ending.failure, "ended by signal 9");
+        continue;
+      }
+      long late = -1;
+      int error = 0;
+      ASSERT_EQ(std::sscanf(ending.failure.c_str(), "%ld ms, error %d", &late, &error), 2) << ending.failure;
+      EXPECT_LT(late, 1000) << ending.failure;
+      EXPECT_EQ(error, HCCL_E_REMOTE) << ending.failure;
+      EXPECT_NE(ending.failure.find("rank 1"), std::string::npos) << ending.failure;
+    }
+    ::munmap(memory, sizeof(Clock::rep));
+  }
+}
+
+}  // namespace
+}  // namespace sampan::test

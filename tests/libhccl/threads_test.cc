@@ -1,0 +1,136 @@
+// The operators against the scalar model: ranks as threads.
+#include <gtest/gtest.h>
+
+#include <list>
+
+#include "tests/libhccl/case_list.h"
+
+namespace sampan::test {
+namespace {
+
+class EveryNumberOfThreads : public testing::TestWithParam<u32> {};
+
+TEST_P(EveryNumberOfThreads, EveryOperator) {
+  ExpectVerified(GetParam(), Form::kThreads, ManyCases(GetParam(), FreshSeed()));
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, EveryNumberOfThreads, testing::Values(1U, 2U, 3U, 4U, 5U, 8U, 16U),
+                         testing::PrintToStringParamName());
+
+/// Under a chosen schedule one task runs at a time: fewer ranks and cases.
+class EverySchedule : public testing::TestWithParam<u32> {};
+
+TEST_P(EverySchedule, EveryOperator) {
+  ExpectVerified(GetParam(), Form::kThreads, SampleCases(GetParam(), FreshSeed()));
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, EverySchedule, testing::Values(1U, 2U, 3U, 7U),
+                         testing::PrintToStringParamName());
+
+/// Beyond the size from which outputs are written past the caches, and of whole blocks and a rest.
+TEST(OperatorThreads, LargeOnes) {
+  for (const Op op : {Op::kAllReduce, Op::kAllGather, Op::kBroadcast, Op::kReduceScatter, Op::kAllToAll}) {
+    const u64 count = op == Op::kAllReduce || op == Op::kBroadcast ? 2'200'003 : 1'100'001;
+    ExpectVerified(2, Form::kThreads,
+                   {{op, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, count, 1, Placing::kApart, FreshSeed()}});
+  }
+}
+
+/// Calls follow one another in two communicators and two streams without a wait. Each has memory of its own.
+void RunQueued(World& world, SharedRootInfo& second_root, u64 seed, std::size_t calls) {
+  const HcclRootInfo info = second_root.Get(world.rank);
+  HcclComm second = nullptr;
+  Check(HcclCommInitRootInfo(world.size, &info, world.rank, &second));
+  aclrtStream side = nullptr;
+  Check(aclrtCreateStream(&side));
+  struct Queued {
+    OperatorCase what;
+    CaseMemory memory;
+    DeviceBlock block;
+  };
+  std::list<Queued> queued;
+  CaseSource source(world.size, seed);
+  for (std::size_t i = 0; i < calls; ++i) {
+    const OperatorCase what = source.Draw(i % 10 == 9 ? 5000 : 100);
+    CaseMemory memory = MemoryOf(what, world.rank, world.size);
+    DeviceBlock block(memory.before);
+    queued.push_back({what, std::move(memory), std::move(block)});
+    const bool in_second = source.Random(2) != 0, on_side = source.Random(2) != 0;
+    Queue(what, world, in_second ? second : world.comm, on_side ? side : world.stream, queued.back().block,
+          queued.back().memory);
+  }
+  world.Synchronize();
+  Check(aclrtSynchronizeStream(side));
+  for (const Queued& each : queued)
+    Compare(each.what, world.rank, world.size, each.memory, each.block);
+  Check(HcclCommDestroy(second));
+  Check(aclrtDestroyStream(side));
+}
+
+TEST(OperatorThreads, RandomProgramsOverTwoCommunicatorsAndStreams) {
+  const char* const wanted = std::getenv("TEST_COLLECTIVE_PROGRAMS");
+  const int programs = wanted != nullptr ? std::atoi(wanted) : 6;
+  for (int program = 0; program < programs; ++program) {
+    const u64 seed = FreshSeed();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SharedRootInfo second_root;
+    const u32 ranks = 2 + static_cast<u32>(seed % 4);
+    ExpectNone(
+        RunWorlds(ranks, Form::kThreads, [&](World& world) { RunQueued(world, second_root, seed, 60); }));
+  }
+}
+
+/// More than the operators that can be in progress, and more than a stream holds.
+TEST(OperatorThreads, ThousandQueuedOperators) {
+  ExpectNone(RunWorlds(2, Form::kThreads, [](World& world) {
+    const DeviceBlock block(std::vector<u8>(64, static_cast<u8>(world.rank + 1)));
+    for (int i = 0; i < 1000; ++i)
+      Check(HcclAllReduce(block.at(), block.at(), 64, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, world.comm,
+                          world.stream));
+    world.Synchronize();
+    // 3, then twice as much each time: no bit is left in a byte.
+    EXPECT_EQ(block.Read(), std::vector<u8>(64, 0));
+    const DeviceBlock again(std::vector<u8>(64, static_cast<u8>(world.rank + 1)));
+    for (int i = 0; i < 5; ++i)
+      Check(HcclAllReduce(again.at(), again.at(), 64, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, world.comm,
+                          world.stream));
+    world.Synchronize();
+    EXPECT_EQ(again.Read(), std::vector<u8>(64, 3 * 16));
+  }));
+}
+
+/// A thread calls all ranks of a communicator one after the other: no call waits for another rank.
+TEST(OperatorThreads, OneThreadCallsAllRanks) {
+  int32_t devices[] = {0, 1, 2};
+  HcclComm comms[3] = {};
+  ASSERT_EQ(HcclCommInitAll(3, devices, comms), HCCL_SUCCESS) << aclGetRecentErrMsg();
+  std::list<DeviceBlock> blocks;
+  aclrtStream streams[3] = {};
+  for (int rank = 0; rank < 3; ++rank) {
+    Check(aclrtSetDevice(rank));
+    Check(aclrtCreateStream(&streams[rank]));
+    blocks.emplace_back(std::vector<u8>(40, static_cast<u8>(10 + rank)));
+    Check(HcclAllReduce(blocks.back().at(), blocks.back().at(), 10, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_MAX,
+                        comms[rank], streams[rank]));
+  }
+  for (int rank = 0; rank < 3; ++rank) {
+    Check(aclrtSetDevice(rank));
+    Check(aclrtSynchronizeStream(streams[rank]));
+    Check(HcclCommDestroy(comms[rank]));
+    Check(aclrtDestroyStream(streams[rank]));
+  }
+  for (const DeviceBlock& block : blocks)
+    EXPECT_EQ(block.Read(), std::vector<u8>(40, 12));
+}
+
+/// The comparison must be able to fail: one rank brings other data than the model says.
+TEST(OperatorThreads, AWrongResultIsNoticed) {
+  const OperatorCase what{Op::kAllGather, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, 100, 0, Placing::kApart, 1};
+  const auto failed = RunWorlds(3, Form::kThreads, [&](World& world) {
+    OperatorCase mine = what;
+    if (world.rank == 1) mine.seed = 2;
+    RunVerified(mine, world);
+  });
+  EXPECT_EQ(failed.size(), 3U);
+}
+
+}  // namespace
+}  // namespace sampan::test

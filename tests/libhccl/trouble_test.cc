@@ -1,0 +1,220 @@
+// Ranks that disagree, are late, or give up.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "tests/libhccl/case_list.h"
+
+namespace sampan::test {
+namespace {
+
+/// The message of a stream that failed; throws if it did not.
+std::string FailureOf(World& world) {
+  if (const aclError code = aclrtSynchronizeStream(world.stream); code != ACL_SUCCESS)
+    return std::to_string(code) + " " + aclGetRecentErrMsg();
+  throw collectives::Failure("the stream did not fail");
+}
+
+/// Rank 1 waits here until rank 0 has made its call, which a broken communicator would refuse.
+class FirstCall {
+ public:
+  void Made() { is_made_.store(true); }
+  void Await() const {
+    while (!is_made_.load())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+ private:
+  std::atomic<bool> is_made_{false};
+};
+
+void ExpectPart(const std::string& text, const std::string& part) {
+  if (text.find(part) == std::string::npos) throw collectives::Failure("'" + part + "' is not in: " + text);
+}
+
+/// Two ranks call the operator with one difference. Both are told of it.
+void ExpectDisagreement(const OperatorCase& first, const OperatorCase& second, const std::string& what) {
+  SCOPED_TRACE(what);
+  ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
+    const OperatorCase& mine = world.rank == 0 ? first : second;
+    const DeviceBlock block(std::vector<u8>(64 << 10, 7));
+    CaseMemory memory;
+    memory.receive_at = 32 << 10;
+    Queue(mine, world, world.comm, world.stream, block, memory);
+    const std::string message = FailureOf(world);
+    ExpectPart(message, "EI0005");
+    ExpectPart(message, what);
+    ExpectPart(message, "rank 1");
+    if (block.Read() != std::vector<u8>(64 << 10, 7)) throw collectives::Failure("memory was changed");
+    HcclResult error = HCCL_SUCCESS;
+    Check(HcclGetCommAsyncError(world.comm, &error));
+    if (error != HCCL_E_PARA) throw collectives::Failure("async error " + std::to_string(error));
+    if (HcclBarrier(world.comm, world.stream) != HCCL_E_PARA)
+      throw collectives::Failure("a broken communicator accepts an operator");
+  }));
+}
+
+TEST(Disagreement, OfEveryParameterIsNamed) {
+  const OperatorCase base{Op::kAllReduce, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, 10, 0, Placing::kApart, 1};
+  OperatorCase other = base;
+  other.count = 11;
+  ExpectDisagreement(base, other, "the count differs");
+  other = base;
+  other.type = HCCL_DATA_TYPE_FP32;
+  ExpectDisagreement(base, other, "the data type differs");
+  other = base;
+  other.operation = HCCL_REDUCE_MAX;
+  ExpectDisagreement(base, other, "the reduce operation differs");
+  other = base;
+  other.op = Op::kBroadcast;
+  ExpectDisagreement(base, other, "the operator differs");
+  OperatorCase rooted = base, elsewhere = base;
+  rooted.op = elsewhere.op = Op::kReduce;
+  elsewhere.root = 1;
+  ExpectDisagreement(rooted, elsewhere, "the root differs");
+  for (const Op op : {Op::kAllGatherV, Op::kReduceScatterV, Op::kAllToAllVC}) {
+    OperatorCase matrix = base, unequal = base;
+    matrix.op = unequal.op = op;
+    matrix.count = unequal.count = 100;
+    unequal.seed = 2;
+    ExpectDisagreement(matrix, unequal, "the arrays of counts differ");
+  }
+}
+
+TEST(Disagreement, OfTheCountsOfAPairIsNamed) {
+  ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
+    const DeviceBlock block(std::vector<u8>(4096, 7));
+    const uint64_t sent[] = {3, world.rank == 0 ? 4U : 3U}, expected[] = {3, 3}, places[] = {0, 100};
+    Check(HcclAlltoAllV(block.at(), sent, places, HCCL_DATA_TYPE_INT8, block.at(1024), expected, places,
+                        HCCL_DATA_TYPE_INT8, world.comm, world.stream));
+    const std::string message = FailureOf(world);
+    ExpectPart(message, "EI0005");
+    ExpectPart(message, "rank 0 has 4 elements for rank 1, which expects 3");
+  }));
+}
+
+TEST(Disagreement, OfAMessageIsNamed) {
+  ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
+    const DeviceBlock block(std::vector<u8>(4096, 7));
+    if (world.rank == 0)
+      Check(HcclSend(block.at(), 10, HCCL_DATA_TYPE_INT32, 1, world.comm, world.stream));
+    else
+      Check(HcclRecv(block.at(), 12, HCCL_DATA_TYPE_INT32, 0, world.comm, world.stream));
+    const std::string message = FailureOf(world);
+    ExpectPart(message, "rank 0 sends 10 int32, rank 1 receives 12 int32");
+  }));
+}
+
+/// At the limit, the ranks that came name those that did not, with what they do.
+TEST(LateRank, IsNamedAtTheLimit) {
+  std::atomic<bool> over{false};
+  ExpectNone(RunWorlds(
+      3, Form::kThreads,
+      [&](World& world) {
+        const DeviceBlock block(std::vector<u8>(4096, 7));
+        Check(HcclBroadcast(block.at(), 5, HCCL_DATA_TYPE_INT8, 0, world.comm, world.stream));
+        world.Synchronize();
+        if (world.rank == 1) {
+          while (!over.load())
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+          return;
+        }
+        Check(HcclAllReduce(block.at(), block.at(), 5, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, world.comm,
+                            world.stream));
+        const std::string message = FailureOf(world);
+        over.store(true);
+        ExpectPart(message, "EI0002");
+        ExpectPart(message, "operator number 2 (HcclAllReduce of 5 int8 (sum)");
+        ExpectPart(message, "rank 1 (process");
+        ExpectPart(message, "has called 1 collective operators, the last one HcclBroadcast of 5 int8");
+        HcclResult error = HCCL_SUCCESS;
+        Check(HcclGetCommAsyncError(world.comm, &error));
+        if (error != HCCL_E_TIMEOUT) throw collectives::Failure("async error " + std::to_string(error));
+      },
+      1));
+}
+
+TEST(LateRank, OfAMessageIsNamed) {
+  ExpectNone(RunWorlds(
+      2, Form::kThreads,
+      [&](World& world) {
+        const DeviceBlock block(std::vector<u8>(4096, 7));
+        // Both send first, as the program should not.
+        Check(HcclSend(block.at(), 5, HCCL_DATA_TYPE_INT8, 1 - world.rank, world.comm, world.stream));
+        Check(HcclRecv(block.at(100), 5, HCCL_DATA_TYPE_INT8, 1 - world.rank, world.comm, world.stream));
+        ExpectPart(FailureOf(world), "message 1 was not received by rank");
+      },
+      1));
+}
+
+/// A stream that is destroyed with a queued operator ends the wait of the others at once.
+TEST(DroppedOperator, IsNamed) {
+  FirstCall first_call;
+  ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
+    const DeviceBlock block(std::vector<u8>(4096, 7));
+    const auto begin = std::chrono::steady_clock::now();
+    if (world.rank == 1) {
+      aclrtStream blocked = nullptr;
+      Check(aclrtCreateStream(&blocked));
+      aclrtNotify notify = nullptr;
+      Check(aclrtCreateNotify(&notify, 0));
+      Check(aclrtWaitAndResetNotify(notify, blocked, 0));
+      Check(HcclAllReduce(block.at(), block.at(), 5, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, world.comm,
+                          blocked));
+      first_call.Await();
+      Check(aclrtDestroyStreamForce(blocked));
+      Check(aclrtDestroyNotify(notify));
+      return;
+    }
+    Check(HcclAllReduce(block.at(), block.at(), 5, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, world.comm,
+                        world.stream));
+    first_call.Made();
+    ExpectPart(FailureOf(world), "rank 1 dropped HcclAllReduce of 5 int8 (sum)");
+    if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(30))
+      throw collectives::Failure("it took until the limit");
+  }));
+}
+
+/// Memory that was freed before the operator ran is refused, on all ranks.
+TEST(FreedMemory, IsNamed) {
+  FirstCall first_call;
+  ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
+    void* memory = nullptr;
+    Check(aclrtMalloc(&memory, 4096, ACL_MEM_MALLOC_HUGE_FIRST));
+    if (world.rank == 1) {
+      aclrtNotify notify = nullptr;
+      Check(aclrtCreateNotify(&notify, 0));
+      aclrtStream other = nullptr;
+      Check(aclrtCreateStream(&other));
+      Check(aclrtWaitAndResetNotify(notify, world.stream, 0));
+      Check(HcclAllReduce(memory, memory, 5, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, world.comm, world.stream));
+      Check(aclrtFree(memory));
+      first_call.Await();
+      Check(aclrtRecordNotify(notify, other));
+      ExpectPart(FailureOf(world), "memory was freed");
+      Check(aclrtDestroyStream(other));
+      Check(aclrtDestroyNotify(notify));
+      return;
+    }
+    Check(HcclAllReduce(memory, memory, 5, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, world.comm, world.stream));
+    first_call.Made();
+    ExpectPart(FailureOf(world), "on rank 1: memory was freed");
+    Check(aclrtFree(memory));
+  }));
+}
+
+TEST(Suspended, OperatorsAreRefusedUntilItIsResumed) {
+  ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
+    Check(HcclCommSuspend(world.comm));
+    if (HcclBarrier(world.comm, world.stream) != HCCL_E_SUSPENDING)
+      throw collectives::Failure("a suspended communicator accepts an operator");
+    Check(HcclCommResume(world.comm));
+    Check(HcclBarrier(world.comm, world.stream));
+    world.Synchronize();
+  }));
+}
+
+}  // namespace
+}  // namespace sampan::test
