@@ -97,6 +97,27 @@ HCCL_PUBLIC_WEAK HcclResult HcclCommInitClusterInfoConfig(const char* clusterInf
  */
 HCCL_PUBLIC_WEAK HcclResult HcclCommInitAll(uint32_t ndev, int32_t* devices, HcclComm* comms);
 
+/** Makes a communicator of some ranks of another one. Its members call it; other ranks need not.
+ * @param comm Points to the communicator, which is no sub-communicator.
+ * @param rankNum Number of ranks.
+ * @param rankIds The ranks, ascending. NULL, with 0xFFFFFFFF as subCommId: this rank is no member.
+ * @param subCommId A number that is the same on all members.
+ * @param subCommRankId Place of this rank in rankIds.
+ * @param config Settings, filled by HcclCommConfigInit and then changed. Without a name in it, the name is
+ *     that of comm with _sub_ and subCommId behind it.
+ * @param subComm Receives the communicator.
+ * @async no
+ * @error HCCL_E_PTR subComm, comm or config is NULL.
+ * @error HCCL_E_PARA Only one of rankIds and subCommId says that this rank is no member. rankNum is 0.
+ *     subCommRankId is not less than rankNum. comm is not a communicator. A rank is too large, does not
+ *     ascend, or is not this rank. A field of config is not accepted, or the name exists.
+ * @error HCCL_E_NOT_SUPPORT comm is a sub-communicator.
+ * @error HCCL_E_UNAVAIL comm has had 256 sub-communicators.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCreateSubCommConfig(HcclComm* comm, uint32_t rankNum, uint32_t* rankIds,
+                                                    uint64_t subCommId, uint32_t subCommRankId,
+                                                    HcclCommConfig* config, HcclComm* subComm);
+
 /** Destroys the communicator. Other ranks are not waited for.
  * @param comm The communicator. NULL has no effect.
  * @async no

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -81,6 +82,12 @@ class Communicator {
   void Wake(u32 rank) const noexcept { WakeSleepers(region_.cell(rank).bell); }
   void WakeAll() const noexcept;
 
+  /// How often sub-communicators with this name were made from this one before.
+  u64 NextGeneration(const std::string& name) {
+    const std::lock_guard lock(call_mutex_);
+    return generations_[name]++;
+  }
+
   std::atomic<bool>& suspended() { return suspended_; }
   /// Operators that are queued and not over, and calls in progress.
   std::atomic<u32>& pending() { return pending_; }
@@ -94,6 +101,7 @@ class Communicator {
   std::shared_ptr<Membership> membership_;
   const Region region_;
   std::mutex call_mutex_;
+  std::map<std::string, u64> generations_;  // under it
   std::mutex inode_mutex_;
   std::vector<std::pair<int, u64>> inodes_;  // of this process's memory files
   std::atomic<bool> suspended_{false};

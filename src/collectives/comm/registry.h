@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <shared_mutex>
+#include <string>
 #include <string_view>
 
 #include "collectives/comm/communicator.h"
@@ -39,5 +40,26 @@ class CommRegistry {
 };
 
 CommRegistry& TheRegistry();
+
+/// Keeps a name for a communicator that is being made.
+class NameReservation {
+ public:
+  NameReservation(const std::string& name, s32 device, u32 rank)
+      : name_(name), device_(device), rank_(rank), is_held_(TheRegistry().Reserve(name, device, rank)) {}
+  ~NameReservation() {
+    if (is_held_) TheRegistry().Release(name_, device_, rank_);
+  }
+  NameReservation(const NameReservation&) = delete;
+  NameReservation& operator=(const NameReservation&) = delete;
+  bool is_held() const { return is_held_; }
+  /// The registry releases it with the communicator.
+  void Keep() { is_held_ = false; }
+
+ private:
+  const std::string name_;
+  const s32 device_;
+  const u32 rank_;
+  bool is_held_;
+};
 
 }  // namespace sampan::collectives

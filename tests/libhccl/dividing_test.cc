@@ -1,0 +1,77 @@
+// Communicators of some ranks of another one.
+#include <gtest/gtest.h>
+
+#include "tests/libhccl/case_list.h"
+
+namespace sampan::test {
+namespace {
+
+HcclComm Divide(World& world, std::vector<uint32_t> ranks, uint64_t id, u32 own) {
+  HcclCommConfig config = ConfigWithLimit(60);
+  HcclComm made = nullptr;
+  Check(HcclCreateSubCommConfig(&world.comm, static_cast<uint32_t>(ranks.size()), ranks.data(), id, own,
+                                &config, &made));
+  return made;
+}
+
+void Expect(HcclResult expected, HcclResult answer) {
+  if (answer != expected)
+    throw collectives::Failure("answered " + std::to_string(answer) + ", expected " +
+                               std::to_string(expected) + ": " + aclGetRecentErrMsg());
+}
+
+/// Even and odd ranks add up apart, in one communicator after the other with the same name.
+TEST(SubCommunicators, WorkApartAndAgain) {
+  ExpectNone(RunWorlds(5, Form::kThreads, [](World& world) {
+    for (int round = 0; round < 3; ++round) {
+      const bool odd = world.rank % 2 == 1;
+      const HcclComm half =
+          odd ? Divide(world, {1, 3}, 7, world.rank / 2) : Divide(world, {0, 2, 4}, 8, world.rank / 2);
+      const DeviceBlock block(std::vector<u8>(100, static_cast<u8>(1 + world.rank)));
+      Check(HcclAllReduce(block.at(), block.at(), 100, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, half,
+                          world.stream));
+      world.Synchronize();
+      if (block.Read() != std::vector<u8>(100, odd ? 6 : 9)) throw collectives::Failure("a wrong sum");
+      uint32_t rank = 9, size = 9;
+      char name[128];
+      Check(HcclGetRankId(half, &rank));
+      Check(HcclGetRankSize(half, &size));
+      Check(HcclGetCommName(half, name));
+      if (rank != world.rank / 2 || size != (odd ? 2U : 3U))
+        throw collectives::Failure("a wrong rank or size");
+      if (std::string(name).find(odd ? "_sub_7" : "_sub_8") == std::string::npos)
+        throw collectives::Failure(name);
+      Check(HcclCommDestroy(half));
+    }
+  }));
+}
+
+TEST(SubCommunicators, RefuseWrongArgumentsInOrder) {
+  ExpectNone(RunWorlds(2, Form::kThreads, [](World& world) {
+    HcclCommConfig config = ConfigWithLimit(60);
+    HcclComm made = nullptr;
+    uint32_t both[] = {0, 1}, descending[] = {1, 0}, large[] = {0, 2}, own[] = {world.rank};
+    const auto make = [&](uint32_t count, uint32_t* ranks, uint64_t id, u32 place) {
+      return HcclCreateSubCommConfig(&world.comm, count, ranks, id, place, &config, &made);
+    };
+    Expect(HCCL_E_PTR, HcclCreateSubCommConfig(nullptr, 0, nullptr, 0xFFFFFFFF, 0, nullptr, nullptr));
+    Expect(HCCL_SUCCESS, HcclCreateSubCommConfig(nullptr, 0, nullptr, 0xFFFFFFFF, 0, nullptr, &made));
+    Expect(HCCL_E_PARA, make(2, nullptr, 1, 0));
+    Expect(HCCL_E_PARA, make(2, both, 0xFFFFFFFF, 0));
+    Expect(HCCL_E_PARA, make(0, both, 1, 0));
+    Expect(HCCL_E_PARA, make(2, both, 1, 2));
+    Expect(HCCL_E_PTR, HcclCreateSubCommConfig(nullptr, 2, both, 1, 0, &config, &made));
+    Expect(HCCL_E_PTR, HcclCreateSubCommConfig(&world.comm, 2, both, 1, 0, nullptr, &made));
+    Expect(HCCL_E_PARA, make(2, descending, 1, 1 - world.rank));
+    Expect(HCCL_E_PARA, make(2, large, 1, 0));
+    Expect(HCCL_E_PARA, make(2, both, 1, 1 - world.rank));
+    Expect(HCCL_SUCCESS, make(1, own, 1, 0));
+    HcclComm again = nullptr;
+    Expect(HCCL_E_PARA, HcclCreateSubCommConfig(&world.comm, 1, own, 1, 0, &config, &again));
+    Expect(HCCL_E_NOT_SUPPORT, HcclCreateSubCommConfig(&made, 1, own, 2, 0, &config, &again));
+    Check(HcclCommDestroy(made));
+  }));
+}
+
+}  // namespace
+}  // namespace sampan::test
