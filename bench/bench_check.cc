@@ -156,6 +156,7 @@ void Compare(const Case& each) {
   const double with = MedianSeconds(checked), without = MedianSeconds(plain);
   std::printf("%-24s %10.2f us %10.2f us %7.2fx %9.1f MiB\n", std::string(each.name).c_str(),
               without / operations * 1e6, with / operations * 1e6, with / without, checked.back().grown_mib);
+  std::fflush(stdout);
 }
 
 }  // namespace

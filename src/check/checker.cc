@@ -1,6 +1,8 @@
 // The observer that judges the order of accesses.
 #include "check/checker.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <exception>
 #include <string_view>
@@ -86,14 +88,17 @@ void Checker::OnCallAwaits(const observe::AwaitedWork& awaited) noexcept {
     at = std::find_if(waiting_.begin(), waiting_.end(),
                       [](const WaitingCall& each) { return each.thread == 0; });
   if (at == waiting_.end()) return;
-  *at = {thread.number, thread.outer, awaited, CaptureStack()};
+  *at = {thread.number, thread.outer, awaited, CaptureStack(), ::gettid()};
   thread.waits = true;
 }
 
-bool Checker::AnyThreadWaits() noexcept {
+std::vector<std::int64_t> Checker::WaitingThreads() {
   const StateLock lock(lock_);
-  return std::any_of(waiting_.begin(), waiting_.end(),
-                     [](const WaitingCall& each) { return each.thread != 0; });
+  std::vector<std::int64_t> threads_in_waits;
+  for (const WaitingCall& each : waiting_) {
+    if (each.thread != 0) threads_in_waits.push_back(each.system_thread);
+  }
+  return threads_in_waits;
 }
 
 bool Checker::MayEndFromOutside(std::uint64_t queue) noexcept {

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "base/threads/spin_lock.h"
 #include "check/findings.h"
@@ -97,8 +98,8 @@ class Checker final : public observe::Observer, private Order::Listener {
   /// The program is about to unmap or free host memory.
   void OnHostFreed(std::uintptr_t address, std::uint64_t bytes, const char* call) noexcept;
 
-  /// True if a call waits without a time limit.
-  bool AnyThreadWaits() noexcept;
+  /// The threads, by the system's numbers, in calls that wait without a time limit.
+  std::vector<std::int64_t> WaitingThreads();
   /// True if the wait at which the queue stands may be ended by another process, or is not known.
   bool MayEndFromOutside(std::uint64_t queue) noexcept;
   /// The members of a circle of waits, and the calls that wait. Ends the report.
@@ -144,6 +145,7 @@ class Checker final : public observe::Observer, private Order::Listener {
     const char* call = nullptr;
     observe::AwaitedWork awaited;
     std::uint32_t stack = 0;
+    std::int64_t system_thread = 0;
   };
   struct Failure {
     std::int32_t code = 0;

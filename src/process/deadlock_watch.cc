@@ -53,12 +53,18 @@ bool WaitsForThreads(const std::filesystem::path& task) {
   return (command == kWait || command == kWaitBitset) && limit == 0;
 }
 
-/// True if no thread that runs the program's code can go on by itself.
-bool AllThreadsWait() {
+/// True if no thread that runs the program's code can go on by itself. `waiting`: threads in calls that wait.
+bool AllThreadsWait(const std::vector<std::int64_t>& waiting) {
+  const auto waits = [&](const std::filesystem::path& task) {
+    const bool in_call = std::any_of(waiting.begin(), waiting.end(), [&](std::int64_t thread) {
+      return task.filename() == std::to_string(thread);
+    });
+    return in_call || WaitsForThreads(task);
+  };
   std::error_code failure;
   std::filesystem::directory_iterator task("/proc/self/task", failure);
   for (; !failure && task != std::filesystem::directory_iterator(); task.increment(failure)) {
-    if (RunsProgram(task->path()) && !WaitsForThreads(task->path())) return false;
+    if (RunsProgram(task->path()) && !waits(task->path())) return false;
   }
   return !failure;
 }
@@ -74,7 +80,8 @@ bool Stands(const StreamState& state) {
 }
 
 Standstill Look(const Runtime& runtime, check::Checker& checker) {
-  if (!checker.AnyThreadWaits() || !AllThreadsWait()) return {};
+  const std::vector<std::int64_t> waiting = checker.WaitingThreads();
+  if (waiting.empty() || !AllThreadsWait(waiting)) return {};
   auto states = runtime.stream_roster().Look();
   if (!states.ok()) return {};
   const bool all_stand = std::all_of(states->begin(), states->end(), [&](const StreamState& state) {
