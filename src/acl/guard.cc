@@ -77,7 +77,8 @@ aclError Report(const char* function, const Error& error) noexcept {
   try {
     if (!IsArgumentCheckCode(error.code) && !error.unrecorded) process::ThisThread().last_error = error.code;
     Remember(function, error);
-    Log(LogLevel::kError, IsArgumentCheckCode(error.code) ? "ASCENDCL" : "RUNTIME",
+    Log(error.expected ? LogLevel::kInfo : LogLevel::kError,
+        IsArgumentCheckCode(error.code) ? "ASCENDCL" : "RUNTIME",
         Text(std::string_view(function), ": ", error.message, " (", static_cast<int>(error.code), ")"));
   } catch (const std::exception&) {
     // Out of memory: no message, but the code is still returned.

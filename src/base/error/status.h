@@ -20,6 +20,7 @@ struct Error {
   std::string message;
   std::size_t item = kNoItem;  ///< the batch entry that is wrong
   bool unrecorded = false;     ///< if true, the code does not become the thread's last error
+  bool expected = false;       ///< programs call until it goes away: no error in the log
 };
 
 /// Success or an Error. Move-only; not thread-safe.
