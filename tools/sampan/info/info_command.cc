@@ -1,4 +1,5 @@
 // sampan info: the installation, its settings, and a self-test.
+#include "tools/sampan/info/binary_needs.h"
 #include "tools/sampan/info/info_report.h"
 #include "tools/sampan/shared/command_line/command.h"
 #include "tools/sampan/shared/command_line/failure.h"
@@ -8,8 +9,16 @@
 namespace sampan::tool {
 namespace {
 
+/// Says what a program needs, without starting the runtime.
+int ExamineBinary(const std::filesystem::path& path, bool as_json) {
+  const BinaryNeeds needs = ReadBinaryNeeds(path);
+  Print(as_json ? BinaryJson(path, needs) : BinaryText(path, needs));
+  return needs.complete() ? kSuccess : kCheckFailed;
+}
+
 int Execute(const Arguments& arguments) {
   const bool as_json = arguments.Has("--json");
+  if (arguments.Has("--binary")) return ExamineBinary(arguments.ValueOr("--binary", ""), as_json);
   RuntimeFacts facts;
   std::unique_ptr<bench::Session> session;
   try {
@@ -27,22 +36,30 @@ int Execute(const Arguments& arguments) {
 
 const Command& InfoCommand() {
   static const Command command{
-      .description = {.name = "info",
-                      .summary = "show devices and settings, and test whether copies work here",
-                      .paragraphs = {"Shows backend, profile, devices, versions, and every setting with its "
-                                     "source. Then copies once on "
-                                     "every path, with random contents, and compares each byte and those "
-                                     "around it. The last line is "
-                                     "the verdict. It takes less than two seconds."},
-                      .options = WithRuntimeOptions(
-                          {{.name = "--json", .value = "", .meaning = "the same as JSON"}}),
-                      .examples = {{"sampan info", "does it work here?"},
-                                   {"sampan info --profile cann9", "with the rules of another release"},
-                                   {"sampan info --json | jq .passed", "for scripts"}},
-                      .exits = {{"0", "all copies were verified"},
-                                {"1", "a copy failed, or the runtime did not start"},
-                                {"2", "the arguments could not be understood"},
-                                {"3", "could not be written"}}},
+      .description =
+          {.name = "info",
+           .summary = "show devices and settings, and test whether copies work here",
+           .paragraphs =
+               {"Shows backend, profile, devices, versions, and every setting with its "
+                "source. Then copies once on "
+                "every path, with random contents, and compares each byte and those "
+                "around it. The last line is "
+                "the verdict. It takes less than two seconds.",
+                "With --binary it says which functions of AscendCL a program or library needs: which work, "
+                "which are exported and refuse, which are absent. Nothing is started."},
+           .options = WithRuntimeOptions({{.name = "--json", .value = "", .meaning = "the same as JSON"},
+                                          {.name = "--binary",
+                                           .value = "FILE",
+                                           .meaning = "say which functions this program or library needs"}}),
+           .examples = {{"sampan info", "does it work here?"},
+                        {"sampan info --profile cann9", "with the rules of another release"},
+                        {"sampan info --json | jq .passed", "for scripts"},
+                        {"sampan info --binary ./server", "will it run here?"}},
+           .exits = {{"0", "all copies were verified; every function that the binary needs works"},
+                     {"1", "a copy failed, or the runtime did not start; a function is refused or absent"},
+                     {"127", "there is no such binary"},
+                     {"2", "the arguments could not be understood"},
+                     {"3", "could not be written"}}},
       .execute = Execute};
   return command;
 }

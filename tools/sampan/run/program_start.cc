@@ -1,6 +1,7 @@
 // Starts a program on this installation: its environment, its libraries, and whether it used them.
 #include "tools/sampan/run/program_start.h"
 
+#include "tools/sampan/info/binary_needs.h"
 #include "tools/sampan/shared/command_line/failure.h"
 #include "tools/sampan/shared/output/terminal.h"
 
@@ -32,6 +33,19 @@ std::string Reason(const ProgramFile& program) {
          "library, try --preload";
 }
 
+/// Says which functions of AscendCL the program needs and no library has: it may not start, or stop in its
+/// midst.
+void NoteAbsentFunctions(const ProgramFile& program) try {
+  const BinaryNeeds needs = ReadBinaryNeeds(program.path);
+  if (needs.absent.empty()) return;
+  Note(
+      program.path.string() + " needs " + needs.absent.front() +
+      (needs.absent.size() > 1 ? " and " + std::to_string(needs.absent.size() - 1) + " more functions" : "") +
+      " that Sampan does not have; 'sampan info --binary " + program.path.string() + "' lists them");
+} catch (const Failure&) {
+  // Without a table of symbols there is nothing to say.
+}
+
 Environment EnvironmentFor(const Installation& installation, const Arguments& arguments) {
   Environment environment = CurrentEnvironment();
   for (Variable& change : ChangesFor(installation, arguments, environment))
@@ -58,6 +72,7 @@ ProgramStart::ProgramStart(const Arguments& arguments)
   references_ = FindAclReferences(program_, installation_, environment_);
   preloads_ = references_.elsewhere || arguments.Has("--preload");
   if (preloads_) Preload(installation_, environment_);
+  if (references_.any) NoteAbsentFunctions(program_);
   watch_.emplace(installation_.acl_libraries());
 }
 
