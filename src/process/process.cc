@@ -50,7 +50,8 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
   }
   return AsBackend(emulated::EmulatedBackend::Create(
       {.devices = settings.devices != 0 ? settings.devices : kEmulatedDevices,
-       .device_bytes = settings.device_bytes,
+       .device_bytes = settings.device_bytes != 0 ? settings.device_bytes : settings.profile.memory_bytes,
+       .host_bytes = settings.host_bytes,
        .engines = settings.engines,
        .schedule = settings.schedule,
        .host_is_device = !settings.profile.attached,

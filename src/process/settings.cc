@@ -120,10 +120,16 @@ constexpr std::array kSettings = {
               return Store(ParseNumber(text, 1, kMaxDevices), settings.devices);
             }},
     Setting{"SAMPAN_DEVICE_MEMORY", "bytes up to 8192G, with K, M or G behind the number",
-            "half of the host's free memory, or a GPU's free memory, divided by the devices",
+            "what the chip has (64G); on cuda, the GPU's free memory, divided by the devices on it",
             "how much memory each device has",
             [](std::string_view text, Settings& settings) {
               return Store(ParseBytes(text), settings.device_bytes);
+            }},
+    Setting{"SAMPAN_HOST_MEMORY", "bytes up to 8192G, with K, M or G behind the number",
+            "half of the host's free memory",
+            "how much of the host's memory all emulated devices may take by being written",
+            [](std::string_view text, Settings& settings) {
+              return Store(ParseBytes(text), settings.host_bytes);
             }},
     Setting{"SAMPAN_ENGINES", "1 to 64", "the number of cores, at most 4",
             "copy engines (threads) of each emulated device",
@@ -131,7 +137,8 @@ constexpr std::array kSettings = {
               return Store(ParseNumber(text, 1, 64), settings.engines);
             }},
     Setting{"SAMPAN_PROFILE",
-            "a chip (ascend910b, ascend910c, ascend310-rc) and a release (cann8, cann9), joined by a comma",
+            "a chip (ascend910b, ascend910c, ascend310-rc), a release (cann8, cann9) and real-limits, joined "
+            "by commas",
             "ascend910b,cann8", "which chip and which CANN release is imitated",
             [](std::string_view text, Settings& settings) {
               auto profile = FindProfile(text);

@@ -20,7 +20,8 @@ std::string_view Describe(BackendKind kind);
 struct Settings {
   BackendKind backend = BackendKind::kEmulated;
   std::int32_t devices = 0;      ///< 0: the backend's default
-  std::size_t device_bytes = 0;  ///< 0: a share of the machine's memory
+  std::size_t device_bytes = 0;  ///< 0: what the chip has, or the GPU
+  std::size_t host_bytes = 0;    ///< what emulated devices may take of the host; 0: half of what is free
   unsigned engines = 0;          ///< 0: from the number of cores
   cuda::PathSettings copy_paths;
   std::string copy_table;  ///< the file of its tables; empty: none

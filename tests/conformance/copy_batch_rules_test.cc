@@ -127,6 +127,7 @@ TEST_P(AttachedBatchRules, AllSizesZeroSucceedsWhateverElseIsWrong) {
   });
 }
 
+/// Rule batch-11.
 TEST_P(AttachedIndexedBatchRules, NullFailIndexAlone) {
   BatchRequest request = Valid();
   request.null_fail_index = true;

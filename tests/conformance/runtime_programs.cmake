@@ -22,6 +22,8 @@ sampan_test(conformance_compute LABEL conformance SOURCES
   compute_queries_test.cc
   capture_test.cc)
 
+sampan_test(conformance_capacity LABEL conformance SOURCES device_capacity_test.cc)
+
 sampan_test(conformance_memory LABEL conformance SOURCES
   memory_test.cc
   memory_free_test.cc

@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr const char* kSettings[] = {
-    "SAMPAN_BACKEND",     "SAMPAN_DEVICES",    "SAMPAN_DEVICE_MEMORY", "SAMPAN_ENGINES", "SAMPAN_PROFILE",
-    "SAMPAN_SCHEDULE",    "SAMPAN_FAULT",      "SAMPAN_BACKTRACE",     "SAMPAN_HELP",    "SAMPAN_COPY_PATH",
-    "SAMPAN_COPY_BLOCKS", "SAMPAN_COPY_TABLE", "SAMPAN_TRACE",         "SAMPAN_SUMMARY"};
+    "SAMPAN_BACKEND",   "SAMPAN_DEVICES",     "SAMPAN_DEVICE_MEMORY", "SAMPAN_HOST_MEMORY", "SAMPAN_ENGINES",
+    "SAMPAN_PROFILE",   "SAMPAN_SCHEDULE",    "SAMPAN_FAULT",         "SAMPAN_BACKTRACE",   "SAMPAN_HELP",
+    "SAMPAN_COPY_PATH", "SAMPAN_COPY_BLOCKS", "SAMPAN_COPY_TABLE",    "SAMPAN_TRACE",       "SAMPAN_SUMMARY"};
 
 /// Removes the settings that this process was started with.
 Variables Only(Variables changes) {
@@ -66,6 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Wrong{"devices_with_a_tail", "SAMPAN_DEVICES", "8x", "64"},
                       Wrong{"memory_below_zero", "SAMPAN_DEVICE_MEMORY", "-1", "M"},
                       Wrong{"memory_in_queer_units", "SAMPAN_DEVICE_MEMORY", "12Q", "M"},
+                      Wrong{"host_memory_in_queer_units", "SAMPAN_HOST_MEMORY", "12Q", "M"},
                       Wrong{"memory_too_large", "SAMPAN_DEVICE_MEMORY", "99999999999999999999G", "M"},
                       Wrong{"no_engines", "SAMPAN_ENGINES", "0", "64"},
                       Wrong{"profile", "SAMPAN_PROFILE", "ascend9000", "ascend910b"},

@@ -25,7 +25,8 @@ Status Register(const Registration& registration, const char* function) {
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
   if (reinterpret_cast<std::uintptr_t>(registration.address) % PageMap::kPageBytes != 0) {
-    return {Code::kParamInvalid,
+    const bool as_hardware = caller->runtime.profile().real_limits;
+    return {as_hardware ? Code::kDriverInternalError : Code::kParamInvalid,
             Text("ptr ", Hex(registration.address), " must be aligned to ", PageMap::kPageBytes, " bytes")};
   }
   MemoryRegistry& memory = caller->runtime.memory();

@@ -85,9 +85,16 @@ aclError Malloc(const char* function, void** out, std::size_t bytes, aclrtMemMal
   });
 }
 
+/// What the driver of the hardware pins at most.
+constexpr std::size_t kMaxRealPinnedBytes = std::size_t{200} << 30;
+
 Status AllocatePinned(void** out, std::size_t bytes, const char* function) {
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
+  if (caller->runtime.profile().real_limits && bytes > kMaxRealPinnedBytes) {
+    return {Code::kMemoryAllocation, Text("size is ", bytes, ", with real-limits pinned memory ends at ",
+                                          kMaxRealPinnedBytes, " bytes")};
+  }
   const Place place{PlaceKind::kPinned, 0};
   auto address = caller->runtime.memory().Allocate(
       {caller->runtime.backend().pinned_memory(), place, bytes, RoundUp(bytes, kRounding), function});

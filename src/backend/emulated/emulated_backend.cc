@@ -18,7 +18,6 @@
 namespace sampan::emulated {
 namespace {
 
-constexpr std::size_t kCapacityUnit = std::size_t{2} << 20;
 constexpr unsigned kMaxEnginesByDefault = 4;
 
 class EmulatedDevice final : public BackendDevice {
@@ -62,19 +61,14 @@ class EmulatedDevice final : public BackendDevice {
 
 EmulatedBackend::EmulatedBackend(const EmulatedOptions& options)
     : options_(options),
-      device_budget_(AvailableHostBytes() / 2),
-      pinned_budget_(device_budget_.limit_bytes()),
+      device_budget_(options.host_bytes != 0 ? options.host_bytes : AvailableHostBytes() / 2, AllHostBytes()),
+      pinned_budget_(AvailableHostBytes() / 2),
       gates_(options.schedule.kind == Schedule::Kind::kParallel ? GateWatch::Watching::kByThread
                                                                 : GateWatch::Watching::kByCallers) {
-  const auto devices = static_cast<std::size_t>(options_.devices);
-  if (options_.device_bytes == 0) {
-    const std::size_t share = device_budget_.limit_bytes() / devices;
-    options_.device_bytes = std::max(share / kCapacityUnit * kCapacityUnit, kCapacityUnit);
-  }
   if (options_.engines == 0) {
     options_.engines = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxEnginesByDefault);
   }
-  devices_.resize(devices);
+  devices_.resize(static_cast<std::size_t>(options_.devices));
 }
 
 EmulatedBackend::~EmulatedBackend() = default;
@@ -84,12 +78,13 @@ Result<std::unique_ptr<EmulatedBackend>> EmulatedBackend::Create(const EmulatedO
   auto pinned = Arena::Create({.name = "sampan pinned host memory",
                                .capacity_bytes = backend->pinned_budget_.limit_bytes(),
                                .host_visible = true,
-                               .budget = &backend->pinned_budget_,
+                               .reserved_from = &backend->pinned_budget_,
                                .faults = options.faults});
   if (!pinned.ok()) return pinned.TakeStatus();
   backend->pinned_ = std::move(*pinned);
   if (options.schedule.kind != Schedule::Kind::kParallel) {
-    backend->stepped_ = std::make_unique<SteppedScheduler>(options.schedule, backend->gates_);
+    backend->stepped_ =
+        std::make_unique<SteppedScheduler>(options.schedule, backend->gates_, &backend->device_budget_);
   }
   return backend;
 }
@@ -101,11 +96,11 @@ Result<BackendDevice*> EmulatedBackend::Device(std::int32_t physical_id) {
     auto memory = Arena::Create({.name = Text("sampan device ", physical_id),
                                  .capacity_bytes = options_.device_bytes,
                                  .host_visible = options_.host_is_device,
-                                 .budget = &device_budget_,
+                                 .written_from = &device_budget_,
                                  .faults = options_.faults});
     if (!memory.ok()) return memory.TakeStatus();
     std::unique_ptr<EnginePool> engines;
-    if (stepped_ == nullptr) engines = std::make_unique<EnginePool>(options_.engines);
+    if (stepped_ == nullptr) engines = std::make_unique<EnginePool>(options_.engines, &device_budget_);
     QueueScheduler& scheduler = stepped_ != nullptr ? static_cast<QueueScheduler&>(*stepped_) : *engines;
     device = std::make_unique<EmulatedDevice>(std::move(*memory), std::move(engines), scheduler, gates_,
                                               *options_.faults);

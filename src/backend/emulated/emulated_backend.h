@@ -19,9 +19,9 @@ namespace sampan::emulated {
 
 struct EmulatedOptions {
   std::int32_t devices = 8;
-  std::size_t device_bytes =
-      0;                 ///< capacity of each device; 0: an equal share of half the host's free memory
-  unsigned engines = 0;  ///< per device; 0: one per core, at most four
+  std::size_t device_bytes = 0;  ///< capacity of each device; must not be 0
+  std::size_t host_bytes = 0;    ///< what all devices may take of the host; 0: half of its free memory
+  unsigned engines = 0;          ///< per device; 0: one per core, at most four
   Schedule schedule;
   bool host_is_device = false;  ///< the program may access device memory directly
   FaultPlan* faults = nullptr;
@@ -59,7 +59,7 @@ class EmulatedBackend final : public Backend {
 
   EmulatedOptions options_;
   HeapSegmentPool segments_;
-  HostBudget device_budget_;
+  WriteBudget device_budget_;
   HostBudget pinned_budget_;
   std::unique_ptr<Arena> pinned_;
   NoRegistrar host_registrar_;

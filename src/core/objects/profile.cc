@@ -8,6 +8,9 @@
 namespace sampan {
 namespace {
 
+/// The part that asks for the limits of hardware.
+constexpr std::string_view kRealLimits = "real-limits";
+
 constexpr DescriptorLayout kDescriptor32{.bytes = 32, .length_at = 12, .src_at = 16, .dst_at = 24};
 
 constexpr std::array kChips = {
@@ -20,7 +23,8 @@ constexpr std::array kChips = {
             .vector_cores = 48,
             .ai_cpus = 6,
             .npu_arch = 2201,
-            .l2_bytes = std::size_t{192} << 20},
+            .l2_bytes = std::size_t{192} << 20,
+            .memory_bytes = std::size_t{64} << 30},
     Profile{.chip = "ascend910c",
             .soc_name = "Ascend910_9391",
             .fabric = true,
@@ -31,7 +35,8 @@ constexpr std::array kChips = {
             .vector_cores = 48,
             .ai_cpus = 6,
             .npu_arch = 2201,
-            .l2_bytes = std::size_t{192} << 20},
+            .l2_bytes = std::size_t{192} << 20,
+            .memory_bytes = std::size_t{64} << 30},
     Profile{.chip = "ascend310-rc",
             .soc_name = "Ascend310",
             .attached = false,
@@ -49,7 +54,8 @@ constexpr std::array kChips = {
             .vector_cores = 0,
             .ai_cpus = 4,
             .npu_arch = 1001,
-            .l2_bytes = std::size_t{8} << 20},
+            .l2_bytes = std::size_t{8} << 20,
+            .memory_bytes = std::size_t{8} << 30},
 };
 
 constexpr std::array kReleases = {
@@ -62,6 +68,7 @@ constexpr std::array kReleases = {
 Result<Profile> FindProfile(std::string_view names) {
   const Profile* chip = nullptr;
   const Profile* release = nullptr;
+  bool real_limits = false;
   while (!names.empty()) {
     const std::string_view name = names.substr(0, names.find(','));
     names.remove_prefix(std::min(names.size(), name.size() + 1));
@@ -72,6 +79,7 @@ Result<Profile> FindProfile(std::string_view names) {
     for (const Profile& each : kReleases) {
       if (each.release == name && release == nullptr) release = &each, known = true;
     }
+    if (name == kRealLimits && !real_limits) real_limits = known = true;
     if (!known)
       return Error{Code::kDeviceSetupError,
                    Text("'", name, "' names no profile, or a second one of its kind")};
@@ -81,6 +89,7 @@ Result<Profile> FindProfile(std::string_view names) {
   profile.release = rules.release;
   profile.rows_between_devices = rules.rows_between_devices;
   profile.max_row_bytes = rules.max_row_bytes;
+  profile.real_limits = real_limits;
   return profile;
 }
 
@@ -91,7 +100,7 @@ std::string ProfileNames() {
   text += ") and a release (";
   for (const Profile& each : kReleases)
     text += Text(&each == &kReleases.front() ? "" : ", ", each.release);
-  return text + "), joined by a comma";
+  return text + "), and " + std::string(kRealLimits) + ", joined by commas";
 }
 
 }  // namespace sampan

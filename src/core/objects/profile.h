@@ -40,15 +40,18 @@ struct Profile {
   std::uint32_t ai_cpus = 0;
   std::uint32_t npu_arch = 0;
   std::size_t l2_bytes = 0;
+  std::size_t memory_bytes = 0;  ///< of one device
   // The release.
   std::string_view release;
   bool rows_between_devices = false;  ///< aclrtMemcpy2dAsync accepts device-to-device
   std::size_t max_row_bytes = SIZE_MAX;
+  /// Refuses, with their codes, what only hardware refuses. Of the word real-limits, not of a table.
+  bool real_limits = false;
 };
 
 inline constexpr std::size_t kMaxRows = 5'242'880;
 
-/// Finds the profile of a list such as "ascend910b,cann8". Either part may be missing.
+/// Finds the profile of a list such as "ascend910b,cann8,real-limits". Every part may be missing.
 Result<Profile> FindProfile(std::string_view names);
 
 /// The accepted names, for messages.

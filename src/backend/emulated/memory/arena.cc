@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 /// Blocks above this size are aligned to huge pages, as the device's driver does.
 constexpr std::size_t kHugePageThreshold = std::size_t{1} << 20;
-/// Addresses per byte of capacity. With more of them, a freed address stays unused longer.
-constexpr std::size_t kAddressesPerByte = 4;
+/// Addresses beyond the capacity: three times as many, and no more than this.
+constexpr std::size_t kMaxSpareAddresses = std::size_t{16} << 30;
 
 Status SystemFailure(const std::string& what, const std::string& name) {
   const std::string reason = std::generic_category().message(errno);
@@ -35,10 +35,13 @@ Arena::Arena(const ArenaOptions& options, std::size_t address_space_bytes)
   free_ranges_.Add({0, address_space_bytes_});
 }
 
+std::size_t Arena::AddressBytes(std::size_t capacity_bytes) {
+  const std::size_t capacity = std::max(capacity_bytes, kHugePage);
+  return RoundUp(capacity + std::min(3 * capacity, kMaxSpareAddresses), kHugePage);
+}
+
 Result<std::unique_ptr<Arena>> Arena::Create(const ArenaOptions& options) {
-  const std::size_t bytes =
-      RoundUp(std::max(options.capacity_bytes, kHugePage) * kAddressesPerByte, kHugePage);
-  std::unique_ptr<Arena> arena(new Arena(options, bytes));
+  std::unique_ptr<Arena> arena(new Arena(options, AddressBytes(options.capacity_bytes)));
   if (Status mapped = arena->Map(); !mapped.ok()) return mapped;
   return arena;
 }
@@ -47,6 +50,7 @@ Status Arena::Map() {
   auto file = CreateMemoryFile(options_.name, address_space_bytes_, Code::kDeviceSetupError);
   if (!file.ok()) return file.TakeStatus();
   file_ = std::move(*file);
+  if (options_.written_from != nullptr) options_.written_from->Watch(file_.get());
   const int user_access = options_.host_visible ? PROT_READ | PROT_WRITE : PROT_NONE;
   for (const auto& [access, base] :
        {std::pair{user_access, &user_base_}, {PROT_READ | PROT_WRITE, &engine_base_}}) {
@@ -78,7 +82,7 @@ Arena::~Arena() {
   for (const std::uintptr_t base : {user_base_, engine_base_}) {
     if (base != 0) ::munmap(reinterpret_cast<void*>(base), address_space_bytes_);
   }
-  options_.budget->GiveBack(used_bytes_);
+  GiveBackToBudgets(used_bytes_);
 }
 
 Result<MemoryBlock> Arena::Allocate(std::size_t bytes, Pages pages) {
@@ -103,18 +107,35 @@ Result<MemoryBlock> Arena::Allocate(std::size_t bytes, Pages pages) {
   if (!offset) return out_of_memory("the capacity is used up (SAMPAN_DEVICE_MEMORY)");
   const MemoryBlock block{user_base_ + *offset, whole, static_cast<std::ptrdiff_t>(engine_base_ - user_base_),
                           static_cast<std::uint32_t>(huge ? kHugePage : kDevicePageBytes)};
-  if (!options_.budget->TryTake(whole)) {
+  if (const char* const why = TakeFromBudgets(whole)) {
     Return(block);
-    return out_of_memory("the host has no more memory to spare for emulated devices");
+    return out_of_memory(why);
   }
   return block;
+}
+
+const char* Arena::TakeFromBudgets(std::size_t bytes) {
+  if (options_.written_from != nullptr) {
+    if (bytes > options_.written_from->host_bytes()) return "more than all memory of the host";
+    options_.written_from->Promise(bytes);
+  }
+  if (options_.reserved_from != nullptr && !options_.reserved_from->TryTake(bytes)) {
+    if (options_.written_from != nullptr) options_.written_from->Withdraw(bytes);
+    return "the host has no more memory to spare";
+  }
+  return nullptr;
+}
+
+void Arena::GiveBackToBudgets(std::size_t bytes) {
+  if (options_.written_from != nullptr) options_.written_from->Withdraw(bytes);
+  if (options_.reserved_from != nullptr) options_.reserved_from->GiveBack(bytes);
 }
 
 void Arena::Free(const MemoryBlock& block) noexcept {
   ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
               static_cast<off_t>(block.address - user_base_), static_cast<off_t>(block.bytes));
   Return(block);
-  options_.budget->GiveBack(block.bytes);
+  GiveBackToBudgets(block.bytes);
 }
 
 void Arena::Return(const MemoryBlock& block) noexcept {
@@ -129,7 +150,9 @@ MemoryInfo Arena::Info() const {
     const std::lock_guard lock(mutex_);
     used = used_bytes_;
   }
-  return {std::min(options_.capacity_bytes - used, options_.budget->left_bytes()), options_.capacity_bytes};
+  std::size_t free = options_.capacity_bytes - used;
+  if (options_.reserved_from != nullptr) free = std::min(free, options_.reserved_from->left_bytes());
+  return {free, options_.capacity_bytes};
 }
 
 }  // namespace sampan::emulated

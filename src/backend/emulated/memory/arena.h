@@ -9,6 +9,7 @@
 
 #include "backend/api/backend.h"
 #include "backend/emulated/memory/host_budget.h"
+#include "backend/emulated/memory/write_budget.h"
 #include "base/containers/free_ranges.h"
 #include "base/error/fault.h"
 #include "base/system/descriptor.h"
@@ -17,9 +18,10 @@ namespace sampan::emulated {
 
 struct ArenaOptions {
   std::string name;
-  std::size_t capacity_bytes = 0;  ///< limit of all live blocks together
-  bool host_visible = false;       ///< the program may read and write through its view
-  HostBudget* budget = nullptr;
+  std::size_t capacity_bytes = 0;       ///< limit of all live blocks together
+  bool host_visible = false;            ///< the program may read and write through its view
+  HostBudget* reserved_from = nullptr;  ///< each block is taken from it whole; null: none
+  WriteBudget* written_from = nullptr;  ///< pages are taken from it when they are written; null: none
   FaultPlan* faults = nullptr;
 };
 
@@ -43,10 +45,16 @@ class Arena final : public MemorySource {
   }
   bool Owns(std::uintptr_t address) const override { return address - user_base_ < address_space_bytes_; }
 
+  /// Addresses of an arena. With more than its capacity, a freed address stays unused longer.
+  static std::size_t AddressBytes(std::size_t capacity_bytes);
+
  private:
   Arena(const ArenaOptions& options, std::size_t address_space_bytes);
 
   Status Map();
+  /// Why the budgets have no room for the block; null: they have, and it is taken.
+  const char* TakeFromBudgets(std::size_t bytes);
+  void GiveBackToBudgets(std::size_t bytes);
   void Return(const MemoryBlock& block) noexcept;
 
   const ArenaOptions options_;

@@ -1,4 +1,4 @@
-// The limit of host memory that all emulated devices may use together.
+// The limit of pinned host memory, and what the host has.
 #include "backend/emulated/memory/host_budget.h"
 
 #include <algorithm>
@@ -6,26 +6,34 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <string_view>
 
 namespace sampan::emulated {
 namespace {
 
-std::size_t AvailableOnMachine() {
+/// A figure of /proc/meminfo, in bytes.
+std::size_t FigureOfMachine(std::string_view figure) {
   std::ifstream file("/proc/meminfo");
   std::string name;
   std::size_t kibibytes = 0;
   std::string rest;
   while (file >> name >> kibibytes && std::getline(file, rest)) {
-    if (name == "MemAvailable:") return kibibytes * 1024;
+    if (name == figure) return kibibytes * 1024;
   }
   return std::size_t{1} << 30;  // no such file: assume 1 GiB
 }
 
-/// The limit of the control group minus its usage; the largest number if there is no limit.
-std::size_t AvailableInControlGroup() {
+/// The largest number if there is no limit.
+std::size_t LimitOfControlGroup() {
   std::size_t limit = 0;
+  return std::ifstream("/sys/fs/cgroup/memory.max") >> limit ? limit
+                                                             : std::numeric_limits<std::size_t>::max();
+}
+
+/// The limit of the control group minus its usage.
+std::size_t AvailableInControlGroup() {
+  const std::size_t limit = LimitOfControlGroup();
   std::size_t used = 0;
-  if (!(std::ifstream("/sys/fs/cgroup/memory.max") >> limit)) return std::numeric_limits<std::size_t>::max();
   std::ifstream("/sys/fs/cgroup/memory.current") >> used;
   return limit > used ? limit - used : 0;
 }
@@ -33,7 +41,11 @@ std::size_t AvailableInControlGroup() {
 }  // namespace
 
 std::size_t AvailableHostBytes() {
-  return std::min(AvailableOnMachine(), AvailableInControlGroup());
+  return std::min(FigureOfMachine("MemAvailable:"), AvailableInControlGroup());
+}
+
+std::size_t AllHostBytes() {
+  return std::min(FigureOfMachine("MemTotal:"), LimitOfControlGroup());
 }
 
 }  // namespace sampan::emulated

@@ -1,4 +1,4 @@
-// The limit of host memory that all emulated devices may use together.
+// The limit of pinned host memory, and what the host has.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 
 namespace sampan::emulated {
 
-/// A budget that the devices share. Thread-safe.
+/// What is allocated counts, whether it is used or not. Thread-safe.
 class HostBudget {
  public:
   explicit HostBudget(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
@@ -30,5 +30,7 @@ class HostBudget {
 /// Memory that this process can use without harming the host: available now, and inside the control group's
 /// limit.
 std::size_t AvailableHostBytes();
+/// All memory of the host; the control group's limit if that is less. The same each time.
+std::size_t AllHostBytes();
 
 }  // namespace sampan::emulated

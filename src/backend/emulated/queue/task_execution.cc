@@ -127,6 +127,9 @@ Status Execute(IndirectTask& task, QueueScheduler& scheduler) {
     };
     observe::NoteEnds(end(*to), end(*from));
   }
+  if (WriteBudget* const budget = scheduler.CountedWrites()) [[unlikely]] {
+    if (Status admitted = AdmitWrite(to->engine, bytes, *budget); !admitted.ok()) return admitted;
+  }
   Move({{to->engine, from->engine, bytes}, {}, {}, Direction::kDeviceToDevice}, scheduler);
   return {};
 }
@@ -222,6 +225,9 @@ void ShareBatch(std::span<Segment> segments, std::size_t bytes, QueueScheduler& 
 }
 
 Status Execute(Task& task, QueueScheduler& scheduler) {
+  if (WriteBudget* const budget = scheduler.CountedWrites()) [[unlikely]] {
+    if (Status admitted = AdmitWrites(task, *budget); !admitted.ok()) return admitted;
+  }
   return std::visit([&](auto& body) { return Execute(body, scheduler); }, task);
 }
 

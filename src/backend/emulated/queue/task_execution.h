@@ -10,6 +10,7 @@
 #include "backend/api/task.h"
 #include "backend/api/task_memory.h"
 #include "backend/emulated/kernels/copy_kernels.h"
+#include "backend/emulated/queue/write_admission.h"
 #include "backend/emulated/schedule/queue_scheduler.h"
 #include "base/error/assert.h"
 #include "base/error/status.h"
@@ -97,6 +98,9 @@ inline Status ExecuteUnqueued(Task& task, QueueScheduler& scheduler) {
 }
 template <typename Copies>
 Status ExecuteUnqueued(Copies& body, QueueScheduler& scheduler) {
+  if (WriteBudget* const budget = scheduler.CountedWrites()) [[unlikely]] {
+    if (Status admitted = AdmitWrites(body, *budget); !admitted.ok()) return admitted;
+  }
   Move(body, scheduler);
   return {};
 }

@@ -50,8 +50,9 @@ struct EnginePool::Job {
   }
 };
 
-EnginePool::EnginePool(unsigned engines)
-    : spin_time_(std::thread::hardware_concurrency() > 1 ? kSpin : std::chrono::microseconds(0)) {
+EnginePool::EnginePool(unsigned engines, WriteBudget* writes)
+    : QueueScheduler(writes),
+      spin_time_(std::thread::hardware_concurrency() > 1 ? kSpin : std::chrono::microseconds(0)) {
   jobs_.reserve(64);
   try {
     engines_.reserve(engines);

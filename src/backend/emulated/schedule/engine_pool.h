@@ -17,7 +17,7 @@ namespace sampan::emulated {
 /// queues must be closed before.
 class EnginePool final : public QueueScheduler {
  public:
-  explicit EnginePool(unsigned engines);
+  explicit EnginePool(unsigned engines, WriteBudget* writes = nullptr);
   ~EnginePool() override;
   EnginePool(const EnginePool&) = delete;
   EnginePool& operator=(const EnginePool&) = delete;

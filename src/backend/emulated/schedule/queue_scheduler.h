@@ -7,6 +7,7 @@
 
 #include "backend/api/copy_segment.h"
 #include "backend/emulated/kernels/chunked_work.h"
+#include "backend/emulated/memory/write_budget.h"
 #include "base/time/clock.h"
 
 namespace sampan::emulated {
@@ -17,7 +18,12 @@ class EmulatedTimeline;
 /// Thread-safe. Callers hold no lock of a queue or a timeline.
 class QueueScheduler {
  public:
+  /// Without a budget, tasks may write as much as they like.
+  explicit QueueScheduler(WriteBudget* writes = nullptr) : writes_(writes) {}
   virtual ~QueueScheduler() = default;
+
+  /// The budget that a task has to ask before it writes device memory; usually none.
+  WriteBudget* CountedWrites() const { return writes_ != nullptr && writes_->Counts() ? writes_ : nullptr; }
 
   /// The queue has work, and no thread has its turn. The scheduler has to execute it.
   virtual void MakeReady(std::shared_ptr<EmulatedQueue> queue) noexcept = 0;
@@ -36,6 +42,9 @@ class QueueScheduler {
   virtual void Arrange(std::span<Segment>) {}
   /// Runs the work on the calling thread, and shares it with idle engines.
   virtual void Run(const ChunkedWork& work) = 0;
+
+ private:
+  WriteBudget* const writes_;
 };
 
 }  // namespace sampan::emulated

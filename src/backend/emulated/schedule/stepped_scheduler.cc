@@ -16,8 +16,12 @@ constexpr std::size_t kMaxQueues = 1 << 16;
 
 }  // namespace
 
-SteppedScheduler::SteppedScheduler(Schedule schedule, GateWatch& gates)
-    : schedule_(schedule), gates_(gates), random_(schedule.seed), arrangements_(schedule.seed) {
+SteppedScheduler::SteppedScheduler(Schedule schedule, GateWatch& gates, WriteBudget* writes)
+    : QueueScheduler(writes),
+      schedule_(schedule),
+      gates_(gates),
+      random_(schedule.seed),
+      arrangements_(schedule.seed) {
   ready_.reserve(kMaxQueues);
   idle_ = StartThread("sampan-steps", [this] { IdleLoop(); });
 }

@@ -19,7 +19,7 @@ namespace sampan::emulated {
 /// submits nor waits for kIdleTime, pending tasks run. So a program that polls memory continues. Thread-safe.
 class SteppedScheduler final : public QueueScheduler {
  public:
-  SteppedScheduler(Schedule schedule, GateWatch& gates);
+  SteppedScheduler(Schedule schedule, GateWatch& gates, WriteBudget* writes = nullptr);
   ~SteppedScheduler() override;
   SteppedScheduler(const SteppedScheduler&) = delete;
   SteppedScheduler& operator=(const SteppedScheduler&) = delete;

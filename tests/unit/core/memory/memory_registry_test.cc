@@ -19,7 +19,7 @@ class MemoryRegistryTest : public ::testing::Test {
  protected:
   MemoryRegistryTest() {
     auto arena = emulated::Arena::Create(
-        {.name = "test", .capacity_bytes = 16 * kMiB, .budget = &budget_, .faults = &faults_});
+        {.name = "test", .capacity_bytes = 16 * kMiB, .reserved_from = &budget_, .faults = &faults_});
     arena_ = std::move(*arena);
     registry_.AddSource(*arena_);
   }

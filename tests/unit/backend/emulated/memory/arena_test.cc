@@ -18,7 +18,7 @@ class ArenaTest : public ::testing::Test {
     auto arena = Arena::Create({.name = "test arena",
                                 .capacity_bytes = capacity,
                                 .host_visible = true,
-                                .budget = &budget_,
+                                .reserved_from = &budget_,
                                 .faults = &faults_});
     EXPECT_TRUE(arena.ok());
     return std::move(*arena);

@@ -1,0 +1,54 @@
+// The limit of host memory that the memory files of all emulated devices may take, counted when they are
+// written.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "base/error/status.h"
+
+namespace sampan::emulated {
+
+/// Devices promise more memory than the host has: a page is taken by the first write to it. While no more is
+/// promised than the limit, nothing has to be counted. Otherwise each write asks first. It is admitted
+/// without a look at the system as long as fewer bytes were written since the last one than were left then.
+/// Thread-safe.
+class WriteBudget {
+ public:
+  /// No single allocation may be larger than `host_bytes`.
+  WriteBudget(std::size_t limit_bytes, std::size_t host_bytes)
+      : limit_bytes_(limit_bytes), host_bytes_(host_bytes) {}
+
+  std::size_t limit_bytes() const { return limit_bytes_; }
+  std::size_t host_bytes() const { return host_bytes_; }
+
+  void Promise(std::size_t bytes);
+  void Withdraw(std::size_t bytes) { promised_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+  /// The pages of this memory file count. It must be open as long as the budget is used.
+  void Watch(int memory_file);
+
+  /// More is promised than may be taken.
+  bool Counts() const { return promised_bytes_.load(std::memory_order_relaxed) > limit_bytes_; }
+  /// Admits a write that takes at most so many new bytes, or fails with 207001. `missing` counts the bytes of
+  /// its pages that are not taken yet; it is asked if the bound does not fit. Writes that run at the same
+  /// time may together pass the limit, by no more than they write.
+  Status Admit(std::size_t bound_bytes, const std::function<std::size_t()>& missing);
+
+ private:
+  std::size_t TakenBytes() const;
+
+  const std::size_t limit_bytes_, host_bytes_;
+  std::atomic<std::size_t> promised_bytes_{0};
+  std::atomic<std::int64_t> left_bytes_{0};  // since the last look at the files; not positive: look again
+  std::mutex mutex_;                         // guards what follows, and looks at the files
+  std::vector<int> memory_files_;
+};
+
+/// The bytes of the pages of [address, +bytes) that have no memory yet.
+std::size_t MissingBytes(const void* address, std::size_t bytes);
+
+}  // namespace sampan::emulated
