@@ -33,6 +33,8 @@ else()
   endforeach()
   list(JOIN depends ", " CPACK_DEBIAN_PACKAGE_DEPENDS)
 endif()
+# Loaded at run time, for memory of other hosts.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libfabric1)
 # For the module acl.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3, python3-numpy")
 # Names on the usual paths that lead into /opt/sampan.

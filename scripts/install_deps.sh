@@ -10,7 +10,7 @@
 set -euo pipefail
 
 build=(g++ binutils cmake ninja-build make python3 nlohmann-json3-dev libcli11-dev zlib1g-dev libdw-dev
-  python3-dev)
+  libfabric-dev python3-dev)
 bench=(libbenchmark-dev)
 test=(git libgtest-dev pkg-config dpkg-dev file chromium zsh fish python3-pytest python3-numpy
   python3-yaml)

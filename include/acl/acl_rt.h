@@ -2823,7 +2823,8 @@ ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandle(uint64_t shareabl
  * @async no
  * @error 100000 shareableHandle or handle is NULL.
  * @error 207000 shareType is FABRIC and the profile's chip has no fabric.
- * @error 207000 The handle was made on another host or in another network namespace.
+ * @error 207000 The handle is of another host, and one of the two has no libfabric or no network.
+ * @error 507010 The handle is of another host, which cannot be reached.
  * @error 107000 shareType is another value, or flags is not 0.
  * @error 107002 The calling thread has no context.
  * @error 107000 The handle is malformed or damaged, or its memory or process no longer exists.

@@ -131,7 +131,7 @@ void Explain(std::uintptr_t address) {
     return ExplainRegistered(address, use->facts);
   if (!memory->InSource(address)) return;
   SignalSafeLine line;
-  if (use && !use->facts.place.on_device()) {
+  if (use && !use->facts.place.on_device() && !use->facts.open_to_peers) {
     line.Add("Sampan: a forked child accessed pinned memory of its parent at 0x").Add(address, 16);
     line.Add(": a child does not inherit it\n").Write();
     return;

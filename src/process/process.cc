@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -13,8 +14,12 @@
 
 #include "backend/cuda/cuda_backend.h"
 #include "backend/emulated/emulated_backend.h"
+#ifdef SAMPAN_HAS_LIBFABRIC
+#include "backend/fabric/network.h"
+#endif
 #include "base/error/text.h"
 #include "base/log/log.h"
+#include "base/system/environment.h"
 #include "base/system/file_size_signal.h"
 #include "base/threads/fork_lock.h"
 #include "base/threads/thread_sanitizer.h"
@@ -56,6 +61,21 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
        .schedule = settings.schedule,
        .host_is_device = !settings.profile.attached,
        .faults = &Faults()}));
+}
+
+/// The network of peers on other hosts. Null on GPUs, whose memory the processor cannot reach.
+std::shared_ptr<PeerNetwork> MakeNetwork([[maybe_unused]] const Settings& settings) {
+#ifdef SAMPAN_HAS_LIBFABRIC
+  if (settings.backend != BackendKind::kEmulated) return nullptr;
+  fabric::NetworkOptions options;
+  options.interface.address = EnvironmentValue("HCCL_IF_IP").value_or("");
+  options.interface.names = EnvironmentValue("HCCL_SOCKET_IFNAME").value_or("");
+  options.interface.family = EnvironmentValue("HCCL_SOCKET_FAMILY").value_or("");
+  options.limit = std::chrono::seconds(settings.peer_timeout_s);
+  return std::make_shared<fabric::Network>(std::move(options));
+#else
+  return nullptr;
+#endif
 }
 
 /// Held while the settings are read and the runtime is created. Both are created once and leaked on purpose,
@@ -126,7 +146,8 @@ Result<Runtime*> MakeRuntime() {
   auto runtime = std::make_unique<Runtime>(std::move(*backend),
                                            RuntimeOptions{.profile = settings->profile,
                                                           .visible_devices = std::move(visible_devices),
-                                                          .with_backtraces = settings->backtrace});
+                                                          .with_backtraces = settings->backtrace,
+                                                          .network = MakeNetwork(*settings)});
   ReportHostFaults(runtime->memory());
   check::WatchHost();
   WatchForDeadlocks(*runtime);

@@ -165,6 +165,11 @@ constexpr std::array kSettings = {
               settings.copy_table = text;
               return !text.empty();
             }},
+    Setting{"SAMPAN_PEER_TIMEOUT", "1 to 600", "3",
+            "after how many seconds without an answer a process of another host is lost",
+            [](std::string_view text, Settings& settings) {
+              return Store(ParseNumber(text, 1, 600), settings.peer_timeout_s);
+            }},
     Setting{"SAMPAN_BACKTRACE", "0 or 1", "0", "messages about memory say where it was allocated",
             [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.backtrace); }},
     Setting{"SAMPAN_TRACE", "a file name, which may hold %p for the process", "none",

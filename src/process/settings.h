@@ -28,7 +28,8 @@ struct Settings {
   Profile profile;
   emulated::Schedule schedule;
   bool backtrace = false;
-  std::string trace;  ///< the file; empty: none
+  std::uint32_t peer_timeout_s = 3;  ///< a peer on another host that does not answer for so long is lost
+  std::string trace;                 ///< the file; empty: none
   bool summary = false;
   bool check = false;
   std::string check_findings;  ///< the file of the command; empty: none

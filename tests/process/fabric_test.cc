@@ -97,8 +97,9 @@ TEST_F(Fabric, AnotherNetworkIsAnotherHost) {
   if (importer.Do("leave_network").code != 0) GTEST_SKIP() << "this process may not make network namespaces";
   Publish(exporter, 8, 1);
   const Answer refused = importer.Do("import_fabric", file());
-  EXPECT_EQ(refused.code, ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
-  EXPECT_NE(refused.text.find(std::to_string(exporter.process())), std::string::npos) << refused.text;
+  // Nothing leads out of the new network: no connection, or not even an address to begin from.
+  EXPECT_TRUE(refused.code == ACL_ERROR_RT_LOST_HEARTBEAT || refused.code == ACL_ERROR_RT_FEATURE_NOT_SUPPORT)
+      << refused.code << refused.text;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The main program of the process tests: the tests, or, started with --peer, a process that they command.
 #include <dirent.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -17,22 +18,12 @@
 
 #include "acl/acl.h"
 #include "tests/process/channel.h"
+#include "tests/process/contents.h"
 #include "tests/support/applicability.h"
 #include "tests/support/random_bytes.h"
 
 namespace sampan::test {
 namespace {
-
-/// Bytes that a seed alone determines, the same in every process.
-Bytes Contents(std::uint64_t seed, std::size_t bytes) {
-  Bytes contents(bytes);
-  std::uint64_t state = seed * 0x9E3779B97F4A7C15ULL + 1;
-  for (std::byte& each : contents) {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    each = static_cast<std::byte>(state >> 56);
-  }
-  return contents;
-}
 
 /// What the process holds, by the numbers that commands use.
 class Commands {
@@ -177,7 +168,9 @@ class Commands {
       prop.memAttr = ACL_HBM_MEM_HUGE;
       prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
       aclrtDrvMemHandle handle = nullptr;
-      const aclError code = aclrtMallocPhysical(&handle, Read<std::size_t>(in), &prop, 0);
+      const auto bytes = Read<std::size_t>(in);
+      if (Read<std::string>(in) == "host") prop.location.type = ACL_MEM_LOCATION_TYPE_HOST_NUMA;
+      const aclError code = aclrtMallocPhysical(&handle, bytes, &prop, 0);
       return Give(code, handle, physical_);
     });
     Add("free_physical", [this](std::istream& in) { return aclrtFreePhysical(Pick(physical_, in)); });
@@ -322,6 +315,12 @@ class Commands {
       return code == ACL_SUCCESS ? aclrtCreateStream(&stream_) : code;
     });
     Add("leave_network", [](std::istream&) { return unshare(CLONE_NEWNET); });
+    Add("enter_network", [](std::istream& in) {
+      const int network = open(Read<std::string>(in).c_str(), O_RDONLY | O_CLOEXEC);
+      const int failed = setns(network, CLONE_NEWNET);
+      close(network);
+      return failed;
+    });
     Add("descriptors", [this](std::istream&) {
       DIR* const folder = opendir("/proc/self/fd");
       int count = 0;

@@ -75,6 +75,9 @@ Status CopyWithoutContext(const LinearRequest& request, const MemoryRegistry& re
   if (Status located = Locate(registry, dst, to); !located.ok()) return located;
   if (Status located = Locate(registry, src, from); !located.ok()) return located;
   if (to.place.on_device() || from.place.on_device()) return Copy(request);
+  for (const AllocationUse* use : {&to.use, &from.use}) {
+    if (*use && (*use)->facts.open_to_peers) return Copy(request);  // may be another host's
+  }
   if (!to.use || to.use->facts.registered_read_only()) {
     if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
   }

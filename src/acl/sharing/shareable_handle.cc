@@ -109,7 +109,7 @@ aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandl
   });
 }
 
-// Compatibility: partly: FABRIC handles (profile ascend910c) work within one host
+// Compatibility: partly: FABRIC handles need the profile ascend910c, between hosts libfabric too
 aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t flags,
                                            aclrtMemSharedHandleType shareType, void* shareableHandle) {
   return Guard("aclrtMemExportToShareableHandleV2", [&]() -> Status {
@@ -133,7 +133,7 @@ aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t dev
   });
 }
 
-// Compatibility: partly: FABRIC handles (profile ascend910c) work within one host
+// Compatibility: partly: FABRIC handles need the profile ascend910c, between hosts libfabric too
 aclError aclrtMemImportFromShareableHandleV2(void* shareableHandle, aclrtMemSharedHandleType shareType,
                                              uint64_t flags, aclrtDrvMemHandle* handle) {
   return Guard("aclrtMemImportFromShareableHandleV2", [&]() -> Status {

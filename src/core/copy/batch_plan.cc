@@ -12,6 +12,7 @@
 #include "core/copy/copy_plan.h"
 #include "core/copy/copy_rules.h"
 #include "core/copy/memory_location.h"
+#include "core/copy/peer_copy.h"
 
 namespace sampan {
 namespace {
@@ -250,7 +251,7 @@ namespace {
   plan.timing = batch.segments.empty() ? Timing::kNothing
                 : batch.pageable       ? Timing::kDrainThenNow
                                        : Timing::kQueued;
-  return {};
+  return RouteToPeers(context, plan);
 }
 
 }  // namespace

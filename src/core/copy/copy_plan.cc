@@ -7,6 +7,8 @@
 #include "base/error/text.h"
 #include "base/system/page_size.h"
 #include "core/copy/copy_ends.h"
+#include "core/copy/peer_copy.h"
+#include "core/memory/peer_mapping.h"
 
 namespace sampan {
 namespace {
@@ -68,7 +70,7 @@ Status PlanRows(const RowsRequest& request, CopyForm form, PlanContext context, 
       std::move(ends.src.use),
       ends.direction()});
   AddNeighbours(plan.task, std::move(ends.dst.neighbours), std::move(ends.src.neighbours));
-  return {};
+  return RouteToPeers(context, plan);
 }
 
 Status PlanFill(const FillRequest& request, PlanContext context, Plan& plan) {
@@ -83,7 +85,7 @@ Status PlanFill(const FillRequest& request, PlanContext context, Plan& plan) {
   plan.timing = location.place.on_device() ? Timing::kQueued : Timing::kNow;
   plan.Make<FillTask>(FillTask{location.engine, request.bytes, request.pattern, std::move(location.use)});
   AddNeighbours(plan.task, std::move(location.neighbours), {});
-  return {};
+  return RouteToPeers(context, plan);
 }
 
 Status PlanReduce(const ReduceRequest& request, PlanContext context, Plan& plan) {
@@ -91,6 +93,10 @@ Status PlanReduce(const ReduceRequest& request, PlanContext context, Plan& plan)
   auto resolved = ResolveEnds(ranges, CopyForm::kAsynchronous, context);
   if (!resolved.ok()) return resolved.TakeStatus();
   Ends& ends = *resolved;
+  for (const Location* end : {&ends.dst, &ends.src}) {
+    const Uses* const more = end->neighbours.get();
+    if (Status here = RefusePeer(context.registry(), end->use, "a reduction", more); !here.ok()) return here;
+  }
   const bool dst_on_device = ends.dst.place.on_device();
   if (!dst_on_device || !ends.src.place.on_device()) {
     const std::string wrong = dst_on_device ? DescribeEnd(ranges.src_argument(), ends.src)

@@ -6,6 +6,7 @@
 #include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/threads/threads.h"
+#include "core/copy/peer_copy.h"
 #include "core/objects/device.h"
 #include "core/objects/observed_submit.h"
 #include "observe/hooks.h"
@@ -43,6 +44,7 @@ Status SubmitUnqueued(CopyTarget target, Plan&& plan) {
 Status RunPlan(Device& device, Plan&& plan, const observe::BlockingReason& reason) {
   if (plan.timing == Timing::kNothing) return {};
   SAMPAN_ASSERT(!std::holds_alternative<NoTask>(plan.task));
+  if (const auto* outside = std::get_if<HostTask>(&plan.task)) return RunOutside(*outside->work);
   auto opened = device.Open();
   if (!opened.ok()) return opened.TakeStatus();
   if (observe::On()) return RunObserved(**opened, device.id(), std::move(plan.task), reason);

@@ -7,6 +7,7 @@
 
 #include "backend/api/task_memory.h"
 #include "base/error/text.h"
+#include "core/memory/peer_mapping.h"
 
 namespace sampan {
 namespace {
@@ -36,6 +37,8 @@ Status FindDeviceRange(const MemoryRegistry& memory, const MemoryArgument& argum
     return {Code::kParamInvalid,
             Text(Describe(argument, found.place, found.use.get()), ": it must be device memory")};
   }
+  if (Status here = RefusePeer(memory, found.use, argument.name, found.neighbours.get()); !here.ok())
+    return here;
   if (Status may = CheckRights(found, argument, HostAccess::kWrite, device); !may.ok()) return may;
   range.engine = found.engine;
   const Allocation& allocation = *found.use.get();

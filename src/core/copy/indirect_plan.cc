@@ -7,6 +7,7 @@
 #include "base/error/text.h"
 #include "core/copy/copy_ends.h"
 #include "core/copy/copy_plan.h"
+#include "core/memory/peer_mapping.h"
 #include "observe/hooks.h"
 
 namespace sampan {
@@ -17,6 +18,7 @@ constexpr std::size_t kMaxDescriptorBytes = 64;
 
 Status LocateOnDevice(const MemoryArgument& argument, PlanContext context, Location& location) {
   if (Status located = Locate(context.registry(), argument, location); !located.ok()) return located;
+  if (Status here = RefusePeer(context.registry(), location.use, argument.name); !here.ok()) return here;
   if (location.place.on_device()) return {};
   return {Code::kParamInvalid, Text(DescribeEnd(argument, location), ", it must be device memory")};
 }

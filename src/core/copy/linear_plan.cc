@@ -7,6 +7,8 @@
 #include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/threads/threads.h"
+#include "core/copy/peer_copy.h"
+#include "core/memory/peer_mapping.h"
 
 namespace sampan {
 
@@ -14,7 +16,8 @@ Status PlanLinearInFull(LinearRequest request, CopyForm form, PlanContext contex
   const NoCancellation no_cancellation;
   auto ends = ResolveEnds(RangesOf(request), form, context);
   if (!ends.ok()) return ends.TakeStatus();
-  return PlanResolved(request, form, context, *ends, plan);
+  if (Status planned = PlanResolved(request, form, context, *ends, plan); !planned.ok()) return planned;
+  return RouteToPeers(context, plan);
 }
 
 void MakeLinear(LinearRequest request, Ends& ends, Direction direction, Plan& plan) {
@@ -45,6 +48,8 @@ Status PlanCaptured(LinearRequest request, PlanContext context, Ends ends, Plan&
     return {Code::kParamInvalid, Text("kind ", Describe(request.kind), " copies from the host to a device: ",
                                       DescribeEnds(ends, RangesOf(request)))};
   }
+  if (Status here = RefusePeer(context.registry(), ends.src.use, "HOST_TO_BUF_TO_DEVICE"); !here.ok())
+    return here;
   SAMPAN_ASSERT(request.bytes != 0);
   BatchTask& batch = plan.Make<BatchTask>(context.backend().segment_store());
   batch.captured = std::make_unique_for_overwrite<std::byte[]>(request.bytes);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error/text.h"
+#include "core/memory/peer_mapping.h"
 
 namespace sampan {
 namespace {
@@ -70,7 +71,7 @@ class AddressTable::Reservation {
 };
 
 /// Physical memory mapped at its addresses. Exists until its last use is released.
-class AddressTable::MappedPiece final : public MemoryKeeper {
+class AddressTable::MappedPiece final : public PeerMapping {
  public:
   MappedPiece(std::shared_ptr<Reservation> reservation, const AddressRange& part,
               std::shared_ptr<PhysicalMemory> physical)
@@ -82,7 +83,9 @@ class AddressTable::MappedPiece final : public MemoryKeeper {
   MappedPiece(const MappedPiece&) = delete;
   MappedPiece& operator=(const MappedPiece&) = delete;
 
+  std::shared_ptr<PeerMemory> peer() const override { return physical_->peer(); }
   Status Map(MapAccess access) {
+    if (peer() != nullptr) return {};  // nothing is at its addresses
     Status mapped = reservation_->views().Map(part_, physical_->file(), access);
     mapped_ = mapped.ok();
     return mapped;

@@ -8,6 +8,7 @@
 #include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/threads/thread_sanitizer.h"
+#include "core/memory/peer_mapping.h"
 #include "observe/hooks.h"
 
 namespace sampan {
@@ -341,6 +342,8 @@ Result<AddressResolver::Resolved> MemoryRegistry::ResolveDevice(std::uintptr_t a
   std::byte* const engine = use->EngineView(address);
   memory.push_back(std::move(use));
   for (const AllocationUse& each : memory) {
+    if (Status here = RefusePeer(*this, each, "a copy with operands in device memory"); !here.ok())
+      return here;
     const auto& rights = access == Access::kWrite ? each->writers : each->readers;
     if (each->facts.has_rights && (rights.load() >> device & 1) == 0) {
       return Error{Code::kSdmaCopyError,

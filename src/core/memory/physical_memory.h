@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backend/api/backend.h"
+#include "core/sharing/lent_physical.h"
 #include "core/sharing/memory_sharing.h"
 
 namespace sampan {
@@ -37,14 +38,16 @@ class PhysicalMemory {
         place_(place),
         properties_(properties) {}
   struct Import {
-    std::shared_ptr<ForeignCell> cell;
+    std::shared_ptr<ForeignCell> cell;  ///< null: another host's
     ShareForm form;
+    std::shared_ptr<PeerMemory> peer;  ///< null: this host's
   };
   PhysicalMemory(MemorySharing& sharing, Import import, const MemoryFile& file, Place place,
                  const PhysicalProperties& properties)
       : sharing_(sharing), file_(file), place_(place), properties_(properties), import_(std::move(import)) {}
   ~PhysicalMemory() {
     if (source_ == nullptr) return;
+    loan_.reset();  // no other host reaches the memory from here on
     if (number_ != 0) {
       sharing_.Ended(number_);
       sharing_.Free(number_, *source_, block_);
@@ -59,6 +62,8 @@ class PhysicalMemory {
   const MemoryFile& file() const { return file_; }
   Place place() const { return place_; }
   const PhysicalProperties& properties() const { return properties_; }
+  std::shared_ptr<PeerMemory> peer() const { return import_ ? import_->peer : nullptr; }
+  void set_loan(std::unique_ptr<Loan> loan) { loan_ = std::move(loan); }
   /// The program's newest handle of it, which may be freed by now.
   void* handle() const { return handle_.load(); }
   void set_handle(void* handle) { handle_.store(handle); }
@@ -95,7 +100,7 @@ class PhysicalMemory {
       own_ = std::move(*cell);
       form_ = form;
     }
-    if (for_all_processes) (*own_)->for_all_processes.store(1);
+    if (for_all_processes) own_->AdmitAll();
     return own_;
   }
   /// Null if it was not exported.
@@ -117,6 +122,7 @@ class PhysicalMemory {
   ShareForm form_{};  // of own_
   std::uint64_t number_ = 0;
   std::atomic<void*> handle_{nullptr};
+  std::unique_ptr<Loan> loan_;  // of exported memory
 };
 
 }  // namespace sampan

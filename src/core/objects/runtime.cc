@@ -17,7 +17,8 @@ Status DeadContext() {
 }  // namespace
 
 Runtime::Runtime(std::unique_ptr<Backend> backend, RuntimeOptions options)
-    : backend_(std::move(backend)),
+    : network_(options.network),
+      backend_(std::move(backend)),
       options_(std::move(options)),
       memory_(options_.with_backtraces),
       sharing_(memory_, backend_->virtual_memory(), board_, others_),

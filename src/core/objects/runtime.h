@@ -41,6 +41,7 @@ struct RuntimeOptions {
   Profile profile;
   std::vector<std::int32_t> visible_devices;  ///< physical ids, in the order of the program's ids
   bool with_backtraces = false;
+  std::shared_ptr<PeerNetwork> network;  ///< null: no memory of other hosts
 };
 
 /// Thread-safe. Checked handles name the objects. An object that a call found stays alive until the call
@@ -154,8 +155,12 @@ class Runtime {
                                              bool for_all_processes);
   /// The exported memory of this process that the cell shares; null if there is none.
   std::shared_ptr<PhysicalMemory> ExportedAt(const CellAddress& address);
+  /// Lets other hosts import the memory. Returns where this process listens.
+  Result<PeerAddress> Lend(PhysicalMemory& physical, const std::shared_ptr<OwnCell>& cell);
+  Result<void*> ImportFromPeer(const FabricHandle& handle, std::int32_t device);
   Result<void*> ImportCell(const CellAddress& address, ShareForm form, std::int32_t device);
 
+  const std::shared_ptr<PeerNetwork> network_;  // outlives all memory
   const std::unique_ptr<Backend> backend_;
   const RuntimeOptions options_;
   FailureReports failure_reports_;

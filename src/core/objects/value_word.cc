@@ -9,6 +9,7 @@
 #include "base/error/text.h"
 #include "base/threads/thread_sanitizer.h"
 #include "core/copy/memory_location.h"
+#include "core/memory/peer_mapping.h"
 #include "observe/hooks.h"
 
 namespace sampan {
@@ -102,6 +103,7 @@ class ValueGate final : public Gate {
 Status LocateWord(void* address, HostAccess access, PlanContext context, Location& word) {
   const MemoryArgument argument{"devAddr", address, sizeof(std::uint64_t)};
   if (Status located = Locate(context.registry(), argument, word); !located.ok()) return located;
+  if (Status here = RefusePeer(context.registry(), word.use, "a value"); !here.ok()) return here;
   if (!word.place.on_device()) {
     return {Code::kParamInvalid,
             Text("devAddr ", Hex(address), " must be device memory, it is ", Describe(word.place))};

@@ -18,8 +18,10 @@ struct Layout {
   std::uint32_t cell = 0;
   std::array<std::uint64_t, 2> secret{};
   std::uint64_t memory_bytes = 0;
-  std::array<std::uint8_t, 56> unused{};
+  PeerAddress address;
+  std::array<std::uint8_t, 32> unused{};
 };
+static_assert(sizeof(PeerAddress) == 24);
 static_assert(sizeof(Layout) == FabricHandle::kBytes);
 
 /// FNV-1a. Each step is reversible, so one changed byte always changes the result.
@@ -43,6 +45,7 @@ FabricHandle::Bytes FabricHandle::Encode() const {
   layout.cell = cell.index;
   layout.secret = cell.secret;
   layout.memory_bytes = memory_bytes;
+  layout.address = address;
   layout.checksum = ChecksumOf(layout);
   Bytes bytes;
   std::memcpy(bytes.data(), &layout, sizeof(layout));
@@ -60,8 +63,10 @@ Result<FabricHandle> FabricHandle::Decode(std::span<const std::byte, kBytes> byt
     return Error{Code::kParamInvalid, Text("shareableHandle names process ", layout.process, " and object ",
                                            layout.cell, ", which cannot be")};
   }
-  return FabricHandle{
-      {layout.boot, layout.network}, {layout.process, layout.cell, layout.secret}, layout.memory_bytes};
+  return FabricHandle{{layout.boot, layout.network},
+                      {layout.process, layout.cell, layout.secret},
+                      layout.memory_bytes,
+                      layout.address};
 }
 
 }  // namespace sampan

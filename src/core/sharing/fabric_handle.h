@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "backend/api/peer_network.h"
 #include "base/error/status.h"
 #include "base/system/host_identity.h"
 #include "core/sharing/share_board.h"
@@ -20,6 +21,7 @@ struct FabricHandle {
   HostIdentity host;
   CellAddress cell;  ///< of the owner; its secret has 128 random bits
   std::uint64_t memory_bytes = 0;
+  PeerAddress address;  ///< where the owner listens; version 0: nowhere
 
   /// With a checksum, so that a damaged handle is recognised.
   Bytes Encode() const;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error/text.h"
+#include "base/log/log.h"
 #include "core/objects/dead_handle.h"
 #include "core/objects/runtime.h"
 
@@ -172,8 +173,8 @@ Result<void*> Runtime::ImportCell(const CellAddress& address, ShareForm form, st
   if (!file.ok()) return file.TakeStatus();
   PhysicalProperties properties{extent->attribute, extent->location_id, extent->location_type};
   if (!on_host) properties.location_id = static_cast<std::uint32_t>(place.device);
-  return HandleFor(std::make_shared<PhysicalMemory>(sharing_, PhysicalMemory::Import{std::move(*cell), form},
-                                                    *file, place, properties));
+  return HandleFor(std::make_shared<PhysicalMemory>(
+      sharing_, PhysicalMemory::Import{std::move(*cell), form, nullptr}, *file, place, properties));
 }
 
 Result<FabricHandle::Bytes> Runtime::ExportToFabric(const std::shared_ptr<PhysicalMemory>& physical,
@@ -182,7 +183,31 @@ Result<FabricHandle::Bytes> Runtime::ExportToFabric(const std::shared_ptr<Physic
   if (!host.ok()) return host.TakeStatus();
   auto cell = ShareCell(physical, ShareForm::kFabric, for_all_processes);
   if (!cell.ok()) return cell.TakeStatus();
-  return FabricHandle{*host, (*cell)->Address(), physical->bytes()}.Encode();
+  FabricHandle handle{*host, (*cell)->Address(), physical->bytes(), {}};
+  auto address = Lend(*physical, *cell);
+  if (address.ok()) {
+    handle.address = *address;
+  } else {
+    Log(LogLevel::kWarning, "RUNTIME",
+        Text("a FABRIC handle is for this host alone: ", address.error().message));
+  }
+  return handle.Encode();
+}
+
+Result<PeerAddress> Runtime::Lend(PhysicalMemory& physical, const std::shared_ptr<OwnCell>& cell) {
+  if (network_ == nullptr) return Error{Code::kFeatureNotSupport, "this backend has no network of peers"};
+  auto address = network_->Listen();
+  if (!address.ok()) return address;
+  const PeerMemoryFacts facts{.bytes = physical.bytes(),
+                              .on_host = physical.place().on_device() ? 0U : 1U,
+                              .attribute = physical.properties().attribute,
+                              .location_type = physical.properties().location_type};
+  const CellAddress own = cell->Address();
+  auto loan = std::make_unique<Loan>(*network_, own.index);
+  network_->Lend(own.index, own.secret,
+                 std::make_shared<LentPhysical>(*backend_->virtual_memory(), physical.file(), cell, facts));
+  physical.set_loan(std::move(loan));
+  return address;
 }
 
 Status Runtime::AdmitToFabric(std::span<const std::byte, FabricHandle::kBytes> handle,
@@ -194,17 +219,38 @@ Status Runtime::AdmitToFabric(std::span<const std::byte, FabricHandle::kBytes> h
   return {Code::kParamInvalid, "shareableHandle is no export of this process's, or its memory is gone"};
 }
 
+Result<void*> Runtime::ImportFromPeer(const FabricHandle& handle, std::int32_t device) {
+  const auto refuse = [&](std::string_view why) {
+    return Error{Code::kFeatureNotSupport, Text("shareableHandle was made by process ", handle.cell.process,
+                                                " on another host or in another network namespace: ", why)};
+  };
+  if (network_ == nullptr) return refuse("this backend has no network of peers");
+  if (handle.address.version == 0)
+    return refuse("its owner had no network; it needs libfabric (Debian: libfabric1)");
+  auto peer = network_->Import({handle.address, handle.cell.process, handle.cell.index, handle.cell.secret});
+  if (!peer.ok()) return peer.TakeStatus();
+  const PeerMemoryFacts& facts = (*peer)->facts();
+  if (facts.bytes != handle.memory_bytes) {
+    return Error{Code::kParamInvalid, Text("shareableHandle is of ", handle.memory_bytes, " bytes, ",
+                                           (*peer)->Describe(), " says ", facts.bytes)};
+  }
+  const Place place = facts.on_host != 0 ? Place{PlaceKind::kPinned, 0} : Place{PlaceKind::kDevice, device};
+  PhysicalProperties properties{facts.attribute, 0, facts.location_type};
+  if (place.on_device()) properties.location_id = static_cast<std::uint32_t>(device);
+  MemoryFile nowhere;
+  nowhere.bytes = facts.bytes;
+  return HandleFor(std::make_shared<PhysicalMemory>(
+      sharing_, PhysicalMemory::Import{nullptr, ShareForm::kFabric, std::move(*peer)}, nowhere, place,
+      properties));
+}
+
 Result<void*> Runtime::ImportFromFabric(std::span<const std::byte, FabricHandle::kBytes> handle,
                                         std::int32_t device) {
   auto decoded = FabricHandle::Decode(handle);
   if (!decoded.ok()) return decoded.TakeStatus();
   auto host = ThisHost();
   if (!host.ok()) return host.TakeStatus();
-  if (decoded->host != *host) {
-    return Error{Code::kFeatureNotSupport,
-                 Text("shareableHandle was made by process ", decoded->cell.process,
-                      " on another host or in another network namespace: memory is shared within one host")};
-  }
+  if (decoded->host != *host) return ImportFromPeer(*decoded, device);
   return ImportCell(decoded->cell, ShareForm::kFabric, device);
 }
 

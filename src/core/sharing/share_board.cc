@@ -112,16 +112,29 @@ bool OwnCell::IsAt(const CellAddress& address) const {
 Status OwnCell::Admit(std::span<const std::int32_t> processes) {
   SharedCell& cell = **this;
   const std::lock_guard lock(mutex_);
-  SAMPAN_ASSERT(admitted_ <= SharedCell::kMaxProcesses);
-  if (processes.size() > SharedCell::kMaxProcesses - admitted_) {
+  SAMPAN_ASSERT(admitted_.size() <= SharedCell::kMaxProcesses);
+  if (processes.size() > SharedCell::kMaxProcesses - admitted_.size()) {
     return {Code::kParamInvalid,
             Text(processes.size(), " processes more: at most ", SharedCell::kMaxProcesses, " may import it, ",
-                 admitted_, " are admitted already")};
+                 admitted_.size(), " are admitted already")};
   }
-  for (const std::int32_t process : processes)
-    cell.processes[admitted_++].store(process);
-  cell.process_count.store(admitted_);
+  for (const std::int32_t process : processes) {
+    cell.processes[admitted_.size()].store(process);
+    admitted_.push_back(process);
+  }
+  cell.process_count.store(static_cast<std::uint32_t>(admitted_.size()));
   return {};
+}
+
+void OwnCell::AdmitAll() {
+  const std::lock_guard lock(mutex_);
+  admits_all_ = true;
+  (*this)->for_all_processes.store(1);
+}
+
+bool OwnCell::Admits(std::int32_t process) {
+  const std::lock_guard lock(mutex_);
+  return admits_all_ || std::find(admitted_.begin(), admitted_.end(), process) != admitted_.end();
 }
 
 Status OwnCell::SetExtent(const MemoryFile& file, SharedExtent extent) {

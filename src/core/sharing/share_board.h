@@ -81,6 +81,8 @@ class OwnCell {
   bool IsAt(const CellAddress& address) const;
   /// Adds processes that may import it.
   Status Admit(std::span<const std::int32_t> processes);
+  void AdmitAll();
+  bool Admits(std::int32_t process);
   /// Sets where the cell's memory is. The file server sends it to processes that cannot open it.
   Status SetExtent(const MemoryFile& file, SharedExtent extent);
   /// No import succeeds from now on.
@@ -94,7 +96,8 @@ class OwnCell {
   const SharedKind kind_;
   const std::array<std::uint64_t, 2> secret_;
   std::mutex mutex_;
-  std::uint32_t admitted_ = 0;  // processes on the list
+  bool admits_all_ = false;
+  std::vector<std::int32_t> admitted_;  // the list
 };
 
 /// The cells of this process, in an unnamed memory file that only processes of the same user can open.

@@ -1,0 +1,93 @@
+// Memory of processes on other hosts, and the network that reaches it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error/status.h"
+
+namespace sampan {
+
+/// A contiguous piece of a transfer.
+struct PeerPiece {
+  std::byte* local = nullptr;  ///< unused by fills
+  std::uint64_t offset = 0;    ///< in the peer's memory
+  std::uint64_t bytes = 0;
+};
+
+struct PeerTransfer {
+  enum class Kind : std::uint8_t { kWrite, kRead, kFill };
+  Kind kind = Kind::kWrite;
+  std::vector<PeerPiece> pieces;  ///< none is empty
+  std::uint32_t pattern = 0;      ///< of a fill: four bytes, which begin anew in each piece
+};
+
+/// What the owner says about its memory. The values are those of the public header.
+struct PeerMemoryFacts {
+  std::uint64_t bytes = 0;
+  std::uint32_t on_host = 0;  ///< 1: host memory
+  std::uint32_t attribute = 0, location_type = 0;
+  std::uint32_t read_only = 0;  ///< 1: writes are refused
+};
+
+/// Imported memory of another host. Thread-safe.
+class PeerMemory {
+ public:
+  virtual ~PeerMemory() = default;
+  virtual const PeerMemoryFacts& facts() const = 0;
+  /// Never blocks. Calls `done` once, on a thread of the network: the bytes are in place, or why they are
+  /// not. The local memory must stay until then. `done` must not block.
+  virtual void Start(PeerTransfer transfer, std::function<void(Status)> done) noexcept = 0;
+  /// Text for messages: the owner's process and host.
+  virtual std::string Describe() const = 0;
+};
+
+/// Where a process listens. All zeros: it does not.
+struct PeerAddress {
+  std::array<std::uint8_t, 16> host{};  ///< an IPv4 address takes the first four bytes
+  std::uint32_t scope = 0;              ///< of an IPv6 address
+  std::uint16_t port = 0;
+  std::uint16_t version = 0;  ///< 4, 6, or 0: none
+
+  bool operator==(const PeerAddress&) const = default;
+};
+
+/// What an importer knows from a handle.
+struct PeerName {
+  PeerAddress address;
+  std::int32_t process = 0;
+  std::uint32_t cell = 0;
+  std::array<std::uint64_t, 2> secret{};
+};
+
+/// Memory that this process lets others use. Called on the network's thread.
+class LentMemory {
+ public:
+  virtual ~LentMemory() = default;
+  virtual const PeerMemoryFacts& facts() const = 0;
+  /// Returns true if the process may import it.
+  virtual bool Admits(std::int32_t process) const = 0;
+  /// Its first byte, for the engines. Called once a process imports it.
+  virtual Result<std::byte*> Map() = 0;
+};
+
+/// Thread-safe. The network's thread runs until the process exits.
+class PeerNetwork {
+ public:
+  virtual ~PeerNetwork() = default;
+  /// Begins to listen, if it does not yet. Fails with 207000 if the engine is not installed.
+  virtual Result<PeerAddress> Listen() = 0;
+  virtual void Lend(std::uint32_t cell, const std::array<std::uint64_t, 2>& secret,
+                    std::shared_ptr<LentMemory> memory) = 0;
+  /// On return no peer touches the memory, and none will.
+  virtual void TakeBack(std::uint32_t cell) noexcept = 0;
+  /// Connects to the owner. Blocks until it answers, at most for the time limit.
+  virtual Result<std::shared_ptr<PeerMemory>> Import(const PeerName& name) = 0;
+};
+
+}  // namespace sampan

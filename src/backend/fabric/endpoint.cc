@@ -1,0 +1,91 @@
+// One connection: buffers for frames, and sending and receiving them.
+#include "backend/fabric/endpoint.h"
+
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+
+#include "base/containers/round.h"
+#include "base/error/assert.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
+
+namespace sampan::fabric {
+namespace {
+
+constexpr std::size_t kSlotBytes = RoundUp(kMaxFrameBytes, std::size_t{4096});
+constexpr std::size_t kMemoryBytes = 2 * Endpoint::kSlots * kSlotBytes;
+
+}  // namespace
+
+Result<std::unique_ptr<Endpoint>> Endpoint::Make(Port& port, fi_info& info, Owner& owner) {
+  std::unique_ptr<Endpoint> endpoint(new Endpoint(owner));
+  auto made = port.MakeEndpoint(info, nullptr);
+  if (!made.ok()) return made.TakeStatus();
+  endpoint->endpoint_ = std::move(*made);
+  if (Status prepared = endpoint->Prepare(); !prepared.ok()) return prepared;
+  return endpoint;
+}
+
+Status Endpoint::Prepare() {
+  // Pages that no frame reaches take no memory.
+  void* const mapped = ::mmap(nullptr, kMemoryBytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED)
+    return {Code::kMemoryAllocation, Text("no memory for a connection's frames: ", SystemError(errno))};
+  memory_ = static_cast<std::byte*>(mapped);
+  free_.reserve(kSlots);
+  for (std::size_t i = 0; i < 2 * kSlots; ++i) {
+    slots_[i] = {this, memory_ + i * kSlotBytes};
+    if (i < kSlots) {
+      free_.push_back(&slots_[i]);
+    } else if (const int error = Receive(slots_[i]); error != 0) {
+      return {Code::kResourceAllocFail, Text("a connection cannot receive: ", SystemError(-error))};
+    }
+  }
+  return {};
+}
+
+Endpoint::~Endpoint() {
+  Close();
+  if (memory_ != nullptr) ::munmap(memory_, kMemoryBytes);
+}
+
+int Endpoint::Connect(const fi_info& info, std::span<const std::byte> data) {
+  return ::fi_connect(endpoint_.get(), info.dest_addr, data.data(), data.size());
+}
+
+int Endpoint::Accept(std::span<const std::byte> data) {
+  return ::fi_accept(endpoint_.get(), data.data(), data.size());
+}
+
+int Endpoint::Send(std::span<const iovec> parts) {
+  SAMPAN_ASSERT(!free_.empty() && !is_closed());
+  Slot* const slot = free_.back();
+  const auto sent = static_cast<int>(
+      ::fi_sendv(endpoint_.get(), parts.data(), nullptr, parts.size(), FI_ADDR_UNSPEC, slot));
+  if (sent == 0) free_.pop_back();
+  return sent;
+}
+
+int Endpoint::Receive(Slot& slot) {
+  SAMPAN_ASSERT(!IsForSending(slot));
+  if (is_closed()) return 0;
+  return static_cast<int>(
+      ::fi_recv(endpoint_.get(), slot.bytes, kMaxFrameBytes, nullptr, FI_ADDR_UNSPEC, &slot));
+}
+
+void Endpoint::Complete(const Completion& completion) {
+  auto* const slot = static_cast<Slot*>(completion.context);
+  if (slot == nullptr) return;
+  Endpoint& endpoint = *slot->endpoint;
+  if (endpoint.is_closed()) return;
+  if (completion.error != 0) return endpoint.owner_.OnBroken(completion.error);
+  if (!endpoint.IsForSending(*slot)) return endpoint.owner_.OnFrame(*slot, completion.bytes);
+  endpoint.free_.push_back(slot);
+  endpoint.owner_.OnSent();
+}
+
+}  // namespace sampan::fabric

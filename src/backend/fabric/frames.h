@@ -1,0 +1,51 @@
+// The frames of a connection: a header, a table of pieces, the bytes of the pieces.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace sampan::fabric {
+
+enum class FrameKind : std::uint32_t {
+  kWrite = 1,  ///< table and bytes; answered by kDone when the bytes are in place
+  kRead,       ///< table; answered by kData, or by kDone with a code
+  kFill,       ///< table; answered by kDone
+  kDone,       ///< header
+  kData,       ///< bytes of the pieces that were read
+};
+
+struct FrameHeader {
+  FrameKind kind{};
+  std::uint32_t pieces = 0;
+  std::uint64_t request = 0;  ///< numbers of a connection's requests grow by 1
+  std::uint32_t payload_bytes = 0;
+  std::int32_t code = 0;      ///< of kDone
+  std::uint32_t pattern = 0;  ///< of kFill
+  std::uint32_t reserved = 0;
+};
+
+struct FramePiece {
+  std::uint64_t offset = 0, bytes = 0;
+};
+
+/// Bytes of pieces in a frame. 256 KiB stays in a core's cache between the socket and the memory.
+inline constexpr std::size_t kMaxPayloadBytes = std::size_t{256} << 10;
+inline constexpr std::size_t kMaxPieces = 1024;
+inline constexpr std::size_t kMaxFrameBytes =
+    sizeof(FrameHeader) + kMaxPieces * sizeof(FramePiece) + kMaxPayloadBytes;
+/// A fill sends no bytes. Its frames are bounded so that other requests get their turn.
+inline constexpr std::uint64_t kMaxFillBytes = std::uint64_t{4} << 20;
+
+/// A request as it arrived: parts of the frame's bytes.
+struct Request {
+  FrameHeader header;
+  std::span<const std::byte> table, payload;
+
+  FramePiece piece(std::size_t index) const;
+};
+
+/// Checks all lengths of a request's frame. Returns false if a frame of ours cannot look like this.
+bool ReadRequest(std::span<const std::byte> frame, Request& request);
+
+}  // namespace sampan::fabric

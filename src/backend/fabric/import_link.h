@@ -1,0 +1,93 @@
+// The importer's side of a connection: the handshake, then transfers in frames.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/fabric/endpoint.h"
+#include "backend/fabric/handshake.h"
+#include "base/time/clock.h"
+
+namespace sampan::fabric {
+
+/// A transfer and the caller that is told of its end.
+struct PendingTransfer {
+  PeerTransfer transfer;
+  std::function<void(Status)> done;
+  std::size_t piece = 0;       ///< the first one that is not sent completely
+  std::uint64_t in_piece = 0;  ///< bytes of it that are sent
+  std::size_t frames_out = 0;  ///< without an answer
+  Status failure;
+
+  bool is_sent() const { return piece == transfer.pieces.size(); }
+};
+
+/// Belongs to the network's thread.
+class ImportLink final : public Endpoint::Owner {
+ public:
+  using Opened = std::function<void(Result<PeerMemoryFacts>)>;
+  /// `opened` is called once: at the end of the handshake, or when it fails.
+  ImportLink(Port& port, const PeerName& name, std::chrono::milliseconds limit, Opened opened);
+
+  /// Connects. A failure is told to `opened`.
+  void Begin();
+  void Start(PeerTransfer transfer, std::function<void(Status)> done);
+
+  fid_t id() const { return endpoint_ != nullptr ? endpoint_->id() : nullptr; }
+  void OnConnected(std::span<const std::byte> data);
+  void OnRefused(int error, std::span<const std::byte> data);
+  void OnShutDown() { Fail("the process has exited, or closed the connection"); }
+  /// When the peer must have answered.
+  Deadline deadline() const;
+  void OnTimeOver();
+  /// Gives the connection up. No transfer may be pending.
+  void Close();
+  /// Moves endpoints that were given up to `closed`. They may be destroyed after the completions were read
+  /// once more.
+  void MoveClosed(std::vector<std::unique_ptr<Endpoint>>& closed);
+
+  void OnFrame(Endpoint::Slot& slot, std::size_t bytes) override;
+  void OnSent() override { SendFrames(); }
+  void OnBroken(int error) override { Fail(port_.ErrorText(error)); }
+
+ private:
+  struct InFlight {
+    std::shared_ptr<PendingTransfer> transfer;
+    std::vector<PeerPiece> pieces;  // of a read
+    std::uint64_t bytes;
+  };
+
+  Status Connect();
+  void SendFrames();
+  /// Sends the next frame of the transfer. Returns 0 or an error.
+  int SendFrame(const std::shared_ptr<PendingTransfer>& transfer);
+  /// Takes the transfer's next pieces, as many as a frame holds.
+  std::vector<PeerPiece> TakePieces(PendingTransfer& transfer) const;
+  /// Returns false if the frame is no answer to the oldest request.
+  bool Answer(std::span<const std::byte> frame);
+  void EndIfDone(const std::shared_ptr<PendingTransfer>& transfer);
+  void Fail(std::string why);
+  void Opening(Result<PeerMemoryFacts> result);
+  std::string Peer() const;
+
+  Port& port_;
+  const PeerName name_;
+  const std::chrono::milliseconds limit_;
+  Opened opened_;
+  Hello hello_;
+  std::unique_ptr<Endpoint> endpoint_;
+  std::vector<std::unique_ptr<Endpoint>> closed_;
+  bool is_open_ = false;
+  std::string broken_;  // why; empty: it is not
+  Deadline heard_{};    // the last sign of the peer, or when the oldest request was sent
+  std::deque<std::shared_ptr<PendingTransfer>> waiting_;
+  std::deque<InFlight> in_flight_;
+  std::uint64_t next_request_ = 1, next_answer_ = 1;
+};
+
+}  // namespace sampan::fabric

@@ -1,0 +1,55 @@
+// Physical memory that processes of other hosts may use.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "backend/api/peer_network.h"
+#include "backend/api/virtual_memory.h"
+#include "core/sharing/share_board.h"
+
+namespace sampan {
+
+/// Maps the memory once for the network's thread.
+class LentPhysical final : public LentMemory {
+ public:
+  LentPhysical(VirtualMemory& views, const MemoryFile& file, std::shared_ptr<OwnCell> cell,
+               const PeerMemoryFacts& facts)
+      : views_(views), file_(file), cell_(std::move(cell)), facts_(facts) {}
+  ~LentPhysical() override {
+    if (range_.bytes != 0) views_.UnmapAnywhere(range_);
+  }
+  LentPhysical(const LentPhysical&) = delete;
+  LentPhysical& operator=(const LentPhysical&) = delete;
+
+  const PeerMemoryFacts& facts() const override { return facts_; }
+  bool Admits(std::int32_t process) const override { return cell_->Admits(process); }
+  Result<std::byte*> Map() override {
+    auto range = views_.MapAnywhere(file_);
+    if (!range.ok()) return range.TakeStatus();
+    range_ = *range;
+    return reinterpret_cast<std::byte*>(range_.address + static_cast<std::uintptr_t>(range_.engine_delta));
+  }
+
+ private:
+  VirtualMemory& views_;
+  const MemoryFile file_;
+  const std::shared_ptr<OwnCell> cell_;
+  const PeerMemoryFacts facts_;
+  AddressRange range_;
+};
+
+/// Takes memory back from the network when it is destroyed.
+class Loan {
+ public:
+  Loan(PeerNetwork& network, std::uint32_t cell) : network_(network), cell_(cell) {}
+  ~Loan() { network_.TakeBack(cell_); }
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+
+ private:
+  PeerNetwork& network_;
+  const std::uint32_t cell_;
+};
+
+}  // namespace sampan

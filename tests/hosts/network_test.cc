@@ -1,0 +1,210 @@
+// Two networks of one process: handshake, transfers, refusals, endings.
+#include "backend/fabric/network.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <future>
+#include <vector>
+
+#include "tests/support/random_bytes.h"
+
+namespace sampan::fabric::network_test {
+namespace {
+
+using sampan::test::Bytes;
+using sampan::test::Random;
+
+constexpr std::size_t kBytes = std::size_t{5} << 20;
+constexpr std::uint32_t kCell = 7;
+
+NetworkOptions Loopback() {
+  NetworkOptions options;
+  options.interface.names = "=lo";
+  options.interface.family = "AF_INET";
+  return options;
+}
+
+/// Memory of the test.
+class Lent final : public LentMemory {
+ public:
+  explicit Lent(Bytes& bytes, bool read_only = false) : bytes_(bytes) {
+    facts_.bytes = bytes.size();
+    facts_.attribute = 4;
+    facts_.read_only = read_only ? 1 : 0;
+  }
+  const PeerMemoryFacts& facts() const override { return facts_; }
+  bool Admits(std::int32_t process) const override { return process != refused; }
+  Result<std::byte*> Map() override { return bytes_.data(); }
+
+  std::int32_t refused = -1;
+
+ private:
+  Bytes& bytes_;
+  PeerMemoryFacts facts_;
+};
+
+class NetworkTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto listening = owner.Listen();
+    ASSERT_TRUE(listening.ok()) << listening.error().message;
+    name.address = *listening;
+    name.process = ::getpid();
+    name.cell = kCell;
+    name.secret = {random.Next(), random.Next()};
+    memory = random.Fill(kBytes);
+    lent = std::make_shared<Lent>(memory);
+  }
+  std::shared_ptr<PeerMemory> Import() {
+    auto imported = importer.Import(name);
+    EXPECT_TRUE(imported.ok()) << imported.error().message;
+    return imported.ok() ? *imported : nullptr;
+  }
+  Code CodeOfImport(const PeerName& other) {
+    auto imported = importer.Import(other);
+    message = imported.ok() ? "" : imported.error().message;
+    return imported.ok() ? Code::kOk : imported.code();
+  }
+  Code Run(PeerMemory& peer, PeerTransfer transfer) {
+    std::promise<Code> ended;
+    peer.Start(std::move(transfer), [&](Status status) {
+      message = status.ok() ? "" : status.error().message;
+      ended.set_value(status.code());
+    });
+    return ended.get_future().get();
+  }
+
+  Random random;
+  Network owner{Loopback()}, importer{Loopback()};
+  PeerName name;
+  Bytes memory;
+  std::shared_ptr<Lent> lent;
+  std::string message;
+};
+
+TEST_F(NetworkTest, WritesReadsAndFillsAreInPlace) {
+  owner.Lend(kCell, name.secret, lent);
+  const auto peer = Import();
+  ASSERT_NE(peer, nullptr);
+  EXPECT_EQ(peer->facts().bytes, kBytes);
+  EXPECT_EQ(peer->facts().attribute, 4u);
+  Bytes expected = memory;
+  Bytes sent = random.Fill(3 << 20);
+  ASSERT_EQ(Run(*peer, {PeerTransfer::Kind::kWrite, {{sent.data(), 12345, sent.size()}}}), Code::kOk)
+      << message;
+  std::memcpy(expected.data() + 12345, sent.data(), sent.size());
+  EXPECT_EQ(memory, expected);
+  Bytes received(kBytes);
+  ASSERT_EQ(Run(*peer, {PeerTransfer::Kind::kRead, {{received.data(), 0, kBytes}}}), Code::kOk) << message;
+  EXPECT_EQ(received, expected);
+  // Odd lengths, many pieces, and more of them than a frame holds.
+  PeerTransfer scattered{PeerTransfer::Kind::kWrite, {}};
+  for (std::size_t i = 0; i < 3000; ++i) {
+    const std::size_t bytes = 1 + i % 700;
+    scattered.pieces.push_back({sent.data() + i * 701, i * 900, bytes});
+    std::memcpy(expected.data() + i * 900, sent.data() + i * 701, bytes);
+  }
+  PeerTransfer gathered = scattered;
+  ASSERT_EQ(Run(*peer, std::move(scattered)), Code::kOk) << message;
+  EXPECT_EQ(memory, expected);
+  gathered.kind = PeerTransfer::Kind::kRead;
+  Bytes back(sent.size());
+  for (PeerPiece& piece : gathered.pieces)
+    piece.local = back.data() + (piece.local - sent.data());
+  const auto pieces = gathered.pieces;
+  ASSERT_EQ(Run(*peer, std::move(gathered)), Code::kOk) << message;
+  for (const PeerPiece& piece : pieces)
+    ASSERT_EQ(std::memcmp(piece.local, expected.data() + piece.offset, piece.bytes), 0);
+  ASSERT_EQ(Run(*peer, {PeerTransfer::Kind::kFill, {{nullptr, 101, kBytes - 101}}, 0x04030201}), Code::kOk);
+  for (std::size_t i = 101; i < kBytes; ++i)
+    ASSERT_EQ(memory[i], static_cast<std::byte>(1 + (i - 101) % 4)) << i;
+  EXPECT_EQ(memory[100], expected[100]);
+}
+
+TEST_F(NetworkTest, ManyTransfersAtATimeEndEachOnItsOwn) {
+  owner.Lend(kCell, name.secret, lent);
+  const auto peer = Import();
+  ASSERT_NE(peer, nullptr);
+  const Bytes expected = memory;
+  constexpr std::size_t kCount = 64, kEach = kBytes / kCount;
+  std::vector<Bytes> received(kCount, Bytes(kEach));
+  std::vector<std::promise<Code>> ended(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    peer->Start({PeerTransfer::Kind::kRead, {{received[i].data(), i * kEach, kEach}}},
+                [&, i](Status status) { ended[i].set_value(status.code()); });
+  }
+  for (std::size_t i = 0; i < kCount; ++i) {
+    ASSERT_EQ(ended[i].get_future().get(), Code::kOk);
+    ASSERT_EQ(std::memcmp(received[i].data(), expected.data() + i * kEach, kEach), 0) << i;
+  }
+}
+
+TEST_F(NetworkTest, OnlyTheHoldersOfTheSecretGetIn) {
+  EXPECT_EQ(CodeOfImport(name), Code::kParamInvalid) << "nothing is lent";
+  owner.Lend(kCell, name.secret, lent);
+  for (int bit = 0; bit < 128; bit += 9) {
+    PeerName guessed = name;
+    guessed.secret[bit / 64] ^= std::uint64_t{1} << bit % 64;
+    EXPECT_EQ(CodeOfImport(guessed), Code::kParamInvalid) << message;
+  }
+  PeerName other = name;
+  ++other.cell;
+  EXPECT_EQ(CodeOfImport(other), Code::kParamInvalid);
+  lent->refused = ::getpid();
+  EXPECT_EQ(CodeOfImport(name), Code::kNoPermission);
+  EXPECT_NE(message.find(std::to_string(::getpid())), std::string::npos) << message;
+  lent->refused = -1;
+  EXPECT_EQ(CodeOfImport(name), Code::kOk) << message;
+  PeerName nowhere = name;
+  nowhere.address.port = 1;
+  EXPECT_EQ(CodeOfImport(nowhere), Code::kLostHeartbeat);
+  EXPECT_NE(message.find("127.0.0.1:1"), std::string::npos) << message;
+}
+
+TEST_F(NetworkTest, EachRequestIsCheckedByTheOwner) {
+  auto read_only = std::make_shared<Lent>(memory, true);
+  owner.Lend(kCell, name.secret, read_only);
+  const auto peer = Import();
+  ASSERT_NE(peer, nullptr);
+  const Bytes before = memory;
+  Bytes local = random.Fill(4096);
+  EXPECT_EQ(Run(*peer, {PeerTransfer::Kind::kWrite, {{local.data(), 0, 4096}}}), Code::kNoPermission);
+  EXPECT_EQ(Run(*peer, {PeerTransfer::Kind::kFill, {{nullptr, 0, 4096}}, 1}), Code::kNoPermission);
+  EXPECT_EQ(Run(*peer, {PeerTransfer::Kind::kRead, {{local.data(), kBytes - 4095, 4096}}}),
+            Code::kParamInvalid);
+  EXPECT_EQ(Run(*peer, {PeerTransfer::Kind::kRead, {{local.data(), UINT64_MAX - 100, 4096}}}),
+            Code::kParamInvalid);
+  EXPECT_EQ(memory, before);
+  EXPECT_EQ(Run(*peer, {PeerTransfer::Kind::kRead, {{local.data(), kBytes - 4096, 4096}}}), Code::kOk);
+  EXPECT_EQ(std::memcmp(local.data(), memory.data() + kBytes - 4096, 4096), 0);
+  owner.TakeBack(kCell);
+  EXPECT_EQ(Run(*peer, {PeerTransfer::Kind::kRead, {{local.data(), 0, 4096}}}), Code::kSdmaCopyError);
+  EXPECT_NE(message.find("freed"), std::string::npos) << message;
+  EXPECT_EQ(CodeOfImport(name), Code::kParamInvalid) << "stale";
+}
+
+TEST_F(NetworkTest, AnOwnerThatGoesFailsWhatIsPending) {
+  auto leaving = std::make_unique<Network>(Loopback());
+  name.address = *leaving->Listen();
+  leaving->Lend(kCell, name.secret, lent);
+  const auto peer = Import();
+  ASSERT_NE(peer, nullptr);
+  leaving.reset();
+  Bytes local(4096);
+  EXPECT_EQ(Run(*peer, {PeerTransfer::Kind::kRead, {{local.data(), 0, 4096}}}), Code::kLostHeartbeat);
+  EXPECT_NE(message.find("127.0.0.1"), std::string::npos) << message;
+  EXPECT_NE(message.find(std::to_string(::getpid())), std::string::npos) << message;
+}
+
+TEST(KeyedHashTest, GivesThePublishedValues) {
+  const Key key = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
+  EXPECT_EQ(KeyedHash(key, {}), (Digest{0xe6a825ba047f81a3, 0x930255c71472f66d}));
+  std::byte one[15];
+  for (std::size_t i = 0; i < sizeof(one); ++i)
+    one[i] = static_cast<std::byte>(i);
+  EXPECT_NE(KeyedHash(key, one), KeyedHash(key, std::span(one).first(14)));
+}
+
+}  // namespace
+}  // namespace sampan::fabric::network_test
