@@ -23,11 +23,18 @@
 namespace sampan::fuzz {
 namespace {
 
+/// Files in memory where the system has them: a file system that is on a disk writes each short file out when
+/// it is replaced.
+std::filesystem::path FolderInMemory() {
+  const std::filesystem::path folder = "/dev/shm";
+  return ::access(folder.c_str(), W_OK | X_OK) == 0 ? folder : std::filesystem::temp_directory_path();
+}
+
 /// The trace of one input; a folder of its own, which goes with the process.
 class TraceFile {
  public:
   TraceFile() {
-    std::string folder = (std::filesystem::temp_directory_path() / "sampan_fuzz.XXXXXX").string();
+    std::string folder = (FolderInMemory() / "sampan_fuzz.XXXXXX").string();
     if (::mkdtemp(folder.data()) == nullptr) FailInput("mkdtemp", errno);
     folder_ = folder;
   }

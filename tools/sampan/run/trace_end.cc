@@ -22,6 +22,7 @@ namespace {
 constexpr std::string_view kBracket = "]\n";
 /// Larger than one write of the runtime.
 constexpr std::size_t kLastBytes = std::size_t{8} << 20;
+constexpr std::size_t kMinUnpackBytes = std::size_t{64} << 10;
 
 /// A position in the file, and the text that replaces the rest from there on.
 struct NewEnd {
@@ -52,9 +53,10 @@ std::string Unpacked(std::string_view packed, std::size_t& used) {
   int code = Z_OK;
   while (code == Z_OK) {
     const std::size_t before = text.size();
-    text.resize(before + kLastBytes);
+    const std::size_t more = std::clamp(before, kMinUnpackBytes, kLastBytes);  // clearing it takes time
+    text.resize(before + more);
     stream.next_out = reinterpret_cast<Bytef*>(text.data() + before);
-    stream.avail_out = static_cast<uInt>(kLastBytes);
+    stream.avail_out = static_cast<uInt>(more);
     code = ::inflate(&stream, Z_NO_FLUSH);
     text.resize(text.size() - stream.avail_out);
   }

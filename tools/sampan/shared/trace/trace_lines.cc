@@ -3,6 +3,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -13,6 +14,10 @@ namespace {
 
 /// Far longer than any line of a trace.
 constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
+/// The buffer grows while the text fills it: clearing 2 MiB takes longer than reading a short trace.
+constexpr std::size_t kFirstBufferBytes = std::size_t{16} << 10, kMaxBufferBytes = 2 * kMaxLineBytes;
+/// The same for zlib's own buffer, which a file need not fill.
+constexpr double kMinUnpackBytes = 8192, kMaxUnpackBytes = 262'144;
 
 }  // namespace
 
@@ -24,7 +29,7 @@ struct TraceLines::File {
 };
 
 TraceLines::TraceLines(std::filesystem::path path)
-    : path_(std::move(path)), file_(std::make_unique<File>()), buffer_(2 * kMaxLineBytes) {
+    : path_(std::move(path)), file_(std::make_unique<File>()), buffer_(kFirstBufferBytes) {
   std::error_code error;
   if (std::filesystem::is_directory(path_, error))
     throw Failure(kBadTrace, path_.string() + " is a folder; name a trace file in it");
@@ -33,9 +38,11 @@ TraceLines::TraceLines(std::filesystem::path path)
     throw Failure(kBadTrace, path_.string() + " cannot be opened: " + std::generic_category().message(errno) +
                                  "; name a file of 'sampan run --trace'");
   }
-  ::gzbuffer(file_->handle, 256 * 1024);
   if (const auto bytes = std::filesystem::file_size(path_, error); !error)
     file_bytes_ = static_cast<double>(bytes);
+  const double unpack_bytes = file_bytes_ == 0 ? kMaxUnpackBytes  // a pipe
+                                               : std::clamp(file_bytes_, kMinUnpackBytes, kMaxUnpackBytes);
+  ::gzbuffer(file_->handle, static_cast<unsigned>(unpack_bytes));
 }
 
 TraceLines::~TraceLines() = default;
@@ -49,9 +56,11 @@ bool TraceLines::Refill() {
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = 0;
+  if (is_full_ && buffer_.size() < kMaxBufferBytes) buffer_.resize(2 * buffer_.size());
   const int got =
       ::gzread(file_->handle, buffer_.data() + end_, static_cast<unsigned>(buffer_.size() - end_));
   if (got > 0) end_ += static_cast<std::size_t>(got);
+  is_full_ = end_ == buffer_.size();
   int code = Z_OK;
   const char* const message = ::gzerror(file_->handle, &code);
   if (code == Z_BUF_ERROR) {

@@ -46,6 +46,7 @@ class TraceLines {
   bool is_unfinished_ = false;
   bool is_cut_ = false;
   bool is_over_ = false;
+  bool is_full_ = false;  ///< the last read filled the buffer
 };
 
 }  // namespace sampan::tool
