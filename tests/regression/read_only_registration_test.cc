@@ -143,6 +143,40 @@ TEST_F(ReadOnlyRegistration, RefusesWhatGoesOnIntoIt) {
   Synchronize();
 }
 
+// The same where the process may write: the right is the registration's. Before it lies other registered
+// memory, or memory that was never registered.
+TEST_F(ReadOnlyRegistration, RefusesWritableMemoryThatGoesOnIntoIt) {
+  pages().AllowWrites(0, kBytes);
+  pages().Register(kPage, kPage, ACL_HOST_REG_MAPPED);
+  pages().Register(2 * kPage, kPage, kReadOnly);
+  for (const std::size_t from : {std::size_t{0}, kPage, 2 * kPage - 1}) {
+    const std::size_t bytes = 3 * kPage - from;
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtMemcpyAsync(pages().at(from), bytes, source(), bytes,
+                                                            ACL_MEMCPY_DEVICE_TO_HOST, stream()));
+    EXPECT_TRUE(MessageHas("read-only"));
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID,
+               aclrtMemcpy(pages().at(from), bytes, source(), bytes, ACL_MEMCPY_DEVICE_TO_HOST));
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtMemset(pages().at(from), bytes, 0x5a, bytes));
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID,
+               aclrtMemcpy2d(pages().at(from), bytes, source(), bytes, bytes, 1, ACL_MEMCPY_DEVICE_TO_HOST));
+    void* dst = pages().at(from);
+    void* src = source();
+    std::size_t size = bytes, first = 0, failed = 0;
+    aclrtMemcpyBatchAttr attribute = {};
+    attribute.dstLoc.type = ACL_MEM_LOCATION_TYPE_HOST;
+    attribute.srcLoc.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID,
+               aclrtMemcpyBatch(&dst, &size, &src, &size, 1, &attribute, &first, 1, &failed));
+    EXPECT_EQ(failed, 0U);
+  }
+  // What ends before it is written.
+  DeviceBuffer same(kPage);
+  same.Write(0, Bytes(pages().contents().begin(), pages().contents().begin() + kPage));
+  EXPECT_ACL(ACL_SUCCESS,
+             aclrtMemcpyAsync(pages().at(0), kPage, same.data(), kPage, ACL_MEMCPY_DEVICE_TO_HOST, stream()));
+  Synchronize();
+}
+
 TEST_F(ReadOnlyRegistration, CanBeReadAcrossItsBorders) {
   pages().AllowWrites(0, kPage);
   pages().Register(0, kPage, ACL_HOST_REG_MAPPED);

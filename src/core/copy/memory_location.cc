@@ -53,6 +53,7 @@ Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argume
     }
     found.place = {};
     found.engine = reinterpret_cast<std::byte*>(address);
+    found.read_only = registry.FindReadOnlyRegistration(address, argument.bytes);
     return {};
   }
   const Allocation& allocation = *found.use.get();
@@ -66,6 +67,7 @@ Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argume
   }
   if (GoesOnOutside(registry, allocation, argument)) {  // all of it is copied like pageable memory
     found.use = {};
+    found.read_only = registry.FindReadOnlyRegistration(address, argument.bytes);
     return {};
   }
   TellRefused(observe::Mistake::Kind::kOutOfBounds, argument, allocation.facts.serial);
@@ -83,8 +85,9 @@ Status CheckRightsOf(const Allocation& memory, const MemoryArgument& argument, H
   if ((rights >> device & 1) != 0) return {};
   if (memory.facts.registered_read_only()) {
     return {Code::kParamInvalid,
-            Text(argument.name, " ", Hex(argument.address),
-                 " was registered as read-only, so nothing may be copied there: ", Describe(memory))};
+            Text(argument.name, " ", Hex(argument.address), " + ", argument.bytes,
+                 " bytes reaches memory that was registered as read-only, so nothing may be copied there: ",
+                 Describe(memory))};
   }
   return {Code::kParamInvalid, Text(argument.name, " ", Hex(argument.address), ": device ", device,
                                     " has no right to ", access == HostAccess::kWrite ? "write" : "read",
@@ -93,8 +96,9 @@ Status CheckRightsOf(const Allocation& memory, const MemoryArgument& argument, H
 
 }  // namespace
 
-Status CheckMappedRights(const Location& location, const MemoryArgument& argument, HostAccess access,
-                         std::int32_t device) {
+Status CheckSpecialRights(const Location& location, const MemoryArgument& argument, HostAccess access,
+                          std::int32_t device) {
+  if (!location.use) return CheckRightsOf(*location.read_only.get(), argument, access, device);
   if (Status first = CheckRightsOf(*location.use.get(), argument, access, device); !first.ok()) return first;
   if (location.neighbours == nullptr) return {};
   for (const AllocationUse& each : *location.neighbours) {

@@ -30,6 +30,7 @@ struct Location {
   AllocationUse use;  ///< empty if the range is pageable or partly pageable
   std::byte* engine = nullptr;
   std::unique_ptr<Uses> neighbours;  ///< if the range consists of several allocations
+  AllocationUse read_only;           ///< without `use`: a registration in the range that must not be written
 
   /// Returns true if the found allocation contains the whole range.
   bool LiesInOne(const MemoryArgument& argument) const {
@@ -61,13 +62,13 @@ inline Status Locate(const MemoryRegistry& registry, const MemoryArgument& argum
   return LocateFound(registry, argument, found);
 }
 
-Status CheckMappedRights(const Location& location, const MemoryArgument& argument, HostAccess access,
-                         std::int32_t device);
-/// Refuses mapped memory if the device lacks the right to this access.
+Status CheckSpecialRights(const Location& location, const MemoryArgument& argument, HostAccess access,
+                          std::int32_t device);
+/// Refuses mapped and read-only memory if the device lacks the right to this access.
 inline Status CheckRights(const Location& location, const MemoryArgument& argument, HostAccess access,
                           std::int32_t device) {
-  if (!location.use || !location.use->facts.has_rights) return {};
-  return CheckMappedRights(location, argument, access, device);
+  const bool special = location.use ? location.use->facts.has_rights : static_cast<bool>(location.read_only);
+  return special ? CheckSpecialRights(location, argument, access, device) : Status();
 }
 
 /// Refuses ranges of ordinary host memory that the process cannot access. Otherwise the copy would crash. One

@@ -86,6 +86,7 @@ Result<Allocation*> MemoryRegistry::Publish(AllocationFacts facts, Origin origin
     freed_.Allocated(record.facts.address, record.facts.bytes);
   record.readers.store(rights.readers);
   record.writers.store(rights.writers);
+  if (record.facts.registered_read_only()) read_only_registrations_.fetch_add(1);
   using observe::MemoryChange;  // told with copies: the program may free it right after the lock
   const observe::MemoryEvent made = ObservedMemory(record.facts, record.origin.kind, MemoryChange::kMade);
   record.Begin(*this);
@@ -248,6 +249,7 @@ void MemoryRegistry::Unpublish(Record& record, observe::MemoryChange change) noe
   {
     const std::lock_guard lock(mutex_);
     pages_.Erase(record);
+    if (record.facts.registered_read_only()) read_only_registrations_.fetch_sub(1);
     if (races::Watched() && record.origin.kind != MemoryOrigin::kRegistered) [[unlikely]]
       freed_.Freed(record.facts.address, record.facts.bytes);
   }
@@ -285,6 +287,24 @@ Allocation* MemoryRegistry::FindCounted(std::uintptr_t address) const noexcept {
     // Behind the end of the allocation, in its last page, unless the record was reused meanwhile.
     if (pages_.Find(address) == found) return nullptr;
   }
+}
+
+AllocationUse MemoryRegistry::FindReadOnlyRegistration(std::uintptr_t address, std::size_t bytes) const {
+  if (read_only_registrations_.load() == 0) return {};
+  // A range may be as long as a program's mistake: parts without any allocation are passed over at once.
+  constexpr std::uintptr_t kPart = std::uintptr_t{1} << 30;
+  const std::uintptr_t end = address + bytes;
+  while (address < end) {
+    const std::uintptr_t part_end = std::min(end, address / kPart * kPart + kPart);
+    if (!pages_.AnyIn(address, part_end - address)) address = part_end;
+    while (address < part_end) {
+      AllocationUse use = Find(address);
+      if (use && use->facts.registered_read_only()) return use;
+      const std::size_t page_left = PageMap::kPageBytes - address % PageMap::kPageBytes;
+      address += std::min(use ? use->BytesFrom(address) : page_left, part_end - address);
+    }
+  }
+  return {};
 }
 
 void MemoryRegistry::AddSource(const AddressOwner& source) {

@@ -92,6 +92,8 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     found->Release();
     return nullptr;
   }
+  /// Returns a use of a registration in [address, +bytes) that copies must not write, or an empty one.
+  AllocationUse FindReadOnlyRegistration(std::uintptr_t address, std::size_t bytes) const;
   /// Adds a range that a source owns. An address there is never ordinary host memory.
   void AddSource(const AddressOwner& source);
   bool InSource(std::uintptr_t address) const;
@@ -174,6 +176,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   std::vector<const AddressOwner*> sources_;
   SharedBlocks* shared_blocks_ = nullptr;  // set before other threads start
   mutable std::mutex mutex_;               // writers of pages_, and the records below
+  std::atomic<std::size_t> read_only_registrations_{0};
   std::deque<Record> records_;
   std::vector<Record*> unused_records_;
   std::uint64_t serial_ = 0;
