@@ -1,4 +1,5 @@
 // A copy into memory that was registered as read-only killed the process in an engine.
+// Rules of docs/BEHAVIOUR.md: memory-6, memory-10.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

@@ -94,7 +94,7 @@ class Allocation {
   /// The program frees it. Returns false if it was not live. The caller has a use: the release of the last
   /// one reclaims it.
   bool MarkFreed() noexcept { return Change(State::kLive, State::kFreed); }
-  /// Keeps it for the next allocation after the program freed it. No use can begin meanwhile.
+  /// Keeps it for the next allocation after the program freed it. TryUse fails meanwhile.
   bool Park() noexcept { return Change(State::kLive, State::kParked); }
   bool Unpark() noexcept { return Change(State::kParked, State::kLive); }
   /// Like MarkFreed for a parked one, but tasks that are queued on it still run.
@@ -104,11 +104,11 @@ class Allocation {
     return true;
   }
   bool TryUse() noexcept {
-    const std::size_t stripe = ThisThreadStripe();
-    CountInStripe(stripes_[stripe].begun, stripe);
-    if (StateIn(life_.load(std::memory_order_seq_cst)) == State::kLive) return true;
-    Release();
-    return false;
+    return TryUseIn([](State state) { return state == State::kLive; });
+  }
+  /// The same, also for a parked one: for tasks that were queued before it was freed in stream order.
+  bool TryUseParked() noexcept {
+    return TryUseIn([](State state) { return state == State::kLive || state == State::kParked; });
   }
   void Release() noexcept {
     const std::size_t stripe = ThisThreadStripe();
@@ -132,6 +132,15 @@ class Allocation {
     while (StateIn(life) == from) {
       if (life_.compare_exchange_weak(life, WithState(life, to), std::memory_order_seq_cst)) return true;
     }
+    return false;
+  }
+
+  template <typename Usable>
+  bool TryUseIn(Usable usable) noexcept {
+    const std::size_t stripe = ThisThreadStripe();
+    CountInStripe(stripes_[stripe].begun, stripe);
+    if (usable(StateIn(life_.load(std::memory_order_seq_cst)))) return true;
+    Release();
     return false;
   }
 

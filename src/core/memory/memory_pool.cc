@@ -39,6 +39,11 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
+  bool FreeIsPending() const override {
+    const std::lock_guard lock(pool->mutex_);
+    return pending.AnyPending();
+  }
+
   std::uintptr_t address() const { return range.begin; }
 
   const std::shared_ptr<MemoryPool> pool;
@@ -95,24 +100,20 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
   Reuse reuse_of_block = Reuse::kNo;
   std::unique_lock lock(mutex_);
   if (Block* const block = TakeParked(usable, stream, reuse_of_block)) {
-    const auto park_again = [&] {
-      if (ended_) return Retire(*block);  // while the lock was released
-      parked_.ParkAgain(*block);
-    };
     try {
       if (reuse_of_block == Reuse::kAfterWaits) {
         lock.unlock();  // the block is in no list: no other thread has it
         Status queued = QueueWaits(*block, stream);
         lock.lock();
         if (!queued.ok()) {
-          park_again();
+          parked_.ParkAgain(*block);
           return queued;
         }
       }
       block->record = memory_.Revive(*block->record, bytes);
     } catch (...) {
       if (!lock.owns_lock()) lock.lock();
-      park_again();
+      parked_.ParkAgain(*block);
       throw;
     }
     CountUsed(usable);
@@ -247,12 +248,8 @@ Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream
   block.pending.AddFree(stream);
   SAMPAN_ASSERT(pool.usage_.used >= block.usable);
   pool.usage_.used -= block.usable;
-  if (!pool.ended_) {
-    pool.parked_.Park(block);
-    return {};
-  }
-  pool.Retire(block);
-  pool.TrimLocked(0);
+  pool.parked_.Park(block);
+  if (pool.ended_) pool.TrimLocked(0);
   return {};
 }
 
@@ -279,8 +276,19 @@ void MemoryPool::TrimTo(std::size_t keep_bytes) noexcept {
 void MemoryPool::End() noexcept {
   const std::lock_guard lock(mutex_);
   ended_ = true;
+  TrimLocked(0);
+}
+
+void MemoryPool::EndAtOnce() noexcept {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
   parked_.TakeAll([&](ParkableBlock& block) { Retire(static_cast<Block&>(block)); });
   TrimLocked(0);
+}
+
+bool MemoryPool::empty() const {
+  const std::lock_guard lock(mutex_);
+  return chunks_.empty();
 }
 
 MemoryPool::Usage MemoryPool::usage() const {

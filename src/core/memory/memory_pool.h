@@ -45,8 +45,13 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   void TrimTo(std::size_t keep_bytes) noexcept;
   /// Called by each synchronization.
   void TrimToThreshold() noexcept { TrimTo(threshold.load(std::memory_order_relaxed)); }
-  /// From now on, freed blocks go back to the device. Blocks in use stay valid until they are freed.
+  /// From now on, freed blocks go back to the device when the work before their free is over: at the next
+  /// TrimTo. Blocks in use stay valid until they are freed.
   void End() noexcept;
+  /// The same, and parked blocks go back at once.
+  void EndAtOnce() noexcept;
+  /// Returns true if it holds no memory of the device.
+  bool empty() const;
 
   std::int32_t device() const { return options_.place.device; }
   PoolReuse reuse;

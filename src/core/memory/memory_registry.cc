@@ -289,6 +289,16 @@ Allocation* MemoryRegistry::FindCounted(std::uintptr_t address) const noexcept {
   }
 }
 
+AllocationUse MemoryRegistry::FindForQueued(std::uintptr_t address) const {
+  if (AllocationUse live = Find(address)) return live;
+  Allocation* const found = pages_.Find(address);
+  if (found == nullptr || !found->TryUseParked()) return {};
+  AllocationUse use(found);  // keeps the facts and the keeper
+  if (!found->Contains(address)) return {};
+  if (found->parked() && !KeeperOf(*found)->FreeIsPending()) return {};
+  return use;
+}
+
 AllocationUse MemoryRegistry::FindReadOnlyRegistration(std::uintptr_t address, std::size_t bytes) const {
   if (read_only_registrations_.load() == 0) return {};
   // A range may be as long as a program's mistake: parts without any allocation are passed over at once.
@@ -349,7 +359,7 @@ Status MemoryRegistry::FindNeighbours(const AllocationUse& first, std::uintptr_t
 
 Result<AddressResolver::Resolved> MemoryRegistry::ResolveDevice(std::uintptr_t address, std::size_t bytes,
                                                                 std::int32_t device, Access access) {
-  AllocationUse use = Find(address);
+  AllocationUse use = FindForQueued(address);
   if (!use || use->facts.place != Place{PlaceKind::kDevice, device}) {
     return Error{Code::kSdmaCopyError, Text(Hex(address), " is not allocated memory of device ", device,
                                             use ? Text(" but ", Describe(*use.get())) : std::string())};

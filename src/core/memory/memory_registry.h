@@ -30,6 +30,8 @@ enum class MemoryOrigin : std::uint8_t { kDevice, kPinned, kRegistered, kMapped,
 class MemoryKeeper {
  public:
   virtual ~MemoryKeeper() = default;
+  /// Returns true if the memory was freed in stream order and work before that free is pending.
+  virtual bool FreeIsPending() const { return false; }
 };
 
 /// Thread-safe. Find takes no lock. Freed memory goes back to its source when the last task that uses it
@@ -79,6 +81,9 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
 
   /// Returns a use of the live allocation at the address, or an empty one.
   AllocationUse Find(std::uintptr_t address) const { return AllocationUse(FindCounted(address)); }
+  /// The same for a queued task. It also finds memory that was freed in stream order, while work before that
+  /// free is pending.
+  AllocationUse FindForQueued(std::uintptr_t address) const;
   /// The live allocation that holds [address, +bytes), for a caller that adopts the counted use itself. Null
   /// does not mean that there is none: the allocation may have been made a moment ago. `bytes` is not 0.
   Allocation* FindHolding(std::uintptr_t address, std::size_t bytes) const noexcept {

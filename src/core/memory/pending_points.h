@@ -42,6 +42,10 @@ class PendingPoints {
     if (newest_.timeline.get() != timeline && !IsPlainlyOver(newest_)) pending.push_back(newest_);
     return pending;
   }
+  /// Returns true if a point has not passed, as far as is known without asking a device.
+  bool AnyPending() const {
+    return IsPending(newest_) || std::any_of(older_.begin(), older_.end(), IsPending);
+  }
   /// The calling thread follows all of them.
   void Observe() const {
     for (const Point& point : older_)
@@ -50,6 +54,9 @@ class PendingPoints {
   }
 
  private:
+  static bool IsPending(const Point& point) {
+    return point.timeline != nullptr && point.timeline->completed() < point.number;
+  }
   /// Passed, and no one has to see that: a program that looks for races sees a wait.
   static bool IsPlainlyOver(const Point& point) { return !races::Watched() && point.Passed(); }
 

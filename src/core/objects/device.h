@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <vector>
 
 #include "backend/api/backend.h"
 #include "base/error/status.h"
@@ -17,6 +18,8 @@
 #include "core/objects/stream.h"
 
 namespace sampan {
+
+class MemoryPool;
 
 /// Thread-safe. Lives as long as the runtime.
 class Device {
@@ -73,6 +76,8 @@ class Device {
   std::uint64_t contexts = 0;
   /// Handles that are closed with the device's last context. The same mutex guards them.
   std::set<void*> notifies, pools;
+  /// Destroyed pools that still hold memory. The same mutex guards them.
+  std::vector<std::shared_ptr<MemoryPool>> ended_pools;
   /// The live contexts, for operations on all streams of the device.
   std::set<Context*> living;
 

@@ -94,6 +94,7 @@ void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noe
   std::uint64_t newest = 0;
   std::set<void*> notifies;
   std::set<void*> pools;
+  std::vector<std::shared_ptr<MemoryPool>> ended_pools;
   {
     const std::lock_guard lock(device.mutex);
     device.living.erase(context.get());
@@ -105,17 +106,21 @@ void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noe
       peers_.DisableAllFrom(device.id());
       notifies.swap(device.notifies);
       pools.swap(device.pools);
+      ended_pools.swap(device.ended_pools);
     }
   }
   if (!last) return;
   for (void* handle : notifies)
     notifies_.Remove(handle);
+  const auto end = [&](MemoryPool& pool) {
+    pool_count_.fetch_sub(1);
+    pool.EndAtOnce();
+  };
   for (void* handle : pools) {
-    if (const auto pool = pools_.Remove(handle)) {
-      pool_count_.fetch_sub(1);
-      pool->End();
-    }
+    if (const auto pool = pools_.Remove(handle)) end(*pool);
   }
+  for (const auto& pool : ended_pools)
+    end(*pool);
   memory_.EndAllOf(device.id(), newest);
 }
 

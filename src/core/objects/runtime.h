@@ -146,6 +146,8 @@ class Runtime {
  private:
   Result<void*> AddEvent(Context& context, std::shared_ptr<Event> event);
   Result<std::shared_ptr<Context>> MakeContext(Device& device, bool primary);
+  /// Forgets destroyed pools that hold no memory any more. With the device's mutex.
+  void EraseEmptyPools(Device& device) noexcept;
   void EndContext(const std::shared_ptr<Context>& context, bool wait) noexcept;
 
   template <typename Table, typename Object>

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/containers/reserve.h"
 #include "base/error/text.h"
 #include "base/log/log.h"
 #include "core/objects/dead_handle.h"
@@ -266,16 +267,21 @@ Result<void*> Runtime::CreatePool(Device& device, std::size_t max_bytes) {
 }
 
 Status Runtime::DestroyPool(void* handle) {
-  const auto pool = pools_.Remove(handle);
+  const auto pool = pools_.Find(handle);
   if (pool == nullptr) return DeadHandle("memPool", "pool", handle);
-  pool_count_.fetch_sub(1);
   Device& device = *devices_[static_cast<std::size_t>(pool->device())];
-  {
-    const std::lock_guard lock(device.mutex);
-    device.pools.erase(handle);
-  }
+  const std::lock_guard lock(device.mutex);
+  ReserveDoubling(device.ended_pools, device.ended_pools.size() + 1);
+  if (pools_.Remove(handle) == nullptr) return DeadHandle("memPool", "pool", handle);
+  device.pools.erase(handle);
+  device.ended_pools.push_back(pool);
   pool->End();
+  EraseEmptyPools(device);
   return {};
+}
+
+void Runtime::EraseEmptyPools(Device& device) noexcept {
+  pool_count_.fetch_sub(std::erase_if(device.ended_pools, [](const auto& pool) { return pool->empty(); }));
 }
 
 void Runtime::TrimPools(Trim trim) noexcept {
@@ -290,6 +296,9 @@ void Runtime::TrimPools(Trim trim) noexcept {
         pool->TrimToThreshold();
       }
     }
+    for (const auto& pool : device->ended_pools)
+      pool->TrimTo(0);
+    EraseEmptyPools(*device);
   }
 }
 
