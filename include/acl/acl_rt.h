@@ -1577,8 +1577,8 @@ ACL_FUNC_VISIBILITY aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEv
  * @error 100000 event is NULL.
  * @error 107017 event is not a valid event.
  * @error 207000 The event was made with ACL_EVENT_EXTERNAL.
- * @error 107023 The recording was dropped: its stream was aborted or destroyed. 107022 after
- *     aclrtDeviceTaskAbort.
+ * @error 107023 The recording, or work that it depends on, was dropped: a stream was aborted or destroyed.
+ *     107022 after aclrtDeviceTaskAbort.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 
@@ -1592,8 +1592,8 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
  * @error 107017 event is not a valid event.
  * @error 207000 The event was made with ACL_EVENT_EXTERNAL.
  * @error 507047 The point was not reached in time.
- * @error 107023 The recording was dropped: its stream was aborted or destroyed. 107022 after
- *     aclrtDeviceTaskAbort.
+ * @error 107023 The recording, or work that it depends on, was dropped: a stream was aborted or destroyed.
+ *     107022 after aclrtDeviceTaskAbort.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
 

@@ -266,6 +266,7 @@ class Commands {
       return aclrtWaitAndResetNotify(notify, stream_, Read<std::uint32_t>(in));
     });
     Add("sync", [this](std::istream&) { return aclrtSynchronizeStreamWithTimeout(stream_, 50000); });
+    Add("abort", [this](std::istream&) { return aclrtStreamAbort(stream_); });
     Add("event", [this](std::istream&) {
       aclrtEvent event = nullptr;
       const aclError code = aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC);

@@ -278,6 +278,29 @@ TEST(SharedEvent, ARecordingProcessThatIsKilledFailsTheWait) {
   EXPECT_EQ(waiting.Do("sync_event", theirs).code, ACL_ERROR_RT_TASK_TIMEOUT);
 }
 
+// Rules share-8 and event-6: the chain goes through three processes.
+TEST(SharedEvent, ADroppedRecordingFailsWhatDependsOnItInOtherProcesses) {
+  Peer first, second, third;
+  const std::string made = first.Get("event"), passed_on = second.Get("event");
+  const std::string seen_by_second = second.Get("import_event", first.Get("export_event", made));
+  const std::string seen_by_third = third.Get("import_event", second.Get("export_event", passed_on));
+  first.Get("wait", first.Get("notify"), 0);  // no stream records it
+  first.Get("record_event", made);
+  second.Get("wait_event", seen_by_second, 0);
+  second.Get("record_event", passed_on);
+  third.Get("wait_event", seen_by_third, 0);
+  third.Send("sync");
+  first.Get("abort");
+  EXPECT_EQ(third.Receive().code, ACL_ERROR_RT_STREAM_ABORT);
+  EXPECT_EQ(third.Do("sync_event", seen_by_third).code, ACL_ERROR_RT_STREAM_ABORT);
+  EXPECT_EQ(third.Get("query_event", seen_by_third), "complete");
+  EXPECT_EQ(second.Do("sync").code, ACL_ERROR_RT_STREAM_ABORT);
+  // The program was told: what is recorded from now on counts again.
+  second.Get("record_event", passed_on);
+  third.Get("wait_event", seen_by_third, 0);
+  third.Get("sync");
+}
+
 TEST(Processes, AForkedChildIsToldThatItCannotGoOn) {
   Peer peer;
   peer.Get("ready");

@@ -19,6 +19,8 @@ class Gate {
   virtual bool Open() const noexcept = 0;
   /// Passes if it is open, and clears a signal that can be used only once.
   virtual bool TryPass() noexcept = 0;
+  /// Call it after TryPass succeeded. Fails if what the gate waited for depends on dropped work.
+  virtual Status Outcome() const { return {}; }
   /// Fails if the gate can never open.
   virtual Status Check() const { return {}; }
   /// Changes, with a wake-up, when the gate may have opened. Null: the gate has to be polled.

@@ -45,10 +45,13 @@ class Queue {
   virtual std::uint64_t submitted() const = 0;
   /// Drops everything submitted so far that has not started; returns the number of the last such task. The
   /// timeline stays before it until PassDiscarded: several queues can be discarded before one of them moves.
-  /// Waits for recordings among them fail with the reason.
+  /// Waits for recordings among them, or for recordings that depend on them, fail with the reason.
   virtual std::uint64_t Discard(Code reason) = 0;
   /// Lets the timeline pass the dropped tasks.
   virtual void PassDiscarded() = 0;
+  /// The program was told of the failures up to the task with this number. What is queued from now on does
+  /// not depend on dropped work that they waited for.
+  virtual void NoteTold(std::uint64_t failed) = 0;
   /// Refuses new tasks (107017), discards the queued ones, and waits for the task in progress. The listener
   /// is not called afterwards.
   virtual void Close() = 0;

@@ -1,6 +1,7 @@
 // The state of the task that blocks a queue: its start, and the result of a host function.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "backend/api/gate.h"
+#include "backend/api/task.h"
 #include "base/error/assert.h"
 #include "base/error/status.h"
 #include "base/time/clock.h"
@@ -45,6 +47,39 @@ class StandingWait {
  private:
   std::uint64_t task_ = 0;
   Deadline since_ = kNever, deadline_ = kNever;
+};
+
+/// The tasks of a queue that depend on dropped work: those behind a wait that failed for it, until the
+/// program is told of the failure. Thread-safe.
+class DroppedInput {
+ public:
+  bool Covers(std::uint64_t task) const { return task <= last_.load(std::memory_order_acquire); }
+  /// For a task that the queue is about to execute.
+  void Tell(std::uint64_t number, Task& task) const {
+    if (Covers(number)) [[unlikely]]
+      NoteDropped(task, reason_.load(std::memory_order_relaxed));
+  }
+  /// The task waited for dropped work. Call it before the failure is reported.
+  void Begin(std::uint64_t task, Code reason) {
+    const std::lock_guard lock(mutex_);
+    since_ = task;
+    reason_.store(reason, std::memory_order_relaxed);
+    last_.store(kNoEnd, std::memory_order_release);
+  }
+  /// The program was told of the failures up to a task. What is queued behind `last` does not depend on them.
+  void EndBehind(std::uint64_t last, std::uint64_t told) {
+    const std::lock_guard lock(mutex_);
+    if (since_ <= told && last < last_.load(std::memory_order_relaxed))
+      last_.store(last, std::memory_order_release);
+  }
+
+ private:
+  static constexpr std::uint64_t kNoEnd = UINT64_MAX;
+
+  std::mutex mutex_;
+  std::uint64_t since_ = 0;             // the wait that failed last
+  std::atomic<std::uint64_t> last_{0};  // the last task that depends on it
+  std::atomic<Code> reason_{Code::kOk};
 };
 
 /// The result of a host function, which any thread delivers. Thread-safe.

@@ -97,23 +97,28 @@ struct IndirectTask {
   std::unique_ptr<Content> content;
 };
 
-/// The result of a recording: its time, or why it was dropped.
+/// The error of a wait for a recording that was dropped, or that depends on dropped work.
+inline Status WaitedForDropped(Code reason, std::string_view event) {
+  if (reason == Code::kOk) return {};
+  return {reason, Text(event,
+                       " was waited for, but its recording, or work that the recording depends on, was "
+                       "dropped: a stream was aborted, destroyed or stopped at a failure")};
+}
+
+/// The result of a recording: its time, and why it was dropped, or work that it depends on.
 struct Mark {
   std::atomic<std::int64_t> time_ns{0};
   std::atomic<Code> dropped{Code::kOk};  ///< set before the point is reached
 
-  /// Call it after the point is reached. Fails if the recording was dropped.
+  /// Call it after the point is reached. Fails if the recording depends on dropped work.
   Status Outcome(std::uint32_t event) const {
     const Code reason = dropped.load(std::memory_order_acquire);
-    if (reason == Code::kOk) return {};
-    return {reason, Text("event ", event,
-                         " was waited for, but its recording was dropped with the work "
-                         "before it: its stream was aborted, destroyed or stopped at a failure")};
+    return reason == Code::kOk ? Status() : WaitedForDropped(reason, Text("event ", event));
   }
 };
 
-/// Holds the queue until the point is reached. Fails if the recording was dropped, or at the time limit. The
-/// time counts from when the queue reaches the wait.
+/// Holds the queue until the point is reached. Fails if the recording depends on dropped work, or at the time
+/// limit. The time counts from when the queue reaches the wait.
 struct WaitTask {
   Point point;
   std::chrono::seconds limit{0};     ///< 0: none
@@ -204,6 +209,8 @@ class Effect {
   virtual Status Apply() noexcept = 0;
   /// The bytes that it moves: a long action is not executed by a thread that has other things to do.
   virtual std::size_t bytes() const noexcept { return 0; }
+  /// The effect, or work that it depends on, was dropped. Called before Apply, or instead of it.
+  virtual void NoteDropped(Code /*reason*/) noexcept {}
   /// The object that it writes, which may be what a gate waits for; null: none. Compared, never dereferenced.
   virtual const void* target() const noexcept { return nullptr; }
 };
@@ -233,6 +240,14 @@ struct MultiAllocationTask::Content {
   Task task;
   std::vector<AllocationUse> uses;
 };
+/// Those who wait for a recording learn that it, or work that it depends on, was dropped.
+inline void NoteDropped(Task& task, Code reason) {
+  if (auto* const mark = std::get_if<MarkTask>(&task)) {
+    mark->mark->dropped.store(reason, std::memory_order_release);
+  } else if (auto* const effect = std::get_if<EffectTask>(&task)) {
+    effect->effect->NoteDropped(reason);
+  }
+}
 inline MultiAllocationTask::MultiAllocationTask(MultiAllocationTask&&) noexcept = default;
 inline MultiAllocationTask& MultiAllocationTask::operator=(MultiAllocationTask&&) noexcept = default;
 inline MultiAllocationTask::~MultiAllocationTask() = default;

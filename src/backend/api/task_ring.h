@@ -80,11 +80,8 @@ class DiscardMark {
     if (!Covers(task)) reason_.store(reason, std::memory_order_seq_cst);
     RaiseTo(last_, task);
   }
-  /// For a dropped task that the queue passes over: those who wait for its recording learn why.
-  void Tell(Task& task) const {
-    if (auto* const mark = std::get_if<MarkTask>(&task))
-      mark->mark->dropped.store(reason_.load(std::memory_order_seq_cst), std::memory_order_release);
-  }
+  /// For a dropped task that the queue passes over.
+  void Tell(Task& task) const { NoteDropped(task, reason_.load(std::memory_order_seq_cst)); }
   /// Lets the queue pass all tasks dropped so far.
   void Release() { RaiseTo(passable_, last_.load(std::memory_order_seq_cst)); }
 

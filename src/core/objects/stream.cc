@@ -162,6 +162,7 @@ Status Stream::TakeFailure() {
   if (options_.reports != nullptr) options_.reports->Await();
   const std::lock_guard lock(mutex_);
   if (!failure_) return {};
+  queue_->NoteTold(last_failed_);
   return Status(*std::exchange(failure_, std::nullopt));
 }
 
@@ -184,10 +185,12 @@ bool Stream::OnTaskFailed(std::uint64_t number, Status failure) noexcept {
       return true;
     }
     const std::lock_guard lock(mutex_);
+    last_failed_ = number;
     if (!failure_) failure_ = std::move(error);
   } catch (...) {
     // Out of memory: keeps the code without a message.
     const std::lock_guard lock(mutex_);
+    last_failed_ = number;
     if (!failure_) failure_.emplace(Error{failure.code(), {}});
   }
   failed_.store(true);

@@ -139,6 +139,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   std::mutex mutex_;                 // guards what follows
   std::optional<IdLease> id_lease_;  // until the stream is closed
   std::optional<Error> failure_;
+  std::uint64_t last_failed_ = 0;  // the task
 };
 
 }  // namespace sampan

@@ -54,6 +54,8 @@ struct SharedCell {
   // Notifies and events.
   alignas(64) SleepWord signal;
   std::atomic<std::uint64_t> recorded{0}, completed{0}, recorder{0};
+  /// The last recordings that depend on dropped work (DroppedRecording), each at its number modulo the size.
+  std::array<std::atomic<std::uint64_t>, 8> dropped{};
   // Memory.
   SharedExtent extent;
 };

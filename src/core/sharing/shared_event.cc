@@ -23,6 +23,25 @@ namespace {
 /// The interval at which a waiter checks that the recording process still runs.
 constexpr std::chrono::milliseconds kLookForProcess{20};
 
+/// A recording that depends on dropped work, and the code of waits for it, as one word of the cell.
+struct DroppedRecording {
+  static constexpr unsigned kCodeBits = 20;
+
+  std::uint64_t recording;
+  Code reason;
+
+  static std::atomic<std::uint64_t>& WordOf(SharedCell& cell, std::uint64_t recording) {
+    return cell.dropped[recording % cell.dropped.size()];
+  }
+  std::uint64_t Packed() const { return recording << kCodeBits | static_cast<std::uint64_t>(reason); }
+  static DroppedRecording From(std::uint64_t word) {
+    const auto reason = static_cast<Code>(word & ((1U << kCodeBits) - 1));
+    // A broken process may write any number.
+    return {word >> kCodeBits, reason < Code::kParamInvalid ? Code::kStreamAbort : reason};
+  }
+};
+static_assert(static_cast<std::uint64_t>(Code::kHostMemoryNotRegistered) >> DroppedRecording::kCodeBits == 0);
+
 /// Completes a recording. The number only grows, in whatever order processes complete. A dropped task
 /// completes its recording too, as with events of one process. Otherwise waits for it would never complete.
 class EndRecording final : public Effect {
@@ -30,13 +49,21 @@ class EndRecording final : public Effect {
   EndRecording(std::shared_ptr<SharedCell> cell, std::uint64_t recording)
       : cell_(std::move(cell)), recording_(recording) {}
   ~EndRecording() override {
-    if (cell_->completed.load() < recording_) Complete();
+    if (!applied_) {
+      if (!dropped_) EndRecording::NoteDropped(Code::kStreamAbort);  // the submission was refused
+      Complete();
+    }
   }
   EndRecording(const EndRecording&) = delete;
   EndRecording& operator=(const EndRecording&) = delete;
   Status Apply() noexcept override {
+    applied_ = true;
     Complete();
     return {};
+  }
+  void NoteDropped(Code reason) noexcept override {
+    dropped_ = true;
+    DroppedRecording::WordOf(*cell_, recording_).store(DroppedRecording{recording_, reason}.Packed());
   }
 
  private:
@@ -52,6 +79,7 @@ class EndRecording final : public Effect {
 
   const std::shared_ptr<SharedCell> cell_;
   const std::uint64_t recording_;
+  bool applied_ = false, dropped_ = false;  // set by the thread that executes or drops it
 };
 
 /// Returns true if the process still runs. A killed process that its parent has not waited for does not.
@@ -89,6 +117,13 @@ class EventGate final : public Gate {
     if (cell_->recorded.load() != recording_ || Runs(recorder) || Open()) return {};
     return {Code::kTaskTimeout,
             Text(Describe(), " can never end: process ", recorder, ", which recorded it, has ended")};
+  }
+  Status Outcome() const override {
+    const auto word = DroppedRecording::WordOf(*cell_, recording_).load(std::memory_order_seq_cst);
+    const DroppedRecording dropped = DroppedRecording::From(word);
+    if (dropped.recording != recording_) return {};
+    return WaitedForDropped(dropped.reason,
+                            Text("recording ", recording_, " of shared event ", cell_->number));
   }
   SleepWord* word() const noexcept override { return &cell_->signal; }
   std::string Describe() const override {
@@ -148,13 +183,13 @@ Status SharedEvent::Synchronize(Deadline deadline) {
   const std::uint64_t recording = shared->recorded.load();
   const Error late{Code::kEventSyncTimeout,
                    Text("shared event ", shared->number, " was not reached within the time limit")};
+  EventGate gate(shared, recording);
   if (const auto local = LocalPoint(recording)) {
     if (!local->Wait(deadline)) return late;
     local->Observe();
     observe::Learned(*local);
-    return {};
+    return gate.Outcome();
   }
-  EventGate gate(shared, recording);
   while (!gate.Open()) {
     if (Status possible = gate.Check(); !possible.ok()) return possible;
     if (Clock::now() >= deadline) return Error{late.code, Text(late.message, ": ", gate.Signaller())};
@@ -164,7 +199,7 @@ Status SharedEvent::Synchronize(Deadline deadline) {
     shared->signal.sleepers.fetch_sub(1, std::memory_order_seq_cst);
   }
   gate.Acquire();
-  return {};
+  return gate.Outcome();
 }
 
 bool SharedEvent::Recorded() {

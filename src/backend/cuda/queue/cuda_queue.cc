@@ -77,6 +77,7 @@ void CudaQueue::HandOver(Lock& lock) {
       if (Discarded(number)) {
         discarded_.Tell(ring_.At(number));
       } else {
+        dropped_input_.Tell(number, ring_.At(number));
         HandOverHead(lock, ring_.At(number), number);
       }
     }
@@ -198,9 +199,16 @@ void CudaQueue::Fail(Lock& lock, std::uint64_t number, Status failure) {
   discarded_.Release();
 }
 
+void CudaQueue::FinishWait(Lock& lock, std::uint64_t number, Status outcome) {
+  if (outcome.ok()) return;
+  dropped_input_.Begin(number, outcome.code());
+  Fail(lock, number, std::move(outcome));
+}
+
 std::uint64_t CudaQueue::Discard(Code reason) {
   const std::lock_guard lock(mutex_);
   discarded_.Raise(ring_.tail(), reason);
+  dropped_input_.EndBehind(ring_.tail(), ring_.tail());
   return ring_.tail();
 }
 

@@ -50,6 +50,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   std::uint64_t submitted() const override { return ring_.submitted(); }
   std::uint64_t Discard(Code reason) override;
   void PassDiscarded() override;
+  void NoteTold(std::uint64_t failed) override { dropped_input_.EndBehind(submitted(), failed); }
   void Close() override;
   bool Inspect(const std::function<void(std::uint64_t, const Task&)>& look) override;
 
@@ -110,6 +111,8 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   void GoOn(Lock& lock);
   bool Discarded(std::uint64_t number) const { return discarded_.Covers(number); }
   void Fail(Lock& lock, std::uint64_t number, Status failure);
+  /// The task passed its wait. Fails if what it waited for depends on dropped work.
+  void FinishWait(Lock& lock, std::uint64_t number, Status outcome);
   Status RecordMarker(std::shared_ptr<Mark> mark);
   /// Notices what is over. False when that cannot be known without waiting.
   void Refresh(Lock& lock, std::uint64_t wanted);
@@ -165,6 +168,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   ObservedTasks observed_{TaskRing::kSlots};
   std::condition_variable_any changed_;
   DiscardMark discarded_;
+  DroppedInput dropped_input_;
   int unlocked_threads_ = 0;  // threads that use the launcher without the lock
   StandingWait arriving_;     // at a wait, gate or effect, while tasks before it run
   StandingWait standing_;     // at a wait or gate

@@ -122,7 +122,7 @@ bool CudaQueue::GateIsOver(Lock& lock, std::uint64_t number) {
   const bool ask = now >= std::max(gate_check_, since);
   if (ask) gate_check_ = now + kGateCheckInterval;
   if (auto outcome = standing_.TryPass(*gate, limit, ask)) {
-    if (!outcome->ok()) Fail(lock, number, std::move(*outcome));
+    outcome->ok() ? FinishWait(lock, number, gate->Outcome()) : Fail(lock, number, std::move(*outcome));
     return true;
   }
   const Deadline next =
@@ -198,7 +198,7 @@ bool CudaQueue::HoldIsOver(Lock& lock) {
       const WaitTask task = std::get<WaitTask>(ring_.At(number));  // may be gone when the lock was released
       if (!WaitIsOver(lock, number)) return false;
       if (Discarded(number)) return true;
-      if (Status outcome = task.Outcome(); !outcome.ok()) Fail(lock, number, std::move(outcome));
+      FinishWait(lock, number, task.Outcome());
       return true;
     }
     case Held::kByGate:

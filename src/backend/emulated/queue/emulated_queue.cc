@@ -2,6 +2,7 @@
 #include "backend/emulated/queue/emulated_queue.h"
 
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "backend/api/running_task.h"
@@ -73,10 +74,20 @@ EmulatedQueue::~EmulatedQueue() {
 }
 
 template <typename Body>
+inline void EmulatedQueue::ExecuteNow(Task& task, Body& body, std::uint64_t number) {
+  if constexpr (std::is_same_v<Body, Task>) {
+    if (auto* const gate = std::get_if<GateTask>(&task)) return FinishWait(number, gate->gate->Outcome());
+    dropped_input_.Tell(number, task);
+  }
+  if (Status status = ExecuteUnqueued(body, scheduler_); !status.ok()) [[unlikely]]
+    Fail(number, std::move(status));
+}
+
+template <typename Body>
 void EmulatedQueue::ExecuteObserved(Task& task, Body& body, std::uint64_t number) {
   observe::BeginExecution({label(), number, observe::TypeOf(task)});
   const std::int64_t begin_ns = observe::NowNs();
-  if (Status status = ExecuteUnqueued(body, scheduler_); !status.ok()) Fail(number, std::move(status));
+  ExecuteNow(task, body, number);
   observe::EndAtOnce(begin_ns);
 }
 
@@ -85,11 +96,7 @@ std::uint64_t EmulatedQueue::ExecuteAtOnce(Task& task, Body& body) {
   SAMPAN_ASSERT(submit_lock_.is_held() && state_.load() == kIdle);
   // No thread has the turn, and the lock keeps others from taking it.
   const std::uint64_t number = ring_.tail() + 1;
-  if (observe::On()) [[unlikely]] {
-    ExecuteObserved(task, body, number);
-  } else if (Status status = ExecuteUnqueued(body, scheduler_); !status.ok()) [[unlikely]] {
-    Fail(number, std::move(status));
-  }
+  observe::On() ? ExecuteObserved(task, body, number) : ExecuteNow(task, body, number);
   Empty(task, body);  // before a waiter can learn that the task is over
   timeline_->AdvanceBeforeSubmission(number);
   ring_.Skip(number);
@@ -181,7 +188,7 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int max_tasks, Tasks tasks) {
     const bool discarded = Discarded(number);
     if (discarded && discarded_.Holds(number) && !BlockUnless([&] { return !discarded_.Holds(number); }))
       return TurnEnd::kBlocked;
-    if (discarded) discarded_.Tell(task);
+    discarded ? discarded_.Tell(task) : dropped_input_.Tell(number, task);
     if (RaceWatch* const races = timeline_->races()) [[unlikely]]
       races->Begin(number);
     if (!discarded && !ExecuteHead(task, number)) return TurnEnd::kBlocked;
@@ -305,8 +312,15 @@ bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t number) {
   if (Discarded(number)) return true;
   if (RaceWatch* const races = timeline_->races()) [[unlikely]]
     task.mark != nullptr ? races->Acquire(task.mark.get()) : races->Follow(*awaited->races(), awaited_number);
-  if (Status outcome = task.Outcome(); !outcome.ok()) Fail(number, std::move(outcome));
+  FinishWait(number, task.Outcome());
   return true;
+}
+
+void EmulatedQueue::FinishWait(std::uint64_t number, Status outcome) {
+  if (outcome.ok()) [[likely]]
+    return;
+  dropped_input_.Begin(number, outcome.code());
+  Fail(number, std::move(outcome));
 }
 
 std::optional<Status> EmulatedQueue::TryPass(Gate& gate, std::chrono::nanoseconds limit) {
@@ -333,7 +347,7 @@ bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t number) {
   SpinAt(*gate, number);
   while (!Discarded(number)) {
     if (auto outcome = TryPass(*gate, limit)) {
-      if (!outcome->ok()) Fail(number, std::move(*outcome));
+      outcome->ok() ? FinishWait(number, gate->Outcome()) : Fail(number, std::move(*outcome));
       return true;
     }
     const bool taken_back = BlockUnless([&] {
@@ -382,6 +396,7 @@ void EmulatedQueue::Fail(std::uint64_t number, Status failure) {
 std::uint64_t EmulatedQueue::Discard(Code reason) {
   const std::uint64_t last = submitted();
   discarded_.Raise(last, reason);
+  dropped_input_.EndBehind(last, last);
   return last;
 }
 

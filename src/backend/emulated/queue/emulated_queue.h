@@ -31,6 +31,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::uint64_t submitted() const override { return ring_.submitted(); }
   std::uint64_t Discard(Code reason) override;
   void PassDiscarded() override;
+  void NoteTold(std::uint64_t failed) override { dropped_input_.EndBehind(submitted(), failed); }
   void Close() override;
   bool Inspect(const std::function<void(std::uint64_t, const Task&)>& look) override;
 
@@ -80,6 +81,9 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::uint64_t TryAtOnce(Task& task);
   template <typename Body>
   std::uint64_t ExecuteAtOnce(Task& task, Body& body);
+  /// A gate was passed before.
+  template <typename Body>
+  void ExecuteNow(Task& task, Body& body, std::uint64_t number);
   template <typename Body>
   [[gnu::noinline]] void ExecuteObserved(Task& task, Body& body, std::uint64_t number);
   /// Puts the task into the ring. Returns its number, or 0 when the queue is full.
@@ -97,6 +101,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::optional<Status> TryPass(Gate& gate, std::chrono::nanoseconds limit);
   bool ExecuteHost(HostTask& task, std::uint64_t number);
   [[gnu::noinline]] void Fail(std::uint64_t number, Status failure);
+  /// The task passed its wait. Fails if what it waited for depends on dropped work.
+  void FinishWait(std::uint64_t number, Status outcome);
   bool Discarded(std::uint64_t number) const { return discarded_.Covers(number); }
   /// Gives up the turn; true when it could be taken back because `over` holds already.
   template <typename Over>
@@ -111,6 +117,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   const std::shared_ptr<Timeline> public_timeline_;
   std::atomic<std::uint64_t> state_{kIdle};
   DiscardMark discarded_;
+  DroppedInput dropped_input_;
 
   // Written by submitters.
   alignas(kCacheLineBytes) SpinLock submit_lock_;
