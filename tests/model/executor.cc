@@ -2,7 +2,9 @@
 #include "tests/model/executor.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 namespace sampan::model {
 namespace {
@@ -32,11 +34,6 @@ std::size_t FreeBytes(int device) {
 }
 
 }  // namespace
-
-GateFunction& GateFunction::Make() {
-  static std::deque<GateFunction> all;
-  return all.emplace_back();
-}
 
 void GateFunction::Open() {
   {
@@ -94,8 +91,7 @@ std::string Executor::CleanUp(bool failed) {
     if (code != ACL_SUCCESS && what.empty())
       what = std::string(call) + " at the end: " + Unexpected(code, ACL_SUCCESS);
   };
-  for (GateFunction* gate : gates_)
-    gate->Open();
+  OpenGates();
   // A program may end with streams that wait for a signal; to abort one may drop the signal of another.
   const bool aborts = failed || model_.held_signal().has_value();
   if (model_.context(kOwnContext).live) expect(aclrtDestroyContext(context_), "aclrtDestroyContext");
@@ -222,6 +218,7 @@ aclError Executor::Perform(const Operation& op) {
       return aclrtSetStreamFailureMode(stream, ACL_STOP_ON_FAILURE);
     case Call::kAbortStream:
       if (sabotage_ == Sabotage::kWaitBeforeAbort) Finish(stream);
+      if (op.value == kWhileSubmitting) return AbortWhileSubmitting(stream);
       return op.value == 0 ? aclrtStreamAbort(stream) : aclrtStreamStop(stream);
     case Call::kAbortDevice:
       if (sabotage_ == Sabotage::kWaitBeforeDeviceAbort) {
@@ -283,10 +280,9 @@ aclError Executor::Perform(const Operation& op) {
     case Call::kSyncDevice:
       return aclrtSynchronizeDevice();
     case Call::kCloseGate:
-      return aclrtLaunchHostFunc(stream, &GateFunction::Run, gates_.emplace_back(&GateFunction::Make()));
+      return aclrtLaunchHostFunc(stream, &GateFunction::Run, &MakeGate());
     case Call::kOpenGate:
-      for (GateFunction* gate : gates_)
-        gate->Open();
+      OpenGates();
       return ACL_SUCCESS;
     case Call::kHostFunction: {
       HostAddition& addition =
@@ -323,10 +319,44 @@ aclError Executor::CreateEvent(const Operation& op) {
   return ACL_ERROR_FAILURE;
 }
 
-/// What an abort would have dropped happens first.
-void Executor::Finish(aclrtStream stream) {
+GateFunction& Executor::MakeGate() {
+  const std::lock_guard lock(mutex_);
+  static std::deque<GateFunction> all;
+  return *gates_.emplace_back(&all.emplace_back());
+}
+
+void Executor::OpenGates() {
+  const std::lock_guard lock(mutex_);
   for (GateFunction* gate : gates_)
     gate->Open();
+}
+
+aclError Executor::AbortWhileSubmitting(aclrtStream stream) {
+  aclrtContext context = nullptr;
+  if (const aclError code = aclrtGetCurrentContext(&context); code != ACL_SUCCESS) return code;
+  std::atomic<bool> submits{false}, is_over{false};
+  std::thread other([&] {
+    aclrtEvent event = nullptr;
+    const bool ready = aclrtSetCurrentContext(context) == ACL_SUCCESS &&
+                       aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC) == ACL_SUCCESS;
+    while (ready && !is_over && aclrtRecordEvent(event, stream) == ACL_SUCCESS)
+      submits = true;
+    submits = true;
+    if (event == nullptr) return;
+    aclrtSynchronizeEvent(event);  // none of the recordings is left
+    aclrtDestroyEvent(event);
+  });
+  while (!submits)
+    std::this_thread::yield();
+  const aclError code = aclrtStreamAbort(stream);
+  is_over = true;
+  other.join();
+  return code;
+}
+
+/// What an abort would have dropped happens first.
+void Executor::Finish(aclrtStream stream) {
+  OpenGates();
   aclrtSynchronizeStreamWithTimeout(stream, kShortMs);  // it may wait for a signal that never comes
 }
 

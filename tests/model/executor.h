@@ -38,6 +38,7 @@ enum class Sabotage {
   kOmitNotifyWaits,
   kOmitWordWaits,
   kOmitSecondThread,    ///< the second thread only allocates and frees
+  kOmitSectionAborts,   ///< beside another thread nothing is dropped
   kShortenLongBatches,  ///< those of 15 and more entries lose their last byte
   kShortenFloods,       ///< the last copy is left out
   kOmitUnmaps,
@@ -51,7 +52,6 @@ struct GateFunction {
   std::condition_variable changed;
   bool open = false;
 
-  static GateFunction& Make();
   void Open();
   static void Run(void* gate);
 };
@@ -127,6 +127,10 @@ class Executor {
   Answered Ask(const Operation& op, const Verdict& expected);
   aclError Perform(const Operation& op);
   void Finish(aclrtStream stream);
+  GateFunction& MakeGate();
+  void OpenGates();
+  /// Aborts the stream while another thread submits to it without a pause.
+  static aclError AbortWhileSubmitting(aclrtStream stream);
   HostAddition& KeepAddition(std::uint8_t* at, std::size_t bytes, std::uint8_t value);
   aclError CreateEvent(const Operation& op);
   Answered Query(const Operation& op, const Verdict& expected);
@@ -151,6 +155,8 @@ class Executor {
   /// Runs the operations from `at` to the join; leaves `at` there, or at the operation that went wrong.
   std::string RunSection(const Program& program, std::size_t& at);
   void RunSteps(std::vector<SectionStep>& steps, int thread);
+  /// After an abort: earlier steps keep what they must find, for the worlds that there are now.
+  static void ToNewWorlds(std::vector<SectionStep>& steps, const std::vector<std::size_t>& parents);
   std::string Judge(const std::vector<SectionStep>& steps, std::size_t& at);
 
   // executor_copy.cc

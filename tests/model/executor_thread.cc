@@ -10,9 +10,11 @@ std::string Executor::RunSection(const Program& program, std::size_t& at) {
   // The reference goes first, because it is one thread's. What each step must find is kept.
   std::vector<SectionStep> steps;
   std::size_t end = at + 1;
+  static_cast<void>(model_.TakeParents());
   for (; end < program.size() && model_.forked(); ++end) {
     SectionStep step{&program[end], end, model_.Apply(program[end]), {}, {}, {}, false};
     if (!step.expected.admitted || program[end].call == Call::kJoin) continue;
+    if (program[end].call == Call::kAbortStream) ToNewWorlds(steps, model_.TakeParents());
     if (program[end].call == Call::kVerify) step.images = model_.Images(program[end].slot);
     steps.push_back(std::move(step));
   }
@@ -27,12 +29,27 @@ std::string Executor::RunSection(const Program& program, std::size_t& at) {
   return Judge(steps, at);
 }
 
+void Executor::ToNewWorlds(std::vector<SectionStep>& steps, const std::vector<std::size_t>& parents) {
+  const auto renew = [&](auto& by_world) {
+    if (by_world.empty()) return;
+    const auto before = by_world;
+    by_world.clear();
+    for (const std::size_t parent : parents)
+      by_world.push_back(before[parent]);
+  };
+  for (SectionStep& step : steps) {
+    renew(step.expected.codes);
+    renew(step.images);
+  }
+}
+
 void Executor::RunSteps(std::vector<SectionStep>& steps, int thread) {
   for (SectionStep& step : steps) {
     const Operation& op = *step.op;
     if (op.thread != thread) continue;
     const bool changes = op.call == Call::kAllocate || op.call == Call::kFree;
     if (thread == 1 && sabotage_ == Sabotage::kOmitSecondThread && !changes) continue;
+    if (op.call == Call::kAbortStream && sabotage_ == Sabotage::kOmitSectionAborts) continue;
     if (Omits(op) && step.expected.code == ACL_SUCCESS) continue;
     step.asked = true;
     if (op.call == Call::kVerify) {

@@ -33,7 +33,7 @@ class Generator {
  public:
   explicit Generator(std::uint64_t seed) : dice_(seed) {}
   /// What a program has for sure, beside what chance gives.
-  enum class Theme { kAny, kPools, kMappings, kFloods };
+  enum class Theme { kAny, kPools, kMappings, kFloods, kSections };
   Program Make(Theme theme = Theme::kAny);
 
  private:
@@ -63,7 +63,9 @@ class Generator {
   void AddMapStep();
   void AddFlood();
   /// From here to its end two threads call.
-  void AddSection();
+  void AddSection(Theme theme);
+  /// In a section: one thread holds a stream back, and aborts it or lets it go.
+  void AddSectionAbort();
   /// Copies, and an event for other streams, behind a gate.
   void QueueBehindGate(int stream);
   // generator_copy.cc

@@ -60,6 +60,7 @@ void Generator::AddAbortStep() {
                                    : Call::kDestroyStream);
   op.stream = stream;
   op.value = choice < 5 ? (dice_.Percent(20) ? 1 : 0) : 1;
+  if (choice == 0) op.value = kWhileSubmitting;
   Emit(op);
   if (dice_.Percent(30)) Emit(Make(Call::kOpenGate));
 }
@@ -281,13 +282,29 @@ void Generator::AddFlood() {
   AddAbortStep();
 }
 
-void Generator::AddSection() {
+void Generator::AddSectionAbort() {
+  Operation close = Make(Call::kCloseGate);
+  close.stream = PickStream();
+  if (dice_.Percent(80)) Emit(close);
+  focus_ = close.stream;
+  for (int i = 1 + dice_.Below(3); i > 0; --i)
+    AddCopy();
+  Operation end = Make(dice_.Percent(70) ? Call::kAbortStream : Call::kOpenGate);
+  end.stream = close.stream;
+  end.value = dice_.Percent(50) ? kWhileSubmitting : 0;
+  if (Emit(end) && dice_.Percent(50)) AddCopy();
+  focus_ = kNull;
+}
+
+void Generator::AddSection(Theme theme) {
   if (!Emit(Make(Call::kFork))) return;
   const std::size_t steps = dice_.Between(4, 14);
   for (std::size_t i = 0; i < steps; ++i) {
     thread_ = dice_.Below(kThreads);
     const int choice = dice_.Below(100);
-    if (choice < 30) {
+    if (choice < (theme == Theme::kSections ? 30 : 8)) {
+      AddSectionAbort();
+    } else if (choice < 30) {
       AddMemoryStep();
     } else if (choice < 40) {
       AddEventStep();

@@ -10,8 +10,11 @@ int History::Add(Task task, aclError dropped) {
   const int id = static_cast<int>(tasks_.size());
   for (World& world : worlds_) {
     world.dropped.push_back(dropped);
+    const aclError lost = task.recording < 0 ? ACL_SUCCESS : world.WaitCode(task.recording);
+    if (lost != ACL_SUCCESS && dropped == ACL_SUCCESS) world.depends[task.stream] = lost;
+    const auto depends = world.depends.find(task.stream);
+    world.dependant.push_back(depends == world.depends.end() ? ACL_SUCCESS : depends->second);
     if (dropped != ACL_SUCCESS) continue;
-    const aclError lost = task.recording < 0 ? ACL_SUCCESS : world.dropped[task.recording];
     const aclError failure = task.failure != ACL_SUCCESS ? task.failure : lost;
     if (failure != ACL_SUCCESS) world.failures.push_back({task.stream, id, failure});
     if (task.effect) task.effect(world.image);
@@ -36,6 +39,13 @@ void History::Branch(std::vector<World> worlds) {
   }
 }
 
+std::vector<std::size_t> History::TakeParents() {
+  std::vector<std::size_t> parents;
+  for (std::size_t i = 0; i < worlds_.size(); ++i)
+    parents.push_back(std::exchange(worlds_[i].parent, i));
+  return parents;
+}
+
 bool History::Keep(const std::function<bool(std::size_t)>& fits) {
   std::vector<World> kept;
   for (std::size_t i = 0; i < worlds_.size(); ++i) {
@@ -46,8 +56,10 @@ bool History::Keep(const std::function<bool(std::size_t)>& fits) {
 }
 
 void History::Told(int stream) {
-  for (World& world : worlds_)
+  for (World& world : worlds_) {
     std::erase_if(world.failures, [&](const World::Failure& failure) { return failure.stream == stream; });
+    world.depends.erase(stream);
+  }
 }
 
 aclError History::FirstFailure(const World& world, int stream) const {

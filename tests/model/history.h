@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "acl/acl.h"
@@ -49,7 +50,7 @@ struct Task {
   std::vector<Use> uses;
   Effect effect;
   aclError failure = ACL_SUCCESS;  ///< it fails with this code
-  int recording = -1;              ///< what it waits for; it fails if that is dropped
+  int recording = -1;              ///< what it waits for; it fails if that depends on dropped work
   int signal = -1;                 ///< of a notify or a word
   bool concurrent = false;         ///< another thread may have submitted to the stream at the same time
   bool severed = false;            ///< it may have been dropped: what it waited for is not implied by it
@@ -62,11 +63,17 @@ struct World {
     int task;
     aclError code;
   };
-  std::vector<aclError> dropped;  ///< by task; otherwise the code with which waits for it fail
-  std::vector<Failure> failures;  ///< that the program has not been told of
-  Clock over;                     ///< what is known to have happened in this world
+  std::vector<aclError> dropped;    ///< by task: its code if it was dropped
+  std::vector<aclError> dependant;  ///< by task: the code of the dropped work that it depends on
+  std::map<int, aclError> depends;  ///< by stream: the same for what it does until the program is told
+  std::vector<Failure> failures;    ///< that the program has not been told of
+  Clock over;                       ///< what is known to have happened in this world
   Image image;
-  bool is_stale = false;  ///< the image shows tasks that were dropped
+  bool is_stale = false;   ///< the image shows tasks that were dropped
+  std::size_t parent = 0;  ///< the world that it was before an abort
+
+  /// The code with which waits for the task fail.
+  aclError WaitCode(int task) const { return dropped[task] != ACL_SUCCESS ? dropped[task] : dependant[task]; }
 };
 
 /// All tasks in the order of their submission, and all worlds that are possible. Not thread-safe. Tasks that
@@ -81,6 +88,8 @@ class History {
   void Fail(int task, aclError code);
   /// Replaces the worlds. Recomputes the images of those that are stale.
   void Branch(std::vector<World> worlds);
+  /// The parents of all worlds, which become parents themselves.
+  std::vector<std::size_t> TakeParents();
   /// Only the worlds for which `fits` holds were possible, by their index. False when none is left.
   bool Keep(const std::function<bool(std::size_t)>& fits);
   /// Forgets the failures of a stream, of which the program was told.

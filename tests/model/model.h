@@ -74,6 +74,8 @@ class Model {
   /// The signal that a stream waits for and that was not sent yet.
   std::optional<Hold> held_signal() const;
   std::size_t worlds() const { return history_.worlds().size(); }
+  /// For each world the index of the one that it was at the last call.
+  std::vector<std::size_t> TakeParents() { return history_.TakeParents(); }
 
  private:
   struct Table {
@@ -142,6 +144,8 @@ class Model {
   /// What is queued in all of them is dropped at the same moment; waits for it fail with the code.
   Verdict Drop(const std::vector<Stream*>& streams, aclError code);
   bool MayDrop(const std::vector<Stream*>& streams, const Clock& after, Verdict& verdict) const;
+  /// Whether what depends on the dropped work can go on behind a failed wait.
+  bool MayFailDependants(const std::vector<Stream*>& streams, Verdict& verdict) const;
   /// Whether what uses the same memory stays ordered without the dropped work.
   bool OrderedWithout(const std::vector<Stream*>& streams, const Clock& after, Verdict& verdict) const;
   History Severed(const std::vector<Stream*>& streams) const;
@@ -153,6 +157,8 @@ class Model {
   // model_signal.cc: notifies, words.
   Verdict CreateNotify(const Operation& op);
   Verdict DestroyNotify(const Operation& op);
+  /// The stream of a call with a notify; null with the answer in `verdict` when the call is refused.
+  Stream* FindNotifyStream(const Operation& op, Verdict& verdict);
   Verdict RecordNotify(const Operation& op);
   Verdict WaitNotify(const Operation& op);
   Verdict ResetNotify(const Operation& op);
@@ -165,8 +171,14 @@ class Model {
   Verdict Fork();
   Verdict Join();
   /// Whether the operation may run beside what the other thread does; notes what it uses.
-  bool MayRunBeside(const Operation& op) const;
+  bool MayRunBeside(const Operation& op);
   void NoteUsers(const Operation& op);
+  /// The stream that the operation uses; null without one.
+  Stream* StreamOf(const Operation& op);
+  /// Whether the other thread has ordered nothing behind what an abort of the stream may drop.
+  bool MayAbortBeside(const Stream& stream) const;
+  /// Whether the other thread may have put tasks of its own before or behind it.
+  bool IsInterleaved(const Task& task) const;
   // model_copy.cc: copies of plain ranges.
   Verdict Copy(const Operation& op);
   Verdict CopyAsync(const Operation& op);
@@ -248,6 +260,7 @@ class Model {
   int context_ = 0;
   int thread_ = 0;
   bool forked_ = false;
+  int gate_thread_ = kNull;  ///< between fork and join: the thread that closed the gate
   std::array<std::uint32_t, kThreads> host_ticks_{};
   int streams_made_ = 1;  ///< number 0 is the host
   std::uint64_t allocations_ = 0;

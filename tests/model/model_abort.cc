@@ -16,6 +16,7 @@ bool Contains(const std::vector<Stream*>& streams, int number) {
 
 /// The tasks of one stream that an abort may find unfinished, in order, and how many of them may have run.
 struct Pending {
+  int stream = 0;
   std::vector<int> tasks;
   std::size_t most = 0;
 };
@@ -100,12 +101,31 @@ class Choices {
   std::vector<std::vector<std::size_t>> found_;
 };
 
+/// What waits for the dropped tasks fails, and so does what waits for work behind that.
+void FailDependants(World& world, const std::vector<Task>& tasks, std::set<int> lost, aclError code) {
+  std::set<int> streams;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const int id = static_cast<int>(i);
+    if (world.dropped[i] != ACL_SUCCESS) continue;
+    if (lost.contains(tasks[i].recording)) {
+      std::erase_if(world.failures, [&](const World::Failure& each) { return each.task == id; });
+      world.failures.push_back({tasks[i].stream, id, code});
+      world.depends[tasks[i].stream] = code;
+      streams.insert(tasks[i].stream);
+    }
+    if (!streams.contains(tasks[i].stream)) continue;
+    world.dependant[i] = code;
+    lost.insert(id);
+  }
+}
+
 /// The world in which each stream ran so many of its tasks.
 World Branch(const World& from, const std::vector<Task>& tasks, const std::vector<Pending>& pending,
              const std::vector<std::size_t>& ran, aclError code) {
   World world = from;
   std::set<int> dropped;
   for (std::size_t i = 0; i < pending.size(); ++i) {
+    world.depends.erase(pending[i].stream);
     if (ran[i] > 0) world.over.Join(tasks[pending[i].tasks[ran[i] - 1]].clock);
     for (std::size_t k = ran[i]; k < pending[i].tasks.size(); ++k) {
       world.dropped[pending[i].tasks[k]] = code;
@@ -114,13 +134,8 @@ World Branch(const World& from, const std::vector<Task>& tasks, const std::vecto
                                           from.dropped[pending[i].tasks[k]] == ACL_SUCCESS);
     }
   }
-  std::erase_if(world.failures, [&](const World::Failure& each) {
-    return dropped.contains(each.task) || dropped.contains(tasks[each.task].recording);
-  });
-  for (std::size_t id = 0; id < tasks.size(); ++id) {
-    const bool fails = dropped.contains(tasks[id].recording) && world.dropped[id] == ACL_SUCCESS;
-    if (fails) world.failures.push_back({tasks[id].stream, static_cast<int>(id), code});
-  }
+  std::erase_if(world.failures, [&](const World::Failure& each) { return dropped.contains(each.task); });
+  FailDependants(world, tasks, std::move(dropped), code);
   return world;
 }
 
@@ -135,7 +150,7 @@ bool Model::MayDrop(const std::vector<Stream*>& streams, const Clock& after, Ver
       const bool may_have_run = !Held(task.clock);
       const bool host_function = task.kind == Task::Kind::kHostFunction;  // an abort does not wait for it
       const bool stops = contexts_[ContextOf(task.stream)].stop == static_cast<int>(id);
-      const bool open = task.concurrent || task.kind == Task::Kind::kResetEvent ||
+      const bool open = IsInterleaved(task) || task.kind == Task::Kind::kResetEvent ||
                         (may_have_run && (host_function || stops || task.kind == Task::Kind::kManyCopies));
       if (open) verdict.unordered_with.push_back(task.stream);
       continue;
@@ -143,12 +158,31 @@ bool Model::MayDrop(const std::vector<Stream*>& streams, const Clock& after, Ver
     // Streams that stay must not depend on whether a signal or new operands came.
     for (const Task& other : tasks) {
       if (!Contains(streams, other.stream) || host().Covers(other.track, other.tick)) continue;
-      const bool stops = task.recording >= 0 && StopsAt(task) && &tasks[task.recording] == &other;
-      if (stops || NeedsSignal(task, other) || NeedsOperands(task, other))
+      if (NeedsSignal(task, other) || NeedsOperands(task, other))
         verdict.unordered_with.push_back(other.stream);
     }
   }
-  return verdict.unordered_with.empty() && OrderedWithout(streams, after, verdict);
+  return verdict.unordered_with.empty() && MayFailDependants(streams, verdict) &&
+         OrderedWithout(streams, after, verdict);
+}
+
+bool Model::MayFailDependants(const std::vector<Stream*>& streams, Verdict& verdict) const {
+  const auto& tasks = history_.tasks();
+  std::set<int> lost, failing;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Task& task = tasks[i];
+    if (host().Covers(task.track, task.tick)) continue;
+    const bool waits = lost.contains(task.recording);
+    if (Contains(streams, task.stream)) {
+      lost.insert(static_cast<int>(i));
+    } else if (waits || failing.contains(task.stream)) {
+      // What stops is dropped in turn; of two threads' tasks it is open which come behind the wait.
+      if ((waits && StopsAt(task)) || IsInterleaved(task)) verdict.unordered_with.push_back(task.stream);
+      failing.insert(task.stream);
+      lost.insert(static_cast<int>(i));
+    }
+  }
+  return verdict.unordered_with.empty();
 }
 
 int Model::ContextOf(int stream) const {
@@ -197,6 +231,7 @@ Verdict Model::Drop(const std::vector<Stream*>& streams, aclError code) {
   std::vector<Pending> pending(streams.size());
   const auto& tasks = history_.tasks();
   for (std::size_t i = 0; i < streams.size(); ++i) {
+    pending[i].stream = streams[i]->number;
     for (std::size_t id = 0; id < tasks.size(); ++id) {
       const Task& task = tasks[id];
       if (task.stream != streams[i]->number || host().Covers(task.track, task.tick)) continue;
@@ -209,7 +244,8 @@ Verdict Model::Drop(const std::vector<Stream*>& streams, aclError code) {
 
   std::vector<World> worlds;
   Choices choices(pending, tasks);
-  for (const World& world : history_.worlds()) {
+  for (std::size_t parent = 0; parent < history_.worlds().size(); ++parent) {
+    const World& world = history_.worlds()[parent];
     Clock over = world.over;
     over.Join(host());
     const auto ways = choices.From(over, kMaxWorlds - std::min(kMaxWorlds, worlds.size()));
@@ -219,8 +255,10 @@ Verdict Model::Drop(const std::vector<Stream*>& streams, aclError code) {
       }
       return verdict;
     }
-    for (const auto& ran : *ways)
+    for (const auto& ran : *ways) {
       worlds.push_back(Branch(world, tasks, pending, ran, code));
+      worlds.back().parent = parent;
+    }
   }
   for (const Pending& each : pending)
     Forget(each.tasks);
@@ -254,11 +292,11 @@ void Model::Forget(const std::vector<int>& dropped) {
 }
 
 Verdict Model::AbortStream(const Operation& op) {
-  if (op.stream == kNull && op.value != 0) return Answer(ACL_ERROR_RT_PARAM_INVALID);
+  if (op.stream == kNull && op.value == 1) return Answer(ACL_ERROR_RT_PARAM_INVALID);
   Verdict verdict;
   Stream* stream = FindStream(op.stream, verdict);
   if (stream == nullptr) return verdict;
-  if (Foreign(*stream)) return Undetermined();
+  if (Foreign(*stream) || (forked_ && !MayAbortBeside(*stream))) return Undetermined();
   return Drop({stream}, ACL_ERROR_RT_STREAM_ABORT);
 }
 

@@ -41,14 +41,10 @@ Verdict Model::FreeToPool(const Operation& op) {
   Stream* stream = op.stream == kNull ? nullptr : FindStream(op.stream, verdict);
   if (stream == nullptr || Foreign(*stream) || stream->device != buffer.device) return Undetermined();
   if (contexts_[stream->context].stop >= 0) return Undetermined();
+  // The other thread's memory, and so its streams, would wait for the gate.
+  if (forked_ && gate_thread_ != kNull && MayBeHeld(*stream)) return Undetermined();
   const std::vector<Touch> touches{{&buffer, 0, buffer.reach, true}};
   verdict = {};
-  for (const Access& access : buffer.accesses) {
-    const Task& task = history_.tasks()[access.task];
-    if (task.kind == Task::Kind::kIndirect && !host().Covers(access.track, access.tick))
-      verdict.unordered_with.push_back(task.stream);
-  }
-  if (!verdict.unordered_with.empty()) return verdict;
   if (!MayQueue(*stream, touches, verdict)) return verdict;
   Task task;
   task.kind = Task::Kind::kFree;

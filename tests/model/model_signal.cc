@@ -56,14 +56,23 @@ Verdict Model::DestroyNotify(const Operation& op) {
   return Answer(ACL_SUCCESS);
 }
 
+Stream* Model::FindNotifyStream(const Operation& op, Verdict& verdict) {
+  const Notify& notify = notifies_[op.slot];
+  if (!notify.live) {
+    verdict = notify.created ? Answer(ACL_ERROR_RT_INVALID_HANDLE) : Undetermined();
+    return nullptr;
+  }
+  Stream* const stream = FindStream(op.stream, verdict);
+  if (stream == nullptr || !Foreign(*stream)) return stream;
+  verdict = Answer(ACL_ERROR_RT_STREAM_CONTEXT);
+  return nullptr;
+}
+
 Verdict Model::RecordNotify(const Operation& op) {
-  Notify& notify = notifies_[op.slot];
-  if (!notify.created) return Undetermined();
-  if (!notify.live) return Answer(ACL_ERROR_RT_INVALID_HANDLE);
   Verdict verdict;
-  Stream* stream = FindStream(op.stream, verdict);
+  Stream* stream = FindNotifyStream(op, verdict);
   if (stream == nullptr) return verdict;
-  if (Foreign(*stream)) return Answer(ACL_ERROR_RT_STREAM_CONTEXT);
+  Notify& notify = notifies_[op.slot];
   const auto hold =
       std::find_if(holds_.begin(), holds_.end(), [&](const Hold& each) { return each.signal == op.slot; });
   // A second recording counts for nothing (notify-1), and one that comes before an earlier wait is lost.
@@ -84,13 +93,10 @@ Verdict Model::RecordNotify(const Operation& op) {
 }
 
 Verdict Model::WaitNotify(const Operation& op) {
-  Notify& notify = notifies_[op.slot];
-  if (!notify.created) return Undetermined();
-  if (!notify.live) return Answer(ACL_ERROR_RT_INVALID_HANDLE);
   Verdict verdict;
-  Stream* stream = FindStream(op.stream, verdict);
+  Stream* stream = FindNotifyStream(op, verdict);
   if (stream == nullptr) return verdict;
-  if (Foreign(*stream)) return Answer(ACL_ERROR_RT_STREAM_CONTEXT);
+  Notify& notify = notifies_[op.slot];
   const bool awaited =
       std::any_of(holds_.begin(), holds_.end(), [&](const Hold& hold) { return hold.signal == op.slot; });
   if (stream->stops || notify.lost || awaited) return Undetermined();

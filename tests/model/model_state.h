@@ -57,6 +57,8 @@ struct Stream {
   std::array<std::uint32_t, kThreads> ticks{};
   std::array<std::vector<int>, kThreads> last;  ///< tasks that the next one of a thread comes behind
   bool stops = false;                           ///< at a failure
+  std::uint32_t users = 0;                      ///< between fork and join: bits of the threads that used it
+  int kept_by = kNull;                          ///< the same: the thread that held it back or aborted it
 };
 
 /// A failure at which a stream stops stays with its context.

@@ -88,7 +88,7 @@ Verdict Model::Wait(const Operation& op) {
   if (!MayQueue(*stream, {}, verdict)) return verdict;
   Task task;
   if (event->recorded()) {
-    if (stream->stops && MayBeDropped(event->recording)) return Undetermined();
+    if ((stream->stops || forked_) && MayBeDropped(event->recording)) return Undetermined();
     // The other thread may wait for the stream.
     if (forked_ && Held(history_.LimitsOf({event->recording})) && !MayBeHeld(*stream)) return Undetermined();
     task.recording = event->recording;
@@ -145,7 +145,7 @@ Verdict Model::SyncEvent(const Operation& op) {
   host().Join(RecordingOf(*event));
   verdict = Answer(ACL_SUCCESS);
   for (const World& world : history_.worlds())
-    verdict.codes.push_back(world.dropped[event->recording]);
+    verdict.codes.push_back(world.WaitCode(event->recording));
   return verdict;
 }
 
@@ -213,6 +213,7 @@ Verdict Model::CloseGate(const Operation& op) {
   const int id = Queue(*stream, {});
   const Task& task = history_.tasks()[id];
   holds_.push_back({stream->number, task.track, task.tick, id, kGate});
+  if (forked_) gate_thread_ = thread_;
   return Answer(ACL_SUCCESS);
 }
 
@@ -232,7 +233,7 @@ Clock Model::RecordingOf(const Event& event) const {
 
 bool Model::MayBeDropped(int task) const {
   return std::any_of(history_.worlds().begin(), history_.worlds().end(),
-                     [&](const World& world) { return world.dropped[task] != ACL_SUCCESS; });
+                     [&](const World& world) { return world.WaitCode(task) != ACL_SUCCESS; });
 }
 
 }  // namespace sampan::model

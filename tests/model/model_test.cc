@@ -65,6 +65,8 @@ Generator::Theme ThemeOf(Sabotage sabotage) {
       return Generator::Theme::kPools;
     case Sabotage::kShortenFloods:
       return Generator::Theme::kFloods;
+    case Sabotage::kOmitSectionAborts:
+      return Generator::Theme::kSections;
     case Sabotage::kOmitUnmaps:
     case Sabotage::kOmitRights:
       return Generator::Theme::kMappings;
@@ -160,9 +162,9 @@ INSTANTIATE_TEST_SUITE_P(Model, SabotageTest,
                                            Sabotage::kWaitBeforeForce, Sabotage::kWaitBeforeDeviceAbort,
                                            Sabotage::kOmitStopMode, Sabotage::kTakeOutOfOrder,
                                            Sabotage::kOmitNotifyWaits, Sabotage::kOmitWordWaits,
-                                           Sabotage::kOmitSecondThread, Sabotage::kShortenLongBatches,
-                                           Sabotage::kShortenFloods, Sabotage::kOmitUnmaps,
-                                           Sabotage::kOmitRights));
+                                           Sabotage::kOmitSecondThread, Sabotage::kOmitSectionAborts,
+                                           Sabotage::kShortenLongBatches, Sabotage::kShortenFloods,
+                                           Sabotage::kOmitUnmaps, Sabotage::kOmitRights));
 
 }  // namespace
 }  // namespace sampan::model

@@ -34,6 +34,9 @@ inline constexpr int kWild = -2;  ///< an address or a handle that no call retur
 /// over a seam of two pieces.
 enum class Memory : std::uint8_t { kDevice, kPinned, kRegistered, kPageable, kPool, kMapped };
 
+/// A value of kAbortStream.
+inline constexpr std::uint32_t kWhileSubmitting = 2;
+
 enum class Call : std::uint8_t {
   kUseDevice,       ///< device
   kSetPeerAccess,   ///< of the current device to the other one: value 1 enables, 0 disables
@@ -49,7 +52,7 @@ enum class Call : std::uint8_t {
   kCreateStream,       ///< slot
   kDestroyStream,      ///< stream; value 1: by force
   kStopOnFailure,      ///< stream
-  kAbortStream,        ///< stream; value 1: by aclrtStreamStop
+  kAbortStream,        ///< stream; value 1: by aclrtStreamStop, 2: while another thread submits there
   kAbortDevice,        ///< the current one
   kCreateNotify,       ///< slot
   kDestroyNotify,      ///< slot

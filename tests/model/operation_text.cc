@@ -243,7 +243,8 @@ std::string CallText(const Operation& op) {
     case Call::kStopOnFailure:
       return "aclrtSetStreamFailureMode(" + stream + ", ACL_STOP_ON_FAILURE)";
     case Call::kAbortStream:
-      return (op.value == 0 ? "aclrtStreamAbort(" : "aclrtStreamStop(") + stream + ")";
+      return (op.value == 1 ? "aclrtStreamStop(" : "aclrtStreamAbort(") + stream + ")" +
+             (op.value == kWhileSubmitting ? " while another thread records events there" : "");
     case Call::kAbortDevice:
       return "aclrtDeviceTaskAbort(" + std::to_string(op.device) + ", 0)";
     case Call::kUnmap:
