@@ -107,7 +107,9 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 
   MemoryRegistry& memory_;
   const Options options_;
-  mutable std::mutex mutex_;
+  /// Recursive: on a GPU, asking whether work has passed retires it. That may release the last use of a block
+  /// that was freed at once, and so destroy it.
+  mutable std::recursive_mutex mutex_;
   std::map<std::uintptr_t, std::shared_ptr<Chunk>> chunks_;
   UnusedChunks unused_;  // chunks without used parts
   FreeRanges free_;      // of all chunks, by address
