@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
+#include <variant>
 #include <vector>
 
 namespace sampan::queue_waits_test {
@@ -111,6 +113,42 @@ TEST(HostOutcome, IsKnownOnceItIsDeliveredAndTakenOnce) {
   const auto again = outcome.Take(5);
   ASSERT_TRUE(again.has_value());
   EXPECT_TRUE(again->ok()) << "the failure was reported twice";
+}
+
+TEST(DroppedInput, CoversWhatIsQueuedUntilTheProgramIsTold) {
+  DroppedInput input;
+  EXPECT_FALSE(input.Covers(1));
+  input.Begin(4, Code::kStreamAbort);
+  EXPECT_TRUE(input.Covers(5));
+  EXPECT_TRUE(input.Covers(100'000));
+  input.EndBehind(9, 4);
+  EXPECT_TRUE(input.Covers(9));
+  EXPECT_FALSE(input.Covers(10));
+  input.EndBehind(20, 20);
+  EXPECT_FALSE(input.Covers(10)) << "what was let go is covered again";
+}
+
+TEST(DroppedInput, StaysForAFailureThatTheProgramWasNotToldOf) {
+  DroppedInput input;
+  input.Begin(4, Code::kStreamAbort);
+  input.Begin(7, Code::kDeviceTaskAbort);
+  input.EndBehind(9, 4);
+  EXPECT_TRUE(input.Covers(10)) << "the failure of task 7 was not told";
+  input.EndBehind(12, 7);
+  EXPECT_FALSE(input.Covers(13));
+}
+
+TEST(DroppedInput, TellsRecordingsAlone) {
+  DroppedInput input;
+  Task mark(MarkTask{std::make_shared<Mark>()});
+  const std::shared_ptr<Mark> result = std::get<MarkTask>(mark).mark;
+  input.Tell(5, mark);
+  EXPECT_TRUE(result->Outcome(1).ok());
+  input.Begin(4, Code::kDeviceTaskAbort);
+  Task none;
+  input.Tell(5, none);
+  input.Tell(5, mark);
+  EXPECT_EQ(result->Outcome(1).code(), Code::kDeviceTaskAbort);
 }
 
 TEST(HostOutcome, OfADiscardedTaskIsRefused) {
