@@ -6,6 +6,17 @@
 namespace sampan::model {
 namespace {
 
+/// Whether the operation names a buffer that was never made. Only programs that were made smaller do: the
+/// library then gets NULL.
+bool NamesUnmade(const Operation& op, const std::array<Buffer, kBuffers>& buffers) {
+  const auto unmade = [&](const Address& address) {
+    return address.slot >= 0 && buffers[address.slot].state == Buffer::State::kNever;
+  };
+  return unmade(op.dst) || unmade(op.src) ||
+         std::any_of(op.entries.begin(), op.entries.end(),
+                     [&](const Entry& entry) { return unmade(entry.dst) || unmade(entry.src); });
+}
+
 std::size_t RoundUp32(std::size_t bytes) {
   return (bytes + 31) / 32 * 32;
 }
@@ -42,7 +53,7 @@ std::optional<Verdict> Model::FromCodes(const Codes& codes) {
 }
 
 Verdict Model::Apply(const Operation& op) {
-  if (op.thread != 0 && !forked_) return Undetermined();
+  if ((op.thread != 0 && !forked_) || NamesUnmade(op, buffers_)) return Undetermined();
   if (forked_ && !MayRunBeside(op)) return Undetermined();
   thread_ = op.thread;
   Verdict verdict = Dispatch(op);
