@@ -37,10 +37,10 @@ enum class Sabotage {
   kTakeOutOfOrder,  ///< memory is taken from a pool in the order of another stream
   kOmitNotifyWaits,
   kOmitWordWaits,
-  kOmitSecondThread,    ///< the second thread only allocates and frees
-  kOmitSectionAborts,   ///< beside another thread nothing is dropped
-  kShortenLongBatches,  ///< those of 15 and more entries lose their last byte
-  kShortenFloods,       ///< the last copy is left out
+  kOmitSecondThread,        ///< the second thread only allocates and frees
+  kWaitBeforeSectionAbort,  ///< the same beside another thread
+  kShortenLongBatches,      ///< those of 15 and more entries lose their last byte
+  kShortenFloods,           ///< the last copy is left out
   kOmitUnmaps,
   kOmitRights,
 };

@@ -49,7 +49,8 @@ void Executor::RunSteps(std::vector<SectionStep>& steps, int thread) {
     if (op.thread != thread) continue;
     const bool changes = op.call == Call::kAllocate || op.call == Call::kFree;
     if (thread == 1 && sabotage_ == Sabotage::kOmitSecondThread && !changes) continue;
-    if (op.call == Call::kAbortStream && sabotage_ == Sabotage::kOmitSectionAborts) continue;
+    if (op.call == Call::kAbortStream && sabotage_ == Sabotage::kWaitBeforeSectionAbort)
+      Finish(StreamAt(op.stream));
     if (Omits(op) && step.expected.code == ACL_SUCCESS) continue;
     step.asked = true;
     if (op.call == Call::kVerify) {

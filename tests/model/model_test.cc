@@ -65,7 +65,7 @@ Generator::Theme ThemeOf(Sabotage sabotage) {
       return Generator::Theme::kPools;
     case Sabotage::kShortenFloods:
       return Generator::Theme::kFloods;
-    case Sabotage::kOmitSectionAborts:
+    case Sabotage::kWaitBeforeSectionAbort:
       return Generator::Theme::kSections;
     case Sabotage::kOmitUnmaps:
     case Sabotage::kOmitRights:
@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(Model, SabotageTest,
                                            Sabotage::kWaitBeforeForce, Sabotage::kWaitBeforeDeviceAbort,
                                            Sabotage::kOmitStopMode, Sabotage::kTakeOutOfOrder,
                                            Sabotage::kOmitNotifyWaits, Sabotage::kOmitWordWaits,
-                                           Sabotage::kOmitSecondThread, Sabotage::kOmitSectionAborts,
+                                           Sabotage::kOmitSecondThread, Sabotage::kWaitBeforeSectionAbort,
                                            Sabotage::kShortenLongBatches, Sabotage::kShortenFloods,
                                            Sabotage::kOmitUnmaps, Sabotage::kOmitRights));
 
