@@ -1,5 +1,5 @@
 // A copy into memory that was registered as read-only killed the process in an engine.
-// Rules of docs/BEHAVIOUR.md: memory-6, memory-10.
+// Rules of docs/BEHAVIOUR.md: memory-6, memory-13.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
