@@ -48,7 +48,7 @@ bool Find(void* library, const char* name, Function& function) {
 Status Load(Library& found) {
   void* const library = OpenLibrary();
   if (library == nullptr) {
-    const char* const why = ::dlerror();
+    const char* const why = ::dlerror();  // NOLINT(concurrency-mt-unsafe): each thread has its own
     return {Code::kFeatureNotSupport,
             Text("memory of other hosts needs ", std::string_view(kFile),
                  ", which cannot be loaded: ", std::string_view(why != nullptr ? why : "unknown"),

@@ -95,12 +95,12 @@ HcclResult HcclAlltoAllVC(const void* sendBuf, const void* sendCountMatrix, Hccl
     CheckSameTypes(call, sendType, recvType);
     call.Find(comm);
     if (!call.ok()) return call.result();
-    const u32 size = call.size();
+    const std::size_t size = call.size();
     const auto* const matrix = static_cast<const Number*>(sendCountMatrix);
     std::vector<Number> column(size);
-    for (u32 from = 0; from < size; ++from)
+    for (std::size_t from = 0; from < size; ++from)
       column[from] = matrix[from * size + call.rank()];
-    call.Digest(matrix, Number{size} * size);
+    call.Digest(matrix, size * size);
     return QueueBlocks(call, {"sendBuf", "sendCountMatrix", sendBuf, matrix + call.rank() * size, nullptr},
                        {"recvBuf", "sendCountMatrix", recvBuf, column.data(), nullptr}, sendType, stream);
   });
