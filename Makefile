@@ -2,7 +2,6 @@
 PREFIX ?= /usr/local/sampan
 deps = scripts/install_deps.sh build
 preset = cmake --preset $(1) && cmake --build --preset $(1) $(if $(2),--target $(2))
-installed = acl_rt ascendcl hccl_plf sampan_thin sampan_texts hccl_bench acl_python
 
 # The presets product and release compile the same sources with the same flags: with ccache, only once.
 ifneq ($(shell command -v ccache),)
@@ -55,12 +54,12 @@ coverage:
 
 install:
 	$(deps)
-	$(call preset,product,$(installed))
+	$(call preset,product,sampan_installed)
 	cmake --install build/product --prefix $(PREFIX)
 
 package:
 	$(deps)
-	$(call preset,product,$(installed))
+	$(call preset,product,sampan_installed)
 	cd build/product && cpack -G DEB
 
 clean:

@@ -25,7 +25,7 @@ function(sampan_install)
   # The folder of every public header, acl/ among them.
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION include FILES_MATCHING PATTERN "*.h")
 
-  install(TARGETS acl_rt ascendcl hccl_plf hccl hcomm EXPORT sampan-targets
+  install(TARGETS ${SAMPAN_LIBRARIES} EXPORT sampan-targets
           LIBRARY DESTINATION lib64 INCLUDES DESTINATION include)
   install(EXPORT sampan-targets NAMESPACE sampan:: DESTINATION lib64/cmake/sampan)
   configure_file(${templates}/sampan-config.cmake.in ${staging}/sampan-config.cmake @ONLY)

@@ -71,12 +71,7 @@ function(sampan_folder_links staging)
   endforeach()
   file(MAKE_DIRECTORY ${staging}/opp/built-in/op_proto ${staging}/opp/vendors ${staging}/tools)
 
-  set(libraries acl_rt ascendcl hccl_plf ${SAMPAN_THIN_LIBRARIES})
-  foreach(library hccl hcomm)
-    if(TARGET ${library})
-      list(APPEND libraries ${library})
-    endif()
-  endforeach()
+  set(libraries ${SAMPAN_LIBRARIES} ${SAMPAN_THIN_LIBRARIES})
   # Folder for stubs -> the way from it to lib64. No link leads to a folder above itself: tools that follow links end.
   foreach(place lib64/stub:.. devlib:../lib64 devlib/linux/${CMAKE_SYSTEM_PROCESSOR}:../../../lib64)
     string(REPLACE ":" ";" place ${place})

@@ -38,6 +38,18 @@ run() {
   clean bash -c '. "$1/set_env.sh" && shift && "$@"' run "$prefix" "$@" || fail "running $*"
 }
 
+step "what make install builds"
+if [ -e "$build/build.ninja" ]; then
+  ninja -C "$build" -t graph sampan_installed | grep -oP 'label="\K[^"]*' | sed "s|^$build/||" | sort -u >"$work/built"
+  find "$build" -name cmake_install.cmake -exec grep -hoP 'TYPE (SHARED_LIBRARY|MODULE|EXECUTABLE) .*FILES "\K[^"]*' {} + |
+    sed "s|^$build/||" | sort -u >"$work/installed"
+  [ -s "$work/installed" ] || fail "no program or library is installed"
+  missing=$(comm -13 "$work/built" "$work/installed")
+  [ -z "$missing" ] || fail "the target sampan_installed does not build" "$missing"
+else
+  echo "skipped: the build is not one of Ninja"
+fi
+
 step "layout"
 for path in include/acl/acl.h include/acl/acl_rt.h include/acl/error_codes/rt_error_codes.h \
   include/hccl/hccl_types.h include/hccl/base.h include/hccl/platform/dispatcher.h \
