@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("src", "include", "examples", "bench", "tools", "tests")
+FOLDERS = ("src", "include", "examples", "bench", "python", "tools", "tests")
 
 
 class LayersTest(unittest.TestCase):
