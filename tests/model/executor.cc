@@ -339,9 +339,9 @@ aclError Executor::AbortWhileSubmitting(aclrtStream stream) {
     aclrtEvent event = nullptr;
     const bool ready = aclrtSetCurrentContext(context) == ACL_SUCCESS &&
                        aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC) == ACL_SUCCESS;
-    while (ready && !is_over && aclrtRecordEvent(event, stream) == ACL_SUCCESS)
-      submits = true;
-    submits = true;
+    submits = true;  // before the first call: it waits for the abort if the queue is full
+    while (ready && !is_over && aclrtRecordEvent(event, stream) == ACL_SUCCESS) {
+    }
     if (event == nullptr) return;
     aclrtSynchronizeEvent(event);  // none of the recordings is left
     aclrtDestroyEvent(event);

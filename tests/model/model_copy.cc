@@ -129,15 +129,15 @@ Verdict Model::CopyAsync(const Operation& op) {
         codes.insert(ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
         break;
       case Direction::kDeviceToDevice:
-        if (dst.device == src.device && dst.device != stream->device) return Undetermined();
-        if (dst.device != src.device && !peer_[stream->device]) codes.insert(ACL_ERROR_RT_PARAM_INVALID);
+        if (dst.device == src.device && dst.device != current_) return Undetermined();
+        if (dst.device != src.device && !peer_[current_]) codes.insert(ACL_ERROR_RT_PARAM_INVALID);
         break;
       default:
         break;
     }
   }
   if (!drains && Foreign(*stream)) codes.insert(ACL_ERROR_RT_STREAM_CONTEXT);
-  if (!HasRight(dst.buffer, stream->device, true) || !HasRight(src.buffer, stream->device, false)) {
+  if (!HasRight(dst.buffer, current_, true) || !HasRight(src.buffer, current_, false)) {
     if (drains) return Undetermined();
     codes.insert(ACL_ERROR_RT_PARAM_INVALID);
   }
