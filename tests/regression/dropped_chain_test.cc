@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <optional>
+#include <thread>
 
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
@@ -116,6 +118,45 @@ TEST_F(DroppedChain, EndsWithAnAbortOfTheDependantStream) {
   EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(chain.streams[1]));
   EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(chain.events[1], chain.streams[1]));
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeEvent(chain.events[1]));
+}
+
+// An abort that came while the dependant stream's wait failed did not end the dependence: a recording that
+// was queued behind it failed too.
+TEST_F(DroppedChain, EndsWithAnAbortBesideTheFailure) {
+  constexpr int kRounds = 2'000;
+  aclrtNotify never = nullptr;
+  ASSERT_ACL(ACL_SUCCESS, aclrtCreateNotify(&never, 0));
+  Stream producer, dependant;
+  Event produced, behind;
+  std::atomic<int> begun{0}, aborted{0};
+  std::thread other([&] {
+    EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+    for (int round = 1; round <= kRounds; ++round) {
+      begun.wait(round - 1);
+      EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(producer));
+      aborted.store(round);
+      aborted.notify_one();
+    }
+    EXPECT_ACL(ACL_SUCCESS, aclrtResetDevice(0));
+  });
+  int failed = 0;
+  for (int round = 1; round <= kRounds; ++round) {
+    EXPECT_ACL(ACL_SUCCESS, aclrtWaitAndResetNotify(never, producer, 0));
+    EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(produced, producer));
+    EXPECT_ACL(ACL_SUCCESS, aclrtStreamWaitEvent(dependant, produced));
+    begun.store(round);
+    begun.notify_one();
+    for (int pause = 0; pause < round % 100 * 100; ++pause)
+      asm volatile("");
+    EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(dependant));
+    EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(behind, dependant));
+    failed += aclrtSynchronizeEvent(behind) == ACL_SUCCESS ? 0 : 1;
+    aborted.wait(round - 1);
+    static_cast<void>(aclrtSynchronizeStream(dependant));  // the failure may have come before the abort
+  }
+  other.join();
+  EXPECT_EQ(failed, 0) << "of " << kRounds;
+  EXPECT_ACL(ACL_SUCCESS, aclrtDestroyNotify(never));
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ class TaskRing {
 /// The last task that a queue drops, and the last dropped task that it may pass. Thread-safe; both only grow.
 class DiscardMark {
  public:
-  bool Covers(std::uint64_t task) const { return task <= last_.load(std::memory_order_seq_cst); }
+  std::uint64_t last() const { return last_.load(std::memory_order_seq_cst); }
+  bool Covers(std::uint64_t task) const { return task <= last(); }
   /// True for a dropped task that the queue must not pass over yet: what waits for it would go on.
   bool Holds(std::uint64_t task) const {
     return Covers(task) && task > passable_.load(std::memory_order_seq_cst);

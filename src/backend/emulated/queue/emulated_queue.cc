@@ -320,6 +320,8 @@ void EmulatedQueue::FinishWait(std::uint64_t number, Status outcome) {
   if (outcome.ok()) [[likely]]
     return;
   dropped_input_.Begin(number, outcome.code());
+  // A Discard at the same time either sees that, or is seen here: what is queued behind it is new work.
+  if (Discarded(number)) dropped_input_.EndBehind(discarded_.last(), number);
   Fail(number, std::move(outcome));
 }
 
