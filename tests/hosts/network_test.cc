@@ -3,10 +3,22 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <future>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "backend/fabric/endpoint.h"
+#include "backend/fabric/frames.h"
+#include "backend/fabric/handshake.h"
+#include "backend/fabric/library.h"
+#include "backend/fabric/port.h"
 #include "tests/support/random_bytes.h"
 
 namespace sampan::fabric::network_test {
@@ -195,6 +207,102 @@ TEST_F(NetworkTest, AnOwnerThatGoesFailsWhatIsPending) {
   EXPECT_EQ(Run(*peer, {PeerTransfer::Kind::kRead, {{local.data(), 0, 4096}}}), Code::kLostHeartbeat);
   EXPECT_NE(message.find("127.0.0.1"), std::string::npos) << message;
   EXPECT_NE(message.find(std::to_string(::getpid())), std::string::npos) << message;
+}
+
+/// An owner that knows the secret, but answers with frames of the test.
+class BrokenOwner final : public Endpoint::Owner {
+ public:
+  BrokenOwner(const PeerName& name, FrameHeader answer) : name_(name), answer_(answer) {
+    auto library = LoadLibrary();
+    library_ = *library;
+    port_ = std::move(*Port::Open(*library_));
+    cookies_.emplace(std::move(*CookieJar::Make()));
+    name_.address.port = 0;
+    EXPECT_TRUE(port_->Listen(name_.address).ok());
+    thread_ = std::thread([this] { Loop(); });
+  }
+  ~BrokenOwner() override {
+    stopping_.store(true);
+    thread_.join();
+  }
+  const PeerName& name() const { return name_; }
+
+ private:
+  void Loop() {
+    while (!stopping_.load()) {
+      for (ConnectionEvent event; port_->ReadEvent(event);) {
+        if (event.kind == ConnectionEvent::Kind::kRequest) Admit(*event.info, event.data);
+      }
+      std::array<Completion, 4> completions;
+      const std::size_t count = port_->ReadCompletions(completions);
+      for (std::size_t i = 0; i < count; ++i)
+        Endpoint::Complete(completions[i]);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    endpoint_.reset();
+  }
+  void Admit(fi_info& info, std::span<const std::byte> data) {
+    Hello hello;
+    ASSERT_TRUE(ReadPlain(data, hello));
+    if (hello.with_proof == 0) {
+      const Refusal challenge{.cookie = cookies_->Bake(hello)};
+      return port_->Refuse(info, std::as_bytes(std::span(&challenge, 1)));
+    }
+    Welcome welcome;
+    welcome.proof = ProofOfOwner(name_.secret, hello);
+    welcome.facts.bytes = kBytes;
+    endpoint_ = std::move(*Endpoint::Make(*port_, info, *this));
+    EXPECT_EQ(endpoint_->Accept(std::as_bytes(std::span(&welcome, 1))), 0);
+  }
+  void OnFrame(Endpoint::Slot&, std::size_t) override {
+    std::byte* const frame = endpoint_->free_slot()->bytes;
+    std::memcpy(frame, &answer_, sizeof(answer_));
+    const iovec whole = {frame, sizeof(answer_) + answer_.payload_bytes};
+    EXPECT_EQ(endpoint_->Send({&whole, 1}), 0);
+  }
+  void OnSent() override {}
+  void OnBroken(int) override {}
+
+  PeerName name_;
+  const FrameHeader answer_;
+  std::optional<Library> library_;
+  std::unique_ptr<Port> port_;
+  std::optional<CookieJar> cookies_;
+  std::unique_ptr<Endpoint> endpoint_;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+TEST_F(NetworkTest, AnAnswerThatBreaksTheRulesFailsTheCopy) {
+  const auto code_after = [&](PeerTransfer::Kind kind, FrameHeader answer) {
+    const BrokenOwner broken(name, answer);
+    auto peer = importer.Import(broken.name());
+    EXPECT_TRUE(peer.ok());
+    const auto local = std::make_shared<Bytes>(64);
+    const auto ended = std::make_shared<std::promise<Code>>();
+    auto end = ended->get_future();
+    (*peer)->Start({kind, {{local->data(), 0, local->size()}}},
+                   [local, ended](Status status) { ended->set_value(status.code()); });
+    if (end.wait_for(std::chrono::seconds(20)) == std::future_status::ready) return end.get();
+    ADD_FAILURE() << "the copy never ends";
+    return Code::kInternalError;
+  };
+  using Kind = PeerTransfer::Kind;
+  const FrameHeader right{.kind = FrameKind::kData, .request = 1, .payload_bytes = 64};
+  EXPECT_EQ(code_after(Kind::kRead, right), Code::kOk);
+  for (auto [kind, bytes] : {std::pair{FrameKind::kDone, 0U},
+                             {FrameKind::kDone, 64U},
+                             {FrameKind::kData, 63U},
+                             {FrameKind::kData, 65U},
+                             {FrameKind::kRead, 64U}}) {
+    FrameHeader wrong = right;
+    wrong.kind = kind;
+    wrong.payload_bytes = bytes;
+    EXPECT_EQ(code_after(Kind::kRead, wrong), Code::kLostHeartbeat) << static_cast<int>(kind) << " " << bytes;
+  }
+  EXPECT_EQ(code_after(Kind::kWrite, {.kind = FrameKind::kDone, .request = 1}), Code::kOk);
+  EXPECT_EQ(code_after(Kind::kWrite, right), Code::kLostHeartbeat);
+  EXPECT_EQ(code_after(Kind::kRead, {.kind = FrameKind::kDone, .request = 2}), Code::kLostHeartbeat);
 }
 
 TEST(KeyedHashTest, GivesThePublishedValues) {

@@ -222,18 +222,21 @@ bool ImportLink::Answer(std::span<const std::byte> frame) {
   std::memcpy(&header, frame.data(), sizeof(header));
   const std::span<const std::byte> payload = frame.subspan(sizeof(header));
   if (header.request != next_answer_++ || payload.size() != header.payload_bytes) return false;
+  const auto code = static_cast<Code>(header.code);
+  const bool is_read = in_flight_.front().transfer->transfer.kind == PeerTransfer::Kind::kRead;
+  const bool with_data = is_read && code == Code::kOk;
+  // Checked while the request is pending: a frame that breaks the rules fails all that is.
+  if (header.kind != (with_data ? FrameKind::kData : FrameKind::kDone)) return false;
+  if (payload.size() != (with_data ? in_flight_.front().bytes : 0)) return false;
   const InFlight request = std::move(in_flight_.front());
   in_flight_.pop_front();
   PendingTransfer& pending = *request.transfer;
   --pending.frames_out;
-  const auto code = static_cast<Code>(header.code);
-  const bool is_read = pending.transfer.kind == PeerTransfer::Kind::kRead;
   if (code != Code::kOk) {
     if (pending.failure.ok()) pending.failure = {code, Text("memory of ", Peer(), ": ", MeaningOf(code))};
     pending.piece = pending.transfer.pieces.size();  // the rest is not sent
     std::erase(waiting_, request.transfer);
   } else if (is_read) {
-    if (header.kind != FrameKind::kData || payload.size() != request.bytes) return false;
     const std::byte* from = payload.data();
     for (const PeerPiece& piece : request.pieces) {
       std::memcpy(piece.local, from, piece.bytes);
