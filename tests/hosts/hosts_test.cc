@@ -2,12 +2,14 @@
 // Rules of docs/BEHAVIOUR.md: share-9, share-11, share-12, share-13, share-14.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <chrono>
 #include <cstring>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "acl/acl.h"
 #include "tests/hosts/two_hosts.h"
@@ -122,6 +124,14 @@ TwoHosts* Hosts::two_hosts = nullptr;
 
 INSTANTIATE_TEST_SUITE_P(By, Hosts, ::testing::Values(Way::kCable, Way::kLoopback),
                          [](const auto& way) { return way.param == Way::kCable ? "Cable" : "Loopback"; });
+
+/// Returns when no thread of the process runs any more.
+void Stop(pid_t process) {
+  ::kill(process, SIGSTOP);
+  int status = 0;
+  EXPECT_EQ(::waitpid(process, &status, WUNTRACED), process);
+  EXPECT_TRUE(WIFSTOPPED(status));
+}
 
 aclError CopyAsync(void* dst, const void* src, std::size_t bytes, aclrtStream stream) {
   return aclrtMemcpyAsync(dst, bytes, src, bytes, ACL_MEMCPY_DEFAULT, stream);
@@ -273,12 +283,34 @@ TEST_P(Hosts, AKilledOwnerFailsItsCopiesAndNoOthers) {
 TEST_P(Hosts, AStoppedOwnerIsLostAfterTheLimit) {
   Owner owner(a(), 15);
   const Imported imported(owner);
-  ::kill(owner.peer.process(), SIGSTOP);
+  Stop(owner.peer.process());
   DeviceBuffer local(kPiece);
   Stream stream;
   EXPECT_ACL(ACL_SUCCESS, CopyAsync(imported.at(0), local.data(), kPiece, stream));
   EXPECT_ACL(ACL_ERROR_RT_LOST_HEARTBEAT, aclrtSynchronizeStream(stream));
   ::kill(owner.peer.process(), SIGCONT);
+}
+
+TEST_P(Hosts, AnAbortWaitsForACopyThatRuns) {
+  Owner owner(a(), 17);
+  const Imported imported(owner);
+  DeviceBuffer local(kPiece);
+  Stream stream;
+  Stop(owner.peer.process());
+  EXPECT_ACL(ACL_SUCCESS, CopyAsync(local.data(), imported.at(0), kPiece, stream));
+  std::thread later([&] {
+    std::this_thread::sleep_for(300ms);
+    ::kill(owner.peer.process(), SIGCONT);
+  });
+  EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(stream));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream)) << "what was dropped reports nothing";
+  WriteDevice(local.data(), Contents(18, kPiece));
+  later.join();
+  EXPECT_TRUE(owner.Has(17));
+  // The connection's answers come in order. It is lost if this process slept past the limit.
+  std::byte byte{};
+  static_cast<void>(aclrtMemcpy(&byte, 1, imported.at(0), 1, ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT_TRUE(local.Read(0, kPiece) == Contents(18, kPiece)) << "a copy wrote after its abort";
 }
 
 TEST_P(Hosts, ACutCableFailsWithinTheLimit) {

@@ -149,6 +149,9 @@ class HostWork {
   virtual void Start(std::function<void(Status)> resume) noexcept = 0;
   /// Text for messages: what the queue waits for while it runs.
   virtual std::string Describe() const { return "work of the host"; }
+  /// True if it accesses memory until it calls `resume`. Once it has started, the queue then waits for its
+  /// end also if it is dropped, as for a copy of its own.
+  virtual bool accesses_memory() const { return false; }
 
   /// The work follows the queue's release of the key, and the queue follows the work's. Null if races are not
   /// looked for.

@@ -200,6 +200,7 @@ class PeerWork final : public HostWork, public std::enable_shared_from_this<Peer
     }
   }
   std::string Describe() const override { return Text("a copy with ", peers_); }
+  bool accesses_memory() const override { return true; }
 
  private:
   void Prepare() {

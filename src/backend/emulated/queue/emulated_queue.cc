@@ -185,7 +185,7 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int max_tasks, Tasks tasks) {
     }
     if (observe::On()) [[unlikely]]
       ObserveHead(task, number);
-    const bool discarded = Discarded(number);
+    const bool discarded = Discarded(number) && !IsUnderWay(task, number);
     if (discarded && discarded_.Holds(number) && !BlockUnless([&] { return !discarded_.Holds(number); }))
       return TurnEnd::kBlocked;
     discarded ? discarded_.Tell(task) : dropped_input_.Tell(number, task);
@@ -361,9 +361,16 @@ bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t number) {
   return true;
 }
 
+bool EmulatedQueue::IsUnderWay(const Task& task, std::uint64_t number) const {
+  if (host_started_ != number) return false;
+  const auto* const host = std::get_if<HostTask>(&task);
+  return host != nullptr && host->work->accesses_memory();
+}
+
 bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t number) {
   SAMPAN_ASSERT(host_started_ <= number && task.work != nullptr);
-  while (!host_outcome_.Known(number) && !Discarded(number)) {
+  const bool must_end = task.work->accesses_memory();
+  while (!host_outcome_.Known(number) && !(Discarded(number) && !IsUnderWay(task, number))) {
     const std::shared_ptr<HostWork> to_start = host_started_ == number ? nullptr : task.work;
     host_started_ = number;
     if (to_start != nullptr && to_start->order != nullptr) [[unlikely]]
@@ -375,13 +382,15 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t number) {
           if (self->host_outcome_.Deliver(number, std::move(status))) self->Unblock();
         });
       }
-      return host_outcome_.Known(number) || Discarded(number);
+      return host_outcome_.Known(number) || (Discarded(number) && !must_end);
     });
     if (!taken_back) return false;
   }
   if (task.work->order != nullptr) [[unlikely]]
     timeline_->races()->Acquire(task.work->order.get());
-  if (auto outcome = host_outcome_.Take(number); outcome && !outcome->ok()) Fail(number, std::move(*outcome));
+  if (auto outcome = host_outcome_.Take(number);
+      outcome && !outcome->ok() && !(must_end && Discarded(number)))
+    Fail(number, std::move(*outcome));
   return true;
 }
 

@@ -100,6 +100,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   void SpinAt(const Gate& gate, std::uint64_t number) const;
   std::optional<Status> TryPass(Gate& gate, std::chrono::nanoseconds limit);
   bool ExecuteHost(HostTask& task, std::uint64_t number);
+  /// For the thread with the turn: the task was started and accesses memory, so it is not dropped any more.
+  bool IsUnderWay(const Task& task, std::uint64_t number) const;
   [[gnu::noinline]] void Fail(std::uint64_t number, Status failure);
   /// The task passed its wait. Fails if what it waited for depends on dropped work.
   void FinishWait(std::uint64_t number, Status outcome);
