@@ -47,6 +47,22 @@ typedef enum aclrtBinaryLoadOptionType {
   ACL_RT_BINARY_LOAD_OPT_CPU_KERNEL_MODE = 3,
 } aclrtBinaryLoadOptionType;
 
+/* Attributes of a kernel. */
+typedef enum aclrtFuncAttribute {
+  ACL_FUNC_ATTR_KERNEL_TYPE = 1,
+  ACL_FUNC_ATTR_KERNEL_RATIO = 2,
+  ACL_FUNC_ATTR_KERNEL_SCHED_MODE = 3,
+} aclrtFuncAttribute;
+
+/* Values of ACL_FUNC_ATTR_KERNEL_TYPE. */
+typedef enum aclrtKernelType {
+  ACL_KERNEL_TYPE_AICORE = 0,
+  ACL_KERNEL_TYPE_CUBE = 1,
+  ACL_KERNEL_TYPE_VECTOR = 2,
+  ACL_KERNEL_TYPE_MIX = 3,
+  ACL_KERNEL_TYPE_AICPU = 100,
+} aclrtKernelType;
+
 /* Attributes of a group of cores. */
 typedef enum aclrtGroupAttr {
   ACL_GROUP_AICORE_INT = 0,
