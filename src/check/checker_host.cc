@@ -123,12 +123,13 @@ void Checker::CloseAfterStep() noexcept {
   step.pages = {};
   if (!active_.load() || IsInChecker()) return;
   const StateLock lock(lock_);
-  for (std::uint64_t page = pages.begin; page < pages.end; page += kGuardPageBytes) {
+  const std::uint64_t page_bytes = HostPageBytes();
+  for (std::uint64_t page = pages.begin; page < pages.end; page += page_bytes) {
     const CheckedMemory* const memory = memory_.At(page);
     if (memory == nullptr || memory->level == PageLevel::kAll || !memory->guarded.Holds({page, page + 1}))
       continue;
-    const PageLevel level = NeededLevel(*memory, {page, page + kGuardPageBytes});
-    if (level != PageLevel::kAll) SetPages({page, page + kGuardPageBytes}, level);
+    const PageLevel level = NeededLevel(*memory, {page, page + page_bytes});
+    if (level != PageLevel::kAll) SetPages({page, page + page_bytes}, level);
   }
 }
 

@@ -3,16 +3,15 @@
 
 #include <cstdint>
 
+#include "base/system/page_size.h"
 #include "check/memory_table.h"
 
 namespace sampan::check {
 
-inline constexpr std::uint64_t kGuardPageBytes = 4096;
-
 /// The whole pages around a range of addresses.
 inline Range PagesAround(const Range& range) {
-  return {range.begin / kGuardPageBytes * kGuardPageBytes,
-          (range.end + kGuardPageBytes - 1) / kGuardPageBytes * kGuardPageBytes};
+  const std::uint64_t page = HostPageBytes();
+  return {range.begin / page * page, (range.end + page - 1) / page * page};
 }
 
 /// Changes what the program may do with pages. False if the system refuses. Async-signal-safe.
