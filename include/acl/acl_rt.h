@@ -2153,6 +2153,7 @@ ACL_FUNC_VISIBILITY aclError aclrtHostMemMapCapabilities(uint32_t deviceId, aclr
  *     does not know.
  * @async no
  * @error 100000 ptr or attributes is NULL.
+ * @error 507899 With real-limits and cann8, the runtime does not know the memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes);
 

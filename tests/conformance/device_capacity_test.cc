@@ -182,6 +182,32 @@ TEST(RealLimits, PinnedMemoryEndsAt200Gigabytes) {
   }
 }
 
+TEST(RealLimits, AttributesOfForeignMemoryDependOnTheRelease) {
+  if (InChild()) {
+    ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+    const std::string profile(std::getenv("SAMPAN_PROFILE"));
+    const bool refused =
+        profile.find("real-limits") != std::string::npos && profile.find("cann9") == std::string::npos;
+    std::vector<std::byte> plain(64);
+    aclrtPtrAttributes attributes{};
+    EXPECT_ACL(refused ? ACL_ERROR_RT_DRV_INTERNAL_ERROR : ACL_SUCCESS,
+               aclrtPointerGetAttributes(plain.data(), &attributes));
+    if (!refused) {
+      EXPECT_EQ(attributes.location.type, ACL_MEM_LOCATION_TYPE_UNREGISTERED);
+    }
+    void* pinned = nullptr;
+    ASSERT_ACL(ACL_SUCCESS, aclrtMallocHost(&pinned, kMiB));
+    EXPECT_ACL(ACL_SUCCESS, aclrtPointerGetAttributes(pinned, &attributes)) << "its own memory is described";
+    EXPECT_EQ(attributes.location.type, ACL_MEM_LOCATION_TYPE_HOST);
+    EXPECT_ACL(ACL_SUCCESS, aclrtFreeHost(pinned));
+    return;
+  }
+  for (const char* profile : {"real-limits", "cann9,real-limits", "cann8"}) {
+    const ChildResult child = RunInChild({{"SAMPAN_PROFILE", profile}});
+    EXPECT_TRUE(child.Passed()) << profile << "\n" << child;
+  }
+}
+
 // ---- timeouts that programs expect ----
 
 TEST(ProcessReportTimeouts, AreNoErrorsInTheLog) {

@@ -110,6 +110,12 @@ aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attribut
     if (!runtime.ok()) return runtime.TakeStatus();
     *attributes = {};
     const AllocationUse use = (*runtime)->memory().Find(reinterpret_cast<std::uintptr_t>(ptr));
+    const Profile& profile = (*runtime)->profile();
+    if (!use && profile.real_limits && !profile.describes_foreign_memory) {
+      return {Code::kDriverInternalError,
+              Text("ptr ", Hex(ptr), " is no memory of the runtime, with real-limits ", profile.release,
+                   " says nothing about it")};
+    }
     if (!use) {
       attributes->location.type = ACL_MEM_LOCATION_TYPE_UNREGISTERED;
       return {};

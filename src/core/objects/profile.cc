@@ -60,7 +60,10 @@ constexpr std::array kChips = {
 
 constexpr std::array kReleases = {
     Profile{.release = "cann8"},
-    Profile{.release = "cann9", .rows_between_devices = true, .max_row_bytes = 5'000'000},
+    Profile{.release = "cann9",
+            .rows_between_devices = true,
+            .max_row_bytes = 5'000'000,
+            .describes_foreign_memory = true},
 };
 
 }  // namespace
@@ -89,6 +92,7 @@ Result<Profile> FindProfile(std::string_view names) {
   profile.release = rules.release;
   profile.rows_between_devices = rules.rows_between_devices;
   profile.max_row_bytes = rules.max_row_bytes;
+  profile.describes_foreign_memory = rules.describes_foreign_memory;
   profile.real_limits = real_limits;
   return profile;
 }

@@ -45,6 +45,8 @@ struct Profile {
   std::string_view release;
   bool rows_between_devices = false;  ///< aclrtMemcpy2dAsync accepts device-to-device
   std::size_t max_row_bytes = SIZE_MAX;
+  bool describes_foreign_memory =
+      false;  ///< with real_limits: attributes of memory that is not the runtime's
   /// Refuses, with their codes, what only hardware refuses. Of the word real-limits, not of a table.
   bool real_limits = false;
 };
