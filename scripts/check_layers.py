@@ -103,7 +103,7 @@ ALLOWED_GLOBALS = {
     ("session.cc", "the_checker"): "signal handlers, the exit of the process and a forked child reach it",
     ("stacks.cc", "own_code"): "where our libraries lie in memory",
     ("stacks.cc", "c_library"): "the same of the C library",
-    ("symbol_slots.cc", "redirected_files"): "the loaded files whose calls are redirected",
+    ("system_calls.cc", "redirector"): "the loaded files whose calls are redirected",
     ("stream.cc", "last_queue"): "numbers the queues of all devices",
     ("stream.cc", "number"): "gettid is a system call, and each submission asks for the number",
     ("line_kernels.cc", "g_active_kernels"): "which instructions the processor has; tests choose others",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "check/page_guard.h"
@@ -37,6 +38,7 @@ bool Checker::Start(const Findings::Options& options, const Scope& scope) {
   guards_pages_ = scope.guards_pages;
   host_is_device_ = scope.host_is_device;
   findings_.Start(options, stacks_);
+  if (!scope.held_counts.empty()) held_.Start(scope.held_counts);
   active_.store(true);
   return true;
 }
@@ -72,7 +74,7 @@ void Checker::OnCallEnded(const char* name, std::int32_t code) noexcept {
   if (code != 0) return;
   if (EndsWork(name) || HidesWrites(name)) {
     const StateLock lock(lock_);
-    was_reset_ |= EndsWork(name);
+    if (EndsWork(name) && !std::exchange(was_reset_, true)) held_.ForgetDevices();
     writes_hidden_ |= HidesWrites(name);
   }
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,6 +17,7 @@
 
 #include "base/threads/spin_lock.h"
 #include "check/findings.h"
+#include "check/held_counts.h"
 #include "check/memory_table.h"
 #include "check/order.h"
 #include "check/page_guard.h"
@@ -71,6 +73,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   struct Scope {
     bool guards_pages = true;     ///< accesses of the host to pinned memory are judged
     bool host_is_device = false;  ///< the program writes device memory directly
+    std::string held_counts;      ///< the file of the counters; empty: none
   };
   bool Start(const Findings::Options& options, const Scope& scope);
   /// Reports what is left, and ends the report.
@@ -155,6 +158,7 @@ class Checker final : public observe::Observer, private Order::Listener {
     QueueLabel label;
     bool of_context = false;
     std::uint32_t stack = 0, thread = 0;
+    std::uint32_t held = 0;  ///< its counter
   };
   /// One access, from a task or from the host itself.
   struct Acting {
@@ -188,6 +192,8 @@ class Checker final : public observe::Observer, private Order::Listener {
   PageLevel NeededLevel(const CheckedMemory& memory, const Range& page) const noexcept;
   void GuardPages(CheckedMemory& memory, const TaskAccess& access);
   void ReportLeaks();
+  void CountHeld(CheckedMemory& memory);
+  void CountHeld(LivingStream& stream);
 
   // checker_reports.cc
   BufferReport BufferOf(const CheckedMemory& memory) const;
@@ -202,6 +208,10 @@ class Checker final : public observe::Observer, private Order::Listener {
   void ReportUnwritten(const CheckedMemory& memory, const TaskAccess& access, const Acting& acting);
   void ReportOne(FindingKind kind, std::string_view message, std::string_view fix, const AccessReport& access,
                  const CheckedMemory* memory);
+  template <typename Tell>
+  void TellLeak(const CheckedMemory& memory, Tell tell) const;
+  template <typename Tell>
+  static void TellLeak(const LivingStream& stream, Tell tell);
 
   SpinLock lock_;
   std::atomic<bool> active_{false};
@@ -209,6 +219,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   bool guards_pages_ = false, host_is_device_ = false;
   Stacks stacks_;
   Findings findings_;
+  HeldCounts held_;
   Order order_{*this};
   MemoryTable memory_;
   std::unordered_set<CheckedMemory*> open_;     // with a history

@@ -14,11 +14,16 @@ void Checker::OnStream(const observe::StreamEvent& event) noexcept {
     if (event.destroyed) {
       HostLearned();
       order_.RemoveQueue(event.queue);
-      streams_.erase(event.queue.number);
+      if (const auto stream = streams_.find(event.queue.number); stream != streams_.end()) {
+        held_.Remove(stream->second.held);
+        streams_.erase(stream);
+      }
       return;
     }
     order_.AddQueue(event.queue, event.timeline);
-    streams_[event.queue.number] = {event.queue, event.of_context, CaptureStack(), ThisThreadMark().number};
+    LivingStream& stream = streams_[event.queue.number];
+    stream = {event.queue, event.of_context, CaptureStack(), ThisThreadMark().number};
+    CountHeld(stream);
   } catch (const std::exception&) {
     // Without memory for it the stream is not judged.
   }
@@ -36,6 +41,7 @@ void Checker::OnMemory(const observe::MemoryEvent& event) noexcept {
     if (event.kind == observe::MemoryKind::kRegistered) has_registered_.store(true);
     if (guards_pages_ && memory.can_guard() && event.kind == observe::MemoryKind::kOwn)
       SetPages({event.address, memory.end()}, PageLevel::kAll);
+    CountHeld(memory);
   } catch (const std::exception&) {
     // Without memory for it the allocation is not judged.
   }
@@ -64,6 +70,7 @@ void Checker::Freed(const observe::MemoryEvent& event) {
   } else if (memory->level != PageLevel::kAll) {
     SetPages(memory->guarded, PageLevel::kAll);
   }
+  held_.Remove(memory->held);
   open_.erase(memory);
   guarded_.erase(memory);
   memory_.Remove(*memory);

@@ -241,37 +241,64 @@ void Checker::OnMistake(const observe::Mistake& mistake) noexcept {
   ReportOne(FindingKind::kOutOfBounds, message.text(), "check the size and the offset of {0}", call, memory);
 }
 
+template <typename Tell>
+void Checker::TellLeak(const CheckedMemory& memory, Tell tell) const {
+  const observe::MemoryEvent& facts = memory.facts;
+  const BufferReport buffer = BufferOf(memory);
+  MessageText message;
+  message.Add(facts.bytes).Add(" bytes of ").Add(buffer.what).Add(" that ").Add(facts.made_by);
+  message.Add(facts.kind == observe::MemoryKind::kRegistered ? " registered at {buffer} are not unregistered"
+                                                             : " made at {buffer} are not freed");
+  tell(Finding{.kind = FindingKind::kLeak,
+               .message = message.text(),
+               .fix = "free the memory of {buffer} before the program ends",
+               .buffer = &buffer,
+               .accesses = {}});
+}
+
+template <typename Tell>
+void Checker::TellLeak(const LivingStream& stream, Tell tell) {
+  MessageText message;
+  message.Add("stream ").Add(stream.label.stream).Add(" of device ").Add(stream.label.device);
+  message.Add(", made at {0}, is not destroyed");
+  const AccessReport made{.call = "aclrtCreateStream",
+                          .does = "write",
+                          .device = stream.label.device,
+                          .stream = stream.label.stream,
+                          .thread = stream.thread,
+                          .stack = stream.stack};
+  tell(Finding{.kind = FindingKind::kLeak,
+               .message = message.text(),
+               .fix = "call aclrtDestroyStream for the stream of {0}",
+               .accesses = {&made, 1}});
+}
+
 void Checker::ReportLeaks() {
+  const auto report = [&](const Finding& leak) { findings_.Report(leak); };
   memory_.ForAll([&](const CheckedMemory& memory) {
-    const observe::MemoryEvent& facts = memory.facts;
-    if (facts.place.on_device() && was_reset_) return;
-    const BufferReport buffer = BufferOf(memory);
-    MessageText message;
-    message.Add(facts.bytes).Add(" bytes of ").Add(buffer.what).Add(" that ").Add(facts.made_by);
-    message.Add(facts.kind == observe::MemoryKind::kRegistered
-                    ? " registered at {buffer} are not unregistered"
-                    : " made at {buffer} are not freed");
-    findings_.Report({.kind = FindingKind::kLeak,
-                      .message = message.text(),
-                      .fix = "free the memory of {buffer} before the program ends",
-                      .buffer = &buffer,
-                      .accesses = {}});
+    if (!memory.facts.place.on_device() || !was_reset_) TellLeak(memory, report);
   });
   if (was_reset_) return;
   for (const auto& [number, stream] : streams_) {
-    if (stream.of_context) continue;
-    MessageText message;
-    message.Add("stream ").Add(stream.label.stream).Add(" of device ").Add(stream.label.device);
-    message.Add(", made at {0}, is not destroyed");
-    const AccessReport made{.call = "aclrtCreateStream",
-                            .does = "write",
-                            .device = stream.label.device,
-                            .stream = stream.label.stream,
-                            .thread = stream.thread,
-                            .stack = stream.stack};
-    ReportOne(FindingKind::kLeak, message.text(), "call aclrtDestroyStream for the stream of {0}", made,
-              nullptr);
+    if (!stream.of_context) TellLeak(stream, report);
   }
+}
+
+void Checker::CountHeld(CheckedMemory& memory) {
+  const bool of_device = memory.facts.place.on_device();
+  if (of_device && was_reset_) return;
+  const HeldCounts::Counter counter = held_.Add({memory.stack, memory.facts.bytes, false}, of_device);
+  memory.held = counter.number;
+  if (counter.is_new)
+    TellLeak(memory, [&](const Finding& leak) { findings_.WriteHeld(leak, counter.number); });
+}
+
+void Checker::CountHeld(LivingStream& stream) {
+  if (stream.of_context || was_reset_) return;
+  const HeldCounts::Counter counter = held_.Add({stream.stack, 0, true}, true);
+  stream.held = counter.number;
+  if (counter.is_new)
+    TellLeak(stream, [&](const Finding& leak) { findings_.WriteHeld(leak, counter.number); });
 }
 
 void Checker::ReportDeadlock(std::span<const Standing> circle, std::string_view text) noexcept {

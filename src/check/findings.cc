@@ -81,9 +81,15 @@ void Findings::Report(const Finding& finding) noexcept {
   ++(IsError(finding.kind) ? errors_ : warnings_);
   if (options_.file >= 0) {
     WriteModules(finding);
-    WriteLine(finding, numbers_);
+    WriteLine("finding", finding, numbers_);
   }
   if (options_.text) WriteText(finding);
+}
+
+void Findings::WriteHeld(const Finding& leak, std::uint32_t number) noexcept {
+  if (options_.file < 0) return;
+  WriteModules(leak);
+  WriteLine("held", leak, number);
 }
 
 void Findings::Finish(std::string_view reason) noexcept {
@@ -132,11 +138,12 @@ void Findings::WriteStack(std::uint32_t stack) noexcept {
   line_.Add("]");
 }
 
-void Findings::WriteLine(const Finding& finding, std::uint32_t number) noexcept {
+void Findings::WriteLine(std::string_view type, const Finding& finding, std::uint32_t number) noexcept {
   const auto add_range = [&](const Range& range) {
     line_.Add("\"begin\":").Add(range.begin).Add(",\"end\":").Add(range.end);
   };
-  line_.Add("{\"type\":\"finding\",\"pid\":").Add(::getpid()).Add(",\"number\":").Add(number);
+  line_.Add("{\"type\":").AddQuoted(type).Add(",\"pid\":").Add(::getpid());
+  line_.Add(",\"number\":").Add(number);
   line_.Add(",\"kind\":").AddQuoted(NameOf(finding.kind)).Add(",\"severity\":");
   line_.AddQuoted(IsError(finding.kind) ? "error" : "warning");
   line_.Add(",\"message\":").AddQuoted(finding.message).Add(",\"fix\":").AddQuoted(finding.fix);

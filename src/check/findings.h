@@ -69,6 +69,8 @@ class Findings {
   };
   void Start(const Options& options, const Stacks& stacks) noexcept;
   void Report(const Finding& finding) noexcept;
+  /// A leak, if the command finds the counter of that number above 0 when the process is gone.
+  void WriteHeld(const Finding& leak, std::uint32_t number) noexcept;
   /// Writes the counts, and that the process is at its end.
   void Finish(std::string_view reason) noexcept;
   bool any_error() const { return errors_ != 0; }
@@ -84,7 +86,7 @@ class Findings {
 
   void WriteModules(const Finding& finding) noexcept;
   void WriteStack(std::uint32_t stack) noexcept;
-  void WriteLine(const Finding& finding, std::uint32_t number) noexcept;
+  void WriteLine(std::string_view type, const Finding& finding, std::uint32_t number) noexcept;
   void WriteText(const Finding& finding) noexcept;
   void WriteTextStack(std::uint32_t stack) noexcept;
   void WritePlaces(std::string_view text, const Finding& finding) noexcept;

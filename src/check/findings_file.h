@@ -20,9 +20,16 @@
 //       of its cycle.
 //   {"type":"count","pid":7,"number":1,"count":17}
 //       How often the finding was made until now. The last line of a number counts; without one it is 1.
+//   {"type":"held","pid":7,"number":1, and the other fields of a finding}
+//       A leak, if the process ends without a word and counter 1 of its counters is not 0 then. Once for each
+//       place that makes memory or streams, with their size.
 //   {"type":"end","pid":7,"reason":"exit"}
 //       Last. "deadlock" and "access" (a host access that cannot go on) end the program with kFindingStatus.
 //       Missing: the process crashed, was killed, or called _exit.
+//
+// The counters of a process are in a file of their own, which has the name of this one, a point and the pid:
+// kHeldCounters numbers of 64 bits, by the "number" of a "held" line, in the byte order of the machine. The
+// process has a lock on the file while it runs.
 //
 // A stack is a list of [module id, offset] from the innermost frame on, without the leading frames of our
 // own libraries. A reader also drops our frames further out. The offset is an address of the module's file:
@@ -33,6 +40,8 @@
 // call. The reader puts "line 41 of app.cc" there, or "app+0x1267" without debug information.
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace sampan::check {
@@ -42,5 +51,10 @@ inline constexpr std::string_view kFindingsVariable = "SAMPAN_CHECK_FINDINGS";
 /// The exit status of a program that is ended by a finding.
 inline constexpr int kFindingStatus = 99;
 inline constexpr int kFindingsVersion = 1;
+
+inline constexpr std::size_t kHeldCounters = 8192;
+inline std::string HeldCountsPath(const std::string& findings, long long process) {
+  return findings + "." + std::to_string(process);
+}
 
 }  // namespace sampan::check

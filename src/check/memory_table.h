@@ -30,6 +30,7 @@ struct CheckedMemory {
   PageLevel level = PageLevel::kAll;
   bool has_holes = false;  ///< some of these pages are open
   std::uint32_t hits = 0;  ///< accesses that were reported
+  std::uint32_t held = 0;  ///< its counter, see HeldCounts
 
   std::uintptr_t end() const { return facts.address + facts.usable_bytes; }
   bool is_pinned() const { return facts.place.kind == PlaceKind::kPinned; }

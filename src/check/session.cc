@@ -63,8 +63,12 @@ Result<observe::Observer*> Start(const Options& options) {
     WriteProgram(file, options.backend);
   }
   auto* const checker = new Checker;  // never destroyed: threads tell it until the process is gone
-  if (!checker->Start({.file = file, .text = options.findings.empty()},
-                      {.guards_pages = options.guards_pages, .host_is_device = options.host_is_device})) {
+  if (!checker->Start(
+          {.file = file, .text = options.findings.empty()},
+          {.guards_pages = options.guards_pages && CanWatchHostFaults(),
+           .host_is_device = options.host_is_device,
+           .held_counts =
+               options.findings.empty() ? std::string() : HeldCountsPath(options.findings, ::getpid())})) {
     return Error{Code::kDeviceSetupError, "SAMPAN_CHECK: there is no memory for the checker"};
   }
   the_checker.store(checker);

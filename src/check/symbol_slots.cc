@@ -87,13 +87,18 @@ bool IsSlot(const ElfW(Rela) & relocation) {
   const auto type = ELF64_R_TYPE(relocation.r_info);
   return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
 }
+#elif defined(__aarch64__)
+bool IsSlot(const ElfW(Rela) & relocation) {
+  const auto type = ELF64_R_TYPE(relocation.r_info);
+  return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT;
+}
 #else
 bool IsSlot(const ElfW(Rela) &) {
   return false;
 }
 #endif
 
-void Redirect(const dl_phdr_info& module, std::span<const Redirection> redirections) {
+void RedirectSlots(const dl_phdr_info& module, std::span<const Redirection> redirections) {
   const SlotTables tables = ReadTables(module);
   if (tables.symbols == nullptr || tables.names == nullptr) return;
   for (const auto& relocations : tables.relocations) {
@@ -118,25 +123,22 @@ struct Walk {
   unsigned long long added = 0;
 };
 
-constinit std::atomic<unsigned long long> redirected_files{0};
-
 }  // namespace
 
-bool RedirectCalls(std::span<const Redirection> redirections) noexcept {
+void CallRedirector::Redirect(std::span<const Redirection> redirections) noexcept {
   Walk count;
   const auto read_count = [](dl_phdr_info* module, std::size_t, void* argument) {
     static_cast<Walk*>(argument)->added = module->dlpi_adds;
     return 1;
   };
   ::dl_iterate_phdr(read_count, &count);
-  if (redirected_files.exchange(count.added) == count.added) return false;
+  if (files_.exchange(count.added) == count.added) return;
   Walk walk{redirections};
   const auto redirect = [](dl_phdr_info* module, std::size_t, void* argument) {
-    if (!IsLeftAlone(FileName(*module))) Redirect(*module, static_cast<Walk*>(argument)->redirections);
+    if (!IsLeftAlone(FileName(*module))) RedirectSlots(*module, static_cast<Walk*>(argument)->redirections);
     return 0;
   };
   ::dl_iterate_phdr(redirect, &walk);
-  return true;
 }
 
 }  // namespace sampan::check

@@ -1,6 +1,7 @@
 // Redirects the calls that loaded files make to functions of other libraries.
 #pragma once
 
+#include <atomic>
 #include <span>
 #include <string_view>
 
@@ -12,9 +13,16 @@ struct Redirection {
   void* replacement;
 };
 
-/// Changes the slots of all files that are loaded, without our own libraries and the C library. Calls of a
-/// file that is loaded later are redirected by the next call of this. Returns true if files were added since
-/// then.
-bool RedirectCalls(std::span<const Redirection> redirections) noexcept;
+/// Lasts as long as the process.
+class CallRedirector {
+ public:
+  /// Changes the slots of all files that are loaded, without our own libraries and the C library. Calls of a
+  /// file that is loaded later are redirected by the next call of this. Does nothing if no file was added
+  /// since the last one.
+  void Redirect(std::span<const Redirection> redirections) noexcept;
+
+ private:
+  std::atomic<unsigned long long> files_{0};
+};
 
 }  // namespace sampan::check

@@ -183,6 +183,7 @@ Redirection To(std::string_view name, Function* replacement) {
 }  // namespace
 
 void WatchSystemCalls() noexcept {
+  static constinit CallRedirector redirector;
   static const std::array redirections = {To("read", &Read),
                                           To("write", &Write),
                                           To("pread", &Pread),
@@ -205,7 +206,7 @@ void WatchSystemCalls() noexcept {
                                           To("signal", &Signal),
                                           To("pthread_sigmask", &ThreadMask),
                                           To("sigprocmask", &ProcessMask)};
-  RedirectCalls(redirections);
+  redirector.Redirect(redirections);
 }
 
 int SystemSigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {

@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "backend/api/running_task.h"
+#include "process/signal_report.h"
 
 namespace sampan::process {
 namespace {
@@ -160,6 +161,7 @@ void OnFault(int signal, siginfo_t* info, void* context) {
     return previous_action.sa_handler(signal);
   }
   if (sent && previous_action.sa_handler == SIG_IGN) return;
+  FinishBeforeEnd();
   // After this returns, the access faults again, and the default action kills the process. A sent signal must
   // be sent again.
   ::signal(signal, SIG_DFL);

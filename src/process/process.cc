@@ -101,6 +101,7 @@ Result<Settings> StartSettings() {
     tracer = trace::Start(
         read.ok() ? trace::Options{.file = read->trace,
                                    .summary = read->summary,
+                                   .kept = read->summary_kept,
                                    .backend = std::string(Describe(read->backend)),
                                    .profile = Text(read->profile.chip, ",", read->profile.release)}
                   : trace::Options());

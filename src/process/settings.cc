@@ -180,6 +180,12 @@ constexpr std::array kSettings = {
             }},
     Setting{"SAMPAN_SUMMARY", "0 or 1", "0", "prints what was copied, and how fast, when the program ends",
             [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.summary); }},
+    Setting{"SAMPAN_SUMMARY_KEPT", "a folder", "none",
+            "the summary so far is kept there, for the command sampan run",
+            [](std::string_view text, Settings& settings) {
+              settings.summary_kept = text;
+              return !text.empty();
+            }},
     Setting{"SAMPAN_CHECK", "0 or 1", "0", "finds wrong copies, waits and frees, and tells them at once",
             [](std::string_view text, Settings& settings) { return ParseSwitch(text, settings.check); }},
     Setting{"SAMPAN_CHECK_FINDINGS", "a file name", "none",

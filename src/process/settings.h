@@ -31,6 +31,7 @@ struct Settings {
   std::uint32_t peer_timeout_s = 3;  ///< a peer on another host that does not answer for so long is lost
   std::string trace;                 ///< the file; empty: none
   bool summary = false;
+  std::string summary_kept;  ///< the folder of the command; empty: none
   bool check = false;
   std::string check_findings;  ///< the file of the command; empty: none
   std::string check_json;      ///< the file of the report; empty: none

@@ -1,10 +1,12 @@
-// Says what each stream waits for before SIGINT, SIGTERM or SIGQUIT ends the process.
+// Says what each stream waits for before SIGINT, SIGTERM or SIGQUIT ends the process, and ends trace and
+// summary before other ends.
 #include "process/signal_report.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -19,6 +21,7 @@
 #include "base/threads/threads.h"
 #include "base/time/clock.h"
 #include "core/objects/stream_roster.h"
+#include "process/exit_calls.h"
 #include "trace/session.h"
 
 namespace sampan::process {
@@ -31,6 +34,12 @@ struct EndingSignal {
 constexpr std::array kEndingSignals = {EndingSignal{SIGINT, "SIGINT"}, EndingSignal{SIGTERM, "SIGTERM"},
                                        EndingSignal{SIGQUIT, "SIGQUIT"}};
 
+/// These end the process as well. They get a handler only for a summary.
+constexpr std::array kOtherSignals = {SIGHUP,  SIGILL,  SIGABRT, SIGFPE, SIGUSR1,
+                                      SIGUSR2, SIGPIPE, SIGALRM, SIGXCPU};
+/// Stands for an end that no signal of the above announced.
+constexpr std::uint32_t kOtherEnd = 1'000'000;
+
 /// The maximum time from the signal to its default action.
 constexpr std::chrono::seconds kMaxReportTime{1};
 /// The same while there is a trace, whose rest has to be written.
@@ -38,7 +47,7 @@ constexpr std::chrono::seconds kMaxTraceTime{3};
 
 constinit std::atomic<const Runtime*> reported_runtime{nullptr};
 constinit std::atomic<pid_t> reporting_process{0};
-/// The signal that came; 0: none. The reporting thread sleeps on it.
+/// The signal that came, or kOtherEnd; 0: none. The reporting thread sleeps on it.
 constinit std::atomic<std::uint32_t> came{0};
 /// Not 0: the report is made. The thread that got the signal sleeps on it.
 constinit std::atomic<std::uint32_t> made{0};
@@ -68,12 +77,18 @@ std::string ReportText(const std::vector<StreamState>& states, int signal) {
               states.size() == 1 ? " stream has" : " streams have", " work left:\n", text, cycle);
 }
 
-void MakeReport(int signal) {
+bool IsEndingSignal(std::uint32_t cause) {
+  return std::any_of(kEndingSignals.begin(), kEndingSignals.end(), [cause](const EndingSignal& signal) {
+    return static_cast<std::uint32_t>(signal.number) == cause;
+  });
+}
+
+void MakeReport(std::uint32_t cause) {
   std::vector<trace::HeldStream> held;
   auto states = reported_runtime.load()->stream_roster().Look();
   std::string text;
   if (states.ok()) {
-    text = ReportText(*states, signal);
+    if (IsEndingSignal(cause)) text = ReportText(*states, static_cast<int>(cause));
     for (const StreamState& state : *states) {
       if (state.stand == StreamStand::kWorks) continue;
       held.push_back({state.queue, Text(state.wait, state.signaller.empty() ? "" : "; ", state.signaller)});
@@ -87,13 +102,13 @@ void MakeReport(int signal) {
 
 void ReportLoop() {
   for (;;) {
-    const std::uint32_t signal = came.load();
-    if (signal == 0) {
+    const std::uint32_t cause = came.load();
+    if (cause == 0) {
       FutexSleep(std::array{FutexWait{&came, 0}}, kNever);
       continue;
     }
     try {
-      MakeReport(static_cast<int>(signal));
+      MakeReport(cause);
     } catch (const std::exception&) {
       // Without memory there is no report.
     }
@@ -118,18 +133,21 @@ void TakeDefaultAction(int signal) {
   ::sigaction(signal, &ours, nullptr);
 }
 
-/// Async-signal-safe: atomic words and system calls alone. The thread does not go on with the program: to the
-/// program, the signal ends it where it is, only a little later.
+/// Async-signal-safe: atomic words and system calls alone. Waits for the report, which another thread makes.
+void Report(std::uint32_t cause) {
+  std::uint32_t none = 0;
+  if (reporting_process.load() != ::getpid() || !came.compare_exchange_strong(none, cause)) return;
+  FutexWake(came);
+  const Deadline deadline = Clock::now() + (trace::IsOn() ? kMaxTraceTime : kMaxReportTime);
+  while (made.load() == 0 && Clock::now() < deadline)
+    FutexSleep(std::array{FutexWait{&made, 0}}, deadline);
+}
+
+/// The thread does not go on with the program: to the program, the signal ends it where it is, only a little
+/// later.
 void OnEndingSignal(int signal) {
   const int error = errno;
-  std::uint32_t none = 0;
-  if (reporting_process.load() == ::getpid() &&
-      came.compare_exchange_strong(none, static_cast<std::uint32_t>(signal))) {
-    FutexWake(came);
-    const Deadline deadline = Clock::now() + (trace::IsOn() ? kMaxTraceTime : kMaxReportTime);
-    while (made.load() == 0 && Clock::now() < deadline)
-      FutexSleep(std::array{FutexWait{&made, 0}}, deadline);
-  }
+  Report(static_cast<std::uint32_t>(signal));
   TakeDefaultAction(signal);
   errno = error;
 }
@@ -161,6 +179,14 @@ void ReportBeforeSignals(const Runtime& runtime) noexcept {
   reporting_process.store(::getpid());
   for (const EndingSignal& signal : kEndingSignals)
     Watch(signal.number);
+  if (!trace::HasSummary()) return;
+  for (const int signal : kOtherSignals)
+    Watch(signal);
+  WatchExitCalls();
+}
+
+void FinishBeforeEnd() noexcept {
+  if (trace::HasSummary()) Report(kOtherEnd);
 }
 
 }  // namespace sampan::process

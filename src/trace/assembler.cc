@@ -256,11 +256,26 @@ void Assembler::AddOpen(std::span<const std::shared_ptr<ThreadBuffer>> threads, 
   if (events_) events_->FlushOpen();
 }
 
+void Assembler::CountOpen(std::span<const std::shared_ptr<ThreadBuffer>> threads, std::int64_t now_ns,
+                          summary::Summary& summary) const {
+  for (const auto& thread : threads) {
+    thread->open_calls().Read([&](const OpenCall& call) {
+      if (now_ns >= call.begin_ns) summary.Add(UnfinishedOf(*thread, call, now_ns));
+    });
+  }
+  for (const OpenTask& open : OpenTasks(now_ns))
+    summary.Add(UnfinishedOf(open, now_ns, ""));
+}
+
 void Assembler::AddOpenCall(const ThreadBuffer& thread, const OpenCall& call, std::int64_t now_ns,
                             Open which) {
   if (now_ns < call.begin_ns || (which == Open::kLong && now_ns - call.begin_ns < kLongNs)) return;
   if (events_) events_->AddOpenCall(thread.thread(), thread.name(), call, now_ns);
-  if (which != Open::kAll) return;
+  if (which == Open::kAll) summary_.Add(UnfinishedOf(thread, call, now_ns));
+}
+
+summary::Unfinished Assembler::UnfinishedOf(const ThreadBuffer& thread, const OpenCall& call,
+                                            std::int64_t now_ns) {
   const bool is_wait = call.kind == OpenCall::Kind::kWait;
   const bool has_stream = is_wait || call.awaited == summary::Awaited::kStream;
   summary::Unfinished open{.name = is_wait ? Text("Wait@", WordOf(call.reason)) : std::string(call.name),
@@ -272,46 +287,56 @@ void Assembler::AddOpenCall(const ThreadBuffer& thread, const OpenCall& call, st
   if (is_wait) open.host_wait = call.reason;
   if (has_stream) open.stream = call.object;
   if (call.awaited == summary::Awaited::kEvent) open.object = call.object;
-  summary_.Add(open);
+  return open;
 }
 
 /// Of each queue the first task that is not over.
-void Assembler::AddOpenTasks(std::int64_t now_ns, Open which, const Reasons& reasons) {
-  struct Head {
-    const Submitted* task;
-    std::uint64_t count;
-  };
-  std::map<std::uint64_t, Head> heads;
+std::vector<Assembler::OpenTask> Assembler::OpenTasks(std::int64_t now_ns) const {
+  std::map<std::uint64_t, OpenTask> heads;
   for (const auto& [id, task] : submitted_) {
-    const auto [head, is_new] = heads.try_emplace(id.queue, Head{&task, 0});
-    head->second.count += 1;
+    const auto [head, is_new] = heads.try_emplace(id.queue, OpenTask{&task, 0, 0});
+    if (!is_new) head->second.behind += 1;
     if (task.record.task < head->second.task->record.task) head->second.task = &task;
   }
-  for (const auto& [queue, head] : heads) {
-    TaskRecord record = head.task->record;
+  std::vector<OpenTask> open;
+  for (auto& [queue, head] : heads) {
     const auto last_end = last_ends_.find(queue);
-    record.begin_ns = std::max(record.submitted_ns, last_end != last_ends_.end() ? last_end->second : 0);
+    head.begin_ns =
+        std::max(head.task->record.submitted_ns, last_end != last_ends_.end() ? last_end->second : 0);
+    if (head.begin_ns <= now_ns) open.push_back(head);
+  }
+  return open;
+}
+
+summary::Unfinished Assembler::UnfinishedOf(const OpenTask& open, std::int64_t now_ns, std::string_view why) {
+  const TaskRecord& record = open.task->record;
+  summary::Unfinished unfinished{.name = std::string(WordOf(record.type)),
+                                 .of_stream = true,
+                                 .device = record.queue.device,
+                                 .stream = record.queue.stream,
+                                 .task = record.task,
+                                 .behind = open.behind,
+                                 .reason = std::string(why),
+                                 .begin_ns = open.begin_ns,
+                                 .end_ns = now_ns};
+  if (HasObject(record.type)) unfinished.object = record.object;
+  return unfinished;
+}
+
+void Assembler::AddOpenTasks(std::int64_t now_ns, Open which, const Reasons& reasons) {
+  for (const OpenTask& open : OpenTasks(now_ns)) {
+    if (which == Open::kLong && now_ns - open.begin_ns < kLongNs) continue;
+    TaskRecord record = open.task->record;
+    record.begin_ns = open.begin_ns;
     record.end_ns = now_ns;
-    if (now_ns < record.begin_ns || (which == Open::kLong && now_ns - record.begin_ns < kLongNs)) continue;
-    const auto reason = reasons.find(queue);
+    const auto reason = reasons.find(record.queue.number);
     const std::string_view why = reason != reasons.end() ? std::string_view(reason->second) : "";
     if (events_) {
       events_->AddOpenTask(
-          {record, head.task->more.data(), head.task->thread, record.queue.stream, "", false, false},
-          head.count - 1, why);
+          {record, open.task->more.data(), open.task->thread, record.queue.stream, "", false, false},
+          open.behind, why);
     }
-    if (which != Open::kAll) continue;
-    summary::Unfinished open{.name = std::string(WordOf(record.type)),
-                             .of_stream = true,
-                             .device = record.queue.device,
-                             .stream = record.queue.stream,
-                             .task = record.task,
-                             .behind = head.count - 1,
-                             .reason = std::string(why),
-                             .begin_ns = record.begin_ns,
-                             .end_ns = now_ns};
-    if (HasObject(record.type)) open.object = record.object;
-    summary_.Add(open);
+    if (which == Open::kAll) summary_.Add(UnfinishedOf(open, now_ns, why));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -33,6 +34,9 @@ class Assembler {
   /// all that there are, for good.
   void AddOpen(std::span<const std::shared_ptr<ThreadBuffer>> threads, std::int64_t now_ns, Open which,
                const Reasons& reasons);
+  /// The same, all of them, to another summary alone.
+  void CountOpen(std::span<const std::shared_ptr<ThreadBuffer>> threads, std::int64_t now_ns,
+                 summary::Summary& summary) const;
   /// All records before that time have been taken.
   void Advance(std::int64_t time_ns) { counters_.Advance(time_ns); }
   void Finish() { counters_.Finish(); }
@@ -57,6 +61,12 @@ class Assembler {
     const char* executed_by;
     std::array<MemoryEnd, 2> ends{};  // if the record has them
   };
+  /// The first task of a queue that is not over.
+  struct OpenTask {
+    const Submitted* task;
+    std::uint64_t behind;  ///< tasks that wait for it in its queue
+    std::int64_t begin_ns;
+  };
 
   void TakeCall(const ThreadBuffer& thread, const CallRecord& call);
   void TakeTask(const ThreadBuffer& thread, const TaskRecord& task);
@@ -66,6 +76,10 @@ class Assembler {
   void Finished(const FinishedTask& task);
   void AddOpenCall(const ThreadBuffer& thread, const OpenCall& call, std::int64_t now_ns, Open which);
   void AddOpenTasks(std::int64_t now_ns, Open which, const Reasons& reasons);
+  std::vector<OpenTask> OpenTasks(std::int64_t now_ns) const;
+  static summary::Unfinished UnfinishedOf(const ThreadBuffer& thread, const OpenCall& call,
+                                          std::int64_t now_ns);
+  static summary::Unfinished UnfinishedOf(const OpenTask& open, std::int64_t now_ns, std::string_view why);
   /// Takes the first row of blocking copies that is free at `begin_ns`, until `end_ns`.
   std::uint64_t BlockingLane(std::int32_t device, std::int64_t begin_ns, std::int64_t end_ns);
 

@@ -22,6 +22,7 @@
 #include "observe/event_clock.h"
 #include "observe/hooks.h"
 #include "observe/observers.h"
+#include "summary/kept_summary.h"
 #include "summary/summary.h"
 #include "trace/assembler.h"
 #include "trace/trace_file.h"
@@ -34,6 +35,8 @@ namespace {
 constexpr std::chrono::milliseconds kFlushInterval{50};
 /// How late a record may arrive in its buffer. Later ones are taken too.
 constexpr std::int64_t kSlackNs = 5'000'000;
+/// The maximum time between two kept summaries of a program that hangs.
+constexpr std::chrono::seconds kKeepInterval{1};
 
 void Warn(std::string_view text) {
   const std::string line = Text("sampan: ", text, "\n");
@@ -78,11 +81,14 @@ std::string ThreadName() {
 /// Thread-safe only where stated. Created once and never destroyed.
 class Session {
  public:
-  Session(std::unique_ptr<TraceFile> file, bool summary)
+  Session(std::unique_ptr<TraceFile> file, const Options& options)
       : process_(static_cast<std::uint64_t>(::getpid())),
         file_(std::move(file)),
-        with_summary_(summary),
+        with_summary_(options.summary),
+        kept_(options.summary ? options.kept : std::string(), ProgramName()),
         assembler_(file_.get(), summary_, process_) {}
+
+  bool with_summary() const { return with_summary_; }
 
   void StartWriter() {
     writer_ = StartThread("sampan-trace", [this] { WriterLoop(); });
@@ -110,6 +116,7 @@ class Session {
     if (with_summary_) {
       const std::string text = summary::TerminalText(summary_.MakeReport());
       [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+      kept_.Drop();
     }
   }
 
@@ -120,7 +127,8 @@ class Session {
       const std::uint32_t bell = bell_.load();
       last = stopping_.load();
       const std::int64_t before_ns = observe::NowNs();
-      const bool any = TakeAll();
+      const std::size_t taken = TakeAll();
+      unkept_ += taken;
       const Deadline now = Clock::now();
       if (last) {
         assembler_.Finish();
@@ -130,6 +138,7 @@ class Session {
         assembler_.Advance(before_ns - kSlackNs);
         assembler_.AddOpen(Buffers(), observe::NowNs(), Assembler::Open::kLong, {});
         if (file_ != nullptr) file_->Flush();
+        KeepSummary(now);
         observe::event_clock.Adjust();
         next_flush = now + kFlushInterval;
       }
@@ -137,7 +146,7 @@ class Session {
         Warn(Text("the trace ", file_->path(), " ends here, the program goes on: ", file_->failure()));
         warned_ = true;
       }
-      if (last || any) continue;
+      if (last || taken >= kMuch) continue;
       const std::array wait = {FutexWait{&bell_, bell}};
       FutexSleep(wait, next_flush);
     }
@@ -151,8 +160,18 @@ class Session {
     return buffers_;
   }
 
-  /// Takes all records from the buffers. Returns true if there were many.
-  bool TakeAll() {
+  /// For the command that started the program, if this process ends without a word.
+  void KeepSummary(Deadline now) {
+    if (!kept_.on() || (unkept_ == 0 && now < next_keep_)) return;
+    summary::Summary so_far = summary_;
+    assembler_.CountOpen(Buffers(), observe::NowNs(), so_far);
+    kept_.Keep(summary::TerminalText(so_far.MakeReport()));
+    unkept_ = 0;
+    next_keep_ = now + kKeepInterval;
+  }
+
+  /// Takes all records from the buffers. Returns their number.
+  std::size_t TakeAll() {
     const auto buffers = Buffers();
     std::size_t taken = 0;
     for (const auto& buffer : buffers) {
@@ -165,17 +184,22 @@ class Session {
       const std::lock_guard lock(mutex_);
       std::erase(buffers_, buffer);
     }
-    constexpr std::size_t kMuch = 256;
-    return taken >= kMuch;
+    return taken;
   }
+
+  /// So many records at once announce more.
+  static constexpr std::size_t kMuch = 256;
 
   const std::uint64_t process_;
   const std::unique_ptr<TraceFile> file_;
   const bool with_summary_;
+  summary::KeptSummary kept_;
   summary::Summary summary_;
   Assembler assembler_;
   Tracer tracer_;
   bool warned_ = false;
+  std::size_t unkept_ = 0;  // records since the summary was kept
+  Deadline next_keep_{};
   Thread writer_;
   std::atomic<std::uint32_t> bell_{0};
   FileState end_state_ = FileState::kEnded;  // set before the wish to stop
@@ -269,7 +293,7 @@ Result<observe::Observer*> Start(const Options& options) {
     file = std::move(*made);
   }
   observe::event_clock.Start();
-  auto session = std::make_unique<Session>(std::move(file), options.summary);
+  auto session = std::make_unique<Session>(std::move(file), options);
   session->StartWriter();
   the_session.store(session.get(), std::memory_order_release);
   ::pthread_atfork(nullptr, nullptr, &AfterForkInChild);
@@ -296,6 +320,10 @@ void FinishAtSignal(const std::vector<HeldStream>& held) noexcept {
 
 bool IsOn() noexcept {
   return observe::On() && the_session.load(std::memory_order_acquire) != nullptr;
+}
+
+bool HasSummary() noexcept {
+  return IsOn() && the_session.load(std::memory_order_acquire)->with_summary();
 }
 
 ThreadState* ThisThread() noexcept {

@@ -13,6 +13,7 @@ namespace sampan::trace {
 struct Options {
   std::string file;  ///< empty: none. %p is the process
   bool summary = false;
+  std::string kept;  ///< the folder for the summary so far; empty: none
   // Facts for the first event.
   std::string backend, profile;
 };
@@ -35,6 +36,8 @@ void FinishAtSignal(const std::vector<HeldStream>& held) noexcept;
 
 /// True while there may be a trace or a summary to finish. Async-signal-safe.
 bool IsOn() noexcept;
+/// The same for a summary alone.
+bool HasSummary() noexcept;
 
 /// The file name for this process: replaces %p, or adds the process id before the suffix.
 std::string NameWithProcess(const std::string& name, std::uint64_t process);

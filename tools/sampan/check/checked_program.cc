@@ -13,15 +13,34 @@
 namespace sampan::tool {
 namespace {
 
-/// Says what the report cannot have because of how the program ended.
-void NoteIncompleteEnd(const RawFindings& raw, const Ending& ending) {
+/// Why the report may not be complete.
+void NoteSilentEnding(const std::string& name, bool has_leaks, bool still_runs) {
+  if (still_runs) {
+    Note(name + " still runs; what it leaves is not known");
+  } else {
+    Note(name + " ended by _exit or a signal; " +
+         (has_leaks ? "what it held then counts as left" : "its leaks were not looked for"));
+  }
+}
+
+/// Adds what processes held that ended without a word. Says what the report cannot have because of that.
+void AddSilentEndings(RawFindings& raw, const RawFile& file, const Ending& ending, CheckResults& results) {
   if (ending.signal != 0) {
     Note("the program was ended by signal " + std::to_string(ending.signal) + " (" +
          ::strsignal(ending.signal) + "); the report has what was found until then");
-    return;
   }
-  for (const std::string& process : raw.SilentEndings())
-    Note(process + " ended by _exit or a signal; its leaks were not looked for");
+  for (const RawFindings::SilentEnding& silent : raw.SilentEndings()) {
+    const auto counters = file.Counters(silent.process);
+    const auto* const known = std::get_if<std::vector<std::uint64_t>>(&counters);
+    if (ending.signal == 0) {
+      NoteSilentEnding(
+          silent.name, known != nullptr,
+          known == nullptr && std::get<RawFile::NoCounters>(counters) == RawFile::NoCounters::kStillRuns);
+    }
+    if (known == nullptr) continue;
+    for (RawNews& news : raw.Held(silent.process, *known))
+      results.Add(std::move(news));
+  }
 }
 
 }  // namespace
@@ -41,7 +60,7 @@ CheckedEnding RunChecked(ProgramStart& program, const Arguments& arguments, cons
   };
   const Ending ending = program.Run({.descriptor = file.changes(), .on_readable = read});
   read();
-  NoteIncompleteEnd(raw, ending);
+  AddSilentEndings(raw, file, ending, results);
   if (results.suppressed() > 0)
     Note(std::to_string(results.suppressed()) + " findings were suppressed by " +
          arguments.ValueOr("--suppress", ""));

@@ -1,4 +1,4 @@
-// The file in which a program under check writes what is found.
+// The files in which a program under check writes what is found, and what it holds.
 #include "tools/sampan/check/raw_file.h"
 
 #include <fcntl.h>
@@ -7,25 +7,22 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <system_error>
 
+#include "base/system/descriptor.h"
+#include "base/system/surviving_file.h"
+#include "check/findings_file.h"
 #include "tools/sampan/shared/command_line/failure.h"
 
 namespace sampan::tool {
 
-RawFile::RawFile() {
-  std::error_code no_folder;
-  std::filesystem::path folder = std::filesystem::temp_directory_path(no_folder);
-  if (no_folder) folder = "/tmp";
-  std::string name = (folder / "sampan-check-XXXXXX").string();
-  file_ = ::mkostemp(name.data(), O_CLOEXEC);
+RawFile::RawFile()
+    : folder_("sampan-check", kRunFailed, "what is found"), path_(folder_.path() / "findings") {
+  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file_ < 0)
-    throw Failure(kRunFailed, "check: no file can be made in " + folder.string() + " for what is found: " +
-                                  std::generic_category().message(errno) + "; set TMPDIR to another folder");
-  path_ = name;
+    throw Failure(kRunFailed, path_.string() + " cannot be made: " + std::generic_category().message(errno));
   changes_ = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-  if (changes_ >= 0 && ::inotify_add_watch(changes_, name.c_str(), IN_MODIFY) < 0) {
+  if (changes_ >= 0 && ::inotify_add_watch(changes_, path_.c_str(), IN_MODIFY) < 0) {
     ::close(changes_);
     changes_ = -1;
   }
@@ -34,7 +31,6 @@ RawFile::RawFile() {
 RawFile::~RawFile() {
   if (changes_ >= 0) ::close(changes_);
   ::close(file_);
-  ::unlink(path_.c_str());
 }
 
 std::vector<std::string> RawFile::TakeLines() {
@@ -52,6 +48,17 @@ std::vector<std::string> RawFile::TakeLines() {
     lines.push_back(rest_.substr(begin, end - begin));
   rest_.erase(0, begin);
   return lines;
+}
+
+std::variant<std::vector<std::uint64_t>, RawFile::NoCounters> RawFile::Counters(std::int64_t process) const {
+  const std::string path = check::HeldCountsPath(path_.string(), process);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (file.get() < 0) return NoCounters::kNone;
+  if (IsLocked(file.get())) return NoCounters::kStillRuns;
+  std::vector<std::uint64_t> counters(check::kHeldCounters);
+  const std::size_t bytes = counters.size() * sizeof(counters.front());
+  if (::pread(file.get(), counters.data(), bytes, 0) != static_cast<ssize_t>(bytes)) return NoCounters::kNone;
+  return counters;
 }
 
 }  // namespace sampan::tool

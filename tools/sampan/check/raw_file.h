@@ -1,13 +1,17 @@
-// The file in which a program under check writes what is found.
+// The files in which a program under check writes what is found, and what it holds.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <variant>
 #include <vector>
+
+#include "tools/sampan/shared/process/temporary_folder.h"
 
 namespace sampan::tool {
 
-/// Owns a temporary file: the destructor removes it. Not thread-safe.
+/// Owns a temporary folder: the destructor removes it. Not thread-safe.
 class RawFile {
  public:
   /// Throws a Failure if there is no place for it.
@@ -24,7 +28,12 @@ class RawFile {
   /// The complete lines since the last call.
   std::vector<std::string> TakeLines();
 
+  enum class NoCounters { kNone, kStillRuns };
+  /// The counters of a process that is gone: see findings_file.h.
+  std::variant<std::vector<std::uint64_t>, NoCounters> Counters(std::int64_t process) const;
+
  private:
+  TemporaryFolder folder_;
   std::filesystem::path path_;
   int file_ = -1;
   int changes_ = -1;

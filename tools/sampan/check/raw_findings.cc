@@ -58,6 +58,7 @@ std::optional<RawNews> RawFindings::Understand(std::string_view text) {
   if (type == "end") EndProcess(*pid, line);
   const auto number = NumberOf<std::int64_t>(line, "number");
   if (!number) return std::nullopt;
+  if (type == "held") processes_[*pid].held[*number] = text;
   RawNews news{.of = {*pid, *number}};
   if (type == "finding") news.finding = ReadFinding(*pid, line);
   if (type == "count") news.count = NumberOf<std::uint64_t>(line, "count");
@@ -142,12 +143,26 @@ Stack RawFindings::ReadStack(std::int64_t pid, const json& holder) {
   return ProgramPart(std::move(stack));
 }
 
-std::vector<std::string> RawFindings::SilentEndings() const {
-  std::vector<std::string> names;
+std::vector<RawFindings::SilentEnding> RawFindings::SilentEndings() const {
+  std::vector<SilentEnding> endings;
   for (const auto& [pid, process] : processes_) {
-    if (!process.has_ended) names.push_back(process.program + " (process " + std::to_string(pid) + ")");
+    if (!process.has_ended)
+      endings.push_back({pid, process.program + " (process " + std::to_string(pid) + ")"});
   }
-  return names;
+  return endings;
+}
+
+std::vector<RawNews> RawFindings::Held(std::int64_t process, const std::vector<std::uint64_t>& counters) {
+  std::vector<RawNews> all;
+  for (const auto& [number, text] : processes_[process].held) {
+    if (number <= 0 || static_cast<std::size_t>(number) >= counters.size()) continue;
+    const std::uint64_t count = counters[static_cast<std::size_t>(number)];
+    if (count == 0) continue;
+    const RawNumber of{process, -number};  // findings have numbers from 1
+    all.push_back({.of = of, .finding = ReadFinding(process, json::parse(text, nullptr, false))});
+    all.push_back({.of = of, .count = count});
+  }
+  return all;
 }
 
 }  // namespace sampan::tool

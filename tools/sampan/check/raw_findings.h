@@ -42,8 +42,14 @@ class RawFindings {
   bool has_processes() const { return !processes_.empty(); }
   /// Returns true if a finding ended a process, which then exited with kFindingStatus.
   bool was_ended() const { return was_ended_; }
-  /// Processes that ended without a word: by a crash, a signal or _exit.
-  std::vector<std::string> SilentEndings() const;
+  /// A process that ended without a word: by a crash, a signal or _exit.
+  struct SilentEnding {
+    std::int64_t process;
+    std::string name;  ///< the program and its process, for messages
+  };
+  std::vector<SilentEnding> SilentEndings() const;
+  /// What the process still held by its counters (see findings_file.h), as leaks.
+  std::vector<RawNews> Held(std::int64_t process, const std::vector<std::uint64_t>& counters);
 
  private:
   struct Module {
@@ -54,6 +60,8 @@ class RawFindings {
     std::string program;
     bool has_ended = false;
     std::map<std::int64_t, Module> modules;
+    std::map<std::int64_t, std::string>
+        held;  ///< lines by their number: places are resolved when they matter
   };
 
   void AddProcess(std::int64_t pid, const nlohmann::json& line);

@@ -1,7 +1,6 @@
 // sampan replay: repeats the copies of a trace.
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 #include "tools/sampan/shared/process/child_process.h"
 #include "tools/sampan/shared/process/environment.h"
 #include "tools/sampan/shared/process/interrupt.h"
+#include "tools/sampan/shared/process/temporary_folder.h"
 #include "tools/sampan/shared/trace/trace_place.h"
 #include "tools/sampan/shared/trace/trace_summary.h"
 
@@ -32,41 +32,26 @@ namespace {
 /// created it. Then only a descriptor remains, so that no file is left behind.
 class UnnamedTrace {
  public:
-  UnnamedTrace() {
-    std::error_code error;
-    folder_ = (std::filesystem::temp_directory_path(error) / "sampan-replay-XXXXXX").string();
-    if (error || ::mkdtemp(folder_.data()) == nullptr) {
-      throw Failure(kOutputFailed,
-                    "there is no place for the trace of the replay; set TMPDIR to a folder that can be "
-                    "written to, or name a file with --trace");
-    }
-  }
+  UnnamedTrace() : folder_("sampan-replay", kOutputFailed, "the trace of the replay") {}
   ~UnnamedTrace() {
-    RemoveFolder();
     if (file_ >= 0) ::close(file_);
   }
   UnnamedTrace(const UnnamedTrace&) = delete;
   UnnamedTrace& operator=(const UnnamedTrace&) = delete;
 
   /// The file that the runtime creates.
-  std::filesystem::path path() const { return std::filesystem::path(folder_) / "replay.json.gz"; }
+  std::filesystem::path path() const { return folder_.path() / "replay.json.gz"; }
   /// Opens the file when it exists, and removes its name.
   void TakeOver() {
     if (file_ >= 0) return;
     file_ = ::open(path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (file_ >= 0) RemoveFolder();
+    if (file_ >= 0) folder_.Remove();
   }
   /// The path for reading, after TakeOver.
   std::filesystem::path readable_path() const { return "/proc/self/fd/" + std::to_string(file_); }
 
  private:
-  void RemoveFolder() {
-    std::error_code ignored;
-    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
-    folder_.clear();
-  }
-
-  std::string folder_;
+  TemporaryFolder folder_;
   int file_ = -1;
 };
 

@@ -1,4 +1,5 @@
 // sampan run: runs an unmodified program on Sampan.
+#include "tools/sampan/run/kept_summaries.h"
 #include "tools/sampan/run/program_start.h"
 #include "tools/sampan/run/trace_end.h"
 #include "tools/sampan/shared/command_line/command.h"
@@ -7,11 +8,18 @@
 namespace sampan::tool {
 namespace {
 
+Ending RunWithSummary(ProgramStart& program) {
+  const KeptSummaries summaries(program.environment());
+  const Ending ending = program.Run();
+  summaries.Tell();
+  return ending;
+}
+
 int Execute(const Arguments& arguments) {
   ProgramStart program(arguments);
   const std::string trace = arguments.Has("--trace") ? program.environment()["SAMPAN_TRACE"] : "";
   if (!trace.empty()) MakeRoomForTrace(trace);
-  const Ending ending = program.Run();
+  const Ending ending = RunWithSummary(program);
   if (!trace.empty() && ending.signal != 0) CompleteTrace(trace);
   program.NoteIfUnused();
   return EndLike(ending);
@@ -33,6 +41,10 @@ const Command& RunCommand() {
                 "Signals reach the program and its ending becomes that of 'sampan run'. A program "
                 "that has not used AscendCL at all when it ends is named on standard error (unless "
                 "another program starts on the same installation during the run: then sampan cannot tell).",
+                "With --summary every process that uses AscendCL prints a summary when it exits, also by "
+                "_exit "
+                "and before a signal ends it. If a process is killed, 'sampan run' prints what was known "
+                "until then.",
                 "With --trace every process that uses AscendCL writes a file: the first one the "
                 "file that was named, others the same name with their number in it.",
                 "Further settings are environment variables; SAMPAN_HELP=1 lists them."},

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/system/surviving_file.h"
 #include "tools/sampan/shared/output/terminal.h"
 #include "tools/sampan/shared/trace/trace_place.h"
 #include "trace/gzip_members.h"
@@ -83,13 +84,6 @@ NewEnd EndOfMembers(std::string_view last) {
   return end;
 }
 
-/// Returns true if a process still writes to the file. It holds a lock.
-bool IsWritten(int file) {
-  struct flock all {};
-  all.l_type = F_WRLCK;
-  return ::fcntl(file, F_GETLK, &all) == 0 && all.l_type != F_UNLCK;
-}
-
 /// Only a trace of this user is edited, because the program may have put anything else at this path.
 bool IsOwnTrace(int file, const struct stat& facts) {
   if (!S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid()) return false;
@@ -122,7 +116,7 @@ void CompleteTrace(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file < 0) return;
   errno = 0;
-  if (!IsWritten(file) && !Complete(file, path.ends_with(".gz")))
+  if (!IsLocked(file) && !Complete(file, path.ends_with(".gz")))
     Note("the trace " + path +
          " has no closing bracket, which most readers do without: " + std::generic_category().message(errno));
   ::close(file);
