@@ -376,6 +376,27 @@ class OtherPagesTest(unittest.TestCase):
             right = browser.evaluate("Math.max(...[...document.querySelectorAll('#summary th, #summary td, #advice *, #sentences *, "
                                      ".bar button, #facts div, #tabs button')].map((one) => one.getBoundingClientRect().right))")
             self.assertLessEqual(right, 390)
+            hidden = browser.evaluate("(() => { const one = document.getElementById('summary'); return one.scrollHeight - one.clientHeight; })()")
+            self.assertLessEqual(hidden, 0, "rows of the summary are hidden behind the advice")
+
+    def test_labels_of_the_ruler_are_whole(self):
+        page = self.report(self.folder / "copies.json")
+        for width in (390, 500, 620, 740, 860, 980, 1100, 1366):
+            with Browser(width, 844) as browser:
+                browser.open(page)
+                browser.evaluate("""(() => {
+                    window.drawn = [];
+                    const before = CanvasRenderingContext2D.prototype.fillText;
+                    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+                        window.drawn.push([this.canvas.parentElement.id, text, x + this.measureText(text).width, this.canvas.clientWidth]);
+                        before.call(this, text, x, y);
+                    };
+                    window.dispatchEvent(new Event("resize"));
+                    for (const one of document.querySelectorAll(".bar .buttons button")) one.click();
+                })()""")
+                labels = browser.wait_for("(() => { const own = drawn.filter((one) => one[0] === 'ruler'); return own.length > 0 && own; })()")
+                for _, text, right, wide in labels:
+                    self.assertLessEqual(right, wide, f"{text} is cut on the right at a width of {width}")
 
     def test_several_traces_stand_over_one_time(self):
         trace_file.record(self.folder / "second.json")

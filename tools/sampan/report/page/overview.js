@@ -49,7 +49,8 @@ function startRuler(view, timeline) {
       context.fillStyle = theme.colours.line;
       context.fillRect(x, height - 6, 1, 6);
       context.fillStyle = theme.colours.faint;
-      context.fillText(tickLabel(time, step), x + 4, height / 2);
+      const label = tickLabel(time, step);
+      if (x + 4 + context.measureText(label).width <= width) context.fillText(label, x + 4, height / 2);
     }
   });
   onDrag(canvas, {
