@@ -1731,7 +1731,8 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t fla
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyNotify(aclrtNotify notify);
 
-/** Sets a notify in stream order. Setting it twice has the effect of setting it once.
+/** Sets a notify in stream order. Setting it twice has the effect of setting it once. Another host's notify
+ * is set when its owner has answered; if the owner is gone, the stream fails with 507010.
  * @param notify A valid notify.
  * @param stream A stream of the current context. NULL means the default stream.
  * @async queued
@@ -1752,6 +1753,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream s
  * @error 107017 notify or stream is not a valid handle.
  * @error 107002 The calling thread has no context.
  * @error 107003 stream belongs to another context.
+ * @error 207000 The notify is another host's: only its owner can wait for it.
  */
 ACL_FUNC_VISIBILITY aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream,
                                                      uint32_t timeout);
@@ -1773,6 +1775,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t* noti
  * @error 107000 num is 0.
  * @error 100000 One of the notifies is NULL.
  * @error 107017 One of them is not a valid notify. None is cleared then.
+ * @error 207000 A notify is another host's.
  */
 ACL_FUNC_VISIBILITY aclError aclrtNotifyBatchReset(aclrtNotify* notifies, size_t num);
 
@@ -1801,6 +1804,7 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifyGetExportKey(aclrtNotify notify, char* k
  * @error 207000 The profile or the backend has no notifies.
  * @error 107000 The key is malformed, or its notify or process no longer exists.
  * @error 207006 This process is not on the notify's list.
+ * @error 507010 The notify's process is on another host and cannot be reached.
  * @error 207009 All handles are in use.
  */
 ACL_FUNC_VISIBILITY aclError aclrtNotifyImportByKey(aclrtNotify* notify, const char* key, uint64_t flags);
@@ -1817,7 +1821,19 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifyImportByKey(aclrtNotify* notify, const c
  */
 ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t* pid, size_t num);
 
-/* Names the processes of other servers that may import a notify. */
+/** Adds processes of servers of a super pod that may import a notify. Processes of other hosts can set it
+ * then.
+ * @param notify A notify of this process.
+ * @param serverPids For each server the ACL_DEV_ATTR_SUPER_POD_DEVICE_ID of one of its devices, and process
+ * ids.
+ * @param num Number of entries, at least 1. At most 64 processes for a notify in all.
+ * @async no
+ * @error 100000 notify or serverPids is NULL.
+ * @error 107000 num is 0, an entry names no process, or the list would have more than 64 of them.
+ * @error 107017 notify is not a valid notify.
+ * @error 107000 The notify belongs to another process.
+ * @error 207000 The profile has no super pod, or there is no network or no libfabric.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPidInterServer(aclrtNotify notify,
                                                                 aclrtServerPid* serverPids, size_t num);
 
@@ -2892,6 +2908,7 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, 
  * @error 107002 The calling thread has no context.
  * @error 107000 The key is malformed, or its memory or process no longer exists.
  * @error 207006 This process is not on the list.
+ * @error 507010 The memory's process is on another host and cannot be reached.
  * @error 207000 The backend cannot map this memory.
  */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags);
@@ -2914,7 +2931,17 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemClose(const char* key);
  */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num);
 
-/* Names the processes of other servers that may import it. */
+/** Adds processes of servers of a super pod that may import memory.
+ * @param key The key.
+ * @param serverPids For each server the ACL_DEV_ATTR_SUPER_POD_DEVICE_ID of one of its devices, and process
+ * ids.
+ * @param num Number of entries, at least 1. At most 64 processes for one key in all.
+ * @async no
+ * @error 100000 key or serverPids is NULL.
+ * @error 107000 num is 0, an entry names no process, the key is no export of this process, or the list would
+ * have more than 64 processes.
+ * @error 207000 The profile has no super pod, or there is no network or no libfabric.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportPidInterServer(const char* key, aclrtServerPid* serverPids,
                                                              size_t num);
 

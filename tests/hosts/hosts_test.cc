@@ -229,10 +229,10 @@ TEST_P(Hosts, WhatOnlyEnginesOfThisHostCanDoIsRefused) {
   DeviceBuffer local(4096);
   Stream stream;
   EXPECT_ACL(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-             aclrtReduceAsync(local.data(), imported.at(0), 64, ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM, ACL_FLOAT,
+             aclrtReduceAsync(imported.at(0), local.data(), 64, ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM, ACL_FLOAT,
                               stream, nullptr));
   EXPECT_TRUE(MessageHas("on host "));
-  EXPECT_ACL(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtValueWrite(imported.at(0), 1, 0, stream));
+  EXPECT_ACL(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtValueWait(imported.at(0), 1, 0, stream));
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
   EXPECT_TRUE(owner.Has(8));
 }

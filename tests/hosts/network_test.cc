@@ -46,7 +46,7 @@ class Lent final : public LentMemory {
     facts_.read_only = read_only ? 1 : 0;
   }
   const PeerMemoryFacts& facts() const override { return facts_; }
-  bool Admits(std::int32_t process) const override { return process != refused; }
+  bool Admits(const PeerProcess& importer) const override { return importer.process != refused; }
   Result<std::byte*> Map() override { return bytes_.data(); }
 
   std::int32_t refused = -1;

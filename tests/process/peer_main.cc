@@ -130,6 +130,17 @@ class Commands {
       std::int32_t process = Read<std::int32_t>(in);
       return aclrtIpcMemSetImportPid(key.c_str(), &process, 1);
     });
+    Add("admit_server", [](std::istream& in) {
+      const auto key = Read<std::string>(in);
+      const auto device = Read<std::uint32_t>(in);
+      std::int32_t process = Read<std::int32_t>(in);
+      aclrtServerPid server = {device, &process, 1};
+      return aclrtIpcMemImportPidInterServer(key.c_str(), &server, 1);
+    });
+    Add("wait_word", [this](std::istream& in) {
+      void* const word = Pick(memory_, in);
+      return aclrtValueWait(word, Read<std::uint64_t>(in), ACL_STREAM_WAIT_VALUE_EQ, stream_);
+    });
     Add("import", [this](std::istream& in) {
       const auto key = Read<std::string>(in);
       void* memory = nullptr;
@@ -253,6 +264,13 @@ class Commands {
       const aclrtNotify notify = Pick(notifies_, in);
       std::int32_t process = Read<std::int32_t>(in);
       return aclrtNotifySetImportPid(notify, &process, 1);
+    });
+    Add("admit_notify_server", [this](std::istream& in) {
+      const aclrtNotify notify = Pick(notifies_, in);
+      const auto device = Read<std::uint32_t>(in);
+      std::int32_t process = Read<std::int32_t>(in);
+      aclrtServerPid server = {device, &process, 1};
+      return aclrtNotifySetImportPidInterServer(notify, &server, 1);
     });
     Add("import_notify", [this](std::istream& in) {
       const auto key = Read<std::string>(in);

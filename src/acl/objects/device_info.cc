@@ -11,6 +11,8 @@
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
+#include "acl/sharing/shared_key.h"
+#include "base/system/host_identity.h"
 #include "process/process.h"
 
 namespace sampan::acl {
@@ -34,8 +36,24 @@ Status ReadDevice(std::int64_t device_id, std::string_view name, Out* out, Read 
   return read(**runtime, **device, *out);
 }
 
+/// Where a device is in the super pod, of which all hosts are servers.
+Status ReadPodAttribute(const Device& device, aclrtDevAttr attribute, std::int64_t& value) {
+  auto host = ThisHost();
+  if (!host.ok()) return host.TakeStatus();
+  const std::int64_t server = ServerNumber(*host);
+  value = attribute == ACL_DEV_ATTR_SUPER_POD_SERVER_ID   ? server
+          : attribute == ACL_DEV_ATTR_SUPER_POD_DEVICE_ID ? server << kDeviceBits | device.physical_id()
+                                                          : 0;
+  return {};
+}
+
 Status ReadAttribute(const Profile& profile, Device& device, aclrtDevAttr attribute, std::int64_t& value) {
   switch (attribute) {
+    case ACL_DEV_ATTR_SUPER_POD_DEVICE_ID:
+    case ACL_DEV_ATTR_SUPER_POD_SERVER_ID:
+    case ACL_DEV_ATTR_SUPER_POD_ID:
+      if (profile.fabric) return ReadPodAttribute(device, attribute, value);
+      break;
     case ACL_DEV_ATTR_AICPU_CORE_NUM:
       value = profile.ai_cpus;
       return {};
@@ -129,8 +147,8 @@ const char* aclrtGetSocName(void) {
   return name;
 }
 
-// Compatibility: partly: attributes that mean nothing on an emulated device (SIMT limits, super pod) answer
-// 207000
+// Compatibility: partly: attributes that mean nothing on an emulated device answer 207000: SIMT limits, and
+// the super pod, which only ascend910c has
 aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value) {
   return Guard("aclrtGetDeviceInfo", [&] {
     return ReadDevice(deviceId, "value", value, [&](Runtime& runtime, Device& device, int64_t& out) {

@@ -72,6 +72,16 @@ aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num) {
   });
 }
 
+// Compatibility: partly: needs the profile ascend910c, and libfabric
+aclError aclrtIpcMemImportPidInterServer(const char* key, aclrtServerPid* serverPids, size_t num) {
+  return Guard("aclrtIpcMemImportPidInterServer", [&]() -> Status {
+    if (Status present = RequireNonNull("key", key, "serverPids", serverPids); !present.ok()) return present;
+    return AdmitServers(serverPids, num, [&](Runtime& runtime, std::uint32_t server, auto processes) {
+      return runtime.sharing().AdmitOfServer(ReadKey(key), server, processes);
+    });
+  });
+}
+
 // Compatibility: partly: the links of the profiles' chips can be named, which changes nothing about copies
 aclError aclrtIpcMemSetAttr(const char* key, aclrtIpcMemAttrType type, uint64_t attr) {
   return Guard("aclrtIpcMemSetAttr", [&]() -> Status {

@@ -23,14 +23,12 @@ Result<std::shared_ptr<Notify>> FindNotify(aclrtNotify handle, std::string_view 
   return DeadHandle(argument, "notify", handle);
 }
 
-Result<std::shared_ptr<OwnCell>> CellOf(aclrtNotify handle) {
+/// A notify of this process.
+Result<std::shared_ptr<Notify>> FindOwn(aclrtNotify handle) {
   auto notify = FindNotify(handle);
-  if (!notify.ok()) return notify.TakeStatus();
-  if ((*notify)->own_cell() == nullptr) {
-    return Error{Code::kParamInvalid,
-                 Text("notify ", Hex(handle), " is another process's, which alone can share it")};
-  }
-  return (*notify)->own_cell();
+  if (!notify.ok() || !(*notify)->imported()) return notify;
+  return Error{Code::kParamInvalid,
+               Text("notify ", Hex(handle), " is another process's, which alone can share it")};
 }
 
 aclError Record(const char* function, aclrtNotify notify, aclrtStream stream,
@@ -122,6 +120,7 @@ aclError aclrtNotifyBatchReset(aclrtNotify* notifies, size_t num) {
     for (size_t i = 0; i < num; ++i) {
       auto found = FindNotify(notifies[i], Text("notifies[", i, "]"));
       if (!found.ok()) return found.TakeStatus();
+      if (Status may = (*found)->MayReset(); !may.ok()) return may;
       all.push_back(std::move(*found));
     }
     for (const auto& each : all)
@@ -136,10 +135,13 @@ aclError aclrtNotifyGetExportKey(aclrtNotify notify, char* key, size_t len, uint
     if (Status checked = CheckKeyBuffer(len); !checked.ok()) return checked;
     constexpr std::uint64_t kForAllProcesses = ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION;
     if (Status checked = CheckShareFlags(flags, kForAllProcesses); !checked.ok()) return checked;
-    auto cell = CellOf(notify);
-    if (!cell.ok()) return cell.TakeStatus();
-    if (flags == kForAllProcesses) (**cell)->for_all_processes.store(1);
-    WriteKey((*cell)->Key(), key);
+    auto found = FindOwn(notify);
+    if (!found.ok()) return found.TakeStatus();
+    auto caller = ThisCaller();
+    if (!caller.ok()) return caller.TakeStatus();
+    auto text = caller->runtime.KeyOfNotify(**found, flags == kForAllProcesses);
+    if (!text.ok()) return text.TakeStatus();
+    WriteKey(*text, key);
     return {};
   });
 }
@@ -163,8 +165,21 @@ aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t* pid, size_t num) {
   return Guard("aclrtNotifySetImportPid", [&]() -> Status {
     if (Status present = RequireNonNull("notify", notify, "pid", pid); !present.ok()) return present;
     if (num == 0) return {Code::kParamInvalid, "num is 0"};
-    auto cell = CellOf(notify);
-    if (!cell.ok()) return cell.TakeStatus();
-    return (*cell)->Admit({pid, num});
+    auto found = FindOwn(notify);
+    if (!found.ok()) return found.TakeStatus();
+    return (*found)->own_cell()->Admit({pid, num});
+  });
+}
+
+// Compatibility: partly: needs the profile ascend910c, and libfabric
+aclError aclrtNotifySetImportPidInterServer(aclrtNotify notify, aclrtServerPid* serverPids, size_t num) {
+  return Guard("aclrtNotifySetImportPidInterServer", [&]() -> Status {
+    if (Status present = RequireNonNull("notify", notify, "serverPids", serverPids); !present.ok())
+      return present;
+    auto found = FindOwn(notify);
+    if (!found.ok()) return found.TakeStatus();
+    return AdmitServers(serverPids, num, [&](Runtime& runtime, std::uint32_t server, auto processes) {
+      return runtime.AdmitToNotify(**found, server, processes);
+    });
   });
 }

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 
+#include "acl/acl_rt.h"
+#include "acl/caller.h"
 #include "acl/guard.h"
 #include "core/objects/profile.h"
 #include "core/objects/runtime.h"
@@ -13,6 +16,9 @@ namespace sampan::acl {
 
 /// The size of a program's buffer for a key: 64 characters and a terminating zero.
 inline constexpr std::size_t kKeyBytes = 65;
+
+/// The number of a device in a super pod: that of its server, then that of the device.
+inline constexpr unsigned kDeviceBits = 10;
 
 inline Status CheckKeyBuffer(std::size_t bytes) {
   if (bytes >= kKeyBytes) return {};
@@ -45,6 +51,28 @@ inline Status RequireSignals(Runtime& runtime) {
   if (Status has = RequireSharing(runtime.profile()); !has.ok()) return has;
   if (runtime.backend().has_signals()) return {};
   return {Code::kFeatureNotSupport, "streams of this backend have no notifies or shared events"};
+}
+
+/// Calls `admit` with each server and its processes, after all of them were checked.
+template <typename AdmitServer>
+Status AdmitServers(const aclrtServerPid* servers, std::size_t count, AdmitServer admit) {
+  auto caller = ThisCaller();
+  if (!caller.ok()) return caller.TakeStatus();
+  if (Status has = caller->runtime.RequireServers(); !has.ok()) return has;
+  if (count == 0) return {Code::kParamInvalid, "num is 0"};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (servers[i].pid == nullptr || servers[i].num == 0) {
+      return {Code::kParamInvalid, Text("serverPids[", i, "] names no process: pid is ", Hex(servers[i].pid),
+                                        ", num is ", servers[i].num)};
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const aclrtServerPid& each = servers[i];
+    const std::span<const std::int32_t> processes(each.pid, each.num);
+    if (Status admitted = admit(caller->runtime, each.sdid >> kDeviceBits, processes); !admitted.ok())
+      return admitted;
+  }
+  return {};
 }
 
 }  // namespace sampan::acl

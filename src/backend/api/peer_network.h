@@ -21,7 +21,8 @@ struct PeerPiece {
 };
 
 struct PeerTransfer {
-  enum class Kind : std::uint8_t { kWrite, kRead, kFill };
+  /// A signal has no pieces. A write of one aligned word of 64 bits is never seen in part.
+  enum class Kind : std::uint8_t { kWrite, kRead, kFill, kSignal };
   Kind kind = Kind::kWrite;
   std::vector<PeerPiece> pieces;  ///< none is empty
   std::uint32_t pattern = 0;      ///< of a fill: four bytes, which begin anew in each piece
@@ -29,13 +30,14 @@ struct PeerTransfer {
 
 /// What the owner says about its memory. The values are those of the public header.
 struct PeerMemoryFacts {
-  std::uint64_t bytes = 0;
-  std::uint32_t on_host = 0;  ///< 1: host memory
-  std::uint32_t attribute = 0, location_type = 0;
+  std::uint64_t bytes = 0;      ///< 0: a signal
+  std::uint32_t on_host = 0;    ///< 1: host memory
+  std::uint32_t attribute = 0;  ///< of a signal: its number
+  std::uint32_t location_type = 0;
   std::uint32_t read_only = 0;  ///< 1: writes are refused
 };
 
-/// Imported memory of another host. Thread-safe.
+/// Imported memory of another host, or a signal. Thread-safe.
 class PeerMemory {
  public:
   virtual ~PeerMemory() = default;
@@ -65,13 +67,21 @@ struct PeerName {
   std::array<std::uint64_t, 2> secret{};
 };
 
-/// Memory that this process lets others use. Called on the network's thread.
+/// A process that wants to import, as it says itself.
+struct PeerProcess {
+  std::uint32_t server = 0;  ///< ServerNumber of its host
+  std::int32_t process = 0;
+};
+
+/// Memory that this process lets others use, or a signal. Called on the network's thread.
 class LentMemory {
  public:
   virtual ~LentMemory() = default;
   virtual const PeerMemoryFacts& facts() const = 0;
   /// Returns true if the process may import it.
-  virtual bool Admits(std::int32_t process) const = 0;
+  virtual bool Admits(const PeerProcess& importer) const = 0;
+  /// Sets the signal. Returns false if this is memory.
+  virtual bool Signal() noexcept { return false; }
   /// Its first byte, for the engines. Called once a process imports it.
   virtual Result<std::byte*> Map() = 0;
 };

@@ -15,6 +15,8 @@ bool ReadRequest(std::span<const std::byte> frame, Request& request) {
   FrameHeader& header = request.header;
   if (frame.size() < sizeof(header) || frame.size() > kMaxFrameBytes) return false;
   std::memcpy(&header, frame.data(), sizeof(header));
+  if (header.kind == FrameKind::kSignal)
+    return header.pieces == 0 && header.payload_bytes == 0 && frame.size() == sizeof(header);
   if (header.kind != FrameKind::kWrite && header.kind != FrameKind::kRead && header.kind != FrameKind::kFill)
     return false;
   if (header.pieces == 0 || header.pieces > kMaxPieces) return false;

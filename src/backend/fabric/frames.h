@@ -13,6 +13,7 @@ enum class FrameKind : std::uint32_t {
   kFill,       ///< table; answered by kDone
   kDone,       ///< header
   kData,       ///< bytes of the pieces that were read
+  kSignal,     ///< header; answered by kDone when the signal is set
 };
 
 struct FrameHeader {

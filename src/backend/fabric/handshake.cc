@@ -12,17 +12,25 @@ constexpr std::size_t kMaxTaken = 4096;
 
 enum class Role : std::uint64_t { kImporter = 1, kOwner = 2 };
 
+/// The importer and what it asks for.
+struct Asked {
+  std::uint64_t cell_and_process, server;
+
+  explicit Asked(const Hello& hello)
+      : cell_and_process(static_cast<std::uint64_t>(hello.cell) << 32 |
+                         static_cast<std::uint32_t>(hello.process)),
+        server(hello.server) {}
+};
+
 struct Proven {
   Role role;
-  std::uint64_t cell_and_process;
+  Asked asked;
   Key nonce;
   Cookie cookie;
 };
 
 Digest Proof(const Key& secret, Role role, const Hello& hello) {
-  const std::uint64_t who =
-      static_cast<std::uint64_t>(hello.cell) << 32 | static_cast<std::uint32_t>(hello.process);
-  return KeyedHashOf(secret, Proven{role, who, hello.nonce, hello.cookie});
+  return KeyedHashOf(secret, Proven{role, Asked(hello), hello.nonce, hello.cookie});
 }
 
 }  // namespace
@@ -43,12 +51,11 @@ Result<CookieJar> CookieJar::Make() {
 
 Digest CookieJar::HashOf(const Hello& hello, std::uint64_t time_ns) const {
   struct Baked {
-    std::uint64_t time_ns, cell_and_process;
+    std::uint64_t time_ns;
+    Asked asked;
     Key nonce;
   };
-  const std::uint64_t who =
-      static_cast<std::uint64_t>(hello.cell) << 32 | static_cast<std::uint32_t>(hello.process);
-  return KeyedHashOf(key_, Baked{time_ns, who, hello.nonce});
+  return KeyedHashOf(key_, Baked{time_ns, Asked(hello), hello.nonce});
 }
 
 Cookie CookieJar::Bake(const Hello& hello) const {

@@ -19,7 +19,7 @@ namespace sampan::fabric {
 //   importer   Hello with proof      ->
 //              <-  accepted, with a Welcome      owner, which proves that it knows the secret too
 
-inline constexpr std::uint32_t kHandshakeMark = 0x31464d53;  // "SMF1": the version of frames and handshake
+inline constexpr std::uint32_t kHandshakeMark = 0x32464d53;  // "SMF2": the version of frames and handshake
 
 /// What the owner gives to an importer that has none yet. It verifies its own hash later.
 struct Cookie {
@@ -32,7 +32,9 @@ struct Hello {
   std::uint32_t with_proof = 0;
   std::uint32_t cell = 0;
   std::int32_t process = 0;  ///< of the importer
-  Key nonce{};               ///< random, of the importer
+  std::uint32_t server = 0;  ///< number of the importer's host
+  std::uint32_t reserved = 0;
+  Key nonce{};  ///< random, of the importer
   Cookie cookie;
   Digest proof{};
 };

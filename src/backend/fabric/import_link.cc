@@ -10,6 +10,7 @@
 
 #include "backend/fabric/interface.h"
 #include "base/error/text.h"
+#include "base/system/host_identity.h"
 
 namespace sampan::fabric {
 namespace {
@@ -23,6 +24,24 @@ bool IsDirect(std::span<const PeerPiece> pieces) {
   return pieces.size() < kMaxParts && std::all_of(pieces.begin(), pieces.end(), [](const PeerPiece& piece) {
            return piece.bytes >= kMinDirectBytes;
          });
+}
+
+FrameKind KindOf(PeerTransfer::Kind kind) {
+  switch (kind) {
+    case PeerTransfer::Kind::kWrite:
+      return FrameKind::kWrite;
+    case PeerTransfer::Kind::kRead:
+      return FrameKind::kRead;
+    case PeerTransfer::Kind::kFill:
+      return FrameKind::kFill;
+    case PeerTransfer::Kind::kSignal:
+      break;
+  }
+  return FrameKind::kSignal;
+}
+
+std::string_view SubjectOf(const PeerTransfer& transfer) {
+  return transfer.kind == PeerTransfer::Kind::kSignal ? "a notify of " : "memory of ";
 }
 
 std::string MeaningOf(Code code) {
@@ -50,8 +69,11 @@ std::string ImportLink::Peer() const {
 void ImportLink::Begin() {
   auto nonce = RandomKey();
   if (!nonce.ok()) return Opening(nonce.TakeStatus());
+  auto host = ThisHost();
+  if (!host.ok()) return Opening(host.TakeStatus());
   hello_.cell = name_.cell;
   hello_.process = ::getpid();
+  hello_.server = ServerNumber(*host);
   hello_.nonce = *nonce;
   if (Status connected = Connect(); !connected.ok()) Opening(std::move(connected));
 }
@@ -101,9 +123,9 @@ void ImportLink::OnRefused(int error, std::span<const std::byte> data) {
         static_cast<Code>(refusal.code != 0 ? refusal.code : static_cast<int>(Code::kNoPermission));
     return Opening(Error{code == Code::kNoPermission ? code : Code::kParamInvalid,
                          code == Code::kNoPermission
-                             ? Text(Peer(), " shares this memory with processes that it named, and ",
-                                    ::getpid(), " is not one of them")
-                             : Text(Peer(), " shares no memory under this handle, or no more")});
+                             ? Text(Peer(), " shares this with processes that it named, and ", ::getpid(),
+                                    " is not one of them")
+                             : Text(Peer(), " shares nothing under this handle or key, or no more")});
   }
   hello_.with_proof = 1;
   hello_.cookie = refusal.cookie;
@@ -124,7 +146,7 @@ void ImportLink::OnConnected(std::span<const std::byte> data) {
 
 void ImportLink::Start(PeerTransfer transfer, std::function<void(Status)> done) {
   if (!broken_.empty() || !is_open_) {
-    return done({Code::kLostHeartbeat, Text(Peer(), " is lost: ", broken_, "; import its memory again")});
+    return done({Code::kLostHeartbeat, Text(Peer(), " is lost: ", broken_, "; import it again")});
   }
   auto pending = std::make_shared<PendingTransfer>();
   pending->transfer = std::move(transfer);
@@ -176,9 +198,7 @@ int ImportLink::SendFrame(const std::shared_ptr<PendingTransfer>& pending) {
   header.pieces = static_cast<std::uint32_t>(pieces.size());
   header.pattern = pending->transfer.pattern;
   const PeerTransfer::Kind kind = pending->transfer.kind;
-  header.kind = kind == PeerTransfer::Kind::kWrite  ? FrameKind::kWrite
-                : kind == PeerTransfer::Kind::kRead ? FrameKind::kRead
-                                                    : FrameKind::kFill;
+  header.kind = KindOf(kind);
   std::byte* end = frame + sizeof(header);
   for (const PeerPiece& piece : pieces) {
     const FramePiece entry{piece.offset, piece.bytes};
@@ -233,7 +253,8 @@ bool ImportLink::Answer(std::span<const std::byte> frame) {
   PendingTransfer& pending = *request.transfer;
   --pending.frames_out;
   if (code != Code::kOk) {
-    if (pending.failure.ok()) pending.failure = {code, Text("memory of ", Peer(), ": ", MeaningOf(code))};
+    if (pending.failure.ok())
+      pending.failure = {code, Text(SubjectOf(pending.transfer), Peer(), ": ", MeaningOf(code))};
     pending.piece = pending.transfer.pieces.size();  // the rest is not sent
     std::erase(waiting_, request.transfer);
   } else if (is_read) {
@@ -276,7 +297,10 @@ void ImportLink::Fail(std::string why) {
   for (const auto& each : ended) {
     if (each->done == nullptr) continue;
     std::exchange(each->done,
-                  nullptr)({Code::kLostHeartbeat, Text("a copy failed with ", Peer(), ": ", broken_)});
+                  nullptr)({Code::kLostHeartbeat,
+                            Text(each->transfer.kind == PeerTransfer::Kind::kSignal ? "a signal failed with "
+                                                                                    : "a copy failed with ",
+                                 Peer(), ": ", broken_)});
   }
 }
 

@@ -263,7 +263,7 @@ Code Network::Admit(const Hello& hello, std::shared_ptr<Offer>& offer, PeerMemor
   if (!SameDigest(hello.proof, ProofOfImporter(offer->secret, hello))) return Code::kParamInvalid;
   const std::lock_guard lock(offer->mutex);
   if (offer->memory == nullptr) return Code::kParamInvalid;
-  if (!offer->memory->Admits(hello.process)) return Code::kNoPermission;
+  if (!offer->memory->Admits({hello.server, hello.process})) return Code::kNoPermission;
   if (served_.size() >= kMaxServed) return Code::kResourceAllocFail;
   if (offer->begin == nullptr) {
     auto mapped = offer->memory->Map();

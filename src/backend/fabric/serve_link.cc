@@ -1,6 +1,7 @@
 // The owner's side of a connection: serves requests on one piece of memory.
 #include "backend/fabric/serve_link.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "backend/api/allocation.h"
@@ -14,6 +15,17 @@ void FillWith(std::byte* begin, std::size_t bytes, std::uint32_t pattern) {
   for (; done + sizeof(pattern) <= bytes; done += sizeof(pattern))
     std::memcpy(begin + done, &pattern, sizeof(pattern));
   std::memcpy(begin + done, &pattern, bytes - done);
+}
+
+/// A word may be what a stream waits for, so it is stored at once.
+void Write(std::byte* there, const std::byte* bytes, std::uint64_t count) {
+  std::uint64_t word = 0;
+  if (count != sizeof(word) || reinterpret_cast<std::uintptr_t>(there) % sizeof(word) != 0) {
+    std::memcpy(there, bytes, count);
+    return;
+  }
+  std::memcpy(&word, bytes, sizeof(word));
+  std::atomic_ref(*reinterpret_cast<std::uint64_t*>(there)).store(word, std::memory_order_release);
 }
 
 }  // namespace
@@ -59,6 +71,8 @@ bool ServeLink::Serve(std::span<const std::byte> frame) {
 Code ServeLink::Move(const Request& request, std::byte* reply) {
   const std::lock_guard lock(offer_->mutex);
   if (offer_->memory == nullptr) return Code::kSdmaCopyError;
+  if (request.header.kind == FrameKind::kSignal)
+    return offer_->memory->Signal() ? Code::kOk : Code::kParamInvalid;
   const PeerMemoryFacts& facts = offer_->memory->facts();
   if (facts.read_only != 0 && request.header.kind != FrameKind::kRead) return Code::kNoPermission;
   for (std::size_t i = 0; i < request.header.pieces; ++i) {  // all, before the first byte moves
@@ -71,7 +85,7 @@ Code ServeLink::Move(const Request& request, std::byte* reply) {
     std::byte* const there = offer_->begin + offset;
     switch (request.header.kind) {
       case FrameKind::kWrite:
-        std::memcpy(there, payload, bytes);
+        Write(there, payload, bytes);
         payload += bytes;
         break;
       case FrameKind::kRead:

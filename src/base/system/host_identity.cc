@@ -42,6 +42,15 @@ bool ReadDigits(std::string_view text, std::array<std::uint8_t, 16>& bytes) {
 
 }  // namespace
 
+std::uint64_t HashOf(const HostIdentity& host) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::uint8_t each : host.boot)
+    hash = (hash ^ each) * 0x100000001b3;
+  hash = (hash ^ host.network) * 0x9e3779b97f4a7c15;
+  hash = (hash ^ (hash >> 32)) * 0x9e3779b97f4a7c15;
+  return hash ^ (hash >> 29);
+}
+
 Result<HostIdentity> ThisHost() {
   HostIdentity host;
   std::array<char, 64> text{};

@@ -16,6 +16,13 @@ struct HostIdentity {
   bool operator==(const HostIdentity&) const = default;
 };
 
+/// A hash of both parts.
+std::uint64_t HashOf(const HostIdentity& host);
+/// A number of the host for lists of processes, of 22 bits. Two hosts may have the same by chance.
+inline std::uint32_t ServerNumber(const HostIdentity& host) {
+  return static_cast<std::uint32_t>(HashOf(host) >> 42);
+}
+
 /// The host of this process. A process may change its network namespace, so it is read each time.
 Result<HostIdentity> ThisHost();
 

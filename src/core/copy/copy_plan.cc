@@ -93,10 +93,10 @@ Status PlanReduce(const ReduceRequest& request, PlanContext context, Plan& plan)
   auto resolved = ResolveEnds(ranges, CopyForm::kAsynchronous, context);
   if (!resolved.ok()) return resolved.TakeStatus();
   Ends& ends = *resolved;
-  for (const Location* end : {&ends.dst, &ends.src}) {
-    const Uses* const more = end->neighbours.get();
-    if (Status here = RefusePeer(context.registry(), end->use, "a reduction", more); !here.ok()) return here;
-  }
+  // Of another host's memory only the source: its owner does not compute.
+  const Uses* const more = ends.dst.neighbours.get();
+  if (Status here = RefusePeer(context.registry(), ends.dst.use, "a reduction into it", more); !here.ok())
+    return here;
   const bool dst_on_device = ends.dst.place.on_device();
   if (!dst_on_device || !ends.src.place.on_device()) {
     const std::string wrong = dst_on_device ? DescribeEnd(ranges.src_argument(), ends.src)
@@ -109,7 +109,7 @@ Status PlanReduce(const ReduceRequest& request, PlanContext context, Plan& plan)
                                    request.operation,
                                    request.element});
   AddNeighbours(plan.task, std::move(ends.dst.neighbours), std::move(ends.src.neighbours));
-  return {};
+  return RouteToPeers(context, plan);
 }
 
 }  // namespace sampan

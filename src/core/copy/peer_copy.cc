@@ -15,12 +15,13 @@
 #include "backend/api/task_memory.h"
 #include "base/error/assert.h"
 #include "base/error/text.h"
+#include "base/reduce/reduce_kernels.h"
 #include "core/memory/peer_mapping.h"
 
 namespace sampan {
 namespace {
 
-/// A copy between two other hosts goes through this many bytes here.
+/// A copy between two other hosts, and the source of a reduction, go through this many bytes here.
 constexpr std::size_t kBounceBytes = std::size_t{4} << 20;
 
 /// Memory of another host at the engines' addresses, where nothing is.
@@ -73,6 +74,10 @@ void AddUses(const Task& task, PeerRanges& ranges) {
       ranges.Add(batch->memory.data()[i]);
   } else if (const auto* fill = std::get_if<FillTask>(&task)) {
     ranges.Add(fill->memory);
+  } else if (const auto* word = std::get_if<WordTask>(&task)) {
+    ranges.Add(word->memory);
+  } else if (const auto* reduce = std::get_if<ReduceTask>(&task)) {
+    ranges.Add(reduce->src);
   } else if (const auto* multi = std::get_if<MultiAllocationTask>(&task)) {
     AddUses(multi->content->task, ranges);
     for (const AllocationUse& use : multi->content->uses)
@@ -85,6 +90,8 @@ Status CheckTask(const Task& task) {
   if (const auto* rows = std::get_if<RowsTask>(&task)) return CheckLive(rows->dst, rows->src);
   if (const auto* batch = std::get_if<BatchTask>(&task)) return CheckLive(*batch);
   if (const auto* fill = std::get_if<FillTask>(&task)) return CheckLive(fill->memory);
+  if (const auto* word = std::get_if<WordTask>(&task)) return CheckLive(word->memory);
+  if (const auto* reduce = std::get_if<ReduceTask>(&task)) return CheckLive(reduce->dst, reduce->src);
   const auto& multi = std::get<MultiAllocationTask>(task);
   if (Status live = CheckLive(multi); !live.ok()) return live;
   return CheckTask(multi.content->task);
@@ -98,6 +105,7 @@ struct PeerShare {
 /// Local pieces are done when the step begins, the shares then, and the next step when all have ended.
 struct Step {
   std::vector<Segment> local;
+  const ReduceTask* reduction = nullptr;  // the local pieces are combined, not copied
   std::vector<PeerShare> shares;
 
   void Add(const PeerRange& range, PeerTransfer::Kind kind, const PeerPiece& piece,
@@ -122,6 +130,8 @@ class Steps {
   void AddTask(const Task& task) {
     if (const auto* copy = std::get_if<CopyTask>(&task)) return Add(copy->segment);
     if (const auto* fill = std::get_if<FillTask>(&task)) return AddFill(*fill);
+    if (const auto* word = std::get_if<WordTask>(&task)) return AddWord(*word);
+    if (const auto* reduce = std::get_if<ReduceTask>(&task)) return AddReduction(*reduce);
     if (const auto* multi = std::get_if<MultiAllocationTask>(&task)) return AddTask(multi->content->task);
     if (const auto* batch = std::get_if<BatchTask>(&task)) {
       for (const Segment& segment : batch->segments.all())
@@ -155,9 +165,40 @@ class Steps {
     }
     if (dst == nullptr)
       return steps_.front().Add(*src, Kind::kRead, {piece.dst, OffsetIn(*src, piece.src), piece.bytes});
+    std::byte* const bounce = Bounce();
+    steps_.emplace_back().Add(*src, Kind::kRead, {bounce, OffsetIn(*src, piece.src), piece.bytes});
+    steps_.emplace_back().Add(*dst, Kind::kWrite, {bounce, OffsetIn(*dst, piece.dst), piece.bytes});
+  }
+  std::byte* Bounce() {
     if (bounce_ == nullptr) bounce_ = std::make_unique_for_overwrite<std::byte[]>(kBounceBytes);
-    steps_.emplace_back().Add(*src, Kind::kRead, {bounce_.get(), OffsetIn(*src, piece.src), piece.bytes});
-    steps_.emplace_back().Add(*dst, Kind::kWrite, {bounce_.get(), OffsetIn(*dst, piece.dst), piece.bytes});
+    return bounce_.get();
+  }
+  /// The word is sent from the task, which lives until the end.
+  void AddWord(const WordTask& word) {
+    auto* const value = reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(&word.value));
+    Add({word.word, value, sizeof(word.value)});
+  }
+  /// The source is gathered here, then combined. Pieces end between elements.
+  void AddReduction(const ReduceTask& reduce) {
+    std::byte* const bounce = Bounce();
+    for (std::size_t done = 0; done < reduce.segment.bytes;) {
+      const std::size_t bytes = std::min(reduce.segment.bytes - done, kBounceBytes);
+      steps_.emplace_back();
+      for (std::size_t at = 0; at < bytes;) {
+        std::size_t part = bytes - at;
+        const std::byte* const from = reduce.segment.src + done + at;
+        if (const PeerRange* const src = ranges_.At(from, part)) {
+          steps_.back().Add(*src, PeerTransfer::Kind::kRead, {bounce + at, OffsetIn(*src, from), part});
+        } else {
+          steps_.back().local.push_back({bounce + at, from, part});
+        }
+        at += part;
+      }
+      Step& combination = steps_.emplace_back();
+      combination.reduction = &reduce;
+      combination.local.push_back({reduce.segment.dst + done, bounce, bytes});
+      done += bytes;
+    }
   }
   void AddFill(const FillTask& fill) {
     for (std::size_t done = 0; done < fill.bytes;) {
@@ -219,8 +260,7 @@ class PeerWork final : public HostWork, public std::enable_shared_from_this<Peer
   /// Starts the next step that has shares. Its last share calls this again.
   void RunStep() {
     for (; next_ < steps_.size() && !HasFailed(); ++next_) {
-      for (const Segment& segment : steps_[next_].local)
-        std::memmove(segment.dst, segment.src, segment.bytes);
+      DoLocal(steps_[next_]);
       if (steps_[next_].shares.empty()) continue;
       std::vector<PeerShare> shares = std::move(steps_[next_++].shares);
       shares_left_.store(shares.size());
@@ -233,6 +273,17 @@ class PeerWork final : public HostWork, public std::enable_shared_from_this<Peer
       return;
     }
     End();
+  }
+  static void DoLocal(const Step& step) {
+    for (const Segment& segment : step.local) {
+      if (step.reduction == nullptr) {
+        std::memmove(segment.dst, segment.src, segment.bytes);
+      } else {
+        const ReduceTask& how = *step.reduction;
+        Reduce({segment.dst, segment.src, segment.bytes / ElementBytes(how.element)}, how.operation,
+               how.element);
+      }
+    }
   }
   void Fail(Status failure) noexcept {
     const std::lock_guard lock(mutex_);

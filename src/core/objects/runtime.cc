@@ -21,7 +21,8 @@ Runtime::Runtime(std::unique_ptr<Backend> backend, RuntimeOptions options)
       backend_(std::move(backend)),
       options_(std::move(options)),
       memory_(options_.with_backtraces),
-      sharing_(memory_, backend_->virtual_memory(), board_, others_),
+      network_keys_(network_.get(), options_.profile.fabric),
+      sharing_(memory_, backend_->virtual_memory(), board_, others_, network_keys_),
       addresses_(memory_, backend_->virtual_memory()) {
   memory_.AddSource(backend_->pinned_memory());
   memory_.AddSource(backend_->pinned_memory_with_handles());

@@ -32,6 +32,7 @@
 #include "core/sharing/fabric_handle.h"
 #include "core/sharing/foreign_boards.h"
 #include "core/sharing/memory_sharing.h"
+#include "core/sharing/network_keys.h"
 #include "core/sharing/notify.h"
 #include "core/sharing/share_board.h"
 
@@ -95,6 +96,12 @@ class Runtime {
 
   Result<void*> CreateNotify(Device& device);
   Result<void*> ImportNotify(Device& device, const std::string& key);
+  /// The key of a notify of this process.
+  Result<std::string> KeyOfNotify(Notify& notify, bool for_all_processes);
+  /// Adds processes of one host, this one or another, which may set the notify from there.
+  Status AdmitToNotify(Notify& notify, std::uint32_t server, std::span<const std::int32_t> processes);
+  /// Refuses chips whose devices belong to no server.
+  Status RequireServers() const { return network_keys_.RequireServers(); }
   Status DestroyNotify(void* handle);
   std::shared_ptr<Notify> FindNotify(void* handle) const { return notifies_.Find(handle); }
 
@@ -170,6 +177,7 @@ class Runtime {
   MemoryRegistry memory_;
   ShareBoard board_;
   ForeignBoards others_;
+  const NetworkKeys network_keys_;
   MemorySharing sharing_;
   AddressTable addresses_;
   PeerAccess peers_;

@@ -9,6 +9,7 @@
 #include "base/error/text.h"
 #include "base/threads/thread_sanitizer.h"
 #include "core/copy/memory_location.h"
+#include "core/copy/peer_copy.h"
 #include "core/memory/peer_mapping.h"
 #include "observe/hooks.h"
 
@@ -103,7 +104,6 @@ class ValueGate final : public Gate {
 Status LocateWord(void* address, HostAccess access, PlanContext context, Location& word) {
   const MemoryArgument argument{"devAddr", address, sizeof(std::uint64_t)};
   if (Status located = Locate(context.registry(), argument, word); !located.ok()) return located;
-  if (Status here = RefusePeer(context.registry(), word.use, "a value"); !here.ok()) return here;
   if (!word.place.on_device()) {
     return {Code::kParamInvalid,
             Text("devAddr ", Hex(address), " must be device memory, it is ", Describe(word.place))};
@@ -129,7 +129,7 @@ Status PlanValueWrite(void* address, std::uint64_t value, PlanContext context, P
   if (Status located = LocateWord(address, HostAccess::kWrite, context, word); !located.ok()) return located;
   NoteWord(word, value, {});
   plan.Make<WordTask>(WordTask{word.engine, value, std::move(word.use)});
-  return {};
+  return RouteToPeers(context, plan);
 }
 
 Status PlanValueWait(const ValueWaitRequest& request, PlanContext context, BackendDevice& device,
@@ -137,6 +137,7 @@ Status PlanValueWait(const ValueWaitRequest& request, PlanContext context, Backe
   Location word;
   if (Status located = LocateWord(request.address, HostAccess::kRead, context, word); !located.ok())
     return located;
+  if (Status here = RefusePeer(context.registry(), word.use, "a wait for a value"); !here.ok()) return here;
   NoteWord(word, request.value, request.condition);
   plan.Make<GateTask>(GateTask{
       std::make_shared<ValueGate>(device, std::move(word.use), word.engine, request.value, request.condition),

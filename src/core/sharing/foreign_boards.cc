@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -57,9 +58,16 @@ int FindBoard(std::int32_t process) {
 }
 
 Status Gone(std::int32_t process) {
-  return {
-      Code::kParamInvalid,
-      Text("process ", process, ", which the key is of, has ended, shares nothing, or is another user's")};
+  return {Code::kParamInvalid, Text("process ", process,
+                                    ", which the key is of, has ended, shares nothing, is another user's, or "
+                                    "is on another host or in another network namespace")};
+}
+
+/// Another network namespace counts as another host.
+bool IsOnThisHost(std::int32_t process) {
+  struct stat ours = {}, theirs = {};
+  return ::stat("/proc/self/ns/net", &ours) == 0 &&
+         ::stat(Text("/proc/", process, "/ns/net").c_str(), &theirs) == 0 && ours.st_ino == theirs.st_ino;
 }
 
 }  // namespace
@@ -73,7 +81,7 @@ Result<std::shared_ptr<ForeignBoard>> ForeignBoard::Open(std::int32_t process) {
 Status ForeignBoard::Map() {
   watch_ = static_cast<int>(::syscall(SYS_pidfd_open, process_, 0));
   if (watch_ < 0 && errno != ENOSYS) return Gone(process_);
-  const int there = FindBoard(process_);
+  const int there = IsOnThisHost(process_) ? FindBoard(process_) : -1;
   if (there < 0) return Gone(process_);
   file_ = ::open(Text(FolderOf(process_), "/", there).c_str(), O_RDWR | O_CLOEXEC);
   if (!IsSafeToMap(file_, kBoardBytes)) return Gone(process_);

@@ -1,4 +1,4 @@
-// Physical memory that processes of other hosts may use.
+// Memory that processes of other hosts may use.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace sampan {
 
 /// Maps the memory once for the network's thread.
-class LentPhysical final : public LentMemory {
+class LentPhysical : public LentMemory {
  public:
   LentPhysical(VirtualMemory& views, const MemoryFile& file, std::shared_ptr<OwnCell> cell,
                const PeerMemoryFacts& facts)
@@ -23,7 +23,7 @@ class LentPhysical final : public LentMemory {
   LentPhysical& operator=(const LentPhysical&) = delete;
 
   const PeerMemoryFacts& facts() const override { return facts_; }
-  bool Admits(std::int32_t process) const override { return cell_->Admits(process); }
+  bool Admits(const PeerProcess& importer) const override { return cell_->Admits(importer.process); }
   Result<std::byte*> Map() override {
     auto range = views_.MapAnywhere(file_);
     if (!range.ok()) return range.TakeStatus();
@@ -37,6 +37,17 @@ class LentPhysical final : public LentMemory {
   const std::shared_ptr<OwnCell> cell_;
   const PeerMemoryFacts facts_;
   AddressRange range_;
+};
+
+/// The same for memory with a key, whose list names servers too.
+class LentByKey final : public LentPhysical {
+ public:
+  LentByKey(VirtualMemory& views, const MemoryFile& file, const std::shared_ptr<OwnCell>& cell)
+      : LentPhysical(views, file, cell, {.bytes = file.bytes}), cell_(cell) {}
+  bool Admits(const PeerProcess& importer) const override { return cell_->AdmitsOfServer(importer); }
+
+ private:
+  const std::shared_ptr<OwnCell> cell_;
 };
 
 /// Takes memory back from the network when it is destroyed.

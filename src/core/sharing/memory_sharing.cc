@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/containers/round.h"
 #include "base/error/text.h"
 #include "core/copy/memory_location.h"
+#include "core/memory/peer_mapping.h"
+#include "core/sharing/network_key.h"
 
 namespace sampan {
 namespace {
@@ -24,6 +27,23 @@ class ImportedMemory final : public MemoryKeeper {
 
  private:
   const std::shared_ptr<ForeignCell> cell_;
+  VirtualMemory& views_;
+  const AddressRange range_;
+};
+
+/// Addresses for memory of another host, where nothing is.
+class ImportedFromPeer final : public PeerMapping {
+ public:
+  ImportedFromPeer(std::shared_ptr<PeerMemory> peer, VirtualMemory& views, const AddressRange& range)
+      : peer_(std::move(peer)), views_(views), range_(range) {}
+  ~ImportedFromPeer() override { views_.Release(range_); }
+  ImportedFromPeer(const ImportedFromPeer&) = delete;
+  ImportedFromPeer& operator=(const ImportedFromPeer&) = delete;
+
+  std::shared_ptr<PeerMemory> peer() const override { return peer_; }
+
+ private:
+  const std::shared_ptr<PeerMemory> peer_;
   VirtualMemory& views_;
   const AddressRange range_;
 };
@@ -58,14 +78,21 @@ Result<std::string> MemorySharing::Export(const ExportRequest& request) {
       !set.ok()) {
     return set;
   }
-  (**cell)->for_all_processes.store(request.for_all_processes ? 1 : 0);
-  std::string key = (*cell)->Key();
+  if (request.for_all_processes) (*cell)->AdmitAll();
+  std::string key = keys_.KeyOf(**cell, SharedKind::kMemory);
+  MemoryFile lent = *file;
+  lent.offset += address - allocation.facts.address;
+  lent.bytes = request.bytes;
+  OwnExport exported{*cell, allocation.facts.serial, std::move(lent), nullptr};
+  if (request.for_all_processes && NetworkKey::IsOne(key)) {
+    if (Status reachable = Lend(exported); !reachable.ok()) return reachable;
+  }
   const std::uint64_t serial = allocation.facts.serial;
   const std::lock_guard lock(mutex_);
   OwnCell& own = **cell;
   const auto entry = shared_[serial].cells.emplace(&own, SharedBlock::Cell{*cell, std::nullopt}).first;
   try {
-    entry->second.key = exports_.emplace(key, OwnExport{std::move(*cell), serial}).first;
+    entry->second.key = exports_.emplace(key, std::move(exported)).first;
   } catch (...) {
     shared_[serial].cells.erase(entry);
     throw;
@@ -78,9 +105,10 @@ Result<std::string> MemorySharing::Export(const ExportRequest& request) {
 
 Result<void*> MemorySharing::Import(const std::string& key, const PlaceOf& place_of) {
   if (views_ == nullptr) return Error{Code::kFeatureNotSupport, "this backend cannot map others' memory"};
-  auto address = CellAddress::FromKey(key, SharedKind::kMemory);
-  if (!address.ok()) return address.TakeStatus();
-  auto cell = others_.Import(*address, SharedKind::kMemory);
+  auto target = keys_.Find(key, SharedKind::kMemory);
+  if (!target.ok()) return target.TakeStatus();
+  if (target->elsewhere) return ImportFromPeer(key, *target->elsewhere, place_of(-1).place);
+  auto cell = others_.Import(target->cell, SharedKind::kMemory);
   if (!cell.ok()) return cell.TakeStatus();
   auto extent = (*cell)->Extent();
   if (!extent.ok()) return extent.TakeStatus();
@@ -97,19 +125,52 @@ Result<void*> MemorySharing::Import(const std::string& key, const PlaceOf& place
     views_->UnmapAnywhere(*range);
     throw;
   }
-  void* const pointer = reinterpret_cast<void*>(range->address);
+  return AddImport(key,
+                   {.address = range->address,
+                    .bytes = range->bytes,
+                    .asked_bytes = range->bytes,
+                    .engine_delta = range->engine_delta,
+                    .place = seen.place,
+                    .page_bytes = extent->page_bytes,
+                    .made_by = "aclrtIpcMemImportByKey",
+                    .backtrace = {}},
+                   std::move(keeper));
+}
+
+Result<void*> MemorySharing::ImportFromPeer(const std::string& key, const PeerName& owner, Place place) {
+  auto peer = keys_.Import(owner);
+  if (!peer.ok()) return peer.TakeStatus();
+  const std::size_t bytes = (*peer)->facts().bytes;
+  auto range = views_->Reserve(RoundUp(bytes, VirtualMemory::kGranularity), 0);
+  if (!range.ok()) return range.TakeStatus();
+  std::shared_ptr<MemoryKeeper> keeper;
+  try {
+    keeper = std::make_shared<ImportedFromPeer>(std::move(*peer), *views_, *range);
+  } catch (...) {
+    views_->Release(*range);
+    throw;
+  }
+  return AddImport(key,
+                   {.address = range->address,
+                    .bytes = bytes,
+                    .asked_bytes = bytes,
+                    .engine_delta = range->engine_delta,
+                    .place = place,
+                    .has_rights = true,  // so that every copy looks at it closely
+                    .open_to_peers = true,
+                    .reservation = range->address + 1,  // alone in it
+                    .made_by = "aclrtIpcMemImportByKey",
+                    .backtrace = {}},
+                   std::move(keeper));
+}
+
+Result<void*> MemorySharing::AddImport(const std::string& key, AllocationFacts facts,
+                                       std::shared_ptr<MemoryKeeper> keeper) {
+  void* const pointer = reinterpret_cast<void*>(facts.address);
   const std::lock_guard lock(mutex_);
   const auto entry = imports_.emplace(key, pointer);
   try {
-    auto known = memory_.Adopt({.address = range->address,
-                                .bytes = range->bytes,
-                                .asked_bytes = range->bytes,
-                                .engine_delta = range->engine_delta,
-                                .place = seen.place,
-                                .page_bytes = extent->page_bytes,
-                                .made_by = "aclrtIpcMemImportByKey",
-                                .backtrace = {}},
-                               std::move(keeper), MemoryOrigin::kImported);
+    auto known = memory_.Adopt(std::move(facts), std::move(keeper), MemoryOrigin::kImported);
     if (known.ok()) return pointer;
     imports_.erase(entry);
     return known.TakeStatus();
@@ -125,6 +186,23 @@ Status MemorySharing::Admit(const std::string& key, std::span<const std::int32_t
   return found == exports_.end() ? UnknownKey(key) : found->second.cell->Admit(processes);
 }
 
+Status MemorySharing::AdmitOfServer(const std::string& key, std::uint32_t server,
+                                    std::span<const std::int32_t> processes) {
+  const std::lock_guard lock(mutex_);
+  const auto found = exports_.find(key);
+  if (found == exports_.end()) return UnknownKey(key);
+  if (Status reachable = Lend(found->second); !reachable.ok()) return reachable;
+  return found->second.cell->AdmitOfServer(server, processes);
+}
+
+Status MemorySharing::Lend(OwnExport& exported) {
+  if (exported.loan != nullptr) return {};
+  auto loan = keys_.Lend(*exported.cell, std::make_shared<LentByKey>(*views_, exported.file, exported.cell));
+  if (!loan.ok()) return loan.TakeStatus();
+  exported.loan = std::move(*loan);
+  return {};
+}
+
 Status MemorySharing::CheckExported(const std::string& key) {
   const std::lock_guard lock(mutex_);
   return exports_.contains(key) || imports_.contains(key) ? Status() : UnknownKey(key);
@@ -133,6 +211,7 @@ Status MemorySharing::CheckExported(const std::string& key) {
 Status MemorySharing::Close(const std::string& key) {
   void* imported = nullptr;
   std::shared_ptr<OwnCell> cell;
+  std::unique_ptr<Loan> loan;  // ended after the lock is released
   {
     const std::lock_guard lock(mutex_);
     if (const auto import = imports_.upper_bound(key);
@@ -141,6 +220,7 @@ Status MemorySharing::Close(const std::string& key) {
       imports_.erase(std::prev(import));
     } else if (const auto own = exports_.find(key); own != exports_.end()) {
       cell = std::move(own->second.cell);
+      loan = std::move(own->second.loan);
       const auto shared = shared_.find(own->second.serial);
       exports_.erase(own);
       cell->Close();
@@ -174,12 +254,13 @@ bool MemorySharing::HeldElsewhere(const SharedBlock& shared) {
 }
 
 void MemorySharing::Ended(std::uint64_t serial) noexcept {
+  Exports ended;  // their loans end after the lock is released
   const std::lock_guard lock(mutex_);
   const auto shared = shared_.find(serial);
   if (shared == shared_.end()) return;
   for (auto& [own, entry] : shared->second.cells) {
     entry.cell->Close();
-    if (entry.key) exports_.erase(*std::exchange(entry.key, std::nullopt));
+    if (entry.key) ended.insert(exports_.extract(*std::exchange(entry.key, std::nullopt)));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "base/error/status.h"
 #include "core/memory/memory_registry.h"
 #include "core/sharing/foreign_boards.h"
+#include "core/sharing/network_keys.h"
 #include "core/sharing/share_board.h"
 
 namespace sampan {
@@ -23,8 +24,9 @@ namespace sampan {
 /// released it. Every later allocation checks some of these blocks, or all if memory is exhausted.
 class MemorySharing final : public MemoryRegistry::SharedBlocks {
  public:
-  MemorySharing(MemoryRegistry& memory, VirtualMemory* views, ShareBoard& board, ForeignBoards& others)
-      : memory_(memory), views_(views), board_(board), others_(others) {
+  MemorySharing(MemoryRegistry& memory, VirtualMemory* views, ShareBoard& board, ForeignBoards& others,
+                const NetworkKeys& keys)
+      : memory_(memory), views_(views), board_(board), others_(others), keys_(keys) {
     memory_.set_shared_blocks(this);
   }
 
@@ -44,6 +46,8 @@ class MemorySharing final : public MemoryRegistry::SharedBlocks {
   using PlaceOf = std::function<ImportPlace(std::int32_t physical_device)>;
   Result<void*> Import(const std::string& key, const PlaceOf& place_of);
   Status Admit(const std::string& key, std::span<const std::int32_t> processes);
+  /// Adds processes of one host, this one or another, which may import it from there.
+  Status AdmitOfServer(const std::string& key, std::uint32_t server, std::span<const std::int32_t> processes);
   Status CheckExported(const std::string& key);
   /// Closes the import of the key if there is one, otherwise the export.
   Status Close(const std::string& key);
@@ -58,6 +62,8 @@ class MemorySharing final : public MemoryRegistry::SharedBlocks {
   struct OwnExport {
     std::shared_ptr<OwnCell> cell;
     std::uint64_t serial;
+    MemoryFile file;
+    std::unique_ptr<Loan> loan;
   };
   using Exports = std::map<std::string, OwnExport, std::less<>>;
   struct SharedBlock {
@@ -71,11 +77,17 @@ class MemorySharing final : public MemoryRegistry::SharedBlocks {
     MemoryBlock block;
   };
   static bool HeldElsewhere(const SharedBlock& shared);
+  Status Lend(OwnExport& exported);
+  Result<void*> ImportFromPeer(const std::string& key, const PeerName& owner, Place place);
+  /// Makes imported memory known by its key.
+  Result<void*> AddImport(const std::string& key, AllocationFacts facts,
+                          std::shared_ptr<MemoryKeeper> keeper);
 
   MemoryRegistry& memory_;
   VirtualMemory* const views_;
   ShareBoard& board_;
   ForeignBoards& others_;
+  const NetworkKeys& keys_;
   std::mutex mutex_;
   std::map<std::uint64_t, SharedBlock> shared_;  // by the allocation's serial number
   std::map<std::uint64_t, SharedBlock> parked_;  // no longer used here, but held by other processes

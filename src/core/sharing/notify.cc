@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/threads/futex.h"
 #include "base/threads/thread_sanitizer.h"
@@ -13,34 +14,80 @@ namespace {
 
 constexpr std::uint32_t kClear = 0, kSet = 1;
 
+void Set(SleepWord& word) noexcept {
+  // Sequentially consistent: a sleeper first adds itself to the count, then reads the word.
+  word.value.store(kSet, std::memory_order_seq_cst);
+  if (word.sleepers.load(std::memory_order_seq_cst) != 0) FutexWake(word.value);
+}
+
+/// Fails if the link of a record is broken, which then sets nothing.
+Status CheckLink(const SignalLink* link, std::uint32_t id) noexcept {
+  if (link == nullptr) return {};
+  Status holds = link->Check();
+  if (holds.ok()) return holds;
+  return {holds.code(),
+          Text("notify ", id, ", ", link->Describe(), ", is withheld: ", holds.error().message)};
+}
+
 class RecordEffect final : public Effect {
  public:
   RecordEffect(std::shared_ptr<SleepWord> word, std::uint32_t id, std::shared_ptr<const SignalLink> link,
                bool is_shared)
       : word_(std::move(word)), id_(id), link_(std::move(link)), is_shared_(is_shared) {}
   Status Apply() noexcept override {
-    if (link_ != nullptr) {
-      Status holds = link_->Check();
-      if (!holds.ok()) return Withheld(holds.error());
-    }
+    if (Status holds = CheckLink(link_.get(), id_); !holds.ok()) return holds;
     races::Release(word_.get());
     if (is_shared_) races::Release(&races::other_processes);
-    // Sequentially consistent: a sleeper first adds itself to the count, then reads the word.
-    word_->value.store(kSet, std::memory_order_seq_cst);
-    if (word_->sleepers.load(std::memory_order_seq_cst) != 0) FutexWake(word_->value);
+    Set(*word_);
     return {};
   }
   const void* target() const noexcept override { return word_.get(); }
 
  private:
-  Status Withheld(const Error& reason) const noexcept {
-    return {reason.code, Text("notify ", id_, ", ", link_->Describe(), ", is withheld: ", reason.message)};
-  }
-
   const std::shared_ptr<SleepWord> word_;
   const std::uint32_t id_;
   const std::shared_ptr<const SignalLink> link_;
   const bool is_shared_;  // with other processes
+};
+
+/// The record of another host's notify: it is over when the owner has set it.
+class PeerRecord final : public HostWork {
+ public:
+  PeerRecord(std::shared_ptr<PeerMemory> peer, std::uint32_t id, std::shared_ptr<const SignalLink> link)
+      : peer_(std::move(peer)), id_(id), link_(std::move(link)) {}
+  void Start(std::function<void(Status)> resume) noexcept override {
+    if (Status holds = CheckLink(link_.get(), id_); !holds.ok()) return resume(std::move(holds));
+    peer_->Start({PeerTransfer::Kind::kSignal, {}}, std::move(resume));
+  }
+  std::string Describe() const override {
+    return Text("the record of notify ", id_, " of ", peer_->Describe());
+  }
+
+ private:
+  const std::shared_ptr<PeerMemory> peer_;
+  const std::uint32_t id_;
+  const std::shared_ptr<const SignalLink> link_;
+};
+
+/// What processes of other hosts may do with a notify: set it.
+class LentNotify final : public LentMemory {
+ public:
+  LentNotify(std::shared_ptr<OwnCell> cell, std::uint32_t id) : cell_(std::move(cell)) {
+    facts_.attribute = id;
+  }
+  const PeerMemoryFacts& facts() const override { return facts_; }
+  bool Admits(const PeerProcess& importer) const override { return cell_->AdmitsOfServer(importer); }
+  Result<std::byte*> Map() override { return static_cast<std::byte*>(nullptr); }
+  bool Signal() noexcept override {
+    SleepWord& word = (*cell_)->signal;
+    races::Release(&word);
+    Set(word);
+    return true;
+  }
+
+ private:
+  const std::shared_ptr<OwnCell> cell_;
+  PeerMemoryFacts facts_;
 };
 
 class NotifyGate : public Gate {
@@ -101,7 +148,25 @@ std::shared_ptr<SleepWord> Notify::SharedWord() const {
   return {foreign_, &cell().signal};
 }
 
+Status Notify::OnlyItsOwner(std::string_view can) const {
+  return {Code::kFeatureNotSupport,
+          Text("notify ", id(), " belongs to ", peer_->Describe(), ": only its owner can ", can, " it")};
+}
+
+Status Notify::Lend(const NetworkKeys& keys) {
+  const std::lock_guard lock(mutex_);
+  if (loan_ != nullptr) return {};
+  auto loan = keys.Lend(*own_, std::make_shared<LentNotify>(own_, id()));
+  if (!loan.ok()) return loan.TakeStatus();
+  loan_ = std::move(*loan);
+  return {};
+}
+
 Status Notify::Record(Stream& stream, std::shared_ptr<const SignalLink> link) const {
+  if (peer_ != nullptr) {
+    const observe::SubjectScope subject(observe::TaskType::kNotifyRecord, id(), true);
+    return stream.Enqueue(HostTask{std::make_shared<PeerRecord>(peer_, id(), std::move(link))});
+  }
   const bool is_shared = (races::Watched() || observe::On()) && (imported() || own_->HeldElsewhere());
   const observe::SubjectScope subject(observe::TaskType::kNotifyRecord, id(), is_shared);
   return stream.Enqueue(
@@ -110,6 +175,7 @@ Status Notify::Record(Stream& stream, std::shared_ptr<const SignalLink> link) co
 
 Status Notify::WaitIn(Stream& stream, std::chrono::nanoseconds limit,
                       std::shared_ptr<SignalLink> link) const {
+  if (peer_ != nullptr) return OnlyItsOwner("wait for");
   const bool is_shared = observe::On() && (imported() || own_->HeldElsewhere());
   const observe::SubjectScope subject(observe::TaskType::kNotifyWait, id(), is_shared);
   if (link == nullptr)
@@ -118,6 +184,7 @@ Status Notify::WaitIn(Stream& stream, std::chrono::nanoseconds limit,
 }
 
 void Notify::Reset() noexcept {
+  SAMPAN_ASSERT(peer_ == nullptr);
   cell().signal.value.store(kClear, std::memory_order_seq_cst);
   if (observe::On()) observe::TellSignalCleared(&cell().signal);
 }

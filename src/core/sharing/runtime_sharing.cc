@@ -7,6 +7,7 @@
 #include "base/log/log.h"
 #include "core/objects/dead_handle.h"
 #include "core/objects/runtime.h"
+#include "core/sharing/network_key.h"
 
 namespace sampan {
 
@@ -52,12 +53,33 @@ Result<void*> Runtime::CreateNotify(Device& device) {
 }
 
 Result<void*> Runtime::ImportNotify(Device& device, const std::string& key) {
-  auto address = CellAddress::FromKey(key, SharedKind::kNotify);
-  if (!address.ok()) return address.TakeStatus();
-  auto cell = others_.Import(*address, SharedKind::kNotify);
-  if (!cell.ok()) return cell.TakeStatus();
-  return InsertOwned(notifies_, std::make_shared<Notify>(std::move(*cell)), device, &Device::notifies,
-                     Code::kNoNotifyResource);
+  auto target = network_keys_.Find(key, SharedKind::kNotify);
+  if (!target.ok()) return target.TakeStatus();
+  std::shared_ptr<Notify> notify;
+  if (target->elsewhere) {
+    auto peer = network_keys_.Import(*target->elsewhere);
+    if (!peer.ok()) return peer.TakeStatus();
+    notify = std::make_shared<Notify>(std::move(*peer));
+  } else {
+    auto cell = others_.Import(target->cell, SharedKind::kNotify);
+    if (!cell.ok()) return cell.TakeStatus();
+    notify = std::make_shared<Notify>(std::move(*cell));
+  }
+  return InsertOwned(notifies_, std::move(notify), device, &Device::notifies, Code::kNoNotifyResource);
+}
+
+Result<std::string> Runtime::KeyOfNotify(Notify& notify, bool for_all_processes) {
+  std::string key = network_keys_.KeyOf(*notify.own_cell(), SharedKind::kNotify);
+  if (!for_all_processes) return key;
+  notify.own_cell()->AdmitAll();
+  if (!NetworkKey::IsOne(key)) return key;
+  if (Status reachable = notify.Lend(network_keys_); !reachable.ok()) return reachable;
+  return key;
+}
+
+Status Runtime::AdmitToNotify(Notify& notify, std::uint32_t server, std::span<const std::int32_t> processes) {
+  if (Status reachable = notify.Lend(network_keys_); !reachable.ok()) return reachable;
+  return notify.own_cell()->AdmitOfServer(server, processes);
 }
 
 Status Runtime::DestroyNotify(void* handle) {

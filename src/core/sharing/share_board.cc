@@ -18,6 +18,7 @@
 #include "base/error/assert.h"
 #include "base/error/system_error.h"
 #include "base/error/text.h"
+#include "base/system/host_identity.h"
 #include "base/system/memory_file.h"
 
 namespace sampan {
@@ -36,10 +37,6 @@ constexpr std::size_t kMaxParkedCellChecks = 16;
 // Keys: "sampan:", a letter, ":", then process, index and secret in hexadecimal digits.
 constexpr std::string_view kKeyStart = "sampan:";
 constexpr std::array<unsigned, 4> kKeyDigits = {8, 8, 16, 16};
-
-char LetterOf(SharedKind kind) {
-  return "?nemp"[static_cast<std::uint32_t>(kind)];
-}
 
 template <typename T>
 Status RandomBits(T& bits) {
@@ -65,6 +62,10 @@ bool LockedElsewhere(int file, std::uint32_t index) {
 }
 
 }  // namespace
+
+char LetterOf(SharedKind kind) {
+  return "?nemp"[static_cast<std::uint32_t>(kind)];
+}
 
 std::string Describe(SharedKind kind) {
   switch (kind) {
@@ -126,6 +127,23 @@ Status OwnCell::Admit(std::span<const std::int32_t> processes) {
   return {};
 }
 
+Status OwnCell::AdmitOfServer(std::uint32_t server, std::span<const std::int32_t> processes) {
+  auto host = ThisHost();
+  if (!host.ok()) return host.TakeStatus();
+  if (server == ServerNumber(*host)) {  // they look at the cell
+    if (Status admitted = Admit(processes); !admitted.ok()) return admitted;
+  }
+  const std::lock_guard lock(mutex_);
+  if (processes.size() > SharedCell::kMaxProcesses - admitted_of_servers_.size()) {
+    return {Code::kParamInvalid,
+            Text(processes.size(), " processes more: at most ", SharedCell::kMaxProcesses,
+                 " of servers may import it, ", admitted_of_servers_.size(), " are admitted already")};
+  }
+  for (const std::int32_t process : processes)
+    admitted_of_servers_.emplace_back(server, process);
+  return {};
+}
+
 void OwnCell::AdmitAll() {
   const std::lock_guard lock(mutex_);
   admits_all_ = true;
@@ -135,6 +153,13 @@ void OwnCell::AdmitAll() {
 bool OwnCell::Admits(std::int32_t process) {
   const std::lock_guard lock(mutex_);
   return admits_all_ || std::find(admitted_.begin(), admitted_.end(), process) != admitted_.end();
+}
+
+bool OwnCell::AdmitsOfServer(const PeerProcess& importer) {
+  const std::lock_guard lock(mutex_);
+  const std::pair wanted{importer.server, importer.process};
+  return admits_all_ || std::find(admitted_of_servers_.begin(), admitted_of_servers_.end(), wanted) !=
+                            admitted_of_servers_.end();
 }
 
 Status OwnCell::SetExtent(const MemoryFile& file, SharedExtent extent) {

@@ -9,9 +9,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backend/api/gate.h"
+#include "backend/api/peer_network.h"
 #include "backend/api/virtual_memory.h"
 #include "base/error/status.h"
 #include "base/error/text.h"
@@ -24,6 +26,8 @@ namespace sampan {
 enum class SharedKind : std::uint32_t { kNotify = 1, kEvent, kMemory, kPhysical };
 
 std::string Describe(SharedKind kind);
+/// The kind in a key.
+char LetterOf(SharedKind kind);
 
 /// Where shared memory is, from the owner's point of view.
 struct SharedExtent {
@@ -83,8 +87,11 @@ class OwnCell {
   bool IsAt(const CellAddress& address) const;
   /// Adds processes that may import it.
   Status Admit(std::span<const std::int32_t> processes);
+  /// Adds processes of one host, this one or another.
+  Status AdmitOfServer(std::uint32_t server, std::span<const std::int32_t> processes);
   void AdmitAll();
   bool Admits(std::int32_t process);
+  bool AdmitsOfServer(const PeerProcess& importer);
   /// Sets where the cell's memory is. The file server sends it to processes that cannot open it.
   Status SetExtent(const MemoryFile& file, SharedExtent extent);
   /// No import succeeds from now on.
@@ -100,6 +107,7 @@ class OwnCell {
   std::mutex mutex_;
   bool admits_all_ = false;
   std::vector<std::int32_t> admitted_;  // the list
+  std::vector<std::pair<std::uint32_t, std::int32_t>> admitted_of_servers_;
 };
 
 /// The cells of this process, in an unnamed memory file that only processes of the same user can open.
