@@ -114,6 +114,7 @@ ALLOWED_GLOBALS = {
     ("platform_state.cc", "the_platform"): "libhccl_plf is a library of its own: it cannot reach process/",
     ("platform_state.h", "the_platform"): "the same",
     ("registry.cc", "registry"): "libhccl is a library of its own: it cannot reach process/",
+    ("board.cc", "mapped_boards"): "the same",
     ("guard.cc", "hccl_watch_word"): "the one word that libhccl_plf tests when no one watches its calls",
     ("fork_lock.cc", "mark"): "its pages are cleared in a forked child, which tells that it is one",
     ("fork_lock.cc", "is_forked_child"): "the same where the system cannot clear pages",

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <utility>
 
 #include "base/error/status.h"
 #include "collectives/board/mapped_file.h"
@@ -11,7 +12,8 @@
 namespace sampan::collectives {
 
 /// Thread-safe. Rank 0 creates the file; the others open it by the name that rank 0 gives them. The file has
-/// no path: it is gone with the last process that has it mapped.
+/// no path: it is gone with the last process that has it mapped. The ranks of a process share one mapping,
+/// so that ThreadSanitizer sees their signals.
 class Board {
  public:
   /// What the creator tells the others.
@@ -40,13 +42,13 @@ class Board {
     std::atomic<u64> keys[kMaxSubs];
   };
 
-  explicit Board(u32 ranks) : ranks_(ranks) {}
+  Board(u32 ranks, std::shared_ptr<const MappedFile> mapped) : ranks_(ranks), mapped_(std::move(mapped)) {}
   static u64 FileBytes(u32 ranks) { return sizeof(Directory) + (kMaxSubs + 1) * Region::Bytes(ranks); }
-  std::byte* base() const { return mapped_.base() + sizeof(Directory); }
+  std::byte* base() const { return mapped_->base() + sizeof(Directory); }
 
   const u32 ranks_;
+  const std::shared_ptr<const MappedFile> mapped_;
   Descriptor file_;
-  MappedFile mapped_;
 };
 
 }  // namespace sampan::collectives
