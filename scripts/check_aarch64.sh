@@ -50,8 +50,8 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_TOOLCHAIN_FILE=cmake/toolchains/aarch64-
 # Under their default settings. conformance_process is not among them: it starts children in each test.
 programs=(conformance_copy conformance_copy_at_once conformance_device conformance_memory conformance_stream
   conformance_sharing)
-ninja -C "$build" acl_rt ascendcl hccl_plf "${programs[@]}"
-file -L "$build"/lib64/libacl_rt.so "$build"/lib64/libhccl_plf.so | grep -v 'ARM aarch64' && exit 1
+ninja -C "$build" acl_rt ascendcl hccl_plf hccl hcomm "${programs[@]}"
+file -L "$build"/lib64/lib{acl_rt,hccl_plf,hccl,hcomm}.so | grep -v 'ARM aarch64' && exit 1
 [[ $build_only == no ]] || exit 0
 
 # What cannot run under qemu's user emulation:

@@ -31,6 +31,8 @@ WatchedSignal* Watched(int signal) {
   return nullptr;
 }
 
+#if defined(__x86_64__)
+
 /// What would happen without the checker.
 void CallProgram(WatchedSignal& signal, siginfo_t* info, void* context) {
   const struct sigaction& program = signal.program;
@@ -46,8 +48,6 @@ void CallProgram(WatchedSignal& signal, siginfo_t* info, void* context) {
   SystemSigaction(signal.number, &standard, nullptr);
   if (sent || signal.number == SIGTRAP) ::raise(signal.number);
 }
-
-#if defined(__x86_64__)
 
 constexpr std::int64_t kTrapFlag = 0x100;
 constexpr std::int64_t kWriteFault = 2;
