@@ -68,7 +68,7 @@ class Class:
 def parse(body):
     """The Comment in the text between /** and */."""
     comment, paragraph, entry, example = Comment(), [], None, None
-    entries = []
+    entries, in_tag = [], False
     for line in body.strip().splitlines():
         line = re.sub(r"^\s*\* ?", "", line).rstrip()
         if example is not None:
@@ -82,11 +82,14 @@ def parse(body):
             entries.append(entry)
         elif entry is not None and line.startswith("    "):
             entry[1] += " " + line.strip()
+        elif line and in_tag:
+            raise ValueError(f"the text of a tag goes on with an indent: '{line}'")
         elif line:
             paragraph.append(line.strip())
         elif paragraph:
             comment.text.append(" ".join(paragraph))
             paragraph = []
+        in_tag = bool(line) and (in_tag or tag is not None)
     if paragraph:
         comment.text.append(" ".join(paragraph))
     for kind, text in entries:

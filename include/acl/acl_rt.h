@@ -1824,8 +1824,7 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t
 /** Adds processes of servers of a super pod that may import a notify. Processes of other hosts can set it
  * then.
  * @param notify A notify of this process.
- * @param serverPids For each server the ACL_DEV_ATTR_SUPER_POD_DEVICE_ID of one of its devices, and process
- * ids.
+ * @param serverPids Process ids, with the ACL_DEV_ATTR_SUPER_POD_DEVICE_ID of a device of their server.
  * @param num Number of entries, at least 1. At most 64 processes for a notify in all.
  * @async no
  * @error 100000 notify or serverPids is NULL.
@@ -2933,13 +2932,12 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetImportPid(const char* key, int32_t* p
 
 /** Adds processes of servers of a super pod that may import memory.
  * @param key The key.
- * @param serverPids For each server the ACL_DEV_ATTR_SUPER_POD_DEVICE_ID of one of its devices, and process
- * ids.
+ * @param serverPids Process ids, with the ACL_DEV_ATTR_SUPER_POD_DEVICE_ID of a device of their server.
  * @param num Number of entries, at least 1. At most 64 processes for one key in all.
  * @async no
  * @error 100000 key or serverPids is NULL.
- * @error 107000 num is 0, an entry names no process, the key is no export of this process, or the list would
- * have more than 64 processes.
+ * @error 107000 num is 0, an entry names no process, or the key is no export of this process.
+ * @error 107000 The list would have more than 64 processes.
  * @error 207000 The profile has no super pod, or there is no network or no libfabric.
  */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportPidInterServer(const char* key, aclrtServerPid* serverPids,

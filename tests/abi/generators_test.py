@@ -210,6 +210,10 @@ class Reference(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "is there twice"):
                 api_comments.parse(f"Copies.\n{tag} One thing.\n{tag} Another one.")
 
+    def test_a_tag_that_goes_on_without_an_indent(self):
+        with self.assertRaisesRegex(ValueError, "with an indent: 'bytes.'"):
+            api_comments.parse("Copies.\n@param size Number of\nbytes.\n@async no")
+
     def test_members_of_a_class(self):
         body = (" public:\n  /** Does it to size bytes. */\n  void Do(u64 size);\n  void Undo(u64 other);\n\n"
                 "  Thing(const Thing& that);\n private:\n  void Hidden();\n")
