@@ -96,7 +96,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetOpTimeOutInterval(uint64_t* interval);
 
 /** Gets the time limit of operators that is in force.
  * @param timeout Receives the limit in milliseconds, rounded down; before the first call that sets one, the
- * maximum.
+ *     maximum.
  * @async no
  * @error 100000 timeout is NULL.
  */
