@@ -209,6 +209,8 @@ class Model {
   Stream* FindStream(int slot, Verdict& verdict);
   Event* FindEvent(int slot, Verdict& verdict);
   bool Foreign(const Stream& stream) const { return stream.context != context_; }
+  /// What is queued now is dropped at a failure that is queued before it.
+  bool StopsBefore(const Stream& stream) const { return stream.stops && contexts_[stream.context].stop >= 0; }
   Site Locate(const Address& address, std::size_t bytes);
   bool Dangling(const Buffer& buffer) const { return !forked_ && buffer.freed_at == allocations_; }
   static bool Overlap(const Address& dst, const Address& src, std::size_t bytes);

@@ -64,7 +64,7 @@ Verdict Model::SetDescriptor(const Operation& op) {
 Verdict Model::RewriteDescriptor(const Operation& op) {
   Verdict verdict;
   Stream* stream = FindStream(op.stream, verdict);
-  if (stream == nullptr || Foreign(*stream)) return Undetermined();
+  if (stream == nullptr || Foreign(*stream) || StopsBefore(*stream)) return Undetermined();
   const auto src = Store(op.src);
   const auto dst = Store(op.dst);
   if (!src || !dst) return Undetermined();
@@ -79,7 +79,8 @@ Verdict Model::RewriteDescriptor(const Operation& op) {
 Verdict Model::CopyDescriptor(const Operation& op) {
   Verdict verdict;
   Stream* stream = FindStream(op.stream, verdict);
-  if (stream == nullptr || Foreign(*stream) || op.slot == op.other_slot) return Undetermined();
+  if (stream == nullptr || Foreign(*stream) || StopsBefore(*stream) || op.slot == op.other_slot)
+    return Undetermined();
   Table& table = tables_[current_];
   const std::vector<Touch> touches{DescriptorTouch(table.memory, op.slot, true),
                                    DescriptorTouch(table.memory, op.other_slot, false)};
@@ -120,7 +121,7 @@ Verdict Model::RewriteCell(const Operation& op) {
   Verdict verdict;
   Stream* stream = FindStream(op.stream, verdict);
   const auto stored = Store(op.dst);
-  if (stream == nullptr || Foreign(*stream) || !stored) return Undetermined();
+  if (stream == nullptr || Foreign(*stream) || StopsBefore(*stream) || !stored) return Undetermined();
   Table& table = tables_[current_];
   const Touch touch = CellTouch(table.memory, op.slot, true);
   if (!MayQueue(*stream, {touch}, verdict)) return verdict;
