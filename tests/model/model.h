@@ -216,6 +216,8 @@ class Model {
   static bool Overlap(const Address& dst, const Address& src, std::size_t bytes);
   /// Whether the device may use the memory like that.
   static bool HasRight(const Buffer* buffer, int device, bool write);
+  /// Some device may not use the memory.
+  static bool LacksRights(const Site& site);
 
   // model_order.cc: the order of uses.
   Clock& host() { return host_[thread_]; }

@@ -176,6 +176,10 @@ bool Model::MayDrain(const Stream& stream, Verdict& verdict) const {
   return HostCanWait(stream.last[thread_], verdict);
 }
 
+bool Model::LacksRights(const Site& site) {
+  return site.buffer != nullptr && !site.buffer->all_rights();
+}
+
 Verdict Model::CopyRows(const Operation& op, bool async) {
   if (op.bytes == 0 || op.height == 0) return Answer(ACL_SUCCESS);
   if (op.dst.slot == kNull || op.src.slot == kNull) return Answer(ACL_ERROR_INVALID_PARAM);
@@ -208,8 +212,8 @@ Verdict Model::CopyRows(const Operation& op, bool async) {
   }
   if (async && !drains && Foreign(*stream)) codes.insert(ACL_ERROR_RT_STREAM_CONTEXT);
   if (drains && !MayDrain(*stream, verdict)) return verdict;
+  if (LacksRights(dst) || LacksRights(src)) return Undetermined();
   if (const auto refusal = FromCodes(codes)) return *refusal;
-  if (!dst.buffer->all_rights() || !src.buffer->all_rights()) return Undetermined();
 
   std::vector<Touch> touches;
   for (std::size_t row = 0; row < op.height; ++row) {
@@ -289,8 +293,8 @@ Verdict Model::FillWith(const Operation& op, bool async, std::uint32_t pattern) 
     if (!dst.device_side) return Undetermined();
     codes.insert(ACL_ERROR_RT_STREAM_CONTEXT);
   }
+  if (LacksRights(dst)) return Undetermined();
   if (const auto refusal = FromCodes(codes)) return *refusal;
-  if (!dst.buffer->all_rights()) return Undetermined();
   const std::vector<Touch> touches{{dst.buffer, op.dst.offset, op.dst.offset + op.bytes, true}};
   Effect effect = [=, at = op.dst, bytes = op.bytes](Image& image) { FillBytes(image, at, bytes, pattern); };
   if (async && dst.device_side) {
