@@ -91,6 +91,10 @@ void TellExecution(const Execution& execution) noexcept {
   Tell([&](Observer& observer) { observer.OnExecuted(execution); });
 }
 
+void TellOperator(const OperatorEvent& event) noexcept {
+  Tell([&](Observer& observer) { observer.OnOperator(event); });
+}
+
 void EndShare(const TaskKey& task, std::int64_t begin_ns) noexcept {
   Tell([&](Observer& observer) { observer.OnHelped(task, begin_ns); });
 }

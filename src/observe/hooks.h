@@ -146,6 +146,8 @@ inline TaskKey ShareExecution() {
   ThisThread().executing.shared = true;
   return ThisThread().executing.task;
 }
+/// Only while On.
+void TellOperator(const OperatorEvent& event) noexcept;
 /// The calling thread helped with it since then.
 void EndShare(const TaskKey& task, std::int64_t begin_ns) noexcept;
 

@@ -104,6 +104,20 @@ struct Execution {
   bool timed = true;  ///< begin and end are those of the work itself
 };
 
+/// A rank's part in an operator of a communicator, which is over. All texts stay.
+struct OperatorEvent {
+  const QueueLabel& queue;
+  const char* name;
+  const char* algorithm;
+  std::uint64_t bytes;  ///< that the rank moved
+  std::uint32_t rank, ranks;
+  std::uint32_t slowest;  ///< the rank that came last, as far as this one saw
+  std::int64_t begin_ns;  ///< this rank came
+  std::int64_t met_ns;    ///< all ranks had come
+  std::int64_t moved_ns;  ///< it had moved its bytes
+  std::int64_t end_ns;    ///< all ranks it depends on had
+};
+
 /// What became of memory.
 enum class MemoryChange : std::uint8_t {
   kMade,
@@ -185,6 +199,9 @@ class Observer {
   virtual void OnExecuted(const Execution& execution) noexcept = 0;
   /// The calling thread helped with a task of another thread since then.
   virtual void OnHelped(const TaskKey& task, std::int64_t begin_ns) noexcept = 0;
+
+  /// The thread that executes the stream has ended an operator.
+  virtual void OnOperator(const OperatorEvent& /*event*/) noexcept {}
 
   virtual void OnMemory(const MemoryEvent& event) noexcept = 0;
   virtual void OnStream(const StreamEvent& event) noexcept = 0;

@@ -122,6 +122,9 @@ void Assembler::Take(const ThreadBuffer& thread, const RecordHead& record) {
         last_ends_.erase(As<StreamRecord>(record).queue.number);
       if (events_) events_->AddStream(thread.thread(), thread.name(), As<StreamRecord>(record));
       return;
+    case RecordKind::kOperator:
+      if (events_) events_->AddOperator(As<OperatorRecord>(record));
+      return;
     case RecordKind::kFiller:
       return;
   }

@@ -18,9 +18,10 @@ constexpr std::string_view kRed = ",\"cname\":\"terrible\"";
 std::string RowName(std::uint64_t row) {
   const std::uint64_t lane = row / kLaneStep;
   const std::uint64_t first = row % kLaneStep;
-  std::string name = first >= kBlockingRow ? std::string("Blocking copies")
-                     : first >= kEngineRow ? Text("Copy engine ", first - kEngineRow)
-                                           : Text("Stream ", first);
+  std::string name = first >= kOperatorRow   ? Text("Operators of stream ", first - kOperatorRow)
+                     : first >= kBlockingRow ? std::string("Blocking copies")
+                     : first >= kEngineRow   ? Text("Copy engine ", first - kEngineRow)
+                                             : Text("Stream ", first);
   if (lane != 0) name += Text(" (", lane + 1, ")");
   return name;
 }
@@ -50,8 +51,11 @@ void EventText::NameRow(std::uint64_t area, std::uint64_t row, const std::string
   line_.Add("{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":", area, ",\"tid\":", row,
             ",\"args\":{\"name\":", Quoted{name}, "}}");
   Emit();
-  // Lanes directly follow the row that they belong to.
-  const std::uint64_t order = area == CallsArea() ? row : row % kLaneStep * 128 + row / kLaneStep;
+  // Lanes directly follow the row that they belong to. The operators of a stream stand before the stream.
+  const std::uint64_t first = row % kLaneStep;
+  const std::uint64_t order = area == CallsArea()     ? row
+                              : first >= kOperatorRow ? (first - kOperatorRow) * 128
+                                                      : first * 128 + 1 + row / kLaneStep;
   line_.Add("{\"name\":\"thread_sort_index\",\"ph\":\"M\",\"pid\":", area, ",\"tid\":", row,
             ",\"args\":{\"sort_index\":", order, "}}");
   Emit();
@@ -353,6 +357,30 @@ void EventText::AddEnginePart(std::uint32_t engine, const ShareRecord& part, con
   if (part.head.code != 0) line_.Add(",\"status\":", part.head.code);
   line_.Add(",\"part\":\"", part_name, "\"}}");
   Emit();
+}
+
+void EventText::AddOperator(const OperatorRecord& record) {
+  const std::uint64_t row = kOperatorRow + record.queue.stream, area = DeviceArea(record.queue.device);
+  NameDeviceRow(record.queue.device, row);
+  const auto end = [&] {
+    line_.Add("}}");
+    Emit();
+  };
+  const auto part = [&](std::string_view name, std::int64_t begin_ns, std::int64_t end_ns) -> EventLine& {
+    return BeginSlice("", name, area, row, {begin_ns, end_ns}).Add("\"operator\":", Quoted{record.name});
+  };
+  BeginSlice("", record.name, area, row, {record.begin_ns, record.end_ns})
+      .Add("\"Stream Id\":", record.queue.stream, ",\"algorithm\":", Quoted{record.algorithm},
+           ",\"size(B)\":", record.bytes, ",\"rank\":", record.rank, ",\"ranks\":", record.ranks,
+           ",\"slowest rank\":", record.slowest,
+           ",\"waited(us)\":", Microseconds{record.met_ns - record.begin_ns});
+  end();
+  part("wait for the slowest rank", record.begin_ns, record.met_ns).Add(",\"rank\":", record.slowest);
+  end();
+  part("copies", record.met_ns, record.moved_ns).Add(",\"size(B)\":", record.bytes);
+  end();
+  part("wait for the end of all ranks", record.moved_ns, record.end_ns);
+  end();
 }
 
 void EventText::AddQueueDepth(const QueueLabel& queue, std::int64_t time_ns, std::int64_t tasks) {

@@ -15,7 +15,8 @@
 namespace sampan::trace {
 
 /// Rows of a device's area.
-inline constexpr std::uint64_t kEngineRow = 1'000'000, kBlockingRow = 2'000'000, kLaneStep = 10'000'000;
+inline constexpr std::uint64_t kEngineRow = 1'000'000, kBlockingRow = 2'000'000, kOperatorRow = 3'000'000,
+                               kLaneStep = 10'000'000;
 
 /// A completed task with all its data.
 struct FinishedTask {
@@ -49,6 +50,8 @@ class EventText {
   void FlushOpen();
   /// A task, or a share of it, on the row of an engine.
   void AddEnginePart(std::uint32_t engine, const ShareRecord& part, const char* part_name);
+  /// An operator over its tasks, on a row of its own: its waits and its copies are inside.
+  void AddOperator(const OperatorRecord& record);
   void AddQueueDepth(const QueueLabel& queue, std::int64_t time_ns, std::int64_t tasks);
   void AddBytesInFlight(std::int32_t device, std::int64_t time_ns, std::int64_t bytes);
 

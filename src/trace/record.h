@@ -18,7 +18,8 @@ enum class RecordKind : std::uint8_t {
   kShare,
   kWait,
   kMemory,
-  kStream
+  kStream,
+  kOperator
 };
 
 /// Every record begins with it. Lengths are in words of eight bytes.
@@ -164,6 +165,17 @@ struct WaitRecord {
   std::int32_t device;
   std::uint32_t stream;
   summary::WaitReason reason;
+};
+
+/// A rank's part in an operator of a communicator. The times as in observe::OperatorEvent.
+struct OperatorRecord {
+  RecordHead head;
+  QueueLabel queue;
+  const char* name;
+  const char* algorithm;
+  std::uint64_t bytes;
+  std::uint32_t rank, ranks, slowest;
+  std::int64_t begin_ns, met_ns, moved_ns, end_ns;
 };
 
 struct MemoryRecord {

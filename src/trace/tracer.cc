@@ -255,6 +255,24 @@ void Tracer::OnHelped(const observe::TaskKey& task, std::int64_t begin_ns) noexc
   thread->buffer->Push(RecordKind::kShare, record);
 }
 
+void Tracer::OnOperator(const observe::OperatorEvent& event) noexcept {
+  ThreadState* const thread = ThisThread();
+  if (thread == nullptr) return;
+  OperatorRecord record{.head = {},
+                        .queue = event.queue,
+                        .name = event.name,
+                        .algorithm = event.algorithm,
+                        .bytes = event.bytes,
+                        .rank = event.rank,
+                        .ranks = event.ranks,
+                        .slowest = event.slowest,
+                        .begin_ns = event.begin_ns,
+                        .met_ns = event.met_ns,
+                        .moved_ns = event.moved_ns,
+                        .end_ns = event.end_ns};
+  thread->buffer->Push(RecordKind::kOperator, record);
+}
+
 void Tracer::OnMemory(const observe::MemoryEvent& event) noexcept {
   ThreadState* const thread = ThisThread();
   if (thread == nullptr) return;
