@@ -50,6 +50,20 @@ class StreamWork {
   virtual Status Announce() noexcept = 0;
   virtual Status Move() noexcept = 0;
   virtual std::uint64_t bytes() const noexcept = 0;
+  /// What traces show of it. The texts stay.
+  struct Shown {
+    const char* name = "work";
+    const char* algorithm = "";
+    std::uint32_t rank = 0, ranks = 1;
+    std::uint32_t slowest = 0;  ///< the rank that came last, as far as this one saw
+  };
+  virtual Shown shown() const noexcept { return {}; }
+  /// When its steps were, while the stream is observed. Of the thread that executes the stream.
+  struct Times {
+    std::int64_t begin_ns = 0, met_ns = 0, moved_ns = 0;
+  } times;
+  /// How long the thread that submits it may spin at a wait, instead of leaving it to the stream.
+  virtual std::chrono::nanoseconds patience() noexcept { return {}; }
 };
 
 /// Keeps device memory from being reused while work on it is pending.

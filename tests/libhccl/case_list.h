@@ -69,7 +69,7 @@ inline std::vector<OperatorCase> ManyCases(u32 ranks, u64 seed) {
       for (const HcclReduceOp operation : OperationsOf(op, type))
         cases.push_back(source.Make(op, type, operation, 1 + source.Random(200)));
     }
-    for (const u64 count : {u64{0}, u64{1}, u64{ranks} + 1, u64{63}, u64{65}, u64{1500}})
+    for (const u64 count : {u64{0}, u64{1}, u64{ranks} + 1, u64{63}, u64{65}, u64{1024}, u64{1025}})
       cases.push_back(source.Make(op, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, count));
   }
   return cases;

@@ -11,7 +11,7 @@ namespace {
 
 using collectives::Mixed;
 
-constexpr std::size_t kGuard = 96;
+constexpr std::size_t kGuard = 128;
 constexpr u8 kUntouched = 0xA5;
 
 bool IsFloat(HcclDataType type) {

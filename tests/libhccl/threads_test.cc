@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <list>
+#include <thread>
 
 #include "tests/libhccl/case_list.h"
 
@@ -25,13 +26,19 @@ TEST_P(EverySchedule, EveryOperator) {
 INSTANTIATE_TEST_SUITE_P(Ranks, EverySchedule, testing::Values(1U, 2U, 3U, 7U),
                          testing::PrintToStringParamName());
 
-/// Beyond the size from which outputs are written past the caches, and of whole blocks and a rest.
+/// Beyond the size from which outputs are written past the caches: whole blocks and a rest, outputs that
+/// begin with a cache line and outputs that do not.
 TEST(OperatorThreads, LargeOnes) {
-  for (const Op op : {Op::kAllReduce, Op::kAllGather, Op::kBroadcast, Op::kReduceScatter, Op::kAllToAll}) {
-    const u64 count = op == Op::kAllReduce || op == Op::kBroadcast ? 2'200'003 : 1'100'001;
+  const auto run = [](Op op, u64 count, Placing placing) {
     ExpectVerified(2, Form::kThreads,
-                   {{op, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, count, 1, Placing::kApart, FreshSeed()}});
+                   {{op, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, count, 1, placing, FreshSeed()}});
+  };
+  for (const Op op : {Op::kAllReduce, Op::kAllGather, Op::kBroadcast, Op::kReduceScatter, Op::kAllToAll}) {
+    const bool whole = op == Op::kAllReduce || op == Op::kBroadcast;
+    run(op, whole ? 2'200'003 : 1'100'001, Placing::kApart);
+    run(op, whole ? 2'200'016 : 1'100'016, Placing::kApart);
   }
+  run(Op::kAllReduce, 2'200'003, Placing::kInPlace);
 }
 
 /// Calls follow one another in two communicators and two streams without a wait. Each has memory of its own.
@@ -119,6 +126,29 @@ TEST(OperatorThreads, OneThreadCallsAllRanks) {
   }
   for (const DeviceBlock& block : blocks)
     EXPECT_EQ(block.Read(), std::vector<u8>(40, 12));
+}
+
+/// A call may execute its operator itself while other threads put tasks into the same stream.
+TEST(OperatorThreads, OtherThreadsUseTheStreamMeanwhile) {
+  ExpectNone(RunWorlds(2, Form::kThreads, [](World& world) {
+    constexpr int kTimes = 400;
+    const DeviceBlock block(std::vector<u8>(64, static_cast<u8>(world.rank)));
+    const DeviceBlock filled(std::vector<u8>(20'000, 0));
+    int32_t device = 0;
+    Check(aclrtGetDevice(&device));
+    std::thread other([&] {
+      EXPECT_EQ(aclrtSetDevice(device), ACL_SUCCESS);
+      for (int i = 1; i <= kTimes; ++i)
+        EXPECT_EQ(aclrtMemsetAsync(filled.at(), 20'000, i % 100, 20'000, world.stream), ACL_SUCCESS);
+    });
+    for (int i = 0; i < kTimes; ++i)
+      Check(HcclAllReduce(block.at(), block.at(), 64, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_MAX, world.comm,
+                          world.stream));
+    other.join();
+    world.Synchronize();
+    EXPECT_EQ(block.Read(), std::vector<u8>(64, 1));
+    EXPECT_EQ(filled.Read(), std::vector<u8>(20'000, kTimes % 100));
+  }));
 }
 
 /// The comparison must be able to fail: one rank brings other data than the model says.

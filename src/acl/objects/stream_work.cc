@@ -6,21 +6,50 @@
 #include "acl/guard.h"
 #include "acl/sharing/shared_key.h"
 #include "base/platform_bridge.h"
+#include "base/threads/spin.h"
 #include "core/copy/device_range.h"
+#include "observe/hooks.h"
 
 namespace sampan::acl {
 namespace {
 
 /// A collective of processes that run at the same time takes some microseconds.
 constexpr std::chrono::microseconds kPatience{50};
+/// From more bytes on, moving them takes longer than waking an engine.
+constexpr std::uint64_t kBytesAtOnce = 64 << 10;
+
+/// Tells observers of the work when its last step is over.
+void NotePassed(StreamWork& work, StreamWork::Hold hold, const QueueLabel& queue) {
+  if (!observe::On()) return;
+  const std::int64_t now = NowNs();
+  StreamWork::Times& times = work.times;
+  if (hold == StreamWork::Hold::kTurn) times = {.begin_ns = now};
+  if (hold == StreamWork::Hold::kPeers) times.met_ns = now;
+  // Work that failed, and work whose beginning was not observed, is told as its tasks alone.
+  if (hold != StreamWork::Hold::kEnd || times.begin_ns == 0 || times.moved_ns == 0) return;
+  const StreamWork::Shown shown = work.shown();
+  observe::TellOperator({.queue = queue,
+                         .name = shown.name,
+                         .algorithm = shown.algorithm,
+                         .bytes = work.bytes(),
+                         .rank = shown.rank,
+                         .ranks = shown.ranks,
+                         .slowest = shown.slowest,
+                         .begin_ns = times.begin_ns,
+                         .met_ns = times.met_ns,
+                         .moved_ns = times.moved_ns,
+                         .end_ns = now});
+}
 
 class WorkGate final : public Gate {
  public:
-  WorkGate(std::shared_ptr<StreamWork> work, StreamWork::Hold hold) : work_(std::move(work)), hold_(hold) {}
+  WorkGate(std::shared_ptr<StreamWork> work, StreamWork::Hold hold, const QueueLabel& queue)
+      : work_(std::move(work)), hold_(hold), queue_(queue) {}
   bool Open() const noexcept override { return work_->IsOpen(hold_); }
   bool TryPass() noexcept override {
     if (!work_->IsOpen(hold_)) return false;
     work_->Passed(hold_);
+    NotePassed(*work_, hold_, queue_);
     return true;
   }
   Status Check() const override { return work_->Check(hold_); }
@@ -35,13 +64,19 @@ class WorkGate final : public Gate {
  private:
   const std::shared_ptr<StreamWork> work_;
   const StreamWork::Hold hold_;
+  const QueueLabel queue_;
 };
 
 class WorkEffect final : public Effect {
  public:
   enum class Step { kAnnounce, kMove };
   WorkEffect(std::shared_ptr<StreamWork> work, Step step) : work_(std::move(work)), step_(step) {}
-  Status Apply() noexcept override { return step_ == Step::kMove ? work_->Move() : work_->Announce(); }
+  Status Apply() noexcept override {
+    if (step_ == Step::kAnnounce) return work_->Announce();
+    Status moved = work_->Move();
+    if (observe::On() && work_->times.met_ns != 0 && moved.ok()) work_->times.moved_ns = NowNs();
+    return moved;
+  }
   std::size_t bytes() const noexcept override { return step_ == Step::kMove ? work_->bytes() : 0; }
 
  private:
@@ -49,20 +84,82 @@ class WorkEffect final : public Effect {
   const Step step_;
 };
 
+/// What happened before the work was submitted.
+class FailedEffect final : public Effect {
+ public:
+  explicit FailedEffect(Status failure) : failure_(std::move(failure)) {}
+  Status Apply() noexcept override { return std::move(failure_); }
+
+ private:
+  Status failure_;
+};
+
+/// The steps of work, in their order.
+enum class Step { kTurn, kAnnounce, kPeers, kMove, kEnd, kOver };
+
+/// Executes steps on the thread that submits the work, as far as the other ranks let it.
+class GoingAhead {
+ public:
+  explicit GoingAhead(StreamWork& work) : work_(work) {}
+
+  void Run() {
+    using Hold = StreamWork::Hold;
+    if (!work_.IsOpen(Hold::kTurn)) return;
+    work_.Passed(Hold::kTurn);
+    patience_ = work_.patience();
+    if (!Did(work_.Announce(), Step::kPeers) || !Passes(Hold::kPeers, Step::kMove)) return;
+    if (Did(work_.Move(), Step::kEnd)) Passes(Hold::kEnd, Step::kOver);
+  }
+  /// The first step that was not executed.
+  Step next() const { return next_; }
+  Status& failure() { return failure_; }
+
+ private:
+  bool Did(Status done, Step next) {
+    next_ = done.ok() ? next : Step::kOver;
+    failure_ = std::move(done);
+    return failure_.ok();
+  }
+  bool Passes(StreamWork::Hold hold, Step next) {
+    const auto open = [&] { return work_.IsOpen(hold); };
+    // The clock is slow beside what is awaited.
+    for (int check = 0; patience_.count() != 0 && check < kChecksWithoutClock && !open(); ++check)
+      CpuRelax();
+    if (!open() && (patience_.count() == 0 || !SpinFor<1>(patience_, open))) return false;
+    work_.Passed(hold);
+    next_ = next;
+    return true;
+  }
+
+  static constexpr int kChecksWithoutClock = 16;
+
+  StreamWork& work_;
+  std::chrono::nanoseconds patience_{0};
+  Step next_ = Step::kTurn;
+  Status failure_;
+};
+
 Status Submit(Stream& stream, const std::shared_ptr<StreamWork>& work, std::chrono::seconds limit) {
   using Hold = StreamWork::Hold;
-  using Step = WorkEffect::Step;
   const auto hold = [&](Hold which) {
-    return stream.Enqueue(GateTask{std::make_shared<WorkGate>(work, which), limit});
+    return stream.Enqueue(GateTask{std::make_shared<WorkGate>(work, which, stream.label()), limit});
   };
-  const auto act = [&](Step which) {
+  const auto act = [&](WorkEffect::Step which) {
     return stream.Enqueue(EffectTask{std::make_shared<WorkEffect>(work, which)});
   };
-  if (Status turn = hold(Hold::kTurn); !turn.ok()) return turn;
-  if (Status announced = act(Step::kAnnounce); !announced.ok()) return announced;
-  if (Status peers = hold(Hold::kPeers); !peers.ok()) return peers;
-  if (Status moved = act(Step::kMove); !moved.ok()) return moved;
-  return hold(Hold::kEnd);
+  // Short work is over before an engine could wake, if the other ranks are there.
+  GoingAhead ahead(*work);
+  if (work->bytes() <= kBytesAtOnce) stream.RunIfIdle([&ahead] { ahead.Run(); });
+  if (Status& failure = ahead.failure(); !failure.ok())
+    return stream.Enqueue(EffectTask{std::make_shared<FailedEffect>(std::move(failure))});
+  const Step step = ahead.next();
+  Status queued;
+  if (step <= Step::kTurn) queued = hold(Hold::kTurn);
+  if (queued.ok() && step <= Step::kAnnounce) queued = act(WorkEffect::Step::kAnnounce);
+  if (queued.ok() && step <= Step::kPeers) queued = hold(Hold::kPeers);
+  if (queued.ok() && step <= Step::kMove) queued = act(WorkEffect::Step::kMove);
+  if (queued.ok() && step <= Step::kEnd) queued = hold(Hold::kEnd);
+  return queued;
 }
 
 Status FindRange(const MemoryArgument& argument, DeviceRange& range) {

@@ -12,9 +12,11 @@ namespace sampan::collectives {
 
 inline constexpr std::size_t kLineBytes = 64;
 /// Operators of all ranks that can be in progress at once, and messages of a pair of ranks.
-inline constexpr u64 kSlots = 64;
+inline constexpr u64 kSlots = 16;
 inline constexpr u64 kChannelSlots = 64;
 inline constexpr u32 kMaxRanks = 128;
+/// Inputs up to this length travel with the facts.
+inline constexpr u64 kPostedBytes = 4096;
 
 /// What all ranks have to agree on. Zero where an operator has no such parameter.
 struct CallFacts {
@@ -83,10 +85,7 @@ class Region {
   Region() = default;
   Region(std::byte* base, u32 ranks) : base_(base), ranks_(ranks) {}
 
-  static constexpr u64 EntryBytes(u32 ranks) {
-    const u64 bytes = offsetof(Entry, pieces) + ranks * sizeof(Piece);
-    return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
-  }
+  static constexpr u64 EntryBytes(u32 ranks) { return PostedAt(ranks) + kPostedBytes; }
   static constexpr u64 Bytes(u32 ranks) {
     return sizeof(Failure) + ranks * sizeof(RankCell) + kSlots * ranks * EntryBytes(ranks) +
            u64{ranks} * ranks * kChannelSlots * sizeof(Message);
@@ -103,6 +102,10 @@ class Region {
     return *reinterpret_cast<Entry*>(entries() + index * EntryBytes(ranks_));
   }
   std::span<Piece> pieces(u64 number, u32 rank) const { return {entry(number, rank).pieces, ranks_}; }
+  /// The input that a rank posts with its part.
+  std::byte* posted(u64 number, u32 rank) const {
+    return reinterpret_cast<std::byte*>(&entry(number, rank)) + PostedAt(ranks_);
+  }
   /// The message with that number from one rank to another.
   Message& message(u32 from, u32 to, u64 number) const {
     std::byte* const messages = entries() + kSlots * ranks_ * EntryBytes(ranks_);
@@ -111,6 +114,10 @@ class Region {
   }
 
  private:
+  static constexpr u64 PostedAt(u32 ranks) {
+    const u64 bytes = offsetof(Entry, pieces) + ranks * sizeof(Piece);
+    return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+  }
   std::byte* entries() const { return base_ + sizeof(Failure) + ranks_ * sizeof(RankCell); }
 
   std::byte* base_ = nullptr;

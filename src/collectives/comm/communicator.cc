@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "base/error/text.h"
@@ -21,6 +22,9 @@ using hccl::ByteWriter;
 using hccl::Fail;
 
 namespace {
+
+/// Ranks that call at the same time are this close together.
+constexpr std::chrono::microseconds kPatience{10};
 
 /// Returns true if the process is stopped by a signal or a debugger.
 bool IsStopped(s64 process) {
@@ -88,7 +92,9 @@ Communicator::Communicator(Facts facts, std::shared_ptr<Membership> membership, 
       facts_(std::move(facts)),
       board_(membership->board()),
       membership_(std::move(membership)),
-      region_(region) {
+      region_(region),
+      patience_(facts_.size <= std::thread::hardware_concurrency() ? kPatience
+                                                                   : std::chrono::nanoseconds(0)) {
   own_cell().process.store(::getpid());
 }
 
@@ -139,8 +145,8 @@ HcclResult Communicator::async_error(std::string* reason) const {
     if (reason != nullptr) *reason = failure.text;
     return static_cast<HcclResult>(failure.code.load());
   }
-  const auto members = membership();
-  return members == nullptr ? HCCL_SUCCESS : members->Health(reason);
+  const std::lock_guard lock(membership_mutex_);
+  return membership_ == nullptr ? HCCL_SUCCESS : membership_->Health(reason);
 }
 
 Status Communicator::Check() const {

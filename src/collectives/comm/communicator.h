@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -67,6 +68,17 @@ class Communicator {
   std::mutex& call_mutex() { return call_mutex_; }
   u64 next_collective = 1;
   std::vector<u64> next_send, next_receive;  // by peer
+  /// How long a call may spin until the other ranks have called. Ranks that call one after the other do not
+  /// meet like that: after a call in vain, the next ones do not try.
+  std::chrono::nanoseconds TakePatience() {
+    if (calls_without_patience_ != 0) {
+      --calls_without_patience_;
+      return {};
+    }
+    calls_without_patience_ = kCallsWithoutPatience;
+    return patience_;
+  }
+  void NoteMet() { calls_without_patience_ = 0; }
 
   std::shared_ptr<Membership> membership() const;
   /// The engines' address of another rank's memory.
@@ -95,13 +107,17 @@ class Communicator {
   void Leave();
 
  private:
+  static constexpr u32 kCallsWithoutPatience = 7;
+
   const Facts facts_;
   const std::shared_ptr<Board> board_;  // keeps the region mapped as long as a thread may look at it
   mutable std::mutex membership_mutex_;
   std::shared_ptr<Membership> membership_;
   const Region region_;
   std::mutex call_mutex_;
+  u32 calls_without_patience_ = 0;          // under it
   std::map<std::string, u64> generations_;  // under it
+  const std::chrono::nanoseconds patience_;
   std::mutex inode_mutex_;
   std::vector<std::pair<int, u64>> inodes_;  // of this process's memory files
   std::atomic<bool> suspended_{false};

@@ -28,7 +28,8 @@ Collective::Collective(std::shared_ptr<Communicator> communicator, CollectiveCal
     : Operation(std::move(communicator), call.facts),
       call_(std::move(call)),
       number_(number),
-      moved_bytes_(BytesToMove()) {}
+      moved_bytes_(BytesToMove()),
+      posted_bytes_(BytesToPost()) {}
 
 u64 Collective::BytesToMove() const {
   const u64 all = std::max(call_.send_bytes, call_.receive_bytes);
@@ -42,12 +43,18 @@ u64 Collective::BytesToMove() const {
   }
 }
 
+const char* Collective::Algorithm() const noexcept {
+  return posted_bytes_ != 0 ? "posted with the facts" : Operation::Algorithm();
+}
+
 std::string Collective::Name() const {
   return Text("operator number ", number_, " (", sampan::collectives::Describe(facts()), ") of ",
               communicator().Describe());
 }
 
 bool Collective::TurnCame() const noexcept {
+  for (u32 other = 0; other < size(); ++other)  // what the next operator asks
+    __builtin_prefetch(&communicator().region().entry(number_ + 1, other).ended);
   if (number_ <= kSlots) return true;
   for (u32 other = 0; other < size(); ++other) {
     if (EntryOf(other).ended.load(std::memory_order_acquire) + kSlots < number_) return false;
@@ -69,29 +76,40 @@ Status Collective::Publish() {
     if (Status live = CheckHeld(*range); !live.ok())
       return {live.code(), Text(Name(), " on rank ", rank(), ": ", live.error().message)};
   }
-  if (NeedsStaging() && IsPushed(static_cast<OperatorKind>(facts().kind)))
-    staging_.assign(call_.send.engine, call_.send.engine + call_.send_bytes);
   Entry& entry = EntryOf(rank());
   entry.facts = call_.facts;
-  entry.send = Shared(call_.send, call_.send_bytes);
-  entry.receive = Shared(call_.receive, call_.receive_bytes);
-  const auto pieces = communicator().region().pieces(number_, rank());
-  std::copy(call_.published.begin(), call_.published.end(), pieces.begin());
+  if (posted_bytes_ != 0)
+    Post();
+  else
+    PublishBuffers(entry);
   RankCell& cell = communicator().own_cell();
-  if (cell.begun.load(std::memory_order_relaxed) < number_) cell.begun.store(number_);
+  if (cell.begun.load(std::memory_order_relaxed) < number_)
+    cell.begun.store(number_, std::memory_order_relaxed);
   entry.arrived.store(number_, std::memory_order_seq_cst);
   communicator().WakeAll();
   return {};
 }
 
+void Collective::PublishBuffers(Entry& entry) {
+  if (NeedsStaging() && IsPushed(static_cast<OperatorKind>(facts().kind)))
+    staging_.assign(call_.send.engine, call_.send.engine + call_.send_bytes);
+  entry.send = Shared(call_.send, call_.send_bytes);
+  entry.receive = Shared(call_.receive, call_.receive_bytes);
+  const auto pieces = communicator().region().pieces(number_, rank());
+  std::copy(call_.published.begin(), call_.published.end(), pieces.begin());
+}
+
 bool Collective::PeersCame() const noexcept {
   for (u32 other = 0; other < size(); ++other) {
-    if (EntryOf(other).arrived.load(std::memory_order_seq_cst) < number_) return false;
+    if (EntryOf(other).arrived.load(std::memory_order_seq_cst) >= number_) continue;
+    NoteMissing(other);
+    return false;
   }
   return true;
 }
 
 bool Collective::PeersEnded() const noexcept {
+  if (posted_bytes_ != 0) return true;  // no other rank needs this one's memory, or writes into it
   for (u32 other = 0; other < size(); ++other) {
     if (EntryOf(other).ended.load(std::memory_order_seq_cst) < number_) return false;
   }
@@ -168,9 +186,13 @@ Result<Collective::Buffers> Collective::FindBuffers() {
 Status Collective::MoveData() {
   if (Status agreed = CheckAgreement(); !agreed.ok()) return agreed;
   if (Status agreed = CheckPieces(); !agreed.ok()) return agreed;
-  auto buffers = FindBuffers();
-  if (!buffers.ok()) return buffers.TakeStatus();
-  Run(*buffers);
+  if (posted_bytes_ != 0) {
+    RunPosted();
+  } else {
+    auto buffers = FindBuffers();
+    if (!buffers.ok()) return buffers.TakeStatus();
+    Run(*buffers);
+  }
   EntryOf(rank()).ended.store(number_, std::memory_order_seq_cst);
   communicator().WakeAll();
   return {};

@@ -35,6 +35,7 @@ class Collective final : public Operation {
   };
 
   std::string Name() const override;
+  const char* Algorithm() const noexcept override;
   bool TurnCame() const noexcept override;
   Status Publish() override;
   bool PeersCame() const noexcept override;
@@ -49,8 +50,15 @@ class Collective final : public Operation {
   Status Disagreement(u32 other, const char* parameter) const;
   Status CheckPieces() const;
   Result<Buffers> FindBuffers();
+  /// Tells where this rank's buffers are.
+  void PublishBuffers(Entry& entry);
   Piece PieceOf(u32 rank, u32 of) const;
   SharedRange Shared(const DeviceRange& range, u64 bytes);
+  /// The bytes that each rank posts on the board, 0 if the ranks access each other's memory instead. The same
+  /// on all ranks.
+  u64 BytesToPost() const;
+  void Post();
+  void RunPosted();
   /// Whether this rank's buffers overlap in a way that direct access would disturb.
   bool NeedsStaging() const;
 
@@ -67,6 +75,7 @@ class Collective final : public Operation {
   CollectiveCall call_;
   const u64 number_;
   const u64 moved_bytes_;
+  const u64 posted_bytes_;
   std::vector<std::byte> staging_;
   std::byte* staged_output_ = nullptr;  // where the staging goes at the end
 };

@@ -3,49 +3,117 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 
 #include "base/platform_bridge.h"
 #include "base/reduce/reduce_kernels.h"
 #include "collectives/board/region.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace sampan::collectives {
 namespace {
 
 /// A block stays in the first cache while it is combined and stored.
 constexpr u64 kBlockBytes = 16384;
+/// Shorter, so that the next block can come into the cache while this one leaves it.
+constexpr u64 kStreamedBlockBytes = 2048;
 
-void Copy(std::byte* to, const std::byte* from, u64 bytes, bool past_caches) {
-  if (to == from) return;
-  if (past_caches)
-    sampanCopyHere(to, from, bytes, true);
-  else
-    std::memmove(to, from, bytes);
+#if defined(__x86_64__)
+/// Whole lines past the caches. Shorter stores are several times as slow.
+bool CanStoreLines() {
+  static const bool can = __builtin_cpu_supports("avx512f");
+  return can;
 }
+/// Fetches a line of each other place, from `fetched_at` on, with each line that it stores.
+__attribute__((target("avx512f"))) void StoreLines(std::byte* to, const std::byte* from, u64 bytes,
+                                                   ConstPlaces fetched, u64 fetched_at) {
+  for (u64 at = 0; at < bytes; at += kLineBytes) {
+    for (const std::byte* const each : fetched)
+      __builtin_prefetch(each + fetched_at + at);
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + at), _mm512_loadu_si512(from + at));
+  }
+}
+void EndStoringLines() {
+  _mm_sfence();  // before another thread is told
+}
+#else
+bool CanStoreLines() {
+  return false;
+}
+void StoreLines(std::byte*, const std::byte*, u64, ConstPlaces, u64) {}
+void EndStoringLines() {}
+#endif
+
+/// Stores blocks into several places.
+class BlockWriter {
+ public:
+  BlockWriter(Places places, bool past_caches)
+      : places_(places), past_caches_(past_caches), stores_lines_(past_caches && CanStoreLines()) {
+    for (const std::byte* place : places)
+      stores_lines_ = stores_lines_ && reinterpret_cast<std::uintptr_t>(place) % kLineBytes == 0;
+  }
+  ~BlockWriter() {
+    if (stores_lines_) EndStoringLines();
+  }
+  BlockWriter(const BlockWriter&) = delete;
+  BlockWriter& operator=(const BlockWriter&) = delete;
+
+  u64 block_bytes() const { return stores_lines_ ? kStreamedBlockBytes : kBlockBytes; }
+
+  /// Stores the block at the offset of all places. Behind it, `inputs` are needed next.
+  void Store(const std::byte* block, u64 offset, u64 bytes, ConstPlaces inputs) const {
+    for (std::byte* const place : places_) {
+      std::byte* const to = place + offset;
+      if (to == block) continue;
+      if (stores_lines_ && bytes % kLineBytes == 0) {
+        StoreLines(to, block, bytes, inputs, offset + bytes);
+        inputs = {};
+      } else if (past_caches_) {
+        sampanCopyHere(to, block, bytes, true);
+      } else {
+        std::memmove(to, block, bytes);
+      }
+    }
+  }
+
+ private:
+  const Places places_;
+  const bool past_caches_;
+  bool stores_lines_;
+};
 
 }  // namespace
 
 void Combine(ConstPlaces inputs, Places outputs, u64 count, Combination how, bool past_caches) {
   alignas(kLineBytes) std::array<std::byte, kBlockBytes> block;
-  const u64 unit = ElementBytes(how.element);
-  const u64 per_block = kBlockBytes / unit;
-  for (u64 first = 0; first < count; first += per_block) {
-    const u64 elements = std::min(per_block, count - first);
-    const u64 offset = first * unit, bytes = elements * unit;
+  const BlockWriter writer(outputs, past_caches);
+  const u64 unit = ElementBytes(how.element), all = count * unit;
+  for (u64 offset = 0; offset < all; offset += writer.block_bytes()) {
+    const u64 bytes = std::min(writer.block_bytes(), all - offset);
     std::memcpy(block.data(), inputs[0] + offset, bytes);
     for (const std::byte* input : inputs.subspan(1))
-      Reduce({block.data(), input + offset, elements}, how.operation, how.element);
-    for (std::byte* output : outputs)
-      Copy(output + offset, block.data(), bytes, past_caches);
+      Reduce({block.data(), input + offset, bytes / unit}, how.operation, how.element);
+    writer.Store(block.data(), offset, bytes, inputs);
   }
 }
 
 void CopyToAll(const std::byte* source, Places places, u64 bytes, bool past_caches) {
-  if (places.size() == 1) return Copy(places[0], source, bytes, past_caches);
-  for (u64 offset = 0; offset < bytes; offset += kBlockBytes) {
-    const u64 part = std::min(kBlockBytes, bytes - offset);
-    for (std::byte* place : places)
-      Copy(place + offset, source + offset, part, past_caches);
+  if (places.size() == 1) {  // a single copy may overlap
+    if (places[0] == source) return;
+    if (past_caches)
+      sampanCopyHere(places[0], source, bytes, true);
+    else
+      std::memmove(places[0], source, bytes);
+    return;
+  }
+  const BlockWriter writer(places, past_caches);
+  for (u64 offset = 0; offset < bytes; offset += writer.block_bytes()) {
+    writer.Store(source + offset, offset, std::min(writer.block_bytes(), bytes - offset),
+                 ConstPlaces(&source, 1));
   }
 }
 

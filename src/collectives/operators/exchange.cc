@@ -80,7 +80,11 @@ Status Exchange::Publish() {
 }
 
 bool Exchange::PeersCame() const noexcept {
-  return std::all_of(parcels_.begin(), parcels_.end(), [&](const Parcel& each) { return HasCome(each); });
+  return std::all_of(parcels_.begin(), parcels_.end(), [&](const Parcel& each) {
+    const bool has_come = HasCome(each);
+    if (!has_come) NoteMissing(each.peer);
+    return has_come;
+  });
 }
 
 bool Exchange::PeersEnded() const noexcept {

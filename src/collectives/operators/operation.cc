@@ -9,7 +9,7 @@
 namespace sampan::collectives {
 
 Operation::Operation(std::shared_ptr<Communicator> communicator, const CallFacts& facts)
-    : communicator_(std::move(communicator)), facts_(facts) {
+    : communicator_(std::move(communicator)), facts_(facts), last_missing_(communicator_->rank()) {
   communicator_->pending().fetch_add(1);
 }
 
@@ -57,6 +57,18 @@ void Operation::Passed(Hold hold) noexcept {
     stage_.store(Stage::kOver, std::memory_order_release);
     LetGo();
   }
+}
+
+const char* Operation::Algorithm() const noexcept {
+  return RowOf(static_cast<OperatorKind>(facts_.kind)).algorithm;
+}
+
+Operation::Shown Operation::shown() const noexcept {
+  return {.name = RowOf(static_cast<OperatorKind>(facts_.kind)).function,
+          .algorithm = Algorithm(),
+          .rank = rank(),
+          .ranks = size(),
+          .slowest = last_missing_.load(std::memory_order_relaxed)};
 }
 
 Status Operation::Fail(Status failure, HcclResult code) noexcept {

@@ -21,6 +21,7 @@ class Operation : public StreamWork {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
+  bool is_over() const { return IsAt(Stage::kOver); }
   /// The stream refused it. If no step of it was executed, nothing is lost.
   void Abandon() noexcept;
 
@@ -30,6 +31,8 @@ class Operation : public StreamWork {
   Status TimedOut(Hold hold, std::chrono::seconds limit) noexcept final;
   std::string Describe(Hold hold) const final;
   SleepWord& word() const noexcept final { return communicator_->own_cell().bell; }
+  std::chrono::nanoseconds patience() noexcept final { return communicator_->TakePatience(); }
+  Shown shown() const noexcept final;
   Status Announce() noexcept final;
   Status Move() noexcept final;
 
@@ -38,6 +41,9 @@ class Operation : public StreamWork {
   const CallFacts& facts() const { return facts_; }
   u32 rank() const { return communicator_->rank(); }
   u32 size() const { return communicator_->size(); }
+  /// A wait stands, and this rank is the first one that it is for.
+  void NoteMissing(u32 rank) const noexcept { last_missing_.store(rank, std::memory_order_relaxed); }
+  virtual const char* Algorithm() const noexcept;
   /// "operator number 7 (HcclAllReduce of 12 fp32) of communicator 'x'".
   virtual std::string Name() const = 0;
 
@@ -62,6 +68,7 @@ class Operation : public StreamWork {
   const std::shared_ptr<Communicator> communicator_;
   const CallFacts facts_;
   std::atomic<Stage> stage_{Stage::kQueued};
+  mutable std::atomic<u32> last_missing_;
   std::atomic<bool> counts_{true};  // among the pending ones
 };
 

@@ -11,7 +11,10 @@ namespace {
 HcclResult Queue(const char* function, Communicator& communicator,
                  const std::shared_ptr<Operation>& operation, void* stream) {
   const auto limit = communicator.facts().options.exec_limit;
-  if (sampanSubmitWork(function, stream, operation, limit) == 0) return HCCL_SUCCESS;
+  if (sampanSubmitWork(function, stream, operation, limit) == 0) {
+    if (operation->is_over()) communicator.NoteMet();
+    return HCCL_SUCCESS;
+  }
   operation->Abandon();
   return HCCL_E_RUNTIME;
 }
@@ -27,8 +30,8 @@ HcclResult Submit(const char* function, const std::shared_ptr<Communicator>& com
   if (const HcclResult queued = Queue(function, *communicator, operation, stream); queued != HCCL_SUCCESS)
     return queued;
   ++communicator->next_collective;
-  communicator->own_cell().last_call.store(packed);
-  communicator->own_cell().called.store(number);
+  communicator->own_cell().last_call.store(packed, std::memory_order_relaxed);
+  communicator->own_cell().called.store(number, std::memory_order_release);
   return HCCL_SUCCESS;
 }
 

@@ -62,6 +62,8 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
     return number.ok() ? Status() : number.TakeStatus();
   }
   Result<Point> EnqueueWithPoint(Task&& task);
+  /// As Queue::RunIfIdle; never while the stream is watched.
+  bool RunIfIdle(const std::function<void()>& work) { return !is_watched() && queue_->RunIfIdle(work); }
   /// Waits for all work that is queued so far. Fails with `timeout_code` at the deadline. Fails if some of
   /// the work was dropped meanwhile.
   Status Await(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);

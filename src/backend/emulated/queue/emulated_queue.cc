@@ -161,6 +161,20 @@ std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle, const races::C
   return number;
 }
 
+bool EmulatedQueue::RunIfIdle(const std::function<void()>& work) {
+  if (!short_tasks_at_once_ || faults_.Armed(FaultKind::kQueue)) return false;
+  {
+    const std::lock_guard lock(submit_lock_);
+    if (closed_ || state_.load(std::memory_order_acquire) != kIdle) return false;
+    done_ = ring_.tail();
+    seen_tail_ = done_;
+    state_.store(kScheduled, std::memory_order_relaxed);
+  }
+  work();
+  if (!TryLeave()) scheduler_.MakeReady(shared_from_this());
+  return true;
+}
+
 void EmulatedQueue::WaitForRoom() {
   const observe::HostWait wait(observe::WaitReason::kQueueFull, label());
   // Rather for a quarter of the queue than for one place: a sleep per task would be slow. But not for ever,
