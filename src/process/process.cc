@@ -15,7 +15,7 @@
 #include "backend/cuda/cuda_backend.h"
 #include "backend/emulated/emulated_backend.h"
 #ifdef SAMPAN_HAS_LIBFABRIC
-#include "backend/fabric/network.h"
+#include "backend/fabric/wide_network.h"
 #endif
 #include "base/error/text.h"
 #include "base/log/log.h"
@@ -72,7 +72,7 @@ std::shared_ptr<PeerNetwork> MakeNetwork([[maybe_unused]] const Settings& settin
   options.interface.names = EnvironmentValue("HCCL_SOCKET_IFNAME").value_or("");
   options.interface.family = EnvironmentValue("HCCL_SOCKET_FAMILY").value_or("");
   options.limit = std::chrono::seconds(settings.peer_timeout_s);
-  return std::make_shared<fabric::Network>(std::move(options));
+  return std::make_shared<fabric::WideNetwork>(options);
 #else
   return nullptr;
 #endif

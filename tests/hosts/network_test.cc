@@ -16,9 +16,10 @@
 
 #include "backend/fabric/endpoint.h"
 #include "backend/fabric/frames.h"
-#include "backend/fabric/handshake.h"
+#include "backend/fabric/gate.h"
 #include "backend/fabric/library.h"
 #include "backend/fabric/port.h"
+#include "tests/hosts/lent_bytes.h"
 #include "tests/support/random_bytes.h"
 
 namespace sampan::fabric::network_test {
@@ -30,32 +31,6 @@ using sampan::test::Random;
 constexpr std::size_t kBytes = std::size_t{5} << 20;
 constexpr std::uint32_t kCell = 7;
 
-NetworkOptions Loopback() {
-  NetworkOptions options;
-  options.interface.names = "=lo";
-  options.interface.family = "AF_INET";
-  return options;
-}
-
-/// Memory of the test.
-class Lent final : public LentMemory {
- public:
-  explicit Lent(Bytes& bytes, bool read_only = false) : bytes_(bytes) {
-    facts_.bytes = bytes.size();
-    facts_.attribute = 4;
-    facts_.read_only = read_only ? 1 : 0;
-  }
-  const PeerMemoryFacts& facts() const override { return facts_; }
-  bool Admits(const PeerProcess& importer) const override { return importer.process != refused; }
-  Result<std::byte*> Map() override { return bytes_.data(); }
-
-  std::int32_t refused = -1;
-
- private:
-  Bytes& bytes_;
-  PeerMemoryFacts facts_;
-};
-
 class NetworkTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -66,7 +41,7 @@ class NetworkTest : public ::testing::Test {
     name.cell = kCell;
     name.secret = {random.Next(), random.Next()};
     memory = random.Fill(kBytes);
-    lent = std::make_shared<Lent>(memory);
+    lent = std::make_shared<test::LentBytes>(memory);
   }
   std::shared_ptr<PeerMemory> Import() {
     auto imported = importer.Import(name);
@@ -88,10 +63,10 @@ class NetworkTest : public ::testing::Test {
   }
 
   Random random;
-  Network owner{Loopback()}, importer{Loopback()};
+  Network owner{test::Loopback()}, importer{test::Loopback()};
   PeerName name;
   Bytes memory;
-  std::shared_ptr<Lent> lent;
+  std::shared_ptr<test::LentBytes> lent;
   std::string message;
 };
 
@@ -175,7 +150,7 @@ TEST_F(NetworkTest, OnlyTheHoldersOfTheSecretGetIn) {
 }
 
 TEST_F(NetworkTest, EachRequestIsCheckedByTheOwner) {
-  auto read_only = std::make_shared<Lent>(memory, true);
+  auto read_only = std::make_shared<test::LentBytes>(memory, true);
   owner.Lend(kCell, name.secret, read_only);
   const auto peer = Import();
   ASSERT_NE(peer, nullptr);
@@ -197,7 +172,7 @@ TEST_F(NetworkTest, EachRequestIsCheckedByTheOwner) {
 }
 
 TEST_F(NetworkTest, AnOwnerThatGoesFailsWhatIsPending) {
-  auto leaving = std::make_unique<Network>(Loopback());
+  auto leaving = std::make_unique<Network>(test::Loopback());
   name.address = *leaving->Listen();
   leaving->Lend(kCell, name.secret, lent);
   const auto peer = Import();
@@ -216,9 +191,11 @@ class BrokenOwner final : public Endpoint::Owner {
     auto library = LoadLibrary();
     library_ = *library;
     port_ = std::move(*Port::Open(*library_));
-    cookies_.emplace(std::move(*CookieJar::Make()));
+    behind_ = name_.address;
+    behind_.port = 0;
+    EXPECT_TRUE(port_->Listen(behind_, std::chrono::seconds(3)).ok());
     name_.address.port = 0;
-    EXPECT_TRUE(port_->Listen(name_.address).ok());
+    gate_.emplace(std::move(*Gate::Open(name_.address)));
     thread_ = std::thread([this] { Loop(); });
   }
   ~BrokenOwner() override {
@@ -230,8 +207,19 @@ class BrokenOwner final : public Endpoint::Owner {
  private:
   void Loop() {
     while (!stopping_.load()) {
+      gate_->Serve(
+          [this](const Hello& hello, const Challenge& challenge, const Proof&, const PeerAddress& from) {
+            Welcome welcome;
+            welcome.proof = ProofOfOwner(name_.secret, hello, challenge);
+            welcome.facts.bytes = kBytes;
+            welcome.port = behind_.port;
+            EXPECT_TRUE(port_->Admit({&from, 1}).ok());
+            return welcome;
+          });
       for (ConnectionEvent event; port_->ReadEvent(event);) {
-        if (event.kind == ConnectionEvent::Kind::kRequest) Admit(*event.info, event.data);
+        if (event.kind != ConnectionEvent::Kind::kRequest) continue;
+        endpoint_ = std::move(*Endpoint::Make(*port_, *event.info, *this));
+        EXPECT_EQ(endpoint_->Accept({}), 0);
       }
       std::array<Completion, 4> completions;
       const std::size_t count = port_->ReadCompletions(completions);
@@ -241,25 +229,12 @@ class BrokenOwner final : public Endpoint::Owner {
     }
     endpoint_.reset();
   }
-  void Admit(fi_info& info, std::span<const std::byte> data) {
-    Hello hello;
-    ASSERT_TRUE(ReadPlain(data, hello));
-    if (hello.with_proof == 0) {
-      const Refusal challenge{.cookie = cookies_->Bake(hello)};
-      return port_->Refuse(info, std::as_bytes(std::span(&challenge, 1)));
-    }
-    Welcome welcome;
-    welcome.proof = ProofOfOwner(name_.secret, hello);
-    welcome.facts.bytes = kBytes;
-    endpoint_ = std::move(*Endpoint::Make(*port_, info, *this));
-    EXPECT_EQ(endpoint_->Accept(std::as_bytes(std::span(&welcome, 1))), 0);
+  void OnFrame(std::span<const std::byte>) override {
+    std::memcpy(endpoint_->free_slot()->bytes, &answer_, sizeof(answer_));
+    EXPECT_EQ(endpoint_->Send(sizeof(answer_) + answer_.payload_bytes), 0);
   }
-  void OnFrame(Endpoint::Slot&, std::size_t) override {
-    std::byte* const frame = endpoint_->free_slot()->bytes;
-    std::memcpy(frame, &answer_, sizeof(answer_));
-    const iovec whole = {frame, sizeof(answer_) + answer_.payload_bytes};
-    EXPECT_EQ(endpoint_->Send({&whole, 1}), 0);
-  }
+  void OnBytes(std::size_t) override {}
+  void OnBytesSent() override {}
   void OnSent() override {}
   void OnBroken(int) override {}
 
@@ -267,7 +242,8 @@ class BrokenOwner final : public Endpoint::Owner {
   const FrameHeader answer_;
   std::optional<Library> library_;
   std::unique_ptr<Port> port_;
-  std::optional<CookieJar> cookies_;
+  std::optional<Gate> gate_;
+  PeerAddress behind_;  // where libfabric listens
   std::unique_ptr<Endpoint> endpoint_;
   std::atomic<bool> stopping_{false};
   std::thread thread_;

@@ -42,9 +42,12 @@ class PeerMemory {
  public:
   virtual ~PeerMemory() = default;
   virtual const PeerMemoryFacts& facts() const = 0;
-  /// Never blocks. Calls `done` once, on a thread of the network: the bytes are in place, or why they are
-  /// not. The local memory must stay until then. `done` must not block.
+  /// Never blocks. Calls `done` once, on any thread: the bytes are in place, or why they are not. The local
+  /// memory must stay until then. `done` must not block.
   virtual void Start(PeerTransfer transfer, std::function<void(Status)> done) noexcept = 0;
+  /// Works on the network on the calling thread, which waits for a transfer, until `enough()` or as long as
+  /// that is faster than sleeping.
+  virtual void Help(const std::function<bool()>& enough) noexcept = 0;
   /// Text for messages: the owner's process and host.
   virtual std::string Describe() const = 0;
 };
@@ -52,7 +55,8 @@ class PeerMemory {
 /// Where a process listens. All zeros: it does not.
 struct PeerAddress {
   std::array<std::uint8_t, 16> host{};  ///< an IPv4 address takes the first four bytes
-  std::uint32_t scope = 0;              ///< of an IPv6 address
+  std::uint16_t second_port = 0;        ///< for the second connection of an import; 0: there is none
+  std::uint16_t reserved = 0;
   std::uint16_t port = 0;
   std::uint16_t version = 0;  ///< 4, 6, or 0: none
 
@@ -73,7 +77,7 @@ struct PeerProcess {
   std::int32_t process = 0;
 };
 
-/// Memory that this process lets others use, or a signal. Called on the network's thread.
+/// Memory that this process lets others use, or a signal. Thread-safe.
 class LentMemory {
  public:
   virtual ~LentMemory() = default;
@@ -82,7 +86,7 @@ class LentMemory {
   virtual bool Admits(const PeerProcess& importer) const = 0;
   /// Sets the signal. Returns false if this is memory.
   virtual bool Signal() noexcept { return false; }
-  /// Its first byte, for the engines. Called once a process imports it.
+  /// Its first byte, for the engines. It is mapped by the first call, when a process imports it.
   virtual Result<std::byte*> Map() = 0;
 };
 

@@ -147,6 +147,11 @@ class HostWork {
   virtual ~HostWork() = default;
   /// Must not block. Calls `resume` exactly once, on any thread, which continues the queue.
   virtual void Start(std::function<void(Status)> resume) noexcept = 0;
+  /// Works towards the end of begun work on the calling thread, which waits for it, until `enough()` or as
+  /// long as that is faster than sleeping.
+  virtual void Help(const std::function<bool()>& /*enough*/) noexcept {}
+  /// Whether Help does something.
+  virtual bool takes_help() const { return false; }
   /// Text for messages: what the queue waits for while it runs.
   virtual std::string Describe() const { return "work of the host"; }
   /// True if it accesses memory until it calls `resume`. Once it has started, the queue then waits for its

@@ -7,18 +7,11 @@
 
 #include <cerrno>
 
-#include "base/containers/round.h"
 #include "base/error/assert.h"
 #include "base/error/system_error.h"
 #include "base/error/text.h"
 
 namespace sampan::fabric {
-namespace {
-
-constexpr std::size_t kSlotBytes = RoundUp(kMaxFrameBytes, std::size_t{4096});
-constexpr std::size_t kMemoryBytes = 2 * Endpoint::kSlots * kSlotBytes;
-
-}  // namespace
 
 Result<std::unique_ptr<Endpoint>> Endpoint::Make(Port& port, fi_info& info, Owner& owner) {
   std::unique_ptr<Endpoint> endpoint(new Endpoint(owner));
@@ -37,14 +30,15 @@ Status Endpoint::Prepare() {
     return {Code::kMemoryAllocation, Text("no memory for a connection's frames: ", SystemError(errno))};
   memory_ = static_cast<std::byte*>(mapped);
   free_.reserve(kSlots);
-  for (std::size_t i = 0; i < 2 * kSlots; ++i) {
-    slots_[i] = {this, memory_ + i * kSlotBytes};
-    if (i < kSlots) {
-      free_.push_back(&slots_[i]);
-    } else if (const int error = Receive(slots_[i]); error != 0) {
-      return {Code::kResourceAllocFail, Text("a connection cannot receive: ", SystemError(-error))};
-    }
+  for (std::size_t i = 0; i < kSlots; ++i) {
+    frames_out_[i] = {this, Slot::Use::kFrameOut, memory_ + i * kSlotBytes};
+    free_.push_back(&frames_out_[i]);
   }
+  frame_in_ = {this, Slot::Use::kFrameIn, memory_ + kSlots * kSlotBytes};
+  bytes_out_ = {this, Slot::Use::kBytesOut, nullptr};
+  bytes_in_ = {this, Slot::Use::kBytesIn, nullptr};
+  if (const int error = ReceiveFrame(); error != 0)
+    return {Code::kResourceAllocFail, Text("a connection cannot receive: ", SystemError(-error))};
   return {};
 }
 
@@ -61,20 +55,31 @@ int Endpoint::Accept(std::span<const std::byte> data) {
   return ::fi_accept(endpoint_.get(), data.data(), data.size());
 }
 
-int Endpoint::Send(std::span<const iovec> parts) {
-  SAMPAN_ASSERT(!free_.empty() && !is_closed());
+int Endpoint::Send(std::size_t bytes) {
+  SAMPAN_ASSERT(!free_.empty() && !is_closed() && bytes <= kMaxFrameBytes);
   Slot* const slot = free_.back();
-  const auto sent = static_cast<int>(
-      ::fi_sendv(endpoint_.get(), parts.data(), nullptr, parts.size(), FI_ADDR_UNSPEC, slot));
+  const auto sent =
+      static_cast<int>(::fi_send(endpoint_.get(), slot->bytes, bytes, nullptr, FI_ADDR_UNSPEC, slot));
   if (sent == 0) free_.pop_back();
   return sent;
 }
 
-int Endpoint::Receive(Slot& slot) {
-  SAMPAN_ASSERT(!IsForSending(slot));
+int Endpoint::SendBytes(std::span<const iovec> parts) {
+  SAMPAN_ASSERT(!is_closed() && parts.size() <= kMaxDirectPieces);
+  return static_cast<int>(
+      ::fi_sendv(endpoint_.get(), parts.data(), nullptr, parts.size(), FI_ADDR_UNSPEC, &bytes_out_));
+}
+
+int Endpoint::ReceiveFrame() {
   if (is_closed()) return 0;
   return static_cast<int>(
-      ::fi_recv(endpoint_.get(), slot.bytes, kMaxFrameBytes, nullptr, FI_ADDR_UNSPEC, &slot));
+      ::fi_recv(endpoint_.get(), frame_in_.bytes, kMaxFrameBytes, nullptr, FI_ADDR_UNSPEC, &frame_in_));
+}
+
+int Endpoint::ReceiveBytes(std::span<const iovec> parts) {
+  SAMPAN_ASSERT(!is_closed() && parts.size() <= kMaxDirectPieces);
+  return static_cast<int>(
+      ::fi_recvv(endpoint_.get(), parts.data(), nullptr, parts.size(), FI_ADDR_UNSPEC, &bytes_in_));
 }
 
 void Endpoint::Complete(const Completion& completion) {
@@ -83,9 +88,17 @@ void Endpoint::Complete(const Completion& completion) {
   Endpoint& endpoint = *slot->endpoint;
   if (endpoint.is_closed()) return;
   if (completion.error != 0) return endpoint.owner_.OnBroken(completion.error);
-  if (!endpoint.IsForSending(*slot)) return endpoint.owner_.OnFrame(*slot, completion.bytes);
-  endpoint.free_.push_back(slot);
-  endpoint.owner_.OnSent();
+  switch (slot->use) {
+    case Slot::Use::kFrameIn:
+      return endpoint.owner_.OnFrame({slot->bytes, completion.bytes});
+    case Slot::Use::kBytesIn:
+      return endpoint.owner_.OnBytes(completion.bytes);
+    case Slot::Use::kBytesOut:
+      return endpoint.owner_.OnBytesSent();
+    case Slot::Use::kFrameOut:
+      endpoint.free_.push_back(slot);
+      return endpoint.owner_.OnSent();
+  }
 }
 
 }  // namespace sampan::fabric

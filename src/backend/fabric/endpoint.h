@@ -14,25 +14,33 @@
 
 namespace sampan::fabric {
 
-/// Belongs to the network's thread. After Close it must live until all completions were read once more.
+/// Used by the thread that has the network's turn. After Close it must live until all completions were read
+/// once more.
 class Endpoint {
  public:
-  /// Frames that each side may have on the way: 2 MiB in all.
-  static constexpr std::size_t kSlots = 8;
+  /// Frames that may be on the way to the system at a time.
+  static constexpr std::size_t kSlots = 4;
   struct Slot {
+    enum class Use { kFrameOut, kBytesOut, kFrameIn, kBytesIn };
     Endpoint* endpoint = nullptr;
-    std::byte* bytes = nullptr;  ///< kMaxFrameBytes
+    Use use{};
+    std::byte* bytes = nullptr;  ///< kMaxFrameBytes; null for bytes that are elsewhere
   };
   /// What its connection is told.
   class Owner {
    public:
     virtual ~Owner() = default;
-    virtual void OnFrame(Slot& slot, std::size_t bytes) = 0;
+    virtual void OnFrame(std::span<const std::byte> frame) = 0;
+    /// What ReceiveBytes asked for is in place.
+    virtual void OnBytes(std::size_t count) = 0;
     /// A slot for sending is free again.
     virtual void OnSent() = 0;
+    /// The oldest memory of SendBytes is not read any more.
+    virtual void OnBytesSent() = 0;
     virtual void OnBroken(int error) = 0;
   };
 
+  /// The endpoint receives a frame.
   static Result<std::unique_ptr<Endpoint>> Make(Port& port, fi_info& info, Owner& owner);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
@@ -44,26 +52,37 @@ class Endpoint {
   bool is_closed() const { return endpoint_ == nullptr; }
   void Close() { endpoint_.reset(); }
 
-  /// A slot to send from, or null while all are in use.
+  /// A slot to send a frame from, or null while all are in use.
   Slot* free_slot() const { return free_.empty() ? nullptr : free_.back(); }
-  /// Sends the parts as one frame from the free slot. The memory must stay until OnSent or Close. Returns 0,
-  /// or an error after which the connection is of no use.
-  int Send(std::span<const iovec> parts);
-  /// The frame of a received slot was used: another one may come there.
-  int Receive(Slot& slot);
+  /// Bytes of a refused write are received here: kMaxDirectBytes.
+  std::byte* waste() const { return memory_ + kWasteAt; }
 
-  /// For the network: a send or a receive of the slot completed.
+  // All return 0, or an error after which the connection is of no use. One receive is pending at a time: the
+  // kind of the next message is known when the one before has arrived.
+
+  /// Sends the first bytes of the free slot as one frame.
+  int Send(std::size_t bytes);
+  /// Sends at most kMaxDirectPieces as one message. The memory must stay until OnBytesSent or Close.
+  int SendBytes(std::span<const iovec> parts);
+  int ReceiveFrame();
+  /// Receives one message into the parts, which must stay until OnBytes or Close.
+  int ReceiveBytes(std::span<const iovec> parts);
+
+  /// For the network: a send or a receive has completed.
   static void Complete(const Completion& completion);
 
  private:
-  Endpoint(Owner& owner) : owner_(owner) {}
+  static constexpr std::size_t kSlotBytes = (kMaxFrameBytes + 4095) / 4096 * 4096;
+  static constexpr std::size_t kWasteAt = (kSlots + 1) * kSlotBytes;
+  static constexpr std::size_t kMemoryBytes = kWasteAt + kMaxDirectBytes;
+
+  explicit Endpoint(Owner& owner) : owner_(owner) {}
   Status Prepare();
-  bool IsForSending(const Slot& slot) const { return &slot < slots_ + kSlots; }
 
   Owner& owner_;
   Owned<fid_ep> endpoint_;
   std::byte* memory_ = nullptr;
-  Slot slots_[2 * kSlots];  // for sending, then for receiving
+  Slot frames_out_[kSlots], bytes_out_, frame_in_, bytes_in_;
   std::vector<Slot*> free_;
 };
 

@@ -25,14 +25,19 @@ bool ReadRequest(std::span<const std::byte> frame, Request& request) {
   if (behind.size() < table_bytes) return false;
   request.table = behind.first(table_bytes);
   request.payload = behind.subspan(table_bytes);
-  const std::uint64_t max_bytes = header.kind == FrameKind::kFill ? kMaxFillBytes : kMaxPayloadBytes;
+  request.direct = header.kind != FrameKind::kFill && header.pieces <= kMaxDirectPieces;
+  for (std::size_t i = 0; i < header.pieces && request.direct; ++i)
+    request.direct = request.piece(i).bytes >= kMinDirectBytes;
+  const std::uint64_t max_bytes = header.kind == FrameKind::kFill ? kMaxFillBytes
+                                  : request.direct                ? kMaxDirectBytes
+                                                                  : kMaxPayloadBytes;
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < header.pieces; ++i) {
     const FramePiece piece = request.piece(i);
     if (piece.bytes == 0 || piece.bytes > max_bytes - bytes) return false;
     bytes += piece.bytes;
   }
-  const std::uint64_t sent = header.kind == FrameKind::kWrite ? bytes : 0;
+  const std::uint64_t sent = header.kind == FrameKind::kWrite && !request.direct ? bytes : 0;
   return request.payload.size() == sent && header.payload_bytes == bytes;
 }
 

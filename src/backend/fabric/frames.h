@@ -1,4 +1,5 @@
-// The frames of a connection: a header, a table of pieces, the bytes of the pieces.
+// The frames of a connection: a header, a table of pieces, the bytes of the pieces. The bytes of a few long
+// pieces follow in a message of their own, so that they go from memory to memory.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@ enum class FrameKind : std::uint32_t {
   kRead,       ///< table; answered by kData, or by kDone with a code
   kFill,       ///< table; answered by kDone
   kDone,       ///< header
-  kData,       ///< bytes of the pieces that were read
+  kData,       ///< header and the bytes that were read
   kSignal,     ///< header; answered by kDone when the signal is set
 };
 
@@ -35,6 +36,11 @@ inline constexpr std::size_t kMaxPayloadBytes = std::size_t{256} << 10;
 inline constexpr std::size_t kMaxPieces = 1024;
 inline constexpr std::size_t kMaxFrameBytes =
     sizeof(FrameHeader) + kMaxPieces * sizeof(FramePiece) + kMaxPayloadBytes;
+/// Up to four pieces, each of at least 16 KiB, travel direct: shorter ones are gathered, which costs less
+/// than their system calls.
+inline constexpr std::uint64_t kMinDirectBytes = 16384;
+inline constexpr std::size_t kMaxDirectPieces = 4;
+inline constexpr std::size_t kMaxDirectBytes = std::size_t{1} << 20;
 /// A fill sends no bytes. Its frames are bounded so that other requests get their turn.
 inline constexpr std::uint64_t kMaxFillBytes = std::uint64_t{4} << 20;
 
@@ -42,6 +48,7 @@ inline constexpr std::uint64_t kMaxFillBytes = std::uint64_t{4} << 20;
 struct Request {
   FrameHeader header;
   std::span<const std::byte> table, payload;
+  bool direct = false;  ///< its bytes, or those of its answer, travel in a message of their own
 
   FramePiece piece(std::size_t index) const;
 };

@@ -1,14 +1,8 @@
-// How an importer proves that it knows a handle's secret, before the owner accepts its connection.
+// How an importer proves that it knows a handle's secret, before libfabric sees anything of it.
 #include "backend/fabric/handshake.h"
-
-#include "base/time/clock.h"
 
 namespace sampan::fabric {
 namespace {
-
-constexpr std::uint64_t kFreshNs = 10'000'000'000;
-/// More importers than this within ten seconds are refused.
-constexpr std::size_t kMaxTaken = 4096;
 
 enum class Role : std::uint64_t { kImporter = 1, kOwner = 2 };
 
@@ -24,52 +18,22 @@ struct Asked {
 
 struct Proven {
   Role role;
-  Asked asked;
-  Key nonce;
-  Cookie cookie;
+  Hello hello;
+  Challenge challenge;
 };
 
-Digest Proof(const Key& secret, Role role, const Hello& hello) {
-  return KeyedHashOf(secret, Proven{role, Asked(hello), hello.nonce, hello.cookie});
+Digest ProofOf(const Key& secret, Role role, const Hello& hello, const Challenge& challenge) {
+  return KeyedHashOf(secret, Proven{role, hello, challenge});
 }
 
 }  // namespace
 
-Digest ProofOfImporter(const Key& secret, const Hello& hello) {
-  return Proof(secret, Role::kImporter, hello);
+Digest ProofOfImporter(const Key& secret, const Hello& hello, const Challenge& challenge) {
+  return ProofOf(secret, Role::kImporter, hello, challenge);
 }
 
-Digest ProofOfOwner(const Key& secret, const Hello& hello) {
-  return Proof(secret, Role::kOwner, hello);
-}
-
-Result<CookieJar> CookieJar::Make() {
-  auto key = RandomKey();
-  if (!key.ok()) return key.TakeStatus();
-  return CookieJar(*key);
-}
-
-Digest CookieJar::HashOf(const Hello& hello, std::uint64_t time_ns) const {
-  struct Baked {
-    std::uint64_t time_ns;
-    Asked asked;
-    Key nonce;
-  };
-  return KeyedHashOf(key_, Baked{time_ns, Asked(hello), hello.nonce});
-}
-
-Cookie CookieJar::Bake(const Hello& hello) const {
-  const auto now = static_cast<std::uint64_t>(NowNs());
-  return {now, HashOf(hello, now)};
-}
-
-bool CookieJar::Take(const Hello& hello) {
-  const auto now = static_cast<std::uint64_t>(NowNs());
-  std::erase_if(taken_, [&](const auto& entry) { return now - entry.second > kFreshNs; });
-  const Cookie& cookie = hello.cookie;
-  if (cookie.time_ns > now || now - cookie.time_ns > kFreshNs) return false;
-  if (!SameDigest(cookie.hash, HashOf(hello, cookie.time_ns))) return false;
-  return taken_.size() < kMaxTaken && taken_.emplace(cookie.hash, cookie.time_ns).second;
+Digest ProofOfOwner(const Key& secret, const Hello& hello, const Challenge& challenge) {
+  return ProofOf(secret, Role::kOwner, hello, challenge);
 }
 
 }  // namespace sampan::fabric

@@ -1,4 +1,4 @@
-// The importer's side of a connection: the handshake, then transfers in frames.
+// The importer's side of a connection: transfers in frames.
 #include "backend/fabric/import_link.h"
 
 #include <unistd.h>
@@ -10,21 +10,62 @@
 
 #include "backend/fabric/interface.h"
 #include "base/error/text.h"
-#include "base/system/host_identity.h"
 
 namespace sampan::fabric {
 namespace {
 
-/// Pieces from this size on are sent from where they are, if they are few. Smaller ones are gathered first.
-constexpr std::uint64_t kMinDirectBytes = 16384;
-/// Parts of a frame that libfabric takes, with the header.
-constexpr std::size_t kMaxParts = 4;
+/// Requests without an answer: 8 MiB of long pieces.
+constexpr std::size_t kMaxInFlight = 8;
 
-bool IsDirect(std::span<const PeerPiece> pieces) {
-  return pieces.size() < kMaxParts && std::all_of(pieces.begin(), pieces.end(), [](const PeerPiece& piece) {
-           return piece.bytes >= kMinDirectBytes;
-         });
+/// The next pieces of a transfer, as many as a frame holds.
+struct FrameLoad {
+  std::vector<PeerPiece> pieces;
+  std::uint64_t bytes = 0;
+  bool direct = true;
+};
+
+FrameLoad TakeLoad(PendingTransfer& pending) {
+  FrameLoad load;
+  const auto& pieces = pending.transfer.pieces;
+  load.direct = false;
+  if (pieces.empty()) return load;  // a signal
+  const bool fill = pending.transfer.kind == PeerTransfer::Kind::kFill;
+  const auto left = [&] { return pieces[pending.piece].bytes - pending.in_piece; };
+  load.direct = !fill && left() >= kMinDirectBytes;
+  const std::uint64_t max_bytes = fill ? kMaxFillBytes : load.direct ? kMaxDirectBytes : kMaxPayloadBytes;
+  const std::size_t max_pieces = load.direct ? kMaxDirectPieces : kMaxPieces;
+  while (load.bytes < max_bytes && load.pieces.size() < max_pieces && !pending.is_sent()) {
+    if (!fill && (left() >= kMinDirectBytes) != load.direct) break;
+    // What remains of a frame is not filled with less than travels direct.
+    if (load.direct && max_bytes - load.bytes < kMinDirectBytes) break;
+    PeerPiece piece = pieces[pending.piece];
+    if (piece.local != nullptr) piece.local += pending.in_piece;
+    piece.offset += pending.in_piece;
+    piece.bytes = std::min(left(), max_bytes - load.bytes);
+    load.bytes += piece.bytes;
+    pending.in_piece += piece.bytes;
+    if (pending.in_piece == pieces[pending.piece].bytes) {
+      ++pending.piece;
+      pending.in_piece = 0;
+    }
+    load.pieces.push_back(piece);
+  }
+  return load;
 }
+
+/// The local ends of direct pieces.
+class LocalParts {
+ public:
+  explicit LocalParts(std::span<const PeerPiece> pieces) : count_(pieces.size()) {
+    for (std::size_t i = 0; i < count_; ++i)
+      parts_[i] = {pieces[i].local, pieces[i].bytes};
+  }
+  std::span<const iovec> get() const { return {parts_.data(), count_}; }
+
+ private:
+  std::array<iovec, kMaxDirectPieces> parts_;
+  std::size_t count_;
+};
 
 FrameKind KindOf(PeerTransfer::Kind kind) {
   switch (kind) {
@@ -59,41 +100,35 @@ std::string MeaningOf(Code code) {
 
 }  // namespace
 
-ImportLink::ImportLink(Port& port, const PeerName& name, std::chrono::milliseconds limit, Opened opened)
-    : port_(port), name_(name), limit_(limit), opened_(std::move(opened)) {}
+ImportLink::ImportLink(Port& port, const PeerName& name, const Admission& admission,
+                       std::chrono::milliseconds limit, Opened opened)
+    : port_(port), name_(name), admission_(admission), limit_(limit), opened_(std::move(opened)) {}
 
 std::string ImportLink::Peer() const {
   return Text("process ", name_.process, " on host ", sampan::fabric::Describe(name_.address));
 }
 
 void ImportLink::Begin() {
-  auto nonce = RandomKey();
-  if (!nonce.ok()) return Opening(nonce.TakeStatus());
-  auto host = ThisHost();
-  if (!host.ok()) return Opening(host.TakeStatus());
-  hello_.cell = name_.cell;
-  hello_.process = ::getpid();
-  hello_.server = ServerNumber(*host);
-  hello_.nonce = *nonce;
   if (Status connected = Connect(); !connected.ok()) Opening(std::move(connected));
 }
 
 Status ImportLink::Connect() {
   heard_ = Clock::now();
-  auto route = port_.Route(name_.address);
+  auto route = port_.Route(admission_.fabric, admission_.local);
   if (!route.ok()) return route.TakeStatus();
   auto endpoint = Endpoint::Make(port_, **route, *this);
   if (!endpoint.ok()) return endpoint.TakeStatus();
   endpoint_ = std::move(*endpoint);
-  const int error = endpoint_->Connect(**route, std::as_bytes(std::span(&hello_, 1)));
+  const Key& ticket = admission_.welcome.ticket;
+  const int error = endpoint_->Connect(**route, std::as_bytes(std::span(&ticket, 1)));
   if (error == 0) return {};
   return {Code::kLostHeartbeat, Text(Peer(), " cannot be reached: ", port_.ErrorText(error))};
 }
 
-void ImportLink::Opening(Result<PeerMemoryFacts> result) {
+void ImportLink::Opening(Status status) {
   if (opened_ == nullptr) return;
-  if (!result.ok() && broken_.empty()) broken_ = "the connection was never open";
-  std::exchange(opened_, nullptr)(std::move(result));
+  if (!status.ok() && broken_.empty()) broken_ = "the connection was never open";
+  std::exchange(opened_, nullptr)(std::move(status));
 }
 
 void ImportLink::Close() {
@@ -109,39 +144,10 @@ void ImportLink::MoveClosed(std::vector<std::unique_ptr<Endpoint>>& closed) {
   closed_.clear();
 }
 
-void ImportLink::OnRefused(int error, std::span<const std::byte> data) {
-  if (is_open_) return Fail(port_.ErrorText(error));
-  Close();
-  Refusal refusal;
-  if (!ReadPlain(data, refusal)) {
-    return Opening(Error{Code::kLostHeartbeat, Text(Peer(), " cannot be reached: ", port_.ErrorText(error),
-                                                    "; check that it runs, and that a connection to this "
-                                                    "address is allowed")});
-  }
-  if (refusal.code != 0 || hello_.with_proof != 0) {
-    const auto code =
-        static_cast<Code>(refusal.code != 0 ? refusal.code : static_cast<int>(Code::kNoPermission));
-    return Opening(Error{code == Code::kNoPermission ? code : Code::kParamInvalid,
-                         code == Code::kNoPermission
-                             ? Text(Peer(), " shares this with processes that it named, and ", ::getpid(),
-                                    " is not one of them")
-                             : Text(Peer(), " shares nothing under this handle or key, or no more")});
-  }
-  hello_.with_proof = 1;
-  hello_.cookie = refusal.cookie;
-  hello_.proof = ProofOfImporter(name_.secret, hello_);
-  if (Status connected = Connect(); !connected.ok()) Opening(std::move(connected));
-}
-
-void ImportLink::OnConnected(std::span<const std::byte> data) {
-  Welcome welcome;
+void ImportLink::OnConnected() {
   heard_ = Clock::now();
-  if (!ReadPlain(data, welcome) || hello_.with_proof == 0 ||
-      !SameDigest(welcome.proof, ProofOfOwner(name_.secret, hello_))) {
-    return Fail("it does not know the handle's secret: another process listens there now");
-  }
   is_open_ = true;
-  Opening(welcome.facts);
+  Opening({});
 }
 
 void ImportLink::Start(PeerTransfer transfer, std::function<void(Status)> done) {
@@ -156,7 +162,7 @@ void ImportLink::Start(PeerTransfer transfer, std::function<void(Status)> done) 
 }
 
 void ImportLink::SendFrames() {
-  while (is_open_ && !waiting_.empty() && in_flight_.size() < Endpoint::kSlots &&
+  while (is_open_ && !waiting_.empty() && in_flight_.size() < kMaxInFlight &&
          endpoint_->free_slot() != nullptr) {
     // A frame of each in turn, so that a long transfer does not hold up a short one.
     const std::shared_ptr<PendingTransfer> transfer = std::move(waiting_.front());
@@ -169,85 +175,80 @@ void ImportLink::SendFrames() {
   }
 }
 
-std::vector<PeerPiece> ImportLink::TakePieces(PendingTransfer& pending) const {
-  std::vector<PeerPiece> taken;
-  const auto& pieces = pending.transfer.pieces;
-  std::uint64_t room =
-      pending.transfer.kind == PeerTransfer::Kind::kFill ? kMaxFillBytes : std::uint64_t{kMaxPayloadBytes};
-  while (room > 0 && taken.size() < kMaxPieces && !pending.is_sent()) {
-    PeerPiece piece = pieces[pending.piece];
-    if (piece.local != nullptr) piece.local += pending.in_piece;
-    piece.offset += pending.in_piece;
-    piece.bytes = std::min(piece.bytes - pending.in_piece, room);
-    room -= piece.bytes;
-    pending.in_piece += piece.bytes;
-    if (pending.in_piece == pieces[pending.piece].bytes) {
-      ++pending.piece;
-      pending.in_piece = 0;
-    }
-    taken.push_back(piece);
-  }
-  return taken;
-}
-
 int ImportLink::SendFrame(const std::shared_ptr<PendingTransfer>& pending) {
-  std::vector<PeerPiece> pieces = TakePieces(*pending);
+  FrameLoad load = TakeLoad(*pending);
+  const bool write = pending->transfer.kind == PeerTransfer::Kind::kWrite;
   std::byte* const frame = endpoint_->free_slot()->bytes;
   FrameHeader header;
+  header.kind = KindOf(pending->transfer.kind);
   header.request = next_request_++;
-  header.pieces = static_cast<std::uint32_t>(pieces.size());
+  header.pieces = static_cast<std::uint32_t>(load.pieces.size());
+  header.payload_bytes = static_cast<std::uint32_t>(load.bytes);
   header.pattern = pending->transfer.pattern;
-  const PeerTransfer::Kind kind = pending->transfer.kind;
-  header.kind = KindOf(kind);
+  std::memcpy(frame, &header, sizeof(header));
   std::byte* end = frame + sizeof(header);
-  for (const PeerPiece& piece : pieces) {
+  for (const PeerPiece& piece : load.pieces) {
     const FramePiece entry{piece.offset, piece.bytes};
     std::memcpy(end, &entry, sizeof(entry));
     end += sizeof(entry);
-    header.payload_bytes += static_cast<std::uint32_t>(piece.bytes);
   }
-  std::memcpy(frame, &header, sizeof(header));
-  std::array<iovec, kMaxParts> parts;
-  std::size_t part_count = 1;
-  if (kind == PeerTransfer::Kind::kWrite) {
-    const bool direct = IsDirect(pieces);
-    for (const PeerPiece& piece : pieces) {
-      if (direct) {
-        parts[part_count++] = {piece.local, piece.bytes};
-      } else {
-        std::memcpy(end, piece.local, piece.bytes);
-        end += piece.bytes;
-      }
-    }
+  for (const PeerPiece& piece : load.pieces) {
+    if (!write || load.direct) break;
+    std::memcpy(end, piece.local, piece.bytes);
+    end += piece.bytes;
   }
-  parts[0] = {frame, static_cast<std::size_t>(end - frame)};
   if (in_flight_.empty()) heard_ = Clock::now();
   ++pending->frames_out;
-  if (kind != PeerTransfer::Kind::kRead) pieces.clear();
-  in_flight_.push_back({pending, std::move(pieces), header.payload_bytes});
-  return endpoint_->Send({parts.data(), part_count});
+  int error = endpoint_->Send(static_cast<std::size_t>(end - frame));
+  if (error == 0 && write && load.direct) error = endpoint_->SendBytes(LocalParts(load.pieces).get());
+  if (pending->transfer.kind != PeerTransfer::Kind::kRead) load.pieces.clear();
+  in_flight_.push_back({pending, std::move(load.pieces), load.bytes, load.direct});
+  return error;
 }
 
-void ImportLink::OnFrame(Endpoint::Slot& slot, std::size_t bytes) {
+void ImportLink::OnFrame(std::span<const std::byte> frame) {
   heard_ = Clock::now();
-  if (!Answer({slot.bytes, bytes})) return Fail("it does not keep to the protocol");
-  if (endpoint_ == nullptr) return;
-  if (const int error = endpoint_->Receive(slot); error != 0) return Fail(port_.ErrorText(error));
-  SendFrames();
+  if (!Answer(frame)) Fail("it does not keep to the protocol");
+}
+
+void ImportLink::OnBytes(std::size_t count) {
+  heard_ = Clock::now();
+  if (in_flight_.empty() || count != in_flight_.front().bytes)
+    return Fail("it does not keep to the protocol");
+  EndOldest(Code::kOk);
+  GoOn();
 }
 
 bool ImportLink::Answer(std::span<const std::byte> frame) {
   FrameHeader header;
   if (frame.size() < sizeof(header) || in_flight_.empty()) return false;
   std::memcpy(&header, frame.data(), sizeof(header));
-  const std::span<const std::byte> payload = frame.subspan(sizeof(header));
-  if (header.request != next_answer_++ || payload.size() != header.payload_bytes) return false;
+  if (header.request != next_answer_++) return false;
+  const InFlight& request = in_flight_.front();
   const auto code = static_cast<Code>(header.code);
-  const bool is_read = in_flight_.front().transfer->transfer.kind == PeerTransfer::Kind::kRead;
-  const bool with_data = is_read && code == Code::kOk;
-  // Checked while the request is pending: a frame that breaks the rules fails all that is.
-  if (header.kind != (with_data ? FrameKind::kData : FrameKind::kDone)) return false;
-  if (payload.size() != (with_data ? in_flight_.front().bytes : 0)) return false;
+  const std::span<const std::byte> payload = frame.subspan(sizeof(header));
+  const bool has_data = code == Code::kOk && request.transfer->transfer.kind == PeerTransfer::Kind::kRead;
+  if (header.kind != (has_data ? FrameKind::kData : FrameKind::kDone)) return false;
+  if (header.payload_bytes != (has_data ? request.bytes : 0)) return false;
+  if (payload.size() != (request.direct ? 0 : header.payload_bytes)) return false;
+  if (has_data && request.direct) {
+    if (const int error = endpoint_->ReceiveBytes(LocalParts(request.pieces).get()); error != 0)
+      Fail(port_.ErrorText(error));
+    return true;
+  }
+  if (has_data) {
+    const std::byte* from = payload.data();
+    for (const PeerPiece& piece : request.pieces) {
+      std::memcpy(piece.local, from, piece.bytes);
+      from += piece.bytes;
+    }
+  }
+  EndOldest(code);
+  GoOn();
+  return true;
+}
+
+void ImportLink::EndOldest(Code code) {
   const InFlight request = std::move(in_flight_.front());
   in_flight_.pop_front();
   PendingTransfer& pending = *request.transfer;
@@ -257,15 +258,14 @@ bool ImportLink::Answer(std::span<const std::byte> frame) {
       pending.failure = {code, Text(SubjectOf(pending.transfer), Peer(), ": ", MeaningOf(code))};
     pending.piece = pending.transfer.pieces.size();  // the rest is not sent
     std::erase(waiting_, request.transfer);
-  } else if (is_read) {
-    const std::byte* from = payload.data();
-    for (const PeerPiece& piece : request.pieces) {
-      std::memcpy(piece.local, from, piece.bytes);
-      from += piece.bytes;
-    }
   }
   EndIfDone(request.transfer);
-  return true;
+}
+
+void ImportLink::GoOn() {
+  if (endpoint_ == nullptr) return;
+  if (const int error = endpoint_->ReceiveFrame(); error != 0) return Fail(port_.ErrorText(error));
+  SendFrames();
 }
 
 void ImportLink::EndIfDone(const std::shared_ptr<PendingTransfer>& transfer) {

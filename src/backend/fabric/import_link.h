@@ -1,4 +1,4 @@
-// The importer's side of a connection: the handshake, then transfers in frames.
+// The importer's side of a connection: transfers in frames.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backend/fabric/endpoint.h"
-#include "backend/fabric/handshake.h"
+#include "backend/fabric/gate.h"
 #include "base/time/clock.h"
 
 namespace sampan::fabric {
@@ -27,20 +27,22 @@ struct PendingTransfer {
   bool is_sent() const { return piece == transfer.pieces.size(); }
 };
 
-/// Belongs to the network's thread.
+/// Used by the thread that has the network's turn.
 class ImportLink final : public Endpoint::Owner {
  public:
-  using Opened = std::function<void(Result<PeerMemoryFacts>)>;
-  /// `opened` is called once: at the end of the handshake, or when it fails.
-  ImportLink(Port& port, const PeerName& name, std::chrono::milliseconds limit, Opened opened);
+  using Opened = std::function<void(Status)>;
+  /// `opened` is called once: when it is connected, or when that fails.
+  ImportLink(Port& port, const PeerName& name, const Admission& admission, std::chrono::milliseconds limit,
+             Opened opened);
 
   /// Connects. A failure is told to `opened`.
   void Begin();
   void Start(PeerTransfer transfer, std::function<void(Status)> done);
+  bool is_open() const { return is_open_; }
 
   fid_t id() const { return endpoint_ != nullptr ? endpoint_->id() : nullptr; }
-  void OnConnected(std::span<const std::byte> data);
-  void OnRefused(int error, std::span<const std::byte> data);
+  void OnConnected();
+  void OnRefused(int error) { Fail(port_.ErrorText(error)); }
   void OnShutDown() { Fail("the process has exited, or closed the connection"); }
   /// When the peer must have answered.
   Deadline deadline() const;
@@ -51,7 +53,9 @@ class ImportLink final : public Endpoint::Owner {
   /// once more.
   void MoveClosed(std::vector<std::unique_ptr<Endpoint>>& closed);
 
-  void OnFrame(Endpoint::Slot& slot, std::size_t bytes) override;
+  void OnFrame(std::span<const std::byte> frame) override;
+  void OnBytes(std::size_t count) override;
+  void OnBytesSent() override { heard_ = Clock::now(); }  // the other side takes bytes
   void OnSent() override { SendFrames(); }
   void OnBroken(int error) override { Fail(port_.ErrorText(error)); }
 
@@ -60,26 +64,29 @@ class ImportLink final : public Endpoint::Owner {
     std::shared_ptr<PendingTransfer> transfer;
     std::vector<PeerPiece> pieces;  // of a read
     std::uint64_t bytes;
+    bool direct;
   };
 
   Status Connect();
   void SendFrames();
   /// Sends the next frame of the transfer. Returns 0 or an error.
   int SendFrame(const std::shared_ptr<PendingTransfer>& transfer);
-  /// Takes the transfer's next pieces, as many as a frame holds.
-  std::vector<PeerPiece> TakePieces(PendingTransfer& transfer) const;
   /// Returns false if the frame is no answer to the oldest request.
   bool Answer(std::span<const std::byte> frame);
+  /// The oldest request has its answer, and a read its bytes.
+  void EndOldest(Code code);
+  /// Receives the next answer, and sends what waits for it.
+  void GoOn();
   void EndIfDone(const std::shared_ptr<PendingTransfer>& transfer);
   void Fail(std::string why);
-  void Opening(Result<PeerMemoryFacts> result);
+  void Opening(Status status);
   std::string Peer() const;
 
   Port& port_;
   const PeerName name_;
+  const Admission admission_;
   const std::chrono::milliseconds limit_;
   Opened opened_;
-  Hello hello_;
   std::unique_ptr<Endpoint> endpoint_;
   std::vector<std::unique_ptr<Endpoint>> closed_;
   bool is_open_ = false;

@@ -17,18 +17,6 @@
 namespace sampan::fabric {
 namespace {
 
-PeerAddress AddressOf(const sockaddr& socket) {
-  PeerAddress address;
-  if (socket.sa_family == AF_INET) {
-    address.version = 4;
-    std::memcpy(address.host.data(), &reinterpret_cast<const sockaddr_in&>(socket).sin_addr, 4);
-  } else {
-    address.version = 6;
-    std::memcpy(address.host.data(), &reinterpret_cast<const sockaddr_in6&>(socket).sin6_addr, 16);
-  }
-  return address;
-}
-
 bool IsUsable(const ifaddrs& entry) {
   if (entry.ifa_addr == nullptr || (entry.ifa_flags & IFF_UP) == 0) return false;
   if (entry.ifa_addr->sa_family == AF_INET) return true;
@@ -65,13 +53,47 @@ int Rank(const std::string& name) {
 
 }  // namespace
 
+SocketAddress ToSocket(const PeerAddress& address) {
+  SocketAddress socket;
+  if (address.version == 6) {
+    auto& name = reinterpret_cast<sockaddr_in6&>(socket.storage);
+    name.sin6_family = AF_INET6;
+    name.sin6_port = htons(address.port);
+    std::memcpy(&name.sin6_addr, address.host.data(), 16);
+    socket.length = sizeof(name);
+  } else {
+    auto& name = reinterpret_cast<sockaddr_in&>(socket.storage);
+    name.sin_family = AF_INET;
+    name.sin_port = htons(address.port);
+    std::memcpy(&name.sin_addr, address.host.data(), 4);
+    socket.length = sizeof(name);
+  }
+  return socket;
+}
+
+PeerAddress FromSocket(const sockaddr& socket) {
+  PeerAddress address;
+  if (socket.sa_family == AF_INET) {
+    const auto& name = reinterpret_cast<const sockaddr_in&>(socket);
+    address.version = 4;
+    address.port = ntohs(name.sin_port);
+    std::memcpy(address.host.data(), &name.sin_addr, 4);
+  } else if (socket.sa_family == AF_INET6) {
+    const auto& name = reinterpret_cast<const sockaddr_in6&>(socket);
+    address.version = 6;
+    address.port = ntohs(name.sin6_port);
+    std::memcpy(address.host.data(), &name.sin6_addr, 16);
+  }
+  return address;
+}
+
 std::vector<InterfaceAddress> UsableInterfaces() {
   std::vector<InterfaceAddress> found;
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return found;
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(all, &::freeifaddrs);
   for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
-    if (IsUsable(*each)) found.push_back({each->ifa_name, AddressOf(*each->ifa_addr)});
+    if (IsUsable(*each)) found.push_back({each->ifa_name, FromSocket(*each->ifa_addr)});
   }
   return found;
 }

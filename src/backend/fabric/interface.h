@@ -1,6 +1,8 @@
 // The network interface that a process listens on.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <string>
 #include <vector>
 
@@ -29,6 +31,17 @@ Result<PeerAddress> ChooseInterface(const InterfaceWish& wish, std::vector<Inter
 
 /// Those of this process's network. Addresses that are valid on one link only are left out.
 std::vector<InterfaceAddress> UsableInterfaces();
+
+/// An address as the system's calls take it.
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof(storage);
+
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+SocketAddress ToSocket(const PeerAddress& address);
+PeerAddress FromSocket(const sockaddr& socket);
 
 /// The address in digits, and with its port.
 std::string HostText(const PeerAddress& address);

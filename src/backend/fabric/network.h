@@ -9,12 +9,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "backend/api/peer_network.h"
-#include "backend/fabric/handshake.h"
+#include "backend/fabric/gate.h"
 #include "backend/fabric/import_link.h"
 #include "backend/fabric/interface.h"
+#include "backend/fabric/offer.h"
 #include "backend/fabric/port.h"
 #include "backend/fabric/serve_link.h"
 #include "base/system/descriptor.h"
@@ -27,11 +29,14 @@ struct NetworkOptions {
   std::chrono::milliseconds limit{3000};  ///< a peer that does not answer for this long is lost
 };
 
-/// Thread-safe. Its thread and sockets exist from the first Listen or Import on.
+/// Thread-safe. Its thread and sockets exist from the first Listen or Import on. The thread that has the turn
+/// works on the network: the network's own, or one that waits for a short transfer.
 class Network final : public PeerNetwork {
  public:
   /// Connections that others may have to this process. One more is refused.
   static constexpr std::size_t kMaxServed = 1024;
+  /// Importers between the gate and libfabric's listener.
+  static constexpr std::size_t kMaxExpected = 64;
 
   explicit Network(NetworkOptions options) : options_(std::move(options)) {}
   ~Network() override;
@@ -39,7 +44,11 @@ class Network final : public PeerNetwork {
   Result<PeerAddress> Listen() override;
   void Lend(std::uint32_t cell, const std::array<std::uint64_t, 2>& secret,
             std::shared_ptr<LentMemory> memory) override;
-  void TakeBack(std::uint32_t cell) noexcept override;
+  void TakeBack(std::uint32_t cell) noexcept override { TakeBack(cell, true); }
+  /// The caller `may_wait` for this network's turn if it has no other network's.
+  void TakeBack(std::uint32_t cell, bool may_wait) noexcept;
+  /// Returns true if this thread has the turn.
+  bool HasTurn() const { return turn_owner_.load() == std::this_thread::get_id(); }
   Result<std::shared_ptr<PeerMemory>> Import(const PeerName& name) override;
 
  private:
@@ -48,14 +57,31 @@ class Network final : public PeerNetwork {
   /// Opens the port and starts the thread.
   Status Start();
   void Post(std::function<void()> command);
+  void Wake();
 
-  // On the thread.
   void Loop() noexcept;
+  /// Works on the network while it waits for `enough()`, for a short time at most.
+  void Help(const std::function<bool()>& enough) noexcept;
+  /// Returns false if another thread has the turn.
+  bool TryHelp(const std::function<bool()>& enough) noexcept;
+
+  // With the turn.
+  /// Does what there is to do. Returns false if that was nothing.
+  bool Work();
   void RunCommands();
+  /// Ends the connections that move bytes of the offer now.
+  void BreakPinned(const Offer& offer);
   void OnEvent(ConnectionEvent& event);
+  Status OpenGate(PeerAddress& address);
   void OnRequest(fi_info& info, std::span<const std::byte> data);
+  /// Answers a caller of the gate.
+  Welcome Judge(const Hello& hello, const Challenge& challenge, const Proof& proof, const PeerAddress& from);
   /// Checks the proof. Returns the code of a refusal.
-  Code Admit(const Hello& hello, std::shared_ptr<Offer>& offer, PeerMemoryFacts& facts);
+  Code Check(const Hello& hello, const Challenge& challenge, const Proof& proof,
+             std::shared_ptr<Offer>& offer, PeerMemoryFacts& facts);
+  /// Lets libfabric's listener hear those who are expected.
+  bool AdmitExpected();
+  void ForgetLate();
   ImportLink* ImportOf(fid_t endpoint);
   /// Ends an import that no caller uses any more.
   void Drop(std::uint64_t import);
@@ -67,23 +93,39 @@ class Network final : public PeerNetwork {
   std::mutex starting_mutex_;
   std::optional<Library> library_;
   std::unique_ptr<Port> port_;
-  std::optional<CookieJar> cookies_;
   std::optional<PeerAddress> address_;  // where it listens
   Thread thread_;
+
+  std::mutex turn_;  // the right to use the port and the links
+  std::atomic<std::thread::id> turn_owner_{};
+  class Turn;
 
   std::mutex commands_mutex_;
   std::vector<std::function<void()>> commands_;
   Descriptor wake_;
   std::atomic<bool> stopping_{false};
+  std::atomic<Deadline> sleeps_until_{Deadline{}};  // long ago while the thread is awake
+  std::atomic<int> helpers_{0};
 
   std::mutex offers_mutex_;
   std::map<std::uint32_t, std::shared_ptr<Offer>> offers_;  // by cell
 
-  // Of the thread.
+  // With the turn.
   std::map<std::uint64_t, std::unique_ptr<ImportLink>> imports_;
   std::vector<std::unique_ptr<ServeLink>> served_;
   std::vector<std::unique_ptr<Endpoint>> closed_;
+  std::optional<Gate> gate_;
+  std::uint16_t fabric_port_ = 0;  // of libfabric's listener
+  /// An importer that has proven that it knows the secret, and connects now.
+  struct Expected {
+    Key ticket;
+    PeerAddress from;
+    std::shared_ptr<Offer> offer;
+    Deadline until;
+  };
+  std::vector<Expected> expected_;
   std::atomic<std::uint64_t> next_import_{1};
+  Deadline next_overdue_{};
 };
 
 }  // namespace sampan::fabric

@@ -2,15 +2,19 @@
 #include "backend/fabric/port.h"
 
 #include <netinet/in.h>
-#include <poll.h>
 #include <rdma/fi_errno.h>
+#include <sys/epoll.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include "backend/fabric/interface.h"
+#include "backend/fabric/wake_at.h"
+#include "base/error/system_error.h"
 #include "base/error/text.h"
 
 namespace sampan::fabric {
@@ -74,14 +78,21 @@ Status Port::OpenQueues() {
   if (const int error = ::fi_cq_open(domain, &completion_options, &completions, nullptr); error != 0)
     return Failure("fi_cq_open", error);
   completions_.reset(completions);
-  if (const int error = ::fi_control(&events->fid, FI_GETWAIT, &event_wait_); error != 0)
+  int event_wait = -1;
+  if (const int error = ::fi_control(&events->fid, FI_GETWAIT, &event_wait); error != 0)
     return Failure("fi_control", error);
   if (const int error = ::fi_control(&completions->fid, FI_GETWAIT, &completion_wait_); error != 0)
     return Failure("fi_control", error);
-  return {};
+  sleep_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  muted_sleep_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  if (sleep_.get() < 0 || muted_sleep_.get() < 0)
+    return {Code::kResourceAllocFail, Text("epoll_create1: ", SystemError(errno))};
+  if (Status woken = WakeBy(event_wait); !woken.ok()) return woken;
+  if (Status woken = WakeAt(muted_sleep_, completion_wait_); !woken.ok()) return woken;
+  return WakeBy(completion_wait_);
 }
 
-Status Port::Listen(PeerAddress& address) {
+Status Port::Listen(PeerAddress& address, std::chrono::milliseconds limit) {
   auto info = GetInfo(HostText(address).c_str(), nullptr, FI_SOURCE | FI_NUMERICHOST);
   if (!info.ok()) return info.TakeStatus();
   fid_pep* listener = nullptr;
@@ -90,18 +101,31 @@ Status Port::Listen(PeerAddress& address) {
   Owned<fid_pep> owned(listener);
   if (const int error = ::fi_pep_bind(listener, &events_->fid, 0); error != 0)
     return Failure("fi_pep_bind", error);
-  if (const int error = ::fi_listen(listener); error != 0) return Failure("fi_listen", error);
-  sockaddr_in6 name = {};
-  std::size_t bytes = sizeof(name);
-  if (const int error = ::fi_getname(&listener->fid, &name, &bytes); error != 0)
+  SocketAddress name;
+  std::size_t bytes = sizeof(name.storage);
+  if (const int error = ::fi_getname(&listener->fid, &name.storage, &bytes); error != 0)
     return Failure("fi_getname", error);
-  address.port = ntohs(name.sin6_port);  // at the same place for both versions
+  const PeerAddress bound = FromSocket(*name.get());
+  auto guard = ListenerGuard::Find(bound);
+  if (!guard.ok()) return guard.TakeStatus();
+  guard->LimitSilence(static_cast<int>(limit.count()));
+  if (const int error = ::fi_listen(listener); error != 0) return Failure("fi_listen", error);
+  address.port = bound.port;
+  guard_.emplace(*guard);
   listener_ = std::move(owned);
   return {};
 }
 
-Result<Info> Port::Route(const PeerAddress& address) const {
-  return GetInfo(HostText(address).c_str(), Text(address.port).c_str(), FI_NUMERICHOST);
+Result<Info> Port::Route(const PeerAddress& address, const PeerAddress& local) const {
+  auto info = GetInfo(HostText(address).c_str(), Text(address.port).c_str(), FI_NUMERICHOST);
+  if (!info.ok()) return info;
+  const SocketAddress from = ToSocket(local);
+  std::free((*info)->src_addr);
+  (*info)->src_addr = std::malloc(from.length);  // the information owns it
+  if ((*info)->src_addr == nullptr) return Failure("malloc", FI_ENOMEM);
+  std::memcpy((*info)->src_addr, from.get(), from.length);
+  (*info)->src_addrlen = from.length;
+  return info;
 }
 
 Result<Owned<fid_ep>> Port::MakeEndpoint(fi_info& info, void* context) {
@@ -117,8 +141,8 @@ Result<Owned<fid_ep>> Port::MakeEndpoint(fi_info& info, void* context) {
   return owned;
 }
 
-void Port::Refuse(fi_info& info, std::span<const std::byte> data) {
-  ::fi_reject(listener_.get(), info.handle, data.data(), data.size());
+void Port::Refuse(fi_info& info) {
+  ::fi_reject(listener_.get(), info.handle, nullptr, 0);
 }
 
 bool Port::ReadEvent(ConnectionEvent& event) {
@@ -137,7 +161,7 @@ bool Port::ReadEvent(ConnectionEvent& event) {
     event.data = {data, data != nullptr ? bytes : 0};
     return true;
   }
-  if (length < static_cast<ssize_t>(sizeof(fi_eq_entry))) return false;
+  if (length < static_cast<ssize_t>(sizeof(fi_eq_cm_entry))) return false;
   const auto& entry = *reinterpret_cast<const fi_eq_cm_entry*>(event_bytes_);
   event.endpoint = entry.fid;
   event.error = 0;
@@ -175,16 +199,36 @@ std::size_t Port::ReadCompletions(std::span<Completion> completions) {
   return static_cast<std::size_t>(count);
 }
 
-void Port::Sleep(int wake, Deadline until) {
+Status Port::WakeBy(int descriptor) {
+  return WakeAt(sleep_, descriptor);
+}
+
+void Port::SleepMuted(std::chrono::microseconds at_most) const {
+  epoll_event event;
+  const timespec time = {0, std::chrono::nanoseconds(at_most).count()};
+  ::epoll_pwait2(muted_sleep_.get(), &event, 1, &time, nullptr);
+}
+
+bool Port::MaySleep() {
   fid_t waited[] = {&events_->fid, &completions_->fid};
-  if (::fi_trywait(fabric_.get(), waited, 2) != 0) return;
+  return ::fi_trywait(fabric_.get(), waited, 2) == 0;
+}
+
+void Port::Sleep(Deadline until) const {
   int timeout_ms = -1;
   if (until != kNever) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
     timeout_ms = static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
   }
-  pollfd polled[] = {{wake, POLLIN, 0}, {event_wait_, POLLIN, 0}, {completion_wait_, POLLIN, 0}};
-  ::poll(polled, 3, timeout_ms);
+  epoll_event event;
+  ::epoll_wait(sleep_.get(), &event, 1, timeout_ms);
+}
+
+void Port::MuteCompletions(bool muted) {
+  epoll_event event = {};
+  event.events = muted ? 0U : std::uint32_t{EPOLLIN};
+  event.data.fd = completion_wait_;
+  ::epoll_ctl(sleep_.get(), EPOLL_CTL_MOD, completion_wait_, &event);
 }
 
 }  // namespace sampan::fabric

@@ -7,13 +7,17 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "backend/api/peer_network.h"
 #include "backend/fabric/library.h"
+#include "backend/fabric/listener_guard.h"
 #include "base/error/status.h"
+#include "base/system/descriptor.h"
 #include "base/time/clock.h"
 
 namespace sampan::fabric {
@@ -48,25 +52,34 @@ struct ConnectionEvent {
   int error = 0;                    ///< why it was refused
 };
 
-/// Used by one thread, apart from Open and Listen, which come first.
+/// Used by one thread at a time, apart from Sleep.
 class Port {
  public:
   static Result<std::unique_ptr<Port>> Open(const Library& library);
 
-  /// Listens at any port of the address. Sets the address's port.
-  Status Listen(PeerAddress& address);
-  /// How to reach the address.
-  Result<Info> Route(const PeerAddress& address) const;
+  /// Listens at any port of the address, for admitted importers. Sets the address's port.
+  Status Listen(PeerAddress& address, std::chrono::milliseconds limit);
+  /// These importers may connect to the listener, and no others.
+  Status Admit(std::span<const PeerAddress> importers) { return guard_->Admit(importers); }
+  /// How to reach the address from a local one.
+  Result<Info> Route(const PeerAddress& address, const PeerAddress& local) const;
   Result<Owned<fid_ep>> MakeEndpoint(fi_info& info, void* context);
-  /// Refuses a request with data for the other side.
-  void Refuse(fi_info& info, std::span<const std::byte> data);
+  void Refuse(fi_info& info);
 
   /// Returns false if there is no event.
   bool ReadEvent(ConnectionEvent& event);
   /// Returns how many completions were read.
   std::size_t ReadCompletions(std::span<Completion> completions);
-  /// Sleeps until something may have happened, `wake` is readable, or the time is over.
-  void Sleep(int wake, Deadline until);
+  /// Wakes Sleep when the descriptor is readable.
+  Status WakeBy(int descriptor);
+  /// Returns false if there is something to read. To be asked before Sleep.
+  bool MaySleep();
+  /// Sleeps until something may have happened or the time is over. May run beside all other calls.
+  void Sleep(Deadline until) const;
+  /// While muted, completions do not wake Sleep: a thread that has the turn reads them, and sleeps by
+  /// SleepMuted.
+  void MuteCompletions(bool muted);
+  void SleepMuted(std::chrono::microseconds at_most) const;
 
   std::string ErrorText(int error) const { return library_.error_text(error < 0 ? -error : error); }
   std::string provider() const { return info_->fabric_attr->prov_name; }
@@ -84,7 +97,9 @@ class Port {
   Owned<fid_eq> events_;
   Owned<fid_cq> completions_;
   Owned<fid_pep> listener_;
-  int event_wait_ = -1, completion_wait_ = -1;
+  std::optional<ListenerGuard> guard_;
+  Descriptor sleep_, muted_sleep_;  // epolls
+  int completion_wait_ = -1;
   alignas(fi_eq_cm_entry) std::byte event_bytes_[sizeof(fi_eq_cm_entry) + 256] = {};
 };
 

@@ -1,54 +1,57 @@
 // The owner's side of a connection: serves requests on one piece of memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <mutex>
-#include <utility>
 
 #include "backend/fabric/endpoint.h"
-#include "backend/fabric/keyed_hash.h"
+#include "backend/fabric/offer.h"
+#include "base/error/assert.h"
 
 namespace sampan::fabric {
 
-/// Memory that this process lends. Peers' requests and taking it back exclude each other.
-struct Offer {
-  Offer(const Key& handle_secret, std::shared_ptr<LentMemory> lent)
-      : secret(handle_secret), memory(std::move(lent)) {}
-
-  const Key secret;
-  std::mutex mutex;
-  std::shared_ptr<LentMemory> memory;  // null once it was taken back
-  std::byte* begin = nullptr;          // once it was mapped
-};
-
-/// Belongs to the network's thread. Every request is checked against the offer as it is then.
+/// Used by the thread that has the network's turn. Every request is checked against the offer as it is then.
 class ServeLink final : public Endpoint::Owner {
  public:
   explicit ServeLink(std::shared_ptr<Offer> offer) : offer_(std::move(offer)) {}
+  ~ServeLink() override { SAMPAN_ASSERT(pins_ == 0); }
 
-  Status Accept(Port& port, fi_info& info, std::span<const std::byte> welcome);
+  Status Accept(Port& port, fi_info& info);
   fid_t id() const { return endpoint_ != nullptr ? endpoint_->id() : nullptr; }
+  const Offer* offer() const { return offer_.get(); }
   bool is_broken() const { return is_broken_; }
-  /// To be destroyed after the completions were read once more.
-  std::unique_ptr<Endpoint> TakeEndpoint() { return std::move(endpoint_); }
   void Break() { is_broken_ = true; }
+  /// Closes the connection: the offer's memory is not touched any more. The endpoint is to be destroyed after
+  /// the completions were read once more; null if it was taken before.
+  std::unique_ptr<Endpoint> Close();
 
-  void OnFrame(Endpoint::Slot& slot, std::size_t bytes) override;
+  void OnFrame(std::span<const std::byte> frame) override;
+  void OnBytes(std::size_t count) override;
   void OnSent() override;
+  void OnBytesSent() override { Unpin(); }
   void OnBroken(int) override { is_broken_ = true; }
 
  private:
-  /// Answers the request. Returns false if the importer does not keep to the rules of frames.
+  /// Answers the request, or begins to. Returns false if the importer does not keep to the rules of frames.
   bool Serve(std::span<const std::byte> frame);
-  /// Moves the bytes. Returns the code for the importer. `reply` has room for those of a read.
+  bool ReceiveDirect(const Request& request);
+  bool SendDirect(const Request& request);
+  /// Moves the bytes of a request that is not direct. `reply` has room for those of a read.
   Code Move(const Request& request, std::byte* reply);
+  /// The memory of a direct request's pieces, pinned.
+  Result<std::span<const iovec>> Pin(const Request& request);
+  void Unpin();
+  bool Answer(FrameKind kind, Code code, std::uint64_t payload_bytes, bool payload_in_slot);
 
   const std::shared_ptr<Offer> offer_;
   std::unique_ptr<Endpoint> endpoint_;
-  std::deque<std::pair<Endpoint::Slot*, std::size_t>> waiting_;  // until a slot for the answer is free
-  std::uint64_t next_request_ = 1;
+  std::span<const std::byte> waiting_;  // a frame, until a slot for its answer is free
+  std::array<iovec, kMaxDirectPieces> parts_{};
+  std::uint64_t last_request_ = 0, direct_bytes_ = 0;
+  Code direct_code_ = Code::kOk;  // of the write whose bytes are being received
+  bool direct_pinned_ = false;
+  std::size_t pins_ = 0;
   bool is_broken_ = false;
 };
 

@@ -23,6 +23,8 @@ namespace {
 
 /// A copy between two other hosts, and the source of a reduction, go through this many bytes here.
 constexpr std::size_t kBounceBytes = std::size_t{4} << 20;
+/// A thread that waits for a copy of at most this many bytes works on the network itself.
+constexpr std::size_t kMaxHelpedBytes = std::size_t{64} << 10;
 
 /// Memory of another host at the engines' addresses, where nothing is.
 struct PeerRange {
@@ -38,13 +40,17 @@ class PeerRanges {
 
   void Add(const AllocationUse& use) {
     if (!use || !use->facts.open_to_peers) return;
+    const std::byte* const begin = use->EngineView(use->facts.address);
+    for (const PeerRange& range : ranges_) {
+      if (range.begin == begin) return;  // a batch has a use for each of its entries
+    }
     auto peer = PeerOf(registry_, *use.get());
-    if (peer != nullptr)
-      ranges_.push_back({use->EngineView(use->facts.address), use->facts.bytes, std::move(peer)});
+    if (peer != nullptr) ranges_.push_back({begin, use->facts.bytes, std::move(peer)});
   }
   bool empty() const { return ranges_.empty(); }
   /// Text for messages: the first peer.
-  std::string Describe() const { return ranges_.front().peer->Describe(); }
+  std::string Describe() const { return first()->Describe(); }
+  const std::shared_ptr<PeerMemory>& first() const { return ranges_.front().peer; }
   /// The range at the address, or null for memory of this host. Cuts `bytes` at the next border.
   const PeerRange* At(const std::byte* address, std::size_t& bytes) const {
     for (const PeerRange& range : ranges_) {
@@ -83,6 +89,16 @@ void AddUses(const Task& task, PeerRanges& ranges) {
     for (const AllocationUse& use : multi->content->uses)
       ranges.Add(use);
   }
+}
+
+std::size_t BytesOf(const Task& task) {
+  if (const auto* copy = std::get_if<CopyTask>(&task)) return copy->segment.bytes;
+  if (const auto* rows = std::get_if<RowsTask>(&task)) return rows->rows.width * rows->rows.height;
+  if (const auto* batch = std::get_if<BatchTask>(&task)) return batch->bytes;
+  if (const auto* fill = std::get_if<FillTask>(&task)) return fill->bytes;
+  if (std::holds_alternative<WordTask>(task)) return sizeof(std::uint64_t);
+  if (const auto* reduce = std::get_if<ReduceTask>(&task)) return reduce->segment.bytes;
+  return BytesOf(std::get<MultiAllocationTask>(task).content->task);
 }
 
 Status CheckTask(const Task& task) {
@@ -228,8 +244,11 @@ class Steps {
 /// ended.
 class PeerWork final : public HostWork, public std::enable_shared_from_this<PeerWork> {
  public:
-  PeerWork(const MemoryRegistry& registry, Task task, std::string peers)
-      : registry_(registry), task_(std::move(task)), peers_(std::move(peers)) {}
+  PeerWork(const MemoryRegistry& registry, Task task, const PeerRanges& ranges)
+      : registry_(registry),
+        task_(std::move(task)),
+        peers_(ranges.Describe()),
+        helped_by_(BytesOf(task_) <= kMaxHelpedBytes ? ranges.first() : nullptr) {}
 
   void Start(std::function<void(Status)> resume) noexcept override {
     resume_ = std::move(resume);
@@ -240,6 +259,8 @@ class PeerWork final : public HostWork, public std::enable_shared_from_this<Peer
       End();
     }
   }
+  void Help(const std::function<bool()>& enough) noexcept override { helped_by_->Help(enough); }
+  bool takes_help() const override { return helped_by_ != nullptr; }
   std::string Describe() const override { return Text("a copy with ", peers_); }
   bool accesses_memory() const override { return true; }
 
@@ -301,6 +322,7 @@ class PeerWork final : public HostWork, public std::enable_shared_from_this<Peer
   const MemoryRegistry& registry_;
   Task task_;
   const std::string peers_;
+  const std::shared_ptr<PeerMemory> helped_by_;  // null for long copies
   std::function<void(Status)> resume_;
   std::unique_ptr<std::byte[]> bounce_;
   std::vector<Step> steps_;
@@ -318,7 +340,7 @@ Status RouteToPeers(PlanContext context, Plan& plan) {
   AddUses(plan.task, ranges);
   if (ranges.empty()) return {};
   Task task = std::move(plan.task);
-  auto work = std::make_shared<PeerWork>(context.registry(), std::move(task), ranges.Describe());
+  auto work = std::make_shared<PeerWork>(context.registry(), std::move(task), ranges);
   plan.task.emplace<HostTask>(HostTask{std::move(work)});
   return {};
 }
@@ -327,11 +349,14 @@ Status RunOutside(HostWork& work) {
   std::mutex mutex;
   std::condition_variable changed;
   std::optional<Status> outcome;
+  std::atomic<bool> ended{false};
   work.Start([&](Status status) {
     const std::lock_guard lock(mutex);
     outcome.emplace(std::move(status));
+    ended.store(true);
     changed.notify_all();
   });
+  if (work.takes_help()) work.Help([&] { return ended.load(); });
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return outcome.has_value(); });
   return std::move(*outcome);

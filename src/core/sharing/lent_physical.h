@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "backend/api/peer_network.h"
@@ -10,7 +11,7 @@
 
 namespace sampan {
 
-/// Maps the memory once for the network's thread.
+/// Maps the memory once for the network's threads.
 class LentPhysical : public LentMemory {
  public:
   LentPhysical(VirtualMemory& views, const MemoryFile& file, std::shared_ptr<OwnCell> cell,
@@ -25,18 +26,25 @@ class LentPhysical : public LentMemory {
   const PeerMemoryFacts& facts() const override { return facts_; }
   bool Admits(const PeerProcess& importer) const override { return cell_->Admits(importer.process); }
   Result<std::byte*> Map() override {
+    const std::lock_guard lock(mutex_);
+    if (range_.bytes != 0) return Begin();
     auto range = views_.MapAnywhere(file_);
     if (!range.ok()) return range.TakeStatus();
     range_ = *range;
-    return reinterpret_cast<std::byte*>(range_.address + static_cast<std::uintptr_t>(range_.engine_delta));
+    return Begin();
   }
 
  private:
+  std::byte* Begin() const {
+    return reinterpret_cast<std::byte*>(range_.address + static_cast<std::uintptr_t>(range_.engine_delta));
+  }
+
   VirtualMemory& views_;
   const MemoryFile file_;
   const std::shared_ptr<OwnCell> cell_;
   const PeerMemoryFacts facts_;
-  AddressRange range_;
+  std::mutex mutex_;
+  AddressRange range_;  // under the lock
 };
 
 /// The same for memory with a key, whose list names servers too.

@@ -59,6 +59,8 @@ class PeerRecord final : public HostWork {
     if (Status holds = CheckLink(link_.get(), id_); !holds.ok()) return resume(std::move(holds));
     peer_->Start({PeerTransfer::Kind::kSignal, {}}, std::move(resume));
   }
+  void Help(const std::function<bool()>& enough) noexcept override { peer_->Help(enough); }
+  bool takes_help() const override { return true; }
   std::string Describe() const override {
     return Text("the record of notify ", id_, " of ", peer_->Describe());
   }

@@ -36,6 +36,12 @@ void Empty(Task& task, Task&) {
   task.emplace<NoTask>();
 }
 
+/// Work outside the device that waiting threads help with: it is begun, and gone on behind, by any thread.
+bool TakesHelp(const Task& task) {
+  const auto* const host = std::get_if<HostTask>(&task);
+  return host != nullptr && host->work->takes_help();
+}
+
 /// Passes the gate of a task that waits for one; true for all other tasks.
 bool PassesGate(Task& task) {
   auto* const gate = std::get_if<GateTask>(&task);
@@ -126,6 +132,7 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
   races::CallStack stack;
   if (races::Watched()) [[unlikely]]
     stack.Capture();
+  const bool takes_help = short_tasks_at_once_ && TakesHelp(task);
   bool was_idle = false;
   std::uint64_t number = 0;
   for (;;) {
@@ -139,7 +146,7 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
     if (number != 0) break;
     WaitForRoom();
   }
-  if (was_idle) scheduler_.MakeReady(shared_from_this());
+  if (was_idle) takes_help ? GoOnHere() : scheduler_.MakeReady(shared_from_this());
   scheduler_.Submitted();
   return number;
 }
@@ -193,7 +200,7 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int max_tasks, Tasks tasks) {
     const std::uint64_t number = done_ + 1;
     Task& task = ring_.At(number);
     ring_.PrefetchToRead(number + kSlotsAhead);
-    if (tasks == Tasks::kShort && !IsShort(task, kShortBehindGate) &&
+    if (tasks == Tasks::kShort && !IsShort(task, kShortBehindGate) && !TakesHelp(task) &&
         !std::holds_alternative<GateTask>(task) && !std::holds_alternative<WaitTask>(task)) {
       return TurnEnd::kMore;
     }
@@ -260,7 +267,10 @@ void EmulatedQueue::Unblock() noexcept {
 
 void EmulatedQueue::GoOnAtGate() {
   if (!short_tasks_at_once_) return Unblock();
-  if (!TakeFromBlocked()) return;
+  if (TakeFromBlocked()) GoOnHere();
+}
+
+void EmulatedQueue::GoOnHere() {
   switch (TakeTurn(kTasksBehindGate, Tasks::kShort)) {
     case TurnEnd::kBlocked:
       return;
@@ -389,11 +399,14 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t number) {
     host_started_ = number;
     if (to_start != nullptr && to_start->order != nullptr) [[unlikely]]
       timeline_->races()->Release(to_start->order.get());
+    const bool helped = to_start != nullptr && to_start->takes_help();
+    if (helped) OfferHelp(to_start);
     const bool taken_back = BlockUnless([&] {
       if (to_start != nullptr) {
         if (observe::On()) observe::TellHostCode(label(), number);
-        to_start->Start([self = shared_from_this(), number](Status status) {
-          if (self->host_outcome_.Deliver(number, std::move(status))) self->Unblock();
+        to_start->Start([self = shared_from_this(), number, helped](Status status) {
+          if (!self->host_outcome_.Deliver(number, std::move(status))) return;
+          helped ? self->GoOnAtGate() : self->Unblock();
         });
       }
       return host_outcome_.Known(number) || (Discarded(number) && !must_end);
@@ -402,6 +415,7 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t number) {
   }
   if (task.work->order != nullptr) [[unlikely]]
     timeline_->races()->Acquire(task.work->order.get());
+  OfferHelp(nullptr);
   if (auto outcome = host_outcome_.Take(number);
       outcome && !outcome->ok() && !(must_end && Discarded(number)))
     Fail(number, std::move(*outcome));

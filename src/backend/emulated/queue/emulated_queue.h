@@ -51,6 +51,11 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   void Unblock() noexcept;
   /// For the watch: continues the queue if its gate is open.
   void GoOnAtGate();
+  /// The begun work outside the device that a waiting thread can help with; null if there is none.
+  std::shared_ptr<HostWork> WorkToHelp() {
+    const std::lock_guard lock(helped_lock_);
+    return helped_;
+  }
   /// Whether the task with that number is over.
   bool PassedBy(std::uint64_t number) const { return timeline_->done() >= number; }
   /// The timeline that holds the queue back, if one does. For schedulers that run one task at a time.
@@ -103,6 +108,12 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   bool ExecuteHost(HostTask& task, std::uint64_t number);
   /// For the thread with the turn: the task was started and accesses memory, so it is not dropped any more.
   bool IsUnderWay(const Task& task, std::uint64_t number) const;
+  /// Executes short tasks on this thread, which has the turn, and leaves the rest to the engines.
+  void GoOnHere();
+  void OfferHelp(std::shared_ptr<HostWork> work) {
+    const std::lock_guard lock(helped_lock_);
+    helped_.swap(work);
+  }
   [[gnu::noinline]] void Fail(std::uint64_t number, Status failure);
   /// The task passed its wait. Fails if what it waited for depends on dropped work.
   void FinishWait(std::uint64_t number, Status outcome);
@@ -138,6 +149,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   std::int64_t head_since_ns_ = 0;  // while observed: since when the task at the head is there
 
   HostOutcome host_outcome_;
+  SpinLock helped_lock_;
+  std::shared_ptr<HostWork> helped_;
 };
 
 }  // namespace sampan::emulated

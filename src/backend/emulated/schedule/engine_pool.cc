@@ -275,6 +275,11 @@ void EnginePool::Drive(EmulatedTimeline& timeline, std::uint64_t number, Deadlin
   // A begun copy cannot be interrupted, so a caller with a deadline must not execute one. Nor does a caller
   // whose program looks for races: ThreadSanitizer would hold back its signals while it is a queue's fiber.
   if (deadline == kNever && !races::Watched()) RunQueueInstead(timeline, number);
+  if (!races::Watched()) {
+    const auto queue = reached() ? nullptr : timeline.queue();
+    const auto work = queue != nullptr ? queue->WorkToHelp() : nullptr;
+    if (work != nullptr) work->Help(reached);
+  }
   const auto helped_or_over = [&] { return reached() || HelpWithJob(reached); };
   while (SpinFor(kHostSpin, helped_or_over) && !reached()) {
   }

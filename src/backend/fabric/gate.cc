@@ -1,0 +1,252 @@
+// Where importers prove what they know, before libfabric sees a connection.
+#include "backend/fabric/gate.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "backend/fabric/wake_at.h"
+#include "base/error/system_error.h"
+#include "base/error/text.h"
+#include "base/system/host_identity.h"
+
+namespace sampan::fabric {
+namespace {
+
+/// Accepted in a row, so that a flood leaves time for transfers.
+constexpr int kAcceptedAtOnce = 8;
+constexpr int kEventsAtOnce = 32;
+
+}  // namespace
+
+Result<Gate> Gate::Open(PeerAddress& address) {
+  const auto failure = [&](const char* what) {
+    return Error{Code::kResourceAllocFail, Text("cannot listen at ", HostText(address), ": ",
+                                                std::string_view(what), ": ", SystemError(errno))};
+  };
+  SocketAddress socket = ToSocket(address);
+  Descriptor listener(
+      ::socket(socket.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
+  if (listener.get() < 0) return failure("socket");
+  const int seconds = static_cast<int>(kPatience.count());
+  ::setsockopt(listener.get(), IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof(seconds));
+  if (::bind(listener.get(), socket.get(), socket.length) != 0) return failure("bind");
+  if (::listen(listener.get(), SOMAXCONN) != 0) return failure("listen");
+  if (::getsockname(listener.get(), socket.get(), &socket.length) != 0) return failure("getsockname");
+  Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
+  if (epoll.get() < 0) return failure("epoll_create1");
+  if (Status watched = WakeAt(epoll, listener.get()); !watched.ok()) return watched;
+  address.port = FromSocket(*socket.get()).port;
+  return Gate(std::move(listener), std::move(epoll));
+}
+
+void Gate::MakeRoom() {
+  if (callers_.size() < kMaxCallers) return;
+  std::map<std::array<std::uint8_t, 16>, std::size_t> counts;
+  std::size_t most = 0;
+  for (const Caller& caller : callers_)
+    most = std::max(most, ++counts[caller.address.host]);
+  const auto oldest = std::find_if(callers_.begin(), callers_.end(),
+                                   [&](const Caller& caller) { return counts[caller.address.host] == most; });
+  by_socket_.erase(oldest->socket.get());
+  callers_.erase(oldest);
+}
+
+void Gate::Accept() {
+  for (int i = 0; i < kAcceptedAtOnce; ++i) {
+    SocketAddress from;
+    Descriptor socket(::accept4(listener_.get(), from.get(), &from.length, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (socket.get() < 0) return;
+    MakeRoom();
+    if (!WakeAt(epoll_, socket.get()).ok()) continue;
+    auto nonce = RandomKey();
+    if (!nonce.ok()) continue;
+    const int number = socket.get();
+    Caller& caller = callers_.emplace_back();
+    caller.socket = std::move(socket);
+    caller.address = FromSocket(*from.get());
+    caller.deadline = Clock::now() + kPatience;
+    caller.challenge.nonce = *nonce;
+    by_socket_[number] = std::prev(callers_.end());
+  }
+}
+
+bool Gate::Hear(Caller& caller, const Judge& judge) {
+  const int socket = caller.socket.get();
+  // Never more than the next message: what comes behind it was not asked for.
+  const std::size_t wanted = caller.challenged ? caller.bytes.size() : sizeof(Hello);
+  const ssize_t received = ::recv(socket, caller.bytes.data() + caller.received, wanted - caller.received, 0);
+  if (received < 0) return errno == EAGAIN || errno == EINTR;
+  if (received == 0) return false;
+  caller.received += static_cast<std::size_t>(received);
+  if (caller.received < wanted) return true;
+  Hello hello;
+  std::memcpy(&hello, caller.bytes.data(), sizeof(hello));
+  if (!caller.challenged) {
+    caller.challenged = true;
+    return hello.mark == kHandshakeMark && hello.port <= UINT16_MAX &&
+           ::send(socket, &caller.challenge, sizeof(Challenge), MSG_NOSIGNAL) == sizeof(Challenge);
+  }
+  Proof proof;
+  std::memcpy(&proof, caller.bytes.data() + sizeof(hello), sizeof(proof));
+  PeerAddress from = caller.address;
+  from.port = static_cast<std::uint16_t>(hello.port);
+  const Welcome welcome = judge(hello, caller.challenge, proof, from);
+  ::send(socket, &welcome, sizeof(welcome), MSG_NOSIGNAL);  // a caller that does not read it is gone
+  return false;
+}
+
+Deadline Gate::Serve(const Judge& judge) {
+  epoll_event events[kEventsAtOnce];
+  const int count = ::epoll_wait(epoll_.get(), events, kEventsAtOnce, 0);
+  bool knocks = false;
+  for (int i = 0; i < count; ++i) {
+    const int socket = events[i].data.fd;
+    if (socket == listener_.get()) {
+      knocks = true;
+    } else if (const auto found = by_socket_.find(socket); found != by_socket_.end()) {
+      const auto caller = found->second;
+      if (Hear(*caller, judge)) continue;
+      by_socket_.erase(found);
+      callers_.erase(caller);
+    }
+  }
+  if (knocks) Accept();
+  const Deadline now = Clock::now();
+  while (!callers_.empty() && callers_.front().deadline <= now) {
+    by_socket_.erase(callers_.front().socket.get());
+    callers_.pop_front();
+  }
+  return callers_.empty() ? kNever : callers_.front().deadline;
+}
+
+namespace {
+
+/// The importer's socket to a gate.
+class Call {
+ public:
+  Call(std::chrono::milliseconds limit, std::string peer) : limit_(limit), peer_(std::move(peer)) {}
+
+  Status Connect(const PeerAddress& address) {
+    // Several attempts: the system repeats a lost first packet only after a second, and a host is found again
+    // some time after its cable is mended.
+    constexpr int kAttempts = 4;
+    for (int attempt = 1;; ++attempt) {
+      const SocketAddress socket = ToSocket(address);
+      socket_ = Descriptor(::socket(socket.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
+      if (socket_.get() < 0) return Unreachable("socket");
+      SetTimeLimit(limit_ / kAttempts);  // also of connect
+      if (::connect(socket_.get(), socket.get(), socket.length) == 0) break;
+      const bool no_route = errno == EHOSTUNREACH || errno == ENETUNREACH;
+      if ((errno != EINPROGRESS && !no_route) || attempt == kAttempts) return Unreachable("connect");
+      if (no_route) std::this_thread::sleep_for(limit_ / kAttempts);
+    }
+    SetTimeLimit(limit_);
+    const int on = 1;
+    ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    return {};
+  }
+  Result<PeerAddress> LocalAddress() const {
+    SocketAddress local;
+    if (::getsockname(socket_.get(), local.get(), &local.length) != 0) return Unreachable("getsockname");
+    return FromSocket(*local.get());
+  }
+  template <typename Data>
+  Status Send(const Data& data) {
+    if (::send(socket_.get(), &data, sizeof(data), MSG_NOSIGNAL) == sizeof(data)) return {};
+    return Unreachable("send");
+  }
+  template <typename Data>
+  Status Receive(Data& data) {
+    errno = ECONNRESET;
+    const ssize_t received = ::recv(socket_.get(), &data, sizeof(data), MSG_WAITALL);
+    if (received == sizeof(data)) return {};
+    return Unreachable("recv");
+  }
+
+ private:
+  void SetTimeLimit(std::chrono::milliseconds limit) const {
+    const timeval time = {limit.count() / 1000, static_cast<suseconds_t>(limit.count() % 1000 * 1000)};
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+  }
+  Error Unreachable(const char* what) const {
+    const bool late = errno == EAGAIN || errno == EINPROGRESS;
+    return {Code::kLostHeartbeat,
+            Text(peer_, " cannot be reached: ", std::string_view(what), ": ",
+                 late ? Text("no answer for ", limit_.count(), " ms") : std::string(SystemError(errno)),
+                 "; check that it runs, and that a connection to this address is allowed")};
+  }
+
+  const std::chrono::milliseconds limit_;
+  const std::string peer_;
+  Descriptor socket_;
+};
+
+/// A free port of the address, for a socket that allows its reuse.
+Result<std::uint16_t> FreePort(PeerAddress local) {
+  local.port = 0;
+  SocketAddress socket = ToSocket(local);
+  const Descriptor bound(::socket(socket.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
+  const int on = 1;
+  ::setsockopt(bound.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  if (::bind(bound.get(), socket.get(), socket.length) != 0 ||
+      ::getsockname(bound.get(), socket.get(), &socket.length) != 0)
+    return Error{Code::kResourceAllocFail, Text("no port is free: ", SystemError(errno))};
+  return FromSocket(*socket.get()).port;
+}
+
+}  // namespace
+
+Result<Admission> AskForAdmission(const PeerName& name, std::chrono::milliseconds limit,
+                                  const std::string& peer) {
+  Call call(limit, peer);
+  if (Status connected = call.Connect(name.address); !connected.ok()) return connected;
+  auto local = call.LocalAddress();
+  if (!local.ok()) return local.TakeStatus();
+  auto port = FreePort(*local);
+  if (!port.ok()) return port.TakeStatus();
+  auto host = ThisHost();
+  if (!host.ok()) return host.TakeStatus();
+  auto nonce = RandomKey();
+  if (!nonce.ok()) return nonce.TakeStatus();
+  Hello hello;
+  hello.cell = name.cell;
+  hello.process = ::getpid();
+  hello.port = *port;
+  hello.server = ServerNumber(*host);
+  hello.nonce = *nonce;
+  Challenge challenge;
+  Welcome welcome;
+  if (Status sent = call.Send(hello); !sent.ok()) return sent;
+  if (Status heard = call.Receive(challenge); !heard.ok()) return heard;
+  if (Status sent = call.Send(Proof{ProofOfImporter(name.secret, hello, challenge)}); !sent.ok()) return sent;
+  if (Status heard = call.Receive(welcome); !heard.ok()) return heard;
+  const auto code = static_cast<Code>(welcome.code);
+  if (code == Code::kNoPermission) {
+    return Error{code, Text(peer, " shares this with processes that it named, and ", ::getpid(),
+                            " is not one of them")};
+  }
+  if (code == Code::kResourceAllocFail)
+    return Error{code, Text(peer, " has as many connections as it accepts")};
+  if (code != Code::kOk)
+    return Error{Code::kParamInvalid, Text(peer, " shares nothing under this handle or key, or no more")};
+  if (welcome.mark != kHandshakeMark || welcome.port == 0 || welcome.port > UINT16_MAX ||
+      !SameDigest(welcome.proof, ProofOfOwner(name.secret, hello, challenge))) {
+    return Error{Code::kLostHeartbeat,
+                 Text(peer, " does not know the handle's secret: another process listens there now")};
+  }
+  Admission admission{welcome, name.address, *local};
+  admission.fabric.port = static_cast<std::uint16_t>(welcome.port);
+  admission.local.port = *port;
+  return admission;
+}
+
+}  // namespace sampan::fabric
