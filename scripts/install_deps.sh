@@ -5,13 +5,13 @@
 # is named. aarch64 is for scripts/check_aarch64.sh alone.
 #
 # --list prints the packages and installs nothing. build is all that the libraries, the commands, the examples, an
-# installation and a package need. A test that uses Chromium, zsh, fish, dpkg-dev, pytest, numpy or clang is skipped
-# without it.
+# installation and a package need. A test that uses Chromium, zsh, fish, dpkg-dev, pytest, numpy, mpirun or clang is
+# skipped without it.
 set -euo pipefail
 
 build=(g++ binutils cmake ninja-build make python3 nlohmann-json3-dev libcli11-dev zlib1g-dev libdw-dev
   libfabric-dev python3-dev)
-bench=(libbenchmark-dev)
+bench=(libbenchmark-dev openmpi-bin)
 test=(git libgtest-dev pkg-config dpkg-dev file chromium zsh fish python3-pytest python3-numpy
   python3-yaml)
 aarch64=(g++-aarch64-linux-gnu qemu-user python3 cmake ninja-build file)

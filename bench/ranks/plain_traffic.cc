@@ -6,13 +6,12 @@
 #include <cerrno>
 #include <cstring>
 
-#include "check.h"
+#include "base/error/text.h"
+#include "bench/measure/failure.h"
 #include "hccl/dtype_common.h"
 
 namespace bench {
 
-using collectives::Case;
-using collectives::Collective;
 using Ranks = std::vector<RankBuffers>;
 
 namespace {
@@ -24,68 +23,55 @@ void AddFloats(std::byte* dst, const std::byte* src, u64 count) {
     to[i] += from[i];
 }
 
-[[noreturn]] void Refuse(const Case& what) {
-  throw collectives::Failure(collectives::NameOf(what.collective) + " does more than copy");
-}
-
-Transfers Copies(const Case& what, u32 rank, const Ranks& ranks) {
-  const u64 bytes = what.count * HcclDataTypeBytes(what.reduction.type);
-  const auto count = static_cast<u32>(ranks.size());
-  const RankBuffers& mine = ranks[rank];
-  const RankBuffers& left = ranks[(rank + count - 1) % count];
-  const RankBuffers& root = ranks[what.root];
-  Transfers copies;
-  switch (what.collective) {
-    case Collective::kRingAllGather:
-      for (u32 i = 0; i < count; ++i)
-        copies.push_back({mine.output + i * bytes, i == rank ? mine.input : left.output + i * bytes, bytes});
-      return copies;
-    case Collective::kMeshAllGather:
-      for (u32 i = 0; i < count; ++i)
-        copies.push_back({mine.output + i * bytes, ranks[i].input, bytes});
-      return copies;
-    case Collective::kAllToAll:
-      for (u32 i = 0; i < count; ++i)
-        copies.push_back({mine.output + i * bytes, ranks[i].input + rank * bytes, bytes});
-      return copies;
-    case Collective::kBroadcast:
-      return {{mine.output, rank == what.root ? mine.input : root.output, bytes}};
-    case Collective::kScatter:
-      return {{mine.output, root.input + rank * bytes, bytes}};
-    default:
-      Refuse(what);
-  }
-}
-
-Transfers Sums(const Case& what, u32 rank, const Ranks& ranks) {
-  const auto count = static_cast<u32>(ranks.size());
-  std::byte* const output = ranks[rank].output;
-  Transfers transfers;
-  const auto sum = [&](std::byte* dst, u64 offset, u64 bytes) {
-    transfers.push_back({dst, ranks[rank].input + offset, bytes});
-    for (u32 distance = 1; distance < count; ++distance)
-      transfers.push_back({dst, ranks[(rank + distance) % count].input + offset, bytes, true});
-  };
-  if (what.collective != Collective::kRingAllReduce) {
-    sum(output, rank * what.count * sizeof(float), what.count * sizeof(float));
-    return transfers;
-  }
-  const auto begin = [&](u32 part) { return what.count * part / count * sizeof(float); };
-  const auto bytes = [&](u32 part) { return begin(part + 1) - begin(part); };
-  sum(output + begin(rank), begin(rank), bytes(rank));
-  for (u32 distance = 1; distance < count; ++distance) {
-    const u32 peer = (rank + distance) % count;
-    transfers.push_back({output + begin(peer), ranks[peer].output + begin(peer), bytes(peer)});
-  }
-  return transfers;
+/// The sum of all inputs at `from`, at `to` of one output.
+void AppendSum(Transfers& transfers, std::byte* to, const Ranks& ranks, u64 from, u64 bytes) {
+  transfers.push_back({to, ranks[0].input + from, bytes});
+  for (std::size_t i = 1; i < ranks.size(); ++i)
+    transfers.push_back({to, ranks[i].input + from, bytes, true});
 }
 
 }  // namespace
 
-Transfers TransfersOf(const Case& what, u32 rank, const Ranks& ranks) {
-  if (!collectives::Reduces(what.collective)) return Copies(what, rank, ranks);
-  if (what.reduction.type != HCCL_DATA_TYPE_FP32 || what.reduction.operation != HCCL_REDUCE_SUM) Refuse(what);
-  return Sums(what, rank, ranks);
+bool HasPlainTraffic(const OperatorCase& what) {
+  return !Reduces(what.what) || (what.type == HCCL_DATA_TYPE_FP32 && what.operation == HCCL_REDUCE_SUM);
+}
+
+Transfers TransfersOf(const OperatorCase& what, u32 rank, const Ranks& ranks) {
+  const u64 bytes = what.count * HcclDataTypeBytes(what.type);
+  const auto count = static_cast<u32>(ranks.size());
+  const RankBuffers& mine = ranks[rank];
+  Transfers transfers;
+  switch (what.what) {
+    case Operator::kBroadcast:
+      if (rank != what.root) transfers.push_back({mine.output, ranks[what.root].output, bytes});
+      break;
+    case Operator::kScatter:
+      transfers.push_back({mine.output, ranks[what.root].input + rank * bytes, bytes});
+      break;
+    case Operator::kReduceScatter:
+      AppendSum(transfers, mine.output, ranks, rank * bytes, bytes);
+      break;
+    case Operator::kReduce:
+    case Operator::kAllReduce: {
+      // A share of the elements for each rank, which stores it where it is needed.
+      const u64 begin = what.count * rank / count * sizeof(float);
+      const u64 share = what.count * (rank + 1) / count * sizeof(float) - begin;
+      const bool all = what.what == Operator::kAllReduce;
+      const u32 first = all ? rank : what.root;
+      AppendSum(transfers, ranks[first].output + begin, ranks, begin, share);
+      for (u32 distance = 1; all && distance < count; ++distance)
+        transfers.push_back({ranks[(rank + distance) % count].output + begin, mine.output + begin, share});
+      break;
+    }
+    case Operator::kAllGather:
+      for (u32 i = 0; i < count; ++i)
+        transfers.push_back({mine.output + i * bytes, ranks[i].input, bytes});
+      break;
+    default:
+      for (u32 i = 0; i < count; ++i)
+        transfers.push_back({mine.output + i * bytes, ranks[i].input + rank * bytes, bytes});
+  }
+  return transfers;
 }
 
 void Perform(const Transfers& transfers) {
@@ -97,11 +83,10 @@ void Perform(const Transfers& transfers) {
   }
 }
 
-SharedBuffers::SharedBuffers(u32 ranks, const collectives::Room& room)
+SharedBuffers::SharedBuffers(u32 ranks, const Room& room)
     : bytes_(ranks * (room.input_bytes + room.output_bytes)) {
   void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-    throw collectives::Failure("mmap of " + std::to_string(bytes_) + " bytes: " + std::strerror(errno));
+  if (memory == MAP_FAILED) throw Failure(sampan::Text("mmap of ", bytes_, " bytes: ", std::strerror(errno)));
   memory_ = static_cast<std::byte*>(memory);
   for (u32 rank = 0; rank < ranks; ++rank) {
     std::byte* const input = memory_ + rank * (room.input_bytes + room.output_bytes);

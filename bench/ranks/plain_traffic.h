@@ -1,10 +1,10 @@
-// The traffic of a collective as plain copies and sums, without a runtime.
+// The traffic of an operator as plain copies and sums, without a runtime.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "case.h"
+#include "bench/ranks/operator_case.h"
 
 namespace bench {
 
@@ -22,9 +22,10 @@ struct Transfer {
 };
 using Transfers = std::vector<Transfer>;
 
-/// The rank's part of one run of the case: the same number of copies with the same lengths. For sums in
-/// single precision, the shortest way to the same result. Throws for other cases.
-Transfers TransfersOf(const collectives::Case& what, u32 rank, const std::vector<RankBuffers>& ranks);
+/// Whether there are transfers for it: all copies, and sums of single precision.
+bool HasPlainTraffic(const OperatorCase& what);
+/// The rank's part of one run of the case: the shortest way to the result.
+Transfers TransfersOf(const OperatorCase& what, u32 rank, const std::vector<RankBuffers>& ranks);
 
 /// Executes the transfers one by one, with memcpy and a loop that adds. Does not wait for other ranks.
 void Perform(const Transfers& transfers);
@@ -33,7 +34,7 @@ void Perform(const Transfers& transfers);
 class SharedBuffers {
  public:
   /// `room` is the size of each rank's input and output.
-  SharedBuffers(u32 ranks, const collectives::Room& room);
+  SharedBuffers(u32 ranks, const Room& room);
   ~SharedBuffers();
   SharedBuffers(const SharedBuffers&) = delete;
   SharedBuffers& operator=(const SharedBuffers&) = delete;

@@ -7,54 +7,46 @@
 
 #include "bench/measure/timing.h"
 #include "check.h"
-#include "verified_run.h"
 
 namespace bench {
 
 using collectives::Check;
-using collectives::Rank;
 
-std::vector<std::string> Tell(Rank& rank, const std::string& mine) {
+namespace {
+
+double Slowest(hccl::RankGroup& group, double mine) {
+  double slowest = 0;
+  for (const std::string& text : Tell(group, std::to_string(static_cast<s64>(mine * 1e9))))
+    slowest = std::max(slowest, std::stod(text) * 1e-9);
+  return slowest;
+}
+
+}  // namespace
+
+std::vector<std::string> Tell(hccl::RankGroup& group, const std::string& mine) {
   std::vector<std::vector<u8>> all;
-  Check(rank.group().Exchange({mine.begin(), mine.end()}, all));
+  Check(group.Exchange({mine.begin(), mine.end()}, all));
   std::vector<std::string> texts;
   for (const std::vector<u8>& text : all)
     texts.emplace_back(text.begin(), text.end());
   return texts;
 }
 
-double SlowestRank(Rank& rank, const std::function<void()>& work) {
-  Check(rank.group().Barrier());
-  const double seconds = SecondsOf(work);
-  double slowest = 0;
-  for (const std::string& text : Tell(rank, std::to_string(static_cast<s64>(seconds * 1e9))))
-    slowest = std::max(slowest, std::stod(text) * 1e-9);
-  return slowest;
+double SlowestRank(CommRank& rank, const std::function<void()>& work) {
+  rank.Meet();
+  return Slowest(rank.group(), SecondsOf(work));
 }
 
-std::string WhyWrong(Rank& rank, const collectives::Case& what) {
-  std::string mine;
-  try {
-    collectives::RunVerified(rank, what);
-  } catch (const collectives::Mismatch& wrong) {
-    mine = wrong.what();
-  }
-  for (const std::string& text : Tell(rank, mine)) {
+double SlowestRank(hccl::RankGroup& group, const std::function<void()>& work) {
+  Check(group.Barrier());
+  return Slowest(group, SecondsOf(work));
+}
+
+std::string WhyWrongAnywhere(CommRank& rank, const OperatorCase& what) {
+  for (const std::string& text : Tell(rank.group(), rank.WhyWrong(what))) {
     if (!text.empty()) return text;
   }
   return "";
-}
-
-collectives::Case SizedCase(collectives::Case what, u64 size, u32 ranks) {
-  what.count = 1;
-  what.seed = size;
-  what.count = std::max<u64>(1, size / DataSize(what, ranks));
-  return what;
-}
-
-u64 DataSize(const collectives::Case& what, u32 ranks) {
-  const collectives::Room room = collectives::RoomFor(what, ranks);
-  return std::max(room.input_bytes, room.output_bytes);
 }
 
 void ShareCores(u32 ranks) {

@@ -5,25 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "case.h"
+#include "bench/ranks/comm_rank.h"
 
 namespace bench {
 
 /// Exchanges texts: returns those of all ranks, by rank. All ranks call it.
-std::vector<std::string> Tell(collectives::Rank& rank, const std::string& mine);
+std::vector<std::string> Tell(hccl::RankGroup& group, const std::string& mine);
 
-/// The seconds of the slowest rank, the same on every rank. All ranks begin together.
-double SlowestRank(collectives::Rank& rank, const std::function<void()>& work);
+/// The seconds of the slowest rank, the same on every rank. All ranks begin together: by a barrier of their
+/// streams, or of their group.
+double SlowestRank(CommRank& rank, const std::function<void()>& work);
+double SlowestRank(hccl::RankGroup& group, const std::function<void()>& work);
 
 /// Runs the case and checks the results of all ranks. Returns why one is wrong, or an empty text. The same on
 /// every rank.
-std::string WhyWrong(collectives::Rank& rank, const collectives::Case& what);
-
-/// The case of about `size` bytes, the larger of a rank's input and output. Each rank has the same number of
-/// whole elements. Takes collective, reduction and root from `what`.
-collectives::Case SizedCase(collectives::Case what, u64 size, u32 ranks);
-/// The exact size of the case.
-u64 DataSize(const collectives::Case& what, u32 ranks);
+std::string WhyWrongAnywhere(CommRank& rank, const OperatorCase& what);
 
 /// Divides the cores among the emulated devices of the ranks, unless the user sets them. Call it before the
 /// runtime starts.

@@ -1,21 +1,21 @@
-"""hccl_bench: every collective in both forms, its columns, wrong results, mistakes on the command line."""
+"""hccl_bench: every operator in both forms and under mpirun, its columns, wrong results, mistakes on the command line."""
 
+import os
+import shutil
 import subprocess
 import unittest
 
-from tool import BUILD, environment
+from tool import BUILD, SANITIZED, environment
 
 HCCL_BENCH = BUILD / "bin" / "hccl_bench"
-WRONG_COPY = BUILD / "tests" / "tool" / "libtool_wrong_copy.so"
-COLLECTIVES = (
-    "ring_all_gather", "mesh_all_gather", "ring_all_reduce", "ring_reduce_scatter", "mesh_reduce_scatter", "broadcast",
-    "scatter", "all_to_all", "all_to_all_v",
-)
+WRONG_OPERATOR = BUILD / "tests" / "tool" / "libtool_wrong_operator.so"
+OPERATORS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "scatter", "alltoall", "alltoallv")
+MPIRUN = ("mpirun", "--oversubscribe", *(("--allow-run-as-root",) if os.geteuid() == 0 else ()))
 QUICK = ("-n", 2, "-w", 1)
 
 
-def hccl_bench(*words, **more):
-    return subprocess.run([HCCL_BENCH, *map(str, words)], env=environment(**more), stdin=subprocess.DEVNULL,
+def hccl_bench(*words, under=(), **more):
+    return subprocess.run([*under, HCCL_BENCH, *map(str, words)], env=environment(**more), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -36,46 +36,66 @@ class TableTest(unittest.TestCase):
             self.assertGreater(float(microseconds), 0)
             self.assertAlmostEqual(float(rate), int(size) / float(microseconds) / 1e3, delta=0.01 * float(rate) + 0.001)
 
-    def test_every_collective_as_threads_and_as_processes(self):
-        for collective in COLLECTIVES:
+    def test_every_operator_as_threads_and_as_processes(self):
+        for operator in OPERATORS:
             for form in ("threads", "processes"):
-                with self.subTest(collective=collective, form=form):
-                    result = hccl_bench(collective, "-b", "2400", "-e", "24000", "-f", 10, "-p", 3, "--form", form, *QUICK)
+                with self.subTest(operator=operator, form=form):
+                    result = hccl_bench(operator, "-b", "2400", "-e", "24000", "-f", 10, "-p", 3, "--form", form, *QUICK)
                     self.check(result, [2400, 24000])
 
     def test_types_and_operations(self):
-        for name, size in (("int8", 1), ("int16", 2), ("int32", 4), ("fp16", 2), ("fp32", 4), ("bfp16", 2)):
-            for operation in ("sum", "max", "min"):
+        for name, size in (("int8", 1), ("int16", 2), ("int32", 4), ("int64", 8), ("fp16", 2), ("fp32", 4), ("bfp16", 2)):
+            for operation in ("sum", "prod", "max", "min"):
+                if operation == "prod" and name in ("int16", "bfp16"):
+                    continue  # the chip has none
                 with self.subTest(type=name, operation=operation):
-                    result = hccl_bench("ring_all_reduce", "-b", "1001", "-e", "1001", "-d", name, "-o", operation, *QUICK)
+                    result = hccl_bench("all_reduce", "-b", "1001", "-e", "1001", "-d", name, "-o", operation, *QUICK)
                     self.check(result, [1001 // size * size])
 
     def test_sizes_are_whole_elements_for_each_rank(self):
-        result = hccl_bench("ring_all_gather", "-b", "1", "-e", "2K", "-i", "1000", "-p", 3, "-d", "fp64", *QUICK)
+        result = hccl_bench("all_gather", "-b", "1", "-e", "2K", "-i", "1000", "-p", 3, "-d", "fp64", *QUICK)
         self.check(result, [24, 1001 // 24 * 24, 2001 // 24 * 24])
 
     def test_a_root(self):
-        self.check(hccl_bench("broadcast", "-b", "64K", "-e", "64K", "-p", 5, "-r", 4, *QUICK), [65536])
+        for operator in ("broadcast", "reduce", "scatter"):
+            with self.subTest(operator=operator):
+                self.check(hccl_bench(operator, "-b", "60K", "-e", "60K", "-p", 5, "-r", 4, *QUICK), [61440])
 
     def test_without_a_check(self):
-        self.check(hccl_bench("all_to_all", "-b", "8K", "-e", "8K", "-c", 0, *QUICK), [8192], "NULL")
+        self.check(hccl_bench("alltoall", "-b", "8K", "-e", "8K", "-c", 0, *QUICK), [8192], "NULL")
+
+    def check_other_side(self, result, column):
+        self.check(result, [1 << 20])
+        self.assertEqual(result.stdout.splitlines()[0].split()[4:], [column, "ratio"])
+        rate, other, ratio = (float(rows(result)[0][column]) for column in (2, 4, 5))
+        self.assertAlmostEqual(ratio, rate / other, delta=0.02 * ratio + 0.006)
 
     def test_next_to_memcpy(self):
-        for collective in ("ring_all_gather", "mesh_all_gather", "broadcast", "scatter", "all_to_all"):
-            with self.subTest(collective=collective):
-                result = hccl_bench(collective, "-b", "1M", "-e", "1M", "--memcpy", *QUICK)
-                self.check(result, [1 << 20])
-                self.assertEqual(result.stdout.splitlines()[0].split()[4:], ["memcpy(GB/s)", "ratio"])
-                rate, plain, ratio = (float(rows(result)[0][column]) for column in (2, 4, 5))
-                self.assertAlmostEqual(ratio, rate / plain, delta=0.02 * ratio + 0.006)
+        for operator in OPERATORS:
+            with self.subTest(operator=operator):
+                self.check_other_side(hccl_bench(operator, "-b", "1M", "-e", "1M", "--memcpy", *QUICK), "memcpy(GB/s)")
+
+    @unittest.skipUnless(shutil.which("mpirun") and not SANITIZED, "no mpirun, or Open MPI beside sanitizers")
+    def test_next_to_open_mpi(self):
+        for operator in ("all_reduce", "alltoallv"):
+            with self.subTest(operator=operator):
+                self.check_other_side(hccl_bench(operator, "-b", "1M", "-e", "1M", "--mpi", *QUICK), "mpi(GB/s)")
+
+    @unittest.skipUnless(shutil.which("mpirun"), "no mpirun")
+    def test_under_mpirun(self):
+        result = hccl_bench("all_reduce", "-b", "1000", "-e", "1000", *QUICK, under=(*MPIRUN, "-n", "3"))
+        self.check(result, [1000])
+        result = hccl_bench("all_reduce", "-p", 2, *QUICK, under=(*MPIRUN, "-n", "3"))
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("-p: mpirun started 3 ranks, not 2", result.stderr)
 
 
 class FailureTest(unittest.TestCase):
     def test_a_wrong_result(self):
-        result = hccl_bench("ring_all_gather", "-b", "8K", "-e", "16K", *QUICK, LD_PRELOAD=WRONG_COPY, WRONG_BYTES="-1")
+        result = hccl_bench("all_gather", "-b", "8K", "-e", "16K", *QUICK, LD_PRELOAD=WRONG_OPERATOR)
         self.assertEqual(result.returncode, 1)
         self.assertEqual([row[3] for row in rows(result)], ["failed", "failed"])
-        self.assertIn("hccl_bench: rank 0: ring_all_gather of 1024 elements", result.stderr)
+        self.assertIn("hccl_bench: rank 0: all_gather of 1024 fp32 on 2 ranks: byte ", result.stderr)
 
     def test_more_memory_than_there_is(self):
         result = hccl_bench("broadcast", "-b", "1G", "-e", "1G", *QUICK, SAMPAN_DEVICE_MEMORY="16M")
@@ -84,8 +104,8 @@ class FailureTest(unittest.TestCase):
 
     def test_mistakes(self):
         for words, complaint in (
-            ((), "collective is required"),
-            (("gather",), "gather not in {all_to_all,"),
+            ((), "operator is required"),
+            (("gather",), "gather not in {all_gather,"),
             (("broadcast", "-b", "8Q"), "-b: '8Q' is not a size"),
             (("broadcast", "-b", "0"), "-b: '0' is not a size"),
             (("broadcast", "-b", "-8"), "-b: '-8' is not a size"),
@@ -97,13 +117,15 @@ class FailureTest(unittest.TestCase):
             (("broadcast", "-b", "1", "-i", "1"), "more than 1000 sizes"),
             (("broadcast", "-i", "8", "-f", "2"), "excludes"),
             (("broadcast", "-d", "fp8"), "fp8 not in {bfp16,"),
-            (("ring_all_reduce", "-d", "fp64"), "-d: fp64 cannot be reduced: int8,"),
-            (("ring_all_reduce", "-o", "prod"), "prod not in {max,min,sum}"),
+            (("all_reduce", "-o", "and"), "and not in {max,min,prod,sum}"),
             (("broadcast", "-r", "2"), "-r: root 2 is not one of 2 ranks (-p)"),
             (("broadcast", "-p", "0"), "--ranks"),
             (("broadcast", "-n", "0"), "--iters"),
             (("broadcast", "--form", "fibres"), "fibres not in {threads,processes}"),
-            (("all_to_all_v", "--memcpy"), "--memcpy: all_to_all_v does more than copy"),
+            (("all_reduce", "-o", "max", "--memcpy"), "--memcpy: only fp32 sums and operators that copy"),
+            (("all_reduce", "-d", "fp16", "--mpi"), "--mpi: Open MPI has no fp16"),
+            (("all_reduce", "-e", "2G", "--mpi"), "--mpi: Open MPI counts up to 2147483647 elements"),
+            (("all_reduce", "--mpi", "--memcpy"), "excludes"),
             (("broadcast", "--verbose"), "--verbose"),
         ):
             with self.subTest(words=words):
@@ -115,7 +137,7 @@ class FailureTest(unittest.TestCase):
     def test_help(self):
         result = hccl_bench("--help")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        for part in ("ring_all_reduce", "--maxbytes", "Exit status: 0"):
+        for part in ("all_reduce", "--maxbytes", "Exit status: 0"):
             self.assertIn(part, result.stdout)
 
 

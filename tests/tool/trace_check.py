@@ -16,7 +16,8 @@ REDUCTIONS = {"sum", "product", "max", "min"}
 ELEMENTS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "fp16", "bf16", "fp32", "fp64"}
 CONDITIONS = {"at least", "equal", "and", "nor"}
 LINKS = {"ONCHIP", "HCCS", "PCIE", "ROCE", "SIO", "HCCS_SW", "STANDARD_ROCE", "UB"}
-ENGINE_ROW, BLOCKING_ROW, LANE = 1_000_000, 2_000_000, 10_000_000
+ENGINE_ROW, BLOCKING_ROW, OPERATOR_ROW, LANE = 1_000_000, 2_000_000, 3_000_000, 10_000_000
+OPERATOR_PARTS = ("wait for the slowest rank", "copies", "wait for the end of all ranks")
 
 
 def nanoseconds(microseconds):
@@ -65,11 +66,16 @@ class Trace:
         self.slices = [event for event in self.events if event["ph"] == "X"]
         self.calls = [e for e in self.slices if e["pid"] == self.calls_area and e["args"]["level"] != "wait"]
         self.waits = [e for e in self.slices if e["pid"] == self.calls_area and e["args"]["level"] == "wait"]
-        self.tasks = [e for e in self.slices if e["pid"] > self.calls_area and "part" not in e["args"]]
+        on_devices = [e for e in self.slices if e["pid"] > self.calls_area]
+        of_operators = [e for e in on_devices if OPERATOR_ROW <= e["tid"] < LANE]
+        self.operators = [e for e in of_operators if "operator" not in e["args"]]
+        self.operator_parts = [e for e in of_operators if "operator" in e["args"]]
+        self.tasks = [e for e in on_devices if e["tid"] % LANE < OPERATOR_ROW and "part" not in e["args"]]
         self.engine_parts = [e for e in self.slices if "part" in e["args"]]
         self.check_names()
         self.check_rows()
         self.check_tasks()
+        self.check_operators()
         self.check_flows()
         self.check_counters(drained)
 
@@ -96,19 +102,19 @@ class Trace:
             assert area == "HCCL" or not {"link", "remote_rank"} & event["args"].keys(), event
 
     def check_rows(self):
-        """Slices of a row do not overlap; on a host thread they nest."""
+        """Slices of a row do not overlap; on a host thread and on a row of operators they nest."""
         rows = collections.defaultdict(list)
         for event in self.slices:
             begin = nanoseconds(event["ts"])
             rows[event["pid"], event["tid"]].append((begin, -(begin + nanoseconds(event["dur"])), event))
-        for (area, _), slices in rows.items():
+        for (area, row), slices in rows.items():
             slices.sort(key=lambda each: each[:2])
             open_ends = []
             for begin, minus_end, event in slices:
                 while open_ends and open_ends[-1] <= begin:
                     open_ends.pop()
                 if open_ends:
-                    assert area == self.calls_area, ("overlap", event)
+                    assert area == self.calls_area or OPERATOR_ROW <= row < LANE, ("overlap", event)
                     assert -minus_end <= open_ends[-1], ("not nested", event)
                 open_ends.append(-minus_end)
 
@@ -146,6 +152,21 @@ class Trace:
                 assert args["link"] in LINKS and args["remote_rank"] >= -1, event
         for event in self.engine_parts:
             assert ENGINE_ROW <= event["tid"] < BLOCKING_ROW and event["args"]["part"] in {"whole", "share"}, event
+
+    def parts_of(self, operator):
+        """The three parts of an operator, in their order."""
+        begin, end = nanoseconds(operator["ts"]), end_of(operator)
+        parts = [e for e in self.operator_parts if (e["pid"], e["tid"]) == (operator["pid"], operator["tid"])
+                 and begin <= nanoseconds(e["ts"]) and end_of(e) <= end]
+        return sorted(parts, key=lambda e: (nanoseconds(e["ts"]), OPERATOR_PARTS.index(e["name"])))
+
+    def check_operators(self):
+        assert len(self.operator_parts) == 3 * len(self.operators)
+        for event in self.operators:
+            args = event["args"]
+            assert event["tid"] == OPERATOR_ROW + args["Stream Id"], event
+            assert args["algorithm"] and args["rank"] < args["ranks"] > args["slowest rank"], event
+            assert args["waited(us)"] <= event["dur"] + 0.001, event
 
     def check_batch(self, event):
         args = event["args"]

@@ -1,5 +1,6 @@
 """sampan run --trace: every kind of task, every way to end, every kind of file, read back and held against the format."""
 
+import collections
 import gzip
 import json
 import os
@@ -15,7 +16,7 @@ import time
 import unittest
 import zlib
 
-from tool import PROGRAMS, SAMPAN, environment, sampan
+from tool import BUILD, PROGRAMS, SAMPAN, environment, sampan
 from trace_check import Trace, text_of
 from trace_file import model_of
 from traced import check_links
@@ -118,25 +119,44 @@ class ContentTest(TraceTest):
         self.assertFalse(any("waits" in args for args in calls["aclrtMemcpyAsync"]))
 
     def test_calls_of_hccl_and_what_goes_over_links(self):
-        result = sampan("run", "--trace", self.file, "--summary", "--", SAMPAN.parent / "hccl_bench",
-                        "ring_all_gather", "-b", "64K", "-e", "64K", "-n", "3", "-w", "1")
+        result = sampan("run", "--trace", self.file, "--summary", "--", BUILD / "tests" / "hccl" / "hccl_threads",
+                        "--gtest_filter=Sizes/RingTest.EveryRankHasEverything/1")
         self.assertEqual(result.returncode, 0, result.stderr)
         trace = Trace(self.file)
         self.assertEqual(check_links(trace).keys(), {"MEMCPY_ASYNC", "NOTIFY_RECORD", "NOTIFY_WAIT"})
         calls = [call for call in trace.calls if call["args"]["level"] == "hccl"]
-        copies = [call for call in calls if call["name"] == "HCCL@HcclD2DMemcpyAsync"]
-        self.assertEqual({(call["args"]["link"], call["args"]["remote_rank"]) for call in copies},
-                         {("ONCHIP", -1), ("HCCS", 0), ("HCCS", 1)})
-        # Each is around the call that submits the copy, and has its connection.
-        inner = {call["args"].get("connection_id"): call for call in trace.calls if call["name"] == "AscendCL@aclrtMemcpyAsync"}
-        for call in copies:
-            submits = inner[call["args"]["connection_id"]]
-            self.assertEqual(submits["tid"], call["tid"])
-            self.assertLessEqual(call["ts"], submits["ts"])
+        self.assertEqual({call["args"]["remote_rank"] for call in calls if call["args"].get("link") == "HCCS"}, {0, 1})
         over = [task["args"] for task in trace.tasks if task["args"].get("link") == "HCCS"]
         moved = [args["size(B)"] for args in over if "size(B)" in args]
         self.assertIn(f"HCCL: {len(calls)} calls; over HCCS {len(moved)} copies, {sum(moved) // 1024} KiB in ", result.stderr)
         self.assertIn(f"and {len(over) - len(moved)} signals", result.stderr)
+
+    def test_operators_over_their_copies(self):
+        for size, algorithm in (("1K", "posted with the facts"), ("1M", "one pass, a chunk a rank")):
+            with self.subTest(size=size):
+                result = sampan("run", "--trace", self.file, "--", SAMPAN.parent / "hccl_bench", "all_reduce",
+                                "-b", size, "-e", size, "-n", "3", "-w", "1", "-c", "0", "-p", "2")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                trace = Trace(self.file)
+                operators = [each for each in trace.operators if each["name"] == "HcclAllReduce"]
+                # Those that are measured, and one before; of two ranks.
+                self.assertEqual(collections.Counter(each["args"]["rank"] for each in operators), {0: 4, 1: 4})
+                for each in operators:
+                    args = each["args"]
+                    self.assertEqual((args["algorithm"], args["ranks"]), (algorithm, 2))
+                    self.assertEqual(args["size(B)"], 1024 if size == "1K" else 1 << 20)
+                    self.assertIn(args["slowest rank"], (0, 1))
+                    parts = trace.parts_of(each)
+                    self.assertEqual([part["name"] for part in parts], [
+                        "wait for the slowest rank", "copies", "wait for the end of all ranks"])
+                    self.assertEqual(parts[0]["args"]["rank"], args["slowest rank"])
+                    self.assertAlmostEqual(parts[0]["dur"], args["waited(us)"], places=3)
+                    # Its tasks begin inside; the first may have begun before, and the last, an open wait, right behind.
+                    inside = [task for task in trace.tasks
+                              if task["pid"] == each["pid"] and task["tid"] == args["Stream Id"]
+                              and each["ts"] <= task["ts"] <= each["ts"] + each["dur"]]
+                    self.assertIn([task["name"] for task in inside], [["TASK"] * count for count in (3, 4, 5)])
+                self.file.unlink()
 
     def test_words_and_reductions(self):
         self.run_traced("words")

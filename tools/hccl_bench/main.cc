@@ -1,10 +1,11 @@
-// hccl_bench: measures and checks collectives, like hccl_test.
-#include <algorithm>
+// hccl_bench: measures and checks the operators of HCCL, like hccl_test.
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "bench/ranks/mpirun.h"
 #include "bench/ranks/ranks_together.h"
 #include "check.h"
 #include "measure.h"
@@ -12,16 +13,13 @@
 namespace hccl_bench {
 namespace {
 
-/// The buffer sizes that the largest case needs.
-collectives::Room LargestRoom(const Options& options) {
-  const collectives::Room room =
-      collectives::RoomFor(CaseOf(options, options.sizes.back()), options.launch.size);
-  return {std::max<u64>(room.input_bytes, 1), std::max<u64>(room.output_bytes, 1)};
+const char* NameOf(Other other) {
+  return other == Other::kMpi ? "mpi(GB/s)" : "memcpy(GB/s)";
 }
 
 void PrintHeader(const Options& options) {
   std::printf("%-14s %15s %20s %13s", "data_size", "aveg_time(us)", "alg_bandwidth(GB/s)", "check_result");
-  if (options.compare_with_memcpy) std::printf(" %13s %6s", "memcpy(GB/s)", "ratio");
+  if (options.other != Other::kNothing) std::printf(" %13s %6s", NameOf(options.other), "ratio");
   std::printf("\n");
 }
 
@@ -30,39 +28,64 @@ void PrintRow(const Measurement& row) {
   const double bytes = static_cast<double>(row.data_size);
   std::printf("%-14llu %15.2f %20.3f %13s", row.data_size, row.seconds * 1e6, bytes / row.seconds / 1e9,
               checks[static_cast<int>(row.check)]);
-  if (row.memcpy_seconds) {
-    std::printf(" %13.3f %6.2f", bytes / *row.memcpy_seconds / 1e9, *row.memcpy_seconds / row.seconds);
+  if (row.other_seconds) {
+    std::printf(" %13.3f %6.2f", bytes / *row.other_seconds / 1e9, *row.other_seconds / row.seconds);
   }
   std::printf("\n");
   std::fflush(stdout);
 }
 
 /// What each rank does. The first one prints.
-void RunRank(const collectives::Seat& seat, const Options& options, const bench::SharedBuffers* plain) {
-  collectives::Rank rank(seat, LargestRoom(options));
+void RunRank(const collectives::Seat& seat, const Options& options, const Others& others) {
+  bench::CommRank rank(seat, bench::RoomForAll({CaseOf(options, options.sizes.back())}, seat.size));
   std::string wrong;
   if (seat.rank == 0) PrintHeader(options);
   for (const u64 size : options.sizes) {
-    const Measurement row = Measure(rank, options, CaseOf(options, size), plain);
+    const Measurement row = Measure(rank, options, CaseOf(options, size), others);
     if (seat.rank == 0) PrintRow(row);
     if (wrong.empty()) wrong = row.why;
   }
   if (seat.rank == 0 && !wrong.empty()) throw collectives::Failure(wrong);
 }
 
-int Execute(int argc, char** argv) {
-  Options options;
-  int status = kSuccess;
-  if (!ParseOptions(argc, argv, options, status)) return status;
-  bench::ShareCores(options.launch.size);
+int RunUnderMpirun(const collectives::Seat& seat, const Options& options) {
+  std::unique_ptr<bench::OpenMpi> mpi;
+  if (options.other == Other::kMpi) mpi = std::make_unique<bench::OpenMpi>();
+  try {
+    RunRank(seat, options, {.mpi = mpi.get()});
+    return kSuccess;
+  } catch (const std::exception& error) {
+    std::cerr << "hccl_bench: rank " << seat.rank << ": " << error.what() << "\n";
+    if (mpi != nullptr) std::_Exit(kFailed);  // the others may not come to the end that Open MPI waits for
+    return kFailed;
+  }
+}
+
+int RunHere(const Options& options) {
   std::unique_ptr<bench::SharedBuffers> plain;
-  if (options.compare_with_memcpy)
-    plain = std::make_unique<bench::SharedBuffers>(options.launch.size, LargestRoom(options));
+  if (options.other == Other::kMemcpy) {
+    plain = std::make_unique<bench::SharedBuffers>(
+        options.launch.size, bench::RoomForAll({CaseOf(options, options.sizes.back())}, options.launch.size));
+  }
   const auto failed = collectives::RunRanks(
-      options.launch, [&](const collectives::Seat& seat) { RunRank(seat, options, plain.get()); });
+      options.launch, [&](const collectives::Seat& seat) { RunRank(seat, options, {.plain = plain.get()}); });
   for (const collectives::Ending& ending : failed)
     std::cerr << "hccl_bench: rank " << ending.rank << ": " << ending.failure << "\n";
   return failed.empty() ? kSuccess : kFailed;
+}
+
+int Execute(int argc, char** argv) {
+  std::optional<collectives::Seat> seat = bench::SeatUnderMpirun();
+  Options options;
+  int status = kSuccess;
+  if (!ParseOptions(argc, argv, seat ? seat->size : 0, options, status)) return status;
+  bench::ShareCores(options.launch.size);
+  if (seat) {
+    seat->timeout_seconds = options.launch.timeout_seconds;
+    return RunUnderMpirun(*seat, options);
+  }
+  if (options.other == Other::kMpi) bench::StartUnderMpirun(options.launch.size, argv);
+  return RunHere(options);
 }
 
 }  // namespace

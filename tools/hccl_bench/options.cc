@@ -7,22 +7,24 @@
 #include <map>
 
 #include "bench/measure/sizes.h"
-#include "bench/ranks/ranks_together.h"
+#include "bench/ranks/open_mpi.h"
+#include "bench/ranks/plain_traffic.h"
 
 namespace hccl_bench {
 namespace {
 
-constexpr u64 kMaxBytes = 16 * bench::kGiB;
+constexpr u64 kMaxBytes = 16 * bench::kGiB, kMaxMpiBytes = bench::kGiB;
 constexpr std::size_t kMaxSizes = 1000;
 
 /// The options as given, before they are checked against each other.
 struct Words {
-  std::string collective;
+  std::string name;
   std::string min_size = "8K", max_size = "64M", step;
   double factor = 2;
   std::string type = "fp32", operation = "sum", form = "threads";
-  u32 ranks = 2, root = 0, timeout = 60;
+  u32 ranks = 0, root = 0, timeout = 60;
   int check = 1;
+  bool with_memcpy = false, with_mpi = false;
 };
 
 const std::map<std::string, HcclDataType>& Types() {
@@ -33,21 +35,18 @@ const std::map<std::string, HcclDataType>& Types() {
       {"uint16", HCCL_DATA_TYPE_UINT16}, {"uint32", HCCL_DATA_TYPE_UINT32}, {"fp64", HCCL_DATA_TYPE_FP64}};
   return types;
 }
-bool CanBeReduced(HcclDataType type) {
-  return type == HCCL_DATA_TYPE_INT8 || type == HCCL_DATA_TYPE_INT16 || type == HCCL_DATA_TYPE_INT32 ||
-         type == HCCL_DATA_TYPE_FP16 || type == HCCL_DATA_TYPE_FP32 || type == HCCL_DATA_TYPE_BFP16;
-}
-
 const std::map<std::string, HcclReduceOp>& Operations() {
-  static const std::map<std::string, HcclReduceOp> operations = {
-      {"sum", HCCL_REDUCE_SUM}, {"max", HCCL_REDUCE_MAX}, {"min", HCCL_REDUCE_MIN}};
+  static const std::map<std::string, HcclReduceOp> operations = {{"sum", HCCL_REDUCE_SUM},
+                                                                 {"prod", HCCL_REDUCE_PROD},
+                                                                 {"max", HCCL_REDUCE_MAX},
+                                                                 {"min", HCCL_REDUCE_MIN}};
   return operations;
 }
 
-std::map<std::string, Collective> Collectives() {
-  std::map<std::string, Collective> names;
-  for (const Collective collective : collectives::AllCollectives())
-    names[collectives::NameOf(collective)] = collective;
+std::map<std::string, bench::Operator> Operators() {
+  std::map<std::string, bench::Operator> names;
+  for (const bench::Operator each : bench::AllOperators())
+    names[bench::NameOf(each)] = each;
   return names;
 }
 
@@ -87,35 +86,41 @@ std::vector<u64> SizesOf(const Words& words) {
   return sizes;
 }
 
-/// True if the collective copies only whole contiguous parts, so that plain memcpy can do the same.
-bool OnlyMoves(Collective collective) {
-  return !collectives::Reduces(collective) && collective != Collective::kAllToAllV;
-}
-
-void Understand(const Words& words, Options& options) {
-  options.collective = Collectives().at(words.collective);
-  options.reduction = {Types().at(words.type), Operations().at(words.operation)};
-  options.launch = {words.ranks,
+void Understand(const Words& words, u32 mpirun_ranks, Options& options) {
+  options.what = {.what = Operators().at(words.name),
+                  .type = Types().at(words.type),
+                  .operation = Operations().at(words.operation),
+                  .root = words.root};
+  options.under_mpirun = mpirun_ranks != 0;
+  const u32 ranks = words.ranks != 0 ? words.ranks : options.under_mpirun ? mpirun_ranks : 2;
+  options.launch = {ranks,
                     words.form == "threads" ? collectives::Form::kThreads : collectives::Form::kProcesses,
                     static_cast<s32>(words.timeout)};
-  options.root = words.root;
   options.check = words.check != 0;
   options.sizes = SizesOf(words);
-  if (words.root >= words.ranks)
-    Refuse("-r: root " + std::to_string(words.root) + " is not one of " + std::to_string(words.ranks) +
+  options.other = words.with_mpi ? Other::kMpi : words.with_memcpy ? Other::kMemcpy : Other::kNothing;
+  if (options.under_mpirun && ranks != mpirun_ranks)
+    Refuse("-p: mpirun started " + std::to_string(mpirun_ranks) + " ranks, not " + std::to_string(ranks));
+  if (words.root >= ranks)
+    Refuse("-r: root " + std::to_string(words.root) + " is not one of " + std::to_string(ranks) +
            " ranks (-p)");
-  if (collectives::Reduces(options.collective) && !CanBeReduced(options.reduction.type))
-    Refuse("-d: " + words.type + " cannot be reduced: int8, int16, int32, fp16, fp32 and bfp16 can");
-  if (options.compare_with_memcpy && !OnlyMoves(options.collective))
-    Refuse("--memcpy: " + words.collective + " does more than copy");
+  if (options.other == Other::kMemcpy && options.under_mpirun)
+    Refuse("--memcpy: ranks of mpirun share no memory; without mpirun they do");
+  if (options.other == Other::kMemcpy && !bench::HasPlainTraffic(options.what))
+    Refuse("--memcpy: only fp32 sums and operators that copy can be measured so");
+  if (options.other == Other::kMpi && !bench::OpenMpi::Has(options.what.type))
+    Refuse("--mpi: Open MPI has no " + words.type);
+  if (options.other == Other::kMpi && options.sizes.back() > kMaxMpiBytes)
+    Refuse("--mpi: Open MPI counts up to 2147483647 elements; -e must be at most 1G");
 }
 
 }  // namespace
 
-bool ParseOptions(int argc, char** argv, Options& options, int& status) {
+bool ParseOptions(int argc, char** argv, u32 mpirun_ranks, Options& options, int& status) {
   Words words;
   CLI::App app(
-      "Measures collectives of ranks on this machine: how long each takes, and whether its result is right.");
+      "Measures operators of HCCL on ranks of this machine: how long each takes, and whether its result is "
+      "right.\nUnder mpirun, each of its processes is a rank.");
   app.footer(
       "Sizes may end with K, M or G. data_size is the larger one of a rank's input and output, alg_bandwidth "
       "that\n"
@@ -123,9 +128,7 @@ bool ParseOptions(int argc, char** argv, Options& options, int& status) {
       "as many\n"
       "engines as there are cores for each rank, unless SAMPAN_ENGINES says otherwise.\n"
       "Exit status: 0 when everything ran and was right, 1 when not, 2 for a mistake in the command line.");
-  app.add_option("collective", words.collective, "What to run")
-      ->required()
-      ->check(CLI::IsMember(Names(Collectives())));
+  app.add_option("operator", words.name, "What to run")->required()->check(CLI::IsMember(Names(Operators())));
   app.add_option("-b,--minbytes", words.min_size, "First size")->capture_default_str();
   app.add_option("-e,--maxbytes", words.max_size, "Last size")->capture_default_str();
   auto* factor =
@@ -138,7 +141,7 @@ bool ParseOptions(int argc, char** argv, Options& options, int& status) {
   app.add_option("-o,--op", words.operation, "Operation of reductions")
       ->check(CLI::IsMember(Names(Operations())))
       ->capture_default_str();
-  app.add_option("-r,--root", words.root, "Root of broadcast and scatter")->capture_default_str();
+  app.add_option("-r,--root", words.root, "Root of broadcast, reduce and scatter")->capture_default_str();
   app.add_option("-n,--iters", options.iterations, "Runs that are measured")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -148,20 +151,23 @@ bool ParseOptions(int argc, char** argv, Options& options, int& status) {
   app.add_option("-c,--check", words.check, "1: compare a result of each size, 0: do not")
       ->check(CLI::Range(0, 1))
       ->capture_default_str();
-  app.add_option("-p,--ranks", words.ranks, "Number of ranks")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
+  app.add_option("-p,--ranks", words.ranks, "Number of ranks; 2, or as many as mpirun started")
+      ->check(CLI::Range(1, 64));
   app.add_option("--form", words.form, "What the ranks are")
       ->check(CLI::IsMember({"threads", "processes"}))
       ->capture_default_str();
   app.add_option("--timeout", words.timeout, "Seconds that a rank waits for another one")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
-  app.add_flag("--memcpy", options.compare_with_memcpy,
-               "Measure the same traffic as plain memcpy between shared mappings too, in turn");
+  auto* with_memcpy =
+      app.add_flag("--memcpy", words.with_memcpy,
+                   "Measure the same traffic as plain memcpy between shared mappings too, in turn");
+  app.add_flag("--mpi", words.with_mpi,
+               "Measure the same operator of Open MPI on ordinary memory too, in turn, if it is installed")
+      ->excludes(with_memcpy);
   try {
     app.parse(argc, argv);
-    Understand(words, options);
+    Understand(words, mpirun_ranks, options);
     return true;
   } catch (const CLI::CallForHelp& help) {
     status = app.exit(help);
@@ -172,9 +178,8 @@ bool ParseOptions(int argc, char** argv, Options& options, int& status) {
   return false;
 }
 
-collectives::Case CaseOf(const Options& options, u64 size) {
-  collectives::Case what{options.collective, 1, options.reduction, options.root};
-  return bench::SizedCase(what, size, options.launch.size);
+bench::OperatorCase CaseOf(const Options& options, u64 size) {
+  return bench::SizedCase(options.what, size, options.launch.size);
 }
 
 }  // namespace hccl_bench

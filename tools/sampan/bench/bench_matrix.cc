@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "bench/ranks/ranks_together.h"
+#include "tools/sampan/bench/ranks/collective_traffic.h"
 #include "tools/sampan/shared/output/quantities.h"
 
 namespace sampan::tool {
@@ -55,7 +55,7 @@ BenchCase CaseOf(std::string_view group, const bench::CopyPlan& plan) {
 
 BenchCase CaseOf(const RankPlan& plan) {
   const std::size_t bytes = plan.kind == RankPlan::Kind::kCollective
-                                ? bench::DataSize(plan.collective_case(), RankPlan::kRanks)
+                                ? DataSize(plan.collective_case(), RankPlan::kRanks)
                                 : plan.bytes;
   return {kHccl, CallOf(plan), PathName(plan), bytes, bytes, 1, plan};
 }

@@ -14,7 +14,8 @@ namespace {
 /// Shared memory, memcpy, and words that one thread changes while another sleeps on them.
 class HostRanks final : public RankAlternative {
  public:
-  explicit HostRanks(const collectives::Room& room) : shared_(RankPlan::kRanks, room) {}
+  explicit HostRanks(const collectives::Room& room)
+      : shared_(RankPlan::kRanks, {room.input_bytes, room.output_bytes}) {}
 
   const std::vector<bench::RankBuffers>& buffers() const override { return shared_.all(); }
 

@@ -25,7 +25,7 @@ constexpr int kWarmUps = 3;
 u32 RunsOfRound(Rank& rank, const std::function<void(u32)>& run) {
   u32 runs = 1;
   while (runs < kMaxRuns) {
-    const double seconds = bench::SlowestRank(rank, [&] { run(runs); });
+    const double seconds = bench::SlowestRank(rank.group(), [&] { run(runs); });
     if (seconds >= kMinRoundSeconds) break;
     runs = std::clamp(static_cast<u32>(runs * 1.2 * kMinRoundSeconds / std::max(seconds, 1e-9)), runs + 1,
                       std::min(kMaxRuns, 8 * runs));
@@ -46,11 +46,11 @@ std::vector<std::vector<double>> MeasureRounds(Rank& rank, RankWork& work, doubl
   const auto mine = bench::Until(
       {.seconds = seconds, .max_turns = kMaxRounds, .stopped = [] { return Interrupted() != 0; }});
   const auto goes_on = [&](std::size_t turns) {
-    return bench::Tell(rank, mine(turns) ? "on" : "").front() == "on";
+    return bench::Tell(rank.group(), mine(turns) ? "on" : "").front() == "on";
   };
   return bench::TakeTurns(
-      {[&] { return bench::SlowestRank(rank, [&] { run(runs); }) / runs; },
-       [&] { return bench::SlowestRank(rank, [&] { run_plain(plain_runs); }) / plain_runs; }},
+      {[&] { return bench::SlowestRank(rank.group(), [&] { run(runs); }) / runs; },
+       [&] { return bench::SlowestRank(rank.group(), [&] { run_plain(plain_runs); }) / plain_runs; }},
       goes_on);
 }
 

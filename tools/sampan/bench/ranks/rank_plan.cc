@@ -1,13 +1,13 @@
 // The work of ranks that is measured.
 #include "tools/sampan/bench/ranks/rank_plan.h"
 
-#include "bench/ranks/ranks_together.h"
+#include "tools/sampan/bench/ranks/collective_traffic.h"
 
 namespace sampan::tool {
 
 collectives::Case RankPlan::collective_case() const {
   const collectives::Case what{collective, 1, {HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM}};
-  return bench::SizedCase(what, bytes, kRanks);
+  return SizedCase(what, bytes, kRanks);
 }
 
 std::string CallOf(const RankPlan& plan) {

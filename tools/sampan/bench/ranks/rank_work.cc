@@ -6,6 +6,8 @@
 #include "bench/copies/memory.h"
 #include "bench/ranks/ranks_together.h"
 #include "check.h"
+#include "tools/sampan/bench/ranks/collective_traffic.h"
+#include "verified_run.h"
 
 namespace sampan::tool {
 namespace {
@@ -50,10 +52,21 @@ hccl::DeviceMem PeersOutput(Rank& rank) {
 
 /// The first message of any rank.
 std::string Agree(Rank& rank, const std::string& mine) {
-  for (const std::string& text : bench::Tell(rank, mine)) {
+  for (const std::string& text : bench::Tell(rank.group(), mine)) {
     if (!text.empty()) return text;
   }
   return "";
+}
+
+/// Runs the case. Why a result is wrong, the same on every rank, or an empty text.
+std::string WhyWrong(Rank& rank, const collectives::Case& what) {
+  std::string mine;
+  try {
+    collectives::RunVerified(rank, what);
+  } catch (const collectives::Mismatch& wrong) {
+    mine = wrong.what();
+  }
+  return Agree(rank, mine);
 }
 
 std::string FaultText(const bench::Bytes& found, const bench::Bytes& expected) {
@@ -178,7 +191,7 @@ class CollectiveWork final : public RankWork {
       : rank_(rank),
         stage_(stage),
         what_(stage.plan.collective_case()),
-        plain_(bench::TransfersOf(what_, rank.rank(), stage.plain->buffers())) {}
+        plain_(TransfersOf(what_, rank.rank(), stage.plain->buffers())) {}
 
   void Run(u32 times) override {
     for (u32 i = 0; i < times; ++i)
@@ -186,7 +199,7 @@ class CollectiveWork final : public RankWork {
     rank_.Synchronize();
   }
   void RunPlain(u32 times) override { stage_.plain->Move(rank_.rank(), plain_, times); }
-  std::string FindFault() override { return bench::WhyWrong(rank_, what_); }
+  std::string FindFault() override { return WhyWrong(rank_, what_); }
 
  private:
   Rank& rank_;
