@@ -31,12 +31,12 @@ HCCL_PUBLIC_WEAK HcclResult HcclGetRootInfo(HcclRootInfo* rootInfo);
  * @async Returns when all ranks have joined, or after HCCL_CONNECT_TIMEOUT.
  * @error HCCL_E_RUNTIME The calling thread has no current device.
  * @error HCCL_E_PARA nRanks is 0, rank is not less than nRanks, rootInfo is not one, or an HCCL_* variable
- *     has a wrong value.
+ *     has a wrong value. The ranks do not agree on nRanks, or two of them have one number.
  * @error HCCL_E_PTR comm or rootInfo is NULL.
- * @error HCCL_E_NOT_SUPPORT nRanks is more than 128, or the host cannot reach the memory of the devices.
+ * @error HCCL_E_NOT_SUPPORT nRanks is more than 128, the chip has no collectives, or the host cannot reach
+ *     the memory of the devices.
  * @error HCCL_E_TIMEOUT Ranks are missing; the message names them.
  * @error HCCL_E_UNAVAIL The root info is used by another communicator.
- * @error HCCL_E_NETWORK The ranks do not agree on nRanks, or two of them have one number.
  * @error HCCL_E_REMOTE A rank exited meanwhile.
  */
 HCCL_PUBLIC_WEAK HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo* rootInfo, uint32_t rank,
@@ -223,6 +223,32 @@ HCCL_PUBLIC_WEAK HcclResult HcclCommSuspend(HcclComm comm);
  * @error HCCL_E_PARA comm is not a communicator.
  */
 HCCL_PUBLIC_WEAK HcclResult HcclCommResume(HcclComm comm);
+
+/* ---- groups of calls ---- */
+
+/** Begins a group of calls of the calling thread. Groups nest. The calls are checked at once and take effect
+ * at the outermost HcclGroupEnd. A group has one of three uses: it makes and destroys communicators, which
+ * join together; it has collective operators; or it has HcclSend and HcclRecv, which do not wait for one
+ * another.
+ * @async no
+ * @error none
+ */
+HCCL_PUBLIC HcclResult HcclGroupStart(void);
+
+/** Ends a group. The outermost end carries out the calls in their order, up to the first that fails. If a
+ * communicator cannot be made, the group makes none.
+ * @async Joins wait for the other ranks, as HcclCommInitRootInfo; operators are queued.
+ * @error HCCL_E_NOT_SUPPORT The calling thread has no group.
+ * @error other The code of the first call that failed.
+ */
+HCCL_PUBLIC HcclResult HcclGroupEnd(void);
+
+/** Says whether the calling thread has a group.
+ * @param isGroup Receives true or false.
+ * @async no
+ * @error HCCL_E_PTR isGroup is NULL.
+ */
+HCCL_PUBLIC HcclResult HcclGroupStatusGet(bool* isGroup);
 
 /* Fills a configuration with its defaults. NULL: no effect. */
 static inline void HcclCommConfigInit(HcclCommConfig* config) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/error/status.h"
 #include "base/reduce/reduce_kernels.h"
@@ -24,6 +25,14 @@ class SignalLink {
   virtual std::string Describe() const = 0;
   /// A wait for the signal reached its limit; the text is the message.
   virtual void OnTimeout(const std::string& text) noexcept = 0;
+};
+
+/// Keeps device memory from being reused while work on it is pending.
+class HeldMemory {
+ public:
+  virtual ~HeldMemory() = default;
+  /// Fails if the program has freed it.
+  virtual Status CheckLive() const = 0;
 };
 
 /// The work of one rank in a stream: it announces itself, waits for the other ranks, moves bytes, and waits
@@ -64,14 +73,21 @@ class StreamWork {
   } times;
   /// How long the thread that submits it may spin at a wait, instead of leaving it to the stream.
   virtual std::chrono::nanoseconds patience() noexcept { return {}; }
-};
 
-/// Keeps device memory from being reused while work on it is pending.
-class HeldMemory {
- public:
-  virtual ~HeldMemory() = default;
-  /// Fails if the program has freed it.
-  virtual Status CheckLive() const = 0;
+  /// The device memory of this rank that it accesses.
+  struct Access {
+    const HeldMemory* held;
+    const std::byte* engine;
+    std::uint64_t bytes;
+    bool writes;
+  };
+  virtual std::vector<Access> Accesses() const = 0;
+  /// Who has to end the wait, in words, and what they do.
+  virtual std::string Missing(Hold hold) const = 0;
+  /// As those of a gate.
+  static constexpr std::uint32_t kNotOutside = UINT32_MAX;
+  virtual std::uint32_t OutsideStanding(Hold hold) const noexcept = 0;
+  virtual void TellStanding(std::uint32_t ways) noexcept = 0;
 };
 
 /// A range of device memory: its address for this process's engines, and its place in a memory file that
@@ -80,6 +96,7 @@ struct DeviceRange {
   std::byte* engine = nullptr;
   int file = -1;
   std::uint64_t file_offset = 0;
+  std::int32_t device = -1;  ///< the current device of the calling thread
   std::shared_ptr<HeldMemory> held;
 };
 
@@ -119,6 +136,8 @@ int sampanFindRange(const char* function, const char* argument, const void* addr
 /// Copies between addresses of engines on the calling thread; past the caches if asked. Returns false if the
 /// host cannot reach device memory: then streams can take no StreamWork.
 bool sampanCopyHere(void* dst, const void* src, std::uint64_t bytes, bool past_caches) noexcept;
+/// The place of an instruction of a process in words; empty if it is not known. Slow.
+void sampanDescribeCode(std::int64_t process, std::uintptr_t instruction, std::string& text);
 /// The chip of the profile.
 SampanChipName sampanChipName() noexcept;
 

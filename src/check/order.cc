@@ -53,8 +53,9 @@ OrderStep StepOf(const Task& task, const observe::Submission& submission) {
   } else if (const auto* gate = std::get_if<GateTask>(&task)) {
     const bool word =
         submission.subject != nullptr && submission.subject->type == observe::TaskType::kValueWait;
-    step.kind = word ? Kind::kWaitForWord : Kind::kGate;
     step.target = gate->gate.get()->target();
+    const bool ranks = step.target == nullptr && !step.shared;
+    step.kind = word ? Kind::kWaitForWord : ranks ? Kind::kRanks : Kind::kGate;
     step.value = submission.word.value;
     step.condition = submission.word.condition;
   } else if (const auto* effect = std::get_if<EffectTask>(&task)) {
@@ -222,6 +223,7 @@ bool Order::Passes(QueueState& queue, const OrderedTask& task) {
       return true;
     }
     case Kind::kHost:
+    case Kind::kRanks:
       return queue.really >= task.site->number;
     case Kind::kWork:
     case Kind::kSignal:
@@ -275,7 +277,9 @@ void Order::ForcePass(QueueState& queue, const OrderedTask& task, bool discarded
   if (step.kind == Kind::kWait && !discarded) {
     const auto awaited = timelines_.find(step.awaited);
     QueueState* const other = awaited == timelines_.end() ? nullptr : Find(awaited->second);
-    if (other != nullptr && other->executed < step.awaited_task) Force(*other, step.awaited_task, false);
+    if (other == nullptr) return;
+    if (other->executed < step.awaited_task) Force(*other, step.awaited_task, false);
+    if (queue.clock.Join(Before(awaited->second, step.awaited_task))) NoteClock(queue);
     return;
   }
   if (step.kind != Kind::kGate && step.kind != Kind::kWaitForWord) return;

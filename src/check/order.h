@@ -27,7 +27,8 @@ struct OrderStep {
     kSignal,  ///< gives one
     kWord,    ///< writes a word that others may wait for
     kWaitForWord,
-    kHost,  ///< a function of the program runs
+    kHost,   ///< a function of the program runs
+    kRanks,  ///< waits for other ranks: the order among streams is not known
   } kind = Kind::kWork;
   const Timeline* awaited = nullptr;  ///< kWait
   std::uint64_t awaited_task = 0;

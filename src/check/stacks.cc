@@ -19,8 +19,8 @@ struct CodeRange {
     return address >= begin.load(std::memory_order_relaxed) && address < end.load(std::memory_order_relaxed);
   }
 };
-/// libacl_rt and libhccl_plf.
-constinit std::array<CodeRange, 2> own_code;
+/// libacl_rt, libhccl_plf and libhccl.
+constinit std::array<CodeRange, 3> own_code;
 /// The C library, whose memcpy accesses memory for the program.
 constinit CodeRange c_library;
 
@@ -29,11 +29,12 @@ int FindOwnModule(dl_phdr_info* module, std::size_t /*bytes*/, void* /*argument*
   name.remove_prefix(name.rfind('/') + 1);
   const bool runtime = name.starts_with("libacl_rt.so") || name.starts_with("libascendcl.so");
   const bool c = name.starts_with("libc.so");
-  if (!runtime && !c && !name.starts_with("libhccl_plf.so")) return 0;
+  const bool collectives = name.starts_with("libhccl.so");
+  if (!runtime && !c && !collectives && !name.starts_with("libhccl_plf.so")) return 0;
   for (int i = 0; i < module->dlpi_phnum; ++i) {
     const auto& segment = module->dlpi_phdr[i];
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    CodeRange& range = c ? c_library : own_code[runtime ? 0 : 1];
+    CodeRange& range = c ? c_library : own_code[runtime ? 0 : collectives ? 2 : 1];
     range.begin.store(module->dlpi_addr + segment.p_vaddr);
     range.end.store(module->dlpi_addr + segment.p_vaddr + segment.p_memsz);
   }
@@ -41,7 +42,8 @@ int FindOwnModule(dl_phdr_info* module, std::size_t /*bytes*/, void* /*argument*
 }
 
 bool IsOwn(std::uintptr_t address) {
-  return own_code[0].Holds(address) || own_code[1].Holds(address);
+  return std::any_of(own_code.begin(), own_code.end(),
+                     [&](const CodeRange& code) { return code.Holds(address); });
 }
 
 template <typename T>

@@ -31,9 +31,9 @@ std::string_view FileName(const dl_phdr_info& module) {
 
 /// The linker, the C library and our own libraries keep their calls.
 bool IsLeftAlone(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kNames = {"libc.so",        "ld-linux",       "libacl_rt.so",
-                                                      "libascendcl.so", "libhccl_plf.so", "linux-vdso",
-                                                      "libtsan.so",     "libasan.so"};
+  constexpr std::array<std::string_view, 9> kNames = {"libc.so",        "ld-linux",       "libacl_rt.so",
+                                                      "libascendcl.so", "libhccl_plf.so", "libhccl.so",
+                                                      "linux-vdso",     "libtsan.so",     "libasan.so"};
   return std::any_of(kNames.begin(), kNames.end(),
                      [&](std::string_view each) { return name.starts_with(each); });
 }

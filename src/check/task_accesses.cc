@@ -60,6 +60,10 @@ class Collector {
           descriptor ? kDescriptorBytes : sizeof(std::uint64_t), Use::kOperand);
     }
   }
+  void operator()(const EffectTask& task) {
+    for (const EffectAccess& each : task.effect->Accesses())
+      Add(each.memory, each.engine, each.bytes, each.writes ? Use::kWrite : Use::kRead);
+  }
   void operator()(const MultiAllocationTask& task) {
     more_ = task.content->uses;
     std::visit(*this, task.content->task);

@@ -27,6 +27,13 @@ namespace {
 
 /// How often the watch looks, while a call waits. Two looks with the same result make a deadlock.
 constexpr std::chrono::milliseconds kStandstillInterval{100};
+/// While more and more processes are found to stand, it looks sooner, until so many looks saw nothing new.
+constexpr std::chrono::milliseconds kSpreadInterval{1};
+constexpr int kPatientLooks = 30;
+/// More processes than wait for one another. If ways of so many processes stand, they are circles.
+constexpr std::uint32_t kMaxProcesses = 256;
+/// The other processes of a circle report it too.
+constexpr std::chrono::milliseconds kForOthers{50};
 
 std::string FirstLine(const std::filesystem::path& file) {
   std::ifstream input(file);
@@ -73,6 +80,10 @@ bool AllThreadsWait(const std::vector<std::int64_t>& waiting) {
 struct Standstill {
   std::vector<check::Checker::Standing> circle;
   std::string text;
+  /// How long the ways are on which all processes stand, from this one on; kNotOutside: it waits for no
+  /// other process.
+  std::uint32_t ways = Gate::kNotOutside;
+  std::shared_ptr<Gate> teller;  ///< a gate that tells them to other processes
 };
 
 bool Stands(const StreamState& state) {
@@ -99,24 +110,39 @@ Standstill Look(const Runtime& runtime, check::Checker& checker) {
     standstill.circle.push_back({state.queue, state.device, state.stream});
     standstill.text += Text(standstill.text.empty() ? "" : "; ", Describe(state));
   }
+  for (const StreamState& state : *states) {
+    const std::uint32_t behind = state.gate == nullptr ? Gate::kNotOutside : state.gate->OutsideStanding();
+    if (behind == Gate::kNotOutside) continue;
+    standstill.ways = std::min(standstill.ways, std::min(behind, kMaxProcesses) + 1);
+    standstill.teller = state.gate;
+  }
   return standstill;
 }
 
 void WatchLoop(const Runtime& runtime) {
-  std::string before;
+  Standstill before;
+  auto interval = kStandstillInterval;
+  int looks_alike = 0;
   for (check::Checker* checker = check::TheChecker(); checker != nullptr; checker = check::TheChecker()) {
-    std::this_thread::sleep_for(kStandstillInterval);
+    std::this_thread::sleep_for(interval);
     Standstill now;
     try {
       now = Look(runtime, *checker);
     } catch (const std::exception&) {
       // Out of memory: looks again later.
     }
-    if (!now.text.empty() && now.text == before) {
+    const bool stands = !now.text.empty() && now.text == before.text;
+    if (stands && now.ways > kMaxProcesses) {
+      if (now.teller != nullptr) std::this_thread::sleep_for(kForOthers);
       checker->ReportDeadlock(now.circle, now.text);
       check::EndProcess("deadlock");
     }
-    before = now.text;
+    if (stands && now.teller != nullptr) now.teller->TellStanding(now.ways);
+    if (!stands && before.teller != nullptr) before.teller->TellStanding(0);
+    looks_alike = stands && now.ways == before.ways ? looks_alike + 1 : 0;
+    const bool spreads = stands && now.teller != nullptr && now.ways > 1 && looks_alike < kPatientLooks;
+    interval = spreads ? kSpreadInterval : kStandstillInterval;
+    before = std::move(now);
   }
 }
 

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <numeric>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "hccl/dtype_common.h"
@@ -37,12 +40,12 @@ class CaseSource {
   CaseSource(u32 ranks, u64 seed) : ranks_(ranks), seed_(seed) {}
 
   u64 Random(u64 below) { return collectives::Mixed(seed_, drawn_++, 1) % below; }
+  OperatorCase Make(Op op, HcclDataType type, HcclReduceOp operation, u64 count, Placing placing) {
+    return {op, type, operation, count, static_cast<u32>(Random(ranks_)), placing, Random(UINT64_MAX)};
+  }
   OperatorCase Make(Op op, HcclDataType type, HcclReduceOp operation, u64 count) {
-    OperatorCase what{
-        op, type, operation, count, static_cast<u32>(Random(ranks_)), Placing::kApart, Random(UINT64_MAX)};
     const auto placing = static_cast<Placing>(Random(3));
-    if (Allows(op, placing)) what.placing = placing;
-    return what;
+    return Make(op, type, operation, count, Allows(op, placing) ? placing : Placing::kApart);
   }
   OperatorCase Draw(u64 max_count) {
     const Op op = static_cast<Op>(Random(kOps));
@@ -58,11 +61,43 @@ class CaseSource {
   u64 drawn_ = 0;
 };
 
+/// TEST_COLLECTIVES=all: every number of ranks up to 16, and every placing of every case. CI has a part of
+/// it.
+inline bool TestsAll() {
+  const char* const wanted = std::getenv("TEST_COLLECTIVES");
+  return wanted != nullptr && std::string_view(wanted) == "all";
+}
+inline std::vector<u32> RankNumbers(std::vector<u32> of_ci) {
+  if (!TestsAll()) return of_ci;
+  std::vector<u32> all(16);
+  std::iota(all.begin(), all.end(), 1U);
+  return all;
+}
+
+/// Every operator on every type with every operation and placing, and odd counts.
+inline std::vector<OperatorCase> AllCases(u32 ranks, u64 seed) {
+  CaseSource source(ranks, seed);
+  std::vector<OperatorCase> cases;
+  for (int i = 0; i < kOps; ++i) {
+    const Op op = static_cast<Op>(i);
+    for (const HcclDataType type : TypesOf(op)) {
+      for (const HcclReduceOp operation : OperationsOf(op, type)) {
+        for (const Placing placing : {Placing::kApart, Placing::kInPlace, Placing::kAtBeginning}) {
+          if (Allows(op, placing))
+            cases.push_back(source.Make(op, type, operation, source.Random(100) * 2 + 1, placing));
+        }
+      }
+    }
+  }
+  return cases;
+}
+
 /// Every operator on every type with every operation, and counts where something changes: 0, 1, next to the
 /// number of ranks and to a cache line, not divisible by either.
 inline std::vector<OperatorCase> ManyCases(u32 ranks, u64 seed) {
   CaseSource source(ranks, seed);
   std::vector<OperatorCase> cases;
+  if (TestsAll()) cases = AllCases(ranks, seed);
   for (int i = 0; i < kOps; ++i) {
     const Op op = static_cast<Op>(i);
     for (const HcclDataType type : TypesOf(op)) {
@@ -79,6 +114,7 @@ inline std::vector<OperatorCase> ManyCases(u32 ranks, u64 seed) {
 inline std::vector<OperatorCase> SampleCases(u32 ranks, u64 seed) {
   CaseSource source(ranks, seed);
   std::vector<OperatorCase> cases;
+  if (TestsAll()) cases = AllCases(ranks, seed);
   for (int i = 0; i < kOps; ++i) {
     const Op op = static_cast<Op>(i);
     for (const u64 count : {u64{0}, 1 + source.Random(ranks + 2), 3000 + source.Random(100)}) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -56,7 +58,10 @@ TEST_F(Communicators, RefuseWrongArgumentsInOrder) {
   ExpectCode(HCCL_E_PARA, "rootInfo does not have the bytes", HcclCommInitRootInfo(1, &other, 0, &comm_));
   ExpectCode(HCCL_E_NOT_SUPPORT, "200 ranks", HcclCommInitRootInfo(200, &info_, 0, &comm_));
   std::thread([&] {
-    ExpectCode(HCCL_E_RUNTIME, "no current device", HcclCommInitRootInfo(1, &info_, 0, &comm_));
+    ExpectCode(HCCL_E_RUNTIME, "no current device", HcclGetRootInfo(&other));
+    ExpectCode(HCCL_E_RUNTIME, "no current device", HcclCommInitRootInfo(0, nullptr, 0, nullptr));
+    ExpectCode(HCCL_E_RUNTIME, "no current device", HcclSetConfig(HCCL_DETERMINISTIC, {1}));
+    ExpectCode(HCCL_E_RUNTIME, "no current device", HcclCommGetHandleWithName("name", &comm_));
   }).join();
   EXPECT_EQ(comm_, nullptr);
 }
@@ -74,6 +79,19 @@ TEST_F(Communicators, AcceptConfigurationsOfEverySize) {
     ExpectCode(
         HCCL_SUCCESS, "",
         HcclCommInitRootInfoConfig(1, &info, 0, reinterpret_cast<HcclCommConfig*>(larger.data()), &comm_));
+    ExpectCode(HCCL_SUCCESS, "", HcclCommDestroy(comm_));
+  }
+}
+
+/// What a newer version means is not known. What an older one does not have is not read.
+TEST_F(Communicators, AcceptConfigurationsOfEveryVersion) {
+  for (const uint32_t version : {1U, 10U, 11U, 99U}) {
+    HcclCommConfigInit(&config_);
+    std::memcpy(config_.reserved + 12, &version, sizeof(version));
+    config_.hcclExecTimeOut = version == 1 ? -5 : 60;
+    HcclRootInfo info;
+    Check(HcclGetRootInfo(&info));
+    ExpectCode(HCCL_SUCCESS, "", HcclCommInitRootInfoConfig(1, &info, 0, &config_, &comm_));
     ExpectCode(HCCL_SUCCESS, "", HcclCommDestroy(comm_));
   }
 }
@@ -98,13 +116,53 @@ TEST_F(Communicators, RefuseWrongConfigurations) {
 
 TEST_F(Communicators, RefuseWrongVariables) {
   const std::pair<const char*, const char*> wrong[] = {
-      {"HCCL_CONNECT_TIMEOUT", "119"}, {"HCCL_CONNECT_TIMEOUT", "7201"}, {"HCCL_EXEC_TIMEOUT", "soon"},
-      {"HCCL_BUFFSIZE", "0"},          {"HCCL_DETERMINISTIC", "yes"},    {"HCCL_SOCKET_FAMILY", "AF_UNIX"},
-      {"HCCL_IF_BASE_PORT", "80"}};
+      {"HCCL_CONNECT_TIMEOUT", "119"},
+      {"HCCL_CONNECT_TIMEOUT", "7201"},
+      {"HCCL_EXEC_TIMEOUT", "soon"},
+      {"HCCL_BUFFSIZE", "0"},
+      {"HCCL_DETERMINISTIC", "yes"},
+      {"HCCL_SOCKET_FAMILY", "AF_UNIX"},
+      {"HCCL_IF_BASE_PORT", "80"},
+      {"HCCL_IF_BASE_PORT", "65521"},
+      {"HCCL_EXEC_TIMEOUT", "2147483648"},
+      {"HCCL_IF_IP", "localhost"},
+      {"HCCL_IF_IP", "10.0.0.256"},
+      {"HCCL_HOST_SOCKET_PORT_RANGE", ""},
+      {"HCCL_HOST_SOCKET_PORT_RANGE", "60050-60000"},
+      {"HCCL_NPU_SOCKET_PORT_RANGE", "60000-65536"},
+      {"HCCL_DFS_CONFIG", "cluster_heartbeat"},
+      {"HCCL_DFS_CONFIG", "cluster_heartbeat:on,inconsistent_check:maybe"},
+      {"SAMPAN_HCCL_CONNECT_TIMEOUT", "0"}};
   for (const auto& [name, value] : wrong) {
     const Variable variable(name, value);
     ExpectCode(HCCL_E_PARA, std::string("EI0001: ") + name + " is '" + value + "'",
                HcclCommInitRootInfo(1, &info_, 0, &comm_));
+  }
+}
+
+TEST_F(Communicators, AcceptTheDocumentedVariables) {
+  const std::pair<const char*, const char*> right[] = {
+      {"HCCL_CONNECT_TIMEOUT", "120"},
+      {"HCCL_EXEC_TIMEOUT", "0"},
+      {"HCCL_BUFFSIZE", "1"},
+      {"HCCL_DETERMINISTIC", "strict"},
+      {"HCCL_SOCKET_FAMILY", "AF_INET6"},
+      {"HCCL_SOCKET_IFNAME", "^=eth0"},
+      {"HCCL_IF_IP", "fe80::1"},
+      {"HCCL_IF_BASE_PORT", "65520"},
+      {"HCCL_HOST_SOCKET_PORT_RANGE", "60000-60050,60100"},
+      {"HCCL_NPU_SOCKET_PORT_RANGE", "auto"},
+      {"HCCL_DFS_CONFIG", "cluster_heartbeat:on,stuck_detection:off,inconsistent_check:first"},
+      {"HCCL_OP_EXPANSION_MODE", "AIV"},
+      {"HCCL_ALGO", "level0:NA;level1:ring"},
+      {"HCCL_OP_RETRY_ENABLE", "L1:0,L2:0"}};
+  for (const auto& [name, value] : right) {
+    SCOPED_TRACE(name);
+    const Variable variable(name, value);
+    HcclRootInfo info;
+    Check(HcclGetRootInfo(&info));
+    ExpectCode(HCCL_SUCCESS, "", HcclCommInitRootInfo(1, &info, 0, &comm_));
+    ExpectCode(HCCL_SUCCESS, "", HcclCommDestroy(comm_));
   }
 }
 
@@ -128,6 +186,16 @@ TEST_F(Communicators, KnowTheirNamesAndRanks) {
   ExpectCode(HCCL_SUCCESS, "", HcclGetRankSize(comm_, &number));
   EXPECT_EQ(number, 1U);
   ExpectCode(HCCL_E_PTR, "rank is NULL", HcclGetRankId(comm_, nullptr));
+  ExpectCode(HCCL_E_PTR, "comm is NULL", HcclGetRankId(nullptr, &number));
+  ExpectCode(HCCL_E_PTR, "rankSize is NULL", HcclGetRankSize(comm_, nullptr));
+  ExpectCode(HCCL_E_PTR, "comm is NULL", HcclGetRankSize(nullptr, &number));
+  ExpectCode(HCCL_E_PTR, "commName is NULL", HcclGetCommName(comm_, nullptr));
+  ExpectCode(HCCL_E_PTR, "comm is NULL", HcclGetCommName(nullptr, name));
+  ExpectCode(HCCL_E_PTR, "commName is NULL", HcclCommGetHandleWithName(nullptr, &found));
+  ExpectCode(HCCL_E_PTR, "comm is NULL", HcclCommGetHandleWithName("the name", nullptr));
+  ExpectCode(HCCL_E_PTR, "asyncError is NULL", HcclGetCommAsyncError(comm_, nullptr));
+  ExpectCode(HCCL_E_PTR, "comm is NULL", HcclCommSuspend(nullptr));
+  ExpectCode(HCCL_E_PTR, "comm is NULL", HcclCommResume(nullptr));
   HcclResult error = HCCL_E_INTERNAL;
   ExpectCode(HCCL_SUCCESS, "", HcclGetCommAsyncError(comm_, &error));
   EXPECT_EQ(error, HCCL_SUCCESS);
@@ -170,6 +238,111 @@ TEST_F(Communicators, OfAllDevicesRefuseWrongLists) {
 TEST_F(Communicators, NameMissingRanks) {
   const Variable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "1");
   ExpectCode(HCCL_E_TIMEOUT, "1, 2", HcclCommInitRootInfo(3, &info_, 0, &comm_));
+}
+
+/// Calls HcclCommInitRootInfo at the same time, once for each pair of a number of ranks and a rank.
+std::vector<std::pair<HcclResult, std::string>> JoinAtOnce(
+    const HcclRootInfo& info, const std::vector<std::pair<uint32_t, uint32_t>>& joins) {
+  std::vector<std::pair<HcclResult, std::string>> answers(joins.size());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < joins.size(); ++i) {
+    threads.emplace_back([&, i] {
+      HcclComm comm = nullptr;
+      Check(aclrtSetDevice(static_cast<int32_t>(i)));
+      answers[i].first = HcclCommInitRootInfo(joins[i].first, &info, joins[i].second, &comm);
+      answers[i].second = RecentMessage();
+      EXPECT_EQ(comm, nullptr);
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  return answers;
+}
+
+TEST_F(Communicators, NameMissingRanksOnAllThatJoined) {
+  const Variable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "2");
+  for (const auto& [code, message] : JoinAtOnce(info_, {{4, 0}, {4, 2}})) {
+    EXPECT_EQ(code, HCCL_E_TIMEOUT) << message;
+    EXPECT_NE(message.find("EI0015"), std::string::npos) << message;
+    EXPECT_NE(message.find("1, 3"), std::string::npos) << message;
+  }
+}
+
+TEST_F(Communicators, RefuseRanksThatDoNotAgreeOnTheirNumber) {
+  const Variable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "2");
+  const auto answers = JoinAtOnce(info_, {{2, 0}, {3, 1}});
+  EXPECT_EQ(answers[1].first, HCCL_E_PARA) << answers[1].second;
+  EXPECT_NE(answers[0].first, HCCL_SUCCESS) << answers[0].second;
+}
+
+TEST_F(Communicators, RefuseTwoRanksWithOneNumber) {
+  const Variable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "2");
+  const auto answers = JoinAtOnce(info_, {{3, 0}, {3, 1}, {3, 1}});
+  EXPECT_TRUE(answers[1].first == HCCL_E_PARA || answers[2].first == HCCL_E_PARA)
+      << answers[1].second << answers[2].second;
+  EXPECT_NE(answers[0].first, HCCL_SUCCESS) << answers[0].second;
+}
+
+/// Its first communicator exists, or is gone.
+TEST_F(Communicators, MayUseARootInfoAgain) {
+  ExpectCode(HCCL_SUCCESS, "", HcclCommInitRootInfo(1, &info_, 0, &comm_));
+  HcclComm second = nullptr;
+  ExpectCode(HCCL_E_PARA, "already", HcclCommInitRootInfo(1, &info_, 0, &second));
+  ExpectCode(HCCL_SUCCESS, "", HcclCommDestroy(comm_));
+  ExpectCode(HCCL_SUCCESS, "", HcclCommInitRootInfo(1, &info_, 0, &second));
+  ExpectCode(HCCL_SUCCESS, "", HcclCommDestroy(second));
+}
+
+/// A watchdog asks while operators run. It asks often, and each answer is cheap.
+TEST_F(Communicators, TellTheirErrorToAnotherThread) {
+  ExpectCode(HCCL_SUCCESS, "", HcclCommInitRootInfo(1, &info_, 0, &comm_));
+  aclrtStream stream = nullptr;
+  Check(aclrtCreateStream(&stream));
+  const DeviceBlock block(4096);
+  std::atomic<bool> over{false};
+  std::atomic<int> asked{0};
+  std::thread watchdog([&] {
+    while (!over.load()) {
+      HcclResult error = HCCL_E_INTERNAL;
+      if (HcclGetCommAsyncError(comm_, &error) != HCCL_SUCCESS || error != HCCL_SUCCESS) return;
+      ++asked;
+    }
+  });
+  for (int call = 0; call < 300 || asked.load() < 300; ++call) {
+    Check(
+        HcclAllReduce(block.at(), block.at(2048), 100, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, comm_, stream));
+    Check(aclrtSynchronizeStream(stream));
+  }
+  over.store(true);
+  watchdog.join();
+  ExpectCode(HCCL_SUCCESS, "", HcclCommDestroy(comm_));
+  Check(aclrtDestroyStream(stream));
+}
+
+/// The order of values of HCCL_DETERMINISTIC and of types differs between chips.
+TEST_F(Communicators, KnowTheChipOfTheProfile) {
+  const char* const profile = std::getenv("SAMPAN_PROFILE");
+  const std::string chip = profile != nullptr ? profile : "ascend910b";
+  const bool is_910b = chip == "ascend910b";
+  if (chip == "ascend310-rc") {
+    ExpectCode(HCCL_E_NOT_SUPPORT, "ascend310-rc has no collectives",
+               HcclCommInitRootInfo(1, &info_, 0, &comm_));
+    return;
+  }
+  ExpectCode(is_910b ? HCCL_SUCCESS : HCCL_E_NOT_SUPPORT, "no strict order",
+             HcclSetConfig(HCCL_DETERMINISTIC, {2}));
+  ExpectCode(HCCL_SUCCESS, "", HcclSetConfig(HCCL_CONFIG_RESERVED, {7}));
+  ExpectCode(HCCL_SUCCESS, "", HcclCommInitRootInfo(1, &info_, 0, &comm_));
+  const DeviceBlock block(64);
+  aclrtStream stream = nullptr;
+  Check(aclrtCreateStream(&stream));
+  const uint64_t count[] = {1}, place[] = {0};
+  ExpectCode(is_910b ? HCCL_E_NOT_SUPPORT : HCCL_SUCCESS, "type is int64",
+             HcclReduceScatterV(block.at(), count, place, block.at(8), 1, HCCL_DATA_TYPE_INT64,
+                                HCCL_REDUCE_SUM, comm_, stream));
+  Check(aclrtSynchronizeStream(stream));
+  ExpectCode(HCCL_SUCCESS, "", HcclCommDestroy(comm_));
+  Check(aclrtDestroyStream(stream));
 }
 
 TEST_F(Communicators, AnswerQuestionsAboutSettings) {
@@ -230,6 +403,7 @@ std::string TableText(const std::string& devices, const std::string& version = "
   return R"({"version":")" + version + R"(",)" + rest + R"(,"server_list":[{"server_id":"one","device":[)" +
          devices + "]}]}";
 }
+const std::string kOne = R"({"device_id":"0","rank_id":"0")";
 const std::string kTwo =
     R"({"device_id":"0","rank_id":"0","device_ip":"10.0.0.1"},{"device_id":"1","rank_id":"1","device_ip":"10.0.0.2"})";
 
@@ -279,6 +453,31 @@ TEST_F(Communicators, OfWrongRankTablesAreRefused) {
       {TableText(R"({"device_id":"0","rank_id":"0"},{"device_id":"1","rank_id":"0"})"), HCCL_E_PARA,
        "rank_id is 0"},
       {TableText(R"({"device_id":"3","rank_id":"0"})"), HCCL_E_UNAVAIL, "has the device_id 3"},
+      {TableText(kOne + R"(,"device_ip":"ten"})"), HCCL_E_PARA, "device_ip is 'ten'"},
+      {TableText(kOne + R"(,"device_ip":"::1"},{"device_id":"1","rank_id":"1","device_ip":"::1"})"),
+       HCCL_E_PARA, "device_ip is '::1', as another one"},
+      {TableText(kOne + R"(,"device_port":"0"})"), HCCL_E_PARA, "device_port is 0"},
+      {TableText(kOne + R"(,"host_port":"65536"})"), HCCL_E_PARA, "host_port is 65536"},
+      {TableText(kOne + R"(,"super_device_id":"4"},{"device_id":"1","rank_id":"1","super_device_id":"4"})",
+                 "1.2"),
+       HCCL_E_PARA, "super_device_id is '4', as another one"},
+      {TableText(kTwo, "1.2", complete + R"(,"super_pod_list":[])"), HCCL_E_PARA,
+       "super_pod_list is no list"},
+      {TableText(kTwo, "1.2", complete + R"(,"super_pod_list":[{"server_list":[]}])"), HCCL_E_PARA,
+       "has no super_pod_id"},
+      {TableText(
+           kTwo, "1.2",
+           complete + R"(,"super_pod_list":[{"super_pod_id":"0","server_list":[{"server_id":"two"}]}])"),
+       HCCL_E_PARA, "server_id is 'two'"},
+      {R"({"version":"1.0",)" + complete + R"(,"server_list":[{"server_id":"","device":[]}]})", HCCL_E_PARA,
+       "server_id is ''"},
+      {R"({"version":"1.0",)" + complete +
+           R"(,"server_list":[{"server_id":"a","host_ip":"::1","device":[]}]})",
+       HCCL_E_PARA, "host_ip is '::1'"},
+      {R"({"version":"1.0","status":"completed","server_count":"2","server_list":[)"
+       R"({"server_id":"a","device":[{"device_id":"0","rank_id":"0"},{"device_id":"1","rank_id":"2"}]},)"
+       R"({"server_id":"b","device":[{"device_id":"0","rank_id":"1"}]}]})",
+       HCCL_E_PARA, "the ranks of servers are mixed"},
       {R"({"version":"1.0",)" + std::string(R"("status":"completed","server_count":"2")") +
            R"(,"server_list":[{"server_id":"a","device":[{"device_id":"0","rank_id":"0"}]},)"
            R"({"server_id":"b","device":[{"device_id":"0","rank_id":"1"}]}]})",
@@ -291,6 +490,9 @@ TEST_F(Communicators, OfWrongRankTablesAreRefused) {
   }
   const Table table(TableText(kTwo));
   ExpectCode(HCCL_E_UNAVAIL, "rank is 5", HcclCommInitClusterInfo(table.path(), 5, &comm_));
+  ExpectCode(HCCL_E_PTR, "comm is NULL", HcclCommInitClusterInfo(table.path(), 0, nullptr));
+  ExpectCode(HCCL_E_PARA, "EI0004: the path has more than 4095 bytes",
+             HcclCommInitClusterInfo(std::string(4096, 'x').c_str(), 0, &comm_));
   ExpectCode(HCCL_E_PTR, "config is NULL", HcclCommInitClusterInfoConfig(table.path(), 0, nullptr, &comm_));
 }
 

@@ -46,6 +46,23 @@ TEST(SubCommunicators, WorkApartAndAgain) {
   }));
 }
 
+TEST(SubCommunicators, NameAMemberThatDidNotMakeIt) {
+  ExpectNone(RunWorlds(2, Form::kThreads, [](World& world) {
+    if (world.rank == 0) {
+      uint32_t both[] = {0, 1};
+      HcclCommConfig config = ConfigWithLimit(1);
+      HcclComm made = nullptr;
+      Check(HcclCreateSubCommConfig(&world.comm, 2, both, 5, 0, &config, &made));
+      Check(HcclBarrier(made, world.stream));
+      if (aclrtSynchronizeStream(world.stream) == ACL_SUCCESS) throw collectives::Failure("it did not fail");
+      const std::string message = aclGetRecentErrMsg();
+      if (message.find("rank 1 has not made its communicator") == std::string::npos)
+        throw collectives::Failure(message);
+      Check(HcclCommDestroy(made));
+    }
+  }));
+}
+
 TEST(SubCommunicators, RefuseWrongArgumentsInOrder) {
   ExpectNone(RunWorlds(2, Form::kThreads, [](World& world) {
     HcclCommConfig config = ConfigWithLimit(60);

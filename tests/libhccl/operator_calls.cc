@@ -16,11 +16,11 @@ struct Arguments {
   char *send, *receive;
   std::vector<uint64_t> send_counts, send_places, receive_counts, receive_places;
 
-  Arguments(const OperatorCase& the_case, const World& world, HcclComm in, aclrtStream on)
+  Arguments(const OperatorCase& the_case, const Member& member, aclrtStream on)
       : what(the_case),
-        rank(world.rank),
-        ranks(world.size),
-        comm(in),
+        rank(member.rank),
+        ranks(member.ranks),
+        comm(member.comm),
         stream(on),
         send(nullptr),
         receive(nullptr) {
@@ -111,14 +111,15 @@ void QueueReduction(const Arguments& with) {
 
 }  // namespace
 
-void Queue(const OperatorCase& what, World& world, HcclComm comm, aclrtStream stream,
-           const DeviceBlock& block, const CaseMemory& memory) {
-  Arguments with(what, world, comm, stream);
+void Queue(const OperatorCase& what, const Member& member, aclrtStream stream, const DeviceBlock& block,
+           const CaseMemory& memory) {
+  const HcclComm comm = member.comm;
+  Arguments with(what, member, stream);
   with.send = static_cast<char*>(block.at(memory.send_at));
   with.receive = static_cast<char*>(block.at(memory.receive_at));
   switch (what.op) {
     case Op::kBroadcast:
-      return Check(HcclBroadcast(world.rank == what.root ? with.send : with.receive, what.count, what.type,
+      return Check(HcclBroadcast(member.rank == what.root ? with.send : with.receive, what.count, what.type,
                                  what.root, comm, stream));
     case Op::kAllGather:
       return Check(HcclAllGather(with.send, with.receive, what.count, what.type, comm, stream));
@@ -126,7 +127,7 @@ void Queue(const OperatorCase& what, World& world, HcclComm comm, aclrtStream st
       return Check(HcclAllGatherV(with.send, with.send_counts[0], with.receive, with.receive_counts.data(),
                                   with.receive_places.data(), what.type, comm, stream));
     case Op::kScatter:
-      return Check(HcclScatter(world.rank == what.root ? with.send : nullptr, with.receive, what.count,
+      return Check(HcclScatter(member.rank == what.root ? with.send : nullptr, with.receive, what.count,
                                what.type, what.root, comm, stream));
     case Op::kAllToAll:
       return Check(
@@ -149,7 +150,7 @@ void Queue(const OperatorCase& what, World& world, HcclComm comm, aclrtStream st
 void RunVerified(const OperatorCase& what, World& world) {
   const CaseMemory memory = MemoryOf(what, world.rank, world.size);
   const DeviceBlock block(memory.before);
-  Queue(what, world, world.comm, world.stream, block, memory);
+  Queue(what, {world.rank, world.size, world.comm}, world.stream, block, memory);
   world.Synchronize();
   Compare(what, world.rank, world.size, memory, block);
 }

@@ -51,9 +51,14 @@ struct CaseMemory {
 };
 CaseMemory MemoryOf(const OperatorCase& what, u32 rank, u32 ranks);
 
+/// One rank of a communicator.
+struct Member {
+  u32 rank, ranks;
+  HcclComm comm;
+};
 /// Queues the operator.
-void Queue(const OperatorCase& what, World& world, HcclComm comm, aclrtStream stream,
-           const DeviceBlock& block, const CaseMemory& memory);
+void Queue(const OperatorCase& what, const Member& member, aclrtStream stream, const DeviceBlock& block,
+           const CaseMemory& memory);
 
 /// Throws a Mismatch that names the first wrong byte.
 void Compare(const OperatorCase& what, u32 rank, u32 ranks, const CaseMemory& memory,

@@ -18,7 +18,7 @@ class EveryNumberOfProcesses : public testing::TestWithParam<u32> {};
 TEST_P(EveryNumberOfProcesses, EveryOperator) {
   ExpectVerified(GetParam(), Form::kProcesses, ManyCases(GetParam(), FreshSeed()));
 }
-INSTANTIATE_TEST_SUITE_P(Ranks, EveryNumberOfProcesses, testing::Values(1U, 2U, 3U, 4U, 8U),
+INSTANTIATE_TEST_SUITE_P(Ranks, EveryNumberOfProcesses, testing::ValuesIn(RankNumbers({1, 2, 3, 4, 8})),
                          testing::PrintToStringParamName());
 
 class EverySchedule : public testing::TestWithParam<u32> {};
@@ -26,7 +26,8 @@ class EverySchedule : public testing::TestWithParam<u32> {};
 TEST_P(EverySchedule, EveryOperator) {
   ExpectVerified(GetParam(), Form::kProcesses, SampleCases(GetParam(), FreshSeed()));
 }
-INSTANTIATE_TEST_SUITE_P(Ranks, EverySchedule, testing::Values(2U, 3U), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Ranks, EverySchedule, testing::ValuesIn(RankNumbers({2, 3})),
+                         testing::PrintToStringParamName());
 
 TEST(OperatorProcesses, LargeOnes) {
   for (const Op op : {Op::kAllReduce, Op::kAllGather}) {
@@ -84,6 +85,36 @@ TEST(OperatorProcesses, AKilledRankIsNamed) {
     }
     ::munmap(memory, sizeof(Clock::rep));
   }
+}
+
+/// At the limit the others name it, and say why it does not come.
+TEST(OperatorProcesses, AStoppedRankIsNamed) {
+  void* const memory =
+      ::mmap(nullptr, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto* const stopped = new (memory) std::atomic<pid_t>(0);
+  const auto failed = RunWorlds(
+      3, Form::kProcesses,
+      [&](World& world) {
+        const DeviceBlock block(std::vector<u8>(4096, 1));
+        if (world.rank == 1) {
+          stopped->store(::getpid());
+          ::raise(SIGSTOP);
+          return;
+        }
+        Check(HcclAllReduce(block.at(), block.at(), 10, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, world.comm,
+                            world.stream));
+        const aclError code = aclrtSynchronizeStream(world.stream);
+        const std::string message = aclGetRecentErrMsg();
+        ::kill(stopped->load(), SIGCONT);
+        throw collectives::Failure(std::to_string(code) + " " + message);
+      },
+      2);
+  ASSERT_EQ(failed.size(), 2U);
+  for (const collectives::Ending& ending : failed) {
+    for (const char* part : {"107020", "EI0002", "rank 1 (process", "the process is stopped"})
+      EXPECT_NE(ending.failure.find(part), std::string::npos) << part << ": " << ending.failure;
+  }
+  ::munmap(memory, sizeof(pid_t));
 }
 
 }  // namespace

@@ -80,6 +80,20 @@ TEST_F(Refusals, OfAllReduceAndReduceAreInOrder) {
   Expect(HCCL_E_PARA, "root is 1", HcclReduce(memory_, other_, 1, kInt, kSum, 1, comm_, stream_));
 }
 
+TEST_F(Refusals, OfAThreadWithAnotherDevice) {
+  void* elsewhere = nullptr;
+  aclrtStream stream = nullptr;
+  Check(aclrtSetDevice(1));
+  Check(aclrtMalloc(&elsewhere, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+  Check(aclrtCreateStream(&stream));
+  Expect(HCCL_E_PARA, "belongs to device 0, the current device is 1",
+         HcclAllReduce(elsewhere, elsewhere, 1, kInt, kSum, comm_, stream));
+  Expect(HCCL_E_RUNTIME, "stream", HcclBarrier(comm_, stream_));
+  Check(aclrtDestroyStream(stream));
+  Check(aclrtFree(elsewhere));
+  Check(aclrtSetDevice(0));
+}
+
 TEST_F(Refusals, OfBlocksAreInOrder) {
   Expect(HCCL_SUCCESS, "", HcclBroadcast(nullptr, 0, kInt, 9, nullptr, nullptr));
   Expect(HCCL_E_PTR, "stream is NULL", HcclBroadcast(nullptr, 1, kInt, 9, nullptr, nullptr));

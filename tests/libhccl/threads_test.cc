@@ -1,7 +1,9 @@
 // The operators against the scalar model: ranks as threads.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <list>
+#include <numeric>
 #include <thread>
 
 #include "tests/libhccl/case_list.h"
@@ -14,7 +16,7 @@ class EveryNumberOfThreads : public testing::TestWithParam<u32> {};
 TEST_P(EveryNumberOfThreads, EveryOperator) {
   ExpectVerified(GetParam(), Form::kThreads, ManyCases(GetParam(), FreshSeed()));
 }
-INSTANTIATE_TEST_SUITE_P(Ranks, EveryNumberOfThreads, testing::Values(1U, 2U, 3U, 4U, 8U),
+INSTANTIATE_TEST_SUITE_P(Ranks, EveryNumberOfThreads, testing::ValuesIn(RankNumbers({1, 2, 3, 4, 8})),
                          testing::PrintToStringParamName());
 
 /// Under a chosen schedule one task runs at a time: fewer ranks and cases.
@@ -23,7 +25,7 @@ class EverySchedule : public testing::TestWithParam<u32> {};
 TEST_P(EverySchedule, EveryOperator) {
   ExpectVerified(GetParam(), Form::kThreads, SampleCases(GetParam(), FreshSeed()));
 }
-INSTANTIATE_TEST_SUITE_P(Ranks, EverySchedule, testing::Values(1U, 2U, 3U, 7U),
+INSTANTIATE_TEST_SUITE_P(Ranks, EverySchedule, testing::ValuesIn(RankNumbers({1, 2, 3, 7})),
                          testing::PrintToStringParamName());
 
 /// Beyond the size from which outputs are written past the caches: whole blocks and a rest, outputs that
@@ -41,38 +43,57 @@ TEST(OperatorThreads, LargeOnes) {
   run(Op::kAllReduce, 2'200'003, Placing::kInPlace);
 }
 
-/// Calls follow one another in two communicators and two streams without a wait. Each has memory of its own.
+/// All ranks but the last one, if they are more than two; otherwise all.
+Member MakePart(World& world) {
+  const u32 size = world.size > 2 ? world.size - 1 : world.size;
+  if (world.rank >= size) return {world.rank, size, nullptr};
+  std::vector<uint32_t> ranks(size);
+  std::iota(ranks.begin(), ranks.end(), 0U);
+  HcclCommConfig config = ConfigWithLimit(60);
+  HcclComm part = nullptr;
+  Check(HcclCreateSubCommConfig(&world.comm, size, ranks.data(), 1, world.rank, &config, &part));
+  return {world.rank, size, part};
+}
+
+/// Calls follow one another in three communicators and two streams without a wait. Each has memory of its
+/// own.
 void RunQueued(World& world, SharedRootInfo& second_root, u64 seed, std::size_t calls) {
   const HcclRootInfo info = second_root.Get(world.rank);
   HcclComm second = nullptr;
   Check(HcclCommInitRootInfo(world.size, &info, world.rank, &second));
+  const std::array<Member, 3> members = {
+      {{world.rank, world.size, world.comm}, {world.rank, world.size, second}, MakePart(world)}};
   aclrtStream side = nullptr;
   Check(aclrtCreateStream(&side));
   struct Queued {
     OperatorCase what;
+    const Member& member;
     CaseMemory memory;
     DeviceBlock block;
   };
   std::list<Queued> queued;
   CaseSource source(world.size, seed);
   for (std::size_t i = 0; i < calls; ++i) {
-    const OperatorCase what = source.Draw(i % 10 == 9 ? 5000 : 100);
-    CaseMemory memory = MemoryOf(what, world.rank, world.size);
+    OperatorCase what = source.Draw(i % 10 == 9 ? 5000 : 100);
+    const Member& member = members[source.Random(members.size())];
+    const bool on_side = source.Random(2) != 0;
+    if (member.comm == nullptr) continue;
+    what.root %= member.ranks;
+    CaseMemory memory = MemoryOf(what, member.rank, member.ranks);
     DeviceBlock block(memory.before);
-    queued.push_back({what, std::move(memory), std::move(block)});
-    const bool in_second = source.Random(2) != 0, on_side = source.Random(2) != 0;
-    Queue(what, world, in_second ? second : world.comm, on_side ? side : world.stream, queued.back().block,
-          queued.back().memory);
+    queued.push_back({what, member, std::move(memory), std::move(block)});
+    Queue(what, member, on_side ? side : world.stream, queued.back().block, queued.back().memory);
   }
   world.Synchronize();
   Check(aclrtSynchronizeStream(side));
   for (const Queued& each : queued)
-    Compare(each.what, world.rank, world.size, each.memory, each.block);
+    Compare(each.what, each.member.rank, each.member.ranks, each.memory, each.block);
+  if (members[2].comm != nullptr) Check(HcclCommDestroy(members[2].comm));
   Check(HcclCommDestroy(second));
   Check(aclrtDestroyStream(side));
 }
 
-TEST(OperatorThreads, RandomProgramsOverTwoCommunicatorsAndStreams) {
+TEST(OperatorThreads, RandomProgramsOverCommunicatorsAndStreams) {
   const char* const wanted = std::getenv("TEST_COLLECTIVE_PROGRAMS");
   const int programs = wanted != nullptr ? std::atoi(wanted) : 6;
   for (int program = 0; program < programs; ++program) {

@@ -1,5 +1,6 @@
 // Ranks that disagree, are late, or give up.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -34,6 +35,18 @@ void ExpectPart(const std::string& text, const std::string& part) {
   if (text.find(part) == std::string::npos) throw collectives::Failure("'" + part + "' is not in: " + text);
 }
 
+/// Both calls are named: by file and line, or without debug information by module and offset.
+void ExpectPlaces(const std::string& message) {
+  const auto count = [&](const std::string& part) {
+    int found = 0;
+    for (std::size_t at = message.find(part); at != std::string::npos; at = message.find(part, at + 1))
+      ++found;
+    return found;
+  };
+  if (count("operator_calls.cc:") + count("libhccl_calls+0x") < 2)
+    throw collectives::Failure("the places of the calls are not in: " + message);
+}
+
 /// Two ranks call the operator with one difference. Both are told of it.
 void ExpectDisagreement(const OperatorCase& first, const OperatorCase& second, const std::string& what) {
   SCOPED_TRACE(what);
@@ -42,11 +55,13 @@ void ExpectDisagreement(const OperatorCase& first, const OperatorCase& second, c
     const DeviceBlock block(std::vector<u8>(64 << 10, 7));
     CaseMemory memory;
     memory.receive_at = 32 << 10;
-    Queue(mine, world, world.comm, world.stream, block, memory);
+    Queue(mine, {world.rank, world.size, world.comm}, world.stream, block, memory);
     const std::string message = FailureOf(world);
     ExpectPart(message, "EI0005");
     ExpectPart(message, what);
-    ExpectPart(message, "rank 1");
+    ExpectPart(message, "rank 0 (process " + std::to_string(::getpid()) + ") called Hccl");
+    ExpectPart(message, "rank 1 (process " + std::to_string(::getpid()) + ") called Hccl");
+    ExpectPlaces(message);
     if (block.Read() != std::vector<u8>(64 << 10, 7)) throw collectives::Failure("memory was changed");
     HcclResult error = HCCL_SUCCESS;
     Check(HcclGetCommAsyncError(world.comm, &error));
@@ -91,7 +106,8 @@ TEST(Disagreement, OfTheCountsOfAPairIsNamed) {
                         HCCL_DATA_TYPE_INT8, world.comm, world.stream));
     const std::string message = FailureOf(world);
     ExpectPart(message, "EI0005");
-    ExpectPart(message, "rank 0 has 4 elements for rank 1, which expects 3");
+    ExpectPart(message, ") has 4 elements for rank 1");
+    ExpectPart(message, ") expects 3");
   }));
 }
 
@@ -103,7 +119,8 @@ TEST(Disagreement, OfAMessageIsNamed) {
     else
       Check(HcclRecv(block.at(), 12, HCCL_DATA_TYPE_INT32, 0, world.comm, world.stream));
     const std::string message = FailureOf(world);
-    ExpectPart(message, "rank 0 sends 10 int32, rank 1 receives 12 int32");
+    ExpectPart(message, ") sends 10 int32");
+    ExpectPart(message, ") receives 12 int32");
   }));
 }
 
@@ -128,7 +145,7 @@ TEST(LateRank, IsNamedAtTheLimit) {
         ExpectPart(message, "EI0002");
         ExpectPart(message, "operator number 2 (HcclAllReduce of 5 int8 (sum)");
         ExpectPart(message, "rank 1 (process");
-        ExpectPart(message, "has called 1 collective operators, the last one HcclBroadcast of 5 int8");
+        ExpectPart(message, "has called 1 collective operators, its last call is HcclBroadcast of 5 int8");
         HcclResult error = HCCL_SUCCESS;
         Check(HcclGetCommAsyncError(world.comm, &error));
         if (error != HCCL_E_TIMEOUT) throw collectives::Failure("async error " + std::to_string(error));
@@ -177,6 +194,24 @@ TEST(DroppedOperator, IsNamed) {
   }));
 }
 
+/// A rank that has destroyed its communicator does not come any more: the others are told at once.
+TEST(DestroyedCommunicator, IsNamed) {
+  ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
+    const DeviceBlock block(std::vector<u8>(4096, 7));
+    if (world.rank == 1) {
+      Check(HcclCommDestroy(world.comm));
+      world.comm = nullptr;
+      return;
+    }
+    Check(HcclAllReduce(block.at(), block.at(), 5, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, world.comm,
+                        world.stream));
+    ExpectPart(FailureOf(world), ") has destroyed its communicator");
+    HcclResult error = HCCL_SUCCESS;
+    Check(HcclGetCommAsyncError(world.comm, &error));
+    if (error != HCCL_E_REMOTE) throw collectives::Failure("async error " + std::to_string(error));
+  }));
+}
+
 /// Memory that was freed before the operator ran is refused, on all ranks.
 TEST(FreedMemory, IsNamed) {
   FirstCall first_call;
@@ -202,6 +237,42 @@ TEST(FreedMemory, IsNamed) {
     first_call.Made();
     ExpectPart(FailureOf(world), "on rank 1: memory was freed");
     Check(aclrtFree(memory));
+  }));
+}
+
+/// The event behind a barrier is not there before the stream of another rank is at its barrier.
+TEST(Barrier, HoldsTheStreamsUntilAllAreThere) {
+  FirstCall first_call, seen;
+  ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
+    if (world.rank == 1) {
+      aclrtNotify notify = nullptr;
+      aclrtStream other = nullptr;
+      Check(aclrtCreateNotify(&notify, 0));
+      Check(aclrtCreateStream(&other));
+      Check(aclrtWaitAndResetNotify(notify, world.stream, 0));
+      Check(HcclBarrier(world.comm, world.stream));
+      first_call.Made();
+      seen.Await();
+      Check(aclrtRecordNotify(notify, other));
+      world.Synchronize();
+      Check(aclrtDestroyStream(other));
+      Check(aclrtDestroyNotify(notify));
+      return;
+    }
+    aclrtEvent event = nullptr;
+    aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_COMPLETE;
+    Check(aclrtCreateEvent(&event));
+    Check(HcclBarrier(world.comm, world.stream));
+    Check(aclrtRecordEvent(event, world.stream));
+    first_call.Await();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    Check(aclrtQueryEventStatus(event, &status));
+    seen.Made();
+    if (status != ACL_EVENT_RECORDED_STATUS_NOT_READY) throw collectives::Failure("the barrier was passed");
+    world.Synchronize();
+    Check(aclrtQueryEventStatus(event, &status));
+    if (status != ACL_EVENT_RECORDED_STATUS_COMPLETE) throw collectives::Failure("the event is not complete");
+    Check(aclrtDestroyEvent(event));
   }));
 }
 

@@ -44,10 +44,9 @@ class HCCL_PLF_VISIBILITY RankGroup {
 
   /** Joins the group that config names, and returns in group when all ranks have joined. The calling thread
    * must have a current device. config.timeout is in milliseconds.
-   * @error HCCL_E_PARA A field of config is not accepted.
+   * @error HCCL_E_PARA A field of config is not accepted, or differs from that of other ranks.
    * @error HCCL_E_OPEN_FILE_FAILURE config.file cannot be opened.
    * @error HCCL_E_UNAVAIL Another process is rank 0 of a group with this name.
-   * @error HCCL_E_NETWORK The hub refused this rank.
    * @error HCCL_E_TIMEOUT Ranks are missing; the message names them.
    * @error HCCL_E_REMOTE A rank exited meanwhile.
    */

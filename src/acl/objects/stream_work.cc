@@ -8,6 +8,7 @@
 #include "base/platform_bridge.h"
 #include "base/threads/spin.h"
 #include "core/copy/device_range.h"
+#include "core/memory/code_place.h"
 #include "observe/hooks.h"
 
 namespace sampan::acl {
@@ -41,6 +42,8 @@ void NotePassed(StreamWork& work, StreamWork::Hold hold, const QueueLabel& queue
                          .end_ns = now});
 }
 
+static_assert(StreamWork::kNotOutside == Gate::kNotOutside);
+
 class WorkGate final : public Gate {
  public:
   WorkGate(std::shared_ptr<StreamWork> work, StreamWork::Hold hold, const QueueLabel& queue)
@@ -57,6 +60,9 @@ class WorkGate final : public Gate {
   std::chrono::nanoseconds patience() const noexcept override { return kPatience; }
   std::string Describe() const override { return work_->Describe(hold_); }
   const void* target() const noexcept override { return nullptr; }
+  std::string Signaller() const override { return work_->Missing(hold_); }
+  std::uint32_t OutsideStanding() const noexcept override { return work_->OutsideStanding(hold_); }
+  void TellStanding(std::uint32_t ways) noexcept override { work_->TellStanding(ways); }
   Status TimedOut(std::chrono::nanoseconds limit) noexcept override {
     return work_->TimedOut(hold_, std::chrono::duration_cast<std::chrono::seconds>(limit));
   }
@@ -78,6 +84,13 @@ class WorkEffect final : public Effect {
     return moved;
   }
   std::size_t bytes() const noexcept override { return step_ == Step::kMove ? work_->bytes() : 0; }
+  std::vector<EffectAccess> Accesses() const override {
+    std::vector<EffectAccess> all;
+    if (step_ != Step::kMove) return all;
+    for (const StreamWork::Access& each : work_->Accesses())
+      all.push_back({AllocationOf(*each.held), each.engine, each.bytes, each.writes});
+    return all;
+  }
 
  private:
   const std::shared_ptr<StreamWork> work_;
@@ -194,6 +207,10 @@ bool sampanCopyHere(void* dst, const void* src, std::uint64_t bytes, bool past_c
   return runtime != nullptr &&
          runtime->backend().CopyHere(
              {static_cast<std::byte*>(dst), static_cast<const std::byte*>(src), bytes}, past_caches);
+}
+
+void sampanDescribeCode(std::int64_t process, std::uintptr_t instruction, std::string& text) {
+  text = DescribeCode(process, instruction);
 }
 
 SampanChipName sampanChipName() noexcept {

@@ -38,6 +38,12 @@ class Gate {
   virtual const void* target() const noexcept { return word(); }
   /// Text for messages: who has to open the gate if no queued task of this process does.
   virtual std::string Signaller() const { return {}; }
+  /// If other processes have to open the gate: how long the ways are on which all processes are known to
+  /// stand, from those behind the gate on. kNotOutside: only this process can open it.
+  static constexpr std::uint32_t kNotOutside = UINT32_MAX;
+  virtual std::uint32_t OutsideStanding() const noexcept { return kNotOutside; }
+  /// Tells other processes how long these ways are from this process on; 0: it does not stand.
+  virtual void TellStanding(std::uint32_t /*ways*/) noexcept {}
   /// The error for a queue that was held past its limit.
   virtual Status TimedOut(std::chrono::nanoseconds limit) noexcept {
     return {Code::kTaskTimeout, Text(Describe(), " ran past its time limit of ",

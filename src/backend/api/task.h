@@ -210,6 +210,13 @@ struct GateTask {
   std::chrono::nanoseconds limit{0};  ///< 0: none
 };
 
+/// Memory that an action accesses.
+struct EffectAccess {
+  const Allocation* memory;
+  const std::byte* engine;
+  std::uint64_t bytes;
+  bool writes;
+};
 /// An action in stream order: sets a signal, writes a word, or moves bytes that only it knows.
 class Effect {
  public:
@@ -221,6 +228,8 @@ class Effect {
   virtual void NoteDropped(Code /*reason*/) noexcept {}
   /// The object that it writes, which may be what a gate waits for; null: none. Compared, never dereferenced.
   virtual const void* target() const noexcept { return nullptr; }
+  /// The memory whose bytes it moves, for who judges their order.
+  virtual std::vector<EffectAccess> Accesses() const { return {}; }
 };
 struct EffectTask {
   std::shared_ptr<Effect> effect;

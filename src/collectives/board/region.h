@@ -26,6 +26,7 @@ struct CallFacts {
   u32 root = 0;
   u64 count = 0;
   u64 digest = 0;  ///< of arrays that are the same on all ranks
+  u64 place = 0;   ///< of the call in the program: an address of the rank's process; it may differ
 };
 
 /// Device memory of a rank: its engines' address, and its place in a memory file (file -1: none).
@@ -57,6 +58,7 @@ struct Message {
   alignas(kLineBytes) std::atomic<u64> arrived;
   u64 count;
   u64 type;
+  u64 place;  ///< of the call
   SharedRange send;
   alignas(kLineBytes) std::atomic<u64> taken;
 };
@@ -65,10 +67,12 @@ struct Message {
 struct RankCell {
   alignas(kLineBytes) SleepWord bell;  ///< woken when something has changed that the rank may wait for
   alignas(kLineBytes) std::atomic<s64> process;
-  std::atomic<u64> called;     ///< collective operators that it has called
-  std::atomic<u64> last_call;  ///< PackedCall of the last one
-  std::atomic<u64> begun;      ///< collective operators that its streams have reached
+  std::atomic<u64> called;      ///< collective operators that it has called
+  std::atomic<u64> last_call;   ///< PackedCall of the last operator or message
+  std::atomic<u64> last_place;  ///< and its place in the program
+  std::atomic<u64> begun;       ///< collective operators that its streams have reached
   std::atomic<u32> has_left;
+  std::atomic<u32> standing;  ///< as StreamWork::TellStanding
 };
 
 /// Why the communicator is broken. Written once, by the rank that detects it first.

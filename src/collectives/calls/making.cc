@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "acl/acl.h"
-#include "base/threads/threads.h"
+#include "collectives/calls/call_group.h"
 #include "collectives/comm/joining.h"
 #include "collectives/comm/rank_table.h"
 #include "collectives/comm/root_info.h"
@@ -17,6 +17,12 @@ using sampan::hccl::Fail;
 using sampan::hccl::Guard;
 
 namespace {
+
+/// In a group the joining is done at its end.
+HcclResult JoinNowOrAtEnd(const char* function, const JoinRequest& request, HcclComm* comm) {
+  CallGroup& group = CallGroup::OfThread();
+  return group.is_open() ? group.Join(function, request, comm) : JoinCommunicator(function, request, comm);
+}
 
 struct RootJoin {
   uint32_t ranks;
@@ -52,7 +58,7 @@ HcclResult InitByRootInfo(const char* function, const RootJoin& join, HcclComm* 
       return Fail(function, HCCL_E_PARA, "EI0003: rootInfo does not have the bytes of HcclGetRootInfo");
     request.meeting = info->name;
     request.token = info->token;
-    return JoinCommunicator(function, request, comm);
+    return JoinNowOrAtEnd(function, request, comm);
   });
 }
 
@@ -99,60 +105,20 @@ HcclResult InitByTable(const char* function, const TableJoin& join, HcclComm* co
     if (result == HCCL_SUCCESS) result = CheckTable(function, table, request);
     if (result != HCCL_SUCCESS) return result;
     request.size = static_cast<u32>(table.ranks.size());
-    // The system tells the user of each rank; the token only keeps different tables apart.
-    request.meeting = "hccl_world_group";
+    // The system tells the user of each rank; the token only keeps different tables apart. Programs on other
+    // devices meet elsewhere.
+    request.meeting = Text("hccl_world_group_", table.ranks.front().device);
     request.token = Text("rank table ", sampan::Hex(static_cast<std::uintptr_t>(table.digest)));
-    if (request.options.name.empty() &&
-        TheRegistry().FindByName(request.meeting, request.device) != nullptr) {
-      return Fail(function, HCCL_E_UNAVAIL,
-                  Text("device ", request.device, " has the communicator of a rank table already"));
+    constexpr const char* kWorld = "hccl_world_group";
+    if (request.options.name.empty()) {
+      if (TheRegistry().FindByName(kWorld, request.device) != nullptr) {
+        return Fail(function, HCCL_E_UNAVAIL,
+                    Text("device ", request.device, " has the communicator of a rank table already"));
+      }
+      request.options.name = kWorld;
     }
-    return JoinCommunicator(function, request, comm);
+    return JoinNowOrAtEnd(function, request, comm);
   });
-}
-
-/// One device of HcclCommInitAll, on a thread of its own.
-struct DeviceJoin {
-  HcclResult result = HCCL_E_INTERNAL;
-  std::string message;
-  HcclComm comm = nullptr;
-};
-
-void JoinOnDevice(const char* function, JoinRequest request, DeviceJoin& join) {
-  join.result = Guard(function, [&]() -> HcclResult {
-    if (aclrtSetDevice(request.device) != ACL_SUCCESS) return HCCL_E_RUNTIME;
-    return JoinCommunicator(function, request, &join.comm);
-  });
-  if (join.result == HCCL_SUCCESS) return;
-  const char* const text = aclGetRecentErrMsg();
-  join.message = text != nullptr ? text : "";
-}
-
-HcclResult JoinAll(const char* function, const std::vector<int32_t>& devices, const CommOptions& options,
-                   HcclComm* comms) {
-  const RootInfo info = MakeRootInfo();
-  std::vector<DeviceJoin> joins(devices.size());
-  std::vector<sampan::Thread> threads(devices.size());
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const JoinRequest request{info.name,  info.token, static_cast<u32>(i), static_cast<u32>(devices.size()),
-                              devices[i], options};
-    threads[i] =
-        sampan::StartThread("sampan-join", [&, i, request] { JoinOnDevice(function, request, joins[i]); });
-  }
-  for (sampan::Thread& thread : threads)
-    thread.Join();
-  const auto failed = std::find_if(joins.begin(), joins.end(),
-                                   [](const DeviceJoin& join) { return join.result != HCCL_SUCCESS; });
-  for (std::size_t i = 0; i < joins.size(); ++i) {
-    if (failed == joins.end())
-      comms[i] = joins[i].comm;
-    else if (joins[i].comm != nullptr)
-      HcclCommDestroy(joins[i].comm);
-  }
-  if (failed == joins.end()) return HCCL_SUCCESS;
-  return Fail(function, failed->result,
-              Text("device ", devices[static_cast<std::size_t>(failed - joins.begin())],
-                   " could not join: ", failed->message));
 }
 
 }  // namespace
@@ -200,7 +166,11 @@ HcclResult HcclCommInitAll(uint32_t ndev, int32_t* devices, HcclComm* comms) {
       return Fail(kFunction, HCCL_E_PARA, Text("EI0003: devices names device ", *twice, " twice"));
     CommOptions options;
     if (const HcclResult result = ReadEnvironment(kFunction, options); result != HCCL_SUCCESS) return result;
-    return JoinAll(kFunction, all, options, comms);
+    const RootInfo info = MakeRootInfo();
+    std::vector<GroupJoin> joins;
+    for (u32 rank = 0; rank < ndev; ++rank)
+      joins.push_back({kFunction, {info.name, info.token, rank, ndev, all[rank], options}, &comms[rank]});
+    return JoinTogether(kFunction, joins);
   });
 }
 
@@ -211,17 +181,7 @@ HcclResult HcclCommDestroy(HcclComm comm) {
       sampan::hccl::LogWarning("HcclCommDestroy: comm is NULL");
       return HCCL_SUCCESS;
     }
-    const auto found = TheRegistry().Find(comm);
-    if (found == nullptr)
-      return Fail(kFunction, HCCL_E_PARA,
-                  Text("EI0003: comm ", sampan::Hex(comm), " is no communicator, or it was destroyed"));
-    if (const u32 pending = found->pending().load(); pending != 0) {
-      return Fail(kFunction, HCCL_E_AGAIN,
-                  Text(found->Describe(), " has ", pending,
-                       " operators that are not over: synchronize their streams"));
-    }
-    TheRegistry().Remove(comm);
-    found->Leave();
-    return HCCL_SUCCESS;
+    CallGroup& group = CallGroup::OfThread();
+    return group.is_open() ? group.Destroy(kFunction, comm) : DestroyCommunicator(kFunction, comm);
   });
 }

@@ -1,6 +1,7 @@
 // Send, receive, and batches of both.
 #include <algorithm>
 
+#include "collectives/calls/call_group.h"
 #include "collectives/calls/operator_call.h"
 #include "hccl/dtype_common.h"
 #include "hccl/hccl.h"
@@ -17,10 +18,11 @@ struct Single {
   uint64_t count;
   HcclDataType type;
   uint32_t peer;
+  const void* place;  ///< where the program calls
 };
 
 HcclResult QueueSingle(OperatorKind kind, const Single& single, HcclComm comm, aclrtStream stream) {
-  OperatorCall call(kind);
+  OperatorCall call(kind, single.place);
   return Guard(call.function(), [&]() -> HcclResult {
     if (single.count == 0) return HCCL_SUCCESS;
     call.Need({{"comm", comm}, {single.buffer_name, single.buffer}, {"stream", stream}});
@@ -41,10 +43,14 @@ HcclResult QueueSingle(OperatorKind kind, const Single& single, HcclComm comm, a
                   .bytes = single.count * HcclDataTypeBytes(single.type),
                   .range = {}};
     call.Step([&] {
-      return FindBuffer(call.function(), single.buffer_name, single.buffer, parcel.bytes, parcel.range);
+      return FindBuffer(call.function(), call.communicator(), single.buffer_name, single.buffer, parcel.bytes,
+                        parcel.range);
     });
     if (!call.ok()) return call.result();
-    return Submit(call.function(), call.shared(), call.call().facts, {std::move(parcel)}, {}, stream);
+    CallGroup& group = CallGroup::OfThread();
+    const CallFacts& facts = call.call().facts;
+    if (group.is_open()) return group.Queue(call.function(), call.shared(), facts, std::move(parcel), stream);
+    return Submit(call.function(), call.shared(), facts, {std::move(parcel)}, {}, stream);
   });
 }
 
@@ -72,7 +78,8 @@ class Batch {
                   .bytes = item.count * HcclDataTypeBytes(item.dataType),
                   .range = {}};
     call_.Step([&] {
-      return FindBuffer(call_.function(), name("buf").c_str(), item.buf, parcel.bytes, parcel.range);
+      return FindBuffer(call_.function(), call_.communicator(), name("buf").c_str(), item.buf, parcel.bytes,
+                        parcel.range);
     });
     if (!call_.ok()) return;
     if (item.remoteRank == call_.rank()) {
@@ -117,14 +124,16 @@ class Batch {
 
 HcclResult HcclSend(void* sendBuf, uint64_t count, HcclDataType dataType, uint32_t destRank, HcclComm comm,
                     aclrtStream stream) {
-  return QueueSingle(OperatorKind::kSend, {"sendBuf", "destRank", sendBuf, count, dataType, destRank}, comm,
-                     stream);
+  return QueueSingle(OperatorKind::kSend,
+                     {"sendBuf", "destRank", sendBuf, count, dataType, destRank, __builtin_return_address(0)},
+                     comm, stream);
 }
 
 HcclResult HcclRecv(void* recvBuf, uint64_t count, HcclDataType dataType, uint32_t srcRank, HcclComm comm,
                     aclrtStream stream) {
-  return QueueSingle(OperatorKind::kRecv, {"recvBuf", "srcRank", recvBuf, count, dataType, srcRank}, comm,
-                     stream);
+  return QueueSingle(OperatorKind::kRecv,
+                     {"recvBuf", "srcRank", recvBuf, count, dataType, srcRank, __builtin_return_address(0)},
+                     comm, stream);
 }
 
 HcclResult HcclBatchSendRecv(HcclSendRecvItem* sendRecvInfo, uint32_t itemNum, HcclComm comm,
@@ -133,6 +142,8 @@ HcclResult HcclBatchSendRecv(HcclSendRecvItem* sendRecvInfo, uint32_t itemNum, H
   return Guard(call.function(), [&]() -> HcclResult {
     call.Need({{"comm", comm}, {"stream", stream}, {"sendRecvInfo", sendRecvInfo}});
     if (!call.ok() || itemNum == 0) return call.result();
+    if (CallGroup::OfThread().is_open())
+      return Fail(call.function(), HCCL_E_NOT_SUPPORT, "EI0003: a group cannot have a batch");
     call.Find(comm);
     if (!call.ok()) return call.result();
     Batch batch(call);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "collectives/calls/call_group.h"
 #include "hccl/dtype_common.h"
 
 namespace sampan::collectives {
@@ -51,18 +52,22 @@ u64 OperatorCall::Extent(const char* counts_name, const std::uint64_t* counts,
 void OperatorCall::Send(const char* name, const void* buffer, u64 elements) {
   call_.send_bytes = elements * call_.element_bytes;
   send_buffer_ = buffer;
-  Step([&] { return FindBuffer(function(), name, buffer, call_.send_bytes, call_.send); });
+  Step([&] { return FindBuffer(function(), communicator(), name, buffer, call_.send_bytes, call_.send); });
 }
 
 void OperatorCall::Receive(const char* name, const void* buffer, u64 elements) {
   call_.receive_bytes = elements * call_.element_bytes;
   receive_buffer_ = buffer;
-  Step([&] { return FindBuffer(function(), name, buffer, call_.receive_bytes, call_.receive); });
+  Step([&] {
+    return FindBuffer(function(), communicator(), name, buffer, call_.receive_bytes, call_.receive);
+  });
 }
 
 HcclResult OperatorCall::Queue(void* stream) {
   if (!ok()) return result_;
   if (size() == 1 && send_buffer_ != nullptr && send_buffer_ == receive_buffer_) return HCCL_SUCCESS;
+  CallGroup& group = CallGroup::OfThread();
+  if (group.is_open()) return group.Queue(function(), communicator_, std::move(call_), stream);
   return Submit(function(), communicator_, std::move(call_), stream);
 }
 

@@ -16,7 +16,12 @@ using hccl::Guard;
 /// Each step does nothing after a failure. Not thread-safe; lives as long as the call.
 class OperatorCall {
  public:
-  explicit OperatorCall(OperatorKind kind) : row_(RowOf(kind)) { call_.facts.kind = static_cast<u32>(kind); }
+  /// `place` is where the program calls the public function, from whose frame the default comes.
+  explicit OperatorCall(OperatorKind kind, const void* place = __builtin_return_address(0))
+      : row_(RowOf(kind)) {
+    call_.facts.kind = static_cast<u32>(kind);
+    call_.facts.place = reinterpret_cast<std::uintptr_t>(place) - 1;  // in the call, not behind it
+  }
 
   const char* function() const { return row_.function; }
   bool ok() const { return result_ == HCCL_SUCCESS; }

@@ -1,10 +1,14 @@
 // The settings of a communicator: HcclCommConfig, then the environment, then the defaults.
 #include "collectives/comm/comm_options.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -58,6 +62,53 @@ HcclResult ReadWord(const char* function, const char* variable, std::initializer
   return HCCL_SUCCESS;
 }
 
+/// A variable with a text that must have a form, in words.
+HcclResult ReadForm(const char* function, const char* variable, const char* form,
+                    bool (*has_form)(std::string_view)) {
+  const auto text = EnvironmentValue(variable);
+  if (!text || has_form(*text)) return HCCL_SUCCESS;
+  return Fail(function, HCCL_E_PARA,
+              Text("EI0001: ", variable, " is '", *text, "', it must be ", std::string_view(form)));
+}
+
+/// Calls `each` for the parts between commas, as long as it returns true.
+bool AllParts(std::string_view text, const std::function<bool(std::string_view)>& each) {
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    if (!each(text.substr(0, comma))) return false;
+    if (comma == std::string_view::npos) return true;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+bool IsAddress(std::string_view text) {
+  std::array<unsigned char, sizeof(in6_addr)> address{};
+  const std::string name(text);
+  return ::inet_pton(AF_INET, name.c_str(), address.data()) == 1 ||
+         ::inet_pton(AF_INET6, name.c_str(), address.data()) == 1;
+}
+
+bool IsPortRange(std::string_view range) {
+  const std::size_t dash = range.find('-');
+  const auto first = ParseNumber(range.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : ParseNumber(range.substr(dash + 1));
+  return first && last && *first >= 1 && *first <= *last && *last <= 65535;
+}
+bool IsPortRanges(std::string_view text) {
+  return text == "auto" || AllParts(text, IsPortRange);
+}
+
+/// "name:value" pairs; whether calls are compared is a choice of three.
+bool IsFaultSettings(std::string_view text) {
+  return AllParts(text, [](std::string_view part) {
+    const std::size_t colon = part.find(':');
+    if (colon == 0 || colon == std::string_view::npos || colon + 1 == part.size()) return false;
+    const std::string_view value = part.substr(colon + 1);
+    return part.substr(0, colon) != "inconsistent_check" || value == "first" || value == "on" ||
+           value == "off";
+  });
+}
+
 /// The part of the configuration that is not for programs.
 struct ConfigInfo {
   std::size_t size;
@@ -90,6 +141,13 @@ HcclResult ReadEnvironment(const char* function, CommOptions& options) {
       ReadNumber(function, "HCCL_BUFFSIZE", 1, UINT32_MAX,
                  [&](u64 number) { options.buffer_mb = static_cast<u32>(number); }),
       ReadNumber(function, "HCCL_IF_BASE_PORT", 1024, 65520, [](u64) {}),
+      ReadForm(function, "HCCL_IF_IP", "an IPv4 or IPv6 address", IsAddress),
+      ReadForm(function, "HCCL_HOST_SOCKET_PORT_RANGE", "auto, or ports as in 60000-60050,60100",
+               IsPortRanges),
+      ReadForm(function, "HCCL_NPU_SOCKET_PORT_RANGE", "auto, or ports as in 60000-60050,60100",
+               IsPortRanges),
+      ReadForm(function, "HCCL_DFS_CONFIG", "as in cluster_heartbeat:on,inconsistent_check:first",
+               IsFaultSettings),
       ReadWord(function, "HCCL_DETERMINISTIC", {"false", "true", "strict"},
                [&](std::size_t index) { options.deterministic = static_cast<u32>(index); }),
       ReadWord(function, "HCCL_SOCKET_FAMILY", {"AF_INET", "AF_INET6"}, [](std::size_t) {}),
@@ -113,6 +171,10 @@ HcclResult ApplyConfig(const char* function, const HcclCommConfig* config, CommO
   if (info.size < sizeof(info)) return wrong(Text("config has ", info.size, " bytes"));
   if (info.size != sizeof(known))
     LogWarning(Text(function, ": config has ", info.size, " bytes, this library knows ", sizeof(known)));
+  if (info.version > HCCL_COMM_CONFIG_VERSION) {
+    LogWarning(Text(function, ": config has version ", info.version, ", this library knows ",
+                    static_cast<u32>(HCCL_COMM_CONFIG_VERSION)));
+  }
   std::memcpy(&known, config, std::min(info.size, sizeof(known)));
   if (known.hcclBufferSize == 0) return wrong("hcclBufferSize is 0, it must be at least 1 (MB)");
   if (known.hcclBufferSize != HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET) options.buffer_mb = known.hcclBufferSize;

@@ -11,6 +11,7 @@
 
 #include "base/error/text.h"
 #include "base/system/descriptor.h"
+#include "collectives/comm/registry.h"
 #include "collectives/operators/kinds.h"
 #include "hccl/group/byte_stream.h"
 #include "hccl/report.h"
@@ -103,17 +104,29 @@ std::string Communicator::Describe() const {
               facts_.options.free_text.empty() ? std::string() : Text(" (", facts_.options.free_text, ")"));
 }
 
+std::string Communicator::NameRank(u32 rank) const {
+  return Text("rank ", rank, " (process ", region_.cell(rank).process.load(), ")");
+}
+
+std::string Communicator::DescribePlace(u32 rank, u64 place) const {
+  const std::string text = TheRegistry().PlaceText(region_.cell(rank).process.load(), place);
+  return text.empty() ? text : Text(" in ", text);
+}
+
 std::string Communicator::DescribeRank(u32 rank) const {
   const RankCell& cell = region_.cell(rank);
   const s64 process = cell.process.load();
   if (process == 0) return Text("rank ", rank, " has not made its communicator");
-  std::string text = Text("rank ", rank, " (process ", process, ") ");
-  if (cell.has_left.load() != 0) return text + "has destroyed its communicator";
-  const u64 called = cell.called.load();
-  text += called == 0
-              ? "has called no collective operator"
-              : Text("has called ", called, " collective operators, the last one ",
-                     DescribePacked(cell.last_call.load()), "; its streams have reached ", cell.begun.load());
+  std::string text = NameRank(rank);
+  if (cell.has_left.load() != 0) return text + " has destroyed its communicator";
+  const u64 last = cell.last_call.load();
+  if (last == 0) {
+    text += " has called no operator";
+  } else {
+    text += Text(" has called ", cell.called.load(), " collective operators, its last call is ",
+                 DescribePacked(last), DescribePlace(rank, cell.last_place.load()),
+                 "; its streams have reached ", cell.begun.load());
+  }
   return IsStopped(process) ? text + "; the process is stopped" : text;
 }
 

@@ -62,7 +62,12 @@ class Communicator {
   RankCell& own_cell() const { return region_.cell(rank()); }
   /// "communicator 'name'", with the program's free text.
   std::string Describe() const;
+  /// "rank 1 (process 72)"
+  std::string NameRank(u32 rank) const;
+  /// The rank, and what it does.
   std::string DescribeRank(u32 rank) const;
+  /// " in main at copy.cc:12" for an address of the rank's process; empty if it is not known.
+  std::string DescribePlace(u32 rank, u64 place) const;
 
   // The calls of this rank, under the mutex: the order of the calls is the order of the numbers.
   std::mutex& call_mutex() { return call_mutex_; }

@@ -1,11 +1,14 @@
-// How a rank gets its communicator.
+// How ranks get their communicators, and give them back.
 #include "collectives/comm/joining.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "acl/acl.h"
 #include "base/platform_bridge.h"
+#include "base/threads/threads.h"
+#include "collectives/operators/call_checks.h"
 #include "hccl/report.h"
 
 namespace sampan::collectives {
@@ -23,6 +26,8 @@ HcclResult JoinCommunicator(const char* function, const JoinRequest& request, Hc
     return Fail(function, HCCL_E_NOT_SUPPORT,
                 Text("a communicator of ", request.size, " ranks: one host has at most ", kMaxRanks));
   }
+  if (!ChipHasCollectives())
+    return Fail(function, HCCL_E_NOT_SUPPORT, Text(std::string(sampanChipName()), " has no collectives"));
   if (!sampanCopyHere(nullptr, nullptr, 0, false)) {
     return Fail(
         function, HCCL_E_NOT_SUPPORT,
@@ -46,6 +51,70 @@ HcclResult JoinCommunicator(const char* function, const JoinRequest& request, Hc
   const Region whole = membership->board()->whole();
   *comm = TheRegistry().Add(std::make_shared<Communicator>(std::move(facts), std::move(membership), whole));
   name.Keep();
+  return HCCL_SUCCESS;
+}
+
+namespace {
+
+/// A join on a thread of its own.
+struct ThreadJoin {
+  HcclResult result = HCCL_E_INTERNAL;
+  std::string message;
+  HcclComm comm = nullptr;
+};
+
+/// "[PID: 7] time title(code): function: reason" and lines behind it: the function and the reason.
+std::string FirstReason(std::string_view messages) {
+  const std::string_view line = messages.substr(0, messages.find('\n'));
+  const std::size_t title = line.find("): ");
+  return std::string(title == std::string_view::npos ? line : line.substr(title + 3));
+}
+
+void JoinOnDevice(const GroupJoin& join, ThreadJoin& made) {
+  made.result = hccl::Guard(join.function, [&]() -> HcclResult {
+    if (aclrtSetDevice(join.request.device) != ACL_SUCCESS) return HCCL_E_RUNTIME;
+    return JoinCommunicator(join.function, join.request, &made.comm);
+  });
+  if (made.result == HCCL_SUCCESS) return;
+  const char* const text = aclGetRecentErrMsg();
+  made.message = FirstReason(text != nullptr ? text : "");
+}
+
+}  // namespace
+
+HcclResult JoinTogether(const char* function, const std::vector<GroupJoin>& joins) {
+  std::vector<ThreadJoin> made(joins.size());
+  std::vector<Thread> threads(joins.size());
+  for (std::size_t i = 0; i < joins.size(); ++i)
+    threads[i] = StartThread("sampan-join", [&, i] { JoinOnDevice(joins[i], made[i]); });
+  for (Thread& thread : threads)
+    thread.Join();
+  const auto failed = std::find_if(made.begin(), made.end(),
+                                   [](const ThreadJoin& each) { return each.result != HCCL_SUCCESS; });
+  for (std::size_t i = 0; i < joins.size(); ++i) {
+    if (failed == made.end())
+      *joins[i].comm = made[i].comm;
+    else if (made[i].comm != nullptr)
+      DestroyCommunicator(function, made[i].comm);
+  }
+  if (failed == made.end()) return HCCL_SUCCESS;
+  const GroupJoin& culprit = joins[static_cast<std::size_t>(failed - made.begin())];
+  return Fail(function, failed->result,
+              Text("device ", culprit.request.device, " could not join: ", failed->message));
+}
+
+HcclResult DestroyCommunicator(const char* function, HcclComm comm) {
+  const auto found = TheRegistry().Find(comm);
+  if (found == nullptr)
+    return Fail(function, HCCL_E_PARA,
+                Text("EI0003: comm ", Hex(comm), " is no communicator, or it was destroyed"));
+  if (const u32 pending = found->pending().load(); pending != 0) {
+    return Fail(
+        function, HCCL_E_AGAIN,
+        Text(found->Describe(), " has ", pending, " operators that are not over: synchronize their streams"));
+  }
+  TheRegistry().Remove(comm);
+  found->Leave();
   return HCCL_SUCCESS;
 }
 

@@ -1,9 +1,14 @@
 // Rank tables: which rank is which device of which server.
 #include "collectives/comm/rank_table.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -52,6 +57,27 @@ u32 NumberMember(const Json& object, const std::string& place, const char* name)
   return number;
 }
 
+/// An optional member: a number in this range.
+void CheckPort(const Json& object, const std::string& place, const char* name) {
+  constexpr u32 kMaxPort = 65535;
+  if (!object.contains(name)) return;
+  const u32 port = NumberMember(object, place, name);
+  if (port < 1 || port > kMaxPort)
+    throw WrongValue(Text(place, ".", name, " is ", port, ", it must be 1 to ", kMaxPort));
+}
+
+/// An optional member: an address of one of these families.
+void CheckAddress(const Json& object, const std::string& place, const char* name,
+                  std::initializer_list<int> families) {
+  if (!object.contains(name)) return;
+  const std::string text = TextMember(object, place, name);
+  std::array<unsigned char, sizeof(in6_addr)> address{};
+  for (const int family : families) {
+    if (::inet_pton(family, text.c_str(), address.data()) == 1) return;
+  }
+  throw WrongValue(Text(place, ".", name, " is '", text, "', it must be an address"));
+}
+
 const Json& ListMember(const Json& object, const std::string& place, const char* name) {
   const Json& value = Member(object, place, name);
   if (!value.is_array() || value.empty()) throw WrongValue(Text(place, ".", name, " is no list, or empty"));
@@ -67,6 +93,7 @@ class RankReader {
     if (id.empty() || id.size() > kMaxIdBytes || !server_ids_.insert(id).second)
       throw WrongValue(
           Text(place, ".server_id is '", id, "', it must be unique, of 1 to ", kMaxIdBytes, " characters"));
+    CheckAddress(server, place, "host_ip", {AF_INET});
     std::set<u32> devices;
     const Json& list = ListMember(server, place, "device");
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -75,10 +102,31 @@ class RankReader {
       const u32 rank = NumberMember(list[i], device_place, "rank_id");
       if (!devices.insert(device).second)
         throw WrongValue(Text(device_place, ".device_id is ", device, ", as another one of this server"));
+      CheckNetwork(list[i], device_place);
       CheckSuperDevice(list[i], device_place);
       if (!ranks_.emplace(rank, TableRank{index, device}).second)
         throw WrongValue(Text(device_place, ".rank_id is ", rank, ", as another one"));
     }
+  }
+
+  /// Every server is in one super pod.
+  void ReadSuperPods(const Json& pods) {
+    std::set<std::string> pod_ids, members;
+    for (std::size_t i = 0; i < pods.size(); ++i) {
+      const std::string place = Text("super_pod_list[", i, "]");
+      const std::string pod = TextMember(pods[i], place, "super_pod_id");
+      if (!pod_ids.insert(pod).second)
+        throw WrongValue(Text(place, ".super_pod_id is '", pod, "', as another one"));
+      const Json& servers = ListMember(pods[i], place, "server_list");
+      for (std::size_t k = 0; k < servers.size(); ++k) {
+        const std::string server_place = Text(place, ".server_list[", k, "]");
+        const std::string server = TextMember(servers[k], server_place, "server_id");
+        if (server_ids_.count(server) == 0 || !members.insert(server).second)
+          throw WrongValue(
+              Text(server_place, ".server_id is '", server, "', it must be a server, in one super pod"));
+      }
+    }
+    if (members.size() != server_ids_.size()) throw WrongValue("super_pod_list does not have all servers");
   }
 
   std::vector<TableRank> Take() {
@@ -93,6 +141,16 @@ class RankReader {
   }
 
  private:
+  void CheckNetwork(const Json& device, const std::string& place) {
+    for (const char* port : {"device_port", "host_port", "backup_device_port", "device_vnic_port"})
+      CheckPort(device, place, port);
+    for (const char* address : {"device_ip", "backup_device_ip"})
+      CheckAddress(device, place, address, {AF_INET, AF_INET6});
+    if (!device.contains("device_ip")) return;
+    const std::string address = TextMember(device, place, "device_ip");
+    if (!addresses_.insert(address).second)
+      throw WrongValue(Text(place, ".device_ip is '", address, "', as another one"));
+  }
   void CheckSuperDevice(const Json& device, const std::string& place) {
     if (!device.contains("super_device_id")) return;
     const std::string id = TextMember(device, place, "super_device_id");
@@ -100,7 +158,7 @@ class RankReader {
       throw WrongValue(Text(place, ".super_device_id is '", id, "', as another one"));
   }
 
-  std::set<std::string> server_ids_, super_devices_;
+  std::set<std::string> server_ids_, super_devices_, addresses_;
   std::map<u32, TableRank> ranks_;
 };
 
@@ -121,6 +179,8 @@ RankTable Parse(const Json& json) {
   RankReader reader;
   for (u32 index = 0; index < table.servers; ++index)
     reader.ReadServer(servers[index], index);
+  if (table.version == "1.2" && json.contains("super_pod_list"))
+    reader.ReadSuperPods(ListMember(json, "the table", "super_pod_list"));
   table.ranks = reader.Take();
   return table;
 }

@@ -3,6 +3,8 @@
 
 #include <mutex>
 
+#include "base/platform_bridge.h"
+
 namespace sampan::collectives {
 namespace {
 
@@ -52,6 +54,19 @@ bool CommRegistry::Reserve(const std::string& name, s32 device, u32 rank) {
 void CommRegistry::Release(const std::string& name, s32 device, u32 rank) {
   const std::lock_guard lock(mutex_);
   reserved_.erase({name, {device, rank}});
+}
+
+void CommRegistry::TellStanding(u32 ways) const noexcept {
+  const std::shared_lock lock(mutex_);
+  for (const auto& [handle, communicator] : communicators_)
+    communicator->own_cell().standing.store(ways);
+}
+
+std::string CommRegistry::PlaceText(s64 process, u64 place) {
+  const std::lock_guard lock(places_mutex_);
+  const auto [found, is_new] = places_.try_emplace({process, place});
+  if (is_new) sampanDescribeCode(process, place, found->second);
+  return found->second;
 }
 
 s32 CommRegistry::determinism(s32 device) const {

@@ -3,10 +3,12 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "collectives/comm/communicator.h"
 
@@ -27,6 +29,13 @@ class CommRegistry {
   bool Reserve(const std::string& name, s32 device, u32 rank);
   void Release(const std::string& name, s32 device, u32 rank);
 
+  /// Tells the other ranks of all communicators, as StreamWork::TellStanding.
+  void TellStanding(u32 ways) const noexcept;
+
+  /// A place in the program of a process, in words. Reading debug information takes long, and programs call
+  /// at few places.
+  std::string PlaceText(s64 process, u64 place);
+
   /// What HcclSetConfig has set for a device: -1 if nothing.
   s32 determinism(s32 device) const;
   void set_determinism(s32 device, s32 value);
@@ -37,6 +46,8 @@ class CommRegistry {
   std::set<std::pair<std::string, std::pair<s32, u32>>> reserved_;
   std::map<s32, s32> determinism_;
   std::uintptr_t next_ = 1;
+  std::mutex places_mutex_;
+  std::map<std::pair<s64, u64>, std::string> places_;
 };
 
 CommRegistry& TheRegistry();

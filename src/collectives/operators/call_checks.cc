@@ -37,11 +37,15 @@ constexpr std::array<ChipRow, 2> kChips = {{
     {"ascend910c", kAll, kReduced, kReduced},
 }};
 
-const ChipRow& ThisChip() {
+const ChipRow* FindChip() {
   const std::string_view name = sampanChipName();
-  const auto found =
+  const auto* const found =
       std::find_if(kChips.begin(), kChips.end(), [&](const ChipRow& row) { return row.chip == name; });
-  return found == kChips.end() ? kChips.front() : *found;
+  return found == kChips.end() ? nullptr : found;
+}
+/// A communicator exists, so the chip has collectives.
+const ChipRow& ThisChip() {
+  return *FindChip();
 }
 
 const std::initializer_list<HcclDataType>& TypesOf(OperatorKind kind) {
@@ -51,6 +55,10 @@ const std::initializer_list<HcclDataType>& TypesOf(OperatorKind kind) {
 }
 
 }  // namespace
+
+bool ChipHasCollectives() {
+  return FindChip() != nullptr;
+}
 
 HcclResult CheckPointers(const char* function, std::initializer_list<NamedPointer> pointers) {
   for (const auto& [name, pointer] : pointers) {
@@ -111,12 +119,16 @@ HcclResult CheckOperation(const char* function, OperatorKind kind, HcclDataType 
   return HCCL_SUCCESS;
 }
 
-HcclResult FindBuffer(const char* function, const char* name, const void* address, u64 bytes,
-                      DeviceRange& range) {
+HcclResult FindBuffer(const char* function, const Communicator& communicator, const char* name,
+                      const void* address, u64 bytes, DeviceRange& range) {
   if (bytes == 0) return HCCL_SUCCESS;
+  const s32 device = communicator.facts().device;
   switch (sampanFindRange(function, name, address, bytes, range)) {
     case 0:
-      return HCCL_SUCCESS;
+      if (range.device == device) return HCCL_SUCCESS;
+      return Fail(function, HCCL_E_PARA,
+                  Text("EI0003: ", communicator.Describe(), " belongs to device ", device,
+                       ", the current device is ", range.device));
     case static_cast<int>(Code::kContextNull):
       return HCCL_E_RUNTIME;
     default:

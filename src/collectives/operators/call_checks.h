@@ -12,6 +12,9 @@
 
 namespace sampan::collectives {
 
+/// Whether the profile's chip has collectives.
+bool ChipHasCollectives();
+
 inline constexpr u64 kMaxCount = 0x7FFFFFFFF;
 
 struct NamedPointer {
@@ -27,8 +30,8 @@ HcclResult CheckRank(const char* function, const char* name, u32 rank, u32 size)
 /// Whether the chip has the type for this operator.
 HcclResult CheckType(const char* function, OperatorKind kind, HcclDataType type);
 HcclResult CheckOperation(const char* function, OperatorKind kind, HcclDataType type, HcclReduceOp operation);
-/// Finds the memory of a buffer. Nothing if it has no bytes.
-HcclResult FindBuffer(const char* function, const char* name, const void* address, u64 bytes,
-                      DeviceRange& range);
+/// Finds the memory of a buffer. Nothing if it has no bytes. The communicator's device must be current.
+HcclResult FindBuffer(const char* function, const Communicator& communicator, const char* name,
+                      const void* address, u64 bytes, DeviceRange& range);
 
 }  // namespace sampan::collectives

@@ -116,28 +116,40 @@ bool Collective::PeersEnded() const noexcept {
   return true;
 }
 
+bool Collective::IsMissing(u32 other, Hold hold) const noexcept {
+  const Entry& entry = EntryOf(other);
+  const u64 reached = hold == Hold::kTurn    ? entry.ended.load() + kSlots
+                      : hold == Hold::kPeers ? entry.arrived.load()
+                                             : entry.ended.load();
+  return reached < number_;
+}
+
 std::string Collective::Missing(Hold hold) const {
   std::string text;
   for (u32 other = 0; other < size(); ++other) {
-    const Entry& entry = EntryOf(other);
-    const u64 reached = hold == Hold::kTurn    ? entry.ended.load() + kSlots
-                        : hold == Hold::kPeers ? entry.arrived.load()
-                                               : entry.ended.load();
-    if (reached >= number_) continue;
-    text += Text(text.empty() ? "" : "; ", communicator().DescribeRank(other));
+    if (IsMissing(other, hold)) text += Text(text.empty() ? "" : "; ", communicator().DescribeRank(other));
   }
   return text.empty() ? "all ranks came at the last moment" : text;
 }
 
+std::vector<StreamWork::Access> Collective::Accesses() const {
+  std::vector<Access> all;
+  if (call_.send.held != nullptr)
+    all.push_back({call_.send.held.get(), call_.send.engine, call_.send_bytes, false});
+  if (call_.receive.held != nullptr)
+    all.push_back({call_.receive.held.get(), call_.receive.engine, call_.receive_bytes, true});
+  return all;
+}
+
 Status Collective::Disagreement(u32 other, const char* parameter) const {
-  const CallFacts& mine = EntryOf(0).facts;
-  const CallFacts& theirs = EntryOf(other).facts;
+  const auto call_of = [&](u32 rank) {
+    const CallFacts& its = EntryOf(rank).facts;
+    return Text(communicator().NameRank(rank), " called ", sampan::collectives::Describe(its),
+                communicator().DescribePlace(rank, its.place));
+  };
   return {Code::kParamInvalid,
           Text("EI0005: ranks disagree in operator number ", number_, " of ", communicator().Describe(), ": ",
-               parameter, ": rank 0 (process ", communicator().region().cell(0).process.load(), ") called ",
-               sampan::collectives::Describe(mine), ", rank ", other, " (process ",
-               communicator().region().cell(other).process.load(), ") called ",
-               sampan::collectives::Describe(theirs))};
+               std::string_view(parameter), ": ", call_of(0), ", ", call_of(other))};
 }
 
 Status Collective::CheckAgreement() const {
@@ -163,8 +175,11 @@ Status Collective::CheckPieces() const {
   for (u32 other = 0; other < call_.expected.size(); ++other) {
     const u64 there = PieceOf(other, rank()).count, here = call_.expected[other].count;
     if (there == here) continue;
-    return {Code::kParamInvalid, Text("EI0005: ranks disagree in ", Name(), ": rank ", other, " has ", there,
-                                      " elements for rank ", rank(), ", which expects ", here)};
+    return {Code::kParamInvalid, Text("EI0005: ranks disagree in ", Name(), ": ",
+                                      communicator().NameRank(other), " has ", there, " elements for rank ",
+                                      rank(), communicator().DescribePlace(other, EntryOf(other).facts.place),
+                                      "; ", communicator().NameRank(rank()), " expects ", here,
+                                      communicator().DescribePlace(rank(), facts().place))};
   }
   return {};
 }

@@ -27,6 +27,8 @@ class Collective final : public Operation {
   Collective(std::shared_ptr<Communicator> communicator, CollectiveCall call, u64 number);
 
   std::uint64_t bytes() const noexcept override { return moved_bytes_; }
+  std::vector<Access> Accesses() const override;
+  std::string Missing(Hold hold) const override;
 
  private:
   /// The other ranks' buffers, in this process's addresses.
@@ -42,7 +44,7 @@ class Collective final : public Operation {
   Status MoveData() override;
   bool PeersEnded() const noexcept override;
   void Finish() noexcept override;
-  std::string Missing(Hold hold) const override;
+  bool IsMissing(u32 other, Hold hold) const noexcept override;
 
   Entry& EntryOf(u32 rank) const { return communicator().region().entry(number_, rank); }
   u64 BytesToMove() const;

@@ -68,6 +68,7 @@ Status Exchange::Publish() {
     Message& message = MessageOf(parcel);
     message.count = parcel.count;
     message.type = parcel.type;
+    message.place = facts().place;
     message.send = {.engine = reinterpret_cast<u64>(parcel.range.engine),
                     .inode = parcel.range.file >= 0 ? communicator().InodeOf(parcel.range.file) : 0,
                     .file_offset = parcel.range.file_offset,
@@ -94,10 +95,13 @@ bool Exchange::PeersEnded() const noexcept {
 Status Exchange::Take(const Parcel& parcel) {
   Message& message = MessageOf(parcel);
   if (message.count != parcel.count || message.type != parcel.type) {
-    return {Code::kParamInvalid, Text("EI0005: ranks disagree in message ", parcel.number, " of ",
-                                      communicator().Describe(), ": rank ", parcel.peer, " sends ",
-                                      message.count, " ", TypeName(static_cast<u32>(message.type)), ", rank ",
-                                      rank(), " receives ", parcel.count, " ", TypeName(parcel.type))};
+    return {Code::kParamInvalid,
+            Text("EI0005: ranks disagree in message ", parcel.number, " of ", communicator().Describe(), ": ",
+                 communicator().NameRank(parcel.peer), " sends ", message.count, " ",
+                 TypeName(static_cast<u32>(message.type)),
+                 communicator().DescribePlace(parcel.peer, message.place), ", ",
+                 communicator().NameRank(rank()), " receives ", parcel.count, " ", TypeName(parcel.type),
+                 communicator().DescribePlace(rank(), facts().place))};
   }
   auto source = communicator().Resolve(parcel.peer, message.send);
   if (!source.ok()) return source.TakeStatus();
@@ -126,15 +130,35 @@ void Exchange::Finish() noexcept {
   own_.clear();
 }
 
+bool Exchange::Awaits(const Parcel& parcel, Hold hold) const noexcept {
+  return hold == Hold::kPeers ? !HasCome(parcel) : !IsTaken(parcel);
+}
+
+bool Exchange::IsMissing(u32 other, Hold hold) const noexcept {
+  return std::any_of(parcels_.begin(), parcels_.end(),
+                     [&](const Parcel& parcel) { return parcel.peer == other && Awaits(parcel, hold); });
+}
+
 std::string Exchange::Missing(Hold hold) const {
   std::string text;
   for (const Parcel& parcel : parcels_) {
-    if (hold == Hold::kPeers ? HasCome(parcel) : IsTaken(parcel)) continue;
+    if (!Awaits(parcel, hold)) continue;
     text += Text(text.empty() ? "" : "; ", parcel.is_send ? "message " : "no message ", parcel.number,
                  parcel.is_send ? " was not received by " : " was sent by ",
                  communicator().DescribeRank(parcel.peer));
   }
   return text.empty() ? "the messages came at the last moment" : text;
+}
+
+std::vector<StreamWork::Access> Exchange::Accesses() const {
+  std::vector<Access> all;
+  for (const Parcel& parcel : parcels_)
+    all.push_back({parcel.range.held.get(), parcel.range.engine, parcel.bytes, !parcel.is_send});
+  for (const OwnParcel& parcel : own_) {
+    all.push_back({parcel.from.held.get(), parcel.from.engine, parcel.bytes, false});
+    all.push_back({parcel.to.held.get(), parcel.to.engine, parcel.bytes, true});
+  }
+  return all;
 }
 
 }  // namespace sampan::collectives

@@ -32,6 +32,8 @@ class Exchange final : public Operation {
            std::vector<OwnParcel> own);
 
   std::uint64_t bytes() const noexcept override { return moved_bytes_; }
+  std::vector<Access> Accesses() const override;
+  std::string Missing(Hold hold) const override;
 
  private:
   std::string Name() const override;
@@ -41,11 +43,12 @@ class Exchange final : public Operation {
   Status MoveData() override;
   bool PeersEnded() const noexcept override;
   void Finish() noexcept override;
-  std::string Missing(Hold hold) const override;
+  bool IsMissing(u32 other, Hold hold) const noexcept override;
 
   Message& MessageOf(const Parcel& parcel) const;
   bool HasCome(const Parcel& parcel) const noexcept;
   bool IsTaken(const Parcel& parcel) const noexcept;
+  bool Awaits(const Parcel& parcel, Hold hold) const noexcept;
   Status Take(const Parcel& parcel);
 
   std::vector<Parcel> parcels_;

@@ -26,7 +26,8 @@ enum class OperatorKind : u32 {
   kBarrier,
   kSend,
   kRecv,
-  kBatchSendRecv
+  kBatchSendRecv,
+  kGroup
 };
 
 /// How the bytes travel: into every rank's output by the owner of a chunk, or fetched by who needs them.
@@ -37,7 +38,7 @@ struct OperatorRow {
   bool has_count, has_root, reduces;
 };
 
-inline constexpr std::array<OperatorRow, 15> kOperatorRows = {{
+inline constexpr std::array<OperatorRow, 16> kOperatorRows = {{
     {OperatorKind::kAllReduce, "HcclAllReduce", "one pass, a chunk a rank", true, false, true},
     {OperatorKind::kBroadcast, "HcclBroadcast", "push, a slice a rank", true, true, false},
     {OperatorKind::kAllGather, "HcclAllGather", "push", true, false, false},
@@ -53,6 +54,7 @@ inline constexpr std::array<OperatorRow, 15> kOperatorRows = {{
     {OperatorKind::kSend, "HcclSend", "fetch", true, false, false},
     {OperatorKind::kRecv, "HcclRecv", "fetch", true, false, false},
     {OperatorKind::kBatchSendRecv, "HcclBatchSendRecv", "fetch", false, false, false},
+    {OperatorKind::kGroup, "a group of HcclSend and HcclRecv", "fetch", false, false, false},
 }};
 
 inline const OperatorRow& RowOf(OperatorKind kind) {
@@ -80,7 +82,9 @@ inline std::string Describe(const CallFacts& facts) {
   std::string text = FunctionName(facts.kind);
   if (facts.kind < 1 || facts.kind > kOperatorRows.size()) return text;
   const OperatorRow& row = kOperatorRows[facts.kind - 1];
-  if (row.kind == OperatorKind::kBarrier || row.kind == OperatorKind::kBatchSendRecv) return text;
+  if (row.kind == OperatorKind::kBarrier || row.kind == OperatorKind::kBatchSendRecv ||
+      row.kind == OperatorKind::kGroup)
+    return text;
   text += row.has_count ? Text(" of ", facts.count, " ") : std::string(" of ");
   text += TypeName(facts.type);
   if (row.reduces) text += Text(" (", OperationName(facts.operation), ")");

@@ -1,10 +1,12 @@
 // One rank's part in an operator, from its call to its end.
 #include "collectives/operators/operation.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 #include "base/error/text.h"
+#include "collectives/comm/registry.h"
 
 namespace sampan::collectives {
 
@@ -109,9 +111,28 @@ Status Operation::Move() noexcept {
 
 Status Operation::Check(Hold hold) const {
   if (IsAt(Stage::kOver)) return {};
+  for (u32 other = 0; other < size(); ++other) {
+    if (communicator_->region().cell(other).has_left.load() != 0 && IsMissing(other, hold))
+      communicator_->Break(HCCL_E_REMOTE, communicator_->DescribeRank(other));
+  }
   Status healthy = communicator_->Check();
   if (healthy.ok()) return healthy;
   return {healthy.code(), Text(Describe(hold), " cannot end: ", healthy.error().message)};
+}
+
+u32 Operation::OutsideStanding(Hold hold) const noexcept {
+  const s64 own_process = communicator_->own_cell().process.load();
+  u32 ways = 0;
+  for (u32 other = 0; other < size(); ++other) {
+    if (!IsMissing(other, hold)) continue;
+    const RankCell& cell = communicator_->region().cell(other);
+    ways = std::max(ways, cell.process.load() == own_process ? kNotOutside : cell.standing.load());
+  }
+  return ways;
+}
+
+void Operation::TellStanding(u32 ways) noexcept {
+  TheRegistry().TellStanding(ways);
 }
 
 std::string Operation::Describe(Hold hold) const {

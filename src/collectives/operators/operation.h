@@ -35,6 +35,8 @@ class Operation : public StreamWork {
   Shown shown() const noexcept final;
   Status Announce() noexcept final;
   Status Move() noexcept final;
+  std::uint32_t OutsideStanding(Hold hold) const noexcept final;
+  void TellStanding(std::uint32_t ways) noexcept final;
 
  protected:
   Communicator& communicator() const { return *communicator_; }
@@ -58,8 +60,8 @@ class Operation : public StreamWork {
   virtual bool PeersEnded() const noexcept = 0;
   /// Releases memory, when all ranks are done.
   virtual void Finish() noexcept = 0;
-  /// The ranks that the wait is for, and what they do.
-  virtual std::string Missing(Hold hold) const = 0;
+  /// Whether the wait is for the rank.
+  virtual bool IsMissing(u32 other, Hold hold) const noexcept = 0;
 
   bool IsAt(Stage stage) const noexcept { return stage_.load(std::memory_order_acquire) == stage; }
   Status Fail(Status failure, HcclResult code) noexcept;

@@ -19,18 +19,24 @@ HcclResult Queue(const char* function, Communicator& communicator,
   return HCCL_E_RUNTIME;
 }
 
+/// For others that wait for this rank.
+void NoteCall(const Communicator& communicator, const CallFacts& facts) {
+  communicator.own_cell().last_call.store(PackedCall(facts), std::memory_order_relaxed);
+  communicator.own_cell().last_place.store(facts.place, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 HcclResult Submit(const char* function, const std::shared_ptr<Communicator>& communicator,
                   CollectiveCall call, void* stream) {
   const std::lock_guard lock(communicator->call_mutex());
   const u64 number = communicator->next_collective;
-  const u64 packed = PackedCall(call.facts);
+  const CallFacts facts = call.facts;
   const auto operation = std::make_shared<Collective>(communicator, std::move(call), number);
   if (const HcclResult queued = Queue(function, *communicator, operation, stream); queued != HCCL_SUCCESS)
     return queued;
   ++communicator->next_collective;
-  communicator->own_cell().last_call.store(packed, std::memory_order_relaxed);
+  NoteCall(*communicator, facts);
   communicator->own_cell().called.store(number, std::memory_order_release);
   return HCCL_SUCCESS;
 }
@@ -47,6 +53,7 @@ HcclResult Submit(const char* function, const std::shared_ptr<Communicator>& com
     return queued;
   communicator->next_send = std::move(sends);
   communicator->next_receive = std::move(receives);
+  NoteCall(*communicator, facts);
   return HCCL_SUCCESS;
 }
 

@@ -22,6 +22,8 @@ class HeldUses final : public HeldMemory {
     return sampan::CheckLive(std::span<const AllocationUse>(*neighbours_));
   }
 
+  const Allocation* allocation() const { return use_.get(); }
+
  private:
   const AllocationUse use_;
   const std::unique_ptr<Uses> neighbours_;
@@ -41,6 +43,7 @@ Status FindDeviceRange(const MemoryRegistry& memory, const MemoryArgument& argum
     return here;
   if (Status may = CheckRights(found, argument, HostAccess::kWrite, device); !may.ok()) return may;
   range.engine = found.engine;
+  range.device = device;
   const Allocation& allocation = *found.use.get();
   if (found.neighbours == nullptr && memory.OriginOf(allocation) == MemoryOrigin::kDevice) {
     const MemoryRegistry::Backing backing = memory.BackingOf(allocation);
@@ -52,6 +55,10 @@ Status FindDeviceRange(const MemoryRegistry& memory, const MemoryArgument& argum
   }
   range.held = std::make_shared<HeldUses>(std::move(found.use), std::move(found.neighbours));
   return {};
+}
+
+const Allocation* AllocationOf(const HeldMemory& held) {
+  return static_cast<const HeldUses&>(held).allocation();
 }
 
 }  // namespace sampan

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "backend/api/allocation.h"
 #include "base/error/status.h"
 #include "base/platform_bridge.h"
 #include "core/copy/memory_location.h"
@@ -12,5 +13,8 @@ namespace sampan {
 /// Finds the device memory of an argument that the device may write. Refuses host memory.
 Status FindDeviceRange(const MemoryRegistry& memory, const MemoryArgument& argument, std::int32_t device,
                        DeviceRange& range);
+
+/// The allocation in which a range lies that FindDeviceRange found.
+const Allocation* AllocationOf(const HeldMemory& held);
 
 }  // namespace sampan

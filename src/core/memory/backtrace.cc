@@ -30,7 +30,7 @@ bool IsRuntime(const Dl_info& module) {
   std::string_view name = module.dli_fname != nullptr ? module.dli_fname : "";
   name.remove_prefix(name.rfind('/') + 1);
   return name.starts_with("libacl_rt.so") || name.starts_with("libascendcl.so") ||
-         name.starts_with("libhccl_plf.so");
+         name.starts_with("libhccl_plf.so") || name.starts_with("libhccl.so");
 }
 
 }  // namespace

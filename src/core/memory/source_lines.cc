@@ -35,10 +35,11 @@ std::string Demangled(const char* name) {
 class SourceLines::Reader {
  public:
   /// Returns null if libdw is missing.
-  static std::unique_ptr<Reader> Create() {
-    auto reader = std::make_unique<Reader>();
+  static std::unique_ptr<Reader> Create(std::int64_t process) {
+    auto reader = std::make_unique<Reader>(static_cast<pid_t>(process));
     return reader->Begin() ? std::move(reader) : nullptr;
   }
+  explicit Reader(pid_t process) : process_(process) {}
   ~Reader() {
     if (session_ != nullptr) libdw_.end(session_);
   }
@@ -103,11 +104,12 @@ class SourceLines::Reader {
     if (Dwfl_Module* const known = libdw_.find_module(session_, instruction)) return known;
     // The first call, or a library was loaded since the last one.
     libdw_.report_begin(session_);
-    const bool reported = libdw_.report_process(session_, ::getpid()) == 0;
+    const bool reported = libdw_.report_process(session_, process_) == 0;
     libdw_.report_end(session_, nullptr, nullptr);
     return reported ? libdw_.find_module(session_, instruction) : nullptr;
   }
 
+  const pid_t process_;
   std::mutex mutex_;
   Libdw libdw_;
   char* debuginfo_path_ = nullptr;  // libdw's default
@@ -115,7 +117,8 @@ class SourceLines::Reader {
   Dwfl* session_ = nullptr;
 };
 
-SourceLines::SourceLines() : reader_(Reader::Create()) {}
+SourceLines::SourceLines() : SourceLines(::getpid()) {}
+SourceLines::SourceLines(std::int64_t process) : reader_(Reader::Create(process)) {}
 SourceLines::~SourceLines() = default;
 
 std::string SourceLines::Describe(std::uintptr_t instruction) {
@@ -131,6 +134,7 @@ namespace sampan {
 class SourceLines::Reader {};
 
 SourceLines::SourceLines() = default;
+SourceLines::SourceLines(std::int64_t) {}
 SourceLines::~SourceLines() = default;
 
 std::string SourceLines::Describe(std::uintptr_t) {

@@ -7,11 +7,13 @@
 
 namespace sampan {
 
-/// The debug information of this process. The constructor loads libdw; without that library every result is
-/// empty. Thread-safe.
+/// The debug information of a process of this user. The constructor loads libdw; without that library every
+/// result is empty. Thread-safe.
 class SourceLines {
  public:
+  /// Of this process.
   SourceLines();
+  explicit SourceLines(std::int64_t process);
   ~SourceLines();
   SourceLines(const SourceLines&) = delete;
   SourceLines& operator=(const SourceLines&) = delete;

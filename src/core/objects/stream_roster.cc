@@ -136,7 +136,8 @@ StreamState StateOf(const StreamView& view) {
   StreamState state{.device = view.stream->label().device,
                     .stream = view.stream->id(),
                     .queue = view.stream->label().number,
-                    .timeline = view.stream->timeline()};
+                    .timeline = view.stream->timeline(),
+                    .gate = view.gate};
   // In this order: a task that completes meanwhile counts as work left, not as one task too many.
   state.completed = view.head != 0 ? view.head - 1 : view.stream->timeline()->completed();
   state.submitted = view.stream->submitted();

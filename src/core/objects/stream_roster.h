@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backend/api/gate.h"
 #include "backend/api/timeline.h"
 #include "base/error/status.h"
 
@@ -36,6 +37,7 @@ struct StreamState {
   StreamStand stand = StreamStand::kWorks;
   std::string wait;                   ///< of a stream that stands: for what, in words
   std::string signaller;              ///< and who has to end the wait
+  std::shared_ptr<Gate> gate;         ///< of a stream that stands before one
   std::optional<std::size_t> behind;  ///< the stream that has to go on first, as an index of the same list
 };
 

@@ -288,7 +288,7 @@ class Hub {
       if (ranks_[rank] == nullptr) missing += Text(missing.empty() ? "" : ", ", rank);
     }
     Tell({FrameKind::kRefused, 0, HCCL_E_TIMEOUT, 0,
-          Bytes(Text("not all ranks of the group '", options_.group, "' came within ",
+          Bytes(Text("EI0015: not all ranks of the group '", options_.group, "' came within ",
                      options_.timeout.count(), " ms; missing: ", missing))});
     for (Member& each : members_)
       static_cast<void>(each.socket.Send());

@@ -48,7 +48,7 @@ HcclResult Connect(const char* function, const MeetingPoint& meeting, const ::hc
     }
     if (Clock::now() >= deadline) {
       return Fail(function, HCCL_E_TIMEOUT,
-                  Text("rank ", config.rank, " did not find rank 0 of the group '", meeting.group,
+                  Text("EI0015: rank ", config.rank, " did not find rank 0 of the group '", meeting.group,
                        "' within ", config.timeout.count(), " ms (", found.foreign_count,
                        " sockets of this name belong to other users)"));
     }
@@ -129,8 +129,8 @@ HcclResult Membership::AwaitWelcome(const char* function) {
                 Text("rank 0 of the group '", group_, "' ended before all ranks had come"));
   }
   return Fail(function, HCCL_E_TIMEOUT,
-              Text("rank ", rank_, " waited ", timeout_.count(), " ms for all ranks of the group '", group_,
-                   "' to come"));
+              Text("EI0015: rank ", rank_, " waited ", timeout_.count(), " ms for all ranks of the group '",
+                   group_, "' to come"));
 }
 
 void Membership::Send(const Frame& frame) {

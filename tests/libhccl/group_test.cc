@@ -1,0 +1,164 @@
+// Groups of calls: nothing waits for anything else in the group, and all of it begins at its end.
+#include <gtest/gtest.h>
+
+#include <list>
+
+#include "tests/libhccl/case_list.h"
+#include "tests/support/acl_expect.h"
+
+namespace sampan::test {
+namespace {
+
+constexpr HcclDataType kByte = HCCL_DATA_TYPE_INT8;
+
+void Expect(HcclResult expected, const std::string& message, HcclResult answer) {
+  EXPECT_EQ(expected, answer) << RecentMessage();
+  if (expected != HCCL_SUCCESS) {
+    EXPECT_NE(RecentMessage().find(message), std::string::npos) << RecentMessage();
+  }
+}
+
+bool HasGroup() {
+  bool has = false;
+  Check(HcclGroupStatusGet(&has));
+  return has;
+}
+
+/// One thread is all three ranks: it makes their communicators, calls their operators and destroys them.
+TEST(Group, OfOneThreadHasAllRanks) {
+  HcclRootInfo info;
+  HcclComm comms[3] = {};
+  aclrtStream streams[3] = {};
+  std::list<DeviceBlock> blocks;
+  Check(aclrtSetDevice(0));
+  Check(HcclGetRootInfo(&info));
+  Check(HcclGroupStart());
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    Check(aclrtSetDevice(static_cast<int32_t>(rank)));
+    Check(aclrtCreateStream(&streams[rank]));
+    blocks.emplace_back(std::vector<u8>(100, static_cast<u8>(rank + 1)));
+    Check(HcclCommInitRootInfo(3, &info, rank, &comms[rank]));
+    EXPECT_EQ(comms[rank], nullptr);
+  }
+  Expect(HCCL_SUCCESS, "", HcclGroupEnd());
+  Check(HcclGroupStart());
+  auto block = blocks.begin();
+  for (int32_t rank = 0; rank < 3; ++rank, ++block) {
+    Check(aclrtSetDevice(rank));
+    Check(HcclAllReduce(block->at(), block->at(), 100, kByte, HCCL_REDUCE_SUM, comms[rank], streams[rank]));
+    Check(HcclBroadcast(block->at(), 50, kByte, 1, comms[rank], streams[rank]));
+    Check(aclrtSynchronizeStream(streams[rank]));
+    EXPECT_EQ(block->Read(), std::vector<u8>(100, static_cast<u8>(rank + 1)));
+  }
+  Expect(HCCL_SUCCESS, "", HcclGroupEnd());
+  int32_t device = -1;
+  Check(aclrtGetDevice(&device));
+  EXPECT_EQ(device, 2);
+  block = blocks.begin();
+  for (int32_t rank = 0; rank < 3; ++rank, ++block) {
+    Check(aclrtSetDevice(rank));
+    Check(aclrtSynchronizeStream(streams[rank]));
+    EXPECT_EQ(block->Read(), std::vector<u8>(100, 6));
+    Check(aclrtDestroyStream(streams[rank]));
+  }
+  Check(HcclGroupStart());
+  for (const HcclComm comm : comms)
+    Check(HcclCommDestroy(comm));
+  uint32_t size = 0;
+  Expect(HCCL_SUCCESS, "", HcclGetRankSize(comms[0], &size));
+  Expect(HCCL_SUCCESS, "", HcclGroupEnd());
+  Expect(HCCL_E_PARA, "it was destroyed", HcclGetRankSize(comms[0], &size));
+}
+
+/// All ranks send first, which waits for ever outside of a group.
+TEST(Group, OfMessagesHasNoOrder) {
+  ExpectNone(RunWorlds(3, Form::kThreads, [](World& world) {
+    std::vector<u8> expected(600, static_cast<u8>(world.rank + 1));
+    const DeviceBlock block(expected);
+    Check(HcclGroupStart());
+    Check(HcclGroupStart());
+    for (u32 peer = 0; peer < 3; ++peer) {
+      if (peer == world.rank) continue;
+      Check(HcclSend(block.at(), 100, kByte, peer, world.comm, world.stream));
+      Check(HcclSend(block.at(), 7, kByte, peer, world.comm, world.stream));
+    }
+    for (u32 peer = 0; peer < 3; ++peer) {
+      if (peer == world.rank) continue;
+      const auto fill = [&](std::size_t at, std::size_t bytes) {
+        std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(at), bytes, static_cast<u8>(peer + 1));
+        return block.at(at);
+      };
+      Check(HcclRecv(fill(100 + 100 * peer, 100), 100, kByte, peer, world.comm, world.stream));
+      Check(HcclRecv(fill(500 + 10 * peer, 7), 7, kByte, peer, world.comm, world.stream));
+    }
+    Check(HcclGroupEnd());
+    if (!HasGroup()) throw collectives::Failure("the inner end ended the outer group");
+    Check(HcclGroupEnd());
+    if (HasGroup()) throw collectives::Failure("the group has not ended");
+    world.Synchronize();
+    if (block.Read() != expected) throw collectives::Failure("wrong contents");
+  }));
+}
+
+TEST(Group, RefusesWhatCannotBeInIt) {
+  Expect(HCCL_E_NOT_SUPPORT, "call HcclGroupStart first", HcclGroupEnd());
+  Expect(HCCL_E_PTR, "isGroup is NULL", HcclGroupStatusGet(nullptr));
+  ExpectNone(RunWorlds(2, Form::kThreads, [](World& world) {
+    const DeviceBlock block(std::vector<u8>(64, 1));
+    const u32 peer = 1 - world.rank;
+    HcclSendRecvItem item{HCCL_SEND, block.at(), 1, kByte, peer};
+    Check(HcclGroupStart());
+    Expect(HCCL_E_PTR, "comm is NULL", HcclBarrier(nullptr, world.stream));
+    Check(HcclBarrier(world.comm, world.stream));
+    Expect(HCCL_E_NOT_SUPPORT, "has collective operators",
+           HcclSend(block.at(), 1, kByte, peer, world.comm, world.stream));
+    Expect(HCCL_E_NOT_SUPPORT, "has collective operators", HcclCommDestroy(world.comm));
+    Expect(HCCL_E_NOT_SUPPORT, "cannot have a batch", HcclBatchSendRecv(&item, 1, world.comm, world.stream));
+    Check(HcclGroupEnd());
+    Check(HcclGroupStart());
+    for (int i = 0; i < 64; ++i)
+      Check(HcclSend(block.at(), 1, kByte, peer, world.comm, world.stream));
+    Expect(HCCL_E_NOT_SUPPORT, "more than 64 messages",
+           HcclSend(block.at(), 1, kByte, peer, world.comm, world.stream));
+    Expect(HCCL_E_NOT_SUPPORT, "has messages", HcclBarrier(world.comm, world.stream));
+    for (int i = 0; i < 64; ++i)
+      Check(HcclRecv(block.at(), 1, kByte, peer, world.comm, world.stream));
+    Check(HcclGroupEnd());
+    world.Synchronize();
+  }));
+}
+
+/// The call that fails ends the group, and the next group is a new one.
+TEST(Group, EndsAtTheFirstFailure) {
+  ExpectNone(RunWorlds(2, Form::kThreads, [](World& world) {
+    const DeviceBlock block(std::vector<u8>(64, 1));
+    Check(HcclGroupStart());
+    Check(HcclAllReduce(block.at(), block.at(), 64, kByte, HCCL_REDUCE_SUM, world.comm, world.stream));
+    Check(HcclBarrier(world.comm, block.at()));
+    Check(HcclAllReduce(block.at(), block.at(), 64, kByte, HCCL_REDUCE_SUM, world.comm, world.stream));
+    Expect(HCCL_E_RUNTIME, "stream", HcclGroupEnd());
+    world.Synchronize();
+    if (block.Read() != std::vector<u8>(64, 2)) throw collectives::Failure("wrong contents");
+    Check(HcclBarrier(world.comm, world.stream));
+    world.Synchronize();
+  }));
+  HcclRootInfo info;
+  HcclComm made = nullptr, missing = nullptr;
+  Check(aclrtSetDevice(0));
+  Check(HcclGetRootInfo(&info));
+  Check(HcclGroupStart());
+  Check(HcclCommInitRootInfo(1, &info, 0, &made));
+  HcclCommConfig config = ConfigWithLimit(60);
+  std::strcpy(config.hcclCommName, "twice");
+  HcclRootInfo second, third;
+  Check(HcclGetRootInfo(&second));
+  Check(HcclGetRootInfo(&third));
+  Check(HcclCommInitRootInfoConfig(1, &second, 0, &config, &missing));
+  Check(HcclCommInitRootInfoConfig(1, &third, 0, &config, &missing));
+  Expect(HCCL_E_PARA, "has a communicator 'twice' already", HcclGroupEnd());
+  EXPECT_EQ(made, nullptr);
+  EXPECT_EQ(missing, nullptr);
+}
+
+}  // namespace
+}  // namespace sampan::test

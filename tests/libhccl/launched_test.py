@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Runs launched_program, two processes with two communicators, under `sampan check` and without it.
+
+    launched_test.py --sampan BIN --program BIN
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+FOUND_STATUS = 99
+PATIENCE = 90  # seconds; the program needs about one
+
+
+class Runs:
+    def __init__(self, options):
+        self.options = options
+        self.failures = 0
+
+    def run(self, mode, checked=True, **variables):
+        command = [self.options.sampan, "check", "--"] if checked else []
+        command += [self.options.program, mode]
+        environment = dict(os.environ, SAMPAN_DEVICE_MEMORY="64M", **variables)
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+        return result.returncode, result.stdout + result.stderr
+
+    def expect(self, mode, right, output):
+        if not right:
+            self.failures += 1
+            print(f"{mode} went wrong:\n{output}")
+
+
+def processes_in_another_order(runs):
+    """Each process waits for what the other queues, or calls, behind its own wait."""
+    for mode in ("queued_crossing", "awaited_crossing"):
+        status, output = runs.run(mode)
+        runs.expect(mode, status == FOUND_STATUS and "deadlock" in output and "HcclAllReduce" in output, output)
+
+
+def processes_in_one_order(runs):
+    """A rank that is late is no deadlock."""
+    for mode in ("queued", "awaited", "late"):
+        status, output = runs.run(mode)
+        runs.expect(mode, status == 0 and "deadlock" not in output, output)
+
+
+def settings_that_differ(runs):
+    status, output = runs.run("settings", checked=False, ASCEND_GLOBAL_LOG_LEVEL="2", ASCEND_SLOG_PRINT_TO_STDOUT="1")
+    runs.expect("settings", status == 0 and "rank 0 has deterministic 0" in output, output)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sampan", required=True)
+    parser.add_argument("--program", required=True)
+    runs = Runs(parser.parse_args())
+    for test in (processes_in_another_order, processes_in_one_order, settings_that_differ):
+        begin = time.monotonic()
+        test(runs)
+        print(f"{test.__name__}: {time.monotonic() - begin:.1f} s")
+    return 1 if runs.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
