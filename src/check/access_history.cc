@@ -2,7 +2,7 @@
 #include "check/access_history.h"
 
 #include <algorithm>
-#include <iterator>
+#include <limits>
 #include <utility>
 
 namespace sampan::check {
@@ -10,13 +10,17 @@ Conflict AccessHistory::FindOpen(const OrderClock& host) const noexcept {
   for (const Lane& lane : lanes_) {
     const std::uint64_t known = host.At(lane.queue);
     if (lane.newest <= known) continue;
-    for (const auto& [begin, piece] : lane.pieces) {
-      if (piece.site->number > known)
-        return {piece.site.get(), piece.all, {begin, piece.end}, lane.use, piece.entry};
-    }
+    Conflict open;
+    const auto is_open = [&](const Origin& origin, const Range& range) {
+      if (origin.site->number <= known) return false;
+      open = {origin.site.get(), origin.all, range, lane.use, origin.entry};
+      return true;
+    };
+    constexpr Range kAll{0, std::numeric_limits<std::uint64_t>::max()};
+    if (lane.pieces.AnyOf(kAll, [&](const auto& piece) { return is_open(piece.value, piece.range); }))
+      return open;
     for (const RowsPiece& rows : lane.rows) {
-      if (rows.piece.site->number > known)
-        return {rows.piece.site.get(), rows.piece.all, rows.shape.range, lane.use, rows.piece.entry};
+      if (is_open(rows.origin, rows.shape.range)) return open;
     }
   }
   return {};
@@ -32,47 +36,36 @@ AccessHistory::Lane& AccessHistory::LaneOf(std::uint64_t queue, Use use) {
   return lane;
 }
 
-void AccessHistory::Put(Lane& lane, const Range& range, Piece piece) {
-  auto at = lane.pieces.upper_bound(range.begin);
-  if (at != lane.pieces.begin()) {
-    const auto before = std::prev(at);
-    const std::uint64_t end = before->second.end;
-    if (end > range.end) lane.pieces.emplace(range.end, before->second);
-    if (end > range.begin) before->second.end = range.begin;
-    if (before->second.end <= before->first) lane.pieces.erase(before);
-    at = lane.pieces.lower_bound(range.begin);
-  }
-  while (at != lane.pieces.end() && at->first < range.end) {
-    if (at->second.end > range.end) lane.pieces.emplace(range.end, at->second);
-    at = lane.pieces.erase(at);
-  }
-  piece.end = range.end;
-  lane.pieces.insert_or_assign(range.begin, std::move(piece));
-}
-
 void AccessHistory::Add(const TaskAccess& access, const SharedSite& site) {
   Lane& lane = LaneOf(site->queue.number, access.use);
   lane.newest = std::max(lane.newest, site->number);
+  lane.oldest = std::min(lane.oldest, site->number);
   if (lane.pieces.size() >= kMaxPieces) lane.pieces.clear();
   if (lane.rows.size() >= kMaxRows) lane.rows.clear();
-  Piece piece{access.shape.range.end, access.entry, site, access.shape.range};
-  if (!access.shape.is_rows()) return Put(lane, access.shape.range, std::move(piece));
+  Origin origin{site, access.shape.range, access.entry};
+  if (!access.shape.is_rows()) return lane.pieces.Put(access.shape.range, std::move(origin));
   // A later copy with the same rows replaces the earlier one.
   std::erase_if(lane.rows, [&](const RowsPiece& rows) {
     return rows.shape.range.begin == access.shape.range.begin &&
            rows.shape.range.end == access.shape.range.end && rows.shape.pitch == access.shape.pitch &&
            rows.shape.width <= access.shape.width;
   });
-  lane.rows.push_back({access.shape, std::move(piece)});
+  lane.rows.push_back({access.shape, std::move(origin)});
 }
 
 void AccessHistory::Forget(const OrderClock& host) {
   std::erase_if(lanes_, [&](const Lane& lane) { return lane.newest <= host.At(lane.queue); });
   for (Lane& lane : lanes_) {
     const std::uint64_t known = host.At(lane.queue);
-    if (known == 0) continue;
-    std::erase_if(lane.pieces, [&](const auto& piece) { return piece.second.site->number <= known; });
-    std::erase_if(lane.rows, [&](const RowsPiece& rows) { return rows.piece.site->number <= known; });
+    if (known < lane.oldest) continue;
+    lane.oldest = lane.newest;
+    const auto forgets = [&](const Origin& origin) {
+      const std::uint64_t task = origin.site->number;
+      if (task > known) lane.oldest = std::min(lane.oldest, task);
+      return task <= known;
+    };
+    lane.pieces.EraseIf([&](const auto& piece) { return forgets(piece.value); });
+    std::erase_if(lane.rows, [&](const RowsPiece& rows) { return forgets(rows.origin); });
   }
 }
 

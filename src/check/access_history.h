@@ -2,14 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "backend/api/queue_label.h"
 #include "check/order_clock.h"
+#include "check/piece_list.h"
 #include "check/shape.h"
 
 namespace sampan::check {
@@ -82,22 +81,22 @@ class AccessHistory {
   bool empty() const { return lanes_.empty(); }
 
  private:
-  struct Piece {
-    std::uint64_t end = 0;
-    std::int32_t entry = -1;
+  /// Where a piece comes from.
+  struct Origin {
     SharedSite site;
     Range all;  // of the access that it was cut from
+    std::int32_t entry = -1;
   };
   struct RowsPiece {
     Shape shape;
-    Piece piece;
+    Origin origin;
   };
   /// The accesses of one queue in one way.
   struct Lane {
     std::uint64_t queue = 0;
     Use use = Use::kRead;
-    std::uint64_t newest = 0;               // task
-    std::map<std::uint64_t, Piece> pieces;  // by their begin; they do not overlap
+    std::uint64_t oldest = ~std::uint64_t{0}, newest = 0;  // tasks
+    PieceList<Origin> pieces;
     std::vector<RowsPiece> rows;
   };
 
@@ -106,26 +105,22 @@ class AccessHistory {
   template <typename IsLater>
   static Conflict Search(const Lane& lane, const Shape& shape, std::uint64_t known, std::uint64_t only,
                          std::int32_t entry, IsLater is_later) {
-    const auto conflict = [&](const Piece& piece, const Shape& earlier) -> Conflict {
-      const std::uint64_t task = piece.site->number;
-      const bool counts = only != 0 ? task == only && piece.entry != entry : task > known;
+    Conflict found;
+    const auto conflicts = [&](const Origin& origin, const Shape& earlier) {
+      const std::uint64_t task = origin.site->number;
+      const bool counts = only != 0 ? task == only && origin.entry != entry : task > known;
       const auto common = counts ? shape.Common(earlier) : std::nullopt;
-      if (!common || is_later(*piece.site)) return {};
-      return {piece.site.get(), piece.all, *common, lane.use, piece.entry};
+      if (!common || is_later(*origin.site)) return false;
+      found = {origin.site.get(), origin.all, *common, lane.use, origin.entry};
+      return true;
     };
-    auto at = lane.pieces.upper_bound(shape.range.begin);
-    if (at != lane.pieces.begin() && std::prev(at)->second.end > shape.range.begin) --at;
-    for (; at != lane.pieces.end() && at->first < shape.range.end; ++at) {
-      const Conflict found = conflict(at->second, {{at->first, at->second.end}});
-      if (found.site != nullptr) return found;
+    const bool any = lane.pieces.AnyOf(
+        shape.range, [&](const auto& piece) { return conflicts(piece.value, {piece.range}); });
+    for (std::size_t i = 0; !any && i < lane.rows.size(); ++i) {
+      if (conflicts(lane.rows[i].origin, lane.rows[i].shape)) break;
     }
-    for (const RowsPiece& rows : lane.rows) {
-      const Conflict found = conflict(rows.piece, rows.shape);
-      if (found.site != nullptr) return found;
-    }
-    return {};
+    return found;
   }
-  static void Put(Lane& lane, const Range& range, Piece piece);
 
   std::vector<Lane> lanes_;
 };

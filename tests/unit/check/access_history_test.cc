@@ -17,40 +17,52 @@ struct Made {
   SharedSite site;
 };
 
-TaskAccess RandomAccess(std::mt19937_64& random) {
-  const std::uint64_t begin = random() % 64;
+TaskAccess RandomAccess(std::mt19937_64& random, std::uint64_t bytes, bool may_be_rows) {
+  const std::uint64_t begin = random() % bytes;
   const Use use = random() % 2 == 0 ? Use::kRead : Use::kWrite;
-  if (random() % 3 != 0) return {1, {{begin, begin + 1 + random() % 16}}, use};
+  if (!may_be_rows || random() % 3 != 0) return {1, {{begin, begin + 1 + random() % 16}}, use};
   return {1, {{begin, begin + 26}, 8, 2}, use};
+}
+
+/// Random accesses of three queues, each compared with a list of all that were made before.
+void CompareWithAList(std::mt19937_64& random, int accesses, std::uint64_t bytes, bool may_be_rows) {
+  AccessHistory history;
+  std::vector<Made> all;
+  std::array<std::uint64_t, 3> last{};
+  for (int i = 0; i < accesses; ++i) {
+    const TaskAccess access = RandomAccess(random, bytes, may_be_rows);
+    const std::uint64_t queue = 1 + random() % 3;
+    OrderClock before;
+    for (std::uint64_t other = 1; other <= 3; ++other)
+      before.Raise(other, random() % (last[other - 1] + 1));
+    const bool expected = std::any_of(all.begin(), all.end(), [&](const Made& made) {
+      const bool writes = made.access.use == Use::kWrite || access.use == Use::kWrite;
+      const std::uint64_t other = made.site->queue.number;
+      return writes && other != queue && made.site->number > before.At(other) &&
+             made.access.shape.Common(access.shape).has_value();
+    });
+    const std::uint64_t number = ++last[queue - 1];
+    ASSERT_EQ(history.FindConflict(access, queue, number, before).site != nullptr, expected);
+    auto site = std::make_shared<const TaskSite>(TaskSite{{queue, 0, 1}, number});
+    history.Add(access, site);
+    all.push_back({access, site});
+  }
 }
 
 TEST(AccessHistory, FindsAConflictWhereAListOfAllAccessesHasOne) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937_64 random(seed);
-  for (int round = 0; round < 300; ++round) {
-    AccessHistory history;
-    std::vector<Made> all;
-    std::array<std::uint64_t, 3> last{};
-    for (int i = 0; i < 60; ++i) {
-      const TaskAccess access = RandomAccess(random);
-      const std::uint64_t queue = 1 + random() % 3;
-      OrderClock before;
-      for (std::uint64_t other = 1; other <= 3; ++other)
-        before.Raise(other, random() % (last[other - 1] + 1));
-      const bool expected = std::any_of(all.begin(), all.end(), [&](const Made& made) {
-        const bool writes = made.access.use == Use::kWrite || access.use == Use::kWrite;
-        const std::uint64_t other = made.site->queue.number;
-        return writes && other != queue && made.site->number > before.At(other) &&
-               made.access.shape.Common(access.shape).has_value();
-      });
-      const std::uint64_t number = ++last[queue - 1];
-      ASSERT_EQ(history.FindConflict(access, queue, number, before).site != nullptr, expected);
-      auto site = std::make_shared<const TaskSite>(TaskSite{{queue, 0, 1}, number});
-      history.Add(access, site);
-      all.push_back({access, site});
-    }
-  }
+  for (int round = 0; round < 300 && !HasFatalFailure(); ++round)
+    CompareWithAList(random, 60, 64, true);
+}
+
+TEST(AccessHistory, FindsAConflictAmongManyPieces) {
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 10 && !HasFatalFailure(); ++round)
+    CompareWithAList(random, 1500, 8192, false);
 }
 
 TEST(AccessHistory, ComparesTheEntriesOfOneBatchWithOneAnother) {
