@@ -24,7 +24,7 @@
 
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{64} << 20;
+constexpr std::size_t kMiB = std::size_t{1} << 20, kBufferBytes = 64 * kMiB;
 
 /// A stream, and a buffer on each side.
 struct Buffers {
@@ -61,6 +61,14 @@ void CopyRounds(const Buffers& buffers, std::size_t rounds, std::size_t count, s
   }
 }
 
+/// The same, and the host writes all bytes before each round.
+void FillAndCopyRounds(const Buffers& buffers, std::size_t rounds, std::size_t count, std::size_t bytes) {
+  for (std::size_t round = 0; round < rounds; ++round) {
+    std::memset(buffers.host, static_cast<int>(round), count * bytes);
+    CopyRounds(buffers, 1, count, bytes);
+  }
+}
+
 void CopyBatch(const Buffers& buffers) {
   constexpr std::size_t kEntries = 8192, kBytes = 4096, kRounds = 8;
   std::vector<void*> dsts(kEntries), srcs(kEntries);
@@ -87,8 +95,9 @@ struct Case {
   void (*run)(const Buffers& buffers);
 };
 constexpr std::array kCases = {
-    Case{"1-MiB-copies", 512,
-         [](const Buffers& buffers) { CopyRounds(buffers, 64, 8, std::size_t{1} << 20); }},
+    Case{"1-MiB-copies", 4096, [](const Buffers& buffers) { CopyRounds(buffers, 512, 8, kMiB); }},
+    Case{"1-MiB-refilled", 4096, [](const Buffers& buffers) { FillAndCopyRounds(buffers, 512, 8, kMiB); }},
+    Case{"16-MiB-copies", 256, [](const Buffers& buffers) { CopyRounds(buffers, 64, 4, 16 * kMiB); }},
     Case{"10000-copies-of-4-KiB", 10000, [](const Buffers& buffers) { CopyRounds(buffers, 1, 10000, 4096); }},
     Case{"batch-of-8192-entries", 8, [](const Buffers& buffers) { CopyBatch(buffers); }},
     Case{"million-copies", 1000000, [](const Buffers& buffers) { CopyRounds(buffers, 100, 10000, 64); }},

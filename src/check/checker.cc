@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <string_view>
 #include <utility>
 #include <variant>
 
 #include "check/page_guard.h"
+#include "check/thread_owned.h"
 
 namespace sampan::check {
 namespace {
@@ -113,8 +115,9 @@ bool Checker::MayEndFromOutside(std::uint64_t queue) noexcept {
 // ---- tasks ----
 
 Checker::Submitting& Checker::Pending() {
-  thread_local Submitting pending;
-  return pending;
+  Submitting* const pending = ThreadOwned<Submitting>();
+  if (pending == nullptr) throw std::bad_alloc();
+  return *pending;
 }
 
 void Checker::OnSubmitting(const observe::Submission& submission, const Task& task) noexcept {
@@ -250,8 +253,13 @@ void Checker::JudgeLate(const TaskAccess& access, const Acting& acting, const Sh
       });
   if (other.site != nullptr) ReportConflict(*memory, other, access, acting, false);
   if (access.use == Use::kWrite && memory->knows_writes) memory->written.Add(access.shape);
-  memory->history.Add(access, site);
-  open_.insert(memory);
+  AddToHistory(*memory, access, site);
+}
+
+void Checker::AddToHistory(CheckedMemory& memory, const TaskAccess& access, const SharedSite& site) {
+  memory.history.Add(access, site);
+  if (std::exchange(memory.is_open, true)) return;
+  open_.push_back(&memory);
 }
 
 void Checker::OnStep(const OrderedTask& task, const OrderClock& before) {
@@ -259,6 +267,7 @@ void Checker::OnStep(const OrderedTask& task, const OrderClock& before) {
   const Acting acting{&site, site.call, site.stack, site.thread, site.queue.device};
   for (const TaskAccess& access : task.accesses)
     Judge(access, acting, task.site, before, false);
+  GuardNoted();
   if (task.step.kind == OrderStep::Kind::kWord) {
     const auto engine = reinterpret_cast<std::uintptr_t>(task.step.target);
     memory_.ForAll([&](CheckedMemory& memory) {
@@ -289,9 +298,8 @@ void Checker::Judge(const TaskAccess& access, const Acting& acting, const Shared
     ReportUnwritten(*memory, access, acting);
   }
   if (site == nullptr) return;
-  memory->history.Add(access, site);
-  open_.insert(memory);
-  if (guards_pages_ && memory->can_guard()) GuardPages(*memory, access);
+  AddToHistory(*memory, access, site);
+  if (guards_pages_ && memory->can_guard()) NoteGuard(*memory, access);
 }
 
 void Checker::OnLostSignal(const LostSignal& lost) {
@@ -319,20 +327,18 @@ void Checker::OnLostSignal(const LostSignal& lost) {
 
 void Checker::HostLearned() {
   if (!indirect_.empty()) return;  // their copies are judged against all that is not before them
-  for (auto at = open_.begin(); at != open_.end();) {
-    (*at)->history.Forget(order_.host());
-    at = (*at)->history.empty() ? open_.erase(at) : std::next(at);
-  }
+  std::erase_if(open_, [&](CheckedMemory* memory) {
+    memory->history.Forget(order_.host());
+    memory->is_open = !memory->history.empty();
+    return !memory->is_open;
+  });
   for (auto at = guarded_.begin(); at != guarded_.end();) {
     CheckedMemory& memory = **at;
     if (!memory.history.empty()) {
       ++at;
       continue;
     }
-    SetPages(memory.guarded, PageLevel::kAll);
-    memory.guarded = {};
-    memory.level = PageLevel::kAll;
-    memory.has_holes = false;
+    Open(memory);
     at = guarded_.erase(at);
   }
 }

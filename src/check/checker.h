@@ -99,7 +99,8 @@ class Checker final : public observe::Observer, private Order::Listener {
   void AfterSystemCall(const HostAccess& access, bool judged) noexcept;
   bool has_registered() const { return has_registered_.load(std::memory_order_relaxed); }
   /// The program is about to unmap or free host memory.
-  void OnHostFreed(std::uintptr_t address, std::uint64_t bytes, const char* call) noexcept;
+  /// True if some of it is registered.
+  bool OnHostFreed(std::uintptr_t address, std::uint64_t bytes, const char* call) noexcept;
 
   /// The threads, by the system's numbers, in calls that wait without a time limit.
   std::vector<std::int64_t> WaitingThreads();
@@ -127,6 +128,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   void OnMemory(const observe::MemoryEvent& event) noexcept override;
   void OnStream(const observe::StreamEvent& event) noexcept override;
   void OnLearned(const Timeline& timeline, std::uint64_t task) noexcept override;
+  void OnObject(const observe::ObjectEvent& event) noexcept override;
   void OnHostCode(const observe::TaskKey& task) noexcept override;
   void OnFailureSeen(const QueueLabel& queue) noexcept override;
   void OnMistake(const observe::Mistake& mistake) noexcept override;
@@ -154,10 +156,21 @@ class Checker final : public observe::Observer, private Order::Listener {
     std::int32_t code = 0;
     SharedSite site;
   };
+  /// Where the program made something that it has to destroy.
+  struct MadeBy {
+    const char* call = nullptr;
+    std::uint32_t stack = 0, thread = 0;
+  };
   struct LivingStream {
     QueueLabel label;
     bool of_context = false;
-    std::uint32_t stack = 0, thread = 0;
+    MadeBy made;
+    std::uint32_t held = 0;  ///< its counter
+  };
+  struct LivingObject {
+    observe::ObjectEvent::Kind kind;
+    std::int32_t device = 0;
+    MadeBy made;
     std::uint32_t held = 0;  ///< its counter
   };
   /// One access, from a task or from the host itself.
@@ -173,6 +186,7 @@ class Checker final : public observe::Observer, private Order::Listener {
 
   Submitting& Pending();
   std::uint32_t CaptureStack() noexcept;
+  MadeBy MadeHere() noexcept;
   void Judge(const TaskAccess& access, const Acting& acting, const SharedSite& site, const OrderClock& before,
              bool fills);
   /// No queue has this number: it stands for a blocking call.
@@ -190,10 +204,16 @@ class Checker final : public observe::Observer, private Order::Listener {
   bool JudgeHost(CheckedMemory& memory, const HostAccess& access, std::uint32_t stack,
                  std::uint32_t thread) noexcept;
   PageLevel NeededLevel(const CheckedMemory& memory, const Range& page) const noexcept;
-  void GuardPages(CheckedMemory& memory, const TaskAccess& access);
+  /// Keeps the pages of the task's accesses from the host: one change for each buffer.
+  void NoteGuard(CheckedMemory& memory, const TaskAccess& access);
+  void GuardNoted();
+  static void Open(CheckedMemory& memory) noexcept;
+  void GuardPages(CheckedMemory& memory, const Range& pages, PageLevel level);
+  void AddToHistory(CheckedMemory& memory, const TaskAccess& access, const SharedSite& site);
   void ReportLeaks();
   void CountHeld(CheckedMemory& memory);
   void CountHeld(LivingStream& stream);
+  void CountHeld(LivingObject& object);
 
   // checker_reports.cc
   BufferReport BufferOf(const CheckedMemory& memory) const;
@@ -212,6 +232,8 @@ class Checker final : public observe::Observer, private Order::Listener {
   void TellLeak(const CheckedMemory& memory, Tell tell) const;
   template <typename Tell>
   static void TellLeak(const LivingStream& stream, Tell tell);
+  template <typename Tell>
+  static void TellLeak(const LivingObject& object, Tell tell);
 
   SpinLock lock_;
   std::atomic<bool> active_{false};
@@ -222,9 +244,11 @@ class Checker final : public observe::Observer, private Order::Listener {
   HeldCounts held_;
   Order order_{*this};
   MemoryTable memory_;
-  std::unordered_set<CheckedMemory*> open_;     // with a history
+  std::vector<CheckedMemory*> open_;            // with a history
+  std::vector<CheckedMemory*> to_guard_;        // by the task that is judged
   std::unordered_set<CheckedMemory*> guarded_;  // with pages that the host may not use freely
-  std::unordered_map<std::uint64_t, LivingStream> streams_;
+  std::map<std::uint64_t, LivingStream> streams_;
+  std::map<const void*, LivingObject> objects_;                              // by handle
   std::map<std::pair<std::uint64_t, std::uint64_t>, SharedSite> indirect_;   // until their operands are read
   std::map<std::pair<std::uint64_t, std::uint64_t>, SharedSite> in_queues_;  // tasks that have not ended
   std::map<std::pair<std::uint64_t, std::uint64_t>, Failure> failures_;

@@ -1,5 +1,6 @@
 // The checker's part for accesses of the host. Runs in signal handlers, so nothing here allocates.
 #include <algorithm>
+#include <utility>
 
 #include "check/checker.h"
 #include "check/page_guard.h"
@@ -16,6 +17,19 @@ bool IsInChecker() {
   return ThisThreadMark().in_checker;
 }
 
+Range Common(const Range& one, const Range& other) {
+  const std::uint64_t begin = std::max(one.begin, other.begin);
+  return {begin, std::max(begin, std::min(one.end, other.end))};
+}
+
+/// The pages that may be kept from the program: of registered memory whole pages alone, because the program
+/// has other things behind its end.
+Range GuardablePages(const CheckedMemory& memory) {
+  const Range all{memory.facts.address, memory.end()};
+  if (!memory.is_registered()) return PagesAround(all);
+  return {all.begin, (all.begin + memory.facts.bytes) / HostPageBytes() * HostPageBytes()};
+}
+
 }  // namespace
 
 PageLevel Checker::NeededLevel(const CheckedMemory& memory, const Range& pages) const noexcept {
@@ -29,11 +43,31 @@ PageLevel Checker::NeededLevel(const CheckedMemory& memory, const Range& pages) 
   return any(Use::kWrite) ? PageLevel::kRead : PageLevel::kAll;
 }
 
-void Checker::GuardPages(CheckedMemory& memory, const TaskAccess& access) {
-  const PageLevel level = access.use == Use::kWrite ? PageLevel::kNothing : PageLevel::kRead;
+void Checker::NoteGuard(CheckedMemory& memory, const TaskAccess& access) {
   const std::uint64_t address = memory.facts.address;
-  const Range pages = PagesAround({address + access.shape.range.begin, address + access.shape.range.end});
+  const Range accessed{address + access.shape.range.begin, address + access.shape.range.end};
+  const Range pages = Common(PagesAround(accessed), GuardablePages(memory));
+  if (pages.bytes() == 0) return;
+  if (memory.to_guard_level == PageLevel::kAll) {
+    memory.to_guard = pages;
+    to_guard_.push_back(&memory);
+  } else {
+    memory.to_guard = {std::min(memory.to_guard.begin, pages.begin),
+                       std::max(memory.to_guard.end, pages.end)};
+  }
+  const PageLevel level = access.use == Use::kWrite ? PageLevel::kNothing : PageLevel::kRead;
+  memory.to_guard_level = std::max(memory.to_guard_level, level);
+}
+
+void Checker::GuardNoted() {
+  for (CheckedMemory* const memory : to_guard_)
+    GuardPages(*memory, memory->to_guard, std::exchange(memory->to_guard_level, PageLevel::kAll));
+  to_guard_.clear();
+}
+
+void Checker::GuardPages(CheckedMemory& memory, const Range& pages, PageLevel level) {
   memory.hits = 0;
+  memory.probe.BeforeGuard(pages);
   if (memory.level == PageLevel::kAll) {
     memory.guarded = pages;
     memory.level = level;
@@ -94,7 +128,9 @@ Checker::Fault Checker::OnFault(const HostAccess& access, std::uintptr_t instruc
     return Fault::kFatal;
   }
   if (!guards_pages_ || !memory->can_guard()) return Fault::kForeign;
-  const Range pages = PagesAround({access.address, access.address + access.bytes});
+  const Range accessed = PagesAround({access.address, access.address + access.bytes});
+  const Range pages = memory->is_registered() ? Common(accessed, memory->guarded) : accessed;
+  if (pages.bytes() == 0) return Fault::kRetry;  // another thread opened them, or they were never ours
   const PageLevel needed = NeededLevel(*memory, pages);
   const bool passes = needed == PageLevel::kAll || (needed == PageLevel::kRead && !access.writes);
   if (passes) {
@@ -161,24 +197,36 @@ void Checker::AfterSystemCall(const HostAccess& access, bool judged) noexcept {
   }
 }
 
-void Checker::OnHostFreed(std::uintptr_t address, std::uint64_t bytes, const char* call) noexcept {
-  if (!active_.load(std::memory_order_relaxed) || IsInChecker()) return;
+bool Checker::OnHostFreed(std::uintptr_t address, std::uint64_t bytes, const char* call) noexcept {
+  if (!active_.load(std::memory_order_relaxed) || IsInChecker()) return false;
+  bool any = false;
   const StateLock lock(lock_);
-  for (CheckedMemory* const memory : open_) {
-    const bool registered = memory->facts.kind == observe::MemoryKind::kRegistered;
-    const Range all{memory->facts.address, memory->end()};
-    if (!registered || !all.Touches({address, address + bytes})) continue;
-    const Conflict open = memory->history.FindOpen(order_.host());
-    if (open.site == nullptr) continue;
-    Stacks::Captured captured;
-    Stacks::Capture(captured);
-    ReportFreed(*memory, open,
-                {.call = call,
-                 .does = "free",
-                 .thread = ThisThreadMark().number,
-                 .range = {0, memory->facts.bytes},
-                 .stack = stacks_.Intern(captured)});
-  }
+  memory_.ForAllIn({address, address + bytes}, [&](CheckedMemory& memory) {
+    if (!memory.is_registered() || memory.was_given_up) return;
+    const Conflict open = memory.history.FindOpen(order_.host());
+    if (open.site != nullptr) {
+      Stacks::Captured captured;
+      Stacks::Capture(captured);
+      ReportFreed(memory, open,
+                  {.call = call,
+                   .does = "free",
+                   .thread = ThisThreadMark().number,
+                   .range = {0, memory.facts.bytes},
+                   .stack = stacks_.Intern(captured)});
+    }
+    // The addresses may soon be other memory of the program.
+    Open(memory);
+    guarded_.erase(&memory);
+    memory.was_given_up = any = true;
+  });
+  return any;
+}
+
+void Checker::Open(CheckedMemory& memory) noexcept {
+  if (memory.level != PageLevel::kAll) SetPages(memory.guarded, PageLevel::kAll);
+  memory.guarded = {};
+  memory.level = PageLevel::kAll;
+  memory.has_holes = false;
 }
 
 }  // namespace sampan::check

@@ -5,6 +5,7 @@
 
 #include "check/checker.h"
 #include "check/page_guard.h"
+#include "check/system_calls.h"
 
 namespace sampan::check {
 
@@ -22,14 +23,39 @@ void Checker::OnStream(const observe::StreamEvent& event) noexcept {
     }
     order_.AddQueue(event.queue, event.timeline);
     LivingStream& stream = streams_[event.queue.number];
-    stream = {event.queue, event.of_context, CaptureStack(), ThisThreadMark().number};
+    stream = {event.queue, event.of_context, MadeHere()};
     CountHeld(stream);
   } catch (const std::exception&) {
     // Without memory for it the stream is not judged.
   }
 }
 
+void Checker::OnObject(const observe::ObjectEvent& event) noexcept {
+  try {
+    const StateLock lock(lock_);
+    if (event.destroyed) {
+      const auto object = objects_.find(event.handle);
+      if (object == objects_.end()) return;
+      held_.Remove(object->second.held);
+      objects_.erase(object);
+      return;
+    }
+    LivingObject& object = objects_[event.handle];
+    object = {event.kind, event.device, MadeHere()};
+    CountHeld(object);
+  } catch (const std::exception&) {
+    // Without memory for it the object is no leak.
+  }
+}
+
+Checker::MadeBy Checker::MadeHere() noexcept {
+  const ThreadMark& thread = ThisThreadMark();
+  return {thread.outer, CaptureStack(), thread.number};
+}
+
 void Checker::OnMemory(const observe::MemoryEvent& event) noexcept {
+  // Files that were loaded in the meantime may hand this memory to the system.
+  if (guards_pages_ && !event.freed() && !event.place.on_device()) WatchSystemCalls();
   try {
     const StateLock lock(lock_);
     if (event.freed()) return Freed(event);
@@ -67,11 +93,12 @@ void Checker::Freed(const observe::MemoryEvent& event) {
   const bool keeps_out = guards_pages_ && memory->can_guard() && event.kind == observe::MemoryKind::kOwn;
   if (keeps_out) {
     SetPages({event.address, memory->end()}, PageLevel::kNothing);
-  } else if (memory->level != PageLevel::kAll) {
-    SetPages(memory->guarded, PageLevel::kAll);
+  } else {
+    Open(*memory);
   }
   held_.Remove(memory->held);
-  open_.erase(memory);
+  std::erase(open_, memory);
+  std::erase(to_guard_, memory);
   guarded_.erase(memory);
   memory_.Remove(*memory);
 }

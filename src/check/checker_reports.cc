@@ -261,15 +261,33 @@ void Checker::TellLeak(const LivingStream& stream, Tell tell) {
   MessageText message;
   message.Add("stream ").Add(stream.label.stream).Add(" of device ").Add(stream.label.device);
   message.Add(", made at {0}, is not destroyed");
-  const AccessReport made{.call = "aclrtCreateStream",
+  const AccessReport made{.call = stream.made.call,
                           .does = "write",
                           .device = stream.label.device,
                           .stream = stream.label.stream,
-                          .thread = stream.thread,
-                          .stack = stream.stack};
+                          .thread = stream.made.thread,
+                          .stack = stream.made.stack};
   tell(Finding{.kind = FindingKind::kLeak,
                .message = message.text(),
                .fix = "call aclrtDestroyStream for the stream of {0}",
+               .accesses = {&made, 1}});
+}
+
+template <typename Tell>
+void Checker::TellLeak(const LivingObject& object, Tell tell) {
+  const bool is_event = object.kind == observe::ObjectEvent::Kind::kEvent;
+  MessageText message;
+  message.Add(is_event ? "an event" : "a context").Add(" of device ").Add(object.device);
+  message.Add(", made at {0}, is not destroyed");
+  const AccessReport made{.call = object.made.call,
+                          .does = "write",
+                          .device = object.device,
+                          .thread = object.made.thread,
+                          .stack = object.made.stack};
+  tell(Finding{.kind = FindingKind::kLeak,
+               .message = message.text(),
+               .fix = is_event ? "call aclrtDestroyEvent for the event of {0}"
+                               : "call aclrtDestroyContext for the context of {0}",
                .accesses = {&made, 1}});
 }
 
@@ -282,6 +300,8 @@ void Checker::ReportLeaks() {
   for (const auto& [number, stream] : streams_) {
     if (!stream.of_context) TellLeak(stream, report);
   }
+  for (const auto& [handle, object] : objects_)
+    TellLeak(object, report);
 }
 
 void Checker::CountHeld(CheckedMemory& memory) {
@@ -295,10 +315,18 @@ void Checker::CountHeld(CheckedMemory& memory) {
 
 void Checker::CountHeld(LivingStream& stream) {
   if (stream.of_context || was_reset_) return;
-  const HeldCounts::Counter counter = held_.Add({stream.stack, 0, true}, true);
+  const HeldCounts::Counter counter = held_.Add({stream.made.stack, 0, true}, true);
   stream.held = counter.number;
   if (counter.is_new)
     TellLeak(stream, [&](const Finding& leak) { findings_.WriteHeld(leak, counter.number); });
+}
+
+void Checker::CountHeld(LivingObject& object) {
+  if (was_reset_) return;
+  const HeldCounts::Counter counter = held_.Add({object.made.stack, 0, false}, true);
+  object.held = counter.number;
+  if (counter.is_new)
+    TellLeak(object, [&](const Finding& leak) { findings_.WriteHeld(leak, counter.number); });
 }
 
 void Checker::ReportDeadlock(std::span<const Standing> circle, std::string_view text) noexcept {

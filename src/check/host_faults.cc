@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "check/host_aliases.h"
 #include "check/instruction_access.h"
 #include "check/page_guard.h"
 #include "check/session.h"
@@ -74,6 +75,10 @@ void OnAccess(int number, siginfo_t* info, void* argument) {
   Checker* const checker = TheChecker();
   if (checker != nullptr && info->si_code > 0) {
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+    if (HostAliases::WaitForMove(address)) {
+      errno = error;
+      return;
+    }
     const auto instruction = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
     const bool writes = (context.uc_mcontext.gregs[REG_ERR] & kWriteFault) != 0;
     const InstructionAccess access =

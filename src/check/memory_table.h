@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "check/access_history.h"
+#include "check/touch_probe.h"
 #include "check/written_bytes.h"
 #include "observe/observer.h"
 
@@ -25,17 +26,24 @@ struct CheckedMemory {
   AccessHistory history;
   WrittenBytes written;
   bool knows_writes = false;  ///< all writes to it are seen
+  bool is_open = false;       ///< it is in the list of those with a history
   /// The pages that the host may not use freely, by address.
   Range guarded;
   PageLevel level = PageLevel::kAll;
   bool has_holes = false;  ///< some of these pages are open
+  /// What the task that is judged adds to them.
+  Range to_guard;
+  PageLevel to_guard_level = PageLevel::kAll;
   std::uint32_t hits = 0;  ///< accesses that were reported
   std::uint32_t held = 0;  ///< its counter, see HeldCounts
+  TouchProbe probe;
+  bool was_given_up = false;  ///< the program freed or unmapped what it had registered
 
   std::uintptr_t end() const { return facts.address + facts.usable_bytes; }
   bool is_pinned() const { return facts.place.kind == PlaceKind::kPinned; }
   /// The engines use other addresses than the program, so pages can be kept from the program alone.
-  bool can_guard() const { return is_pinned() && facts.engine_delta != 0; }
+  bool can_guard() const { return is_pinned() && facts.engine_delta != 0 && !was_given_up; }
+  bool is_registered() const { return facts.kind == observe::MemoryKind::kRegistered; }
 };
 
 /// Memory that the program freed.
@@ -57,6 +65,15 @@ class MemoryTable {
   CheckedMemory* Find(std::uint64_t allocation) const noexcept;
   CheckedMemory* At(std::uintptr_t address) const noexcept;
   void Remove(CheckedMemory& memory);
+  /// Calls `each` with the memory that has bytes of the range.
+  template <typename Each>
+  void ForAllIn(const Range& range, Each each) const {
+    auto at = by_address_.upper_bound(range.begin);
+    if (at != by_address_.begin()) --at;
+    for (; at != by_address_.end() && at->first < range.end; ++at) {
+      if (at->second->end() > range.begin) each(*at->second);
+    }
+  }
   void NoteFreed(const FreedMemory& freed) { freed_[next_freed_++ % freed_.size()] = freed; }
   /// Memory that was there; null: none that is remembered.
   const FreedMemory* FreedAt(std::uintptr_t address) const noexcept;

@@ -15,6 +15,7 @@
 #include "base/error/system_error.h"
 #include "base/error/text.h"
 #include "check/findings_file.h"
+#include "check/host_aliases.h"
 #include "check/host_faults.h"
 #include "check/output_line.h"
 #include "check/system_calls.h"
@@ -24,6 +25,7 @@ namespace sampan::check {
 namespace {
 
 constinit std::atomic<Checker*> the_checker{nullptr};
+constinit HostAliases* the_aliases = nullptr;  // made before the runtime, never destroyed
 
 /// The process's arguments as the first line wants them.
 void WriteProgram(int file, const std::string& backend) {
@@ -46,6 +48,7 @@ void AbandonInChild() {
   if (Checker* const checker = the_checker.exchange(nullptr)) {
     observe::Detach(*checker);
     checker->Abandon();
+    if (the_aliases != nullptr) the_aliases->LeaveInChild();
   }
 }
 
@@ -71,6 +74,7 @@ Result<observe::Observer*> Start(const Options& options) {
                options.findings.empty() ? std::string() : HeldCountsPath(options.findings, ::getpid())})) {
     return Error{Code::kDeviceSetupError, "SAMPAN_CHECK: there is no memory for the checker"};
   }
+  if (options.guards_pages && CanWatchHostFaults()) the_aliases = new HostAliases;
   the_checker.store(checker);
   ::pthread_atfork(nullptr, nullptr, &AbandonInChild);
   return checker;
@@ -80,6 +84,10 @@ void WatchHost() noexcept {
   if (TheChecker() == nullptr || !CanWatchHostFaults()) return;
   WatchHostFaults();
   WatchSystemCalls();
+}
+
+HostAliases* Aliases() noexcept {
+  return the_aliases;
 }
 
 Checker* TheChecker() noexcept {

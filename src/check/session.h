@@ -8,6 +8,8 @@
 
 namespace sampan::check {
 
+class HostAliases;
+
 struct Options {
   bool on = false;
   std::string findings;  ///< the command's file; empty: the user reads standard error
@@ -20,6 +22,8 @@ struct Options {
 Result<observe::Observer*> Start(const Options& options);
 /// Begins to judge accesses of the host, after the runtime has installed its own handlers of signals.
 void WatchHost() noexcept;
+/// Gives registered memory a second address; null: the host's accesses to it are not judged.
+HostAliases* Aliases() noexcept;
 /// The checker while it watches; null: there is none.
 Checker* TheChecker() noexcept;
 /// At the exit of the process: reports what is left.

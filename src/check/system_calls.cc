@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -15,9 +16,20 @@
 #include <cstdlib>
 #include <span>
 
+#include "check/host_aliases.h"
 #include "check/host_faults.h"
 #include "check/session.h"
 #include "check/symbol_slots.h"
+
+extern "C" {
+// The C library has them, and declares them only where they are used.
+// NOLINTBEGIN(bugprone-reserved-identifier)
+ssize_t __read_chk(int file, void* buffer, std::size_t bytes, std::size_t room);
+ssize_t __pread64_chk(int file, void* buffer, std::size_t bytes, off64_t offset, std::size_t room);
+ssize_t __recv_chk(int socket, void* buffer, std::size_t bytes, std::size_t room, int flags);
+std::size_t __fread_chk(void* buffer, std::size_t room, std::size_t size, std::size_t count, FILE* file);
+// NOLINTEND(bugprone-reserved-identifier)
+}
 
 namespace sampan::check {
 namespace {
@@ -59,6 +71,14 @@ ssize_t WithBuffers(const char* name, std::span<const iovec> buffers, Buffer use
   }
   errno = error;
   return result;
+}
+
+/// The program is about to free or unmap memory.
+void GiveUp(void* memory, std::size_t bytes, const char* call) {
+  Checker* const checker = TheChecker();
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  if (checker == nullptr || !checker->OnHostFreed(address, bytes, call)) return;
+  if (HostAliases* const aliases = Aliases()) aliases->Detach({address, address + bytes});
 }
 
 // The parameters have the names of the C library's.
@@ -104,6 +124,18 @@ ssize_t Writev(int file, const iovec* buffers, int count) {
   return WithBuffers("writev", {buffers, static_cast<std::size_t>(std::max(count, 0))}, Buffer::kIsRead,
                      [&] { return ::writev(file, buffers, count); });
 }
+ssize_t Preadv(int file, const iovec* buffers, int count, off_t offset) {
+  return WithBuffers("preadv", {buffers, static_cast<std::size_t>(std::max(count, 0))}, Buffer::kIsWritten,
+                     [&] { return ::preadv(file, buffers, count, offset); });
+}
+ssize_t Pwritev(int file, const iovec* buffers, int count, off_t offset) {
+  return WithBuffers("pwritev", {buffers, static_cast<std::size_t>(std::max(count, 0))}, Buffer::kIsRead,
+                     [&] { return ::pwritev(file, buffers, count, offset); });
+}
+ssize_t GetRandom(void* buffer, std::size_t bytes, unsigned flags) {
+  return WithBuffer("getrandom", buffer, bytes, Buffer::kIsWritten,
+                    [&] { return ::getrandom(buffer, bytes, flags); });
+}
 ssize_t RecvMessage(int socket, msghdr* message, int flags) {
   return WithBuffers("recvmsg", {message->msg_iov, message->msg_iovlen}, Buffer::kIsWritten,
                      [&] { return ::recvmsg(socket, message, flags); });
@@ -129,15 +161,32 @@ std::size_t FileWrite(const void* buffer, std::size_t size, std::size_t count, F
   return items;
 }
 
+// What the compiler makes of the same calls with _FORTIFY_SOURCE. A buffer that is too short ends the
+// program.
+
+ssize_t CheckedRead(int file, void* buffer, std::size_t bytes, std::size_t room) {
+  return bytes > room ? ::__read_chk(file, buffer, bytes, room) : Read(file, buffer, bytes);
+}
+ssize_t CheckedPread(int file, void* buffer, std::size_t bytes, off_t offset, std::size_t room) {
+  return bytes > room ? ::__pread64_chk(file, buffer, bytes, offset, room)
+                      : Pread(file, buffer, bytes, offset);
+}
+ssize_t CheckedRecv(int socket, void* buffer, std::size_t bytes, std::size_t room, int flags) {
+  return bytes > room ? ::__recv_chk(socket, buffer, bytes, room, flags) : Recv(socket, buffer, bytes, flags);
+}
+std::size_t CheckedFileRead(void* buffer, std::size_t room, std::size_t size, std::size_t count, FILE* file) {
+  const bool fits = size == 0 || count <= room / size;
+  return fits ? FileRead(buffer, size, count, file) : ::__fread_chk(buffer, room, size, count, file);
+}
+
 int Unmap(void* address, std::size_t bytes) {
-  if (Checker* const checker = TheChecker())
-    checker->OnHostFreed(reinterpret_cast<std::uintptr_t>(address), bytes, "munmap");
+  GiveUp(address, bytes, "munmap");
   return ::munmap(address, bytes);
 }
 void Free(void* memory) {
   Checker* const checker = TheChecker();
   if (memory != nullptr && checker != nullptr && checker->has_registered())
-    checker->OnHostFreed(reinterpret_cast<std::uintptr_t>(memory), ::malloc_usable_size(memory), "free");
+    GiveUp(memory, ::malloc_usable_size(memory), "free");
   std::free(memory);
 }
 
@@ -196,10 +245,20 @@ void WatchSystemCalls() noexcept {
                                           To("sendto", &SendTo),
                                           To("readv", &Readv),
                                           To("writev", &Writev),
+                                          To("preadv", &Preadv),
+                                          To("preadv64", &Preadv),
+                                          To("pwritev", &Pwritev),
+                                          To("pwritev64", &Pwritev),
+                                          To("getrandom", &GetRandom),
                                           To("recvmsg", &RecvMessage),
                                           To("sendmsg", &SendMessage),
                                           To("fread", &FileRead),
                                           To("fwrite", &FileWrite),
+                                          To("__read_chk", &CheckedRead),
+                                          To("__pread_chk", &CheckedPread),
+                                          To("__pread64_chk", &CheckedPread),
+                                          To("__recv_chk", &CheckedRecv),
+                                          To("__fread_chk", &CheckedFileRead),
                                           To("munmap", &Unmap),
                                           To("free", &Free),
                                           To("sigaction", &Sigaction),

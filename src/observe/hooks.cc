@@ -132,4 +132,8 @@ void TellStream(const StreamEvent& event) noexcept {
   Tell([&](Observer& observer) { observer.OnStream(event); });
 }
 
+void TellObject(const ObjectEvent& event) noexcept {
+  Tell([&](Observer& observer) { observer.OnObject(event); });
+}
+
 }  // namespace sampan::observe

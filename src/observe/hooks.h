@@ -168,5 +168,6 @@ inline void Learned(const Point& point) noexcept {
 
 void TellMemory(const MemoryEvent& event) noexcept;
 void TellStream(const StreamEvent& event) noexcept;
+void TellObject(const ObjectEvent& event) noexcept;
 
 }  // namespace sampan::observe

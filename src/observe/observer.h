@@ -155,6 +155,14 @@ struct StreamEvent {
   bool of_context = false;  ///< a context's own
 };
 
+/// An event, or a context that the program made, was made or destroyed.
+struct ObjectEvent {
+  enum class Kind : std::uint8_t { kEvent, kContext } kind;
+  const void* handle = nullptr;
+  std::int32_t device = 0;
+  bool destroyed = false;
+};
+
 /// A call that is refused, or that does less than it says.
 struct Mistake {
   enum class Kind : std::uint8_t {
@@ -217,6 +225,7 @@ class Observer {
   virtual void OnMistake(const Mistake& /*mistake*/) noexcept {}
   /// The host wrote memory through the device, outside of every task that is told.
   virtual void OnHostWrote(const MemoryEnd& /*begin*/, std::uint64_t /*bytes*/) noexcept {}
+  virtual void OnObject(const ObjectEvent& /*event*/) noexcept {}
   /// The host cleared a signal. The target is what its gate and its effects name.
   virtual void OnSignalCleared(const void* /*target*/) noexcept {}
 };

@@ -23,6 +23,7 @@
 #include "base/system/file_size_signal.h"
 #include "base/threads/fork_lock.h"
 #include "base/threads/thread_sanitizer.h"
+#include "check/host_aliases.h"
 #include "check/session.h"
 #include "observe/observers.h"
 #include "process/deadlock_watch.h"
@@ -60,7 +61,8 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
        .engines = settings.engines,
        .schedule = settings.schedule,
        .host_is_device = !settings.profile.attached,
-       .faults = &Faults()}));
+       .faults = &Faults(),
+       .registrar = check::Aliases()}));
 }
 
 /// The network of peers on other hosts. Null on GPUs, whose memory the processor cannot reach.

@@ -77,6 +77,34 @@ CASE_ALONE(stream_left) {
   if (right) OK(aclrtDestroyStream(stream));
 }
 
+CASE_ALONE(event_left) {
+  aclrtEvent event = nullptr;
+  OK(aclrtCreateEvent(&event));  //! 0 leak
+  if (right) OK(aclrtDestroyEvent(event));
+}
+
+CASE_ALONE(event_with_a_flag_left) {
+  aclrtEvent event = nullptr;
+  OK(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC));  //! 0 leak
+  if (right) OK(aclrtDestroyEvent(event));
+}
+
+CASE_ALONE(context_left) {
+  aclrtContext context = nullptr;
+  OK(aclrtCreateContext(&context, 0));  //! 0 leak
+  if (right) OK(aclrtDestroyContext(context));
+}
+
+CASE_ALONE(context_ends_with_its_events_and_streams) {
+  aclrtContext context = nullptr;
+  aclrtEvent event = nullptr;
+  aclrtStream stream = nullptr;
+  OK(aclrtCreateContext(&context, 0));  //! 0 leak/context
+  OK(aclrtCreateEvent(&event));         //! 0 leak/event
+  OK(aclrtCreateStream(&stream));       //! 0 leak/stream
+  if (right) OK(aclrtDestroyContext(context));
+}
+
 CASE_ALONE(what_a_reset_ends_is_no_leak) {
   void* memory = nullptr;
   if (!right) OK(aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST));  //! 0 leak

@@ -48,6 +48,8 @@ class HostRegistrar {
  public:
   virtual ~HostRegistrar() = default;
   virtual Status Register(void* address, std::size_t bytes, bool read_only) = 0;
+  /// The engines' address of registered memory minus the program's.
+  virtual std::ptrdiff_t EngineDelta(const void* /*address*/) const { return 0; }
   /// Called when the last task that uses the memory is completed.
   virtual void Unregister(void* address) noexcept = 0;
   /// True if one copy may continue from a registration into the next.

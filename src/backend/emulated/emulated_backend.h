@@ -25,6 +25,7 @@ struct EmulatedOptions {
   Schedule schedule;
   bool host_is_device = false;  ///< the program may access device memory directly
   FaultPlan* faults = nullptr;
+  HostRegistrar* registrar = nullptr;  ///< null: engines use registered memory at the program's addresses
 };
 
 /// Thread-safe. Opens devices on first use and keeps them as long as it lives.
@@ -36,7 +37,9 @@ class EmulatedBackend final : public Backend {
   std::int32_t device_count() const override { return options_.devices; }
   Result<BackendDevice*> Device(std::int32_t physical_id) override;
   MemorySource& pinned_memory() override { return *pinned_; }
-  HostRegistrar& host_registrar() override { return host_registrar_; }
+  HostRegistrar& host_registrar() override {
+    return options_.registrar != nullptr ? *options_.registrar : host_registrar_;
+  }
   SegmentStore& segment_store() override { return segments_; }
   VirtualMemory* virtual_memory() override { return &views_; }
   void WatchGates() override { gates_.Start(); }

@@ -66,6 +66,7 @@ Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argume
     return {};
   }
   if (GoesOnOutside(registry, allocation, argument)) {  // all of it is copied like pageable memory
+    found.engine = reinterpret_cast<std::byte*>(address);
     found.use = {};
     found.read_only = registry.FindReadOnlyRegistration(address, argument.bytes);
     return {};

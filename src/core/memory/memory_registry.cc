@@ -183,6 +183,7 @@ Status MemoryRegistry::Register(const RegistrationRequest& request) {
   if (Status made = request.registrar.Register(request.address, request.bytes, request.read_only); !made.ok())
     return made;
   try {
+    facts.engine_delta = request.registrar.EngineDelta(request.address);
     auto published =
         Publish(std::move(facts), {.kind = MemoryOrigin::kRegistered, .registrar = &request.registrar},
                 {.writers = request.read_only ? 0 : kAllDevices});
@@ -335,7 +336,8 @@ bool MemoryRegistry::Adjoin(const Allocation& one, const Allocation& next) {
   // Rights are checked for the first allocation only. So a copy must not continue from memory without rights
   // into memory with rights.
   return registrar != nullptr && static_cast<const Record&>(next).origin.registrar == registrar &&
-         one.facts.has_rights == next.facts.has_rights && registrar->joins_neighbours();
+         one.facts.has_rights == next.facts.has_rights && registrar->joins_neighbours() &&
+         one.facts.engine_delta == next.facts.engine_delta;
 }
 
 Status MemoryRegistry::FindNeighbours(const AllocationUse& first, std::uintptr_t address, std::size_t bytes,

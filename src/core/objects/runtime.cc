@@ -6,12 +6,17 @@
 #include "base/error/text.h"
 #include "base/system/environment.h"
 #include "core/objects/dead_handle.h"
+#include "observe/hooks.h"
 
 namespace sampan {
 namespace {
 
 Status DeadContext() {
   return {Code::kContextNull, "the context was destroyed, or its device reset, at the same time"};
+}
+
+void TellEnded(observe::ObjectEvent::Kind kind, const void* handle) noexcept {
+  if (observe::On()) observe::TellObject({.kind = kind, .handle = handle, .destroyed = true});
 }
 
 }  // namespace
@@ -88,8 +93,10 @@ void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noe
     streams_.Remove(handle);
     report_threads_->Forget(*stream);
   }
-  for (void* handle : remains.events)
+  for (void* handle : remains.events) {
     events_.Remove(handle);
+    TellEnded(observe::ObjectEvent::Kind::kEvent, handle);
+  }
   Device& device = context->device();
   bool last = false;
   std::uint64_t newest = 0;
@@ -191,6 +198,8 @@ Result<std::shared_ptr<Context>> Runtime::CreateContext(std::int32_t device_id) 
   place.value() = context->get();
   (*device)->living.insert(std::move(place));
   ++(*device)->contexts;
+  if (observe::On())
+    observe::TellObject({observe::ObjectEvent::Kind::kContext, (*context)->own_handle, device_id});
   return context;
 }
 
@@ -205,6 +214,7 @@ Status Runtime::DestroyContext(void* handle) {
   if (contexts_.Remove(handle) == nullptr) {
     return {Code::kContextReleaseError, Text(Hex(handle), " is being destroyed by another thread")};
   }
+  TellEnded(observe::ObjectEvent::Kind::kContext, handle);
   EndContext(context, false);
   return {};
 }
@@ -271,7 +281,11 @@ Result<void*> Runtime::AddEvent(Context& context, std::shared_ptr<Event> event) 
     events_.Remove(handle);
     throw;
   }
-  if (added) return handle;
+  if (added) {
+    if (observe::On())
+      observe::TellObject({observe::ObjectEvent::Kind::kEvent, handle, context.device().id()});
+    return handle;
+  }
   events_.Remove(handle);
   return DeadContext();
 }
@@ -279,6 +293,7 @@ Result<void*> Runtime::AddEvent(Context& context, std::shared_ptr<Event> event) 
 Status Runtime::DestroyEvent(void* handle) {
   const auto event = events_.Remove(handle);
   if (event == nullptr) return DeadHandle("event", "event", handle);
+  TellEnded(observe::ObjectEvent::Kind::kEvent, handle);
   if (const auto context = event->context.lock()) context->RemoveEvent(handle);
   return {};
 }
