@@ -10,8 +10,8 @@
 #include <utility>
 #include <variant>
 
-#include "check/page_guard.h"
-#include "check/thread_owned.h"
+#include "check/findings/thread_owned.h"
+#include "check/host/page_guard.h"
 
 namespace sampan::check {
 namespace {

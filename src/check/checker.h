@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "base/threads/spin_lock.h"
-#include "check/findings.h"
-#include "check/held_counts.h"
-#include "check/memory_table.h"
-#include "check/order.h"
-#include "check/page_guard.h"
-#include "check/stacks.h"
-#include "check/task_accesses.h"
+#include "check/findings/findings.h"
+#include "check/findings/held_counts.h"
+#include "check/findings/stacks.h"
+#include "check/host/page_guard.h"
+#include "check/memory/memory_table.h"
+#include "check/order/order.h"
+#include "check/order/task_accesses.h"
 #include "observe/observer.h"
 
 namespace sampan::check {

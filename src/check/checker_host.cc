@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "check/checker.h"
-#include "check/page_guard.h"
+#include "check/host/page_guard.h"
 
 namespace sampan::check {
 namespace {

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "check/checker.h"
-#include "check/page_guard.h"
-#include "check/system_calls.h"
+#include "check/host/page_guard.h"
+#include "check/host/system_calls.h"
 
 namespace sampan::check {
 

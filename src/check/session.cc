@@ -14,11 +14,11 @@
 
 #include "base/error/system_error.h"
 #include "base/error/text.h"
-#include "check/findings_file.h"
-#include "check/host_aliases.h"
-#include "check/host_faults.h"
-#include "check/output_line.h"
-#include "check/system_calls.h"
+#include "check/findings/findings_file.h"
+#include "check/findings/output_line.h"
+#include "check/host/host_aliases.h"
+#include "check/host/host_faults.h"
+#include "check/host/system_calls.h"
 #include "observe/observers.h"
 
 namespace sampan::check {

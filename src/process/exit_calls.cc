@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "check/symbol_slots.h"
+#include "check/host/symbol_slots.h"
 #include "process/signal_report.h"
 
 namespace sampan::process {

@@ -23,7 +23,7 @@
 #include "base/system/file_size_signal.h"
 #include "base/threads/fork_lock.h"
 #include "base/threads/thread_sanitizer.h"
-#include "check/host_aliases.h"
+#include "check/host/host_aliases.h"
 #include "check/session.h"
 #include "observe/observers.h"
 #include "process/deadlock_watch.h"

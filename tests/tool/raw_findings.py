@@ -1,4 +1,4 @@
-"""Raw findings, as a program under check writes them (src/check/findings_file.h): for tests of the command alone.
+"""Raw findings, as a program under check writes them (src/check/findings/findings_file.h): for tests of the command alone.
 
 As a program: raw_findings.py FILE writes the lines of FILE for its own process and exits as its last line says.
 """

@@ -2,13 +2,13 @@
 #include <iostream>
 #include <memory>
 
-#include "check/findings_file.h"
+#include "check/findings/findings_file.h"
 #include "tools/sampan/check/check_request.h"
-#include "tools/sampan/check/checked_program.h"
-#include "tools/sampan/check/findings_json.h"
-#include "tools/sampan/check/findings_page.h"
-#include "tools/sampan/check/findings_sarif.h"
-#include "tools/sampan/check/findings_text.h"
+#include "tools/sampan/check/program/checked_program.h"
+#include "tools/sampan/check/reports/findings_json.h"
+#include "tools/sampan/check/reports/findings_page.h"
+#include "tools/sampan/check/reports/findings_sarif.h"
+#include "tools/sampan/check/reports/findings_text.h"
 #include "tools/sampan/shared/command_line/failure.h"
 #include "tools/sampan/shared/output/output_file.h"
 #include "tools/sampan/shared/output/terminal.h"

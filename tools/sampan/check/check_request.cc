@@ -4,8 +4,8 @@
 #include <charconv>
 #include <limits>
 
-#include "check/findings_file.h"
-#include "tools/sampan/check/finding_kinds.h"
+#include "check/findings/findings_file.h"
+#include "tools/sampan/check/finding/finding_kinds.h"
 #include "tools/sampan/shared/command_line/failure.h"
 
 namespace sampan::tool {

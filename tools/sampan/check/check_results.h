@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "tools/sampan/check/finding.h"
-#include "tools/sampan/check/raw_findings.h"
+#include "tools/sampan/check/finding/finding.h"
+#include "tools/sampan/check/program/raw_findings.h"
 #include "tools/sampan/check/suppressions.h"
 
 namespace sampan::tool {

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <system_error>
 
-#include "tools/sampan/check/finding_kinds.h"
-#include "tools/sampan/check/frame_words.h"
+#include "tools/sampan/check/finding/finding_kinds.h"
+#include "tools/sampan/check/finding/frame_words.h"
 #include "tools/sampan/shared/command_line/failure.h"
 
 namespace sampan::tool {

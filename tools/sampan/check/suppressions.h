@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/sampan/check/finding.h"
+#include "tools/sampan/check/finding/finding.h"
 
 namespace sampan::tool {
 

@@ -1,0 +1,237 @@
+// Second addresses of registered memory, which the engines use under check.
+#include "check/host/host_aliases.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/system/descriptor.h"
+#include "check/host/page_guard.h"
+
+namespace sampan::check {
+namespace {
+
+/// The aliases lie at one distance from all memory, so that neighbours of the program are neighbours for the
+/// engines. Programs and libraries lie above it (x86-64: heaps from 0x55.., mappings from 0x7f..).
+constexpr std::uintptr_t kDistance = std::uintptr_t{1} << 46;
+
+void* At(std::uintptr_t address) {
+  return reinterpret_cast<void*>(address);
+}
+
+/// A line of /proc/self/maps, cut to the range that was asked for.
+struct Mapping {
+  Range range;
+  bool writable = false, shared = false, anonymous = false;
+  std::uint64_t device = 0, inode = 0;
+};
+
+std::vector<Mapping> MappingsIn(const Range& wanted) {
+  std::vector<Mapping> found;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::uint64_t begin = 0, end = 0, offset = 0, inode = 0;
+    unsigned major_number = 0, minor_number = 0;
+    char rights[5] = {}, path[16] = {};
+    const int fields =
+        std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %15s", &begin,
+                    &end, rights, &offset, &major_number, &minor_number, &inode, path);
+    if (fields < 7 || !wanted.Touches({begin, end})) continue;
+    const std::string_view name = path;
+    found.push_back(
+        {.range = {std::max(begin, wanted.begin), std::min(end, wanted.end)},
+         .writable = rights[0] == 'r' && rights[1] == 'w',
+         .shared = rights[3] == 's',
+         .anonymous = inode == 0 && (name.empty() || name == "[heap]" || name.starts_with("[anon")),
+         .device = makedev(major_number, minor_number),
+         .inode = inode});
+  }
+  return found;
+}
+
+/// The pages whose bytes are on their way. A thread that writes them faults, and waits for the end. Meanwhile
+/// nothing is allocated: such a thread may hold the allocator's lock.
+struct Moving {
+  explicit Moving(const Range& pages) {
+    moving_end.store(pages.end);
+    moving_begin.store(pages.begin);
+    ::mprotect(At(pages.begin), pages.bytes(), PROT_READ);
+  }
+  ~Moving() { moving_begin.store(~std::uintptr_t{0}); }
+  Moving(const Moving&) = delete;
+  Moving& operator=(const Moving&) = delete;
+
+  static constinit inline std::atomic<std::uintptr_t> moving_begin{~std::uintptr_t{0}}, moving_end{0};
+};
+
+/// The bytes of private pages go to the file, which then lies at their addresses.
+bool MoveToFile(const Range& pages, int file, std::uint64_t offset) {
+  void* const alias = ::mmap(At(pages.begin - kDistance), pages.bytes(), PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset));
+  if (alias == MAP_FAILED) return false;
+  const Moving moving(pages);
+  std::memcpy(alias, At(pages.begin), pages.bytes());
+  if (::mmap(At(pages.begin), pages.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+             static_cast<off_t>(offset)) != MAP_FAILED)
+    return true;
+  ::mprotect(At(pages.begin), pages.bytes(), PROT_READ | PROT_WRITE);
+  return false;
+}
+
+/// Private pages with the bytes of the alias take the place of the program's.
+void MoveBack(const Range& pages) noexcept {
+  void* const own =
+      ::mmap(nullptr, pages.bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (own == MAP_FAILED) return;  // it stays shared
+  const Moving moving(pages);
+  std::memcpy(own, At(pages.begin - kDistance), pages.bytes());
+  if (::mremap(own, pages.bytes(), pages.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, At(pages.begin)) ==
+      MAP_FAILED)
+    ::mprotect(At(pages.begin), pages.bytes(), PROT_READ | PROT_WRITE);
+}
+
+}  // namespace
+
+bool HostAliases::WaitForMove(std::uintptr_t address) noexcept {
+  bool waited = false;
+  const auto moves = [address] {
+    return address >= Moving::moving_begin.load() && address < Moving::moving_end.load();
+  };
+  for (; moves(); waited = true) {
+    constexpr timespec kShort{0, 20'000};
+    ::nanosleep(&kShort, nullptr);
+  }
+  return waited;
+}
+
+bool HostAliases::Make(const Range& pages, Alias& alias) {
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const std::vector<Mapping> mappings = MappingsIn(pages);
+  std::uint64_t end = pages.begin;
+  for (const Mapping& mapping : mappings) {
+    const bool fits = mapping.writable && (mapping.shared || mapping.anonymous);
+    if (!fits || mapping.range.begin != end) return false;
+    end = mapping.range.end;
+  }
+  // The calling thread could not run while its stack moves.
+  if (end != pages.end || pages.Touches({here - HostPageBytes(), here + 1})) return false;
+
+  const Descriptor file(::memfd_create("sampan registered memory", MFD_CLOEXEC));
+  struct stat facts = {};
+  if (file.get() < 0 || ::ftruncate(file.get(), static_cast<off_t>(pages.bytes())) != 0 ||
+      ::fstat(file.get(), &facts) != 0)
+    return false;
+  alias.pages = pages;
+  alias.device = facts.st_dev;
+  alias.inode = facts.st_ino;
+  alias.moved.reserve(mappings.size());
+  void* const wanted = At(pages.begin - kDistance);
+  void* const reserved = ::mmap(wanted, pages.bytes(), PROT_NONE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (reserved == MAP_FAILED) return false;
+  bool made = reserved == wanted;
+  for (const Mapping& mapping : mappings) {
+    if (!made) break;
+    const Range& part = mapping.range;
+    if (mapping.shared) {
+      made = ::mremap(At(part.begin), 0, part.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED,
+                      At(part.begin - kDistance)) != MAP_FAILED;
+    } else {
+      made = MoveToFile(part, file.get(), part.begin - pages.begin);
+      if (made) alias.moved.push_back(part);
+    }
+  }
+  if (made) return true;
+  for (const Range& part : alias.moved)
+    MoveBack(part);
+  ::munmap(reserved, pages.bytes());
+  return false;
+}
+
+Status HostAliases::Register(void* address, std::size_t bytes, bool read_only) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  if (read_only || bytes < HostPageBytes() || begin <= kDistance) return {};
+  Alias alias;
+  const std::lock_guard lock(lock_);
+  // What may throw comes before anything is moved.
+  const auto [node, is_new] = aliases_.try_emplace(begin);
+  if (!is_new) {  // the program may have other memory there by now
+    ++node->second.registrations;
+    return {};
+  }
+  bool made = false;
+  try {
+    made = Make(PagesAround({begin, begin + bytes}), alias);
+  } catch (...) {
+    aliases_.erase(node);
+    throw;
+  }
+  if (made) {
+    node->second = std::move(alias);
+  } else {
+    aliases_.erase(node);
+  }
+  return {};
+}
+
+std::ptrdiff_t HostAliases::EngineDelta(const void* address) const {
+  const std::lock_guard lock(lock_);
+  const auto found = aliases_.find(reinterpret_cast<std::uintptr_t>(address));
+  return found != aliases_.end() && found->second.registrations == 1 ? -static_cast<std::ptrdiff_t>(kDistance)
+                                                                     : 0;
+}
+
+void HostAliases::Unregister(void* address) noexcept {
+  const std::lock_guard lock(lock_);
+  const auto found = aliases_.find(reinterpret_cast<std::uintptr_t>(address));
+  if (found == aliases_.end() || --found->second.registrations != 0) return;
+  const Alias& alias = found->second;
+  MakePrivate(alias);
+  ::munmap(At(alias.pages.begin - kDistance), alias.pages.bytes());
+  aliases_.erase(found);
+}
+
+void HostAliases::MakePrivate(const Alias& alias) noexcept {
+  try {
+    for (const Range& part : alias.moved) {
+      // The program may have unmapped it in the meantime.
+      for (const Mapping& mapping : MappingsIn(part)) {
+        if (mapping.device == alias.device && mapping.inode == alias.inode) MoveBack(mapping.range);
+      }
+    }
+  } catch (const std::exception&) {
+    // Without memory for it the pages stay shared.
+  }
+}
+
+void HostAliases::Detach(const Range& addresses) noexcept {
+  const std::lock_guard lock(lock_);
+  for (auto& [address, alias] : aliases_) {
+    if (!alias.pages.Touches(addresses)) continue;
+    MakePrivate(alias);
+    alias.moved.clear();
+  }
+}
+
+void HostAliases::LeaveInChild() noexcept {
+  for (const auto& [address, alias] : aliases_) {
+    MakePrivate(alias);
+    if (alias.moved.empty()) SetPages(alias.pages, PageLevel::kAll);
+  }
+}
+
+}  // namespace sampan::check

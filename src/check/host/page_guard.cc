@@ -1,0 +1,30 @@
+// Keeps pages of host memory from the program, while the engines use them at other addresses.
+#include "check/host/page_guard.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+
+namespace sampan::check {
+namespace {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local StepWindow step_window;
+
+}  // namespace
+
+bool SetPages(const Range& addresses, PageLevel level) noexcept {
+  const int error = errno;
+  const int access = level == PageLevel::kAll    ? PROT_READ | PROT_WRITE
+                     : level == PageLevel::kRead ? PROT_READ
+                                                 : PROT_NONE;
+  const Range pages = PagesAround(addresses);
+  const bool changed = ::mprotect(reinterpret_cast<void*>(pages.begin), pages.bytes(), access) == 0;
+  errno = error;
+  return changed;
+}
+
+StepWindow& ThisThreadsStep() noexcept {
+  return step_window;
+}
+
+}  // namespace sampan::check
