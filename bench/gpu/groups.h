@@ -37,14 +37,20 @@ void RunRows(World& world);
 void RunIndirect(World& world);
 void RunPageable(World& world);
 void RunBothWays(World& world);
+void RunBatchesBothWays(World& world);
+void RunRowsSweep(World& world);
+void RunQuiet(World& world);
 
 struct Group {
   const char* name;
   void (*run)(World& world);
 };
 inline constexpr std::array kGroups = {
-    Group{"linear", RunLinear},     Group{"submission", RunSubmission}, Group{"batch", RunBatch},
-    Group{"counts", RunCounts},     Group{"adjacent", RunAdjacent},     Group{"rows", RunRows},
-    Group{"indirect", RunIndirect}, Group{"pageable", RunPageable},     Group{"both_ways", RunBothWays}};
+    Group{"linear", RunLinear},        Group{"submission", RunSubmission},
+    Group{"batch", RunBatch},          Group{"counts", RunCounts},
+    Group{"adjacent", RunAdjacent},    Group{"rows", RunRows},
+    Group{"indirect", RunIndirect},    Group{"pageable", RunPageable},
+    Group{"both_ways", RunBothWays},   Group{"batches_both_ways", RunBatchesBothWays},
+    Group{"rows_sweep", RunRowsSweep}, Group{"quiet", RunQuiet}};
 
 }  // namespace bench

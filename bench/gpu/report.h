@@ -33,7 +33,7 @@ inline std::vector<double> MedianSeconds(const std::vector<std::function<void()>
   return medians;
 }
 
-/// One line of the result. Figures are in `unit`; in GB/s more is better, in us less.
+/// One line of the result. Figures are in `unit`; in GB/s more is better, in us and x (times as long) less.
 struct Row {
   std::string group, direction;
   std::size_t entry_bytes = 0, entries = 1;
@@ -42,7 +42,7 @@ struct Row {
   double bar = 0;                       ///< for the ratio, or with bar_of_figure for ours; 0: none
   bool bar_of_figure = false;
 
-  bool less_is_better() const { return unit == "us"; }
+  bool less_is_better() const { return unit == "us" || unit == "x"; }
   /// How many times better ours is than the best of the driver's.
   double ratio() const {
     if (call == 0 && loop == 0) return 0;

@@ -9,14 +9,21 @@
 
 namespace bench {
 
-/// The order of a batch's entries in the source. In the destination they are adjacent.
-enum class Places { kShuffled, kAdjacent };
+/// The places of a batch's entries: shuffled in the source and adjacent in the destination; adjacent in both;
+/// shuffled in both; shuffled on the device and adjacent on the host.
+enum class Places { kShuffled, kAdjacent, kRandom, kHostDense };
 
-inline std::vector<std::size_t> OrderOf(Places places, std::size_t count, std::uint64_t seed) {
-  if (places == Places::kShuffled) return ShuffledApart(count, seed);
+inline std::vector<std::size_t> OrderOf(bool shuffled, std::size_t count, std::uint64_t seed) {
+  if (shuffled) return ShuffledApart(count, seed);
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   return order;
+}
+inline bool ShufflesSource(Places places, Way way) {
+  return places == Places::kHostDense ? way == Way::kOut : places != Places::kAdjacent;
+}
+inline bool ShufflesDestination(Places places, Way way) {
+  return places == Places::kRandom || (places == Places::kHostDense && way == Way::kIn);
 }
 
 /// Entries of one size.
@@ -27,10 +34,12 @@ struct Scattered {
   Scattered(const Arrays& arrays, Way way, std::size_t entry_bytes, std::size_t entries,
             Places places = Places::kShuffled)
       : sizes(entries, entry_bytes) {
-    const std::vector<std::size_t> order = OrderOf(places, entries, entries + entry_bytes);
+    const std::size_t seed = entries + entry_bytes;
+    const std::vector<std::size_t> from = OrderOf(ShufflesSource(places, way), entries, seed);
+    const std::vector<std::size_t> to = OrderOf(ShufflesDestination(places, way), entries, seed + 1);
     for (std::size_t i = 0; i < entries; ++i) {
-      dsts.push_back(DstOf(arrays, way) + i * entry_bytes);
-      srcs.push_back(SrcOf(arrays, way) + order[i] * entry_bytes);
+      dsts.push_back(DstOf(arrays, way) + to[i] * entry_bytes);
+      srcs.push_back(SrcOf(arrays, way) + from[i] * entry_bytes);
     }
   }
 };
@@ -42,13 +51,13 @@ inline aclrtMemcpyBatchAttr AttributeOf(Way way) {
   return attribute;
 }
 
-inline void SubmitOurs(const World& world, Scattered& batch, Way way) {
+inline void SubmitOurs(const World& world, Scattered& batch, Way way, int stream = 0) {
   aclrtMemcpyBatchAttr attribute = AttributeOf(way);
   std::size_t first = 0;
   std::size_t failed = 0;
   BENCH_ACL(aclrtMemcpyBatchAsync(batch.dsts.data(), batch.sizes.data(), batch.srcs.data(),
                                   batch.sizes.data(), batch.sizes.size(), &attribute, &first, 1, &failed,
-                                  world.streams[0]));
+                                  world.streams[stream]));
 }
 
 inline void SubmitLoop(const World& world, const Scattered& batch) {
@@ -70,7 +79,8 @@ inline void VerifyBatch(const World& world, const Arrays& arrays, Way way, std::
   BENCH_ACL(aclrtMemset(DstOf(arrays, way), got.size(), 0x5A, got.size()));
   for (std::size_t i = 0; i < entries; ++i) {
     const auto from = static_cast<std::byte*>(batch.srcs[i]) - SrcOf(arrays, way);
-    std::memcpy(expected.data() + i * entry_bytes, source.data() + from, entry_bytes);
+    const auto to = static_cast<std::byte*>(batch.dsts[i]) - DstOf(arrays, way);
+    std::memcpy(expected.data() + to, source.data() + from, entry_bytes);
   }
   SubmitOurs(world, batch, way);
   world.Synchronize();
