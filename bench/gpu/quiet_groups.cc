@@ -64,7 +64,7 @@ class BusyGpu {
 
   void Launch(Load load) {
     CuAddress out = reinterpret_cast<CuAddress>(out_), in = reinterpret_cast<CuAddress>(in_);
-    unsigned rounds = 26'000;
+    unsigned rounds = 17'000;
     unsigned long long vectors = kMemoryBytes / 16;
     std::array<void*, 2> arithmetic = {&out, &rounds};
     std::array<void*, 3> memory = {&out, &in, &vectors};

@@ -22,7 +22,17 @@ enum class TaskType : std::uint8_t {
   kOther,
 };
 
-enum class Path : std::uint8_t { kNone, kEngine, kShared, kAtOnce, kBlocking, kBatchCall, kKernel, kStaged };
+enum class Path : std::uint8_t {
+  kNone,
+  kEngine,
+  kShared,
+  kAtOnce,
+  kBlocking,
+  kBatchCall,
+  kKernel,
+  kStaged,
+  kDense
+};
 
 enum class Memory : std::uint8_t { kNone, kPageable, kPinned, kDevice };
 

@@ -77,11 +77,21 @@ bool ParseSchedule(std::string_view text, emulated::Schedule& schedule) {
 
 bool ParsePath(std::string_view text, std::optional<cuda::CopyPath>& path) {
   using cuda::CopyPath;
-  for (const auto each :
-       {CopyPath::kEngine, CopyPath::kBatchCall, CopyPath::kKernel, CopyPath::kBlocking, CopyPath::kStaged}) {
+  for (const auto each : {CopyPath::kEngine, CopyPath::kBatchCall, CopyPath::kKernel, CopyPath::kDense,
+                          CopyPath::kBlocking, CopyPath::kStaged}) {
     if (text == cuda::Describe(each)) path = each;
   }
   return path.has_value();
+}
+
+bool ParseQuietness(std::string_view text, cuda::Quietness& quietness) {
+  using cuda::Quietness;
+  for (const auto each : {Quietness::kAuto, Quietness::kSpeed, Quietness::kQuiet}) {
+    if (text != cuda::Describe(each)) continue;
+    quietness = each;
+    return true;
+  }
+  return false;
 }
 
 bool ParseFault(std::string_view text, Settings& settings) {
@@ -148,12 +158,21 @@ constexpr std::array kSettings = {
     Setting{"SAMPAN_SCHEDULE", "parallel, early, late or seed:N", "parallel",
             "in which order emulated devices work where the rules leave it open",
             [](std::string_view text, Settings& settings) { return ParseSchedule(text, settings.schedule); }},
-    Setting{"SAMPAN_COPY_PATH", "auto, engine, batch, kernel, blocking or staged", "auto",
+    Setting{"SAMPAN_COPY_PATH", "auto, engine, batch, kernel, dense, blocking or staged", "auto",
             "which way batches, rows and copies within a device take on cuda, or with the last two linear "
             "copies of pageable memory; auto chooses by measurement",
             [](std::string_view text, Settings& settings) {
               return text == "auto" || ParsePath(text, settings.copy_paths.path);
             }},
+    Setting{
+        "SAMPAN_COPY_QUIET", "auto, speed or quiet", "auto",
+        "what copies on cuda may cost the kernels beside them: with auto, kernels between host and device "
+        "have "
+        "two or three multiprocessors; with speed, as many as make any batch fast; with quiet, there is no "
+        "kernel where an engine can copy",
+        [](std::string_view text, Settings& settings) {
+          return ParseQuietness(text, settings.copy_paths.quietness);
+        }},
     Setting{"SAMPAN_COPY_BLOCKS", "1 to 1024", "by measurement",
             "how many blocks of threads a copy kernel has on cuda",
             [](std::string_view text, Settings& settings) {

@@ -26,8 +26,8 @@ template <>
 inline constexpr std::array<std::string_view, 6> kWords<Operation> = {
     "none", "host to host", "host to device", "device to host", "device to device", "fill"};
 template <>
-inline constexpr std::array<std::string_view, 8> kWords<Path> = {"none",     "engine", "shared", "at once",
-                                                                 "blocking", "batch",  "kernel", "staged"};
+inline constexpr std::array<std::string_view, 9> kWords<Path> = {
+    "none", "engine", "shared", "at once", "blocking", "batch", "kernel", "staged", "dense"};
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<Memory> = {"none", "pageable", "pinned", "device"};
 template <>

@@ -344,11 +344,11 @@ class CopyTableTest(unittest.TestCase):
 
     def test_wrong_files_are_refused_with_line_and_value(self):
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-            file.write("gpu H200\n\nlink_blocks lots\n")
+            file.write("gpu H200\n\nlink_h2d_blocks lots\n")
             file.flush()
             result = sampan("bench", "desc", "--sizes", "4K", "--time", "0.01", env=environment(SAMPAN_COPY_TABLE=file.name))
         self.assertEqual(result.returncode, 1)
-        self.assertIn(f"SAMPAN_COPY_TABLE: {file.name}:3: link_blocks is 'lots', it must be a number from 1 to 1024", result.stderr)
+        self.assertIn(f"SAMPAN_COPY_TABLE: {file.name}:3: link_h2d_blocks is 'lots', it must be a number from 1 to 1024", result.stderr)
 
 
 if __name__ == "__main__":

@@ -123,19 +123,11 @@ Status CudaDevice::RunOnLane(Task& task) {
   return status;
 }
 
-Status CudaDevice::CopyPageable(const Segment& segment, bool to_device) {
+Status CudaDevice::CopyOutOfDevice(const Segment& segment) {
   const ContextScope scope(parts_.gpu);
-  const Driver& driver = parts_.gpu.driver();
-  if (!to_device) {
-    return parts_.gpu.Check(
-        driver.CopyOutBlocking(segment.dst, reinterpret_cast<CuAddress>(segment.src), segment.bytes),
-        "cuMemcpyDtoH");
-  }
-  CuResult result =
-      driver.CopyInBlocking(reinterpret_cast<CuAddress>(segment.dst), segment.src, segment.bytes);
-  // The call may return before the bytes have arrived.
-  if (result == cu::kSuccess) result = driver.StreamSynchronize(cu::kThreadStream);
-  return parts_.gpu.Check(result, "cuMemcpyHtoD");
+  return parts_.gpu.Check(parts_.gpu.driver().CopyOutBlocking(
+                              segment.dst, reinterpret_cast<CuAddress>(segment.src), segment.bytes),
+                          "cuMemcpyDtoH");
 }
 
 Status CudaDevice::RunNow(Task task) {
@@ -168,9 +160,9 @@ Status CudaDevice::Run(Task& task) {
   auto use = parts_.gpu.Use();
   if (!use.ok()) return use.TakeStatus();
   if (auto staged = pageable_.TryRun(task)) return std::move(*staged);
-  if (const auto* copy = std::get_if<CopyTask>(&task); copy != nullptr && (!copy->dst || !copy->src)) {
+  if (const auto* copy = std::get_if<CopyTask>(&task); copy != nullptr && !copy->dst) {
     if (Status live = CheckLive(copy->dst, copy->src); !live.ok()) return live;
-    return CopyPageable(copy->segment, OnDevice(copy->dst));
+    return CopyOutOfDevice(copy->segment);
   }
   return RunOnLane(task);
 }

@@ -77,7 +77,8 @@ class CudaDevice final : public BackendDevice {
   // The caller must have a use of the context.
   Result<Lane> TakeLane();
   Status RunOnLane(Task& task);
-  Status CopyPageable(const Segment& segment, bool to_device);
+  /// Into pageable memory, by the driver.
+  Status CopyOutOfDevice(const Segment& segment);
 
   CudaDeviceParts parts_;
   SweptMemory swept_memory_;

@@ -29,8 +29,6 @@ inline constexpr CuResult kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNo
                           kDeinitialized = 4, kDeviceUnavailable = 46, kNoDevice = 100,
                           kEccUncorrectable = 214, kHostMemoryAlreadyRegistered = 712, kNotSupported = 801,
                           kNotReady = 600, kIllegalAddress = 700, kLaunchTimeout = 702, kUnknown = 999;
-/// The stream of the calling thread that the blocking copies use.
-inline const CuStream kThreadStream = reinterpret_cast<CuStream>(2);
 // Attributes of a device.
 inline constexpr int kMultiprocessors = 16, kMaxPitch = 11, kUnifiedAddressing = 41, kMajor = 75, kMinor = 76,
                      kHostPointersUsable = 91, kVirtualMemory = 102, kReadOnlyRegistration = 113,
@@ -155,7 +153,6 @@ struct CuBatchAttributes {
   X(CopyDeviceToHost, "cuMemcpyDtoHAsync_v2", void*, CuAddress, std::size_t, CuStream)                      \
   X(CopyDeviceToDevice, "cuMemcpyDtoDAsync_v2", CuAddress, CuAddress, std::size_t, CuStream)                \
   X(CopyAny, "cuMemcpyAsync", CuAddress, CuAddress, std::size_t, CuStream)                                  \
-  X(CopyInBlocking, "cuMemcpyHtoD_v2_ptds", CuAddress, const void*, std::size_t)                            \
   X(CopyOutBlocking, "cuMemcpyDtoH_v2_ptds", void*, CuAddress, std::size_t)                                 \
   X(Copy2d, "cuMemcpy2DAsync_v2", const CuCopy2d*, CuStream)                                                \
   X(FillBytes, "cuMemsetD8Async", CuAddress, unsigned char, std::size_t, CuStream)                          \

@@ -104,12 +104,15 @@ Status Gpu::Enter() {
   const ContextScope scope(*this);
   CuModule module = nullptr;
   CuResult result = driver_.ModuleLoadData(&module, CopyKernelImage());
-  const std::array<std::pair<CuFunction*, const char*>, 8> functions = {
+  const std::array<std::pair<CuFunction*, const char*>, 11> functions = {
       {{&kernels_.pieces, "sampan_copy_pieces"},
        {&kernels_.inline_pieces, "sampan_copy_few"},
        {&kernels_.rows, "sampan_copy_rows"},
        {&kernels_.rows_of_vectors, "sampan_copy_rows_of_vectors"},
        {&kernels_.rows_of_words, "sampan_copy_rows_of_words"},
+       {&kernels_.link_rows_of_vectors, "sampan_link_rows_of_vectors"},
+       {&kernels_.link_rows_of_words, "sampan_link_rows_of_words"},
+       {&kernels_.link_pack_rows, "sampan_link_pack_rows"},
        {&kernels_.rows_of_bytes, "sampan_copy_rows_of_bytes"},
        {&kernels_.pack_rows, "sampan_pack_rows"},
        {&kernels_.indirect, "sampan_copy_indirect"}}};

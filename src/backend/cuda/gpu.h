@@ -86,8 +86,13 @@ struct GpuFacts {
 };
 
 struct Kernels {
-  CuFunction pieces = nullptr, inline_pieces = nullptr, rows = nullptr, rows_of_vectors = nullptr,
-             rows_of_words = nullptr, rows_of_bytes = nullptr, pack_rows = nullptr, indirect = nullptr;
+  // Between host and device, in blocks of kLinkThreads.
+  CuFunction pieces = nullptr, rows = nullptr, link_rows_of_vectors = nullptr, link_rows_of_words = nullptr,
+             link_pack_rows = nullptr;
+  // Within a device, in blocks of kThreadsPerBlock.
+  CuFunction rows_of_vectors = nullptr, rows_of_words = nullptr, rows_of_bytes = nullptr, pack_rows = nullptr,
+             indirect = nullptr;
+  CuFunction inline_pieces = nullptr;  // both
 };
 
 /// Thread-safe. Lives as long as the process. After a fault its context is lost, and every call fails until

@@ -65,15 +65,58 @@ __device__ inline void CopyBytes(DeviceAddress dst, DeviceAddress src, Size byte
     CopyByte(dst + i, src + i);
 }
 
+/// An access at `address` if that lies below `end`. Then the address advances. Without branches, and opaque
+/// to the compiler, which would keep the multiples of the stride in registers and spill others.
+__device__ inline Vector LoadBelow(DeviceAddress end, DeviceAddress& address, Size stride) {
+  Vector vector;
+  asm volatile(
+      "{\n\t.reg .pred below;\n\tsetp.lt.u64 below, %4, %5;\n\t"
+      "@below ld.global.v4.u32 {%0, %1, %2, %3}, [%4];\n\tadd.u64 %4, %4, %6;\n\t}"
+      : "=&r"(vector.a), "=&r"(vector.b), "=&r"(vector.c), "=&r"(vector.d), "+l"(address)
+      : "l"(end), "l"(stride));
+  return vector;
+}
+__device__ inline void StoreBelow(DeviceAddress end, DeviceAddress& address, Size stride,
+                                  const Vector& vector) {
+  asm volatile(
+      "{\n\t.reg .pred below;\n\tsetp.lt.u64 below, %0, %1;\n\t"
+      "@below st.global.v4.u32 [%0], {%3, %4, %5, %6};\n\tadd.u64 %0, %0, %2;\n\t}"
+      : "+l"(address)
+      : "l"(end), "l"(stride), "r"(vector.a), "r"(vector.b), "r"(vector.c), "r"(vector.d));
+}
+/// The four bytes that begin `bits` bits inside of the word at `address`, and reach into the one `second`
+/// bytes behind it.
+__device__ inline unsigned LoadSpanBelow(DeviceAddress end, DeviceAddress& address, Size stride, Size second,
+                                         unsigned bits) {
+  unsigned low, high;
+  asm volatile(
+      "{\n\t.reg .pred below;\n\t.reg .b64 next;\n\tsetp.lt.u64 below, %2, %3;\n\tadd.u64 next, %2, %5;\n\t"
+      "@below ld.global.u32 %0, [%2];\n\t@below ld.global.u32 %1, [next];\n\tadd.u64 %2, %2, %4;\n\t}"
+      : "=&r"(low), "=&r"(high), "+l"(address)
+      : "l"(end), "l"(stride), "l"(second));
+  return Funnel(low, high, bits);
+}
+__device__ inline void StoreBelow(DeviceAddress end, DeviceAddress& address, Size stride, unsigned word) {
+  asm volatile(
+      "{\n\t.reg .pred below;\n\tsetp.lt.u64 below, %0, %1;\n\t"
+      "@below st.global.u32 [%0], %3;\n\tadd.u64 %0, %0, %2;\n\t}"
+      : "+l"(address)
+      : "l"(end), "l"(stride), "r"(word));
+}
+
 __device__ inline void CopyVectors(DeviceAddress dst, DeviceAddress src, Size vectors, Team team) {
-  for (Size i = team.first; i < vectors; i += kVectorsInFlight * team.step) {
+  const Size stride = 16 * team.step;
+  const DeviceAddress src_end = src + 16 * vectors, dst_end = dst + 16 * vectors;
+  src += 16 * team.first;
+  dst += 16 * team.first;
+  while (src < src_end) {
     Vector kept[kVectorsInFlight];
 #pragma unroll
     for (int k = 0; k < kVectorsInFlight; ++k)
-      if (i + k * team.step < vectors) kept[k] = LoadVector(src + 16 * (i + k * team.step));
+      kept[k] = LoadBelow(src_end, src, stride);
 #pragma unroll
     for (int k = 0; k < kVectorsInFlight; ++k)
-      if (i + k * team.step < vectors) StoreVector(dst + 16 * (i + k * team.step), kept[k]);
+      StoreBelow(dst_end, dst, stride, kept[k]);
   }
 }
 
@@ -81,20 +124,20 @@ __device__ inline void CopyVectors(DeviceAddress dst, DeviceAddress src, Size ve
 /// spans. Both contain a byte of the source, so nothing outside its pages is read.
 __device__ inline void CopyWords(DeviceAddress dst, DeviceAddress src, Size words, Team team) {
   const unsigned bits = static_cast<unsigned>(src & 3) * 8;
-  const DeviceAddress base = src & ~DeviceAddress{3};
-  const DeviceAddress second = bits == 0 ? 0 : 4;  // an aligned source is read once
-  for (Size i = team.first; i < words; i += kWordsInFlight * team.step) {
-    unsigned low[kWordsInFlight];
-    unsigned high[kWordsInFlight];
-#pragma unroll
-    for (int k = 0; k < kWordsInFlight; ++k) {
-      if (i + k * team.step >= words) continue;
-      low[k] = LoadWord(base + 4 * (i + k * team.step));
-      high[k] = LoadWord(base + 4 * (i + k * team.step) + second);
-    }
+  const Size second = bits == 0 ? 0 : 4;  // an aligned source is read once
+  const Size stride = 4 * team.step;
+  src &= ~DeviceAddress{3};
+  const DeviceAddress src_end = src + 4 * words, dst_end = dst + 4 * words;
+  src += 4 * team.first;
+  dst += 4 * team.first;
+  while (src < src_end) {
+    unsigned kept[kWordsInFlight];
 #pragma unroll
     for (int k = 0; k < kWordsInFlight; ++k)
-      if (i + k * team.step < words) StoreWord(dst + 4 * (i + k * team.step), Funnel(low[k], high[k], bits));
+      kept[k] = LoadSpanBelow(src_end, src, stride, second, bits);
+#pragma unroll
+    for (int k = 0; k < kWordsInFlight; ++k)
+      StoreBelow(dst_end, dst, stride, kept[k]);
   }
 }
 
@@ -192,7 +235,7 @@ __device__ inline void Store(DeviceAddress to, unsigned word) {
 
 /// Copies rows of whole units. Neighbouring threads copy neighbouring units of a row, or of the next row if
 /// rows are shorter than a block. Each thread has several rows in flight.
-template <typename Unit>
+template <typename Unit, int kInFlight>
 __device__ inline void CopyRowsOf(const RowsArgument& rows) {
   constexpr Size kUnit = sizeof(Unit);
   const unsigned units = static_cast<unsigned>(rows.width / kUnit);
@@ -204,17 +247,17 @@ __device__ inline void CopyRowsOf(const RowsArgument& rows) {
   if (row_in_block >= rows_at_once) return;
   const Size step = static_cast<Size>(Blocks()) * rows_at_once;
   for (Size row = static_cast<Size>(BlockInGrid()) * rows_at_once + row_in_block; row < rows.height;
-       row += kRowsInFlight * step) {
+       row += kInFlight * step) {
     for (unsigned at = column; at < units; at += columns) {
       const DeviceAddress src = rows.src + row * rows.src_pitch + at * kUnit;
       const DeviceAddress dst = rows.dst + row * rows.dst_pitch + at * kUnit;
-      if (row + (kRowsInFlight - 1) * step < rows.height) {
-        Unit kept[kRowsInFlight];
+      if (row + (kInFlight - 1) * step < rows.height) {
+        Unit kept[kInFlight];
 #pragma unroll
-        for (int k = 0; k < kRowsInFlight; ++k)
+        for (int k = 0; k < kInFlight; ++k)
           kept[k] = Load(src + k * step * rows.src_pitch, static_cast<const Unit*>(nullptr));
 #pragma unroll
-        for (int k = 0; k < kRowsInFlight; ++k)
+        for (int k = 0; k < kInFlight; ++k)
           Store(dst + k * step * rows.dst_pitch, kept[k]);
       } else {
         for (Size k = 0; row + k * step < rows.height; ++k) {
@@ -267,18 +310,47 @@ __device__ inline unsigned PackedWord(const RowsArgument& rows, Size row, Size c
   return word;
 }
 
+/// Rows of any alignment into a dense destination, which is written in whole vectors.
+template <int kInFlight>
+__device__ inline void PackRows(const RowsArgument& rows) {
+  const Place place = PlaceInGrid(0);
+  const Size bytes = rows.width * rows.height;
+  Size head = (16 - (rows.dst & 15)) & 15;
+  if (head > bytes) head = bytes;
+  const Size vectors = (bytes - head) / 16;
+  Walk walk = WalkFrom(head + 16 * place.team, 16 * place.teams, rows.width);
+  for (Size i = place.team; i < vectors; i += kInFlight * place.teams) {
+    Vector packed[kInFlight];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) {
+      if (i + k * place.teams >= vectors) break;
+      packed[k].a = PackedWord(rows, walk.row, walk.column);
+      packed[k].b = PackedWord(rows, walk.row, walk.column + 4);
+      packed[k].c = PackedWord(rows, walk.row, walk.column + 8);
+      packed[k].d = PackedWord(rows, walk.row, walk.column + 12);
+      walk.Next(rows.width);
+    }
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k)
+      if (i + k * place.teams < vectors) StoreVector(rows.dst + head + 16 * (i + k * place.teams), packed[k]);
+  }
+  // The bytes before and behind the vectors, one per thread.
+  const Size at = place.team < head ? place.team : head + 16 * vectors + (place.team - head);
+  if (at < bytes) CopyByte(rows.dst + at, rows.src + at / rows.width * rows.src_pitch + at % rows.width);
+}
+
 /// A long copy, one tile per block. With as many blocks as tiles, memory is accessed in order.
 __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vectors) {
-  const Size tile = static_cast<Size>(ThreadsPerBlock()) * kVectorsInFlight;
+  const Size tile = static_cast<Size>(ThreadsPerBlock()) * kTileVectorsInFlight;
   const Size whole = vectors / tile;
   for (Size i = BlockInGrid(); i < whole; i += Blocks()) {
     const Size first = i * tile + ThreadInBlock();
-    Vector kept[kVectorsInFlight];
+    Vector kept[kTileVectorsInFlight];
 #pragma unroll
-    for (int k = 0; k < kVectorsInFlight; ++k)
+    for (int k = 0; k < kTileVectorsInFlight; ++k)
       kept[k] = LoadVector(src + 16 * (first + k * ThreadsPerBlock()));
 #pragma unroll
-    for (int k = 0; k < kVectorsInFlight; ++k)
+    for (int k = 0; k < kTileVectorsInFlight; ++k)
       StoreVector(dst + 16 * (first + k * ThreadsPerBlock()), kept[k]);
   }
   const Size thread = static_cast<Size>(BlockInGrid()) * ThreadsPerBlock() + ThreadInBlock();
@@ -289,76 +361,77 @@ __device__ inline void CopyTiles(DeviceAddress dst, DeviceAddress src, Size vect
 
 }  // namespace
 
-/// A team of 2^team_bits threads copies a piece. The descriptors are in host memory: a block fetches those of
-/// a round together, while it copies the previous round.
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
-    sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits,
-                       CompletionArgument completion) {
+/// A team of 2^team_bits threads of a warp copies a piece. The descriptors are in host memory: a warp fetches
+/// those of its next pieces while it copies. The shifts are added to the addresses of all pieces.
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kLinkThreads, 1)
+    sampan_copy_pieces(DeviceAddress pieces, unsigned count, unsigned team_bits, DeviceAddress dst_shift,
+                       DeviceAddress src_shift, CompletionArgument completion) {
+  constexpr unsigned kWarp = 32;
   constexpr unsigned kWords = sizeof(PieceArgument) / sizeof(Size);
-  constexpr unsigned kMaxPieces = kThreadsPerBlock / 4;
-  static_assert(kMaxPieces * kWords <= kThreadsPerBlock);
-  __shared__ volatile Size words[kMaxPieces * kWords];
-  const unsigned share = (count + Blocks() - 1) / Blocks();
-  const unsigned round = share < kMaxPieces ? share : kMaxPieces;
-  const unsigned thread = ThreadInBlock();
-  const Team team = {thread & ((1U << team_bits) - 1), Size{1} << team_bits};
-  const auto fetch = [&](unsigned first) -> Size {
-    const Size word = static_cast<Size>(first) * kWords + thread;
-    if (thread >= round * kWords || word >= static_cast<Size>(count) * kWords) return 0;
+  constexpr unsigned kMaxPieces = kWarp / kWords;
+  constexpr unsigned kRounds = 16;  // the work of the warps differs by one round at most
+  const unsigned warps = Blocks() * (ThreadsPerBlock() / kWarp);
+  const unsigned lane = ThreadInBlock() % kWarp;
+  unsigned share = count / (warps * kRounds);
+  share = share < 1 ? 1 : share > kMaxPieces ? kMaxPieces : share;
+  const auto fetch = [&](Size first) -> Size {
+    const Size word = first * kWords + lane;
+    if (lane >= share * kWords || word >= static_cast<Size>(count) * kWords) return 0;
     return LoadAddress(pieces + word * sizeof(Size));
   };
-  unsigned first = BlockInGrid() * round;
+  const unsigned teams = kWarp >> team_bits;
+  const unsigned team = lane >> team_bits;
+  const Team member = {lane & ((1U << team_bits) - 1), Size{1} << team_bits};
+  const Size step = static_cast<Size>(warps) * share;
+  Size first =
+      static_cast<Size>(BlockInGrid() * (ThreadsPerBlock() / kWarp) + ThreadInBlock() / kWarp) * share;
   Size fetched = fetch(first);
-  for (; first < count; first += Blocks() * round) {
-    if (thread < kMaxPieces * kWords) words[thread] = fetched;
-    SyncBlock();
-    fetched = fetch(first + Blocks() * round);
-    const unsigned here = count - first < round ? count - first : round;
-    for (unsigned i = thread >> team_bits; i < here; i += ThreadsPerBlock() >> team_bits)
-      CopyPiece(words[i * kWords], words[i * kWords + 1], words[i * kWords + 2], team);
-    SyncBlock();
+  for (; first < count; first += step) {
+    const Size words = fetched;
+    fetched = fetch(first + step);
+    const unsigned here = count - first < share ? static_cast<unsigned>(count - first) : share;
+    for (unsigned i = 0; i < here; i += teams) {
+      const unsigned mine = i + team < here ? i + team : i;
+      const DeviceAddress dst = FromLane(words, mine * kWords) + dst_shift;
+      const DeviceAddress src = FromLane(words, mine * kWords + 1) + src_shift;
+      const Size bytes = FromLane(words, mine * kWords + 2);
+      if (i + team < here) CopyPiece(dst, src, bytes, member);
+    }
   }
   WriteCompletion(completion);
 }
 
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3)
     sampan_copy_rows_of_vectors(RowsArgument rows) {
-  CopyRowsOf<Vector>(rows);
+  CopyRowsOf<Vector, kRowsInFlight>(rows);
+}
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kLinkThreads, 1)
+    sampan_link_rows_of_vectors(RowsArgument rows) {
+  CopyRowsOf<Vector, kLinkRowsInFlight>(rows);
 }
 
 extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 4)
     sampan_copy_rows_of_words(RowsArgument rows) {
-  CopyRowsOf<unsigned>(rows);
+  CopyRowsOf<unsigned, kRowsInFlight>(rows);
+}
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kLinkThreads, 1)
+    sampan_link_rows_of_words(RowsArgument rows) {
+  CopyRowsOf<unsigned, 2 * kLinkRowsInFlight>(rows);
+}
+
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3) sampan_pack_rows(RowsArgument rows) {
+  PackRows<1>(rows);
+}
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kLinkThreads, 1) sampan_link_pack_rows(RowsArgument rows) {
+  PackRows<kPackedInFlight>(rows);
 }
 
 /// A team of 2^team_bits threads copies a row.
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1)
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kLinkThreads, 1)
     sampan_copy_rows(RowsArgument rows, unsigned team_bits) {
   const Place place = PlaceInGrid(team_bits);
   for (Size i = place.team; i < rows.height; i += place.teams)
     CopyPiece(rows.dst + i * rows.dst_pitch, rows.src + i * rows.src_pitch, rows.width, place.member);
-}
-
-/// Rows of any alignment into a dense destination, which is written in whole vectors.
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 3) sampan_pack_rows(RowsArgument rows) {
-  const Place place = PlaceInGrid(0);
-  const Size bytes = rows.width * rows.height;
-  Size head = (16 - (rows.dst & 15)) & 15;
-  if (head > bytes) head = bytes;
-  const Size vectors = (bytes - head) / 16;
-  Walk walk = WalkFrom(head + 16 * place.team, 16 * place.teams, rows.width);
-  for (Size i = place.team; i < vectors; i += place.teams) {
-    Vector packed;
-    packed.a = PackedWord(rows, walk.row, walk.column);
-    packed.b = PackedWord(rows, walk.row, walk.column + 4);
-    packed.c = PackedWord(rows, walk.row, walk.column + 8);
-    packed.d = PackedWord(rows, walk.row, walk.column + 12);
-    StoreVector(rows.dst + head + 16 * i, packed);
-    walk.Next(rows.width);
-  }
-  // The bytes before and behind the vectors, one per thread.
-  const Size at = place.team < head ? place.team : head + 16 * vectors + (place.team - head);
-  if (at < bytes) CopyByte(rows.dst + at, rows.src + at / rows.width * rows.src_pitch + at % rows.width);
 }
 
 /// Rows of any alignment, one byte per thread. Neighbouring threads write neighbouring bytes in one access,
@@ -384,20 +457,23 @@ extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 4)
 }
 
 /// A short batch in the arguments of the kernel, so that nothing has to be fetched first. All pieces have the
-/// same number of blocks.
-extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kThreadsPerBlock, 1) sampan_copy_few(InlinePiecesArgument) {
-  const unsigned each = ArgumentWord(0);
-  const unsigned piece = BlockInGrid() / each;
-  const Size at = kInlinePiecesAt + sizeof(PieceArgument) * piece;
-  const DeviceAddress dst = ArgumentAddress(at);
-  const DeviceAddress src = ArgumentAddress(at + sizeof(dst));
-  const Size bytes = ArgumentAddress(at + sizeof(dst) + sizeof(src));
+/// same number of teams.
+extern "C" __global__ void SAMPAN_LAUNCH_BOUNDS(kLinkThreads, 1) sampan_copy_few(InlinePiecesArgument) {
   constexpr Size kLine = 128;
-  const Size share = (bytes / each + kLine) / kLine * kLine;
-  const Size begin = share * (BlockInGrid() - piece * each);
-  if (begin < bytes) {
+  const unsigned each = ArgumentWord(0);
+  const Place place = PlaceInGrid(ArgumentWord(sizeof(unsigned)));
+  const Size shares = static_cast<Size>(each) * ArgumentWord(2 * sizeof(unsigned));
+  for (Size i = place.team; i < shares; i += place.teams) {
+    const unsigned piece = static_cast<unsigned>(i) / each;
+    const Size at = kInlinePiecesAt + sizeof(PieceArgument) * piece;
+    const DeviceAddress dst = ArgumentAddress(at);
+    const DeviceAddress src = ArgumentAddress(at + sizeof(dst));
+    const Size bytes = ArgumentAddress(at + sizeof(dst) + sizeof(src));
+    const Size share = (bytes / each + kLine) / kLine * kLine;
+    const Size begin = share * (i - static_cast<Size>(piece) * each);
+    if (begin >= bytes) continue;
     const Size length = bytes - begin < share ? bytes - begin : share;
-    CopyPiece(dst + begin, src + begin, length, {ThreadInBlock(), ThreadsPerBlock()});
+    CopyPiece(dst + begin, src + begin, length, place.member);
   }
   WriteCompletion(
       {ArgumentAddress(kInlineCompletionAt), ArgumentAddress(kInlineCompletionAt + sizeof(DeviceAddress))});

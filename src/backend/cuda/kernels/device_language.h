@@ -22,6 +22,10 @@ static __device__ inline unsigned Blocks() {
 static __device__ inline bool AnyInWarp(bool mine) {
   return __nvvm_vote_any_sync(0xFFFFFFFFU, mine);
 }
+static __device__ inline unsigned FromLane(unsigned mine, unsigned lane) {
+  return static_cast<unsigned>(
+      __nvvm_shfl_sync_idx_i32(0xFFFFFFFFU, static_cast<int>(mine), static_cast<int>(lane), 31));
+}
 #else
 #define SAMPAN_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 static __device__ inline unsigned ThreadInBlock() {
@@ -39,7 +43,17 @@ static __device__ inline unsigned Blocks() {
 static __device__ inline bool AnyInWarp(bool mine) {
   return __any_sync(0xFFFFFFFFU, mine) != 0;
 }
+static __device__ inline unsigned FromLane(unsigned mine, unsigned lane) {
+  return __shfl_sync(0xFFFFFFFFU, mine, static_cast<int>(lane));
+}
 #endif
+
+/// The value of another thread of the warp. All threads of the warp must call it.
+static __device__ inline unsigned long long FromLane(unsigned long long mine, unsigned lane) {
+  const unsigned low = FromLane(static_cast<unsigned>(mine), lane);
+  const unsigned high = FromLane(static_cast<unsigned>(mine >> 32), lane);
+  return static_cast<unsigned long long>(high) << 32 | low;
+}
 
 /// A barrier for all threads of the block. Shared variables must also be volatile: otherwise optimizers that
 /// see all accesses move them across the barrier.

@@ -3,10 +3,15 @@
 
 namespace sampan::cuda {
 
-/// The number of threads in every block.
-inline constexpr unsigned kThreadsPerBlock = 512;
-/// Accesses that a thread has in flight: vectors of a piece, words of a piece, rows, bytes of rows.
-inline constexpr int kVectorsInFlight = 4, kWordsInFlight = 4, kRowsInFlight = 4, kBytesInFlight = 4;
+/// The number of threads in a block: of kernels that use the whole GPU, and of kernels between host and
+/// device. Those have as many as fit on a multiprocessor, so that two or three multiprocessors use the link.
+inline constexpr unsigned kThreadsPerBlock = 512, kLinkThreads = 1024;
+/// Accesses that a thread has in flight: vectors of a piece, of a tile and of packed rows, words of a piece,
+/// bytes of rows.
+inline constexpr int kVectorsInFlight = 8, kTileVectorsInFlight = 4, kPackedInFlight = 4, kWordsInFlight = 4,
+                     kBytesInFlight = 4;
+/// Rows that a thread has in flight, within a device and over the link.
+inline constexpr int kRowsInFlight = 4, kLinkRowsInFlight = 8;
 
 /// An address on the GPU. Host memory that the GPU can access has one too.
 using DeviceAddress = unsigned long long;
@@ -24,14 +29,15 @@ struct CompletionArgument {
   unsigned long long sequence;
 };
 
-/// A short batch with its pieces in the arguments of the kernel. `blocks_each` blocks copy each piece.
+/// A short batch with its pieces in the arguments of the kernel. `teams_each` teams of 2^team_bits threads
+/// copy each piece.
 inline constexpr unsigned kMaxInlinePieces = 32;
 struct InlinePiecesArgument {
-  unsigned long long blocks_each;
+  unsigned teams_each, team_bits, count, unused;
   CompletionArgument completion;
   PieceArgument pieces[kMaxInlinePieces];
 };
-inline constexpr unsigned long long kInlineCompletionAt = sizeof(unsigned long long),
+inline constexpr unsigned long long kInlineCompletionAt = 4 * sizeof(unsigned),
                                     kInlinePiecesAt = kInlineCompletionAt + sizeof(CompletionArgument);
 
 /// Memory that copies may access: [begin, end). Tables of ranges are sorted. A read-only range has this bit

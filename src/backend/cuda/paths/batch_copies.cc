@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <span>
 
@@ -20,10 +21,13 @@ namespace {
 constexpr std::size_t kMinPieceBytes = std::size_t{4} << 10;
 constexpr std::size_t kMaxPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kPiecesPerTeam = 4;
-/// kInlineBlockBytes: what one block of the kernel for short batches copies. The other limits a piece
-/// relative to the mean.
-constexpr std::size_t kInlineBlockBytes = kThreadsPerBlock * kVectorBytes;
+/// What a warp, a block within the device and a block over the link copy with one access of each thread. The
+/// last one limits a piece of a short batch relative to the mean.
+constexpr std::size_t kWarpBytes = (std::size_t{1} << kMaxTeamBits) * kVectorBytes;
+constexpr std::size_t kBlockBytes = kThreadsPerBlock * kVectorBytes,
+                      kLinkBlockBytes = kLinkThreads * kVectorBytes;
 constexpr std::size_t kMaxInlineImbalance = 4;
+constexpr unsigned kWarpsOfLinkBlock = kLinkThreads >> kMaxTeamBits;
 
 static_assert(sizeof(PieceArgument) == sizeof(Segment));
 static_assert(SegmentList::kInside <= kMaxInlinePieces);
@@ -38,7 +42,7 @@ bool Balanced(const BatchTask& batch) {
 }
 
 std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
-  const std::size_t teams = std::size_t{blocks} * (kThreadsPerBlock >> kMaxTeamBits);
+  const std::size_t teams = std::size_t{blocks} * kWarpsOfLinkBlock;
   const std::size_t share = bytes / (teams * kPiecesPerTeam) / kVectorBytes * kVectorBytes;
   return std::clamp(share, kMinPieceBytes, kMaxPieceBytes);
 }
@@ -69,34 +73,43 @@ Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t sequence) {
   if (batch.captured != nullptr) return CopyCaptured(batch, sequence);
   // Adjacent allocations are separate for the driver, so their segments are not joined.
   const bool joins = batch.memory.size() == 2 && !batch.pageable;
-  const std::span<const Segment> copies =
-      joins ? Joined(batch.segments.all(), batch.bytes) : batch.segments.all();
+  const std::span<const Segment> copies = joins ? Joined(batch) : batch.segments.all();
   const PathChoice choice = Choose(batch, copies.size());
   NotePath(batch.direction, choice, "a batch of ", batch.segments.size(), " entries, ", batch.bytes,
            " bytes");
   if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(copies, batch.bytes);
   if (choice.path == CopyPath::kKernel) return CopyByKernel(batch, sequence);
+  if (choice.path == CopyPath::kDense) return CopyDense(batch, sequence);
   return CopySegments(copies, batch.direction);
 }
 
-PathChoice BatchCopies::Choose(const BatchTask& batch, std::size_t copies) const {
+PathChoice BatchCopies::Choose(const BatchTask& batch, std::size_t copies) {
   const CopyPaths& paths = stream_.site().paths;
   const auto reaches = [&](const AllocationUse& use) { return KernelReaches(stream_.gpu(), use); };
   if (batch.pageable) return {CopyPath::kEngine, kKernelCannot};
-  PathChoice choice = paths.ForBatch(batch.direction, copies, batch.bytes);
-  if (choice.path == CopyPath::kKernel) {
+  dense_.run_bytes = 0;
+  // A kernel reads the segments in pinned memory.
+  if (batch.segments.in_store() && paths.AsksForDensity(copies, batch.bytes))
+    FindDenseRuns(batch.segments.all(), batch.direction, paths.MinDenseRun(), DenseCopies::kParts.longest,
+                  dense_);
+  PathChoice choice = paths.ForBatch({batch.direction, copies, batch.bytes, dense_.run_bytes});
+  if (choice.path == CopyPath::kDense && dense_.run_bytes == 0)
+    choice = {CopyPath::kKernel, "no entries are adjacent on the host, or they are few"};
+  if (choice.path == CopyPath::kKernel || choice.path == CopyPath::kDense) {
     if (!std::all_of(batch.memory.begin(), batch.memory.end(), reaches))
       return {CopyPath::kEngine, kKernelCannot};
-    if (!batch.segments.in_store() && !Balanced(batch) && !paths.is_forced())
-      choice = {CopyPath::kBatchCall, "one of few entries is much longer than the others"};
   }
+  if (choice.path == CopyPath::kKernel && !batch.segments.in_store() && !Balanced(batch) &&
+      !paths.is_forced())
+    choice = {CopyPath::kBatchCall, "one of few entries is much longer than the others"};
   if (choice.path == CopyPath::kBatchCall && stream_.driver().CopyBatch == nullptr)
     return {CopyPath::kEngine, "the driver has no batch call"};
   return choice;
 }
 
-std::span<const Segment> BatchCopies::Joined(std::span<const Segment> segments, std::size_t bytes) {
-  return JoinUpTo(segments, stream_.site().paths.MaxJoined(bytes), joined_) ? joined_ : segments;
+std::span<const Segment> BatchCopies::Joined(const BatchTask& batch) {
+  const std::size_t max_joined = stream_.site().paths.MaxJoined(batch.direction, batch.bytes);
+  return JoinUpTo(batch.segments.all(), max_joined, joined_) ? joined_ : batch.segments.all();
 }
 
 Status BatchCopies::CopySegments(std::span<const Segment> segments, Direction direction) {
@@ -137,54 +150,87 @@ Status BatchCopies::CallBatch(std::span<const Segment> segments) {
 }
 
 PieceShape BatchCopies::ShapeOf(const BatchTask& batch) const {
+  const std::size_t max_useful = batch.segments.size() + batch.bytes / kMinPieceBytes;
   const unsigned blocks =
-      stream_.site().paths.BlocksForPieces(batch.segments.size() + batch.bytes / kMinPieceBytes);
+      stream_.site().paths.BlocksForPieces(batch.direction, DivideUp(max_useful, kWarpsOfLinkBlock));
   return {blocks, PieceBytesFor(batch.bytes, blocks)};
 }
 
 Status BatchCopies::CopyOnDevice(const Segment& segment, std::uint64_t sequence) {
-  const std::size_t max_useful = DivideUp(segment.bytes, kInlineBlockBytes);
-  return CopyInline({&segment, 1}, segment.bytes,
-                    stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, max_useful), sequence);
+  const unsigned blocks =
+      stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, DivideUp(segment.bytes, kBlockBytes));
+  constexpr unsigned kWholeBlock = std::bit_width(kThreadsPerBlock) - 1;
+  return LaunchInline({&segment, 1}, {blocks}, kWholeBlock, blocks, sequence);
 }
 
-Status BatchCopies::CopyInline(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
-                               std::uint64_t sequence) {
-  const auto count = static_cast<unsigned>(segments.size());
-  const unsigned max_each = std::max(blocks / count, 1U);
-  const auto wanted_each = static_cast<unsigned>(DivideUp(longest, kInlineBlockBytes));
-  const unsigned each = std::min(wanted_each, max_each);
-  const Completion completion = stream_.KernelCompletion(sequence, count * each);
+Status BatchCopies::CopyInline(const BatchTask& batch, std::uint64_t sequence) {
+  const std::span<const Segment> segments = batch.segments.all();
+  const unsigned blocks =
+      stream_.site().paths.BlocksForPieces(batch.direction, DivideUp(batch.bytes, kLinkBlockBytes));
+  const auto max_each = std::max(blocks * kWarpsOfLinkBlock / static_cast<unsigned>(segments.size()), 1U);
+  const auto wanted_each =
+      static_cast<unsigned>(std::min<std::size_t>(DivideUp(batch.longest, kWarpBytes), max_each));
+  return LaunchInline(segments, {blocks, kLinkThreads}, kMaxTeamBits, wanted_each, sequence);
+}
+
+Status BatchCopies::LaunchInline(std::span<const Segment> segments, const Grid& grid, unsigned team_bits,
+                                 unsigned teams_each, std::uint64_t sequence) {
+  const Completion completion = stream_.KernelCompletion(sequence, grid.blocks);
   InlinePiecesArgument argument;
-  argument.blocks_each = each;
+  argument.teams_each = teams_each;
+  argument.team_bits = team_bits;
+  argument.count = static_cast<unsigned>(segments.size());
+  argument.unused = 0;
   argument.completion = ArgumentOf(completion);
   std::memcpy(argument.pieces, segments.data(), segments.size_bytes());
   std::array<void*, 1> arguments = {&argument};
-  return stream_.LaunchWithCompletion(stream_.gpu().kernels().inline_pieces, arguments, completion,
-                                      count * each);
+  return stream_.LaunchWithCompletion(stream_.gpu().kernels().inline_pieces, grid, arguments, completion);
 }
 
 Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t sequence) {
-  const std::size_t entries = batch.segments.size();
   // The other kernel reads its pieces from the pinned segment store.
-  if (!batch.segments.in_store() || (entries <= kMaxInlinePieces && Balanced(batch)))
-    return CopyInline(batch.segments.all(), batch.longest, stream_.site().paths.BlocksForPieces(SIZE_MAX),
-                      sequence);
+  if (!batch.segments.in_store() || (batch.segments.size() <= kMaxInlinePieces && Balanced(batch)))
+    return CopyInline(batch, sequence);
+  return CopyPieces(batch, batch.segments.all(), sequence);
+}
+
+Status BatchCopies::CopyPieces(const BatchTask& batch, std::span<const Segment> segments,
+                               std::uint64_t sequence) {
   const PieceShape shape = ShapeOf(batch);
-  unsigned team_bits = TeamBitsFor(std::min(shape.bytes, batch.bytes / entries));
-  CuAddress first = AddressOf(batch.segments.all().data());
-  auto count = static_cast<unsigned>(entries);
+  unsigned team_bits = TeamBitsFor(std::min(shape.bytes, batch.bytes / batch.segments.size()));
+  CuAddress first = AddressOf(segments.data());
+  auto count = static_cast<unsigned>(segments.size());
   if (batch.longest > shape.bytes) {
     auto memory = stream_.TakePinned(shape.MaxPieces(batch) * sizeof(PieceArgument), sequence);
     if (!memory.ok()) return memory.TakeStatus();
-    count = static_cast<unsigned>(
-        CutSegments(batch.segments.all(), shape.bytes, reinterpret_cast<PieceArgument*>(*memory)));
+    count =
+        static_cast<unsigned>(CutSegments(segments, shape.bytes, reinterpret_cast<PieceArgument*>(*memory)));
     first = AddressOf(*memory);
   }
   const Completion completion = stream_.KernelCompletion(sequence, shape.blocks);
   CompletionArgument completion_argument = ArgumentOf(completion);
-  std::array<void*, 4> arguments = {&first, &count, &team_bits, &completion_argument};
-  return stream_.LaunchWithCompletion(stream_.gpu().kernels().pieces, arguments, completion, shape.blocks);
+  CuAddress no_shift = 0;
+  std::array<void*, 6> arguments = {&first, &count, &team_bits, &no_shift, &no_shift, &completion_argument};
+  return stream_.LaunchWithCompletion(stream_.gpu().kernels().pieces, {shape.blocks, kLinkThreads}, arguments,
+                                      completion);
+}
+
+Status BatchCopies::CopyDense(const BatchTask& batch, std::uint64_t sequence) {
+  if (dense_copies_ == nullptr) {
+    auto made = DenseCopies::Create(stream_);
+    if (made.code() == Code::kMemoryAllocation)
+      return CopyByKernel(batch, sequence);  // no room for its buffers
+    if (!made.ok()) return made.TakeStatus();
+    dense_copies_ = std::move(*made);
+  }
+  const std::span<const Segment> segments = batch.segments.all();
+  for (const SegmentRange& range : dense_.others) {
+    if (Status copied = CopyPieces(batch, segments.subspan(range.first, range.count), sequence); !copied.ok())
+      return copied;
+  }
+  // Behind the kernels, so that the completion words of one do not stand for the whole batch.
+  stream_.ForgetKernelCompletion();
+  return dense_copies_->Copy(segments, dense_.runs, batch.direction);
 }
 
 Status BatchCopies::CopyCaptured(const BatchTask& batch, std::uint64_t sequence) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "backend/api/task.h"
+#include "backend/cuda/paths/dense_copies.h"
 #include "backend/cuda/queue/cuda_stream.h"
 
 namespace sampan::cuda {
@@ -36,22 +38,28 @@ class BatchCopies {
  private:
   /// Joins adjacent segments between two allocations for an engine. If a kernel copies them anyway, returns
   /// the segments unchanged.
-  std::span<const Segment> Joined(std::span<const Segment> segments, std::size_t bytes);
-  /// The path of a batch that takes the driver `copies` copies.
-  PathChoice Choose(const BatchTask& batch, std::size_t copies) const;
+  std::span<const Segment> Joined(const BatchTask& batch);
+  /// The path of a batch that takes the driver `copies` copies. Finds its dense runs if they matter.
+  PathChoice Choose(const BatchTask& batch, std::size_t copies);
   Status CopySegments(std::span<const Segment> segments, Direction direction);
   Status CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes);
   Status CallBatch(std::span<const Segment> segments);
-  /// Copies by a kernel with the segments in its arguments. Each segment gets as many blocks as it can use,
-  /// up to `blocks`.
-  Status CopyInline(std::span<const Segment> segments, std::size_t longest, unsigned blocks,
-                    std::uint64_t sequence);
+  /// Copies by a kernel with the segments in its arguments, between host and device.
+  Status CopyInline(const BatchTask& batch, std::uint64_t sequence);
+  Status LaunchInline(std::span<const Segment> segments, const Grid& grid, unsigned team_bits,
+                      unsigned teams_each, std::uint64_t sequence);
   PieceShape ShapeOf(const BatchTask& batch) const;
   Status CopyByKernel(const BatchTask& batch, std::uint64_t sequence);
+  /// Copies segments in pinned memory by the kernel that reads them there.
+  Status CopyPieces(const BatchTask& batch, std::span<const Segment> segments, std::uint64_t sequence);
+  /// Copies the dense runs that were found, and the other segments by a kernel.
+  Status CopyDense(const BatchTask& batch, std::uint64_t sequence);
   Status CopyCaptured(const BatchTask& batch, std::uint64_t sequence);
 
   CudaStream& stream_;
   std::vector<Segment> joined_;
+  DenseRuns dense_;
+  std::unique_ptr<DenseCopies> dense_copies_;  // from the first dense batch on
   // Arguments of the driver's batch call, kept to reuse their memory.
   std::vector<CuAddress> batch_dsts_, batch_srcs_;
   std::vector<std::size_t> batch_sizes_;

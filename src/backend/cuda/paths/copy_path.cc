@@ -10,6 +10,11 @@ constexpr std::size_t kLargestGrid = std::size_t{1} << 16;
 /// If waking other threads pays, waking several pays.
 constexpr std::size_t kMinStagingThreads = 4;
 constexpr const char* kForced = "SAMPAN_COPY_PATH says so";
+constexpr const char* kQuietChoice = "SAMPAN_COPY_QUIET is quiet: no kernel beside the program's";
+/// If SAMPAN_COPY_PATH asks for runs, any will do.
+constexpr std::size_t kMinForcedRun = 1;
+/// A shorter run is gathered and copied no faster than a kernel copies it over the link.
+constexpr std::size_t kMinRun = std::size_t{2} << 20;
 
 }  // namespace
 
@@ -21,12 +26,26 @@ std::string_view Describe(CopyPath path) {
       return "batch";
     case CopyPath::kKernel:
       return "kernel";
+    case CopyPath::kDense:
+      return "dense";
     case CopyPath::kBlocking:
       return "blocking";
     case CopyPath::kStaged:
       return "staged";
   }
   return "path";
+}
+
+std::string_view Describe(Quietness quietness) {
+  switch (quietness) {
+    case Quietness::kAuto:
+      return "auto";
+    case Quietness::kSpeed:
+      return "speed";
+    case Quietness::kQuiet:
+      return "quiet";
+  }
+  return "quietness";
 }
 
 std::string_view Describe(Direction direction) {
@@ -51,32 +70,50 @@ std::optional<CopyPath> CopyPaths::ForcedPath() const {
   return of_pageable ? std::nullopt : settings_.path;
 }
 
-PathChoice CopyPaths::ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const {
+PathChoice CopyPaths::ForBatch(const BatchShape& batch) const {
+  const auto [direction, entries, bytes, dense_bytes] = batch;
   if (const auto forced = ForcedPath()) return {*forced, kForced};
   if (entries == 1) return {CopyPath::kEngine, "it is one copy"};
+  if (is_quiet()) return {CopyPath::kBatchCall, kQuietChoice};
+  if (dense_bytes >= limits_.dense_from && dense_bytes >= bytes - dense_bytes)
+    return {CopyPath::kDense, "short entries, adjacent on the host: gathered on the device for an engine"};
   const bool is_short = bytes / entries < kShortEntry;
   std::size_t from = is_short ? limits_.batch_h2d_short_from : limits_.batch_h2d_from;
   if (direction == Direction::kDeviceToHost)
     from = is_short ? limits_.batch_d2h_short_from : limits_.batch_d2h_from;
   if (entries < from) return {CopyPath::kBatchCall, "a kernel takes longer to start than so few entries"};
-  if (bytes / entries < KernelBelow(bytes))
+  if (bytes / entries < KernelBelow(direction, bytes))
     return {CopyPath::kKernel, "short entries cost an engine more to start than to copy"};
-  return {CopyPath::kBatchCall, "an engine is faster on long entries"};
+  return {CopyPath::kBatchCall, "an engine is as fast on long entries, and leaves the GPU to the program"};
 }
 
-std::size_t CopyPaths::KernelBelow(std::size_t bytes) const {
-  return bytes < kLongBatch ? limits_.batch_kernel_below : limits_.batch_long_kernel_below;
+bool CopyPaths::AsksForDensity(std::size_t entries, std::size_t bytes) const {
+  if (const auto forced = ForcedPath()) return forced == CopyPath::kDense;
+  return !is_quiet() && bytes >= limits_.dense_from && bytes / entries < limits_.dense_below;
 }
 
-std::size_t CopyPaths::MaxJoined(std::size_t bytes) const {
-  if (ForcedPath()) return ForcedPath() == CopyPath::kKernel ? 1 : SIZE_MAX;
-  return std::max({bytes / KernelBelow(bytes), limits_.batch_h2d_short_from, limits_.batch_h2d_from,
-                   limits_.batch_d2h_short_from, limits_.batch_d2h_from});
+std::size_t CopyPaths::MinDenseRun() const {
+  return ForcedPath() ? kMinForcedRun : kMinRun;
+}
+
+std::size_t CopyPaths::KernelBelow(Direction direction, std::size_t bytes) const {
+  if (bytes < kLongBatch) return limits_.batch_kernel_below;
+  return direction == Direction::kDeviceToHost ? limits_.batch_d2h_kernel_below
+                                               : limits_.batch_h2d_kernel_below;
+}
+
+std::size_t CopyPaths::MaxJoined(Direction direction, std::size_t bytes) const {
+  if (ForcedPath())
+    return ForcedPath() == CopyPath::kKernel || ForcedPath() == CopyPath::kDense ? 1 : SIZE_MAX;
+  if (is_quiet()) return SIZE_MAX;
+  return std::max({bytes / KernelBelow(direction, bytes), limits_.batch_h2d_short_from,
+                   limits_.batch_h2d_from, limits_.batch_d2h_short_from, limits_.batch_d2h_from});
 }
 
 PathChoice CopyPaths::ForDeviceCopy(std::size_t bytes) const {
   if (const auto forced = ForcedPath())
     return {forced == CopyPath::kKernel ? CopyPath::kKernel : CopyPath::kEngine, kForced};
+  if (is_quiet()) return {CopyPath::kEngine, kQuietChoice};
   if (bytes <= limits_.linear_d2d_to) return {CopyPath::kKernel, "a kernel of ours starts sooner"};
   return {CopyPath::kEngine, "the driver's copy is as fast for so many bytes"};
 }
@@ -85,6 +122,7 @@ PathChoice CopyPaths::ForRows(Direction direction, const RowsShape& rows) const 
   if (!rows.engine_takes) return {CopyPath::kKernel, "the driver's 2D copy does not take this pitch"};
   if (const auto forced = ForcedPath())
     return {forced == CopyPath::kKernel ? CopyPath::kKernel : CopyPath::kEngine, kForced};
+  if (is_quiet()) return {CopyPath::kEngine, kQuietChoice};
   const RowLimits& limits = direction == Direction::kHostToDevice   ? limits_.rows_h2d
                             : direction == Direction::kDeviceToHost ? limits_.rows_d2h
                                                                     : limits_.rows_d2d;
@@ -120,17 +158,24 @@ unsigned CopyPaths::LimitBlocks(std::size_t wanted, std::size_t max_blocks) cons
   return static_cast<unsigned>(std::clamp<std::size_t>(wanted, 1, max_blocks));
 }
 
-unsigned CopyPaths::BlocksForPieces(std::size_t max_useful) const {
-  return LimitBlocks(max_useful, std::min<std::size_t>(limits_.link_blocks, multiprocessors_));
+unsigned CopyPaths::BlocksForPieces(Direction direction, std::size_t max_useful) const {
+  const std::size_t blocks = settings_.quietness == Quietness::kSpeed ? limits_.speed_blocks
+                             : direction == Direction::kDeviceToHost  ? limits_.link_d2h_blocks
+                                                                      : limits_.link_h2d_blocks;
+  return LimitBlocks(max_useful, std::min<std::size_t>(blocks, multiprocessors_));
+}
+
+unsigned CopyPaths::BlocksForGather(std::size_t max_useful) const {
+  return LimitBlocks(max_useful, std::min<std::size_t>(limits_.gather_blocks, multiprocessors_));
 }
 
 unsigned CopyPaths::BlocksForRows(Direction direction, std::size_t max_useful) const {
-  if (direction != Direction::kDeviceToDevice) return BlocksForPieces(max_useful);
+  if (direction != Direction::kDeviceToDevice) return BlocksForPieces(direction, max_useful);
   return LimitBlocks(max_useful, std::size_t{multiprocessors_} * limits_.memory_blocks);
 }
 
 unsigned CopyPaths::BlocksForPacking(Direction direction, std::size_t max_useful) const {
-  if (direction != Direction::kDeviceToDevice) return BlocksForPieces(max_useful);
+  if (direction != Direction::kDeviceToDevice) return BlocksForPieces(direction, max_useful);
   return LimitBlocks(max_useful, std::size_t{multiprocessors_} * limits_.packing_blocks);
 }
 

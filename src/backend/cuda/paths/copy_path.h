@@ -15,7 +15,8 @@ namespace sampan::cuda {
 enum class CopyPath {
   kEngine,     ///< the driver's copies, adjacent entries joined; rows by its 2D copy
   kBatchCall,  ///< the driver's batch call, if it has one
-  kKernel,     ///< our gather/scatter or row kernel
+  kKernel,     ///< our gather/scatter or row kernel, over the link
+  kDense,      ///< entries adjacent on the host: a kernel within the device, and an engine over the link
   kBlocking,   ///< pageable memory: the driver's blocking copy
   kStaged,     ///< pageable memory: through pinned buffers, then by the paths above
 };
@@ -28,11 +29,27 @@ struct PathChoice {
   const char* why;
 };
 
-/// The settings SAMPAN_COPY_PATH, SAMPAN_COPY_BLOCKS and SAMPAN_COPY_TABLE.
+/// What copies may cost the kernels beside them.
+enum class Quietness {
+  kAuto,   ///< kernels over the link have two or three multiprocessors
+  kSpeed,  ///< they have as many as make any batch fast
+  kQuiet,  ///< no kernel of ours where an engine can copy
+};
+std::string_view Describe(Quietness quietness);
+
+/// The settings SAMPAN_COPY_PATH, SAMPAN_COPY_QUIET, SAMPAN_COPY_BLOCKS and SAMPAN_COPY_TABLE.
 struct PathSettings {
-  std::optional<CopyPath> path;         ///< kBlocking and kStaged: only for linear copies of pageable memory
+  std::optional<CopyPath> path;  ///< kBlocking and kStaged: only for linear copies of pageable memory
+  Quietness quietness = Quietness::kAuto;
   unsigned blocks = 0;                  ///< 0: from the table
   std::vector<PathLimits> tables = {};  ///< used before the shipped ones
+};
+
+/// A batch between host and device. Adjacent entries count as one.
+struct BatchShape {
+  Direction direction;
+  std::size_t entries, bytes;
+  std::size_t dense_bytes = 0;  ///< of entries in long runs that are adjacent on the host
 };
 
 /// The layout of a 2D copy in memory.
@@ -48,12 +65,15 @@ class CopyPaths {
  public:
   CopyPaths(std::string_view gpu_name, unsigned multiprocessors, const PathSettings& settings);
 
-  /// Adjacent entries count as one.
-  PathChoice ForBatch(Direction direction, std::size_t entries, std::size_t bytes) const;
+  PathChoice ForBatch(const BatchShape& batch) const;
+  /// Returns true if ForBatch must know how many bytes are dense.
+  bool AsksForDensity(std::size_t entries, std::size_t bytes) const;
+  /// The minimum length of a dense run.
+  std::size_t MinDenseRun() const;
   /// True if SAMPAN_COPY_PATH names the path of copies on the GPU.
   bool is_forced() const { return ForcedPath().has_value(); }
   /// A kernel copies more entries than these, if it can access them.
-  std::size_t MaxJoined(std::size_t bytes) const;
+  std::size_t MaxJoined(Direction direction, std::size_t bytes) const;
   /// Returns true if the driver's batch call gets these entries in parts. There is at least one entry.
   bool BatchCallInParts(std::size_t entries, std::size_t bytes) const {
     return entries >= limits_.batch_parts_from && bytes / entries >= BatchParts::kMinEntryBytes;
@@ -68,7 +88,9 @@ class CopyPaths {
   /// Any other copy of pageable memory: always staged.
   static PathChoice Staged(std::size_t threads);
   /// How many blocks a kernel gets. More than `max_useful` would have no work.
-  unsigned BlocksForPieces(std::size_t max_useful) const;
+  unsigned BlocksForPieces(Direction direction, std::size_t max_useful) const;
+  /// For a kernel that gathers dense entries within the device.
+  unsigned BlocksForGather(std::size_t max_useful) const;
   unsigned BlocksForRows(Direction direction, std::size_t max_useful) const;
   unsigned BlocksForPacking(Direction direction, std::size_t max_useful) const;
   unsigned BlocksForBytes(std::size_t bytes) const;
@@ -76,8 +98,9 @@ class CopyPaths {
  private:
   /// The path that SAMPAN_COPY_PATH sets for copies on the GPU.
   std::optional<CopyPath> ForcedPath() const;
+  bool is_quiet() const { return settings_.quietness == Quietness::kQuiet; }
   /// A kernel copies a batch of `bytes` if its mean entry is shorter than this.
-  std::size_t KernelBelow(std::size_t bytes) const;
+  std::size_t KernelBelow(Direction direction, std::size_t bytes) const;
   unsigned LimitBlocks(std::size_t wanted, std::size_t max_blocks) const;
 
   const PathLimits limits_;

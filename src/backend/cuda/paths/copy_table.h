@@ -26,16 +26,17 @@ struct RowLimits {
 struct PathLimits {
   std::string gpu;
   std::size_t linear_d2d_to;
-  std::size_t batch_kernel_below, batch_long_kernel_below;
+  std::size_t batch_kernel_below, batch_h2d_kernel_below, batch_d2h_kernel_below;
+  std::size_t dense_below, dense_from;
   std::size_t batch_h2d_short_from, batch_h2d_from;
   std::size_t batch_d2h_short_from, batch_d2h_from;
   std::size_t batch_parts_from;
   RowLimits rows_h2d, rows_d2h, rows_d2d;
-  std::size_t link_blocks;
+  std::size_t link_h2d_blocks, link_d2h_blocks, speed_blocks, gather_blocks;
   std::size_t memory_blocks, packing_blocks;
   std::size_t bytes_per_block;
   // These depend more on the processor than on the GPU. Measured beside an H200, used for all GPUs.
-  std::size_t pageable_h2d_from = 0, pageable_d2h_from = 0;
+  std::size_t pageable_h2d_from = std::size_t{1} << 20, pageable_d2h_from = 0;
   std::size_t staging_several_from = std::size_t{1} << 20, staging_bytes_per_thread = std::size_t{8} << 20,
               staging_threads = 16;
   bool operator==(const PathLimits&) const = default;

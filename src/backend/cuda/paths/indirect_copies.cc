@@ -103,7 +103,7 @@ Status IndirectCopies::Launch(const IndirectTask::Content& content, std::uint64_
       .record = AddressOf(*record)};
   launched_.push_back({sequence, std::move(held), *record, &content});
   std::array<void*, 1> arguments = {&argument};
-  return stream_.Launch(stream_.gpu().kernels().indirect, stream_.site().paths.BlocksForBytes(expected),
+  return stream_.Launch(stream_.gpu().kernels().indirect, {stream_.site().paths.BlocksForBytes(expected)},
                         arguments);
 }
 

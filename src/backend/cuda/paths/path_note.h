@@ -16,6 +16,8 @@ inline observe::Path ObservedPath(CopyPath path) {
       return observe::Path::kBatchCall;
     case CopyPath::kKernel:
       return observe::Path::kKernel;
+    case CopyPath::kDense:
+      return observe::Path::kDense;
     case CopyPath::kBlocking:
       return observe::Path::kBlocking;
     case CopyPath::kStaged:

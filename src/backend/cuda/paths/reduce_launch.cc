@@ -24,7 +24,7 @@ Status TaskLauncher::LaunchBody(ReduceTask& task, std::uint64_t) {
                           reinterpret_cast<CuAddress>(task.segment.src), task.segment.bytes,
                           static_cast<unsigned>(task.element), static_cast<unsigned>(task.operation)};
   std::array<void*, 1> arguments = {&argument};
-  return stream_->Launch(*kernel, stream_->site().paths.BlocksForBytes(task.segment.bytes), arguments);
+  return stream_->Launch(*kernel, {stream_->site().paths.BlocksForBytes(task.segment.bytes)}, arguments);
 }
 
 Status TaskLauncher::LaunchBody(WordTask& task, std::uint64_t) {

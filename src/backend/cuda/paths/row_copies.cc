@@ -30,22 +30,26 @@ Status CopyByKernel(CudaStream& stream, const Rows& rows, Direction direction) {
   const Kernels& kernels = stream.gpu().kernels();
   const std::size_t unit = RowsUnit(rows);
   std::array<void*, 2> arguments = {&argument};
+  const bool within = direction == Direction::kDeviceToDevice;
+  const unsigned threads = within ? kThreadsPerBlock : kLinkThreads;
+  const CopyPaths& paths = stream.site().paths;
   // Over a link, whole vectors matter most; inside a GPU, few instructions.
   if (Dense(rows) && (unit == 1 || (unit == kWordBytes && direction == Direction::kDeviceToHost))) {
     const std::size_t vectors = DivideUp(rows.width * rows.height, kVectorBytes);
-    return stream.Launch(kernels.pack_rows,
-                         stream.site().paths.BlocksForPacking(direction, DivideUp(vectors, kThreadsPerBlock)),
-                         arguments);
+    return stream.Launch(within ? kernels.pack_rows : kernels.link_pack_rows,
+                         {paths.BlocksForPacking(direction, DivideUp(vectors, threads)), threads}, arguments);
   }
-  const std::size_t units = std::min<std::size_t>(rows.width / unit, kThreadsPerBlock);
-  const std::size_t rows_of_block = kThreadsPerBlock / std::max<std::size_t>(units, 1) * kRowsInFlight;
-  const unsigned blocks = stream.site().paths.BlocksForRows(direction, DivideUp(rows.height, rows_of_block));
-  if (unit == kVectorBytes) return stream.Launch(kernels.rows_of_vectors, blocks, arguments);
-  if (unit == kWordBytes) return stream.Launch(kernels.rows_of_words, blocks, arguments);
-  if (direction == Direction::kDeviceToDevice) return stream.Launch(kernels.rows_of_bytes, blocks, arguments);
+  const std::size_t units = std::min<std::size_t>(rows.width / unit, threads);
+  const std::size_t rows_of_block = threads / std::max<std::size_t>(units, 1) * kRowsInFlight;
+  const Grid grid{paths.BlocksForRows(direction, DivideUp(rows.height, rows_of_block)), threads};
+  if (unit == kVectorBytes)
+    return stream.Launch(within ? kernels.rows_of_vectors : kernels.link_rows_of_vectors, grid, arguments);
+  if (unit == kWordBytes)
+    return stream.Launch(within ? kernels.rows_of_words : kernels.link_rows_of_words, grid, arguments);
+  if (within) return stream.Launch(kernels.rows_of_bytes, grid, arguments);
   unsigned team_bits = TeamBitsFor(rows.width);
   arguments[1] = &team_bits;
-  return stream.Launch(kernels.rows, blocks, arguments);
+  return stream.Launch(kernels.rows, grid, arguments);
 }
 
 }  // namespace

@@ -72,13 +72,13 @@ Status CudaStream::Copy(const Segment& segment, Direction direction, bool one_de
   return site_.gpu.Check(driver().CopyAny(AddressOf(dst), AddressOf(src), bytes, stream_), "cuMemcpyAsync");
 }
 
-Status CudaStream::Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments) {
-  return site_.gpu.Check(graphs_->Launch(kernel, blocks, arguments), "launching a kernel");
+Status CudaStream::Launch(CuFunction kernel, const Grid& grid, std::span<void*> arguments) {
+  return site_.gpu.Check(graphs_->Launch(kernel, grid, arguments), "launching a kernel");
 }
 
-Status CudaStream::LaunchWithCompletion(CuFunction kernel, std::span<void*> arguments,
-                                        const Completion& completion, unsigned blocks) {
-  Status launched = Launch(kernel, blocks, arguments);
+Status CudaStream::LaunchWithCompletion(CuFunction kernel, const Grid& grid, std::span<void*> arguments,
+                                        const Completion& completion) {
+  Status launched = Launch(kernel, grid, arguments);
   if (launched.ok() && completion.count != 0) kernel_completion_ = completion;
   return launched;
 }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <climits>
 
-#include "backend/cuda/kernels/kernel_arguments.h"
-
 namespace sampan::cuda {
 namespace {
 
@@ -21,10 +19,10 @@ KernelGraphs::~KernelGraphs() {
     Destroy(graph);
 }
 
-CuResult KernelGraphs::Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments) {
+CuResult KernelGraphs::Launch(CuFunction kernel, const Grid& grid, std::span<void*> arguments) {
   const CuKernelNode node{.function = kernel,
-                          .blocks = {blocks, 1, 1},
-                          .threads = {kThreadsPerBlock, 1, 1},
+                          .blocks = {grid.blocks, 1, 1},
+                          .threads = {grid.threads, 1, 1},
                           .shared_bytes = 0,
                           .arguments = arguments.data(),
                           .extra = nullptr,
@@ -41,7 +39,7 @@ CuResult KernelGraphs::Launch(CuFunction kernel, unsigned blocks, std::span<void
     graph.plain_launches = kAlwaysPlain;
   }
   if (graph.plain_launches != kAlwaysPlain) --graph.plain_launches;
-  return driver_.LaunchKernel(kernel, blocks, 1, 1, kThreadsPerBlock, 1, 1, 0, stream_, arguments.data(),
+  return driver_.LaunchKernel(kernel, grid.blocks, 1, 1, grid.threads, 1, 1, 0, stream_, arguments.data(),
                               nullptr);
 }
 

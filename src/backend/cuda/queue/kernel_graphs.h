@@ -5,8 +5,15 @@
 #include <vector>
 
 #include "backend/cuda/driver.h"
+#include "backend/cuda/kernels/kernel_arguments.h"
 
 namespace sampan::cuda {
+
+/// The blocks of a kernel, and the threads of each.
+struct Grid {
+  unsigned blocks;
+  unsigned threads = kThreadsPerBlock;
+};
 
 /// Not thread-safe. The GPU's context must be current, also in the destructor, unless Forget was called.
 class KernelGraphs {
@@ -16,7 +23,7 @@ class KernelGraphs {
   KernelGraphs(const KernelGraphs&) = delete;
   KernelGraphs& operator=(const KernelGraphs&) = delete;
 
-  CuResult Launch(CuFunction kernel, unsigned blocks, std::span<void*> arguments);
+  CuResult Launch(CuFunction kernel, const Grid& grid, std::span<void*> arguments);
   /// Called when the context is destroyed, which destroys all graphs.
   void Forget() { graphs_.clear(); }
 

@@ -95,7 +95,7 @@ Status PieceParts::Launch(std::size_t part, const StagingBuffer& buffer, Staging
     buffer.pieces[runs++] = next;
   });
   if (runs == 0) return {};
-  const PathChoice choice = stream.cuda->site().paths.ForBatch(direction_, runs, bytes);
+  const PathChoice choice = stream.cuda->site().paths.ForBatch({direction_, runs, bytes});
   if (choice.path == CopyPath::kKernel && reachable_) return CopyByKernel(part, buffer, stream);
   for (std::size_t i = 0; i < runs; ++i) {
     const PieceArgument& run = buffer.pieces[i];
@@ -119,10 +119,11 @@ Status PieceParts::CopyByKernel(std::size_t part, const StagingBuffer& buffer, S
   CuAddress first = AddressOf(buffer.pieces);
   unsigned team_bits = TeamBitsFor(bytes / std::max(count, 1U));
   CompletionArgument no_completion{};  // the caller writes one behind the kernel
-  std::array<void*, 4> arguments = {&first, &count, &team_bits, &no_completion};
-  const unsigned blocks = stream.cuda->site().paths.BlocksForPieces(count);
+  CuAddress no_shift = 0;
+  std::array<void*, 6> arguments = {&first, &count, &team_bits, &no_shift, &no_shift, &no_completion};
+  const unsigned blocks = stream.cuda->site().paths.BlocksForPieces(direction_, count);
   const std::lock_guard lock(stream.kernels);
-  return stream.cuda->Launch(stream.cuda->gpu().kernels().pieces, blocks, arguments);
+  return stream.cuda->Launch(stream.cuda->gpu().kernels().pieces, {blocks, kLinkThreads}, arguments);
 }
 
 }  // namespace sampan::cuda

@@ -74,7 +74,7 @@ TEST(CopyTable, GoesBeforeTheShippedOnes) {
   ASSERT_TRUE(read.ok()) << read.error().message;
   ASSERT_EQ(read->size(), 2U);
   const auto path = [&](std::string_view gpu) {
-    return CopyPaths(gpu, 132, {.tables = *read}).ForBatch(Direction::kHostToDevice, 500, 500 * 64).path;
+    return CopyPaths(gpu, 132, {.tables = *read}).ForBatch({Direction::kHostToDevice, 500, 500 * 64}).path;
   };
   EXPECT_EQ(path("NVIDIA H200"), CopyPath::kBatchCall);
   EXPECT_EQ(path("An Other One"), CopyPath::kBatchCall);
@@ -83,12 +83,12 @@ TEST(CopyTable, GoesBeforeTheShippedOnes) {
 
 TEST(CopyTable, LimitsThatItDoesNotHaveAreAsShipped) {
   auto read =
-      ParseCopyTables("gpu NVIDIA H200 NVL\nlink_blocks 3\n\ngpu Some GPU\nstaging_threads 5\n", "file");
+      ParseCopyTables("gpu NVIDIA H200 NVL\nlink_h2d_blocks 3\n\ngpu Some GPU\nstaging_threads 5\n", "file");
   ASSERT_TRUE(read.ok()) << read.error().message;
   ASSERT_EQ(read->size(), 2U);
   PathLimits like_h200 = ShippedTables().front();
   like_h200.gpu = "NVIDIA H200 NVL";
-  like_h200.link_blocks = 3;
+  like_h200.link_h2d_blocks = 3;
   EXPECT_EQ(read->front(), like_h200);
   PathLimits like_others = ShippedTables().back();
   like_others.gpu = "Some GPU";
@@ -97,10 +97,13 @@ TEST(CopyTable, LimitsThatItDoesNotHaveAreAsShipped) {
 }
 
 TEST(CopyTable, LimitsOfEarlierVersionsAreReadOver) {
-  auto read = ParseCopyTables("gpu H200\nbatch_halves_from 67108864\nlink_blocks 3\n", "file");
+  auto read = ParseCopyTables(
+      "gpu H200\nbatch_halves_from 67108864\nbatch_long_kernel_below 131072\nlink_blocks 16\nlink_h2d_blocks "
+      "3\n",
+      "file");
   ASSERT_TRUE(read.ok()) << read.error().message;
   PathLimits expected = ShippedTables().front();
-  expected.link_blocks = 3;
+  expected.link_h2d_blocks = 3;
   EXPECT_EQ(read->front(), expected);
 }
 
@@ -118,7 +121,8 @@ TEST(PageablePath, IsTheDriversBelowALimitOfEachDirection) {
   };
   constexpr Direction kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost;
   const CopyPaths shipped("NVIDIA H200", 132, {});
-  EXPECT_EQ(path(shipped, kIn, 1), CopyPath::kStaged) << "it is the faster way at any length";
+  EXPECT_EQ(path(shipped, kIn, kMiB - 1), CopyPath::kBlocking);
+  EXPECT_EQ(path(shipped, kIn, kMiB), CopyPath::kStaged);
   EXPECT_EQ(path(shipped, kOut, 1), CopyPath::kStaged);
   const CopyPaths limited = PathsWith("pageable_h2d_from 32768\npageable_d2h_from 16384\n");
   EXPECT_EQ(path(limited, kIn, 32 * kKiB - 1), CopyPath::kBlocking);
@@ -134,7 +138,7 @@ TEST(PageablePath, IsTheDriversBelowALimitOfEachDirection) {
       EXPECT_EQ(path(paths, kIn, bytes), given);
       EXPECT_STREQ(paths.ForPageable(kOut, bytes, 1).why, "SAMPAN_COPY_PATH says so");
     }
-    EXPECT_EQ(paths.ForBatch(kIn, 500, 500 * 64).path, CopyPath::kKernel)
+    EXPECT_EQ(paths.ForBatch({kIn, 500, 500 * 64}).path, CopyPath::kKernel)
         << "that is not about pageable memory";
     EXPECT_EQ(paths.ForDeviceCopy(64 * kMiB).path, CopyPath::kEngine);
   }
@@ -186,19 +190,20 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"empty", "", ":0: there is no table"},
         Wrong{"only_comments", "# nothing\n\n", ":2: there is no"},
         Wrong{"gpu_without_name", "gpu \n", ":1: gpu has no name"},
-        Wrong{"limit_before_gpu", "link_blocks 3\n", ":1: link_blocks stands before"},
+        Wrong{"limit_before_gpu", "link_h2d_blocks 3\n", ":1: link_h2d_blocks stands before"},
         Wrong{"unknown_limit", "gpu X\nmagic 3\n", ":2: 'magic' is not the name"},
-        Wrong{"letters", TableWith("link_blocks", "link_blocks many"), "link_blocks is 'many'"},
-        Wrong{"negative", TableWith("link_blocks", "link_blocks -1"), "link_blocks is '-1'"},
-        Wrong{"no_value", TableWith("link_blocks", "link_blocks"), "link_blocks is ''"},
-        Wrong{"zero_blocks", TableWith("link_blocks", "link_blocks 0"), "from 1 to 1024"},
-        Wrong{"too_many_blocks", TableWith("link_blocks", "link_blocks 1025"), "'1025'"},
-        Wrong{"any_blocks", TableWith("link_blocks", "link_blocks any"), "'any'"},
+        Wrong{"letters", TableWith("link_h2d_blocks", "link_h2d_blocks many"), "link_h2d_blocks is 'many'"},
+        Wrong{"negative", TableWith("link_h2d_blocks", "link_h2d_blocks -1"), "link_h2d_blocks is '-1'"},
+        Wrong{"no_value", TableWith("link_h2d_blocks", "link_h2d_blocks"), "link_h2d_blocks is ''"},
+        Wrong{"zero_blocks", TableWith("link_h2d_blocks", "link_h2d_blocks 0"), "from 1 to 1024"},
+        Wrong{"too_many_blocks", TableWith("link_h2d_blocks", "link_h2d_blocks 1025"), "'1025'"},
+        Wrong{"any_blocks", TableWith("link_h2d_blocks", "link_h2d_blocks any"), "'any'"},
         Wrong{"too_large", TableWith("batch_kernel_below", "batch_kernel_below 99999999999999999999"),
               "'99999999999999999999'"},
-        Wrong{"two_values", TableWith("link_blocks", "link_blocks 3 4"), "'3 4'"},
+        Wrong{"two_values", TableWith("link_h2d_blocks", "link_h2d_blocks 3 4"), "'3 4'"},
         Wrong{"no_threads", TableWith("staging_threads", "staging_threads 0"), "from 1 to 64"},
-        Wrong{"twice", TableWith("link_blocks", "link_blocks 3\nlink_blocks 4"), "was given before"}),
+        Wrong{"twice", TableWith("link_h2d_blocks", "link_h2d_blocks 3\nlink_h2d_blocks 4"),
+              "was given before"}),
     [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

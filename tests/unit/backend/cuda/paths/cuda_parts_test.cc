@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <ostream>
+#include <string>
 #include <vector>
 
 #include "backend/cuda/memory/pinned_ring.h"
@@ -179,19 +183,19 @@ TEST_F(PinnedRingTest, PiecesDoNotCrossTheEnd) {
 TEST(CopyPaths, ChooseByCountAndLength) {
   const CopyPaths paths("NVIDIA H200", 132, {});
   constexpr auto kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost;
-  EXPECT_EQ(paths.ForBatch(kIn, 1, 64).path, CopyPath::kEngine);
-  EXPECT_EQ(paths.ForBatch(kIn, 2, 128).path, CopyPath::kKernel);
-  EXPECT_EQ(paths.ForBatch(kOut, 2, 2 * 4096).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch({kIn, 1, 64}).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForBatch({kIn, 2, 128}).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch({kOut, 2, 2 * 4096}).path, CopyPath::kKernel);
   const CopyPaths unmeasured("unheard of", 10, {});
-  EXPECT_EQ(unmeasured.ForBatch(kIn, 15, 15 * 64).path, CopyPath::kBatchCall);
-  EXPECT_EQ(unmeasured.ForBatch(kOut, 16, 16 * 64).path, CopyPath::kKernel);
-  EXPECT_EQ(unmeasured.ForBatch(kOut, 15, 15 * 4096).path, CopyPath::kBatchCall);
-  EXPECT_EQ(unmeasured.ForBatch(kIn, 16, 16 * 4096).path, CopyPath::kKernel);
-  EXPECT_EQ(paths.ForBatch(kIn, 8192, 8192 * 4096).path, CopyPath::kKernel);
-  EXPECT_EQ(paths.ForBatch(kIn, 64, std::size_t{64} << 20).path, CopyPath::kBatchCall);
+  EXPECT_EQ(unmeasured.ForBatch({kIn, 15, 15 * 64}).path, CopyPath::kBatchCall);
+  EXPECT_EQ(unmeasured.ForBatch({kOut, 16, 16 * 64}).path, CopyPath::kKernel);
+  EXPECT_EQ(unmeasured.ForBatch({kOut, 15, 15 * 4096}).path, CopyPath::kBatchCall);
+  EXPECT_EQ(unmeasured.ForBatch({kIn, 16, 16 * 4096}).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch({kIn, 8192, 8192 * 4096}).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch({kIn, 64, std::size_t{64} << 20}).path, CopyPath::kBatchCall);
   constexpr std::size_t kMiddle = std::size_t{256} << 10;
-  EXPECT_EQ(paths.ForBatch(kIn, 31, 31 * kMiddle).path, CopyPath::kKernel);
-  EXPECT_EQ(paths.ForBatch(kIn, 32, 32 * kMiddle).path, CopyPath::kBatchCall) << "a long batch";
+  EXPECT_EQ(paths.ForBatch({kIn, 31, 31 * kMiddle}).path, CopyPath::kKernel);
+  EXPECT_EQ(paths.ForBatch({kIn, 32, 32 * kMiddle}).path, CopyPath::kBatchCall) << "a long batch";
   EXPECT_FALSE(paths.BatchCallInParts(7, 7 * kMiddle));
   EXPECT_TRUE(paths.BatchCallInParts(8, 8 * kMiddle));
   EXPECT_FALSE(paths.BatchCallInParts(8, 8 * 64)) << "the driver takes longer over them than the link";
@@ -226,8 +230,8 @@ TEST(BatchParts, AreNeverLongerThanTheDriverSurvives) {
       EXPECT_GE(*std::min_element(parts.begin(), parts.end()), 1U);
     }
   }
-  EXPECT_EQ(PartsOf(512, 64, false).size(), 1U);
-  EXPECT_EQ(PartsOf(513, 64, false).size(), 2U);
+  EXPECT_EQ(PartsOf(128, 64, false).size(), 1U);
+  EXPECT_EQ(PartsOf(129, 64, false).size(), 2U);
 }
 
 /// More entries than those need not be joined: whether they are or not, a kernel takes them.
@@ -235,10 +239,10 @@ TEST(CopyPaths, SayHowManyEntriesAreWorthJoining) {
   for (const char* const gpu : {"NVIDIA H200", "unheard of"}) {
     const CopyPaths paths(gpu, 132, {});
     for (const std::size_t bytes : {std::size_t{100}, std::size_t{100'000}, std::size_t{64} << 20}) {
-      const std::size_t more = paths.MaxJoined(bytes) + 1;
       for (const Direction direction : {Direction::kHostToDevice, Direction::kDeviceToHost}) {
-        EXPECT_EQ(paths.ForBatch(direction, more, bytes).path, CopyPath::kKernel) << gpu << ", " << bytes;
-        EXPECT_EQ(paths.ForBatch(direction, 10 * more, bytes).path, CopyPath::kKernel)
+        const std::size_t more = paths.MaxJoined(direction, bytes) + 1;
+        EXPECT_EQ(paths.ForBatch({direction, more, bytes}).path, CopyPath::kKernel) << gpu << ", " << bytes;
+        EXPECT_EQ(paths.ForBatch({direction, 10 * more, bytes}).path, CopyPath::kKernel)
             << gpu << ", " << bytes;
       }
     }
@@ -246,10 +250,13 @@ TEST(CopyPaths, SayHowManyEntriesAreWorthJoining) {
   // And no more than it takes: of 64 MiB, so many pieces are an engine's yet.
   const CopyPaths paths("NVIDIA H200", 132, {});
   constexpr std::size_t kLong = std::size_t{64} << 20;
-  EXPECT_NE(paths.ForBatch(Direction::kHostToDevice, paths.MaxJoined(kLong), kLong).path, CopyPath::kKernel);
-  EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kKernel}).MaxJoined(100), 1U);
+  constexpr Direction kIn = Direction::kHostToDevice;
+  EXPECT_NE(paths.ForBatch({kIn, paths.MaxJoined(kIn, kLong), kLong}).path, CopyPath::kKernel);
+  for (const CopyPath given : {CopyPath::kKernel, CopyPath::kDense})
+    EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = given}).MaxJoined(kIn, 100), 1U);
   for (const CopyPath given : {CopyPath::kEngine, CopyPath::kBatchCall})
-    EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = given}).MaxJoined(100), SIZE_MAX);
+    EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.path = given}).MaxJoined(kIn, 100), SIZE_MAX);
+  EXPECT_EQ(CopyPaths("NVIDIA H200", 132, {.quietness = Quietness::kQuiet}).MaxJoined(kIn, 100), SIZE_MAX);
 }
 
 std::vector<Segment> SegmentsAt(std::initializer_list<std::array<std::size_t, 3>> places) {
@@ -313,16 +320,115 @@ TEST(CopyPaths, ChooseByTheShapeOfRows) {
 
 TEST(CopyPaths, ObeyTheSettings) {
   const CopyPaths paths("unheard of", 10, {.path = CopyPath::kEngine, .blocks = 7});
-  EXPECT_EQ(paths.ForBatch(Direction::kHostToDevice, 8192, 8192 * 64).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForBatch({Direction::kHostToDevice, 8192, 8192 * 64}).path, CopyPath::kEngine);
   EXPECT_EQ(paths.ForRows(Direction::kDeviceToDevice, {16, 16, true, true}).path, CopyPath::kEngine);
-  EXPECT_EQ(paths.BlocksForPieces(1000), 7U);
+  EXPECT_EQ(paths.BlocksForPieces(Direction::kHostToDevice, 1000), 7U);
 }
 
 TEST(CopyPaths, LeaveMostOfTheGpuFree) {
+  constexpr Direction kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost;
   const CopyPaths paths("NVIDIA H200", 132, {});
-  EXPECT_EQ(paths.BlocksForPieces(100'000), 32U);
-  EXPECT_EQ(paths.BlocksForPieces(3), 3U);
+  for (const Direction direction : {kIn, kOut}) {
+    EXPECT_LE(paths.BlocksForPieces(direction, 100'000), 3U);
+    EXPECT_EQ(paths.BlocksForPieces(direction, 1), 1U);
+    EXPECT_EQ(paths.BlocksForRows(direction, 100'000), paths.BlocksForPieces(direction, 100'000));
+    EXPECT_GT(
+        CopyPaths("NVIDIA H200", 132, {.quietness = Quietness::kSpeed}).BlocksForPieces(direction, 100'000),
+        3U);
+  }
   EXPECT_GT(paths.BlocksForBytes(std::size_t{1} << 30), 132U) << "within a device, memory is the limit";
+  EXPECT_LE(paths.BlocksForGather(100'000), 16U);
+}
+
+/// The choice for a batch on an H200, by shape, density and settings.
+struct BatchChoice {
+  const char* name;
+  BatchShape batch;
+  CopyPath path;
+  Quietness quietness = Quietness::kAuto;
+  std::optional<CopyPath> forced = {};
+};
+
+void PrintTo(const BatchChoice& choice, std::ostream* out) {
+  *out << choice.name;
+}
+
+class BatchChoices : public testing::TestWithParam<BatchChoice> {};
+
+TEST_P(BatchChoices, AreThoseOfTheTable) {
+  const BatchChoice& given = GetParam();
+  const CopyPaths paths("NVIDIA H200", 132, {.path = given.forced, .quietness = given.quietness});
+  const PathChoice choice = paths.ForBatch(given.batch);
+  EXPECT_EQ(choice.path, given.path) << choice.why;
+  EXPECT_GT(std::strlen(choice.why), 10U);
+}
+
+constexpr Direction kToDevice = Direction::kHostToDevice, kToHost = Direction::kDeviceToHost;
+constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
+
+constexpr BatchChoice kBatchChoices[] = {
+    {"one_copy", {kToDevice, 1, 64 * kMiB}, CopyPath::kEngine},
+    {"one_copy_quiet", {kToDevice, 1, 64 * kMiB}, CopyPath::kEngine, Quietness::kQuiet},
+    {"few_short", {kToDevice, 2, 128}, CopyPath::kKernel},
+    {"few_short_out", {kToHost, 2, 128}, CopyPath::kKernel},
+    {"many_short", {kToDevice, 8192, 8192 * kKiB}, CopyPath::kKernel},
+    {"pages_in", {kToDevice, 8192, 32 * kMiB}, CopyPath::kKernel},
+    {"pages_out", {kToHost, 8192, 32 * kMiB}, CopyPath::kKernel},
+    {"just_short_in", {kToDevice, 1024, 32 * kMiB - 1024}, CopyPath::kKernel},
+    {"just_short_out", {kToHost, 1024, 32 * kMiB - 1024}, CopyPath::kKernel},
+    {"long_in", {kToDevice, 1024, 32 * kMiB}, CopyPath::kBatchCall},
+    {"long_out", {kToHost, 1024, 32 * kMiB}, CopyPath::kBatchCall},
+    {"short_batch_of_long", {kToDevice, 64, 4 * kMiB}, CopyPath::kKernel},
+    {"short_batch_of_longer", {kToDevice, 8, 4 * kMiB}, CopyPath::kBatchCall},
+    {"dense_out", {kToHost, 8192, 32 * kMiB, 32 * kMiB}, CopyPath::kDense},
+    {"dense_in", {kToDevice, 8192, 32 * kMiB, 32 * kMiB}, CopyPath::kDense},
+    {"half_dense", {kToHost, 8192, 32 * kMiB, 16 * kMiB}, CopyPath::kDense},
+    {"less_than_half_dense", {kToHost, 8192, 32 * kMiB, 16 * kMiB - 1}, CopyPath::kKernel},
+    {"little_dense", {kToHost, 4096, 16 * kMiB, 8 * kMiB - 1}, CopyPath::kKernel},
+    {"dense_for_speed", {kToHost, 8192, 32 * kMiB, 32 * kMiB}, CopyPath::kDense, Quietness::kSpeed},
+    {"dense_quiet", {kToHost, 8192, 32 * kMiB, 32 * kMiB}, CopyPath::kBatchCall, Quietness::kQuiet},
+    {"short_quiet", {kToDevice, 8192, 8192 * 64}, CopyPath::kBatchCall, Quietness::kQuiet},
+    {"long_quiet", {kToHost, 1024, 64 * kMiB}, CopyPath::kBatchCall, Quietness::kQuiet},
+    {"short_for_speed", {kToDevice, 8192, 8192 * 64}, CopyPath::kKernel, Quietness::kSpeed},
+    {"forced_engine",
+     {kToDevice, 8192, 32 * kMiB, 32 * kMiB},
+     CopyPath::kEngine,
+     Quietness::kAuto,
+     CopyPath::kEngine},
+    {"forced_kernel", {kToDevice, 2, 64 * kMiB}, CopyPath::kKernel, Quietness::kAuto, CopyPath::kKernel},
+    {"forced_kernel_quiet",
+     {kToDevice, 2, 64 * kMiB},
+     CopyPath::kKernel,
+     Quietness::kQuiet,
+     CopyPath::kKernel},
+    {"forced_dense", {kToDevice, 2, 100}, CopyPath::kDense, Quietness::kAuto, CopyPath::kDense},
+};
+INSTANTIATE_TEST_SUITE_P(H200, BatchChoices, testing::ValuesIn(kBatchChoices),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+/// Density is looked for only where it can matter: it takes a pass over all entries.
+TEST(CopyPaths, AskForDensityOfLongBatchesOfShortEntries) {
+  const CopyPaths paths("NVIDIA H200", 132, {});
+  EXPECT_TRUE(paths.AsksForDensity(8192, 32 * kMiB));
+  EXPECT_TRUE(paths.AsksForDensity(2048, 8 * kMiB));
+  EXPECT_FALSE(paths.AsksForDensity(2048, 8 * kMiB - 1)) << "short";
+  EXPECT_FALSE(paths.AsksForDensity(512, 32 * kMiB)) << "entries of 64 KiB";
+  EXPECT_FALSE(
+      CopyPaths("NVIDIA H200", 132, {.quietness = Quietness::kQuiet}).AsksForDensity(8192, 32 * kMiB));
+  EXPECT_FALSE(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kKernel}).AsksForDensity(8192, 32 * kMiB));
+  const CopyPaths forced("NVIDIA H200", 132, {.path = CopyPath::kDense});
+  EXPECT_TRUE(forced.AsksForDensity(2, 100));
+  EXPECT_EQ(forced.MinDenseRun(), 1U);
+  EXPECT_GE(paths.MinDenseRun(), kMiB);
+}
+
+TEST(CopyPaths, StartNoKernelWithinADeviceWhenQuiet) {
+  const CopyPaths paths("NVIDIA H200", 132, {.quietness = Quietness::kQuiet});
+  EXPECT_EQ(paths.ForDeviceCopy(4096).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForRows(kToHost, {16, 16, true, true}).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForRows(Direction::kDeviceToDevice, {16, 16, true, true}).path, CopyPath::kEngine);
+  EXPECT_EQ(paths.ForRows(kToHost, {16, 16, true, false}).path, CopyPath::kKernel)
+      << "the driver refuses the pitch";
 }
 
 }  // namespace
