@@ -52,6 +52,7 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
     return AsBackend(cuda::CudaBackend::Create({.devices = settings.devices,
                                                 .device_bytes = settings.device_bytes,
                                                 .paths = settings.copy_paths,
+                                                .aliases = check::Aliases(),
                                                 .faults = &Faults()}));
   }
   return AsBackend(emulated::EmulatedBackend::Create(
@@ -90,7 +91,7 @@ Result<observe::Observer*> StartChecker(Result<Settings>& read) {
   if (!read.ok()) return nullptr;
   return check::Start({.on = read->check,
                        .findings = read->check_findings,
-                       .guards_pages = read->backend == BackendKind::kEmulated && !races::Watched(),
+                       .guards_pages = !races::Watched(),
                        .host_is_device = !read->profile.attached,
                        .backend = std::string(Describe(read->backend))});
 }

@@ -63,7 +63,14 @@ Status CudaBackend::MakePinned(const ReservedMemoryOptions& options) {
   }
   pinned_ = registered_pinned_ != nullptr ? registered_pinned_.get() : virtual_pinned_.get();
   const auto sweep = [this] { Sweep(); };
-  swept_pinned_ = std::make_unique<SweptMemory>(*pinned_, sweep);
+  if (options_.aliases != nullptr) {
+    auto aliased = MakeAliasedPinned(driver_, registrations_, options);
+    if (!aliased.ok()) return aliased.TakeStatus();
+    aliased_pinned_ = std::move(*aliased);
+    aliased_registrations_.emplace(*options_.aliases, registrations_, sweep);
+  }
+  swept_pinned_ =
+      std::make_unique<SweptMemory>(aliased_pinned_ != nullptr ? *aliased_pinned_ : *pinned_, sweep);
   if (virtual_pinned_ != nullptr)
     swept_virtual_pinned_ = std::make_unique<SweptMemory>(*virtual_pinned_, sweep);
   segments_ = std::make_unique<PinnedSegmentPool>(*pinned_);

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "backend/api/backend.h"
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/driver.h"
 #include "backend/cuda/gpu.h"
+#include "backend/cuda/memory/aliased_registrations.h"
 #include "backend/cuda/memory/host_registrations.h"
 #include "backend/cuda/memory/mapped_ranges.h"
 #include "backend/cuda/memory/pinned_segments.h"
@@ -23,6 +25,8 @@ struct CudaOptions {
   std::int32_t devices = 0;      ///< 0: one per GPU; more devices share the GPUs, round robin
   std::size_t device_bytes = 0;  ///< 0: the GPU's free memory, divided by the devices on it
   PathSettings paths;
+  /// Gives registered memory a second address; null: host memory has one address.
+  HostRegistrar* aliases = nullptr;
   FaultPlan* faults = nullptr;
 };
 
@@ -40,7 +44,10 @@ class CudaBackend final : public Backend {
   MemorySource& pinned_memory_with_handles() override {
     return swept_virtual_pinned_ != nullptr ? *swept_virtual_pinned_ : *swept_pinned_;
   }
-  HostRegistrar& host_registrar() override { return registrations_; }
+  HostRegistrar& host_registrar() override {
+    if (aliased_registrations_) return *aliased_registrations_;
+    return registrations_;
+  }
   SegmentStore& segment_store() override { return *segments_; }
   VirtualMemory* virtual_memory() override { return &mapped_; }
   bool has_signals() const override { return true; }
@@ -70,9 +77,11 @@ class CudaBackend final : public Backend {
   std::vector<Site> sites_;  // declared first: the members below may refer to their GPUs
   HoldWatch watch_;
   HostRegistrations registrations_;
+  std::optional<AliasedRegistrations> aliased_registrations_;
   MappedRanges mapped_;
   std::unique_ptr<ReservedMemory> virtual_pinned_, registered_pinned_;  // at least one is not null
-  ReservedMemory* pinned_ = nullptr;                                    // the default one
+  ReservedMemory* pinned_ = nullptr;                                    // the backend's own
+  std::unique_ptr<ReservedMemory> aliased_pinned_;                      // the program's, under check
   std::unique_ptr<SweptMemory> swept_pinned_, swept_virtual_pinned_;
   std::unique_ptr<PinnedSegmentPool> segments_;
   std::mutex opening_;  // one device is opened at a time

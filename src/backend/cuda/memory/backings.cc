@@ -1,4 +1,4 @@
-// The memory behind a reserved range: of a GPU, or pinned host memory of two types.
+// The memory behind a reserved range: of a GPU, or pinned host memory of three types.
 #include "backend/cuda/memory/backings.h"
 
 #include <sys/mman.h>
@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "backend/cuda/memory/gpu_memory.h"
+#include "base/containers/round.h"
 #include "base/error/system_error.h"
 #include "base/error/text.h"
+#include "base/system/descriptor.h"
 #include "base/system/vacate.h"
 
 namespace sampan::cuda {
@@ -72,6 +74,14 @@ class VirtualBacking final : public Backing {
   const std::vector<CuAccess> access_;
 };
 
+/// Does nothing if the system does not support it.
+void PreferNode(int node, void* memory, std::size_t bytes) noexcept {
+  constexpr int kPreferred = 1, kMaxNodes = 64;
+  if (node >= kMaxNodes) return;
+  const unsigned long nodes = 1UL << node;
+  ::syscall(SYS_mbind, memory, bytes, kPreferred, &nodes, kMaxNodes + 1, 0);
+}
+
 class RegisteredBacking final : public Backing {
  public:
   RegisteredBacking(HostRegistrations& registrations, int node)
@@ -84,7 +94,7 @@ class RegisteredBacking final : public Backing {
       return {Code::kMemoryAllocation, Text("the system has none: ", SystemError(errno))};
     ::madvise(memory, bytes, MADV_HUGEPAGE);
     ::madvise(memory, bytes, MADV_DONTFORK);  // pinned pages would be copied for every child
-    PreferNode(memory, bytes);
+    PreferNode(node_, memory, bytes);
     try {
       Status registered = registrations_.RegisterNew(memory, bytes);
       if (!registered.ok()) Vacate(memory, bytes);
@@ -102,17 +112,70 @@ class RegisteredBacking final : public Backing {
   }
 
  private:
-  /// Does nothing if the system does not support it.
-  void PreferNode(void* memory, std::size_t bytes) const noexcept {
-    constexpr int kPreferred = 1, kMaxNodes = 64;
-    if (node_ >= kMaxNodes) return;
-    const unsigned long nodes = 1UL << node_;
-    ::syscall(SYS_mbind, memory, bytes, kPreferred, &nodes, kMaxNodes + 1, 0);
+  HostRegistrations& registrations_;
+  const int node_;
+};
+
+/// Each unit is mapped twice. The second mapping is registered, so the program's may be protected.
+class AliasedBacking final : public Backing {
+ public:
+  AliasedBacking(HostRegistrations& registrations, int node, std::ptrdiff_t delta)
+      : registrations_(registrations), node_(node), delta_(delta) {}
+
+  Status Commit(std::uintptr_t address, std::size_t bytes) override {
+    const Descriptor file(::memfd_create("sampan pinned memory", MFD_CLOEXEC));
+    if (file.get() < 0 || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+      return {Code::kMemoryAllocation, Text("the system has none: ", SystemError(errno))};
+    try {
+      Status mapped = Map(file, address, bytes);
+      if (mapped.ok()) mapped = registrations_.RegisterNew(Engines(address), bytes);
+      if (!mapped.ok()) Unmap(address, bytes);
+      return mapped;
+    } catch (...) {
+      Unmap(address, bytes);
+      throw;
+    }
+  }
+
+  void Decommit(std::uintptr_t address, std::size_t bytes) noexcept override {
+    registrations_.Unregister(Engines(address));
+    Unmap(address, bytes);
+  }
+
+ private:
+  void* Engines(std::uintptr_t address) const {
+    return reinterpret_cast<void*>(address + static_cast<std::uintptr_t>(delta_));
+  }
+  Status Map(const Descriptor& file, std::uintptr_t address, std::size_t bytes) const {
+    for (void* const memory : {Engines(address), reinterpret_cast<void*>(address)}) {
+      if (::mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.get(), 0) == MAP_FAILED)
+        return {Code::kMemoryAllocation, Text("the system has none: ", SystemError(errno))};
+      ::madvise(memory, bytes, MADV_DONTFORK);
+      PreferNode(node_, memory, bytes);
+    }
+    return {};
+  }
+  void Unmap(std::uintptr_t address, std::size_t bytes) const noexcept {
+    Vacate(Engines(address), bytes);
+    Vacate(reinterpret_cast<void*>(address), bytes);
   }
 
   HostRegistrations& registrations_;
   const int node_;
+  const std::ptrdiff_t delta_;
 };
+
+/// Addresses that begin at a unit's boundary.
+Result<std::uintptr_t> ReserveAddresses(const std::string& name, std::size_t bytes) {
+  // One unit extra for the boundary.
+  void* const start = ::mmap(nullptr, bytes + ReservedMemory::kUnitBytes, PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (start == MAP_FAILED) {
+    return Error{Code::kDeviceSetupError,
+                 Text("cannot set up ", name, ": ", bytes, " bytes of addresses: ", SystemError(errno))};
+  }
+  return RoundUp(reinterpret_cast<std::uintptr_t>(start), ReservedMemory::kUnitBytes);
+}
 
 }  // namespace
 
@@ -181,18 +244,24 @@ Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(const Driver& drive
                                                              HostRegistrations& registrations,
                                                              ReservedMemoryOptions options) {
   options.reserved_bytes = AddressBytes(options.capacity_bytes);
-  // One unit extra, so that the range can begin at a unit's boundary.
-  void* const start = ::mmap(nullptr, options.reserved_bytes + ReservedMemory::kUnitBytes, PROT_NONE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (start == MAP_FAILED) {
-    return Error{Code::kDeviceSetupError, Text("cannot set up ", options.name, ": ", options.reserved_bytes,
-                                               " bytes of addresses: ", SystemError(errno))};
-  }
-  const auto address = reinterpret_cast<std::uintptr_t>(start);
-  options.base =
-      (address + ReservedMemory::kUnitBytes - 1) / ReservedMemory::kUnitBytes * ReservedMemory::kUnitBytes;
+  auto base = ReserveAddresses(options.name, options.reserved_bytes);
+  if (!base.ok()) return base.TakeStatus();
+  options.base = *base;
   return std::make_unique<ReservedMemory>(
       options, std::make_unique<RegisteredBacking>(registrations, PinnedLocation(driver).id));
+}
+
+Result<std::unique_ptr<ReservedMemory>> MakeAliasedPinned(const Driver& driver,
+                                                          HostRegistrations& registrations,
+                                                          ReservedMemoryOptions options) {
+  options.reserved_bytes = AddressBytes(options.capacity_bytes);
+  auto base = ReserveAddresses(options.name, 2 * options.reserved_bytes);
+  if (!base.ok()) return base.TakeStatus();
+  options.base = *base;
+  options.engine_delta = static_cast<std::ptrdiff_t>(options.reserved_bytes);
+  return std::make_unique<ReservedMemory>(
+      options,
+      std::make_unique<AliasedBacking>(registrations, PinnedLocation(driver).id, options.engine_delta));
 }
 
 }  // namespace sampan::cuda

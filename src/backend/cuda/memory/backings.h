@@ -1,4 +1,4 @@
-// The memory behind a reserved range: of a GPU, or pinned host memory of two types.
+// The memory behind a reserved range: of a GPU, or pinned host memory of three types.
 #pragma once
 
 #include <cstdint>
@@ -28,5 +28,11 @@ std::unique_ptr<ReservedMemory> MakeVirtualPinned(const Driver& driver, int gpus
 Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(const Driver& driver,
                                                              HostRegistrations& registrations,
                                                              ReservedMemoryOptions options);
+
+/// The same with an address of its own for the GPUs, so that the checker may keep the program's from the
+/// program.
+Result<std::unique_ptr<ReservedMemory>> MakeAliasedPinned(const Driver& driver,
+                                                          HostRegistrations& registrations,
+                                                          ReservedMemoryOptions options);
 
 }  // namespace sampan::cuda

@@ -41,7 +41,8 @@ Result<MemoryBlock> ReservedMemory::Allocate(std::size_t bytes, Pages pages) {
     if (failure.code() == Code::kMemoryAllocation) return OutOfMemory(bytes, failure.error().message);
     return failure;
   }
-  const MemoryBlock block{*address, whole, 0, static_cast<std::uint32_t>(huge ? kUnitBytes : kPageBytes)};
+  const MemoryBlock block{*address, whole, options_.engine_delta,
+                          static_cast<std::uint32_t>(huge ? kUnitBytes : kPageBytes)};
   try {
     live_.emplace(*address, Live{bytes});
   } catch (...) {

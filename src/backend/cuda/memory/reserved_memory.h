@@ -48,10 +48,11 @@ class OutsideMemory {
 
 struct ReservedMemoryOptions {
   std::string name;
-  std::uintptr_t base = 0;         ///< a multiple of the unit
-  std::size_t reserved_bytes = 0;  ///< addresses
-  std::size_t capacity_bytes = 0;  ///< memory
-  bool host_visible = false;       ///< the program may read and write it
+  std::uintptr_t base = 0;          ///< a multiple of the unit
+  std::size_t reserved_bytes = 0;   ///< addresses
+  std::size_t capacity_bytes = 0;   ///< memory
+  bool host_visible = false;        ///< the program may read and write it
+  std::ptrdiff_t engine_delta = 0;  ///< the engines' address minus the program's
   FaultPlan* faults = nullptr;
 };
 
