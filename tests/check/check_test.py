@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Runs the cases of this folder under `sampan check` and compares what it finds with the marks in the sources.
 
-    check_test.py --sampan BIN --cases BIN [--schedule S] [--runs N] [--case NAME] [--form wrong|right]
+    check_test.py --sampan BIN --cases BIN [--schedule S] [--backend B] [--apart [--jobs N]] [--runs N] [--case NAME]
+                  [--form wrong|right]
 
 The wrong form of a case must give exactly the findings that its marks name, kind and lines, and the corrected form
-none. Cases that need no process of their own share one. Several runs must give the same ids.
+none. Cases that need no process of their own share one, or have one each (--apart). Several runs must give the same ids.
+Where the command knows no lines, because it is built without libdw, binutils' addr2line finds them.
 """
 
 import argparse
 import collections
+import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -66,9 +70,28 @@ def read_cases():
     return cases
 
 
+@functools.lru_cache(maxsize=None)
+def source_lines(module, offset):
+    """(file, line) of the calls at an instruction, innermost first."""
+    try:
+        answer = subprocess.run(["addr2line", "-i", "-e", module, hex(offset)], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return ()
+    places = (text.split(" ")[0].rpartition(":") for text in answer.splitlines())
+    return tuple((os.path.normpath(file), int(line)) for file, _, line in places if line.isdigit() and line != "0")
+
+
+def place_of(stack):
+    """(file, line) of the program's own frame."""
+    if stack and stack[0]["file"]:
+        return stack[0]["file"], stack[0]["line"]
+    found = (place for frame in stack for place in source_lines(frame["module"], frame["offset"]))
+    return next((place for place in found if not place[0].startswith("/usr/")), ("", None))
+
+
 def lines_of(finding):
     stacks = [access["stack"] for access in finding["accesses"]] or [finding["buffer"]["stack"] if finding["buffer"] else []]
-    return tuple((stack[0]["file"] or "", stack[0]["line"]) if stack else ("", None) for stack in stacks)
+    return tuple(place_of(stack) for stack in stacks)
 
 
 class Checker:
@@ -84,7 +107,8 @@ class Checker:
         """The findings of one process."""
         with tempfile.TemporaryDirectory() as folder:
             report = pathlib.Path(folder) / "report.json"
-            words = [self.options.sampan, "check", "--schedule", self.options.schedule, "--json", report, "--", self.options.cases, form]
+            where = ["--backend", self.options.backend, "--devices", "8"] if self.options.backend else ["--schedule", self.options.schedule]
+            words = [self.options.sampan, "check", *where, "--json", report, "--", self.options.cases, form]
             kept = {key: value for key, value in os.environ.items() if not key.startswith(("SAMPAN_", "ASCEND_"))}
             what = f"{form} {name or 'all'}"
             try:
@@ -125,12 +149,13 @@ class Checker:
     def check(self, cases):
         """Answers the ids of all findings."""
         ids = set()
-        shared = [case for case in cases if not case.alone]
-        alone = [case for case in cases if case.alone]
-        for form in self.options.form:
-            groups = [(shared, None)] if shared and not self.options.case else [([case], case.name) for case in shared]
-            for group, name in groups + [([case], case.name) for case in alone]:
-                findings = self.run(form, name)
+        apart = [case for case in cases if case.alone or self.options.apart or self.options.case]
+        shared = [case for case in cases if case not in apart]
+        groups = ([(shared, None)] if shared else []) + [([case], case.name) for case in apart]
+        todo = [(form, group, name) for form in self.options.form for group, name in groups]
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as threads:
+            found = threads.map(lambda each: self.run(each[0], each[2]), todo)
+            for (form, group, _), findings in zip(todo, found):
                 ids.update(finding["id"] for finding in findings)
                 self.compare(group, findings, form)
         return ids
@@ -141,6 +166,9 @@ def main():
     parser.add_argument("--sampan", required=True, type=pathlib.Path)
     parser.add_argument("--cases", required=True, type=pathlib.Path)
     parser.add_argument("--schedule", default="parallel")
+    parser.add_argument("--backend", help="instead of a schedule")
+    parser.add_argument("--apart", action="store_true", help="each case in a process of its own")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--case", action="append")
     parser.add_argument("--form", action="append", choices=["wrong", "right"])
@@ -154,7 +182,7 @@ def main():
     ids = [checker.check(cases) for _ in range(options.runs)]
     if any(each != ids[0] for each in ids):
         checker.fail(f"the ids differ between runs: {set.union(*ids) - set.intersection(*ids)}")
-    print(f"{len(cases)} wrong and {len(cases)} right programs under {options.schedule}, {options.runs} times: {checker.failures} failures")
+    print(f"{len(cases)} wrong and {len(cases)} right programs under {options.backend or options.schedule}, {options.runs} times: {checker.failures} failures")
     return 1 if checker.failures else 0
 
 
