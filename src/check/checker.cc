@@ -64,13 +64,7 @@ void Checker::OnCallBegan(const char* name, const observe::Peer* peer) noexcept 
 
 void Checker::OnCallEnded(const char* name, std::int32_t code) noexcept {
   ThreadMark& thread = ThisThreadMark();
-  if (thread.waits) {
-    thread.waits = false;
-    const StateLock lock(lock_);
-    for (WaitingCall& each : waiting_) {
-      if (each.thread == thread.number) each = {};
-    }
-  }
+  if (thread.waits) NoteGoesOn();
   if (thread.calls != 0) --thread.calls;
   thread.inner = thread.calls == 0 ? nullptr : thread.outer;
   if (code != 0) return;
@@ -84,7 +78,19 @@ void Checker::OnCallEnded(const char* name, std::int32_t code) noexcept {
 void Checker::OnCallAwaits(const observe::AwaitedWork& awaited) noexcept {
   ThreadMark& thread = ThisThreadMark();
   const std::string_view call = thread.inner == nullptr ? "" : thread.inner;
-  if (call.find("Timeout") != std::string_view::npos) return;
+  if (call.find("Timeout") == std::string_view::npos) NoteWaiting(awaited);
+}
+
+void Checker::OnHostWaitBegan(const observe::HostWaitBegin& wait) noexcept {
+  NoteWaiting({observe::Awaited::kStream, wait.queue.device, wait.queue.stream});
+}
+
+void Checker::OnHostWait(const observe::HostWaitEvent&) noexcept {
+  NoteGoesOn();
+}
+
+void Checker::NoteWaiting(const observe::AwaitedWork& awaited) noexcept {
+  ThreadMark& thread = ThisThreadMark();
   const StateLock lock(lock_);
   const auto same = [&](const WaitingCall& each) { return each.thread == thread.number; };
   auto at = std::find_if(waiting_.begin(), waiting_.end(), same);
@@ -94,6 +100,15 @@ void Checker::OnCallAwaits(const observe::AwaitedWork& awaited) noexcept {
   if (at == waiting_.end()) return;
   *at = {thread.number, thread.outer, awaited, CaptureStack(), ::gettid()};
   thread.waits = true;
+}
+
+void Checker::NoteGoesOn() noexcept {
+  ThreadMark& thread = ThisThreadMark();
+  thread.waits = false;
+  const StateLock lock(lock_);
+  for (WaitingCall& each : waiting_) {
+    if (each.thread == thread.number) each = {};
+  }
 }
 
 std::vector<std::int64_t> Checker::WaitingThreads() {

@@ -118,8 +118,8 @@ class Checker final : public observe::Observer, private Order::Listener {
   void OnCallBegan(const char* name, const observe::Peer* peer) noexcept override;
   void OnCallEnded(const char* name, std::int32_t code) noexcept override;
   void OnCallAwaits(const observe::AwaitedWork& awaited) noexcept override;
-  void OnHostWaitBegan(const observe::HostWaitBegin&) noexcept override {}
-  void OnHostWait(const observe::HostWaitEvent&) noexcept override {}
+  void OnHostWaitBegan(const observe::HostWaitBegin& wait) noexcept override;
+  void OnHostWait(const observe::HostWaitEvent& wait) noexcept override;
   void OnSubmitting(const observe::Submission& submission, const Task& task) noexcept override;
   void OnSubmitted(const observe::Submission& submission, std::uint64_t number,
                    const observe::Execution* execution) noexcept override;
@@ -185,6 +185,8 @@ class Checker final : public observe::Observer, private Order::Listener {
   void OnLostSignal(const LostSignal& lost) override;
 
   Submitting& Pending();
+  void NoteWaiting(const observe::AwaitedWork& awaited) noexcept;
+  void NoteGoesOn() noexcept;
   std::uint32_t CaptureStack() noexcept;
   MadeBy MadeHere() noexcept;
   void Judge(const TaskAccess& access, const Acting& acting, const SharedSite& site, const OrderClock& before,

@@ -42,10 +42,18 @@ std::string FirstLine(const std::filesystem::path& file) {
   return line;
 }
 
-/// The runtime's threads wait for work; those of host functions run the program's code.
+/// The names that the NVIDIA driver gives to its threads: cuda-EvtHandlr, and cuda with a number.
+bool IsDriversThread(std::string_view name) {
+  if (name == "cuda-EvtHandlr") return true;
+  return name.size() > 8 && name.starts_with("cuda") &&
+         name.find_first_not_of("0123456789", 4) == std::string_view::npos;
+}
+
+/// The threads of the runtime and of the driver wait for work; those of host functions run the program's
+/// code.
 bool RunsProgram(const std::filesystem::path& task) {
   const std::string name = FirstLine(task / "comm");
-  return !name.starts_with("sampan-") || name.starts_with("sampan-host");
+  return name.starts_with("sampan-host") || !(name.starts_with("sampan-") || IsDriversThread(name));
 }
 
 /// True if the thread sleeps on a futex without a time limit: only another thread of the process can wake it.
@@ -90,6 +98,22 @@ bool Stands(const StreamState& state) {
   return state.stand == StreamStand::kEvent || state.stand == StreamStand::kGate;
 }
 
+/// The streams that wait for one another, or all, with the reasons.
+Standstill StandstillOf(const std::vector<StreamState>& states) {
+  std::vector<std::size_t> members = FindCycle(states);
+  if (members.empty()) {
+    for (std::size_t i = 0; i < states.size(); ++i)
+      members.push_back(i);
+  }
+  Standstill standstill;
+  for (const std::size_t member : members) {
+    const StreamState& state = states[member];
+    standstill.circle.push_back({state.queue, state.device, state.stream});
+    standstill.text += Text(standstill.text.empty() ? "" : "; ", Describe(state));
+  }
+  return standstill;
+}
+
 Standstill Look(const Runtime& runtime, check::Checker& checker) {
   const std::vector<std::int64_t> waiting = checker.WaitingThreads();
   if (waiting.empty() || !AllThreadsWait(waiting)) return {};
@@ -99,17 +123,7 @@ Standstill Look(const Runtime& runtime, check::Checker& checker) {
     return Stands(state) && !checker.MayEndFromOutside(state.queue);
   });
   if (states->empty() || !all_stand) return {};
-  std::vector<std::size_t> members = FindCycle(*states);
-  if (members.empty()) {
-    for (std::size_t i = 0; i < states->size(); ++i)
-      members.push_back(i);
-  }
-  Standstill standstill;
-  for (const std::size_t member : members) {
-    const StreamState& state = (*states)[member];
-    standstill.circle.push_back({state.queue, state.device, state.stream});
-    standstill.text += Text(standstill.text.empty() ? "" : "; ", Describe(state));
-  }
+  Standstill standstill = StandstillOf(*states);
   for (const StreamState& state : *states) {
     const std::uint32_t behind = state.gate == nullptr ? Gate::kNotOutside : state.gate->OutsideStanding();
     if (behind == Gate::kNotOutside) continue;
@@ -147,6 +161,14 @@ void WatchLoop(const Runtime& runtime) {
 }
 
 }  // namespace
+
+void ReportInterruptedWait(const std::vector<StreamState>& states) {
+  check::Checker* const checker = check::TheChecker();
+  if (checker == nullptr || states.empty() || checker->WaitingThreads().empty()) return;
+  if (!std::all_of(states.begin(), states.end(), Stands)) return;
+  const Standstill standstill = StandstillOf(states);
+  checker->ReportDeadlock(standstill.circle, standstill.text);
+}
 
 void WatchForDeadlocks(const Runtime& runtime) noexcept {
   if (check::TheChecker() == nullptr) return;

@@ -21,6 +21,7 @@
 #include "base/threads/threads.h"
 #include "base/time/clock.h"
 #include "core/objects/stream_roster.h"
+#include "process/deadlock_watch.h"
 #include "process/exit_calls.h"
 #include "trace/session.h"
 
@@ -88,7 +89,10 @@ void MakeReport(std::uint32_t cause) {
   auto states = reported_runtime.load()->stream_roster().Look();
   std::string text;
   if (states.ok()) {
-    if (IsEndingSignal(cause)) text = ReportText(*states, static_cast<int>(cause));
+    if (IsEndingSignal(cause)) {
+      text = ReportText(*states, static_cast<int>(cause));
+      ReportInterruptedWait(*states);
+    }
     for (const StreamState& state : *states) {
       if (state.stand == StreamStand::kWorks) continue;
       held.push_back({state.queue, Text(state.wait, state.signaller.empty() ? "" : "; ", state.signaller)});

@@ -17,6 +17,20 @@ CASE_ALONE(host_waits_for_its_own_signal) {
   OK(aclrtValueWrite(word, 1, 0, b));
 }
 
+// Hazard 10: the queue is full, and the thread that would open its gate waits for room.
+CASE_ALONE(full_queue_behind_a_gate) {
+  constexpr int kMoreThanAQueueHolds = 5000;
+  char *block = s.Device(), *fill = s.Pinned();
+  std::uint64_t* word = s.Word();
+  aclrtStream a = s.Stream(), b = s.Stream();
+  OK(aclrtValueWait(word, 1, kAtLeast, a));  //! 1 deadlock
+  if (right) OK(aclrtValueWrite(word, 1, 0, b));
+  for (int i = 0; i < kMoreThanAQueueHolds; ++i) {
+    H2D(block, fill, kBytes, a);  //! 2 deadlock
+  }
+  if (!right) OK(aclrtValueWrite(word, 1, 0, b));
+}
+
 CASE_ALONE(notify_that_nothing_records) {
   aclrtNotify notify = s.Notify();
   aclrtStream a = s.Stream();
