@@ -52,6 +52,7 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
     return AsBackend(cuda::CudaBackend::Create({.devices = settings.devices,
                                                 .device_bytes = settings.device_bytes,
                                                 .paths = settings.copy_paths,
+                                                .fresh_byte = settings.fresh_byte,
                                                 .aliases = check::Aliases(),
                                                 .faults = &Faults()}));
   }
@@ -61,6 +62,7 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
        .host_bytes = settings.host_bytes,
        .engines = settings.engines,
        .schedule = settings.schedule,
+       .fresh_byte = settings.fresh_byte,
        .host_is_device = !settings.profile.attached,
        .faults = &Faults(),
        .registrar = check::Aliases()}));

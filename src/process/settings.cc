@@ -52,6 +52,17 @@ std::optional<std::size_t> ParseBytes(std::string_view text) {
   return number ? std::optional<std::size_t>(*number << shift) : std::nullopt;
 }
 
+/// Two hexadecimal digits behind 0x.
+std::optional<std::byte> ParseByte(std::string_view text) {
+  constexpr std::size_t kLength = 4;
+  unsigned number = 0;
+  const char* const end = text.data() + text.size();
+  if (text.size() != kLength || !text.starts_with("0x") ||
+      std::from_chars(text.data() + 2, end, number, 16).ptr != end)
+    return std::nullopt;
+  return static_cast<std::byte>(number);
+}
+
 bool ParseSwitch(std::string_view text, bool& value) {
   value = text == "1";
   return text == "1" || text == "0";
@@ -140,6 +151,12 @@ constexpr std::array kSettings = {
             "how much of the host's memory all emulated devices may take by being written",
             [](std::string_view text, Settings& settings) {
               return Store(ParseBytes(text), settings.host_bytes);
+            }},
+    Setting{"SAMPAN_FRESH_MEMORY", "a byte from 0x00 to 0xff", "zeros; on cuda, what was there before",
+            "fills new device memory, so that a program that forgets to write it notices",
+            [](std::string_view text, Settings& settings) {
+              settings.fresh_byte = ParseByte(text);
+              return settings.fresh_byte.has_value();
             }},
     Setting{"SAMPAN_ENGINES", "1 to 64", "the number of cores, at most 4",
             "copy engines (threads) of each emulated device",

@@ -1,7 +1,9 @@
 // The settings of the runtime, read from the environment once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +24,8 @@ struct Settings {
   std::int32_t devices = 0;      ///< 0: the backend's default
   std::size_t device_bytes = 0;  ///< 0: what the chip has, or the GPU
   std::size_t host_bytes = 0;    ///< what emulated devices may take of the host; 0: half of what is free
-  unsigned engines = 0;          ///< 0: from the number of cores
+  std::optional<std::byte> fresh_byte;  ///< fills new device memory
+  unsigned engines = 0;                 ///< 0: from the number of cores
   cuda::PathSettings copy_paths;
   std::string copy_table;  ///< the file of its tables; empty: none
   Profile profile;
@@ -34,7 +37,6 @@ struct Settings {
   std::string summary_kept;  ///< the folder of the command; empty: none
   bool check = false;
   std::string check_findings;  ///< the file of the command; empty: none
-  std::string check_json;      ///< the file of the report; empty: none
   bool signal_report = true;
   bool help = false;
   std::uint64_t fail_memory_at = 0;

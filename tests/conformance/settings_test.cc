@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "acl/acl.h"
 #include "tests/support/acl_expect.h"
@@ -17,9 +18,10 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr const char* kSettings[] = {
-    "SAMPAN_BACKEND",   "SAMPAN_DEVICES",     "SAMPAN_DEVICE_MEMORY", "SAMPAN_HOST_MEMORY", "SAMPAN_ENGINES",
-    "SAMPAN_PROFILE",   "SAMPAN_SCHEDULE",    "SAMPAN_FAULT",         "SAMPAN_BACKTRACE",   "SAMPAN_HELP",
-    "SAMPAN_COPY_PATH", "SAMPAN_COPY_BLOCKS", "SAMPAN_COPY_TABLE",    "SAMPAN_TRACE",       "SAMPAN_SUMMARY"};
+    "SAMPAN_BACKEND",    "SAMPAN_DEVICES", "SAMPAN_DEVICE_MEMORY", "SAMPAN_HOST_MEMORY",
+    "SAMPAN_ENGINES",    "SAMPAN_PROFILE", "SAMPAN_SCHEDULE",      "SAMPAN_FAULT",
+    "SAMPAN_BACKTRACE",  "SAMPAN_HELP",    "SAMPAN_COPY_PATH",     "SAMPAN_COPY_BLOCKS",
+    "SAMPAN_COPY_TABLE", "SAMPAN_TRACE",   "SAMPAN_SUMMARY",       "SAMPAN_FRESH_MEMORY"};
 
 /// Removes the settings that this process was started with.
 Variables Only(Variables changes) {
@@ -68,6 +70,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Wrong{"memory_in_queer_units", "SAMPAN_DEVICE_MEMORY", "12Q", "M"},
                       Wrong{"host_memory_in_queer_units", "SAMPAN_HOST_MEMORY", "12Q", "M"},
                       Wrong{"memory_too_large", "SAMPAN_DEVICE_MEMORY", "99999999999999999999G", "M"},
+                      Wrong{"fresh_memory_in_words", "SAMPAN_FRESH_MEMORY", "zero", "0xff"},
+                      Wrong{"fresh_memory_of_more_than_a_byte", "SAMPAN_FRESH_MEMORY", "0x100", "0xff"},
                       Wrong{"no_engines", "SAMPAN_ENGINES", "0", "64"},
                       Wrong{"profile", "SAMPAN_PROFILE", "ascend9000", "ascend910b"},
                       Wrong{"profile_with_unknown_release", "SAMPAN_PROFILE", "ascend910b,cann1", "cann9"},
@@ -151,6 +155,22 @@ TEST(DeviceMemorySetting, TakesKibibytes) {
 TEST(DeviceMemorySetting, TakesGibibytes) {
   if (DoneInChild(Only({{"SAMPAN_DEVICE_MEMORY", "2G"}}))) return;
   EXPECT_EQ(TotalMemory(), 2048 * kMiB);
+}
+
+TEST(FreshMemorySetting, FillsNewDeviceMemory) {
+  if (DoneInChild(Only({{"SAMPAN_FRESH_MEMORY", "0xCd"}}))) return;
+  ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+  for (const std::size_t bytes : {std::size_t{100}, 3 * kMiB}) {
+    for (int round = 0; round < 2; ++round) {  // also where freed memory comes back
+      void* block = nullptr;
+      ASSERT_ACL(ACL_SUCCESS, aclrtMalloc(&block, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
+      std::vector<unsigned char> back(bytes);
+      ASSERT_ACL(ACL_SUCCESS, aclrtMemcpy(back.data(), bytes, block, bytes, ACL_MEMCPY_DEVICE_TO_HOST));
+      EXPECT_EQ(back, std::vector<unsigned char>(bytes, 0xCD));
+      ASSERT_ACL(ACL_SUCCESS, aclrtMemset(block, bytes, 0, bytes));
+      ASSERT_ACL(ACL_SUCCESS, aclrtFree(block));
+    }
+  }
 }
 
 TEST(EnginesSetting, OneStillCopies) {

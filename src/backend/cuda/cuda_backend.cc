@@ -167,6 +167,7 @@ Result<BackendDevice*> CudaBackend::Device(std::int32_t physical_id) {
                                                              .pinned_memory = *pinned_,
                                                              .paths = *(*site)->paths,
                                                              .watch = watch_,
+                                                             .fresh_byte = options_.fresh_byte,
                                                              .faults = *options_.faults,
                                                              .sweep = [this] { Sweep(); }});
   mapped_.Attach(physical_id, device->own_memory());

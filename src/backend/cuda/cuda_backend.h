@@ -25,6 +25,7 @@ struct CudaOptions {
   std::int32_t devices = 0;      ///< 0: one per GPU; more devices share the GPUs, round robin
   std::size_t device_bytes = 0;  ///< 0: the GPU's free memory, divided by the devices on it
   PathSettings paths;
+  std::optional<std::byte> fresh_byte;  ///< fills new device memory; otherwise it has what was there
   /// Gives registered memory a second address; null: host memory has one address.
   HostRegistrar* aliases = nullptr;
   FaultPlan* faults = nullptr;

@@ -33,6 +33,15 @@ std::optional<Status> TryOnHost(const Task& task) {
 }  // namespace
 
 Result<MemoryBlock> SweptMemory::Allocate(std::size_t bytes, Pages pages) {
+  auto block = TakeBlock(bytes, pages);
+  if (!block.ok() || !prepare_) return block;
+  Status prepared = prepare_(*block);
+  if (prepared.ok()) return block;
+  memory_.Free(*block);
+  return prepared;
+}
+
+Result<MemoryBlock> SweptMemory::TakeBlock(std::size_t bytes, Pages pages) {
   auto block = memory_.Allocate(bytes, pages);
   if (block.ok() || block.code() != Code::kMemoryAllocation) return block;
   const std::size_t free_before = memory_.Info().free_bytes;
@@ -46,7 +55,22 @@ MemoryInfo SweptMemory::Info() const {
 }
 
 CudaDevice::CudaDevice(CudaDeviceParts parts)
-    : parts_(std::move(parts)), swept_memory_(*parts_.memory, parts_.sweep), pageable_(Site()) {}
+    : parts_(std::move(parts)),
+      swept_memory_(*parts_.memory, parts_.sweep,
+                    parts_.fresh_byte ? [this](const MemoryBlock& block) { return FillFresh(block); }
+                                      : std::function<Status(const MemoryBlock&)>()),
+      pageable_(Site()) {}
+
+Status CudaDevice::FillFresh(const MemoryBlock& block) {
+  auto use = parts_.gpu.Use();
+  if (!use.ok()) return use.TakeStatus();
+  const ContextScope scope(parts_.gpu);
+  const Driver& driver = parts_.gpu.driver();
+  CuResult result = driver.FillBytes(block.address, std::to_integer<unsigned char>(*parts_.fresh_byte),
+                                     block.bytes, cu::kThreadStream);
+  if (result == cu::kSuccess) result = driver.StreamSynchronize(cu::kThreadStream);
+  return parts_.gpu.Check(result, "filling fresh memory");
+}
 
 Result<std::shared_ptr<Queue>> CudaDevice::CreateQueue(const QueueOptions& options) {
   parts_.watch.Start();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "backend/api/backend.h"
@@ -21,8 +22,10 @@ namespace sampan::cuda {
 /// Thread-safe.
 class SweptMemory final : public MemorySource {
  public:
-  SweptMemory(ReservedMemory& memory, std::function<void()> sweep)
-      : memory_(memory), sweep_(std::move(sweep)) {}
+  /// `prepare` runs on each new block; null: nothing does.
+  SweptMemory(ReservedMemory& memory, std::function<void()> sweep,
+              std::function<Status(const MemoryBlock&)> prepare = nullptr)
+      : memory_(memory), sweep_(std::move(sweep)), prepare_(std::move(prepare)) {}
 
   Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
   void Free(const MemoryBlock& block) noexcept override { memory_.Free(block); }
@@ -32,8 +35,11 @@ class SweptMemory final : public MemorySource {
   bool Owns(std::uintptr_t address) const override { return memory_.Owns(address); }
 
  private:
+  Result<MemoryBlock> TakeBlock(std::size_t bytes, Pages pages);
+
   ReservedMemory& memory_;
   const std::function<void()> sweep_;
+  const std::function<Status(const MemoryBlock&)> prepare_;
 };
 
 /// The parts of a device. The backend owns the rest.
@@ -43,6 +49,7 @@ struct CudaDeviceParts {
   ReservedMemory& pinned_memory;
   const CopyPaths& paths;
   HoldWatch& watch;
+  std::optional<std::byte> fresh_byte;  ///< fills new memory
   FaultPlan& faults;
   std::function<void()> sweep;  ///< retires completed tasks on all devices
 };
@@ -79,6 +86,7 @@ class CudaDevice final : public BackendDevice {
   Status RunOnLane(Task& task);
   /// Into pageable memory, by the driver.
   Status CopyOutOfDevice(const Segment& segment);
+  Status FillFresh(const MemoryBlock& block);
 
   CudaDeviceParts parts_;
   SweptMemory swept_memory_;

@@ -97,6 +97,7 @@ Result<BackendDevice*> EmulatedBackend::Device(std::int32_t physical_id) {
                                  .capacity_bytes = options_.device_bytes,
                                  .host_visible = options_.host_is_device,
                                  .written_from = &device_budget_,
+                                 .fresh_byte = options_.fresh_byte,
                                  .faults = options_.faults});
     if (!memory.ok()) return memory.TakeStatus();
     std::unique_ptr<EnginePool> engines;

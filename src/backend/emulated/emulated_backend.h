@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "backend/api/backend.h"
@@ -23,7 +24,8 @@ struct EmulatedOptions {
   std::size_t host_bytes = 0;    ///< what all devices may take of the host; 0: half of its free memory
   unsigned engines = 0;          ///< per device; 0: one per core, at most four
   Schedule schedule;
-  bool host_is_device = false;  ///< the program may access device memory directly
+  std::optional<std::byte> fresh_byte;  ///< fills new device memory; otherwise it has zeros
+  bool host_is_device = false;          ///< the program may access device memory directly
   FaultPlan* faults = nullptr;
   HostRegistrar* registrar = nullptr;  ///< null: engines use registered memory at the program's addresses
 };

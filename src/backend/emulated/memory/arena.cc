@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -111,7 +112,24 @@ Result<MemoryBlock> Arena::Allocate(std::size_t bytes, Pages pages) {
     Return(block);
     return out_of_memory(why);
   }
+  if (options_.fresh_byte) [[unlikely]] {
+    if (Status filled = FillFresh(block); !filled.ok()) {
+      Free(block);
+      return filled;
+    }
+  }
   return block;
+}
+
+Status Arena::FillFresh(const MemoryBlock& block) {
+  void* const memory =
+      reinterpret_cast<void*>(block.address + static_cast<std::uintptr_t>(block.engine_delta));
+  if (WriteBudget* const budget = options_.written_from; budget != nullptr && budget->Counts()) {
+    Status admitted = budget->Admit(block.bytes, [&] { return MissingBytes(memory, block.bytes); });
+    if (!admitted.ok()) return admitted;
+  }
+  std::memset(memory, std::to_integer<int>(*options_.fresh_byte), block.bytes);
+  return {};
 }
 
 const char* Arena::TakeFromBudgets(std::size_t bytes) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "backend/api/backend.h"
@@ -22,6 +23,7 @@ struct ArenaOptions {
   bool host_visible = false;            ///< the program may read and write through its view
   HostBudget* reserved_from = nullptr;  ///< each block is taken from it whole; null: none
   WriteBudget* written_from = nullptr;  ///< pages are taken from it when they are written; null: none
+  std::optional<std::byte> fresh_byte;  ///< fills each new block; otherwise it has zeros
   FaultPlan* faults = nullptr;
 };
 
@@ -55,6 +57,7 @@ class Arena final : public MemorySource {
   /// Why the budgets have no room for the block; null: they have, and it is taken.
   const char* TakeFromBudgets(std::size_t bytes);
   void GiveBackToBudgets(std::size_t bytes);
+  Status FillFresh(const MemoryBlock& block);
   void Return(const MemoryBlock& block) noexcept;
 
   const ArenaOptions options_;
