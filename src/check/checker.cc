@@ -181,7 +181,7 @@ void Checker::JudgeBlocking(const Submitting& task, const observe::Submission& s
 void Checker::JudgeEntries(const Submitting& task, const QueueLabel& queue) {
   if (task.accesses.all.empty() || task.accesses.all.back().entry <= 0) return;
   auto site = std::make_shared<const TaskSite>(TaskSite{
-      {kBlockingQueue, queue.device, queue.stream}, 1, task.call, ThisThreadMark().number, task.stack});
+      {kBlockingQueue, queue.device, queue.stream}, 1, 0, task.call, ThisThreadMark().number, task.stack});
   const Acting acting{site.get(), site->call, site->stack, site->thread, queue.device};
   std::unordered_map<std::uint64_t, AccessHistory> entries;
   for (const TaskAccess& access : task.accesses.all) {
@@ -198,10 +198,10 @@ void Checker::OnSubmitted(const observe::Submission& submission, std::uint64_t n
   if (submission.blocking != nullptr) return;
   try {
     Submitting& pending = Pending();
-    auto site = std::make_shared<const TaskSite>(
-        TaskSite{submission.queue, number, pending.call, ThisThreadMark().number, pending.stack});
     const std::pair key(submission.queue.number, number);
     const StateLock lock(lock_);
+    auto site = std::make_shared<const TaskSite>(
+        TaskSite{submission.queue, number, ++sites_, pending.call, ThisThreadMark().number, pending.stack});
     if (pending.indirect && execution == nullptr && !order_.IsOver(key.first, number)) indirect_[key] = site;
     if (execution == nullptr && !order_.IsOver(key.first, number)) in_queues_[key] = site;
     const auto failed = failures_.find(key);
@@ -343,7 +343,7 @@ void Checker::OnLostSignal(const LostSignal& lost) {
 void Checker::HostLearned() {
   if (!indirect_.empty()) return;  // their copies are judged against all that is not before them
   std::erase_if(open_, [&](CheckedMemory* memory) {
-    memory->history.Forget(order_.host());
+    memory->history.Forget(order_.settled());
     memory->is_open = !memory->history.empty();
     return !memory->is_open;
   });

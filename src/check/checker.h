@@ -255,6 +255,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   std::map<std::pair<std::uint64_t, std::uint64_t>, SharedSite> in_queues_;  // tasks that have not ended
   std::map<std::pair<std::uint64_t, std::uint64_t>, Failure> failures_;
   std::array<WaitingCall, 64> waiting_{};
+  std::uint64_t sites_ = 0;     // tasks so far
   bool was_reset_ = false;      // aclrtResetDevice or aclFinalize was called
   bool writes_hidden_ = false;  // memory was shared with another process
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "check/checker.h"
 
@@ -74,7 +75,7 @@ AccessReport Checker::ReportOf(const TaskAccess& access, const Acting& acting) {
 void Checker::ReportConflict(const CheckedMemory& memory, const Conflict& earlier, const TaskAccess& later,
                              const Acting& acting, bool fills) {
   const BufferReport buffer = BufferOf(memory);
-  const std::array accesses = {ReportOf(earlier), ReportOf(later, acting)};
+  std::array accesses = {ReportOf(earlier), ReportOf(later, acting)};
   MessageText message;
   FindingKind kind = FindingKind::kRace;
   std::string_view fix =
@@ -97,6 +98,9 @@ void Checker::ReportConflict(const CheckedMemory& memory, const Conflict& earlie
     message.Add(" ").Add(VerbOf(accesses[1].does)).Add(" ");
     fix = "give the entries of one batch different destinations, or make two calls of {0}";
   } else {
+    // What waited for ranks is judged later than it was submitted.
+    if (acting.site != nullptr && acting.site->serial < earlier.site->serial)
+      std::swap(accesses[0], accesses[1]);
     message.Add("{0} ").Add(VerbOf(accesses[0].does)).Add(" and {1} ").Add(VerbOf(accesses[1].does));
     message.Add(" the same memory, and nothing orders the two: ");
   }

@@ -17,6 +17,7 @@ namespace sampan::check {
 struct TaskSite {
   QueueLabel queue;
   std::uint64_t number = 0;    ///< in the queue
+  std::uint64_t serial = 0;    ///< among all tasks, in the sequence of their calls
   const char* call = nullptr;  ///< the public function
   std::uint32_t thread = 0;
   std::uint32_t stack = 0;

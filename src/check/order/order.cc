@@ -90,6 +90,7 @@ void Order::RemoveQueue(const QueueLabel& label) {
   blocked_.erase(label.number);
   queues_.erase(label.number);
   host_.Forget(label.number);
+  host_copy_ = nullptr;
   for (auto& [target, signal] : signals_) {
     if (signal.taker == label.number) signal.taker = 0;
     signal.clock.Forget(label.number);
@@ -98,10 +99,31 @@ void Order::RemoveQueue(const QueueLabel& label) {
     queue.clock.Forget(label.number);
 }
 
-void Order::JoinHost(QueueState& queue) {
-  if (queue.host_seen == host_version_) return;
-  queue.host_seen = host_version_;
-  if (queue.clock.Join(host_)) NoteClock(queue);
+void Order::JoinHost(QueueState& queue, const OrderClock& host, std::uint64_t version) {
+  if (queue.host_seen >= version) return;
+  queue.host_seen = version;
+  if (queue.clock.Join(host)) NoteClock(queue);
+}
+
+/// The ranks have come: what was before their own waits is over, and the host knew what it knew when the last
+/// one was submitted.
+void Order::JoinRanks(QueueState& queue) {
+  if (ranks_host_ != nullptr) JoinHost(queue, *ranks_host_, ranks_host_version_);
+  bool changed = false;
+  for (const auto& [number, other] : queues_) {
+    if (number == queue.label.number || other.last_ranks == 0) continue;
+    changed |= queue.clock.Join(Before(number, std::min(other.executed, other.last_ranks)));
+  }
+  if (changed) NoteClock(queue);
+}
+
+const OrderClock& Order::settled() const {
+  const OrderedTask* oldest = nullptr;
+  for (const std::uint64_t number : blocked_) {
+    const OrderedTask* const head = Head(number);
+    if (head != nullptr && (oldest == nullptr || head->host_version < oldest->host_version)) oldest = head;
+  }
+  return oldest == nullptr ? host_ : *oldest->host;
 }
 
 void Order::JoinEverything(QueueState& queue) {
@@ -146,6 +168,14 @@ void Order::Submitted(OrderedTask task) {
   QueueState* const queue = Find(task.site->queue.number);
   if (queue == nullptr) return;
   const std::uint64_t number = task.site->number;
+  if (host_copy_ == nullptr) host_copy_ = std::make_shared<const OrderClock>(host_);
+  task.host = host_copy_;
+  task.host_version = host_version_;
+  if (task.step.kind == OrderStep::Kind::kRanks) {
+    queue->last_ranks = std::max(queue->last_ranks, number);
+    ranks_host_ = task.host;
+    ranks_host_version_ = task.host_version;
+  }
   if (number <= queue->executed) return PassLate(*queue, task);
   queue->waiting.emplace(number, std::move(task));
   blocked_.insert(queue->label.number);
@@ -223,8 +253,13 @@ bool Order::Passes(QueueState& queue, const OrderedTask& task) {
       return true;
     }
     case Kind::kHost:
+      if (queue.really < task.site->number) return false;
+      JoinHost(queue, host_, host_version_);
+      return true;
     case Kind::kRanks:
-      return queue.really >= task.site->number;
+      if (queue.really < task.site->number) return false;
+      JoinRanks(queue);
+      return true;
     case Kind::kWork:
     case Kind::kSignal:
     case Kind::kWord:
@@ -255,10 +290,10 @@ void Order::GiveSignal(const QueueState& queue, const OrderedTask& task) {
 }
 
 void Order::Execute(QueueState& queue, std::uint64_t number) {
-  JoinHost(queue);
   const auto found = queue.waiting.find(number);
   const OrderedTask task = std::move(found->second);
   queue.waiting.erase(found);
+  JoinHost(queue, *task.host, task.host_version);
   if (task.step.kind == OrderStep::Kind::kSignal) GiveSignal(queue, task);
   if (task.step.kind == OrderStep::Kind::kWord) {
     OrderClock clock = queue.clock;
@@ -282,6 +317,8 @@ void Order::ForcePass(QueueState& queue, const OrderedTask& task, bool discarded
     if (queue.clock.Join(Before(awaited->second, step.awaited_task))) NoteClock(queue);
     return;
   }
+  if (step.kind == Kind::kHost && !discarded) JoinHost(queue, host_, host_version_);
+  if (step.kind == Kind::kRanks && !discarded) JoinRanks(queue);
   if (step.kind != Kind::kGate && step.kind != Kind::kWaitForWord) return;
   // Whatever gave the signal was behind work that is really over.
   const bool was_forcing = std::exchange(queue.forcing, true);  // the others may come back to this queue
@@ -343,6 +380,7 @@ void Order::Learned(std::uint64_t number, std::uint64_t task) {
   }
   host_.Join(Before(number, task));
   ++host_version_;
+  host_copy_ = nullptr;
   Run();
 }
 

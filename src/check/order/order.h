@@ -44,6 +44,8 @@ struct OrderedTask {
   SharedSite site;
   OrderStep step;
   std::vector<TaskAccess> accesses;
+  std::shared_ptr<const OrderClock> host = nullptr;  ///< what the host knew when it submitted the task
+  std::uint64_t host_version = 0;
 };
 
 /// A signal that was given while the one before was not taken.
@@ -79,6 +81,9 @@ class Order {
   void WordOverwritten(const std::byte* begin, std::uint64_t bytes);
 
   const OrderClock& host() const { return host_; }
+  /// What the host knew when it submitted the oldest task that is not executed in thought. Accesses of tasks
+  /// behind this clock may still turn out to have no order.
+  const OrderClock& settled() const;
   /// What was before a task that is executed in thought.
   OrderClock Before(std::uint64_t queue, std::uint64_t task) const;
   /// The first task of the queue that is not executed in thought; null: there is none.
@@ -97,10 +102,11 @@ class Order {
   };
   struct QueueState {
     QueueLabel label;
-    OrderClock clock;             // what comes before the next task
-    std::uint64_t executed = 0;   // in thought
-    std::uint64_t really = 0;     // the last one that the queue executed
-    std::uint64_t host_seen = 0;  // the host's version that the clock includes
+    OrderClock clock;              // what comes before the next task
+    std::uint64_t executed = 0;    // in thought
+    std::uint64_t really = 0;      // the last one that the queue executed
+    std::uint64_t host_seen = 0;   // the host's version that the clock includes
+    std::uint64_t last_ranks = 0;  // the newest task that waits for ranks
     bool forcing = false;
     std::deque<Snapshot> history;  // the clock as it was, by the first task that it counts for
     std::map<std::uint64_t, OrderedTask> waiting;
@@ -136,7 +142,8 @@ class Order {
   void ForcePass(QueueState& queue, const OrderedTask& task, bool discarded);
   void GiveSignal(const QueueState& queue, const OrderedTask& task);
   void TakeSignal(Signal& signal, QueueState& queue, const OrderedTask& task);
-  void JoinHost(QueueState& queue);
+  void JoinHost(QueueState& queue, const OrderClock& host, std::uint64_t version);
+  void JoinRanks(QueueState& queue);
   void JoinEverything(QueueState& queue);
   void NoteClock(QueueState& queue);
   QueueState* Find(std::uint64_t queue);
@@ -150,6 +157,9 @@ class Order {
   std::map<const void*, Word> words_;
   OrderClock host_;
   std::uint64_t host_version_ = 1;
+  std::shared_ptr<const OrderClock> host_copy_;   // of this version; null: not made yet
+  std::shared_ptr<const OrderClock> ranks_host_;  // of the newest task that waits for ranks
+  std::uint64_t ranks_host_version_ = 0;
 };
 
 }  // namespace sampan::check
