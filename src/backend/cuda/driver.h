@@ -29,6 +29,8 @@ inline constexpr CuResult kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNo
                           kDeinitialized = 4, kDeviceUnavailable = 46, kNoDevice = 100,
                           kEccUncorrectable = 214, kHostMemoryAlreadyRegistered = 712, kNotSupported = 801,
                           kNotReady = 600, kIllegalAddress = 700, kLaunchTimeout = 702, kUnknown = 999;
+/// The calling thread's own default stream.
+inline const CuStream kThreadStream = reinterpret_cast<CuStream>(2);
 // Attributes of a device.
 inline constexpr int kMultiprocessors = 16, kMaxPitch = 11, kUnifiedAddressing = 41, kMajor = 75, kMinor = 76,
                      kHostPointersUsable = 91, kVirtualMemory = 102, kReadOnlyRegistration = 113,
