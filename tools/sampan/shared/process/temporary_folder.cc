@@ -9,9 +9,11 @@
 namespace sampan::tool {
 
 TemporaryFolder::TemporaryFolder(const std::string& prefix, ExitStatus status, const std::string& purpose) {
-  std::error_code no_folder;
-  std::filesystem::path parent = std::filesystem::temp_directory_path(no_folder);
-  if (no_folder) parent = "/tmp";
+  std::error_code unusable;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(unusable);
+  if (unusable)
+    throw Failure(status, "no folder can be made for " + purpose + ": TMPDIR: " + unusable.message() +
+                              "; set TMPDIR to another folder");
   std::string name = (parent / (prefix + "-XXXXXX")).string();
   if (::mkdtemp(name.data()) == nullptr)
     throw Failure(status, "no folder can be made in " + parent.string() + " for " + purpose + ": " +
