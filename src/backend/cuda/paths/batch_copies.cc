@@ -89,9 +89,7 @@ PathChoice BatchCopies::Choose(const BatchTask& batch, std::size_t copies) {
   if (batch.pageable) return {CopyPath::kEngine, kKernelCannot};
   dense_.run_bytes = 0;
   // A kernel reads the segments in pinned memory.
-  if (batch.segments.in_store() && paths.AsksForDensity(copies, batch.bytes))
-    FindDenseRuns(batch.segments.all(), batch.direction, paths.MinDenseRun(), DenseCopies::kParts.longest,
-                  dense_);
+  if (batch.segments.in_store() && paths.AsksForDensity(copies, batch.bytes)) FindRuns(batch);
   PathChoice choice = paths.ForBatch({batch.direction, copies, batch.bytes, dense_.run_bytes});
   if (choice.path == CopyPath::kDense && dense_.run_bytes == 0)
     choice = {CopyPath::kKernel, "no entries are adjacent on the host, or they are few"};
@@ -105,6 +103,19 @@ PathChoice BatchCopies::Choose(const BatchTask& batch, std::size_t copies) {
   if (choice.path == CopyPath::kBatchCall && stream_.driver().CopyBatch == nullptr)
     return {CopyPath::kEngine, "the driver has no batch call"};
   return choice;
+}
+
+void BatchCopies::FindRuns(const BatchTask& batch) {
+  host_begins_.clear();
+  for (const AllocationUse& use : batch.memory) {
+    if (!OnDevice(use)) host_begins_.push_back(use->EngineView(use->facts.address));
+  }
+  std::sort(host_begins_.begin(), host_begins_.end());
+  FindDenseRuns(batch.segments.all(), batch.direction,
+                {.min_bytes = stream_.site().paths.MinDenseRun(),
+                 .max_segment = DenseCopies::kParts.longest,
+                 .host_begins = host_begins_},
+                dense_);
 }
 
 std::span<const Segment> BatchCopies::Joined(const BatchTask& batch) {

@@ -41,6 +41,7 @@ class BatchCopies {
   std::span<const Segment> Joined(const BatchTask& batch);
   /// The path of a batch that takes the driver `copies` copies. Finds its dense runs if they matter.
   PathChoice Choose(const BatchTask& batch, std::size_t copies);
+  void FindRuns(const BatchTask& batch);
   Status CopySegments(std::span<const Segment> segments, Direction direction);
   Status CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes);
   Status CallBatch(std::span<const Segment> segments);
@@ -59,6 +60,7 @@ class BatchCopies {
   CudaStream& stream_;
   std::vector<Segment> joined_;
   DenseRuns dense_;
+  std::vector<const std::byte*> host_begins_;
   std::unique_ptr<DenseCopies> dense_copies_;  // from the first dense batch on
   // Arguments of the driver's batch call, kept to reuse their memory.
   std::vector<CuAddress> batch_dsts_, batch_srcs_;

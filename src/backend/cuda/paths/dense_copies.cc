@@ -24,9 +24,8 @@ Status DenseCopies::Prepare() {
         !made.ok())
       return made;
   }
-  if (Status made = gpu.Check(driver.StreamCreate(&second_, cu::kStreamNonBlocking, 0), "cuStreamCreate");
-      !made.ok())
-    return made;
+  const CuResult created = driver.StreamCreate(&second_, cu::kStreamNonBlocking, cu::kHighestPriority);
+  if (Status made = gpu.Check(created, "cuStreamCreate"); !made.ok()) return made;
   for (std::shared_ptr<GpuEvent>* event :
        {&begun_, &buffers_[0].filled, &buffers_[0].emptied, &buffers_[1].filled, &buffers_[1].emptied}) {
     auto taken = gpu.TakeEvent();

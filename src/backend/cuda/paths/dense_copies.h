@@ -17,7 +17,7 @@ namespace sampan::cuda {
 class DenseCopies {
  public:
   /// 32 MiB: a program's kernels delay each launch, so few parts are fast beside them (bench_gpu quiet).
-  static constexpr DensePartSizes kParts{std::size_t{2} << 20, std::size_t{32} << 20};
+  static constexpr DensePartSizes kParts{.shortest = std::size_t{1} << 20, .longest = std::size_t{32} << 20};
 
   /// Fails with kMemoryAllocation if the device has no memory for the buffers.
   static Result<std::unique_ptr<DenseCopies>> Create(CudaStream& stream);

@@ -42,7 +42,7 @@ Ranges Listed(const std::vector<SegmentRange>& ranges) {
 DenseRuns Found(const std::vector<Segment>& segments, Direction direction, std::size_t min_bytes,
                 std::size_t max_segment = 1000) {
   DenseRuns found;
-  FindDenseRuns(segments, direction, min_bytes, max_segment, found);
+  FindDenseRuns(segments, direction, {.min_bytes = min_bytes, .max_segment = max_segment}, found);
   return found;
 }
 
@@ -74,8 +74,20 @@ TEST(DenseRuns, HaveNoSegmentThatFitsInNoBuffer) {
   EXPECT_EQ(Listed(found.others), (Ranges{{0, 2, 151}}));
 }
 
+TEST(DenseRuns, EndWhereAnotherAllocationBegins) {
+  for (const Direction direction : {kIn, kOut}) {
+    const auto segments = At({{0, 10}, {10, 10}, {20, 10}, {30, 10}, {40, 10}}, direction);
+    const std::byte* const host = direction == kOut ? segments[0].dst : segments[0].src;
+    const std::array<const std::byte*, 3> begins = {host, host + 15, host + 30};
+    DenseRuns found;
+    FindDenseRuns(segments, direction, {.min_bytes = 21, .max_segment = 100, .host_begins = begins}, found);
+    EXPECT_EQ(Listed(found.runs), (Ranges{{0, 3, 30}}));
+    EXPECT_EQ(Listed(found.others), (Ranges{{3, 2, 20}}));
+  }
+}
+
 TEST(DenseParts, BeginShortFromTheDeviceAndEndShortToIt) {
-  constexpr DensePartSizes kSizes{20, 40};
+  constexpr DensePartSizes kSizes{.shortest = 10, .longest = 40, .growth = 2};
   std::vector<SegmentRange> parts;
   for (const Direction direction : {kIn, kOut}) {
     std::vector<std::array<std::size_t, 2>> places;
@@ -84,9 +96,9 @@ TEST(DenseParts, BeginShortFromTheDeviceAndEndShortToIt) {
     const auto segments = At(places, direction);
     CutDenseRuns(segments, Found(segments, direction, 1).runs, direction, kSizes, parts);
     if (direction == kOut) {
-      EXPECT_EQ(Listed(parts), (Ranges{{0, 2, 20}, {2, 4, 40}, {6, 4, 40}}));
+      EXPECT_EQ(Listed(parts), (Ranges{{0, 1, 10}, {1, 2, 20}, {3, 4, 40}, {7, 3, 30}}));
     } else {
-      EXPECT_EQ(Listed(parts), (Ranges{{0, 4, 40}, {4, 4, 40}, {8, 2, 20}}));
+      EXPECT_EQ(Listed(parts), (Ranges{{0, 3, 30}, {3, 4, 40}, {7, 2, 20}, {9, 1, 10}}));
     }
   }
 }
@@ -116,7 +128,7 @@ TEST(DenseParts, ContainEverySegmentOnce) {
     };
     std::for_each(found.others.begin(), found.others.end(), see);
     std::vector<SegmentRange> parts;
-    CutDenseRuns(segments, found.runs, direction, {50, 100}, parts);
+    CutDenseRuns(segments, found.runs, direction, {.shortest = 50, .longest = 100}, parts);
     std::for_each(parts.begin(), parts.end(), see);
     EXPECT_EQ(seen, std::vector<int>(segments.size(), 1)) << "round " << round;
     for (const SegmentRange& part : parts) {
