@@ -184,11 +184,17 @@ Status CudaDevice::Run(Task& task) {
   auto use = parts_.gpu.Use();
   if (!use.ok()) return use.TakeStatus();
   if (auto staged = pageable_.TryRun(task)) return std::move(*staged);
-  if (const auto* copy = std::get_if<CopyTask>(&task); copy != nullptr && !copy->dst) {
+  const auto* copy = std::get_if<CopyTask>(&task);
+  if (copy != nullptr && !copy->dst) {
     if (Status live = CheckLive(copy->dst, copy->src); !live.ok()) return live;
     return CopyOutOfDevice(copy->segment);
   }
-  return RunOnLane(task);
+  Status done = RunOnLane(task);
+  // The driver's asynchronous copy refuses pageable memory of which a part is registered.
+  if (done.code() == Code::kParamInvalid && copy != nullptr && !copy->src) {
+    if (auto staged = pageable_.Stage(*copy)) return std::move(*staged);
+  }
+  return done;
 }
 
 }  // namespace sampan::cuda

@@ -55,13 +55,22 @@ std::optional<Status> PageableCopies::TryCopy(const CopyTask& task) {
   const Direction direction = task.direction;
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
   const std::size_t bytes = task.segment.bytes;
-  const auto [threads, part_bytes] = PlanFor(bytes, 1);
-  const PathChoice choice = site_.paths.ForPageable(direction, bytes, threads);
-  if (choice.path == CopyPath::kBlocking) {
-    NotePath(direction, choice, bytes, " bytes");
-    return std::nullopt;
-  }
-  return Run(LinearParts(task.segment, direction, part_bytes), direction, threads, choice, bytes, " bytes");
+  const Plan plan = PlanFor(bytes, 1);
+  const PathChoice choice = site_.paths.ForPageable(direction, bytes, plan.threads);
+  if (choice.path != CopyPath::kBlocking) return Stage(task, plan, choice);
+  NotePath(direction, choice, bytes, " bytes");
+  return std::nullopt;
+}
+
+std::optional<Status> PageableCopies::Stage(const CopyTask& task) {
+  const Plan plan = PlanFor(task.segment.bytes, 1);
+  return Stage(task, plan, CopyPaths::Staged(plan.threads));
+}
+
+std::optional<Status> PageableCopies::Stage(const CopyTask& task, const Plan& plan,
+                                            const PathChoice& choice) {
+  return Run(LinearParts(task.segment, task.direction, plan.part_bytes), task.direction, plan.threads, choice,
+             task.segment.bytes, " bytes");
 }
 
 std::optional<Status> PageableCopies::TryCopy(const RowsTask& task) {

@@ -17,6 +17,8 @@ class PageableCopies {
   /// Executes the task before it returns. The caller must have a use of the context. Returns nothing if the
   /// driver should copy: another kind of task, too short, or no pinned memory left.
   std::optional<Status> TryRun(const Task& task);
+  /// The same without asking whether the driver would be faster.
+  std::optional<Status> Stage(const CopyTask& task);
   /// Frees idle buffers and streams.
   void DropIdle();
 
@@ -34,6 +36,7 @@ class PageableCopies {
   };
   /// `pieces`: rows or entries; 1 for a linear copy.
   Plan PlanFor(std::size_t bytes, std::size_t pieces) const;
+  std::optional<Status> Stage(const CopyTask& task, const Plan& plan, const PathChoice& choice);
   /// `choice` and `what` go to the log and to observers.
   template <typename... What>
   std::optional<Status> Run(const StagedParts& parts, Direction direction, std::size_t threads,
