@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "backend/cuda/paths/kernel_shape.h"
+
 namespace sampan::cuda {
 namespace {
 
@@ -118,18 +120,24 @@ PathChoice CopyPaths::ForDeviceCopy(std::size_t bytes) const {
   return {CopyPath::kEngine, "the driver's copy is as fast for so many bytes"};
 }
 
+std::size_t CopyPaths::RowsByKernelTo(Direction direction, const RowsShape& rows) const {
+  const RowLimits& limits = direction == Direction::kHostToDevice   ? limits_.rows_h2d
+                            : direction == Direction::kDeviceToHost ? limits_.rows_d2h
+                                                                    : limits_.rows_d2d;
+  if (rows.unit >= kVectorBytes) return rows.dense ? limits.vectors_dense_to : limits.vectors_to;
+  const std::size_t to = rows.unit >= kWordBytes ? limits.even_to : limits.odd_to;
+  return rows.dense ? std::max(to, limits.odd_dense_to) : to;
+}
+
 PathChoice CopyPaths::ForRows(Direction direction, const RowsShape& rows) const {
   if (!rows.engine_takes) return {CopyPath::kKernel, "the driver's 2D copy does not take this pitch"};
   if (const auto forced = ForcedPath())
     return {forced == CopyPath::kKernel ? CopyPath::kKernel : CopyPath::kEngine, kForced};
   if (is_quiet()) return {CopyPath::kEngine, kQuietChoice};
-  const RowLimits& limits = direction == Direction::kHostToDevice   ? limits_.rows_h2d
-                            : direction == Direction::kDeviceToHost ? limits_.rows_d2h
-                                                                    : limits_.rows_d2d;
-  const bool odd = rows.unit < 4;
-  std::size_t to = odd ? limits.odd_to : limits.even_to;
-  if (rows.dense && rows.unit < 16) to = std::max(to, limits.odd_dense_to);
-  if (rows.width <= to) return {CopyPath::kKernel, "a kernel is faster on rows of this width"};
+  if (direction != Direction::kDeviceToDevice && rows.pitch > limits_.rows_pitch_to)
+    return {CopyPath::kEngine, "an engine is faster on rows that are so far apart"};
+  if (rows.width <= RowsByKernelTo(direction, rows))
+    return {CopyPath::kKernel, "a kernel is faster on rows of this width"};
   return {CopyPath::kEngine, "an engine is faster on rows of this width"};
 }
 

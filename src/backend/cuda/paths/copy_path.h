@@ -55,9 +55,10 @@ struct BatchShape {
 /// The layout of a 2D copy in memory.
 struct RowsShape {
   std::size_t width;
-  std::size_t unit;   ///< the widest access that every row permits
-  bool dense;         ///< the destination has no gaps
-  bool engine_takes;  ///< false if the driver's 2D copy refuses the pitch
+  std::size_t unit;       ///< the widest access that every row permits
+  bool dense;             ///< the destination has no gaps
+  bool engine_takes;      ///< false if the driver's 2D copy refuses the pitch
+  std::size_t pitch = 0;  ///< the larger one
 };
 
 /// Immutable.
@@ -101,6 +102,8 @@ class CopyPaths {
   bool is_quiet() const { return settings_.quietness == Quietness::kQuiet; }
   /// A kernel copies a batch of `bytes` if its mean entry is shorter than this.
   std::size_t KernelBelow(Direction direction, std::size_t bytes) const;
+  /// A kernel copies rows of such a shape up to this width.
+  std::size_t RowsByKernelTo(Direction direction, const RowsShape& rows) const;
   unsigned LimitBlocks(std::size_t wanted, std::size_t max_blocks) const;
 
   const PathLimits limits_;

@@ -15,10 +15,10 @@ namespace sampan::cuda {
 /// No limit; "any" in a file.
 inline constexpr std::size_t kAny = SIZE_MAX;
 
-/// A kernel copies rows up to this width. `even_to`: all rows permit accesses of 4 or 16 bytes. `odd_to`: not
-/// all. `odd_dense_to`: not all, but the destination has no gaps.
+/// A kernel copies rows up to this width. Vectors: all rows permit accesses of 16 bytes. `even_to`: of 4
+/// bytes. `odd_to`: not all. Dense: the destination has no gaps; `odd_dense_to` is for all but vectors.
 struct RowLimits {
-  std::size_t even_to, odd_to, odd_dense_to;
+  std::size_t vectors_dense_to, vectors_to, even_to, odd_to, odd_dense_to;
   bool operator==(const RowLimits&) const = default;
 };
 
@@ -32,6 +32,7 @@ struct PathLimits {
   std::size_t batch_d2h_short_from, batch_d2h_from;
   std::size_t batch_parts_from;
   RowLimits rows_h2d, rows_d2h, rows_d2d;
+  std::size_t rows_pitch_to;
   std::size_t link_h2d_blocks, link_d2h_blocks, speed_blocks, gather_blocks;
   std::size_t memory_blocks, packing_blocks;
   std::size_t bytes_per_block;

@@ -61,7 +61,8 @@ PathChoice ChooseRows(const LaunchSite& site, const Rows& rows, Direction direct
                             {.width = rows.width,
                              .unit = RowsUnit(rows),
                              .dense = Dense(rows),
-                             .engine_takes = rows.dst_pitch <= max_pitch && rows.src_pitch <= max_pitch});
+                             .engine_takes = rows.dst_pitch <= max_pitch && rows.src_pitch <= max_pitch,
+                             .pitch = std::max(rows.dst_pitch, rows.src_pitch)});
 }
 
 Status CopyRows(CudaStream& stream, const Rows& rows, Direction direction, CopyPath path) {

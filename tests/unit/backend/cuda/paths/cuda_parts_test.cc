@@ -301,21 +301,50 @@ TEST(CopyPaths, ShortCopiesWithinADeviceGoByKernel) {
       << "it was not measured";
 }
 
+/// The choice for rows on an H200.
+struct RowsChoice {
+  Direction direction;
+  RowsShape rows;
+  CopyPath path;
+};
+
 TEST(CopyPaths, ChooseByTheShapeOfRows) {
-  const CopyPaths paths("NVIDIA H200", 132, {});
-  const auto path = [&](Direction direction, const RowsShape& rows) {
-    return paths.ForRows(direction, rows).path;
-  };
   constexpr auto kIn = Direction::kHostToDevice, kOut = Direction::kDeviceToHost,
                  kOnDevice = Direction::kDeviceToDevice;
-  EXPECT_EQ(path(kOut, {16, 16, true, true}), CopyPath::kKernel);
-  EXPECT_EQ(path(kOut, {16, 1, false, true}), CopyPath::kEngine);
-  EXPECT_EQ(path(kOut, {333, 1, true, true}), CopyPath::kKernel) << "packed";
-  EXPECT_EQ(path(kOnDevice, {333, 1, false, true}), CopyPath::kKernel);
-  EXPECT_EQ(path(kOnDevice, {1001, 1, false, true}), CopyPath::kEngine);
-  EXPECT_EQ(path(kOnDevice, {1001, 1, true, true}), CopyPath::kKernel);
-  EXPECT_EQ(path(kIn, {4096, 16, true, true}), CopyPath::kEngine);
-  EXPECT_EQ(path(kIn, {4096, 16, true, false}), CopyPath::kKernel) << "the driver refuses the pitch";
+  constexpr auto kEngine = CopyPath::kEngine, kKernel = CopyPath::kKernel;
+  constexpr std::size_t kFar = std::size_t{64} << 10;
+  constexpr RowsChoice kChoices[] = {
+      {kOut, {64, 16, true, true}, kKernel},
+      {kOut, {80, 16, true, true}, kEngine},
+      {kOut, {16, 16, false, true}, kKernel},
+      {kOut, {32, 16, false, true}, kEngine},
+      {kOut, {16, 4, false, true}, kEngine},
+      {kOut, {4, 4, true, true}, kKernel},
+      {kOut, {16, 1, false, true}, kEngine},
+      {kOut, {17, 1, true, true}, kKernel},
+      {kOut, {333, 1, true, true}, kEngine},
+      {kOut, {72, 4, false, true, 8192}, kEngine},
+      {kOut, {584, 4, true, true, 37'376}, kEngine},
+      {kOut, {16, 16, true, true, kFar}, kKernel},
+      {kOut, {16, 16, true, true, kFar + 1}, kEngine},
+      {kIn, {32, 16, false, true}, kKernel},
+      {kIn, {40, 4, true, true}, kEngine},
+      {kIn, {24, 4, false, true}, kKernel},
+      {kIn, {17, 1, false, true}, kKernel},
+      {kIn, {16, 16, true, true, kFar + 1}, kEngine},
+      {kIn, {4096, 16, true, true}, kEngine},
+      {kIn, {4096, 16, true, false}, kKernel},
+      {kOnDevice, {333, 1, false, true}, kKernel},
+      {kOnDevice, {1001, 1, false, true}, kEngine},
+      {kOnDevice, {1001, 1, true, true}, kKernel},
+      {kOnDevice, {64, 16, true, true, 2 * kFar}, kKernel},
+  };
+  const CopyPaths paths("NVIDIA H200", 132, {});
+  for (const auto& [direction, rows, path] : kChoices) {
+    EXPECT_EQ(paths.ForRows(direction, rows).path, path)
+        << Describe(direction) << ", width " << rows.width << ", unit " << rows.unit << ", dense "
+        << rows.dense << ", pitch " << rows.pitch;
+  }
 }
 
 TEST(CopyPaths, ObeyTheSettings) {
