@@ -38,6 +38,8 @@ inline constexpr int kMultiprocessors = 16, kMaxPitch = 11, kUnifiedAddressing =
 // Flags.
 inline constexpr unsigned kStreamNonBlocking = 1, kEventWithoutTime = 2, kRegisterPortable = 1,
                           kRegisterDeviceMap = 2, kRegisterReadOnly = 8;
+/// Of streams. The driver takes the highest priority that it has.
+inline constexpr int kHighestPriority = -1000;
 inline constexpr int kMemoryHost = 1, kMemoryDevice = 2, kAllocationPinned = 1, kLocationDevice = 1,
                      kLocationHostNode = 3, kAccessReadWrite = 3, kHandlePosix = 1, kPointerOrdinal = 9;
 }  // namespace cu

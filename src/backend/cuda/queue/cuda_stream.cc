@@ -21,7 +21,8 @@ Result<std::unique_ptr<CudaStream>> CudaStream::Create(const LaunchSite& site) {
   if (!use.ok()) return use.TakeStatus();
   const ContextScope scope(site.gpu);
   CuStream stream = nullptr;
-  const CuResult made = site.gpu.driver().StreamCreate(&stream, cu::kStreamNonBlocking, 0);
+  // Our blocks take the place of blocks that end before waiting blocks of the program's kernels do.
+  const CuResult made = site.gpu.driver().StreamCreate(&stream, cu::kStreamNonBlocking, cu::kHighestPriority);
   if (Status checked = site.gpu.Check(made, "cuStreamCreate"); !checked.ok()) return checked;
   return std::unique_ptr<CudaStream>(new CudaStream(std::move(*use), site, stream));
 }
