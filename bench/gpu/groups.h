@@ -40,17 +40,24 @@ void RunBothWays(World& world);
 void RunBatchesBothWays(World& world);
 void RunRowsSweep(World& world);
 void RunQuiet(World& world);
+void RunKnee(World& world);
 
 struct Group {
   const char* name;
   void (*run)(World& world);
 };
-inline constexpr std::array kGroups = {
-    Group{"linear", RunLinear},        Group{"submission", RunSubmission},
-    Group{"batch", RunBatch},          Group{"counts", RunCounts},
-    Group{"adjacent", RunAdjacent},    Group{"rows", RunRows},
-    Group{"indirect", RunIndirect},    Group{"pageable", RunPageable},
-    Group{"both_ways", RunBothWays},   Group{"batches_both_ways", RunBatchesBothWays},
-    Group{"rows_sweep", RunRowsSweep}, Group{"quiet", RunQuiet}};
+inline constexpr std::array kGroups = {Group{"linear", RunLinear},
+                                       Group{"submission", RunSubmission},
+                                       Group{"batch", RunBatch},
+                                       Group{"counts", RunCounts},
+                                       Group{"adjacent", RunAdjacent},
+                                       Group{"rows", RunRows},
+                                       Group{"indirect", RunIndirect},
+                                       Group{"pageable", RunPageable},
+                                       Group{"both_ways", RunBothWays},
+                                       Group{"batches_both_ways", RunBatchesBothWays},
+                                       Group{"rows_sweep", RunRowsSweep},
+                                       Group{"quiet", RunQuiet},
+                                       Group{"knee", RunKnee}};
 
 }  // namespace bench

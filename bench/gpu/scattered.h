@@ -88,6 +88,16 @@ inline void VerifyBatch(const World& world, const Arrays& arrays, Way way, std::
   MustEqual(expected.data(), got.data(), got.size(), "batch");
 }
 
+/// By the driver's batch call.
+inline void SubmitCall(const World& world, Scattered& batch) {
+  sampan::cuda::CuBatchAttributes attributes;
+  std::size_t first = 0;
+  std::size_t failed = 0;
+  BENCH_DRIVER(world.driver->CopyBatch(
+      reinterpret_cast<CuAddress*>(batch.dsts.data()), reinterpret_cast<CuAddress*>(batch.srcs.data()),
+      batch.sizes.data(), batch.sizes.size(), &attributes, &first, 1, &failed, world.driver.stream()));
+}
+
 struct RowsCase {
   std::size_t width, src_pitch, dst_pitch, height;
 };

@@ -9,15 +9,6 @@
 namespace bench {
 namespace {
 
-void SubmitCall(const World& world, Scattered& batch) {
-  sampan::cuda::CuBatchAttributes attributes;
-  std::size_t first = 0;
-  std::size_t failed = 0;
-  BENCH_DRIVER(world.driver->CopyBatch(
-      reinterpret_cast<CuAddress*>(batch.dsts.data()), reinterpret_cast<CuAddress*>(batch.srcs.data()),
-      batch.sizes.data(), batch.sizes.size(), &attributes, &first, 1, &failed, world.driver.stream()));
-}
-
 struct Bars {
   double ratio = 0, figure = 0;
 };
