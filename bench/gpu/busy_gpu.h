@@ -77,11 +77,11 @@ class BusyGpu {
   std::array<sampan::cuda::CuEvent, 2> events_{};
 };
 
-/// Copies in a stream, two submissions at a time.
+/// Copies, two submissions at a time: number 0 and number 1 in turn.
 struct CopyLoop {
   std::size_t bytes;  ///< of one submission
-  std::function<void()> submit;
-  std::function<void(int which)> record, await;  ///< an event behind the last submission
+  std::function<void(int which)> submit;
+  std::function<void(int which)> record, await;  ///< an event behind the submission
   std::function<void()> drain;
 };
 
@@ -100,7 +100,7 @@ inline double AloneMs(BusyGpu& gpu, BusyGpu::Load load) {
 
 inline Beside MeasureBeside(BusyGpu& gpu, BusyGpu::Load load, double alone_ms, const CopyLoop& copies) {
   const int kernels = load == BusyGpu::Load::kArithmetic ? 60 : 20;
-  copies.submit();
+  copies.submit(0);
   copies.drain();
   gpu.Start(load, kernels);
   std::size_t completed = 0;
@@ -114,7 +114,7 @@ inline Beside MeasureBeside(BusyGpu& gpu, BusyGpu::Load load, double alone_ms, c
       ++completed;
       seconds = watch.Seconds();
     }
-    copies.submit();
+    copies.submit(which);
     copies.record(which);
   }
   copies.drain();
@@ -137,7 +137,7 @@ class Disturbance {
   /// `row` has the name of the group and the shape of the copies. `call`: the driver's, if there is one.
   void Measure(const Row& row, const CopyLoop& copies, const QuietBars& bars,
                const std::function<void()>& call = {}) {
-    const auto times = MedianSeconds({[&] { copies.submit(), copies.drain(); }, call}, 15);
+    const auto times = MedianSeconds({[&] { copies.submit(0), copies.drain(); }, call}, 15);
     const Beside arithmetic = MeasureBeside(gpu_, BusyGpu::Load::kArithmetic, arithmetic_ms_, copies);
     const Beside memory = MeasureBeside(gpu_, BusyGpu::Load::kMemory, memory_ms_, copies);
     const double alone = Rate(copies.bytes, times[0]);

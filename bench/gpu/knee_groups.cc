@@ -27,11 +27,13 @@ constexpr unsigned kChunkBytes = 4 * kKiB;
 struct Mover {
   bool bulk;
   unsigned blocks;
-  unsigned stages = 0;  ///< buffers of a block, for bulk copies
+  unsigned stages = 0;                            ///< buffers of a block, for bulk copies
+  unsigned threads = sampan::cuda::kLinkThreads;  ///< of a block, for vectors
 
   std::string Name() const {
     return (bulk ? "bulk " + std::to_string(stages) + " buffers, " : "vectors, ") + std::to_string(blocks) +
-           (blocks == 1 ? " block" : " blocks");
+           (blocks == 1 ? " block" : " blocks") +
+           (threads == sampan::cuda::kLinkThreads ? "" : " of " + std::to_string(threads));
   }
 };
 
@@ -68,8 +70,8 @@ class Movers {
     CuAddress no_shift = 0;
     sampan::cuda::CompletionArgument no_completion{};
     std::array<void*, 6> arguments = {&pieces, &count, &team_bits, &no_shift, &no_shift, &no_completion};
-    BENCH_DRIVER(driver_->LaunchKernel(vectors_, mover.blocks, 1, 1, sampan::cuda::kLinkThreads, 1, 1, 0,
-                                       stream, arguments.data(), nullptr));
+    BENCH_DRIVER(driver_->LaunchKernel(vectors_, mover.blocks, 1, 1, mover.threads, 1, 1, 0, stream,
+                                       arguments.data(), nullptr));
   }
 
  private:
@@ -153,6 +155,8 @@ void RunKnee(World& world) {
   std::vector<Mover> all;
   for (const unsigned blocks : {1, 2, 3, 4, 8, 32})
     all.push_back({.bulk = false, .blocks = blocks});
+  for (const unsigned blocks : {2, 4, 6})
+    all.push_back({.bulk = false, .blocks = blocks, .threads = sampan::cuda::kThreadsPerBlock});
   if (movers.has_bulk()) {
     for (const auto& [blocks, stages] : {std::pair{1U, 48U}, {2U, 24U}, {2U, 48U}, {4U, 12U}})
       all.push_back({.bulk = true, .blocks = blocks, .stages = stages});
@@ -176,7 +180,7 @@ void RunKnee(World& world) {
         for (const Mover& mover : all) {
           const CopyLoop copies{
               .bytes = entry_bytes * entries,
-              .submit = [&] { movers.Launch(mover, pieces.list, pieces.on_device, streams[0]); },
+              .submit = [&](int) { movers.Launch(mover, pieces.list, pieces.on_device, streams[0]); },
               .record =
                   [&](int which) {
                     BENCH_DRIVER(driver->EventRecord(events[static_cast<std::size_t>(which)], streams[0]));

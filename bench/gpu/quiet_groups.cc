@@ -14,6 +14,7 @@ struct QuietCase {
   Places places;
   std::size_t entry_bytes, entries;
   QuietBars in, out;
+  std::size_t streams = 1;  ///< that take turns
 };
 
 constexpr Places kRandom = Places::kRandom, kDense = Places::kHostDense;
@@ -27,7 +28,7 @@ QuietBars Usual(double alone) {
           .rate_memory = 30};
 }
 
-std::array<QuietCase, 6> CasesOf(std::string_view mode) {
+std::array<QuietCase, 7> CasesOf(std::string_view mode) {
   constexpr QuietBars kNone;
   constexpr QuietBars kDenseBars{.alone = 52, .times_arithmetic = 1.03, .times_memory = 1.05};
   constexpr QuietBars kStill{.alone = 40, .times_arithmetic = 1.02, .times_memory = 1.02};
@@ -48,6 +49,16 @@ std::array<QuietCase, 6> CasesOf(std::string_view mode) {
             is_auto    ? Usual(51.6)
             : is_quiet ? kStill
                        : kNone},
+           // A stream's next kernel begins when the last one has ended, and blocks of the program have taken
+           // its places by then. The kernel of another stream takes them first.
+           {"random, two streams", kRandom, 4 * kKiB, 8192,
+            is_auto    ? Usual(48.1)
+            : is_quiet ? kStillShort
+                       : kNone,
+            is_auto    ? Usual(49.9)
+            : is_quiet ? kStillShort
+                       : kNone,
+            2},
            {"host dense", kDense, 4 * kKiB, 8192, dense, dense},
            {"host dense", kDense, 36 * kKiB, 3500, dense, dense},
            {"random", kRandom, kKiB, 32'768, kNone, kNone},
@@ -68,16 +79,22 @@ void RunQuiet(World& world) {
       VerifyBatch(world, world.ours, way, each.entry_bytes, each.entries, each.places);
       Scattered ours(world.ours, way, each.entry_bytes, each.entries, each.places);
       Scattered theirs(world.theirs, way, each.entry_bytes, each.entries, each.places);
+      const auto stream_of = [&each](int which) { return which % static_cast<int>(each.streams); };
       const CopyLoop copies{
           .bytes = each.entry_bytes * each.entries,
-          .submit = [&] { SubmitOurs(world, ours, way); },
+          .submit = [&](int which) { SubmitOurs(world, ours, way, stream_of(which)); },
           .record =
               [&](int which) {
-                BENCH_ACL(aclrtRecordEvent(events[static_cast<std::size_t>(which)], world.streams[0]));
+                BENCH_ACL(aclrtRecordEvent(events[static_cast<std::size_t>(which)],
+                                           world.streams[stream_of(which)]));
               },
           .await =
               [&](int which) { BENCH_ACL(aclrtSynchronizeEvent(events[static_cast<std::size_t>(which)])); },
-          .drain = [&] { world.Synchronize(); }};
+          .drain =
+              [&] {
+                world.Synchronize(0);
+                world.Synchronize(1);
+              }};
       Row row;
       row.group = "quiet (" + std::string(mode) + "), " + each.name;
       row.direction = Name(way);

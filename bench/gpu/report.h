@@ -40,6 +40,7 @@ struct Row {
   std::string unit = "GB/s";
   double ours = 0, call = 0, loop = 0;  ///< 0: not measured
   double on_ours = 0;                   ///< the driver's call on Sampan's memory, for comparison
+  double awaited = 0;                   ///< the driver's call with its end awaited, for comparison
   double bar = 0;                       ///< for the ratio, or with bar_of_figure for ours; 0: none
   bool bar_of_figure = false;
 
@@ -69,6 +70,7 @@ class Report {
     if (row.bar != 0)
       std::printf("  %s %.2f%s", row.met() ? "met" : "NOT", row.bar, row.bar_of_figure ? " own" : "");
     if (row.on_ours != 0) std::printf("  the call on Sampan's memory %.3f", row.on_ours);
+    if (row.awaited != 0) std::printf("  the call awaited %.3f", row.awaited);
     std::printf("\n");
     std::fflush(stdout);
     Keep(std::move(row));
@@ -88,6 +90,7 @@ class Report {
                       {"driver_call", row.call},
                       {"driver_loop", row.loop},
                       {"driver_call_on_sampans_memory", row.on_ours},
+                      {"driver_call_awaited", row.awaited},
                       {"ratio", row.ratio()},
                       {"bar", row.bar},
                       {"bar_of", row.bar_of_figure ? "sampan" : "ratio"},
