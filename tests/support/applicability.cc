@@ -26,6 +26,9 @@ enum Setting : std::uint32_t {
   kTrace = 1 << 5,            ///< a trace is written
   kSanitizer = 1 << 6,        ///< instrumented, by whichever sanitizer
   kThreadSanitizer = 1 << 7,  ///< instrumented by ThreadSanitizer
+  kProfile = 1 << 8,          ///< a chosen profile
+  kEngines = 1 << 9,          ///< a chosen number of engines
+  kLargePages = 1 << 10,      ///< pages of 64 KiB, by tests/process/large_pages.c
 };
 
 enum class Effect : std::uint8_t {
@@ -49,6 +52,8 @@ constexpr Row kRows[] = {
      "a chip in RC form has no copies of rows, of batches, by descriptors or between devices"},
     {"clients", kSmallDevice, 0, Effect::kOnly, "ClientMemory.*",
      "only these depend on how much memory there is"},
+    {"libhccl_calls", kProfile, 0, Effect::kOnly, "*KnowTheChip*",
+     "the other rules are the same on every chip"},
     // Backends.
     {"conformance_memory", kCuda, 0, Effect::kLeaveOut, "*Emulated*",
      "on a GPU a copy across registrations completes before its call returns"},
@@ -66,6 +71,13 @@ constexpr Row kRows[] = {
      "the others are about ranks that are killed or late"},
     {"collectives_threads:collectives_processes", kSchedule, 0, Effect::kOnly, "*Schedule*",
      "these are made for schedules, with fewer ranks"},
+    {"model", kSchedule, 0, Effect::kLeaveOut, "*Sabotage*",
+     "that the reference notices a wrong program is shown once, without a schedule"},
+    // Engines and pages.
+    {"model", kEngines, 0, Effect::kLeaveOut, "*Sabotage*",
+     "that the reference notices a wrong program is shown once, with the usual engines"},
+    {"process", kLargePages, 0, Effect::kLeaveOut, "Endurance.*",
+     "what thousands of rounds leave behind does not depend on the size of a page"},
     // Traces.
     {"conformance_copy", kTrace, 0, Effect::kOnly, "*Order*:*Descriptor*",
      "these have every kind of record that copies make"},
@@ -106,6 +118,9 @@ std::uint32_t SettingsOfThisProcess() {
   add(kSchedule, !Variable("SAMPAN_SCHEDULE").empty());
   add(kSmallDevice, !Variable("SAMPAN_DEVICE_MEMORY").empty());
   add(kTrace, !Variable("SAMPAN_TRACE").empty());
+  add(kProfile, !Variable("SAMPAN_PROFILE").empty());
+  add(kEngines, !Variable("SAMPAN_ENGINES").empty());
+  add(kLargePages, Variable("LD_PRELOAD").find("large_pages") != std::string_view::npos);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   add(kSanitizer, true);
 #endif
