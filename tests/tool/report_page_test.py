@@ -381,8 +381,9 @@ class OtherPagesTest(unittest.TestCase):
 
     def test_labels_of_the_ruler_are_whole(self):
         page = self.report(self.folder / "copies.json")
-        for width in (390, 500, 620, 740, 860, 980, 1100, 1366):
-            with Browser(width, 844) as browser:
+        with Browser() as browser:
+            for width in (390, 500, 620, 740, 860, 980, 1100, 1366):
+                browser.resize(width, 844)
                 browser.open(page)
                 browser.evaluate("""(() => {
                     window.drawn = [];
