@@ -46,8 +46,8 @@ Room RoomFor(const OperatorCase& what, u32 ranks);
 
 /// The larger of a rank's input and output, which hccl_test calls data_size.
 u64 DataSize(const OperatorCase& what, u32 ranks);
-/// The case of about `size` bytes with the same number of whole elements for each rank, the other arguments
-/// as in `what`.
+/// The case of about `size` bytes with the same number of whole elements for each rank. The other arguments
+/// are those of `what`.
 OperatorCase SizedCase(OperatorCase what, u64 size, u32 ranks);
 
 /// What a rank brings: its input, or of a broadcast the root's buffer. Empty if it brings nothing.

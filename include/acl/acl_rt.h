@@ -2926,7 +2926,7 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemClose(const char* key);
  * @param num Number of ids, at least 1. At most 64 for one key in all.
  * @async no
  * @error 100000 key or pid is NULL.
- * @error 107000 num is 0, the key is no export of this process, or the list would have more than 64 entries.
+ * @error 107000 num is 0, the key is no export of this process, or the list would exceed 64 entries.
  */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num);
 

@@ -235,8 +235,8 @@ ACL_FUNC_VISIBILITY aclError aclrtUseStreamResInCurrentThread(aclrtStream stream
  */
 ACL_FUNC_VISIBILITY aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream);
 
-/** Gets how many cores of a kind this thread may use: the limit of the stream that it uses, else that of the
- * process on the current device, else what the chip has.
+/** Gets how many cores of a kind this thread may use. The limit of the thread's stream comes first, then that
+ * of the process on the current device, then the chip's.
  * @param type One of aclrtDevResLimitType.
  * @param value Receives the number of cores.
  * @async no

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Operators of one communicator are called in the same order on all its ranks. An operator begins on a rank
- * when its stream gets there, and ends when all ranks are done with that rank's buffers. A call never waits
+ * when its stream gets there. It ends when all ranks are done with that rank's buffers. A call never waits
  * for other ranks. Arrays of counts, displacements and items are read during the call; they hold elements.
  * Buffers are device memory. Reductions go by rank order, so all ranks get the same bits in every run. */
 

@@ -15,7 +15,7 @@ namespace sampan::observe {
 
 namespace {
 
-/// Returns true if the counter has a constant speed, even in deep sleep, and the system uses it as its clock.
+/// Returns true if the counter has a constant speed, even in deep sleep, and is the clock of the system.
 bool IsSteady() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   constexpr unsigned kPowerFacts = 0x80000007, kInvariantCounter = 1U << 8;

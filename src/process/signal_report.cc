@@ -1,5 +1,5 @@
-// Says what each stream waits for before SIGINT, SIGTERM or SIGQUIT ends the process, and ends trace and
-// summary before other ends.
+// Says what each stream waits for before SIGINT, SIGTERM or SIGQUIT ends the process. Completes trace and
+// summary before another signal ends it.
 #include "process/signal_report.h"
 
 #include <pthread.h>

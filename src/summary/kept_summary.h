@@ -1,5 +1,4 @@
-// The summary so far, kept where the command that started the program finds it if the program ends without a
-// word.
+// The summary so far. The command that started the program finds it if the program ends without a word.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,8 @@ void PushTask(ThreadState& thread) {
   thread.buffer->Push(RecordKind::kTask, description.record, &description.rows, description.more_bytes);
 }
 
-/// The one record of a call whose only task is a linear copy that was done at once, the most frequent case.
-/// Returns false if such a record has no room for what is known.
+/// The one record of a call whose only task is a linear copy that was done at once: the usual case. Returns
+/// false if such a record has no room for what is known.
 bool KeepAsShortCopy(const TaskRecord& task, ThreadState& thread, const observe::Execution& execution) {
   Call* const call = thread.call();
   if (task.form != Form::kLinear || execution.code != 0 || task.peer.known() || task.bytes > UINT32_MAX)

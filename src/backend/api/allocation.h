@@ -50,10 +50,10 @@ struct AllocationFacts {
 };
 
 /// Counts its users: the program, until it frees it, and every task queued on it. Thread-safe. Begun and
-/// ended uses have separate counts in stripes, so that threads do not share a cache line and most count
-/// without an atomic operation. All counts only grow. Records are reused and never unmapped, so TryUse may be
-/// called on a reused record. It then returns false, or takes a use of the successor. The caller checks the
-/// facts, which a use keeps from changing.
+/// ended uses have separate counts in stripes. So threads do not share a cache line, and most count without
+/// an atomic operation. All counts only grow. Records are reused and never unmapped, so TryUse may be called
+/// on a reused record. It then returns false, or takes a use of the successor. The caller checks the facts,
+/// which a use keeps from changing.
 class Allocation {
  public:
   AllocationFacts facts;

@@ -25,7 +25,7 @@ struct PeerTransfer {
   enum class Kind : std::uint8_t { kWrite, kRead, kFill, kSignal };
   Kind kind = Kind::kWrite;
   std::vector<PeerPiece> pieces;  ///< none is empty
-  std::uint32_t pattern = 0;      ///< of a fill: four bytes, which begin anew in each piece
+  std::uint32_t pattern = 0;      ///< of a fill: four bytes, from the first one in each piece
 };
 
 /// What the owner says about its memory. The values are those of the public header.
@@ -45,8 +45,8 @@ class PeerMemory {
   /// Never blocks. Calls `done` once, on any thread: the bytes are in place, or why they are not. The local
   /// memory must stay until then. `done` must not block.
   virtual void Start(PeerTransfer transfer, std::function<void(Status)> done) noexcept = 0;
-  /// Works on the network on the calling thread, which waits for a transfer, until `enough()` or as long as
-  /// that is faster than sleeping.
+  /// Works on the network on the calling thread, which waits for a transfer. Returns at `enough()`, or when
+  /// sleeping would be faster.
   virtual void Help(const std::function<bool()>& enough) noexcept = 0;
   /// Text for messages: the owner's process and host.
   virtual std::string Describe() const = 0;

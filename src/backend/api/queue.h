@@ -59,9 +59,9 @@ class Queue {
   /// is not called afterwards.
   virtual void Close() = 0;
 
-  /// Calls `look(number, task)` for the tasks that are not completed, in their order, if the queue is blocked
-  /// at the first of them. Returns false, without a call, if it is not. Never blocks and changes nothing.
-  /// `look` must be short and must not use the queue.
+  /// If the queue is blocked at a task, calls `look(number, task)` for it and those behind it, in their
+  /// order. Returns false, without a call, if it is not. Never blocks and changes nothing. `look` must be
+  /// short and must not use the queue.
   virtual bool Inspect(const std::function<void(std::uint64_t, const Task&)>& look) = 0;
 
   const QueueLabel& label() const { return label_; }

@@ -32,8 +32,8 @@ class StandingWait {
   Deadline deadline() const { return deadline_; }
   bool IsOverdue() const { return deadline_ != kNever && Clock::now() >= deadline_; }
 
-  /// Success if the gate is open, a failure if it never opens or the time is over, nothing while it is
-  /// closed. `ask`: also ask whether the gate can still open, which may be expensive.
+  /// Success if the gate is open, nothing while it is closed. A failure if it never opens or the time is
+  /// over. `ask`: also ask whether the gate can still open, which may be expensive.
   std::optional<Status> TryPass(Gate& gate, std::chrono::nanoseconds limit, bool ask = true) {
     SAMPAN_ASSERT(task_ != 0);  // the queue stands there
     if (gate.TryPass()) return Status();

@@ -147,15 +147,15 @@ class HostWork {
   virtual ~HostWork() = default;
   /// Must not block. Calls `resume` exactly once, on any thread, which continues the queue.
   virtual void Start(std::function<void(Status)> resume) noexcept = 0;
-  /// Works towards the end of begun work on the calling thread, which waits for it, until `enough()` or as
-  /// long as that is faster than sleeping.
+  /// Works towards the end of begun work on the calling thread, which waits for it. Returns at `enough()`, or
+  /// when sleeping would be faster.
   virtual void Help(const std::function<bool()>& /*enough*/) noexcept {}
   /// Whether Help does something.
   virtual bool takes_help() const { return false; }
   /// Text for messages: what the queue waits for while it runs.
   virtual std::string Describe() const { return "work of the host"; }
-  /// True if it accesses memory until it calls `resume`. Once it has started, the queue then waits for its
-  /// end also if it is dropped, as for a copy of its own.
+  /// True if it accesses memory until it calls `resume`. Once it has started, the queue waits for its end, as
+  /// for a copy of its own. It does so even if the work is dropped.
   virtual bool accesses_memory() const { return false; }
 
   /// The work follows the queue's release of the key, and the queue follows the work's. Null if races are not
@@ -228,7 +228,7 @@ class Effect {
   virtual void NoteDropped(Code /*reason*/) noexcept {}
   /// The object that it writes, which may be what a gate waits for; null: none. Compared, never dereferenced.
   virtual const void* target() const noexcept { return nullptr; }
-  /// The memory whose bytes it moves, for who judges their order.
+  /// The memory whose bytes it moves, for the observer that judges their order.
   virtual std::vector<EffectAccess> Accesses() const { return {}; }
 };
 struct EffectTask {
@@ -257,7 +257,7 @@ struct MultiAllocationTask::Content {
   Task task;
   std::vector<AllocationUse> uses;
 };
-/// Those who wait for a recording learn that it, or work that it depends on, was dropped.
+/// Waits for a recording learn that it, or work that it depends on, was dropped.
 inline void NoteDropped(Task& task, Code reason) {
   if (auto* const mark = std::get_if<MarkTask>(&task)) {
     mark->mark->dropped.store(reason, std::memory_order_release);

@@ -52,7 +52,7 @@ class QueueTimeline : public Timeline {
     SAMPAN_ASSERT(task >= done());
     done_.store(task, order);
   }
-  /// In one order with the stores of those who are about to wait.
+  /// In one order with the stores of threads that are about to wait.
   std::uint64_t DoneInOrder() const { return done_.load(std::memory_order_seq_cst); }
 
  private:

@@ -1,5 +1,5 @@
-// The frames of a connection: a header, a table of pieces, the bytes of the pieces. The bytes of a few long
-// pieces follow in a message of their own, so that they go from memory to memory.
+// The frames of a connection: a header, a table of pieces, the bytes of the pieces. A few long pieces follow
+// in a message of their own, so that their bytes go from memory to memory.
 #pragma once
 
 #include <cstddef>

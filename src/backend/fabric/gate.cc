@@ -135,7 +135,7 @@ class Call {
   Call(std::chrono::milliseconds limit, std::string peer) : limit_(limit), peer_(std::move(peer)) {}
 
   Status Connect(const PeerAddress& address) {
-    // Several attempts: the system repeats a lost first packet only after a second, and a host is found again
+    // Several attempts: the system repeats a lost first packet only after a second. A host is found again
     // some time after its cable is mended.
     constexpr int kAttempts = 4;
     for (int attempt = 1;; ++attempt) {

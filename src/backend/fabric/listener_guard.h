@@ -10,9 +10,9 @@
 namespace sampan::fabric {
 
 /// libfabric reads the first message of a connection without a time limit: a stranger that sends half of one
-/// would stop the whole thread. So a filter of the system drops every packet that does not come from the
-/// address and port of an admitted importer. Connections inherit the filter, and the time limits, from the
-/// listening socket. Used with the network's turn.
+/// would stop the whole thread. So a filter of the system admits packets only from the address and port of an
+/// admitted importer. Connections inherit the filter, and the time limits, from the listening socket. Used
+/// with the network's turn.
 class ListenerGuard {
  public:
   /// Finds the process's socket that is bound to the address, before it listens, and drops all packets to it.

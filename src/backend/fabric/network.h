@@ -79,7 +79,7 @@ class Network final : public PeerNetwork {
   /// Checks the proof. Returns the code of a refusal.
   Code Check(const Hello& hello, const Challenge& challenge, const Proof& proof,
              std::shared_ptr<Offer>& offer, PeerMemoryFacts& facts);
-  /// Lets libfabric's listener hear those who are expected.
+  /// Lets libfabric's listener hear the processes that are expected.
   bool AdmitExpected();
   void ForgetLate();
   ImportLink* ImportOf(fid_t endpoint);

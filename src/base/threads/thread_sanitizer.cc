@@ -156,8 +156,8 @@ Accesses::~Accesses() {
 
 namespace {
 
-/// Newer versions of ThreadSanitizer leave a range at its first race, even if the race is too old to be
-/// shown.
+/// Newer versions of ThreadSanitizer leave a range at its first race. They do so even if the race is too old
+/// to be shown.
 constexpr std::size_t kPieceBytes = 4096;
 /// Older versions go on, and need much longer for a word of which they reported a race already.
 constexpr std::chrono::milliseconds kMaxForPiece{5};
@@ -200,7 +200,7 @@ void* Accesses::Instruction() const {
   return is_known ? stack_->frame(0) : __builtin_return_address(0);
 }
 
-// A fiber is always in the runtime's code, so that in_runtime says the same of a thread and of its fiber.
+// A fiber is always in the runtime's code. So in_runtime says the same of a thread and of its fiber.
 
 Fiber::Fiber(const char* name) noexcept : fiber_(__tsan_create_fiber(kNoSync)) {
   __tsan_set_fiber_name(fiber_, name);

@@ -57,7 +57,7 @@ class CalledProgram {
 };
 
 /// What was before a release of a key is before what follows an acquire of it. Only the key's address counts.
-/// Keys lie in memory of operator new, which forgets them when it is freed, or live as long as the process.
+/// Keys live as long as the process, or lie in memory of operator new, which forgets them when freed.
 void TellRelease(const void* key) noexcept;
 void TellAcquire(const void* key) noexcept;
 inline void Release(const void* key) noexcept {

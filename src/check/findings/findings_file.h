@@ -27,17 +27,17 @@
 //       Last. "deadlock" and "access" (a host access that cannot go on) end the program with kFindingStatus.
 //       Missing: the process crashed, was killed, or called _exit.
 //
-// The counters of a process are in a file of their own, which has the name of this one, a point and the pid:
-// kHeldCounters numbers of 64 bits, by the "number" of a "held" line, in the byte order of the machine. The
-// process has a lock on the file while it runs.
+// The counters of a process are in a file of their own. Its name is the name of this one, a point and the
+// pid: kHeldCounters numbers of 64 bits, by the "number" of a "held" line, in the byte order of the machine.
+// The process has a lock on the file while it runs.
 //
-// A stack is a list of [module id, offset] from the innermost frame on, without the leading frames of our
-// own libraries. A reader also drops our frames further out. The offset is an address of the module's file:
-// the address minus the load bias. It is inside of the call or access, not behind it, so a lookup of its line
+// A stack is a list of [module id, offset] from the innermost frame on. It has no leading frames of our own
+// libraries. A reader also drops our frames further out. The offset is an address of the module's file: the
+// address minus the load bias. It is inside of the call or access, not behind it, so a lookup of its line
 // needs no correction. Module id -1 is code outside every module, and its offset an address.
 //
-// "{0}", "{1}" in a message or fix stand for the place of that access, "{buffer}" for that of the buffer's
-// call. The reader puts "line 41 of app.cc" there, or "app+0x1267" without debug information.
+// "{0}" and "{1}" in a message or fix stand for the place of that access. "{buffer}" stands for the place of
+// the buffer's call. The reader puts "line 41 of app.cc" there, or "app+0x1267" without debug information.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ namespace sampan::check {
 /// Gives the pages of a registration another address, so that protecting the program's addresses stops the
 /// program alone. Private memory becomes shared memory with the same bytes meanwhile, and private again when
 /// it is unregistered. Memory of other kinds (private files, stacks, memory that is not writable) has one
-/// address, and the host's accesses to it are not judged. Thread-safe. Never destroyed.
+/// address. The host's accesses to it are not judged. Thread-safe. Never destroyed.
 class HostAliases final : public HostRegistrar {
  public:
   Status Register(void* address, std::size_t bytes, bool read_only) override;

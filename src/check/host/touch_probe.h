@@ -7,10 +7,10 @@
 
 namespace sampan::check {
 
-/// Protecting a page costs about 0.1 us if the program has used it, and next to nothing if its page table
-/// entry is empty. So the entries of buffers that the program leaves alone are emptied; the bytes stay where
-/// they are. A few pages tell: emptied before one copy, they are filled before the next if the program uses
-/// the buffer, where emptying would cost more than it saves. Not thread-safe.
+/// Protecting a page costs about 0.1 us if the program has used it. It costs next to nothing if its page
+/// table entry is empty. So the entries of buffers that the program leaves alone are emptied; the bytes stay
+/// where they are. A few pages tell: they are emptied before one copy. If the program uses the buffer, they
+/// are filled before the next one. Then emptying would cost more than it saves. Not thread-safe.
 class TouchProbe {
  public:
   /// The pages are about to be kept from the program. They are shared memory.

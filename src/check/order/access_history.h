@@ -54,8 +54,8 @@ class AccessHistory {
   /// More pieces of one queue than this are forgotten: the mistake may be missed, none is invented.
   static constexpr std::size_t kMaxPieces = 65536, kMaxRows = 1024;
 
-  /// The first access of another queue, or of another entry of the same task, to the same bytes with no order
-  /// between them. `before` is what comes before the new access; `queue` 0 is the host.
+  /// The first access to the same bytes without an order, by another queue or another entry of the task.
+  /// `before` is what comes before the new access; `queue` 0 is the host.
   Conflict FindConflict(const TaskAccess& access, std::uint64_t queue, std::uint64_t task,
                         const OrderClock& before) const noexcept {
     return FindConflict(access, queue, task, before, [](const TaskSite&) { return false; });

@@ -105,8 +105,8 @@ void Order::JoinHost(QueueState& queue, const OrderClock& host, std::uint64_t ve
   if (queue.clock.Join(host)) NoteClock(queue);
 }
 
-/// The ranks have come: what was before their own waits is over, and the host knew what it knew when the last
-/// one was submitted.
+/// The ranks have come: what was before their own waits is over. The host knew what it knew when the last one
+/// was submitted.
 void Order::JoinRanks(QueueState& queue) {
   if (ranks_host_ != nullptr) JoinHost(queue, *ranks_host_, ranks_host_version_);
   bool changed = false;

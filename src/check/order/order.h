@@ -54,15 +54,15 @@ struct LostSignal {
   std::uint32_t object = 0;
 };
 
-/// Executes the tasks in thought, as soon as what they wait for is executed. So the order that it finds is
-/// the same in every run, whatever the devices do. Only what comes from outside is taken from the real
-/// execution: functions of the program, and signals of other processes. Not thread-safe.
+/// A model of the devices. It executes a task as soon as what the task waits for is executed in the model. So
+/// the order that it finds is the same in every run, whatever the devices do. Only what comes from outside is
+/// taken from the real execution: functions of the program, and signals of other processes. Not thread-safe.
 class Order {
  public:
   class Listener {
    public:
     virtual ~Listener() = default;
-    /// The task is executed in thought; the clock is what comes before it.
+    /// The task is executed in the model; the clock is what comes before it.
     virtual void OnStep(const OrderedTask& task, const OrderClock& before) = 0;
     virtual void OnLostSignal(const LostSignal& lost) = 0;
   };
@@ -81,12 +81,12 @@ class Order {
   void WordOverwritten(const std::byte* begin, std::uint64_t bytes);
 
   const OrderClock& host() const { return host_; }
-  /// What the host knew when it submitted the oldest task that is not executed in thought. Accesses of tasks
-  /// behind this clock may still turn out to have no order.
+  /// What the host knew when it submitted the oldest task that is not executed in the model. Accesses of
+  /// tasks behind this clock may still turn out to have no order.
   const OrderClock& settled() const;
-  /// What was before a task that is executed in thought.
+  /// What was before a task that is executed in the model.
   OrderClock Before(std::uint64_t queue, std::uint64_t task) const;
-  /// The first task of the queue that is not executed in thought; null: there is none.
+  /// The first task of the queue that is not executed in the model; null: there is none.
   const OrderedTask* Head(std::uint64_t queue) const;
   /// True if the queue has really executed the task.
   bool IsOver(std::uint64_t queue, std::uint64_t task) const {
@@ -103,7 +103,7 @@ class Order {
   struct QueueState {
     QueueLabel label;
     OrderClock clock;              // what comes before the next task
-    std::uint64_t executed = 0;    // in thought
+    std::uint64_t executed = 0;    // in the model
     std::uint64_t really = 0;      // the last one that the queue executed
     std::uint64_t host_seen = 0;   // the host's version that the clock includes
     std::uint64_t last_ranks = 0;  // the newest task that waits for ranks
@@ -131,7 +131,7 @@ class Order {
     const WordWrite* Satisfies(std::uint64_t value, std::uint64_t condition) const;
   };
 
-  /// Executes in thought what can go on.
+  /// Executes in the model what can go on.
   void Run();
   bool RunQueue(QueueState& queue);
   /// The thread that submitted the task told it after the tasks behind it were known to be over.

@@ -30,7 +30,8 @@ enum class OperatorKind : u32 {
   kGroup
 };
 
-/// How the bytes travel: into every rank's output by the owner of a chunk, or fetched by who needs them.
+/// How the bytes travel: into every rank's output by the owner of a chunk, or fetched by the rank that needs
+/// them.
 struct OperatorRow {
   OperatorKind kind;
   const char* function;

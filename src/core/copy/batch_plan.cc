@@ -100,8 +100,8 @@ class BatchPlanner {
     plain_ = true;
     return AddFound(i, claimed, FoundIn(*dst_, request_.dsts[i]), FoundIn(*src_, request_.srcs[i]));
   }
-  /// Adds the entries from `first` on, at most up to `end`, that lie where the one before lies, under the
-  /// same claims. Returns how many.
+  /// Adds the entries in [first, end) that lie where the one before lies, under the same claims. Returns how
+  /// many.
   std::size_t AddAlike(std::size_t first, std::size_t end) {
     if (first == end || !plain_) return 0;
     return AddRun(request_, first, end, *dst_, *src_, batch_);

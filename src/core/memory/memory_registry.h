@@ -90,8 +90,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
     SAMPAN_ASSERT(bytes != 0);
     Allocation* const found = pages_.Find(address);
     if (found == nullptr || !found->TryUse()) return nullptr;
-    // The use makes sure that the record is live and its facts are fixed, even if it was recycled a moment
-    // ago.
+    // The use keeps the record live and its facts fixed, even if it was recycled a moment ago.
     if (found->Holds(address, bytes)) [[likely]]
       return found;
     found->Release();

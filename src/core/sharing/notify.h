@@ -16,8 +16,8 @@
 
 namespace sampan {
 
-/// Thread-safe. Its handle and queued tasks share it. The signal is in a cell on the board of the process
-/// that created it, which may live on another host.
+/// Thread-safe. Its handle and queued tasks share it. The signal is in a cell on the board of its creator.
+/// That process may live on another host.
 class Notify {
  public:
   Notify(std::shared_ptr<OwnCell> cell, IdLease id);

@@ -84,8 +84,8 @@ __device__ inline void StoreBelow(DeviceAddress end, DeviceAddress& address, Siz
       : "+l"(address)
       : "l"(end), "l"(stride), "r"(vector.a), "r"(vector.b), "r"(vector.c), "r"(vector.d));
 }
-/// The four bytes that begin `bits` bits inside of the word at `address`, and reach into the one `second`
-/// bytes behind it.
+/// Four bytes that begin `bits` bits inside of the word at `address`. They reach into the word `second` bytes
+/// behind it.
 __device__ inline unsigned LoadSpanBelow(DeviceAddress end, DeviceAddress& address, Size stride, Size second,
                                          unsigned bits) {
   unsigned low, high;

@@ -1,5 +1,5 @@
-// Host memory that is registered with the driver at a second address, so that the checker may keep the
-// program's address from the program.
+// Host memory that is registered with the driver at a second address. So the checker may protect the
+// program's address.
 #pragma once
 
 #include <cstddef>

@@ -29,8 +29,7 @@ Result<std::unique_ptr<ReservedMemory>> MakeRegisteredPinned(const Driver& drive
                                                              HostRegistrations& registrations,
                                                              ReservedMemoryOptions options);
 
-/// The same with an address of its own for the GPUs, so that the checker may keep the program's from the
-/// program.
+/// The same with an address of its own for the GPUs. So the checker may protect the program's address.
 Result<std::unique_ptr<ReservedMemory>> MakeAliasedPinned(const Driver& driver,
                                                           HostRegistrations& registrations,
                                                           ReservedMemoryOptions options);

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kMinPieceBytes = std::size_t{4} << 10;
 constexpr std::size_t kMaxPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kPiecesPerTeam = 4;
-/// What a warp, a block within the device and a block over the link copy with one access of each thread. The
+/// Bytes that a warp, a block within the device or a block over the link copies, one access per thread. The
 /// last one limits a piece of a short batch relative to the mean.
 constexpr std::size_t kWarpBytes = (std::size_t{1} << kMaxTeamBits) * kVectorBytes;
 constexpr std::size_t kBlockBytes = kThreadsPerBlock * kVectorBytes,

@@ -12,8 +12,8 @@ namespace sampan::cuda {
 class BatchParts {
  public:
   /// Calls with 128 entries copy faster than calls with 512: 53.6 instead of 50.3 GB/s of 64 KiB (bench_gpu).
-  /// Driver 580 loses the GPU, or crashes, in one of three calls with 3000 entries of odd lengths, never up
-  /// to 1024.
+  /// Driver 580 loses the GPU, or crashes, in one of three calls with 3000 entries of odd lengths. With up to
+  /// 1024 entries it never does.
   static constexpr std::size_t kMaxEntries = 128;
 
   /// The link transfers about this many bytes while the driver prepares an entry. Parts of shorter entries

@@ -10,9 +10,9 @@
 
 namespace sampan::cuda {
 
-/// Keeps when and how each task went to the driver. A task's time on the GPU begins when it was handed over
-/// or when the previous task ended, whichever is later. It ends with an event behind the task. Host work ends
-/// by the host's clock. Used under the queue's lock. While off, it keeps nothing.
+/// Keeps when and how each task went to the driver. A task's time on the GPU begins when it is handed over,
+/// but not before the previous task ended. It ends with an event behind the task. Host work ends by the
+/// host's clock. Used under the queue's lock. While off, it keeps nothing.
 class ObservedTasks {
  public:
   explicit ObservedTasks(std::uint64_t slots) : slots_(observe::On() ? slots : 0) {}

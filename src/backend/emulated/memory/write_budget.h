@@ -14,9 +14,8 @@
 namespace sampan::emulated {
 
 /// Devices promise more memory than the host has: a page is taken by the first write to it. While no more is
-/// promised than the limit, nothing has to be counted. Otherwise each write asks first. It is admitted
-/// without a look at the system as long as fewer bytes were written since the last one than were left then.
-/// Thread-safe.
+/// promised than the limit, nothing has to be counted. Otherwise each write asks first. The system is asked
+/// how much is left only when that much was written since the last question. Thread-safe.
 class WriteBudget {
  public:
   /// No single allocation may be larger than `host_bytes`.

@@ -1,4 +1,4 @@
-// The chart of one counter (how deep a queue is, how many bytes are in flight) over the range of the timeline.
+// The chart of one counter over the range of the timeline: how deep a queue is, how many bytes are in flight.
 function startCounters(counters, view) {
   const box = document.getElementById("queues");
   if (counters.length === 0) {

@@ -1,4 +1,4 @@
-// The strip over the tracks with the activity of the whole trace, the ruler, and what is in view in words.
+// The strip over the tracks: the activity of the whole trace, the ruler, and what is in view in words.
 function startOverview(items, view) {
   const copying = new Float64Array(400);  // share of the time in which some device track was busy, by part of the trace
   let most = 0;

@@ -42,7 +42,7 @@ function labelsOf(access) {
 }
 
 // Positions from top to bottom: each access has its submission, if it is a stream's, and its box. In a circle of waits only
-// those who wait matter.
+// the waits matter.
 function rowsOf(accesses, isCircle) {
   let y = kRow.head;
   const rows = accesses.map((access) => {
