@@ -18,8 +18,12 @@ GLOSSARY_PAGE, GLOSSARY_HEADER = "docs/ARCHITECTURE.md", "src/base/glossary.h"
 FOLDERS = ("src", "tools", "python")
 MAX_FILES_WITHOUT_README, MAX_README_LINES = 5, 40
 
-# Words that hide what acts: a thread, a process, the caller, the owner of a lock.
-VAGUE = re.compile(r"\b(?:whoever|whomever|somebody|anybody|everybody|nobody|himself|herself)\b", re.I)
+# Words that hide what acts: a thread, a process, the caller, the owner of a lock. Alone, in `a_name`, and in `OneName`.
+VAGUE_WORDS = ("whoever", "whomever", "somebody", "anybody", "everybody", "nobody", "himself", "herself")
+VAGUE = re.compile(f"(?<![a-zA-Z])(?i:{'|'.join(VAGUE_WORDS)})|{'|'.join(map(str.capitalize, VAGUE_WORDS))}")
+
+# Limits are kMax and kMin in names; these turns have a plain word.
+UNUSUAL = re.compile(r"\bk(?:Most|Least)(?=[A-Z])|\b(?:MOST|LEAST)_(?=[A-Z])|\banew\b|\bin thought\b|\b[Tt]hose who\b|\bfor who\b")
 SPOKEN_FOLDERS = ("src", "include", "tools", "bench", "tests", "examples", "cmake", "python")
 SPOKEN_SUFFIXES = {".h", ".c", ".cc", ".cu", ".py", ".js", ".cmake", ".md", ".txt", ".sh"}
 
@@ -59,6 +63,12 @@ def link_findings(path, root):
             yield f"{name}: {target} does not exist"
         elif fragment and where.suffix == ".md" and fragment not in anchors(where.read_text()):
             yield f"{name}: {target}: there is no such heading"
+
+
+def heading_findings(path, root):
+    """A page that another tool laid out as code has lost its heading."""
+    if not re.match(r"# \S|<!--", path.read_text()):
+        yield f"{path.relative_to(root).as_posix()}: the first line is no heading"
 
 
 def glossary_of_page(text):
@@ -125,6 +135,8 @@ def vague_findings(path, root):
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
         for word in VAGUE.findall(line):
             yield f"{path.relative_to(root).as_posix()}:{number}: '{word}': name what acts"
+        for word in UNUSUAL.findall(line):
+            yield f"{path.relative_to(root).as_posix()}:{number}: '{word}': use the usual word"
 
 
 def spoken(root):
@@ -143,6 +155,7 @@ def findings(root):
         yield from readme_findings(folder, root)
     for path in pages(root):
         yield from link_findings(path, root)
+        yield from heading_findings(path, root)
     for path in spoken(root):
         yield from vague_findings(path, root)
     yield from glossary_findings(root)

@@ -14,6 +14,7 @@ import api_functions
 import api_list
 import check_behaviour
 import check_documents
+import check_sentences
 import draw_layers
 import generate_api_reference
 import generate_compatibility
@@ -277,8 +278,28 @@ class Documents(unittest.TestCase):
         with tempfile.TemporaryDirectory() as path:
             root = pathlib.Path(path).resolve()
             file = root / "a.h"
-            file.write_text("// The caller frees it.\n// " + "Who" + "ever frees it.\nint no" + "body = 0;\nint any_body = 1;\n")
-            self.assertEqual([line.split(": ")[0] for line in check_documents.vague_findings(file, root)], ["a.h:2", "a.h:3"])
+            file.write_text("// The caller frees it.\n// " + "Who" + "ever frees it.\nint no" + "body = 0;\nint any_body = 1;\n"
+                            "TEST(Queue, EndsForEvery" + "bodyAtOnce) {}\nint is_some" + "bodys;\nint kMo" + "stBytes;\n")
+            lines = [line.split(": ")[0] for line in check_documents.vague_findings(file, root)]
+            self.assertEqual(lines, ["a.h:2", "a.h:3", "a.h:5", "a.h:6", "a.h:7"])
+
+    def test_headings(self):
+        with tempfile.TemporaryDirectory() as path:
+            root = pathlib.Path(path).resolve()
+            page = root / "README.md"
+            page.write_text("# A room\n")
+            self.assertEqual(list(check_documents.heading_findings(page, root)), [])
+            page.write_text("#A / room\n")
+            self.assertEqual(list(check_documents.heading_findings(page, root)), ["README.md: the first line is no heading"])
+
+    def test_long_sentences(self):
+        words = "one two three four five six seven eight nine ten"
+        text = (f"// {words} {words}.\n// {words}:\n//\n// {words}\n// - {words}; {words}\n"
+                f"int a;  // {words}\n// {words}, {words}\nint b;\n"
+                f"/** @param a {words}\n * {words}. And\n * {words} {words}. */\nconst char* c = \"// {words} {words} 21\";\n")
+        found = [each.split(" has ")[0] for each in check_sentences.findings("a.h", text)]
+        self.assertEqual(found, ["a.h:9: a sentence"])
+        self.assertEqual(len(list(check_sentences.findings("a.h", text.replace("ten", "ten eleven")))), 4)
 
     def test_picture(self):
         table = {"acl": {"core", "base"}, "core": {"base"}, "base": set()}

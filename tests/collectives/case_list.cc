@@ -66,12 +66,13 @@ std::vector<Case> SampleCases(u32 ranks, u64 seed) {
 }
 
 Room RoomForAll(const std::vector<Case>& cases, u32 ranks) {
-  Room most = {0, 0};
+  Room largest = {0, 0};
   for (const Case& what : cases) {
     const Room room = RoomFor(what, ranks);
-    most = {std::max(most.input_bytes, room.input_bytes), std::max(most.output_bytes, room.output_bytes)};
+    largest = {std::max(largest.input_bytes, room.input_bytes),
+               std::max(largest.output_bytes, room.output_bytes)};
   }
-  return {most.input_bytes + kGuardBytes, most.output_bytes + kGuardBytes};
+  return {largest.input_bytes + kGuardBytes, largest.output_bytes + kGuardBytes};
 }
 
 u64 FreshSeed() {

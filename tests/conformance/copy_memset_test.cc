@@ -34,9 +34,9 @@ std::string Name(const ::testing::TestParamInfo<Call>& given) {
 
 class MemsetData : public CopyTest, public ::testing::WithParamInterface<Call> {
  protected:
-  aclError Set(void* at, std::size_t most, std::int32_t value, std::size_t count) const {
-    return GetParam().async ? aclrtMemsetAsync(at, most, value, count, stream())
-                            : aclrtMemset(at, most, value, count);
+  aclError Set(void* at, std::size_t dst_max, std::int32_t value, std::size_t count) const {
+    return GetParam().async ? aclrtMemsetAsync(at, dst_max, value, count, stream())
+                            : aclrtMemset(at, dst_max, value, count);
   }
 };
 
@@ -152,9 +152,9 @@ TEST_F(MemsetRules, AttachedAsyncIsImmediateForHostMemory) {
 
 class MemsetWords : public CopyTest, public ::testing::WithParamInterface<bool> {
  protected:
-  aclError Set(void* at, std::size_t most, std::uint32_t value, std::size_t words) const {
-    return GetParam() ? aclrtMemsetD32Async(at, most, value, words, stream())
-                      : aclrtMemsetD32(at, most, value, words);
+  aclError Set(void* at, std::size_t dst_max, std::uint32_t value, std::size_t words) const {
+    return GetParam() ? aclrtMemsetD32Async(at, dst_max, value, words, stream())
+                      : aclrtMemsetD32(at, dst_max, value, words);
   }
 };
 INSTANTIATE_TEST_SUITE_P(Calls, MemsetWords, ::testing::Bool(),

@@ -250,7 +250,7 @@ TEST(ScheduleSetting, EarlyRunsBeforeTheSubmissionReturns) {
   EXPECT_EQ(*pinned.at(0), std::byte{7});
 }
 
-TEST(ScheduleSetting, LateRunsWhenSomebodyWaits) {
+TEST(ScheduleSetting, LateRunsWhenACallWaits) {
   if (DoneInChild(Only({{"SAMPAN_SCHEDULE", "late"}}))) return;
   EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
   const DeviceBuffer device(1);

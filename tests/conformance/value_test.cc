@@ -196,15 +196,15 @@ class ReduceTest : public DeviceTest {
       dst[i] = static_cast<T>(random.Next());
       src[i] = static_cast<T>(random.Next());
     }
-    std::vector<T> sum(kCount), most(kCount), least(kCount);
+    std::vector<T> sum(kCount), maxima(kCount), minima(kCount);
     for (std::size_t i = 0; i < kCount; ++i) {
       sum[i] = static_cast<T>(static_cast<std::uint64_t>(dst[i]) + static_cast<std::uint64_t>(src[i]));
-      most[i] = std::max(dst[i], src[i]);
-      least[i] = std::min(dst[i], src[i]);
+      maxima[i] = std::max(dst[i], src[i]);
+      minima[i] = std::min(dst[i], src[i]);
     }
     for (const auto& [kind, expected] : {std::pair{ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM, &sum},
-                                         std::pair{ACL_RT_MEMCPY_SDMA_AUTOMATIC_MAX, &most},
-                                         std::pair{ACL_RT_MEMCPY_SDMA_AUTOMATIC_MIN, &least}}) {
+                                         std::pair{ACL_RT_MEMCPY_SDMA_AUTOMATIC_MAX, &maxima},
+                                         std::pair{ACL_RT_MEMCPY_SDMA_AUTOMATIC_MIN, &minima}}) {
       const std::vector<T> got = Reduce(dst, src, kind, type);
       EXPECT_TRUE(SameBytes(std::as_bytes(std::span(*expected)), std::as_bytes(std::span(got))))
           << "kind " << kind << ", " << sizeof(T) << " bytes an element";

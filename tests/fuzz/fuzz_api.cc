@@ -20,26 +20,26 @@ aclrtMemcpyKind PickKind(Input& input) {
 
 /// The largest size that neither end's owner forbids.
 std::size_t SizeFor(World& world, Input& input, const Argument& dst, const Argument& src) {
-  return world.PickSize(input, std::min(dst.most, src.most));
+  return world.PickSize(input, std::min(dst.max_bytes, src.max_bytes));
 }
 
 void Copy(World& world, Input& input) {
   const Argument dst = world.PickPointer(input), src = world.PickPointer(input);
   const std::size_t bytes = SizeFor(world, input, dst, src);
-  const std::size_t most = input.Below(4) == 0 ? world.PickSize(input) : bytes;
+  const std::size_t dst_max = input.Below(4) == 0 ? world.PickSize(input) : bytes;
   const aclrtMemcpyKind kind = PickKind(input);
   switch (input.Below(4)) {
     case 0:
-      return Judge(aclrtMemcpy(dst.pointer, most, src.pointer, bytes, kind));
+      return Judge(aclrtMemcpy(dst.pointer, dst_max, src.pointer, bytes, kind));
     default:
-      return Judge(aclrtMemcpyAsync(dst.pointer, most, src.pointer, bytes, kind, world.PickStream(input)));
+      return Judge(aclrtMemcpyAsync(dst.pointer, dst_max, src.pointer, bytes, kind, world.PickStream(input)));
   }
 }
 
 void CopyRows(World& world, Input& input) {
   const Argument dst = world.PickPointer(input), src = world.PickPointer(input);
   // Heap blocks end where only the fuzzer knows: one row there.
-  const bool bounded = dst.most != SIZE_MAX || src.most != SIZE_MAX;
+  const bool bounded = dst.max_bytes != SIZE_MAX || src.max_bytes != SIZE_MAX;
   const std::size_t width = SizeFor(world, input, dst, src);
   const std::size_t dst_pitch = input.Below(2) == 0 ? width : world.PickSize(input);
   const std::size_t src_pitch = input.Below(2) == 0 ? width : world.PickSize(input);
@@ -103,14 +103,14 @@ void CopyBatch(World& world, Input& input) {
 
 void Fill(World& world, Input& input) {
   const Argument dst = world.PickPointer(input);
-  const std::size_t bytes = world.PickSize(input, dst.most);
-  const std::size_t most = input.Below(4) == 0 ? world.PickSize(input) : bytes;
-  const std::size_t words = std::min(bytes, dst.most / 4);
+  const std::size_t bytes = world.PickSize(input, dst.max_bytes);
+  const std::size_t dst_max = input.Below(4) == 0 ? world.PickSize(input) : bytes;
+  const std::size_t words = std::min(bytes, dst.max_bytes / 4);
   switch (input.Below(4)) {
     case 0:
-      return Judge(aclrtMemset(dst.pointer, most, input.Byte(), bytes));
+      return Judge(aclrtMemset(dst.pointer, dst_max, input.Byte(), bytes));
     case 1:
-      return Judge(aclrtMemsetAsync(dst.pointer, most, input.Byte(), bytes, world.PickStream(input)));
+      return Judge(aclrtMemsetAsync(dst.pointer, dst_max, input.Byte(), bytes, world.PickStream(input)));
     case 2:
       return Judge(aclrtMemsetD32(dst.pointer, bytes * 4, input.Byte() * 0x01020304U, words));
     default:
@@ -261,7 +261,7 @@ void UseDevice(World& world, Input& input) {
     case 5:
       return Judge(aclrtSynchronizeDeviceWithTimeout(input.Byte() - 2));
     case 6:
-      // Sticky by design: the devices start anew with the next input.
+      // Sticky by design: the devices are reset for the next input.
       world.reset_devices = true;
       return Judge(aclrtSetStreamFailureMode(world.PickStream(input), input.Byte()));
     default: {

@@ -172,10 +172,10 @@ void Sharing::UseWord(World& world, Input& input) {
     }
     default: {
       const Argument dst = world.PickPointer(input);
-      return Judge(
-          aclrtReduceAsync(dst.pointer, world.PickDevicePointer(input), world.PickSize(input, dst.most / 16),
-                           static_cast<aclrtReduceKind>(input.Below(16)),
-                           static_cast<aclDataType>(static_cast<int>(input.Below(40)) - 1), stream, nullptr));
+      return Judge(aclrtReduceAsync(
+          dst.pointer, world.PickDevicePointer(input), world.PickSize(input, dst.max_bytes / 16),
+          static_cast<aclrtReduceKind>(input.Below(16)),
+          static_cast<aclDataType>(static_cast<int>(input.Below(40)) - 1), stream, nullptr));
     }
   }
 }

@@ -204,7 +204,7 @@ Argument World::PickPointer(Input& input) {
   std::size_t offset = input.Short() % ((buffer.bytes + kPage - 1) / kPage * kPage);
   if (buffer.memory == Memory::kHeap) offset %= buffer.bytes;
   Argument argument{static_cast<std::uint8_t*>(buffer.address) + offset};
-  if (buffer.memory == Memory::kHeap) argument.most = buffer.bytes - offset;
+  if (buffer.memory == Memory::kHeap) argument.max_bytes = buffer.bytes - offset;
   return argument;
 }
 
@@ -217,7 +217,7 @@ void* World::PickDevicePointer(Input& input) {
   return PickPointer(input).pointer;
 }
 
-std::size_t World::PickSize(Input& input, std::size_t most) {
+std::size_t World::PickSize(Input& input, std::size_t max_bytes) {
   std::size_t size = 0;
   switch (input.Below(8)) {
     case 0:
@@ -236,7 +236,7 @@ std::size_t World::PickSize(Input& input, std::size_t most) {
       size = input.Short() % 5000;
       break;
   }
-  return std::min(size, most);
+  return std::min(size, max_bytes);
 }
 
 aclrtStream World::PickStream(Input& input) {

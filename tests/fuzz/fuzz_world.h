@@ -32,7 +32,7 @@ struct Buffer {
 /// A pointer that a call gets, with what may be said about it without breaking the fuzzer's own memory.
 struct Argument {
   void* pointer = nullptr;
-  std::size_t most =
+  std::size_t max_bytes =
       SIZE_MAX;  ///< sizes above are cut down: the runtime cannot know where the heap block ends
 };
 
@@ -46,7 +46,7 @@ class World {
 
   Argument PickPointer(Input& input);
   void* PickDevicePointer(Input& input);
-  std::size_t PickSize(Input& input, std::size_t most = SIZE_MAX);
+  std::size_t PickSize(Input& input, std::size_t max_bytes = SIZE_MAX);
   aclrtStream PickStream(Input& input);
   aclrtEvent PickEvent(Input& input);
   Buffer& PickBuffer(Input& input) { return buffers[input.Below(kSlots)]; }

@@ -47,7 +47,7 @@ TEST(GroupTest, TokensAreRandom) {
   EXPECT_NE(token, RankGroup::MakeToken());
 }
 
-TEST(GroupTest, ExchangesCarryEverybodysBytes) {
+TEST(GroupTest, ExchangesCarryTheBytesOfEveryRank) {
   RunRanks(5, [](RankWorld& world) {
     for (std::size_t round = 0; round < 20; ++round) {
       const std::vector<u8> mine(round * 1000 + world.rank, static_cast<u8>(world.rank + round));
@@ -64,7 +64,7 @@ TEST(GroupTest, ExchangesCarryEverybodysBytes) {
   });
 }
 
-TEST(GroupTest, ABarrierHoldsEverybody) {
+TEST(GroupTest, ABarrierHoldsEveryRank) {
   std::atomic<int> arrived{0};
   RunRanks(4, [&](RankWorld& world) {
     for (int round = 1; round <= 10; ++round) {
@@ -114,7 +114,7 @@ TEST(GroupTest, ARankThatIsThereAlreadyIsRefused) {
   larger.rankSize = 4;
   EXPECT_HCCL(HCCL_E_PARA, Join(larger, 2));
   EXPECT_TRUE(MessageHas("rank 2 says that the group has 4 ranks, rank 0 says 3"));
-  EXPECT_HCCL(HCCL_SUCCESS, Join(config, 2)) << "those who were refused are not in the way";
+  EXPECT_HCCL(HCCL_SUCCESS, Join(config, 2)) << "the refused ones are not in the way";
   for (std::thread* each : {&zero, &first, &second})
     each->join();
   EXPECT_EQ(joined.load(), 1);
@@ -192,7 +192,7 @@ TEST(GroupTest, APostToARankThatLeftNamesIt) {
   });
 }
 
-TEST(GroupTest, AnExchangeThatSomebodyMissesEnds) {
+TEST(GroupTest, AnExchangeThatARankMissesEnds) {
   RankGroupConfig config = GroupOf(2);
   config.timeout = milliseconds(500);
   config.rank = 0;

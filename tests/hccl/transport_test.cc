@@ -384,7 +384,7 @@ TEST(TransportTest, RecordsNameTheRanks) {
   });
 }
 
-TEST(TransportTest, AWaitPastItsLimitEndsTheGroupForEverybody) {
+TEST(TransportTest, AWaitPastItsLimitEndsTheGroupForEveryRank) {
   RunRanks(3, [](RankWorld& world) {
     hccl::MachinePara para;
     DeviceMem memory = DeviceMem::alloc(kBytes);

@@ -276,8 +276,8 @@ TEST_P(Hosts, AKilledOwnerFailsItsCopiesAndNoOthers) {
   EXPECT_TRUE(MessageHas("process " + std::to_string(process) + " on host "));
   EXPECT_EQ(ReadDevice(alive.at(0), kPiece), Contents(13, kPiece));
   Owner restarted(a(), 14);
-  const Imported anew(restarted);
-  EXPECT_EQ(ReadDevice(anew.at(0), kPiece), Contents(14, kPiece));
+  const Imported second(restarted);
+  EXPECT_EQ(ReadDevice(second.at(0), kPiece), Contents(14, kPiece));
 }
 
 TEST_P(Hosts, AStoppedOwnerIsLostAfterTheLimit) {

@@ -17,7 +17,7 @@ class Dice {
   /// 0 to limit - 1.
   int Below(int limit) { return static_cast<int>(Next() % static_cast<std::uint64_t>(limit)); }
   /// Both included.
-  std::size_t Between(std::size_t least, std::size_t most) { return least + Next() % (most - least + 1); }
+  std::size_t Between(std::size_t min, std::size_t max) { return min + Next() % (max - min + 1); }
   bool Percent(int chance) { return Below(100) < chance; }
 
  private:

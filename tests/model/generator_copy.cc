@@ -41,9 +41,9 @@ void Generator::AddRows() {
   op.bytes = dice_.Between(1, std::min({src_reach, dst_reach, std::size_t{200}}));
   op.src_pitch = op.bytes + (dice_.Percent(30) ? 0 : dice_.Between(0, 60));
   op.dst_pitch = op.bytes + (dice_.Percent(30) ? 0 : dice_.Between(0, 60));
-  const std::size_t most =
+  const std::size_t max_height =
       std::min((src_reach - op.bytes) / op.src_pitch, (dst_reach - op.bytes) / op.dst_pitch) + 1;
-  op.height = dice_.Between(1, std::min<std::size_t>(most, 12));
+  op.height = dice_.Between(1, std::min<std::size_t>(max_height, 12));
   op.src = PickRange(src, op.src_pitch * (op.height - 1) + op.bytes);
   op.dst = PickRange(dst, op.dst_pitch * (op.height - 1) + op.bytes);
   op.stream = PickStream();
@@ -67,9 +67,9 @@ void Generator::AddBatch() {
     const int dst = PickBuffer(upwards, true);
     if (src == kNull || dst == kNull) return;
     Entry entry;
-    const std::size_t most = std::min(model_.buffer(src).reach, model_.buffer(dst).reach);
+    const std::size_t max_bytes = std::min(model_.buffer(src).reach, model_.buffer(dst).reach);
     // Small pieces: entries of a batch must stay apart from each other.
-    entry.bytes = dice_.Between(1, std::min(most, std::max<std::size_t>(most / count / 2, 1)));
+    entry.bytes = dice_.Between(1, std::min(max_bytes, std::max<std::size_t>(max_bytes / count / 2, 1)));
     entry.dst_max = entry.bytes + dice_.Between(0, 10);
     entry.src = PickRange(src, entry.bytes);
     entry.dst = PickRange(dst, entry.bytes);

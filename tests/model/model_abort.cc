@@ -18,7 +18,7 @@ bool Contains(const std::vector<Stream*>& streams, int number) {
 struct Pending {
   int stream = 0;
   std::vector<int> tasks;
-  std::size_t most = 0;
+  std::size_t max_executed = 0;
 };
 
 /// How many of the tasks the clock covers.
@@ -73,7 +73,7 @@ class Choices {
       return found_.size() <= limit_;
     }
     if (tried_++ > 4'000) return false;
-    for (std::size_t count = Covered(pending_[at].tasks, tasks_, *over_); count <= pending_[at].most;
+    for (std::size_t count = Covered(pending_[at].tasks, tasks_, *over_); count <= pending_[at].max_executed;
          ++count) {
       chosen.push_back(count);
       const bool few = Extend(chosen);
@@ -236,7 +236,7 @@ Verdict Model::Drop(const std::vector<Stream*>& streams, aclError code) {
       const Task& task = tasks[id];
       if (task.stream != streams[i]->number || host().Covers(task.track, task.tick)) continue;
       pending[i].tasks.push_back(static_cast<int>(id));
-      if (!Held(task.clock)) pending[i].most = pending[i].tasks.size();
+      if (!Held(task.clock)) pending[i].max_executed = pending[i].tasks.size();
       after.Reach(task.track, task.tick);
     }
   }
@@ -251,7 +251,7 @@ Verdict Model::Drop(const std::vector<Stream*>& streams, aclError code) {
     const auto ways = choices.From(over, kMaxWorlds - std::min(kMaxWorlds, worlds.size()));
     if (!ways || worlds.size() + ways->size() > kMaxWorlds) {
       for (std::size_t i = 0; i < streams.size(); ++i) {
-        if (pending[i].most > 0) verdict.unordered_with.push_back(streams[i]->number);
+        if (pending[i].max_executed > 0) verdict.unordered_with.push_back(streams[i]->number);
       }
       return verdict;
     }

@@ -70,7 +70,7 @@ TEST(SharedMemory, OnlyProcessesOnTheListMayImport) {
   EXPECT_EQ(friendly.Do("import", key).code, ACL_ERROR_RT_PARAM_INVALID);
 }
 
-TEST(SharedMemory, WhoeverImportedFirstCanExportToo) {
+TEST(SharedMemory, TheFirstImporterCanExportToo) {
   Peer first, middle, last;
   const std::string own = first.Get("alloc", kBytes);
   middle.Get("import", first.Get("export", own, kBytes, 1));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kBytes = 1 << 20;
 
-/// Each case runs in a child of its own, started anew: the parent has threads.
+/// Each case runs in a new process, because the parent has threads.
 class Exit : public ::testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

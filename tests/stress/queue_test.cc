@@ -124,7 +124,7 @@ TEST_F(FullQueue, IsAbortedUnderItsSubmitters) {
   }
 }
 
-TEST_F(ReadyQueues, WhoeverWaitsTakesItsOwnFromAmongOthers) {
+TEST_F(ReadyQueues, AWaitingCallTakesItsOwnFromAmongOthers) {
   constexpr std::size_t kStreams = 12, kPiece = 64 << 10, kLarge = 16 << 20;
   const Memory busy_host = Memory::Pinned(kLarge), busy_device = Memory::Device(kLarge);
   const Memory in = Memory::Pinned(kStreams * kPiece), device = Memory::Device(kStreams * kPiece),

@@ -48,8 +48,8 @@ class Random {
     return value ^ (value >> 31);
   }
 
-  /// From `least` to `most`, both included.
-  std::size_t Between(std::size_t least, std::size_t most) { return least + Next() % (most - least + 1); }
+  /// From `min` to `max`, both included.
+  std::size_t Between(std::size_t min, std::size_t max) { return min + Next() % (max - min + 1); }
 
   Bytes Fill(std::size_t bytes) {
     Bytes contents(bytes);

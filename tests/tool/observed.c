@@ -8,9 +8,9 @@
 
 #define MEBI ((size_t)1 << 20)
 #define SPAN (8 * MEBI)
-#define MOST_ENTRIES 40
+#define MAX_ENTRIES 40
 /* A copy that an engine does can be over as soon as its call returns, by chance. Seldom so often in a row. */
-#define MOST_TRIES 100
+#define MAX_TRIES 100
 
 static void Check(aclError code, const char* call) {
   if (code == ACL_SUCCESS) return;
@@ -47,8 +47,8 @@ static void Fill(size_t n, size_t bytes) {
   CHECK(aclrtMemsetAsync(device, bytes, 7, bytes, stream));
 }
 static void Batch(size_t entries, size_t bytes) {
-  void *dsts[MOST_ENTRIES], *srcs[MOST_ENTRIES];
-  size_t sizes[MOST_ENTRIES], first = 0, failed = 0;
+  void *dsts[MAX_ENTRIES], *srcs[MAX_ENTRIES];
+  size_t sizes[MAX_ENTRIES], first = 0, failed = 0;
   aclrtMemcpyBatchAttr attribute = {{0, ACL_MEM_LOCATION_TYPE_DEVICE}, {0, ACL_MEM_LOCATION_TYPE_HOST}, {0}};
   for (size_t i = 0; i < entries; ++i) {
     dsts[i] = device + 2 * bytes * i;
@@ -65,9 +65,9 @@ static void Descriptor(size_t n, size_t bytes) {
 }
 
 static void Try(Case each) {
-  const int most = each.tries != 0 ? each.tries : MOST_TRIES;
+  const int max_tries = each.tries != 0 ? each.tries : MAX_TRIES;
   int tries = 0, not_over = 0;
-  while (tries < most && !(not_over && each.tries == 0)) {
+  while (tries < max_tries && !(not_over && each.tries == 0)) {
     aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
     each.copy(each.n, each.bytes);
     CHECK(aclrtStreamQuery(stream, &status));
@@ -108,7 +108,7 @@ int main(void) {
   CHECK(aclrtMalloc((void**)&descriptor, 64, ACL_MEM_MALLOC_HUGE_FIRST));
   memset(pinned, 0x5A, SPAN);
   for (size_t size = 0; size < sizeof entry_bytes / sizeof entry_bytes[0]; ++size) {
-    for (size_t n = 1; n <= MOST_ENTRIES; ++n)
+    for (size_t n = 1; n <= MAX_ENTRIES; ++n)
       Try((Case){"batch", Batch, n, entry_bytes[size], 3});
   }
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)

@@ -432,15 +432,15 @@ class FileTest(TraceTest):
         self.assertGreater(len(trace.tasks), 0)
 
     def test_a_limit_on_the_size_of_files(self):
-        for name, most in (("trace.json", 3 << 20), ("trace.json.gz", 100 << 10)):
+        for name, limit in (("trace.json", 3 << 20), ("trace.json.gz", 100 << 10)):
             with self.subTest(name):
                 file = self.folder / name
                 result = subprocess.run(
-                    [SAMPAN, "run", "--trace", file, "--", TRACEE, "limited", str(most), "50000"],
+                    [SAMPAN, "run", "--trace", file, "--", TRACEE, "limited", str(limit), "50000"],
                     env=environment(), capture_output=True, text=True, check=False, timeout=120,
                 )
                 self.check_cut(result, file)
-                self.assertLessEqual(file.stat().st_size, most)
+                self.assertLessEqual(file.stat().st_size, limit)
 
     def test_a_full_disk(self):  # process-3
         mount = self.folder / "disk"

@@ -13,16 +13,16 @@
 namespace sampan::event_clock_test {
 namespace {
 
-/// The least of some distances: a thread may lose its processor between two readings.
+/// The smallest of some distances: a thread may lose its processor between two readings.
 std::int64_t DistanceNs(const observe::EventClock& clock) {
-  std::int64_t least = INT64_MAX;
+  std::int64_t smallest = INT64_MAX;
   for (int i = 0; i < 50; ++i) {
     const std::int64_t before = NowNs();
     const std::int64_t told = clock.NowNs();
     const std::int64_t after = NowNs();
-    least = std::min(least, told < before ? before - told : std::max<std::int64_t>(told - after, 0));
+    smallest = std::min(smallest, told < before ? before - told : std::max<std::int64_t>(told - after, 0));
   }
-  return least;
+  return smallest;
 }
 
 TEST(EventClockTest, IsTheSystemsClockBeforeItIsStarted) {

@@ -41,7 +41,7 @@ TEST(ParkingLock, HasOneHolderAtATime) {
   EXPECT_EQ(count, kThreads * kRounds);
 }
 
-TEST(ParkingLock, WakesWhoeverSlept) {
+TEST(ParkingLock, WakesTheSleepingThread) {
   ParkingLock lock;
   for (int round = 0; round < 20; ++round) {
     lock.lock();

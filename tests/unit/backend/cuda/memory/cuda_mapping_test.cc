@@ -221,7 +221,7 @@ TEST_F(MappedRangesTest, ImportsAreMappedWholeAndSeenInPart) {
   EXPECT_LE(notes.reserved.size(), 65u);
 }
 
-TEST_F(MappedRangesTest, HiddenBlocksAreNobodys) {
+TEST_F(MappedRangesTest, HiddenBlocksHaveNoOwner) {
   auto block = memory.Allocate(kUnit, Pages::kHuge);
   ASSERT_TRUE(block.ok());
   EXPECT_EQ(Table().size(), 1u);

@@ -143,7 +143,7 @@ TEST_F(CudaQueueWaitTest, WithoutAWordALimitEndsTheWait) {
   EXPECT_EQ(gpu0_.stream_waits, 0) << "that could not have been ended";
 }
 
-TEST_F(CudaQueueWaitTest, NobodyLooksForAWordBeyondALimit) {
+TEST_F(CudaQueueWaitTest, NoThreadLooksForAWordBeyondALimit) {
   std::vector<Clock::duration> times;
   for (int i = 0; i < 501; ++i) {
     const std::uint64_t number = Copy();
