@@ -93,10 +93,14 @@ class Checker final : public observe::Observer, private Order::Listener {
   };
   Fault OnFault(const HostAccess& access, std::uintptr_t instruction) noexcept;
   void CloseAfterStep() noexcept;
-  /// A system call is about to access memory: opens the pages and judges the access.
-  void BeforeSystemCall(const HostAccess& access) noexcept;
-  /// `judged`: the system accessed the bytes; otherwise the pages are only closed.
-  void AfterSystemCall(const HostAccess& access, bool judged) noexcept;
+  /// The beginning of a range of the program, as the system may access it at any time.
+  struct SystemPiece {
+    std::uintptr_t address = 0;
+    std::uint64_t bytes = 0;
+  };
+  SystemPiece PieceForSystem(const Range& range) noexcept;
+  /// A system call has accessed the bytes.
+  void OnSystemCall(const HostAccess& access) noexcept;
   bool has_registered() const { return has_registered_.load(std::memory_order_relaxed); }
   /// The program is about to unmap or free host memory.
   /// True if some of it is registered.

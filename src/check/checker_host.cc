@@ -169,32 +169,38 @@ void Checker::CloseAfterStep() noexcept {
   }
 }
 
-void Checker::BeforeSystemCall(const HostAccess& access) noexcept {
-  if (!active_.load(std::memory_order_relaxed) || IsInChecker() || access.bytes == 0) return;
+Checker::SystemPiece Checker::PieceForSystem(const Range& range) noexcept {
+  const SystemPiece whole{range.begin, range.bytes()};
+  if (!active_.load(std::memory_order_relaxed) || !guards_pages_ || IsInChecker() || whole.bytes == 0)
+    return whole;
   const StateLock lock(lock_);
-  for (CheckedMemory* const memory : guarded_) {
-    const Range wanted = PagesAround({access.address, access.address + access.bytes});
-    if (!memory->guarded.Touches(wanted)) continue;
-    memory->has_holes = true;
-    SetPages({std::max(wanted.begin, memory->guarded.begin), std::min(wanted.end, memory->guarded.end)},
-             PageLevel::kAll);
-  }
+  SystemPiece piece = whole;
+  const auto add = [&](const CheckedMemory& memory) {
+    if (!memory.can_guard()) return;
+    const Range inside = Common(range, {memory.facts.address, memory.end()});
+    const std::uintptr_t engine = inside.begin + static_cast<std::uintptr_t>(memory.facts.engine_delta);
+    if (piece.address == whole.address && piece.bytes == whole.bytes) {  // the first one
+      const bool begins = inside.begin == range.begin;
+      piece =
+          begins ? SystemPiece{engine, inside.bytes()} : SystemPiece{range.begin, inside.begin - range.begin};
+    } else if (inside.begin == range.begin + piece.bytes && engine == piece.address + piece.bytes) {
+      piece.bytes += inside.bytes();
+    }
+  };
+  memory_.ForAllIn(range, add);
+  return piece;
 }
 
-void Checker::AfterSystemCall(const HostAccess& access, bool judged) noexcept {
+void Checker::OnSystemCall(const HostAccess& access) noexcept {
   if (!active_.load(std::memory_order_relaxed) || IsInChecker() || access.bytes == 0) return;
   Stacks::Captured captured;
   captured.count = 0;
   const StateLock lock(lock_);
-  for (CheckedMemory* const memory : guarded_) {
-    const Range wanted{access.address, access.address + access.bytes};
-    if (!memory->guarded.Touches(PagesAround(wanted))) continue;
+  memory_.ForAllIn({access.address, access.address + access.bytes}, [&](CheckedMemory& memory) {
+    if (!guards_pages_ || !memory.can_guard() || memory.history.empty()) return;
     if (captured.count == 0) Stacks::Capture(captured);
-    if (judged && wanted.Touches({memory->facts.address, memory->end()}))
-      JudgeHost(*memory, access, stacks_.Intern(captured), ThisThreadMark().number);
-    SetPages(memory->guarded, memory->level);
-    memory->has_holes = false;
-  }
+    JudgeHost(memory, access, stacks_.Intern(captured), ThisThreadMark().number);
+  });
 }
 
 bool Checker::OnHostFreed(std::uintptr_t address, std::uint64_t bytes, const char* call) noexcept {

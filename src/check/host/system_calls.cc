@@ -9,12 +9,17 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <new>
 #include <span>
+#include <utility>
 
 #include "check/host/host_aliases.h"
 #include "check/host/host_faults.h"
@@ -37,40 +42,119 @@ namespace {
 /// What a call may do to a buffer.
 enum class Buffer : bool { kIsRead, kIsWritten };
 
-HostAccess AccessOf(const void* buffer, std::size_t bytes, Buffer use, const char* call) {
-  return {reinterpret_cast<std::uintptr_t>(buffer), bytes, use == Buffer::kIsWritten, call};
-}
-
-/// Calls the system while it may access the buffer. Judges the bytes that it did access.
-template <typename Call>
-ssize_t WithBuffer(const char* name, const void* buffer, std::size_t bytes, Buffer use, Call call) {
-  Checker* const checker = TheChecker();
-  if (checker == nullptr) return call();
-  checker->BeforeSystemCall(AccessOf(buffer, bytes, use, name));
-  const ssize_t result = call();
-  const int error = errno;
-  const std::size_t done = result > 0 ? static_cast<std::size_t>(result) : 0;
-  checker->AfterSystemCall(AccessOf(buffer, done == 0 ? 1 : done, use, name), done != 0);
-  errno = error;
-  return result;
-}
-
-template <typename Call>
-ssize_t WithBuffers(const char* name, std::span<const iovec> buffers, Buffer use, Call call) {
-  Checker* const checker = TheChecker();
-  if (checker == nullptr) return call();
-  for (const iovec& buffer : buffers)
-    checker->BeforeSystemCall(AccessOf(buffer.iov_base, buffer.iov_len, use, name));
-  const ssize_t result = call();
-  const int error = errno;
-  std::size_t left = result > 0 ? static_cast<std::size_t>(result) : 0;
-  for (const iovec& buffer : buffers) {
-    const std::size_t done = std::min(left, buffer.iov_len);
-    left -= done;
-    checker->AfterSystemCall(AccessOf(buffer.iov_base, done == 0 ? 1 : done, use, name), done != 0);
+/// The buffers of a call, and the addresses at which the system may access them at any time: the engines',
+/// which are never kept from the host. A call may wait for long, and the program's pages may be kept
+/// meanwhile. Allocates nothing for a few buffers, because handlers of signals may call these functions.
+class SystemBuffers {
+ public:
+  SystemBuffers(const char* name, std::span<const iovec> program, Buffer use)
+      : checker_(TheChecker()), name_(name), program_(program), use_(use), all_(program) {
+    if (checker_ == nullptr) return;
+    std::span<iovec> room(own_);
+    if (program.size() + kMorePieces > own_.size()) {
+      const std::size_t size =
+          std::max(std::min<std::size_t>(program.size() + kMorePieces, IOV_MAX), program.size());
+      more_.reset(new (std::nothrow) iovec[size]);
+      if (more_ == nullptr) return;
+      room = {more_.get(), size};
+    }
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < program.size(); ++i)
+      count += Split(program[i], room.subspan(count, room.size() - count - (program.size() - i - 1)));
+    all_ = room.first(count);
   }
-  errno = error;
+
+  std::span<const iovec> all() const { return all_; }
+  int count() const { return static_cast<int>(all_.size()); }
+  /// The call has returned this.
+  void Judge(ssize_t result) const {
+    if (checker_ == nullptr || result <= 0) return;
+    const int error = errno;
+    std::size_t left = static_cast<std::size_t>(result);
+    for (const iovec& buffer : program_) {
+      const std::size_t done = std::min(left, buffer.iov_len);
+      left -= done;
+      checker_->OnSystemCall(
+          {reinterpret_cast<std::uintptr_t>(buffer.iov_base), done, use_ == Buffer::kIsWritten, name_});
+    }
+    errno = error;
+  }
+
+ private:
+  static constexpr std::size_t kMorePieces = 16;
+
+  /// Puts the pieces of a buffer there. If there are more of them, the last one has the program's address.
+  std::size_t Split(const iovec& buffer, std::span<iovec> room) const {
+    auto address = reinterpret_cast<std::uintptr_t>(buffer.iov_base);
+    std::size_t left = buffer.iov_len, count = 0;
+    do {
+      Checker::SystemPiece piece = checker_->PieceForSystem({address, address + left});
+      if (count + 1 == room.size() && piece.bytes != left) piece = {address, left};
+      room[count++] = {reinterpret_cast<void*>(piece.address), piece.bytes};
+      address += piece.bytes;
+      left -= piece.bytes;
+    } while (left != 0);
+    return count;
+  }
+
+  Checker* const checker_;
+  const char* const name_;
+  const std::span<const iovec> program_;
+  const Buffer use_;
+  std::span<const iovec> all_;
+  std::array<iovec, 32> own_;
+  std::unique_ptr<iovec[]> more_;
+};
+
+/// Calls the system with the one buffer, or with its pieces.
+template <typename One, typename Several>
+ssize_t WithBuffer(const char* name, const void* buffer, std::size_t bytes, Buffer use, One one,
+                   Several several) {
+  const iovec program{const_cast<void*>(buffer), bytes};
+  const SystemBuffers buffers(name, {&program, 1}, use);
+  const ssize_t result = buffers.count() == 1 ? one(buffers.all().front().iov_base)
+                                              : several(buffers.all().data(), buffers.count());
+  buffers.Judge(result);
   return result;
+}
+
+template <typename Call>
+ssize_t WithBuffers(const char* name, std::span<const iovec> program, Buffer use, Call call) {
+  const SystemBuffers buffers(name, program, use);
+  const ssize_t result = call(buffers.all().data(), buffers.count());
+  buffers.Judge(result);
+  return result;
+}
+
+template <typename Call>
+ssize_t WithVector(const char* name, const iovec* buffers, int count, Buffer use, Call call) {
+  if (count < 0) return call(buffers, count);  // the system refuses it
+  return WithBuffers(name, {buffers, static_cast<std::size_t>(count)}, use, call);
+}
+
+/// Calls the function for piece after piece, until one is not done whole. It answers how many bytes it did.
+template <typename Call>
+ssize_t PieceByPiece(const char* name, const void* buffer, std::size_t bytes, Buffer use, Call call) {
+  const iovec program{const_cast<void*>(buffer), bytes};
+  return WithBuffers(name, {&program, 1}, use, [&](const iovec* pieces, int count) {
+    ssize_t done = 0;
+    for (const iovec& piece : std::span(pieces, static_cast<std::size_t>(count))) {
+      const ssize_t more = call(piece.iov_base, piece.iov_len);
+      if (more < 0) return done == 0 ? more : done;
+      done += more;
+      if (static_cast<std::size_t>(more) != piece.iov_len) break;
+    }
+    return done;
+  });
+}
+
+msghdr MessageOf(const iovec* pieces, int count, const void* peer, socklen_t peer_bytes) {
+  msghdr message = {};
+  message.msg_name = const_cast<void*>(peer);
+  message.msg_namelen = peer_bytes;
+  message.msg_iov = const_cast<iovec*>(pieces);
+  message.msg_iovlen = static_cast<std::size_t>(count);
+  return message;
 }
 
 /// The program is about to free or unmap memory.
@@ -85,80 +169,113 @@ void GiveUp(void* memory, std::size_t bytes, const char* call) {
 // NOLINTBEGIN(readability-identifier-naming)
 
 ssize_t Read(int file, void* buffer, std::size_t bytes) {
-  return WithBuffer("read", buffer, bytes, Buffer::kIsWritten, [&] { return ::read(file, buffer, bytes); });
+  return WithBuffer(
+      "read", buffer, bytes, Buffer::kIsWritten, [&](void* at) { return ::read(file, at, bytes); },
+      [&](const iovec* pieces, int count) { return ::readv(file, pieces, count); });
 }
 ssize_t Write(int file, const void* buffer, std::size_t bytes) {
-  return WithBuffer("write", buffer, bytes, Buffer::kIsRead, [&] { return ::write(file, buffer, bytes); });
+  return WithBuffer(
+      "write", buffer, bytes, Buffer::kIsRead, [&](void* at) { return ::write(file, at, bytes); },
+      [&](const iovec* pieces, int count) { return ::writev(file, pieces, count); });
 }
 ssize_t Pread(int file, void* buffer, std::size_t bytes, off_t offset) {
-  return WithBuffer("pread", buffer, bytes, Buffer::kIsWritten,
-                    [&] { return ::pread(file, buffer, bytes, offset); });
+  return WithBuffer(
+      "pread", buffer, bytes, Buffer::kIsWritten, [&](void* at) { return ::pread(file, at, bytes, offset); },
+      [&](const iovec* pieces, int count) { return ::preadv(file, pieces, count, offset); });
 }
 ssize_t Pwrite(int file, const void* buffer, std::size_t bytes, off_t offset) {
-  return WithBuffer("pwrite", buffer, bytes, Buffer::kIsRead,
-                    [&] { return ::pwrite(file, buffer, bytes, offset); });
+  return WithBuffer(
+      "pwrite", buffer, bytes, Buffer::kIsRead, [&](void* at) { return ::pwrite(file, at, bytes, offset); },
+      [&](const iovec* pieces, int count) { return ::pwritev(file, pieces, count, offset); });
+}
+ssize_t ReceiveFrom(const char* name, int socket, void* buffer, std::size_t bytes, int flags, sockaddr* from,
+                    socklen_t* from_bytes) {
+  return WithBuffer(
+      name, buffer, bytes, Buffer::kIsWritten,
+      [&](void* at) { return ::recvfrom(socket, at, bytes, flags, from, from_bytes); },
+      [&](const iovec* pieces, int count) {
+        msghdr message = MessageOf(pieces, count, from, from_bytes == nullptr ? 0 : *from_bytes);
+        const ssize_t result = ::recvmsg(socket, &message, flags);
+        if (result >= 0 && from_bytes != nullptr) *from_bytes = message.msg_namelen;
+        return result;
+      });
+}
+ssize_t SendTo(const char* name, int socket, const void* buffer, std::size_t bytes, int flags,
+               const sockaddr* to, socklen_t to_bytes) {
+  return WithBuffer(
+      name, buffer, bytes, Buffer::kIsRead,
+      [&](void* at) { return ::sendto(socket, at, bytes, flags, to, to_bytes); },
+      [&](const iovec* pieces, int count) {
+        const msghdr message = MessageOf(pieces, count, to, to_bytes);
+        return ::sendmsg(socket, &message, flags);
+      });
 }
 ssize_t Recv(int socket, void* buffer, std::size_t bytes, int flags) {
-  return WithBuffer("recv", buffer, bytes, Buffer::kIsWritten,
-                    [&] { return ::recv(socket, buffer, bytes, flags); });
+  return ReceiveFrom("recv", socket, buffer, bytes, flags, nullptr, nullptr);
 }
 ssize_t Send(int socket, const void* buffer, std::size_t bytes, int flags) {
-  return WithBuffer("send", buffer, bytes, Buffer::kIsRead,
-                    [&] { return ::send(socket, buffer, bytes, flags); });
+  return SendTo("send", socket, buffer, bytes, flags, nullptr, 0);
 }
 ssize_t RecvFrom(int socket, void* buffer, std::size_t bytes, int flags, sockaddr* from,
                  socklen_t* from_bytes) {
-  return WithBuffer("recvfrom", buffer, bytes, Buffer::kIsWritten,
-                    [&] { return ::recvfrom(socket, buffer, bytes, flags, from, from_bytes); });
+  return ReceiveFrom("recvfrom", socket, buffer, bytes, flags, from, from_bytes);
 }
-ssize_t SendTo(int socket, const void* buffer, std::size_t bytes, int flags, const sockaddr* to,
-               socklen_t to_bytes) {
-  return WithBuffer("sendto", buffer, bytes, Buffer::kIsRead,
-                    [&] { return ::sendto(socket, buffer, bytes, flags, to, to_bytes); });
+ssize_t SendToAddress(int socket, const void* buffer, std::size_t bytes, int flags, const sockaddr* to,
+                      socklen_t to_bytes) {
+  return SendTo("sendto", socket, buffer, bytes, flags, to, to_bytes);
 }
 ssize_t Readv(int file, const iovec* buffers, int count) {
-  return WithBuffers("readv", {buffers, static_cast<std::size_t>(std::max(count, 0))}, Buffer::kIsWritten,
-                     [&] { return ::readv(file, buffers, count); });
+  return WithVector("readv", buffers, count, Buffer::kIsWritten,
+                    [&](const iovec* all, int size) { return ::readv(file, all, size); });
 }
 ssize_t Writev(int file, const iovec* buffers, int count) {
-  return WithBuffers("writev", {buffers, static_cast<std::size_t>(std::max(count, 0))}, Buffer::kIsRead,
-                     [&] { return ::writev(file, buffers, count); });
+  return WithVector("writev", buffers, count, Buffer::kIsRead,
+                    [&](const iovec* all, int size) { return ::writev(file, all, size); });
 }
 ssize_t Preadv(int file, const iovec* buffers, int count, off_t offset) {
-  return WithBuffers("preadv", {buffers, static_cast<std::size_t>(std::max(count, 0))}, Buffer::kIsWritten,
-                     [&] { return ::preadv(file, buffers, count, offset); });
+  return WithVector("preadv", buffers, count, Buffer::kIsWritten,
+                    [&](const iovec* all, int size) { return ::preadv(file, all, size, offset); });
 }
 ssize_t Pwritev(int file, const iovec* buffers, int count, off_t offset) {
-  return WithBuffers("pwritev", {buffers, static_cast<std::size_t>(std::max(count, 0))}, Buffer::kIsRead,
-                     [&] { return ::pwritev(file, buffers, count, offset); });
+  return WithVector("pwritev", buffers, count, Buffer::kIsRead,
+                    [&](const iovec* all, int size) { return ::pwritev(file, all, size, offset); });
 }
 ssize_t GetRandom(void* buffer, std::size_t bytes, unsigned flags) {
-  return WithBuffer("getrandom", buffer, bytes, Buffer::kIsWritten,
-                    [&] { return ::getrandom(buffer, bytes, flags); });
+  return PieceByPiece("getrandom", buffer, bytes, Buffer::kIsWritten,
+                      [&](void* at, std::size_t part) { return ::getrandom(at, part, flags); });
 }
 ssize_t RecvMessage(int socket, msghdr* message, int flags) {
   return WithBuffers("recvmsg", {message->msg_iov, message->msg_iovlen}, Buffer::kIsWritten,
-                     [&] { return ::recvmsg(socket, message, flags); });
+                     [&](const iovec* all, int size) {
+                       iovec* const given = std::exchange(message->msg_iov, const_cast<iovec*>(all));
+                       const std::size_t count =
+                           std::exchange(message->msg_iovlen, static_cast<std::size_t>(size));
+                       const ssize_t result = ::recvmsg(socket, message, flags);
+                       message->msg_iov = given;
+                       message->msg_iovlen = count;
+                       return result;
+                     });
 }
 ssize_t SendMessage(int socket, const msghdr* message, int flags) {
   return WithBuffers("sendmsg", {message->msg_iov, message->msg_iovlen}, Buffer::kIsRead,
-                     [&] { return ::sendmsg(socket, message, flags); });
+                     [&](const iovec* all, int size) {
+                       msghdr moved = *message;
+                       moved.msg_iov = const_cast<iovec*>(all);
+                       moved.msg_iovlen = static_cast<std::size_t>(size);
+                       return ::sendmsg(socket, &moved, flags);
+                     });
 }
 std::size_t FileRead(void* buffer, std::size_t size, std::size_t count, FILE* file) {
-  std::size_t items = 0;
-  WithBuffer("fread", buffer, size * count, Buffer::kIsWritten, [&] {
-    items = std::fread(buffer, size, count, file);
-    return static_cast<ssize_t>(items * size);
-  });
-  return items;
+  const ssize_t bytes = PieceByPiece(
+      "fread", buffer, size * count, Buffer::kIsWritten,
+      [&](void* at, std::size_t part) { return static_cast<ssize_t>(std::fread(at, 1, part, file)); });
+  return size == 0 ? 0 : static_cast<std::size_t>(bytes) / size;
 }
 std::size_t FileWrite(const void* buffer, std::size_t size, std::size_t count, FILE* file) {
-  std::size_t items = 0;
-  WithBuffer("fwrite", buffer, size * count, Buffer::kIsRead, [&] {
-    items = std::fwrite(buffer, size, count, file);
-    return static_cast<ssize_t>(items * size);
-  });
-  return items;
+  const ssize_t bytes = PieceByPiece(
+      "fwrite", buffer, size * count, Buffer::kIsRead,
+      [&](void* at, std::size_t part) { return static_cast<ssize_t>(std::fwrite(at, 1, part, file)); });
+  return size == 0 ? 0 : static_cast<std::size_t>(bytes) / size;
 }
 
 // What the compiler makes of the same calls with _FORTIFY_SOURCE. A buffer that is too short ends the
@@ -242,7 +359,7 @@ void WatchSystemCalls() noexcept {
                                           To("recv", &Recv),
                                           To("send", &Send),
                                           To("recvfrom", &RecvFrom),
-                                          To("sendto", &SendTo),
+                                          To("sendto", &SendToAddress),
                                           To("readv", &Readv),
                                           To("writev", &Writev),
                                           To("preadv", &Preadv),
