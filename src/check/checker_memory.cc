@@ -14,6 +14,9 @@ void Checker::OnStream(const observe::StreamEvent& event) noexcept {
     const StateLock lock(lock_);
     if (event.destroyed) {
       HostLearned();
+      // Other streams may stand, or copies with a descriptor be queued, so the histories are not dropped.
+      for (CheckedMemory* const memory : open_)
+        memory->history.ForgetQueue(event.queue.number);
       order_.RemoveQueue(event.queue);
       if (const auto stream = streams_.find(event.queue.number); stream != streams_.end()) {
         held_.Remove(stream->second.held);

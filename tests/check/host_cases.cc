@@ -55,6 +55,19 @@ CASE(destination_read_after_a_query) {
   READ(back);  //! 2 host-read-before-sync
 }
 
+CASE(destination_read_after_the_end_of_its_stream_while_another_stands) {
+  char *block = s.Device(), *back = s.Pinned();
+  std::uint64_t* gate = s.Word();
+  aclrtStream a = nullptr, standing = s.Stream(), opener = s.Stream();
+  OK(aclrtCreateStream(&a));
+  OK(aclrtValueWait(gate, 1, 0, standing));
+  D2H(back, block, kBytes, a);  //! 1 host-read-before-sync
+  if (right) OK(aclrtDestroyStream(a));
+  READ(back);  //! 2 host-read-before-sync
+  if (!right) OK(aclrtDestroyStream(a));
+  OK(aclrtValueWrite(gate, 1, 0, opener));
+}
+
 CASE(destination_of_rows_read_early) {
   char *block = s.Device(), *back = s.Pinned();
   aclrtStream a = s.Stream();

@@ -53,6 +53,10 @@ void AccessHistory::Add(const TaskAccess& access, const SharedSite& site) {
   lane.rows.push_back({access.shape, std::move(origin)});
 }
 
+void AccessHistory::ForgetQueue(std::uint64_t queue) {
+  std::erase_if(lanes_, [&](const Lane& lane) { return lane.queue == queue; });
+}
+
 void AccessHistory::Forget(const OrderClock& host) {
   std::erase_if(lanes_, [&](const Lane& lane) { return lane.newest <= host.At(lane.queue); });
   for (Lane& lane : lanes_) {

@@ -77,6 +77,8 @@ class AccessHistory {
   /// The first access that the host was not told of.
   Conflict FindOpen(const OrderClock& host) const noexcept;
   void Add(const TaskAccess& access, const SharedSite& site);
+  /// The queue is gone, and its work is over.
+  void ForgetQueue(std::uint64_t queue);
   /// Drops what the host knows.
   void Forget(const OrderClock& host);
   bool empty() const { return lanes_.empty(); }
