@@ -100,6 +100,10 @@ void Checker::Freed(const observe::MemoryEvent& event) {
     Open(*memory);
   }
   held_.Remove(memory->held);
+  // A word that is made there later has other writes.
+  order_.WordOverwritten(
+      reinterpret_cast<const std::byte*>(event.address + static_cast<std::uintptr_t>(event.engine_delta)),
+      memory->facts.usable_bytes);
   std::erase(open_, memory);
   std::erase(to_guard_, memory);
   guarded_.erase(memory);

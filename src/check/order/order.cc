@@ -89,6 +89,7 @@ void Order::AddQueue(const QueueLabel& label, const Timeline* timeline) {
 void Order::RemoveQueue(const QueueLabel& label) {
   blocked_.erase(label.number);
   queues_.erase(label.number);
+  std::erase_if(timelines_, [&](const auto& each) { return each.second == label.number; });
   host_.Forget(label.number);
   host_copy_ = nullptr;
   for (auto& [target, signal] : signals_) {
