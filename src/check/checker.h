@@ -211,6 +211,8 @@ class Checker final : public observe::Observer, private Order::Listener {
                  std::uint32_t thread) noexcept;
   PageLevel NeededLevel(const CheckedMemory& memory, const Range& page) const noexcept;
   /// Keeps the pages of the task's accesses from the host: one change for each buffer.
+  /// Closes what was open for an instruction, as far as it is still needed.
+  void ClosePages(const Range& pages) noexcept;
   void NoteGuard(CheckedMemory& memory, const TaskAccess& access);
   void GuardNoted();
   static void Open(CheckedMemory& memory) noexcept;

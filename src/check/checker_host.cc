@@ -146,19 +146,19 @@ Checker::Fault Checker::OnFault(const HostAccess& access, std::uintptr_t instruc
     return Fault::kRetry;
   }
   SetPages(pages, PageLevel::kAll);
-  StepWindow& step = ThisThreadsStep();
-  step.pages = step.pages.bytes() == 0
-                   ? pages
-                   : Range{std::min(step.pages.begin, pages.begin), std::max(step.pages.end, pages.end)};
+  ThisThreadsStep().Add(pages);
   return Fault::kStep;
 }
 
 void Checker::CloseAfterStep() noexcept {
-  StepWindow& step = ThisThreadsStep();
-  const Range pages = step.pages;
-  step.pages = {};
+  const auto opened = ThisThreadsStep().Take();
   if (!active_.load() || IsInChecker()) return;
   const StateLock lock(lock_);
+  for (const Range& pages : opened)
+    ClosePages(pages);
+}
+
+void Checker::ClosePages(const Range& pages) noexcept {
   const std::uint64_t page_bytes = HostPageBytes();
   for (std::uint64_t page = pages.begin; page < pages.end; page += page_bytes) {
     const CheckedMemory* const memory = memory_.At(page);

@@ -105,7 +105,7 @@ void OnAccess(int number, siginfo_t* info, void* argument) {
 
 void OnStep(int number, siginfo_t* info, void* argument) {
   auto& context = *static_cast<ucontext_t*>(argument);
-  if (ThisThreadsStep().pages.bytes() != 0) {
+  if (ThisThreadsStep().is_open()) {
     context.uc_mcontext.gregs[REG_EFL] &= ~kTrapFlag;
     if (Checker* const checker = TheChecker()) checker->CloseAfterStep();
     return;

@@ -27,4 +27,18 @@ StepWindow& ThisThreadsStep() noexcept {
   return step_window;
 }
 
+std::uint64_t PageChanges() noexcept {
+  return changes.load(std::memory_order_relaxed);
+}
+
+void StepWindow::Add(const Range& pages) {
+  for (Range& range : ranges_) {
+    const bool is_free = range.bytes() == 0;
+    const bool meets = pages.begin <= range.end && range.begin <= pages.end;
+    if (!is_free && !meets && &range != &ranges_.back()) continue;
+    range = is_free ? pages : Range{std::min(range.begin, pages.begin), std::max(range.end, pages.end)};
+    return;
+  }
+}
+
 }  // namespace sampan::check

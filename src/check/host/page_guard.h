@@ -1,7 +1,9 @@
 // Keeps pages of host memory from the program, while the engines use them at other addresses.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <utility>
 
 #include "base/system/page_size.h"
 #include "check/memory/memory_table.h"
@@ -17,9 +19,20 @@ inline Range PagesAround(const Range& range) {
 /// Changes what the program may do with pages. False if the system refuses. Async-signal-safe.
 bool SetPages(const Range& addresses, PageLevel level) noexcept;
 
+/// How many changes were made so far. Async-signal-safe.
+std::uint64_t PageChanges() noexcept;
+
 /// The pages that the calling thread opened for one instruction.
-struct StepWindow {
-  Range pages;  ///< empty: none
+/// An instruction may access two buffers far from one another.
+class StepWindow {
+ public:
+  void Add(const Range& pages);
+  /// Ends the window.
+  std::array<Range, 2> Take() { return std::exchange(ranges_, {}); }
+  bool is_open() const { return ranges_[0].bytes() != 0; }
+
+ private:
+  std::array<Range, 2> ranges_{};
 };
 StepWindow& ThisThreadsStep() noexcept;
 
