@@ -102,6 +102,7 @@ ALLOWED_GLOBALS = {
     ("session.cc", "the_aliases"): "one for the process, like the checker",
     ("thread_owned.h", "slot"): "what a thread keeps, also while its objects are destroyed",
     ("thread_owned.h", "owner"): "deletes it",
+    ("page_guard.cc", "changes"): "tells a signal handler whether another thread has changed pages",
     ("page_guard.cc", "step_window"): "the pages that the thread opened for one instruction",
     ("session.cc", "the_checker"): "signal handlers, the exit of the process and a forked child reach it",
     ("stacks.cc", "own_code"): "where our libraries lie in memory",

@@ -51,9 +51,9 @@ void CallProgram(WatchedSignal& signal, siginfo_t* info, void* context) {
 }
 
 constexpr std::int64_t kTrapFlag = 0x100;
-constexpr std::int64_t kWriteFault = 2;
+constexpr std::int64_t kWriteFault = 2, kFetchFault = 16;
 
-/// A fault that is found at the same instruction and address again and again is not the checker's.
+/// A fault at the same instruction and address again and again, while no page changes, is not the checker's.
 struct LastFault {
   std::uintptr_t instruction = 0, address = 0;
   unsigned count = 0;
@@ -62,8 +62,10 @@ struct LastFault {
 constexpr unsigned kMaxRetries = 64;
 
 bool Repeats(std::uintptr_t instruction, std::uintptr_t address) {
-  if (last_fault.instruction != instruction || last_fault.address != address) {
-    last_fault = {instruction, address, 0};
+  const std::uint64_t changes = PageChanges();
+  if (last_fault.instruction != instruction || last_fault.address != address ||
+      last_fault.changes != changes) {
+    last_fault = {instruction, address, changes, 0};
     return false;
   }
   return ++last_fault.count > kMaxRetries;
@@ -73,7 +75,9 @@ void OnAccess(int number, siginfo_t* info, void* argument) {
   const int error = errno;
   auto& context = *static_cast<ucontext_t*>(argument);
   Checker* const checker = TheChecker();
-  if (checker != nullptr && info->si_code > 0) {
+  const bool fetches = (context.uc_mcontext.gregs[REG_ERR] & kFetchFault) != 0;
+  if (checker != nullptr && info->si_code > 0 && !fetches) {
+  std::uint64_t changes = 0;
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     if (HostAliases::WaitForMove(address)) {
       errno = error;
@@ -81,8 +85,7 @@ void OnAccess(int number, siginfo_t* info, void* argument) {
     }
     const auto instruction = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
     const bool writes = (context.uc_mcontext.gregs[REG_ERR] & kWriteFault) != 0;
-    const InstructionAccess access =
-        address == instruction ? InstructionAccess{address, 1} : AccessOfInstruction(context, address);
+    const InstructionAccess access = AccessOfInstruction(context, address);
     switch (checker->OnFault({access.address, access.bytes, writes}, instruction)) {
       case Checker::Fault::kRetry:
         errno = error;

@@ -3,12 +3,15 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 
 namespace sampan::check {
 namespace {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local StepWindow step_window;
+constinit std::atomic<std::uint64_t> changes{0};
 
 }  // namespace
 
@@ -20,11 +23,8 @@ bool SetPages(const Range& addresses, PageLevel level) noexcept {
   const Range pages = PagesAround(addresses);
   const bool changed = ::mprotect(reinterpret_cast<void*>(pages.begin), pages.bytes(), access) == 0;
   errno = error;
+  if (changed) changes.fetch_add(1, std::memory_order_relaxed);
   return changed;
-}
-
-StepWindow& ThisThreadsStep() noexcept {
-  return step_window;
 }
 
 std::uint64_t PageChanges() noexcept {
@@ -39,6 +39,10 @@ void StepWindow::Add(const Range& pages) {
     range = is_free ? pages : Range{std::min(range.begin, pages.begin), std::max(range.end, pages.end)};
     return;
   }
+}
+
+StepWindow& ThisThreadsStep() noexcept {
+  return step_window;
 }
 
 }  // namespace sampan::check

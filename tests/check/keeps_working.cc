@@ -1,0 +1,253 @@
+// Correct programs that do with signals, masks, pages and processes what the checker itself needs.
+//
+//   keeps_working NAME      runs one of them; status 0 if it works
+#include <acl/acl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <thread>
+
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+void Check(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s does not hold; %s\n", what, aclGetRecentErrMsg());
+  std::_Exit(3);
+}
+#define CHECK(condition) Check(condition, #condition)
+#define OK(call) Check((call) == ACL_SUCCESS, #call)
+
+char* Pinned(std::size_t bytes) {
+  void* memory = nullptr;
+  OK(aclrtMallocHost(&memory, bytes));
+  return static_cast<char*>(memory);
+}
+
+/// Three pages of pinned memory. Copies use the outer ones, and the page between them is kept as well.
+struct Ring {
+  void* block = nullptr;
+  char* pages = nullptr;
+  aclrtStream stream = nullptr;
+
+  Ring() {
+    OK(aclrtSetDevice(0));
+    OK(aclrtMalloc(&block, kPage, ACL_MEM_MALLOC_HUGE_FIRST));
+    pages = Pinned(3 * kPage);
+    OK(aclrtCreateStream(&stream));
+  }
+  void CopyOuterPages() const {
+    OK(aclrtMemcpyAsync(block, kPage, pages, kPage, ACL_MEMCPY_HOST_TO_DEVICE, stream));
+    OK(aclrtMemcpyAsync(block, kPage, pages + 2 * kPage, kPage, ACL_MEMCPY_HOST_TO_DEVICE, stream));
+  }
+  /// Pages that copies read may be read; the write faults, and bytes 0 to 63 of the last page are not copied.
+  void CopyAndUseTheRest() const {
+    CopyOuterPages();
+    pages[kPage + 7] = 1;
+    OK(aclrtSynchronizeStream(stream));
+    OK(aclrtMemcpyAsync(pages, 64, block, 64, ACL_MEMCPY_DEVICE_TO_HOST, stream));
+    pages[100] = 2;
+    CHECK(static_cast<volatile char*>(pages)[100] == 2);
+    OK(aclrtSynchronizeStream(stream));
+  }
+  ~Ring() {
+    OK(aclrtDestroyStream(stream));
+    OK(aclrtFreeHost(pages));
+    OK(aclrtFree(block));
+    OK(aclrtResetDevice(0));
+  }
+};
+
+// ---- masks ----
+
+void SignalsBlockedBeforeTheFirstCall() {
+  sigset_t all;
+  ::sigfillset(&all);
+  CHECK(::pthread_sigmask(SIG_BLOCK, &all, nullptr) == 0);
+  Ring().CopyAndUseTheRest();
+}
+
+void SignalsBlockedInAThreadThatMakesNoCall() {
+  const Ring ring;
+  ring.CopyOuterPages();
+  std::thread([&] {
+    sigset_t all;
+    ::sigfillset(&all);
+    CHECK(::pthread_sigmask(SIG_BLOCK, &all, nullptr) == 0);
+    ring.pages[kPage + 9] = 3;
+  }).join();
+  OK(aclrtSynchronizeStream(ring.stream));
+}
+
+// ---- handlers ----
+
+volatile sig_atomic_t handled = 0;
+char* own_page = nullptr;
+bool saw_mask = false;
+sigjmp_buf back;
+
+void OpenOwnPage(int, siginfo_t* info, void*) {
+  sigset_t blocked;
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  saw_mask = ::sigismember(&blocked, SIGUSR1) == 1;
+  handled = handled + 1;
+  if (info->si_addr != own_page) std::_Exit(4);
+  ::mprotect(own_page, kPage, PROT_READ | PROT_WRITE);
+}
+
+void Leave(int) {
+  handled = handled + 1;
+  ::siglongjmp(back, 1);
+}
+
+void InstallOpenOwnPage(int flags) {
+  own_page = static_cast<char*>(::mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  struct sigaction action = {};
+  action.sa_sigaction = &OpenOwnPage;
+  action.sa_flags = SA_SIGINFO | flags;
+  ::sigaddset(&action.sa_mask, SIGUSR1);
+  CHECK(::sigaction(SIGSEGV, &action, nullptr) == 0);
+}
+
+void OwnHandlerBeforeTheFirstCall() {
+  InstallOpenOwnPage(0);
+  const Ring ring;
+  ring.CopyAndUseTheRest();
+  *static_cast<volatile char*>(own_page) = 1;
+  CHECK(handled == 1 && saw_mask);
+  ring.CopyAndUseTheRest();
+}
+
+void OwnHandlerAfterTheFirstCall() {
+  const Ring ring;
+  InstallOpenOwnPage(0);
+  ring.CopyAndUseTheRest();
+  *static_cast<volatile char*>(own_page) = 1;
+  CHECK(handled == 1 && saw_mask);
+  ring.CopyAndUseTheRest();
+}
+
+void HandlerThatServesOnce() {
+  const Ring ring;
+  InstallOpenOwnPage(static_cast<int>(SA_RESETHAND));
+  *static_cast<volatile char*>(own_page) = 1;
+  struct sigaction now = {};
+  CHECK(::sigaction(SIGSEGV, nullptr, &now) == 0);
+  CHECK(handled == 1 && saw_mask && now.sa_handler == SIG_DFL);
+  ring.CopyAndUseTheRest();
+}
+
+void HandlerThatJumps() {
+  const Ring ring;
+  struct sigaction action = {};
+  action.sa_handler = &Leave;
+  CHECK(::sigaction(SIGSEGV, &action, nullptr) == 0);
+  own_page = static_cast<char*>(::mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  for (int i = 0; i < 3; ++i) {
+    if (::sigsetjmp(back, 1) == 0) *static_cast<volatile char*>(own_page) = 1;
+    ring.CopyAndUseTheRest();
+  }
+  CHECK(handled == 3);
+}
+
+void HandlerThatUsesPagesInUse() {
+  static Ring* ring = nullptr;
+  ring = new Ring;
+  struct sigaction action = {};
+  action.sa_handler = [](int) { ring->pages[kPage + 11] = 5; };
+  ::sigfillset(&action.sa_mask);
+  CHECK(::sigaction(SIGUSR2, &action, nullptr) == 0);
+  ring->CopyOuterPages();
+  CHECK(::raise(SIGUSR2) == 0);
+  OK(aclrtSynchronizeStream(ring->stream));
+  CHECK(ring->pages[kPage + 11] == 5);
+  delete ring;
+}
+
+// ---- pages, calls of the system, processes ----
+
+void ManyRoundsWithAPageBetweenCopies() {
+  const Ring ring;
+  for (int i = 0; i < 200; ++i) {
+    ring.CopyOuterPages();
+    static_cast<volatile char*>(ring.pages)[kPage + 128] = static_cast<char>(i);
+    OK(aclrtSynchronizeStream(ring.stream));
+  }
+}
+
+void ReceiveThatWaits() {
+  const Ring ring;
+  int ends[2];
+  CHECK(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+  std::thread receiver([&] { CHECK(::recv(ends[0], ring.pages + kPage, kPage, 0) == 4); });
+  for (int i = 0; i < 20; ++i) {
+    ring.CopyOuterPages();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  CHECK(::send(ends[1], "text", 4, 0) == 4);
+  receiver.join();
+  CHECK(std::memcmp(ring.pages + kPage, "text", 4) == 0);
+  OK(aclrtSynchronizeStream(ring.stream));
+}
+
+void ForkedChild() {
+  const Ring ring;
+  char* const own =
+      static_cast<char*>(::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  void* seen_by_device = nullptr;
+  OK(aclrtHostRegister(own, kPage, ACL_HOST_REGISTER_MAPPED, &seen_by_device));
+  own[0] = 1;
+  OK(aclrtMemcpyAsync(ring.block, kPage, own, kPage, ACL_MEMCPY_HOST_TO_DEVICE, ring.stream));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    own[0] = 2;
+    std::_Exit(static_cast<volatile char*>(own)[0] == 2 ? 0 : 5);
+  }
+  int status = -1;
+  CHECK(::waitpid(child, &status, 0) == child && status == 0);
+  CHECK(static_cast<volatile char*>(own)[0] == 1);
+  ring.CopyAndUseTheRest();
+  OK(aclrtHostUnregister(own));
+}
+
+struct Program {
+  std::string_view name;
+  void (*run)();
+};
+constexpr Program kPrograms[] = {
+    {"signals_blocked_before_the_first_call", &SignalsBlockedBeforeTheFirstCall},
+    {"signals_blocked_in_a_thread_that_makes_no_call", &SignalsBlockedInAThreadThatMakesNoCall},
+    {"own_handler_before_the_first_call", &OwnHandlerBeforeTheFirstCall},
+    {"own_handler_after_the_first_call", &OwnHandlerAfterTheFirstCall},
+    {"handler_that_serves_once", &HandlerThatServesOnce},
+    {"handler_that_jumps", &HandlerThatJumps},
+    {"handler_that_uses_pages_in_use", &HandlerThatUsesPagesInUse},
+    {"many_rounds_with_a_page_between_copies", &ManyRoundsWithAPageBetweenCopies},
+    {"receive_that_waits", &ReceiveThatWaits},
+    {"forked_child", &ForkedChild},
+};
+
+}  // namespace
+
+int main(int count, char** words) {
+  for (const Program& program : kPrograms) {
+    if (count == 2 && program.name == words[1]) {
+      program.run();
+      return 0;
+    }
+  }
+  for (const Program& program : kPrograms)
+    std::printf("%.*s\n", static_cast<int>(program.name.size()), program.name.data());
+  return 2;
+}
