@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "check/findings/thread_owned.h"
+#include "check/host/host_faults.h"
 #include "check/host/page_guard.h"
 
 namespace sampan::check {
@@ -55,6 +56,7 @@ std::uint32_t Checker::CaptureStack() noexcept {
 
 void Checker::OnCallBegan(const char* name, const observe::Peer* peer) noexcept {
   ThreadMark& thread = ThisThreadMark();
+  if (guards_pages_ && !std::exchange(thread.takes_faults, true)) OpenOurSignals();
   if (thread.calls++ == 0) {
     thread.outer = name;
     thread.in_hccl = peer != nullptr;

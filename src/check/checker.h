@@ -33,6 +33,7 @@ struct ThreadMark {
   bool in_checker = false;      ///< it holds the checker's lock
   bool waits = false;           ///< one of the calls is in the list of those that wait
   bool in_hccl = false;         ///< the outermost call is one of HCCL's
+  bool takes_faults = false;    ///< it does not block the checker's signals
   std::uint32_t calls = 0;      ///< that have not ended
   const char* outer = nullptr;  ///< the outermost call
   const char* inner = nullptr;  ///< the innermost call

@@ -80,6 +80,10 @@ Result<observe::Observer*> Start(const Options& options) {
   return checker;
 }
 
+void WatchMasks() noexcept {
+  if (CanWatchHostFaults()) WatchSystemCalls();
+}
+
 void WatchHost() noexcept {
   if (TheChecker() == nullptr || !CanWatchHostFaults()) return;
   WatchHostFaults();

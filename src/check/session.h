@@ -20,6 +20,8 @@ struct Options {
 
 /// Starts the checker if it is asked for; null if it is not. Called once.
 Result<observe::Observer*> Start(const Options& options);
+/// When the library is loaded: the program cannot block the checker's signals from now on.
+void WatchMasks() noexcept;
 /// Begins to judge accesses of the host, after the runtime has installed its own handlers of signals.
 void WatchHost() noexcept;
 /// Gives registered memory a second address; null: the host's accesses to it are not judged.

@@ -175,6 +175,11 @@ void AfterForkInChild() {
 
 [[gnu::constructor]] void LookForRaces() {
   races::Start();
+/// A program may block signals before its first call.
+[[gnu::constructor]] void PrepareChecker() {
+  if (EnvironmentValue("SAMPAN_CHECK") == "1") check::WatchMasks();
+}
+
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The signals by which the checker learns of the host's accesses, and the program's own handlers of them.
 #include "check/host/host_faults.h"
 
+#include <pthread.h>
 #include <ucontext.h>
 
 #include <array>
@@ -34,9 +35,26 @@ WatchedSignal* Watched(int signal) {
 
 #if defined(__x86_64__)
 
+/// Blocks what the system would block while the program's handler runs. Our signals stay open: its accesses
+/// are judged as well. The mask ends with our handler.
+void EnterHandler(const struct sigaction& program, const ucontext_t& context) {
+  sigset_t blocked = context.uc_sigmask;
+  ::sigorset(&blocked, &blocked, &program.sa_mask);
+  LeaveOurSignals(blocked);
+  ::pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
+}
+
 /// What would happen without the checker.
 void CallProgram(WatchedSignal& signal, siginfo_t* info, void* context) {
-  const struct sigaction& program = signal.program;
+  const struct sigaction program = signal.program;
+  const bool has_handler = (program.sa_flags & SA_SIGINFO) != 0
+                               ? program.sa_sigaction != nullptr
+                               : program.sa_handler != SIG_DFL && program.sa_handler != SIG_IGN;
+  if (has_handler) EnterHandler(program, *static_cast<const ucontext_t*>(context));
+  if (has_handler && (program.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) {
+    signal.program = {};
+    signal.program.sa_handler = SIG_DFL;
+  }
   if ((program.sa_flags & SA_SIGINFO) != 0 && program.sa_sigaction != nullptr)
     return program.sa_sigaction(signal.number, info, context);
   if (program.sa_handler != SIG_DFL && program.sa_handler != SIG_IGN)
@@ -56,6 +74,7 @@ constexpr std::int64_t kWriteFault = 2, kFetchFault = 16;
 /// A fault at the same instruction and address again and again, while no page changes, is not the checker's.
 struct LastFault {
   std::uintptr_t instruction = 0, address = 0;
+  std::uint64_t changes = 0;
   unsigned count = 0;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local LastFault last_fault;
@@ -77,7 +96,6 @@ void OnAccess(int number, siginfo_t* info, void* argument) {
   Checker* const checker = TheChecker();
   const bool fetches = (context.uc_mcontext.gregs[REG_ERR] & kFetchFault) != 0;
   if (checker != nullptr && info->si_code > 0 && !fetches) {
-  std::uint64_t changes = 0;
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     if (HostAliases::WaitForMove(address)) {
       errno = error;
@@ -119,12 +137,8 @@ void OnStep(int number, siginfo_t* info, void* argument) {
 void Install(WatchedSignal& signal, void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction action = {};
   SystemSigaction(signal.number, nullptr, &signal.program);
-  const bool has_handler = (signal.program.sa_flags & SA_SIGINFO) != 0 ||
-                           (signal.program.sa_handler != SIG_DFL && signal.program.sa_handler != SIG_IGN);
-  if (has_handler) action = signal.program;
   action.sa_sigaction = handler;
-  action.sa_flags |= SA_SIGINFO | SA_ONSTACK;
-  action.sa_flags &= ~static_cast<int>(SA_RESETHAND);
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   signal.watched.store(true, std::memory_order_release);
   SystemSigaction(signal.number, &action, nullptr);
 }
@@ -157,10 +171,17 @@ bool ReplaceHandler(int signal, const struct sigaction* action, struct sigaction
   return true;
 }
 
+void OpenOurSignals() noexcept {
+  sigset_t ours;
+  ::sigemptyset(&ours);
+  for (const WatchedSignal& each : watched_signals)
+    ::sigaddset(&ours, each.number);
+  ::pthread_sigmask(SIG_UNBLOCK, &ours, nullptr);
+}
+
 void LeaveOurSignals(sigset_t& set) noexcept {
-  for (const WatchedSignal& each : watched_signals) {
-    if (each.watched.load(std::memory_order_acquire)) ::sigdelset(&set, each.number);
-  }
+  for (const WatchedSignal& each : watched_signals)
+    ::sigdelset(&set, each.number);
 }
 
 }  // namespace sampan::check
