@@ -154,6 +154,8 @@ class HostWork {
   virtual bool takes_help() const { return false; }
   /// Text for messages: what the queue waits for while it runs.
   virtual std::string Describe() const { return "work of the host"; }
+  /// True if it is a function of the program, which thus learns that the tasks before it are over.
+  virtual bool runs_program() const { return false; }
   /// True if it accesses memory until it calls `resume`. Once it has started, the queue waits for its end, as
   /// for a copy of its own. It does so even if the work is dropped.
   virtual bool accesses_memory() const { return false; }

@@ -65,8 +65,8 @@ OrderStep StepOf(const Task& task, const observe::Submission& submission) {
     step.kind = Kind::kWord;
     step.target = word->word;
     step.value = word->value;
-  } else if (std::holds_alternative<HostTask>(task)) {
-    step.kind = Kind::kHost;
+  } else if (const auto* host = std::get_if<HostTask>(&task)) {
+    if (host->work->runs_program()) step.kind = Kind::kHost;
   }
   return step;
 }

@@ -63,6 +63,7 @@ std::shared_ptr<HostWork> HostThreads::MakeWork(void (*function)(void*), void* a
       }
     }
 
+    bool runs_program() const override { return true; }
     std::string Describe() const override {
       const pid_t thread = thread_->load();
       return Text("host function ", FunctionText(function_),

@@ -46,6 +46,7 @@ class ReportThreads::Work final : public HostWork {
       resume({Code::kResourceAllocFail, "a callback could not be delivered: out of host memory"});
     }
   }
+  bool runs_program() const override { return true; }
   std::string Describe() const override { return threads_->DescribeService(stream_); }
 
  private:

@@ -177,7 +177,7 @@ void CudaQueue::StartHost(Lock& lock, HostTask& task, std::uint64_t number) {
 void CudaQueue::RunHostTask(void* argument) {
   const std::unique_ptr<HostCall> call(static_cast<HostCall*>(argument));
   if (call->queue->Discarded(call->number)) return;
-  if (observe::On()) observe::TellHostCode(call->queue->label(), call->number);
+  if (observe::On() && call->work->runs_program()) observe::TellHostCode(call->queue->label(), call->number);
   call->work->Start([queue = call->queue, number = call->number](Status status) {
     if (queue->host_outcome_.Deliver(number, std::move(status))) queue->watch_.Wake(queue);
   });

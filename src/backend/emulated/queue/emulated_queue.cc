@@ -403,7 +403,7 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t number) {
     if (helped) OfferHelp(to_start);
     const bool taken_back = BlockUnless([&] {
       if (to_start != nullptr) {
-        if (observe::On()) observe::TellHostCode(label(), number);
+        if (observe::On() && task.work->runs_program()) observe::TellHostCode(label(), number);
         to_start->Start([self = shared_from_this(), number, helped](Status status) {
           if (!self->host_outcome_.Deliver(number, std::move(status))) return;
           helped ? self->GoOnAtGate() : self->Unblock();
