@@ -209,7 +209,7 @@ void Checker::OnSubmitted(const observe::Submission& submission, std::uint64_t n
     const auto failed = failures_.find(key);
     if (failed != failures_.end() && failed->second.site == nullptr) failed->second.site = site;
     const bool reads_operands = pending.indirect && execution != nullptr && execution->knows_ends;
-    if (execution != nullptr && execution->code != 0) failures_[key] = {execution->code, site};
+    if (execution != nullptr && execution->code != 0) NoteFailure(*execution, site);
     order_.Submitted({site, pending.step, std::move(pending.accesses.all)});
     if (reads_operands) {
       indirect_[key] = site;
@@ -225,7 +225,10 @@ void Checker::OnExecuted(const observe::Execution& execution) noexcept {
   try {
     const StateLock lock(lock_);
     const std::pair key(execution.task.queue.number, execution.task.number);
-    if (execution.code != 0) NoteFailure(execution);
+    if (execution.code != 0) {
+      const auto task = in_queues_.find(key);
+      NoteFailure(execution, task == in_queues_.end() ? nullptr : task->second);
+    }
     order_.Executed(key.first, key.second, execution.discarded);
     if (execution.knows_ends) AddExecutedEnds(execution);
     if (indirect_.erase(key) != 0 && indirect_.empty()) HostLearned();
@@ -233,12 +236,6 @@ void Checker::OnExecuted(const observe::Execution& execution) noexcept {
   } catch (const std::exception&) {
     // As above.
   }
-}
-
-void Checker::NoteFailure(const observe::Execution& execution) {
-  const std::pair key(execution.task.queue.number, execution.task.number);
-  const auto task = in_queues_.find(key);
-  failures_[key] = {execution.code, task == in_queues_.end() ? nullptr : task->second};
 }
 
 void Checker::AddExecutedEnds(const observe::Execution& execution) {
@@ -379,11 +376,6 @@ void Checker::OnHostCode(const observe::TaskKey& task) noexcept {
   } catch (const std::exception&) {
     active_.store(false);
   }
-}
-
-void Checker::OnFailureSeen(const QueueLabel& queue) noexcept {
-  const StateLock lock(lock_);
-  std::erase_if(failures_, [&](const auto& failure) { return failure.first.first == queue.number; });
 }
 
 void Checker::OnHostWrote(const observe::MemoryEnd& begin, std::uint64_t bytes) noexcept {

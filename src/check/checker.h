@@ -135,7 +135,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   void OnLearned(const Timeline& timeline, std::uint64_t task) noexcept override;
   void OnObject(const observe::ObjectEvent& event) noexcept override;
   void OnHostCode(const observe::TaskKey& task) noexcept override;
-  void OnFailureSeen(const QueueLabel& queue) noexcept override;
+  void OnFailureSeen(const QueueLabel& queue, std::uint64_t task) noexcept override;
   void OnMistake(const observe::Mistake& mistake) noexcept override;
   void OnHostWrote(const observe::MemoryEnd& begin, std::uint64_t bytes) noexcept override;
   void OnSignalCleared(const void* target) noexcept override;
@@ -160,6 +160,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   struct Failure {
     std::int32_t code = 0;
     SharedSite site;
+    bool was_told = false;  ///< to the program
   };
   /// Where the program made something that it has to destroy.
   struct MadeBy {
@@ -205,7 +206,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   void JudgeLate(const TaskAccess& access, const Acting& acting, const SharedSite& site,
                  const OrderClock& before);
   void AddExecutedEnds(const observe::Execution& execution);
-  void NoteFailure(const observe::Execution& execution);
+  void NoteFailure(const observe::Execution& execution, const SharedSite& site);
   void HostLearned();
   void Freed(const observe::MemoryEvent& event);
   bool JudgeHost(CheckedMemory& memory, const HostAccess& access, std::uint32_t stack,

@@ -1,4 +1,5 @@
-// The checker's part for memory and streams that come and go, and for the end of the process.
+// The checker's part for memory and streams that come and go, for failed tasks, and for the end of the
+// process.
 #include <array>
 #include <exception>
 #include <string_view>
@@ -110,6 +111,27 @@ void Checker::Freed(const observe::MemoryEvent& event) {
   memory_.Remove(*memory);
 }
 
+// ---- failures ----
+
+void Checker::NoteFailure(const observe::Execution& execution, const SharedSite& site) {
+  Failure& failure = failures_[{execution.task.queue.number, execution.task.number}];
+  failure.code = execution.code;
+  failure.site = site;
+}
+
+void Checker::OnFailureSeen(const QueueLabel& queue, std::uint64_t task) noexcept {
+  const StateLock lock(lock_);
+  if (task == 0) {
+    std::erase_if(failures_, [&](const auto& failure) { return failure.first.first == queue.number; });
+    return;
+  }
+  try {
+    failures_[{queue.number, task}].was_told = true;  // its execution may be told later
+  } catch (const std::exception&) {
+    // Without memory for it the failure is reported at the end.
+  }
+}
+
 // ---- the end ----
 
 void Checker::Finish() noexcept {
@@ -117,7 +139,7 @@ void Checker::Finish() noexcept {
   const StateLock lock(lock_);
   try {
     for (const auto& [key, failure] : failures_) {
-      if (failure.site == nullptr) continue;
+      if (failure.site == nullptr || failure.was_told) continue;
       const TaskSite& site = *failure.site;
       MessageText message;
       message.Add("the task of {0} failed with code ").Add(failure.code);

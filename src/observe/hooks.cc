@@ -104,8 +104,8 @@ void TellHostCode(const QueueLabel& queue, std::uint64_t task) noexcept {
   Tell([&](Observer& observer) { observer.OnHostCode(key); });
 }
 
-void TellFailureSeen(const QueueLabel& queue) noexcept {
-  Tell([&](Observer& observer) { observer.OnFailureSeen(queue); });
+void TellFailureSeen(const QueueLabel& queue, std::uint64_t task) noexcept {
+  Tell([&](Observer& observer) { observer.OnFailureSeen(queue, task); });
 }
 
 void TellMistake(const Mistake& mistake) noexcept {

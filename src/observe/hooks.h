@@ -154,7 +154,8 @@ void EndShare(const TaskKey& task, std::int64_t begin_ns) noexcept;
 // ---- what the program knows, and what it does wrong: only while On ----
 
 void TellHostCode(const QueueLabel& queue, std::uint64_t task) noexcept;
-void TellFailureSeen(const QueueLabel& queue) noexcept;
+/// Of one task; 0: of all that have failed.
+void TellFailureSeen(const QueueLabel& queue, std::uint64_t task) noexcept;
 void TellMistake(const Mistake& mistake) noexcept;
 void TellHostWrote(const MemoryEnd& begin, std::uint64_t bytes) noexcept;
 void TellSignalCleared(const void* target) noexcept;

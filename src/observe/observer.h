@@ -220,8 +220,8 @@ class Observer {
   virtual void OnLearned(const Timeline& /*timeline*/, std::uint64_t /*task*/) noexcept {}
   /// The queue is about to let a function of the program run.
   virtual void OnHostCode(const TaskKey& /*task*/) noexcept {}
-  /// The program was told of a failure of the stream's tasks.
-  virtual void OnFailureSeen(const QueueLabel& /*queue*/) noexcept {}
+  /// The program was told of the failure of a task; 0: of all tasks of the stream that have failed.
+  virtual void OnFailureSeen(const QueueLabel& /*queue*/, std::uint64_t /*task*/) noexcept {}
   virtual void OnMistake(const Mistake& /*mistake*/) noexcept {}
   /// The host wrote memory through the device, outside of every task that is told.
   virtual void OnHostWrote(const MemoryEnd& /*begin*/, std::uint64_t /*bytes*/) noexcept {}

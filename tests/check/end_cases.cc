@@ -1,6 +1,10 @@
 // What ends a program or is found at its end: deadlocks, failed work that no call reported, leaks.
 #include <sys/mman.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "tests/check/scene.h"
 
 namespace sampan::check_cases {
@@ -64,6 +68,23 @@ CASE_ALONE(failed_copy_that_no_call_reported) {
   OK(aclrtFree(block));
   if (!right) OK(aclrtValueWrite(gate, 1, 0, gate_opener));
   OK(aclrtDestroyStream(a));
+}
+
+CASE_ALONE(failed_copy_that_a_callback_tells) {
+  static std::atomic<int> told{0};
+  char *block = s.Device(), *back = s.Pinned();
+  aclrtStream a = nullptr, gate_opener = s.Stream();
+  std::uint64_t* gate = s.Word();
+  if (right) OK(aclrtExceptionInfoCallbackRegister([](aclrtExceptionInfo*) { ++told; }));
+  OK(aclrtCreateStream(&a));
+  OK(aclrtValueWait(gate, 1, kAtLeast, a));
+  D2H(back, block, kBytes, a);  //! 1 failed-task
+  s.Forget(block);
+  OK(aclrtFree(block));
+  OK(aclrtValueWrite(gate, 1, 0, gate_opener));
+  OK(aclrtDestroyStream(a));
+  while (right && told == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 CASE_ALONE(device_memory_left) {

@@ -72,6 +72,7 @@ void FailureReports::Loop() {
       const ProgramCode running;
       each.function(failure, each.argument);
     }
+    if (!told.empty() && observe::On()) observe::TellFailureSeen(failure.queue, failure.number);
     lock.lock();
     telling_ = false;
     changed_.notify_all();

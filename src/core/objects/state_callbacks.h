@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/api/queue_label.h"
 #include "base/error/status.h"
 #include "base/threads/fork_lock.h"
 #include "base/threads/threads.h"
@@ -53,6 +54,8 @@ class NamedCallbacks {
 /// A task that failed.
 struct TaskFailure {
   std::uint32_t task = 0, stream = 0, thread = 0, device = 0, code = 0;
+  QueueLabel queue{};        ///< of the stream, for observers
+  std::uint64_t number = 0;  ///< in the queue
 };
 
 /// Calls the registered functions for every failed task, one after the other, on a thread of its own. The

@@ -153,12 +153,12 @@ std::uint32_t Stream::CurrentThreadNumber() {
 
 Status Stream::TakeFailure() {
   if (Status sticky = context_failure_->Check(); !sticky.ok()) {
-    if (observe::On()) observe::TellFailureSeen(label());
+    if (observe::On()) observe::TellFailureSeen(label(), 0);
     if (options_.reports != nullptr) options_.reports->Await();
     return sticky;
   }
   if (!failed_.exchange(false)) return {};
-  if (observe::On()) observe::TellFailureSeen(label());
+  if (observe::On()) observe::TellFailureSeen(label(), 0);
   if (options_.reports != nullptr) options_.reports->Await();
   const std::lock_guard lock(mutex_);
   if (!failure_) return {};
@@ -172,7 +172,9 @@ bool Stream::OnTaskFailed(std::uint64_t number, Status failure) noexcept {
                               .stream = id(),
                               .thread = submitter_.load(),
                               .device = options_.device,
-                              .code = static_cast<std::uint32_t>(failure.code())});
+                              .code = static_cast<std::uint32_t>(failure.code()),
+                              .queue = label(),
+                              .number = number});
   }
   try {
     Error error = std::move(failure.error());
