@@ -39,7 +39,7 @@ ThreadMark& ThisThreadMark() noexcept {
 bool Checker::Start(const Findings::Options& options, const Scope& scope) {
   if (!stacks_.Start()) return false;
   guards_pages_ = scope.guards_pages;
-  host_is_device_ = scope.host_is_device;
+  finds_unwritten_ = scope.finds_unwritten;
   findings_.Start(options, stacks_);
   if (!scope.held_counts.empty()) held_.Start(scope.held_counts);
   active_.store(true);

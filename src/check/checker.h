@@ -73,7 +73,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   Checker() = default;
   struct Scope {
     bool guards_pages = true;     ///< accesses of the host to pinned memory are judged
-    bool host_is_device = false;  ///< the program writes device memory directly
+    bool finds_unwritten = true;  ///< all writes to device memory are seen
     std::string held_counts;      ///< the file of the counters; empty: none
   };
   bool Start(const Findings::Options& options, const Scope& scope);
@@ -211,10 +211,10 @@ class Checker final : public observe::Observer, private Order::Listener {
   void Freed(const observe::MemoryEvent& event);
   bool JudgeHost(CheckedMemory& memory, const HostAccess& access, std::uint32_t stack,
                  std::uint32_t thread) noexcept;
-  PageLevel NeededLevel(const CheckedMemory& memory, const Range& page) const noexcept;
-  /// Keeps the pages of the task's accesses from the host: one change for each buffer.
   /// Closes what was open for an instruction, as far as it is still needed.
   void ClosePages(const Range& pages) noexcept;
+  PageLevel NeededLevel(const CheckedMemory& memory, const Range& page) const noexcept;
+  /// Keeps the pages of the task's accesses from the host: one change for each buffer.
   void NoteGuard(CheckedMemory& memory, const TaskAccess& access);
   void GuardNoted();
   static void Open(CheckedMemory& memory) noexcept;
@@ -248,7 +248,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   SpinLock lock_;
   std::atomic<bool> active_{false};
   std::atomic<bool> has_registered_{false};  // once and for all
-  bool guards_pages_ = false, host_is_device_ = false;
+  bool guards_pages_ = false, finds_unwritten_ = false;
   Stacks stacks_;
   Findings findings_;
   HeldCounts held_;

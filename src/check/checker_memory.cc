@@ -14,10 +14,10 @@ void Checker::OnStream(const observe::StreamEvent& event) noexcept {
   try {
     const StateLock lock(lock_);
     if (event.destroyed) {
-      HostLearned();
       // Other streams may stand, or copies with a descriptor be queued, so the histories are not dropped.
       for (CheckedMemory* const memory : open_)
         memory->history.ForgetQueue(event.queue.number);
+      HostLearned();
       order_.RemoveQueue(event.queue);
       if (const auto stream = streams_.find(event.queue.number); stream != streams_.end()) {
         held_.Remove(stream->second.held);
@@ -67,7 +67,7 @@ void Checker::OnMemory(const observe::MemoryEvent& event) noexcept {
     memory.stack = CaptureStack();
     memory.thread = ThisThreadMark().number;
     const bool own = event.kind == observe::MemoryKind::kOwn || event.kind == observe::MemoryKind::kPool;
-    memory.knows_writes = own && event.place.on_device() && !host_is_device_;
+    memory.knows_writes = own && event.place.on_device() && finds_unwritten_;
     if (event.kind == observe::MemoryKind::kRegistered) has_registered_.store(true);
     if (guards_pages_ && memory.can_guard() && event.kind == observe::MemoryKind::kOwn)
       SetPages({event.address, memory.end()}, PageLevel::kAll);
@@ -100,11 +100,11 @@ void Checker::Freed(const observe::MemoryEvent& event) {
   } else {
     Open(*memory);
   }
-  held_.Remove(memory->held);
   // A word that is made there later has other writes.
   order_.WordOverwritten(
       reinterpret_cast<const std::byte*>(event.address + static_cast<std::uintptr_t>(event.engine_delta)),
       memory->facts.usable_bytes);
+  held_.Remove(memory->held);
   std::erase(open_, memory);
   std::erase(to_guard_, memory);
   guarded_.erase(memory);

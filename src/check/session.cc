@@ -69,7 +69,7 @@ Result<observe::Observer*> Start(const Options& options) {
   if (!checker->Start(
           {.file = file, .text = options.findings.empty()},
           {.guards_pages = options.guards_pages && CanWatchHostFaults(),
-           .host_is_device = options.host_is_device,
+           .finds_unwritten = options.finds_unwritten,
            .held_counts =
                options.findings.empty() ? std::string() : HeldCountsPath(options.findings, ::getpid())})) {
     return Error{Code::kDeviceSetupError, "SAMPAN_CHECK: there is no memory for the checker"};

@@ -14,7 +14,7 @@ struct Options {
   bool on = false;
   std::string findings;  ///< the command's file; empty: the user reads standard error
   bool guards_pages = true;
-  bool host_is_device = false;  ///< the program writes device memory directly
+  bool finds_unwritten = true;  ///< all writes to device memory are seen
   std::string backend;
 };
 

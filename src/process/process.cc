@@ -94,7 +94,9 @@ Result<observe::Observer*> StartChecker(Result<Settings>& read) {
   return check::Start({.on = read->check,
                        .findings = read->check_findings,
                        .guards_pages = !races::Watched(),
-                       .host_is_device = !read->profile.attached,
+                       // Where the program's own code writes device memory, the checker does not see it.
+                       .finds_unwritten = read->profile.attached &&
+                                          read->check_unwritten.value_or(read->backend != BackendKind::kCuda),
                        .backend = std::string(Describe(read->backend))});
 }
 
@@ -173,13 +175,13 @@ void AfterForkInChild() {
   ::pthread_atfork(nullptr, nullptr, &AfterForkInChild);
 }
 
-[[gnu::constructor]] void LookForRaces() {
-  races::Start();
 /// A program may block signals before its first call.
 [[gnu::constructor]] void PrepareChecker() {
   if (EnvironmentValue("SAMPAN_CHECK") == "1") check::WatchMasks();
 }
 
+[[gnu::constructor]] void LookForRaces() {
+  races::Start();
 }
 
 }  // namespace

@@ -230,6 +230,11 @@ constexpr std::array kSettings = {
               settings.check_findings = text;
               return !text.empty();
             }},
+    Setting{"SAMPAN_CHECK_UNWRITTEN", "0 or 1", "1, on cuda 0",
+            "the checker finds copies of device memory that nothing wrote; it sees no writes of CUDA kernels",
+            [](std::string_view text, Settings& settings) {
+              return ParseSwitch(text, settings.check_unwritten.emplace());
+            }},
     Setting{
         "SAMPAN_SIGNAL_REPORT", "0 or 1", "1",
         "says what each stream waits for when SIGINT, SIGTERM or SIGQUIT ends the program",
