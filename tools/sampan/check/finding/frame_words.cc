@@ -26,9 +26,11 @@ bool IsLanguageLibrary(std::string_view module) {
 
 /// Returns true for the libraries of this project.
 bool IsOurLibrary(std::string_view module) {
+  constexpr std::array<std::string_view, 5> kNames = {"libacl_rt.so", "libascendcl.so", "libhccl_plf.so",
+                                                      "libhccl.so", "libhcomm.so"};
   const std::string_view name = BaseName(module);
-  return name.starts_with("libacl_rt.so") || name.starts_with("libascendcl.so") ||
-         name.starts_with("libhccl_plf.so");
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view known) { return name.starts_with(known); });
 }
 
 /// Headers of the compiler and of the system, whose functions are inlined into the program.
