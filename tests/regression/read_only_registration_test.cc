@@ -194,16 +194,36 @@ TEST_F(ReadOnlyRegistration, CanBeReadAcrossItsBorders) {
   }
 }
 
-// The copy of HCCL that needs no context. The host makes it, so that the right of the process counts.
-TEST_F(ReadOnlyRegistration, RefusesCopiesOfTheHost) {
-  pages().AllowWrites(0, kPage);
-  pages().Register(0, kPage, kReadOnly);
-  pages().Register(kPage, kPage, kReadOnly);
+// The copy of HCCL that needs no context had rules of its own: it wrote where the process may write.
+TEST_F(ReadOnlyRegistration, RefusesCopiesWithoutContext) {
+  pages().AllowWrites(0, kBytes);
+  pages().Register(kPage, kPage, ACL_HOST_REG_MAPPED);
+  pages().Register(2 * kPage, kPage, kReadOnly);
+  const Bytes other = random().Fill(kBytes);
   OnNewThread([&] {
-    EXPECT_EQ(sampanCopyAtOnce(pages().at(kPage), kPage, pages().at(2 * kPage), kPage),
-              ACL_ERROR_RT_PARAM_INVALID);
-    const Bytes same(pages().contents().begin(), pages().contents().begin() + 64);
-    EXPECT_EQ(sampanCopyAtOnce(pages().at(0), kPage, same.data(), same.size()), ACL_SUCCESS);
+    // All of it, in other registered memory, at its end, and from memory that was never registered.
+    for (const std::size_t from : {2 * kPage, 2 * kPage + 64, kPage, 2 * kPage - 1, std::size_t{0}}) {
+      const std::size_t bytes = 3 * kPage - from;
+      EXPECT_EQ(sampanCopyAtOnce(pages().at(from), bytes, other.data(), bytes), ACL_ERROR_RT_PARAM_INVALID);
+      EXPECT_TRUE(MessageHas("registered as read-only"));
+    }
+    // What ends before it, or begins behind it, is written; and it can be read.
+    for (const std::size_t from : {std::size_t{0}, 3 * kPage}) {
+      const auto begin = pages().contents().begin() + static_cast<std::ptrdiff_t>(from);
+      const Bytes same(begin, begin + kPage);
+      EXPECT_EQ(sampanCopyAtOnce(pages().at(from), kPage, same.data(), kPage), ACL_SUCCESS);
+    }
+    Bytes read(kPage);
+    EXPECT_EQ(sampanCopyAtOnce(read.data(), kPage, pages().at(2 * kPage), kPage), ACL_SUCCESS);
+    EXPECT_EQ(std::memcmp(read.data(), pages().at(2 * kPage), kPage), 0);
+  });
+}
+
+TEST_F(ReadOnlyRegistration, RefusesCopiesWithoutContextToPagesThatCannotBeWritten) {
+  const Bytes other = random().Fill(kPage);
+  OnNewThread([&] {
+    EXPECT_EQ(sampanCopyAtOnce(pages().at(0), kPage, other.data(), kPage), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT_TRUE(MessageHas("the process cannot write"));
   });
 }
 

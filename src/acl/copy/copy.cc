@@ -1,5 +1,7 @@
 // aclrtMemcpy and its asynchronous forms.
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
@@ -8,7 +10,6 @@
 #include "base/threads/thread_sanitizer.h"
 #include "core/copy/copy_rules.h"
 #include "core/copy/linear_plan.h"
-#include "core/copy/memory_location.h"
 #include "observe/hooks.h"
 
 namespace sampan::acl {
@@ -49,13 +50,34 @@ Status CheckLength(const LinearRequest& request) {
   observe::TellMistake({.kind = observe::Mistake::Kind::kWrongKind, .bytes = copy->segment.bytes});
 }
 
-Status Copy(const LinearRequest& request) {
+/// What a blocking copy of a thread without a context may do.
+enum class NoContext { kRefuse, kCopyWithinHost };
+
+/// The calling thread copies between host memory, by the rules of every other copy. Returns nothing if memory
+/// of a device, or of another host, takes part.
+[[gnu::noinline]] std::optional<Status> CopyWithinHost(LinearRequest request, Runtime& runtime) {
+  Plan plan;
+  if (Status planned = PlanLinear(request, CopyForm::kBlocking, runtime.PlanContextOf(kNoDevice), plan);
+      !planned.ok())
+    return planned;
+  const CopyTask* const copy = LinearCopyOf(plan.task);
+  if (copy == nullptr || copy->direction != Direction::kHostToHost) return std::nullopt;
+  const races::CalledProgram seen_as_its_own;
+  std::memcpy(request.dst, request.src, request.bytes);  // the engines' addresses may be a device's
+  return Status();
+}
+
+Status Copy(const LinearRequest& request, NoContext without) {
   if (request.bytes == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
   if (Status checked = CheckLength(request); !checked.ok()) return checked;
   if (request.dst == request.src) return {};
-  auto caller = CallerWithContext();
+  auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
+  if (caller->context == nullptr && without == NoContext::kCopyWithinHost) {
+    if (auto copied = CopyWithinHost(request, caller->runtime)) return std::move(*copied);
+  }
+  if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
   if (Status working = caller->device().CheckNotAborting(); !working.ok()) return working;
   Plan plan;
   if (Status planned =
@@ -65,30 +87,6 @@ Status Copy(const LinearRequest& request) {
   if (observe::On()) [[unlikely]]
     NoteKind(request.kind, caller->runtime.profile(), plan);
   return RunPlan(caller->device(), std::move(plan));
-}
-
-/// The calling thread copies between host memory. Any other copy needs a context.
-Status CopyWithoutContext(const LinearRequest& request, const MemoryRegistry& registry) {
-  const MemoryArgument dst{"dst", request.dst, request.bytes};
-  const MemoryArgument src{"src", request.src, request.bytes};
-  Location to, from;
-  if (Status located = Locate(registry, dst, to); !located.ok()) return located;
-  if (Status located = Locate(registry, src, from); !located.ok()) return located;
-  if (to.place.on_device() || from.place.on_device()) return Copy(request);
-  for (const AllocationUse* use : {&to.use, &from.use}) {
-    if (*use && (*use)->facts.open_to_peers) return Copy(request);  // may be another host's
-  }
-  if (!to.use || to.use->facts.registered_read_only()) {
-    if (Status probed = ProbeHostMemory(dst, HostAccess::kWrite); !probed.ok()) return probed;
-  }
-  if (!from.use) {
-    if (Status probed = ProbeHostMemory(src, HostAccess::kRead); !probed.ok()) return probed;
-  }
-  {
-    const races::CalledProgram seen_as_its_own;
-    std::memcpy(request.dst, request.src, request.bytes);
-  }
-  return {};
 }
 
 [[gnu::always_inline]] inline Status CopyAsync(LinearRequest request, aclrtStream stream_handle) {
@@ -117,7 +115,9 @@ using namespace sampan;
 using namespace sampan::acl;
 
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind) {
-  return Guard("aclrtMemcpy", [&] { return Copy({dst, destMax, src, count, static_cast<CopyKind>(kind)}); });
+  return Guard("aclrtMemcpy", [&] {
+    return Copy({dst, destMax, src, count, static_cast<CopyKind>(kind)}, NoContext::kRefuse);
+  });
 }
 
 // Inlined up to the queue: with cold caches, each call and each jump costs several times as much.
@@ -136,11 +136,7 @@ aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* sr
 }
 
 int sampanCopyAtOnce(void* dst, std::uint64_t dst_bytes, const void* src, std::uint64_t bytes) {
-  return Guard("aclrtMemcpy", [&]() -> Status {
-    const LinearRequest request{dst, dst_bytes, src, bytes, CopyKind::kDefault};
-    auto caller = ThisCaller();
-    if (!caller.ok()) return caller.TakeStatus();
-    if (caller->context != nullptr || bytes == 0 || dst == src) return Copy(request);
-    return CopyWithoutContext(request, caller->runtime.memory());
+  return Guard("aclrtMemcpy", [&] {
+    return Copy({dst, dst_bytes, src, bytes, CopyKind::kDefault}, NoContext::kCopyWithinHost);
   });
 }

@@ -15,6 +15,7 @@ namespace {
 Status CheckPeers(const Ends& ends, CopyForm form, PlanContext context) {
   if (!ends.dst.place.on_device() || !ends.src.place.on_device()) return {};
   if (form == CopyForm::kBlocking && ends.dst.place == ends.src.place) return {};
+  if (context.device() == kNoDevice) return {};  // no device does it
   if (Status may = CheckPeer(ends.dst, context); !may.ok()) return may;
   return CheckPeer(ends.src, context);
 }

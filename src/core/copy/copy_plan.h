@@ -12,6 +12,7 @@
 #include "base/error/assert.h"
 #include "base/error/status.h"
 #include "core/copy/copy_request.h"
+#include "core/copy/memory_location.h"
 #include "core/memory/memory_registry.h"
 #include "core/memory/peer_access.h"
 #include "core/objects/profile.h"
@@ -29,9 +30,10 @@ struct PlanParts {
 /// What a plan depends on besides the request. Two words: passed by value.
 class PlanContext {
  public:
-  /// `device` executes the task. The parts must outlive the context.
+  /// `device` executes the task; kNoDevice: the calling thread may, if all memory is the host's. The parts
+  /// must outlive the context.
   PlanContext(const PlanParts& parts, std::int32_t device) : parts_(&parts), device_(device) {
-    SAMPAN_ASSERT(device >= 0 && device < kMaxDevices);
+    SAMPAN_ASSERT(device >= kNoDevice && device < kMaxDevices);
   }
 
   MemoryRegistry& registry() const { return parts_->registry; }
@@ -76,6 +78,12 @@ struct Plan {
     return *std::get_if<Body>(&task);
   }
 };
+
+/// The linear copy that a task is, of one allocation or several on each side; null for every other task.
+inline const CopyTask* LinearCopyOf(const Task& task) {
+  const auto* const multi = std::get_if<MultiAllocationTask>(&task);
+  return std::get_if<CopyTask>(multi != nullptr ? &multi->content->task : &task);
+}
 
 /// Blocking forms take the direction from the addresses. Asynchronous forms check the kind against them.
 enum class CopyForm { kBlocking, kAsynchronous };

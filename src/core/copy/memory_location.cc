@@ -79,11 +79,16 @@ Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argume
 
 namespace {
 
+bool MayAccess(const Allocation& memory, HostAccess access, std::int32_t device) {
+  if (device == kNoDevice) return access == HostAccess::kRead || !memory.facts.registered_read_only();
+  const std::uint64_t rights = (access == HostAccess::kWrite ? memory.writers : memory.readers).load();
+  return (rights >> device & 1) != 0;
+}
+
 Status CheckRightsOf(const Allocation& memory, const MemoryArgument& argument, HostAccess access,
                      std::int32_t device) {
-  SAMPAN_ASSERT(memory.facts.has_rights && device >= 0 && device < 64);
-  const std::uint64_t rights = (access == HostAccess::kWrite ? memory.writers : memory.readers).load();
-  if ((rights >> device & 1) != 0) return {};
+  SAMPAN_ASSERT(memory.facts.has_rights && device >= kNoDevice && device < 64);
+  if (MayAccess(memory, access, device)) return {};
   if (memory.facts.registered_read_only()) {
     return {Code::kParamInvalid,
             Text(argument.name, " ", Hex(argument.address), " + ", argument.bytes,

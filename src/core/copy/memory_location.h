@@ -62,9 +62,13 @@ inline Status Locate(const MemoryRegistry& registry, const MemoryArgument& argum
   return LocateFound(registry, argument, found);
 }
 
+/// Stands for a device where the calling thread copies between host memory itself.
+inline constexpr std::int32_t kNoDevice = -1;
+
 Status CheckSpecialRights(const Location& location, const MemoryArgument& argument, HostAccess access,
                           std::int32_t device);
-/// Refuses mapped and read-only memory if the device lacks the right to this access.
+/// Refuses mapped and read-only memory if the device lacks the right to this access. Without a device, only
+/// writes to memory that was registered as read-only.
 inline Status CheckRights(const Location& location, const MemoryArgument& argument, HostAccess access,
                           std::int32_t device) {
   const bool special = location.use ? location.use->facts.has_rights : static_cast<bool>(location.read_only);
