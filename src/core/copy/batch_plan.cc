@@ -170,27 +170,7 @@ class BatchPlanner {
     if (batch_.segments.empty()) batch_.direction = DirectionBetween(src.place, dst.place);
     if (!PlacesFit(dst.place, src.place, claimed, batch_.direction)) [[unlikely]]
       return RefusePlaces(request_, i, dst, src, claimed, batch_.direction);
-    const Segment entry{dst.engine, src.engine, request_.sizes[i]};
-    batch_.bytes += entry.bytes;
-    batch_.longest = std::max(batch_.longest, std::min(BatchTask::kMaxSegmentBytes, entry.bytes));
-    if (entry.bytes > BatchTask::kMaxSegmentBytes) [[unlikely]]
-      return AppendCut(entry, request_.sizes.size() - i - 1);
-    batch_.segments.Append(entry);
-    return {};
-  }
-  /// Appends a long entry in several segments, and keeps room for one each of those behind it.
-  [[gnu::noinline]] Status AppendCut(const Segment& entry, std::size_t entries_behind) {
-    const std::size_t segments = (entry.bytes - 1) / BatchTask::kMaxSegmentBytes + 1;
-    const std::size_t needed = batch_.segments.size() + segments + entries_behind;
-    if (needed > batch_.segments.room()) {
-      if (Status room = batch_.segments.Reserve(2 * needed); !room.ok()) return room;
-    }
-    SAMPAN_ASSERT(entry.bytes != 0 && batch_.segments.room() >= needed);
-    for (std::size_t done = 0; done < entry.bytes; done += BatchTask::kMaxSegmentBytes) {
-      batch_.segments.Append(
-          {entry.dst + done, entry.src + done, std::min(BatchTask::kMaxSegmentBytes, entry.bytes - done)});
-    }
-    return {};
+    return AppendEntry({dst.engine, src.engine, request_.sizes[i]}, request_.sizes.size() - i - 1, batch_);
   }
 
   const BatchRequest& request_;

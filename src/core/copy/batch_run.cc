@@ -145,6 +145,22 @@ RunTotals WriteManySegments(EntryRun run, Segment* segments, [[maybe_unused]] Ba
   return WriteSegmentsByLanes<Two>(run, segments);
 }
 
+Status AppendCut(const Segment& entry, std::size_t entries_behind, BatchTask& batch) {
+  const std::size_t segments = (entry.bytes - 1) / BatchTask::kMaxSegmentBytes + 1;
+  const std::size_t needed = batch.segments.size() + segments + entries_behind;
+  if (needed > batch.segments.room()) {
+    // Twice as many: other long entries may follow.
+    const std::size_t room = entries_behind == 0 ? needed : 2 * needed;
+    if (Status reserved = batch.segments.Reserve(room); !reserved.ok()) return reserved;
+  }
+  SAMPAN_ASSERT(entry.bytes != 0 && batch.segments.room() >= needed);
+  for (std::size_t done = 0; done < entry.bytes; done += BatchTask::kMaxSegmentBytes) {
+    batch.segments.Append(
+        {entry.dst + done, entry.src + done, std::min(BatchTask::kMaxSegmentBytes, entry.bytes - done)});
+  }
+  return {};
+}
+
 bool ManySizesFit(std::span<const std::size_t> sizes, std::span<const std::size_t> limits,
                   [[maybe_unused]] BatchRunLevel level) {
   SAMPAN_ASSERT(sizes.size() == limits.size());

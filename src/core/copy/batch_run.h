@@ -10,6 +10,7 @@
 #include "backend/api/allocation.h"
 #include "backend/api/copy_segment.h"
 #include "backend/api/task.h"
+#include "base/error/status.h"
 
 namespace sampan {
 
@@ -80,6 +81,19 @@ RunTotals WriteManySegments(EntryRun run, Segment* segments, BatchRunLevel level
 [[gnu::always_inline]] inline RunTotals WriteSegments(EntryRun run, Segment* segments) {
   return run.sizes.size() < kManyEntries ? WriteSegmentsOneByOne(run, segments, {})
                                          : WriteManySegments(run, segments);
+}
+
+/// Appends an entry that is cut into several segments.
+[[gnu::noinline]] Status AppendCut(const Segment& entry, std::size_t entries_behind, BatchTask& batch);
+/// Adds an entry of any length, of which no segment is longer than kMaxSegmentBytes. Keeps room for a segment
+/// each of the entries behind it.
+inline Status AppendEntry(const Segment& entry, std::size_t entries_behind, BatchTask& batch) {
+  batch.bytes += entry.bytes;
+  batch.longest = std::max(batch.longest, std::min(BatchTask::kMaxSegmentBytes, entry.bytes));
+  if (entry.bytes > BatchTask::kMaxSegmentBytes) [[unlikely]]
+    return AppendCut(entry, entries_behind, batch);
+  batch.segments.Append(entry);
+  return {};
 }
 
 /// Returns true if every size is at most its limit. May return false for numbers of 2^63 and more. The arrays

@@ -7,6 +7,7 @@
 #include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/threads/threads.h"
+#include "core/copy/batch_run.h"
 #include "core/copy/peer_copy.h"
 #include "core/memory/peer_mapping.h"
 
@@ -54,8 +55,9 @@ Status PlanCaptured(LinearRequest request, PlanContext context, Ends ends, Plan&
   BatchTask& batch = plan.Make<BatchTask>(context.backend().segment_store());
   batch.captured = std::make_unique_for_overwrite<std::byte[]>(request.bytes);
   std::memcpy(batch.captured.get(), ends.src.engine, request.bytes);
-  batch.segments.Append({ends.dst.engine, batch.captured.get(), request.bytes});
-  batch.bytes = batch.longest = request.bytes;
+  if (Status added = AppendEntry({ends.dst.engine, batch.captured.get(), request.bytes}, 0, batch);
+      !added.ok())
+    return added;
   batch.direction = ends.direction();
   plan.timing = ends.dst.use ? Timing::kQueued : Timing::kDrainThenNow;
   if (ends.dst.use) batch.memory.push_back(std::move(ends.dst.use));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "tests/unit/core/copy/plan_world.h"
@@ -44,7 +45,8 @@ struct Row {
 };
 
 constexpr Outcome kNoHostCopies{Code::kFeatureNotSupport, "a host-to-host copy cannot be asynchronous"};
-constexpr Setting kOnPeer{.device = 1}, kOpen{.peers_open = true}, kShared{.profile = "ascend310-rc"};
+constexpr Setting kOnPeer{.device = 1}, kOpen{.peers_open = true}, kShared{.profile = "ascend310-rc"},
+    kNowhere{.device = kNoDevice};
 
 const Row kRows[] = {
     // Places that the runtime knows: every kind is taken for the real one.
@@ -475,6 +477,33 @@ const Row kRows[] = {
      {},
      {kToDevice, Timing::kQueued, 0, true},
      {}},
+    {"captured, as long as a segment may be",
+     {kOther},
+     {kPinned},
+     BatchTask::kMaxSegmentBytes,
+     kHostToBufferToDevice,
+     kAsync,
+     {},
+     {kToDevice, Timing::kQueued, 0, true},
+     {}},
+    {"captured, a byte longer",
+     {kOther, 64},
+     {kPinned, 1},
+     BatchTask::kMaxSegmentBytes + 1,
+     kHostToBufferToDevice,
+     kAsync,
+     {},
+     {kToDevice, Timing::kQueued, 0, true},
+     {}},
+    {"captured, in many segments",
+     {kOther},
+     {kPinned},
+     kLong,
+     kHostToBufferToDevice,
+     kAsync,
+     {},
+     {kToDevice, Timing::kQueued, 0, true},
+     {}},
     {"captured from a device",
      {kPinned},
      {kDevice},
@@ -502,6 +531,54 @@ const Row kRows[] = {
      Refused("cannot read"),
      {},
      {}},
+    // Without a device: what the calling thread may do itself.
+    {"no device, on the host", {kPinned}, {kRegistered}, 64, kDefault, kSync, {}, Queued(kOnHost), kNowhere},
+    {"no device, ordinary memory",
+     {kPageable},
+     {kReadOnly},
+     64,
+     kDefault,
+     kSync,
+     {},
+     Drained(kOnHost),
+     kNowhere},
+    {"no device, to a read-only registration",
+     {kReadOnly, kPage - 8},
+     {kPinned},
+     16,
+     kDefault,
+     kSync,
+     Refused("was registered as read-only, so nothing may be copied there"),
+     {},
+     kNowhere},
+    {"no device, into a read-only registration",
+     {kRegistered, 2 * kPage - 8},
+     {kPinned},
+     kPage + 16,
+     kDefault,
+     kSync,
+     Refused("was registered as read-only"),
+     {},
+     kNowhere},
+    {"no device, to a page that cannot be written",
+     {kUnwritable},
+     {kPinned},
+     64,
+     kDefault,
+     kSync,
+     Refused("cannot write"),
+     {},
+     kNowhere},
+    {"no device, past the end",
+     {kPinned, kLong - 8},
+     {kPageable},
+     16,
+     kDefault,
+     kSync,
+     Refused("leaves its allocation by 8 bytes"),
+     {},
+     kNowhere},
+    {"no device, between devices", {kPeer}, {kDevice}, 64, kDefault, kSync, {}, Queued(kOnDevice), kNowhere},
     // Where host and device share one memory, every direction is a copy on the device.
     {"shared memory, pinned to pinned",
      {kPinned},
@@ -535,9 +612,18 @@ void ExpectMade(World& world, const Row& row, const Plan& plan) {
   if (row.made.captured) {
     const auto* const batch = std::get_if<BatchTask>(&task);
     ASSERT_NE(batch, nullptr);
-    ASSERT_EQ(batch->segments.size(), 1U);
-    EXPECT_EQ(batch->segments.front().dst, world.EngineAt(row.dst));
-    EXPECT_EQ(batch->segments.front().src, batch->captured.get());
+    constexpr std::size_t kMax = BatchTask::kMaxSegmentBytes;
+    EXPECT_EQ(batch->segments.size(), (row.bytes - 1) / kMax + 1);
+    std::size_t done = 0;
+    for (const Segment& segment : batch->segments.all()) {
+      EXPECT_EQ(segment.dst, world.EngineAt(row.dst) + done);
+      EXPECT_EQ(segment.src, batch->captured.get() + done);
+      EXPECT_EQ(segment.bytes, std::min(kMax, row.bytes - done));
+      done += segment.bytes;
+    }
+    EXPECT_EQ(done, row.bytes);
+    EXPECT_EQ(batch->bytes, row.bytes);
+    EXPECT_EQ(batch->longest, std::min(kMax, row.bytes));
     EXPECT_EQ(std::memcmp(batch->captured.get(), world.EngineAt(row.src), row.bytes), 0);
     EXPECT_EQ(batch->direction, row.made.direction);
     return;
