@@ -32,6 +32,9 @@ BLOCK = re.compile(r"^```(\w+) (\w+)\n(.*?)^```$", re.M | re.S)
 # Both images, and a limit of time, in each service's words.
 IMAGES = ["debian:12", "ubuntu:24.04"]
 NOT_HERE = re.compile(r"^(?:apt-get|docker)\b")
+INSTALL = "apt-get install -y -qq --no-install-recommends "
+# What every compiler for C++ brings: no recipe names it.
+BY_COMPILER = {"libc6", "libgcc-s1", "libstdc++6"}
 # A program that waits for a signal that never comes.
 HANG = """#include <acl/acl.h>
 int main() {
@@ -103,6 +106,45 @@ def docker_commands():
             require((ROOT / line.split()[1]).exists(), f"Dockerfile: {line}: there is no such file")
     environment = dict(pair.split("=", 1) for line in lines if line.startswith("ENV ") for pair in line.split()[1:])
     return [line[4:] for line in lines if line.startswith("RUN ")], environment
+
+
+def packages_of(name, commands):
+    """The packages that the one installing command names."""
+    [named] = [part.split(INSTALL)[1] for command in commands for part in re.split(r"&&|\n", command) if INSTALL in part]
+    require(named.split(), f"{name}: no packages")
+    return set(named.split())
+
+
+def needed_packages(build):
+    """The packages that own what the installed command and libraries load."""
+    readelf = ["readelf", "--wide", "-d", build / "bin/sampan", *sorted((build / "lib64").glob("*.so"))]
+    dynamic = subprocess.run(readelf, check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(["ldd", build / "bin/sampan"], check=True, capture_output=True, text=True).stdout
+    places = dict(re.findall(r"^\s*(\S+) => (\S+)", listed, re.M))
+    owners = set()
+    for library in set(re.findall(r"\(NEEDED\).*\[(\S+)\]", dynamic)):
+        place = pathlib.Path(places.get(library, "/nowhere"))
+        if build in place.resolve().parents or not place.exists():
+            continue  # our own, or the dynamic linker
+        # Packages name files by the folder before or after /lib became a link to /usr/lib.
+        paths = [str(place), str(place.resolve()), f"/usr{place}", str(place.resolve()).removeprefix("/usr")]
+        asked = subprocess.run(["dpkg", "-S", *paths], check=False, capture_output=True, text=True).stdout
+        require(asked, f"no package has {place}")
+        owners.add(asked.split(":")[0])
+    return owners - BY_COMPILER
+
+
+def check_packages(build, commands):
+    """A job that takes Sampan from its cache installs nothing by make: each list names what running needs."""
+    image = packages_of("Dockerfile", commands.pop("docker")[-1:])
+    lists = {name: packages_of(name, found) for name, found in commands.items()}
+    if build is not None and shutil.which("dpkg") and shutil.which("ldd"):
+        needed = needed_packages(build)
+        for name, named in {**lists, "Dockerfile": image}.items():
+            require(needed <= named, f"{name}: running needs the package {', '.join(sorted(needed - named))}")
+    for name, named in lists.items():
+        require(image <= named, f"{name}: without {', '.join(sorted(image - named))}, which the Dockerfile's image has")
+    print("run: the packages of each recipe are enough for running")
 
 
 class Workplace:
@@ -220,6 +262,9 @@ def main():
     try:
         found = blocks()
         texts = {"CMakeLists.txt": found["ctest"], "conftest.py": found["conftest"], "test_copies.py": found["test_copies"]}
+        commands = {"github": github_commands(found["github"]), "gitlab": gitlab_commands(found["gitlab"]),
+                    "docker": docker_commands()[0]}
+        check_packages(build, commands)
         check_service("github", github_commands(found["github"]), texts, build)
         check_service("gitlab", gitlab_commands(found["gitlab"]), texts, build)
         if build is not None:
