@@ -61,8 +61,10 @@ class EmulatedDevice final : public BackendDevice {
 
 EmulatedBackend::EmulatedBackend(const EmulatedOptions& options)
     : options_(options),
-      device_budget_(options.host_bytes != 0 ? options.host_bytes : AvailableHostBytes() / 2, AllHostBytes()),
-      pinned_budget_(AvailableHostBytes() / 2),
+      half_bytes_(host_memory_.AvailableBytes() / 2),
+      pinned_budget_(half_bytes_, [this] { return host_memory_.SpareBytes(); }),
+      device_budget_(options.host_bytes != 0 ? options.host_bytes : half_bytes_, host_memory_.AllBytes(),
+                     [this] { return SpareForDevices(); }),
       gates_(options.schedule.kind == Schedule::Kind::kParallel ? GateWatch::Watching::kByThread
                                                                 : GateWatch::Watching::kByCallers) {
   if (options_.engines == 0) {
@@ -72,6 +74,11 @@ EmulatedBackend::EmulatedBackend(const EmulatedOptions& options)
 }
 
 EmulatedBackend::~EmulatedBackend() = default;
+
+std::size_t EmulatedBackend::SpareForDevices() const {
+  const std::size_t spare = host_memory_.SpareBytes();
+  return spare - std::min(spare, pinned_budget_.UntouchedBytes());
+}
 
 Result<std::unique_ptr<EmulatedBackend>> EmulatedBackend::Create(const EmulatedOptions& options) {
   std::unique_ptr<EmulatedBackend> backend(new EmulatedBackend(options));

@@ -11,6 +11,7 @@
 #include "backend/emulated/kernels/copy_kernels.h"
 #include "backend/emulated/memory/arena.h"
 #include "backend/emulated/memory/host_budget.h"
+#include "backend/emulated/memory/host_memory.h"
 #include "backend/emulated/memory/view_ranges.h"
 #include "backend/emulated/queue/gate_watch.h"
 #include "backend/emulated/schedule/schedule.h"
@@ -62,10 +63,15 @@ class EmulatedBackend final : public Backend {
 
   explicit EmulatedBackend(const EmulatedOptions& options);
 
+  /// Pinned memory is promised whole, so the host cannot spare its untouched pages.
+  std::size_t SpareForDevices() const;
+
   EmulatedOptions options_;
   HeapSegmentPool segments_;
-  WriteBudget device_budget_;
+  HostMemory host_memory_;
+  const std::size_t half_bytes_;  // of what was available at the start
   HostBudget pinned_budget_;
+  WriteBudget device_budget_;
   std::unique_ptr<Arena> pinned_;
   NoRegistrar host_registrar_;
   ViewRanges views_;

@@ -44,6 +44,12 @@ Result<Descriptor> CreateMemoryFile(const std::string& name, std::uint64_t bytes
   return file;
 }
 
+std::size_t TakenBytes(int memory_file) {
+  constexpr std::size_t kBlockBytes = 512;  // of st_blocks, whatever the file system
+  struct stat facts = {};
+  return ::fstat(memory_file, &facts) == 0 ? static_cast<std::size_t>(facts.st_blocks) * kBlockBytes : 0;
+}
+
 bool IsSafeToMap(int file, std::uint64_t min_bytes) {
   struct stat facts = {};
   if (file < 0 || ::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) return false;

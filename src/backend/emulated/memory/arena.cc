@@ -51,7 +51,6 @@ Status Arena::Map() {
   auto file = CreateMemoryFile(options_.name, address_space_bytes_, Code::kDeviceSetupError);
   if (!file.ok()) return file.TakeStatus();
   file_ = std::move(*file);
-  if (options_.written_from != nullptr) options_.written_from->Watch(file_.get());
   const int user_access = options_.host_visible ? PROT_READ | PROT_WRITE : PROT_NONE;
   for (const auto& [access, base] :
        {std::pair{user_access, &user_base_}, {PROT_READ | PROT_WRITE, &engine_base_}}) {
@@ -76,10 +75,14 @@ Status Arena::Map() {
     // copies.
     ::madvise(reinterpret_cast<void*>(aligned), address_space_bytes_, MADV_DONTFORK);
   }
+  if (options_.written_from != nullptr)
+    options_.written_from->Watch(file_.get(), engine_base_, address_space_bytes_);
+  if (options_.reserved_from != nullptr) options_.reserved_from->Watch(file_.get());
   return {};
 }
 
 Arena::~Arena() {
+  if (options_.reserved_from != nullptr) options_.reserved_from->Forget(file_.get());
   for (const std::uintptr_t base : {user_base_, engine_base_}) {
     if (base != 0) ::munmap(reinterpret_cast<void*>(base), address_space_bytes_);
   }
@@ -125,7 +128,7 @@ Status Arena::FillFresh(const MemoryBlock& block) {
   void* const memory =
       reinterpret_cast<void*>(block.address + static_cast<std::uintptr_t>(block.engine_delta));
   if (WriteBudget* const budget = options_.written_from; budget != nullptr && budget->Counts()) {
-    Status admitted = budget->Admit(block.bytes, [&] { return MissingBytes(memory, block.bytes); });
+    Status admitted = budget->Admit(block.bytes, [&] { return budget->MissingBytes(memory, block.bytes); });
     if (!admitted.ok()) return admitted;
   }
   std::memset(memory, std::to_integer<int>(*options_.fresh_byte), block.bytes);

@@ -1,51 +1,43 @@
-// The limit of pinned host memory, and what the host has.
+// The limit of pinned host memory.
 #include "backend/emulated/memory/host_budget.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <fstream>
-#include <limits>
-#include <string>
-#include <string_view>
+
+#include "base/system/memory_file.h"
 
 namespace sampan::emulated {
-namespace {
 
-/// A figure of /proc/meminfo, in bytes.
-std::size_t FigureOfMachine(std::string_view figure) {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  std::size_t kibibytes = 0;
-  std::string rest;
-  while (file >> name >> kibibytes && std::getline(file, rest)) {
-    if (name == figure) return kibibytes * 1024;
+bool HostBudget::TryTake(std::size_t bytes) {
+  std::size_t used = used_bytes_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit_bytes_ - used) return false;
+  } while (!used_bytes_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  const std::size_t unseen = unseen_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  if (unseen <= limit_bytes_ / kUnseenPart) return true;
+  if (UntouchedBytes() > spare_()) {
+    GiveBack(bytes);
+    return false;
   }
-  return std::size_t{1} << 30;  // no such file: assume 1 GiB
+  unseen_bytes_.store(0, std::memory_order_relaxed);
+  return true;
 }
 
-/// The largest number if there is no limit.
-std::size_t LimitOfControlGroup() {
-  std::size_t limit = 0;
-  return std::ifstream("/sys/fs/cgroup/memory.max") >> limit ? limit
-                                                             : std::numeric_limits<std::size_t>::max();
+void HostBudget::Watch(int memory_file) {
+  const std::lock_guard lock(mutex_);
+  memory_files_.push_back(memory_file);
 }
 
-/// The limit of the control group minus its usage.
-std::size_t AvailableInControlGroup() {
-  const std::size_t limit = LimitOfControlGroup();
-  std::size_t used = 0;
-  std::ifstream("/sys/fs/cgroup/memory.current") >> used;
-  return limit > used ? limit - used : 0;
+void HostBudget::Forget(int memory_file) {
+  const std::lock_guard lock(mutex_);
+  std::erase(memory_files_, memory_file);
 }
 
-}  // namespace
-
-std::size_t AvailableHostBytes() {
-  return std::min(FigureOfMachine("MemAvailable:"), AvailableInControlGroup());
-}
-
-std::size_t AllHostBytes() {
-  return std::min(FigureOfMachine("MemTotal:"), LimitOfControlGroup());
+std::size_t HostBudget::UntouchedBytes() const {
+  std::size_t untouched = used_bytes_.load(std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  for (const int file : memory_files_)
+    untouched -= std::min(untouched, TakenBytes(file));
+  return untouched;
 }
 
 }  // namespace sampan::emulated

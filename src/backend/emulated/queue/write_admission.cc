@@ -22,7 +22,7 @@ bool WritesDevice(Direction direction) {
 }  // namespace
 
 Status AdmitWrite(const std::byte* dst, std::size_t bytes, WriteBudget& budget) {
-  return budget.Admit(BoundOf(bytes), [&] { return MissingBytes(dst, bytes); });
+  return budget.Admit(BoundOf(bytes), [&] { return budget.MissingBytes(dst, bytes); });
 }
 
 Status AdmitWrites(const CopyTask& task, WriteBudget& budget) {
@@ -35,7 +35,7 @@ Status AdmitWrites(const BatchTask& task, WriteBudget& budget) {
   return budget.Admit(bound, [&] {
     std::size_t missing = 0;
     for (const Segment& segment : task.segments.all())
-      missing += MissingBytes(segment.dst, segment.bytes);
+      missing += budget.MissingBytes(segment.dst, segment.bytes);
     return missing;
   });
 }
@@ -48,7 +48,7 @@ Status AdmitRows(const RowsTask& task, WriteBudget& budget) {
   return budget.Admit(rows.height * BoundOf(rows.width), [&] {
     std::size_t missing = 0;
     for (std::size_t row = 0; row < rows.height; ++row)
-      missing += MissingBytes(rows.dst + row * rows.dst_pitch, rows.width);
+      missing += budget.MissingBytes(rows.dst + row * rows.dst_pitch, rows.width);
     return missing;
   });
 }
