@@ -27,7 +27,7 @@ std::string TypeName(PyObject* object) {
   return bytes ? PyBytes_AsString(bytes.get()) : "an unnamed type";
 }
 
-/// An int, or what says that it is one, such as a number of numpy in a list.
+/// An int, or what says that it is one, such as a number of numpy.
 Object AsInt(PyObject* object, const Place& place, const char* expected) {
   if (PyLong_Check(object)) return Object::Share(object);
   Object number(PyNumber_Index(object));
@@ -135,12 +135,10 @@ bool ReadUnsigned(PyObject* object, const Place& place, std::uint64_t* value) {
 
 bool ReadSigned(PyObject* object, const Place& place, std::int64_t lowest, std::int64_t highest,
                 std::int64_t* value) {
-  if (!PyLong_Check(object)) {
-    RefuseType(place, "int", object);
-    return false;
-  }
+  const Object number = AsInt(object, place, "int");
+  if (!number) return false;
   int overflow = 0;
-  *value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  *value = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
   if (overflow == 0 && *value >= lowest && *value <= highest) return true;
   PyErr_Format(PyExc_ValueError, "%s is %R, it must be from %lld to %lld", Beginning(place).c_str(), object,
                static_cast<long long>(lowest), static_cast<long long>(highest));

@@ -22,7 +22,10 @@ struct Place {
 
 // Each sets an exception and returns false if the argument is of the wrong kind: TypeError for a type,
 // ValueError for an int that does not fit, KeyError for a dict that lacks a key.
-bool ReadUnsigned(PyObject* object, const Place& place, std::uint64_t* value);  ///< wraps, as pyACL does
+/// As pyACL's format "K" does: an int and nothing else, which wraps.
+bool ReadUnsigned(PyObject* object, const Place& place, std::uint64_t* value);
+/// As pyACL's formats "i" and "I" do: also what says that it is an int (__index__), such as a number of
+/// numpy.
 bool ReadSigned(PyObject* object, const Place& place, std::int64_t lowest, std::int64_t highest,
                 std::int64_t* value);
 bool ReadDouble(PyObject* object, const Place& place, double* value);

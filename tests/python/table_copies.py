@@ -1,6 +1,7 @@
 """The table for copies, fills, reductions and descriptors."""
 
 import acl
+import numpy
 from case import Case, fails, gives
 from constants import *  # noqa: F403
 from world import BYTES, good
@@ -31,6 +32,8 @@ COPIES = [
     *linear("device to pinned", lambda w: (w.pinned, BYTES, w.device, BYTES, D2H), OK),
     *linear("device to device", lambda w: (w.device, BYTES, w.device2, BYTES, D2D), OK),
     *linear("pageable to device", lambda w: (w.device, BYTES, w.pageable, BYTES, H2D), OK),
+    *linear("a kind that is a number of numpy", lambda w: (w.device, BYTES, w.pinned, BYTES, numpy.int64(H2D)), OK),
+    *linear("a size that is a number of numpy", lambda w: (w.device, numpy.int64(BYTES), w.pinned, BYTES, H2D), TypeError),
     *linear("kind DEFAULT", lambda w: (w.device, BYTES, w.pinned, BYTES, ANY_KIND), OK),
     *linear("copy-13: equal addresses", lambda w: (w.device, BYTES, w.device, BYTES, D2D), OK),
     *linear("pointers wrap as in pyACL", lambda w: (w.device - 2**64, BYTES, w.pinned, BYTES, H2D), OK),

@@ -3,6 +3,7 @@
 import os
 
 import acl
+import numpy
 from case import Case, fails, gives
 from constants import *  # noqa: F403
 from world import good
@@ -17,6 +18,11 @@ DEVICES = [
     Case("a device that does not fit", rt.set_device, lambda w: (1 << 32,), ValueError),
     Case("a device that does not fit, either", rt.set_device, lambda w: (1 << 70,), ValueError),
     Case("True is an int", rt.set_device, lambda w: (False,), OK),
+    *[Case("numbers of numpy are ints", rt.set_device, lambda w, kind=kind: (kind(0),), OK) for kind in (
+        numpy.int64, numpy.int32, numpy.uint8)],
+    Case("a number of numpy that is no device", rt.set_device, lambda w: (numpy.int64(99),), INVALID_DEVICE),
+    Case("a number of numpy that does not fit", rt.set_device, lambda w: (numpy.int64(1 << 32),), ValueError),
+    Case("a float of numpy is no int", rt.set_device, lambda w: (numpy.float32(0),), TypeError),
     Case("which", rt.get_device, lambda w: (), (0, OK)),
     Case("how many", rt.get_device_count, lambda w: (), gives(lambda w, count: count >= 1)),
     Case("the program runs on the host", rt.get_run_mode, lambda w: (), (1, OK)),
