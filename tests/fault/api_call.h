@@ -58,10 +58,11 @@ using Check = bool (*)(World&);
 struct ApiCall {
   const char* name = "";
   aclError (*call)(World&) = nullptr;
-  Step prepare = nullptr;  ///< before each attempt
-  Check right = nullptr;   ///< after a success: what was asked for was done
-  Check claims = nullptr;  ///< after a failure: something was handed out or done all the same
-  Step undo = nullptr;     ///< after a success
+  Step prepare = nullptr;      ///< before each attempt
+  Check right = nullptr;       ///< after a success: what was asked for was done
+  Check claims = nullptr;      ///< after a failure: something was handed out or done all the same
+  Step undo = nullptr;         ///< after a success
+  bool needs_servers = false;  ///< runs on a chip with servers, by the test fault_servers
 };
 
 /// Steps and checks of more than one call.
@@ -76,6 +77,7 @@ std::vector<ApiCall> EventCalls();
 std::vector<ApiCall> MemoryCalls();
 std::vector<ApiCall> CopyCalls();
 std::vector<ApiCall> SharingCalls();
+std::vector<ApiCall> ServerCalls();
 std::vector<ApiCall> ComputeCalls();
 
 std::vector<ApiCall> AllCalls();

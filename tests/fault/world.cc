@@ -77,7 +77,7 @@ bool PointerReturned(World& w) {
 std::vector<ApiCall> AllCalls() {
   std::vector<ApiCall> all;
   for (const auto& calls : {InitCalls(), DeviceCalls(), StreamCalls(), EventCalls(), MemoryCalls(),
-                            CopyCalls(), SharingCalls(), ComputeCalls()}) {
+                            CopyCalls(), SharingCalls(), ServerCalls(), ComputeCalls()}) {
     all.insert(all.end(), calls.begin(), calls.end());
   }
   return all;

@@ -111,14 +111,19 @@ bool OwnCell::IsAt(const CellAddress& address) const {
 }
 
 Status OwnCell::Admit(std::span<const std::int32_t> processes) {
-  SharedCell& cell = **this;
   const std::lock_guard lock(mutex_);
+  return AdmitLocked(processes);
+}
+
+Status OwnCell::AdmitLocked(std::span<const std::int32_t> processes) {
+  SharedCell& cell = **this;
   SAMPAN_ASSERT(admitted_.size() <= SharedCell::kMaxProcesses);
   if (processes.size() > SharedCell::kMaxProcesses - admitted_.size()) {
     return {Code::kParamInvalid,
             Text(processes.size(), " processes more: at most ", SharedCell::kMaxProcesses, " may import it, ",
                  admitted_.size(), " are admitted already")};
   }
+  ReserveDoubling(admitted_, admitted_.size() + processes.size());  // all of them, or none
   for (const std::int32_t process : processes) {
     cell.processes[admitted_.size()].store(process);
     admitted_.push_back(process);
@@ -130,14 +135,15 @@ Status OwnCell::Admit(std::span<const std::int32_t> processes) {
 Status OwnCell::AdmitOfServer(std::uint32_t server, std::span<const std::int32_t> processes) {
   auto host = ThisHost();
   if (!host.ok()) return host.TakeStatus();
-  if (server == ServerNumber(*host)) {  // they look at the cell
-    if (Status admitted = Admit(processes); !admitted.ok()) return admitted;
-  }
   const std::lock_guard lock(mutex_);
   if (processes.size() > SharedCell::kMaxProcesses - admitted_of_servers_.size()) {
     return {Code::kParamInvalid,
             Text(processes.size(), " processes more: at most ", SharedCell::kMaxProcesses,
                  " of servers may import it, ", admitted_of_servers_.size(), " are admitted already")};
+  }
+  ReserveDoubling(admitted_of_servers_, admitted_of_servers_.size() + processes.size());
+  if (server == ServerNumber(*host)) {  // they look at the cell
+    if (Status admitted = AdmitLocked(processes); !admitted.ok()) return admitted;
   }
   for (const std::int32_t process : processes)
     admitted_of_servers_.emplace_back(server, process);

@@ -100,6 +100,8 @@ class OwnCell {
   bool HeldElsewhere() const noexcept;
 
  private:
+  Status AdmitLocked(std::span<const std::int32_t> processes);
+
   ShareBoard& board_;
   const std::uint32_t index_;
   const SharedKind kind_;
