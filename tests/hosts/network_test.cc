@@ -3,23 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <future>
 #include <memory>
-#include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "backend/fabric/endpoint.h"
 #include "backend/fabric/frames.h"
-#include "backend/fabric/gate.h"
-#include "backend/fabric/library.h"
-#include "backend/fabric/port.h"
 #include "tests/hosts/lent_bytes.h"
+#include "tests/hosts/scripted_owner.h"
 #include "tests/support/random_bytes.h"
 
 namespace sampan::fabric::network_test {
@@ -184,74 +177,11 @@ TEST_F(NetworkTest, AnOwnerThatGoesFailsWhatIsPending) {
   EXPECT_NE(message.find(std::to_string(::getpid())), std::string::npos) << message;
 }
 
-/// An owner that knows the secret, but answers with frames of the test.
-class BrokenOwner final : public Endpoint::Owner {
- public:
-  BrokenOwner(const PeerName& name, FrameHeader answer) : name_(name), answer_(answer) {
-    auto library = LoadLibrary();
-    library_ = *library;
-    port_ = std::move(*Port::Open(*library_));
-    behind_ = name_.address;
-    behind_.port = 0;
-    EXPECT_TRUE(port_->Listen(behind_, std::chrono::seconds(3)).ok());
-    name_.address.port = 0;
-    gate_.emplace(std::move(*Gate::Open(name_.address)));
-    thread_ = std::thread([this] { Loop(); });
-  }
-  ~BrokenOwner() override {
-    stopping_.store(true);
-    thread_.join();
-  }
-  const PeerName& name() const { return name_; }
-
- private:
-  void Loop() {
-    while (!stopping_.load()) {
-      gate_->Serve(
-          [this](const Hello& hello, const Challenge& challenge, const Proof&, const PeerAddress& from) {
-            Welcome welcome;
-            welcome.proof = ProofOfOwner(name_.secret, hello, challenge);
-            welcome.facts.bytes = kBytes;
-            welcome.port = behind_.port;
-            EXPECT_TRUE(port_->Admit({&from, 1}).ok());
-            return welcome;
-          });
-      for (ConnectionEvent event; port_->ReadEvent(event);) {
-        if (event.kind != ConnectionEvent::Kind::kRequest) continue;
-        endpoint_ = std::move(*Endpoint::Make(*port_, *event.info, *this));
-        EXPECT_EQ(endpoint_->Accept({}), 0);
-      }
-      std::array<Completion, 4> completions;
-      const std::size_t count = port_->ReadCompletions(completions);
-      for (std::size_t i = 0; i < count; ++i)
-        Endpoint::Complete(completions[i]);
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    endpoint_.reset();
-  }
-  void OnFrame(std::span<const std::byte>) override {
-    std::memcpy(endpoint_->free_slot()->bytes, &answer_, sizeof(answer_));
-    EXPECT_EQ(endpoint_->Send(sizeof(answer_) + answer_.payload_bytes), 0);
-  }
-  void OnBytes(std::size_t) override {}
-  void OnBytesSent() override {}
-  void OnSent() override {}
-  void OnBroken(int) override {}
-
-  PeerName name_;
-  const FrameHeader answer_;
-  std::optional<Library> library_;
-  std::unique_ptr<Port> port_;
-  std::optional<Gate> gate_;
-  PeerAddress behind_;  // where libfabric listens
-  std::unique_ptr<Endpoint> endpoint_;
-  std::atomic<bool> stopping_{false};
-  std::thread thread_;
-};
-
 TEST_F(NetworkTest, AnAnswerThatBreaksTheRulesFailsTheCopy) {
   const auto code_after = [&](PeerTransfer::Kind kind, FrameHeader answer) {
-    const BrokenOwner broken(name, answer);
+    PeerMemoryFacts facts;
+    facts.bytes = kBytes;
+    const test::ScriptedOwner broken(name, facts, [answer](const FrameHeader&) { return answer; });
     auto peer = importer.Import(broken.name());
     EXPECT_TRUE(peer.ok());
     const auto local = std::make_shared<Bytes>(64);

@@ -265,12 +265,12 @@ void Network::Loop() noexcept {
   Deadline last = Clock::now();
   while (!stopping_.load()) {
     Deadline next{};
-    bool worked = false, may_sleep = false;
+    bool sleeps = false;
     {
       const Turn turn(*this);
       std::uint64_t count = 0;
       [[maybe_unused]] const ssize_t length = ::read(wake_.get(), &count, sizeof(count));
-      worked = Work();
+      const bool worked = Work();
       next = next_overdue_;
       if (gate_) {
         next = std::min(next, gate_->Serve([this](const auto&... told) { return Judge(told...); }));
@@ -278,12 +278,14 @@ void Network::Loop() noexcept {
         for (const Expected& each : expected_)
           next = std::min(next, each.until);
       }
-      may_sleep = !worked && port_->MaySleep();
+      const Deadline now = Clock::now();
+      if (worked) last = now;
+      const bool spins = MaySpin() && helpers_.load() == 0 && now - last <= kSpin;
+      sleeps = !worked && port_->MaySleep() && !spins;
+      // With the turn: a Post that takes it next has to know that this thread does not look before `next`.
+      if (sleeps) sleeps_until_.store(next);
     }
-    const Deadline now = Clock::now();
-    if (worked) last = now;
-    if (!may_sleep || (MaySpin() && helpers_.load() == 0 && now - last <= kSpin)) continue;
-    sleeps_until_.store(next);
+    if (!sleeps) continue;
     port_->Sleep(next);
     sleeps_until_.store({});
   }

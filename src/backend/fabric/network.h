@@ -50,6 +50,8 @@ class Network final : public PeerNetwork {
   /// Returns true if this thread has the turn.
   bool HasTurn() const { return turn_owner_.load() == std::this_thread::get_id(); }
   Result<std::shared_ptr<PeerMemory>> Import(const PeerName& name) override;
+  /// When its thread looks for overdue answers at the latest. Long ago while it is awake.
+  Deadline sleeps_until() const { return sleeps_until_.load(); }
 
  private:
   class Imported;
