@@ -121,7 +121,9 @@ Status PieceParts::CopyByKernel(std::size_t part, const StagingBuffer& buffer, S
   CompletionArgument no_completion{};  // the caller writes one behind the kernel
   CuAddress no_shift = 0;
   std::array<void*, 6> arguments = {&first, &count, &team_bits, &no_shift, &no_shift, &no_completion};
-  const unsigned blocks = stream.cuda->site().paths.BlocksForPieces(direction_, count);
+  const std::size_t warps_each = kLinkThreads >> kMaxTeamBits;
+  const unsigned blocks =
+      stream.cuda->site().paths.BlocksForPieces(direction_, DivideUp(count, warps_each));
   const std::lock_guard lock(stream.kernels);
   return stream.cuda->Launch(stream.cuda->gpu().kernels().pieces, {blocks, kLinkThreads}, arguments);
 }
