@@ -46,6 +46,7 @@ Result<MemoryBlock> SweptMemory::TakeBlock(std::size_t bytes, Pages pages) {
   if (block.ok() || block.code() != Code::kMemoryAllocation) return block;
   const std::size_t free_before = memory_.Info().free_bytes;
   sweep_();
+  if (give_back_) give_back_();
   return memory_.Info().free_bytes > free_before ? memory_.Allocate(bytes, pages) : std::move(block);
 }
 
@@ -56,9 +57,11 @@ MemoryInfo SweptMemory::Info() const {
 
 CudaDevice::CudaDevice(CudaDeviceParts parts)
     : parts_(std::move(parts)),
+      dense_(parts_.gpu, *parts_.memory, parts_.paths),
       swept_memory_(*parts_.memory, parts_.sweep,
                     parts_.fresh_byte ? [this](const MemoryBlock& block) { return FillFresh(block); }
-                                      : std::function<Status(const MemoryBlock&)>()),
+                                      : std::function<Status(const MemoryBlock&)>(),
+                    [this] { dense_.DropIdle(); }),
       pageable_(Site()) {}
 
 Status CudaDevice::FillFresh(const MemoryBlock& block) {
@@ -110,6 +113,7 @@ void CudaDevice::DropIdle() {
   }
   lanes.clear();
   pageable_.DropIdle();
+  dense_.DropIdle();
 }
 
 Result<CudaDevice::Lane> CudaDevice::TakeLane() {

@@ -11,6 +11,7 @@
 #include "backend/api/backend.h"
 #include "backend/cuda/gpu.h"
 #include "backend/cuda/paths/copy_path.h"
+#include "backend/cuda/paths/dense_copies.h"
 #include "backend/cuda/queue/cuda_queue.h"
 #include "backend/cuda/queue/hold_watch.h"
 #include "backend/cuda/queue/task_launch.h"
@@ -22,10 +23,14 @@ namespace sampan::cuda {
 /// Thread-safe.
 class SweptMemory final : public MemorySource {
  public:
-  /// `prepare` runs on each new block; null: nothing does.
+  /// `prepare` runs on each new block, `give_back` before memory is missing; null: nothing does.
   SweptMemory(ReservedMemory& memory, std::function<void()> sweep,
-              std::function<Status(const MemoryBlock&)> prepare = nullptr)
-      : memory_(memory), sweep_(std::move(sweep)), prepare_(std::move(prepare)) {}
+              std::function<Status(const MemoryBlock&)> prepare = nullptr,
+              std::function<void()> give_back = nullptr)
+      : memory_(memory),
+        sweep_(std::move(sweep)),
+        prepare_(std::move(prepare)),
+        give_back_(std::move(give_back)) {}
 
   Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
   void Free(const MemoryBlock& block) noexcept override { memory_.Free(block); }
@@ -40,6 +45,7 @@ class SweptMemory final : public MemorySource {
   ReservedMemory& memory_;
   const std::function<void()> sweep_;
   const std::function<Status(const MemoryBlock&)> prepare_;
+  const std::function<void()> give_back_;
 };
 
 /// The parts of a device. The backend owns the rest.
@@ -78,7 +84,7 @@ class CudaDevice final : public BackendDevice {
     std::unique_ptr<TaskLauncher> launcher;
     std::uint64_t last_sequence = 0;
   };
-  LaunchSite Site() { return {parts_.gpu, *parts_.memory, parts_.pinned_memory, parts_.paths}; }
+  LaunchSite Site() { return {parts_.gpu, *parts_.memory, parts_.pinned_memory, parts_.paths, &dense_}; }
   std::vector<std::shared_ptr<CudaQueue>> Queues();
   Status Run(Task& task);
   // The caller must have a use of the context.
@@ -89,6 +95,7 @@ class CudaDevice final : public BackendDevice {
   Status FillFresh(const MemoryBlock& block);
 
   CudaDeviceParts parts_;
+  DenseCopies dense_;
   SweptMemory swept_memory_;
   PageableCopies pageable_;
   std::mutex mutex_;

@@ -47,13 +47,16 @@ std::size_t PieceBytesFor(std::size_t bytes, unsigned blocks) {
   return std::clamp(share, kMinPieceBytes, kMaxPieceBytes);
 }
 
-/// Cuts long segments into pieces. Returns the number of pieces.
-std::size_t CutSegments(std::span<const Segment> segments, std::size_t piece_bytes, PieceArgument* pieces) {
+/// Cuts long segments of these ranges into pieces. Returns the number of pieces.
+std::size_t CutSegments(std::span<const Segment> segments, std::span<const SegmentRange> ranges,
+                        std::size_t piece_bytes, PieceArgument* pieces) {
   std::size_t count = 0;
-  for (const Segment& segment : segments) {
-    for (std::size_t done = 0; done < segment.bytes; done += piece_bytes) {
-      pieces[count++] = {AddressOf(segment.dst) + done, AddressOf(segment.src) + done,
-                         std::min(piece_bytes, segment.bytes - done)};
+  for (const SegmentRange& range : ranges) {
+    for (const Segment& segment : segments.subspan(range.first, range.count)) {
+      for (std::size_t done = 0; done < segment.bytes; done += piece_bytes) {
+        pieces[count++] = {AddressOf(segment.dst) + done, AddressOf(segment.src) + done,
+                           std::min(piece_bytes, segment.bytes - done)};
+      }
     }
   }
   return count;
@@ -64,9 +67,9 @@ std::size_t CutSegments(std::span<const Segment> segments, std::size_t piece_byt
 std::uint64_t BatchCopies::BusyUntil(const BatchTask& batch) const {
   if (batch.captured != nullptr) return stream_.BusyUntil(batch.bytes);
   if (!batch.segments.in_store()) return 0;
-  const PieceShape shape = ShapeOf(batch);
+  const PieceShape shape = ShapeOf(batch.direction, batch.segments.size(), batch.bytes);
   if (batch.longest <= shape.bytes) return 0;
-  return stream_.BusyUntil(shape.MaxPieces(batch) * sizeof(PieceArgument));
+  return stream_.BusyUntil(shape.MaxPieces(batch.segments.size(), batch.bytes) * sizeof(PieceArgument));
 }
 
 Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t sequence) {
@@ -84,25 +87,24 @@ Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t sequence) {
 }
 
 PathChoice BatchCopies::Choose(const BatchTask& batch, std::size_t copies) {
-  const CopyPaths& paths = stream_.site().paths;
-  const auto reaches = [&](const AllocationUse& use) { return KernelReaches(stream_.gpu(), use); };
-  if (batch.pageable) return {CopyPath::kEngine, kKernelCannot};
-  dense_.run_bytes = 0;
-  // A kernel reads the segments in pinned memory.
-  if (batch.segments.in_store() && paths.AsksForDensity(copies, batch.bytes)) FindRuns(batch);
-  PathChoice choice = paths.ForBatch({batch.direction, copies, batch.bytes, dense_.run_bytes});
-  if (choice.path == CopyPath::kDense && dense_.run_bytes == 0)
-    choice = {CopyPath::kKernel, "no entries are adjacent on the host, or they are few"};
-  if (choice.path == CopyPath::kKernel || choice.path == CopyPath::kDense) {
-    if (!std::all_of(batch.memory.begin(), batch.memory.end(), reaches))
-      return {CopyPath::kEngine, kKernelCannot};
+  const LaunchSite& site = stream_.site();
+  const auto reaches = [&](const AllocationUse& use) { return KernelReaches(site.gpu, use); };
+  BatchShape shape{.direction = batch.direction,
+                   .entries = copies,
+                   .bytes = batch.bytes,
+                   .pageable = batch.pageable,
+                   .reachable = std::all_of(batch.memory.begin(), batch.memory.end(), reaches),
+                   .listed = batch.segments.in_store(),
+                   .balanced = Balanced(batch),
+                   .has_batch_call = stream_.driver().CopyBatch != nullptr};
+  if (site.paths.AsksForDensity(shape)) {
+    FindRuns(batch);
+    shape.dense_bytes = dense_.run_bytes;
   }
-  if (choice.path == CopyPath::kKernel && !batch.segments.in_store() && !Balanced(batch) &&
-      !paths.is_forced())
-    choice = {CopyPath::kBatchCall, "one of few entries is much longer than the others"};
-  if (choice.path == CopyPath::kBatchCall && stream_.driver().CopyBatch == nullptr)
-    return {CopyPath::kEngine, "the driver has no batch call"};
-  return choice;
+  const PathChoice choice = site.paths.ForBatch(shape);
+  if (choice.path != CopyPath::kDense) return choice;
+  shape.dense_room = site.dense != nullptr && site.dense->Prepare(batch.direction);
+  return site.paths.ForBatch(shape);
 }
 
 void BatchCopies::FindRuns(const BatchTask& batch) {
@@ -160,11 +162,11 @@ Status BatchCopies::CallBatch(std::span<const Segment> segments) {
   return stream_.gpu().Check(result, "cuMemcpyBatchAsync");
 }
 
-PieceShape BatchCopies::ShapeOf(const BatchTask& batch) const {
-  const std::size_t max_useful = batch.segments.size() + batch.bytes / kMinPieceBytes;
+PieceShape BatchCopies::ShapeOf(Direction direction, std::size_t entries, std::size_t bytes) const {
+  const std::size_t max_useful = entries + bytes / kMinPieceBytes;
   const unsigned blocks =
-      stream_.site().paths.BlocksForPieces(batch.direction, DivideUp(max_useful, kWarpsOfLinkBlock));
-  return {blocks, PieceBytesFor(batch.bytes, blocks)};
+      stream_.site().paths.BlocksForPieces(direction, DivideUp(max_useful, kWarpsOfLinkBlock));
+  return {blocks, PieceBytesFor(bytes, blocks)};
 }
 
 Status BatchCopies::CopyOnDevice(const Segment& segment, std::uint64_t sequence) {
@@ -202,21 +204,28 @@ Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t sequence)
   // The other kernel reads its pieces from the pinned segment store.
   if (!batch.segments.in_store() || (batch.segments.size() <= kMaxInlinePieces && Balanced(batch)))
     return CopyInline(batch, sequence);
-  return CopyPieces(batch, batch.segments.all(), sequence);
+  const SegmentRange whole{0, batch.segments.size(), batch.bytes};
+  return CopyPieces(batch, {&whole, 1}, sequence);
 }
 
-Status BatchCopies::CopyPieces(const BatchTask& batch, std::span<const Segment> segments,
+Status BatchCopies::CopyPieces(const BatchTask& batch, std::span<const SegmentRange> ranges,
                                std::uint64_t sequence) {
-  const PieceShape shape = ShapeOf(batch);
-  unsigned team_bits = TeamBitsFor(std::min(shape.bytes, batch.bytes / batch.segments.size()));
-  CuAddress first = AddressOf(segments.data());
-  auto count = static_cast<unsigned>(segments.size());
-  if (batch.longest > shape.bytes) {
-    auto memory = stream_.TakePinned(shape.MaxPieces(batch) * sizeof(PieceArgument), sequence);
+  const std::span<const Segment> segments = batch.segments.all();
+  std::size_t entries = 0, bytes = 0;
+  for (const SegmentRange& range : ranges) {
+    entries += range.count;
+    bytes += range.bytes;
+  }
+  const PieceShape shape = ShapeOf(batch.direction, entries, bytes);
+  unsigned team_bits = TeamBitsFor(std::min(shape.bytes, bytes / entries));
+  CuAddress first = AddressOf(&segments[ranges.front().first]);
+  auto count = static_cast<unsigned>(entries);
+  if (ranges.size() > 1 || batch.longest > shape.bytes) {
+    auto memory = stream_.TakePinned(shape.MaxPieces(entries, bytes) * sizeof(PieceArgument), sequence);
     if (!memory.ok()) return memory.TakeStatus();
-    count =
-        static_cast<unsigned>(CutSegments(segments, shape.bytes, reinterpret_cast<PieceArgument*>(*memory)));
-    first = AddressOf(*memory);
+    auto* const pieces = reinterpret_cast<PieceArgument*>(*memory);
+    count = static_cast<unsigned>(CutSegments(segments, ranges, shape.bytes, pieces));
+    first = AddressOf(pieces);
   }
   const Completion completion = stream_.KernelCompletion(sequence, shape.blocks);
   CompletionArgument completion_argument = ArgumentOf(completion);
@@ -227,21 +236,12 @@ Status BatchCopies::CopyPieces(const BatchTask& batch, std::span<const Segment> 
 }
 
 Status BatchCopies::CopyDense(const BatchTask& batch, std::uint64_t sequence) {
-  if (dense_copies_ == nullptr) {
-    auto made = DenseCopies::Create(stream_);
-    if (made.code() == Code::kMemoryAllocation)
-      return CopyByKernel(batch, sequence);  // no room for its buffers
-    if (!made.ok()) return made.TakeStatus();
-    dense_copies_ = std::move(*made);
+  if (!dense_.others.empty()) {
+    if (Status copied = CopyPieces(batch, dense_.others, sequence); !copied.ok()) return copied;
   }
-  const std::span<const Segment> segments = batch.segments.all();
-  for (const SegmentRange& range : dense_.others) {
-    if (Status copied = CopyPieces(batch, segments.subspan(range.first, range.count), sequence); !copied.ok())
-      return copied;
-  }
-  // Behind the kernels, so that the completion words of one do not stand for the whole batch.
+  // Behind the kernel, so that its completion words do not stand for the whole batch.
   stream_.ForgetKernelCompletion();
-  return dense_copies_->Copy(segments, dense_.runs, batch.direction);
+  return stream_.site().dense->Copy(stream_, batch.segments.all(), dense_.runs, batch.direction);
 }
 
 Status BatchCopies::CopyCaptured(const BatchTask& batch, std::uint64_t sequence) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -18,7 +17,9 @@ struct PieceShape {
   unsigned blocks;
   std::size_t bytes;
 
-  std::size_t MaxPieces(const BatchTask& batch) const { return batch.segments.size() + batch.bytes / bytes; }
+  std::size_t MaxPieces(std::size_t entries, std::size_t all_bytes) const {
+    return entries + all_bytes / bytes;
+  }
 };
 
 /// As thread-safe as its stream. The stream must outlive it.
@@ -39,7 +40,8 @@ class BatchCopies {
   /// Joins adjacent segments between two allocations for an engine. If a kernel copies them anyway, returns
   /// the segments unchanged.
   std::span<const Segment> Joined(const BatchTask& batch);
-  /// The path of a batch that takes the driver `copies` copies. Finds its dense runs if they matter.
+  /// The path of a batch that takes the driver `copies` copies. Finds its dense runs and their buffers if
+  /// they matter, so the choice is final.
   PathChoice Choose(const BatchTask& batch, std::size_t copies);
   void FindRuns(const BatchTask& batch);
   Status CopySegments(std::span<const Segment> segments, Direction direction);
@@ -49,10 +51,10 @@ class BatchCopies {
   Status CopyInline(const BatchTask& batch, std::uint64_t sequence);
   Status LaunchInline(std::span<const Segment> segments, const Grid& grid, unsigned team_bits,
                       unsigned teams_each, std::uint64_t sequence);
-  PieceShape ShapeOf(const BatchTask& batch) const;
+  PieceShape ShapeOf(Direction direction, std::size_t entries, std::size_t bytes) const;
   Status CopyByKernel(const BatchTask& batch, std::uint64_t sequence);
-  /// Copies segments in pinned memory by the kernel that reads them there.
-  Status CopyPieces(const BatchTask& batch, std::span<const Segment> segments, std::uint64_t sequence);
+  /// Copies these segments, which are in pinned memory, by the kernel that reads them there.
+  Status CopyPieces(const BatchTask& batch, std::span<const SegmentRange> ranges, std::uint64_t sequence);
   /// Copies the dense runs that were found, and the other segments by a kernel.
   Status CopyDense(const BatchTask& batch, std::uint64_t sequence);
   Status CopyCaptured(const BatchTask& batch, std::uint64_t sequence);
@@ -61,7 +63,6 @@ class BatchCopies {
   std::vector<Segment> joined_;
   DenseRuns dense_;
   std::vector<const std::byte*> host_begins_;
-  std::unique_ptr<DenseCopies> dense_copies_;  // from the first dense batch on
   // Arguments of the driver's batch call, kept to reuse their memory.
   std::vector<CuAddress> batch_dsts_, batch_srcs_;
   std::vector<std::size_t> batch_sizes_;

@@ -18,9 +18,6 @@ inline bool OnDevice(const AllocationUse& use) {
   return use && use->facts.place.on_device();
 }
 
-inline constexpr const char* kKernelCannot =
-    "a kernel cannot touch pageable memory, nor that of a GPU without peer access";
-
 /// Returns true if the place of the memory permits access by a kernel.
 inline bool KernelReaches(const Gpu& gpu, const AllocationUse& use) {
   return use && (!OnDevice(use) || gpu.Reaches(use->facts.address));

@@ -13,6 +13,8 @@ constexpr std::size_t kLargestGrid = std::size_t{1} << 16;
 constexpr std::size_t kMinStagingThreads = 4;
 constexpr const char* kForced = "SAMPAN_COPY_PATH says so";
 constexpr const char* kQuietChoice = "SAMPAN_COPY_QUIET is quiet: no kernel beside the program's";
+constexpr const char* kKernelCannot =
+    "a kernel cannot touch pageable memory, nor that of a GPU without peer access";
 /// If SAMPAN_COPY_PATH asks for runs, any will do.
 constexpr std::size_t kMinForcedRun = 1;
 /// A shorter run is gathered and copied no faster than a kernel copies it over the link.
@@ -73,11 +75,31 @@ std::optional<CopyPath> CopyPaths::ForcedPath() const {
 }
 
 PathChoice CopyPaths::ForBatch(const BatchShape& batch) const {
-  const auto [direction, entries, bytes, dense_bytes] = batch;
-  if (const auto forced = ForcedPath()) return {*forced, kForced};
+  if (batch.pageable) return {CopyPath::kEngine, kKernelCannot};
+  PathChoice choice = WantedForBatch(batch);
+  if (choice.path == CopyPath::kKernel || choice.path == CopyPath::kDense) {
+    if (!batch.reachable) return {CopyPath::kEngine, kKernelCannot};
+    if (!batch.listed && !batch.balanced && !ForcedPath())
+      choice = {CopyPath::kBatchCall, "one of few entries is much longer than the others"};
+  }
+  if (choice.path == CopyPath::kBatchCall && !batch.has_batch_call)
+    return {CopyPath::kEngine, "the driver has no batch call"};
+  return choice;
+}
+
+PathChoice CopyPaths::WantedForBatch(const BatchShape& batch) const {
+  const Direction direction = batch.direction;
+  const std::size_t entries = batch.entries, bytes = batch.bytes, dense_bytes = batch.dense_bytes;
+  if (const auto forced = ForcedPath()) {
+    if (forced != CopyPath::kDense) return {*forced, kForced};
+    if (dense_bytes == 0) return {CopyPath::kKernel, "no entries are adjacent on the host, or they are few"};
+    if (!batch.dense_room)
+      return {CopyPath::kKernel, "the device has no memory for the buffers of dense runs"};
+    return {CopyPath::kDense, kForced};
+  }
   if (entries == 1) return {CopyPath::kEngine, "it is one copy"};
   if (is_quiet()) return {CopyPath::kBatchCall, kQuietChoice};
-  if (dense_bytes >= limits_.dense_from && dense_bytes >= bytes - dense_bytes)
+  if (batch.dense_room && dense_bytes >= limits_.dense_from && dense_bytes >= bytes - dense_bytes)
     return {CopyPath::kDense, "short entries, adjacent on the host: gathered on the device for an engine"};
   const bool is_short = bytes / entries < kShortEntry;
   std::size_t from = is_short ? limits_.batch_h2d_short_from : limits_.batch_h2d_from;
@@ -89,9 +111,11 @@ PathChoice CopyPaths::ForBatch(const BatchShape& batch) const {
   return {CopyPath::kBatchCall, "an engine is as fast on long entries, and leaves the GPU to the program"};
 }
 
-bool CopyPaths::AsksForDensity(std::size_t entries, std::size_t bytes) const {
+bool CopyPaths::AsksForDensity(const BatchShape& batch) const {
+  if (batch.pageable || !batch.reachable || !batch.listed) return false;
   if (const auto forced = ForcedPath()) return forced == CopyPath::kDense;
-  return !is_quiet() && bytes >= limits_.dense_from && bytes / entries < limits_.dense_below;
+  return !is_quiet() && batch.bytes >= limits_.dense_from &&
+         batch.bytes / batch.entries < limits_.dense_below;
 }
 
 std::size_t CopyPaths::MinDenseRun() const {
@@ -130,6 +154,7 @@ std::size_t CopyPaths::RowsByKernelTo(Direction direction, const RowsShape& rows
 }
 
 PathChoice CopyPaths::ForRows(Direction direction, const RowsShape& rows) const {
+  if (!rows.reachable) return {CopyPath::kEngine, kKernelCannot};
   if (!rows.engine_takes) return {CopyPath::kKernel, "the driver's 2D copy does not take this pitch"};
   if (const auto forced = ForcedPath())
     return {forced == CopyPath::kKernel ? CopyPath::kKernel : CopyPath::kEngine, kForced};

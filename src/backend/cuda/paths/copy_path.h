@@ -50,6 +50,12 @@ struct BatchShape {
   Direction direction;
   std::size_t entries, bytes;
   std::size_t dense_bytes = 0;  ///< of entries in long runs that are adjacent on the host
+  bool pageable = false;        ///< a part of its host memory is
+  bool reachable = true;        ///< kernels may access all of its memory
+  bool listed = true;           ///< a kernel can read its entries in pinned memory
+  bool balanced = true;         ///< no entry is much longer than the mean
+  bool has_batch_call = true;   ///< the driver has one
+  bool dense_room = true;       ///< there are buffers for dense runs
 };
 
 /// The layout of a 2D copy in memory.
@@ -59,6 +65,7 @@ struct RowsShape {
   bool dense;             ///< the destination has no gaps
   bool engine_takes;      ///< false if the driver's 2D copy refuses the pitch
   std::size_t pitch = 0;  ///< the larger one
+  bool reachable = true;  ///< kernels may access both sides
 };
 
 /// Immutable.
@@ -68,11 +75,9 @@ class CopyPaths {
 
   PathChoice ForBatch(const BatchShape& batch) const;
   /// Returns true if ForBatch must know how many bytes are dense.
-  bool AsksForDensity(std::size_t entries, std::size_t bytes) const;
+  bool AsksForDensity(const BatchShape& batch) const;
   /// The minimum length of a dense run.
   std::size_t MinDenseRun() const;
-  /// True if SAMPAN_COPY_PATH names the path of copies on the GPU.
-  bool is_forced() const { return ForcedPath().has_value(); }
   /// A kernel copies more entries than these, if it can access them.
   std::size_t MaxJoined(Direction direction, std::size_t bytes) const;
   /// Returns true if the driver's batch call gets these entries in parts. There is at least one entry.
@@ -100,6 +105,8 @@ class CopyPaths {
   /// The path that SAMPAN_COPY_PATH sets for copies on the GPU.
   std::optional<CopyPath> ForcedPath() const;
   bool is_quiet() const { return settings_.quietness == Quietness::kQuiet; }
+  /// The path of a batch that any path can copy.
+  PathChoice WantedForBatch(const BatchShape& batch) const;
   /// A kernel copies a batch of `bytes` if its mean entry is shorter than this.
   std::size_t KernelBelow(Direction direction, std::size_t bytes) const;
   /// A kernel copies rows of such a shape up to this width.

@@ -2,111 +2,145 @@
 // copy for each part.
 #include "backend/cuda/paths/dense_copies.h"
 
+#include <utility>
+
 #include "backend/cuda/paths/copy_ends.h"
 #include "backend/cuda/paths/kernel_shape.h"
 #include "base/containers/round.h"
 
 namespace sampan::cuda {
 
-Result<std::unique_ptr<DenseCopies>> DenseCopies::Create(CudaStream& stream) {
-  auto use = stream.gpu().Use();
-  if (!use.ok()) return use.TakeStatus();
-  std::unique_ptr<DenseCopies> copies(new DenseCopies(stream, std::move(*use)));
-  if (Status prepared = copies->Prepare(); !prepared.ok()) return prepared;
-  return copies;
+DenseCopies::Lane::~Lane() {
+  if (!gpu.lost()) {
+    const ContextScope scope(gpu);
+    const Driver& driver = gpu.driver();
+    if (second != nullptr) driver.StreamSynchronize(second);
+    if (last != nullptr) driver.EventSynchronize(passed->get());  // its engine copies use the buffers
+    if (second != nullptr) driver.StreamDestroy(second);
+  }
+  source.Free(block);
 }
 
-Status DenseCopies::Prepare() {
-  const Driver& driver = stream_.driver();
-  Gpu& gpu = stream_.gpu();
-  for (Buffer& buffer : buffers_) {
-    if (Status made = gpu.Check(driver.MemAlloc(&buffer.memory, kParts.longest + kVectorBytes), "cuMemAlloc");
-        !made.ok())
-      return made;
-  }
-  const CuResult created = driver.StreamCreate(&second_, cu::kStreamNonBlocking, cu::kHighestPriority);
-  if (Status made = gpu.Check(created, "cuStreamCreate"); !made.ok()) return made;
+Result<std::unique_ptr<DenseCopies::Lane>> DenseCopies::MakeLane() {
+  auto use = gpu_.Use();
+  if (!use.ok()) return use.TakeStatus();
+  auto block = memory_.Allocate(2 * kBufferBytes, Pages::kHuge);
+  if (!block.ok()) return block.TakeStatus();
+  memory_.Hide(*block);  // no descriptor may name it
+  auto lane = std::make_unique<Lane>(std::move(*use), gpu_, memory_, *block);
+  lane->buffers[0].memory = block->address;
+  lane->buffers[1].memory = block->address + kBufferBytes;
+  const CuResult created =
+      gpu_.driver().StreamCreate(&lane->second, cu::kStreamNonBlocking, cu::kHighestPriority);
+  if (Status made = gpu_.Check(created, "cuStreamCreate"); !made.ok()) return made;
   for (std::shared_ptr<GpuEvent>* event :
-       {&begun_, &buffers_[0].filled, &buffers_[0].emptied, &buffers_[1].filled, &buffers_[1].emptied}) {
-    auto taken = gpu.TakeEvent();
+       {&lane->begun, &lane->passed, &lane->buffers[0].filled, &lane->buffers[0].emptied,
+        &lane->buffers[1].filled, &lane->buffers[1].emptied}) {
+    auto taken = gpu_.TakeEvent();
     if (!taken.ok()) return taken.TakeStatus();
     *event = std::move(*taken);
   }
-  return {};
+  return lane;
 }
 
-DenseCopies::~DenseCopies() {
-  if (stream_.gpu().lost()) return;  // gone with the context
-  const ContextScope scope(stream_.gpu());
-  const Driver& driver = stream_.driver();
-  if (second_ != nullptr) {
-    driver.StreamSynchronize(second_);
-    driver.StreamSynchronize(stream_.get());  // its engine copies use the buffers
-    driver.StreamDestroy(second_);
+bool DenseCopies::Prepare(Direction direction) {
+  Way& way = WayOf(direction);
+  const std::lock_guard lock(way.mutex);
+  if (way.lane != nullptr) return true;
+  if (way.failed_at == memory_.version()) return false;
+  auto made = MakeLane();
+  if (made.ok()) {
+    way.lane = std::move(*made);
+  } else {
+    way.failed_at = memory_.version();
   }
-  for (const Buffer& buffer : buffers_) {
-    if (buffer.memory != 0) driver.MemFree(buffer.memory);
+  return made.ok();
+}
+
+void DenseCopies::DropIdle() {
+  for (Way& way : ways_) {
+    const std::lock_guard lock(way.mutex);
+    way.lane.reset();
+    way.failed_at.reset();
   }
 }
 
 Status DenseCopies::Record(const std::shared_ptr<GpuEvent>& event, CuStream on) {
-  return stream_.gpu().Check(stream_.driver().EventRecord(event->get(), on), "cuEventRecord");
+  return gpu_.Check(gpu_.driver().EventRecord(event->get(), on), "cuEventRecord");
 }
 
 Status DenseCopies::Await(const std::shared_ptr<GpuEvent>& event, CuStream on) {
-  return stream_.gpu().Check(stream_.driver().StreamWaitEvent(on, event->get(), 0), "cuStreamWaitEvent");
+  return gpu_.Check(gpu_.driver().StreamWaitEvent(on, event->get(), 0), "cuStreamWaitEvent");
 }
 
-Status DenseCopies::Copy(std::span<const Segment> segments, std::span<const SegmentRange> runs,
-                         Direction direction) {
-  CutDenseRuns(segments, runs, direction, kParts, parts_);
-  Status status = CopyParts(segments, direction);
-  // Nothing may be written behind a failure.
-  if (!status.ok()) stream_.driver().StreamSynchronize(second_);
-  return status;
+Status DenseCopies::Copy(CudaStream& stream, std::span<const Segment> segments,
+                         std::span<const SegmentRange> runs, Direction direction) {
+  Way& way = WayOf(direction);
+  const std::lock_guard lock(way.mutex);
+  if (way.lane == nullptr) {  // dropped since it was prepared
+    auto made = MakeLane();
+    if (!made.ok()) return made.TakeStatus();
+    way.lane = std::move(*made);
+  }
+  Lane& lane = *way.lane;
+  CutDenseRuns(segments, runs, direction, kParts, lane.parts);
+  Status status = CopyParts(stream, lane, segments, direction);
+  if (!status.ok()) gpu_.driver().StreamSynchronize(lane.second);  // nothing may be written behind a failure
+  lane.last = stream.get();
+  Status recorded = Record(lane.passed, stream.get());
+  return status.ok() ? std::move(recorded) : std::move(status);
 }
 
-Status DenseCopies::CopyParts(std::span<const Segment> segments, Direction direction) {
+Status DenseCopies::CopyParts(CudaStream& stream, Lane& lane, std::span<const Segment> segments,
+                              Direction direction) {
   const bool out = direction == Direction::kDeviceToHost;
+  if (lane.last != nullptr && lane.last != stream.get()) {
+    if (Status status = Await(lane.passed, stream.get()); !status.ok()) return status;
+  }
   // The second stream begins where the first one stands, so both buffers are free.
-  if (Status status = Record(begun_, stream_.get()); !status.ok()) return status;
-  if (Status status = Await(begun_, second_); !status.ok()) return status;
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    Buffer& buffer = buffers_[i % buffers_.size()];
-    const std::span<const Segment> part = segments.subspan(parts_[i].first, parts_[i].count);
-    if (i >= buffers_.size()) {
-      if (Status status = Await(buffer.emptied, out ? second_ : stream_.get()); !status.ok()) return status;
+  if (Status status = Record(lane.begun, stream.get()); !status.ok()) return status;
+  if (Status status = Await(lane.begun, lane.second); !status.ok()) return status;
+  const std::vector<SegmentRange>& parts = lane.parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Buffer& buffer = lane.buffers[i % lane.buffers.size()];
+    const std::span<const Segment> part = segments.subspan(parts[i].first, parts[i].count);
+    if (i >= lane.buffers.size()) {
+      if (Status status = Await(buffer.emptied, out ? lane.second : stream.get()); !status.ok())
+        return status;
     }
-    Status copied = out ? CopyOut(part, parts_[i].bytes, buffer) : CopyIn(part, parts_[i].bytes, buffer);
+    Status copied = out ? CopyOut(stream, lane, part, parts[i].bytes, buffer)
+                        : CopyIn(stream, lane, part, parts[i].bytes, buffer);
     if (!copied.ok()) return copied;
   }
   if (out) return {};
   // The stream goes on when the last part is scattered. The second stream is in order.
-  return Await(buffers_[(parts_.size() - 1) % buffers_.size()].emptied, stream_.get());
+  return Await(lane.buffers[(parts.size() - 1) % lane.buffers.size()].emptied, stream.get());
 }
 
-Status DenseCopies::CopyOut(std::span<const Segment> part, std::size_t bytes, Buffer& buffer) {
+Status DenseCopies::CopyOut(CudaStream& stream, Lane& lane, std::span<const Segment> part, std::size_t bytes,
+                            Buffer& buffer) {
   std::byte* const to = part.front().dst;
   const CuAddress staged = StagedAt(buffer, to);
-  Status status = Rearrange(part, bytes, staged - AddressOf(to), 0);
-  if (status.ok()) status = Record(buffer.filled, second_);
-  if (status.ok()) status = Await(buffer.filled, stream_.get());
+  Status status = Rearrange(lane, part, bytes, staged - AddressOf(to), 0);
+  if (status.ok()) status = Record(buffer.filled, lane.second);
+  if (status.ok()) status = Await(buffer.filled, stream.get());
   if (status.ok())
-    status = stream_.CopyOverLink({to, reinterpret_cast<const std::byte*>(staged), bytes},
-                                  Direction::kDeviceToHost);
-  if (status.ok()) status = Record(buffer.emptied, stream_.get());
+    status = stream.CopyOverLink({to, reinterpret_cast<const std::byte*>(staged), bytes},
+                                 Direction::kDeviceToHost);
+  if (status.ok()) status = Record(buffer.emptied, stream.get());
   return status;
 }
 
-Status DenseCopies::CopyIn(std::span<const Segment> part, std::size_t bytes, Buffer& buffer) {
+Status DenseCopies::CopyIn(CudaStream& stream, Lane& lane, std::span<const Segment> part, std::size_t bytes,
+                           Buffer& buffer) {
   const std::byte* const from = part.front().src;
   const CuAddress staged = StagedAt(buffer, from);
   Status status =
-      stream_.CopyOverLink({reinterpret_cast<std::byte*>(staged), from, bytes}, Direction::kHostToDevice);
-  if (status.ok()) status = Record(buffer.filled, stream_.get());
-  if (status.ok()) status = Await(buffer.filled, second_);
-  if (status.ok()) status = Rearrange(part, bytes, 0, staged - AddressOf(from));
-  if (status.ok()) status = Record(buffer.emptied, second_);
+      stream.CopyOverLink({reinterpret_cast<std::byte*>(staged), from, bytes}, Direction::kHostToDevice);
+  if (status.ok()) status = Record(buffer.filled, stream.get());
+  if (status.ok()) status = Await(buffer.filled, lane.second);
+  if (status.ok()) status = Rearrange(lane, part, bytes, 0, staged - AddressOf(from));
+  if (status.ok()) status = Record(buffer.emptied, lane.second);
   return status;
 }
 
@@ -114,19 +148,18 @@ CuAddress DenseCopies::StagedAt(const Buffer& buffer, const std::byte* on_host) 
   return buffer.memory + AddressOf(on_host) % kVectorBytes;
 }
 
-Status DenseCopies::Rearrange(std::span<const Segment> part, std::size_t bytes, CuAddress dst_shift,
-                              CuAddress src_shift) {
+Status DenseCopies::Rearrange(const Lane& lane, std::span<const Segment> part, std::size_t bytes,
+                              CuAddress dst_shift, CuAddress src_shift) {
   CuAddress pieces = AddressOf(part.data());
   auto count = static_cast<unsigned>(part.size());
   unsigned team_bits = TeamBitsFor(bytes / part.size());
   CompletionArgument no_completion{};
   std::array<void*, 6> arguments = {&pieces, &count, &team_bits, &dst_shift, &src_shift, &no_completion};
   const std::size_t warps_each = kLinkThreads >> kMaxTeamBits;
-  const unsigned blocks = stream_.site().paths.BlocksForGather(DivideUp(part.size(), warps_each));
-  return stream_.gpu().Check(
-      stream_.driver().LaunchKernel(stream_.gpu().kernels().pieces, blocks, 1, 1, kLinkThreads, 1, 1, 0,
-                                    second_, arguments.data(), nullptr),
-      "launching a kernel");
+  const unsigned blocks = paths_.BlocksForGather(DivideUp(part.size(), warps_each));
+  return gpu_.Check(gpu_.driver().LaunchKernel(gpu_.kernels().pieces, blocks, 1, 1, kLinkThreads, 1, 1, 0,
+                                               lane.second, arguments.data(), nullptr),
+                    "launching a kernel");
 }
 
 }  // namespace sampan::cuda

@@ -3,56 +3,94 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "backend/cuda/paths/dense_runs.h"
+#include "backend/cuda/paths/kernel_shape.h"
 #include "backend/cuda/queue/cuda_stream.h"
 
 namespace sampan::cuda {
 
-/// Two buffers on the device and a second stream. The kernel works on one buffer while the engine copies the
-/// other. As thread-safe as its stream, which must outlive it.
+/// For each direction, two buffers on the device and a second stream. The kernel works on one buffer while
+/// the engine copies the other. All streams of the device share them: the batch of one stream waits on the
+/// GPU for that of another. Over the link, one of them would wait anyway. Thread-safe. Made when first
+/// needed.
 class DenseCopies {
  public:
-  /// 32 MiB: a program's kernels delay each launch, so few parts are fast beside them (bench_gpu quiet).
-  static constexpr DensePartSizes kParts{.shortest = std::size_t{1} << 20, .longest = std::size_t{32} << 20};
+  static constexpr std::size_t kBufferBytes = std::size_t{32} << 20;
+  /// A program's kernels delay each launch, so few parts are fast beside them (bench_gpu quiet).
+  static constexpr DensePartSizes kParts{.shortest = std::size_t{1} << 20,
+                                         .longest = kBufferBytes - kVectorBytes};
 
-  /// Fails with kMemoryAllocation if the device has no memory for the buffers.
-  static Result<std::unique_ptr<DenseCopies>> Create(CudaStream& stream);
-  ~DenseCopies();
+  DenseCopies(Gpu& gpu, ReservedMemory& memory, const CopyPaths& paths)
+      : gpu_(gpu), memory_(memory), paths_(paths) {}
+  ~DenseCopies() { DropIdle(); }
   DenseCopies(const DenseCopies&) = delete;
   DenseCopies& operator=(const DenseCopies&) = delete;
 
-  /// The GPU reads the segments, so they must stay in pinned memory until the stream has passed.
-  Status Copy(std::span<const Segment> segments, std::span<const SegmentRange> runs, Direction direction);
+  /// Returns true if the direction has its buffers. They are device memory, which aclrtGetMemInfo counts.
+  /// After a failure it tries again when device memory was allocated or freed. The context must be current.
+  bool Prepare(Direction direction);
+  /// The GPU reads the segments, so they must stay in pinned memory until the stream has passed. The context
+  /// must be current.
+  Status Copy(CudaStream& stream, std::span<const Segment> segments, std::span<const SegmentRange> runs,
+              Direction direction);
+  /// Waits for the copies that use the buffers, and frees them.
+  void DropIdle();
 
  private:
   struct Buffer {
     CuAddress memory = 0;
     std::shared_ptr<GpuEvent> filled, emptied;
   };
+  /// What the copies of one direction use.
+  struct Lane {
+    Lane(ContextUse its_use, Gpu& its_gpu, ReservedMemory& its_source, const MemoryBlock& its_block)
+        : use(std::move(its_use)), gpu(its_gpu), source(its_source), block(its_block) {}
+    ~Lane();
+    Lane(const Lane&) = delete;
+    Lane& operator=(const Lane&) = delete;
 
-  DenseCopies(CudaStream& stream, ContextUse use) : stream_(stream), use_(std::move(use)) {}
-  Status Prepare();
-  Status CopyParts(std::span<const Segment> segments, Direction direction);
-  Status CopyOut(std::span<const Segment> part, std::size_t bytes, Buffer& buffer);
-  Status CopyIn(std::span<const Segment> part, std::size_t bytes, Buffer& buffer);
+    const ContextUse use;
+    Gpu& gpu;
+    ReservedMemory& source;
+    const MemoryBlock block;
+    CuStream second = nullptr;
+    std::shared_ptr<GpuEvent> begun, passed;  ///< passed: the last copy has left the buffers
+    CuStream last = nullptr;                  ///< the stream of that copy
+    std::array<Buffer, 2> buffers;
+    std::vector<SegmentRange> parts;
+  };
+  struct Way {
+    std::mutex mutex;
+    std::unique_ptr<Lane> lane;
+    std::optional<std::uint64_t> failed_at;  ///< the version of the device's memory then
+  };
+
+  Way& WayOf(Direction direction) { return ways_[direction == Direction::kHostToDevice ? 0 : 1]; }
+  Result<std::unique_ptr<Lane>> MakeLane();
+  Status CopyParts(CudaStream& stream, Lane& lane, std::span<const Segment> segments, Direction direction);
+  Status CopyOut(CudaStream& stream, Lane& lane, std::span<const Segment> part, std::size_t bytes,
+                 Buffer& buffer);
+  Status CopyIn(CudaStream& stream, Lane& lane, std::span<const Segment> part, std::size_t bytes,
+                Buffer& buffer);
   /// Where a part lies in the buffer: aligned as on the host.
   static CuAddress StagedAt(const Buffer& buffer, const std::byte* on_host);
   /// The kernel between the buffer and the places on the device, on the second stream.
-  Status Rearrange(std::span<const Segment> part, std::size_t bytes, CuAddress dst_shift,
+  Status Rearrange(const Lane& lane, std::span<const Segment> part, std::size_t bytes, CuAddress dst_shift,
                    CuAddress src_shift);
   Status Record(const std::shared_ptr<GpuEvent>& event, CuStream on);
   Status Await(const std::shared_ptr<GpuEvent>& event, CuStream on);
 
-  CudaStream& stream_;
-  const ContextUse use_;
-  CuStream second_ = nullptr;
-  std::shared_ptr<GpuEvent> begun_;
-  std::array<Buffer, 2> buffers_;
-  std::vector<SegmentRange> parts_;
+  Gpu& gpu_;
+  ReservedMemory& memory_;
+  const CopyPaths& paths_;
+  std::array<Way, 2> ways_;
 };
 
 }  // namespace sampan::cuda

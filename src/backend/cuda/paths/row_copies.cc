@@ -55,14 +55,14 @@ Status CopyByKernel(CudaStream& stream, const Rows& rows, Direction direction) {
 }  // namespace
 
 PathChoice ChooseRows(const LaunchSite& site, const Rows& rows, Direction direction, bool reachable) {
-  if (!reachable) return {CopyPath::kEngine, kKernelCannot};
   const std::size_t max_pitch = site.gpu.facts().max_pitch;
   return site.paths.ForRows(direction,
                             {.width = rows.width,
                              .unit = RowsUnit(rows),
                              .dense = Dense(rows),
                              .engine_takes = rows.dst_pitch <= max_pitch && rows.src_pitch <= max_pitch,
-                             .pitch = std::max(rows.dst_pitch, rows.src_pitch)});
+                             .pitch = std::max(rows.dst_pitch, rows.src_pitch),
+                             .reachable = reachable});
 }
 
 Status CopyRows(CudaStream& stream, const Rows& rows, Direction direction, CopyPath path) {

@@ -18,12 +18,15 @@
 
 namespace sampan::cuda {
 
+class DenseCopies;
+
 /// What a device's launchers share.
 struct LaunchSite {
   Gpu& gpu;
   ReservedMemory& device_memory;
   ReservedMemory& pinned_memory;
   const CopyPaths& paths;
+  DenseCopies* dense = nullptr;  ///< null: no batch takes that path
 };
 
 /// The sequence numbers of a stream's pending tasks differ by less than this.

@@ -95,8 +95,12 @@ Status PieceParts::Launch(std::size_t part, const StagingBuffer& buffer, Staging
     buffer.pieces[runs++] = next;
   });
   if (runs == 0) return {};
-  const PathChoice choice = stream.cuda->site().paths.ForBatch({direction_, runs, bytes});
-  if (choice.path == CopyPath::kKernel && reachable_) return CopyByKernel(part, buffer, stream);
+  const PathChoice choice = stream.cuda->site().paths.ForBatch({.direction = direction_,
+                                                                .entries = runs,
+                                                                .bytes = bytes,
+                                                                .reachable = reachable_,
+                                                                .has_batch_call = false});
+  if (choice.path == CopyPath::kKernel) return CopyByKernel(part, buffer, stream);
   for (std::size_t i = 0; i < runs; ++i) {
     const PieceArgument& run = buffer.pieces[i];
     const Segment segment{reinterpret_cast<std::byte*>(run.dst), reinterpret_cast<const std::byte*>(run.src),
@@ -122,8 +126,7 @@ Status PieceParts::CopyByKernel(std::size_t part, const StagingBuffer& buffer, S
   CuAddress no_shift = 0;
   std::array<void*, 6> arguments = {&first, &count, &team_bits, &no_shift, &no_shift, &no_completion};
   const std::size_t warps_each = kLinkThreads >> kMaxTeamBits;
-  const unsigned blocks =
-      stream.cuda->site().paths.BlocksForPieces(direction_, DivideUp(count, warps_each));
+  const unsigned blocks = stream.cuda->site().paths.BlocksForPieces(direction_, DivideUp(count, warps_each));
   const std::lock_guard lock(stream.kernels);
   return stream.cuda->Launch(stream.cuda->gpu().kernels().pieces, {blocks, kLinkThreads}, arguments);
 }

@@ -338,6 +338,8 @@ TEST(CopyPaths, ChooseByTheShapeOfRows) {
       {kOnDevice, {1001, 1, false, true}, kEngine},
       {kOnDevice, {1001, 1, true, true}, kKernel},
       {kOnDevice, {64, 16, true, true, 2 * kFar}, kKernel},
+      {kOut, {.width = 16, .unit = 16, .dense = true, .engine_takes = true, .reachable = false}, kEngine},
+      {kIn, {.width = 16, .unit = 16, .dense = true, .engine_takes = false, .reachable = false}, kEngine},
   };
   const CopyPaths paths("NVIDIA H200", 132, {});
   for (const auto& [direction, rows, path] : kChoices) {
@@ -432,7 +434,78 @@ constexpr BatchChoice kBatchChoices[] = {
      CopyPath::kKernel,
      Quietness::kQuiet,
      CopyPath::kKernel},
-    {"forced_dense", {kToDevice, 2, 100}, CopyPath::kDense, Quietness::kAuto, CopyPath::kDense},
+    {"forced_dense", {kToDevice, 2, 100, 100}, CopyPath::kDense, Quietness::kAuto, CopyPath::kDense},
+    {"forced_dense_without_runs", {kToDevice, 2, 100}, CopyPath::kKernel, Quietness::kAuto, CopyPath::kDense},
+    {"forced_dense_without_room",
+     {.direction = kToDevice, .entries = 2, .bytes = 100, .dense_bytes = 100, .dense_room = false},
+     CopyPath::kKernel,
+     Quietness::kAuto,
+     CopyPath::kDense},
+    {"dense_without_room",
+     {.direction = kToHost,
+      .entries = 8192,
+      .bytes = 32 * kMiB,
+      .dense_bytes = 32 * kMiB,
+      .dense_room = false},
+     CopyPath::kKernel},
+    {"dense_of_long_entries_without_room",
+     {.direction = kToDevice,
+      .entries = 800,
+      .bytes = 48 * kMiB,
+      .dense_bytes = 48 * kMiB,
+      .dense_room = false},
+     CopyPath::kBatchCall},
+    {"pageable",
+     {.direction = kToDevice, .entries = 8192, .bytes = 32 * kMiB, .pageable = true},
+     CopyPath::kEngine},
+    {"pageable_forced_kernel",
+     {.direction = kToDevice, .entries = 8192, .bytes = 32 * kMiB, .pageable = true},
+     CopyPath::kEngine,
+     Quietness::kAuto,
+     CopyPath::kKernel},
+    {"out_of_reach",
+     {.direction = kToHost, .entries = 8192, .bytes = 32 * kMiB, .reachable = false},
+     CopyPath::kEngine},
+    {"out_of_reach_forced_kernel",
+     {.direction = kToHost, .entries = 8192, .bytes = 32 * kMiB, .reachable = false},
+     CopyPath::kEngine,
+     Quietness::kAuto,
+     CopyPath::kKernel},
+    {"out_of_reach_and_long",
+     {.direction = kToHost, .entries = 64, .bytes = 64 * kMiB, .reachable = false},
+     CopyPath::kBatchCall},
+    {"few_of_which_one_is_long",
+     {.direction = kToDevice, .entries = 8, .bytes = kMiB, .listed = false, .balanced = false},
+     CopyPath::kBatchCall},
+    {"few_of_which_one_is_long_forced_kernel",
+     {.direction = kToDevice, .entries = 8, .bytes = kMiB, .listed = false, .balanced = false},
+     CopyPath::kKernel,
+     Quietness::kAuto,
+     CopyPath::kKernel},
+    {"listed_of_which_one_is_long",
+     {.direction = kToDevice, .entries = 8, .bytes = kMiB, .balanced = false},
+     CopyPath::kKernel},
+    {"few_that_are_alike",
+     {.direction = kToDevice, .entries = 8, .bytes = kMiB, .listed = false},
+     CopyPath::kKernel},
+    {"long_without_a_batch_call",
+     {.direction = kToHost, .entries = 64, .bytes = 64 * kMiB, .has_batch_call = false},
+     CopyPath::kEngine},
+    {"quiet_without_a_batch_call",
+     {.direction = kToHost, .entries = 8192, .bytes = 32 * kMiB, .has_batch_call = false},
+     CopyPath::kEngine,
+     Quietness::kQuiet},
+    {"short_without_a_batch_call",
+     {.direction = kToHost, .entries = 8192, .bytes = 32 * kMiB, .has_batch_call = false},
+     CopyPath::kKernel},
+    {"one_is_long_without_a_batch_call",
+     {.direction = kToHost,
+      .entries = 8,
+      .bytes = kMiB,
+      .listed = false,
+      .balanced = false,
+      .has_batch_call = false},
+     CopyPath::kEngine},
 };
 INSTANTIATE_TEST_SUITE_P(H200, BatchChoices, testing::ValuesIn(kBatchChoices),
                          [](const auto& instance) { return std::string(instance.param.name); });
@@ -440,15 +513,25 @@ INSTANTIATE_TEST_SUITE_P(H200, BatchChoices, testing::ValuesIn(kBatchChoices),
 /// Density is looked for only where it can matter: it takes a pass over all entries.
 TEST(CopyPaths, AskForDensityOfLongBatchesOfShortEntries) {
   const CopyPaths paths("NVIDIA H200", 132, {});
-  EXPECT_TRUE(paths.AsksForDensity(8192, 32 * kMiB));
-  EXPECT_TRUE(paths.AsksForDensity(2048, 8 * kMiB));
-  EXPECT_FALSE(paths.AsksForDensity(2048, 8 * kMiB - 1)) << "short";
-  EXPECT_FALSE(paths.AsksForDensity(512, 32 * kMiB)) << "entries of 64 KiB";
-  EXPECT_FALSE(
-      CopyPaths("NVIDIA H200", 132, {.quietness = Quietness::kQuiet}).AsksForDensity(8192, 32 * kMiB));
-  EXPECT_FALSE(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kKernel}).AsksForDensity(8192, 32 * kMiB));
+  const BatchShape pages{kToHost, 8192, 32 * kMiB};
+  EXPECT_TRUE(paths.AsksForDensity(pages));
+  EXPECT_TRUE(paths.AsksForDensity({kToHost, 2048, 8 * kMiB}));
+  EXPECT_FALSE(paths.AsksForDensity({kToHost, 2048, 8 * kMiB - 1})) << "short";
+  EXPECT_FALSE(paths.AsksForDensity({kToHost, 512, 32 * kMiB})) << "entries of 64 KiB";
+  EXPECT_FALSE(CopyPaths("NVIDIA H200", 132, {.quietness = Quietness::kQuiet}).AsksForDensity(pages));
+  EXPECT_FALSE(CopyPaths("NVIDIA H200", 132, {.path = CopyPath::kKernel}).AsksForDensity(pages));
+  for (const bool forces : {false, true}) {
+    const CopyPaths asked("NVIDIA H200", 132,
+                          {.path = forces ? std::optional(CopyPath::kDense) : std::nullopt});
+    BatchShape pageable = pages, out_of_reach = pages, unlisted = pages;
+    pageable.pageable = true;
+    out_of_reach.reachable = unlisted.listed = false;
+    EXPECT_FALSE(asked.AsksForDensity(pageable));
+    EXPECT_FALSE(asked.AsksForDensity(out_of_reach));
+    EXPECT_FALSE(asked.AsksForDensity(unlisted)) << "a kernel cannot read its entries";
+  }
   const CopyPaths forced("NVIDIA H200", 132, {.path = CopyPath::kDense});
-  EXPECT_TRUE(forced.AsksForDensity(2, 100));
+  EXPECT_TRUE(forced.AsksForDensity({kToDevice, 2, 100}));
   EXPECT_EQ(forced.MinDenseRun(), 1U);
   EXPECT_GE(paths.MinDenseRun(), kMiB);
 }
