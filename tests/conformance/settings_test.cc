@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr const char* kSettings[] = {
-    "SAMPAN_BACKEND",    "SAMPAN_DEVICES", "SAMPAN_DEVICE_MEMORY", "SAMPAN_HOST_MEMORY",
-    "SAMPAN_ENGINES",    "SAMPAN_PROFILE", "SAMPAN_SCHEDULE",      "SAMPAN_FAULT",
-    "SAMPAN_BACKTRACE",  "SAMPAN_HELP",    "SAMPAN_COPY_PATH",     "SAMPAN_COPY_BLOCKS",
-    "SAMPAN_COPY_TABLE", "SAMPAN_TRACE",   "SAMPAN_SUMMARY",       "SAMPAN_FRESH_MEMORY"};
+    "SAMPAN_BACKEND",   "SAMPAN_DEVICES",     "SAMPAN_DEVICE_MEMORY", "SAMPAN_HOST_MEMORY", "SAMPAN_ENGINES",
+    "SAMPAN_PROFILE",   "SAMPAN_SCHEDULE",    "SAMPAN_FAULT",         "SAMPAN_BACKTRACE",   "SAMPAN_HELP",
+    "SAMPAN_COPY_PATH", "SAMPAN_COPY_BLOCKS", "SAMPAN_COPY_QUIET",    "SAMPAN_COPY_TABLE",  "SAMPAN_TRACE",
+    "SAMPAN_SUMMARY",   "SAMPAN_FRESH_MEMORY"};
 
 /// Removes the settings that this process was started with.
 Variables Only(Variables changes) {
@@ -83,6 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Wrong{"fault_of_unknown_kind", "SAMPAN_FAULT", "disk:1", "memory:N"},
                       Wrong{"copy_path", "SAMPAN_COPY_PATH", "road", "kernel"},
                       Wrong{"copy_blocks", "SAMPAN_COPY_BLOCKS", "0", "1024"},
+                      Wrong{"copy_quiet", "SAMPAN_COPY_QUIET", "loud", "auto, speed or quiet"},
                       Wrong{"copy_table_without_name", "SAMPAN_COPY_TABLE", "", "docs/COPY_TABLE.md"},
                       Wrong{"copy_table_that_is_not_there", "SAMPAN_COPY_TABLE", "/nowhere/limits.txt",
                             "cannot be read: No such file"},
