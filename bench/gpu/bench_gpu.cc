@@ -25,12 +25,13 @@ int Run(int argc, char** argv) {
   for (const bench::Group& group : bench::kGroups) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), group.name) == wanted.end()) continue;
     group.run(world);
+    // After each group, so that a run that is cut short leaves what it has measured.
+    if (json != nullptr && !world.report.WriteJson(json, world.machine)) {
+      std::fprintf(stderr, "cannot write %s\n", json);
+      return 1;
+    }
   }
-  std::printf("\n%zu bars missed\n", world.report.Missed());
-  if (json != nullptr && !world.report.WriteJson(json, world.machine)) {
-    std::fprintf(stderr, "cannot write %s\n", json);
-    return 1;
-  }
+  world.report.PrintMissed();
   return 0;
 }
 

@@ -101,9 +101,24 @@ class Report {
     return static_cast<bool>(file.flush());
   }
 
-  std::size_t Missed() const {
-    return static_cast<std::size_t>(
-        std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return !row.met(); }));
+  /// Prints the bars that were missed, and their number last.
+  void PrintMissed() const {
+    std::size_t missed = 0;
+    std::printf("\n");
+    for (const Row& row : rows_) {
+      if (row.met()) continue;
+      ++missed;
+      std::printf("missed: %s %s %zu x %zu: ", row.group.c_str(), row.direction.c_str(), row.entry_bytes,
+                  row.entries);
+      if (row.bar_of_figure) {
+        std::printf("%.3f %s, bar %.2f\n", row.ours, row.unit.c_str(), row.bar);
+      } else {
+        std::printf("%.3f of the driver, bar %.2f\n", row.ratio(), row.bar);
+      }
+    }
+    std::printf("%zu of %zu bars missed\n", missed,
+                static_cast<std::size_t>(
+                    std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.bar != 0; })));
   }
 
  private:

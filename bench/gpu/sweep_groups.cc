@@ -20,6 +20,12 @@ RowsCase RowsOf(std::size_t width, std::size_t pitch, Gaps gaps) {
   return {width, src, dst, std::min(kMaxBytes / pitch, kMaxRows)};
 }
 
+/// The cells that once fell short.
+bool IsNamed(Way way, std::size_t width, std::size_t pitch, Gaps gaps) {
+  if (way != Way::kOut || gaps == Gaps::kInDestination) return false;
+  return (width == 72 && pitch == 8192 && gaps == Gaps::kInBoth) || (width == 584 && pitch == 37'376);
+}
+
 }  // namespace
 
 void RunRowsSweep(World& world) {
@@ -30,11 +36,12 @@ void RunRowsSweep(World& world) {
         if (pitch < width + 8) continue;
         for (const Gaps gaps : {Gaps::kInSource, Gaps::kInDestination, Gaps::kInBoth}) {
           const RowsCase rows = RowsOf(width, pitch, gaps);
+          const bool is_named = IsNamed(way, width, pitch, gaps);
           const auto times =
               MedianSeconds({[&] { OursRows(world, world.ours, way, rows), world.Synchronize(); },
                              [&] { TheirRows(world, world.theirs, way, rows), world.driver.Synchronize(); },
                              [&] { TheirRows(world, world.ours, way, rows), world.driver.Synchronize(); }},
-                            7);
+                            is_named ? 31 : 7);
           const std::size_t bytes = rows.width * rows.height;
           world.report.Add({.group = "rows, pitch " + std::to_string(pitch) +
                                      (gaps == Gaps::kInSource        ? " in the source"
@@ -46,7 +53,7 @@ void RunRowsSweep(World& world) {
                             .ours = Rate(bytes, times[0]),
                             .call = Rate(bytes, times[1]),
                             .on_ours = Rate(bytes, times[2]),
-                            .bar = 0.95});
+                            .bar = is_named ? 0.98 : 0.95});
         }
       }
     }
