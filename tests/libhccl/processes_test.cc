@@ -4,7 +4,10 @@
 #include <signal.h>
 
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <thread>
+#include <utility>
 
 #include "tests/libhccl/case_list.h"
 
@@ -84,6 +87,75 @@ TEST(OperatorProcesses, AKilledRankIsNamed) {
       EXPECT_NE(ending.failure.find("rank 1"), std::string::npos) << ending.failure;
     }
     ::munmap(memory, sizeof(Clock::rep));
+  }
+}
+
+/// Words that ranks as processes share. Made before the ranks.
+template <typename Word>
+class SharedWord {
+ public:
+  SharedWord()
+      : word_(new (::mmap(nullptr, sizeof(std::atomic<Word>), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0)) std::atomic<Word>(0)) {}
+  ~SharedWord() { ::munmap(word_, sizeof(std::atomic<Word>)); }
+  SharedWord(const SharedWord&) = delete;
+  SharedWord& operator=(const SharedWord&) = delete;
+
+  std::atomic<Word>* operator->() const { return word_; }
+  void Await() const {
+    while (word_->load() == 0)
+      ::usleep(500);
+  }
+
+ private:
+  std::atomic<Word>* word_;
+};
+
+bool IsStopped(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  return text.find(") T ") != std::string::npos;
+}
+
+/// collective-10: rank 0 notices the death of rank 1 and leaves while rank 2 is stopped. Rank 2 is told of
+/// the death, and not that rank 0 has left.
+TEST(OperatorProcesses, ARankThatLeavesHandsTheReasonOn) {
+  for (int round = 0; round < 8; ++round) {
+    const SharedWord<pid_t> victim, late;
+    const auto failed = RunWorlds(3, Form::kProcesses, [&](World& world) {
+      const DeviceBlock block(std::vector<u8>(4096, 1));
+      const auto reduce = [&] {
+        return HcclAllReduce(block.at(), block.at(), 10, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, world.comm,
+                             world.stream);
+      };
+      if (world.rank == 1) {
+        victim->store(::getpid());
+        ::pause();
+      }
+      if (world.rank == 2) {
+        Check(reduce());
+        late->store(::getpid());
+        ::raise(SIGSTOP);
+        const aclError code = aclrtSynchronizeStream(world.stream);
+        throw collectives::Failure(code == ACL_SUCCESS ? "no failure" : aclGetRecentErrMsg());
+      }
+      victim.Await();
+      late.Await();
+      while (!IsStopped(late->load()))
+        ::usleep(500);
+      ::kill(victim->load(), SIGKILL);
+      for (HcclResult error = HCCL_SUCCESS; error == HCCL_SUCCESS; ::usleep(500))
+        Check(HcclGetCommAsyncError(world.comm, &error));
+      const std::string message = reduce() == HCCL_SUCCESS ? "no failure" : aclGetRecentErrMsg();
+      const HcclResult left = HcclCommDestroy(std::exchange(world.comm, nullptr));
+      ::kill(late->load(), SIGCONT);
+      Check(left);
+      throw collectives::Failure(message);
+    });
+    ASSERT_EQ(failed.size(), 3U);
+    for (const u32 survivor : {0U, 2U})
+      EXPECT_NE(failed[survivor].failure.find("rank 1 (process"), std::string::npos)
+          << "rank " << survivor << ": " << failed[survivor].failure;
   }
 }
 

@@ -152,17 +152,29 @@ u64 Communicator::InodeOf(int file) {
   return inodes_.back().second;
 }
 
-HcclResult Communicator::async_error(std::string* reason) const {
-  const Failure& failure = region_.failure();
-  if (failure.state.load(std::memory_order_acquire) == Failure::kSet) {
-    if (reason != nullptr) *reason = failure.text;
-    return static_cast<HcclResult>(failure.code.load());
-  }
+HcclResult Communicator::Health(std::string* reason) const {
   const std::lock_guard lock(membership_mutex_);
   return membership_ == nullptr ? HCCL_SUCCESS : membership_->Health(reason);
 }
 
-Status Communicator::Check() const {
+HcclResult Communicator::async_error(std::string* reason) {
+  const Failure& failure = region_.failure();
+  if (failure.state.load(std::memory_order_acquire) != Failure::kSet) {
+    std::string own_reason;
+    const HcclResult own = Health(&own_reason);
+    if (own == HCCL_SUCCESS) return own;
+    // This rank may leave next. The others then look for the reason on the board.
+    Break(own, own_reason);
+    if (failure.state.load(std::memory_order_acquire) != Failure::kSet) {  // another rank is writing its own
+      if (reason != nullptr) *reason = std::move(own_reason);
+      return own;
+    }
+  }
+  if (reason != nullptr) *reason = failure.text;
+  return static_cast<HcclResult>(failure.code.load());
+}
+
+Status Communicator::Check() {
   std::string reason;
   if (async_error() == HCCL_SUCCESS) return {};
   const HcclResult code = async_error(&reason);
@@ -188,6 +200,7 @@ void Communicator::WakeAll() const noexcept {
 }
 
 void Communicator::Leave() {
+  async_error();  // tells why, before others can see that this rank has left
   own_cell().has_left.store(1);
   WakeAll();
   std::shared_ptr<Membership> members;

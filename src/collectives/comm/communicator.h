@@ -90,9 +90,10 @@ class Communicator {
   Result<std::byte*> Resolve(u32 rank, const SharedRange& range) const;
   u64 InodeOf(int file);
 
-  /// Fails if the communicator is broken: a rank is gone, or an operator failed.
-  Status Check() const;
-  HcclResult async_error(std::string* reason = nullptr) const;
+  /// Fails if the communicator is broken: a rank is gone, or an operator failed. What this rank knows, it
+  /// tells all ranks.
+  Status Check();
+  HcclResult async_error(std::string* reason = nullptr);
   /// Breaks it for all ranks and ends their waits. The first reason stays.
   void Break(HcclResult code, const std::string& reason) noexcept;
   /// Wakes a rank that may wait for what this rank has just written, or all.
@@ -113,6 +114,9 @@ class Communicator {
 
  private:
   static constexpr u32 kCallsWithoutPatience = 7;
+
+  /// What the membership knows.
+  HcclResult Health(std::string* reason) const;
 
   const Facts facts_;
   const std::shared_ptr<Board> board_;  // keeps the region mapped as long as a thread may look at it
