@@ -85,12 +85,9 @@ class Allocation {
   std::atomic<std::uint64_t> writers{~std::uint64_t{0}};
 
   /// Makes it live.
-  void Begin(AllocationOwner& owner) {
-    SAMPAN_ASSERT(StateIn(life_.load()) == State::kUnused);
-    owner_ = &owner;
-    life_.store(WithState(life_.load(std::memory_order_relaxed) + kNextLife, State::kLive),
-                std::memory_order_seq_cst);
-  }
+  void Begin(AllocationOwner& owner) { BeginIn(State::kLive, owner); }
+  /// Makes it parked: only tasks that were queued before find it.
+  void BeginParked(AllocationOwner& owner) { BeginIn(State::kParked, owner); }
   /// The program frees it. Returns false if it was not live. The caller has a use: the release of the last
   /// one reclaims it.
   bool MarkFreed() noexcept { return Change(State::kLive, State::kFreed); }
@@ -126,6 +123,12 @@ class Allocation {
   }
   static bool Ended(std::uint64_t life) {
     return StateIn(life) == State::kFreed || StateIn(life) == State::kRetired;
+  }
+  void BeginIn(State state, AllocationOwner& owner) {
+    SAMPAN_ASSERT(StateIn(life_.load()) == State::kUnused);
+    owner_ = &owner;
+    life_.store(WithState(life_.load(std::memory_order_relaxed) + kNextLife, state),
+                std::memory_order_seq_cst);
   }
   bool Change(State from, State to) noexcept {
     std::uint64_t life = life_.load(std::memory_order_relaxed);

@@ -32,8 +32,7 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
     if (returned) return;
     // Freed immediately, by aclrtFree or by a reset.
     const std::lock_guard lock(pool->mutex_);
-    SAMPAN_ASSERT(pool->usage_.used >= usable);
-    pool->usage_.used -= usable;
+    if (!lingers) CountFreed();
     pool->ReturnPart(*chunk, range);
   }
   Block(const Block&) = delete;
@@ -43,6 +42,20 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
     const std::lock_guard lock(pool->mutex_);
     return pending.AnyPending();
   }
+  bool FreeBehindPending() override {
+    const std::lock_guard lock(pool->mutex_);
+    Allocation* const lingering = pool->memory_.FreeAndLinger(*record);
+    if (lingering == nullptr) return false;
+    record = lingering;
+    lingers = true;
+    CountFreed();
+    pool->lingering_.PushBack(*this);
+    return true;
+  }
+  void CountFreed() const noexcept {
+    SAMPAN_ASSERT(pool->usage_.used >= usable);
+    pool->usage_.used -= usable;
+  }
 
   std::uintptr_t address() const { return range.begin; }
 
@@ -51,6 +64,7 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
   const FreeRanges::Range range;
   Allocation* record = nullptr;
   bool returned = false;  // the part belongs to its chunk again
+  bool lingers = false;   // the program has freed it, while work before an earlier free is pending
 };
 
 MemoryPool::Reuse MemoryPool::ReuseOf(const Block& block, const Timeline* stream) const {
@@ -110,7 +124,7 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
           return queued;
         }
       }
-      block->record = memory_.Revive(*block->record, bytes);
+      block->record = memory_.Revive(*block->record, bytes, block->pending.AnyPending());
     } catch (...) {
       if (!lock.owns_lock()) lock.lock();
       parked_.ParkAgain(*block);
@@ -154,7 +168,7 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
 Result<std::shared_ptr<MemoryPool::Block>> MemoryPool::MakeBlock(std::size_t usable, Stream& /*stream*/) {
   const std::size_t span = RoundUp(usable, kDevicePageBytes);
   if (auto block = Carve(usable, span)) return block;
-  if (parked_.count() > 0) {
+  if (parked_.count() > 0 || !lingering_.empty()) {
     RetireReached();
     if (auto block = Carve(usable, span)) return block;
   }
@@ -232,6 +246,21 @@ void MemoryPool::Retire(Block& block) noexcept {
 
 void MemoryPool::RetireReached() noexcept {
   parked_.TakePassed([&](ParkableBlock& block) { Retire(static_cast<Block&>(block)); });
+  RetireLingering([](const ParkableBlock& block) {
+    return block.pending.newest().Passed() && block.pending.OlderPassed();
+  });
+}
+
+template <typename May>
+void MemoryPool::RetireLingering(May may) noexcept {
+  for (ParkableBlock* next = lingering_.first(); next != nullptr;) {
+    Block& block = static_cast<Block&>(*next);
+    next = ParkableBlock::ByAge::Behind(block);
+    if (!may(block)) continue;
+    lingering_.Remove(block);
+    block.pending.Observe();
+    memory_.RetireLingering(*block.record);  // without a use left, this destroys the block
+  }
 }
 
 Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream& stream) {
@@ -246,8 +275,7 @@ Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream
                  " was freed by another thread at the same time: ", Describe(*use.get()))};
   }
   block.pending.AddFree(stream);
-  SAMPAN_ASSERT(pool.usage_.used >= block.usable);
-  pool.usage_.used -= block.usable;
+  block.CountFreed();
   pool.parked_.Park(block);
   if (pool.ended_) pool.TrimLocked(0);
   return {};
@@ -283,6 +311,7 @@ void MemoryPool::EndAtOnce() noexcept {
   const std::lock_guard lock(mutex_);
   ended_ = true;
   parked_.TakeAll([&](ParkableBlock& block) { Retire(static_cast<Block&>(block)); });
+  RetireLingering([](const ParkableBlock&) { return true; });
   TrimLocked(0);
 }
 

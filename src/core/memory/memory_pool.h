@@ -25,7 +25,7 @@ struct PoolReuse {
 };
 
 /// Thread-safe. A freed block keeps its record in the registry, which lookups do not find. The next
-/// allocation of its size in the same stream gets it for the cost of a lock.
+/// allocation of its size in the same stream gets it, for the cost of a lock if the work before is over.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
   struct Options {
@@ -101,6 +101,9 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   /// Turns parked blocks with completed work into free space.
   void RetireReached() noexcept;
   void Retire(Block& block) noexcept;
+  /// Ends the lingering blocks for which `may` is true.
+  template <typename May>
+  void RetireLingering(May may) noexcept;
   void CountUsed(std::size_t usable);
   void TrimLocked(std::size_t keep_bytes) noexcept;
   void ReturnPart(Chunk& chunk, const FreeRanges::Range& part) noexcept;
@@ -114,6 +117,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   UnusedChunks unused_;  // chunks without used parts
   FreeRanges free_;      // of all chunks, by address
   ParkedBlocks parked_;  // their records own them
+  /// Freed by aclrtFree while work before an earlier free was pending. No one gets them before it is over.
+  ParkableBlock::ByAge lingering_;
   bool ended_ = false;
   Usage usage_;
 };

@@ -105,28 +105,6 @@ Result<Allocation*> MemoryRegistry::Adopt(AllocationFacts facts, std::shared_ptr
                  {.readers = devices_with_rights, .writers = devices_with_rights});
 }
 
-Allocation* MemoryRegistry::Revive(Allocation& parked, std::size_t asked_bytes) {
-  SAMPAN_ASSERT(parked.parked() && asked_bytes <= parked.facts.bytes);
-  if (parked.facts.asked_bytes == asked_bytes && backtraces_ == nullptr && !observe::On()) {
-    parked.Unpark();
-    return &parked;
-  }
-  // Tasks may still use the record, and facts are fixed for them.
-  const Record& record = static_cast<const Record&>(parked);
-  AllocationFacts facts = FactsOf(record.facts);
-  facts.asked_bytes = asked_bytes;
-  Allocation* const successor =
-      *Publish(std::move(facts), record.origin, {record.readers.load(), record.writers.load()}, &record);
-  parked.Retire();
-  return successor;
-}
-
-void MemoryRegistry::Retire(Allocation& allocation) noexcept {
-  SAMPAN_ASSERT(allocation.parked());
-  Unpublish(static_cast<Record&>(allocation), observe::MemoryChange::kDropped);
-  allocation.Retire();
-}
-
 MemoryRegistry::Backing MemoryRegistry::BackingOf(const Allocation& allocation) const {
   const Record& record = static_cast<const Record&>(allocation);
   return {record.origin.source, record.origin.block};
@@ -218,8 +196,11 @@ Status MemoryRegistry::End(std::string_view name, void* address, MemoryOrigin or
   // The use taken above keeps the record from being reclaimed until it has left the map.
   if (races::Watched() && (record.origin.kind == MemoryOrigin::kDevice || origin == MemoryOrigin::kPinned))
     FreedOrder::TellFree(record.facts.address, record.facts.bytes);
-  if (!use->MarkFreed()) return refuse(" was freed by another thread at the same time: ", Describe(record));
-  Unpublish(static_cast<Record&>(*use.get()), observe::MemoryChange::kFreed);
+  const bool lingers = record.origin.kind == MemoryOrigin::kPool && record.origin.keeper->FreeIsPending();
+  if (!(lingers ? record.origin.keeper->FreeBehindPending() : use->MarkFreed()))
+    return refuse(" was freed by another thread at the same time: ", Describe(record));
+  Tell(record, observe::MemoryChange::kFreed);
+  if (!lingers) Unpublish(static_cast<Record&>(*use.get()));
   return {};
 }
 
@@ -241,12 +222,16 @@ void MemoryRegistry::EndAllOf(std::int32_t device, std::uint64_t newest) noexcep
     const AllocationFacts& facts = record->facts;
     if (facts.place != Place{PlaceKind::kDevice, device} || facts.serial > newest || !record->MarkFreed())
       continue;
-    Unpublish(*record, observe::MemoryChange::kDropped);
+    Tell(*record, observe::MemoryChange::kDropped);
+    Unpublish(*record);
   }
 }
 
-void MemoryRegistry::Unpublish(Record& record, observe::MemoryChange change) noexcept {
+void MemoryRegistry::Tell(const Record& record, observe::MemoryChange change) noexcept {
   if (observe::On()) observe::TellMemory(ObservedMemory(record.facts, record.origin.kind, change));
+}
+
+void MemoryRegistry::Unpublish(Record& record) noexcept {
   {
     const std::lock_guard lock(mutex_);
     pages_.Erase(record);

@@ -32,6 +32,9 @@ class MemoryKeeper {
   virtual ~MemoryKeeper() = default;
   /// Returns true if the memory was freed in stream order and work before that free is pending.
   virtual bool FreeIsPending() const { return false; }
+  /// The program frees the memory at once, while work before an earlier free is pending. Returns false if it
+  /// was freed meanwhile. May throw std::bad_alloc, and then changes nothing.
+  virtual bool FreeBehindPending() { return false; }
 };
 
 /// Thread-safe. Find takes no lock. Freed memory goes back to its source when the last task that uses it
@@ -69,11 +72,17 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   /// argument's name in messages.
   Status End(std::string_view name, void* address, MemoryOrigin origin, Code unknown_code);
   /// Reopens a parked allocation for a caller that asks for this many bytes. It keeps its record if no fact
-  /// changes, otherwise it gets a new one. Queued tasks on it still run. May throw std::bad_alloc, and then
+  /// changes and no work before its free is pending. Otherwise it gets a new one: the caller may free that,
+  /// and queued tasks of the earlier owner still run. May throw std::bad_alloc, and then changes nothing.
+  Allocation* Revive(Allocation& parked, std::size_t asked_bytes, bool work_is_pending);
+  /// Frees a live, adopted allocation. Tasks queued on it fail. Tasks that look up its address still find a
+  /// parked record, which is returned. Returns null if it was not live. May throw std::bad_alloc, and then
   /// changes nothing.
-  Allocation* Revive(Allocation& parked, std::size_t asked_bytes);
+  Allocation* FreeAndLinger(Allocation& allocation);
   /// Removes an adopted, parked allocation. Tasks queued on it still run.
   void Retire(Allocation& allocation) noexcept;
+  /// The same for what FreeAndLinger returned. Observers were told of the free.
+  void RetireLingering(Allocation& lingering) noexcept;
   /// The serial number of the newest allocation.
   std::uint64_t Newest() const;
   /// Frees all memory of a device up to that number.
@@ -169,9 +178,10 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   Result<Allocation*> Publish(AllocationFacts facts, Origin origin, const Rights& rights,
                               const Record* parked = nullptr);
   Record& TakeRecord();
+  static void Tell(const Record& record, observe::MemoryChange change) noexcept;
   /// Removes a closed record from the map. The caller has a use of it, because no last use may be released
   /// under the lock.
-  void Unpublish(Record& record, observe::MemoryChange change) noexcept;
+  void Unpublish(Record& record) noexcept;
   void Reclaim(Allocation& allocation) noexcept override;
 
   const std::unique_ptr<Backtraces> backtraces_;  // null if the settings do not ask for them

@@ -72,7 +72,7 @@ TEST_F(MemoryRegistryTest, RevivedMemoryHasTheFactsOfItsNewOwner) {
       EXPECT_TRUE(record->Park());
       EXPECT_FALSE(registry.Find(block->address));
       const bool changes = with_backtraces || record->facts.asked_bytes != asked;
-      record = registry.Revive(*record, asked);
+      record = registry.Revive(*record, asked, false);
       const AllocationUse found = registry.Find(block->address);
       ASSERT_EQ(found.get(), record);
       EXPECT_EQ(record->facts.asked_bytes, asked);
