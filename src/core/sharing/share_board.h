@@ -56,10 +56,12 @@ struct SharedCell {
   std::array<std::atomic<std::int32_t>, kMaxProcesses> processes{};
   std::uint32_t number = 0;  ///< of a notify or an event, for messages
   // Notifies and events.
-  alignas(64) SleepWord signal;
-  std::atomic<std::uint64_t> recorded{0}, completed{0}, recorder{0};
-  /// The last recordings that depend on dropped work (DroppedRecording), each at its number modulo the size.
-  std::array<std::atomic<std::uint64_t>, 8> dropped{};
+  SleepWord signal;
+  std::atomic<std::uint64_t> recorded{0};  ///< the number of the latest recording
+  /// The last recordings, each at its number modulo the size: which process made it (RecordedBy), and the
+  /// latest one there that is over (EndedRecording).
+  static constexpr std::size_t kRecordings = 8;
+  std::array<std::atomic<std::uint64_t>, kRecordings> recorders{}, ended{};
   // Memory.
   SharedExtent extent;
 };

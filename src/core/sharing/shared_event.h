@@ -2,6 +2,7 @@
 // map.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,12 @@ namespace sampan {
 /// Thread-safe. A wait binds to the latest recording that any process has submitted so far.
 class SharedEvent {
  public:
+  /// A recording of this process. It outlives the word of the cell that other processes read.
+  struct OwnRecording {
+    std::uint64_t number = 0;
+    std::atomic<std::uint64_t> ended{0};  // as in the cell; 0 while it is pending
+  };
+
   explicit SharedEvent(std::shared_ptr<OwnCell> cell) : own_(std::move(cell)) {}
   explicit SharedEvent(std::shared_ptr<ForeignCell> cell) : foreign_(std::move(cell)) {}
 
@@ -36,13 +43,15 @@ class SharedEvent {
  private:
   std::shared_ptr<SharedCell> cell() const;
   /// The point of the recording, if this process made it and it is the latest.
-  std::optional<Point> LocalPoint(std::uint64_t recording);
+  std::optional<Point> LocalPoint(std::uint64_t recording) const;
+  /// The recording, if this process made it and no later one.
+  std::shared_ptr<const OwnRecording> Own(std::uint64_t recording) const;
 
   std::shared_ptr<OwnCell> own_;
   std::shared_ptr<ForeignCell> foreign_;
-  std::mutex mutex_;
-  std::uint64_t last_own_ = 0;
-  Point last_point_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<OwnRecording> last_own_;
+  Point last_point_;  // of last_own_; without a timeline while it is being queued
 };
 
 }  // namespace sampan
