@@ -108,6 +108,7 @@ inline void BeginExecution(const TaskKey& task) {
   execution.bytes = 0;
   execution.reason = nullptr;
   execution.code = 0;
+  execution.multiprocessors = 0;
   execution.path = Path::kNone;
   execution.knows_ends = execution.discarded = execution.shared = execution.at_once = false;
 }
@@ -139,6 +140,12 @@ inline void NotePath(Path path, const char* reason) {
   if (!On()) return;
   ThisThread().executing.path = path;
   ThisThread().executing.reason = reason;
+}
+/// A kernel of the task has so many multiprocessors.
+inline void NoteKernel(std::uint32_t multiprocessors) {
+  if (!On()) return;
+  Execution& execution = ThisThread().executing;
+  if (multiprocessors > execution.multiprocessors) execution.multiprocessors = multiprocessors;
 }
 /// The task is offered to other engines; gives its key for those that help.
 inline TaskKey ShareExecution() {

@@ -95,6 +95,7 @@ struct Execution {
   const char* reason = nullptr;           ///< where the backend chose a path
   std::array<MemoryEnd, 2> ends{};        ///< destination and source, where only the execution could tell
   std::int32_t code = 0;                  ///< of its failure
+  std::uint32_t multiprocessors = 0;      ///< the most that a kernel of it had; 0: no kernel
   Path path = Path::kNone;
   bool knows_ends = false;
   bool discarded = false;  ///< dropped without being executed

@@ -56,7 +56,8 @@ struct Task {
   std::uint64_t thread = 0;  ///< the calling thread; 0 if unknown
   std::uint64_t bytes = 0;
   std::uint64_t entries = 1;
-  std::string_view link;  ///< of HCCL; empty: none
+  std::uint32_t multiprocessors = 0;  ///< the most that a kernel of it had
+  std::string_view link;              ///< of HCCL; empty: none
   std::int64_t submitted_ns = 0, begin_ns = 0, end_ns = 0;
 
   /// True if the work was done. Only then it counts as copied, and in a rate.

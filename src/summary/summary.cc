@@ -37,6 +37,11 @@ void Summary::Add(const Task& task) {
   row.bytes += task.bytes;
   row.time_ns += task.end_ns - task.begin_ns;
   row.timed = row.timed && task.timed;
+  if (task.multiprocessors != 0 && task.timed) {
+    counted_.kernel_copies += 1;
+    counted_.multiprocessor_ns +=
+        static_cast<double>(task.multiprocessors) * static_cast<double>(task.end_ns - task.begin_ns);
+  }
   const bool pageable = task.dst == Memory::kPageable || task.src == Memory::kPageable;
   if (pageable && task.asynchronous_call) {
     counted_.pageable_copies += 1;

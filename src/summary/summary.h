@@ -63,6 +63,8 @@ struct Report {
   std::uint64_t failed_calls = 0;
   std::uint64_t platform_calls = 0;  ///< of HCCL's platform layer
   std::uint64_t failed_platform_calls = 0;
+  std::uint64_t kernel_copies = 0;  ///< copies and fills by kernels of a GPU
+  double multiprocessor_ns = 0;     ///< their multiprocessors times their durations: at most so much
   std::vector<LinkRow> links;       ///< by name
   std::int64_t span_ns = 0;         ///< from the first to the last event
   std::vector<std::string> advice;  ///< a sentence or two each, with the figures that show it

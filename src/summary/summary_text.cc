@@ -35,6 +35,12 @@ std::string Table(const std::vector<Cells>& lines) {
   return text;
 }
 
+/// Milliseconds with one decimal.
+std::string MultiprocessorText(double nanoseconds) {
+  const auto tenths = static_cast<std::uint64_t>(nanoseconds / 1e5 + 0.5);
+  return Text(tenths / 10, ".", tenths % 10);
+}
+
 std::string PlatformText(const Report& report) {
   std::string text = Text("  HCCL: ", report.platform_calls, " calls");
   if (report.failed_platform_calls != 0) text += Text(", ", report.failed_platform_calls, " of them failed");
@@ -85,6 +91,11 @@ std::string TerminalText(const Report& report) {
                      row.timed ? RateText(row.bytes, row.time_ns) : "-"});
   }
   text += Table(lines) + lost;
+  if (report.kernel_copies != 0) {
+    text += Text("  kernels of ", report.kernel_copies, report.kernel_copies == 1 ? " copy" : " copies",
+                 " took at most ", MultiprocessorText(report.multiprocessor_ns),
+                 " multiprocessor-milliseconds of GPUs\n");
+  }
   if (report.platform_calls != 0 || !report.links.empty()) text += PlatformText(report);
   if (report.pageable_copies != 0) {
     text += Text("  asynchronous copies with pageable memory: ", report.pageable_copies, ", of which ",

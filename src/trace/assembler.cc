@@ -73,6 +73,7 @@ summary::Task SummaryOf(const FinishedTask& task) {
           .thread = task.thread,
           .bytes = record.bytes,
           .entries = record.entries,
+          .multiprocessors = record.multiprocessors,
           .link = record.peer.link != nullptr ? record.peer.link : std::string_view(),
           .submitted_ns = record.submitted_ns,
           .begin_ns = record.begin_ns,
@@ -237,6 +238,7 @@ void Assembler::Join(TaskRecord task, const void* more, std::uint64_t thread, co
     task.dst = executed.ends[0];
     task.src = executed.ends[1];
   }
+  task.multiprocessors = execution.multiprocessors;
   if (execution.path != summary::Path::kNone) task.path = execution.path;
   if (execution.reason != nullptr) task.reason = execution.reason;
   if ((execution.head.flags & ExecutionRecord::kShared) != 0) {

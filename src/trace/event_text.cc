@@ -292,6 +292,7 @@ void EventText::AppendCopy(const FinishedTask& task) {
     line_.Add(",\"operation\":\"", WordOf(record.operation), "\"");
   line_.Add(",\"form\":\"", WordOf(record.form), "\",\"path\":\"", WordOf(record.path),
             "\",\"reason\":", Quoted{record.reason});
+  if (record.multiprocessors != 0) line_.Add(",\"multiprocessors\":", record.multiprocessors);
   AppendMemory("dst", record.dst);
   AppendMemory("src", record.src);
   if (record.form == summary::Form::kRows) {

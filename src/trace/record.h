@@ -79,6 +79,7 @@ struct TaskRecord {
   summary::Path path;
   std::uint32_t object;  ///< the number of an event or notify
   std::uint32_t entries;
+  std::uint32_t multiprocessors;  ///< that a kernel of it had
   MemoryEnd dst, src;
 };
 
@@ -145,6 +146,7 @@ struct ExecutionRecord {
   std::int64_t begin_ns, end_ns;
   std::uint64_t bytes;  ///< if only the execution could tell
   const char* reason;   ///< if the backend chose a path; null otherwise
+  std::uint32_t multiprocessors;
   summary::Path path;
   summary::TaskType type;
 };

@@ -62,6 +62,7 @@ void FinishBlocking(TaskRecord& record, const observe::Execution& execution) {
   record.submitted_ns = execution.begin_ns;
   record.end_ns = execution.end_ns;
   record.head.code = execution.code;
+  record.multiprocessors = execution.multiprocessors;
   if (execution.path != summary::Path::kNone) record.path = execution.path;
   if (execution.reason != nullptr) record.reason = execution.reason;
 }
@@ -242,6 +243,7 @@ void Tracer::OnExecuted(const observe::Execution& execution) noexcept {
   record.begin_ns = execution.begin_ns != 0 ? execution.begin_ns : record.end_ns;
   record.bytes = execution.bytes;
   record.reason = execution.reason;
+  record.multiprocessors = execution.multiprocessors;
   record.path = execution.path;
   record.type = execution.task.type;
   thread->buffer->Push(RecordKind::kExecution, record, execution.ends.data(),

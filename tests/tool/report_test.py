@@ -132,6 +132,23 @@ class ReadingTest(ReportCase):
             self.assertEqual(result.returncode, 4)
             self.assertIn(f"{path} {said}", result.stderr)
 
+    def test_kernels_of_copies_are_counted_in_multiprocessor_milliseconds(self):
+        """Two kernels of 2 and 132 multiprocessors for 0.4 ms, one whose time is unknown, and a copy by an engine."""
+        pattern = ',{"name":"MEMCPY_ASYNC","ph":"X","pid":%d,"tid":3,"ts":%d.500,"dur":%d.000,"args":{"Stream Id":3,"Task Id":%d,' \
+                  '"connection_id":%d,"Task Type":"MEMCPY_ASYNC","submitted":%d.250,"executed by":"driver","size(B)":4096,%s' \
+                  '"operation":"host to device","form":"batch","path":"%s","reason":"short"%s}}\n'
+        process = json.loads(self.lines[1])["pid"] + 1
+        start = 10**9
+        rate = '"bandwidth(GB/s)":0.010,'
+        cases = [(400, rate, "kernel", ',"multiprocessors":2'), (400, rate, "kernel", ',"multiprocessors":132'),
+                 (0, "", "kernel", ',"multiprocessors":3'), (400, rate, "batch", "")]
+        tasks = [pattern % (process, start + 1000 * i, duration, i + 1, i + 1, start + 1000 * i, bandwidth, path, kernel)
+                 for i, (duration, bandwidth, path, kernel) in enumerate(cases)]
+        result, page = self.report(self.written("kernels.json", "".join(self.lines[:2]) + "".join(tasks) + "]\n"))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        lines = model_of(page)["summary"]["lines"]
+        self.assertIn("kernels of 2 copies took at most 53.6 multiprocessor-milliseconds of GPUs", [line.strip() for line in lines])
+
     def test_long_traces_are_shown_in_groups_that_count_everything(self):
         """More slices than a page shows one by one: recorded lines again and again, each a little later."""
         row = 3000003

@@ -1,10 +1,12 @@
 // A CUDA stream, and the pinned memory of its launched tasks.
 #include "backend/cuda/queue/cuda_stream.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "backend/cuda/paths/copy_ends.h"
 #include "base/error/assert.h"
+#include "observe/hooks.h"
 
 namespace sampan::cuda {
 
@@ -74,6 +76,7 @@ Status CudaStream::Copy(const Segment& segment, Direction direction, bool one_de
 }
 
 Status CudaStream::Launch(CuFunction kernel, const Grid& grid, std::span<void*> arguments) {
+  observe::NoteKernel(std::min(grid.blocks, site_.gpu.facts().multiprocessors));
   return site_.gpu.Check(graphs_->Launch(kernel, grid, arguments), "launching a kernel");
 }
 

@@ -14,6 +14,7 @@ void ObservedTasks::Handed(std::uint64_t number) {
   const observe::Execution& handed = observe::ThisThread().executing;
   SlotOf(number).path = handed.path;
   SlotOf(number).reason = handed.reason;
+  SlotOf(number).multiprocessors = handed.multiprocessors;
 }
 
 void ObservedTasks::Ended(const QueueLabel& queue, std::uint64_t number, std::int64_t time_ns) {
@@ -29,6 +30,7 @@ void ObservedTasks::Ended(const QueueLabel& queue, std::uint64_t number, std::in
     execution.path = slot.path;
     execution.reason = slot.reason;
     execution.code = slot.failure;
+    execution.multiprocessors = slot.multiprocessors;
     execution.discarded = slot.discarded;
     execution.by_driver = true;
     execution.timed = over_ns != 0;

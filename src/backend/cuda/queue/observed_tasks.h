@@ -36,6 +36,7 @@ class ObservedTasks {
     const char* reason = nullptr;
     observe::Path path = observe::Path::kNone;
     std::int32_t failure = 0;
+    std::uint32_t multiprocessors = 0;
     bool discarded = false;
   };
   Slot& SlotOf(std::uint64_t number) {

@@ -41,6 +41,7 @@ summary::Task TaskOf(const TraceEvent& event) {
   task.stream = event.Count("Stream Id", -1);
   task.bytes = static_cast<std::uint64_t>(event.Count("size(B)"));
   task.entries = static_cast<std::uint64_t>(event.Count("entries", 1));
+  task.multiprocessors = static_cast<std::uint32_t>(event.Count("multiprocessors"));
   task.link = event.Text("link");
   task.submitted_ns = SubmittedNs(event);
   task.begin_ns = event.begin_ns;

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -280,6 +282,53 @@ TEST(CudaObserver, TheDriverCopiesAndLaunchesTheSameUnderATrace) {
   }
   EXPECT_GT(event_records, 4 * plain_records) << "the trace recorded no event behind each task";
   trace::Finish();
+}
+
+/// Keeps what executed tasks tell of kernels.
+class KernelWatch final : public observe::Observer {
+ public:
+  void OnThreadBegan(const observe::ThreadRole&) noexcept override {}
+  void OnCallBegan(const char*, const observe::Peer*) noexcept override {}
+  void OnCallEnded(const char*, std::int32_t) noexcept override {}
+  void OnCallAwaits(const observe::AwaitedWork&) noexcept override {}
+  void OnHostWaitBegan(const observe::HostWaitBegin&) noexcept override {}
+  void OnHostWait(const observe::HostWaitEvent&) noexcept override {}
+  void OnSubmitting(const observe::Submission&, const Task&) noexcept override {}
+  void OnSubmitted(const observe::Submission&, std::uint64_t, const observe::Execution*) noexcept override {}
+  void OnExecuted(const observe::Execution& execution) noexcept override {
+    const std::lock_guard lock(mutex_);
+    EXPECT_EQ(execution.multiprocessors != 0, execution.path == observe::Path::kKernel)
+        << execution.multiprocessors << ", because " << (execution.reason == nullptr ? "" : execution.reason);
+    EXPECT_LE(execution.multiprocessors, 9U) << "the GPU has nine";
+    ++executed_[execution.multiprocessors];
+  }
+  void OnHelped(const observe::TaskKey&, std::int64_t) noexcept override {}
+  void OnMemory(const observe::MemoryEvent&) noexcept override {}
+  void OnStream(const observe::StreamEvent&) noexcept override {}
+
+  /// How many tasks had so many multiprocessors.
+  std::map<std::uint32_t, std::size_t> executed() {
+    const std::lock_guard lock(mutex_);
+    return executed_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::uint32_t, std::size_t> executed_;
+};
+
+TEST(CudaObserver, IsToldTheMultiprocessorsOfKernels) {
+  if (test::DoneInChild()) return;
+  KernelWatch watch;
+  ASSERT_TRUE(observe::Attach(watch));
+  ASSERT_TRUE(observe::On());
+  Program({.path = CopyPath::kKernel}).Run();
+  auto executed = watch.executed();
+  EXPECT_GT(executed[0], 600U) << "linear copies and fills over the link have no kernel";
+  EXPECT_GT(executed[1], 100U) << "short batches";
+  EXPECT_GT(executed[3], 0U) << "long ones";
+  EXPECT_GT(executed[9], 0U) << "within the device";
+  observe::Detach(watch);
 }
 
 }  // namespace
