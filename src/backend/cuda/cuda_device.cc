@@ -46,13 +46,15 @@ Result<MemoryBlock> SweptMemory::TakeBlock(std::size_t bytes, Pages pages) {
   if (block.ok() || block.code() != Code::kMemoryAllocation) return block;
   const std::size_t free_before = memory_.Info().free_bytes;
   sweep_();
-  if (give_back_) give_back_();
+  if (dense_ != nullptr) dense_->DropIdle();
   return memory_.Info().free_bytes > free_before ? memory_.Allocate(bytes, pages) : std::move(block);
 }
 
 MemoryInfo SweptMemory::Info() const {
   sweep_();
-  return memory_.Info();
+  MemoryInfo info = memory_.Info();
+  if (dense_ != nullptr) info.free_bytes += dense_->held_bytes();
+  return info;
 }
 
 CudaDevice::CudaDevice(CudaDeviceParts parts)
@@ -61,7 +63,7 @@ CudaDevice::CudaDevice(CudaDeviceParts parts)
       swept_memory_(*parts_.memory, parts_.sweep,
                     parts_.fresh_byte ? [this](const MemoryBlock& block) { return FillFresh(block); }
                                       : std::function<Status(const MemoryBlock&)>(),
-                    [this] { dense_.DropIdle(); }),
+                    &dense_),
       pageable_(Site()) {}
 
 Status CudaDevice::FillFresh(const MemoryBlock& block) {

@@ -23,14 +23,11 @@ namespace sampan::cuda {
 /// Thread-safe.
 class SweptMemory final : public MemorySource {
  public:
-  /// `prepare` runs on each new block, `give_back` before memory is missing; null: nothing does.
+  /// `prepare` runs on each new block; null: nothing does. `dense` has buffers that count as free, because it
+  /// gives them back when memory is missing; null: there are none.
   SweptMemory(ReservedMemory& memory, std::function<void()> sweep,
-              std::function<Status(const MemoryBlock&)> prepare = nullptr,
-              std::function<void()> give_back = nullptr)
-      : memory_(memory),
-        sweep_(std::move(sweep)),
-        prepare_(std::move(prepare)),
-        give_back_(std::move(give_back)) {}
+              std::function<Status(const MemoryBlock&)> prepare = nullptr, DenseCopies* dense = nullptr)
+      : memory_(memory), sweep_(std::move(sweep)), prepare_(std::move(prepare)), dense_(dense) {}
 
   Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
   void Free(const MemoryBlock& block) noexcept override { memory_.Free(block); }
@@ -45,7 +42,7 @@ class SweptMemory final : public MemorySource {
   ReservedMemory& memory_;
   const std::function<void()> sweep_;
   const std::function<Status(const MemoryBlock&)> prepare_;
-  const std::function<void()> give_back_;
+  DenseCopies* const dense_;
 };
 
 /// The parts of a device. The backend owns the rest.

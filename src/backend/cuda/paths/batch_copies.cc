@@ -241,7 +241,10 @@ Status BatchCopies::CopyDense(const BatchTask& batch, std::uint64_t sequence) {
   }
   // Behind the kernel, so that its completion words do not stand for the whole batch.
   stream_.ForgetKernelCompletion();
-  return stream_.site().dense->Copy(stream_, batch.segments.all(), dense_.runs, batch.direction);
+  Status copied = stream_.site().dense->Copy(stream_, batch.segments.all(), dense_.runs, batch.direction);
+  // An allocation of another thread may have taken the buffers since they were prepared.
+  if (copied.code() == Code::kMemoryAllocation) return CopyPieces(batch, dense_.runs, sequence);
+  return copied;
 }
 
 Status BatchCopies::CopyCaptured(const BatchTask& batch, std::uint64_t sequence) {

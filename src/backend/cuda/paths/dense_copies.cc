@@ -7,6 +7,7 @@
 #include "backend/cuda/paths/copy_ends.h"
 #include "backend/cuda/paths/kernel_shape.h"
 #include "base/containers/round.h"
+#include "observe/hooks.h"
 
 namespace sampan::cuda {
 
@@ -21,7 +22,7 @@ DenseCopies::Lane::~Lane() {
   source.Free(block);
 }
 
-Result<std::unique_ptr<DenseCopies::Lane>> DenseCopies::MakeLane() {
+Status DenseCopies::MakeLane(Way& way) {
   auto use = gpu_.Use();
   if (!use.ok()) return use.TakeStatus();
   auto block = memory_.Allocate(2 * kBufferBytes, Pages::kHuge);
@@ -40,7 +41,9 @@ Result<std::unique_ptr<DenseCopies::Lane>> DenseCopies::MakeLane() {
     if (!taken.ok()) return taken.TakeStatus();
     *event = std::move(*taken);
   }
-  return lane;
+  way.lane = std::move(lane);
+  held_bytes_ += block->bytes;
+  return {};
 }
 
 bool DenseCopies::Prepare(Direction direction) {
@@ -48,20 +51,18 @@ bool DenseCopies::Prepare(Direction direction) {
   const std::lock_guard lock(way.mutex);
   if (way.lane != nullptr) return true;
   if (way.failed_at == memory_.version()) return false;
-  auto made = MakeLane();
-  if (made.ok()) {
-    way.lane = std::move(*made);
-  } else {
-    way.failed_at = memory_.version();
-  }
-  return made.ok();
+  const bool made = MakeLane(way).ok();
+  if (!made) way.failed_at = memory_.version();
+  return made;
 }
 
 void DenseCopies::DropIdle() {
   for (Way& way : ways_) {
     const std::lock_guard lock(way.mutex);
-    way.lane.reset();
     way.failed_at.reset();
+    if (way.lane == nullptr) continue;
+    held_bytes_ -= way.lane->block.bytes;
+    way.lane.reset();
   }
 }
 
@@ -78,9 +79,7 @@ Status DenseCopies::Copy(CudaStream& stream, std::span<const Segment> segments,
   Way& way = WayOf(direction);
   const std::lock_guard lock(way.mutex);
   if (way.lane == nullptr) {  // dropped since it was prepared
-    auto made = MakeLane();
-    if (!made.ok()) return made.TakeStatus();
-    way.lane = std::move(*made);
+    if (Status made = MakeLane(way); !made.ok()) return made;
   }
   Lane& lane = *way.lane;
   CutDenseRuns(segments, runs, direction, kParts, lane.parts);
@@ -157,6 +156,7 @@ Status DenseCopies::Rearrange(const Lane& lane, std::span<const Segment> part, s
   std::array<void*, 6> arguments = {&pieces, &count, &team_bits, &dst_shift, &src_shift, &no_completion};
   const std::size_t warps_each = kLinkThreads >> kMaxTeamBits;
   const unsigned blocks = paths_.BlocksForGather(DivideUp(part.size(), warps_each));
+  observe::NoteKernel(blocks);
   return gpu_.Check(gpu_.driver().LaunchKernel(gpu_.kernels().pieces, blocks, 1, 1, kLinkThreads, 1, 1, 0,
                                                lane.second, arguments.data(), nullptr),
                     "launching a kernel");

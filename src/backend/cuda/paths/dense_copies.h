@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -33,8 +34,8 @@ class DenseCopies {
   DenseCopies(const DenseCopies&) = delete;
   DenseCopies& operator=(const DenseCopies&) = delete;
 
-  /// Returns true if the direction has its buffers. They are device memory, which aclrtGetMemInfo counts.
-  /// After a failure it tries again when device memory was allocated or freed. The context must be current.
+  /// Returns true if the direction has its buffers, which are device memory. After a failure it tries again
+  /// when device memory was allocated or freed. The context must be current.
   bool Prepare(Direction direction);
   /// The GPU reads the segments, so they must stay in pinned memory until the stream has passed. The context
   /// must be current.
@@ -42,6 +43,8 @@ class DenseCopies {
               Direction direction);
   /// Waits for the copies that use the buffers, and frees them.
   void DropIdle();
+  /// What DropIdle would free.
+  std::size_t held_bytes() const { return held_bytes_.load(std::memory_order_relaxed); }
 
  private:
   struct Buffer {
@@ -73,7 +76,7 @@ class DenseCopies {
   };
 
   Way& WayOf(Direction direction) { return ways_[direction == Direction::kHostToDevice ? 0 : 1]; }
-  Result<std::unique_ptr<Lane>> MakeLane();
+  Status MakeLane(Way& way);
   Status CopyParts(CudaStream& stream, Lane& lane, std::span<const Segment> segments, Direction direction);
   Status CopyOut(CudaStream& stream, Lane& lane, std::span<const Segment> part, std::size_t bytes,
                  Buffer& buffer);
@@ -91,6 +94,7 @@ class DenseCopies {
   ReservedMemory& memory_;
   const CopyPaths& paths_;
   std::array<Way, 2> ways_;
+  std::atomic<std::size_t> held_bytes_{0};
 };
 
 }  // namespace sampan::cuda

@@ -227,18 +227,20 @@ TEST_F(DenseCopiesTest, OfTwoStreamsUseTheBuffersOneAfterTheOther) {
   EXPECT_EQ(calls_.words[0], "record e1 s2") << "a stream is in order";
 }
 
-TEST_F(DenseCopiesTest, CountTheirBuffersAsDeviceMemory) {
+TEST_F(DenseCopiesTest, TakeTheirBuffersFromTheDevicesMemoryAndGiveThemBack) {
   const auto stream = MakeStream();
   const std::size_t before = FreeBytes();
   ASSERT_TRUE(Launch(*stream, *Batch(16, kOut)).ok());
   EXPECT_EQ(FreeBytes(), before - 2 * DenseCopies::kBufferBytes);
   ASSERT_TRUE(Launch(*stream, *Batch(16, kIn)).ok());
   EXPECT_EQ(FreeBytes(), before - 4 * DenseCopies::kBufferBytes) << "the other direction has its own";
+  EXPECT_EQ(dense_->held_bytes(), 4 * DenseCopies::kBufferBytes);
   std::vector<ReservedMemory::Range> ranges;
   memory_.CopyRanges(ranges);
   EXPECT_TRUE(ranges.empty()) << "a descriptor could name them";
   dense_->DropIdle();
   EXPECT_EQ(FreeBytes(), before);
+  EXPECT_EQ(dense_->held_bytes(), 0U);
 }
 
 /// A full GPU costs each batch nothing.
