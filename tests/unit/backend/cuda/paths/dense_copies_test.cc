@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,6 +31,7 @@ struct Calls {
   std::uintptr_t streams = 0, made_events = 0;
   std::vector<PieceArgument> kernel;  ///< pieces of the last kernel of a stream with words
   bool copies_fail = false;
+  std::function<void()> on_kernel = [] {};
 
   void Add(const char* what, CuStream stream) {
     words.push_back(std::string(what) + " s" + NumberOf(stream));
@@ -74,6 +76,7 @@ Driver RecordingDriver() {
     const unsigned count = *static_cast<unsigned*>(arguments[1]);
     if (static_cast<CompletionArgument*>(arguments[5])->words != 0)
       calls->kernel.assign(pieces, pieces + count);
+    calls->on_kernel();
     calls->Add(("kernel of " + std::to_string(count)).c_str(), stream);
     return cu::kSuccess;
   };
@@ -298,6 +301,20 @@ TEST_F(DenseCopiesTest, CopyAllOtherEntriesByOneKernel) {
     EXPECT_EQ(calls_.kernel[i].src, expected[i].src);
     EXPECT_EQ(calls_.kernel[i].bytes, expected[i].bytes);
   }
+}
+
+/// Another thread's allocation takes the buffers between the choice and the copy.
+TEST_F(DenseCopiesTest, WhoseBuffersAreTakenGoByKernel) {
+  const auto stream = MakeStream(automatic_);
+  std::vector<std::size_t> lengths(2048, 4096);
+  lengths.push_back(101);  // it continues the run
+  lengths.push_back(103);
+  calls_.on_kernel = [this] {
+    dense_->DropIdle();
+    room_.full = true;
+  };
+  ASSERT_TRUE(Launch(*stream, *Batch(lengths, kOut)).ok());
+  EXPECT_EQ(calls_.words, (Words{"wait s2", "kernel of 1 s1", "kernel of 2049 s1"}));
 }
 
 }  // namespace
