@@ -169,7 +169,7 @@ void RunKnee(World& world) {
   std::array<CuEvent, 2> events{};
   for (CuEvent& event : events)
     BENCH_DRIVER(driver->EventCreate(&event, sampan::cuda::cu::kEventWithoutTime));
-  for (const int priority : {0, sampan::cuda::cu::kHighestPriority}) {
+  for (const int priority : {sampan::cuda::cu::kHighestPriority, 0}) {
     std::array<CuStream, 2> streams{};
     for (CuStream& stream : streams)
       BENCH_DRIVER(driver->StreamCreate(&stream, sampan::cuda::cu::kStreamNonBlocking, priority));
