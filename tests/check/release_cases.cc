@@ -1,4 +1,5 @@
 // Memory that is freed, unregistered or unmapped while work uses it, or used when it is gone.
+#include <acl/acl_rt_memory_soma.h>
 #include <sys/mman.h>
 
 #include "tests/check/scene.h"
@@ -43,6 +44,15 @@ CASE(pinned_memory_freed_with_a_synchronisation) {
   s.Forget(back);
   if (right) OK(aclrtFreeHostWithDevSync(back));
   if (!right) OK(aclrtFreeHost(back));  //! 2 freed-in-flight
+}
+
+CASE(device_memory_freed_in_stream_order) {
+  char *block = s.Device(), *fill = s.Pinned();
+  aclrtStream a = s.Stream();
+  H2D(block, fill, kBytes, a);  //! 1 freed-in-flight
+  s.Forget(block);
+  if (right) OK(aclrtMemPoolFreeAsync(block, a));
+  if (!right) OK(aclrtFree(block));  //! 2 freed-in-flight
 }
 
 CASE(memory_freed_when_another_stream_is_over) {

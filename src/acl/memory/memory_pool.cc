@@ -122,7 +122,8 @@ class FreeEffect final : public Effect {
  public:
   FreeEffect(MemoryRegistry& memory, void* address) : memory_(memory), address_(address) {}
   Status Apply() noexcept override {
-    return memory_.End("ptr", address_, MemoryOrigin::kDevice, Code::kParamInvalid);
+    return memory_.End("ptr", address_, MemoryOrigin::kDevice, Code::kParamInvalid,
+                       observe::MemoryChange::kDropped);
   }
 
  private:

@@ -179,7 +179,8 @@ Status MemoryRegistry::CheckUnknown(std::uintptr_t address, std::size_t bytes) {
   return pages_.AnyIn(address, bytes) ? Overlap(address, bytes) : Status();
 }
 
-Status MemoryRegistry::End(std::string_view name, void* address, MemoryOrigin origin, Code unknown_code) {
+Status MemoryRegistry::End(std::string_view name, void* address, MemoryOrigin origin, Code unknown_code,
+                           observe::MemoryChange change) {
   const auto start = reinterpret_cast<std::uintptr_t>(address);
   const auto refuse = [&](std::string_view why, const std::string& memory = {}) {
     return Status(unknown_code, Text(name, " ", Hex(start), why, memory));
@@ -199,7 +200,7 @@ Status MemoryRegistry::End(std::string_view name, void* address, MemoryOrigin or
   const bool lingers = record.origin.kind == MemoryOrigin::kPool && record.origin.keeper->FreeIsPending();
   if (!(lingers ? record.origin.keeper->FreeBehindPending() : use->MarkFreed()))
     return refuse(" was freed by another thread at the same time: ", Describe(record));
-  Tell(record, observe::MemoryChange::kFreed);
+  Tell(record, change);
   if (!lingers) Unpublish(static_cast<Record&>(*use.get()));
   return {};
 }

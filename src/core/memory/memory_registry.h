@@ -69,8 +69,10 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   Result<Allocation*> Adopt(AllocationFacts facts, std::shared_ptr<MemoryKeeper> keeper, MemoryOrigin origin,
                             std::uint64_t devices_with_rights = ~std::uint64_t{0});
   /// Frees the memory that begins at the address. `unknown_code` is the code if there is none; `name` is the
-  /// argument's name in messages.
-  Status End(std::string_view name, void* address, MemoryOrigin origin, Code unknown_code);
+  /// argument's name in messages. `change` tells observers whether the program frees it, or a queue behind
+  /// the work that used it.
+  Status End(std::string_view name, void* address, MemoryOrigin origin, Code unknown_code,
+             observe::MemoryChange change = observe::MemoryChange::kFreed);
   /// Reopens a parked allocation for a caller that asks for this many bytes. It keeps its record if no fact
   /// changes and no work before its free is pending. Otherwise it gets a new one: the caller may free that,
   /// and queued tasks of the earlier owner still run. May throw std::bad_alloc, and then changes nothing.
