@@ -277,5 +277,26 @@ CASE(two_buffers_in_turns) {
   }
 }
 
+CASE(destination_read_after_the_abort_of_its_device) {
+  char *block = s.Device(), *back = s.Pinned();
+  aclrtStream a = s.Stream();
+  D2H(back, block, kBytes, a);  //! 1 host-read-before-sync
+  if (right) OK(aclrtDeviceTaskAbort(0, 0));
+  READ(back);  //! 2 host-read-before-sync
+}
+
+// The wait is dropped, and so is the copy that it was for.
+CASE(copy_dropped_together_with_its_wait) {
+  char *block = s.Device(), *fill = s.Pinned(), *back = s.Pinned();
+  std::uint64_t* gate = s.Word();
+  aclrtStream a = s.Stream(), b = s.Stream(), opener = s.Stream();
+  H2D(block, fill, kBytes, a);  //! 1 race
+  OK(aclrtValueWait(gate, 1, 0, a));
+  if (right) After(b, a, s.Event());
+  D2H(back, block, kBytes, b);  //! 2 race
+  OK(aclrtStreamAbort(b));
+  OK(aclrtValueWrite(gate, 1, 0, opener));
+}
+
 }  // namespace
 }  // namespace sampan::check_cases

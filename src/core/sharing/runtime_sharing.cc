@@ -8,6 +8,7 @@
 #include "core/objects/dead_handle.h"
 #include "core/objects/runtime.h"
 #include "core/sharing/network_key.h"
+#include "observe/hooks.h"
 
 namespace sampan {
 
@@ -342,6 +343,7 @@ void Runtime::AbortDevice(Device& device) {
   for (const Point& point : dropped) {
     point.Wait(kNever);
     point.Observe();
+    observe::Learned(point);
   }
 }
 
