@@ -205,7 +205,7 @@ void Order::Run() {
 
 bool Order::RunQueue(QueueState& queue) {
   bool any = false;
-  while (!queue.waiting.empty()) {
+  while (!queue.waiting.empty() && !queue.drops) {
     const auto& [number, task] = *queue.waiting.begin();
     // A gap: the thread that submitted the task in between has not told it yet.
     if (number != queue.executed + 1) break;
@@ -213,7 +213,7 @@ bool Order::RunQueue(QueueState& queue) {
       if (host_.At(queue.label.number) < number) break;
       ForcePass(queue, task, false);
     }
-    Execute(queue, number);
+    Execute(queue, number, false);
     any = true;
   }
   return any;
@@ -290,13 +290,14 @@ void Order::GiveSignal(const QueueState& queue, const OrderedTask& task) {
   signal.clock.Raise(queue.label.number, task.site->number);
 }
 
-void Order::Execute(QueueState& queue, std::uint64_t number) {
+void Order::Execute(QueueState& queue, std::uint64_t number, bool discarded) {
   const auto found = queue.waiting.find(number);
-  const OrderedTask task = std::move(found->second);
+  OrderedTask task = std::move(found->second);
   queue.waiting.erase(found);
+  if (discarded) task.accesses.clear();  // it never ran, and what it waited for is not before it
   JoinHost(queue, *task.host, task.host_version);
   if (task.step.kind == OrderStep::Kind::kSignal) GiveSignal(queue, task);
-  if (task.step.kind == OrderStep::Kind::kWord) {
+  if (task.step.kind == OrderStep::Kind::kWord && !discarded) {
     OrderClock clock = queue.clock;
     clock.Raise(queue.label.number, number);
     auto& writes = words_[task.step.target].writes;
@@ -352,7 +353,7 @@ void Order::Force(QueueState& queue, std::uint64_t task, bool discarded) {
     queue.executed = std::max(before, number - 1);
     const bool passes = !discarded && Passes(queue, head);
     if (!passes) ForcePass(queue, head, discarded);
-    Execute(queue, number);
+    Execute(queue, number, discarded);
   }
   queue.forcing = false;
 }
@@ -361,8 +362,13 @@ void Order::Executed(std::uint64_t number, std::uint64_t task, bool discarded) {
   QueueState* const queue = Find(number);
   if (queue == nullptr) return;
   queue->really = std::max(queue->really, task);
+  queue->drops = discarded;
+  if (!discarded) queue->kept = std::max(queue->kept, task);
   if (queue->executed >= task || queue->waiting.empty()) return;
-  if (discarded) Force(*queue, task, true);
+  if (discarded) {
+    Force(*queue, queue->kept, false);
+    Force(*queue, task, true);
+  }
   Run();
 }
 
@@ -375,6 +381,7 @@ void Order::Learned(std::uint64_t number, std::uint64_t task) {
   QueueState* const queue = Find(number);
   if (queue == nullptr || task == 0 || host_.At(number) >= task) return;
   queue->really = std::max(queue->really, task);
+  queue->drops = false;
   if (queue->executed < task) {
     Run();
     Force(*queue, task, false);

@@ -104,9 +104,11 @@ class Order {
     QueueLabel label;
     OrderClock clock;              // what comes before the next task
     std::uint64_t executed = 0;    // in the model
-    std::uint64_t really = 0;      // the last one that the queue executed
+    std::uint64_t really = 0;      // the last one that the queue executed or dropped
+    std::uint64_t kept = 0;        // the last one that it executed
     std::uint64_t host_seen = 0;   // the host's version that the clock includes
     std::uint64_t last_ranks = 0;  // the newest task that waits for ranks
+    bool drops = false;            // the last task that it told was dropped, and so may be the next one
     bool forcing = false;
     std::deque<Snapshot> history;  // the clock as it was, by the first task that it counts for
     std::map<std::uint64_t, OrderedTask> waiting;
@@ -137,7 +139,7 @@ class Order {
   /// The thread that submitted the task told it after the tasks behind it were known to be over.
   void PassLate(QueueState& queue, const OrderedTask& task);
   bool Passes(QueueState& queue, const OrderedTask& task);
-  void Execute(QueueState& queue, std::uint64_t number);
+  void Execute(QueueState& queue, std::uint64_t number, bool discarded);
   void Force(QueueState& queue, std::uint64_t task, bool discarded);
   void ForcePass(QueueState& queue, const OrderedTask& task, bool discarded);
   void GiveSignal(const QueueState& queue, const OrderedTask& task);
