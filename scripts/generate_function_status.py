@@ -11,6 +11,7 @@ import api_functions
 import api_list
 import generate_compatibility
 import generated_file
+import hccl_list
 
 LAYOUT = api_functions.ROOT / "cmake" / "SampanLayout.cmake"
 
@@ -19,6 +20,17 @@ def compiler_names(text):
     """The names that libacl_op_compiler exports and refuses."""
     lists = re.findall(r"set\(SAMPAN_COMPILER_\w+([^)]*)\)", text)
     return sorted(name for each in lists for name in each.split())
+
+
+def hccl_statuses():
+    """The same of HCCL's C functions. Collectives that are not supported are not exported, so they are no rows."""
+    rows = {}
+    for path in (hccl_list.LIST, hccl_list.PUBLIC_LIST):
+        for _, members in hccl_list.read_groups(generate_compatibility.HCCL_STATUSES, path):
+            rows.update({name: status in generate_compatibility.WORKS for name, status, _ in members
+                         if name.startswith("Hccl") and "::" not in name
+                         and (path == hccl_list.LIST or status in generate_compatibility.WORKS)})
+    return rows
 
 
 def statuses():
@@ -32,13 +44,14 @@ def statuses():
             status, _ = generate_compatibility.status_of(name, declared, defined)
             rows[name] = status in generate_compatibility.WORKS
     rows.update({name: False for name in compiler_names(LAYOUT.read_text())})
+    rows.update(hccl_statuses())
     return sorted(rows.items())
 
 
 def source(rows):
     entries = "".join(f'    {{"{name}", {str(works).lower()}}},\n' for name, works in rows)
     return (
-        "// Generated: all public functions of AscendCL, and whether they work here.\n"
+        "// Generated: all public functions of AscendCL and HCCL, and whether they work here.\n"
         '#include "tools/sampan/info/function_status.h"\n\n'
         "namespace sampan::tool {\nnamespace {\n\n"
         f"constexpr FunctionStatus kFunctions[] = {{\n{entries}}};\n\n"

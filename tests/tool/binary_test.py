@@ -2,16 +2,20 @@
 
 import json
 import pathlib
+import shutil
 import tempfile
 import unittest
 
-from tool import PROGRAMS, SANITIZED, sampan
+from tool import PROGRAMS, SANITIZED, environment, sampan
 
 NEEDY = PROGRAMS / "tool_needy"
 
 
-def binary(file):
-    result = sampan("info", "--json", "--binary", file)
+LAYERED = PROGRAMS / "tool_layered"
+
+
+def binary(file, **more):
+    result = sampan("info", "--json", "--binary", file, **more)
     return result, json.loads(result.stdout)
 
 
@@ -38,11 +42,38 @@ class BinaryTest(unittest.TestCase):
         self.assertIn(["works", "aclrtMalloc"], lines)
         self.assertIn(["refused", "aclrtLaunchKernel"], lines)
         self.assertIn(["absent", "aclNoSuchFunction"], lines)
-        self.assertIn("needs 3 functions of AscendCL: 1 work, 1 are refused, 1 are absent", result.stdout)
+        self.assertIn("needs 3 functions of AscendCL and HCCL: 1 works, 1 is refused, 1 is absent", result.stdout)
 
     def test_a_program_that_needs_none(self):
         result, needs = binary(PROGRAMS / "tool_plain")
         self.assertEqual((result.returncode, needs["complete"], needs["working"]), (0, True, []))
+
+    def test_libraries_of_the_program_count(self):
+        """RUNPATH of the program, RPATH of a library, LD_LIBRARY_PATH. What a library defines is no need."""
+        result, needs = binary(LAYERED, env=environment(LD_LIBRARY_PATH=PROGRAMS / "layered/operator"))
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(needs["working"], ["HcclGetRankSize", "aclrtFree", "aclrtMallocHost"])
+        self.assertEqual(needs["refused"], ["aclrtLaunchKernel"])
+        self.assertEqual(needs["absent"], ["HcclCommWorkingDevNicSet"])
+        self.assertEqual([pathlib.Path(library).name for library in needs["libraries"]],
+                         ["liblayered_kernel.so", "liblayered_memory.so"])
+        self.assertEqual(needs["missing_libraries"], [])
+
+    def test_a_library_that_is_not_found(self):
+        _, needs = binary(LAYERED)
+        self.assertEqual(needs["missing_libraries"], ["libcust_opapi.so"])
+        self.assertIn("aclnnMyOperator", needs["absent"])
+        text = sampan("info", "--binary", LAYERED).stdout
+        self.assertIn("libcust_opapi.so: this library was not found", text)
+        self.assertRegex(text.splitlines()[-1], r"tool_layered \+ .*liblayered_kernel.so \+ .* need 6 functions of AscendCL and HCCL: "
+                                                r"3 work, 1 is refused, 2 are absent")
+
+    def test_the_folder_of_the_program_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for file in (LAYERED, *(PROGRAMS / "layered").glob("*/*.so")):
+                shutil.copy(file, folder)
+            _, needs = binary(pathlib.Path(folder) / LAYERED.name)
+            self.assertEqual((needs["refused"], needs["missing_libraries"]), (["aclrtLaunchKernel"], []))
 
     def test_what_is_no_such_file(self):
         self.assertEqual(sampan("info", "--binary", "/no/such/file").returncode, 127)

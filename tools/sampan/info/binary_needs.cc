@@ -1,78 +1,33 @@
-// Which functions of AscendCL a program or library needs, and what becomes of them here.
+// Which functions of AscendCL and HCCL a program or library needs, and what becomes of them here.
 #include "tools/sampan/info/binary_needs.h"
 
-#include <elf.h>
-
 #include <algorithm>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <set>
+#include <string_view>
 
 #include "tools/sampan/info/function_status.h"
-#include "tools/sampan/shared/command_line/failure.h"
+#include "tools/sampan/info/needed_libraries.h"
 #include "tools/sampan/shared/output/terminal.h"
 
 namespace sampan::tool {
 namespace {
 
-/// An ELF file in memory. Every offset in it may be wrong.
-class ElfFile {
- public:
-  explicit ElfFile(std::string bytes) : bytes_(std::move(bytes)) {}
-
-  template <typename T>
-  std::optional<T> At(std::uint64_t offset) const {
-    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) return std::nullopt;
-    T value;
-    std::memcpy(&value, bytes_.data() + offset, sizeof(value));
-    return value;
-  }
-  /// The text that begins there; empty if it does not end inside the file.
-  std::string TextAt(std::uint64_t offset) const {
-    if (offset >= bytes_.size()) return {};
-    const std::size_t end = bytes_.find('\0', offset);
-    return end == std::string::npos ? std::string() : bytes_.substr(offset, end - offset);
-  }
-  bool IsElf64() const {
-    const auto header = At<Elf64_Ehdr>(0);
-    return header && std::memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
-           header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
-  }
-  std::optional<Elf64_Shdr> Section(std::uint64_t index) const {
-    const auto header = At<Elf64_Ehdr>(0);
-    if (!header || index >= header->e_shnum) return std::nullopt;
-    return At<Elf64_Shdr>(header->e_shoff + index * sizeof(Elf64_Shdr));
-  }
-  std::optional<Elf64_Shdr> SectionOfType(std::uint32_t type) const {
-    for (std::uint64_t i = 0;; ++i) {
-      const auto section = Section(i);
-      if (!section || section->sh_type == type) return section;
+/// Name to "is weak", of what some file needs and no file defines.
+std::map<std::string, bool> NeededNames(const LoadedFiles& loaded) {
+  std::map<std::string, bool> needed;
+  for (const LoadedFile& file : loaded.files) {
+    for (const auto& [name, is_weak] : file.facts.undefined) {
+      const auto [known, is_new] = needed.emplace(name, is_weak);
+      known->second = known->second && is_weak;
     }
   }
-
- private:
-  const std::string bytes_;
-};
-
-/// Name to "is weak", of the undefined symbols whose names begin like a function of AscendCL.
-std::map<std::string, bool> UndefinedAclSymbols(const ElfFile& file, const std::string& shown) {
-  const auto symbols = file.SectionOfType(SHT_DYNSYM);
-  const auto texts = symbols ? file.Section(symbols->sh_link) : std::nullopt;
-  if (!texts)
-    throw Failure(kCheckFailed,
-                  shown + " has no table of dynamic symbols: it is linked statically, or stripped");
-  std::map<std::string, bool> found;
-  for (std::uint64_t i = 0; i < symbols->sh_size / sizeof(Elf64_Sym); ++i) {
-    const auto symbol = file.At<Elf64_Sym>(symbols->sh_offset + i * sizeof(Elf64_Sym));
-    if (!symbol) break;
-    if (symbol->st_shndx != SHN_UNDEF) continue;
-    std::string name = file.TextAt(texts->sh_offset + symbol->st_name);
-    if (name.starts_with("acl")) found.emplace(std::move(name), ELF64_ST_BIND(symbol->st_info) == STB_WEAK);
+  for (const LoadedFile& file : loaded.files) {
+    for (const std::string& name : file.facts.defined)
+      needed.erase(name);
   }
-  return found;
+  return needed;
 }
 
 std::string NamesText(Colour colour, std::string_view title, const std::vector<std::string>& names) {
@@ -82,19 +37,18 @@ std::string NamesText(Colour colour, std::string_view title, const std::vector<s
   return text;
 }
 
+std::string Counted(std::size_t count, std::string_view one, std::string_view more) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : more);
+}
+
 }  // namespace
 
-BinaryNeeds ReadBinaryNeeds(const std::filesystem::path& path) {
-  const std::string shown = Printable(path.string());
-  std::error_code unknown;
-  std::ifstream stream;
-  if (std::filesystem::is_regular_file(path, unknown)) stream.open(path, std::ios::binary);
-  if (!stream.is_open()) throw Failure(kNotFound, "the file " + shown + " cannot be read");
-  const ElfFile file(std::string(std::istreambuf_iterator<char>(stream), {}));
-  if (!file.IsElf64()) throw Failure(kCheckFailed, shown + " is no 64-bit program or library");
+BinaryNeeds ReadBinaryNeeds(const std::filesystem::path& path, const std::string& library_path,
+                            const std::filesystem::path& ours) {
+  const LoadedFiles loaded = FindLoadedFiles(path, library_path, ours);
   const auto all = AllFunctions();
   BinaryNeeds needs;
-  for (const auto& [name, is_weak] : UndefinedAclSymbols(file, shown)) {
+  for (const auto& [name, is_weak] : NeededNames(loaded)) {
     const auto known = std::lower_bound(
         all.begin(), all.end(), name,
         [](const FunctionStatus& each, const std::string& wanted) { return each.name < wanted; });
@@ -102,6 +56,10 @@ BinaryNeeds ReadBinaryNeeds(const std::filesystem::path& path) {
     if (!exported && is_weak) continue;
     (!exported ? needs.absent : known->works ? needs.working : needs.refused).push_back(name);
   }
+  for (std::size_t i = 1; i < loaded.files.size(); ++i) {
+    if (!loaded.files[i].facts.undefined.empty()) needs.libraries.push_back(loaded.files[i].path.string());
+  }
+  needs.missing = loaded.missing;
   return needs;
 }
 
@@ -109,19 +67,25 @@ std::string BinaryText(const std::filesystem::path& path, const BinaryNeeds& nee
   std::string text = NamesText(Colour::kFaint, "works  ", needs.working) +
                      NamesText(Colour::kBad, "refused", needs.refused) +
                      NamesText(Colour::kBad, "absent ", needs.absent);
-  text += Printable(path.string()) + " needs " + std::to_string(needs.count()) +
-          " functions of AscendCL: " + std::to_string(needs.working.size()) + " work, " +
-          std::to_string(needs.refused.size()) + " are refused, " + std::to_string(needs.absent.size()) +
-          " are absent\n";
+  for (const std::string& name : needs.missing)
+    text += "  " + Coloured(Colour::kBad, "unknown") + " " + Printable(name) +
+            ": this library was not found, so its functions are not counted\n";
+  text += Printable(path.string());
+  for (const std::string& library : needs.libraries)
+    text += " + " + Printable(library);
+  text += std::string(needs.libraries.empty() ? " needs " : " need ") +
+          Counted(needs.count(), "function", "functions") +
+          " of AscendCL and HCCL: " + Counted(needs.working.size(), "works", "work") + ", " +
+          Counted(needs.refused.size(), "is refused", "are refused") + ", " +
+          Counted(needs.absent.size(), "is absent", "are absent") + "\n";
   return text;
 }
 
 std::string BinaryJson(const std::filesystem::path& path, const BinaryNeeds& needs) {
-  const nlohmann::json document = {{"binary", path.string()},
-                                   {"complete", needs.complete()},
-                                   {"working", needs.working},
-                                   {"refused", needs.refused},
-                                   {"absent", needs.absent}};
+  const nlohmann::json document = {
+      {"binary", path.string()},           {"complete", needs.complete()}, {"working", needs.working},
+      {"refused", needs.refused},          {"absent", needs.absent},       {"libraries", needs.libraries},
+      {"missing_libraries", needs.missing}};
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -1,4 +1,5 @@
-// All public functions of AscendCL, and whether they work here. The table is generated from the sources.
+// All public functions of AscendCL and HCCL, and whether they work here. The table is generated from the
+// sources.
 #pragma once
 
 #include <span>

@@ -5,13 +5,17 @@
 #include "tools/sampan/shared/command_line/failure.h"
 #include "tools/sampan/shared/command_line/runtime_options.h"
 #include "tools/sampan/shared/output/terminal.h"
+#include "tools/sampan/shared/process/environment.h"
 
 namespace sampan::tool {
 namespace {
 
 /// Says what a program needs, without starting the runtime.
 int ExamineBinary(const std::filesystem::path& path, bool as_json) {
-  const BinaryNeeds needs = ReadBinaryNeeds(path);
+  const Environment environment = CurrentEnvironment();
+  const auto library_path = environment.find("LD_LIBRARY_PATH");
+  const BinaryNeeds needs = ReadBinaryNeeds(
+      path, library_path == environment.end() ? "" : library_path->second, FindInstallation().libraries());
   Print(as_json ? BinaryJson(path, needs) : BinaryText(path, needs));
   return needs.complete() ? kSuccess : kCheckFailed;
 }
@@ -45,8 +49,10 @@ const Command& InfoCommand() {
                 "every path, with random contents, and compares each byte and those "
                 "around it. The last line is "
                 "the verdict. It takes less than two seconds.",
-                "With --binary it says which functions of AscendCL a program or library needs: which work, "
-                "which are exported and refuse, which are absent. Nothing is started."},
+                "With --binary it says which functions of AscendCL and HCCL a program needs, with the "
+                "libraries "
+                "that it loads: which work, which are exported and refuse, which are absent. Nothing is "
+                "started."},
            .options = WithRuntimeOptions({{.name = "--json", .value = "", .meaning = "the same as JSON"},
                                           {.name = "--binary",
                                            .value = "FILE",

@@ -35,8 +35,11 @@ std::string Reason(const ProgramFile& program) {
 
 /// Says which functions of AscendCL the program needs and no library has: it may not start, or stop in its
 /// midst.
-void NoteAbsentFunctions(const ProgramFile& program) try {
-  const BinaryNeeds needs = ReadBinaryNeeds(program.path);
+void NoteAbsentFunctions(const ProgramFile& program, const Installation& installation,
+                         const Environment& environment) try {
+  const auto library_path = environment.find("LD_LIBRARY_PATH");
+  const BinaryNeeds needs = ReadBinaryNeeds(
+      program.path, library_path == environment.end() ? "" : library_path->second, installation.libraries());
   if (needs.absent.empty()) return;
   Note(
       program.path.string() + " needs " + needs.absent.front() +
@@ -72,7 +75,7 @@ ProgramStart::ProgramStart(const Arguments& arguments)
   references_ = FindAclReferences(program_, installation_, environment_);
   preloads_ = references_.elsewhere || arguments.Has("--preload");
   if (preloads_) Preload(installation_, environment_);
-  if (references_.any) NoteAbsentFunctions(program_);
+  if (references_.any) NoteAbsentFunctions(program_, installation_, environment_);
   watch_.emplace(installation_.acl_libraries());
 }
 
