@@ -56,6 +56,24 @@ class PackageTest(unittest.TestCase):
             self.assertIn(path, listed)
         self.assertEqual([path for path in listed if not path.startswith(("/opt", "/usr", "/."))], [])
 
+    def test_tree(self):
+        """What build scripts look for below ASCEND_HOME_PATH: the folders of CANN, stubs, and libraries to link with."""
+        home = self.root / "opt/sampan"
+        machine = "aarch64" if os.uname().machine == "aarch64" else "x86_64"
+        for path in (f"{machine}-linux/include/acl/acl.h", f"{machine}-linux/lib64/libascendcl.so",
+                     f"{machine}-linux/devlib/libascendcl.so", "runtime/include/acl/acl.h", "runtime/lib64/stub/libascendcl.so",
+                     "compiler/lib64/stub/libascendcl.so", "tools", "opp", "lib64/libruntime.so", "lib64/libnnopbase.so",
+                     "bin/setenv.bash", "set_env.sh"):
+            target = (home / path).resolve(strict=True)
+            self.assertTrue(target.is_relative_to(home.resolve()), f"{path} leads to {target}")
+
+    def test_size(self):
+        """Four times what it has: the libraries are not to grow unseen."""
+        sizes = self.package.stat().st_size, sum(path.stat().st_size for path in (self.root / "opt").rglob("*") if not path.is_symlink())
+        print(f"\n{self.package.name}: {sizes[0]} bytes, installed {sizes[1]} bytes", file=sys.stderr)
+        self.assertLess(sizes[0], 14 << 20)
+        self.assertLess(sizes[1], 40 << 20)
+
     def test_info_from_there(self):
         result = sampan("info", "--json", binary=self.root / "usr/bin/sampan")
         facts = json.loads(result.stdout)
