@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,13 +40,14 @@ std::size_t FreeBytes() {
   return free;
 }
 
-/// All memory of this machine.
-std::size_t HostBytes() {
+/// All memory of this machine, or another figure of it.
+std::size_t HostBytes(std::string_view figure = "MemTotal:") {
   std::ifstream file("/proc/meminfo");
-  std::string name;
-  std::size_t kibibytes = 0;
-  file >> name >> kibibytes;
-  return kibibytes * 1024;
+  std::string name, rest;
+  for (std::size_t kibibytes = 0; file >> name >> kibibytes && std::getline(file, rest);) {
+    if (name == figure) return kibibytes * 1024;
+  }
+  return 0;
 }
 
 TEST(EmulatedCapacity, IsThatOfTheChipOnEveryDevice) {
@@ -81,6 +84,32 @@ TEST(EmulatedCapacity, IsPromisedBeyondWhatTheHostMaySpare) {
     EXPECT_EQ(back, sent) << at;
   }
   ASSERT_ACL(ACL_SUCCESS, aclrtFree(block));
+  EXPECT_EQ(FreeBytes(), 64 * kGiB);
+}
+
+/// All of what a framework takes is really there. Only on a machine that has it to spare.
+TEST(EmulatedCapacity, EightGibibytesOfOneDeviceAreWrittenAndRead) {
+  constexpr std::size_t kBytes = 8 * kGiB, kChunk = 64 * kMiB, kNeeded = 18 * kGiB;
+  if (std::getenv("TEST_LARGE_MEMORY") == nullptr) GTEST_SKIP() << "only if TEST_LARGE_MEMORY is set";
+  if (HostBytes("MemAvailable:") < kNeeded) GTEST_SKIP() << "the host has less than 18 GiB available";
+  if (DoneInChild(With({{"SAMPAN_HOST_MEMORY", "9G"}}))) return;
+  ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+  void* block = nullptr;
+  ASSERT_ACL(ACL_SUCCESS, aclrtMalloc(&block, kBytes, ACL_MEM_MALLOC_HUGE_FIRST));
+  auto* const device = static_cast<std::byte*>(block);
+  Random random;
+  const Bytes pattern = random.Fill(kChunk + kBytes / kChunk);
+  // Each chunk is the pattern from another byte on.
+  for (std::size_t i = 0; i < kBytes / kChunk; ++i)
+    ASSERT_ACL(ACL_SUCCESS, aclrtMemcpy(device + i * kChunk, kChunk, pattern.data() + i, kChunk,
+                                        ACL_MEMCPY_HOST_TO_DEVICE));
+  Bytes back(kChunk);
+  for (std::size_t i = 0; i < kBytes / kChunk; ++i) {
+    ASSERT_ACL(ACL_SUCCESS,
+               aclrtMemcpy(back.data(), kChunk, device + i * kChunk, kChunk, ACL_MEMCPY_DEVICE_TO_HOST));
+    ASSERT_EQ(std::memcmp(back.data(), pattern.data() + i, kChunk), 0) << i;
+  }
+  EXPECT_ACL(ACL_SUCCESS, aclrtFree(block));
   EXPECT_EQ(FreeBytes(), 64 * kGiB);
 }
 
