@@ -249,7 +249,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetResInCurrentThread(aclrtDevResLimitType typ
 
 /* ---- dumps of operators ---- */
 
-/** Opens the dump service. No operator runs here, so nothing is ever dumped; the log says so.
+/** Opens the dump service. No operator runs here, so nothing is ever dumped; the log says so once.
  * @async no
  * @error 100001 aclInit was not called.
  * @error 100002 The service is open, or the file of aclInit has set a dump.

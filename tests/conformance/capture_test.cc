@@ -54,6 +54,26 @@ TEST_F(Capture, BeginChecksItsArgumentsAndRefuses) {
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream)) << "a refused Begin leaves the stream alone";
 }
 
+TEST_F(Capture, StreamsThatTheHostDoesNotDriveHaveACodeOfTheirOwn) {
+  constexpr int kInternal = ACL_ERROR_RT_INTERNAL_ERROR;
+  for (const std::uint32_t flag : {ACL_STREAM_CPU_SCHEDULE, ACL_STREAM_DEVICE_USE_ONLY}) {
+    aclrtStream stream = nullptr;
+    ASSERT_ACL(ACL_SUCCESS, aclrtCreateStreamWithConfig(&stream, 0, flag));
+    EXPECT_ACL(kBad, aclmdlRICaptureBegin(stream, Unlisted<aclmdlRICaptureMode>(3)))
+        << "the mode comes first";
+    EXPECT_ACL(kInternal, aclmdlRICaptureBegin(stream, kGlobal)) << flag;
+    EXPECT_TRUE(MessageHas("captured"));
+    EXPECT_ACL(kInternal, aclmdlRICaptureEnd(stream, nullptr)) << "the stream comes before modelRI";
+    OnNewThread(
+        [&] { EXPECT_ACL(kInternal, aclmdlRICaptureBegin(stream, kGlobal)) << "and before the context"; });
+    EXPECT_ACL(ACL_SUCCESS, aclrtDestroyStream(stream));
+  }
+  aclrtStream persistent = nullptr;
+  ASSERT_ACL(ACL_SUCCESS, aclrtCreateStreamWithConfig(&persistent, 0, ACL_STREAM_PERSISTENT));
+  EXPECT_ACL(kRefused, aclmdlRICaptureBegin(persistent, kGlobal));
+  EXPECT_ACL(ACL_SUCCESS, aclrtDestroyStream(persistent));
+}
+
 TEST_F(Capture, WhatNeedsACaptureSaysThatThereIsNone) {
   Stream stream;
   aclmdlRI model = kForged;

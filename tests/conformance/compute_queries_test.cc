@@ -177,6 +177,23 @@ TEST(Dump, NeedsAclInitAndIsOpenOnce) {
   EXPECT_ACL(ACL_SUCCESS, aclmdlInitDump()) << "aclFinalize closes the service";
 }
 
+TEST(Dump, SaysOnceThatNothingIsDumped) {
+  if (InChild()) {
+    ASSERT_ACL(ACL_SUCCESS, aclInit(nullptr));
+    for (int round = 0; round < 3; ++round) {
+      EXPECT_ACL(ACL_SUCCESS, aclmdlInitDump());
+      EXPECT_ACL(ACL_SUCCESS, aclmdlFinalizeDump());
+    }
+    return;
+  }
+  const ChildResult child = RunInChild({{"ASCEND_GLOBAL_LOG_LEVEL", "2"}});
+  ASSERT_TRUE(child.Passed()) << child;
+  const std::string words = "nothing will be dumped";
+  const std::size_t first = child.errors.find(words);
+  ASSERT_NE(first, std::string::npos) << child;
+  EXPECT_EQ(child.errors.find(words, first + 1), std::string::npos) << child;
+}
+
 TEST(Dump, ChecksItsFile) {
   if (DoneInChild()) return;
   const TemporaryFolder folder;

@@ -133,7 +133,9 @@ aclError aclmdlInitDump(void) {
     if (DumpOfInit().set_by_file) {
       return {Code::kRepeatInitialize, "the file of aclInit has set a dump already"};
     }
-    Log(LogLevel::kWarning, "ASCENDCL", "aclmdlInitDump: no operator runs here, so nothing will be dumped");
+    if (!(*settings)->dump_explained.exchange(true)) {
+      Log(LogLevel::kWarning, "ASCENDCL", "aclmdlInitDump: no operator runs here, so nothing will be dumped");
+    }
     if ((*settings)->dump_open.exchange(true)) {
       return {Code::kRepeatInitialize, "the dump service is open already"};
     }

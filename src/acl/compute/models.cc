@@ -26,6 +26,19 @@ Status CheckStreamHandle(aclrtStream handle) {
   return FindStream(*caller, handle).TakeStatus();
 }
 
+/// The same, but one whose tasks the host orders. Needs no context either.
+Status CheckHostDriven(aclrtStream handle) {
+  if (Status found = CheckStreamHandle(handle); !found.ok()) return found;
+  auto caller = ThisCaller();
+  if (!caller.ok()) return caller.TakeStatus();
+  auto stream = FindStream(*caller, handle);
+  if (!stream.ok()) return stream.TakeStatus();
+  const std::uint32_t flags = (*stream)->flags();
+  if ((flags & (ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY)) == 0) return {};
+  return {Code::kInternalError, Text("stream ", (*stream)->id(), " has the flags ", flags,
+                                     ": CPU_SCHEDULE and DEVICE_USE_ONLY cannot be captured")};
+}
+
 /// The stream of a call that belongs to a capture: of the current context.
 Result<Stream*> FindCaptureStream(aclrtStream handle) {
   auto caller = ThisCaller();
@@ -96,6 +109,7 @@ aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode) {
   return Guard("aclmdlRICaptureBegin", [&]() -> Status {
     if (Status found = CheckStreamHandle(stream); !found.ok()) return found;
     if (Status known = CheckCaptureMode(mode); !known.ok()) return known;
+    if (Status driven = CheckHostDriven(stream); !driven.ok()) return driven;
     if (Status found = CheckCaptureStream(stream); !found.ok()) return found;
     return Unsupported("aclmdlRICaptureBegin");
   });
@@ -104,7 +118,7 @@ aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode) {
 // Compatibility: not supported: no stream is capturing (107029)
 aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI) {
   return Guard("aclmdlRICaptureEnd", [&]() -> Status {
-    if (Status found = CheckStreamHandle(stream); !found.ok()) return found;
+    if (Status driven = CheckHostDriven(stream); !driven.ok()) return driven;
     if (modelRI == nullptr) return {Code::kParamInvalid, "modelRI is NULL"};
     return NotCapturing(stream);
   });

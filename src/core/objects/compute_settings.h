@@ -17,6 +17,7 @@ struct ComputeSettings {
   std::atomic<std::uint64_t> operator_limit_us{kMaxOperatorLimitUs};
   std::atomic<std::int32_t> overflow_mode{kNotSet};  ///< of the public enumeration
   std::atomic<bool> dump_open{false};
+  std::atomic<bool> dump_explained{false};  ///< the log says that nothing is dumped
 
   static constexpr std::int32_t kNotSet = -1;
 };
