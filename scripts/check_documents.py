@@ -146,6 +146,20 @@ def spoken(root):
     return sorted({*files, *pages(root)})
 
 
+def header_findings(root):
+    """The tables of headers in docs/USING.md: the first names what include has, the second folders that it has not."""
+    tables = re.findall(r"^\| headers \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", (root / "docs/USING.md").read_text(), re.M)
+    if len(tables) != 2:
+        yield f"docs/USING.md has {len(tables)} tables of headers, not 2"
+        return
+    named = [[name for row in table.splitlines() for name in re.findall(r"`([^`]+/[^`]*)`", row.split("|")[1])] for table in tables]
+    yield from (f"docs/USING.md names {name}, which include has not" for name in named[0] if not (root / "include" / name).is_file())
+    yield from (f"docs/USING.md says that there is no {name}" for name in named[1] if (root / "include" / name).exists())
+    offered = {path.relative_to(root / "include").as_posix() for folder in ("acl/ops", "aclnn") for path in (root / "include" / folder).glob("*.h")}
+    offered |= {f"acl/{path.name}" for path in (root / "include/acl").glob("*.h") if "Placeholder" in path.read_text()[:20]}
+    yield from (f"docs/USING.md does not name {name}" for name in sorted(offered - set(named[0])))
+
+
 def findings(root):
     for name, limit in MAX_LINES.items():
         lines = len((root / name).read_text().splitlines())
@@ -159,6 +173,7 @@ def findings(root):
     for path in spoken(root):
         yield from vague_findings(path, root)
     yield from glossary_findings(root)
+    yield from header_findings(root)
     if draw_layers.PICTURE.read_text() != draw_layers.picture(draw_layers.layers()):
         yield "docs/images/layers.svg is out of date: run scripts/draw_layers.py"
 
