@@ -3,6 +3,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -129,63 +130,95 @@ Deadline Gate::Serve(const Judge& judge) {
 
 namespace {
 
-/// The importer's socket to a gate.
+/// The importer's socket to a gate. Never waits past one deadline. A signal handler that runs meanwhile ends
+/// no wait.
 class Call {
  public:
   Call(std::chrono::milliseconds limit, std::string peer) : limit_(limit), peer_(std::move(peer)) {}
 
   Status Connect(const PeerAddress& address) {
-    // Several attempts: the system repeats a lost first packet only after a second. A host is found again
-    // some time after its cable is mended.
+    // Several attempts: the system repeats a lost first packet only after a second, and a host is found again
+    // some time after its cable is mended. Time is left for the messages.
     constexpr int kAttempts = 4;
+    const auto each = limit_ / (kAttempts + 1);
     for (int attempt = 1;; ++attempt) {
       const SocketAddress socket = ToSocket(address);
-      socket_ = Descriptor(::socket(socket.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
-      if (socket_.get() < 0) return Unreachable("socket");
-      SetTimeLimit(limit_ / kAttempts);  // also of connect
-      if (::connect(socket_.get(), socket.get(), socket.length) == 0) break;
-      const bool no_route = errno == EHOSTUNREACH || errno == ENETUNREACH;
-      if ((errno != EINPROGRESS && !no_route) || attempt == kAttempts) return Unreachable("connect");
-      if (no_route) std::this_thread::sleep_for(limit_ / kAttempts);
+      socket_ = Descriptor(
+          ::socket(socket.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
+      if (socket_.get() < 0) return Unreachable("socket", errno);
+      const int error = ConnectTo(socket, std::min(deadline_, Clock::now() + each));
+      if (error == 0) break;
+      const bool no_route = error == EHOSTUNREACH || error == ENETUNREACH;
+      if ((error != kLate && !no_route) || attempt == kAttempts) return Unreachable("connect", error);
+      if (no_route) std::this_thread::sleep_for(each);
     }
-    SetTimeLimit(limit_);
     const int on = 1;
     ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     return {};
   }
   Result<PeerAddress> LocalAddress() const {
     SocketAddress local;
-    if (::getsockname(socket_.get(), local.get(), &local.length) != 0) return Unreachable("getsockname");
+    if (::getsockname(socket_.get(), local.get(), &local.length) != 0)
+      return Unreachable("getsockname", errno);
     return FromSocket(*local.get());
   }
   template <typename Data>
   Status Send(const Data& data) {
-    if (::send(socket_.get(), &data, sizeof(data), MSG_NOSIGNAL) == sizeof(data)) return {};
-    return Unreachable("send");
+    auto left = std::as_bytes(std::span(&data, 1));
+    while (!left.empty()) {
+      const ssize_t sent = ::send(socket_.get(), left.data(), left.size(), MSG_NOSIGNAL);
+      if (sent > 0) left = left.subspan(static_cast<std::size_t>(sent));
+      if (sent > 0 || errno == EINTR) continue;
+      if (errno != EAGAIN) return Unreachable("send", errno);
+      if (!WaitFor(POLLOUT, deadline_)) return Unreachable("send", kLate);
+    }
+    return {};
   }
   template <typename Data>
   Status Receive(Data& data) {
-    errno = ECONNRESET;
-    const ssize_t received = ::recv(socket_.get(), &data, sizeof(data), MSG_WAITALL);
-    if (received == sizeof(data)) return {};
-    return Unreachable("recv");
+    auto left = std::as_writable_bytes(std::span(&data, 1));
+    while (!left.empty()) {
+      const ssize_t received = ::recv(socket_.get(), left.data(), left.size(), 0);
+      if (received > 0) left = left.subspan(static_cast<std::size_t>(received));
+      if (received == 0) return Unreachable("recv", ECONNRESET);
+      if (received > 0 || errno == EINTR) continue;
+      if (errno != EAGAIN) return Unreachable("recv", errno);
+      if (!WaitFor(POLLIN, deadline_)) return Unreachable("recv", kLate);
+    }
+    return {};
   }
 
  private:
-  void SetTimeLimit(std::chrono::milliseconds limit) const {
-    const timeval time = {limit.count() / 1000, static_cast<suseconds_t>(limit.count() % 1000 * 1000)};
-    ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
-    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+  static constexpr int kLate = -1;  // in place of an error's number
+
+  /// Returns 0, an error, or kLate.
+  int ConnectTo(const SocketAddress& address, Deadline until) const {
+    if (::connect(socket_.get(), address.get(), address.length) == 0) return 0;
+    if (errno != EINPROGRESS && errno != EINTR) return errno;
+    if (!WaitFor(POLLOUT, until)) return kLate;
+    int error = 0;
+    socklen_t length = sizeof(error);
+    return ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
   }
-  Error Unreachable(const char* what) const {
-    const bool late = errno == EAGAIN || errno == EINPROGRESS;
-    return {Code::kLostHeartbeat,
-            Text(peer_, " cannot be reached: ", std::string_view(what), ": ",
-                 late ? Text("no answer for ", limit_.count(), " ms") : std::string(SystemError(errno)),
-                 "; check that it runs, and that a connection to this address is allowed")};
+  /// Returns false if the time is over.
+  bool WaitFor(short events, Deadline until) const {
+    for (;;) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+      if (left <= 0) return false;
+      pollfd waited = {socket_.get(), events, 0};
+      if (::poll(&waited, 1, static_cast<int>(left)) > 0) return true;
+    }
+  }
+  Error Unreachable(const char* what, int error) const {
+    return {
+        Code::kLostHeartbeat,
+        Text(peer_, " cannot be reached: ", std::string_view(what), ": ",
+             error == kLate ? Text("no answer for ", limit_.count(), " ms") : std::string(SystemError(error)),
+             "; check that it runs, and that a connection to this address is allowed")};
   }
 
   const std::chrono::milliseconds limit_;
+  const Deadline deadline_ = Clock::now() + limit_;
   const std::string peer_;
   Descriptor socket_;
 };

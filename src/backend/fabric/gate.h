@@ -63,7 +63,7 @@ struct Admission {
   PeerAddress local;   ///< and from where
 };
 
-/// The importer's side. Blocks, at most for a few times the limit. `peer` is text for messages.
+/// The importer's side. Blocks, at most for the limit. `peer` is text for messages.
 Result<Admission> AskForAdmission(const PeerName& name, std::chrono::milliseconds limit,
                                   const std::string& peer);
 

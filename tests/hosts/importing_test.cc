@@ -1,0 +1,69 @@
+// Imports beside what else a program does: handlers of signals, children, other sockets.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <memory>
+
+#include "backend/fabric/gate.h"
+#include "backend/fabric/network.h"
+#include "tests/hosts/lent_bytes.h"
+#include "tests/support/random_bytes.h"
+
+namespace sampan::fabric::importing_test {
+namespace {
+
+class ImportingTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto listening = owner.Listen();
+    ASSERT_TRUE(listening.ok()) << listening.error().message;
+    name = {*listening, ::getpid(), 7, {random.Next(), random.Next()}};
+    owner.Lend(name.cell, name.secret, std::make_shared<test::LentBytes>(memory));
+  }
+
+  sampan::test::Random random;
+  Network owner{test::Loopback()}, importer{test::Loopback()};
+  PeerName name;
+  test::Bytes memory = random.Fill(4096);
+};
+
+/// Interrupts the process every millisecond. Its handler does not have the system's calls begin anew.
+class Interruptions {
+ public:
+  Interruptions() {
+    struct sigaction action = {};
+    action.sa_handler = [](int) { count.fetch_add(1); };
+    ::sigaction(SIGALRM, &action, &before_);
+    const itimerval every = {{0, 1000}, {0, 1000}};
+    ::setitimer(ITIMER_REAL, &every, nullptr);
+  }
+  ~Interruptions() {
+    const itimerval never = {};
+    ::setitimer(ITIMER_REAL, &never, nullptr);
+    ::sigaction(SIGALRM, &before_, nullptr);
+  }
+  Interruptions(const Interruptions&) = delete;
+  Interruptions& operator=(const Interruptions&) = delete;
+
+  inline static std::atomic<int> count{0};
+
+ private:
+  struct sigaction before_ = {};
+};
+
+TEST_F(ImportingTest, AHandlerOfASignalDoesNotFailAnImport) {
+  const Interruptions interruptions;
+  for (int i = 0; i < 200; ++i) {
+    auto imported = importer.Import(name);
+    ASSERT_TRUE(imported.ok()) << i << ": " << imported.error().message;
+  }
+  EXPECT_GT(Interruptions::count.load(), 10);
+}
+
+}  // namespace
+}  // namespace sampan::fabric::importing_test
