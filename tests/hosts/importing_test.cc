@@ -2,11 +2,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <memory>
 
 #include "backend/fabric/gate.h"
@@ -63,6 +65,16 @@ TEST_F(ImportingTest, AHandlerOfASignalDoesNotFailAnImport) {
     ASSERT_TRUE(imported.ok()) << i << ": " << imported.error().message;
   }
   EXPECT_GT(Interruptions::count.load(), 10);
+}
+
+TEST_F(ImportingTest, NoOtherSocketGetsThePortThatTheOwnerExpects) {
+  auto admission = AskForAdmission(name, std::chrono::seconds(3), "the owner");
+  ASSERT_TRUE(admission.ok()) << admission.error().message;
+  const SocketAddress local = ToSocket(admission->local);
+  const Descriptor other(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_NE(::bind(other.get(), local.get(), local.length), 0) << Describe(admission->local) << " is free";
+  admission->place.Close();
+  EXPECT_EQ(::bind(other.get(), local.get(), local.length), 0) << "it is kept for too long";
 }
 
 }  // namespace

@@ -223,17 +223,19 @@ class Call {
   Descriptor socket_;
 };
 
-/// A free port of the address, for a socket that allows its reuse.
-Result<std::uint16_t> FreePort(PeerAddress local) {
+/// Takes a free port of the address. Until the socket is closed, the system gives it to no socket that asks
+/// for any port, but libfabric may bind one to it: both allow the reuse of their addresses.
+Result<Descriptor> TakePort(PeerAddress& local) {
   local.port = 0;
   SocketAddress socket = ToSocket(local);
-  const Descriptor bound(::socket(socket.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
+  Descriptor bound(::socket(socket.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
   const int on = 1;
   ::setsockopt(bound.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   if (::bind(bound.get(), socket.get(), socket.length) != 0 ||
       ::getsockname(bound.get(), socket.get(), &socket.length) != 0)
     return Error{Code::kResourceAllocFail, Text("no port is free: ", SystemError(errno))};
-  return FromSocket(*socket.get()).port;
+  local.port = FromSocket(*socket.get()).port;
+  return bound;
 }
 
 }  // namespace
@@ -244,8 +246,8 @@ Result<Admission> AskForAdmission(const PeerName& name, std::chrono::millisecond
   if (Status connected = call.Connect(name.address); !connected.ok()) return connected;
   auto local = call.LocalAddress();
   if (!local.ok()) return local.TakeStatus();
-  auto port = FreePort(*local);
-  if (!port.ok()) return port.TakeStatus();
+  auto place = TakePort(*local);
+  if (!place.ok()) return place.TakeStatus();
   auto host = ThisHost();
   if (!host.ok()) return host.TakeStatus();
   auto nonce = RandomKey();
@@ -253,7 +255,7 @@ Result<Admission> AskForAdmission(const PeerName& name, std::chrono::millisecond
   Hello hello;
   hello.cell = name.cell;
   hello.process = ::getpid();
-  hello.port = *port;
+  hello.port = local->port;
   hello.server = ServerNumber(*host);
   hello.nonce = *nonce;
   Challenge challenge;
@@ -276,9 +278,8 @@ Result<Admission> AskForAdmission(const PeerName& name, std::chrono::millisecond
     return Error{Code::kLostHeartbeat,
                  Text(peer, " does not know the handle's secret: another process listens there now")};
   }
-  Admission admission{welcome, name.address, *local};
+  Admission admission{welcome, name.address, *local, std::move(*place)};
   admission.fabric.port = static_cast<std::uint16_t>(welcome.port);
-  admission.local.port = *port;
   return admission;
 }
 

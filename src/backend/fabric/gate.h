@@ -61,6 +61,7 @@ struct Admission {
   Welcome welcome;
   PeerAddress fabric;  ///< where to connect by libfabric
   PeerAddress local;   ///< and from where
+  Descriptor place;    ///< keeps the local port free until it is connected
 };
 
 /// The importer's side. Blocks, at most for the limit. `peer` is text for messages.

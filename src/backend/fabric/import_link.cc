@@ -100,9 +100,9 @@ std::string MeaningOf(Code code) {
 
 }  // namespace
 
-ImportLink::ImportLink(Port& port, const PeerName& name, const Admission& admission,
-                       std::chrono::milliseconds limit, Opened opened)
-    : port_(port), name_(name), admission_(admission), limit_(limit), opened_(std::move(opened)) {}
+ImportLink::ImportLink(Port& port, const PeerName& name, Admission admission, std::chrono::milliseconds limit,
+                       Opened opened)
+    : port_(port), name_(name), admission_(std::move(admission)), limit_(limit), opened_(std::move(opened)) {}
 
 std::string ImportLink::Peer() const {
   return Text("process ", name_.process, " on host ", sampan::fabric::Describe(name_.address));
@@ -127,6 +127,7 @@ Status ImportLink::Connect() {
 
 void ImportLink::Opening(Status status) {
   if (opened_ == nullptr) return;
+  admission_.place.Close();
   if (!status.ok() && broken_.empty()) broken_ = "the connection was never open";
   std::exchange(opened_, nullptr)(std::move(status));
 }

@@ -32,7 +32,7 @@ class ImportLink final : public Endpoint::Owner {
  public:
   using Opened = std::function<void(Status)>;
   /// `opened` is called once: when it is connected, or when that fails.
-  ImportLink(Port& port, const PeerName& name, const Admission& admission, std::chrono::milliseconds limit,
+  ImportLink(Port& port, const PeerName& name, Admission admission, std::chrono::milliseconds limit,
              Opened opened);
 
   /// Connects. A failure is told to `opened`.
@@ -84,7 +84,7 @@ class ImportLink final : public Endpoint::Owner {
 
   Port& port_;
   const PeerName name_;
-  const Admission admission_;
+  Admission admission_;
   const std::chrono::milliseconds limit_;
   Opened opened_;
   std::unique_ptr<Endpoint> endpoint_;

@@ -192,10 +192,11 @@ Result<std::shared_ptr<PeerMemory>> Network::Import(const PeerName& name) {
       Text("process ", name.process, " on host ", sampan::fabric::Describe(name.address));
   auto admission = AskForAdmission(name, options_.limit, peer);
   if (!admission.ok()) return admission.TakeStatus();
+  const PeerMemoryFacts facts = admission->welcome.facts;
   const std::uint64_t number = next_import_.fetch_add(1);
   const auto opening = std::make_shared<Opening>();
   Post([this, number, &name, &admission, opening] {
-    auto link = std::make_unique<ImportLink>(*port_, name, *admission, options_.limit,
+    auto link = std::make_unique<ImportLink>(*port_, name, std::move(*admission), options_.limit,
                                              [opening](Status told) { opening->Tell(std::move(told)); });
     imports_.emplace(number, std::move(link)).first->second->Begin();
   });
@@ -203,8 +204,7 @@ Result<std::shared_ptr<PeerMemory>> Network::Import(const PeerName& name) {
     Post([this, number] { Drop(number); });
     return opened;
   }
-  return std::shared_ptr<PeerMemory>(
-      std::make_shared<Imported>(*this, number, name, admission->welcome.facts));
+  return std::shared_ptr<PeerMemory>(std::make_shared<Imported>(*this, number, name, facts));
 }
 
 void Network::Post(std::function<void()> command) {
