@@ -6,7 +6,10 @@
 
 #include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -18,6 +21,7 @@
 #include "tests/support/acl_expect.h"
 #include "tests/support/memory_buffer.h"
 #include "tests/support/stream.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sampan::test::hosts_test {
 namespace {
@@ -208,6 +212,42 @@ TEST_P(Hosts, AKilledOwnerFailsItsCopiesAndNoOthers) {
   FabricOwner restarted(PathOfA(), 14);
   const ImportedMemory second(restarted);
   EXPECT_EQ(ReadDevice(second.at(0), kPiece), Contents(14, kPiece));
+}
+
+/// How many connections of TCP the process holds.
+int TcpSocketsOf(pid_t process) {
+  const std::string folder = "/proc/" + std::to_string(process);
+  std::stringstream table;
+  table << std::ifstream(folder + "/net/tcp").rdbuf();
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder + "/fd")) {
+    const std::string target = std::filesystem::read_symlink(entry.path());  // socket:[12345]
+    if (target.starts_with("socket:[") &&
+        table.str().find(' ' + target.substr(8, target.size() - 9) + ' ') != std::string::npos)
+      ++count;
+  }
+  return count;
+}
+
+TEST_P(Hosts, AProgramThatTheOwnerHasStartedHoldsNoConnection) {
+  FabricOwner owner(PathOfA(), 19);
+  const ImportedMemory imported(owner);
+  EXPECT_GT(TcpSocketsOf(owner.peer.process()), 2) << "there is nothing to inherit";
+  const TemporaryFolder folder;
+  owner.peer.Get("start_sleep", folder.path() + "/process");
+  pid_t child = 0;
+  std::ifstream(folder.path() + "/process") >> child;
+  ASSERT_GT(child, 0);
+  EXPECT_EQ(TcpSocketsOf(child), 0);
+  DeviceBuffer local(kPiece);
+  Stream stream;
+  Stop(owner.peer.process());
+  EXPECT_ACL(ACL_SUCCESS, CopyAsync(imported.at(0), local.data(), kPiece, stream));
+  const Watch watch("a killed owner with a child");
+  owner.peer.Kill();
+  EXPECT_ACL(ACL_ERROR_RT_LOST_HEARTBEAT, aclrtSynchronizeStream(stream));
+  EXPECT_LT(watch.Stop(), kNoticed);
+  EXPECT_EQ(::kill(child, SIGKILL), 0) << "it has ended too early";
 }
 
 TEST_P(Hosts, AStoppedOwnerIsLostAfterTheLimit) {

@@ -340,6 +340,10 @@ class Commands {
       close(network);
       return failed;
     });
+    Add("start_sleep", [](std::istream& in) {  // another program, which outlives this process
+      const auto file = Read<std::string>(in);
+      return std::system(("sleep 60 </dev/null >/dev/null 2>&1 & echo $! >" + file).c_str());
+    });
     Add("descriptors", [this](std::istream&) {
       DIR* const folder = opendir("/proc/self/fd");
       int count = 0;

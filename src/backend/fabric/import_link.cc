@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backend/fabric/interface.h"
+#include "backend/fabric/kept_sockets.h"
 #include "base/error/text.h"
 
 namespace sampan::fabric {
@@ -119,6 +120,7 @@ Status ImportLink::Connect() {
   auto endpoint = Endpoint::Make(port_, **route, *this);
   if (!endpoint.ok()) return endpoint.TakeStatus();
   endpoint_ = std::move(*endpoint);
+  KeepFromChildren(admission_.local);
   const Key& ticket = admission_.welcome.ticket;
   const int error = endpoint_->Connect(**route, std::as_bytes(std::span(&ticket, 1)));
   if (error == 0) return {};

@@ -8,24 +8,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <filesystem>
 
 #include "backend/fabric/interface.h"
+#include "backend/fabric/kept_sockets.h"
 #include "base/error/system_error.h"
 #include "base/error/text.h"
 
 namespace sampan::fabric {
 namespace {
-
-bool IsBoundTo(int socket, const PeerAddress& address) {
-  SocketAddress name;
-  int type = 0;
-  socklen_t length = sizeof(type);
-  return ::getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM &&
-         ::getsockname(socket, name.get(), &name.length) == 0 && FromSocket(*name.get()) == address;
-}
 
 /// A program that drops all packets, except those from the importers. It sees the header of TCP.
 std::vector<sock_filter> FilterFor(std::span<const PeerAddress> importers) {
@@ -56,12 +47,7 @@ std::vector<sock_filter> FilterFor(std::span<const PeerAddress> importers) {
 }  // namespace
 
 Result<ListenerGuard> ListenerGuard::Find(const PeerAddress& bound) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
-    const std::string name = entry.path().filename();
-    int socket = -1;
-    std::from_chars(name.data(), name.data() + name.size(), socket);
-    if (!IsBoundTo(socket, bound)) continue;
+  for (const int socket : SocketsBoundTo(bound)) {
     const ListenerGuard guard(socket);
     if (Status closed = guard.Admit({}); !closed.ok()) return closed;
     return guard;

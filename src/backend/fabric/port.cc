@@ -1,6 +1,7 @@
 // The process's place in libfabric: a listener, and the queues of events and completions of all endpoints.
 #include "backend/fabric/port.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <rdma/fi_errno.h>
 #include <sys/epoll.h>
@@ -87,6 +88,8 @@ Status Port::OpenQueues() {
   muted_sleep_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (sleep_.get() < 0 || muted_sleep_.get() < 0)
     return {Code::kResourceAllocFail, Text("epoll_create1: ", SystemError(errno))};
+  ::fcntl(event_wait, F_SETFD, FD_CLOEXEC);
+  ::fcntl(completion_wait_, F_SETFD, FD_CLOEXEC);
   if (Status woken = WakeBy(event_wait); !woken.ok()) return woken;
   if (Status woken = WakeAt(muted_sleep_, completion_wait_); !woken.ok()) return woken;
   return WakeBy(completion_wait_);
@@ -111,6 +114,8 @@ Status Port::Listen(PeerAddress& address, std::chrono::milliseconds limit) {
   guard->LimitSilence(static_cast<int>(limit.count()));
   if (const int error = ::fi_listen(listener); error != 0) return Failure("fi_listen", error);
   address.port = bound.port;
+  listens_at_ = bound;
+  KeepFromChildren(bound);
   guard_.emplace(*guard);
   listener_ = std::move(owned);
   return {};

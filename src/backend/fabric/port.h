@@ -14,6 +14,7 @@
 #include <string>
 
 #include "backend/api/peer_network.h"
+#include "backend/fabric/kept_sockets.h"
 #include "backend/fabric/library.h"
 #include "backend/fabric/listener_guard.h"
 #include "base/error/status.h"
@@ -65,6 +66,8 @@ class Port {
   Result<Info> Route(const PeerAddress& address, const PeerAddress& local) const;
   Result<Owned<fid_ep>> MakeEndpoint(fi_info& info, void* context);
   void Refuse(fi_info& info);
+  /// Programs that this process starts do not inherit connections that were accepted. To be called for each.
+  void KeepAccepted() const { KeepFromChildren(listens_at_); }
 
   /// Returns false if there is no event.
   bool ReadEvent(ConnectionEvent& event);
@@ -98,6 +101,7 @@ class Port {
   Owned<fid_cq> completions_;
   Owned<fid_pep> listener_;
   std::optional<ListenerGuard> guard_;
+  PeerAddress listens_at_;
   Descriptor sleep_, muted_sleep_;  // epolls
   int completion_wait_ = -1;
   alignas(fi_eq_cm_entry) std::byte event_bytes_[sizeof(fi_eq_cm_entry) + 256] = {};

@@ -1,0 +1,18 @@
+// Sockets that libfabric makes: finds them, and keeps them out of programs that this process starts.
+#pragma once
+
+#include <vector>
+
+#include "backend/api/peer_network.h"
+
+namespace sampan::fabric {
+
+/// The process's sockets of TCP that are bound to the address and port: a listener and what it has accepted.
+std::vector<int> SocketsBoundTo(const PeerAddress& bound);
+
+/// A child that inherited a connection would keep it open after this process was killed: the peer would
+/// notice nothing until the time limit. libfabric makes its sockets without FD_CLOEXEC. A program that starts
+/// between the making of a socket and this call still inherits it.
+void KeepFromChildren(const PeerAddress& bound);
+
+}  // namespace sampan::fabric
