@@ -6,16 +6,6 @@ namespace {
 
 enum class Role : std::uint64_t { kImporter = 1, kOwner = 2 };
 
-/// The importer and what it asks for.
-struct Asked {
-  std::uint64_t cell_and_process, server;
-
-  explicit Asked(const Hello& hello)
-      : cell_and_process(static_cast<std::uint64_t>(hello.cell) << 32 |
-                         static_cast<std::uint32_t>(hello.process)),
-        server(hello.server) {}
-};
-
 struct Proven {
   Role role;
   Hello hello;

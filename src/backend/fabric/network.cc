@@ -101,6 +101,9 @@ Network::~Network() {
   stopping_.store(true);
   Wake();
   thread_.Join();
+  for (auto& link : served_) {  // bytes may be moving
+    if (auto endpoint = link->Close()) closed_.push_back(std::move(endpoint));
+  }
 }
 
 Status Network::Start() {
@@ -152,7 +155,7 @@ void Network::Lend(std::uint32_t cell, const std::array<std::uint64_t, 2>& secre
   offers_[cell] = std::move(offer);
 }
 
-void Network::TakeBack(std::uint32_t cell, bool may_wait) noexcept {
+void Network::TakeBack(std::uint32_t cell, Deadline patience) noexcept {
   std::shared_ptr<Offer> offer;
   {
     const std::lock_guard lock(offers_mutex_);
@@ -165,9 +168,10 @@ void Network::TakeBack(std::uint32_t cell, bool may_wait) noexcept {
   std::unique_lock lock(offer->mutex);
   ended = std::move(offer->memory);
   const auto unpinned = [&] { return offer->pins == 0; };
-  // The thread that moves the bytes cannot wait for itself.
-  if (!HasTurn() && offer->unpinned.wait_for(lock, options_.limit, unpinned)) return;
   if (unpinned()) return;
+  // The thread that moves the bytes cannot wait for itself, nor hold up one network for another.
+  const bool may_wait = patience != Deadline{};
+  if (may_wait && offer->unpinned.wait_until(lock, patience, unpinned)) return;
   lock.unlock();
   if (HasTurn()) return BreakPinned(*offer);
   // The memory stays mapped until its connections are closed.
