@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/error/text.h"
+#include "collectives/board/own_range.h"
 
 namespace sampan::collectives {
 
@@ -11,7 +12,12 @@ PeerMemory::PeerMemory() : own_process_(::getpid()) {}
 
 Result<std::byte*> PeerMemory::Resolve(s64 process, const SharedRange& range) {
   if (range.bytes == 0) return nullptr;
-  if (process == own_process_) return reinterpret_cast<std::byte*>(range.engine);
+  if (process == own_process_) {
+    auto* const engine = reinterpret_cast<std::byte*>(range.engine);
+    if (OwnRange::IsKnown(engine, range.bytes)) return engine;
+    return Error{Code::kInternalError, Text("no rank of this process shares ", range.bytes, " bytes at ",
+                                            Hex(std::uintptr_t{range.engine}))};
+  }
   if (range.file < 0) {
     return Error{Code::kFeatureNotSupport,
                  Text("memory of process ", process,

@@ -16,7 +16,8 @@ namespace sampan::collectives {
 class PeerMemory {
  public:
   PeerMemory();
-  /// The engines' address, here, of a range of the process.
+  /// The engines' address, here, of a range of the process. The range is what the other rank says: it is
+  /// checked against the memory that there is.
   Result<std::byte*> Resolve(s64 process, const SharedRange& range);
 
  private:

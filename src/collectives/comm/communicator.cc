@@ -36,6 +36,14 @@ bool IsStopped(s64 process) {
   return name_end != nullptr && (name_end[2] == 'T' || name_end[2] == 't');
 }
 
+/// Returns true if another rank is in this process.
+bool HasNeighbours(const Board& board) {
+  u32 ranks_here = 0;
+  for (u32 rank = 0; rank < board.whole().ranks(); ++rank)
+    ranks_here += board.whole().cell(rank).process.load() == ::getpid() ? 1 : 0;
+  return ranks_here > 1;
+}
+
 }  // namespace
 
 HcclResult Membership::Join(const char* function, const Place& place, const CommOptions& options,
@@ -94,6 +102,7 @@ Communicator::Communicator(Facts facts, std::shared_ptr<Membership> membership, 
       board_(membership->board()),
       membership_(std::move(membership)),
       region_(region),
+      has_neighbours_(HasNeighbours(*board_)),
       patience_(facts_.size <= std::thread::hardware_concurrency() ? kPatience
                                                                    : std::chrono::nanoseconds(0)) {
   own_cell().process.store(::getpid());
@@ -170,8 +179,10 @@ HcclResult Communicator::async_error(std::string* reason) {
       return own;
     }
   }
-  if (reason != nullptr) *reason = failure.text;
-  return static_cast<HcclResult>(failure.code.load());
+  // Another process wrote it: the text may have no end, and the code may be no failure.
+  if (reason != nullptr) reason->assign(failure.text, ::strnlen(failure.text, sizeof(failure.text)));
+  const s32 code = failure.code.load();
+  return code > HCCL_SUCCESS && code < HCCL_E_RESERVED ? static_cast<HcclResult>(code) : HCCL_E_REMOTE;
 }
 
 Status Communicator::Check() {

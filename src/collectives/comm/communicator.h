@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/error/status.h"
+#include "base/platform_bridge.h"
 #include "collectives/board/board.h"
+#include "collectives/board/own_range.h"
 #include "collectives/board/peer_memory.h"
 #include "collectives/comm/comm_options.h"
 #include "hccl/platform/rank_group.h"
@@ -86,6 +88,11 @@ class Communicator {
   void NoteMet() { calls_without_patience_ = 0; }
 
   std::shared_ptr<Membership> membership() const;
+  /// Announces memory of this rank: others may access it as long as the result exists. Processes find it by
+  /// its file.
+  OwnRange Announce(const DeviceRange& range, u64 bytes) const {
+    return has_neighbours_ ? OwnRange(range.engine, bytes) : OwnRange();
+  }
   /// The engines' address of another rank's memory.
   Result<std::byte*> Resolve(u32 rank, const SharedRange& range) const;
   u64 InodeOf(int file);
@@ -126,6 +133,7 @@ class Communicator {
   std::mutex call_mutex_;
   u32 calls_without_patience_ = 0;          // under it
   std::map<std::string, u64> generations_;  // under it
+  const bool has_neighbours_;               // other ranks in this process
   const std::chrono::nanoseconds patience_;
   std::mutex inode_mutex_;
   std::vector<std::pair<int, u64>> inodes_;  // of this process's memory files

@@ -97,6 +97,8 @@ void Collective::PublishBuffers(Entry& entry) {
   entry.receive = Shared(call_.receive, call_.receive_bytes);
   const auto pieces = communicator().region().pieces(number_, rank());
   std::copy(call_.published.begin(), call_.published.end(), pieces.begin());
+  announced_ = {communicator().Announce(call_.send, call_.send_bytes),
+                communicator().Announce(call_.receive, call_.receive_bytes)};
 }
 
 bool Collective::PeersCame() const noexcept {
@@ -141,9 +143,13 @@ std::vector<StreamWork::Access> Collective::Accesses() const {
   return all;
 }
 
+CallFacts Collective::FactsOf(u32 rank) const {
+  return rank == this->rank() ? call_.facts : EntryOf(rank).facts;
+}
+
 Status Collective::Disagreement(u32 other, const char* parameter) const {
   const auto call_of = [&](u32 rank) {
-    const CallFacts& its = EntryOf(rank).facts;
+    const CallFacts its = FactsOf(rank);
     return Text(communicator().NameRank(rank), " called ", sampan::collectives::Describe(its),
                 communicator().DescribePlace(rank, its.place));
   };
@@ -153,9 +159,9 @@ Status Collective::Disagreement(u32 other, const char* parameter) const {
 }
 
 Status Collective::CheckAgreement() const {
-  const CallFacts& mine = EntryOf(0).facts;
+  const CallFacts mine = FactsOf(0);
   for (u32 other = 1; other < size(); ++other) {
-    const CallFacts& theirs = EntryOf(other).facts;
+    const CallFacts theirs = FactsOf(other);
     if (mine.kind != theirs.kind) return Disagreement(other, "the operator differs");
     if (mine.count != theirs.count) return Disagreement(other, "the count differs");
     if (mine.type != theirs.type) return Disagreement(other, "the data type differs");
@@ -166,41 +172,89 @@ Status Collective::CheckAgreement() const {
   return {};
 }
 
-Piece Collective::PieceOf(u32 other, u32 of) const {
-  if (call_.published.empty()) return {of * facts().count, facts().count};
-  return communicator().region().pieces(number_, other)[of];
+Piece Collective::PieceOf(u32 other) const {
+  if (call_.published.empty()) return {rank() * facts().count, facts().count};
+  return other == rank() ? call_.published[rank()] : communicator().region().pieces(number_, other)[rank()];
 }
 
-Status Collective::CheckPieces() const {
-  for (u32 other = 0; other < call_.expected.size(); ++other) {
-    const u64 there = PieceOf(other, rank()).count, here = call_.expected[other].count;
-    if (there == here) continue;
-    return {Code::kParamInvalid, Text("EI0005: ranks disagree in ", Name(), ": ",
-                                      communicator().NameRank(other), " has ", there, " elements for rank ",
-                                      rank(), communicator().DescribePlace(other, EntryOf(other).facts.place),
-                                      "; ", communicator().NameRank(rank()), " expects ", here,
-                                      communicator().DescribePlace(rank(), facts().place))};
+Status Collective::CheckPiece(u32 other, const Piece& piece) const {
+  if (call_.expected.empty() || piece.count == call_.expected[other].count) return {};
+  return {
+      Code::kParamInvalid,
+      Text("EI0005: ranks disagree in ", Name(), ": ", communicator().NameRank(other), " has ", piece.count,
+           " elements for rank ", rank(), communicator().DescribePlace(other, FactsOf(other).place), "; ",
+           communicator().NameRank(rank()), " expects ", call_.expected[other].count,
+           communicator().DescribePlace(rank(), facts().place))};
+}
+
+Collective::Needs Collective::NeedsOf(u32 other, const Piece& piece) const {
+  const u64 all = facts().count * call_.element_bytes;
+  const u64 to_piece_end = piece.count == 0 ? 0 : (piece.offset + piece.count) * call_.element_bytes;
+  switch (static_cast<OperatorKind>(facts().kind)) {
+    case OperatorKind::kAllReduce:
+      return {.send = all, .receive = all};
+    case OperatorKind::kReduce:
+      return {.send = all, .receive = other == facts().root ? all : 0};
+    case OperatorKind::kBroadcast:
+    case OperatorKind::kBarrier:
+      return {.send = 0, .receive = all};
+    case OperatorKind::kAllGather:
+    case OperatorKind::kAllGatherV:
+      return {.send = 0, .receive = to_piece_end};
+    case OperatorKind::kScatter:
+      return {.send = other == facts().root ? to_piece_end : 0, .receive = 0};
+    default:
+      return {.send = to_piece_end, .receive = 0};
   }
+}
+
+Result<std::byte*> Collective::Resolve(u32 other, const SharedRange& range, u64 needed) const {
+  if (needed == 0) return nullptr;
+  if (needed <= range.bytes) return communicator().Resolve(other, range);
+  return Error{Code::kTaskTimeout,
+               Text(Name(), " needs ", needed, " bytes of ", communicator().NameRank(other),
+                    ", which shares ", range.bytes, " bytes: its part of the board has wrong contents")};
+}
+
+Status Collective::Find(u32 other, Buffers& buffers) const {
+  const Piece piece = PieceOf(other);
+  if (Status agreed = CheckPiece(other, piece); !agreed.ok()) return agreed;
+  // No caller may name so many elements, and products of fewer do not overflow.
+  constexpr u64 kMaxElements = u64{1} << 40;
+  if (piece.offset > kMaxElements || piece.count > kMaxElements) {
+    return {Code::kTaskTimeout,
+            Text(Name(), ": ", communicator().NameRank(other), " has ", piece.count, " elements at ",
+                 piece.offset, " for this rank: its part of the board has wrong contents")};
+  }
+  const Needs needs = NeedsOf(other, piece);
+  const SharedRange send_range = EntryOf(other).send, receive_range = EntryOf(other).receive;
+  auto send = Resolve(other, send_range, needs.send);
+  if (!send.ok()) return send.TakeStatus();
+  auto receive = Resolve(other, receive_range, needs.receive);
+  if (!receive.ok()) return receive.TakeStatus();
+  buffers.send[other] = *send;
+  buffers.receive[other] = *receive;
+  buffers.pieces[other] = piece;
   return {};
 }
 
-Result<Collective::Buffers> Collective::FindBuffers() {
-  Buffers buffers{std::vector<std::byte*>(size()), std::vector<std::byte*>(size())};
+Result<Collective::Buffers> Collective::FindBuffers() const {
+  Buffers buffers{.send = std::vector<std::byte*>(size()),
+                  .receive = std::vector<std::byte*>(size()),
+                  .pieces = std::vector<Piece>(size())};
   for (u32 other = 0; other < size(); ++other) {
-    const Entry& entry = EntryOf(other);
-    auto send = communicator().Resolve(other, entry.send);
-    if (!send.ok()) return send.TakeStatus();
-    auto receive = communicator().Resolve(other, entry.receive);
-    if (!receive.ok()) return receive.TakeStatus();
-    buffers.send[other] = *send;
-    buffers.receive[other] = *receive;
+    if (other == rank()) continue;
+    if (Status found = Find(other, buffers); !found.ok()) return found;
   }
+  buffers.send[rank()] = call_.send.engine;
+  buffers.receive[rank()] = call_.receive.engine;
+  buffers.pieces[rank()] = PieceOf(rank());
+  if (Status agreed = CheckPiece(rank(), buffers.pieces[rank()]); !agreed.ok()) return agreed;
   return buffers;
 }
 
 Status Collective::MoveData() {
   if (Status agreed = CheckAgreement(); !agreed.ok()) return agreed;
-  if (Status agreed = CheckPieces(); !agreed.ok()) return agreed;
   if (posted_bytes_ != 0) {
     RunPosted();
   } else {
@@ -216,6 +270,7 @@ Status Collective::MoveData() {
 void Collective::Finish() noexcept {
   if (staged_output_ != nullptr) std::memcpy(staged_output_, staging_.data(), staging_.size());
   staged_output_ = nullptr;
+  announced_ = {};
   call_.send.held.reset();
   call_.receive.held.reset();
 }

@@ -1,6 +1,7 @@
 // An operator in which all ranks of a communicator take part.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,9 +32,15 @@ class Collective final : public Operation {
   std::string Missing(Hold hold) const override;
 
  private:
-  /// The other ranks' buffers, in this process's addresses.
+  /// The ranks' buffers, in this process's addresses, and the elements there that are for this rank. Of the
+  /// others, what this rank needs: it was read once, and lies in the memory that they share.
   struct Buffers {
     std::vector<std::byte*> send, receive;
+    std::vector<Piece> pieces;
+  };
+  /// How many bytes of a rank's buffers this rank accesses, from their beginning.
+  struct Needs {
+    u64 send = 0, receive = 0;
   };
 
   std::string Name() const override;
@@ -50,11 +57,16 @@ class Collective final : public Operation {
   u64 BytesToMove() const;
   Status CheckAgreement() const;
   Status Disagreement(u32 other, const char* parameter) const;
-  Status CheckPieces() const;
-  Result<Buffers> FindBuffers();
+  CallFacts FactsOf(u32 rank) const;
+  Status CheckPiece(u32 other, const Piece& piece) const;
+  Needs NeedsOf(u32 other, const Piece& piece) const;
+  Status Find(u32 other, Buffers& buffers) const;
+  Result<std::byte*> Resolve(u32 other, const SharedRange& range, u64 needed) const;
+  Result<Buffers> FindBuffers() const;
   /// Tells where this rank's buffers are.
   void PublishBuffers(Entry& entry);
-  Piece PieceOf(u32 rank, u32 of) const;
+  /// The elements of a rank's buffer that are for this rank.
+  Piece PieceOf(u32 rank) const;
   SharedRange Shared(const DeviceRange& range, u64 bytes);
   /// The bytes that each rank posts on the board, 0 if the ranks access each other's memory instead. The same
   /// on all ranks.
@@ -78,6 +90,7 @@ class Collective final : public Operation {
   const u64 number_;
   const u64 moved_bytes_;
   const u64 posted_bytes_;
+  std::array<OwnRange, 2> announced_;
   std::vector<std::byte> staging_;
   std::byte* staged_output_ = nullptr;  // where the staging goes at the end
 };

@@ -49,7 +49,7 @@ std::byte* Collective::Output(const Buffers& buffers) const {
 }
 
 void Collective::ReduceOwnBlock(const Buffers& buffers) {
-  const u64 count = PieceOf(rank(), rank()).count;
+  const u64 count = buffers.pieces[rank()].count;
   if (count == 0) return;
   if (NeedsStaging()) {
     staging_.resize(count * call_.element_bytes);
@@ -57,7 +57,7 @@ void Collective::ReduceOwnBlock(const Buffers& buffers) {
   }
   std::vector<const std::byte*> from;
   for (u32 other = 0; other < size(); ++other)
-    from.push_back(buffers.send[other] + PieceOf(other, rank()).offset * call_.element_bytes);
+    from.push_back(buffers.send[other] + buffers.pieces[other].offset * call_.element_bytes);
   std::byte* const to = Output(buffers);
   Combine(from, Places(&to, 1), count, call_.how, call_.receive_bytes >= kPastCachesFromBytes);
 }
@@ -70,7 +70,7 @@ void Collective::PushOwnBlock(const Buffers& buffers) {
   // Each rank begins at another place, so that the ranks do not write to one place at a time.
   for (u32 step = 0; step < size(); ++step) {
     const u32 other = (rank() + step) % size();
-    to.push_back(buffers.receive[other] + PieceOf(other, rank()).offset * call_.element_bytes);
+    to.push_back(buffers.receive[other] + buffers.pieces[other].offset * call_.element_bytes);
   }
   CopyToAll(from, to, bytes, call_.receive_bytes >= kPastCachesFromBytes);
 }
@@ -103,7 +103,7 @@ void Collective::FetchOwnBlock(const Buffers& buffers) {
 void Collective::FetchBlocks(const Buffers& buffers) {
   for (u32 step = 0; step < size(); ++step) {
     const u32 other = (rank() + step) % size();
-    const Piece there = PieceOf(other, rank());
+    const Piece& there = buffers.pieces[other];
     const u64 here = call_.expected.empty() ? other * facts().count : call_.expected[other].offset;
     if (there.count == 0) continue;
     std::byte* const to = buffers.receive[rank()] + here * call_.element_bytes;

@@ -74,6 +74,7 @@ Status Exchange::Publish() {
                     .file_offset = parcel.range.file_offset,
                     .bytes = parcel.bytes,
                     .file = parcel.range.file};
+    announced_.push_back(communicator().Announce(parcel.range, parcel.bytes));
     message.arrived.store(parcel.number, std::memory_order_seq_cst);
     communicator().Wake(parcel.peer);
   }
@@ -94,16 +95,23 @@ bool Exchange::PeersEnded() const noexcept {
 
 Status Exchange::Take(const Parcel& parcel) {
   Message& message = MessageOf(parcel);
-  if (message.count != parcel.count || message.type != parcel.type) {
+  // Read once: the memory is the other process's, too.
+  const SharedRange send = message.send;
+  const u64 count = message.count, type = message.type;
+  if (count != parcel.count || type != parcel.type) {
     return {Code::kParamInvalid,
             Text("EI0005: ranks disagree in message ", parcel.number, " of ", communicator().Describe(), ": ",
-                 communicator().NameRank(parcel.peer), " sends ", message.count, " ",
-                 TypeName(static_cast<u32>(message.type)),
-                 communicator().DescribePlace(parcel.peer, message.place), ", ",
-                 communicator().NameRank(rank()), " receives ", parcel.count, " ", TypeName(parcel.type),
-                 communicator().DescribePlace(rank(), facts().place))};
+                 communicator().NameRank(parcel.peer), " sends ", count, " ",
+                 TypeName(static_cast<u32>(type)), communicator().DescribePlace(parcel.peer, message.place),
+                 ", ", communicator().NameRank(rank()), " receives ", parcel.count, " ",
+                 TypeName(parcel.type), communicator().DescribePlace(rank(), facts().place))};
   }
-  auto source = communicator().Resolve(parcel.peer, message.send);
+  if (send.bytes != parcel.bytes) {
+    return {Code::kTaskTimeout,
+            Text(Name(), ": ", communicator().NameRank(parcel.peer), " shares ", send.bytes,
+                 " bytes for a message of ", parcel.bytes, ": its part of the board has wrong contents")};
+  }
+  auto source = communicator().Resolve(parcel.peer, send);
   if (!source.ok()) return source.TakeStatus();
   std::byte* const to = parcel.range.engine;
   CopyToAll(*source, Places(&to, 1), parcel.bytes, parcel.bytes >= kPastCachesFromBytes);
@@ -128,6 +136,7 @@ void Exchange::Finish() noexcept {
   for (Parcel& parcel : parcels_)
     parcel.range.held.reset();
   own_.clear();
+  announced_.clear();
 }
 
 bool Exchange::Awaits(const Parcel& parcel, Hold hold) const noexcept {

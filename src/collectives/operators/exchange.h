@@ -53,6 +53,7 @@ class Exchange final : public Operation {
 
   std::vector<Parcel> parcels_;
   std::vector<OwnParcel> own_;
+  std::vector<OwnRange> announced_;
   u64 moved_bytes_ = 0;
 };
 
