@@ -159,6 +159,67 @@ TEST(OperatorProcesses, ARankThatLeavesHandsTheReasonOn) {
   }
 }
 
+constexpr std::size_t kLongBytes = std::size_t{128} << 20;
+
+/// Rank 1 is stopped while it writes into the memory of rank 0, which gives up, frees the memory, and writes
+/// to new memory. Then rank 1 goes on. The failure is "late" if it was stopped too late.
+std::string StopAWriter() {
+  const SharedWord<pid_t> writer;
+  const SharedWord<int> is_over;
+  const auto failed = RunWorlds(
+      2, Form::kProcesses,
+      [&](World& world) {
+        auto block = std::make_unique<DeviceBlock>(std::vector<u8>(kLongBytes, 1));
+        if (world.rank == 1) writer->store(::getpid());
+        Check(HcclAllReduce(block->at(), block->at(), kLongBytes, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM,
+                            world.comm, world.stream));
+        if (world.rank == 1) {
+          aclrtSynchronizeStream(world.stream);
+          is_over->store(1);
+          return;
+        }
+        // The part of rank 1 is the second half.
+        for (u8 seen = 1; seen == 1;)
+          Check(aclrtMemcpy(&seen, 1, block->at(kLongBytes / 2), 1, ACL_MEMCPY_DEVICE_TO_HOST));
+        ::kill(writer->load(), SIGSTOP);
+        const bool has_failed = aclrtSynchronizeStream(world.stream) != ACL_SUCCESS;
+        const void* const place = block->at();
+        block.reset();
+        // Addresses are used round robin: new memory until it is where the old one was.
+        const std::vector<u8> mine(kLongBytes, 0x55);
+        auto again = std::make_unique<DeviceBlock>(kLongBytes);
+        for (int tries = 0; tries < 10'000 && again->at() != place; ++tries) {
+          again.reset();
+          again = std::make_unique<DeviceBlock>(kLongBytes);
+        }
+        again->Write(mine);
+        ::kill(writer->load(), SIGCONT);
+        if (!has_failed) throw collectives::Failure("late");
+        is_over.Await();
+        if (again->Read() != mine) throw collectives::Failure("another rank wrote into new memory");
+        HcclResult error = HCCL_SUCCESS;
+        Check(HcclGetCommAsyncError(world.comm, &error));
+        again.reset();
+        const DeviceBlock all(kLongBytes * 7 / 2);  // fits only if the first block is free
+      },
+      1);
+  std::string failure;
+  for (const collectives::Ending& ending : failed)
+    failure += ending.failure;
+  return failure;
+}
+
+/// collective-22
+TEST(OperatorProcesses, AStoppedRankDoesNotWriteIntoNewMemory) {
+  for (int round = 0; round < 8; ++round) {
+    const std::string failure = StopAWriter();
+    if (failure == "late") continue;
+    EXPECT_EQ(failure, "");
+    return;
+  }
+  GTEST_SKIP() << "rank 1 was never stopped in time";
+}
+
 /// At the limit the others name it, and say why it does not come.
 TEST(OperatorProcesses, AStoppedRankIsNamed) {
   void* const memory =

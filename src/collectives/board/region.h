@@ -50,6 +50,7 @@ struct Entry {
   CallFacts facts;
   SharedRange send, receive;
   alignas(kLineBytes) std::atomic<u64> ended;  ///< the operator's number, once the rank has moved its bytes
+  std::atomic<u64> moving;                     ///< its number while the rank accesses the others' memory
   alignas(kLineBytes) Piece pieces[1];         ///< one for each rank
 };
 
@@ -61,6 +62,7 @@ struct Message {
   u64 place;  ///< of the call
   SharedRange send;
   alignas(kLineBytes) std::atomic<u64> taken;
+  std::atomic<u64> taking;  ///< the message's number while the receiver reads it
 };
 
 /// What the others see of a rank.

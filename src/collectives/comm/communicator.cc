@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 #include <utility>
@@ -27,13 +29,24 @@ namespace {
 /// Ranks that call at the same time are this close together.
 constexpr std::chrono::microseconds kPatience{10};
 
-/// Returns true if the process is stopped by a signal or a debugger.
-bool IsStopped(s64 process) {
+enum class ProcessState { kRuns, kStopped, kGone };
+
+/// kStopped: by a signal or a debugger. kGone: it has exited, waited for or not.
+ProcessState StateOf(s64 process) {
   const Descriptor file(::open(Text("/proc/", process, "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return errno == ENOENT ? ProcessState::kGone : ProcessState::kRuns;
   std::array<char, 512> text{};
-  if (file.get() < 0 || ::read(file.get(), text.data(), text.size() - 1) <= 0) return false;
+  const ssize_t bytes = ::read(file.get(), text.data(), text.size() - 1);
+  if (bytes <= 0) return bytes < 0 && errno == ESRCH ? ProcessState::kGone : ProcessState::kRuns;
   const char* const name_end = std::strrchr(text.data(), ')');
-  return name_end != nullptr && (name_end[2] == 'T' || name_end[2] == 't');
+  char state = 'R';
+  long threads = 0;
+  constexpr const char* kForm = " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld";
+  if (name_end == nullptr || std::sscanf(name_end + 1, kForm, &state, &threads) != 2)
+    return ProcessState::kRuns;
+  if (state == 'T' || state == 't') return ProcessState::kStopped;
+  // Of a process whose main thread has exited alone, the other threads still run.
+  return (state == 'Z' || state == 'X') && threads <= 1 ? ProcessState::kGone : ProcessState::kRuns;
 }
 
 /// Returns true if another rank is in this process.
@@ -136,7 +149,11 @@ std::string Communicator::DescribeRank(u32 rank) const {
                  DescribePacked(last), DescribePlace(rank, cell.last_place.load()),
                  "; its streams have reached ", cell.begun.load());
   }
-  return IsStopped(process) ? text + "; the process is stopped" : text;
+  return StateOf(process) == ProcessState::kStopped ? text + "; the process is stopped" : text;
+}
+
+bool Communicator::IsGone(u32 rank) const {
+  return StateOf(region_.cell(rank).process.load()) == ProcessState::kGone;
 }
 
 std::shared_ptr<Membership> Communicator::membership() const {

@@ -62,6 +62,8 @@ class Communicator {
   u32 size() const { return facts_.size; }
   const Region& region() const { return region_; }
   RankCell& own_cell() const { return region_.cell(rank()); }
+  /// Whether the rank's process has exited.
+  bool IsGone(u32 rank) const;
   /// "communicator 'name'", with the program's free text.
   std::string Describe() const;
   /// "rank 1 (process 72)"

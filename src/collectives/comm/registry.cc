@@ -1,6 +1,7 @@
 // The communicators of the process, by handle and by name.
 #include "collectives/comm/registry.h"
 
+#include <iterator>
 #include <mutex>
 
 #include "base/platform_bridge.h"
@@ -21,7 +22,26 @@ HcclComm CommRegistry::Add(std::shared_ptr<Communicator> communicator) {
   return handle;
 }
 
-std::shared_ptr<Communicator> CommRegistry::Find(HcclComm handle) const {
+void CommRegistry::Keep(KeptMemory memory) {
+  if (memory.is_free()) return;
+  const std::lock_guard lock(kept_mutex_);
+  kept_.push_back(std::move(memory));
+  has_kept_.store(true);
+}
+
+void CommRegistry::DropFreeMemory() {
+  std::list<KeptMemory> free;  // dropped without the lock
+  const std::lock_guard lock(kept_mutex_);
+  for (auto each = kept_.begin(); each != kept_.end();) {
+    const auto next = std::next(each);
+    if (each->is_free()) free.splice(free.end(), kept_, each);
+    each = next;
+  }
+  has_kept_.store(!kept_.empty());
+}
+
+std::shared_ptr<Communicator> CommRegistry::Find(HcclComm handle) {
+  if (has_kept_.load(std::memory_order_relaxed)) DropFreeMemory();
   const std::shared_lock lock(mutex_);
   const auto found = communicators_.find(handle);
   return found == communicators_.end() ? nullptr : found->second;

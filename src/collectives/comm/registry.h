@@ -1,6 +1,9 @@
 // The communicators of the process, by handle and by name.
 #pragma once
 
+#include <atomic>
+#include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,17 +12,24 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "collectives/comm/communicator.h"
 
 namespace sampan::collectives {
+
+/// Memory of an operator that failed. Other ranks may still be accessing it.
+struct KeptMemory {
+  std::vector<std::shared_ptr<HeldMemory>> held;
+  std::function<bool()> is_free;  ///< whether no other rank accesses it, now and later
+};
 
 /// Thread-safe. Handles are numbers that are never reused, so a destroyed one is always detected. Never
 /// destroyed: streams may still run when the process exits.
 class CommRegistry {
  public:
   HcclComm Add(std::shared_ptr<Communicator> communicator);
-  std::shared_ptr<Communicator> Find(HcclComm handle) const;
+  std::shared_ptr<Communicator> Find(HcclComm handle);
   /// The communicator with this name on the device; of any rank if `rank` is kAnyRank.
   static constexpr u32 kAnyRank = UINT32_MAX;
   HcclComm FindByName(std::string_view name, s32 device, u32 rank = kAnyRank) const;
@@ -28,6 +38,9 @@ class CommRegistry {
   /// Reserves a name while its communicator is being made. False: it exists, or is being made.
   bool Reserve(const std::string& name, s32 device, u32 rank);
   void Release(const std::string& name, s32 device, u32 rank);
+
+  /// Keeps memory from being reused until it is free. Each later look for a communicator tries.
+  void Keep(KeptMemory memory);
 
   /// Tells the other ranks of all communicators, as StreamWork::TellStanding.
   void TellStanding(u32 ways) const noexcept;
@@ -41,11 +54,16 @@ class CommRegistry {
   void set_determinism(s32 device, s32 value);
 
  private:
+  void DropFreeMemory();
+
   mutable std::shared_mutex mutex_;
   std::map<HcclComm, std::shared_ptr<Communicator>> communicators_;
   std::set<std::pair<std::string, std::pair<s32, u32>>> reserved_;
   std::map<s32, s32> determinism_;
   std::uintptr_t next_ = 1;
+  std::mutex kept_mutex_;
+  std::list<KeptMemory> kept_;         // under it
+  std::atomic<bool> has_kept_{false};  // that the list is not empty
   std::mutex places_mutex_;
   std::map<std::pair<s64, u64>, std::string> places_;
 };

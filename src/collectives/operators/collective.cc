@@ -258,6 +258,8 @@ Status Collective::MoveData() {
   if (posted_bytes_ != 0) {
     RunPosted();
   } else {
+    const PeerAccess access(communicator(), EntryOf(rank()).moving, number_);
+    if (Status may = access.Check(); !may.ok()) return may;
     auto buffers = FindBuffers();
     if (!buffers.ok()) return buffers.TakeStatus();
     Run(*buffers);
@@ -265,6 +267,20 @@ Status Collective::MoveData() {
   EntryOf(rank()).ended.store(number_, std::memory_order_seq_cst);
   communicator().WakeAll();
   return {};
+}
+
+KeptMemory Collective::TakeMemory() {
+  KeptMemory memory{.held = {std::move(call_.send.held), std::move(call_.receive.held)}, .is_free = {}};
+  announced_ = {};
+  memory.is_free = [communicator = shared(), number = number_] {
+    for (u32 other = 0; other < communicator->size(); ++other) {
+      if (communicator->region().entry(number, other).moving.load(std::memory_order_seq_cst) == number &&
+          !communicator->IsGone(other))
+        return false;
+    }
+    return true;
+  };
+  return memory;
 }
 
 void Collective::Finish() noexcept {

@@ -26,6 +26,7 @@ struct CollectiveCall {
 class Collective final : public Operation {
  public:
   Collective(std::shared_ptr<Communicator> communicator, CollectiveCall call, u64 number);
+  ~Collective() override { Drop(); }
 
   std::uint64_t bytes() const noexcept override { return moved_bytes_; }
   std::vector<Access> Accesses() const override;
@@ -51,6 +52,7 @@ class Collective final : public Operation {
   Status MoveData() override;
   bool PeersEnded() const noexcept override;
   void Finish() noexcept override;
+  KeptMemory TakeMemory() override;
   bool IsMissing(u32 other, Hold hold) const noexcept override;
 
   Entry& EntryOf(u32 rank) const { return communicator().region().entry(number_, rank); }

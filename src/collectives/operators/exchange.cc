@@ -111,6 +111,8 @@ Status Exchange::Take(const Parcel& parcel) {
             Text(Name(), ": ", communicator().NameRank(parcel.peer), " shares ", send.bytes,
                  " bytes for a message of ", parcel.bytes, ": its part of the board has wrong contents")};
   }
+  const PeerAccess access(communicator(), message.taking, parcel.number);
+  if (Status may = access.Check(); !may.ok()) return may;
   auto source = communicator().Resolve(parcel.peer, send);
   if (!source.ok()) return source.TakeStatus();
   std::byte* const to = parcel.range.engine;
@@ -130,6 +132,28 @@ Status Exchange::MoveData() {
     if (Status taken = Take(parcel); !taken.ok()) return taken;
   }
   return {};
+}
+
+KeptMemory Exchange::TakeMemory() {
+  struct Sent {
+    u32 peer;
+    u64 number;
+  };
+  KeptMemory memory;
+  std::vector<Sent> all;
+  for (Parcel& parcel : parcels_) {
+    memory.held.push_back(std::move(parcel.range.held));
+    if (parcel.is_send) all.push_back({parcel.peer, parcel.number});
+  }
+  own_.clear();
+  announced_.clear();
+  memory.is_free = [communicator = shared(), all = std::move(all)] {
+    return std::all_of(all.begin(), all.end(), [&](const Sent& sent) {
+      const Message& message = communicator->region().message(communicator->rank(), sent.peer, sent.number);
+      return message.taking.load(std::memory_order_seq_cst) != sent.number || communicator->IsGone(sent.peer);
+    });
+  };
+  return memory;
 }
 
 void Exchange::Finish() noexcept {

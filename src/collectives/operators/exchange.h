@@ -30,6 +30,7 @@ class Exchange final : public Operation {
  public:
   Exchange(std::shared_ptr<Communicator> communicator, const CallFacts& facts, std::vector<Parcel> parcels,
            std::vector<OwnParcel> own);
+  ~Exchange() override { Drop(); }
 
   std::uint64_t bytes() const noexcept override { return moved_bytes_; }
   std::vector<Access> Accesses() const override;
@@ -43,6 +44,7 @@ class Exchange final : public Operation {
   Status MoveData() override;
   bool PeersEnded() const noexcept override;
   void Finish() noexcept override;
+  KeptMemory TakeMemory() override;
   bool IsMissing(u32 other, Hold hold) const noexcept override;
 
   Message& MessageOf(const Parcel& parcel) const;

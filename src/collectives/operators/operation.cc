@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error/text.h"
-#include "collectives/comm/registry.h"
+#include "hccl/report.h"
 
 namespace sampan::collectives {
 
@@ -15,18 +15,37 @@ Operation::Operation(std::shared_ptr<Communicator> communicator, const CallFacts
   communicator_->pending().fetch_add(1);
 }
 
-Operation::~Operation() {
-  if (counts_.load() && communicator_->async_error() == HCCL_SUCCESS) {
-    try {
+void Operation::Drop() noexcept {
+  try {
+    if (counts_.load() && communicator_->async_error() == HCCL_SUCCESS) {
       communicator_->Break(
           HCCL_E_REMOTE, Text("rank ", rank(), " dropped ", sampan::collectives::Describe(facts_), " of ",
                               communicator_->Describe(),
                               " before its end: its stream was aborted, destroyed or stopped at a failure"));
-    } catch (const std::exception&) {
-      communicator_->Break(HCCL_E_REMOTE, {});
     }
+  } catch (const std::exception&) {
+    communicator_->Break(HCCL_E_REMOTE, {});
   }
+  if (!IsAt(Stage::kQueued) && !IsAt(Stage::kOver)) KeepMemory();
   LetGo();
+}
+
+void Operation::KeepMemory() noexcept {
+  try {
+    TheRegistry().Keep(TakeMemory());
+  } catch (const std::exception& exception) {
+    hccl::LogError(Text(Name(), " cannot keep its memory for other ranks: ", exception.what()));
+  }
+}
+
+Operation::PeerAccess::PeerAccess(const Communicator& communicator, std::atomic<u64>& mark, u64 number)
+    : communicator_(communicator), mark_(mark) {
+  mark_.store(number, std::memory_order_seq_cst);
+}
+
+Status Operation::PeerAccess::Check() const {
+  if (communicator_.region().failure().state.load(std::memory_order_seq_cst) == Failure::kNone) return {};
+  return {Code::kTaskTimeout, "another rank has failed"};
 }
 
 void Operation::LetGo() noexcept {
@@ -55,7 +74,10 @@ void Operation::Passed(Hold hold) noexcept {
   } else if (hold == Hold::kPeers) {
     if (IsAt(Stage::kAnnounced)) stage_.store(Stage::kMet, std::memory_order_release);
   } else {
-    Finish();
+    if (IsAt(Stage::kMoved))
+      Finish();
+    else
+      KeepMemory();
     stage_.store(Stage::kOver, std::memory_order_release);
     LetGo();
   }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/platform_bridge.h"
-#include "collectives/comm/communicator.h"
+#include "collectives/comm/registry.h"
 #include "collectives/operators/kinds.h"
 
 namespace sampan::collectives {
@@ -17,7 +17,7 @@ namespace sampan::collectives {
 class Operation : public StreamWork {
  public:
   Operation(std::shared_ptr<Communicator> communicator, const CallFacts& facts);
-  ~Operation() override;
+  ~Operation() override = default;
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
@@ -43,6 +43,25 @@ class Operation : public StreamWork {
   const CallFacts& facts() const { return facts_; }
   u32 rank() const { return communicator_->rank(); }
   u32 size() const { return communicator_->size(); }
+  /// The first thing that derived destructors do. An operator that is dropped before its end breaks the
+  /// communicator, and its memory is kept as long as other ranks access it.
+  void Drop() noexcept;
+  /// Marks this rank as one that accesses the others' memory. In a broken communicator nothing is accessed:
+  /// ranks that failed keep their memory for those only that have marked themselves.
+  class PeerAccess {
+   public:
+    PeerAccess(const Communicator& communicator, std::atomic<u64>& mark, u64 number);
+    ~PeerAccess() { mark_.store(0, std::memory_order_release); }
+    PeerAccess(const PeerAccess&) = delete;
+    PeerAccess& operator=(const PeerAccess&) = delete;
+    Status Check() const;
+
+   private:
+    const Communicator& communicator_;
+    std::atomic<u64>& mark_;
+  };
+  const std::shared_ptr<Communicator>& shared() const { return communicator_; }
+
   /// A wait stands, and this rank is the first one that it is for.
   void NoteMissing(u32 rank) const noexcept { last_missing_.store(rank, std::memory_order_relaxed); }
   virtual const char* Algorithm() const noexcept;
@@ -60,12 +79,15 @@ class Operation : public StreamWork {
   virtual bool PeersEnded() const noexcept = 0;
   /// Releases memory, when all ranks are done.
   virtual void Finish() noexcept = 0;
+  /// Its memory, and until when it is kept.
+  virtual KeptMemory TakeMemory() = 0;
   /// Whether the wait is for the rank.
   virtual bool IsMissing(u32 other, Hold hold) const noexcept = 0;
 
   bool IsAt(Stage stage) const noexcept { return stage_.load(std::memory_order_acquire) == stage; }
   Status Fail(Status failure, HcclResult code) noexcept;
   void LetGo() noexcept;
+  void KeepMemory() noexcept;
 
   const std::shared_ptr<Communicator> communicator_;
   const CallFacts facts_;
