@@ -75,62 +75,60 @@ INCLUDE_FOLDERS = ["", "src", "include", "include/hccl", "include/hccl/platform"
                    "tools/sampan"]
 
 # State that is not a member of an object belongs into process/, in src/ and in tools/. These may stay elsewhere,
-# as (file name, variable) -> reason.
+# as (path, variable) -> reason.
 GLOBALS_LAYER = "process"
 ALLOWED_GLOBALS = {
-    ("thread_stripe.cc", "taken"): "which stripes have an owner, for counters in layers below process",
-    ("thread_stripe.h", "sharing_threads"): "numbers the threads for the stripes that they share",
-    ("thread_stripe.cc", "lease"): "gives the thread's own stripe back when it exits",
-    ("thread_stripe.h", "stripe_plus_one"): "every counted use of an allocation reads it, in layers below process",
-    ("running_task.h", "running_task"): "a fault happens on the thread that executes the task",
-    ("thread_sanitizer.h", "watched"): "the one word that layers test when no races are looked for",
-    ("thread_sanitizer.cc", "in_runtime"): "what ThreadSanitizer was told of the thread",
-    ("thread_sanitizer.cc", "own_code"): "where the library lies in memory",
-    ("observers.h", "state"): "the one word that a hook tests when nothing observes",
-    ("observers.h", "observers"): "layers below process tell the observers of the process",
-    ("hooks.h", "this_thread"): "what a thread says of its task, in layers below process, before an event tells it",
-    ("hooks.cc", "taken"): "numbers the tasks of all threads while they are observed",
-    ("event_clock.h", "event_clock"): "layers below process read it for each event",
-    ("session.cc", "the_session"): "the exit of the process and a forked child reach it",
-    ("session.cc", "this_thread"): "the buffer of the thread, which is written without a lock",
-    ("session.cc", "leaver"): "its destructor hands in the buffer when the thread exits",
-    ("checker.cc", "thread_mark"): "what a signal handler has to know of its thread",
-    ("checker.cc", "threads"): "numbers the threads of the program in findings",
-    ("host_faults.cc", "watched_signals"): "signals belong to the process",
-    ("host_faults.cc", "last_fault"): "the thread's last fault, for a signal handler",
-    ("host_aliases.cc", "moving_begin"): "the pages on their way, for threads that fault on them",
-    ("session.cc", "the_aliases"): "one for the process, like the checker",
-    ("thread_owned.h", "slot"): "what a thread keeps, also while its objects are destroyed",
-    ("thread_owned.h", "owner"): "deletes it",
-    ("page_guard.cc", "changes"): "tells a signal handler whether another thread has changed pages",
-    ("page_guard.cc", "step_window"): "the pages that the thread opened for one instruction",
-    ("session.cc", "the_checker"): "signal handlers, the exit of the process and a forked child reach it",
-    ("stacks.cc", "own_code"): "where our libraries lie in memory",
-    ("stacks.cc", "c_library"): "the same of the C library",
-    ("system_calls.cc", "redirector"): "the loaded files whose calls are redirected",
-    ("stream.cc", "last_queue"): "numbers the queues of all devices",
-    ("stream.cc", "number"): "gettid is a system call, and each submission asks for the number",
-    ("line_kernels.cc", "g_active_kernels"): "which instructions the processor has; tests choose others",
-    ("context.cc", "process_options"): "aclrtSetSysParamOpt works before there is a runtime",
-    ("exception_info.cc", "only"): "the older call has one callback for the process, registered without a runtime",
-    ("state_callback.cc", "the"): "state callbacks are registered before there is a runtime and outlive it",
-    ("init.cc", "the_state"): "counts aclInit and aclFinalize, which make and end the runtime",
-    ("platform_state.cc", "the_platform"): "libhccl_plf is a library of its own: it cannot reach process/",
-    ("platform_state.h", "the_platform"): "the same",
-    ("call_group.cc", "group"): "a group of calls belongs to the thread that began it",
-    ("own_range.cc", "known"): "libhccl is a library of its own: it cannot reach process/",
-    ("registry.cc", "registry"): "libhccl is a library of its own: it cannot reach process/",
-    ("board.cc", "mapped_boards"): "the same",
-    ("guard.cc", "hccl_watch_word"): "the one word that libhccl_plf tests when no one watches its calls",
-    ("fork_lock.cc", "mark"): "its pages are cleared in a forked child, which tells that it is one",
-    ("fork_lock.cc", "is_forked_child"): "the same where the system cannot clear pages",
-    ("fork_lock.cc", "list_lock"): "a fork waits for the locks of all layers, also before there is a runtime",
-    ("fork_lock.cc", "first"): "the list of those locks",
-    ("local_time.cc", "local_offset_s"): "a forked child may not ask the C library for the time zone",
-    ("log.cc", "known"): "log levels are read once, before there is a runtime",
-    ("log.cc", "the_sink"): "lines are logged before there is a runtime and after it",
-    ("threads.h", "running"): "counts our threads, so that the process knows when the program's have ended",
-    ("replay_run.cc", "current_device"): "which device a thread of a replay has made current",
+    ("src/base/threads/thread_stripe.cc", "taken"): "which stripes have an owner, for counters in layers below process",
+    ("src/base/threads/thread_stripe.h", "sharing_threads"): "numbers the threads for the stripes that they share",
+    ("src/base/threads/thread_stripe.cc", "lease"): "gives the thread's own stripe back when it exits",
+    ("src/base/threads/thread_stripe.h", "stripe_plus_one"): "every counted use of an allocation reads it, in layers below process",
+    ("src/backend/api/running_task.h", "running_task"): "a fault happens on the thread that executes the task",
+    ("src/base/threads/thread_sanitizer.h", "watched"): "the one word that layers test when no races are looked for",
+    ("src/base/threads/thread_sanitizer.cc", "in_runtime"): "what ThreadSanitizer was told of the thread",
+    ("src/base/threads/thread_sanitizer.cc", "own_code"): "where the library lies in memory",
+    ("src/observe/observers.h", "state"): "the one word that a hook tests when nothing observes",
+    ("src/observe/observers.h", "observers"): "layers below process tell the observers of the process",
+    ("src/observe/hooks.h", "this_thread"): "what a thread says of its task, in layers below process, before an event tells it",
+    ("src/observe/hooks.cc", "taken"): "numbers the tasks of all threads while they are observed",
+    ("src/observe/event_clock.h", "event_clock"): "layers below process read it for each event",
+    ("src/trace/session.cc", "the_session"): "the exit of the process and a forked child reach it",
+    ("src/trace/session.cc", "this_thread"): "the buffer of the thread, which is written without a lock",
+    ("src/trace/session.cc", "leaver"): "its destructor hands in the buffer when the thread exits",
+    ("src/check/checker.cc", "thread_mark"): "what a signal handler has to know of its thread",
+    ("src/check/checker.cc", "threads"): "numbers the threads of the program in findings",
+    ("src/check/host/host_faults.cc", "watched_signals"): "signals belong to the process",
+    ("src/check/host/host_faults.cc", "last_fault"): "the thread's last fault, for a signal handler",
+    ("src/check/host/host_aliases.cc", "moving_begin"): "the pages on their way, for threads that fault on them",
+    ("src/check/session.cc", "the_aliases"): "one for the process, like the checker",
+    ("src/check/findings/thread_owned.h", "slot"): "what a thread keeps, also while its objects are destroyed",
+    ("src/check/findings/thread_owned.h", "owner"): "deletes it",
+    ("src/check/host/page_guard.cc", "step_window"): "the pages that the thread opened for one instruction",
+    ("src/check/session.cc", "the_checker"): "signal handlers, the exit of the process and a forked child reach it",
+    ("src/check/findings/stacks.cc", "own_code"): "where our libraries lie in memory",
+    ("src/check/findings/stacks.cc", "c_library"): "the same of the C library",
+    ("src/check/host/system_calls.cc", "redirector"): "the loaded files whose calls are redirected",
+    ("src/core/objects/stream.cc", "last_queue"): "numbers the queues of all devices",
+    ("src/core/objects/stream.cc", "number"): "gettid is a system call, and each submission asks for the number",
+    ("src/backend/emulated/kernels/line_kernels.cc", "g_active_kernels"): "which instructions the processor has; tests choose others",
+    ("src/acl/objects/context.cc", "process_options"): "aclrtSetSysParamOpt works before there is a runtime",
+    ("src/acl/objects/exception_info.cc", "only"): "the older call has one callback for the process, registered without a runtime",
+    ("src/acl/objects/state_callback.cc", "the"): "state callbacks are registered before there is a runtime and outlive it",
+    ("src/acl/init.cc", "the_state"): "counts aclInit and aclFinalize, which make and end the runtime",
+    ("src/hccl/platform_state.cc", "the_platform"): "libhccl_plf is a library of its own: it cannot reach process/",
+    ("src/hccl/platform_state.h", "the_platform"): "the same",
+    ("src/collectives/calls/call_group.cc", "group"): "a group of calls belongs to the thread that began it",
+    ("src/collectives/comm/registry.cc", "registry"): "libhccl is a library of its own: it cannot reach process/",
+    ("src/collectives/board/board.cc", "mapped_boards"): "the same",
+    ("src/acl/guard.cc", "hccl_watch_word"): "the one word that libhccl_plf tests when no one watches its calls",
+    ("src/base/threads/fork_lock.cc", "mark"): "its pages are cleared in a forked child, which tells that it is one",
+    ("src/base/threads/fork_lock.cc", "is_forked_child"): "the same where the system cannot clear pages",
+    ("src/base/threads/fork_lock.cc", "list_lock"): "a fork waits for the locks of all layers, also before there is a runtime",
+    ("src/base/threads/fork_lock.cc", "first"): "the list of those locks",
+    ("src/base/time/local_time.cc", "local_offset_s"): "a forked child may not ask the C library for the time zone",
+    ("src/base/log/log.cc", "known"): "log levels are read once, before there is a runtime",
+    ("src/base/log/log.cc", "the_sink"): "lines are logged before there is a runtime and after it",
+    ("src/base/threads/threads.h", "running"): "counts our threads, so that the process knows when the program's have ended",
+    ("tools/sampan/replay/replay_run.cc", "current_device"): "which device a thread of a replay has made current",
 }
 VARIABLE = re.compile(
     r"^\s*(?:\[\[[^]]*\]\]\s*)*(?P<words>(?:(?:inline|static|constinit|extern|thread_local)\s+)*)"
@@ -239,17 +237,18 @@ def globals_of(path):
             yield number, variable["name"]
 
 
-def check_globals(paths):
+def check_globals(paths, root):
     """Globals without a reason, and reasons without a global."""
     unused = set(ALLOWED_GLOBALS)
     for path in paths:
+        relative = path.relative_to(root).as_posix()
         for line, name in globals_of(path):
-            unused.discard((path.name, name))
-            if (path.name, name) not in ALLOWED_GLOBALS:
+            unused.discard((relative, name))
+            if (relative, name) not in ALLOWED_GLOBALS:
                 yield path, line, (f"'{name}' is state of the process or of a thread outside src/{GLOBALS_LAYER}: make it "
                                    "a member, or give a reason in ALLOWED_GLOBALS of scripts/check_layers.py")
-    for name, variable in sorted(unused):
-        yield pathlib.Path(__file__), 1, f"ALLOWED_GLOBALS has a reason for '{variable}' in {name}, which has no such global"
+    for relative, variable in sorted(unused):
+        yield pathlib.Path(__file__), 1, f"ALLOWED_GLOBALS has a reason for '{variable}' in {relative}, which has no such global"
 
 
 def check_outside(sources, root):
@@ -322,8 +321,8 @@ def findings(root):
     outside = sources_below(root, OUTSIDE_FOLDERS)
     yield from check_outside(outside, root)
     yield from check_rows(inside + outside, root)
-    yield from check_globals(path for path in inside + sources_below(root, ["tools"])
-                             if not path.is_relative_to(source_folder / GLOBALS_LAYER))
+    yield from check_globals((path for path in inside + sources_below(root, ["tools"])
+                             if not path.is_relative_to(source_folder / GLOBALS_LAYER)), root)
     yield from check_contributing(root)
 
 

@@ -80,6 +80,11 @@ class LayersTest(unittest.TestCase):
         found = [line.split("'")[1] for line in self.findings()]
         self.assertEqual(found, ["one", "two", "three", "four", "five", "six", "seven"])
 
+    def test_exceptions_are_of_one_file(self):
+        (self.root / "src/core/copy/stream.cc").write_text("// A file with the name of another one.\nstatic int last_queue = 0;\n")
+        self.addCleanup((self.root / "src/core/copy/stream.cc").unlink)
+        self.expect("src/core/copy/stream.cc", "'last_queue' is state of the process")
+
     def test_thread_locals(self):
         self.append("tools/sampan/main.cc", "void F() {\n  thread_local const int number = 1;\n}\n")
         self.expect("tools/sampan/main.cc", "'number' is state of the process or of a thread")
@@ -93,7 +98,7 @@ class LayersTest(unittest.TestCase):
     def test_exception_that_nothing_needs(self):
         self.replace("src/hccl/platform_state.cc", "constinit Platform the_platform", "const Platform the_platform")
         [found] = self.findings()
-        self.assertIn("a reason for 'the_platform' in platform_state.cc, which has no such global", found)
+        self.assertIn("a reason for 'the_platform' in src/hccl/platform_state.cc, which has no such global", found)
 
     def test_table_of_contributing(self):
         self.replace("CONTRIBUTING.md", "| `summary` | `base`, `observe` |", "| `summary` | nothing of ours |")
