@@ -15,7 +15,7 @@ MAX_LINES = {"README.md": 160, "docs/ARCHITECTURE.md": 150}
 GLOSSARY_PAGE, GLOSSARY_HEADER = "docs/ARCHITECTURE.md", "src/base/glossary.h"
 
 # A folder below these with more files than this needs a README, which names all of them.
-FOLDERS = ("src", "tools", "python")
+FOLDERS = ("src", "tools", "python", "bench")
 MAX_FILES_WITHOUT_README, MAX_README_LINES = 5, 40
 
 # Words that hide what acts: a thread, a process, the caller, the owner of a lock. Alone, in `a_name`, and in `OneName`.
