@@ -19,18 +19,18 @@ namespace {
 
 constexpr std::size_t kChunk = std::size_t{2} << 20;
 
-aclrtMemPoolProps Properties(std::size_t most = 0) {
+aclrtMemPoolProps Properties(std::size_t max_bytes = 0) {
   aclrtMemPoolProps props = {};
   props.allocType = ACL_MEM_ALLOCATION_TYPE_PINNED;
   props.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
-  props.maxSize = most;
+  props.maxSize = max_bytes;
   return props;
 }
 
 class Pool {
  public:
-  explicit Pool(std::size_t most = 0) {
-    const aclrtMemPoolProps props = Properties(most);
+  explicit Pool(std::size_t max_bytes = 0) {
+    const aclrtMemPoolProps props = Properties(max_bytes);
     EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolCreate(&pool_, &props));
   }
   ~Pool() {
@@ -326,23 +326,24 @@ TEST_F(MemoryPoolTest, ABoundIsKept) {
 
 TEST_F(MemoryPoolTest, EveryPageWithinABoundCanBeHad) {
   constexpr std::size_t kPage = 4096;
-  for (const std::size_t most : {kPage, kChunk / 2, kChunk - 1, kChunk + 3 * kPage, 2 * kChunk - kPage}) {
+  for (const std::size_t max_bytes :
+       {kPage, kChunk / 2, kChunk - 1, kChunk + 3 * kPage, 2 * kChunk - kPage}) {
     const std::size_t before = FreeBytes();
-    const Pool pool(most);
+    const Pool pool(max_bytes);
     Stream stream;
     std::vector<void*> pieces;
-    for (std::size_t taken = 0; taken + kPage <= most; taken += kPage)
+    for (std::size_t taken = 0; taken + kPage <= max_bytes; taken += kPage)
       pieces.push_back(pool.Take(kPage, stream));
     void* more = nullptr;
-    EXPECT_ACL(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtMemPoolMallocAsync(&more, 1, pool, stream)) << most;
-    EXPECT_TRUE(MessageHas("may hold " + std::to_string(most)));
-    EXPECT_LE(pool.Get(ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT), most);
+    EXPECT_ACL(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtMemPoolMallocAsync(&more, 1, pool, stream)) << max_bytes;
+    EXPECT_TRUE(MessageHas("may hold " + std::to_string(max_bytes)));
+    EXPECT_LE(pool.Get(ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT), max_bytes);
     EXPECT_ACL(ACL_SUCCESS, aclrtMemset(pieces.back(), kPage, 1, kPage));
     for (void* piece : pieces)
       EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolFreeAsync(piece, stream));
     EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
-    void* const whole = pool.Take(most / kPage * kPage, stream);
-    EXPECT_ACL(ACL_SUCCESS, aclrtMemset(whole, most / kPage * kPage, 2, most / kPage * kPage));
+    void* const whole = pool.Take(max_bytes / kPage * kPage, stream);
+    EXPECT_ACL(ACL_SUCCESS, aclrtMemset(whole, max_bytes / kPage * kPage, 2, max_bytes / kPage * kPage));
     EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolFreeAsync(whole, stream));
     EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
     EXPECT_EQ(FreeBytes(), before);
@@ -368,11 +369,11 @@ TEST_F(MemoryPoolTest, AnAllocationTakesBackWhatPoolsKeep) {
   if (DoneInChild({{"SAMPAN_DEVICE_MEMORY", "256M"}})) return;  // a device that the host can hold
   const Pool pool;
   Stream stream;
-  const std::size_t most = FreeBytes() / kChunk * kChunk;
-  void* const memory = pool.Take(most, stream);
+  const std::size_t max_bytes = FreeBytes() / kChunk * kChunk;
+  void* const memory = pool.Take(max_bytes, stream);
   EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolFreeAsync(memory, stream));
   void* plain = nullptr;
-  EXPECT_ACL(ACL_SUCCESS, aclrtMalloc(&plain, most / 2, ACL_MEM_MALLOC_HUGE_FIRST));
+  EXPECT_ACL(ACL_SUCCESS, aclrtMalloc(&plain, max_bytes / 2, ACL_MEM_MALLOC_HUGE_FIRST));
   EXPECT_ACL(ACL_SUCCESS, aclrtFree(plain));
 }
 

@@ -11,13 +11,13 @@
 namespace sampan::tool {
 namespace {
 
-/// A whole number of an option, from `least` to `most`.
-int ParseNumber(const std::string& option, const std::string& text, int least, int most) {
+/// A whole number of an option, from `min` to `max`.
+int ParseNumber(const std::string& option, const std::string& text, int min, int max) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most)
+  if (error != std::errc() || end != text.data() + text.size() || number < min || number > max)
     throw Failure(kRunFailed, "check: " + option + " " + text + " is not a number from " +
-                                  std::to_string(least) + " to " + std::to_string(most));
+                                  std::to_string(min) + " to " + std::to_string(max));
   return number;
 }
 
