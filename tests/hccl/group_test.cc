@@ -57,6 +57,11 @@ TEST(GroupTest, ExchangesCarryTheBytesOfEveryRank) {
       for (u32 rank = 0; rank < 5; ++rank)
         EXPECT_EQ(all[rank], std::vector<u8>(round * 1000 + rank, static_cast<u8>(rank + round)));
     }
+  });
+}
+
+TEST(GroupTest, ExchangesHaveALimit) {
+  RunRanks(5, [](RankWorld& world) {
     std::vector<std::vector<u8>> all;
     EXPECT_HCCL(HCCL_E_PARA, world.group->Exchange(std::vector<u8>(std::size_t{7} << 20), all));
     ASSERT_HCCL(HCCL_SUCCESS, world.group->Exchange(std::vector<u8>(std::size_t{6} << 20, 1), all));

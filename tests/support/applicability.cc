@@ -84,7 +84,19 @@ constexpr Row kRows[] = {
     {"hccl_threads", kTrace, 0, Effect::kOnly, "*Ring*:*Transport*", "these use links, which a trace names"},
     // Sanitizers.
     {"unit", kThreadSanitizer, 0, Effect::kLeaveOut,
-     "*BatchRun*:BatchParts*:*CopyKernels*:*ReduceKernels*:*SixteenBitFloat*", "they run in one thread"},
+     "*BatchRun*:BatchParts*:*CopyKernels*:*ReduceKernels*:*SixteenBitFloat*:"
+     "AccessHistory.*ManyPieces:Shape.*:FreeRanges.*",
+     "they run in one thread"},
+    {"conformance_copy", kThreadSanitizer, 0, Effect::kLeaveOut,
+     "*LinearData.SizesAround*:*LinearData.RandomSizes*:*LargeLinearData*:*LargeBatchData*:"
+     "*RowsData.LongRows*:*RowsData.ShortRows*:*AMegabytePitch*",
+     "more bytes of one stream show no other order; collectives_threads shares large copies among engines"},
+    {"conformance_sharing", kThreadSanitizer, 0, Effect::kLeaveOut, "ReduceTest.Integers",
+     "the sums of one thread; ReduceTest has others"},
+    {"hccl_threads", kThreadSanitizer, 0, Effect::kLeaveOut, "GroupTest.ExchangesHaveALimit",
+     "megabytes are exchanged like kilobytes, and take long"},
+    {"conformance_process", kSanitizer, 0, Effect::kLeaveOut, "Log.KeepsTheNewestFiles:Log.BeginsANewFile*",
+     "one thread writes hundreds of megabytes"},
     {"regression_forked_pinned_memory", kSanitizer, 0, Effect::kLeaveOut,
      "ForkedPinnedMemory.IsNotTheChilds:ForkedPinnedMemory.MappedByHandIsNotEither",
      "a sanitizer's own handler answers the child's fault"},
