@@ -1,5 +1,4 @@
-// What a copy runtime answers about compute: figures, hints, faults, dumps, kernels, captures. Rules
-// settings-6 to settings-11.
+// What a copy runtime answers about compute: figures, hints, faults, dumps, kernels.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -26,7 +25,7 @@ void* const kForged = reinterpret_cast<void*>(0x5EED);
 
 using ComputeQueries = DeviceTest;
 
-// ---- figures ----
+// ---- figures (settings-6) ----
 
 TEST_F(ComputeQueries, FiguresAgreeWithTheAttributesOfTheDevice) {
   const std::pair<aclDeviceInfo, aclrtDevAttr> pairs[] = {
@@ -68,7 +67,7 @@ TEST_F(ComputeQueries, EveryListedFeatureHasAnAnswer) {
   EXPECT_EQ(value, 7);
 }
 
-// ---- cache hints ----
+// ---- cache hints (settings-7) ----
 
 TEST_F(ComputeQueries, ACacheHintKeepsTheOrderOfItsStream) {
   Stream stream;
@@ -102,7 +101,7 @@ TEST_F(ComputeQueries, ACacheHintChecksItsArgumentsInOrder) {
   });
 }
 
-// ---- faults ----
+// ---- faults (settings-8) ----
 
 TEST_F(ComputeQueries, ADeviceHasNoFault) {
   aclrtErrorInfo info;
@@ -156,7 +155,7 @@ TEST_F(ComputeQueries, OnlyNoRangeCanBeRepaired) {
   EXPECT_ACL(ACL_SUCCESS, aclrtMemUceRepair(0, ranges, 0));
 }
 
-// ---- dumps ----
+// ---- dumps (settings-9) ----
 
 TEST(Dump, NeedsAclInitAndIsOpenOnce) {
   if (DoneInChild()) return;
@@ -236,7 +235,7 @@ TEST(Dump, OfTheFileOfAclInitComesFirst) {
   EXPECT_ACL(ACL_ERROR_REPEAT_INITIALIZE, aclmdlInitDump());
 }
 
-// ---- binaries, launches, groups ----
+// ---- binaries, launches, groups (settings-10) ----
 
 TEST_F(ComputeQueries, ABinaryIsADescriptionOnly) {
   const char bytes[] = "not an object file";
@@ -325,7 +324,7 @@ TEST_F(ComputeQueries, ThereAreNoGroupsOfCores) {
   EXPECT_EQ(count, 7U);
 }
 
-// ---- tensors and operators, by name ----
+// ---- tensors and operators, by name (settings-11) ----
 
 TEST(TensorNames, AnswerThatThereAreNone) {
   const std::int64_t dims[] = {2, 3};

@@ -1,5 +1,4 @@
-// Settings for compute: remembered, read back, and checked in the documented order. Rules settings-1 to
-// settings-5.
+// Settings for compute: remembered, read back, and checked in the documented order.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -21,7 +20,7 @@ const aclrtStream kForged = reinterpret_cast<aclrtStream>(0x5EED);
 
 using ComputeSettings = DeviceTest;
 
-// ---- time limits ----
+// ---- time limits (settings-1, settings-2) ----
 
 TEST_F(ComputeSettings, LimitsOfOperatorsAreRoundedUpToWholeUnits) {
   std::uint64_t unit = 0, actual = 0;
@@ -83,7 +82,7 @@ TEST_F(ComputeSettings, LimitOfWaitsHoldsForWaitsQueuedAfterwards) {
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(waiter));
 }
 
-// ---- floating-point modes ----
+// ---- floating-point modes (settings-3, settings-4) ----
 
 TEST_F(ComputeSettings, TheSaturationModeIsOneValueForTheProcess) {
   aclrtFloatOverflowMode mode = ACL_RT_OVERFLOW_MODE_UNDEF;
@@ -169,7 +168,7 @@ TEST_F(ComputeSettings, TheOverflowSwitchChecksItsArguments) {
   EXPECT_EQ(flag, 7U);
 }
 
-// ---- limits of cores ----
+// ---- limits of cores (settings-5) ----
 
 std::uint32_t ThreadCores(aclrtDevResLimitType type = ACL_RT_DEV_RES_CUBE_CORE) {
   std::uint32_t value = 4711;

@@ -165,5 +165,20 @@ TEST_F(LinearChains, LaterCopiesOfAStreamWin) {
   EXPECT_TRUE(SameBytes({contents.data() + (kCopies - 1) * kBytes, kBytes}, device.Read(0, kBytes)));
 }
 
+/// copy-11: what such a copy writes is not defined, but it writes its destination alone.
+TEST_F(LinearChains, OperandsThatOverlapAreNotRefused) {
+  constexpr std::size_t kBytes = 70'001, kShift = 64;
+  DeviceBuffer device(kBytes + kShift + 1);
+  device.Write(0, Bytes(kBytes + kShift + 1, std::byte{0x5A}));
+  for (const auto& [dst, src] : {std::pair{kShift, std::size_t{0}}, {std::size_t{0}, kShift}}) {
+    EXPECT_ACL(ACL_SUCCESS, aclrtMemcpyAsync(device.at(dst), kBytes, device.at(src), kBytes,
+                                             ACL_MEMCPY_DEVICE_TO_DEVICE, stream()));
+    Synchronize();
+    EXPECT_ACL(ACL_SUCCESS,
+               aclrtMemcpy(device.at(dst), kBytes, device.at(src), kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE));
+  }
+  EXPECT_EQ(device.Read(kBytes + kShift, 1), Bytes(1, std::byte{0x5A}));
+}
+
 }  // namespace
 }  // namespace sampan::test::copy_linear_data_test

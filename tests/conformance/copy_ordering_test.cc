@@ -243,6 +243,24 @@ TEST_F(OrderBetweenStreams, AnEventOrdersThem) {
   EXPECT_TRUE(dst.Holds(contents));
 }
 
+/// stream-7: the default stream waits for no other stream, and no other stream waits for it.
+TEST_F(OrderBetweenStreams, TheDefaultStreamIsLikeAnyOther) {
+  Stream other;
+  const aclrtStream pairs[][2] = {{other, nullptr}, {nullptr, other}};
+  for (const auto& [held, free] : pairs) {
+    PinnedBuffer src(kBytes);
+    GuardedBuffer dst(Place::kDevice, kBytes);
+    const Bytes contents = random().Fill(kBytes);
+    src.Write(0, contents);
+    const Gate gate(held);
+    EXPECT_ACL(ACL_SUCCESS,
+               aclrtMemcpyAsync(dst.data(), kBytes, src.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE, free));
+    EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(free));
+    EXPECT_FALSE(gate.passed());
+    EXPECT_TRUE(dst.Holds(contents));
+  }
+}
+
 TEST_F(OrderBetweenStreams, PlainDestroyWaitsForCopies) {
   PinnedBuffer src(kBytes);
   GuardedBuffer dst(Place::kDevice, kBytes);

@@ -113,6 +113,7 @@ TEST(EmulatedCapacity, EightGibibytesOfOneDeviceAreWrittenAndRead) {
   EXPECT_EQ(FreeBytes(), 64 * kGiB);
 }
 
+/// memory-11
 TEST(EmulatedCapacity, IsBoundedWhenPagesAreWritten) {
   if (DoneInChild(With({{"SAMPAN_HOST_MEMORY", "32M"}}))) return;
   ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(0));

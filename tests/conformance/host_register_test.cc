@@ -203,7 +203,7 @@ class CopiesAcrossRegistrations : public HostRegister {
   std::size_t registered_ = 0;
 };
 
-/// All of the blocking calls, between all of the pieces and a device.
+/// All of the blocking calls, between all of the pieces and a device. On a GPU they go as cuda-3 says.
 class BlockingCopiesAcrossRegistrations : public CopiesAcrossRegistrations,
                                           public ::testing::WithParamInterface<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(RegisteredPieces, BlockingCopiesAcrossRegistrations, ::testing::Values(1, 2, 4));

@@ -95,6 +95,20 @@ INSTANTIATE_TEST_SUITE_P(
                       Wrong{"help", "SAMPAN_HELP", "please", "0 or 1"}),
     [](const auto& instance) { return instance.param.name; });
 
+/// cuda-2. Settings are read before the driver is looked for, so no GPU is needed.
+class SettingOfEmulatedDevices : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(SettingOfEmulatedDevices, IsRefusedOnAGpu) {
+  if (DoneInChild(Only({{"SAMPAN_BACKEND", "cuda"}, {GetParam().first, GetParam().second}}))) return;
+  EXPECT_ACL(ACL_ERROR_RT_DEV_SETUP_ERROR, aclInit(nullptr));
+  EXPECT_TRUE(MessageHas(std::string(GetParam().first) + " is for emulated devices"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, SettingOfEmulatedDevices,
+                         ::testing::Values(std::pair{"SAMPAN_SCHEDULE", "late"},
+                                           std::pair{"SAMPAN_ENGINES", "1"}),
+                         [](const auto& instance) { return std::string(instance.param.first); });
+
 TEST(UnknownSetting, IsRefusedWithTheKnownOnes) {
   if (DoneInChild(Only({{"SAMPAN_DEVICE", "1"}}))) return;
   EXPECT_ACL(ACL_ERROR_RT_DEV_SETUP_ERROR, aclrtSetDevice(0));
@@ -136,7 +150,7 @@ TEST(DevicesSetting, OneIsEnough) {
   EXPECT_ACL(ACL_ERROR_RT_INVALID_DEVICEID, aclrtSetDevice(1));
 }
 
-TEST(DevicesSetting, MostAre64) {
+TEST(DevicesSetting, AreAtMost64) {
   if (DoneInChild(Only({{"SAMPAN_DEVICES", "64"}, {"SAMPAN_DEVICE_MEMORY", "16M"}}))) return;
   EXPECT_EQ(DeviceCount(), 64u);
   EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(63));

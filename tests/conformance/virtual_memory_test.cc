@@ -523,6 +523,7 @@ TEST_F(VirtualMemoryTest, HostMemoryByNumaNodeIsTheProgramsToo) {
   EXPECT_EQ(device.Read(0, 4096), contents);
 }
 
+/// share-4: an import is not exported again, and mapped memory has no IPC key.
 TEST_F(VirtualMemoryTest, ImportsItsOwnShareableHandle) {
   const Physical physical;
   const Reserved range(2 * kPiece);
@@ -544,6 +545,10 @@ TEST_F(VirtualMemoryTest, ImportsItsOwnShareableHandle) {
     const Bytes contents = random.Fill(kPiece);
     WriteDevice(range.data(), contents);
     EXPECT_EQ(ReadDevice(range.at(kPiece), kPiece), contents);
+    char key[65] = {};
+    EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID,
+               aclrtIpcMemGetExportKey(range.data(), kPiece, key, sizeof(key), 0));
+    EXPECT_TRUE(MessageHas("is not memory of aclrtMalloc's kind"));
   }
   std::uint64_t again = 0;
   EXPECT_ACL(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,

@@ -20,7 +20,7 @@ class InfoTest(unittest.TestCase):
         self.assertTrue(facts["passed"])
         self.assertEqual(facts["library"], str((BUILD / "lib64" / "libacl_rt.so").resolve()))
         self.assertEqual(facts["backend"], "emulated")
-        self.assertEqual(facts["profile"], "ascend910b,cann8")
+        self.assertEqual(facts["profile"], "ascend910b,cann8")  # profile-1
         self.assertTrue(facts["soc"].startswith("Ascend910B"))
         self.assertEqual([device["id"] for device in facts["devices"]], [0, 1, 2])
         for device in facts["devices"]:

@@ -142,6 +142,7 @@ TEST_F(MappedRangesTest, RefusalsChangeNothing) {
   mapped.Release(range);
 }
 
+/// cuda-6: the kernels of descriptors find an operand in one line of this table.
 TEST_F(MappedRangesTest, TheTableHasNeighboursAsOneAndRightsApart) {
   mapped.Attach(0, memory);
   const AddressRange first = Reserved(4 * kUnit);

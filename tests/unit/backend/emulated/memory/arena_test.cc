@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -51,6 +52,22 @@ TEST_F(ArenaTest, FreedPagesComeBackEmptyAndTheirAddressesRest) {
     const MemoryBlock next = *arena->Allocate(4096, Pages::kBySize);
     EXPECT_NE(next.address, first.address) << "a freed address was handed out again at once";
     arena->Free(next);
+  }
+}
+
+/// memory-3: only after four times the capacity does an address come again.
+TEST_F(ArenaTest, AddressesGoRoundOverFourTimesTheCapacity) {
+  const auto arena = Make(8 * kMiB);
+  std::vector<std::uint64_t> addresses;
+  for (int i = 0; i < 64; ++i) {
+    const MemoryBlock block = *arena->Allocate(kMiB, Pages::kBySize);
+    addresses.push_back(block.address);
+    arena->Free(block);
+  }
+  for (std::size_t i = 0; i < 32; ++i) {
+    const auto again =
+        std::find(addresses.begin() + static_cast<std::ptrdiff_t>(i) + 1, addresses.end(), addresses[i]);
+    EXPECT_EQ(again - addresses.begin(), static_cast<std::ptrdiff_t>(i) + 32);
   }
 }
 
