@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# Checks the ids of docs/BEHAVIOUR.md: each is unique, and each id that a source names exists.
+# Checks the ids of docs/BEHAVIOUR.md: each is unique, each id that a source names exists, and a test names each rule.
 """A rule is a list item that begins with its id: `- **copy-3** text`. A source names a rule by writing the id.
-A line that mentions BEHAVIOUR.md may name only ids that exist, whatever their group."""
+A line that mentions BEHAVIOUR.md may name only ids that exist, whatever their group. A rule that no test names says `(not tested: reason)`."""
 
 import argparse
 import pathlib
@@ -14,6 +14,7 @@ SUFFIXES = {".h", ".c", ".cc", ".cu", ".py", ".txt", ".cmake", ".md"}
 
 RULE = re.compile(r"^- \*\*([a-z]+-\d+)\*\*", re.M)
 ID = re.compile(r"(?<![\w.-])([a-z]+)-(\d+)(?![\w.-]*\w)")
+NOT_TESTED = re.compile(r"\(not tested:\s\S[^)]*\)")
 ABSENT = re.compile(r"\b(?:acl|clients|hazards|hccl|limits|hosts|capture|check|names)\.md\b")
 
 
@@ -38,6 +39,17 @@ def findings_of(name, text, known):
     return found
 
 
+def proof_findings(text, used):
+    """Rules that no test names without a reason, and reasons of rules that a test names."""
+    parts = RULE.split(text)
+    for each, rule in zip(parts[1::2], parts[2::2]):
+        rule = re.split(r"^(?:- |#)", rule, maxsplit=1, flags=re.M)[0]
+        if each in used and NOT_TESTED.search(rule):
+            yield f"docs/BEHAVIOUR.md: {each} says that it is not tested, but a test names it"
+        elif each not in used and not NOT_TESTED.search(rule):
+            yield f"docs/BEHAVIOUR.md: no test names {each}: prove it in one, or write (not tested: reason) behind it"
+
+
 def sources(root):
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
@@ -49,7 +61,8 @@ def main():
     parser = argparse.ArgumentParser(description="Checks the ids of docs/BEHAVIOUR.md and their uses.")
     parser.add_argument("--root", type=pathlib.Path, default=ROOT)
     root = parser.parse_args().root
-    known, found = rules((root / "docs" / "BEHAVIOUR.md").read_text())
+    behaviour = (root / "docs" / "BEHAVIOUR.md").read_text()
+    known, found = rules(behaviour)
     used = set()
     for path in sources(root):
         name = path.relative_to(root).as_posix()
@@ -57,6 +70,7 @@ def main():
         found += findings_of(name, text, set(known))
         if name.startswith("tests/"):
             used |= {match[0] for match in ID.finditer(text)} & set(known)
+    found += proof_findings(behaviour, used)
     for finding in found:
         print(finding)
     print(f"check_behaviour: {len(known)} rules, {len(used)} named by tests, {len(found)} finding(s)", file=sys.stderr)

@@ -323,6 +323,15 @@ class Behaviour(unittest.TestCase):
         for bad in ("// copy-3", "// see docs/BEHAVIOUR.md, stream-1", "// hazards" + ".md 4"):
             self.assertEqual(len(check_behaviour.findings_of("a.cc", bad, known)), 1, bad)
 
+    def test_proofs(self):
+        self.assertEqual(list(check_behaviour.proof_findings(self.RULES, {"copy-1", "copy-2", "event-1"})), [])
+        reasoned = self.RULES.replace("  goes on\n", "  goes on (not tested: needs\n  two GPUs)\n\n## Other\n")
+        self.assertEqual(list(check_behaviour.proof_findings(reasoned, {"copy-1", "event-1"})), [])
+        for text, used, name in ((self.RULES, {"copy-1", "event-1"}, "copy-2"), (reasoned, {"copy-1", "copy-2", "event-1"}, "copy-2"),
+                                 (reasoned, {"copy-1"}, "event-1"), (self.RULES.replace("two", "two (not tested: )"), {"copy-1", "event-1"}, "copy-2")):
+            [finding] = check_behaviour.proof_findings(text, used)
+            self.assertIn(name, finding)
+
 
 if __name__ == "__main__":
     unittest.main()
