@@ -94,6 +94,38 @@ TEST(ForkHangs, WhileThreadsReportFailures) {
     thread.join();
 }
 
+void IgnoreFailure(aclrtExceptionInfo*) {}
+
+aclError SetExceptionCallback() {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  return aclrtSetExceptionInfoCallback(&IgnoreFailure);
+#pragma GCC diagnostic pop
+}
+
+TEST(ForkHangs, WhileThreadsSetTheExceptionCallback) {
+  if (DoneInChild()) return;
+  ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+  const auto call = &SetExceptionCallback;
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!stop.load())
+        call();
+    });
+  }
+  int hung = 0;
+  for (int i = 0; i < 200 && hung == 0; ++i) {
+    const int answer = AnswerOfForkedChild(call);
+    if (answer == -SIGALRM) ++hung;
+    EXPECT_EQ(answer, kRefused) << "child " << i << (answer == -SIGALRM ? " hung" : "");
+  }
+  stop.store(true);
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
 /// In a process of its own: forks while another thread makes its very first call.
 template <typename First, typename Call>
 [[noreturn]] void ForkDuringFirstCall(std::chrono::microseconds delay, First first, Call call) {

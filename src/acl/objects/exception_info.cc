@@ -58,6 +58,8 @@ using namespace sampan::acl;
 
 aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback) {
   return Guard("aclrtSetExceptionInfoCallback", [&]() -> Status {
+    // A forked child answers here: a thread of its parent may have held the lock below.
+    if (auto runtime = process::TheRuntime(); !runtime.ok()) return runtime.TakeStatus();
     OnlyCallback& only = OnlyCallback::The();
     const std::lock_guard lock(only.mutex);
     if (only.function != nullptr) {
