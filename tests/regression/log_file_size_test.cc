@@ -1,7 +1,9 @@
-// A log file could have more than 20 MB: threads went on writing into it while one made the next.
+// A log file could have more than 20 MB: threads went on writing into it while one made the next, and so did
+// a forked child, with a count of its own.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdarg>
@@ -64,18 +66,51 @@ void LogLongLines() {
     thread.join();
 }
 
+/// What the log files have together, each at most the limit.
+std::uintmax_t BytesOfFiles(const TemporaryFolder& folder) {
+  std::uintmax_t bytes = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder.path() + "/debug/plog")) {
+    EXPECT_LE(file.file_size(), kMaxFileBytes) << file.path();
+    bytes += file.file_size();
+  }
+  return bytes;
+}
+
+/// Parent and child write by turns, each less than a file may have.
+void LogInAForkedChildToo() {
+  const std::string name(kNameBytes, 'f');
+  const auto log = [&](int lines) {
+    for (int line = 0; line < lines; ++line)
+      aclAppLog(ACL_ERROR, name.c_str(), "file.cc", 1, "line");
+  };
+  log(1);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    log(kLines);
+    ::_exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  log(kLines);
+}
+
+TEST(LogFileSize, IsKeptInAForkedChild) {
+  if (InChild()) return LogInAForkedChildToo();
+  const TemporaryFolder folder;
+  const ChildResult child =
+      RunInChild({{"ASCEND_PROCESS_LOG_PATH", folder.path()}, {"ASCEND_GLOBAL_LOG_LEVEL", "0"}});
+  ASSERT_TRUE(child.Passed()) << child;
+  EXPECT_GE(BytesOfFiles(folder), (std::uintmax_t{2} * kLines + 1) * kNameBytes) << "lines were lost";
+}
+
 TEST(LogFileSize, IsKeptWhileManyThreadsWrite) {
   if (InChild()) return LogLongLines();
   const TemporaryFolder folder;
   const ChildResult child =
       RunInChild({{"ASCEND_PROCESS_LOG_PATH", folder.path()}, {"ASCEND_GLOBAL_LOG_LEVEL", "0"}});
   ASSERT_TRUE(child.Passed()) << child;
-  std::uintmax_t bytes = 0;
-  for (const auto& file : std::filesystem::directory_iterator(folder.path() + "/debug/plog")) {
-    EXPECT_LE(file.file_size(), kMaxFileBytes) << file.path();
-    bytes += file.file_size();
-  }
-  EXPECT_GE(bytes, std::uintmax_t{kThreads} * kLines * kNameBytes) << "lines were lost";
+  EXPECT_GE(BytesOfFiles(folder), std::uintmax_t{kThreads} * kLines * kNameBytes) << "lines were lost";
 }
 
 }  // namespace

@@ -69,8 +69,9 @@ LogFiles::LogFiles(const std::string& root, std::size_t max_files)
 
 void LogFiles::Write(std::string_view line) {
   const std::lock_guard lock(writing);
-  // If no next file can be created, the old one continues: losing a line is worse than exceeding the limit.
-  if (bytes_ + line.size() > kMaxFileBytes) BeginNext();
+  // A forked child does not count what its parent writes, so it begins a file of its own. If no next file can
+  // be created, the old one continues: losing a line is worse than exceeding the limit.
+  if (bytes_ + line.size() > kMaxFileBytes || process_ != ::getpid()) BeginNext();
   const NoFileSizeSignal no_signal;
   const ssize_t written = ::write(file_.get(), line.data(), line.size());
   bytes_ += static_cast<std::uint64_t>(std::max<ssize_t>(written, 0));
