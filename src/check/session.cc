@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <string>
 #include <string_view>
 
 #include "base/error/system_error.h"
@@ -44,6 +46,20 @@ void WriteProgram(int file, const std::string& backend) {
   line->Add("],\"backend\":").AddQuoted(backend).Add("}\n").Send(file);
 }
 
+/// The file that `sampan check` has made. Never blocks, unlike open(2) of a FIFO, and follows no link.
+Result<int> OpenFindings(const std::string& path) {
+  const auto refuse = [&](std::string_view why) {
+    return Error{Code::kDeviceSetupError, Text(kFindingsVariable, "='", path, "' cannot be written: ", why)};
+  };
+  const int file = ::open(
+      path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+  if (file < 0) return refuse(SystemError(errno));
+  struct stat facts = {};
+  if (::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == ::geteuid()) return file;
+  ::close(file);
+  return refuse("it is not a file of this user");
+}
+
 void AbandonInChild() {
   if (Checker* const checker = the_checker.exchange(nullptr)) {
     observe::Detach(*checker);
@@ -58,11 +74,9 @@ Result<observe::Observer*> Start(const Options& options) {
   if (!options.on && options.findings.empty()) return nullptr;
   int file = -1;
   if (!options.findings.empty()) {
-    file = ::open(options.findings.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0) {
-      return Error{Code::kDeviceSetupError, Text(kFindingsVariable, "='", options.findings,
-                                                 "' cannot be written: ", SystemError(errno))};
-    }
+    auto opened = OpenFindings(options.findings);
+    if (!opened.ok()) return opened.TakeStatus();
+    file = *opened;
     WriteProgram(file, options.backend);
   }
   auto* const checker = new Checker;  // never destroyed: threads tell it until the process is gone

@@ -1,7 +1,9 @@
 // A limit on file sizes ended the process with SIGXFSZ at the first call, without a message.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -43,6 +45,26 @@ TEST(FileSizeLimit, IsRefusedWithATraceToo) {
   if (DoneInChild({{"SAMPAN_TRACE", folder.path() + "/trace.json"}})) return;
   LimitFiles(16);
   EXPECT_ACL(ACL_ERROR_RT_DEV_SETUP_ERROR, aclrtSetDevice(0));
+}
+
+TEST(FileSizeLimit, OfFindingsLosesThemOnly) {
+  const TemporaryFolder folder;
+  if (DoneInChild({{"SAMPAN_CHECK_FINDINGS", folder.path() + "/findings"}})) return;
+  LimitFiles(16);
+  EXPECT_ACL(ACL_ERROR_RT_DEV_SETUP_ERROR, aclrtSetDevice(0));
+}
+
+// The checker moves registered memory into a file of memory, if it can.
+TEST(FileSizeLimit, LeavesRegistrationsUnderCheckAlone) {
+  if (DoneInChild({{"SAMPAN_CHECK", "1"}})) return;
+  ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
+  constexpr std::size_t kBytes = 65'536;
+  void* const memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  LimitFiles(4'096);
+  void* device = nullptr;
+  EXPECT_ACL(ACL_SUCCESS, aclrtHostRegister(memory, kBytes, ACL_HOST_REGISTER_MAPPED, &device));
+  EXPECT_ACL(ACL_SUCCESS, aclrtHostUnregister(memory));
 }
 
 TEST(FileSizeLimit, OfLogFilesLosesLinesOnly) {

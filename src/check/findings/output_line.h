@@ -11,6 +11,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/system/file_size_signal.h"
+
 namespace sampan::check {
 
 /// Allocates nothing. What does not fit is left out, and then the line is not sent.
@@ -46,6 +48,7 @@ class FixedText {
   /// Writes all of it with one call, and empties it.
   void Send(int file) noexcept {
     if (!cut_ && length_ != 0) {
+      const NoFileSizeSignal no_signal;
       [[maybe_unused]] const ssize_t written = ::write(file, text_.data(), length_);
     }
     Clear();

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "base/system/descriptor.h"
+#include "base/system/memory_file.h"
 #include "check/host/page_guard.h"
 
 namespace sampan::check {
@@ -130,11 +131,10 @@ bool HostAliases::Make(const Range& pages, Alias& alias) {
   // The calling thread could not run while its stack moves.
   if (end != pages.end || pages.Touches({here - HostPageBytes(), here + 1})) return false;
 
-  const Descriptor file(::memfd_create("sampan registered memory", MFD_CLOEXEC));
+  auto memory = CreateMemoryFile("sampan registered memory", pages.bytes(), Code::kMemoryAllocation);
   struct stat facts = {};
-  if (file.get() < 0 || ::ftruncate(file.get(), static_cast<off_t>(pages.bytes())) != 0 ||
-      ::fstat(file.get(), &facts) != 0)
-    return false;
+  if (!memory.ok() || ::fstat(memory->get(), &facts) != 0) return false;
+  const Descriptor& file = *memory;
   alias.pages = pages;
   alias.device = facts.st_dev;
   alias.inode = facts.st_ino;

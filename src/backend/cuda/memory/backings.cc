@@ -14,6 +14,7 @@
 #include "base/error/system_error.h"
 #include "base/error/text.h"
 #include "base/system/descriptor.h"
+#include "base/system/memory_file.h"
 #include "base/system/vacate.h"
 
 namespace sampan::cuda {
@@ -123,11 +124,10 @@ class AliasedBacking final : public Backing {
       : registrations_(registrations), node_(node), delta_(delta) {}
 
   Status Commit(std::uintptr_t address, std::size_t bytes) override {
-    const Descriptor file(::memfd_create("sampan pinned memory", MFD_CLOEXEC));
-    if (file.get() < 0 || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
-      return {Code::kMemoryAllocation, Text("the system has none: ", SystemError(errno))};
+    auto file = CreateMemoryFile("sampan pinned memory", bytes, Code::kMemoryAllocation);
+    if (!file.ok()) return file.TakeStatus();
     try {
-      Status mapped = Map(file, address, bytes);
+      Status mapped = Map(*file, address, bytes);
       if (mapped.ok()) mapped = registrations_.RegisterNew(Engines(address), bytes);
       if (!mapped.ok()) Unmap(address, bytes);
       return mapped;
