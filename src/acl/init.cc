@@ -249,7 +249,10 @@ aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFu
     if (state.references > 0) {
       const std::string config = state.config;
       lock.unlock();
-      const aclError code = cbFunc(config.c_str(), config.size(), userData);
+      const aclError code = [&] {
+        const races::CalledProgram called_program;
+        return cbFunc(config.c_str(), config.size(), userData);
+      }();
       if (code != ACL_SUCCESS) return CallbackFailure("init", code);
       lock.lock();
     }

@@ -297,6 +297,22 @@ void Callback(bool wrong) {
   CHECK(aclrtUnSubscribeReport(id, objects.one));
 }
 
+int told = 0;
+
+/// A callback that is registered after aclInit runs at once. What it writes is the program's access.
+void LateInitCallback(bool wrong) {
+  CHECK(aclInit(nullptr));
+  std::thread thread([] { ++told; });
+  if (!wrong) thread.join();
+  const auto tell = [](const char*, std::size_t, void*) -> aclError {
+    ++told;
+    return ACL_SUCCESS;
+  };
+  CHECK(aclInitCallbackRegister(ACL_REG_TYPE_OTHER, tell, nullptr));
+  if (wrong) thread.join();
+  std::printf("told %d\n", told);
+}
+
 /// Streams are ordered by a notify.
 void Notify(bool wrong) {
   const Objects objects(kLong);
@@ -488,6 +504,7 @@ const std::map<std::string, Case>& Cases() {
       {"host_function_result", HostFunctionResult},
       {"two_host_functions", TwoHostFunctions},
       {"callback", Callback},
+      {"late_init_callback", LateInitCallback},
       {"notify", Notify},
       {"hccl_notify", HcclNotify},
       {"word", Word},
