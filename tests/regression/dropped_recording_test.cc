@@ -5,6 +5,7 @@
 
 #include "acl/acl.h"
 #include "tests/support/copy_fixture.h"
+#include "tests/support/flagged_event.h"
 
 namespace sampan::test::dropped_recording_test {
 namespace {
@@ -48,6 +49,23 @@ TEST_F(DroppedRecording, FailsAWaitThatStandsThere) {
   EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(pair.producer));
   EXPECT_ACL(ACL_ERROR_RT_STREAM_ABORT, aclrtSynchronizeStream(pair.consumer));
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(pair.consumer)) << "a failure is told once";
+}
+
+// Its time was "not reached yet", while a query said that it was complete.
+TEST_F(DroppedRecording, HasNoTime) {
+  const Stream stream;
+  const FlaggedEvent event(EventKind::kEx, ACL_EVENT_TIME_LINE);
+  Gate gate(stream);
+  EXPECT_ACL(ACL_SUCCESS, aclrtRecordEvent(event, stream));
+  std::uint64_t time = 0;
+  EXPECT_ACL(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, aclrtEventGetTimestamp(event, &time));
+  EXPECT_TRUE(MessageHas("is not reached yet"));
+  EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(stream));
+  aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
+  EXPECT_ACL(ACL_SUCCESS, aclrtQueryEventStatus(event, &status));
+  EXPECT_EQ(status, ACL_EVENT_RECORDED_STATUS_COMPLETE);
+  EXPECT_ACL(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, aclrtEventGetTimestamp(event, &time));
+  EXPECT_TRUE(MessageHas("event has no time: its recording was dropped"));
 }
 
 TEST_F(DroppedRecording, FailsAWaitThatComesLater) {

@@ -177,8 +177,16 @@ Result<std::int64_t> Event::TimeNs(std::string_view name) {
   if ((flags_ & EventFlags::kTimeLine) == 0) {
     return Error{Code::kEventTimestampInvalid, Text(name, " was made without ACL_EVENT_TIME_LINE")};
   }
-  const std::int64_t time = recording->point.Reached() ? recording->mark->time_ns.load() : 0;
-  if (time == 0) return Error{Code::kEventTimestampInvalid, Text(name, " is not reached yet")};
+  if (!recording->point.Reached()) {
+    return Error{Code::kEventTimestampInvalid, Text(name, " is not reached yet")};
+  }
+  const std::int64_t time = recording->mark->time_ns.load();
+  if (time == 0) {
+    return Error{Code::kEventTimestampInvalid,
+                 Text(name,
+                      " has no time: its recording was dropped, because its stream was aborted, "
+                      "destroyed or stopped at a failure. Record it again")};
+  }
   races::Acquire(recording->mark.get());
   observe::Learned(recording->point);
   return time;
