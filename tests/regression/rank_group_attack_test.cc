@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -40,12 +41,20 @@ namespace {
 std::atomic<const char*> failing_thread{nullptr};
 std::atomic<int> allocations_left{0};
 
-bool MustFail() {
-  const char* const name = failing_thread.load();
+/// The largest allocation of the threads of this name.
+std::atomic<const char*> measured_thread{nullptr};
+std::atomic<std::size_t> largest_bytes{0};
+
+bool IsNamed(const char* name) {
   if (name == nullptr) return false;
   std::array<char, 16> own{};
   ::pthread_getname_np(::pthread_self(), own.data(), own.size());
-  return std::strcmp(own.data(), name) == 0 && allocations_left.fetch_sub(1) <= 0;
+  return std::strcmp(own.data(), name) == 0;
+}
+
+bool MustFail(std::size_t bytes) {
+  if (IsNamed(measured_thread.load())) largest_bytes.store(std::max(largest_bytes.load(), bytes));
+  return IsNamed(failing_thread.load()) && allocations_left.fetch_sub(1) <= 0;
 }
 
 }  // namespace
@@ -53,7 +62,7 @@ bool MustFail() {
 
 // The libraries of the process use these too.
 [[gnu::visibility("default")]] void* operator new(std::size_t bytes) {
-  if (sampan::test::rank_group_attack_test::MustFail()) throw std::bad_alloc();
+  if (sampan::test::rank_group_attack_test::MustFail(bytes)) throw std::bad_alloc();
   if (void* const memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }
@@ -289,6 +298,32 @@ TEST(RankGroupAttack, AConnectionWithoutTheTokenCannotFillTheMemory) {
   EXPECT_FALSE(is_taken) << "50 MiB were taken from a connection that has not shown the token";
   ::close(stranger);
   EXPECT_HCCL(HCCL_SUCCESS, Join(config, 1, second)) << "the group is not disturbed";
+  zero.join();
+}
+
+// The first frame is whole and short; what comes behind it has to stay with the system.
+TEST(RankGroupAttack, AConnectionWithoutTheTokenCostsNoMoreThanOne) {
+  const RankGroupConfig config = GroupOf(2, kPatience);
+  std::shared_ptr<RankGroup> first, second;
+  std::thread zero([&] { EXPECT_HCCL(HCCL_SUCCESS, Join(config, 0, first)); });
+  const std::string name = AwaitListeningName();
+  ASSERT_FALSE(name.empty());
+  measured_thread.store("sampan-hub");
+  for (int i = 0; i < 20; ++i) {
+    const int stranger = ConnectTo(name);
+    ASSERT_GE(stranger, 0);
+    std::vector<char> much(std::size_t{200} << 10, 'x');
+    FrameHeader header;
+    header.kind = kHello;
+    header.bytes = 64;
+    std::memcpy(much.data(), &header, sizeof(header));
+    SendAll(stranger, much.data(), much.size());
+    EXPECT_TRUE(IsClosedByPeer(stranger));
+    ::close(stranger);
+  }
+  measured_thread.store(nullptr);
+  EXPECT_LT(largest_bytes.load(), 16'384U) << "bytes in one piece";
+  EXPECT_HCCL(HCCL_SUCCESS, Join(config, 1, second));
   zero.join();
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -16,7 +17,7 @@ constexpr u32 kMagic = 0x53484331;
 /// The limit of one call: a fast sender must not keep the thread from its other connections.
 constexpr std::size_t kMaxReceiveBytes = std::size_t{1} << 20;
 
-/// An empty buffer with more memory than this frees it.
+/// A buffer with more memory than this frees what it does not use.
 constexpr std::size_t kMaxIdleBytes = std::size_t{64} << 10;
 
 struct Header {
@@ -75,19 +76,22 @@ bool FrameSocket::Send() {
 
 bool FrameSocket::Receive() {
   for (std::size_t received = 0; received < kMaxReceiveBytes;) {
+    const std::size_t pending = input_.size() - taken_bytes_;
+    if (pending >= sizeof(Header)) {
+      Header header;
+      std::memcpy(&header, input_.data() + taken_bytes_, sizeof(header));
+      if (header.magic != kMagic || header.bytes > max_frame_bytes_) return false;
+    }
+    const std::size_t room = sizeof(Header) + static_cast<std::size_t>(max_frame_bytes_);
+    if (pending >= room) return true;  // a whole frame: the rest stays with the system
     std::array<u8, 65536> piece;
-    const ssize_t length = ::recv(descriptor(), piece.data(), piece.size(), MSG_DONTWAIT);
+    const std::size_t wanted = std::min(piece.size(), room - pending);
+    const ssize_t length = ::recv(descriptor(), piece.data(), wanted, MSG_DONTWAIT);
     if (length < 0 && errno == EINTR) continue;
     if (length < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
     if (length == 0) return false;
     received += static_cast<std::size_t>(length);
     input_.insert(input_.end(), piece.begin(), piece.begin() + length);
-    if (input_.size() - taken_bytes_ >= sizeof(Header)) {
-      Header header;
-      std::memcpy(&header, input_.data() + taken_bytes_, sizeof(header));
-      if (header.magic != kMagic || header.bytes > max_frame_bytes_) return false;
-    }
-    if (static_cast<std::size_t>(length) < piece.size()) return true;
   }
   return true;
 }
@@ -101,7 +105,8 @@ std::optional<Frame> FrameSocket::Next() {
     // The frame is incomplete: move its bytes to the front of the buffer.
     if (taken_bytes_ != 0) input_.erase(input_.begin(), input_.end() - static_cast<std::ptrdiff_t>(pending));
     taken_bytes_ = 0;
-    if (input_.empty() && input_.capacity() > kMaxIdleBytes) std::vector<u8>().swap(input_);
+    if (input_.capacity() > kMaxIdleBytes && input_.size() < input_.capacity() / 4)
+      std::vector<u8>(input_.begin(), input_.end()).swap(input_);
     return std::nullopt;
   }
   const auto content = input_.begin() + static_cast<std::ptrdiff_t>(taken_bytes_ + sizeof(header));

@@ -71,7 +71,8 @@ class FrameSocket {
   std::size_t output_bytes() const { return output_bytes_; }
   /// Sends what can be sent now. Returns false if the other end is gone.
   bool Send();
-  /// Receives available bytes, up to a limit. Returns false if the other end is gone or breaks the protocol.
+  /// Receives available bytes, up to a limit and at most one largest frame ahead. Returns false if the other
+  /// end is gone or breaks the protocol.
   bool Receive();
   /// The next whole frame.
   std::optional<Frame> Next();
