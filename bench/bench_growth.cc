@@ -1,4 +1,5 @@
 // The cost of creating and destroying one object while many others exist: bench_growth [--max N] [KIND].
+// The exit status is 1 if a kind grew too much.
 #include <acl/acl_rt_memory_soma.h>
 #include <sys/mman.h>
 
@@ -173,7 +174,8 @@ class Growth {
     keys_.resize(max_objects + kExtra);
   }
 
-  void Print() {
+  /// Returns true if no kind grew too much.
+  bool Print() {
     std::printf(
         "Making and ending one object while others are alive, in nanoseconds; the minimum of 15 rounds.\n\n");
     std::printf("%-28s", "kind");
@@ -279,6 +281,7 @@ class Growth {
         "\n* grew more than %.0f times. Where a number in brackets is given, that is the limit of the "
         "kind.\n",
         kMaxGrowth);
+    return missed_ == 0;
   }
 
  private:
@@ -287,7 +290,7 @@ class Growth {
   static constexpr std::size_t kMaxQueued = 1700;
   using Key = std::array<char, kKeyBytes>;
 
-  void PrintRow(const char* name, const std::function<Measured(std::size_t)>& measure) const {
+  void PrintRow(const char* name, const std::function<Measured(std::size_t)>& measure) {
     if (std::strstr(name, only_) == nullptr) return;
     std::printf("%-28s", name);
     std::vector<Measured> all;
@@ -297,7 +300,9 @@ class Growth {
       std::fflush(stdout);
     }
     const double growth = all[2].ns / all[1].ns;
-    std::printf("%10.2f%s", growth, growth > kMaxGrowth ? " *" : "");
+    const bool missed = growth > kMaxGrowth;
+    missed_ += missed ? 1 : 0;
+    std::printf("%10.2f%s", growth, missed ? " *" : "");
     if (all[2].alive < levels_[2]) std::printf("  (%zu)", all[2].alive);
     std::printf("\n");
   }
@@ -377,6 +382,7 @@ class Growth {
   std::vector<Key> keys_;
   std::size_t next_ = 0;  // the place of the next registration, mapping or key
   std::size_t closed_ = 0;
+  int missed_ = 0;  // kinds that grew too much
 };
 
 }  // namespace
@@ -397,6 +403,5 @@ int main(int argc, char** argv) {
   }
   ::setenv("SAMPAN_DEVICES", "1", 0);           // all memory for one device
   ::setenv("ASCEND_GLOBAL_LOG_LEVEL", "4", 0);  // refusals at a limit are expected
-  Growth(max_objects, only).Print();
-  return 0;
+  return Growth(max_objects, only).Print() ? 0 : 1;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "acl/acl_rt_memory_soma.h"
 
 namespace {
 
@@ -70,6 +71,61 @@ class Growth : public testing::Test {
     EXPECT_GT(with_start, 0U) << "nothing was counted";
     EXPECT_LT(with_many, 2 * with_start + 64 * kMany) << "at the start: " << with_start;
   }
+
+  /// The same among many gaps, none of which is large enough: every second one of those alive was freed.
+  template <typename Make, typename End>
+  static void ExpectFlatAmongGaps(const Make& make, const End& end) {
+    const auto bytes_with = [&](std::size_t alive_count) {
+      std::vector<void*> alive(alive_count), gaps(alive_count), measured(kMeasured);
+      for (std::size_t i = 0; i < alive_count; ++i) {
+        alive[i] = make(kBytes);
+        gaps[i] = make(kBytes);
+      }
+      for (void* const gap : gaps)
+        end(gap);
+      counted_bytes = 0;
+      counting = true;
+      for (void*& each : measured)
+        each = make(2 * kBytes);
+      counting = false;
+      const std::size_t bytes = counted_bytes;
+      for (void* const each : measured)
+        end(each);
+      for (void* const each : alive)
+        end(each);
+      return bytes;
+    };
+    const std::size_t with_start = bytes_with(kStart), with_many = bytes_with(kMany);
+    EXPECT_GT(with_start, 0U) << "nothing was counted";
+    EXPECT_LT(with_many, 2 * with_start + 64 * kMany) << "at the start: " << with_start;
+  }
+
+  /// A pool that keeps what it has.
+  class Pool {
+   public:
+    Pool() {
+      aclrtMemPoolProps props = {};
+      props.allocType = ACL_MEM_ALLOCATION_TYPE_PINNED;
+      props.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+      EXPECT_EQ(aclrtMemPoolCreate(&pool_, &props), ACL_SUCCESS);
+      EXPECT_EQ(aclrtCreateStream(&stream_), ACL_SUCCESS);
+    }
+    ~Pool() {
+      EXPECT_EQ(aclrtDestroyStream(stream_), ACL_SUCCESS);
+      EXPECT_EQ(aclrtMemPoolDestroy(pool_), ACL_SUCCESS);
+    }
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+    void* Take(std::size_t bytes) const {
+      void* memory = nullptr;
+      EXPECT_EQ(aclrtMemPoolMallocAsync(&memory, bytes, pool_, stream_), ACL_SUCCESS);
+      return memory;
+    }
+
+   private:
+    aclrtMemPool pool_ = nullptr;
+    aclrtStream stream_ = nullptr;
+  };
 };
 
 TEST_F(Growth, DeviceMemory) {
@@ -86,6 +142,40 @@ TEST_F(Growth, PinnedMemory) {
   ExpectFlat([&](std::size_t i) { ASSERT_EQ(aclrtMallocHost(&memory[i], kBytes), ACL_SUCCESS); });
   for (void* const each : memory)
     EXPECT_EQ(aclrtFreeHost(each), ACL_SUCCESS);
+}
+
+TEST_F(Growth, DeviceMemoryAmongGaps) {
+  ExpectFlatAmongGaps(
+      [](std::size_t bytes) {
+        void* memory = nullptr;
+        EXPECT_EQ(aclrtMalloc(&memory, bytes, ACL_MEM_MALLOC_NORMAL_ONLY), ACL_SUCCESS);
+        return memory;
+      },
+      [](void* memory) { EXPECT_EQ(aclrtFree(memory), ACL_SUCCESS); });
+}
+
+TEST_F(Growth, PinnedMemoryAmongGaps) {
+  ExpectFlatAmongGaps(
+      [](std::size_t bytes) {
+        void* memory = nullptr;
+        EXPECT_EQ(aclrtMallocHost(&memory, bytes), ACL_SUCCESS);
+        return memory;
+      },
+      [](void* memory) { EXPECT_EQ(aclrtFreeHost(memory), ACL_SUCCESS); });
+}
+
+TEST_F(Growth, PoolMemory) {
+  const Pool pool;
+  std::vector<void*> memory(kMany);
+  ExpectFlat([&](std::size_t i) { memory[i] = pool.Take(kBytes); });
+  for (void* const each : memory)
+    EXPECT_EQ(aclrtFree(each), ACL_SUCCESS);
+}
+
+TEST_F(Growth, PoolMemoryAmongGaps) {
+  const Pool pool;
+  ExpectFlatAmongGaps([&](std::size_t bytes) { return pool.Take(bytes); },
+                      [](void* memory) { EXPECT_EQ(aclrtFree(memory), ACL_SUCCESS); });
 }
 
 TEST_F(Growth, ExportedKeys) {
