@@ -52,9 +52,11 @@ std::string Text(const Program& program, const std::optional<Failure>& failure) 
   return text;
 }
 
-std::optional<Failure> Run(const Program& program, Sabotage sabotage) {
+/// `seed` is what made the program, or a longer one.
+std::optional<Failure> Run(const Program& program, Sabotage sabotage, std::uint64_t seed) {
   static const std::chrono::seconds limit(Setting("MODEL_SECONDS", kMaxSeconds));
-  const Watchdog watchdog(limit, [&] { return Text(program, std::nullopt); });
+  const Watchdog watchdog(
+      limit, [&] { return "MODEL_SEED=" + std::to_string(seed) + "\n" + Text(program, std::nullopt); });
   return Executor(sabotage).Run(program);
 }
 
@@ -85,7 +87,7 @@ struct Finding {
 std::optional<Finding> Search(std::uint64_t first, std::uint64_t count, Sabotage sabotage) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     Program program = Generator(seed).Make(ThemeOf(sabotage));
-    if (auto failure = Run(program, sabotage)) return Finding{seed, std::move(program), *failure};
+    if (auto failure = Run(program, sabotage, seed)) return Finding{seed, std::move(program), *failure};
     if (seed % kProgramsPerReset != 0) continue;
     for (int device = 0; device < kDevices; ++device) {
       EXPECT_EQ(aclrtResetDeviceForce(device), ACL_SUCCESS);
@@ -99,14 +101,14 @@ std::optional<Finding> Search(std::uint64_t first, std::uint64_t count, Sabotage
 Finding Smallest(const Finding& finding, Sabotage sabotage) {
   const auto fails = [&](const Program& program) {
     for (int attempt = 0; attempt < 10; ++attempt) {
-      if (Run(program, sabotage)) return true;
+      if (Run(program, sabotage, finding.seed)) return true;
     }
     return false;
   };
   Finding small = finding;
   small.program = Shrink(finding.program, fails);
   for (int attempt = 0; attempt < 100; ++attempt) {
-    if (auto failure = Run(small.program, sabotage)) {
+    if (auto failure = Run(small.program, sabotage, small.seed)) {
       small.failure = *failure;
       return small;
     }
