@@ -119,6 +119,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   };
   void ReportDeadlock(std::span<const Standing> circle, std::string_view text) noexcept;
 
+  bool judges_order() const noexcept override { return true; }
   void OnThreadBegan(const observe::ThreadRole&) noexcept override {}
   void OnCallBegan(const char* name, const observe::Peer* peer) noexcept override;
   void OnCallEnded(const char* name, std::int32_t code) noexcept override;

@@ -217,6 +217,9 @@ class Observer {
 
   // Of interest to a checker alone.
 
+  /// It judges the order of tasks, so that it must be told of every wait as a task.
+  virtual bool judges_order() const noexcept { return false; }
+
   /// The program was told that the task, and what is before it in its queue, is over.
   virtual void OnLearned(const Timeline& /*timeline*/, std::uint64_t /*task*/) noexcept {}
   /// The queue is about to let a function of the program run.

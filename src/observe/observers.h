@@ -41,4 +41,11 @@ void Tell(TellOne tell) noexcept {
   }
 }
 
+/// An observer judges the order of tasks.
+inline bool AnyJudgesOrder() noexcept {
+  bool any = false;
+  Tell([&](const Observer& observer) { any = any || observer.judges_order(); });
+  return any;
+}
+
 }  // namespace sampan::observe

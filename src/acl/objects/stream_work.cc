@@ -1,6 +1,9 @@
 // What libhccl needs of streams and device memory: work of a rank in stream order, and where memory lies.
 #include <chrono>
+#include <memory>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "acl/caller.h"
 #include "acl/guard.h"
@@ -42,6 +45,25 @@ void NotePassed(StreamWork& work, StreamWork::Hold hold, const QueueLabel& queue
                          .end_ns = now});
 }
 
+/// The stream is behind the wait.
+void Pass(StreamWork& work, StreamWork::Hold hold, const QueueLabel& queue) {
+  work.Passed(hold);
+  NotePassed(work, hold, queue);
+}
+
+Status MoveBytes(StreamWork& work) {
+  Status moved = work.Move();
+  if (observe::On() && work.times.met_ns != 0 && moved.ok()) work.times.moved_ns = NowNs();
+  return moved;
+}
+
+std::vector<EffectAccess> AccessesOf(const StreamWork& work) {
+  std::vector<EffectAccess> all;
+  for (const StreamWork::Access& each : work.Accesses())
+    all.push_back({AllocationOf(*each.held), each.engine, each.bytes, each.writes});
+  return all;
+}
+
 static_assert(StreamWork::kNotOutside == Gate::kNotOutside);
 
 class WorkGate final : public Gate {
@@ -51,8 +73,7 @@ class WorkGate final : public Gate {
   bool Open() const noexcept override { return work_->IsOpen(hold_); }
   bool TryPass() noexcept override {
     if (!work_->IsOpen(hold_)) return false;
-    work_->Passed(hold_);
-    NotePassed(*work_, hold_, queue_);
+    Pass(*work_, hold_, queue_);
     return true;
   }
   Status Check() const override { return work_->Check(hold_); }
@@ -78,18 +99,11 @@ class WorkEffect final : public Effect {
   enum class Step { kAnnounce, kMove };
   WorkEffect(std::shared_ptr<StreamWork> work, Step step) : work_(std::move(work)), step_(step) {}
   Status Apply() noexcept override {
-    if (step_ == Step::kAnnounce) return work_->Announce();
-    Status moved = work_->Move();
-    if (observe::On() && work_->times.met_ns != 0 && moved.ok()) work_->times.moved_ns = NowNs();
-    return moved;
+    return step_ == Step::kAnnounce ? work_->Announce() : MoveBytes(*work_);
   }
   std::size_t bytes() const noexcept override { return step_ == Step::kMove ? work_->bytes() : 0; }
   std::vector<EffectAccess> Accesses() const override {
-    std::vector<EffectAccess> all;
-    if (step_ != Step::kMove) return all;
-    for (const StreamWork::Access& each : work_->Accesses())
-      all.push_back({AllocationOf(*each.held), each.engine, each.bytes, each.writes});
-    return all;
+    return step_ == Step::kMove ? AccessesOf(*work_) : std::vector<EffectAccess>();
   }
 
  private:
@@ -97,41 +111,48 @@ class WorkEffect final : public Effect {
   const Step step_;
 };
 
-/// What happened before the work was submitted.
-class FailedEffect final : public Effect {
- public:
-  explicit FailedEffect(Status failure) : failure_(std::move(failure)) {}
-  Status Apply() noexcept override { return std::move(failure_); }
-
- private:
-  Status failure_;
-};
-
 /// The steps of work, in their order.
 enum class Step { kTurn, kAnnounce, kPeers, kMove, kEnd, kOver };
 
-/// Executes steps on the thread that submits the work, as far as the other ranks let it.
-class GoingAhead {
+/// Executes the steps of short work inside its submission, as far as the other ranks let it. Does nothing
+/// when it is executed later.
+class GoingAhead final : public Effect {
  public:
-  explicit GoingAhead(StreamWork& work) : work_(work) {}
+  /// Both must live until TakeNext.
+  GoingAhead(StreamWork& work, const QueueLabel& queue)
+      : work_(work), queue_(queue), bytes_(work.bytes()), submitter_(std::this_thread::get_id()) {}
 
-  void Run() {
+  Status Apply() noexcept override {
+    if (!IsInSubmission()) return {};
     using Hold = StreamWork::Hold;
-    if (!work_.IsOpen(Hold::kTurn)) return;
-    work_.Passed(Hold::kTurn);
+    if (!work_.IsOpen(Hold::kTurn)) return {};
+    Pass(work_, Hold::kTurn, queue_);
+    next_ = Step::kAnnounce;
     patience_ = work_.patience();
-    if (!Did(work_.Announce(), Step::kPeers) || !Passes(Hold::kPeers, Step::kMove)) return;
-    if (Did(work_.Move(), Step::kEnd)) Passes(Hold::kEnd, Step::kOver);
+    if (Status announced = Did(work_.Announce(), Step::kPeers); !announced.ok()) return announced;
+    if (!Passes(Hold::kPeers, Step::kMove)) return {};
+    if (Status moved = Did(MoveBytes(work_), Step::kEnd); !moved.ok()) return moved;
+    Passes(Hold::kEnd, Step::kOver);
+    return {};
   }
-  /// The first step that was not executed.
-  Step next() const { return next_; }
-  Status& failure() { return failure_; }
+  bool is_for_submitter() const noexcept override { return true; }
+  std::size_t bytes() const noexcept override { return bytes_; }
+  std::vector<EffectAccess> Accesses() const override {
+    return IsInSubmission() ? AccessesOf(work_) : std::vector<EffectAccess>();
+  }
+
+  /// For the submitter, behind the submission: the first step that was not executed.
+  Step TakeNext() {
+    was_submitted_ = true;
+    return next_;
+  }
 
  private:
-  bool Did(Status done, Step next) {
+  /// Only the submitter touches what follows the comparison.
+  bool IsInSubmission() const noexcept { return std::this_thread::get_id() == submitter_ && !was_submitted_; }
+  Status Did(Status done, Step next) {
     next_ = done.ok() ? next : Step::kOver;
-    failure_ = std::move(done);
-    return failure_.ok();
+    return done;
   }
   bool Passes(StreamWork::Hold hold, Step next) {
     const auto open = [&] { return work_.IsOpen(hold); };
@@ -139,7 +160,7 @@ class GoingAhead {
     for (int check = 0; patience_.count() != 0 && check < kChecksWithoutClock && !open(); ++check)
       CpuRelax();
     if (!open() && (patience_.count() == 0 || !SpinFor<1>(patience_, open))) return false;
-    work_.Passed(hold);
+    Pass(work_, hold, queue_);
     next_ = next;
     return true;
   }
@@ -147,10 +168,23 @@ class GoingAhead {
   static constexpr int kChecksWithoutClock = 16;
 
   StreamWork& work_;
+  const QueueLabel& queue_;
+  const std::size_t bytes_;
+  const std::thread::id submitter_;
+  bool was_submitted_ = false;
   std::chrono::nanoseconds patience_{0};
   Step next_ = Step::kTurn;
-  Status failure_;
 };
+
+/// Short work is over before an engine could wake, if the other ranks are there. Who judges the order of
+/// tasks is told of its waits.
+Result<Step> GoAhead(Stream& stream, const std::shared_ptr<StreamWork>& work) {
+  if (work->bytes() > kBytesAtOnce || !stream.LooksIdle()) return Step::kTurn;
+  if (observe::On() && observe::AnyJudgesOrder()) return Step::kTurn;
+  const auto ahead = std::make_shared<GoingAhead>(*work, stream.label());
+  if (Status queued = stream.Enqueue(EffectTask{ahead}); !queued.ok()) return queued;
+  return ahead->TakeNext();
+}
 
 Status Submit(Stream& stream, const std::shared_ptr<StreamWork>& work, std::chrono::seconds limit) {
   using Hold = StreamWork::Hold;
@@ -160,18 +194,14 @@ Status Submit(Stream& stream, const std::shared_ptr<StreamWork>& work, std::chro
   const auto act = [&](WorkEffect::Step which) {
     return stream.Enqueue(EffectTask{std::make_shared<WorkEffect>(work, which)});
   };
-  // Short work is over before an engine could wake, if the other ranks are there.
-  GoingAhead ahead(*work);
-  if (work->bytes() <= kBytesAtOnce) stream.RunIfIdle([&ahead] { ahead.Run(); });
-  if (Status& failure = ahead.failure(); !failure.ok())
-    return stream.Enqueue(EffectTask{std::make_shared<FailedEffect>(std::move(failure))});
-  const Step step = ahead.next();
+  auto step = GoAhead(stream, work);
+  if (!step.ok()) return step.TakeStatus();
   Status queued;
-  if (step <= Step::kTurn) queued = hold(Hold::kTurn);
-  if (queued.ok() && step <= Step::kAnnounce) queued = act(WorkEffect::Step::kAnnounce);
-  if (queued.ok() && step <= Step::kPeers) queued = hold(Hold::kPeers);
-  if (queued.ok() && step <= Step::kMove) queued = act(WorkEffect::Step::kMove);
-  if (queued.ok() && step <= Step::kEnd) queued = hold(Hold::kEnd);
+  if (*step <= Step::kTurn) queued = hold(Hold::kTurn);
+  if (queued.ok() && *step <= Step::kAnnounce) queued = act(WorkEffect::Step::kAnnounce);
+  if (queued.ok() && *step <= Step::kPeers) queued = hold(Hold::kPeers);
+  if (queued.ok() && *step <= Step::kMove) queued = act(WorkEffect::Step::kMove);
+  if (queued.ok() && *step <= Step::kEnd) queued = hold(Hold::kEnd);
   return queued;
 }
 

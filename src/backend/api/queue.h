@@ -40,9 +40,6 @@ class Queue {
   /// Appends the task, or executes it at once where that is cheaper; blocks while the queue is full. Returns
   /// the task's number, which its timeline reaches with the task's end.
   virtual Result<std::uint64_t> Submit(Task&& task) = 0;
-  /// Calls `work` on the calling thread, if the queue is idle and nothing speaks against it. Until `work`
-  /// returns, which must be soon, later tasks wait. Returns false, without a call, otherwise.
-  virtual bool RunIfIdle(const std::function<void()>& /*work*/) { return false; }
   virtual const std::shared_ptr<Timeline>& timeline() const = 0;
   /// The number of the last task submitted.
   virtual std::uint64_t submitted() const = 0;

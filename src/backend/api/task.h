@@ -226,6 +226,8 @@ class Effect {
   virtual Status Apply() noexcept = 0;
   /// The bytes that it moves: a long action is not executed by a thread that has other things to do.
   virtual std::size_t bytes() const noexcept { return 0; }
+  /// It may wait some microseconds for other threads. Its submitter executes it if the queue is idle.
+  virtual bool is_for_submitter() const noexcept { return false; }
   /// The effect, or work that it depends on, was dropped. Called before Apply, or instead of it.
   virtual void NoteDropped(Code /*reason*/) noexcept {}
   /// The object that it writes, which may be what a gate waits for; null: none. Compared, never dereferenced.

@@ -36,8 +36,10 @@ void Empty(Task& task, Task&) {
   task.emplace<NoTask>();
 }
 
-/// Work outside the device that waiting threads help with: it is begun, and gone on behind, by any thread.
-bool TakesHelp(const Task& task) {
+/// Work outside the device that waiting threads help with, and effects that wait for other ranks: a thread
+/// that submits one to an idle queue executes it itself, without the lock.
+bool IsForSubmitter(const Task& task) {
+  if (const auto* const effect = std::get_if<EffectTask>(&task)) return effect->effect->is_for_submitter();
   const auto* const host = std::get_if<HostTask>(&task);
   return host != nullptr && host->work->takes_help();
 }
@@ -132,21 +134,22 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
   races::CallStack stack;
   if (races::Watched()) [[unlikely]]
     stack.Capture();
-  const bool takes_help = short_tasks_at_once_ && TakesHelp(task);
+  const bool is_for_submitter = short_tasks_at_once_ && IsForSubmitter(task);
   bool was_idle = false;
   std::uint64_t number = 0;
   for (;;) {
     {
       const std::lock_guard lock(submit_lock_);
       if (closed_) return IsClosed();
-      if (number = TryAtOnce(task); number != 0) return number;
+      number = is_for_submitter ? 0 : TryAtOnce(task);
+      if (number != 0) return number;
       was_idle = state_.load(std::memory_order_acquire) == kIdle;
       number = TryAppend(task, was_idle, stack);
     }
     if (number != 0) break;
     WaitForRoom();
   }
-  if (was_idle) takes_help ? GoOnHere() : scheduler_.MakeReady(shared_from_this());
+  if (was_idle) is_for_submitter ? GoOnHere() : scheduler_.MakeReady(shared_from_this());
   scheduler_.Submitted();
   return number;
 }
@@ -168,20 +171,6 @@ std::uint64_t EmulatedQueue::TryAppend(Task& task, bool was_idle, const races::C
   return number;
 }
 
-bool EmulatedQueue::RunIfIdle(const std::function<void()>& work) {
-  if (!short_tasks_at_once_ || faults_.Armed(FaultKind::kQueue)) return false;
-  {
-    const std::lock_guard lock(submit_lock_);
-    if (closed_ || state_.load(std::memory_order_acquire) != kIdle) return false;
-    done_ = ring_.tail();
-    seen_tail_ = done_;
-    state_.store(kScheduled, std::memory_order_relaxed);
-  }
-  work();
-  if (!TryLeave()) scheduler_.MakeReady(shared_from_this());
-  return true;
-}
-
 void EmulatedQueue::WaitForRoom() {
   const observe::HostWait wait(observe::WaitReason::kQueueFull, label());
   // Rather for a quarter of the queue than for one place: a sleep per task would be slow. But not for ever,
@@ -200,7 +189,7 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int max_tasks, Tasks tasks) {
     const std::uint64_t number = done_ + 1;
     Task& task = ring_.At(number);
     ring_.PrefetchToRead(number + kSlotsAhead);
-    if (tasks == Tasks::kShort && !IsShort(task, kShortBehindGate) && !TakesHelp(task) &&
+    if (tasks == Tasks::kShort && !IsShort(task, kShortBehindGate) && !IsForSubmitter(task) &&
         !std::holds_alternative<GateTask>(task) && !std::holds_alternative<WaitTask>(task)) {
       return TurnEnd::kMore;
     }

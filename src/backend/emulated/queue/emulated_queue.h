@@ -27,7 +27,6 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   ~EmulatedQueue() override;
 
   Result<std::uint64_t> Submit(Task&& task) override;
-  bool RunIfIdle(const std::function<void()>& work) override;
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return ring_.submitted(); }
   std::uint64_t Discard(Code reason) override;

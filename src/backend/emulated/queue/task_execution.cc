@@ -184,7 +184,7 @@ struct Amount {
   std::size_t bytes, pieces, longest;
 };
 
-/// Returns nothing for tasks that do not copy.
+/// Returns nothing for tasks that do not copy, and for effects that may wait for other threads.
 std::optional<Amount> AmountOf(const Task& task) {
   const auto in_one = [](std::size_t bytes) { return Amount{bytes, 1, bytes}; };
   if (const auto* batch = std::get_if<BatchTask>(&task))
@@ -194,7 +194,8 @@ std::optional<Amount> AmountOf(const Task& task) {
   if (const auto* copy = std::get_if<CopyTask>(&task)) return in_one(copy->segment.bytes);
   if (const auto* fill = std::get_if<FillTask>(&task)) return in_one(fill->bytes);
   if (const auto* reduce = std::get_if<ReduceTask>(&task)) return in_one(reduce->segment.bytes);
-  if (const auto* effect = std::get_if<EffectTask>(&task)) return in_one(effect->effect->bytes());
+  if (const auto* effect = std::get_if<EffectTask>(&task); effect && !effect->effect->is_for_submitter())
+    return in_one(effect->effect->bytes());
   // The operands may change until the copy executes: the amount is an estimate.
   if (const auto* indirect = std::get_if<IndirectTask>(&task))
     return in_one(LoadOperands(*indirect->content).bytes);
