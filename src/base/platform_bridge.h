@@ -58,6 +58,8 @@ class StreamWork {
   /// After the first wait, and after the second.
   virtual Status Announce() noexcept = 0;
   virtual Status Move() noexcept = 0;
+  /// Instead of Announce: this rank cannot begin. The other ranks are told why.
+  virtual void Refuse(const Status& reason) noexcept = 0;
   virtual std::uint64_t bytes() const noexcept = 0;
   /// What traces show of it. The texts stay.
   struct Shown {

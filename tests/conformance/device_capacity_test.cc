@@ -133,6 +133,13 @@ TEST(EmulatedCapacity, IsBoundedWhenPagesAreWritten) {
   std::vector<std::byte> host(8 * kMiB);
   EXPECT_ACL(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtMemcpy2d(device + 64 * kMiB, kMiB, host.data(), 64 * 1024,
                                                            64 * 1024, 128, ACL_MEMCPY_HOST_TO_DEVICE));
+  ASSERT_ACL(ACL_SUCCESS, aclrtReduceAsync(device + 64 * kMiB, device, 8 * kMiB,
+                                           ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM, ACL_INT32, stream, nullptr));
+  EXPECT_ACL(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtSynchronizeStream(stream));
+  for (std::size_t word = 0; word < 4 * kMiB; word += 4096) {  // a page each
+    if (aclrtValueWrite(device + 96 * kMiB + word, 1, 0, stream) != ACL_SUCCESS) break;
+  }
+  EXPECT_ACL(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtSynchronizeStream(stream));
   EXPECT_ACL(ACL_SUCCESS,
              aclrtMemcpy(host.data(), 8 * kMiB, device + 64 * kMiB, 8 * kMiB, ACL_MEMCPY_DEVICE_TO_HOST))
       << "reading takes nothing";

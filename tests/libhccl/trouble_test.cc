@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/libhccl/case_list.h"
+#include "tests/support/child_process.h"
 
 namespace sampan::test {
 namespace {
@@ -237,6 +238,62 @@ TEST(FreedMemory, IsNamed) {
     first_call.Made();
     ExpectPart(FailureOf(world), "on rank 1: memory was freed");
     Check(aclrtFree(memory));
+  }));
+}
+
+/// What a rank gets of an all-gather that the host has no memory for.
+void ExpectNoMemory(World& world) {
+  const std::string message = FailureOf(world);
+  ExpectPart(message, "207001");
+  ExpectPart(message, "SAMPAN_HOST_MEMORY");
+  HcclResult error = HCCL_SUCCESS;
+  Check(HcclGetCommAsyncError(world.comm, &error));
+  if (error != HCCL_E_OOM) throw collectives::Failure("async error " + std::to_string(error));
+}
+
+/// Ranks write each other's memory: what is more than devices may take is refused before any of them begins.
+TEST(HostMemory, BoundsWhatOperatorsWrite) {
+  if (DoneInChild({{"SAMPAN_HOST_MEMORY", "32M"}})) return;
+  constexpr std::size_t kSent = std::size_t{128} << 20;
+  std::atomic<int> queued{0};
+  ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
+    const DeviceBlock send(kSent), receive(2 * kSent);
+    aclrtNotify notify = nullptr;
+    aclrtStream other = nullptr;
+    Check(aclrtCreateNotify(&notify, 0));
+    Check(aclrtCreateStream(&other));
+    Check(aclrtWaitAndResetNotify(notify, world.stream, 0));
+    Check(HcclAllGather(send.at(), receive.at(), kSent, HCCL_DATA_TYPE_INT8, world.comm, world.stream));
+    ++queued;
+    while (queued.load() < 2)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    Check(aclrtRecordNotify(notify, other));
+    ExpectNoMemory(world);
+    Check(aclrtDestroyStream(other));
+    Check(aclrtDestroyNotify(notify));
+  }));
+}
+
+/// The same for a short one, which the calling thread would have executed.
+TEST(HostMemory, BoundsShortOperators) {
+  if (DoneInChild({{"SAMPAN_HOST_MEMORY", "32M"}})) return;
+  constexpr std::size_t kSent = std::size_t{32} << 10, kAll = std::size_t{64} << 20;
+  FirstCall first_call;
+  ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
+    const DeviceBlock taken(kAll), receive(2 * kSent);
+    if (world.rank == 0) {
+      std::size_t at = 0;
+      while (at < kAll && aclrtMemset(taken.at(at), kSent, 1, kSent) == ACL_SUCCESS)
+        at += kSent;
+      if (at == kAll) throw collectives::Failure("all of the memory was given");
+      Check(HcclAllGather(taken.at(), receive.at(), kSent, HCCL_DATA_TYPE_INT8, world.comm, world.stream));
+      first_call.Made();
+      return ExpectNoMemory(world);
+    }
+    first_call.Await();
+    if (HcclAllGather(taken.at(), receive.at(), kSent, HCCL_DATA_TYPE_INT8, world.comm, world.stream) !=
+        HCCL_E_OOM)
+      throw collectives::Failure("a broken communicator accepts an operator");
   }));
 }
 

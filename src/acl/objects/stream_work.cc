@@ -105,6 +105,11 @@ class WorkEffect final : public Effect {
   std::vector<EffectAccess> Accesses() const override {
     return step_ == Step::kMove ? AccessesOf(*work_) : std::vector<EffectAccess>();
   }
+  /// Other ranks write this one's memory as soon as they know of it.
+  std::vector<EffectAccess> MemoryToWrite() const override {
+    return step_ == Step::kAnnounce ? AccessesOf(*work_) : std::vector<EffectAccess>();
+  }
+  void NoteRefused(const Status& reason) noexcept override { work_->Refuse(reason); }
 
  private:
   const std::shared_ptr<StreamWork> work_;
@@ -139,6 +144,11 @@ class GoingAhead final : public Effect {
   std::size_t bytes() const noexcept override { return bytes_; }
   std::vector<EffectAccess> Accesses() const override {
     return IsInSubmission() ? AccessesOf(work_) : std::vector<EffectAccess>();
+  }
+  std::vector<EffectAccess> MemoryToWrite() const override { return Accesses(); }
+  void NoteRefused(const Status& reason) noexcept override {
+    next_ = Step::kOver;
+    work_.Refuse(reason);
   }
 
   /// For the submitter, behind the submission: the first step that was not executed.

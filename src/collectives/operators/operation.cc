@@ -100,6 +100,15 @@ Status Operation::Fail(Status failure, HcclResult code) noexcept {
   return failure;
 }
 
+void Operation::Refuse(const Status& reason) noexcept {
+  try {
+    communicator_->Break(HCCL_E_OOM,
+                         Text(Name(), " cannot begin on rank ", rank(), ": ", reason.error().message));
+  } catch (const std::exception&) {
+    communicator_->Break(HCCL_E_OOM, {});
+  }
+}
+
 Status Operation::Announce() noexcept {
   if (!IsAt(Stage::kTurn)) return {};
   try {

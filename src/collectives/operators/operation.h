@@ -35,6 +35,7 @@ class Operation : public StreamWork {
   Shown shown() const noexcept final;
   Status Announce() noexcept final;
   Status Move() noexcept final;
+  void Refuse(const Status& reason) noexcept final;
   std::uint32_t OutsideStanding(Hold hold) const noexcept final;
   void TellStanding(std::uint32_t ways) noexcept final;
 

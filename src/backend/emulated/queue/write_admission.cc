@@ -53,6 +53,18 @@ Status AdmitRows(const RowsTask& task, WriteBudget& budget) {
   });
 }
 
+/// Before any rank moves a byte: they write each other's memory, so each admits its own.
+Status AdmitEffect(Effect& effect, WriteBudget& budget) {
+  for (const EffectAccess& access : effect.MemoryToWrite()) {
+    if (!access.writes || access.bytes == 0) continue;
+    if (Status admitted = AdmitWrite(access.engine, access.bytes, budget); !admitted.ok()) {
+      effect.NoteRefused(admitted);
+      return admitted;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status AdmitWrites(const Task& task, WriteBudget& budget) {
@@ -62,6 +74,9 @@ Status AdmitWrites(const Task& task, WriteBudget& budget) {
   if (const auto* fill = std::get_if<FillTask>(&task)) return AdmitWrite(fill->dst, fill->bytes, budget);
   if (const auto* reduce = std::get_if<ReduceTask>(&task))
     return AdmitWrite(reduce->segment.dst, reduce->segment.bytes, budget);
+  if (const auto* word = std::get_if<WordTask>(&task))
+    return AdmitWrite(word->word, sizeof(word->value), budget);
+  if (const auto* effect = std::get_if<EffectTask>(&task)) return AdmitEffect(*effect->effect, budget);
   if (const auto* multi = std::get_if<MultiAllocationTask>(&task))
     return AdmitWrites(multi->content->task, budget);
   return {};

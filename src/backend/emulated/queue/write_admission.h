@@ -8,7 +8,7 @@
 namespace sampan::emulated {
 
 /// Fails with 207001 if the task would take more host memory than the devices may have. Tasks that write no
-/// device memory, or only a word of it, are admitted. The destination of an indirect copy is not known yet:
+/// device memory are admitted. The destination of an indirect copy is not known yet:
 /// AdmitWrite follows when it is.
 [[gnu::noinline]] Status AdmitWrites(const Task& task, WriteBudget& budget);
 [[gnu::noinline]] Status AdmitWrites(const CopyTask& task, WriteBudget& budget);
