@@ -140,6 +140,16 @@ struct MarkTask {
   std::shared_ptr<Mark> mark;
 };
 
+struct NoTask;
+struct HostTask;
+struct ReduceTask;
+struct WordTask;
+struct GateTask;
+struct EffectTask;
+struct MultiAllocationTask;
+using Task = std::variant<NoTask, CopyTask, RowsTask, BatchTask, FillTask, IndirectTask, WaitTask, MarkTask,
+                          HostTask, ReduceTask, WordTask, GateTask, EffectTask, MultiAllocationTask>;
+
 /// Work outside the device. The queue waits for it.
 class HostWork {
  public:
@@ -159,6 +169,8 @@ class HostWork {
   /// True if it accesses memory until it calls `resume`. Once it has started, the queue waits for its end, as
   /// for a copy of its own. It does so even if the work is dropped.
   virtual bool accesses_memory() const { return false; }
+  /// Before Start: the copy or fill that it does instead of the device; null if it is none.
+  virtual const Task* device_task() const { return nullptr; }
 
   /// The work follows the queue's release of the key, and the queue follows the work's. Null if races are not
   /// looked for.
@@ -257,9 +269,6 @@ struct MultiAllocationTask {
 struct NoTask {
   NoTask() noexcept {}  // NOLINT(modernize-use-equals-default)
 };
-
-using Task = std::variant<NoTask, CopyTask, RowsTask, BatchTask, FillTask, IndirectTask, WaitTask, MarkTask,
-                          HostTask, ReduceTask, WordTask, GateTask, EffectTask, MultiAllocationTask>;
 
 struct MultiAllocationTask::Content {
   Task task;

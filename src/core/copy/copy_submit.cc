@@ -44,11 +44,16 @@ Status SubmitUnqueued(CopyTarget target, Plan&& plan) {
 Status RunPlan(Device& device, Plan&& plan, const observe::BlockingReason& reason) {
   if (plan.timing == Timing::kNothing) return {};
   SAMPAN_ASSERT(!std::holds_alternative<NoTask>(plan.task));
-  if (const auto* outside = std::get_if<HostTask>(&plan.task)) return RunOutside(*outside->work);
+  if (const auto* outside = std::get_if<HostTask>(&plan.task)) {
+    HostWork& work = *outside->work;
+    const Task* const told = work.device_task() != nullptr ? work.device_task() : &plan.task;
+    if (observe::On()) return RunObserved(device.id(), *told, reason, [&] { return RunOutside(work); });
+    return RunOutside(work);
+  }
   auto opened = device.Open();
   if (!opened.ok()) return opened.TakeStatus();
-  if (observe::On()) return RunObserved(**opened, device.id(), std::move(plan.task), reason);
-  return (*opened)->RunNow(std::move(plan.task));
+  const auto run = [&] { return (*opened)->RunNow(std::move(plan.task)); };
+  return observe::On() ? RunObserved(device.id(), plan.task, reason, run) : run();
 }
 
 }  // namespace sampan

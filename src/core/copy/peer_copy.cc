@@ -263,6 +263,7 @@ class PeerWork final : public HostWork, public std::enable_shared_from_this<Peer
   bool takes_help() const override { return helped_by_ != nullptr; }
   std::string Describe() const override { return Text("a copy with ", peers_); }
   bool accesses_memory() const override { return true; }
+  const Task* device_task() const override { return &task_; }
 
  private:
   void Prepare() {

@@ -14,8 +14,8 @@ Result<std::uint64_t> SubmitObserved(Queue& queue, Task&& task) {
   return number;
 }
 
-Status RunObserved(BackendDevice& device, std::int32_t device_id, Task&& task,
-                   const observe::BlockingReason& reason) {
+Status RunObserved(std::int32_t device_id, const Task& task, const observe::BlockingReason& reason,
+                   const std::function<Status()>& run) {
   using observe::TaskType;
   QueueLabel queue = reason.queue;
   queue.device = device_id;
@@ -25,7 +25,7 @@ Status RunObserved(BackendDevice& device, std::int32_t device_id, Task&& task,
       {{.device = device_id}, submission.serial, fills ? TaskType::kMemset : TaskType::kMemcpy});
   observe::Execution& execution = observe::ThisThread().executing;
   const std::int64_t begin_ns = observe::NowNs();
-  Status status = device.RunNow(std::move(task));
+  Status status = run();
   execution.begin_ns = begin_ns;
   execution.end_ns = observe::NowNs();
   execution.code = static_cast<std::int32_t>(status.code());

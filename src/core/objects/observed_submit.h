@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
-#include "backend/api/backend.h"
 #include "backend/api/queue.h"
 #include "backend/api/task.h"
 #include "base/error/status.h"
@@ -14,8 +14,8 @@ namespace sampan {
 /// Queue::Submit.
 Result<std::uint64_t> SubmitObserved(Queue& queue, Task&& task);
 
-/// BackendDevice::RunNow.
-Status RunObserved(BackendDevice& device, std::int32_t device_id, Task&& task,
-                   const observe::BlockingReason& reason);
+/// Calls `run`, which executes the task before it returns, and tells of both.
+Status RunObserved(std::int32_t device_id, const Task& task, const observe::BlockingReason& reason,
+                   const std::function<Status()>& run);
 
 }  // namespace sampan
