@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "acl/acl.h"
 #include "tests/support/batch_request.h"
 #include "tests/support/copy_fixture.h"
+#include "tests/support/mapped_memory.h"
 
 namespace sampan::test::copy_at_once_test {
 namespace {
@@ -132,6 +135,43 @@ TEST_F(CopyAtOnce, Descriptor) {
     }
     const Bytes copied = device_->Read(0, bytes);
     EXPECT_TRUE(std::equal(copied.begin(), copied.end(), device_bytes_.begin() + Signed(kMaxBytes)));
+  }
+}
+
+TEST_F(CopyAtOnce, Reduction) {
+  for (const std::size_t bytes : {4, 64, 4096}) {
+    std::vector<std::int32_t> expected(kMaxBytes / sizeof(std::int32_t)), added(expected.size());
+    std::iota(expected.begin(), expected.end(), 1);
+    std::iota(added.begin(), added.end(), -7);
+    device_->Write(0, std::as_bytes(std::span(expected)));
+    device_->Write(kMaxBytes, std::as_bytes(std::span(added)));
+    for (int round = 0; round < kRounds; ++round) {
+      ASSERT_ACL(ACL_SUCCESS,
+                 aclrtReduceAsync(Device(0), Device(kMaxBytes), bytes, ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM,
+                                  ACL_INT32, stream(), nullptr));
+      ExpectOver();
+    }
+    for (std::size_t i = 0; i < bytes / sizeof(std::int32_t); ++i)
+      expected[i] += kRounds * added[i];
+    const Bytes reduced = device_->Read(0, kMaxBytes);
+    EXPECT_EQ(std::memcmp(reduced.data(), expected.data(), kMaxBytes), 0) << bytes;
+  }
+}
+
+/// From one allocation into the next: the task has more memory than it has room for.
+TEST_F(CopyAtOnce, LinearOverTwoMappedPieces) {
+  const Reserved range(2 * kPiece);
+  const Physical physical[2];
+  const Mapped first(range.data(), kPiece, physical[0]), second(range.at(kPiece), kPiece, physical[1]);
+  for (const std::size_t bytes : {2, 64, 4096}) {
+    void* const across = range.at(kPiece - bytes / 2);
+    for (int round = 0; round < kRounds; ++round) {
+      ASSERT_ACL(ACL_SUCCESS,
+                 aclrtMemcpyAsync(across, bytes, Host(round), bytes, ACL_MEMCPY_HOST_TO_DEVICE, stream()));
+      ExpectOver();
+    }
+    const Bytes copied = ReadDevice(across, bytes);
+    EXPECT_TRUE(std::equal(copied.begin(), copied.end(), host_bytes_.begin() + kRounds - 1)) << bytes;
   }
 }
 
