@@ -1156,7 +1156,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateContext(aclrtContext* context, int32_t d
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyContext(aclrtContext context);
 
-/** Creates a context current for this thread.
+/** Makes a context current for this thread.
  * @param context A valid context.
  * @async no
  * @threads Each thread has its own current context. New threads have none.
@@ -2228,7 +2228,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void* dst, size_t destMax, const void* 
  *     needs peer access.
  * @error 207000 Both addresses are host memory. It does not become the last error. (Equal dst and src are
  *     success after this check.)
- * @error 107003 stream belongs to another context.
+ * @error 107003 stream belongs to another context. A copy with pageable memory is done all the same.
  * @error other With pageable memory: the failure of earlier work in the stream.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
@@ -2296,7 +2296,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void*
  * @error 207000 kind is DEVICE_TO_DEVICE and the release is cann8. It does not become the last error.
  * @error 107002 The calling thread has no context.
  * @error 107000 A row leaves its allocation, is freed or cannot be accessed; kind does not fit the addresses.
- * @error 107003 stream belongs to another context.
+ * @error 107003 stream belongs to another context. A copy with pageable memory is done all the same.
  * @error other With pageable memory: the failure of earlier work in the stream.
  * @example
  *     // A tile of 64 rows of 256 bytes, out of a matrix on the device whose rows are 4096 bytes apart.
@@ -2400,7 +2400,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchV2(void** dsts, size_t* destMaxs, v
  * @error 107002 The calling thread has no context.
  * @error 107000 An entry is NULL, of size 0, or out of bounds. Or it is not where its attribute says, or its
  *     direction is not that of the first entry. failIndex names it.
- * @error 107003 stream belongs to another context.
+ * @error 107003 stream belongs to another context. A copy with pageable memory is done all the same.
  * @error other With pageable memory: the failure of earlier work in the stream.
  * @example
  *     // Three pages of a cache on device 0, to three places in pinned memory: one attribute for all.

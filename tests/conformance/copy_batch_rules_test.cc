@@ -341,6 +341,20 @@ TEST_P(AttachedQueuedBatchRules, ForeignStreamBlamesNoEntry) {
   ExpectFailIndex(request, SIZE_MAX);
 }
 
+TEST_P(AttachedQueuedBatchRules, ForeignStreamIsTakenForPageableEntries) {
+  constexpr std::size_t kBytes = 100;
+  ForeignStream foreign;
+  GuardedBuffer device(Place::kDevice, kBytes);
+  PageableBuffer host(kBytes);
+  const Bytes contents = random().Fill(kBytes);
+  host.Write(0, contents);
+  BatchRequest request;
+  request.Add(device.at(0), host.at(0), kBytes);
+  request.UseAttr(HostToDevice());
+  EXPECT_ACL(ACL_SUCCESS, request.Submit(form(), foreign));
+  EXPECT_TRUE(device.Holds(contents));
+}
+
 TEST_P(AttachedBatchRules, OnlyTheSyncFormsHaveALimitOfEntries) {
   constexpr std::size_t kLimit = 4096;
   PinnedBuffer host(kLimit + 1);

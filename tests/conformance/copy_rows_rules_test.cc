@@ -274,6 +274,13 @@ TEST_F(AttachedRowsContext, AsyncForeignStreamIsRefusedLast) {
              aclrtMemcpy2dAsync(device.data(), kPitch, pinned.data(), kPitch, kWidth, kHeight,
                                 ACL_MEMCPY_HOST_TO_DEVICE, foreign));
   EXPECT_TRUE(device.Untouched());
+  // Pageable memory is copied before the call returns, whatever the stream's context.
+  const Bytes contents = random().Fill(kExtent);
+  pageable.Write(0, contents);
+  EXPECT_ACL(ACL_SUCCESS, aclrtMemcpy2dAsync(device.data(), kPitch, pageable.data(), kPitch, kWidth, kHeight,
+                                             ACL_MEMCPY_HOST_TO_DEVICE, foreign));
+  const Bytes row(contents.begin(), contents.begin() + static_cast<std::ptrdiff_t>(kWidth));
+  EXPECT_EQ(ReadDevice(device.data(), kWidth), row);
 }
 
 }  // namespace
