@@ -197,7 +197,7 @@ Status BatchCopies::LaunchInline(std::span<const Segment> segments, const Grid& 
   argument.completion = ArgumentOf(completion);
   std::memcpy(argument.pieces, segments.data(), segments.size_bytes());
   std::array<void*, 1> arguments = {&argument};
-  return stream_.LaunchWithCompletion(stream_.gpu().kernels().inline_pieces, grid, arguments, completion);
+  return stream_.Launch(stream_.gpu().kernels().inline_pieces, grid, arguments, completion);
 }
 
 Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t sequence) {
@@ -231,8 +231,7 @@ Status BatchCopies::CopyPieces(const BatchTask& batch, std::span<const SegmentRa
   CompletionArgument completion_argument = ArgumentOf(completion);
   CuAddress no_shift = 0;
   std::array<void*, 6> arguments = {&first, &count, &team_bits, &no_shift, &no_shift, &completion_argument};
-  return stream_.LaunchWithCompletion(stream_.gpu().kernels().pieces, {shape.blocks, kLinkThreads}, arguments,
-                                      completion);
+  return stream_.Launch(stream_.gpu().kernels().pieces, {shape.blocks, kLinkThreads}, arguments, completion);
 }
 
 Status BatchCopies::CopyDense(const BatchTask& batch, std::uint64_t sequence) {

@@ -77,8 +77,14 @@ void CudaQueue::HandOver(Lock& lock) {
       if (Discarded(number)) {
         discarded_.Tell(ring_.At(number));
       } else {
-        dropped_input_.Tell(number, ring_.At(number));
-        HandOverHead(lock, ring_.At(number), number);
+        Task& task = ring_.At(number);
+        dropped_input_.Tell(number, task);
+        if (std::holds_alternative<CopyTask>(task) || IsToLaunch(lock, task, number)) {
+          Status launched = launcher_->Launch(task, number);
+          launched_ticks_ = ProcessorTicks();
+          if (observed_.on()) observed_.Handed(number);
+          if (!launched.ok() || MarkerIsDue(number)) AfterLaunch(lock, number, std::move(launched));
+        }
       }
     }
     if (held_ != Held::kNo) {
@@ -103,22 +109,22 @@ void CudaQueue::GoOn(Lock& lock) {
   if (!handing_) HandOver(lock);
 }
 
-void CudaQueue::HandOverHead(Lock& lock, Task& task, std::uint64_t number) {
+bool CudaQueue::IsToLaunch(Lock& lock, Task& task, std::uint64_t number) {
   SAMPAN_ASSERT(lock.owns_lock() && handing_ && held_ == Held::kNo && number == handed_ + 1);
-  if (!std::holds_alternative<CopyTask>(task)) {
-    held_ = HeldBy(task);
-    if (held_ != Held::kNo) return;
-    if (auto* host = std::get_if<HostTask>(&task)) return StartHost(lock, *host, number);
-    if (auto* mark = std::get_if<MarkTask>(&task)) return HandOverMark(lock, *mark, number);
-    // The task is gone when the GPU was lost meanwhile; it counts as discarded then.
-    for (std::uint64_t busy = 0; !Discarded(number) && (busy = launcher_->BusyUntil(task)) != 0;)
-      WaitUntilDone(lock, busy, kNever);
-    if (Discarded(number)) return;
+  held_ = HeldBy(task);
+  if (held_ != Held::kNo) return false;
+  if (auto* host = std::get_if<HostTask>(&task)) {
+    StartHost(lock, *host, number);
+    return false;
   }
-  Status launched = launcher_->Launch(task, number);
-  launched_ticks_ = ProcessorTicks();
-  if (observed_.on()) observed_.Handed(number);
-  if (!launched.ok() || MarkerIsDue(number)) AfterLaunch(lock, number, std::move(launched));
+  if (auto* mark = std::get_if<MarkTask>(&task)) {
+    HandOverMark(lock, *mark, number);
+    return false;
+  }
+  // The task is gone when the GPU was lost meanwhile; it counts as discarded then.
+  for (std::uint64_t busy = 0; !Discarded(number) && (busy = launcher_->BusyUntil(task)) != 0;)
+    WaitUntilDone(lock, busy, kNever);
+  return !Discarded(number);
 }
 
 CudaQueue::Held CudaQueue::HeldBy(const Task& task) {

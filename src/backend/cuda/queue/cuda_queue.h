@@ -85,7 +85,9 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   Status AwaitRoom(Lock& lock);
   /// Gives the driver the tasks that may be launched. One thread at a time.
   void HandOver(Lock& lock);
-  void HandOverHead(Lock& lock, Task& task, std::uint64_t number);
+  /// For the task behind handed_, which is no linear copy: hands it over, or notes what holds the queue.
+  /// True: it is left to be launched now.
+  bool IsToLaunch(Lock& lock, Task& task, std::uint64_t number);
   /// A marker after so many tasks lets a full queue see its progress; an observer wants the end of each.
   static constexpr std::uint64_t kMarkerInterval = 256;
   bool IntervalIsOver(std::uint64_t number) const {

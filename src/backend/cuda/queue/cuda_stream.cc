@@ -75,14 +75,10 @@ Status CudaStream::Copy(const Segment& segment, Direction direction, bool one_de
   return site_.gpu.Check(driver().CopyAny(AddressOf(dst), AddressOf(src), bytes, stream_), "cuMemcpyAsync");
 }
 
-Status CudaStream::Launch(CuFunction kernel, const Grid& grid, std::span<void*> arguments) {
+Status CudaStream::Launch(CuFunction kernel, const Grid& grid, std::span<void*> arguments,
+                          const Completion& completion) {
   observe::NoteKernel(std::min(grid.blocks, site_.gpu.facts().multiprocessors));
-  return site_.gpu.Check(graphs_->Launch(kernel, grid, arguments), "launching a kernel");
-}
-
-Status CudaStream::LaunchWithCompletion(CuFunction kernel, const Grid& grid, std::span<void*> arguments,
-                                        const Completion& completion) {
-  Status launched = Launch(kernel, grid, arguments);
+  Status launched = site_.gpu.Check(graphs_->Launch(kernel, grid, arguments), "launching a kernel");
   if (launched.ok() && completion.count != 0) kernel_completion_ = completion;
   return launched;
 }

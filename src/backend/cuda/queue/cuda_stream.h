@@ -48,13 +48,13 @@ class CudaStream {
   Status Copy(const Segment& segment, Direction direction, bool one_device);
   /// Copies between pinned memory and the device. Needs no current context.
   Status CopyOverLink(const Segment& segment, Direction direction);
-  Status Launch(CuFunction kernel, const Grid& grid, std::span<void*> arguments);
+  /// The completion is that of a kernel that was given one as an argument.
+  Status Launch(CuFunction kernel, const Grid& grid, std::span<void*> arguments,
+                const Completion& completion = {});
   /// The completion of a kernel, for its arguments and its launch.
   Completion KernelCompletion(std::uint64_t sequence, unsigned blocks) {
     return completion_words_.ForKernel(sequence, blocks);
   }
-  Status LaunchWithCompletion(CuFunction kernel, const Grid& grid, std::span<void*> arguments,
-                              const Completion& completion);
   /// The completion of the last kernel with completion words. Without words before the first one.
   const Completion& kernel_completion() const { return kernel_completion_; }
   /// The last kernel is not the last work of its task.

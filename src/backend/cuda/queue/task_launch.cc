@@ -34,7 +34,12 @@ Status TaskLauncher::Launch(Task& task, std::uint64_t sequence) {
     return stream_->CopyOverLink(copy->segment, copy->direction);
   }
   const ContextScope scope(gpu());
-  return std::visit([&](auto& body) { return LaunchBody(body, sequence); }, task);
+  auto* const batch = std::get_if<BatchTask>(&task);
+  if (batch == nullptr) return std::visit([&](auto& body) { return LaunchBody(body, sequence); }, task);
+  if (Status live = CheckLive(*batch); !live.ok()) return live;
+  if (batch->segments.size() == 1 && batch->captured == nullptr)
+    return stream_->CopyOverLink(batch->segments.front(), batch->direction);
+  return batches_.Launch(*batch, sequence);
 }
 
 /// Not over the link: inside a device, between devices, or on an attached host.
@@ -62,13 +67,6 @@ Status TaskLauncher::LaunchBody(FillTask& task, std::uint64_t) {
   constexpr std::size_t kWord = sizeof(task.pattern);
   return gpu().Check(driver.FillWords(AddressOf(task.dst), task.pattern, task.bytes / kWord, stream()),
                      "cuMemsetD32Async");
-}
-
-Status TaskLauncher::LaunchBody(BatchTask& batch, std::uint64_t sequence) {
-  if (Status live = CheckLive(batch); !live.ok()) return live;
-  if (batch.segments.size() == 1 && batch.captured == nullptr)
-    return stream_->CopyOverLink(batch.segments.front(), batch.direction);
-  return batches_.Launch(batch, sequence);
 }
 
 Status TaskLauncher::LaunchBody(IndirectTask& task, std::uint64_t sequence) {

@@ -50,9 +50,9 @@ class TaskLauncher {
  private:
   explicit TaskLauncher(std::unique_ptr<CudaStream> stream);
 
+  // For each kind of task but batches and copies over the link, which Launch does itself.
   Status LaunchBody(CopyTask& task, std::uint64_t sequence);
   Status LaunchBody(RowsTask& task, std::uint64_t sequence);
-  Status LaunchBody(BatchTask& task, std::uint64_t sequence);
   Status LaunchBody(FillTask& task, std::uint64_t sequence);
   Status LaunchBody(IndirectTask& task, std::uint64_t sequence);
   Status LaunchBody(ReduceTask& task, std::uint64_t sequence);
