@@ -13,6 +13,7 @@
 #include "backend/cuda/paths/kernel_shape.h"
 #include "backend/cuda/paths/path_note.h"
 #include "base/containers/round.h"
+#include "base/error/assert.h"
 
 namespace sampan::cuda {
 namespace {
@@ -250,13 +251,9 @@ Status BatchCopies::CopyCaptured(const BatchTask& batch, std::uint64_t sequence)
   auto memory = stream_.TakePinned(batch.bytes, sequence);
   if (!memory.ok()) return memory.TakeStatus();
   std::memcpy(*memory, batch.captured.get(), batch.bytes);
-  for (const Segment& segment : batch.segments.all()) {
-    const std::byte* const source = *memory + (segment.src - batch.captured.get());
-    if (Status copied = stream_.Copy({segment.dst, source, segment.bytes}, batch.direction, true);
-        !copied.ok())
-      return copied;
-  }
-  return {};
+  // One linear copy: its segments follow each other on both sides.
+  SAMPAN_ASSERT(batch.segments.front().src == batch.captured.get());
+  return stream_.Copy({batch.segments.front().dst, *memory, batch.bytes}, batch.direction, true);
 }
 
 }  // namespace sampan::cuda

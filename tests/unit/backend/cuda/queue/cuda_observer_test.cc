@@ -15,6 +15,7 @@
 #include "backend/cuda/paths/copy_path.h"
 #include "backend/cuda/queue/cuda_queue.h"
 #include "base/error/text.h"
+#include "core/copy/batch_run.h"
 #include "core/memory/memory_registry.h"
 #include "observe/observers.h"
 #include "tests/support/child_process.h"
@@ -204,6 +205,21 @@ class Program {
     calls = nullptr;
     return noted;
   }
+  /// The same for a captured copy, whose segments are cut.
+  std::vector<std::string> RunCaptured(std::size_t bytes) {
+    std::vector<std::string> noted;
+    calls = &noted;
+    BatchTask batch(store_);
+    batch.captured = std::make_unique<std::byte[]>(bytes);
+    EXPECT_TRUE(AppendEntry({At(kDeviceAt), batch.captured.get(), bytes}, 0, batch).ok());
+    EXPECT_GT(batch.segments.size(), 1U);
+    batch.direction = Direction::kHostToDevice;
+    batch.memory.push_back(Use(kDeviceAt));
+    Submit(std::move(batch));
+    EXPECT_TRUE(queue_->timeline()->Wait(queue_->submitted(), kNever));
+    calls = nullptr;
+    return noted;
+  }
 
  private:
   struct BatchShape {
@@ -329,6 +345,12 @@ TEST(CudaObserver, IsToldTheMultiprocessorsOfKernels) {
   EXPECT_GT(executed[3], 0U) << "long ones";
   EXPECT_GT(executed[9], 0U) << "within the device";
   observe::Detach(watch);
+}
+
+TEST(CudaCaptured, IsOneCopyOfTheDriver) {
+  constexpr std::size_t kLong = BatchTask::kMaxSegmentBytes + 64;
+  EXPECT_EQ(Program({}).RunCaptured(kLong),
+            std::vector<std::string>{Text("in ", kDeviceAt, " the queue's ", kLong)});
 }
 
 }  // namespace
