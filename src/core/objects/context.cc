@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/error/assert.h"
 #include "core/objects/device.h"
 #include "observe/hooks.h"
 
@@ -13,10 +14,12 @@ Result<std::shared_ptr<Context>> Context::Create(Device& device, bool primary) {
   auto stream = device.CreateStream(context->failure_, {.of_context = true});
   if (!stream.ok()) return stream.TakeStatus();
   context->default_stream_ = std::move(*stream);
+  SAMPAN_ASSERT(context->Owns(*context->default_stream_));
   return context;
 }
 
 bool Context::AddStream(void* handle, std::shared_ptr<Stream> stream) {
+  SAMPAN_ASSERT(handle != nullptr && Owns(*stream));
   const std::lock_guard lock(mutex_);
   if (!alive()) return false;
   owned_.streams.emplace(handle, std::move(stream));
@@ -68,6 +71,7 @@ Status Context::Synchronize(Deadline deadline) {
 
 Context::Remains Context::Kill() noexcept {
   const std::lock_guard lock(mutex_);
+  SAMPAN_ASSERT(alive());  // one thread closes it
   alive_.store(false, std::memory_order_release);
   return std::move(owned_);
 }

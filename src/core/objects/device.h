@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/api/backend.h"
+#include "base/error/assert.h"
 #include "base/error/status.h"
 #include "base/error/text.h"
 #include "core/objects/context.h"
@@ -56,7 +57,10 @@ class Device {
   class Aborting {
    public:
     explicit Aborting(Device& device) : device_(device) { ++device_.aborts_; }
-    ~Aborting() { --device_.aborts_; }
+    ~Aborting() {
+      SAMPAN_ASSERT(device_.aborts_.load() > 0);
+      --device_.aborts_;
+    }
     Aborting(const Aborting&) = delete;
     Aborting& operator=(const Aborting&) = delete;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/threads/thread_sanitizer.h"
 #include "observe/hooks.h"
@@ -74,6 +75,7 @@ Status Event::Record(Stream& stream) {
   const observe::SubjectScope subject(observe::TaskType::kEventRecord, ObservedId());
   auto point = stream.EnqueueWithPoint(MarkTask{mark});
   if (!point.ok()) return point.TakeStatus();
+  SAMPAN_ASSERT(point->timeline == stream.Last().timeline);
   const std::lock_guard lock(mutex_);
   latest_ = Recording{std::move(*point), std::move(mark), nullptr};
   reset_ = {};
@@ -110,6 +112,7 @@ Status Event::Reset(Stream& stream) {
     return {Code::kFeatureNotSupport,
             "the event cannot be reset: made by aclrtCreateEventExWithFlag, or without ACL_EVENT_SYNC"};
   }
+  SAMPAN_ASSERT(shared_ == nullptr);  // shared events are of the other generation
   const observe::SubjectScope subject(observe::TaskType::kEventReset, ObservedId());
   std::optional<Recording> recording;
   {
@@ -177,6 +180,7 @@ Result<std::int64_t> Event::TimeNs(std::string_view name) {
   if ((flags_ & EventFlags::kTimeLine) == 0) {
     return Error{Code::kEventTimestampInvalid, Text(name, " was made without ACL_EVENT_TIME_LINE")};
   }
+  SAMPAN_ASSERT(recording->mark != nullptr && recording->point.timeline != nullptr);
   if (!recording->point.Reached()) {
     return Error{Code::kEventTimestampInvalid, Text(name, " is not reached yet")};
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/api/task.h"
+#include "base/error/assert.h"
 #include "base/error/status.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/stream.h"
@@ -34,7 +35,9 @@ class Event {
   /// Legacy events have a number from the start. The others take one at their first use.
   Event(EventGeneration generation, std::uint32_t flags, std::shared_ptr<IdPool> ids,
         std::optional<IdLease> id)
-      : generation_(generation), flags_(flags), ids_(std::move(ids)), id_(std::move(id)) {}
+      : generation_(generation), flags_(flags), ids_(std::move(ids)), id_(std::move(id)) {
+    SAMPAN_ASSERT(generation_ == EventGeneration::kEx || id_);
+  }
   /// An event that other processes share.
   Event(std::unique_ptr<SharedEvent> shared, std::shared_ptr<IdPool> ids)
       : generation_(EventGeneration::kEx),

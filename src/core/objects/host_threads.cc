@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error/assert.h"
 #include "base/error/text.h"
 
 namespace sampan {
@@ -109,6 +110,7 @@ void HostThreads::Loop() {
   for (;;) {
     ++idle_;
     wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    SAMPAN_ASSERT(idle_ != 0 && idle_ <= threads_.size());
     --idle_;
     if (jobs_.empty()) return;
     const std::function<void()> job = std::move(jobs_.front());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/containers/reserve.h"
+#include "base/error/assert.h"
 
 namespace sampan {
 
@@ -45,6 +46,7 @@ class IdPool : public std::enable_shared_from_this<IdPool> {
       ReserveDoubling(returned_, next_ + std::size_t{1});  // so that returning a number does not allocate
       return IdLease(shared_from_this(), next_++);
     }
+    SAMPAN_ASSERT(returned_.size() <= next_ && next_ <= max_ids_);
     const std::uint32_t id = returned_.back();
     returned_.pop_back();
     return IdLease(shared_from_this(), id);
@@ -58,6 +60,8 @@ class IdPool : public std::enable_shared_from_this<IdPool> {
   friend class IdLease;
   void GiveBack(std::uint32_t id) noexcept {
     const std::lock_guard lock(mutex_);
+    SAMPAN_ASSERT(id < next_ && returned_.size() < next_);   // once for each Take
+    SAMPAN_ASSERT(returned_.size() < returned_.capacity());  // Take has reserved the place
     returned_.push_back(id);
   }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/log/log.h"
 #include "base/threads/thread_sanitizer.h"
@@ -74,6 +75,7 @@ void ReportThreads::Remove(const Stream* stream) noexcept {
   const std::uint64_t thread = entry->second.thread;
   subscriptions_.erase(entry);
   const auto items = items_.find(thread);
+  SAMPAN_ASSERT(items != items_.end());  // as long as a stream has the thread subscribed
   const std::size_t dropped =
       std::erase_if(items->second, [&](const Item& item) { return item.stream == stream; });
   if (dropped != 0) LogDropped(*stream, dropped);

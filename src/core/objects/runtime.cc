@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/system/environment.h"
 #include "core/objects/dead_handle.h"
@@ -105,9 +106,11 @@ void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noe
   std::vector<std::shared_ptr<MemoryPool>> ended_pools;
   {
     const std::lock_guard lock(device.mutex);
+    SAMPAN_ASSERT(device.living.contains(context.get()) && device.living.size() == device.contexts);
     device.living.erase(context.get());
     last = --device.contexts == 0;
     if (last) {
+      SAMPAN_ASSERT(device.primary == nullptr && device.primary_uses == 0);
       // From now on another thread may set the device again. This reset must not free what that thread
       // creates.
       newest = memory_.Newest();
@@ -121,6 +124,7 @@ void Runtime::EndContext(const std::shared_ptr<Context>& context, bool wait) noe
   for (void* handle : notifies)
     notifies_.Remove(handle);
   const auto end = [&](MemoryPool& pool) {
+    SAMPAN_ASSERT(pool_count_.load() != 0);
     pool_count_.fetch_sub(1);
     pool.EndAtOnce();
   };
@@ -146,6 +150,7 @@ Result<std::shared_ptr<Context>> Runtime::RetainPrimary(std::int32_t device_id) 
   auto device = FindDevice(device_id);
   if (!device.ok()) return device.TakeStatus();
   const std::lock_guard lock((*device)->mutex);
+  SAMPAN_ASSERT(((*device)->primary == nullptr) == ((*device)->primary_uses == 0));
   if ((*device)->primary == nullptr) {
     auto place = MakeNode();
     auto context = MakeContext(**device, true);

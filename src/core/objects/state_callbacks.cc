@@ -6,6 +6,8 @@
 #include <exception>
 #include <utility>
 
+#include "base/error/assert.h"
+
 namespace sampan {
 namespace {
 
@@ -24,6 +26,7 @@ FailureReports::~FailureReports() {
 
 void FailureReports::Add(Function function, void* argument) {
   const std::lock_guard lock(mutex_);
+  SAMPAN_ASSERT(!stopping_ && any_.load() == !registered_.empty());
   if (!thread_.joinable()) thread_ = StartThread("sampan-failures", [this] { Loop(); });
   registered_.push_back({function, argument});
   any_.store(true);
@@ -66,6 +69,7 @@ void FailureReports::Loop() {
     const TaskFailure failure = news_.front();
     news_.pop_front();
     const std::vector<Registration> told = registered_;
+    SAMPAN_ASSERT(!telling_);  // one thread tells
     telling_ = true;
     lock.unlock();
     for (const Registration& each : told) {

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/log/log.h"
 #include "base/threads/threads.h"
@@ -39,7 +40,9 @@ Stream::Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptio
     : options_(options),
       id_(id.id()),
       context_failure_(std::move(context_failure)),
-      id_lease_(std::move(id)) {}
+      id_lease_(std::move(id)) {
+  SAMPAN_ASSERT(context_failure_ != nullptr && options_.queue_depth != 0);
+}
 
 Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
                                                std::shared_ptr<StickyFailure> context_failure,
@@ -69,6 +72,7 @@ Result<std::uint64_t> Stream::SubmitWatched(Task&& task) {
 Result<Point> Stream::EnqueueWithPoint(Task&& task) {
   auto number = is_watched() ? SubmitWatched(std::move(task)) : queue_->Submit(std::move(task));
   if (!number.ok()) return number.TakeStatus();
+  SAMPAN_ASSERT(*number != 0 && *number <= queue_->submitted());
   return Point{queue_->timeline(), *number};
 }
 
@@ -114,6 +118,7 @@ Result<bool> Stream::Query() {
 }
 
 void Stream::NoteDrop(Code code) {
+  SAMPAN_ASSERT(code != Code::kOk);
   drop_code_.store(code);
   drops_.fetch_add(1);
 }
@@ -138,6 +143,7 @@ void Stream::Abort(Code code) {
 void Stream::Close() {
   if (!Last().Reached()) NoteDrop(Code::kStreamAbort);
   queue_->Close();
+  SAMPAN_ASSERT(queue_->timeline()->completed() >= queue_->submitted());  // and nothing comes any more
   Last().Observe();
   observe::Learned(Last());
   if (options_.roster != nullptr) options_.roster->Remove(*this);
@@ -167,6 +173,7 @@ Status Stream::TakeFailure() {
 }
 
 bool Stream::OnTaskFailed(std::uint64_t number, Status failure) noexcept {
+  SAMPAN_ASSERT(number != 0 && !failure.ok());
   if (options_.reports != nullptr) {
     options_.reports->Report({.task = static_cast<std::uint32_t>(number),
                               .stream = id(),

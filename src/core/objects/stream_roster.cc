@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "backend/api/task.h"
+#include "base/error/assert.h"
 #include "base/error/text.h"
 #include "core/objects/stream.h"
 
@@ -121,12 +122,14 @@ void Conclude(const std::vector<StreamView>& views, std::size_t index, StreamSta
       return;
     }
     case StreamStand::kGate:
+      SAMPAN_ASSERT(view.gate != nullptr);
       state.wait = view.gate->Describe();
       state.signaller = SignallerOf(views, index, state.behind);
       if (state.behind && *state.behind != index) state.signaller += stands(*state.behind);
       if (state.signaller.empty()) state.signaller = view.gate->Signaller();
       return;
     case StreamStand::kHostFunction:
+      SAMPAN_ASSERT(view.work != nullptr);
       state.wait = view.work->Describe();
       return;
   }
@@ -141,6 +144,7 @@ StreamState StateOf(const StreamView& view) {
   // In this order: a task that completes meanwhile counts as work left, not as one task too many.
   state.completed = view.head != 0 ? view.head - 1 : view.stream->timeline()->completed();
   state.submitted = view.stream->submitted();
+  SAMPAN_ASSERT(state.completed <= state.submitted);
   state.is_full = state.submitted - state.completed >= view.stream->queue_depth();
   state.stand = view.stand;
   return state;
@@ -173,6 +177,7 @@ std::vector<std::size_t> FindCycle(const std::vector<StreamState>& states) {
   for (std::size_t first = 0; first < states.size(); ++first) {
     std::vector<std::size_t> path;
     for (std::optional<std::size_t> at = first; at && seen[*at] >= first; at = states[*at].behind) {
+      SAMPAN_ASSERT(!states[*at].behind || *states[*at].behind < states.size());
       if (seen[*at] == first) return {std::find(path.begin(), path.end(), *at), path.end()};
       seen[*at] = first;
       path.push_back(*at);
