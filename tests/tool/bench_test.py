@@ -339,6 +339,44 @@ class PlotTest(unittest.TestCase):
         self.assertEqual((os.listdir(self.folder), path.read_text()), (["rates.svg"], "before"))
 
 
+class PathTest(unittest.TestCase):
+    """--why: the path of each copy, and the reason, as a trace of the same copy says them."""
+
+    AT_ONCE = ("at once", "short, and nothing is queued before it")
+    SHARED = ("shared", "512 KiB or more: idle engines take part")
+    BLOCKING = ("blocking", "pageable host memory: the call waits for its stream and copies before it returns")
+
+    def test_each_case_has_the_path_of_its_own_copy(self):
+        result = sampan("bench", "linear", "--sizes", "4K,16M", "--time", "0.01", "--why", "--format", "json",
+                        env=environment(SAMPAN_ENGINES="2"))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        for entry in json.loads(result.stdout)["results"]:
+            expected = self.BLOCKING if "pageable" in entry["path"] else self.SHARED if entry["bytes"] > 4096 else self.AT_ONCE
+            self.assertEqual((entry["taken"]["path"], entry["taken"]["reason"]), expected, entry)
+
+    def test_settings_count(self):
+        result = sampan("bench", "batch", "--sizes", "4K", "--time", "0.01", "--why", "--schedule", "early")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertNotIn("at once", result.stdout)
+        self.assertRegex(result.stdout, r"(?m)^  pinned to device +4 KiB .*\n    by [a-z ]+: .+$")
+
+    def test_csv_and_cases_of_ranks(self):
+        rows = list(csv.DictReader(io.StringIO(sampan("bench", "all", "--sizes", "4K", "--time", "0.01", "--why", "--format", "csv").stdout)))
+        self.assertEqual({row["group"]: row["taken"] != "" for row in rows},
+                         {"linear": True, "2d": True, "batch": True, "desc": True, "hccl": False})
+        self.assertIn(self.AT_ONCE, [(row["taken"], row["reason"]) for row in rows])
+
+    def test_a_copy_that_is_not_offered_has_no_path(self):
+        result = sampan("bench", "batch", *QUICK, "--why", "--profile", "ascend310-rc", "--format", "json")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertTrue(all("taken" not in entry for entry in json.loads(result.stdout)["results"]))
+
+    def test_nothing_is_left_in_the_folder_of_temporary_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(sampan("bench", "desc", *QUICK, "--why", env=environment(TMPDIR=folder)).returncode, 0)
+            self.assertEqual(os.listdir(folder), [])
+
+
 class CopyTableTest(unittest.TestCase):
     """The runtime reads SAMPAN_COPY_TABLE on every backend, so that mistakes show everywhere."""
 

@@ -56,6 +56,14 @@ class GpuTest(unittest.TestCase):
         self.assertEqual({row["status"] for row in rows}, {"verified"})
         self.assertTrue(all(float(row["driver_seconds"]) > 0 for row in rows))
 
+    def test_why_a_batch_takes_its_path(self):
+        for settings, path, reason in (({}, "kernel", "short entries cost an engine more to start than to copy"),
+                                       ({"SAMPAN_COPY_QUIET": "quiet"}, "batch", "SAMPAN_COPY_QUIET is quiet: no kernel beside the program's"),
+                                       ({"SAMPAN_COPY_PATH": "engine"}, "engine", "SAMPAN_COPY_PATH says so")):
+            result = bench("batch", "--sizes", "1M", "--why", "--format", "json", env=environment(**settings))
+            self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+            self.assertEqual({(entry["taken"]["path"], entry["taken"]["reason"]) for entry in json.loads(result.stdout)["results"]}, {(path, reason)})
+
     def test_wrong_bytes(self):
         env = environment(LD_PRELOAD=str(PROGRAMS / "libtool_wrong_copy.so"), WRONG_BYTES="-1")
         result = bench("hccl", "--sizes", "4K", "--format", "json", env=env)

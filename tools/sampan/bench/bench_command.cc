@@ -9,6 +9,7 @@
 #include "tools/sampan/bench/busy_watch.h"
 #include "tools/sampan/bench/ranks_process.h"
 #include "tools/sampan/bench/reference.h"
+#include "tools/sampan/bench/taken_path.h"
 #include "tools/sampan/shared/command_line/command.h"
 #include "tools/sampan/shared/command_line/failure.h"
 #include "tools/sampan/shared/command_line/runtime_options.h"
@@ -42,6 +43,7 @@ BenchOptions OptionsOf(const Arguments& arguments) {
 struct Bench {
   const bench::Session& session;
   RanksProcess* ranks;  ///< null if the group has no cases of ranks
+  TakenPaths* paths;    ///< null if they were not asked for
   double seconds;
   std::string alternative;
 
@@ -56,6 +58,8 @@ struct Bench {
 BenchResult MeasureCase(const BenchCase& bench, const Bench& with) {
   BenchResult result{.bench = bench};
   try {
+    const auto* const plan = std::get_if<bench::CopyPlan>(&bench.plan);
+    if (with.paths != nullptr && plan != nullptr) result.taken = with.paths->Of(*plan);
     result.measurement = std::visit(with, bench.plan);
   } catch (const bench::Failure& failure) {
     result.error = failure.what();
@@ -76,7 +80,10 @@ int Execute(const Arguments& arguments) {
   if (arguments.Has("--plot")) plot.emplace(arguments.ValueOr("--plot", ""));
   std::optional<RanksProcess> ranks;  // created before the runtime starts in this process
   if (HasRanks(options.group)) ranks.emplace(arguments);
+  std::optional<TakenPaths> paths;
+  if (arguments.Has("--why")) paths.emplace(arguments);
   BenchRun run;
+  run.has_paths = paths.has_value();
   const auto session = StartRuntime(arguments, run.facts);
   const std::vector<BenchCase> cases = BenchMatrix(options.group, options.sizes, session->has_peer());
   run.planned = cases.size();
@@ -86,7 +93,8 @@ int Execute(const Arguments& arguments) {
   }
   WatchForInterrupt();
   const BusyWatch busy;
-  const Bench with{*session, ranks ? &*ranks : nullptr, options.seconds, run.alternative()};
+  const Bench with{*session, ranks ? &*ranks : nullptr, paths ? &*paths : nullptr, options.seconds,
+                   run.alternative()};
   {
     const ProgressBar progress(cases.size());
     for (const BenchCase& bench : cases) {
@@ -143,6 +151,9 @@ const Command& BenchCommand() {
                 "of 'sampan bench --format json' below share/sampan/reference. It also says whether other "
                 "processes "
                 "used the machine during the run; a run that was interrupted is not judged.",
+                "--why copies each case once more, in a process of its own that writes a trace, and shows "
+                "the path and the reason of that trace. So the settings count, SAMPAN_COPY_PATH and the like "
+                "among them.",
                 "Ctrl-C stops early and shows what there is so far."},
            .operands = {{.name = "WHAT",
                          .meaning = "linear, 2d, batch, desc, hccl or all (default: all)",
@@ -159,11 +170,15 @@ const Command& BenchCommand() {
                 {.name = "--time",
                  .value = "SECONDS",
                  .meaning = "how long to measure each case (default: 0.1)"},
+                {.name = "--why",
+                 .meaning = "say also which path each copy of this process takes, and why (not for hccl)"},
                 {.name = "--plot",
                  .value = "FILE.svg",
                  .meaning = "draw the rates over the sizes as well, - for standard output"}}),
            .examples = {{"sampan bench", "everything, in half a minute"},
                         {"sampan bench linear --sizes 1M,256M --time 1", "plain copies, measured for longer"},
+                        {"sampan bench batch --why --backend cuda",
+                         "which path a GPU copies batches by, and why"},
                         {"sampan bench all --format json --plot rates.svg > rates.json",
                          "figures and a picture"}},
            .exits = {{"0", "measured, and all data verified"},

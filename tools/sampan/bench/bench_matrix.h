@@ -1,6 +1,7 @@
 // The cases of `sampan bench`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -9,6 +10,7 @@
 #include "bench/copies/copy_case.h"
 #include "bench/copies/measurement.h"
 #include "tools/sampan/bench/ranks/rank_plan.h"
+#include "tools/sampan/bench/taken_path.h"
 
 namespace sampan::tool {
 
@@ -29,7 +31,8 @@ struct BenchCase {
 struct BenchResult {
   BenchCase bench;
   bench::Measurement measurement;
-  std::string error;  ///< why there is no measurement
+  std::string error;               ///< why there is no measurement
+  std::optional<TakenPath> taken;  ///< if it was asked for
 
   bool failed() const { return !error.empty() || measurement.fault.has_value(); }
   bool measured() const { return measurement.rounds > 0 && !failed(); }

@@ -53,6 +53,14 @@ std::string TableRow(const BenchResult& result) {
          Right(rate(measured.alternative.median_seconds), 8) + Right(ShowRate(measured.ratio()), 8) + "\n";
 }
 
+/// Below the row of a result: its path, and why.
+std::string PathRow(const BenchResult& result) {
+  if (!result.taken) return "";
+  const TakenPath& taken = *result.taken;
+  const std::string why = taken.reason.empty() ? "" : ": " + taken.reason;
+  return Coloured(Colour::kFaint, "    by " + taken.name + why) + "\n";
+}
+
 bool IsOfRanks(const BenchResult& result) {
   return std::holds_alternative<RankPlan>(result.bench.plan);
 }
@@ -88,6 +96,7 @@ nlohmann::json ResultJson(const BenchResult& result, const std::string& alternat
                           {"pieces", bench.pieces},
                           {"status", StatusOf(result)}};
   if (result.failed()) entry["error"] = FaultOf(result);
+  if (result.taken) entry["taken"] = {{"path", result.taken->name}, {"reason", result.taken->reason}};
   if (result.measured()) {
     entry["rounds"] = result.measurement.rounds;
     entry["sampan"] = TimingJson(result, result.measurement.sampan);
@@ -163,7 +172,7 @@ std::string BenchTable(const BenchRun& run) {
                                            Right(run.alternative(), 8) + Right("ratio", 8)) +
               "\n";
     }
-    text += TableRow(result);
+    text += TableRow(result) + PathRow(result);
   }
   const std::size_t failed = run.CountFailed();
   const std::size_t offered = static_cast<std::size_t>(std::count_if(
@@ -204,7 +213,8 @@ std::string BenchCsv(const BenchRun& run) {
   std::ostringstream text;
   text << "group,call,path,bytes,pieces,status,rounds,seconds,lower_quartile_seconds,upper_quartile_seconds,"
           "gb_per_s,"
-       << run.alternative() << "_seconds," << run.alternative() << "_gb_per_s,ratio,error\n";
+       << run.alternative() << "_seconds," << run.alternative() << "_gb_per_s,ratio,error"
+       << (run.has_paths ? ",taken,reason" : "") << "\n";
   for (const BenchResult& result : run.results) {
     const BenchCase& bench = result.bench;
     const bench::Measurement& measured = result.measurement;
@@ -219,10 +229,13 @@ std::string BenchCsv(const BenchRun& run) {
       text << measured.rounds << "," << measured.sampan.median_seconds << "," << measured.sampan.lower_seconds
            << "," << measured.sampan.upper_seconds << "," << rate(measured.sampan) << ","
            << measured.alternative.median_seconds << "," << rate(measured.alternative) << ","
-           << measured.ratio() << ",\n";
+           << measured.ratio() << ",";
     } else {
-      text << ",,,,,,,," << CsvField(FaultOf(result)) << "\n";
+      text << ",,,,,,,," << CsvField(FaultOf(result));
     }
+    const TakenPath taken = result.taken.value_or(TakenPath{});
+    if (run.has_paths) text << "," << taken.name << "," << CsvField(taken.reason);
+    text << "\n";
   }
   return text.str();
 }

@@ -24,6 +24,7 @@ struct BenchRun {
   RuntimeFacts facts;
   std::string gpu;  ///< its name, if the backend is cuda
   std::uint32_t gpus_of_ranks = 0;
+  bool has_paths = false;  ///< the results say which path was taken
   std::vector<BenchResult> results;
   std::optional<Comparison> comparison;
   std::optional<double> others;  ///< the share of the cores that other processes used during the run
