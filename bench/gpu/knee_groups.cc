@@ -10,7 +10,7 @@
 #include "backend/cuda/kernel_image.h"
 #include "backend/cuda/kernels/kernel_arguments.h"
 #include "bench/gpu/bulk_kernel.h"
-#include "bench/gpu/busy_gpu.h"
+#include "bench/gpu/quiet_rows.h"
 #include "bench/gpu/scattered.h"
 
 namespace bench {
@@ -165,7 +165,7 @@ void RunKnee(World& world) {
     Verify(world, movers, mover, Way::kIn);
     Verify(world, movers, mover, Way::kOut);
   }
-  Disturbance disturbance(world);
+  QuietRows rows(world.report);
   std::array<CuEvent, 2> events{};
   for (CuEvent& event : events)
     BENCH_DRIVER(driver->EventCreate(&event, sampan::cuda::cu::kEventWithoutTime));
@@ -195,7 +195,7 @@ void RunKnee(World& world) {
           row.direction = Name(way);
           row.entry_bytes = entry_bytes;
           row.entries = entries;
-          disturbance.Measure(row, copies, {});
+          rows.Measure(row, copies, {});
         }
       }
     }

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/gpu/busy_gpu.h"
+#include "bench/gpu/quiet_rows.h"
 #include "bench/gpu/scattered.h"
 
 namespace bench {
@@ -81,7 +81,7 @@ void RunQuiet(World& world) {
   const char* const quietness = std::getenv("SAMPAN_COPY_QUIET");
   const char* const path = std::getenv("SAMPAN_COPY_PATH");
   const std::string_view mode = path != nullptr ? path : quietness != nullptr ? quietness : "auto";
-  Disturbance disturbance(world);
+  QuietRows rows(world.report);
   std::array<aclrtEvent, 2> events{};
   for (aclrtEvent& event : events)
     BENCH_ACL(aclrtCreateEvent(&event));
@@ -111,8 +111,8 @@ void RunQuiet(World& world) {
       row.direction = Name(way);
       row.entry_bytes = each.entry_bytes;
       row.entries = each.entries;
-      disturbance.Measure(row, copies, way == Way::kIn ? each.in : each.out,
-                          [&] { SubmitCall(world, theirs), world.driver.Synchronize(); });
+      rows.Measure(row, copies, way == Way::kIn ? each.in : each.out,
+                   [&] { SubmitCall(world, theirs), world.driver.Synchronize(); });
     }
   }
   for (aclrtEvent event : events)
