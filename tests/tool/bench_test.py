@@ -377,6 +377,15 @@ class PathTest(unittest.TestCase):
             self.assertEqual(os.listdir(folder), [])
 
 
+class BesideTest(unittest.TestCase):
+    """--beside without a GPU: a refusal that says what to do."""
+
+    def test_emulated_devices_have_no_kernels(self):
+        result = sampan("bench", "batch", *QUICK, "--beside")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("--beside measures copies beside the kernels of a GPU, and the backend is emulated; add --backend cuda", result.stderr)
+
+
 class CopyTableTest(unittest.TestCase):
     """The runtime reads SAMPAN_COPY_TABLE on every backend, so that mistakes show everywhere."""
 

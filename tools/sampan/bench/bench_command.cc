@@ -42,14 +42,15 @@ BenchOptions OptionsOf(const Arguments& arguments) {
 /// The objects that measure.
 struct Bench {
   const bench::Session& session;
-  RanksProcess* ranks;  ///< null if the group has no cases of ranks
-  TakenPaths* paths;    ///< null if they were not asked for
+  RanksProcess* ranks;             ///< null if the group has no cases of ranks
+  TakenPaths* paths;               ///< null if they were not asked for
+  bench::DisturbanceMeter* meter;  ///< null if copies are not measured beside kernels
   double seconds;
   std::string alternative;
 
   bench::Measurement operator()(const bench::CopyPlan& plan) const {
     return bench::Measure(plan, session, alternative,
-                          {.seconds = seconds, .stopped = [] { return Interrupted() != 0; }});
+                          {.seconds = seconds, .stopped = [] { return Interrupted() != 0; }}, meter);
   }
   bench::Measurement operator()(const RankPlan& plan) const { return ranks->Measure(plan, seconds); }
 };
@@ -69,6 +70,19 @@ BenchResult MeasureCase(const BenchCase& bench, const Bench& with) {
   return result;
 }
 
+/// `--beside` needs a GPU for the kernels, and copies of this process.
+void RequireGpu(const std::string& backend, const std::string& group) {
+  if (backend != "cuda") {
+    throw Failure(kBadUsage,
+                  "bench: --beside measures copies beside the kernels of a GPU, and the backend is " +
+                      backend + "; add --backend cuda");
+  }
+  if (group == "hccl") {
+    throw Failure(kBadUsage,
+                  "bench: --beside measures linear, 2d, batch and desc copies, and the group is hccl");
+  }
+}
+
 std::string Formatted(const BenchRun& run, const std::string& format) {
   if (format == "json") return BenchJson(run);
   return format == "csv" ? BenchCsv(run) : BenchTable(run);
@@ -85,6 +99,12 @@ int Execute(const Arguments& arguments) {
   BenchRun run;
   run.has_paths = paths.has_value();
   const auto session = StartRuntime(arguments, run.facts);
+  std::optional<bench::DisturbanceMeter> meter;
+  if (arguments.Has("--beside")) {
+    RequireGpu(run.backend(), options.group);
+    meter.emplace();
+  }
+  run.is_beside = meter.has_value();
   const std::vector<BenchCase> cases = BenchMatrix(options.group, options.sizes, session->has_peer());
   run.planned = cases.size();
   if (run.backend() == "cuda") {
@@ -93,8 +113,9 @@ int Execute(const Arguments& arguments) {
   }
   WatchForInterrupt();
   const BusyWatch busy;
-  const Bench with{*session, ranks ? &*ranks : nullptr, paths ? &*paths : nullptr, options.seconds,
-                   run.alternative()};
+  const Bench with{
+      *session,        ranks ? &*ranks : nullptr, paths ? &*paths : nullptr, meter ? &*meter : nullptr,
+      options.seconds, run.alternative()};
   {
     const ProgressBar progress(cases.size());
     for (const BenchCase& bench : cases) {
@@ -154,6 +175,12 @@ const Command& BenchCommand() {
                 "--why copies each case once more, in a process of its own that writes a trace, and shows "
                 "the path and the reason of that trace. So the settings count, SAMPAN_COPY_PATH and the like "
                 "among them.",
+                "--beside repeats each copy while a kernel of a program fills the GPU, two submissions at a "
+                "time: once a kernel of multiplications and additions (FMA), once a kernel that streams "
+                "device "
+                "memory. Shown is how many times as long as alone each kernel takes, and behind it the rate "
+                "of "
+                "the copies meanwhile.",
                 "Ctrl-C stops early and shows what there is so far."},
            .operands = {{.name = "WHAT",
                          .meaning = "linear, 2d, batch, desc, hccl or all (default: all)",
@@ -172,15 +199,18 @@ const Command& BenchCommand() {
                  .meaning = "how long to measure each case (default: 0.1)"},
                 {.name = "--why",
                  .meaning = "say also which path each copy of this process takes, and why (not for hccl)"},
+                {.name = "--beside",
+                 .meaning = "measure each copy of this process also beside kernels that fill the GPU: their "
+                            "time, and the rate of the copies (--backend cuda; not for hccl)"},
                 {.name = "--plot",
                  .value = "FILE.svg",
                  .meaning = "draw the rates over the sizes as well, - for standard output"}}),
-           .examples = {{"sampan bench", "everything, in half a minute"},
-                        {"sampan bench linear --sizes 1M,256M --time 1", "plain copies, measured for longer"},
-                        {"sampan bench batch --why --backend cuda",
-                         "which path a GPU copies batches by, and why"},
-                        {"sampan bench all --format json --plot rates.svg > rates.json",
-                         "figures and a picture"}},
+           .examples =
+               {{"sampan bench", "everything, in half a minute"},
+                {"sampan bench linear --sizes 1M,256M --time 1", "plain copies, measured for longer"},
+                {"sampan bench batch --why --backend cuda", "which path a GPU copies batches by, and why"},
+                {"sampan bench batch --beside --backend cuda", "what batches cost a program's kernels"},
+                {"sampan bench all --format json --plot rates.svg > rates.json", "figures and a picture"}},
            .exits = {{"0", "measured, and all data verified"},
                      {"1", "wrong bytes, a refused copy, or a runtime that does not start"},
                      {"2", "the arguments could not be understood"},

@@ -13,6 +13,11 @@
 namespace sampan::tool {
 namespace {
 
+constexpr const char* kBesideTitles = "   FMA x    GB/s  mem. x    GB/s";
+constexpr const char* kBesideMeaning =
+    "FMA x, mem. x: the time of a program's kernel beside the copies over its time alone; behind it the rate "
+    "of the copies meanwhile.\n";
+
 std::string Right(const std::string& text, std::size_t width) {
   return (text.size() < width ? std::string(width - text.size(), ' ') : "") + text;
 }
@@ -28,6 +33,14 @@ std::string StatusOf(const BenchResult& result) {
 
 std::string FaultOf(const BenchResult& result) {
   return result.error.empty() ? result.measurement.fault.value_or("") : result.error;
+}
+
+std::string BesideColumns(const std::optional<bench::Disturbance>& beside) {
+  if (!beside) return "";
+  std::string columns;
+  for (const bench::Beside& one : {beside->arithmetic, beside->memory})
+    columns += Right(ShowRate(one.kernel_times), 8) + Right(ShowRate(one.rate), 8);
+  return columns;
 }
 
 std::string TableRow(const BenchResult& result) {
@@ -50,7 +63,8 @@ std::string TableRow(const BenchResult& result) {
   return head + Right(ShowSeconds(measured.sampan.median_seconds), 10) +
          Right(rate(measured.sampan.median_seconds), 8) + "  " +
          Left(rate(measured.sampan.upper_seconds) + " - " + rate(measured.sampan.lower_seconds), 14) +
-         Right(rate(measured.alternative.median_seconds), 8) + Right(ShowRate(measured.ratio()), 8) + "\n";
+         Right(rate(measured.alternative.median_seconds), 8) + Right(ShowRate(measured.ratio()), 8) +
+         BesideColumns(measured.beside) + "\n";
 }
 
 /// Below the row of a result: its path, and why.
@@ -86,6 +100,10 @@ nlohmann::json TimingJson(const BenchResult& result, const bench::Timing& timing
   return times;
 }
 
+nlohmann::json BesideJson(const bench::Beside& beside) {
+  return {{"kernel_times", beside.kernel_times}, {"gb_per_s", beside.rate}};
+}
+
 nlohmann::json ResultJson(const BenchResult& result, const std::string& alternative) {
   const BenchCase& bench = result.bench;
   nlohmann::json entry = {{"group", bench.group},
@@ -102,6 +120,8 @@ nlohmann::json ResultJson(const BenchResult& result, const std::string& alternat
     entry["sampan"] = TimingJson(result, result.measurement.sampan);
     entry[alternative] = TimingJson(result, result.measurement.alternative);
     entry["ratio"] = result.measurement.ratio();
+    if (const auto& beside = result.measurement.beside)
+      entry["beside"] = {{"fma", BesideJson(beside->arithmetic)}, {"memory", BesideJson(beside->memory)}};
   }
   return entry;
 }
@@ -138,6 +158,14 @@ nlohmann::json ComparisonJson(const std::optional<Comparison>& comparison) {
           {"slowest_case", comparison->slowest_case}};
 }
 
+std::string BesideFields(const std::optional<bench::Disturbance>& beside) {
+  if (!beside) return ",,,,";
+  std::ostringstream text;
+  for (const bench::Beside& one : {beside->arithmetic, beside->memory})
+    text << "," << one.kernel_times << "," << one.rate;
+  return text.str();
+}
+
 std::string CsvField(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -161,6 +189,7 @@ std::string BenchTable(const BenchRun& run) {
                      "\nFrom the call to the synchronised stream; " +
                      std::string(bench::AlternativeMeaning(run.alternative())) + ".\n";
   if (HasRanks(run)) text += RanksLine(run);
+  if (run.is_beside) text += kBesideMeaning;
   std::string title;
   for (const BenchResult& result : run.results) {
     const std::string own_title = std::string(result.bench.group) + " (" + result.bench.call + ")";
@@ -169,7 +198,8 @@ std::string BenchTable(const BenchRun& run) {
       text += "\n" + Coloured(Colour::kTitle, title) + "\n" +
               Coloured(Colour::kFaint, "  " + Left("path", 20) + Right("size", 9) + Right("time", 10) +
                                            Right("GB/s", 8) + "  " + Left("middle half", 14) +
-                                           Right(run.alternative(), 8) + Right("ratio", 8)) +
+                                           Right(run.alternative(), 8) + Right("ratio", 8) +
+                                           (run.is_beside && !IsOfRanks(result) ? kBesideTitles : "")) +
               "\n";
     }
     text += TableRow(result) + PathRow(result);
@@ -214,7 +244,8 @@ std::string BenchCsv(const BenchRun& run) {
   text << "group,call,path,bytes,pieces,status,rounds,seconds,lower_quartile_seconds,upper_quartile_seconds,"
           "gb_per_s,"
        << run.alternative() << "_seconds," << run.alternative() << "_gb_per_s,ratio,error"
-       << (run.has_paths ? ",taken,reason" : "") << "\n";
+       << (run.has_paths ? ",taken,reason" : "")
+       << (run.is_beside ? ",fma_times,beside_fma_gb_per_s,memory_times,beside_memory_gb_per_s" : "") << "\n";
   for (const BenchResult& result : run.results) {
     const BenchCase& bench = result.bench;
     const bench::Measurement& measured = result.measurement;
@@ -235,6 +266,7 @@ std::string BenchCsv(const BenchRun& run) {
     }
     const TakenPath taken = result.taken.value_or(TakenPath{});
     if (run.has_paths) text << "," << taken.name << "," << CsvField(taken.reason);
+    if (run.is_beside) text << BesideFields(measured.beside);
     text << "\n";
   }
   return text.str();

@@ -25,6 +25,7 @@ struct BenchRun {
   std::string gpu;  ///< its name, if the backend is cuda
   std::uint32_t gpus_of_ranks = 0;
   bool has_paths = false;  ///< the results say which path was taken
+  bool is_beside = false;  ///< the results have figures beside kernels
   std::vector<BenchResult> results;
   std::optional<Comparison> comparison;
   std::optional<double> others;  ///< the share of the cores that other processes used during the run
