@@ -55,8 +55,8 @@ std::vector<QuietCase> CasesOf(std::string_view mode) {
            is_auto    ? Usual(51.6)
            : is_quiet ? kStill
                       : kNone},
-          // A stream's next kernel begins when the last one has ended, and blocks of the program have taken
-          // its places by then. The kernel of another stream takes them first.
+          // A stream's next kernel begins when the last one has ended. By then blocks of the program have
+          // taken its places. The kernel of another stream takes them first.
           {"random, two streams", kRandom, 4 * kKiB, 8192,
            is_auto    ? Usual(48.1)
            : is_quiet ? kStillShort
