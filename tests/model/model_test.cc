@@ -29,6 +29,9 @@ constexpr std::uint64_t kPrograms = 800;
 #else
 constexpr std::uint64_t kPrograms = 3000;
 #endif
+/// A third of that runs under a chosen schedule or number of engines. Each has programs of its own, so that
+/// more are tried in all.
+constexpr std::uint64_t kProgramsOfAChoice = kPrograms / 3;
 constexpr std::uint64_t kProgramsPerReset = 100;
 constexpr std::uint64_t kProgramsPerSabotage = 400;
 constexpr std::uint64_t kMaxSeconds = 120;
@@ -36,6 +39,23 @@ constexpr std::uint64_t kMaxSeconds = 120;
 std::uint64_t Setting(const char* name, std::uint64_t otherwise) {
   const char* const text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
+}
+
+struct Seeds {
+  std::uint64_t first, count;
+};
+
+/// Those of MODEL_SEED, or of MODEL_FIRST_SEED and MODEL_PROGRAMS, or of the settings of this process.
+Seeds SeedsToRun() {
+  if (std::getenv("MODEL_SEED") != nullptr) return {Setting("MODEL_SEED", 0), 1};
+  std::uint64_t choice = 0;
+  for (const char* name : {"SAMPAN_SCHEDULE", "SAMPAN_ENGINES"}) {
+    const char* const value = std::getenv(name);
+    for (const char* at = value == nullptr ? "" : value; *at != '\0'; ++at)
+      choice += static_cast<unsigned char>(*at);
+  }
+  return {Setting("MODEL_FIRST_SEED", choice * kPrograms + 1),
+          Setting("MODEL_PROGRAMS", choice == 0 ? kPrograms : kProgramsOfAChoice)};
 }
 
 /// What the reference admits of the program, as API calls.
@@ -129,9 +149,7 @@ class ModelTest : public ::testing::Test {
 };
 
 TEST_F(ModelTest, RandomProgramsDoWhatTheReferenceSays) {
-  const bool one = std::getenv("MODEL_SEED") != nullptr;
-  const std::uint64_t first = one ? Setting("MODEL_SEED", 0) : Setting("MODEL_FIRST_SEED", 1);
-  const std::uint64_t count = one ? 1 : Setting("MODEL_PROGRAMS", kPrograms);
+  const auto [first, count] = SeedsToRun();
   std::printf("seeds %llu to %llu\n", static_cast<unsigned long long>(first),
               static_cast<unsigned long long>(first + count - 1));
   const auto finding = Search(first, count, Sabotage::kNone);
