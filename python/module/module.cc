@@ -69,10 +69,10 @@ bool RegisterClose() {
 }
 
 bool Fill(PyObject* module) {
-  if (!AddRows(module, {BasicRows, FigureRows})) return false;
+  if (!AddRows(module, {BasicRows, FigureRows, TensorRows})) return false;
   PyObject* const runtime = AddPart(module, "rt", "Devices, streams, memory and copies.");
-  if (runtime == nullptr ||
-      !AddRows(runtime, {DeviceRows, StreamRows, MemoryRows, CopyRows, CallbackRows, SettingRows})) {
+  if (runtime == nullptr || !AddRows(runtime, {DeviceRows, StreamRows, MemoryRows, CopyRows, CallbackRows,
+                                               SettingRows, KernelRows, AllocatorRows})) {
     return false;
   }
   PyObject* const helpers = AddPart(module, "util", "Addresses of bytes and numpy arrays, threads.");

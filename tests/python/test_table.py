@@ -6,12 +6,13 @@ import warnings
 
 import acl
 import pytest
+import table_compute
 import table_copies
 import table_devices
 import table_memory
 import table_streams
 
-TABLE = [case for part in (table_copies, table_memory, table_streams, table_devices) for case in part.CASES]
+TABLE = [case for part in (table_copies, table_memory, table_streams, table_devices, table_compute) for case in part.CASES]
 FUNCTIONS = sorted(
     (module.__name__, name)
     for module in (acl, acl.rt, acl.util) for name, function in vars(module).items()
