@@ -35,13 +35,11 @@ std::size_t WriteBudget::TakenByAll() const {
   return taken;
 }
 
-Status WriteBudget::Admit(std::size_t bound_bytes, const std::function<std::size_t()>& missing) {
-  const auto bound = static_cast<std::int64_t>(bound_bytes);
-  if (left_bytes_.fetch_sub(bound, std::memory_order_relaxed) >= bound) return {};
+Status WriteBudget::Look(std::size_t bound_bytes, const std::function<std::size_t()>& missing) {
+  const std::size_t of_host = spare_();  // before the lock: it may take another one
   const std::lock_guard lock(mutex_);
   const std::size_t taken = TakenByAll();
   const std::size_t of_limit = limit_bytes_ - std::min(taken, limit_bytes_);
-  const std::size_t of_host = spare_();
   const std::size_t left = std::min(of_limit, of_host);
   const std::size_t wanted = bound_bytes <= left ? bound_bytes : missing();
   if (wanted > left) {

@@ -39,7 +39,12 @@ class WriteBudget {
   /// Admits a write that takes at most so many new bytes, or fails with 207001. `missing` counts the bytes of
   /// its pages that are not taken yet; it is asked if the bound does not fit. Writes that run at the same
   /// time may together pass the limit, by no more than they write.
-  Status Admit(std::size_t bound_bytes, const std::function<std::size_t()>& missing);
+  template <typename Missing>
+  Status Admit(std::size_t bound_bytes, const Missing& missing) {
+    const auto bound = static_cast<std::int64_t>(bound_bytes);
+    if (left_bytes_.fetch_sub(bound, std::memory_order_relaxed) >= bound) return {};
+    return Look(bound_bytes, missing);
+  }
   /// The bytes of the pages of [address, +bytes) that have no memory yet. Only for `missing`.
   std::size_t MissingBytes(const void* address, std::size_t bytes) const;
 
@@ -50,6 +55,7 @@ class WriteBudget {
     std::size_t view_bytes;
   };
 
+  Status Look(std::size_t bound_bytes, const std::function<std::size_t()>& missing);
   std::size_t TakenByAll() const;
 
   const std::size_t limit_bytes_, host_bytes_;
