@@ -62,6 +62,12 @@ class KeyBytes {
     bytes[bytes.size() - 1] = static_cast<char>(folded >> 8);
   }
 
+  /// Says that it is of another kind: 'n' is a notify's, 'm' memory's.
+  void Name(char kind) {
+    start_.back() = kind;
+    Mend();
+  }
+
   std::string bytes;
 
  private:
@@ -272,6 +278,20 @@ TEST_P(HostSignals, DamagedKeysAreRefusedWithoutAConnection) {
     EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtNotifyImportByKey(&notify, damaged.c_str(), 0)) << damaged;
   }
   EXPECT_ACL(ACL_ERROR_RT_LOST_HEARTBEAT, aclrtNotifyImportByKey(&notify, key.c_str(), 0));
+}
+
+TEST_P(HostSignals, AKeyOfAnotherKindIsRefused) {
+  const std::string memory = owner.Get("alloc", kBytes);
+  KeyBytes notify_key(Seen(owner.Get("export_notify", owner.Get("notify"), kForAllNotify)));
+  KeyBytes memory_key(Seen(owner.Get("export", memory, kBytes, kForAllMemory)));
+  notify_key.Name('m');
+  memory_key.Name('n');
+  void* mapped = nullptr;
+  aclrtNotify notify = nullptr;
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcMemImportByKey(&mapped, notify_key.Key().c_str(), 0));
+  EXPECT_TRUE(MessageHas("a notify"));
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, aclrtNotifyImportByKey(&notify, memory_key.Key().c_str(), 0));
+  EXPECT_TRUE(MessageHas("memory"));
 }
 
 TEST_P(HostSignals, ARecordFailsIfTheOwnerIsGone) {

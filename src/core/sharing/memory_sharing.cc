@@ -138,7 +138,7 @@ Result<void*> MemorySharing::Import(const std::string& key, const PlaceOf& place
 }
 
 Result<void*> MemorySharing::ImportFromPeer(const std::string& key, const PeerName& owner, Place place) {
-  auto peer = keys_.Import(owner);
+  auto peer = keys_.Import(owner, SharedKind::kMemory);
   if (!peer.ok()) return peer.TakeStatus();
   const std::size_t bytes = (*peer)->facts().bytes;
   auto range = views_->Reserve(RoundUp(bytes, VirtualMemory::kGranularity), 0);

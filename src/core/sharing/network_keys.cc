@@ -48,11 +48,20 @@ Result<NetworkKeys::Target> NetworkKeys::Find(const std::string& key, SharedKind
   return Target{cell, PeerName{decoded->address, cell.process, cell.index, cell.secret}};
 }
 
-Result<std::shared_ptr<PeerMemory>> NetworkKeys::Import(const PeerName& name) const {
+Result<std::shared_ptr<PeerMemory>> NetworkKeys::Import(const PeerName& name, SharedKind kind) const {
   if (Status has = RequireServers(); !has.ok()) return has;
-  if (network_ != nullptr) return network_->Import(name);
-  return Error{Code::kFeatureNotSupport, Text("the key was made by process ", name.process,
-                                              " on another host, and this backend has no network of peers")};
+  if (network_ == nullptr) {
+    return Error{Code::kFeatureNotSupport,
+                 Text("the key was made by process ", name.process,
+                      " on another host, and this backend has no network of peers")};
+  }
+  auto peer = network_->Import(name);
+  if (!peer.ok()) return peer;
+  const bool is_signal = (*peer)->facts().bytes == 0;
+  if (is_signal == (kind == SharedKind::kNotify)) return peer;
+  return Error{Code::kParamInvalid,
+               Text("the key says ", Describe(kind), ", ", (*peer)->Describe(), " shares ",
+                    Describe(is_signal ? SharedKind::kNotify : SharedKind::kMemory), " under it")};
 }
 
 }  // namespace sampan

@@ -32,7 +32,7 @@ class NetworkKeys {
     std::optional<PeerName> elsewhere;
   };
   Result<Target> Find(const std::string& key, SharedKind kind) const;
-  Result<std::shared_ptr<PeerMemory>> Import(const PeerName& name) const;
+  Result<std::shared_ptr<PeerMemory>> Import(const PeerName& name, SharedKind kind) const;
 
  private:
   PeerNetwork* const network_;

@@ -58,7 +58,7 @@ Result<void*> Runtime::ImportNotify(Device& device, const std::string& key) {
   if (!target.ok()) return target.TakeStatus();
   std::shared_ptr<Notify> notify;
   if (target->elsewhere) {
-    auto peer = network_keys_.Import(*target->elsewhere);
+    auto peer = network_keys_.Import(*target->elsewhere, SharedKind::kNotify);
     if (!peer.ok()) return peer.TakeStatus();
     notify = std::make_shared<Notify>(std::move(*peer));
   } else {
@@ -254,7 +254,7 @@ Result<void*> Runtime::ImportFromPeer(const FabricHandle& handle, std::int32_t d
   auto peer = network_->Import({handle.address, handle.cell.process, handle.cell.index, handle.cell.secret});
   if (!peer.ok()) return peer.TakeStatus();
   const PeerMemoryFacts& facts = (*peer)->facts();
-  if (facts.bytes != handle.memory_bytes) {
+  if (facts.bytes == 0 || facts.bytes != handle.memory_bytes) {
     return Error{Code::kParamInvalid, Text("shareableHandle is of ", handle.memory_bytes, " bytes, ",
                                            (*peer)->Describe(), " says ", facts.bytes)};
   }
