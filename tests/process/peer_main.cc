@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <iostream>
 #include <iterator>
 #include <map>
 #include <sstream>
@@ -19,6 +20,7 @@
 #include "acl/acl.h"
 #include "tests/process/channel.h"
 #include "tests/process/contents.h"
+#include "tests/process/peer_rounds.h"
 #include "tests/support/applicability.h"
 #include "tests/support/random_bytes.h"
 
@@ -311,6 +313,20 @@ class Commands {
     });
     Add("sync_event",
         [this](std::istream& in) { return aclrtSynchronizeEventWithTimeout(Pick(events_, in), 20000); });
+    Add("take_rounds", [this](std::istream& in) {
+      void* const memory = Pick(memory_, in);
+      const aclrtNotify full = Pick(notifies_, in);
+      const aclrtNotify empty = Pick(notifies_, in);
+      auto first = Read<std::uint64_t>(in);
+      const int code = TakeRounds(memory, full, empty, first, Read<std::uint64_t>(in), stream_);
+      if (code == -5) std::cerr << "round " << first << " has wrong bytes" << std::endl;
+      return code;
+    });
+    Add("write_forever", [this](std::istream& in) {
+      void* const memory = Pick(memory_, in);
+      const auto bytes = Read<std::size_t>(in);
+      return WriteForever(memory, bytes, Read<int>(in), stream_);
+    });
     Add("query_event", [this](std::istream& in) {
       aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
       const aclError code = aclrtQueryEventStatus(Pick(events_, in), &status);
