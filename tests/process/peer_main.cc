@@ -47,6 +47,11 @@ class Commands {
       const Bytes contents = Contents(Read<std::uint64_t>(in), bytes);
       return aclrtMemcpy(memory, bytes, contents.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE);
     });
+    Add("fill_byte", [this](std::istream& in) {
+      void* const memory = Pick(memory_, in);
+      const auto bytes = Read<std::size_t>(in);
+      return aclrtMemset(memory, bytes, Read<int>(in), bytes);
+    });
     Add("check", [this](std::istream& in) {
       void* const memory = Pick(memory_, in);
       const auto bytes = Read<std::size_t>(in);
