@@ -50,7 +50,7 @@ OUTSIDE = {
     "tests/support": {"<acl>"},
     "tests/abi": {"<acl>", "<hccl>"},
     "tests/dropin": {"<acl>", "<aclnn>"},
-    "tests/fuzz": {"acl", "base", "backend/cuda", "collectives", "core", "hccl", "tools/sampan", "<acl>", "<hccl>"},
+    "tests/fuzz": {"acl", "base", "backend/cuda", "backend/fabric", "collectives", "core", "hccl", "tools/sampan", "<acl>", "<hccl>"},
     "tests/tool": {"<acl>"},
     "tests/check": {"<acl>", "<hccl>"},
     "tests/conformance": {"tests/support", "<acl>"},
