@@ -60,6 +60,8 @@ class StreamWork {
   virtual Status Move() noexcept = 0;
   /// Instead of Announce: this rank cannot begin. The other ranks are told why.
   virtual void Refuse(const Status& reason) noexcept = 0;
+  /// How often it waits for peers and moves. More than once if it moves what has come, while more is to come.
+  virtual std::uint32_t rounds() const noexcept { return 1; }
   virtual std::uint64_t bytes() const noexcept = 0;
   /// What traces show of it. The texts stay.
   struct Shown {

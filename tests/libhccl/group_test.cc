@@ -100,6 +100,69 @@ TEST(Group, OfMessagesHasNoOrder) {
   }));
 }
 
+/// collective-8: messages of a group are taken as they come, so the other rank may send one after the other.
+TEST(Group, TakesAMessageBeforeTheNextOneComes) {
+  ExpectNone(RunWorlds(
+      3, Form::kThreads,
+      [](World& world) {
+        const DeviceBlock block(std::vector<u8>(64, static_cast<u8>(world.rank + 1)));
+        const auto send = [&](u32 to) {
+          Check(HcclSend(block.at(), 4, kByte, to, world.comm, world.stream));
+        };
+        const auto receive = [&](std::size_t at, u32 from) {
+          Check(HcclRecv(block.at(at), 4, kByte, from, world.comm, world.stream));
+        };
+        if (world.rank == 0) {
+          send(1);
+          send(1);
+        } else if (world.rank == 1) {
+          Check(HcclGroupStart());
+          receive(12, 2);  // the last one to come
+          receive(4, 0);
+          receive(8, 0);
+          send(2);
+          Check(HcclGroupEnd());
+        } else {
+          receive(4, 1);
+          send(1);
+        }
+        world.Synchronize();
+        std::vector<u8> expected(64, static_cast<u8>(world.rank + 1));
+        if (world.rank == 1) {
+          std::fill_n(expected.begin() + 4, 8, u8{1});
+          std::fill_n(expected.begin() + 12, 4, u8{3});
+        }
+        if (world.rank == 2) std::fill_n(expected.begin() + 4, 4, u8{2});
+        if (block.Read() != expected) throw collectives::Failure("wrong contents");
+      },
+      5));
+}
+
+/// collective-8: more receives of a batch than a pair of ranks can have messages under way.
+TEST(Batch, TakesMoreMessagesThanFitOnTheBoard) {
+  constexpr u32 kMessages = 150;
+  ExpectNone(RunWorlds(
+      2, Form::kThreads,
+      [](World& world) {
+        std::vector<u8> numbers(kMessages);
+        for (u32 i = 0; i < kMessages; ++i)
+          numbers[i] = static_cast<u8>(i + 1);
+        const DeviceBlock block(world.rank == 0 ? numbers : std::vector<u8>(kMessages));
+        if (world.rank == 0) {
+          for (u32 i = 0; i < kMessages; ++i)
+            Check(HcclSend(block.at(i), 1, kByte, 1, world.comm, world.stream));
+        } else {
+          std::vector<HcclSendRecvItem> items;
+          for (u32 i = 0; i < kMessages; ++i)
+            items.push_back({HCCL_RECV, block.at(i), 1, kByte, 0});
+          Check(HcclBatchSendRecv(items.data(), kMessages, world.comm, world.stream));
+        }
+        world.Synchronize();
+        if (block.Read() != numbers) throw collectives::Failure("wrong contents");
+      },
+      5));
+}
+
 TEST(Group, RefusesWhatCannotBeInIt) {
   Expect(HCCL_E_NOT_SUPPORT, "call HcclGroupStart first", HcclGroupEnd());
   Expect(HCCL_E_PTR, "isGroup is NULL", HcclGroupStatusGet(nullptr));

@@ -116,16 +116,26 @@ class WorkEffect final : public Effect {
   const Step step_;
 };
 
-/// The steps of work, in their order.
+/// The steps of work, in their order. Each round has kPeers and kMove.
 enum class Step { kTurn, kAnnounce, kPeers, kMove, kEnd, kOver };
+
+/// The first step that was not executed, and how many rounds were not.
+struct Remaining {
+  Step step;
+  std::uint32_t rounds;
+};
 
 /// Executes the steps of short work inside its submission, as far as the other ranks let it. Does nothing
 /// when it is executed later.
 class GoingAhead final : public Effect {
  public:
-  /// Both must live until TakeNext.
+  /// Both must live until TakeRemaining.
   GoingAhead(StreamWork& work, const QueueLabel& queue)
-      : work_(work), queue_(queue), bytes_(work.bytes()), submitter_(std::this_thread::get_id()) {}
+      : work_(work),
+        queue_(queue),
+        bytes_(work.bytes()),
+        rounds_(work.rounds()),
+        submitter_(std::this_thread::get_id()) {}
 
   Status Apply() noexcept override {
     if (!IsInSubmission()) return {};
@@ -135,8 +145,11 @@ class GoingAhead final : public Effect {
     next_ = Step::kAnnounce;
     patience_ = work_.patience();
     if (Status announced = Did(work_.Announce(), Step::kPeers); !announced.ok()) return announced;
-    if (!Passes(Hold::kPeers, Step::kMove)) return {};
-    if (Status moved = Did(MoveBytes(work_), Step::kEnd); !moved.ok()) return moved;
+    for (; rounds_ != 0; --rounds_) {
+      if (!Passes(Hold::kPeers, Step::kMove)) return {};
+      if (Status moved = Did(MoveBytes(work_), Step::kPeers); !moved.ok()) return moved;
+    }
+    next_ = Step::kEnd;
     Passes(Hold::kEnd, Step::kOver);
     return {};
   }
@@ -151,10 +164,10 @@ class GoingAhead final : public Effect {
     work_.Refuse(reason);
   }
 
-  /// For the submitter, behind the submission: the first step that was not executed.
-  Step TakeNext() {
+  /// For the submitter, behind the submission.
+  Remaining TakeRemaining() {
     was_submitted_ = true;
-    return next_;
+    return {next_, rounds_};
   }
 
  private:
@@ -180,6 +193,7 @@ class GoingAhead final : public Effect {
   StreamWork& work_;
   const QueueLabel& queue_;
   const std::size_t bytes_;
+  std::uint32_t rounds_;
   const std::thread::id submitter_;
   bool was_submitted_ = false;
   std::chrono::nanoseconds patience_{0};
@@ -188,12 +202,12 @@ class GoingAhead final : public Effect {
 
 /// Short work is over before an engine could wake, if the other ranks are there. Who judges the order of
 /// tasks is told of its waits.
-Result<Step> GoAhead(Stream& stream, const std::shared_ptr<StreamWork>& work) {
-  if (work->bytes() > kBytesAtOnce || !stream.LooksIdle()) return Step::kTurn;
-  if (observe::On() && observe::AnyJudgesOrder()) return Step::kTurn;
+Result<Remaining> GoAhead(Stream& stream, const std::shared_ptr<StreamWork>& work) {
+  if (work->bytes() > kBytesAtOnce || !stream.LooksIdle()) return Remaining{Step::kTurn, work->rounds()};
+  if (observe::On() && observe::AnyJudgesOrder()) return Remaining{Step::kTurn, work->rounds()};
   const auto ahead = std::make_shared<GoingAhead>(*work, stream.label());
   if (Status queued = stream.Enqueue(EffectTask{ahead}); !queued.ok()) return queued;
-  return ahead->TakeNext();
+  return ahead->TakeRemaining();
 }
 
 Status Submit(Stream& stream, const std::shared_ptr<StreamWork>& work, std::chrono::seconds limit) {
@@ -204,14 +218,17 @@ Status Submit(Stream& stream, const std::shared_ptr<StreamWork>& work, std::chro
   const auto act = [&](WorkEffect::Step which) {
     return stream.Enqueue(EffectTask{std::make_shared<WorkEffect>(work, which)});
   };
-  auto step = GoAhead(stream, work);
-  if (!step.ok()) return step.TakeStatus();
+  auto next = GoAhead(stream, work);
+  if (!next.ok()) return next.TakeStatus();
   Status queued;
-  if (*step <= Step::kTurn) queued = hold(Hold::kTurn);
-  if (queued.ok() && *step <= Step::kAnnounce) queued = act(WorkEffect::Step::kAnnounce);
-  if (queued.ok() && *step <= Step::kPeers) queued = hold(Hold::kPeers);
-  if (queued.ok() && *step <= Step::kMove) queued = act(WorkEffect::Step::kMove);
-  if (queued.ok() && *step <= Step::kEnd) queued = hold(Hold::kEnd);
+  if (next->step <= Step::kTurn) queued = hold(Hold::kTurn);
+  if (queued.ok() && next->step <= Step::kAnnounce) queued = act(WorkEffect::Step::kAnnounce);
+  const std::uint32_t rounds = next->step <= Step::kPeers ? next->rounds : 0;
+  for (std::uint32_t round = 0; queued.ok() && round != rounds; ++round) {
+    queued = hold(Hold::kPeers);
+    if (queued.ok()) queued = act(WorkEffect::Step::kMove);
+  }
+  if (queued.ok() && next->step <= Step::kEnd) queued = hold(Hold::kEnd);
   return queued;
 }
 

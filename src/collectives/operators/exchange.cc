@@ -39,7 +39,7 @@ bool Exchange::HasCome(const Parcel& parcel) const noexcept {
 }
 
 bool Exchange::IsTaken(const Parcel& parcel) const noexcept {
-  return !parcel.is_send || MessageOf(parcel).taken.load(std::memory_order_seq_cst) >= parcel.number;
+  return MessageOf(parcel).taken.load(std::memory_order_seq_cst) >= parcel.number;
 }
 
 bool Exchange::TurnCame() const noexcept {
@@ -82,15 +82,19 @@ Status Exchange::Publish() {
 }
 
 bool Exchange::PeersCame() const noexcept {
-  return std::all_of(parcels_.begin(), parcels_.end(), [&](const Parcel& each) {
-    const bool has_come = HasCome(each);
-    if (!has_come) NoteMissing(each.peer);
-    return has_come;
-  });
+  bool is_missing = false;
+  for (const Parcel& each : parcels_) {
+    if (!IsExpected(each)) continue;
+    if (HasCome(each)) return true;
+    if (!is_missing) NoteMissing(each.peer);
+    is_missing = true;
+  }
+  return !is_missing;
 }
 
 bool Exchange::PeersEnded() const noexcept {
-  return std::all_of(parcels_.begin(), parcels_.end(), [&](const Parcel& each) { return IsTaken(each); });
+  return std::all_of(parcels_.begin(), parcels_.end(),
+                     [&](const Parcel& each) { return !each.is_send || IsTaken(each); });
 }
 
 Status Exchange::Take(const Parcel& parcel) {
@@ -124,14 +128,26 @@ Status Exchange::Take(const Parcel& parcel) {
 
 Status Exchange::MoveData() {
   for (const OwnParcel& parcel : own_) {
+    if (has_moved_own_) break;
     std::byte* const to = parcel.to.engine;
     CopyToAll(parcel.from.engine, Places(&to, 1), parcel.bytes, parcel.bytes >= kPastCachesFromBytes);
   }
+  has_moved_own_ = true;
   for (const Parcel& parcel : parcels_) {
-    if (parcel.is_send) continue;
+    if (!IsExpected(parcel) || !HasCome(parcel)) continue;
     if (Status taken = Take(parcel); !taken.ok()) return taken;
   }
   return {};
+}
+
+std::uint32_t Exchange::rounds() const noexcept {
+  const auto received =
+      std::count_if(parcels_.begin(), parcels_.end(), [](const Parcel& each) { return !each.is_send; });
+  return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(received));
+}
+
+bool Exchange::HasMovedAll() const noexcept {
+  return std::none_of(parcels_.begin(), parcels_.end(), [&](const Parcel& each) { return IsExpected(each); });
 }
 
 KeptMemory Exchange::TakeMemory() {
@@ -164,7 +180,7 @@ void Exchange::Finish() noexcept {
 }
 
 bool Exchange::Awaits(const Parcel& parcel, Hold hold) const noexcept {
-  return hold == Hold::kPeers ? !HasCome(parcel) : !IsTaken(parcel);
+  return hold == Hold::kPeers ? !HasCome(parcel) : parcel.is_send && !IsTaken(parcel);
 }
 
 bool Exchange::IsMissing(u32 other, Hold hold) const noexcept {

@@ -32,6 +32,8 @@ class Exchange final : public Operation {
            std::vector<OwnParcel> own);
   ~Exchange() override { Drop(); }
 
+  /// A message is taken when it has come: the sender may wait for that before it sends the next one.
+  std::uint32_t rounds() const noexcept override;
   std::uint64_t bytes() const noexcept override { return moved_bytes_; }
   std::vector<Access> Accesses() const override;
   std::string Missing(Hold hold) const override;
@@ -42,6 +44,7 @@ class Exchange final : public Operation {
   Status Publish() override;
   bool PeersCame() const noexcept override;
   Status MoveData() override;
+  bool HasMovedAll() const noexcept override;
   bool PeersEnded() const noexcept override;
   void Finish() noexcept override;
   KeptMemory TakeMemory() override;
@@ -50,11 +53,14 @@ class Exchange final : public Operation {
   Message& MessageOf(const Parcel& parcel) const;
   bool HasCome(const Parcel& parcel) const noexcept;
   bool IsTaken(const Parcel& parcel) const noexcept;
+  /// Received ones that this rank has not taken.
+  bool IsExpected(const Parcel& parcel) const noexcept { return !parcel.is_send && !IsTaken(parcel); }
   bool Awaits(const Parcel& parcel, Hold hold) const noexcept;
   Status Take(const Parcel& parcel);
 
   std::vector<Parcel> parcels_;
   std::vector<OwnParcel> own_;
+  bool has_moved_own_ = false;
   std::vector<OwnRange> announced_;
   u64 moved_bytes_ = 0;
 };

@@ -136,7 +136,7 @@ Status Operation::Move() noexcept {
   } catch (const std::exception& exception) {
     return Fail({Code::kInternalError, exception.what()}, HCCL_E_INTERNAL);
   }
-  stage_.store(Stage::kMoved, std::memory_order_release);
+  stage_.store(HasMovedAll() ? Stage::kMoved : Stage::kAnnounced, std::memory_order_release);
   return {};
 }
 

@@ -77,6 +77,8 @@ class Operation : public StreamWork {
   virtual Status Publish() = 0;
   virtual bool PeersCame() const noexcept = 0;
   virtual Status MoveData() = 0;
+  /// Whether all rounds are over.
+  virtual bool HasMovedAll() const noexcept { return true; }
   virtual bool PeersEnded() const noexcept = 0;
   /// Releases memory, when all ranks are done.
   virtual void Finish() noexcept = 0;
