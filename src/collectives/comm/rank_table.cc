@@ -3,19 +3,21 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
+#include "base/system/open_to_read.h"
 #include "hccl/report.h"
 
 namespace sampan::collectives {
@@ -185,13 +187,23 @@ RankTable Parse(const Json& json) {
   return table;
 }
 
-std::optional<std::string> ReadText(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string text(kMaxFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.empty() || text.size() > kMaxFileBytes) return std::nullopt;
+Result<std::string> ReadText(const std::string& path) {
+  auto file = OpenToRead(path);
+  if (!file.ok()) return file.TakeStatus();
+  struct stat facts {};
+  const auto fail = [&](const std::string& why) {
+    return Error{Code::kInvalidFile, Text(path, ": cannot be read: ", why)};
+  };
+  if (::fstat(file->get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return fail("it is no regular file");
+  if (facts.st_size <= 0 || static_cast<std::size_t>(facts.st_size) > kMaxFileBytes)
+    return fail(Text("it has ", facts.st_size, " bytes, the limit is ", kMaxFileBytes));
+  std::string text(static_cast<std::size_t>(facts.st_size), '\0');
+  std::size_t done = 0;
+  for (ssize_t bytes = 1; bytes > 0 && done < text.size(); done += static_cast<std::size_t>(bytes)) {
+    bytes = ::read(file->get(), text.data() + done, text.size() - done);
+    if (bytes < 0) return fail(SystemError(errno));
+  }
+  text.resize(done);
   return text;
 }
 
@@ -201,8 +213,8 @@ HcclResult ReadRankTable(const char* function, const char* path, RankTable& tabl
   const std::string_view shown(path, ::strnlen(path, kMaxPathBytes));
   if (shown.size() >= kMaxPathBytes)
     return Fail(function, HCCL_E_PARA, Text("EI0004: the path has more than ", kMaxPathBytes - 1, " bytes"));
-  const auto text = ReadText(path);
-  if (!text) return Fail(function, HCCL_E_PARA, Text("EI0004: the rank table '", shown, "' cannot be read"));
+  auto text = ReadText(path);
+  if (!text.ok()) return Fail(function, HCCL_E_PARA, Text("EI0004: the rank table ", text.error().message));
   const Json json = Json::parse(*text, nullptr, false);
   if (json.is_discarded())
     return Fail(function, HCCL_E_PARA, Text("EI0004: the rank table '", shown, "' is no JSON"));
