@@ -151,6 +151,10 @@ void sampanLogLine(int level, const std::string& text) noexcept {
   }
 }
 
+bool sampanInherited() noexcept {
+  return sampan::process::IsInherited();
+}
+
 bool sampanLooksForRaces() noexcept {
   return sampan::races::Watched();
 }

@@ -164,6 +164,10 @@ void sampanEndCall(const char* function, int code) noexcept;
 /// Sets the link and rank that the trace shows for the tasks that the calling thread submits from now on.
 void sampanTraceLink(const char* link, std::int32_t remote_rank) noexcept;
 
+/// True in a child that was forked from a process that used the runtime. It has none of the threads that
+/// others wait for, and its parent's locks may be held for ever.
+bool sampanInherited() noexcept;
+
 /// base/threads/thread_sanitizer.h for both libraries: a thread that enters the runtime in one may leave it
 /// in the other.
 bool sampanLooksForRaces() noexcept;

@@ -49,9 +49,16 @@ inline HcclResult FailFromException(const char* function) noexcept {
   }
 }
 
-/// Runs the body of a public function: exceptions become codes, and traces show the call.
+/// Runs the body of a public function: exceptions become codes, and traces show the call. A forked child is
+/// refused before it takes a lock of its parent.
 template <typename Body>
 HcclResult Guard(const char* function, Body body) noexcept {
+  if (sampanInherited()) [[unlikely]] {
+    return Fail(
+        function, HCCL_E_RUNTIME,
+        "this process was forked from one that used the runtime already: fork before the first call, or "
+        "start a new program in the child (exec)");
+  }
   const NoCancellation no_cancellation;
   TracedCall call(function);
   try {

@@ -186,6 +186,10 @@ void AfterForkInChild() {
 
 }  // namespace
 
+bool IsInherited() noexcept {
+  return inherited.load(std::memory_order_relaxed);
+}
+
 Result<Runtime*> TheRuntime() {
   if (Runtime* runtime = TheRuntimeIfMade()) return runtime;
   if (inherited.load()) {

@@ -18,6 +18,9 @@ inline Runtime* TheRuntimeIfMade() {
   return made_runtime.load(std::memory_order_acquire);
 }
 
+/// True in a child that was forked from a process that used the runtime: it has no runtime, and gets none.
+bool IsInherited() noexcept;
+
 /// Attaches the observers that the settings ask for, once: the trace and the summary. A failure is
 /// TheRuntime's.
 void StartObservers() noexcept;

@@ -102,6 +102,10 @@ Membership::Membership(MeetingPoint meeting, const ::hccl::RankGroupConfig& conf
 }
 
 Membership::~Membership() {
+  if (sampanInherited()) {  // the connection and the thread are the parent's
+    thread_.Detach();
+    return;
+  }
   try {
     QueueReport();  // before the farewell: the hub does not read what a rank sends behind it
     Send({FrameKind::kBye, rank_, 0, 0, {}});
