@@ -59,6 +59,11 @@ constexpr Row kRows[] = {
      "on a GPU a copy across registrations completes before its call returns"},
     {"conformance_copy_rc_rules", kCuda, 0, Effect::kLeaveOut, "*LikeTheirOwn*",
      "programs cannot touch the memory of a GPU"},
+    {"regression", kCuda, 0, Effect::kLeaveOut, "*LateSchedule*", "schedules are for emulated devices"},
+    {"regression_edges", kCuda, 0, Effect::kOnly,
+     "DroppedIpcRecording.*:IpcRecordingOrder.*:InitCallbackDeadlock.*:CancelledThread.*:OtherUsersMemory.*",
+     "the others look at what a process is before it has a device, or at emulated memory"},
+    {"regression_edges", kCuda, 0, Effect::kLeaveOut, "*LateSchedule*", "schedules are for emulated devices"},
     {"collectives_processes", kCuda, 0, Effect::kOnly,
      "*Schedule*:Processes.*:*KilledRank*:MissingRank.*:*EveryNumberOfProcesses.*/"
      "2:*EveryNumberOfProcesses.*/4",
