@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import time
 import unittest
 
 import trace_file
-from tool import SAMPAN, Terminal, environment, sampan
+from tool import OPTIMISED, PROGRAMS, SAMPAN, Terminal, environment, sampan
 from trace_file import RecordedCase, model_of
 
 
@@ -175,6 +176,21 @@ class ReadingTest(ReportCase):
         self.assertEqual([dot["count"] for dot in model["rates"]], [many])
         self.assertEqual(dict(model["facts"])["Copies"], many)
         self.assertEqual(model["tracks"][0]["slices"], many)
+
+
+    @unittest.skipUnless(OPTIMISED, "its time is that of an optimised build")
+    def test_half_a_million_copies_take_little_time(self):
+        copies, most_s = 500_000, 20
+        path = self.folder / "half_a_million.json.gz"
+        result = sampan("run", "--trace", path, "--", PROGRAMS / "tool_tracee", "many", copies)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        result, page = self.report(path)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, most_s, "CPU seconds")
+        queued = copies // 1000  # the program queues some to wait for them
+        self.assertEqual(dict(model_of(page)["facts"])["Copies"], copies + queued)
 
 
 class WritingTest(ReportCase):

@@ -11,6 +11,7 @@ import time
 BUILD = pathlib.Path(os.environ["TOOL_TEST_BUILD"])
 SAMPAN = BUILD / "bin" / "sampan"
 SANITIZED = "TOOL_TEST_SANITIZED" in os.environ
+OPTIMISED = "TOOL_TEST_OPTIMISED" in os.environ
 PROGRAMS = BUILD / "tests" / "tool"
 
 
