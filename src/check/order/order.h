@@ -140,7 +140,17 @@ class Order {
   void PassLate(QueueState& queue, const OrderedTask& task);
   bool Passes(QueueState& queue, const OrderedTask& task);
   void Execute(QueueState& queue, std::uint64_t number, bool discarded);
+  /// Executes the queue's tasks in thought up to this one, which is really over. Tasks that it waits for come
+  /// first, as far as they were told.
   void Force(QueueState& queue, std::uint64_t task, bool discarded);
+  /// The task that lets the head of a queue pass, and is really over; none: it was not told yet.
+  struct Giver {
+    QueueState* queue = nullptr;
+    std::uint64_t task = 0;
+  };
+  Giver ToldGiver(const OrderedTask& head);
+  /// `stands` becomes true if the giver was told and cannot go on itself.
+  bool PassesAfterGiver(QueueState& queue, const OrderedTask& head, bool* stands);
   void ForcePass(QueueState& queue, const OrderedTask& task, bool discarded);
   void GiveSignal(const QueueState& queue, const OrderedTask& task);
   void TakeSignal(Signal& signal, QueueState& queue, const OrderedTask& task);
@@ -155,6 +165,7 @@ class Order {
   std::unordered_map<std::uint64_t, QueueState> queues_;
   std::unordered_map<const Timeline*, std::uint64_t> timelines_;
   std::set<std::uint64_t> blocked_;  // queues with waiting tasks
+  bool is_forcing_ = false;
   std::unordered_map<const void*, Signal> signals_;
   std::map<const void*, Word> words_;
   OrderClock host_;
