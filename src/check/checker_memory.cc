@@ -1,4 +1,4 @@
-// The checker's part for memory and streams that come and go, for failed tasks, and for the end of the
+// The checker's part for memory, streams and failed tasks, and for the end of the process.
 // process.
 #include <array>
 #include <exception>

@@ -34,7 +34,7 @@ class ImportingTest : public ::testing::Test {
   test::Bytes memory = random.Fill(4096);
 };
 
-/// Interrupts the process every millisecond. Its handler does not have the system's calls begin anew.
+/// Interrupts the process every millisecond. Its handler does not have the system's calls restart.
 class Interruptions {
  public:
   Interruptions() {

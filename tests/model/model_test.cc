@@ -22,16 +22,14 @@
 namespace sampan::model {
 namespace {
 
+// Each schedule and number of engines has programs of its own, so that more are tried in all.
 #if defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kPrograms = 250;
+constexpr std::uint64_t kPrograms = 250, kProgramsOfAChoice = 80;
 #elif defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kPrograms = 800;
+constexpr std::uint64_t kPrograms = 800, kProgramsOfAChoice = 260;
 #else
-constexpr std::uint64_t kPrograms = 3000;
+constexpr std::uint64_t kPrograms = 3000, kProgramsOfAChoice = kPrograms;
 #endif
-/// A third of that runs under a chosen schedule or number of engines. Each has programs of its own, so that
-/// more are tried in all.
-constexpr std::uint64_t kProgramsOfAChoice = kPrograms / 3;
 constexpr std::uint64_t kProgramsPerReset = 100;
 constexpr std::uint64_t kProgramsPerSabotage = 400;
 constexpr std::uint64_t kMaxSeconds = 120;

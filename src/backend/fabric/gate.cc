@@ -137,7 +137,7 @@ class Call {
   Call(std::chrono::milliseconds limit, std::string peer) : limit_(limit), peer_(std::move(peer)) {}
 
   Status Connect(const PeerAddress& address) {
-    // Several attempts: the system repeats a lost first packet only after a second, and a host is found again
+    // Several attempts: the system repeats a lost first packet only after a second. A host is found again
     // some time after its cable is mended. Time is left for the messages.
     constexpr int kAttempts = 4;
     const auto each = limit_ / (kAttempts + 1);
@@ -223,8 +223,8 @@ class Call {
   Descriptor socket_;
 };
 
-/// Takes a free port of the address. Until the socket is closed, the system gives it to no socket that asks
-/// for any port, but libfabric may bind one to it: both allow the reuse of their addresses.
+/// Takes a free port of the address. Until the socket is closed, no socket that asks for any port gets it.
+/// libfabric may bind one to it: both allow the reuse of their addresses.
 Result<Descriptor> TakePort(PeerAddress& local) {
   local.port = 0;
   SocketAddress socket = ToSocket(local);

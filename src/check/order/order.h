@@ -140,8 +140,8 @@ class Order {
   void PassLate(QueueState& queue, const OrderedTask& task);
   bool Passes(QueueState& queue, const OrderedTask& task);
   void Execute(QueueState& queue, std::uint64_t number, bool discarded);
-  /// Executes the queue's tasks in thought up to this one, which is really over. Tasks that it waits for come
-  /// first, as far as they were told.
+  /// Executes the queue's tasks in the model up to this one, which is really over. Tasks that it waits for
+  /// come first, as far as they were told.
   void Force(QueueState& queue, std::uint64_t task, bool discarded);
   /// The task that lets the head of a queue pass, and is really over; none: it was not told yet.
   struct Giver {

@@ -1,4 +1,4 @@
-// Executes in thought what is really over, although the order alone does not let it pass yet.
+// Executes in the model what is really over, although the order alone does not let it pass yet.
 #include <algorithm>
 #include <utility>
 #include <vector>

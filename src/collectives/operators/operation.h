@@ -45,7 +45,7 @@ class Operation : public StreamWork {
   u32 rank() const { return communicator_->rank(); }
   u32 size() const { return communicator_->size(); }
   /// The first thing that derived destructors do. An operator that is dropped before its end breaks the
-  /// communicator, and its memory is kept as long as other ranks access it.
+  /// communicator. Its memory is kept as long as other ranks access it.
   void Drop() noexcept;
   /// Marks this rank as one that accesses the others' memory. In a broken communicator nothing is accessed:
   /// ranks that failed keep their memory for those only that have marked themselves.

@@ -25,7 +25,7 @@ struct PoolReuse {
 };
 
 /// Thread-safe. A freed block keeps its record in the registry, which lookups do not find. The next
-/// allocation of its size in the same stream gets it, for the cost of a lock if the work before is over.
+/// allocation of its size in the same stream gets it. That costs a lock if the work before is over.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
   struct Options {

@@ -20,8 +20,8 @@ struct BinaryNeeds {
   bool complete() const { return refused.empty() && absent.empty(); }
 };
 
-/// Reads the undefined dynamic symbols of a 64-bit ELF file, of whichever machine, and of the libraries that
-/// it loads with `library_path` as LD_LIBRARY_PATH. What one of these files defines is no need. Neither are
+/// Reads the undefined dynamic symbols of a 64-bit ELF file, for any machine, and of the libraries that it
+/// loads. `library_path` is its LD_LIBRARY_PATH. What one of these files defines is no need. Neither are
 /// weak symbols that nothing exports: the program does without. `ours` is the folder of Sampan's libraries.
 /// Throws a Failure if the file cannot be read or has no such symbols.
 BinaryNeeds ReadBinaryNeeds(const std::filesystem::path& path, const std::string& library_path,

@@ -16,10 +16,10 @@
 namespace sampan::emulated {
 
 /// Devices promise more memory than the host has: a page is taken by the first write to it. While no more is
-/// promised than the unseen part of the limit, nothing has to be counted. Otherwise each write asks first. The
-/// system is asked only when as much was written as the last question granted. A question grants no more than
-/// the limit leaves, and the unseen part of what the host can spare now: other processes take memory too.
-/// Thread-safe.
+/// promised than the unseen part of the limit, nothing has to be counted. Otherwise each write asks first.
+/// The system is asked only when as much was written as the last question granted. A question grants no more
+/// than the limit leaves, and the unseen part of what the host can spare now: other processes take memory
+/// too. Thread-safe.
 class WriteBudget {
  public:
   /// No single allocation may be larger than `host_bytes`.
