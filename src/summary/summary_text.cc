@@ -1,6 +1,7 @@
 // The summary as text, for a terminal.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,7 @@ std::string Table(const std::vector<Cells>& lines) {
 
 /// Milliseconds with one decimal.
 std::string MultiprocessorText(double nanoseconds) {
-  const auto tenths = static_cast<std::uint64_t>(nanoseconds / 1e5 + 0.5);
+  const auto tenths = std::llround(nanoseconds / 1e5);
   return Text(tenths / 10, ".", tenths % 10);
 }
 
