@@ -22,11 +22,11 @@ int Run(int argc, char** argv) {
     }
   }
   bench::World world;
+  world.report.WriteTo(json, world.machine);
   for (const bench::Group& group : bench::kGroups) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), group.name) == wanted.end()) continue;
     group.run(world);
-    // After each group, so that a run that is cut short leaves what it has measured.
-    if (json != nullptr && !world.report.WriteJson(json, world.machine)) {
+    if (!world.report.WriteJson()) {
       std::fprintf(stderr, "cannot write %s\n", json);
       return 1;
     }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,9 +77,24 @@ class Report {
     Keep(std::move(row));
   }
   /// The same without a line of its own.
-  void Keep(Row row) { rows_.push_back(std::move(row)); }
+  void Keep(Row row) {
+    rows_.push_back(std::move(row));
+    constexpr double kSecondsBetween = 2;
+    if (path_.empty() || since_write_->Seconds() < kSecondsBetween) return;
+    since_write_.emplace();
+    WriteJson();
+  }
 
-  bool WriteJson(const char* path, const std::string& machine) const {
+  /// From now on the rows are written to this file every two seconds, so that a run that is cut short leaves
+  /// what it has measured. Without a path they are not written.
+  void WriteTo(const char* path, const std::string& machine) {
+    path_ = path == nullptr ? "" : path;
+    machine_ = machine;
+  }
+
+  /// Returns false if the file cannot be written. It is whole at any time.
+  bool WriteJson() const {
+    if (path_.empty()) return true;
     auto rows = nlohmann::ordered_json::array();
     for (const Row& row : rows_) {
       rows.push_back({{"group", row.group},
@@ -96,9 +112,10 @@ class Report {
                       {"bar_of", row.bar_of_figure ? "sampan" : "ratio"},
                       {"met", row.met()}});
     }
-    std::ofstream file(path);
-    file << nlohmann::ordered_json{{"machine", machine}, {"rows", rows}}.dump(1) << "\n";
-    return static_cast<bool>(file.flush());
+    const std::string next = path_ + ".new";
+    std::ofstream file(next);
+    file << nlohmann::ordered_json{{"machine", machine_}, {"rows", rows}}.dump(1) << "\n";
+    return file.flush() && std::rename(next.c_str(), path_.c_str()) == 0;
   }
 
   /// Prints the bars that were missed, and their number last.
@@ -123,6 +140,8 @@ class Report {
 
  private:
   std::vector<Row> rows_;
+  std::string path_, machine_;
+  std::optional<Stopwatch> since_write_ = Stopwatch();
 };
 
 }  // namespace bench
