@@ -39,6 +39,8 @@ constinit std::atomic<Runtime*> made_runtime{nullptr};
 namespace {
 
 constexpr std::int32_t kEmulatedDevices = 8;
+/// Under check, a copy that misses its allocation does not hit the next one.
+constexpr std::size_t kGapBytes = 4096;
 
 template <typename Made>
 Result<std::unique_ptr<Backend>> AsBackend(Result<Made> made) {
@@ -62,6 +64,7 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
        .host_bytes = settings.host_bytes,
        .engines = settings.engines,
        .schedule = settings.schedule,
+       .gap_bytes = settings.check || !settings.check_json.empty() ? kGapBytes : 0,
        .fresh_byte = settings.fresh_byte,
        .host_is_device = !settings.profile.attached,
        .faults = &Faults(),

@@ -14,6 +14,13 @@ CASE(copy_past_the_end) {
                    s.Stream());  //! 1 out-of-bounds
 }
 
+CASE(copy_behind_a_block_that_has_a_neighbour) {
+  char *block = s.Device(), *fill = s.Pinned();
+  s.Device();
+  aclrtMemcpyAsync(block + (right ? 0 : kBytes), kBytes, fill, kBytes, ACL_MEMCPY_HOST_TO_DEVICE,
+                   s.Stream());  //! 1 out-of-bounds
+}
+
 CASE(copy_past_the_end_of_its_source) {
   char *block = s.Device(2 * kBytes), *fill = s.Pinned();
   const std::size_t bytes = right ? kBytes : kBytes + 64;

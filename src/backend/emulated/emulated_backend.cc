@@ -84,6 +84,7 @@ Result<std::unique_ptr<EmulatedBackend>> EmulatedBackend::Create(const EmulatedO
   std::unique_ptr<EmulatedBackend> backend(new EmulatedBackend(options));
   auto pinned = Arena::Create({.name = "sampan pinned host memory",
                                .capacity_bytes = backend->pinned_budget_.limit_bytes(),
+                               .gap_bytes = options.gap_bytes,
                                .host_visible = true,
                                .reserved_from = &backend->pinned_budget_,
                                .faults = options.faults});
@@ -102,6 +103,7 @@ Result<BackendDevice*> EmulatedBackend::Device(std::int32_t physical_id) {
   if (device == nullptr) {
     auto memory = Arena::Create({.name = Text("sampan device ", physical_id),
                                  .capacity_bytes = options_.device_bytes,
+                                 .gap_bytes = options_.gap_bytes,
                                  .host_visible = options_.host_is_device,
                                  .written_from = &device_budget_,
                                  .fresh_byte = options_.fresh_byte,

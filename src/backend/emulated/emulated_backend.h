@@ -25,6 +25,7 @@ struct EmulatedOptions {
   std::size_t host_bytes = 0;    ///< what all devices may take of the host; 0: half of its free memory
   unsigned engines = 0;          ///< per device; 0: one per core, at most four
   Schedule schedule;
+  std::size_t gap_bytes = 0;            ///< between allocations
   std::optional<std::byte> fresh_byte;  ///< fills new device memory; otherwise it has zeros
   bool host_is_device = false;          ///< the program may access device memory directly
   FaultPlan* faults = nullptr;

@@ -104,8 +104,8 @@ Result<MemoryBlock> Arena::Allocate(std::size_t bytes, Pages pages) {
   {
     const std::lock_guard lock(mutex_);
     if (whole <= options_.capacity_bytes - used_bytes_)
-      offset =
-          free_ranges_.TakeNext(whole, huge ? FreeRanges::Align::kAligned : FreeRanges::Align::kAnywhere);
+      offset = free_ranges_.TakeNext(whole + options_.gap_bytes,
+                                     huge ? FreeRanges::Align::kAligned : FreeRanges::Align::kAnywhere);
     if (offset) used_bytes_ += whole;
   }
   if (!offset) return out_of_memory("the capacity is used up (SAMPAN_DEVICE_MEMORY)");
@@ -162,7 +162,8 @@ void Arena::Free(const MemoryBlock& block) noexcept {
 void Arena::Return(const MemoryBlock& block) noexcept {
   const std::lock_guard lock(mutex_);
   used_bytes_ -= block.bytes;
-  free_ranges_.Return({block.address - user_base_, block.bytes}, {0, address_space_bytes_});
+  free_ranges_.Return({block.address - user_base_, block.bytes + options_.gap_bytes},
+                      {0, address_space_bytes_});
 }
 
 MemoryInfo Arena::Info() const {

@@ -20,6 +20,7 @@ namespace sampan::emulated {
 struct ArenaOptions {
   std::string name;
   std::size_t capacity_bytes = 0;       ///< limit of all live blocks together
+  std::size_t gap_bytes = 0;            ///< addresses behind each block that no block has, in whole pages
   bool host_visible = false;            ///< the program may read and write through its view
   HostBudget* reserved_from = nullptr;  ///< each block is taken from it whole; null: none
   WriteBudget* written_from = nullptr;  ///< pages are taken from it when they are written; null: none
