@@ -129,8 +129,6 @@ bool Checker::MayEndFromOutside(std::uint64_t queue) noexcept {
          (head->step.kind == OrderStep::Kind::kWaitForWord && writes_hidden_);
 }
 
-// ---- tasks ----
-
 Checker::Submitting& Checker::Pending() {
   Submitting* const pending = ThreadOwned<Submitting>();
   if (pending == nullptr) throw std::bad_alloc();
@@ -144,6 +142,7 @@ void Checker::OnSubmitting(const observe::Submission& submission, const Task& ta
     const std::string_view inner = thread.inner == nullptr ? "" : thread.inner;
     pending.accesses = AccessesOf(task, inner.find("Batch") != std::string_view::npos);
     pending.step = StepOf(task, submission);
+    AddWord(submission, pending.accesses);
     // Its ranks wait for one another by means that are not all seen.
     if (thread.in_hccl && pending.step.kind == OrderStep::Kind::kSignal) pending.step.shared = true;
     pending.call = thread.outer;
@@ -308,7 +307,8 @@ void Checker::Judge(const TaskAccess& access, const Acting& acting, const Shared
       order_.WordOverwritten(reinterpret_cast<const std::byte*>(engine + access.shape.range.begin),
                              access.shape.range.bytes());
     }
-  } else if (memory->knows_writes && !writes_hidden_ && !memory->written.Any(access.shape.range)) {
+  } else if (access.use < Use::kWordWrite && memory->knows_writes && !writes_hidden_ &&
+             !memory->written.Any(access.shape.range)) {
     ReportUnwritten(*memory, access, acting);
   }
   if (site == nullptr) return;

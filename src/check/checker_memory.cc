@@ -88,7 +88,12 @@ void Checker::Freed(const observe::MemoryEvent& event) {
                                .thread = thread.number,
                                .range = {0, event.bytes},
                                .stack = stack};
-    const Conflict open = memory->history.FindOpen(order_.host());
+    Conflict open = memory->history.FindOpen(order_.host());
+    const OrderedTask* const waiting = order_.WaitingForWordIn(event.allocation);
+    if (open.site == nullptr && waiting != nullptr) {
+      const TaskAccess& word = waiting->accesses.front();
+      open = {waiting->site.get(), word.shape.range, word.shape.range, word.use};
+    }
     if (open.site != nullptr) ReportFreed(*memory, open, freeing);
     memory_.NoteFreed({event.address, event.bytes, event.usable_bytes, event.allocation, event.made_by,
                        thread.outer, event.place, event.kind == observe::MemoryKind::kRegistered,

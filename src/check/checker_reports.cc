@@ -22,7 +22,8 @@ std::string_view WhatIs(const Place& place, bool registered) {
 }
 
 std::string_view DoesOf(Use use) {
-  return use == Use::kWrite ? "write" : "read";
+  if (use == Use::kWordWait) return "wait";
+  return use == Use::kWrite || use == Use::kWordWrite ? "write" : "read";
 }
 std::string_view VerbOf(std::string_view does) {
   return does == "write" ? "writes" : "reads";

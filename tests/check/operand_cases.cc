@@ -1,4 +1,4 @@
-// Descriptors, offset cells and words that queued work reads when it runs.
+// Descriptors and offset cells that queued work reads when it runs, and words that it waits for.
 #include "tests/check/scene.h"
 
 namespace sampan::check_cases {
@@ -56,6 +56,28 @@ CASE(cell_changed_before_its_copy) {
   if (right) SYNC(a);
   OK(aclrtMemcpy(cells, sizeof other, &other, sizeof other,
                  ACL_MEMCPY_HOST_TO_DEVICE));  //! 2 stale-descriptor
+}
+
+CASE(word_freed_before_its_wait) {
+  std::uint64_t *word = s.Word(), *other = s.Word();
+  aclrtStream a = s.Stream(), opener = s.Stream();
+  OK(aclrtValueWait(word, 1, 0, a));  //! 1 freed-in-flight
+  if (right) OK(aclrtValueWrite(word, 1, 0, opener));
+  if (right) SYNC(a);
+  if (right) SYNC(opener);
+  s.Forget(word);
+  OK(aclrtFree(word));  //! 2 freed-in-flight
+  if (!right) OK(aclrtStreamAbort(a));
+  OK(aclrtValueWrite(other, 1, 0, opener));
+}
+
+CASE(word_freed_before_its_write) {
+  std::uint64_t* word = s.Word();
+  aclrtStream a = s.Stream();
+  OK(aclrtValueWrite(word, 1, 0, a));  //! 1 freed-in-flight
+  if (right) SYNC(a);
+  s.Forget(word);
+  OK(aclrtFree(word));  //! 2 freed-in-flight
 }
 
 }  // namespace

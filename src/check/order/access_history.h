@@ -27,7 +27,9 @@ using SharedSite = std::shared_ptr<const TaskSite>;
 enum class Use : std::uint8_t {
   kRead,
   kWrite,
-  kOperand,  ///< reads a descriptor or a cell with an address
+  kOperand,    ///< reads a descriptor or a cell with an address
+  kWordWrite,  ///< writes a word that others may wait for: a signal, which needs no other order
+  kWordWait,   ///< waits for one
 };
 
 /// One access of a task.
@@ -66,6 +68,7 @@ class AccessHistory {
                         const OrderClock& before, IsLater is_later) const {
     for (const Lane& lane : lanes_) {
       if (lane.use != Use::kWrite && access.use != Use::kWrite) continue;
+      if (lane.use >= Use::kWordWrite || access.use >= Use::kWordWrite) continue;
       const bool own = lane.queue == queue;
       const std::uint64_t known = own ? 0 : before.At(lane.queue);
       if (own ? lane.newest != task || access.entry < 0 : lane.newest <= known) continue;

@@ -165,6 +165,16 @@ const OrderedTask* Order::Head(std::uint64_t number) const {
   return queue == nullptr || queue->waiting.empty() ? nullptr : &queue->waiting.begin()->second;
 }
 
+const OrderedTask* Order::WaitingForWordIn(std::uint64_t allocation) const {
+  for (const std::uint64_t number : blocked_) {
+    for (const auto& [task, waiting] : Find(number)->waiting) {
+      if (waiting.step.kind != OrderStep::Kind::kWaitForWord) continue;
+      if (!waiting.accesses.empty() && waiting.accesses.front().allocation == allocation) return &waiting;
+    }
+  }
+  return nullptr;
+}
+
 void Order::Submitted(OrderedTask task) {
   QueueState* const queue = Find(task.site->queue.number);
   if (queue == nullptr) return;

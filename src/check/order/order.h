@@ -86,6 +86,8 @@ class Order {
   const OrderClock& settled() const;
   /// What was before a task that is executed in the model.
   OrderClock Before(std::uint64_t queue, std::uint64_t task) const;
+  /// A task that uses a word of the allocation and is not executed in the model; null: there is none.
+  const OrderedTask* WaitingForWordIn(std::uint64_t allocation) const;
   /// The first task of the queue that is not executed in the model; null: there is none.
   const OrderedTask* Head(std::uint64_t queue) const;
   /// True if the queue has really executed the task.

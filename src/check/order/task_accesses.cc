@@ -134,6 +134,16 @@ class Collector {
 
 }  // namespace
 
+void AddWord(const observe::Submission& submission, TaskAccesses& accesses) {
+  const observe::MemoryEnd& word = submission.word.place;
+  if (submission.subject == nullptr || word.allocation == 0) return;
+  const auto type = submission.subject->type;
+  if (type != observe::TaskType::kValueWrite && type != observe::TaskType::kValueWait) return;
+  accesses.all.push_back({word.allocation,
+                          {{word.offset, word.offset + sizeof(std::uint64_t)}},
+                          type == observe::TaskType::kValueWait ? Use::kWordWait : Use::kWordWrite});
+}
+
 TaskAccesses AccessesOf(const Task& task, bool is_batch_call) {
   TaskAccesses accesses;
   std::visit(Collector(accesses, is_batch_call), task);

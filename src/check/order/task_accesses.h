@@ -5,6 +5,7 @@
 
 #include "backend/api/task.h"
 #include "check/order/access_history.h"
+#include "observe/observer.h"
 
 namespace sampan::check {
 
@@ -17,5 +18,7 @@ struct TaskAccesses {
 
 /// Entries of a batch have their index if the call is a batch.
 TaskAccesses AccessesOf(const Task& task, bool is_batch_call);
+/// The word that the task writes or waits for.
+void AddWord(const observe::Submission& submission, TaskAccesses& accesses);
 
 }  // namespace sampan::check

@@ -20,9 +20,8 @@ constexpr std::array kKinds = {
                 "The host writes what a copy uses, before anything told it that the copy is over."},
     FindingKind{"freed-in-flight", kError,
                 "Memory is freed, unregistered or unmapped while work that uses it may not be over."},
-    FindingKind{
-        "stale-descriptor", kError,
-        "A descriptor, offset cell or value word that queued work reads is changed without an order."},
+    FindingKind{"stale-descriptor", kError,
+                "A descriptor or offset cell that queued work reads is changed without an order."},
     FindingKind{"pageable-async", kWarning,
                 "An asynchronous call was given pageable memory and ran synchronously."},
     FindingKind{"deadlock", kError,
