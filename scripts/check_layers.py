@@ -104,6 +104,7 @@ ALLOWED_GLOBALS = {
     ("src/check/findings/thread_owned.h", "owner"): "deletes it",
     ("src/check/host/page_guard.cc", "changes"): "tells a signal handler whether another thread has changed pages",
     ("src/check/host/page_guard.cc", "step_window"): "the pages that the thread opened for one instruction",
+    ("src/check/session.cc", "the_report"): "one for the process, like the checker",
     ("src/check/session.cc", "the_checker"): "signal handlers, the exit of the process and a forked child reach it",
     ("src/check/findings/stacks.cc", "own_code"): "where our libraries lie in memory",
     ("src/check/findings/stacks.cc", "c_library"): "the same of the C library",

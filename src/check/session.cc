@@ -18,6 +18,7 @@
 #include "base/error/text.h"
 #include "check/findings/findings_file.h"
 #include "check/findings/output_line.h"
+#include "check/findings/report_file.h"
 #include "check/host/host_aliases.h"
 #include "check/host/host_faults.h"
 #include "check/host/system_calls.h"
@@ -27,6 +28,7 @@ namespace sampan::check {
 namespace {
 
 constinit std::atomic<Checker*> the_checker{nullptr};
+constinit ReportFile* the_report = nullptr;    // made before the runtime, never destroyed
 constinit HostAliases* the_aliases = nullptr;  // made before the runtime, never destroyed
 
 /// The process's arguments as the first line wants them.
@@ -46,10 +48,10 @@ void WriteProgram(int file, const std::string& backend) {
   line->Add("],\"backend\":").AddQuoted(backend).Add("}\n").Send(file);
 }
 
-/// The file that `sampan check` has made. Never blocks, unlike open(2) of a FIFO, and follows no link.
-Result<int> OpenFindings(const std::string& path) {
+/// Opens a file of this user to append to it. Never blocks, unlike open(2) of a FIFO, and follows no link.
+Result<int> OpenOwnFile(std::string_view variable, const std::string& path) {
   const auto refuse = [&](std::string_view why) {
-    return Error{Code::kDeviceSetupError, Text(kFindingsVariable, "='", path, "' cannot be written: ", why)};
+    return Error{Code::kDeviceSetupError, Text(variable, ": '", path, "' cannot be written: ", why)};
   };
   const int file = ::open(
       path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
@@ -71,21 +73,27 @@ void AbandonInChild() {
 }  // namespace
 
 Result<observe::Observer*> Start(const Options& options) {
-  if (!options.on && options.findings.empty()) return nullptr;
+  const bool has_command = !options.findings.empty();
+  if (!options.on && !has_command && options.json.empty()) return nullptr;
   int file = -1;
-  if (!options.findings.empty()) {
-    auto opened = OpenFindings(options.findings);
+  if (has_command || !options.json.empty()) {
+    if (!has_command) the_report = new ReportFile(options.json);
+    auto opened = has_command ? OpenOwnFile(kFindingsVariable, options.findings)
+                              : OpenOwnFile("SAMPAN_CHECK_JSON", the_report->raw());
     if (!opened.ok()) return opened.TakeStatus();
     file = *opened;
-    WriteProgram(file, options.backend);
+    if (!has_command && ::ftruncate(file, 0) != 0) {
+      return Error{Code::kDeviceSetupError, Text("SAMPAN_CHECK_JSON: '", the_report->raw(),
+                                                 "' cannot be emptied: ", SystemError(errno))};
+    }
   }
+  if (file >= 0) WriteProgram(file, options.backend);
   auto* const checker = new Checker;  // never destroyed: threads tell it until the process is gone
   if (!checker->Start(
-          {.file = file, .text = options.findings.empty()},
+          {.file = file, .text = options.on && !has_command},
           {.guards_pages = options.guards_pages && CanWatchHostFaults(),
            .finds_unwritten = options.finds_unwritten,
-           .held_counts =
-               options.findings.empty() ? std::string() : HeldCountsPath(options.findings, ::getpid())})) {
+           .held_counts = has_command ? HeldCountsPath(options.findings, ::getpid()) : std::string()})) {
     return Error{Code::kDeviceSetupError, "SAMPAN_CHECK: there is no memory for the checker"};
   }
   if (options.guards_pages && CanWatchHostFaults()) the_aliases = new HostAliases;
@@ -117,10 +125,14 @@ void Finish() noexcept {
   if (checker == nullptr) return;
   observe::Detach(*checker);
   checker->Finish();
+  if (the_report != nullptr) the_report->Make();
 }
 
 void EndProcess(std::string_view reason) noexcept {
-  if (Checker* const checker = TheChecker()) checker->FinishAt(reason);
+  if (Checker* const checker = TheChecker()) {
+    checker->FinishAt(reason);
+    if (the_report != nullptr) the_report->Make();
+  }
   ::_exit(kFindingStatus);
 }
 

@@ -13,6 +13,7 @@ class HostAliases;
 struct Options {
   bool on = false;
   std::string findings;  ///< the command's file; empty: the user reads standard error
+  std::string json;      ///< the file of a report; empty: none. Not with the command's file
   bool guards_pages = true;
   bool finds_unwritten = true;  ///< all writes to device memory are seen
   std::string backend;

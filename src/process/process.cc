@@ -96,6 +96,7 @@ Result<observe::Observer*> StartChecker(Result<Settings>& read) {
   if (!read.ok()) return nullptr;
   return check::Start({.on = read->check,
                        .findings = read->check_findings,
+                       .json = read->check_json,
                        .guards_pages = !races::Watched(),
                        // Where the program's own code writes device memory, the checker does not see it.
                        .finds_unwritten = read->profile.attached &&

@@ -230,6 +230,12 @@ constexpr std::array kSettings = {
               settings.check_findings = text;
               return !text.empty();
             }},
+    Setting{"SAMPAN_CHECK_JSON", "a file name, which may hold %p for the process", "none",
+            "the checker writes its report there when the program ends",
+            [](std::string_view text, Settings& settings) {
+              settings.check_json = text;
+              return !text.empty();
+            }},
     Setting{"SAMPAN_CHECK_UNWRITTEN", "0 or 1", "1, on cuda 0",
             "the checker finds copies of device memory that nothing wrote; it sees no writes of CUDA kernels",
             [](std::string_view text, Settings& settings) {

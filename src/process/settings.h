@@ -37,6 +37,7 @@ struct Settings {
   std::string summary_kept;  ///< the folder of the command; empty: none
   bool check = false;
   std::string check_findings;           ///< the file of the command; empty: none
+  std::string check_json;               ///< the file of the report; empty: none
   std::optional<bool> check_unwritten;  ///< reads of memory that nothing wrote are found; unset: not on GPUs
   bool signal_report = true;
   bool help = false;

@@ -105,8 +105,7 @@ void Findings::Finish(std::string_view reason) noexcept {
     line_.Send(options_.file);
   }
   if (options_.text) {
-    line_.Add("sampan: ").Add(errors_).Add(errors_ == 1 ? " error, " : " errors, ").Add(warnings_);
-    line_.Add(warnings_ == 1 ? " warning\n" : " warnings\n").Send(STDERR_FILENO);
+    line_.Add(errors_).Add(" errors, ").Add(warnings_).Add(" warnings\n").Send(STDERR_FILENO);
   }
 }
 

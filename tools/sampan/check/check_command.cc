@@ -92,8 +92,20 @@ CheckedEnding RunSchedules(ProgramStart& program, const Arguments& arguments, co
   return last;
 }
 
+/// The report of a program that ran without the command.
+int ReportWritten(const Arguments& arguments, const CheckRequest& request) {
+  const ReportFiles files(arguments);
+  SourceFrames frames;
+  const CheckedEnding checked = ReadChecked(arguments, request.filter, frames);
+  const int status = StatusOf(checked, request.error_status);
+  std::cerr << SummaryText(checked.run) << std::flush;
+  files.Write(checked.run, status, "");
+  return status;
+}
+
 int Execute(const Arguments& arguments) {
   const CheckRequest request = ReadCheckRequest(arguments);
+  if (arguments.Has("--read")) return ReportWritten(arguments, request);
   ProgramStart program(arguments);
   const ReportFiles files(arguments);
   std::string schedule;
@@ -117,6 +129,10 @@ std::vector<OptionDescription> Options() {
         .value = "FILE",
         .meaning = "write one HTML page there: each finding with its source lines, its streams and the "
                    "missing order"},
+       {.name = "--read",
+        .value = "RAW",
+        .meaning = "do not run the program: report what it has written into this file, see "
+                   "SAMPAN_CHECK_JSON"},
        {.name = "--error-exitcode",
         .value = "N",
         .meaning = "exit with N if there are findings of severity error and the program's status is 0 "
@@ -158,7 +174,8 @@ const Command& CheckCommand() {
                 "Findings go to standard error as soon as they are made, each once; the last line counts "
                 "them. "
                 "Build the program with -g: without debug information, places are functions and offsets.",
-                "SAMPAN_CHECK=1 does the same without this command, with modules and offsets for places."},
+                "SAMPAN_CHECK=1 does the same without this command, with modules and offsets for places. "
+                "SAMPAN_CHECK_JSON=FILE writes the JSON report at the end of the program."},
            .operands = {{.name = "PROGRAM [ARGS...]",
                          .meaning = "the program and what it is to get; everything behind -- belongs to it",
                          .is_program = true}},

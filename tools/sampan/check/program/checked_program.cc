@@ -45,6 +45,19 @@ void AddSilentEndings(RawFindings& raw, const RawFile& file, const Ending& endin
 
 }  // namespace
 
+CheckedEnding ReadChecked(const Arguments& arguments, const CheckFilter& filter, SourceFrames& frames) {
+  RawFile file(arguments.ValueOr("--read", ""));
+  RawFindings raw(frames);
+  CheckResults results(filter,
+                       [](const Finding& finding) { std::cerr << FindingText(finding) << std::flush; });
+  for (const std::string& line : file.TakeLines()) {
+    if (std::optional<RawNews> news = raw.Understand(line)) results.Add(std::move(*news));
+  }
+  const Ending ending = {};
+  AddSilentEndings(raw, file, ending, results);
+  return {.run = {.program = arguments.program, .findings = results.Take()}, .ending = ending};
+}
+
 CheckedEnding RunChecked(ProgramStart& program, const Arguments& arguments, const CheckFilter& filter,
                          SourceFrames& frames) {
   RawFile file;

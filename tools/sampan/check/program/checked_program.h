@@ -19,4 +19,7 @@ struct CheckedEnding {
 CheckedEnding RunChecked(ProgramStart& program, const Arguments& arguments, const CheckFilter& filter,
                          SourceFrames& frames);
 
+/// The same for what a program has written before, with --read. Its ending is not known.
+CheckedEnding ReadChecked(const Arguments& arguments, const CheckFilter& filter, SourceFrames& frames);
+
 }  // namespace sampan::tool

@@ -16,8 +16,16 @@
 
 namespace sampan::tool {
 
-RawFile::RawFile()
-    : folder_("sampan-check", kRunFailed, "what is found"), path_(folder_.path() / "findings") {
+RawFile::RawFile(const std::filesystem::path& written)
+    : path_(written), file_(::open(written.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (file_ < 0)
+    throw Failure(kRunFailed,
+                  "check: --read " + written.string() + ": " + std::generic_category().message(errno));
+}
+
+RawFile::RawFile() {
+  folder_.emplace("sampan-check", kRunFailed, "what is found");
+  path_ = folder_->path() / "findings";
   file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file_ < 0)
     throw Failure(kRunFailed, path_.string() + " cannot be made: " + std::generic_category().message(errno));

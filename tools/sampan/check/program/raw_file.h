@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,11 +12,13 @@
 
 namespace sampan::tool {
 
-/// Owns a temporary folder: the destructor removes it. Not thread-safe.
+/// May own a temporary folder: the destructor removes it. Not thread-safe.
 class RawFile {
  public:
   /// Throws a Failure if there is no place for it.
   RawFile();
+  /// A file that a program has written before. Throws a Failure if it cannot be read.
+  explicit RawFile(const std::filesystem::path& written);
   ~RawFile();
   RawFile(const RawFile&) = delete;
   RawFile& operator=(const RawFile&) = delete;
@@ -33,7 +36,7 @@ class RawFile {
   std::variant<std::vector<std::uint64_t>, NoCounters> Counters(std::int64_t process) const;
 
  private:
-  TemporaryFolder folder_;
+  std::optional<TemporaryFolder> folder_;
   std::filesystem::path path_;
   int file_ = -1;
   int changes_ = -1;
