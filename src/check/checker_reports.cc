@@ -214,8 +214,7 @@ void Checker::OnMistake(const observe::Mistake& mistake) noexcept {
     ReportOne(FindingKind::kWaitWithoutRecord, message.text(), "record the event before {0}", call, nullptr);
     return;
   }
-  // What the call would have done with the memory is not told: it is taken for a write.
-  call.does = "write";
+  call.does = mistake.reads ? "read" : "write";
   const FreedMemory* const freed = memory_.FreedAt(mistake.address);
   if (mistake.kind == Kind::kNotAllocated && freed != nullptr &&
       mistake.address - freed->address < freed->bytes) {

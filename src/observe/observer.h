@@ -177,6 +177,7 @@ struct Mistake {
   std::uint64_t allocation = 0;       ///< 0: none
   const QueueLabel* queue = nullptr;  ///< null: none
   std::uint32_t object = 0;           ///< the number of the event
+  bool reads = false;                 ///< the call would have read there, and not written
 };
 
 /// Told what the runtime does, by the thread that does it. Any threads at the same time. A queue may hold its

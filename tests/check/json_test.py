@@ -64,6 +64,12 @@ def main():
         test.equal(result.stderr.splitlines()[-1:], ["1 errors, 0 warnings"], "the last line")
         test.equal(len([file for file in folder.glob("*.json") if file.stem.isdigit()]), 1, "files named for the process")
 
+        for case, does in {"copy_past_the_end": "write", "copy_past_the_end_of_its_source": "read"}.items():
+            report = folder / "does.json"
+            run([options.sampan, "check", "--json", report, "--", options.cases, "wrong", case])
+            found = [finding["accesses"][0]["does"] for finding in json.loads(report.read_text())["findings"] if finding["kind"] == "out-of-bounds"]
+            test.equal(found, [does], f"{case}: what the call does")
+
         # What a program has left that was killed.
         raw, made = folder / "raw", folder / "made.json"
         run(program, SAMPAN_CHECK="1", SAMPAN_CHECK_FINDINGS=str(raw))

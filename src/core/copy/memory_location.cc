@@ -27,8 +27,11 @@ Status NotAllocated(const MemoryArgument& argument) {
 
 void TellRefused(observe::Mistake::Kind kind, const MemoryArgument& argument, std::uint64_t allocation) {
   if (!observe::On()) return;
-  observe::TellMistake(
-      {.kind = kind, .address = argument.begin(), .bytes = argument.bytes, .allocation = allocation});
+  observe::TellMistake({.kind = kind,
+                        .address = argument.begin(),
+                        .bytes = argument.bytes,
+                        .allocation = allocation,
+                        .reads = argument.name.starts_with("src")});
 }
 
 /// Returns true if a range begins in registered memory and continues in other memory of the program.
