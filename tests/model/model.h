@@ -1,6 +1,7 @@
 // The reference: what every operation must answer and leave in memory, as far as the rules determine it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -228,6 +229,16 @@ class Model {
   /// The host waits for the tasks; false (in `verdict`) when a hold may keep it for ever.
   bool HostCanWait(const std::vector<int>& tasks, Verdict& verdict) const;
   bool MayBeHeld(const Stream& stream) const;
+  /// The same as Held, also by what the other thread lets go in this section: it may not have come to that.
+  bool HeldBeside(const Clock& clock) const;
+  /// Ends the holds for which `over` is true.
+  template <typename Over>
+  void EndHolds(Over over) {
+    const auto kept =
+        std::stable_partition(holds_.begin(), holds_.end(), [&](const Hold& hold) { return !over(hold); });
+    if (forked_) ended_holds_[thread_].insert(ended_holds_[thread_].end(), kept, holds_.end());
+    holds_.erase(kept, holds_.end());
+  }
   /// What was queued in the stream, as the current thread knows it.
   Clock Last(const Stream& stream) const { return history_.Behind(stream.last[thread_]); }
   /// The clock of the stream's next task.
@@ -259,7 +270,8 @@ class Model {
   History history_;
   std::array<Clock, kThreads> host_;  ///< what each thread knows to be over
   std::vector<Hold> holds_;
-  std::array<Clock, kNotifies> hold_waits_;  ///< the waits before the one that stands there
+  std::array<std::vector<Hold>, kThreads> ended_holds_;  ///< between fork and join: by which thread
+  std::array<Clock, kNotifies> hold_waits_;              ///< the waits before the one that stands there
   int current_ = 0;
   int context_ = 0;
   int thread_ = 0;

@@ -265,7 +265,7 @@ Verdict Model::Drop(const std::vector<Stream*>& streams, aclError code) {
   history_.TakeTasks(Severed(streams));
   history_.Branch(std::move(worlds));
   host() = after;
-  std::erase_if(holds_, [&](const Hold& hold) { return Contains(streams, hold.stream); });
+  EndHolds([&](const Hold& hold) { return Contains(streams, hold.stream); });
   return Answer(ACL_SUCCESS);
 }
 

@@ -27,6 +27,12 @@ bool Model::Held(const Clock& clock) const {
                      [&](const Hold& hold) { return clock.Covers(hold.track, hold.tick); });
 }
 
+bool Model::HeldBeside(const Clock& clock) const {
+  const std::vector<Hold>& ended = ended_holds_[1 - thread_];
+  return Held(clock) || std::any_of(ended.begin(), ended.end(),
+                                    [&](const Hold& hold) { return clock.Covers(hold.track, hold.tick); });
+}
+
 bool Model::HostCanWait(const std::vector<int>& tasks, Verdict& verdict) const {
   verdict.held = Held(history_.LimitsOf(tasks));
   return !verdict.held;

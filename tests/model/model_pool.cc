@@ -13,7 +13,8 @@ Verdict Model::AllocateFromPool(const Operation& op) {
   if (contexts_[stream->context].stop >= 0) return Undetermined();
   if (!MayQueue(*stream, {}, verdict)) return verdict;
   // The stream may come behind whatever frees the memory that it gets, and the other thread wait for it.
-  if (forked_ && !holds_.empty() && !MayBeHeld(*stream)) return Undetermined();
+  const bool any_held = !holds_.empty() || !ended_holds_[1 - thread_].empty();
+  if (forked_ && any_held && !MayBeHeld(*stream)) return Undetermined();
   Buffer& buffer = buffers_[op.slot];
   buffer = Buffer{};
   buffer.slot = op.slot;

@@ -90,7 +90,8 @@ Verdict Model::Wait(const Operation& op) {
   if (event->recorded()) {
     if ((stream->stops || forked_) && MayBeDropped(event->recording)) return Undetermined();
     // The other thread may wait for the stream.
-    if (forked_ && Held(history_.LimitsOf({event->recording})) && !MayBeHeld(*stream)) return Undetermined();
+    if (forked_ && HeldBeside(history_.LimitsOf({event->recording})) && !MayBeHeld(*stream))
+      return Undetermined();
     task.recording = event->recording;
     task.behind = {event->recording};
   }
@@ -219,7 +220,7 @@ Verdict Model::CloseGate(const Operation& op) {
 
 Verdict Model::OpenGate() {
   if (!gate_closed()) return Undetermined();
-  std::erase_if(holds_, [](const Hold& hold) { return hold.signal == kGate; });
+  EndHolds([](const Hold& hold) { return hold.signal == kGate; });
   return Answer(ACL_SUCCESS);
 }
 

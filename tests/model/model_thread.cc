@@ -94,6 +94,7 @@ bool Changes(Call call) {
 Verdict Model::Fork() {
   if (forked_) return Undetermined();
   forked_ = true;
+  ended_holds_ = {};
   host_[1] = host_[0];
   for (auto* streams : {streams_.data(), defaults_.data()}) {
     const std::size_t count = streams == streams_.data() ? streams_.size() : defaults_.size();
@@ -114,6 +115,7 @@ Verdict Model::Fork() {
 Verdict Model::Join() {
   if (!forked_ || thread_ != 0) return Undetermined();
   forked_ = false;
+  ended_holds_ = {};
   gate_thread_ = kNull;
   host_[0].Join(host_[1]);
   const auto join = [](Stream& stream) {
