@@ -6,11 +6,14 @@
 namespace sampan::model {
 namespace {
 
-/// Whether the operation names a buffer that was never made. Only programs that were made smaller do: the
-/// library then gets NULL.
+/// Whether the operation names a buffer that was never made, or memory that the program itself has freed. The
+/// library may then get NULL.
 bool NamesUnmade(const Operation& op, const std::array<Buffer, kBuffers>& buffers) {
   const auto unmade = [&](const Address& address) {
-    return address.slot >= 0 && buffers[address.slot].state == Buffer::State::kNever;
+    if (address.slot < 0) return false;
+    const Buffer& buffer = buffers[address.slot];
+    const bool is_own = buffer.memory == Memory::kPageable && op.call != Call::kAllocate;
+    return buffer.state == Buffer::State::kNever || (is_own && buffer.state == Buffer::State::kFreed);
   };
   return unmade(op.dst) || unmade(op.src) ||
          std::any_of(op.entries.begin(), op.entries.end(),
