@@ -46,7 +46,7 @@ OUTSIDE = {
     "python": {"<acl>"},
     "bench": {"base", "backend/emulated", "backend/cuda", "examples", "<acl>", "<hccl>"},
     "tools/hccl_bench": {"examples", "bench"},
-    "tools/sampan": {"base", "check", "summary", "trace", "backend/cuda", "examples", "bench", "<acl>", "<hccl>"},
+    "tools/sampan": {"base", "check", "summary", "trace", "backend/cuda", "backend/fabric", "examples", "bench", "<acl>", "<hccl>"},
     "tests/support": {"<acl>"},
     "tests/abi": {"<acl>", "<hccl>"},
     "tests/dropin": {"<acl>", "<aclnn>"},

@@ -14,7 +14,7 @@ import unittest
 
 from tool import BUILD, SAMPAN, environment, sampan
 
-COMMANDS = ["run", "check", "env", "info", "bench", "report", "replay", "completion", "man"]
+COMMANDS = ["run", "check", "env", "info", "hosts", "bench", "report", "replay", "completion", "man"]
 
 
 def options_of(command):

@@ -15,8 +15,8 @@
 namespace sampan::tool {
 
 std::vector<const Command*> AllCommands() {
-  return {&RunCommand(),    &CheckCommand(),  &EnvCommand(),        &InfoCommand(), &BenchCommand(),
-          &ReportCommand(), &ReplayCommand(), &CompletionCommand(), &ManCommand()};
+  return {&RunCommand(),   &CheckCommand(),  &EnvCommand(),    &InfoCommand(),       &HostsCommand(),
+          &BenchCommand(), &ReportCommand(), &ReplayCommand(), &CompletionCommand(), &ManCommand()};
 }
 
 namespace {

@@ -32,7 +32,8 @@ int Execute(const Arguments& arguments) {
     throw Failure(kCheckFailed, failure.what());
   }
   const SelfTest test = RunSelfTest(*session);
-  Print(as_json ? InfoJson(facts, test) : InfoText(facts, test));
+  const FabricFacts fabric = ReadFabricFacts();
+  Print(as_json ? InfoJson(facts, fabric, test) : InfoText(facts, fabric, test));
   return test.passed() ? kSuccess : kCheckFailed;
 }
 
@@ -44,7 +45,8 @@ const Command& InfoCommand() {
           {.name = "info",
            .summary = "show devices and settings, and test whether copies work here",
            .paragraphs =
-               {"Shows backend, profile, devices, versions, and every setting with its "
+               {"Shows backend, profile, devices, versions, what reaches other hosts, and every setting with "
+                "its "
                 "source. Then copies once on "
                 "every path, with random contents, and compares each byte and those "
                 "around it. The last line is "

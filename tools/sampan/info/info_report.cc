@@ -71,7 +71,7 @@ std::string Verdict(const SelfTest& test) {
   return text + ", in " + ShowSeconds(test.seconds);
 }
 
-std::string InfoText(const RuntimeFacts& facts, const SelfTest& test) {
+std::string InfoText(const RuntimeFacts& facts, const FabricFacts& fabric, const SelfTest& test) {
   const Machine machine = ThisMachine();
   std::string text = Coloured(Colour::kTitle, "Sampan " SAMPAN_VERSION) + "\n";
   text += FactLine("library", facts.library);
@@ -81,6 +81,7 @@ std::string InfoText(const RuntimeFacts& facts, const SelfTest& test) {
   text += FactLine("backend", facts.Value("SAMPAN_BACKEND"));
   text += FactLine("profile", facts.Value("SAMPAN_PROFILE") + " (" + facts.soc + ")");
   text += FactLine("devices", DevicesLine(facts.devices));
+  text += FactLine("hosts", fabric.Text());
   text += FactLine("machine",
                    machine.processor + ", " + std::to_string(machine.cores) + " cores, " + machine.system);
   text += "\n" + Coloured(Colour::kTitle, "Settings") + "\n" + SettingsText(facts.settings) +
@@ -94,7 +95,7 @@ std::string InfoText(const RuntimeFacts& facts, const SelfTest& test) {
   return text + "\n" + Coloured(test.passed() ? Colour::kGood : Colour::kBad, Verdict(test)) + "\n";
 }
 
-std::string InfoJson(const RuntimeFacts& facts, const SelfTest& test) {
+std::string InfoJson(const RuntimeFacts& facts, const FabricFacts& fabric, const SelfTest& test) {
   const Machine machine = ThisMachine();
   auto devices = nlohmann::json::array();
   for (const DeviceFact& device : facts.devices)
@@ -117,6 +118,11 @@ std::string InfoJson(const RuntimeFacts& facts, const SelfTest& test) {
       {"profile", facts.Value("SAMPAN_PROFILE")},
       {"soc", facts.soc},
       {"devices", devices},
+      {"hosts",
+       {{"provider", fabric.provider},
+        {"libfabric", fabric.version},
+        {"address", fabric.address},
+        {"reason", fabric.reason}}},
       {"machine", {{"processor", machine.processor}, {"cores", machine.cores}, {"system", machine.system}}},
       {"settings", SettingsJson(facts.settings)},
       {"ascend_settings", SettingsJson(facts.ascend_settings)},

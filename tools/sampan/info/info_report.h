@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tools/sampan/info/self_test.h"
+#include "tools/sampan/shared/process/fabric_facts.h"
 #include "tools/sampan/shared/process/runtime_facts.h"
 
 namespace sampan::tool {
@@ -11,8 +12,8 @@ namespace sampan::tool {
 /// One line: whether Sampan works here.
 std::string Verdict(const SelfTest& test);
 
-std::string InfoText(const RuntimeFacts& facts, const SelfTest& test);
-std::string InfoJson(const RuntimeFacts& facts, const SelfTest& test);
+std::string InfoText(const RuntimeFacts& facts, const FabricFacts& fabric, const SelfTest& test);
+std::string InfoJson(const RuntimeFacts& facts, const FabricFacts& fabric, const SelfTest& test);
 
 /// For a runtime that did not start.
 std::string InfoFailureJson(const std::string& error);

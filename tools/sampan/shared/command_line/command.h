@@ -33,6 +33,7 @@ const Command& RunCommand();
 const Command& CheckCommand();
 const Command& EnvCommand();
 const Command& InfoCommand();
+const Command& HostsCommand();
 const Command& BenchCommand();
 const Command& ReportCommand();
 const Command& ReplayCommand();

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
+#include <list>
 #include <memory>
 
 #include "tools/sampan/shared/command_line/failure.h"
@@ -56,8 +57,13 @@ class Parser {
     }
     for (const OperandDescription& operand : description.operands) {
       if (operand.is_program) continue;
-      CLI::Option* added = app_.add_option(std::string(operand.name), operands_)
-                               ->expected(0, operand.is_repeated ? kMaxRepeated : 1);
+      CLI::Option* added = app_.add_option(std::string(operand.name), given_.emplace_back());
+      // Words too many are the last operand's.
+      if (&operand == &description.operands.back()) {
+        added->expected(0, operand.is_repeated ? kMaxRepeated : 1);
+      } else {
+        added->expected(1)->allow_extra_args(false);
+      }
       if (!operand.choices.empty()) added->check(OneOf(operand.choices));
       if (operand.is_required) required_.emplace_back(operand.name);
     }
@@ -73,9 +79,11 @@ class Parser {
     for (const auto& [name, is_on] : switches_) {
       if (is_on) line.arguments.options.emplace(name, "");
     }
-    line.arguments.operands = operands_;
-    if (!wants_help_ && operands_.size() < required_.size()) {
-      throw Failure(kBadUsage, required_[operands_.size()] + " is missing");
+    std::vector<std::string>& operands = line.arguments.operands;
+    for (const auto& each : given_)
+      operands.insert(operands.end(), each.begin(), each.end());
+    if (!wants_help_ && operands.size() < required_.size()) {
+      throw Failure(kBadUsage, required_[operands.size()] + " is missing");
     }
   }
 
@@ -88,7 +96,7 @@ class Parser {
   bool wants_help_ = false;
   std::map<std::string, std::string> values_;
   std::map<std::string, bool> switches_;
-  std::vector<std::string> operands_;
+  std::list<std::vector<std::string>> given_;  // of each operand
   std::vector<std::string> required_;
 };
 

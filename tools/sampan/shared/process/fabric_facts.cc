@@ -1,0 +1,66 @@
+// What memory of other hosts needs here: libfabric, its provider, an interface.
+#include "tools/sampan/shared/process/fabric_facts.h"
+
+#include <cstdlib>
+
+#ifdef SAMPAN_HAS_LIBFABRIC
+#include "backend/fabric/interface.h"
+#include "backend/fabric/library.h"
+#include "backend/fabric/port.h"
+#endif
+
+namespace sampan::tool {
+
+std::string FabricFacts::Text() const {
+  if (!usable()) return "none: " + reason;
+  return "libfabric " + version + ", provider " + provider + ", at " + address;
+}
+
+#ifdef SAMPAN_HAS_LIBFABRIC
+
+namespace {
+
+std::string ValueOf(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+FabricFacts ReadFabricFacts() {
+  FabricFacts facts;
+  auto library = fabric::LoadLibrary();
+  if (!library.ok()) {
+    facts.reason = library.error().message;
+    return facts;
+  }
+  const std::uint32_t version = library->version();
+  facts.version = std::to_string(FI_MAJOR(version)) + "." + std::to_string(FI_MINOR(version));
+  auto port = fabric::Port::Open(*library);
+  if (!port.ok()) {
+    facts.reason = port.error().message;
+    return facts;
+  }
+  facts.provider = (*port)->provider();
+  auto address = fabric::ChooseInterface(
+      {ValueOf("HCCL_IF_IP"), ValueOf("HCCL_SOCKET_IFNAME"), ValueOf("HCCL_SOCKET_FAMILY")},
+      fabric::UsableInterfaces());
+  if (address.ok()) {
+    facts.address = fabric::HostText(*address);
+  } else {
+    facts.reason = address.error().message;
+  }
+  return facts;
+}
+
+#else
+
+FabricFacts ReadFabricFacts() {
+  FabricFacts facts;
+  facts.reason = "this command was built without libfabric's headers (Debian: libfabric-dev)";
+  return facts;
+}
+
+#endif
+
+}  // namespace sampan::tool
