@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "acl/acl.h"
 #include "tests/hosts/fabric_owner.h"
@@ -227,6 +228,34 @@ int TcpSocketsOf(pid_t process) {
       ++count;
   }
   return count;
+}
+
+/// The local addresses, in hexadecimal digits, at which sockets of the process's network listen.
+std::vector<std::string> ListenersNear(pid_t process) {
+  std::ifstream table("/proc/" + std::to_string(process) + "/net/tcp");
+  std::vector<std::string> found;
+  std::string line;
+  std::getline(table, line);  // the names of the columns
+  while (std::getline(table, line)) {
+    std::istringstream words(line);
+    std::string number, local, remote, state;
+    words >> number >> local >> remote >> state;
+    if (state == "0A") found.push_back(local.substr(0, local.find(':')));
+  }
+  return found;
+}
+
+TEST_P(Hosts, AProcessListensAfterItHasExportedOnly) {
+  if (GetParam() == Way::kLoopback) GTEST_SKIP() << "other programs listen here";
+  Peer peer;
+  EXPECT_EQ(peer.Do("enter_network", PathOfA()).code, 0);
+  const std::string physical = peer.Get("physical", kPiece, "device");
+  peer.Get("map", physical, kPiece);
+  EXPECT_EQ(ListenersNear(peer.process()), std::vector<std::string>());
+  const TemporaryFolder folder;
+  peer.Get("export_fabric", physical, 1, folder.path() + "/handle");
+  // Two networks, each with a gate and libfabric's listener, all at 10.213.0.1.
+  EXPECT_EQ(ListenersNear(peer.process()), std::vector<std::string>(4, "0100D50A"));
 }
 
 TEST_P(Hosts, AProgramThatTheOwnerHasStartedHoldsNoConnection) {
