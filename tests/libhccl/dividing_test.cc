@@ -46,6 +46,33 @@ TEST(SubCommunicators, WorkApartAndAgain) {
   }));
 }
 
+/// collective-23: rank 0 makes id 7 with rank 1, and later with rank 2, which has never made one.
+TEST(SubCommunicators, OfOneIdMayHaveOtherMembersLater) {
+  ExpectNone(RunWorlds(
+      3, Form::kThreads,
+      [](World& world) {
+        for (const u32 other : {1U, 2U}) {
+          if (world.rank == 0 || world.rank == other) {
+            uint32_t members[] = {0, other};
+            HcclCommConfig config = ConfigWithLimit(5);
+            HcclComm made = nullptr;
+            Check(
+                HcclCreateSubCommConfig(&world.comm, 2, members, 7, world.rank == 0 ? 0 : 1, &config, &made));
+            const DeviceBlock block(std::vector<u8>(100, static_cast<u8>(1 + world.rank)));
+            Check(HcclAllReduce(block.at(), block.at(), 100, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, made,
+                                world.stream));
+            world.Synchronize();
+            if (block.Read() != std::vector<u8>(100, static_cast<u8>(2 + other)))
+              throw collectives::Failure("a wrong sum");
+            Check(HcclCommDestroy(made));
+          }
+          Check(HcclBarrier(world.comm, world.stream));
+          world.Synchronize();
+        }
+      },
+      5));
+}
+
 TEST(SubCommunicators, NameAMemberThatDidNotMakeIt) {
   ExpectNone(RunWorlds(2, Form::kThreads, [](World& world) {
     if (world.rank == 0) {

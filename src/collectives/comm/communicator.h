@@ -109,10 +109,11 @@ class Communicator {
   void Wake(u32 rank) const noexcept { WakeSleepers(region_.cell(rank).bell); }
   void WakeAll() const noexcept;
 
-  /// How often sub-communicators with this name were made from this one before.
-  u64 NextGeneration(const std::string& name) {
+  /// How often the sub-communicator with this name and these members was made from this one before. All
+  /// members count the same.
+  u64 NextGeneration(u64 key) {
     const std::lock_guard lock(call_mutex_);
-    return generations_[name]++;
+    return generations_[key]++;
   }
 
   std::atomic<bool>& suspended() { return suspended_; }
@@ -133,9 +134,9 @@ class Communicator {
   std::shared_ptr<Membership> membership_;
   const Region region_;
   std::mutex call_mutex_;
-  u32 calls_without_patience_ = 0;          // under it
-  std::map<std::string, u64> generations_;  // under it
-  const bool has_neighbours_;               // other ranks in this process
+  u32 calls_without_patience_ = 0;  // under it
+  std::map<u64, u64> generations_;  // under it
+  const bool has_neighbours_;       // other ranks in this process
   const std::chrono::nanoseconds patience_;
   std::mutex inode_mutex_;
   std::vector<std::pair<int, u64>> inodes_;  // of this process's memory files
