@@ -159,6 +159,49 @@ TEST(OperatorProcesses, ARankThatLeavesHandsTheReasonOn) {
   }
 }
 
+/// collective-24: a sub-communicator goes on when a rank has exited that is not in it, also rank 0, which
+/// keeps the ranks together. When a member exits, it breaks.
+TEST(OperatorProcesses, ARankThatExitsBreaksItsOwnCommunicatorsOnly) {
+  for (const u32 outsider : {0U, 2U}) {
+    SCOPED_TRACE(outsider);
+    const SharedWord<int> made, checked;
+    const auto failed = RunWorlds(3, Form::kProcesses, [&](World& world) {
+      if (world.rank == outsider) {
+        while (made->load() < 2)
+          ::usleep(500);
+        ::_exit(0);
+      }
+      uint32_t members[] = {outsider == 0 ? 1U : 0U, outsider == 2 ? 1U : 2U};
+      HcclCommConfig config = ConfigWithLimit(60);
+      HcclComm pair = nullptr;
+      const u32 place = world.rank == members[0] ? 0 : 1;
+      Check(HcclCreateSubCommConfig(&world.comm, 2, members, 7, place, &config, &pair));
+      ++*made.operator->();
+      for (HcclResult error = HCCL_SUCCESS; error == HCCL_SUCCESS; ::usleep(500))
+        Check(HcclGetCommAsyncError(world.comm, &error));
+      const DeviceBlock block(std::vector<u8>(40'000, 1));
+      const auto reduce = [&] {
+        return HcclAllReduce(block.at(), block.at(), 10'000, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, pair,
+                             world.stream);
+      };
+      Check(reduce());
+      world.Synchronize();
+      ++*checked.operator->();
+      while (checked->load() < 2)
+        ::usleep(500);
+      if (place == 1) ::_exit(0);
+      const bool fails = reduce() != HCCL_SUCCESS || aclrtSynchronizeStream(world.stream) != ACL_SUCCESS;
+      const std::string message = fails ? aclGetRecentErrMsg() : "";
+      if (message.find("rank 1 (process") == std::string::npos ||
+          message.find(" has exited") == std::string::npos)
+        throw collectives::Failure("not the wanted failure: " + message);
+      Check(HcclCommDestroy(pair));
+    });
+    for (const collectives::Ending& ending : failed)
+      ADD_FAILURE() << "rank " << ending.rank << ": " << ending.failure;
+  }
+}
+
 constexpr std::size_t kLongBytes = std::size_t{128} << 20;
 
 /// Rank 1 is stopped while it writes into the memory of rank 0, which gives up, frees the memory, and writes

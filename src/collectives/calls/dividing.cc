@@ -62,7 +62,8 @@ HcclResult Divide(const char* function, Communicator& parent, const Division& di
       .size = static_cast<u32>(division.ranks.size()),
       .device = parent.facts().device,
       .options = options,
-      .is_sub = true};
+      .is_sub = true,
+      .members = {division.ranks.begin(), division.ranks.end()}};
   NameReservation name(facts.name, facts.device, facts.rank);
   if (!name.is_held()) {
     return Fail(function, HCCL_E_PARA,

@@ -180,7 +180,19 @@ u64 Communicator::InodeOf(int file) {
 
 HcclResult Communicator::Health(std::string* reason) const {
   const std::lock_guard lock(membership_mutex_);
-  return membership_ == nullptr ? HCCL_SUCCESS : membership_->Health(reason);
+  const HcclResult health = membership_ == nullptr ? HCCL_SUCCESS : membership_->Health(reason);
+  return health == HCCL_SUCCESS || !facts_.is_sub ? health : MembersHealth(reason);
+}
+
+HcclResult Communicator::MembersHealth(std::string* reason) const {
+  for (u32 rank = 0; rank < size(); ++rank) {
+    const s64 process = board_->whole().cell(facts_.members[rank]).process.load();
+    if (region_.cell(rank).has_left.load() != 0 || StateOf(process) != ProcessState::kGone) continue;
+    if (reason != nullptr)
+      *reason = Text("rank ", rank, " (process ", process, ") of ", Describe(), " has exited");
+    return HCCL_E_REMOTE;
+  }
+  return HCCL_SUCCESS;
 }
 
 HcclResult Communicator::async_error(std::string* reason) {

@@ -54,6 +54,7 @@ class Communicator {
     s32 device = 0;
     CommOptions options;
     bool is_sub = false;
+    std::vector<u32> members{};  ///< of a sub-communicator: its ranks in the whole one
   };
   Communicator(Facts facts, std::shared_ptr<Membership> membership, Region region);
 
@@ -125,7 +126,8 @@ class Communicator {
  private:
   static constexpr u32 kCallsWithoutPatience = 7;
 
-  /// What the membership knows.
+  /// What the membership knows. The ranks outside of a sub-communicator do not matter to it.
+  HcclResult MembersHealth(std::string* reason) const;
   HcclResult Health(std::string* reason) const;
 
   const Facts facts_;
