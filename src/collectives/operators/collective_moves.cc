@@ -41,7 +41,9 @@ void Collective::ReduceShare(const Buffers& buffers, Places outputs) {
     from.push_back(input + offset);
   for (std::byte* output : outputs)
     to.push_back(output + offset);
-  Combine(from, to, end - begin, call_.how, call_.receive_bytes >= kPastCachesFromBytes);
+  // Not the own output: only the root of a reduce has one.
+  const u64 all_bytes = facts().count * call_.element_bytes;
+  Combine(from, to, end - begin, call_.how, all_bytes >= kPastCachesFromBytes);
 }
 
 std::byte* Collective::Output(const Buffers& buffers) const {
