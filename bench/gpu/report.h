@@ -85,8 +85,8 @@ class Report {
     WriteJson();
   }
 
-  /// From now on the rows are written to this file every two seconds, so that a run that is cut short leaves
-  /// what it has measured. Without a path they are not written.
+  /// From now on the rows are written to this file every two seconds. So a run that is cut short leaves what
+  /// it has measured. Without a path they are not written.
   void WriteTo(const char* path, const std::string& machine) {
     path_ = path == nullptr ? "" : path;
     machine_ = machine;

@@ -166,6 +166,7 @@ TEST_F(Communicators, AcceptTheDocumentedVariables) {
   }
 }
 
+/// collective-15
 TEST_F(Communicators, KnowTheirNamesAndRanks) {
   std::strcpy(config_.hcclCommName, "the name");
   ExpectCode(HCCL_SUCCESS, "", HcclCommInitRootInfoConfig(1, &info_, 0, &config_, &comm_));
@@ -205,6 +206,7 @@ TEST_F(Communicators, KnowTheirNamesAndRanks) {
   ExpectCode(HCCL_SUCCESS, "", HcclCommDestroy(nullptr));
 }
 
+/// collective-14
 TEST_F(Communicators, AreNotDestroyedWhileOperatorsRun) {
   ExpectCode(HCCL_SUCCESS, "", HcclCommInitRootInfo(1, &info_, 0, &comm_));
   aclrtStream stream = nullptr;

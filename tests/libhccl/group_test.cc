@@ -191,7 +191,7 @@ TEST(Group, RefusesWhatCannotBeInIt) {
   }));
 }
 
-/// The call that fails ends the group, and the next group is a new one.
+/// collective-17: The call that fails ends the group, and the next group is a new one.
 TEST(Group, EndsAtTheFirstFailure) {
   ExpectNone(RunWorlds(2, Form::kThreads, [](World& world) {
     const DeviceBlock block(std::vector<u8>(64, 1));

@@ -46,6 +46,7 @@ def processes_in_one_order(runs):
         runs.expect(mode, status == 0 and "deadlock" not in output, output)
 
 
+# collective-16
 def settings_that_differ(runs):
     status, output = runs.run("settings", checked=False, ASCEND_GLOBAL_LOG_LEVEL="2", ASCEND_SLOG_PRINT_TO_STDOUT="1")
     runs.expect("settings", status == 0 and "rank 0 has deterministic 0" in output, output)

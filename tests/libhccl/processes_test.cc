@@ -202,6 +202,83 @@ TEST(OperatorProcesses, ARankThatExitsBreaksItsOwnCommunicatorsOnly) {
   }
 }
 
+/// collective-9: both calls are named, each by the program's file and line of its own process.
+TEST(OperatorProcesses, ADisagreementNamesBothPlaces) {
+  const auto failed = RunWorlds(2, Form::kProcesses, [](World& world) {
+    const DeviceBlock block(std::vector<u8>(4096, 1));
+    if (world.rank == 0)
+      Check(HcclBroadcast(block.at(), 10, HCCL_DATA_TYPE_INT32, 0, world.comm, world.stream));
+    else
+      Check(HcclBroadcast(block.at(), 11, HCCL_DATA_TYPE_INT32, 0, world.comm, world.stream));
+    const aclError code = aclrtSynchronizeStream(world.stream);
+    const std::string message = code == ACL_SUCCESS ? "no failure" : aclGetRecentErrMsg();
+    std::size_t places = 0;
+    for (const char* const part : {"processes_test.cc:", "libhccl_processes+0x"}) {
+      for (std::size_t at = message.find(part); at != std::string::npos; at = message.find(part, at + 1))
+        ++places;
+    }
+    for (const char* const part : {"EI0005", "the count differs", ") called HcclBroadcast of 10 int32",
+                                   ") called HcclBroadcast of 11 int32"}) {
+      if (message.find(part) == std::string::npos || places < 2)
+        throw collectives::Failure(std::string(part) + " or a place is not in: " + message);
+    }
+  });
+  for (const collectives::Ending& ending : failed)
+    ADD_FAILURE() << "rank " << ending.rank << ": " << ending.failure;
+}
+
+/// Rank 1 comes 1.5 s late. The limit is HCCL_EXEC_TIMEOUT.
+std::vector<collectives::Ending> RunWithALateRank(const char* limit) {
+  SharedRootInfo root;
+  return collectives::RunRanks({2, Form::kProcesses, 60}, [&](const Seat& seat) {
+    ::setenv("HCCL_EXEC_TIMEOUT", limit, 1);
+    HcclCommConfig config;
+    HcclCommConfigInit(&config);
+    World world(seat, root, config);
+    if (world.rank == 1) ::usleep(1'500'000);
+    Check(HcclBarrier(world.comm, world.stream));
+    world.Synchronize();
+  });
+}
+
+/// collective-10
+TEST(OperatorProcesses, TheLimitOfTheEnvironmentActs) {
+  const auto failed = RunWithALateRank("1");
+  ASSERT_EQ(failed.size(), 2U);
+  EXPECT_NE(failed[0].failure.find("ran past its time limit of 1 s on rank 0"), std::string::npos)
+      << failed[0].failure;
+  for (const collectives::Ending& ending : RunWithALateRank("0"))  // no limit
+    ADD_FAILURE() << "rank " << ending.rank << ": " << ending.failure;
+}
+
+/// collective-13: processes share memory of aclrtMalloc. Memory that the program maps itself is refused.
+TEST(OperatorProcesses, MemoryThatTheProgramMapsIsRefused) {
+  constexpr std::size_t kPiece = std::size_t{2} << 20;
+  const auto failed = RunWorlds(2, Form::kProcesses, [](World& world) {
+    int32_t device = 0;
+    Check(aclrtGetDevice(&device));
+    aclrtPhysicalMemProp prop = {};
+    prop.memAttr = ACL_HBM_MEM_HUGE;
+    prop.location = {static_cast<u32>(device), ACL_MEM_LOCATION_TYPE_DEVICE};
+    aclrtDrvMemHandle piece = nullptr;
+    void* range = nullptr;
+    Check(aclrtReserveMemAddress(&range, kPiece, 0, nullptr, 0));
+    Check(aclrtMallocPhysical(&piece, kPiece, &prop, 0));
+    Check(aclrtMapMem(range, kPiece, 0, piece, 0));
+    Check(
+        HcclAllReduce(range, range, 10'000, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, world.comm, world.stream));
+    const aclError code = aclrtSynchronizeStream(world.stream);
+    const std::string message = code == ACL_SUCCESS ? "no failure" : aclGetRecentErrMsg();
+    if (code != 107020 || message.find("mapped in parts or imported") == std::string::npos)
+      throw collectives::Failure(message);
+    Check(aclrtUnmapMem(range));
+    Check(aclrtFreePhysical(piece));
+    Check(aclrtReleaseMemAddress(range));
+  });
+  for (const collectives::Ending& ending : failed)
+    ADD_FAILURE() << "rank " << ending.rank << ": " << ending.failure;
+}
+
 constexpr std::size_t kLongBytes = std::size_t{128} << 20;
 
 /// Rank 1 is stopped while it writes into the memory of rank 0, which gives up, frees the memory, and writes

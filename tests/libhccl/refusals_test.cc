@@ -80,6 +80,7 @@ TEST_F(Refusals, OfAllReduceAndReduceAreInOrder) {
   Expect(HCCL_E_PARA, "root is 1", HcclReduce(memory_, other_, 1, kInt, kSum, 1, comm_, stream_));
 }
 
+/// collective-18
 TEST_F(Refusals, OfAThreadWithAnotherDevice) {
   void* elsewhere = nullptr;
   aclrtStream stream = nullptr;

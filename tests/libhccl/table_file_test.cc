@@ -22,6 +22,22 @@ void ExpectRefused(const std::string& path, const std::string& why) {
     EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
 }
 
+/// collective-20
+TEST(TableFile, OfOtherDevicesMakesAWorldBesideIt) {
+  const TemporaryFolder folder;
+  HcclComm comms[2] = {};
+  for (int device = 0; device < 2; ++device) {
+    const std::string path = folder.path() + "/" + std::to_string(device);
+    std::ofstream(path) << R"({"version":"1.0","status":"completed","server_count":"1","server_list":[)"
+                        << R"({"server_id":"a","device":[{"rank_id":"0","device_id":")" << device
+                        << R"("}]}]})";
+    ASSERT_ACL(ACL_SUCCESS, aclrtSetDevice(device));
+    EXPECT_EQ(HcclCommInitClusterInfo(path.c_str(), 0, &comms[device]), HCCL_SUCCESS) << RecentMessage();
+  }
+  for (const HcclComm comm : comms)
+    EXPECT_EQ(HcclCommDestroy(comm), HCCL_SUCCESS);
+}
+
 /// In a process of its own, which an alarm ends if opening a FIFO waits for a writer.
 TEST(TableFile, ThatIsNoRegularFileIsRefused) {
   if (DoneInChild()) return;

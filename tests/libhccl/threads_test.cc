@@ -13,6 +13,7 @@ namespace {
 
 class EveryNumberOfThreads : public testing::TestWithParam<u32> {};
 
+/// collective-6, collective-7
 TEST_P(EveryNumberOfThreads, EveryOperator) {
   ExpectVerified(GetParam(), Form::kThreads, ManyCases(GetParam(), FreshSeed()));
 }
@@ -106,6 +107,25 @@ TEST(OperatorThreads, RandomProgramsOverCommunicatorsAndStreams) {
   }
 }
 
+/// collective-2: behind an operator, each rank writes over its buffers at once, while others may be late.
+TEST(OperatorThreads, BuffersMayBeChangedBehindIt) {
+  constexpr u64 kBlock = 8000;
+  ExpectNone(RunWorlds(4, Form::kThreads, [](World& world) {
+    const DeviceBlock send(kBlock * world.size), receive(kBlock * world.size);
+    for (u8 round = 1; round <= 100; ++round) {
+      send.Write(std::vector<u8>(kBlock * world.size, static_cast<u8>(round + world.rank)));
+      Check(HcclAlltoAll(send.at(), kBlock, HCCL_DATA_TYPE_UINT8, receive.at(), kBlock, HCCL_DATA_TYPE_UINT8,
+                         world.comm, world.stream));
+      world.Synchronize();
+      send.Write(std::vector<u8>(kBlock * world.size, 0xEE));
+      const std::vector<u8> received = receive.Read();
+      for (u64 i = 0; i < received.size(); ++i) {
+        if (received[i] != static_cast<u8>(round + i / kBlock)) throw collectives::Failure("wrong contents");
+      }
+    }
+  }));
+}
+
 /// More than the operators that can be in progress, and more than a stream holds.
 TEST(OperatorThreads, ThousandQueuedOperators) {
   ExpectNone(RunWorlds(2, Form::kThreads, [](World& world) {
@@ -125,7 +145,8 @@ TEST(OperatorThreads, ThousandQueuedOperators) {
   }));
 }
 
-/// A thread calls all ranks of a communicator one after the other: no call waits for another rank.
+/// collective-1: A thread calls all ranks of a communicator one after the other: no call waits for another
+/// rank.
 TEST(OperatorThreads, OneThreadCallsAllRanks) {
   int32_t devices[] = {0, 1, 2};
   HcclComm comms[3] = {};

@@ -72,6 +72,7 @@ void ExpectDisagreement(const OperatorCase& first, const OperatorCase& second, c
   }));
 }
 
+/// collective-9, collective-11
 TEST(Disagreement, OfEveryParameterIsNamed) {
   const OperatorCase base{Op::kAllReduce, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, 10, 0, Placing::kApart, 1};
   OperatorCase other = base;
@@ -112,6 +113,7 @@ TEST(Disagreement, OfTheCountsOfAPairIsNamed) {
   }));
 }
 
+/// collective-8
 TEST(Disagreement, OfAMessageIsNamed) {
   ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
     const DeviceBlock block(std::vector<u8>(4096, 7));
@@ -125,7 +127,7 @@ TEST(Disagreement, OfAMessageIsNamed) {
   }));
 }
 
-/// At the limit, the ranks that came name those that did not, with what they do.
+/// collective-10: At the limit, the ranks that came name those that did not, with what they do.
 TEST(LateRank, IsNamedAtTheLimit) {
   std::atomic<bool> over{false};
   ExpectNone(RunWorlds(
@@ -150,6 +152,26 @@ TEST(LateRank, IsNamedAtTheLimit) {
         HcclResult error = HCCL_SUCCESS;
         Check(HcclGetCommAsyncError(world.comm, &error));
         if (error != HCCL_E_TIMEOUT) throw collectives::Failure("async error " + std::to_string(error));
+      },
+      1));
+}
+
+/// collective-10: each rank waits for what the other one does not call. The message names both calls.
+TEST(LateRank, InAnotherOperatorIsNamed) {
+  ExpectNone(RunWorlds(
+      2, Form::kThreads,
+      [](World& world) {
+        const DeviceBlock block(std::vector<u8>(4096, 7));
+        if (world.rank == 0)
+          Check(HcclAllReduce(block.at(), block.at(), 5, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, world.comm,
+                              world.stream));
+        else
+          Check(HcclRecv(block.at(), 6, HCCL_DATA_TYPE_INT8, 0, world.comm, world.stream));
+        const std::string message = FailureOf(world);
+        ExpectPart(message, "EI0002");
+        ExpectPart(message, "HcclAllReduce of 5 int8");
+        ExpectPart(message, "HcclRecv of 6 int8");
+        ExpectPart(message, "its last call is Hccl");
       },
       1));
 }
@@ -195,7 +217,8 @@ TEST(DroppedOperator, IsNamed) {
   }));
 }
 
-/// A rank that has destroyed its communicator does not come any more: the others are told at once.
+/// collective-19: A rank that has destroyed its communicator does not come any more: the others are told at
+/// once.
 TEST(DestroyedCommunicator, IsNamed) {
   ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
     const DeviceBlock block(std::vector<u8>(4096, 7));
@@ -213,7 +236,7 @@ TEST(DestroyedCommunicator, IsNamed) {
   }));
 }
 
-/// Memory that was freed before the operator ran is refused, on all ranks.
+/// collective-12: Memory that was freed before the operator ran is refused, on all ranks.
 TEST(FreedMemory, IsNamed) {
   FirstCall first_call;
   ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {

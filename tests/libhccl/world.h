@@ -101,7 +101,7 @@ class DeviceBlock {
   DeviceBlock& operator=(const DeviceBlock&) = delete;
 
   void* at(std::size_t offset = 0) const { return static_cast<char*>(address_) + offset; }
-  void Write(const std::vector<u8>& contents) {
+  void Write(const std::vector<u8>& contents) const {
     Check(aclrtMemcpy(address_, bytes_, contents.data(), contents.size(), ACL_MEMCPY_HOST_TO_DEVICE));
   }
   std::vector<u8> Read() const {
