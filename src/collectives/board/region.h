@@ -50,8 +50,9 @@ struct Entry {
   CallFacts facts;
   SharedRange send, receive;
   alignas(kLineBytes) std::atomic<u64> ended;  ///< the operator's number, once the rank has moved its bytes
-  std::atomic<u64> moving;                     ///< its number while the rank accesses the others' memory
-  alignas(kLineBytes) Piece pieces[1];         ///< one for each rank
+  /// Its number while the rank accesses the others' memory. On a line of its own: read after failures only.
+  alignas(kLineBytes) std::atomic<u64> moving;
+  alignas(kLineBytes) Piece pieces[1];  ///< one for each rank
 };
 
 /// A message from one rank to another.
@@ -62,7 +63,7 @@ struct Message {
   u64 place;  ///< of the call
   SharedRange send;
   alignas(kLineBytes) std::atomic<u64> taken;
-  std::atomic<u64> taking;  ///< the message's number while the receiver reads it
+  alignas(kLineBytes) std::atomic<u64> taking;  ///< the message's number while the receiver reads it
 };
 
 /// What the others see of a rank.
