@@ -224,6 +224,19 @@ HCCL_PUBLIC_WEAK HcclResult HcclCommSuspend(HcclComm comm);
  */
 HCCL_PUBLIC_WEAK HcclResult HcclCommResume(HcclComm comm);
 
+/** Chooses the network device of ranks: the first or the backup. Emulated devices have none: after the checks
+ * a warning is logged, and nothing changes.
+ * @param comm A communicator.
+ * @param ranks The ranks.
+ * @param useBackup For each of them: true for the backup.
+ * @param nRanks Number of entries in ranks and useBackup.
+ * @async no
+ * @error HCCL_E_PTR comm, ranks or useBackup is NULL.
+ * @error HCCL_E_PARA comm is not a communicator, nRanks is 0 or more than the ranks, or an entry is no rank.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t* ranks, bool* useBackup,
+                                                     uint32_t nRanks);
+
 /* ---- groups of calls ---- */
 
 /** Begins a group of calls of the calling thread. Groups nest. The calls are checked at once and take effect

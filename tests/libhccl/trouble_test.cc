@@ -356,6 +356,26 @@ TEST(Barrier, HoldsTheStreamsUntilAllAreThere) {
   }));
 }
 
+TEST(NetworkDevices, AreCheckedAndNotChosen) {
+  ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
+    uint32_t ranks[] = {0, 1}, wrong[] = {0, 2};
+    bool backup[] = {true, false};
+    const auto expect = [](HcclResult code, const std::string& part, HcclResult answer) {
+      const std::string message = answer == HCCL_SUCCESS ? "" : aclGetRecentErrMsg();
+      if (answer != code) throw collectives::Failure(std::to_string(answer) + " " + message);
+      ExpectPart(message, part);
+    };
+    expect(HCCL_E_PTR, "comm is NULL", HcclCommWorkingDevNicSet(nullptr, nullptr, nullptr, 0));
+    expect(HCCL_E_PTR, "ranks is NULL", HcclCommWorkingDevNicSet(world.comm, nullptr, nullptr, 0));
+    expect(HCCL_E_PARA, "no communicator", HcclCommWorkingDevNicSet(world.stream, ranks, nullptr, 0));
+    expect(HCCL_E_PTR, "useBackup is NULL", HcclCommWorkingDevNicSet(world.comm, ranks, nullptr, 0));
+    expect(HCCL_E_PARA, "nRanks is 0", HcclCommWorkingDevNicSet(world.comm, ranks, backup, 0));
+    expect(HCCL_E_PARA, "nRanks is 3", HcclCommWorkingDevNicSet(world.comm, ranks, backup, 3));
+    expect(HCCL_E_PARA, "ranks[1] is 2", HcclCommWorkingDevNicSet(world.comm, wrong, backup, 2));
+    expect(HCCL_SUCCESS, "", HcclCommWorkingDevNicSet(world.comm, ranks, backup, 2));
+  }));
+}
+
 TEST(Suspended, OperatorsAreRefusedUntilItIsResumed) {
   ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
     Check(HcclCommSuspend(world.comm));

@@ -150,6 +150,24 @@ HcclResult HcclGetConfig(HcclConfig config, union HcclConfigValue* configValue) 
   });
 }
 
+HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t* ranks, bool* useBackup, uint32_t nRanks) {
+  constexpr const char* kFunction = "HcclCommWorkingDevNicSet";
+  return WithCommunicator(kFunction, comm, "ranks", ranks, [&](Communicator& found) -> HcclResult {
+    const auto wrong = [&](const std::string& text) {
+      return Fail(kFunction, HCCL_E_PARA, "EI0003: " + text);
+    };
+    if (useBackup == nullptr) return Fail(kFunction, HCCL_E_PTR, "EI0003: useBackup is NULL");
+    if (nRanks == 0 || nRanks > found.size())
+      return wrong(Text("nRanks is ", nRanks, ", it must be 1 to ", found.size()));
+    for (uint32_t i = 0; i < nRanks; ++i) {
+      if (ranks[i] >= found.size())
+        return wrong(Text("ranks[", i, "] is ", ranks[i], ", the communicator has ", found.size(), " ranks"));
+    }
+    sampan::hccl::LogWarning(Text(kFunction, ": ", found.Describe(), " uses no network devices"));
+    return HCCL_SUCCESS;
+  });
+}
+
 HcclResult HcclCommSuspend(HcclComm comm) {
   return WithCommunicator("HcclCommSuspend", comm, "comm", comm, [](Communicator& found) {
     found.suspended().store(true);
