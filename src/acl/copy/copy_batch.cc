@@ -129,26 +129,6 @@ std::int32_t DeviceNamedBy(const BatchRequest& request, std::int32_t devices) {
   return place.on_device() && place.where < devices ? static_cast<std::int32_t>(place.where) : 0;
 }
 
-/// Needs no context.
-Status RunBatch(const BatchRequest& request, Caller& caller) {
-  const bool with_context = RequireContext(caller).ok();
-  Runtime& runtime = caller.runtime;
-  const std::int32_t id =
-      with_context ? caller.device().id() : DeviceNamedBy(request, runtime.device_count());
-  Plan plan;
-  if (Status planned = PlanBatch(request, runtime.PlanContextOf(id), plan); !planned.ok()) return planned;
-  auto device = runtime.FindDevice(id);
-  return device.ok() ? RunPlan(**device, std::move(plan)) : device.TakeStatus();
-}
-
-Status SubmitBatch(const BatchRequest& request, Stream* stream, Caller& caller) {
-  if (Status with_context = RequireContext(caller); !with_context.ok()) return with_context;
-  Plan plan;
-  if (Status planned = PlanBatch(request, caller.runtime.PlanContextOf(*caller.context), plan); !planned.ok())
-    return planned;
-  return SubmitPlan({caller.context, stream}, std::move(plan));
-}
-
 [[gnu::always_inline]] inline Status CopyBatch(BatchArguments arguments, BatchForm form) {
   const bool no_fail_index = form.has_fail_index && form.fail_index == nullptr;
   if (no_fail_index || arguments.sizes == nullptr || arguments.entries == 0) [[unlikely]]
@@ -183,10 +163,21 @@ Status SubmitBatch(const BatchRequest& request, Stream* stream, Caller& caller) 
                              blocking};
   if (Status checked = CheckAttributeStarts(request.attributes, arguments.entries); !checked.ok())
     return checked;
-  Status status = blocking ? RunBatch(request, *caller) : SubmitBatch(request, *stream, *caller);
-  if (!status.ok()) [[unlikely]]
-    set_fail_index(status.error().item);
-  return status;
+  // The blocking forms need no context.
+  Status with_context = RequireContext(*caller);
+  if (!with_context.ok() && !blocking) [[unlikely]]
+    return with_context;
+  Runtime& runtime = caller->runtime;
+  const std::int32_t id =
+      with_context.ok() ? caller->device().id() : DeviceNamedBy(request, runtime.device_count());
+  Plan plan;
+  if (Status planned = PlanBatch(request, runtime.PlanContextOf(id), plan); !planned.ok()) [[unlikely]] {
+    set_fail_index(planned.error().item);
+    return planned;
+  }
+  if (!blocking) return SubmitPlan({caller->context, *stream}, std::move(plan));
+  auto device = runtime.FindDevice(id);
+  return device.ok() ? RunPlan(**device, std::move(plan)) : device.TakeStatus();
 }
 
 }  // namespace
