@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs the cases of this folder under `sampan check` and compares what it finds with the marks in the sources.
 
-    check_test.py --sampan BIN --cases BIN [--schedule S] [--backend B] [--apart [--jobs N]] [--runs N] [--case NAME]
+    check_test.py --sampan BIN --cases BIN [--schedule S,...] [--backend B] [--apart [--jobs N]] [--runs N] [--case NAME]
                   [--form wrong|right]
 
 The wrong form of a case must give exactly the findings that its marks name, kind and lines, and the corrected form
-none. Cases that need no process of their own share one, or have one each (--apart). Several runs must give the same ids.
+none. Cases that need no process of their own share one, or have one each (--apart). Several runs and schedules must give
+the same ids.
 Where the command knows no lines, because it is built without libdw, binutils' addr2line finds them.
 """
 
@@ -192,10 +193,13 @@ def main():
         print("no cases, or a case without a mark:", [case.name for case in cases if not case.places])
         return 1
     checker = Checker(options)
-    ids = [checker.check(cases) for _ in range(options.runs)]
+    ids = []
+    schedules = options.schedule
+    for options.schedule in schedules.split(","):
+        ids += [checker.check(cases) for _ in range(options.runs)]
     if any(each != ids[0] for each in ids):
-        checker.fail(f"the ids differ between runs: {set.union(*ids) - set.intersection(*ids)}")
-    print(f"{len(cases)} wrong and {len(cases)} right programs under {options.backend or options.schedule}, {options.runs} times: {checker.failures} failures")
+        checker.fail(f"the ids differ between runs or schedules: {set.union(*ids) - set.intersection(*ids)}")
+    print(f"{len(cases)} wrong and {len(cases)} right programs under {options.backend or schedules}, {options.runs} times: {checker.failures} failures")
     return 1 if checker.failures else 0
 
 
