@@ -334,13 +334,14 @@ void Checker::CountHeld(LivingObject& object) {
 }
 
 void Checker::ReportDeadlock(std::span<const Standing> circle, std::string_view text) noexcept {
-  constexpr std::size_t kMaxMembers = 16;
+  // A finding is one line of 64 KiB, and a stack of it has at most 24 frames.
+  constexpr std::size_t kMaxMembers = 48, kMaxStreams = 32;
   std::array<AccessReport, kMaxMembers> members;
   std::size_t count = 0;
   {
     const StateLock lock(lock_);
     for (const Standing& standing : circle) {
-      if (count == kMaxMembers) break;
+      if (count == kMaxStreams) break;  // the calls that wait have room in any case
       AccessReport& member = members[count++];
       member = {.does = "wait", .device = standing.device, .stream = standing.stream};
       if (const OrderedTask* const head = order_.Head(standing.queue)) {

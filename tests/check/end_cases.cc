@@ -55,6 +55,19 @@ CASE_ALONE(two_streams_wait_for_each_other) {
   SYNC(a);  //! 3 deadlock
 }
 
+// The report has room for the call that waits.
+CASE_ALONE(many_streams_and_a_host_that_waits) {
+  constexpr int kStreams = 18;
+  std::uint64_t* word = s.Word();
+  aclrtStream last = nullptr;
+  for (int i = 0; i < kStreams; ++i) {
+    last = s.Stream();
+    OK(aclrtValueWait(word, 1, kAtLeast, last));  //! 1+2+3+4+5+6+7+8+9+10+11+12+13+14+15+16+17+18 deadlock
+  }
+  if (right) OK(aclrtValueWrite(word, 1, 0, s.Stream()));
+  SYNC(last);  //! 19 deadlock
+}
+
 CASE_ALONE(failed_copy_that_no_call_reported) {
   char *block = s.Device(), *back = s.Pinned();
   aclrtStream a = nullptr, gate_opener = s.Stream();

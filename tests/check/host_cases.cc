@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 #include "tests/check/scene.h"
@@ -66,6 +67,45 @@ CASE(destination_read_after_the_end_of_its_stream_while_another_stands) {
   READ(back);  //! 2 host-read-before-sync
   if (!right) OK(aclrtDestroyStream(a));
   OK(aclrtValueWrite(gate, 1, 0, opener));
+}
+
+CASE(destination_read_after_the_device_within_a_limit) {
+  char *block = s.Device(), *back = s.Pinned();
+  D2H(back, block, kBytes, s.Stream());  //! 1 host-read-before-sync
+  if (right) OK(aclrtSynchronizeDeviceWithTimeout(60'000));
+  READ(back);  //! 2 host-read-before-sync
+}
+
+CASE(destination_read_after_a_query_of_the_waits) {
+  char *block = s.Device(), *back = s.Pinned();
+  aclrtStream a = s.Stream(), b = s.Stream();
+  aclrtEvent event = s.Event();
+  D2H(back, block, kBytes, a);  //! 1 host-read-before-sync
+  After(b, a, event);
+  aclrtEventWaitStatus status = ACL_EVENT_WAIT_STATUS_NOT_READY;
+  while (right && status != ACL_EVENT_WAIT_STATUS_COMPLETE)
+    OK(aclrtQueryEventWaitStatus(event, &status));
+  READ(back);  //! 2 host-read-before-sync
+}
+
+CASE(destination_read_when_a_thread_has_said_so) {
+  char *block = s.Device(), *back = s.Pinned();
+  aclrtStream a = s.Stream();
+  std::mutex mutex;
+  bool is_over = false;
+  std::thread copier([&] {
+    OK(aclrtSetDevice(0));
+    D2H(back, block, kBytes, a);  //! 1 host-read-before-sync
+    if (right) SYNC(a);
+    const std::lock_guard lock(mutex);
+    is_over = true;
+  });
+  for (bool seen = false; !seen; std::this_thread::yield()) {
+    const std::lock_guard lock(mutex);
+    seen = is_over;
+  }
+  READ(back);  //! 2 host-read-before-sync
+  copier.join();
 }
 
 CASE(destination_of_rows_read_early) {
