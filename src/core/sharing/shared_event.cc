@@ -148,8 +148,9 @@ class EventGate final : public Gate {
 
  private:
   EndedRecording Ended() const noexcept {
-    const auto& word = own_ != nullptr ? own_->ended : WordOf(cell_->ended, recording_);
-    return EndedRecording::From(word.load(std::memory_order_seq_cst));
+    const std::atomic<std::uint64_t>* word = &WordOf(cell_->ended, recording_);
+    if (const SharedEvent::OwnRecording* const own = own_.get()) word = &own->ended;
+    return EndedRecording::From(word->load(std::memory_order_seq_cst));
   }
   /// The process that made the recording, if it is still known.
   std::optional<std::uint32_t> Recorder() const noexcept {
