@@ -117,7 +117,7 @@ std::optional<Finding> Search(std::uint64_t first, std::uint64_t count, Sabotage
 
 void RunAll(std::uint64_t count, Sabotage sabotage) {
   for (std::uint64_t seed = 1; seed <= count; ++seed)
-    Run(Generator(seed).Make(ThemeOf(sabotage)), sabotage);
+    Run(Generator(seed).Make(ThemeOf(sabotage)), sabotage, seed);
 }
 
 /// The smallest program that still fails. What depends on the schedule gets several chances to fail.
