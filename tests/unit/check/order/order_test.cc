@@ -1,4 +1,4 @@
-// Tasks that are executed in thought, told by threads in any sequence.
+// Tasks that are executed in the model, told by threads in any sequence.
 #include "check/order/order.h"
 
 #include <gtest/gtest.h>
