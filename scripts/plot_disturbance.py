@@ -3,7 +3,7 @@
 
 Left to right: the time of a program's kernel beside copies, over its time alone. Upwards: GB/s of the copies
 meanwhile. A panel for each direction and kernel. quiet: a point for each case and setting. knee: a line for each
-kernel and entry, a point for each number of blocks. No packages needed.
+kernel and entry, a point for each number of blocks, of streams of high priority. No packages needed.
 """
 
 import argparse
@@ -16,9 +16,12 @@ from plot_gpu import size_text
 
 WIDTH, HEIGHT, MARGIN = 470, 300, 52
 MAX_RATE = 60
+MIN_TIMES = 0.95
 TICKS = (1, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 7, 10, 20)
 COLOURS = ("#c0392b", "#2471a3", "#1e8449", "#7d3c98", "#b9770e", "#7d8a92", "#d98880", "#7fb3d5", "#7dcea0", "#c39bd3")
 KERNELS = (("FMA kernel", "beside FMA"), ("memory kernel", "beside memory"))
+# Streams of normal priority are in the tables alone: they would double the points of the knee.
+BEGINNINGS = {"quiet": "quiet (", "knee": "knee, first, "}
 FIGURES = ("alone", "against the batch call", *(name for kernel in KERNELS for name in kernel))
 
 
@@ -37,16 +40,16 @@ def series_of(kind, name, size):
     if kind == "quiet":
         setting, places = re.fullmatch(r"quiet \((.+?)\), (.+)", name).groups()
         return setting, places, size_text(size)
-    first, mover, blocks, threads = re.fullmatch(r"knee, (first, )?(.+?), (\d+) blocks?(?: of (\d+))?", name).groups()
+    mover, blocks, threads = re.fullmatch(r"knee, first, (.+?), (\d+) blocks?(?: of (\d+))?", name).groups()
     mover += f" of {threads} threads" if threads else ""
-    return f"{mover}, {size_text(size)}", "stream of high priority" if first else "stream of normal priority", blocks
+    return f"{mover}, {size_text(size)}", "stream of high priority", blocks
 
 
 def points_of(kind, cases):
     """Panel -> list of (series, mark, text, times, rate)."""
     panels = {}
     for (name, direction, size, _), figures in cases.items():
-        if not name.startswith(kind):
+        if not name.startswith(BEGINNINGS[kind]):
             continue
         series, mark, text = series_of(kind, name, size)
         for kernel, beside in KERNELS:
@@ -66,23 +69,31 @@ def shape(mark_index, x, y, colour):
     return f'<path d="M{x:.1f} {y - 5:.1f} l5 8.5 h-10 z" fill="{colour}"/>'
 
 
-def label(text, x, y, colour, taken):
-    """The text beside a point, where no other text is; nothing if there is no such place."""
-    wide = 4.6 * len(text)
-    for left, base in ((x + 6, y - 5), (x + 6, y + 11), (x - 6 - wide, y - 5), (x - 6 - wide, y + 11)):
-        if all(abs(left - other) >= max(wide, width) or abs(base - below) >= 8 for other, below, width in taken):
-            taken.append((left, base, wide))
-            return f'<text x="{left:.1f}" y="{base:.1f}" font-size="8" fill="{colour}">{text}</text>'
+def overlap(one, other):
+    """Whether two boxes (left, top, right, bottom) have a point in common."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def label(text, at, colour, first_x, taken):
+    """The text beside a point, right of `first_x` and where nothing else is; nothing if there is no such place."""
+    x, y = at
+    wide = 5.2 * len(text)
+    for down in (3, -5, 11, -13, 19):
+        for left in (x + 6, x - 6 - wide):
+            box = (left, y + down - 8, left + wide, y + down + 1)
+            if left >= first_x and not any(overlap(box, other) for other in taken):
+                taken.append(box)
+                return f'<text x="{left:.1f}" y="{y + down:.1f}" font-size="9" fill="{colour}">{text}</text>'
     return ""
 
 
 def panel(points, left, top, title, styles, max_times):
     """The lines of SVG of one panel. `styles` has the series and the marks in their order."""
     series_names, marks = styles
-    low, high = math.log(0.98), math.log(max_times)
+    low, high = math.log(MIN_TIMES), math.log(max_times)
 
     def x(times):
-        return left + MARGIN + (math.log(max(times, 0.98)) - low) / (high - low) * (WIDTH - 2 * MARGIN)
+        return left + MARGIN + (math.log(max(times, MIN_TIMES)) - low) / (high - low) * (WIDTH - 2 * MARGIN)
 
     def y(rate):
         return top + HEIGHT - MARGIN - min(rate, MAX_RATE) / MAX_RATE * (HEIGHT - 2 * MARGIN)
@@ -99,7 +110,8 @@ def panel(points, left, top, title, styles, max_times):
                    f'<text x="{x(tick):.1f}" y="{y(0) + 16:.1f}" text-anchor="middle">{tick:g}</text>')
     yield f'<text x="{left + MARGIN}" y="{top + MARGIN - 12}">GB/s of the copies</text>'
     yield f'<text x="{left + WIDTH / 2}" y="{y(0) + 32:.1f}" text-anchor="middle">time of the kernel over its time alone</text>'
-    taken = []
+    taken = [(left, y(0) + 4, left + WIDTH, y(0) + 20)]
+    taken += [(x(times) - 5, y(rate) - 5, x(times) + 5, y(rate) + 5) for *_, times, rate in points]
     for series in series_names:
         colour = COLOURS[series_names.index(series) % len(COLOURS)]
         for index, mark in enumerate(marks):
@@ -109,7 +121,7 @@ def panel(points, left, top, title, styles, max_times):
                 yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-opacity="0.5"/>'
             for _, _, text, times, rate in own:
                 yield shape(index, x(times), y(rate), colour)
-                yield label(text, x(times), y(rate), colour, taken)
+                yield label(text, (x(times), y(rate)), colour, left + MARGIN + 2, taken)
 
 
 def legend(styles, top):
