@@ -3,7 +3,7 @@ __attribute__((visibility("default"))) int HcclGetRankSize(void);
 int HcclGetRankSize(void) {
   return 0;
 }
-__attribute__((visibility("default"))) int HcclCommWorkingDevNicSet(void);
-int HcclCommWorkingDevNicSet(void) {
+__attribute__((visibility("default"))) int HcclCommSetMemoryRange(void);
+int HcclCommSetMemoryRange(void) {
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error/assert.h"
+#include "observe/hooks.h"
 
 namespace sampan {
 namespace {
