@@ -10,12 +10,12 @@
 
 namespace sampan::acl {
 
-Result<Runtime*> MakeRuntime() {
+Result<core::Runtime*> MakeRuntime() {
   const NoCancellation no_cancellation;
   return process::TheRuntime();
 }
 
-Result<Context*> SetDefaultContext(Runtime& runtime, process::ThreadState& thread) {
+Result<core::Context*> SetDefaultContext(core::Runtime& runtime, process::ThreadState& thread) {
   const NoCancellation no_cancellation;
   if (const auto default_device = DefaultDevice()) {
     auto context = runtime.RetainPrimary(*default_device);
@@ -29,13 +29,14 @@ Result<Context*> SetDefaultContext(Runtime& runtime, process::ThreadState& threa
 }
 
 Status DeadStream(void* handle) {
-  return DeadHandle("stream", "stream", handle);
+  return core::DeadHandle("stream", "stream", handle);
 }
 
-Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle, std::string_view argument) {
+Result<std::shared_ptr<core::Event>> FindEvent(core::Runtime& runtime, void* handle,
+                                               std::string_view argument) {
   auto event = runtime.FindEvent(handle);
   if (event == nullptr) {
-    return DeadHandle(argument, "event", handle);
+    return core::DeadHandle(argument, "event", handle);
   }
   return event;
 }
@@ -43,7 +44,7 @@ Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle, std::st
 Status AfterSynchronize() {
   auto runtime = process::TheRuntime();
   if (!runtime.ok()) return runtime.TakeStatus();
-  if ((*runtime)->has_pools()) (*runtime)->TrimPools(Runtime::Trim::kToThreshold);
+  if ((*runtime)->has_pools()) (*runtime)->TrimPools(core::Runtime::Trim::kToThreshold);
   return {};
 }
 

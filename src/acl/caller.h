@@ -15,11 +15,11 @@ namespace sampan::acl {
 
 /// The runtime and the calling thread's context. The thread's state keeps the context alive.
 struct Caller {
-  Runtime& runtime;
+  core::Runtime& runtime;
   process::ThreadState& thread;
-  Context* context;
+  core::Context* context;
 
-  Device& device() const { return context->device(); }
+  core::Device& device() const { return context->device(); }
 };
 
 // Only what every call does is inline. The first call and failures are not.
@@ -27,10 +27,10 @@ struct Caller {
 // Functions that are not in line take plain values: what is passed by reference would live in memory.
 
 /// Makes the runtime.
-[[gnu::cold, gnu::noinline]] Result<Runtime*> MakeRuntime();
+[[gnu::cold, gnu::noinline]] Result<core::Runtime*> MakeRuntime();
 /// The context may be null.
 inline Result<Caller> ThisCaller() {
-  Runtime* runtime = process::TheRuntimeIfMade();
+  core::Runtime* runtime = process::TheRuntimeIfMade();
   if (runtime == nullptr) [[unlikely]] {
     auto made = MakeRuntime();
     if (!made.ok()) return made.TakeStatus();
@@ -41,8 +41,8 @@ inline Result<Caller> ThisCaller() {
 }
 
 /// The context of a default device that the init file names, from now on the thread's; otherwise 107002.
-[[gnu::cold, gnu::noinline]] Result<Context*> SetDefaultContext(Runtime& runtime,
-                                                                process::ThreadState& thread);
+[[gnu::cold, gnu::noinline]] Result<core::Context*> SetDefaultContext(core::Runtime& runtime,
+                                                                      process::ThreadState& thread);
 /// Gives the caller a context, or fails (107002).
 inline Status RequireContext(Caller& caller) {
   if (caller.context == nullptr) [[unlikely]] {
@@ -64,21 +64,22 @@ inline Result<Caller> CallerWithContext() {
 [[gnu::cold, gnu::noinline]] Status DeadStream(void* handle);
 /// The stream of a handle. The thread keeps it alive during the call. Null means the default stream and stays
 /// null.
-inline Result<Stream*> FindStream(const Caller& caller, void* handle) {
+inline Result<core::Stream*> FindStream(const Caller& caller, void* handle) {
   if (handle == nullptr) return nullptr;
-  Stream* const stream = caller.thread.FindStream(caller.runtime, handle);
+  core::Stream* const stream = caller.thread.FindStream(caller.runtime, handle);
   if (stream == nullptr) [[unlikely]]
     return DeadStream(handle);
   return stream;
 }
-Result<std::shared_ptr<Event>> FindEvent(Runtime& runtime, void* handle, std::string_view argument = "event");
+Result<std::shared_ptr<core::Event>> FindEvent(core::Runtime& runtime, void* handle,
+                                               std::string_view argument = "event");
 
 /// The stream of a call and the caller's context. Fails without a context.
 struct StreamCall {
-  Runtime& runtime;
-  CopyTarget target;
+  core::Runtime& runtime;
+  core::CopyTarget target;
 
-  Stream& stream() const { return target.TheStream(); }
+  core::Stream& stream() const { return target.TheStream(); }
 };
 inline Result<StreamCall> FindStreamCall(Caller caller, void* handle) {
   auto stream = FindStream(caller, handle);

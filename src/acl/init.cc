@@ -178,7 +178,8 @@ Status Finalize(TurnScope& turn) {
   }
   state.references = 0;
   state.default_device.reset();
-  if (Runtime* const runtime = process::TheRuntimeIfMade()) runtime->compute_settings().dump_open = false;
+  if (core::Runtime* const runtime = process::TheRuntimeIfMade())
+    runtime->compute_settings().dump_open = false;
   attempt.Succeed();
   return {};
 }

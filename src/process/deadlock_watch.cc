@@ -94,12 +94,12 @@ struct Standstill {
   std::shared_ptr<Gate> teller;  ///< a gate that tells them to other processes
 };
 
-bool Stands(const StreamState& state) {
-  return state.stand == StreamStand::kEvent || state.stand == StreamStand::kGate;
+bool Stands(const core::StreamState& state) {
+  return state.stand == core::StreamStand::kEvent || state.stand == core::StreamStand::kGate;
 }
 
 /// The streams that wait for one another, or all, with the reasons.
-Standstill StandstillOf(const std::vector<StreamState>& states) {
+Standstill StandstillOf(const std::vector<core::StreamState>& states) {
   std::vector<std::size_t> members = FindCycle(states);
   if (members.empty()) {
     for (std::size_t i = 0; i < states.size(); ++i)
@@ -107,24 +107,24 @@ Standstill StandstillOf(const std::vector<StreamState>& states) {
   }
   Standstill standstill;
   for (const std::size_t member : members) {
-    const StreamState& state = states[member];
+    const core::StreamState& state = states[member];
     standstill.circle.push_back({state.queue, state.device, state.stream});
     standstill.text += Text(standstill.text.empty() ? "" : "; ", Describe(state));
   }
   return standstill;
 }
 
-Standstill Look(const Runtime& runtime, check::Checker& checker) {
+Standstill Look(const core::Runtime& runtime, check::Checker& checker) {
   const std::vector<std::int64_t> waiting = checker.WaitingThreads();
   if (waiting.empty() || !AllThreadsWait(waiting)) return {};
   auto states = runtime.stream_roster().Look();
   if (!states.ok()) return {};
-  const bool all_stand = std::all_of(states->begin(), states->end(), [&](const StreamState& state) {
+  const bool all_stand = std::all_of(states->begin(), states->end(), [&](const core::StreamState& state) {
     return Stands(state) && !checker.MayEndFromOutside(state.queue);
   });
   if (states->empty() || !all_stand) return {};
   Standstill standstill = StandstillOf(*states);
-  for (const StreamState& state : *states) {
+  for (const core::StreamState& state : *states) {
     const std::uint32_t behind = state.gate == nullptr ? Gate::kNotOutside : state.gate->OutsideStanding();
     if (behind == Gate::kNotOutside) continue;
     standstill.ways = std::min(standstill.ways, std::min(behind, kMaxProcesses) + 1);
@@ -133,7 +133,7 @@ Standstill Look(const Runtime& runtime, check::Checker& checker) {
   return standstill;
 }
 
-void WatchLoop(const Runtime& runtime) {
+void WatchLoop(const core::Runtime& runtime) {
   Standstill before;
   auto interval = kStandstillInterval;
   int looks_alike = 0;
@@ -162,7 +162,7 @@ void WatchLoop(const Runtime& runtime) {
 
 }  // namespace
 
-void ReportInterruptedWait(const std::vector<StreamState>& states) {
+void ReportInterruptedWait(const std::vector<core::StreamState>& states) {
   check::Checker* const checker = check::TheChecker();
   if (checker == nullptr || states.empty() || checker->WaitingThreads().empty()) return;
   if (!std::all_of(states.begin(), states.end(), Stands)) return;
@@ -170,7 +170,7 @@ void ReportInterruptedWait(const std::vector<StreamState>& states) {
   checker->ReportDeadlock(standstill.circle, standstill.text);
 }
 
-void WatchForDeadlocks(const Runtime& runtime) noexcept {
+void WatchForDeadlocks(const core::Runtime& runtime) noexcept {
   if (check::TheChecker() == nullptr) return;
   try {
     StartThread("sampan-standing", [&runtime] { WatchLoop(runtime); }).Detach();

@@ -9,8 +9,8 @@
 namespace sampan::process {
 
 /// Starts the thread that watches, if the process has a checker. Call it once.
-void WatchForDeadlocks(const Runtime& runtime) noexcept;
+void WatchForDeadlocks(const core::Runtime& runtime) noexcept;
 /// For a signal that ends the process: reports a deadlock if calls wait and all streams with work stand.
-void ReportInterruptedWait(const std::vector<StreamState>& states);
+void ReportInterruptedWait(const std::vector<core::StreamState>& states);
 
 }  // namespace sampan::process

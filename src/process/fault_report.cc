@@ -18,7 +18,7 @@
 namespace sampan::process {
 namespace {
 
-std::atomic<const MemoryRegistry*> watched{nullptr};
+std::atomic<const core::MemoryRegistry*> watched{nullptr};
 
 /// A signal of a failed access, and the program's handler for it.
 struct FaultSignal {
@@ -125,10 +125,10 @@ void ExplainRegistered(std::uintptr_t address, const AllocationFacts& facts) {
 }
 
 void Explain(std::uintptr_t address) {
-  const MemoryRegistry* memory = watched.load(std::memory_order_acquire);
+  const core::MemoryRegistry* memory = watched.load(std::memory_order_acquire);
   if (memory == nullptr) return;
   const AllocationUse use = memory->Find(address);
-  if (use && memory->OriginOf(*use.get()) == MemoryOrigin::kRegistered)
+  if (use && memory->OriginOf(*use.get()) == core::MemoryOrigin::kRegistered)
     return ExplainRegistered(address, use->facts);
   if (!memory->InSource(address)) return;
   SignalSafeLine line;
@@ -183,7 +183,7 @@ void Watch(FaultSignal& fault) {
 
 }  // namespace
 
-void ReportHostFaults(const MemoryRegistry& memory) {
+void ReportHostFaults(const core::MemoryRegistry& memory) {
   if (watched.exchange(&memory) != nullptr) return;
   for (FaultSignal& fault : fault_signals)
     Watch(fault);

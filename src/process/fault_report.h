@@ -8,6 +8,6 @@ namespace sampan::process {
 
 /// From now on, explains a SIGSEGV or SIGBUS at an address of the runtime or in registered memory. Then the
 /// signal has its usual effect.
-void ReportHostFaults(const MemoryRegistry& memory);
+void ReportHostFaults(const core::MemoryRegistry& memory);
 
 }  // namespace sampan::process

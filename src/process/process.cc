@@ -35,7 +35,7 @@
 
 namespace sampan::process {
 
-constinit std::atomic<Runtime*> made_runtime{nullptr};
+constinit std::atomic<core::Runtime*> made_runtime{nullptr};
 namespace {
 
 constexpr std::int32_t kEmulatedDevices = 8;
@@ -142,7 +142,7 @@ Result<Settings>& StartedSettings() {
   trace::Finish();
 }
 
-Result<Runtime*> MakeRuntime() {
+Result<core::Runtime*> MakeRuntime() {
   auto& settings = StartedSettings();
   if (!settings.ok()) return Error(settings.error());
   WatchForLastThread();
@@ -155,11 +155,11 @@ Result<Runtime*> MakeRuntime() {
   auto backend = MakeBackend(*settings);
   if (!backend.ok()) return backend.TakeStatus();
   auto visible_devices = ReadVisibleDevices((*backend)->device_count());
-  auto runtime = std::make_unique<Runtime>(std::move(*backend),
-                                           RuntimeOptions{.profile = settings->profile,
-                                                          .visible_devices = std::move(visible_devices),
-                                                          .with_backtraces = settings->backtrace,
-                                                          .network = MakeNetwork(*settings)});
+  auto runtime = std::make_unique<core::Runtime>(
+      std::move(*backend), core::RuntimeOptions{.profile = settings->profile,
+                                                .visible_devices = std::move(visible_devices),
+                                                .with_backtraces = settings->backtrace,
+                                                .network = MakeNetwork(*settings)});
   ReportHostFaults(runtime->memory());
   check::WatchHost();
   WatchForDeadlocks(*runtime);
@@ -194,8 +194,8 @@ bool IsInherited() noexcept {
   return inherited.load(std::memory_order_relaxed);
 }
 
-Result<Runtime*> TheRuntime() {
-  if (Runtime* runtime = TheRuntimeIfMade()) return runtime;
+Result<core::Runtime*> TheRuntime() {
+  if (core::Runtime* runtime = TheRuntimeIfMade()) return runtime;
   if (inherited.load()) {
     return Error{
         Code::kDeviceSetupError,
@@ -203,7 +203,7 @@ Result<Runtime*> TheRuntime() {
              "first call, or start a new program in the child (exec)")};
   }
   const std::lock_guard lock(making);
-  if (Runtime* runtime = TheRuntimeIfMade()) return runtime;
+  if (core::Runtime* runtime = TheRuntimeIfMade()) return runtime;
   if (failure_to_make != nullptr) return Error(*failure_to_make);
   auto runtime = MakeRuntime();
   if (!runtime.ok()) {

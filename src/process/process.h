@@ -11,10 +11,10 @@ namespace sampan::process {
 
 /// The runtime. Fails, each time with the same error, if the settings are invalid or the system refuses.
 /// Never destroyed, because copies may run until the process exits.
-Result<Runtime*> TheRuntime();
+Result<core::Runtime*> TheRuntime();
 /// The runtime, or null before it is created. Every call reads it inline; only TheRuntime writes it.
-extern constinit std::atomic<Runtime*> made_runtime;
-inline Runtime* TheRuntimeIfMade() {
+extern constinit std::atomic<core::Runtime*> made_runtime;
+inline core::Runtime* TheRuntimeIfMade() {
   return made_runtime.load(std::memory_order_acquire);
 }
 

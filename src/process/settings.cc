@@ -138,7 +138,7 @@ constexpr std::array kSettings = {
     Setting{"SAMPAN_DEVICES", "1 to 64", "8; on cuda, one for each GPU",
             "how many devices the machine has; on cuda, more than GPUs share them",
             [](std::string_view text, Settings& settings) {
-              return Store(ParseNumber(text, 1, kMaxDevices), settings.devices);
+              return Store(ParseNumber(text, 1, core::kMaxDevices), settings.devices);
             }},
     Setting{"SAMPAN_DEVICE_MEMORY", "bytes up to 8192G, with K, M or G behind the number",
             "what the chip has (64G); on cuda, the GPU's free memory, divided by the devices on it",
@@ -168,7 +168,7 @@ constexpr std::array kSettings = {
             "by commas",
             "ascend910b,cann8", "which chip and which CANN release is imitated",
             [](std::string_view text, Settings& settings) {
-              auto profile = FindProfile(text);
+              auto profile = core::FindProfile(text);
               if (profile.ok()) settings.profile = *profile;
               return profile.ok() && !text.empty();
             }},
@@ -272,7 +272,7 @@ std::string_view Describe(BackendKind kind) {
 
 Result<Settings> ReadSettings() {
   Settings settings;
-  settings.profile = FindProfile({}).value();
+  settings.profile = core::FindProfile({}).value();
   for (const auto& [name, value] : EnvironmentWithPrefix("SAMPAN_")) {
     const Setting* known = nullptr;
     std::string names;

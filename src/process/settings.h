@@ -28,7 +28,7 @@ struct Settings {
   unsigned engines = 0;                 ///< 0: from the number of cores
   cuda::PathSettings copy_paths;
   std::string copy_table;  ///< the file of its tables; empty: none
-  Profile profile;
+  core::Profile profile;
   emulated::Schedule schedule;
   bool backtrace = false;
   std::uint32_t peer_timeout_s = 3;  ///< a peer on another host that does not answer for so long is lost

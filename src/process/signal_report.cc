@@ -46,7 +46,7 @@ constexpr std::chrono::seconds kMaxReportTime{1};
 /// The same while there is a trace, whose rest has to be written.
 constexpr std::chrono::seconds kMaxTraceTime{3};
 
-constinit std::atomic<const Runtime*> reported_runtime{nullptr};
+constinit std::atomic<const core::Runtime*> reported_runtime{nullptr};
 constinit std::atomic<pid_t> reporting_process{0};
 /// The signal that came, or kOtherEnd; 0: none. The reporting thread sleeps on it.
 constinit std::atomic<std::uint32_t> came{0};
@@ -61,11 +61,11 @@ std::string_view NameOf(int number) {
 }
 
 /// Empty if no stream stands at a wait: a program that only works is ended without a word.
-std::string ReportText(const std::vector<StreamState>& states, int signal) {
+std::string ReportText(const std::vector<core::StreamState>& states, int signal) {
   std::string text;
   std::size_t standing = 0;
-  for (const StreamState& state : states) {
-    standing += state.stand == StreamStand::kWorks ? 0 : 1;
+  for (const core::StreamState& state : states) {
+    standing += state.stand == core::StreamStand::kWorks ? 0 : 1;
     text += Text("Sampan:   ", Describe(state), "\n");
   }
   if (standing == 0) return {};
@@ -93,8 +93,8 @@ void MakeReport(std::uint32_t cause) {
       text = ReportText(*states, static_cast<int>(cause));
       ReportInterruptedWait(*states);
     }
-    for (const StreamState& state : *states) {
-      if (state.stand == StreamStand::kWorks) continue;
+    for (const core::StreamState& state : *states) {
+      if (state.stand == core::StreamStand::kWorks) continue;
       held.push_back({state.queue, Text(state.wait, state.signaller.empty() ? "" : "; ", state.signaller)});
     }
   } else {
@@ -169,7 +169,7 @@ void Watch(int signal) {
 
 }  // namespace
 
-void ReportBeforeSignals(const Runtime& runtime) noexcept {
+void ReportBeforeSignals(const core::Runtime& runtime) noexcept {
   // The system does not end the first process of a container by a signal without a handler.
   if (::getpid() == 1 || reported_runtime.exchange(&runtime) != nullptr) return;
   try {

@@ -10,7 +10,7 @@ namespace sampan::process {
 /// its default action. The report takes a second at most; a second signal ends it. A disposition that the
 /// program sets, before or later, is left alone. With a summary, it and the trace are also ended before _exit
 /// and before other signals that end the process.
-void ReportBeforeSignals(const Runtime& runtime) noexcept;
+void ReportBeforeSignals(const core::Runtime& runtime) noexcept;
 
 /// Ends trace and summary, if there is a summary, before the process ends without its exit handlers. Waits
 /// three seconds at most. Async-signal-safe.

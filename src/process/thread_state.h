@@ -15,23 +15,24 @@ namespace sampan::process {
 
 /// One per thread. New threads inherit nothing.
 struct ThreadState {
-  std::shared_ptr<Context> explicit_context;  ///< set or created by the thread
-  std::shared_ptr<Context> primary_context;   ///< of the device that the thread set last
+  std::shared_ptr<core::Context> explicit_context;  ///< set or created by the thread
+  std::shared_ptr<core::Context> primary_context;   ///< of the device that the thread set last
   Code last_error = Code::kOk;
-  RecentObjects<Stream> recent_streams;
-  RecentObjects<MemoryPool> recent_pools;
-  std::weak_ptr<Stream> cores_of;  ///< the stream whose limits of cores the thread uses
-  std::int32_t capture_mode = 0;   ///< of the public enumeration: GLOBAL at first
-  std::string recent_messages;     ///< newest first
-  std::string shown_messages;      ///< the text that the program last got a pointer to
+  core::RecentObjects<core::Stream> recent_streams;
+  core::RecentObjects<core::MemoryPool> recent_pools;
+  std::weak_ptr<core::Stream> cores_of;  ///< the stream whose limits of cores the thread uses
+  std::int32_t capture_mode = 0;         ///< of the public enumeration: GLOBAL at first
+  std::string recent_messages;           ///< newest first
+  std::string shown_messages;            ///< the text that the program last got a pointer to
 
   /// The context that calls of this thread use, or null.
-  Context* Current() const {
-    Context* const context = explicit_context != nullptr ? explicit_context.get() : primary_context.get();
+  core::Context* Current() const {
+    core::Context* const context =
+        explicit_context != nullptr ? explicit_context.get() : primary_context.get();
     return context != nullptr && context->alive() ? context : nullptr;
   }
   /// The stream of a handle, kept alive until the thread's next call. Null if there is none.
-  Stream* FindStream(const Runtime& runtime, void* handle) {
+  core::Stream* FindStream(const core::Runtime& runtime, void* handle) {
     return recent_streams.Get(handle, runtime.streams_removed(),
                               [&](void* each) { return runtime.FindStream(each); });
   }

@@ -23,11 +23,11 @@
 namespace sampan::fuzz {
 namespace {
 
-constexpr std::size_t kBoardBytes = std::size_t{ShareBoard::kCells} * ShareBoard::kCellBytes;
+constexpr std::size_t kBoardBytes = std::size_t{core::ShareBoard::kCells} * core::ShareBoard::kCellBytes;
 constexpr std::uint64_t kMemoryBytes = 1 << 20, kSharedBytes = 8192;
 constexpr std::array<std::uint64_t, 2> kSecret = {0x1234567, 0x89ABCDEF};
 /// Cells that are found by number lie in the upper half.
-constexpr std::uint32_t kCell = 3, kNumberedCell = ShareBoard::kCells / 2 + 3;
+constexpr std::uint32_t kCell = 3, kNumberedCell = core::ShareBoard::kCells / 2 + 3;
 constexpr std::int32_t kShortMs = 2, kLongMs = 20000;
 
 /// What the peer has open, by its own descriptors.
@@ -46,7 +46,7 @@ PeerFiles MakeFiles() {
     return file;
   };
   PeerFiles files;
-  files.board = make(ShareBoard::FileName(::getpid()), kBoardBytes, F_SEAL_SHRINK);
+  files.board = make(core::ShareBoard::FileName(::getpid()), kBoardBytes, F_SEAL_SHRINK);
   files.memory = make("sampan device 0", kMemoryBytes, F_SEAL_SHRINK);
   make("sampan device 1", kMemoryBytes, F_SEAL_GROW);
   make("sampan device 2", 512, F_SEAL_SHRINK);
@@ -63,13 +63,13 @@ std::byte* MapBoard(const std::string& path) {
 }
 
 std::byte* CellAt(std::byte* board, std::uint32_t index) {
-  return board + std::size_t{index} * ShareBoard::kCellBytes;
+  return board + std::size_t{index} * core::ShareBoard::kCellBytes;
 }
 
 /// A cell that is right in everything.
-void WriteCell(std::byte* at, SharedKind kind) {
-  std::memset(at, 0, ShareBoard::kCellBytes);
-  SharedCell& cell = *new (at) SharedCell;
+void WriteCell(std::byte* at, core::SharedKind kind) {
+  std::memset(at, 0, core::ShareBoard::kCellBytes);
+  core::SharedCell& cell = *new (at) core::SharedCell;
   cell.kind = kind;
   cell.secret = kSecret;
   cell.for_all_processes.store(1);
@@ -80,15 +80,15 @@ void WriteCell(std::byte* at, SharedKind kind) {
                  .bytes = kSharedBytes,
                  .page_bytes = 4096,
                  .location_type = 1};
-  cell.state.store(SharedCell::kOpen);
+  cell.state.store(core::SharedCell::kOpen);
 }
 
 /// Writes bytes of the input over parts of a cell.
 void Spoil(Input& input, std::byte* cell) {
   for (std::size_t patches = input.Below(4); patches > 0; --patches) {
-    const std::size_t from = input.Short() % ShareBoard::kCellBytes;
+    const std::size_t from = input.Short() % core::ShareBoard::kCellBytes;
     const std::size_t length = 1 + input.Below(16);
-    for (std::size_t i = from; i < from + length && i < ShareBoard::kCellBytes; ++i)
+    for (std::size_t i = from; i < from + length && i < core::ShareBoard::kCellBytes; ++i)
       cell[i] = static_cast<std::byte>(input.Byte());
   }
 }
@@ -213,18 +213,18 @@ void UseEvent(Input& input, aclrtEvent event, std::byte* cell) {
 void FuzzPeer(Input& input) {
   static std::byte* const board =
       MapBoard("/proc/" + std::to_string(peer) + "/fd/" + std::to_string(peer_files.board));
-  const auto kind = static_cast<SharedKind>(1 + input.Below(4));
-  std::byte* const cell = CellAt(board, kind == SharedKind::kPhysical ? kNumberedCell : kCell);
+  const auto kind = static_cast<core::SharedKind>(1 + input.Below(4));
+  std::byte* const cell = CellAt(board, kind == core::SharedKind::kPhysical ? kNumberedCell : kCell);
   WriteCell(cell, kind);
   Spoil(input, cell);
   switch (kind) {
-    case SharedKind::kNotify: {
+    case core::SharedKind::kNotify: {
       aclrtNotify notify = nullptr;
       if (aclrtNotifyImportByKey(&notify, KeyOf('n').c_str(), 0) == ACL_SUCCESS)
         UseNotify(input, notify, cell);
       return;
     }
-    case SharedKind::kEvent: {
+    case core::SharedKind::kEvent: {
       aclrtIpcEventHandle handle{};
       aclrtEvent event = nullptr;
       const std::string key = KeyOf('e');
@@ -232,9 +232,9 @@ void FuzzPeer(Input& input) {
       if (aclrtIpcOpenEventHandle(handle, &event) == ACL_SUCCESS) UseEvent(input, event, cell);
       return;
     }
-    case SharedKind::kMemory:
+    case core::SharedKind::kMemory:
       return ImportMemory(input, cell);
-    case SharedKind::kPhysical:
+    case core::SharedKind::kPhysical:
       return ImportPhysical(input, cell);
   }
 }
@@ -243,7 +243,7 @@ std::byte* MapOwnBoard() {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
     const auto target = std::filesystem::read_symlink(entry.path(), gone).string();
-    if (target.starts_with("/memfd:" + ShareBoard::FileName(::getpid()))) return MapBoard(entry.path());
+    if (target.starts_with("/memfd:" + core::ShareBoard::FileName(::getpid()))) return MapBoard(entry.path());
   }
   FailInput("there is no board");
 }

@@ -87,15 +87,15 @@ void SendMessage(Input& input, int socket, const void* data, std::size_t bytes, 
   static_cast<void>(::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
-FileRequest RequestFor(std::size_t cell) {
+core::FileRequest RequestFor(std::size_t cell) {
   return {.cell = static_cast<std::uint32_t>(cell), .secret = {1000 + cell, 2000 + cell}};
 }
 
 /// Clients that ask for anything, in any form.
 void FuzzServer(Input& input) {
-  auto started = FileServer::Start();
+  auto started = core::FileServer::Start();
   if (!started.ok()) FailInput("FileServer::Start");
-  FileServer& server = **started;
+  core::FileServer& server = **started;
   const AbstractAddress name = NameOf(server.number());
   std::array<Descriptor, kClients> clients;
   std::array<std::shared_ptr<OfferedFile>, kCells> offered;
@@ -119,7 +119,7 @@ void FuzzServer(Input& input) {
       }
       case 1:
       case 2: {
-        FileRequest request = RequestFor(cell);
+        core::FileRequest request = RequestFor(cell);
         if (input.Below(4) == 0) request.secret[input.Below(2)] ^= input.Long();
         if (input.Below(8) == 0) request.cell ^= static_cast<std::uint32_t>(input.Long());
         SendMessage(input, client.get(), &request, sizeof(request), 2);
@@ -152,7 +152,7 @@ void FuzzServer(Input& input) {
     if (received.ok() && NumberOf(received.value().get()) != offered[cell]->number())
       FailInput("another file was handed over");
   }
-  FileRequest wrong = RequestFor(0);
+  core::FileRequest wrong = RequestFor(0);
   ++wrong.secret[1];
   if (ReceiveFile(::getpid(), server.number(), wrong).ok()) FailInput("a wrong secret is accepted");
 }
@@ -175,10 +175,10 @@ void FuzzAnswer(Input& input) {
       const std::array<char, 8> bytes{};
       SendMessage(input, connection.get(), bytes.data(), input.Below(4), 8);
     }
-    FileRequest request;
+    core::FileRequest request;
     static_cast<void>(::recv(connection.get(), &request, sizeof(request), 0));
   });
-  const auto received = ReceiveFile(::getpid(), number, {.cell = 1});
+  const auto received = core::ReceiveFile(::getpid(), number, {.cell = 1});
   server.join();
   if (received.ok() && ::fcntl(received.value().get(), F_GETFD) != FD_CLOEXEC)
     FailInput("a descriptor that programs inherit");

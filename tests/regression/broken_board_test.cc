@@ -26,7 +26,7 @@
 namespace sampan::test::broken_board_test {
 namespace {
 
-constexpr std::size_t kBoardBytes = std::size_t{ShareBoard::kCells} * ShareBoard::kCellBytes;
+constexpr std::size_t kBoardBytes = std::size_t{core::ShareBoard::kCells} * core::ShareBoard::kCellBytes;
 
 /// A memory file of this process, opened as any process of the user can.
 Descriptor OpenOwn(const std::string& name) {
@@ -80,7 +80,7 @@ TEST(BrokenBoard, FilesCannotBeMadeShorter) {
 struct BrokenPeer {
   bool seals_board = true, seals_memory = true;
   std::uint64_t memory_bytes = 1 << 20;
-  std::function<void(SharedCell&)> spoil = [](SharedCell&) {};
+  std::function<void(core::SharedCell&)> spoil = [](core::SharedCell&) {};
 
   [[noreturn]] void Run(int ready) const {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that dies must not leave it behind
@@ -90,17 +90,17 @@ struct BrokenPeer {
       if (seals) ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK);
       return file;
     };
-    const int board = make(ShareBoard::FileName(::getpid()), kBoardBytes, seals_board);
+    const int board = make(core::ShareBoard::FileName(::getpid()), kBoardBytes, seals_board);
     const int memory = make("sampan device 0", memory_bytes, seals_memory);
     void* const mapped = ::mmap(nullptr, kBoardBytes, PROT_READ | PROT_WRITE, MAP_SHARED, board, 0);
     if (mapped == MAP_FAILED) ::_exit(1);
-    SharedCell& cell = *new (mapped) SharedCell;
-    cell.kind = SharedKind::kMemory;
+    core::SharedCell& cell = *new (mapped) core::SharedCell;
+    cell.kind = core::SharedKind::kMemory;
     cell.secret = {1, 2};
     cell.for_all_processes.store(1);
     cell.extent = {.descriptor = memory, .device = 0, .offset = 0, .bytes = 4096};
     spoil(cell);
-    cell.state.store(SharedCell::kOpen);
+    cell.state.store(core::SharedCell::kOpen);
     const char done = 1;
     if (::write(ready, &done, 1) != 1) ::_exit(1);
     for (;;)
@@ -133,9 +133,9 @@ aclError ImportFrom(const BrokenPeer& peer) {
   return code;
 }
 
-BrokenPeer Spoiled(std::function<void(SharedExtent&)> spoil) {
+BrokenPeer Spoiled(std::function<void(core::SharedExtent&)> spoil) {
   BrokenPeer peer;
-  peer.spoil = [spoil = std::move(spoil)](SharedCell& cell) { spoil(cell.extent); };
+  peer.spoil = [spoil = std::move(spoil)](core::SharedCell& cell) { spoil(cell.extent); };
   return peer;
 }
 
@@ -149,15 +149,16 @@ TEST(BrokenBoard, ItsImportersDoNotTrustIt) {
   refused({.seals_board = false}, "a board that can be made shorter");
   refused({.seals_memory = false}, "memory that can be made shorter");
   refused({.memory_bytes = 2048}, "memory that is shorter than it says");
-  refused(Spoiled([](SharedExtent& extent) { extent.offset = 1 << 20; }), "behind the end");
-  refused(Spoiled([](SharedExtent& extent) { extent.offset = UINT64_MAX - 4095; }),
+  refused(Spoiled([](core::SharedExtent& extent) { extent.offset = 1 << 20; }), "behind the end");
+  refused(Spoiled([](core::SharedExtent& extent) { extent.offset = UINT64_MAX - 4095; }),
           "an offset that overflows");
-  refused(Spoiled([](SharedExtent& extent) { extent.bytes = UINT64_MAX; }), "more bytes than there are");
-  refused(Spoiled([](SharedExtent& extent) { extent.bytes = 0; }), "no bytes");
-  refused(Spoiled([](SharedExtent& extent) { extent.page_bytes = 0; }), "no page size");
-  refused(Spoiled([](SharedExtent& extent) { extent.page_bytes = 4097; }), "an odd page size");
-  refused(Spoiled([](SharedExtent& extent) { extent.device = -7; }), "no device");
-  refused(Spoiled([](SharedExtent& extent) { extent.descriptor = 0; }), "another kind of file");
+  refused(Spoiled([](core::SharedExtent& extent) { extent.bytes = UINT64_MAX; }),
+          "more bytes than there are");
+  refused(Spoiled([](core::SharedExtent& extent) { extent.bytes = 0; }), "no bytes");
+  refused(Spoiled([](core::SharedExtent& extent) { extent.page_bytes = 0; }), "no page size");
+  refused(Spoiled([](core::SharedExtent& extent) { extent.page_bytes = 4097; }), "an odd page size");
+  refused(Spoiled([](core::SharedExtent& extent) { extent.device = -7; }), "no device");
+  refused(Spoiled([](core::SharedExtent& extent) { extent.descriptor = 0; }), "another kind of file");
 }
 
 }  // namespace

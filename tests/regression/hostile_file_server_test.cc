@@ -59,7 +59,7 @@ bool Listen(const Descriptor& socket, const AbstractAddress& name) {
 class HostileGiver : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto started = FileServer::Start();
+    auto started = core::FileServer::Start();
     ASSERT_TRUE(started.ok());
     server_ = std::move(*started);
     server_->Offer(request_, std::make_shared<SharedFile>());
@@ -76,8 +76,8 @@ class HostileGiver : public ::testing::Test {
     EXPECT_TRUE(received.ok()) << received.error().message;
   }
 
-  const FileRequest request_{.cell = 5, .secret = {11, 22}};
-  std::unique_ptr<FileServer> server_;
+  const core::FileRequest request_{.cell = 5, .secret = {11, 22}};
+  std::unique_ptr<core::FileServer> server_;
 };
 
 TEST_F(HostileGiver, SilentConnectionsDoNotKeepOthersWaiting) {
@@ -120,7 +120,7 @@ TEST_F(HostileGiver, AnotherUsersServerIsNotAsked) {
     const Descriptor listener = NewSocket();
     parent.Tell(BecomeSecondUser() && Listen(listener, at));
     const Descriptor connection(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    FileRequest heard;
+    core::FileRequest heard;
     parent.Tell(::recv(connection.get(), &heard, sizeof(heard), 0));
   });
   ASSERT_TRUE(squatter.Hear<bool>());
@@ -131,7 +131,7 @@ TEST_F(HostileGiver, AnotherUsersServerIsNotAsked) {
 /// Answers one request with so many descriptors.
 void AnswerWith(const Descriptor& listener, int count) {
   const Descriptor connection(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  FileRequest request;
+  core::FileRequest request;
   ASSERT_EQ(::recv(connection.get(), &request, sizeof(request), 0), static_cast<ssize_t>(sizeof(request)));
   const Descriptor file(::memfd_create("one of several", MFD_CLOEXEC));
   char byte = 0;
@@ -161,7 +161,7 @@ TEST(HostileServer, DescriptorsTooManyAreClosed) {
     ASSERT_TRUE(Listen(listener, NameOf(number)));
     const std::size_t before = OpenDescriptors();
     std::thread server([&] { AnswerWith(listener, count); });
-    EXPECT_FALSE(ReceiveFile(::getpid(), number, {}).ok()) << count;
+    EXPECT_FALSE(core::ReceiveFile(::getpid(), number, {}).ok()) << count;
     server.join();
     EXPECT_EQ(OpenDescriptors(), before) << count << " descriptors were sent";
   }

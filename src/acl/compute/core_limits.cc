@@ -12,29 +12,29 @@
 namespace sampan::acl {
 namespace {
 
-static_assert(static_cast<int>(CoreKind::kCube) == ACL_RT_DEV_RES_CUBE_CORE);
-static_assert(static_cast<int>(CoreKind::kVector) == ACL_RT_DEV_RES_VECTOR_CORE);
+static_assert(static_cast<int>(core::CoreKind::kCube) == ACL_RT_DEV_RES_CUBE_CORE);
+static_assert(static_cast<int>(core::CoreKind::kVector) == ACL_RT_DEV_RES_VECTOR_CORE);
 
-Result<CoreKind> KindOfCores(int type) {
-  if (type == ACL_RT_DEV_RES_CUBE_CORE) return CoreKind::kCube;
-  if (type == ACL_RT_DEV_RES_VECTOR_CORE) return CoreKind::kVector;
+Result<core::CoreKind> KindOfCores(int type) {
+  if (type == ACL_RT_DEV_RES_CUBE_CORE) return core::CoreKind::kCube;
+  if (type == ACL_RT_DEV_RES_VECTOR_CORE) return core::CoreKind::kVector;
   return Error{Code::kParamInvalid, Text("type is ", type, ", it must be 0 (cube) or 1 (vector)")};
 }
 
-std::uint32_t CoresOfChip(const Runtime& runtime, CoreKind kind) {
-  return kind == CoreKind::kCube ? runtime.profile().ai_cores : runtime.profile().vector_cores;
+std::uint32_t CoresOfChip(const core::Runtime& runtime, core::CoreKind kind) {
+  return kind == core::CoreKind::kCube ? runtime.profile().ai_cores : runtime.profile().vector_cores;
 }
 
-Status CheckCores(const Runtime& runtime, CoreKind kind, std::uint32_t value) {
+Status CheckCores(const core::Runtime& runtime, core::CoreKind kind, std::uint32_t value) {
   const std::uint32_t present = CoresOfChip(runtime, kind);
   if (value <= present) return {};
   return {Code::kParamInvalid, Text("value is ", value, ", ", runtime.profile().chip, " has ", present,
-                                    kind == CoreKind::kCube ? " cube cores" : " vector cores")};
+                                    kind == core::CoreKind::kCube ? " cube cores" : " vector cores")};
 }
 
 struct DeviceLimitCall {
-  Runtime& runtime;
-  Device& device;
+  core::Runtime& runtime;
+  core::Device& device;
 };
 Result<DeviceLimitCall> FindDeviceLimits(std::int32_t device_id) {
   auto runtime = process::TheRuntime();
@@ -48,15 +48,15 @@ Result<DeviceLimitCall> FindDeviceLimits(std::int32_t device_id) {
   return DeviceLimitCall{**runtime, **device};
 }
 
-std::uint32_t DeviceCores(Runtime& runtime, const CoreLimits& limits, CoreKind kind) {
+std::uint32_t DeviceCores(core::Runtime& runtime, const core::CoreLimits& limits, core::CoreKind kind) {
   return limits.Get(kind).value_or(CoresOfChip(runtime, kind));
 }
 
 /// A stream, of whichever context.
 struct StreamLimitCall {
-  Runtime& runtime;
+  core::Runtime& runtime;
   process::ThreadState& thread;
-  std::shared_ptr<Stream> stream;
+  std::shared_ptr<core::Stream> stream;
 };
 Result<StreamLimitCall> FindStreamLimits(aclrtStream handle) {
   auto caller = ThisCaller();
@@ -70,7 +70,7 @@ Result<StreamLimitCall> FindStreamLimits(aclrtStream handle) {
   return StreamLimitCall{caller->runtime, caller->thread, caller->context->default_stream()};
 }
 
-Result<std::uint32_t> StreamCores(Runtime& runtime, Stream& stream, CoreKind kind) {
+Result<std::uint32_t> StreamCores(core::Runtime& runtime, core::Stream& stream, core::CoreKind kind) {
   if (const auto own = stream.core_limits().Get(kind)) return *own;
   auto device = runtime.FindDevice(stream.label().device);
   if (!device.ok()) return device.TakeStatus();

@@ -30,7 +30,7 @@ constexpr std::array kDumpKeys = {
     DumpKey{"dump_data", {"tensor", "stats", "tensor"}},
 };
 
-Result<ComputeSettings*> DumpSettings() {
+Result<core::ComputeSettings*> DumpSettings() {
   if (!DumpOfInit().initialized) return Error{Code::kUninitialize, "aclInit was not called"};
   auto runtime = process::TheRuntime();
   if (!runtime.ok()) return runtime.TakeStatus();

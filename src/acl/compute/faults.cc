@@ -12,10 +12,10 @@ namespace sampan::acl {
 namespace {
 
 /// Checks the chip, then the device.
-Result<Device*> FindReportingDevice(std::int32_t device_id) {
+Result<core::Device*> FindReportingDevice(std::int32_t device_id) {
   auto runtime = process::TheRuntime();
   if (!runtime.ok()) return runtime.TakeStatus();
-  const Profile& profile = (*runtime)->profile();
+  const core::Profile& profile = (*runtime)->profile();
   if (!profile.modern_compute) {
     return Error{Code::kFeatureNotSupport, Text(profile.chip, " gives no details of faults")};
   }

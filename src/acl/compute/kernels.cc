@@ -27,7 +27,7 @@ aclError NoLoadedBinary(const char* function, aclrtBinHandle handle, Rest... nam
   return Guard(function, [&]() -> Status {
     if (Status present = RequireNonNull("binHandle", handle, names_and_pointers...); !present.ok())
       return present;
-    return DeadHandle("binHandle", "loaded binary", handle);
+    return core::DeadHandle("binHandle", "loaded binary", handle);
   });
 }
 
@@ -43,7 +43,8 @@ aclrtBinary aclrtCreateBinary(const void* data, size_t dataLen) {
     if (Status present = RequireNonNull("data", data); !present.ok()) return present;
     auto runtime = process::TheRuntime();
     if (!runtime.ok()) return runtime.TakeStatus();
-    handle = (*runtime)->binaries().Insert(std::make_shared<OperatorBinary>(OperatorBinary{data, dataLen}));
+    handle = (*runtime)->binaries().Insert(
+        std::make_shared<core::OperatorBinary>(core::OperatorBinary{data, dataLen}));
     return handle != nullptr ? Status() : Status(Code::kResourceAllocFail, "all handles are in use");
   }));
   return handle;
@@ -55,7 +56,7 @@ aclError aclrtDestroyBinary(aclrtBinary binary) {
     auto runtime = process::TheRuntime();
     if (!runtime.ok()) return runtime.TakeStatus();
     return (*runtime)->binaries().Remove(binary) != nullptr ? Status()
-                                                            : DeadHandle("binary", "binary", binary);
+                                                            : core::DeadHandle("binary", "binary", binary);
   });
 }
 

@@ -40,7 +40,7 @@ Status CheckHostDriven(aclrtStream handle) {
 }
 
 /// The stream of a call that belongs to a capture: of the current context.
-Result<Stream*> FindCaptureStream(aclrtStream handle) {
+Result<core::Stream*> FindCaptureStream(aclrtStream handle) {
   auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   auto stream = FindStream(*caller, handle);
@@ -72,7 +72,7 @@ aclError NoSuchRecord(const char* function, std::string_view name, const void* h
                       Rest... names_and_pointers) {
   return Guard(function, [&]() -> Status {
     if (Status present = RequireNonNull(name, handle, names_and_pointers...); !present.ok()) return present;
-    return DeadHandle(name, "recorded object", const_cast<void*>(handle));
+    return core::DeadHandle(name, "recorded object", const_cast<void*>(handle));
   });
 }
 
@@ -161,7 +161,7 @@ aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout) {
     if (timeout != -1 && timeout <= 0) {
       return {Code::kParamInvalid, Text("timeout ", timeout, " ms: it must be -1 (no limit) or positive")};
     }
-    return DeadHandle("modelRI", "recorded object", modelRI);
+    return core::DeadHandle("modelRI", "recorded object", modelRI);
   });
 }
 
@@ -170,7 +170,7 @@ aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void* reserve) {
   return Guard("aclmdlRIBuildEnd", [&]() -> Status {
     if (Status present = RequireNonNull("modelRI", modelRI); !present.ok()) return present;
     if (reserve != nullptr) return InvalidArgument("reserve must be NULL");
-    return DeadHandle("modelRI", "recorded object", modelRI);
+    return core::DeadHandle("modelRI", "recorded object", modelRI);
   });
 }
 

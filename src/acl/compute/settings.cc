@@ -15,11 +15,12 @@ static_assert(ACL_RT_CMO_TYPE_PREFETCH == 0 && ACL_RT_CMO_TYPE_FLUSH == 3);
 
 /// The limit in whole units; 0 stands for the maximum.
 std::uint64_t RoundOperatorLimit(std::uint64_t microseconds) {
-  if (microseconds == 0 || microseconds > kMaxOperatorLimitUs) return kMaxOperatorLimitUs;
-  return (microseconds + kOperatorLimitUnitUs - 1) / kOperatorLimitUnitUs * kOperatorLimitUnitUs;
+  if (microseconds == 0 || microseconds > core::kMaxOperatorLimitUs) return core::kMaxOperatorLimitUs;
+  return (microseconds + core::kOperatorLimitUnitUs - 1) / core::kOperatorLimitUnitUs *
+         core::kOperatorLimitUnitUs;
 }
 
-Status RequireModernCompute(const Runtime& runtime, std::string_view feature) {
+Status RequireModernCompute(const core::Runtime& runtime, std::string_view feature) {
   if (runtime.profile().modern_compute) return {};
   return {Code::kFeatureNotSupport, Text(runtime.profile().chip, " has no ", feature)};
 }
@@ -77,7 +78,7 @@ aclError aclrtCmoAsync(void* src, size_t size, aclrtCmoType cmoType, aclrtStream
 
 aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
   return Guard("aclrtSetOpWaitTimeout", [&] {
-    return WriteSetting([&](Runtime& runtime) -> Status {
+    return WriteSetting([&](core::Runtime& runtime) -> Status {
       runtime.compute_settings().event_wait_limit_s = timeout;
       return {};
     });
@@ -86,7 +87,7 @@ aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
 
 aclError aclrtSetOpExecuteTimeOut(uint32_t timeout) {
   return Guard("aclrtSetOpExecuteTimeOut", [&] {
-    return WriteSetting([&](Runtime& runtime) -> Status {
+    return WriteSetting([&](core::Runtime& runtime) -> Status {
       runtime.compute_settings().operator_limit_us = RoundOperatorLimit(std::uint64_t{timeout} * 1'000'000);
       return {};
     });
@@ -114,13 +115,13 @@ aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t* actualTimeout) {
 
 aclError aclrtGetOpTimeOutInterval(uint64_t* interval) {
   return Guard("aclrtGetOpTimeOutInterval", [&] {
-    return ReadSetting("interval", interval, [](Runtime&) { return kOperatorLimitUnitUs; });
+    return ReadSetting("interval", interval, [](core::Runtime&) { return core::kOperatorLimitUnitUs; });
   });
 }
 
 aclError aclrtGetOpExecuteTimeout(uint32_t* timeout) {
   return Guard("aclrtGetOpExecuteTimeout", [&] {
-    return ReadSetting("timeout", timeout, [](Runtime& runtime) {
+    return ReadSetting("timeout", timeout, [](core::Runtime& runtime) {
       return static_cast<uint32_t>(runtime.compute_settings().operator_limit_us.load() / 1000);
     });
   });
@@ -128,7 +129,7 @@ aclError aclrtGetOpExecuteTimeout(uint32_t* timeout) {
 
 aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
   return Guard("aclrtSetDeviceSatMode", [&] {
-    return WriteSetting([&](Runtime& runtime) -> Status {
+    return WriteSetting([&](core::Runtime& runtime) -> Status {
       if (mode != ACL_RT_OVERFLOW_MODE_SATURATION && mode != ACL_RT_OVERFLOW_MODE_INFNAN) {
         return {Code::kParamInvalid, Text("mode is ", static_cast<int>(mode), ", it must be 0 or 1")};
       }
@@ -143,9 +144,9 @@ aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
 
 aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode* mode) {
   return Guard("aclrtGetDeviceSatMode", [&] {
-    return ReadSetting("mode", mode, [](Runtime& runtime) {
+    return ReadSetting("mode", mode, [](core::Runtime& runtime) {
       const std::int32_t set = runtime.compute_settings().overflow_mode;
-      if (set != ComputeSettings::kNotSet) return static_cast<aclrtFloatOverflowMode>(set);
+      if (set != core::ComputeSettings::kNotSet) return static_cast<aclrtFloatOverflowMode>(set);
       return runtime.profile().modern_compute ? ACL_RT_OVERFLOW_MODE_INFNAN : ACL_RT_OVERFLOW_MODE_SATURATION;
     });
   });

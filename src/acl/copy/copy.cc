@@ -15,38 +15,39 @@
 namespace sampan::acl {
 namespace {
 
-[[gnu::cold, gnu::noinline]] Status RefuseArguments(LinearRequest request) {
+[[gnu::cold, gnu::noinline]] Status RefuseArguments(core::LinearRequest request) {
   if (Status present = RequireNonNull("dst", request.dst, "src", request.src); !present.ok()) return present;
   return InvalidArgument(Text("kind is ", Describe(request.kind), ", it must be 0 to 5"));
 }
 
-Status CheckArguments(const LinearRequest& request) {
+Status CheckArguments(const core::LinearRequest& request) {
   const bool known_kind =
-      static_cast<unsigned>(request.kind) <= static_cast<unsigned>(CopyKind::kHostToBufferToDevice);
+      static_cast<unsigned>(request.kind) <= static_cast<unsigned>(core::CopyKind::kHostToBufferToDevice);
   if (request.dst == nullptr || request.src == nullptr || !known_kind) [[unlikely]]
     return RefuseArguments(request);
   return {};
 }
 
-[[gnu::cold, gnu::noinline]] Status RefuseLength(LinearRequest request) {
+[[gnu::cold, gnu::noinline]] Status RefuseLength(core::LinearRequest request) {
   return {Code::kParamInvalid, Text("count ", request.bytes, " is more than destMax ", request.dst_max,
                                     " of dst ", Hex(request.dst))};
 }
 
-Status CheckLength(const LinearRequest& request) {
+Status CheckLength(const core::LinearRequest& request) {
   return request.bytes <= request.dst_max ? Status() : RefuseLength(request);
 }
 
 /// Tells observers of a kind that contradicts the memory.
-[[gnu::cold, gnu::noinline]] void NoteKind(CopyKind kind, const Profile& profile, const Plan& plan) {
+[[gnu::cold, gnu::noinline]] void NoteKind(core::CopyKind kind, const core::Profile& profile,
+                                           const core::Plan& plan) {
   const auto* const copy = std::get_if<CopyTask>(&plan.task);
-  if (copy == nullptr || !profile.attached || kind == CopyKind::kDefault ||
-      kind == CopyKind::kHostToBufferToDevice)
+  if (copy == nullptr || !profile.attached || kind == core::CopyKind::kDefault ||
+      kind == core::CopyKind::kHostToBufferToDevice)
     return;
-  const CopyKind real = KindOf(copy->direction);
+  const core::CopyKind real = core::KindOf(copy->direction);
   const bool within_devices =
-      kind == CopyKind::kInnerDeviceToDevice || kind == CopyKind::kInterDeviceToDevice;
-  if (kind == real || (within_devices && real == CopyKind::kDeviceToDevice)) return;
+      kind == core::CopyKind::kInnerDeviceToDevice || kind == core::CopyKind::kInterDeviceToDevice;
+  if (kind == real || (within_devices && real == core::CopyKind::kDeviceToDevice)) return;
   observe::TellMistake({.kind = observe::Mistake::Kind::kWrongKind, .bytes = copy->segment.bytes});
 }
 
@@ -55,19 +56,20 @@ enum class NoContext { kRefuse, kCopyWithinHost };
 
 /// The calling thread copies between host memory, by the rules of every other copy. Returns nothing if memory
 /// of a device, or of another host, takes part.
-[[gnu::noinline]] std::optional<Status> CopyWithinHost(LinearRequest request, Runtime& runtime) {
-  Plan plan;
-  if (Status planned = PlanLinear(request, CopyForm::kBlocking, runtime.PlanContextOf(kNoDevice), plan);
+[[gnu::noinline]] std::optional<Status> CopyWithinHost(core::LinearRequest request, core::Runtime& runtime) {
+  core::Plan plan;
+  if (Status planned =
+          PlanLinear(request, core::CopyForm::kBlocking, runtime.PlanContextOf(core::kNoDevice), plan);
       !planned.ok())
     return planned;
-  const CopyTask* const copy = LinearCopyOf(plan.task);
+  const CopyTask* const copy = core::LinearCopyOf(plan.task);
   if (copy == nullptr || copy->direction != Direction::kHostToHost) return std::nullopt;
   const races::CalledProgram seen_as_its_own;
   std::memcpy(request.dst, request.src, request.bytes);  // the engines' addresses may be a device's
   return Status();
 }
 
-Status Copy(const LinearRequest& request, NoContext without) {
+Status Copy(const core::LinearRequest& request, NoContext without) {
   if (request.bytes == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
   if (Status checked = CheckLength(request); !checked.ok()) return checked;
@@ -79,9 +81,9 @@ Status Copy(const LinearRequest& request, NoContext without) {
   }
   if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
   if (Status working = caller->device().CheckNotAborting(); !working.ok()) return working;
-  Plan plan;
-  if (Status planned =
-          PlanLinear(request, CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context), plan);
+  core::Plan plan;
+  if (Status planned = PlanLinear(request, core::CopyForm::kBlocking,
+                                  caller->runtime.PlanContextOf(*caller->context), plan);
       !planned.ok())
     return planned;
   if (observe::On()) [[unlikely]]
@@ -89,7 +91,7 @@ Status Copy(const LinearRequest& request, NoContext without) {
   return RunPlan(caller->device(), std::move(plan));
 }
 
-[[gnu::always_inline]] inline Status CopyAsync(LinearRequest request, aclrtStream stream_handle) {
+[[gnu::always_inline]] inline Status CopyAsync(core::LinearRequest request, aclrtStream stream_handle) {
   if (request.bytes == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
   auto caller = ThisCaller();
@@ -98,9 +100,9 @@ Status Copy(const LinearRequest& request, NoContext without) {
   if (!stream.ok()) return stream.TakeStatus();
   if (Status checked = CheckLength(request); !checked.ok()) return checked;
   if (Status with_context = RequireContext(*caller); !with_context.ok()) return with_context;
-  Plan plan;
-  if (Status planned =
-          PlanLinear(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context), plan);
+  core::Plan plan;
+  if (Status planned = PlanLinear(request, core::CopyForm::kAsynchronous,
+                                  caller->runtime.PlanContextOf(*caller->context), plan);
       !planned.ok())
     return planned;
   if (observe::On()) [[unlikely]]
@@ -116,7 +118,7 @@ using namespace sampan::acl;
 
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind) {
   return Guard("aclrtMemcpy", [&] {
-    return Copy({dst, destMax, src, count, static_cast<CopyKind>(kind)}, NoContext::kRefuse);
+    return Copy({dst, destMax, src, count, static_cast<core::CopyKind>(kind)}, NoContext::kRefuse);
   });
 }
 
@@ -124,19 +126,19 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, a
 [[gnu::flatten]] aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
                                            aclrtMemcpyKind kind, aclrtStream stream) {
   return Guard<ProtectsItself>("aclrtMemcpyAsync", [&] {
-    return CopyAsync({dst, destMax, src, count, static_cast<CopyKind>(kind)}, stream);
+    return CopyAsync({dst, destMax, src, count, static_cast<core::CopyKind>(kind)}, stream);
   });
 }
 
 aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src, size_t count,
                                        aclrtMemcpyKind kind, aclrtStream stream) {
   return Guard("aclrtMemcpyAsyncWithCondition", [&] {
-    return CopyAsync({dst, destMax, src, count, static_cast<CopyKind>(kind)}, stream);
+    return CopyAsync({dst, destMax, src, count, static_cast<core::CopyKind>(kind)}, stream);
   });
 }
 
 int sampanCopyAtOnce(void* dst, std::uint64_t dst_bytes, const void* src, std::uint64_t bytes) {
   return Guard("aclrtMemcpy", [&] {
-    return Copy({dst, dst_bytes, src, bytes, CopyKind::kDefault}, NoContext::kCopyWithinHost);
+    return Copy({dst, dst_bytes, src, bytes, core::CopyKind::kDefault}, NoContext::kCopyWithinHost);
   });
 }

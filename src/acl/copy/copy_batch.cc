@@ -29,7 +29,7 @@ struct BatchArguments {
 
 /// How the forms differ. `fail_index` is null in the V2 forms.
 struct BatchForm {
-  CopyForm form;
+  core::CopyForm form;
   bool has_fail_index;
   size_t* fail_index;
   aclrtStream stream = nullptr;
@@ -83,7 +83,8 @@ Status CheckArrays(const BatchArguments& arguments) {
                          arguments.attribute_starts != nullptr;
   if (!all_there) [[unlikely]]
     return RefuseMissingArray(arguments);
-  if (!SizesFit({arguments.sizes, arguments.entries}, {arguments.dst_maxs, arguments.entries})) [[unlikely]] {
+  if (!core::SizesFit({arguments.sizes, arguments.entries}, {arguments.dst_maxs, arguments.entries}))
+      [[unlikely]] {
     if (Status fit = CheckLengths(arguments); !fit.ok()) return fit;
   }
   for (size_t k = 0; k < arguments.attribute_count; ++k) {
@@ -93,7 +94,7 @@ Status CheckArrays(const BatchArguments& arguments) {
   return {};
 }
 
-[[gnu::cold, gnu::noinline]] Status RefuseChip(const Profile& profile) {
+[[gnu::cold, gnu::noinline]] Status RefuseChip(const core::Profile& profile) {
   return CopyUnsupported(Text(profile.chip, " has no batch copies"));
 }
 
@@ -102,7 +103,7 @@ Status CheckArrays(const BatchArguments& arguments) {
                                     " that the blocking call takes")};
 }
 
-ClaimedPlace ClaimOf(const aclrtMemLocation& location) {
+core::ClaimedPlace ClaimOf(const aclrtMemLocation& location) {
   switch (location.type) {
     case ACL_MEM_LOCATION_TYPE_DEVICE:
       return {location.id};
@@ -110,22 +111,22 @@ ClaimedPlace ClaimOf(const aclrtMemLocation& location) {
     case ACL_MEM_LOCATION_TYPE_HOST_NUMA:
       return {};
     default:
-      return {ClaimedPlace::kNowhere};
+      return {core::ClaimedPlace::kNowhere};
   }
 }
 
-BatchAttribute AttributeOf(const aclrtMemcpyBatchAttr& given, size_t first_entry) {
+core::BatchAttribute AttributeOf(const aclrtMemcpyBatchAttr& given, size_t first_entry) {
   return {ClaimOf(given.dstLoc), ClaimOf(given.srcLoc), first_entry};
 }
 
 /// The device of a batch for a thread without a context: the one in the first entry's attribute.
-std::int32_t DeviceNamedBy(const BatchRequest& request, std::int32_t devices) {
+std::int32_t DeviceNamedBy(const core::BatchRequest& request, std::int32_t devices) {
   const auto copies = [](std::size_t bytes) { return bytes != 0; };
   const auto first = std::find_if(request.sizes.begin(), request.sizes.end(), copies) - request.sizes.begin();
   auto attribute = request.attributes.rbegin();
   while (attribute->first_entry > static_cast<std::size_t>(first))
     ++attribute;
-  const ClaimedPlace& place = attribute->dst.on_device() ? attribute->dst : attribute->src;
+  const core::ClaimedPlace& place = attribute->dst.on_device() ? attribute->dst : attribute->src;
   return place.on_device() && place.where < devices ? static_cast<std::int32_t>(place.where) : 0;
 }
 
@@ -149,28 +150,28 @@ std::int32_t DeviceNamedBy(const BatchRequest& request, std::int32_t devices) {
   if (!stream.ok()) return stream.TakeStatus();
 
   set_fail_index(SIZE_MAX);
-  const bool blocking = form.form == CopyForm::kBlocking;
+  const bool blocking = form.form == core::CopyForm::kBlocking;
   if (blocking && arguments.entries > kMaxBlockingEntries) return RefuseMany(arguments.entries);
-  if (Status checked = CheckAttributeCount(arguments.attribute_count, arguments.entries); !checked.ok())
+  if (Status checked = core::CheckAttributeCount(arguments.attribute_count, arguments.entries); !checked.ok())
     return checked;
-  const InlineVector<BatchAttribute, 2> attributes(arguments.attribute_count, [&](size_t k) {
+  const InlineVector<core::BatchAttribute, 2> attributes(arguments.attribute_count, [&](size_t k) {
     return AttributeOf(arguments.attributes[k], arguments.attribute_starts[k]);
   });
-  const BatchRequest request{{arguments.dsts, arguments.entries},
-                             {arguments.srcs, arguments.entries},
-                             {arguments.sizes, arguments.entries},
-                             {attributes.data(), attributes.size()},
-                             blocking};
+  const core::BatchRequest request{{arguments.dsts, arguments.entries},
+                                   {arguments.srcs, arguments.entries},
+                                   {arguments.sizes, arguments.entries},
+                                   {attributes.data(), attributes.size()},
+                                   blocking};
   if (Status checked = CheckAttributeStarts(request.attributes, arguments.entries); !checked.ok())
     return checked;
   // The blocking forms need no context.
   Status with_context = RequireContext(*caller);
   if (!with_context.ok() && !blocking) [[unlikely]]
     return with_context;
-  Runtime& runtime = caller->runtime;
+  core::Runtime& runtime = caller->runtime;
   const std::int32_t id =
       with_context.ok() ? caller->device().id() : DeviceNamedBy(request, runtime.device_count());
-  Plan plan;
+  core::Plan plan;
   if (Status planned = PlanBatch(request, runtime.PlanContextOf(id), plan); !planned.ok()) [[unlikely]] {
     set_fail_index(planned.error().item);
     return planned;
@@ -191,7 +192,7 @@ aclError aclrtMemcpyBatch(void** dsts, size_t* destMaxs, void** srcs, size_t* si
                           size_t* failIndex) {
   return Guard("aclrtMemcpyBatch", [&] {
     return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
-                     {CopyForm::kBlocking, true, failIndex});
+                     {core::CopyForm::kBlocking, true, failIndex});
   });
 }
 
@@ -199,7 +200,7 @@ aclError aclrtMemcpyBatchV2(void** dsts, size_t* destMaxs, void** srcs, size_t* 
                             aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs) {
   return Guard("aclrtMemcpyBatchV2", [&] {
     return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
-                     {CopyForm::kBlocking, false, nullptr});
+                     {core::CopyForm::kBlocking, false, nullptr});
   });
 }
 
@@ -210,7 +211,7 @@ aclError aclrtMemcpyBatchV2(void** dsts, size_t* destMaxs, void** srcs, size_t* 
                                                 aclrtStream stream) {
   return Guard<ProtectsItself>("aclrtMemcpyBatchAsync", [&] {
     return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
-                     {CopyForm::kAsynchronous, true, failIndex, stream});
+                     {core::CopyForm::kAsynchronous, true, failIndex, stream});
   });
 }
 
@@ -219,6 +220,6 @@ aclError aclrtMemcpyBatchAsyncV2(void** dsts, size_t* destMaxs, void** srcs, siz
                                  aclrtStream stream) {
   return Guard<ProtectsItself>("aclrtMemcpyBatchAsyncV2", [&] {
     return CopyBatch({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
-                     {CopyForm::kAsynchronous, false, nullptr, stream});
+                     {core::CopyForm::kAsynchronous, false, nullptr, stream});
   });
 }

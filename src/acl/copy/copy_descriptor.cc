@@ -17,10 +17,10 @@ Status CheckKnownKind(aclrtMemcpyKind kind) {
   return value < kKinds ? Status() : InvalidArgument(Text("kind is ", value, ", it must be 0 to 7"));
 }
 
-Status CheckDescriptorKind(aclrtMemcpyKind kind, const Profile& profile) {
+Status CheckDescriptorKind(aclrtMemcpyKind kind, const core::Profile& profile) {
   if (!profile.descriptors) return CopyUnsupported(Text(profile.chip, " has no copy descriptors"));
   if (kind == ACL_MEMCPY_INNER_DEVICE_TO_DEVICE) return {};
-  return CopyUnsupported(Text("kind is ", Describe(static_cast<CopyKind>(kind)),
+  return CopyUnsupported(Text("kind is ", Describe(static_cast<core::CopyKind>(kind)),
                               ", descriptors take ACL_MEMCPY_INNER_DEVICE_TO_DEVICE"));
 }
 
@@ -31,11 +31,11 @@ Status CheckCount(std::size_t bytes, std::string_view name, const void* address)
 }
 
 /// For plans that are checked before the context. Without a context, the device does not matter.
-PlanContext PlanContextOf(Runtime& runtime, Result<Caller>& caller) {
+core::PlanContext PlanContextOf(core::Runtime& runtime, Result<Caller>& caller) {
   return runtime.PlanContextOf(caller.ok() ? caller->device().id() : 0);
 }
 
-Status SetDescriptor(const SetDescriptorRequest& request, aclrtMemcpyKind kind, const void* config) {
+Status SetDescriptor(const core::SetDescriptorRequest& request, aclrtMemcpyKind kind, const void* config) {
   if (Status present = RequireNonNull("desc", request.descriptor); !present.ok()) return present;
   if (Status known = CheckKnownKind(kind); !known.ok()) return known;
   if (Status present = RequireNonNull("srcAddr", request.src, "dstAddr", request.dst); !present.ok())
@@ -61,11 +61,11 @@ Status SetDescriptor(const SetDescriptorRequest& request, aclrtMemcpyKind kind, 
   return std::move(*write).Apply(**device);
 }
 
-Status CheckOffsetsOffered(const Profile& profile) {
+Status CheckOffsetsOffered(const core::Profile& profile) {
   return profile.offsets ? Status() : CopyUnsupported(Text(profile.chip, " has no copies with offsets"));
 }
 
-Status CheckOffsets(const OffsetRequest& request) {
+Status CheckOffsets(const core::OffsetRequest& request) {
   const auto refuse = [](std::string text) { return Status(Code::kParamInvalid, std::move(text)); };
   if (request.dst == nullptr) return refuse("dst is NULL");
   if (request.src == nullptr) return refuse("src is NULL");
@@ -90,9 +90,9 @@ Status CheckOffsets(const OffsetRequest& request) {
   return {};
 }
 
-Status CopyWithOffset(const OffsetRequest& request, aclrtStream stream_handle) {
+Status CopyWithOffset(const core::OffsetRequest& request, aclrtStream stream_handle) {
   if (request.bytes == 0) return {};
-  if (request.kind != CopyKind::kInnerDeviceToDevice) {
+  if (request.kind != core::CopyKind::kInnerDeviceToDevice) {
     return {Code::kParamInvalid,
             Text("kind is ", Describe(request.kind), ", it must be ACL_MEMCPY_INNER_DEVICE_TO_DEVICE")};
   }
@@ -104,14 +104,15 @@ Status CopyWithOffset(const OffsetRequest& request, aclrtStream stream_handle) {
   if (Status checked = CheckOffsets(request); !checked.ok()) return checked;
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
-  Plan plan;
+  core::Plan plan;
   if (Status planned = PlanOffset(request, caller->runtime.PlanContextOf(*caller->context), plan);
       !planned.ok())
     return planned;
   return SubmitPlan({caller->context, *stream}, std::move(plan));
 }
 
-Status CopyWithDescriptor(const DescriptorRequest& request, aclrtMemcpyKind kind, aclrtStream stream_handle) {
+Status CopyWithDescriptor(const core::DescriptorRequest& request, aclrtMemcpyKind kind,
+                          aclrtStream stream_handle) {
   if (Status present = RequireNonNull("desc", request.descriptor); !present.ok()) return present;
   if (Status known = CheckKnownKind(kind); !known.ok()) return known;
   if (Status present = RequireNonNull("stream", stream_handle); !present.ok()) return present;
@@ -122,7 +123,7 @@ Status CopyWithDescriptor(const DescriptorRequest& request, aclrtMemcpyKind kind
   if (Status checked = CheckDescriptorKind(kind, calling_thread->runtime.profile()); !checked.ok())
     return checked;
   auto caller = CallerWithContext();
-  Plan plan;
+  core::Plan plan;
   if (Status planned = PlanDescriptor(request, PlanContextOf(calling_thread->runtime, caller), plan);
       !planned.ok())
     return planned;
@@ -142,7 +143,7 @@ aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t* descSize) {
     if (Status known = CheckKnownKind(kind); !known.ok()) return known;
     auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
-    const Profile& profile = caller->runtime.profile();
+    const core::Profile& profile = caller->runtime.profile();
     if (Status checked = CheckDescriptorKind(kind, profile); !checked.ok()) return checked;
     *descSize = profile.descriptor.bytes;
     return {};
@@ -165,6 +166,6 @@ aclError aclrtMemcpyAsyncWithOffset(void** dst, size_t destMax, size_t dstDataOf
                                     aclrtStream stream) {
   return Guard("aclrtMemcpyAsyncWithOffset", [&] {
     return CopyWithOffset(
-        {dst, destMax, dstDataOffset, src, count, srcDataOffset, static_cast<CopyKind>(kind)}, stream);
+        {dst, destMax, dstDataOffset, src, count, srcDataOffset, static_cast<core::CopyKind>(kind)}, stream);
   });
 }

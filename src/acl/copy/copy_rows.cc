@@ -8,11 +8,11 @@
 namespace sampan::acl {
 namespace {
 
-std::string Ends(const RowsRequest& request) {
+std::string Ends(const core::RowsRequest& request) {
   return Text("dst ", Hex(request.dst), ", src ", Hex(request.src));
 }
 
-Status CheckArguments(const RowsRequest& request) {
+Status CheckArguments(const core::RowsRequest& request) {
   if (Status present = RequireNonNull("dst", request.dst, "src", request.src); !present.ok()) return present;
   if (request.width > request.src_pitch) {
     return InvalidArgument(Text("width ", request.width, " is more than spitch ", request.src_pitch,
@@ -22,51 +22,51 @@ Status CheckArguments(const RowsRequest& request) {
     return InvalidArgument(Text("width ", request.width, " is more than dpitch ", request.dst_pitch,
                                 " of dst ", Hex(request.dst)));
   }
-  if (request.kind < CopyKind::kHostToDevice || request.kind > CopyKind::kDefault) {
+  if (request.kind < core::CopyKind::kHostToDevice || request.kind > core::CopyKind::kDefault) {
     return InvalidArgument(
         Text("kind is ", Describe(request.kind), ", a 2D copy takes 1 to 4: ", Ends(request)));
   }
   return {};
 }
 
-Status CheckRules(const RowsRequest& request, CopyForm form, const Profile& profile) {
+Status CheckRules(const core::RowsRequest& request, core::CopyForm form, const core::Profile& profile) {
   if (!profile.rows) return CopyUnsupported(Text(profile.chip, " has no 2D copies"));
-  if (request.height > kMaxRows) {
+  if (request.height > core::kMaxRows) {
     return {Code::kParamInvalid,
-            Text("height ", request.height, " is more than ", kMaxRows, ": ", Ends(request))};
+            Text("height ", request.height, " is more than ", core::kMaxRows, ": ", Ends(request))};
   }
   if (request.width > profile.max_row_bytes) {
     return {Code::kParamInvalid,
             Text("width ", request.width, " is more than ", profile.max_row_bytes, ": ", Ends(request))};
   }
-  const bool between_devices = form == CopyForm::kAsynchronous && profile.rows_between_devices;
-  if (request.kind == CopyKind::kDeviceToDevice && !between_devices) {
+  const bool between_devices = form == core::CopyForm::kAsynchronous && profile.rows_between_devices;
+  if (request.kind == core::CopyKind::kDeviceToDevice && !between_devices) {
     return CopyUnsupported(
         Text("kind ", Describe(request.kind), ": 2D copies from device to device are not ", "supported by ",
-             form == CopyForm::kBlocking ? "the blocking call" : profile.release, ": ", Ends(request)));
+             form == core::CopyForm::kBlocking ? "the blocking call" : profile.release, ": ", Ends(request)));
   }
   return {};
 }
 
-Status Copy(const RowsRequest& request) {
+Status Copy(const core::RowsRequest& request) {
   if (request.width == 0 || request.height == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
   auto calling_thread = ThisCaller();
   if (!calling_thread.ok()) return calling_thread.TakeStatus();
-  if (Status checked = CheckRules(request, CopyForm::kBlocking, calling_thread->runtime.profile());
+  if (Status checked = CheckRules(request, core::CopyForm::kBlocking, calling_thread->runtime.profile());
       !checked.ok())
     return checked;
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
-  Plan plan;
+  core::Plan plan;
   if (Status planned =
-          PlanRows(request, CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context), plan);
+          PlanRows(request, core::CopyForm::kBlocking, caller->runtime.PlanContextOf(*caller->context), plan);
       !planned.ok())
     return planned;
   return RunPlan(caller->device(), std::move(plan));
 }
 
-Status CopyAsync(const RowsRequest& request, aclrtStream stream_handle) {
+Status CopyAsync(const core::RowsRequest& request, aclrtStream stream_handle) {
   if (request.width == 0 || request.height == 0) return {};
   if (Status checked = CheckArguments(request); !checked.ok()) return checked;
   auto calling_thread = ThisCaller();
@@ -78,12 +78,13 @@ Status CopyAsync(const RowsRequest& request, aclrtStream stream_handle) {
     return {Code::kParamInvalid,
             "stream is NULL, and the calling thread has no context whose default stream it could mean"};
   }
-  const Profile& profile = calling_thread->runtime.profile();
-  if (Status checked = CheckRules(request, CopyForm::kAsynchronous, profile); !checked.ok()) return checked;
+  const core::Profile& profile = calling_thread->runtime.profile();
+  if (Status checked = CheckRules(request, core::CopyForm::kAsynchronous, profile); !checked.ok())
+    return checked;
   if (!caller.ok()) return caller.TakeStatus();
-  Plan plan;
-  if (Status planned =
-          PlanRows(request, CopyForm::kAsynchronous, caller->runtime.PlanContextOf(*caller->context), plan);
+  core::Plan plan;
+  if (Status planned = PlanRows(request, core::CopyForm::kAsynchronous,
+                                caller->runtime.PlanContextOf(*caller->context), plan);
       !planned.ok())
     return planned;
   return SubmitPlan({caller->context, *stream}, std::move(plan));
@@ -98,13 +99,13 @@ using namespace sampan::acl;
 aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
                        aclrtMemcpyKind kind) {
   return Guard("aclrtMemcpy2d", [&] {
-    return Copy({dst, dpitch, src, spitch, width, height, static_cast<CopyKind>(kind)});
+    return Copy({dst, dpitch, src, spitch, width, height, static_cast<core::CopyKind>(kind)});
   });
 }
 
 aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
                             size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
   return Guard("aclrtMemcpy2dAsync", [&] {
-    return CopyAsync({dst, dpitch, src, spitch, width, height, static_cast<CopyKind>(kind)}, stream);
+    return CopyAsync({dst, dpitch, src, spitch, width, height, static_cast<core::CopyKind>(kind)}, stream);
   });
 }

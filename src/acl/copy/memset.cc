@@ -14,7 +14,7 @@ std::uint32_t BytePattern(std::int32_t value) {
   return (static_cast<std::uint32_t>(value) & 0xFF) * 0x01010101U;
 }
 
-Status Fill(const FillRequest& request, Wait wait, aclrtStream stream_handle) {
+Status Fill(const core::FillRequest& request, Wait wait, aclrtStream stream_handle) {
   auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   auto stream = FindStream(*caller, stream_handle);
@@ -27,7 +27,7 @@ Status Fill(const FillRequest& request, Wait wait, aclrtStream stream_handle) {
   if (wait == Wait::kYes) {
     if (Status working = caller->device().CheckNotAborting(); !working.ok()) return working;
   }
-  Plan plan;
+  core::Plan plan;
   if (Status planned = PlanFill(request, caller->runtime.PlanContextOf(*caller->context), plan);
       !planned.ok())
     return planned;

@@ -34,13 +34,13 @@ static_assert(OperationRowOf(ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM)->operation == Red
               OperationRowOf(ACL_RT_MEMCPY_SDMA_AUTOMATIC_MAX)->operation == ReduceOperation::kMax &&
               OperationRowOf(ACL_RT_MEMCPY_SDMA_AUTOMATIC_MIN)->operation == ReduceOperation::kMin);
 
-Status Submit(const StreamCall& call, const ReduceRequest& request) {
+Status Submit(const StreamCall& call, const core::ReduceRequest& request) {
   const std::size_t element_bytes = ElementBytes(request.element);
   if (request.bytes == 0 || request.bytes % element_bytes != 0 || request.bytes > kMaxReducedBytes) {
     return {Code::kParamInvalid, Text("count ", request.bytes, " must be a positive multiple of ",
                                       element_bytes, " bytes, at most ", kMaxReducedBytes)};
   }
-  Plan plan;
+  core::Plan plan;
   if (Status planned = PlanReduce(request, call.runtime.PlanContextOf(*call.target.context), plan);
       !planned.ok())
     return planned;

@@ -24,18 +24,19 @@ Status CheckRange(const Registration& registration) {
 Status Register(const Registration& registration, const char* function) {
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
-  if (reinterpret_cast<std::uintptr_t>(registration.address) % PageMap::kPageBytes != 0) {
+  if (reinterpret_cast<std::uintptr_t>(registration.address) % core::PageMap::kPageBytes != 0) {
     const bool as_hardware = caller->runtime.profile().real_limits;
-    return {as_hardware ? Code::kDriverInternalError : Code::kParamInvalid,
-            Text("ptr ", Hex(registration.address), " must be aligned to ", PageMap::kPageBytes, " bytes")};
+    return {
+        as_hardware ? Code::kDriverInternalError : Code::kParamInvalid,
+        Text("ptr ", Hex(registration.address), " must be aligned to ", core::PageMap::kPageBytes, " bytes")};
   }
-  MemoryRegistry& memory = caller->runtime.memory();
+  core::MemoryRegistry& memory = caller->runtime.memory();
   const auto address = reinterpret_cast<std::uintptr_t>(registration.address);
   if (memory.InSource(address)) {
     return {Code::kHostMemoryAlreadyRegistered,
             Text("ptr ", Hex(address), " is memory of the runtime's own")};
   }
-  const HostAccess access = registration.read_only ? HostAccess::kRead : HostAccess::kWrite;
+  const core::HostAccess access = registration.read_only ? core::HostAccess::kRead : core::HostAccess::kWrite;
   if (Status probed = ProbeHostMemory({"ptr", registration.address, registration.bytes}, access);
       !probed.ok()) {
     return probed;
@@ -84,7 +85,8 @@ aclError aclrtHostUnregister(void* ptr) {
     if (Status present = RequireNonNull("ptr", ptr); !present.ok()) return present;
     auto runtime = process::TheRuntime();
     if (!runtime.ok()) return runtime.TakeStatus();
-    return (*runtime)->memory().End("ptr", ptr, MemoryOrigin::kRegistered, Code::kHostMemoryNotRegistered);
+    return (*runtime)->memory().End("ptr", ptr, core::MemoryOrigin::kRegistered,
+                                    Code::kHostMemoryNotRegistered);
   });
 }
 
@@ -110,7 +112,7 @@ aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attribut
     if (!runtime.ok()) return runtime.TakeStatus();
     *attributes = {};
     const AllocationUse use = (*runtime)->memory().Find(reinterpret_cast<std::uintptr_t>(ptr));
-    const Profile& profile = (*runtime)->profile();
+    const core::Profile& profile = (*runtime)->profile();
     if (!use && profile.real_limits && !profile.describes_foreign_memory) {
       return {Code::kDriverInternalError,
               Text("ptr ", Hex(ptr), " is no memory of the runtime, with real-limits ", profile.release,

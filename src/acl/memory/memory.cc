@@ -66,11 +66,11 @@ Status AllocateDevice(void** out, std::size_t bytes, aclrtMemMallocPolicy policy
   auto device = caller->device().Open();
   if (!device.ok()) return device.TakeStatus();
   const Place place{PlaceKind::kDevice, caller->device().id()};
-  const MemoryRegistry::AllocationRequest request{(*device)->memory(),       place,    bytes,
-                                                  RoundUp(bytes, kRounding), function, *pages};
+  const core::MemoryRegistry::AllocationRequest request{(*device)->memory(),       place,    bytes,
+                                                        RoundUp(bytes, kRounding), function, *pages};
   auto address = caller->runtime.memory().Allocate(request);
   if (!address.ok() && address.code() == Code::kMemoryAllocation && caller->runtime.has_pools()) {
-    caller->runtime.TrimPools(Runtime::Trim::kAll);
+    caller->runtime.TrimPools(core::Runtime::Trim::kAll);
     address = caller->runtime.memory().Allocate(request);
   }
   if (!address.ok()) return address.TakeStatus();
@@ -143,14 +143,14 @@ Status CheckHostConfig(const aclrtMallocConfig* config) {
   return {};
 }
 
-Status Free(void* address, std::string_view name, MemoryOrigin origin) {
+Status Free(void* address, std::string_view name, core::MemoryOrigin origin) {
   if (Status present = RequireNonNull(name, address); !present.ok()) return present;
   auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   return caller->runtime.memory().End(name, address, origin, Code::kParamInvalid);
 }
 
-Status FreeAfterSync(void* address, std::string_view name, MemoryOrigin origin) {
+Status FreeAfterSync(void* address, std::string_view name, core::MemoryOrigin origin) {
   if (Status present = RequireNonNull(name, address); !present.ok()) return present;
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
@@ -206,21 +206,21 @@ aclError aclrtMallocHostWithCfg(void** ptr, uint64_t size, aclrtMallocConfig* cf
 }
 
 aclError aclrtFree(void* devPtr) {
-  return Guard("aclrtFree", [&] { return Free(devPtr, "devPtr", MemoryOrigin::kDevice); });
+  return Guard("aclrtFree", [&] { return Free(devPtr, "devPtr", core::MemoryOrigin::kDevice); });
 }
 
 aclError aclrtFreeHost(void* hostPtr) {
-  return Guard("aclrtFreeHost", [&] { return Free(hostPtr, "hostPtr", MemoryOrigin::kPinned); });
+  return Guard("aclrtFreeHost", [&] { return Free(hostPtr, "hostPtr", core::MemoryOrigin::kPinned); });
 }
 
 aclError aclrtFreeWithDevSync(void* devPtr) {
   return Guard("aclrtFreeWithDevSync",
-               [&] { return FreeAfterSync(devPtr, "devPtr", MemoryOrigin::kDevice); });
+               [&] { return FreeAfterSync(devPtr, "devPtr", core::MemoryOrigin::kDevice); });
 }
 
 aclError aclrtFreeHostWithDevSync(void* hostPtr) {
   return Guard("aclrtFreeHostWithDevSync",
-               [&] { return FreeAfterSync(hostPtr, "hostPtr", MemoryOrigin::kPinned); });
+               [&] { return FreeAfterSync(hostPtr, "hostPtr", core::MemoryOrigin::kPinned); });
 }
 
 aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
@@ -237,7 +237,7 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
                           attr == ACL_DDR_MEM_P2P_HUGE || attr == ACL_DDR_MEM_P2P_NORMAL;
     const bool asks_either = attr >= ACL_MEM_NORMAL;
     const bool has = asks_either || asks_ddr != caller->runtime.profile().hbm;
-    caller->runtime.sharing().FreeReleased(MemorySharing::Effort::kAll);
+    caller->runtime.sharing().FreeReleased(core::MemorySharing::Effort::kAll);
     const MemoryInfo info = has ? (*device)->memory().Info() : MemoryInfo{};
     *free = info.free_bytes;
     *total = info.total_bytes;

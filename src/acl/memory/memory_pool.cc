@@ -18,14 +18,14 @@ namespace {
 constexpr std::uint32_t kOn = 1, kOff = 2;
 
 /// The pool of a handle. The thread keeps it alive during the call.
-Result<MemoryPool*> FindPool(const Runtime& runtime, aclrtMemPool handle) {
-  MemoryPool* const pool = process::ThisThread().recent_pools.Get(
+Result<core::MemoryPool*> FindPool(const core::Runtime& runtime, aclrtMemPool handle) {
+  core::MemoryPool* const pool = process::ThisThread().recent_pools.Get(
       handle, runtime.pools_removed(), [&](void* each) { return runtime.FindPool(each); });
   if (pool != nullptr) return pool;
-  return DeadHandle("memPool", "pool", handle);
+  return core::DeadHandle("memPool", "pool", handle);
 }
 
-Result<MemoryPool*> FindPool(aclrtMemPool handle) {
+Result<core::MemoryPool*> FindPool(aclrtMemPool handle) {
   auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   return FindPool(caller->runtime, handle);
@@ -42,7 +42,7 @@ void Write(void* to, T value) {
   std::memcpy(to, &value, sizeof(value));
 }
 
-std::atomic<bool>* SwitchOf(PoolReuse& reuse, aclrtMemPoolAttr attribute) {
+std::atomic<bool>* SwitchOf(core::PoolReuse& reuse, aclrtMemPoolAttr attribute) {
   switch (attribute) {
     case ACL_RT_MEM_POOL_REUSE_FOLLOW_EVENT_DEPENDENCIES:
       return &reuse.follow_events;
@@ -59,7 +59,7 @@ Status UnknownAttribute(aclrtMemPoolAttr attribute) {
   return {Code::kParamInvalid, Text("attr is ", static_cast<int>(attribute), ", it must be 1 to 8")};
 }
 
-Status SetAttribute(MemoryPool& pool, aclrtMemPoolAttr attribute, const void* value) {
+Status SetAttribute(core::MemoryPool& pool, aclrtMemPoolAttr attribute, const void* value) {
   if (std::atomic<bool>* const allows = SwitchOf(pool.reuse, attribute)) {
     const auto number = Read<std::uint32_t>(value);
     if (number != kOn && number != kOff)
@@ -90,12 +90,12 @@ Status SetAttribute(MemoryPool& pool, aclrtMemPoolAttr attribute, const void* va
   }
 }
 
-Status GetAttribute(MemoryPool& pool, aclrtMemPoolAttr attribute, void* value) {
+Status GetAttribute(core::MemoryPool& pool, aclrtMemPoolAttr attribute, void* value) {
   if (const std::atomic<bool>* const allows = SwitchOf(pool.reuse, attribute)) {
     Write<std::uint32_t>(value, allows->load() ? kOn : kOff);
     return {};
   }
-  const MemoryPool::Usage usage = pool.usage();
+  const core::MemoryPool::Usage usage = pool.usage();
   switch (attribute) {
     case ACL_RT_MEM_POOL_ATTR_RELEASE_THRESHOLD:
       Write<std::uint64_t>(value, pool.threshold.load());
@@ -120,14 +120,14 @@ Status GetAttribute(MemoryPool& pool, aclrtMemPoolAttr attribute, void* value) {
 /// Frees memory in stream order.
 class FreeEffect final : public Effect {
  public:
-  FreeEffect(MemoryRegistry& memory, void* address) : memory_(memory), address_(address) {}
+  FreeEffect(core::MemoryRegistry& memory, void* address) : memory_(memory), address_(address) {}
   Status Apply() noexcept override {
-    return memory_.End("ptr", address_, MemoryOrigin::kDevice, Code::kParamInvalid,
+    return memory_.End("ptr", address_, core::MemoryOrigin::kDevice, Code::kParamInvalid,
                        observe::MemoryChange::kDropped);
   }
 
  private:
-  MemoryRegistry& memory_;
+  core::MemoryRegistry& memory_;
   void* const address_;
 };
 
@@ -202,7 +202,7 @@ aclError aclrtMemPoolMallocAsync(void** ptr, size_t size, aclrtMemPool memPool, 
     if (!call.ok()) return call.TakeStatus();
     auto address = (*pool)->Allocate(size, call->stream());
     if (!address.ok() && address.code() == Code::kMemoryAllocation) {
-      call->runtime.TrimPools(Runtime::Trim::kAll);
+      call->runtime.TrimPools(core::Runtime::Trim::kAll);
       address = (*pool)->Allocate(size, call->stream());
     }
     if (!address.ok()) return address.TakeStatus();
@@ -217,7 +217,7 @@ aclError aclrtMemPoolFreeAsync(void* ptr, aclrtStream stream) {
     if (stream == nullptr) return {Code::kInternalError, "stream is NULL"};
     auto call = FindOwnStreamCall(stream);
     if (!call.ok()) return call.TakeStatus();
-    MemoryRegistry& memory = call->runtime.memory();
+    core::MemoryRegistry& memory = call->runtime.memory();
     const AllocationUse use = memory.Find(reinterpret_cast<std::uintptr_t>(ptr));
     if (!use || use->facts.address != reinterpret_cast<std::uintptr_t>(ptr)) {
       return {Code::kParamInvalid,
@@ -225,12 +225,12 @@ aclError aclrtMemPoolFreeAsync(void* ptr, aclrtStream stream) {
                    use ? Text(": it lies inside ", Describe(*use.get())) : std::string())};
     }
     switch (memory.OriginOf(*use.get())) {
-      case MemoryOrigin::kPool:
-        return MemoryPool::Free(memory, use, call->stream());
-      case MemoryOrigin::kDevice:
+      case core::MemoryOrigin::kPool:
+        return core::MemoryPool::Free(memory, use, call->stream());
+      case core::MemoryOrigin::kDevice:
         if (!call->runtime.backend().has_signals()) {
           if (Status drained = call->stream().Synchronize(kNever); !drained.ok()) return drained;
-          return memory.End("ptr", ptr, MemoryOrigin::kDevice, Code::kParamInvalid);
+          return memory.End("ptr", ptr, core::MemoryOrigin::kDevice, Code::kParamInvalid);
         }
         return call->stream().Enqueue(EffectTask{std::make_shared<FreeEffect>(memory, ptr)});
       default:

@@ -9,6 +9,6 @@
 namespace sampan::acl {
 
 /// The physical memory of a handle. Fails with 107000 if the handle is destroyed or invalid.
-Result<std::shared_ptr<PhysicalMemory>> FindPhysical(aclrtDrvMemHandle handle);
+Result<std::shared_ptr<core::PhysicalMemory>> FindPhysical(aclrtDrvMemHandle handle);
 
 }  // namespace sampan::acl

@@ -106,7 +106,8 @@ Status Map(const MapCall& call, MapAccess access, const char* function) {
 }
 
 /// The device that gets rights. -1 for the host, which has all rights on its own memory.
-Result<std::int32_t> DeviceOf(const aclrtMemLocation& location, std::string_view name, Runtime& runtime) {
+Result<std::int32_t> DeviceOf(const aclrtMemLocation& location, std::string_view name,
+                              core::Runtime& runtime) {
   if (OnHost(location.type)) return -1;
   if (location.type != ACL_MEM_LOCATION_TYPE_DEVICE) {
     return Error{Code::kParamInvalid, Text(name, ".type is ", static_cast<int>(location.type),
@@ -132,7 +133,7 @@ Result<MapAccess> AccessOf(aclrtMemAccessFlags flags, std::size_t entry) {
 
 }  // namespace
 
-Result<std::shared_ptr<PhysicalMemory>> FindPhysical(aclrtDrvMemHandle handle) {
+Result<std::shared_ptr<core::PhysicalMemory>> FindPhysical(aclrtDrvMemHandle handle) {
   auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   auto physical = caller->runtime.FindPhysical(handle);
@@ -175,9 +176,9 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size, const aclrt
     if (Status checked = CheckProperties(*prop); !checked.ok()) return checked;
     auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();
-    Runtime& runtime = caller->runtime;
+    core::Runtime& runtime = caller->runtime;
     if (Status may = RequireSharing(runtime.profile()); !may.ok()) return may;
-    Device* device = nullptr;
+    core::Device* device = nullptr;
     if (prop->location.type == ACL_MEM_LOCATION_TYPE_DEVICE) {
       auto found = runtime.FindDevice(prop->location.id);
       if (!found.ok()) return found.TakeStatus();
@@ -191,11 +192,11 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size, const aclrt
       return {Code::kParamInvalid, Text("size ", size, " is no multiple of the granularity, which is ",
                                         VirtualMemory::kGranularity)};
     }
-    const PhysicalProperties properties{static_cast<std::uint32_t>(prop->memAttr), prop->location.id,
-                                        static_cast<std::uint32_t>(prop->location.type)};
+    const core::PhysicalProperties properties{static_cast<std::uint32_t>(prop->memAttr), prop->location.id,
+                                              static_cast<std::uint32_t>(prop->location.type)};
     auto made = runtime.CreatePhysical(device, size, properties);
     if (!made.ok() && made.code() == Code::kMemoryAllocation && runtime.has_pools()) {
-      runtime.TrimPools(Runtime::Trim::kAll);
+      runtime.TrimPools(core::Runtime::Trim::kAll);
       made = runtime.CreatePhysical(device, size, properties);
     }
     if (!made.ok()) return made.TakeStatus();
@@ -316,7 +317,7 @@ aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle, acl
     if (Status present = RequireNonNull("handle", handle, "prop", prop); !present.ok()) return present;
     auto physical = FindPhysical(handle);
     if (!physical.ok()) return physical.TakeStatus();
-    const PhysicalProperties& known = (*physical)->properties();
+    const core::PhysicalProperties& known = (*physical)->properties();
     *prop = {};
     prop->handleType = ACL_MEM_HANDLE_TYPE_NONE;
     prop->allocationType = ACL_MEM_ALLOCATION_TYPE_PINNED;

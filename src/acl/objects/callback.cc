@@ -24,7 +24,7 @@ Status ExpectTimeouts(Status processed) {
 }
 
 /// The owner of the call's stream, for subscriptions that keep it alive.
-std::shared_ptr<Stream> StreamOf(const StreamCall& call) {
+std::shared_ptr<core::Stream> StreamOf(const StreamCall& call) {
   return call.stream().shared_from_this();
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using process::ThisThread;
 
-Result<std::atomic<std::int64_t>*> FindOption(SystemOptions& options, aclSysParamOpt option) {
+Result<std::atomic<std::int64_t>*> FindOption(core::SystemOptions& options, aclSysParamOpt option) {
   const auto index = static_cast<std::size_t>(option);
   if (index >= options.size()) {
     return Error{Code::kParamInvalid, Text("opt is ", index, ", it must be less than ", options.size())};
@@ -35,7 +35,7 @@ Status WriteOption(Result<std::atomic<std::int64_t>*> option, std::int64_t value
 }
 
 /// The options of the process.
-SystemOptions process_options{};
+core::SystemOptions process_options{};
 
 }  // namespace
 }  // namespace sampan::acl

@@ -26,7 +26,7 @@ Status ResetDevice(std::int32_t device_id, bool all) {
 
 /// The calling thread's device and a peer of it.
 struct PeerCall {
-  Runtime& runtime;
+  core::Runtime& runtime;
   std::int32_t device, peer;
 };
 Result<PeerCall> FindPeer(std::int32_t peer_id) {
@@ -88,7 +88,7 @@ aclError aclrtGetDeviceCount(uint32_t* count) {
     auto runtime = process::TheRuntime();
     if (!runtime.ok()) return runtime.TakeStatus();
     if ((*runtime)->device_count() == 0) {
-      return {Code::kNoDevice, Runtime::WhyNoDevice()};
+      return {Code::kNoDevice, core::Runtime::WhyNoDevice()};
     }
     *count = static_cast<std::uint32_t>((*runtime)->device_count());
     return {};

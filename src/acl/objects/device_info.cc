@@ -19,7 +19,7 @@ namespace sampan::acl {
 namespace {
 
 /// "0000:3D:00.0": the devices sit on consecutive buses of an imaginary host.
-std::string BusIdOf(const Device& device) {
+std::string BusIdOf(const core::Device& device) {
   std::array<char, 16> text{};
   std::snprintf(text.data(), text.size(), "0000:%02X:00.0", static_cast<unsigned>(device.physical_id()) + 1);
   return text.data();
@@ -37,7 +37,7 @@ Status ReadDevice(std::int64_t device_id, std::string_view name, Out* out, Read 
 }
 
 /// Where a device is in the super pod, of which all hosts are servers.
-Status ReadPodAttribute(const Device& device, aclrtDevAttr attribute, std::int64_t& value) {
+Status ReadPodAttribute(const core::Device& device, aclrtDevAttr attribute, std::int64_t& value) {
   auto host = ThisHost();
   if (!host.ok()) return host.TakeStatus();
   const std::int64_t server = ServerNumber(*host);
@@ -47,7 +47,8 @@ Status ReadPodAttribute(const Device& device, aclrtDevAttr attribute, std::int64
   return {};
 }
 
-Status ReadAttribute(const Profile& profile, Device& device, aclrtDevAttr attribute, std::int64_t& value) {
+Status ReadAttribute(const core::Profile& profile, core::Device& device, aclrtDevAttr attribute,
+                     std::int64_t& value) {
   switch (attribute) {
     case ACL_DEV_ATTR_SUPER_POD_DEVICE_ID:
     case ACL_DEV_ATTR_SUPER_POD_SERVER_ID:
@@ -97,7 +98,7 @@ Status ReadAttribute(const Profile& profile, Device& device, aclrtDevAttr attrib
           Text("attr ", static_cast<int>(attribute), " says nothing about an emulated device")};
 }
 
-Status ReadFigure(const Profile& profile, int info, std::int64_t& value) {
+Status ReadFigure(const core::Profile& profile, int info, std::int64_t& value) {
   switch (info) {
     case ACL_DEVICE_INFO_AI_CORE_NUM:
       value = profile.ai_cores;
@@ -151,9 +152,10 @@ const char* aclrtGetSocName(void) {
 // the super pod, which only ascend910c has
 aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value) {
   return Guard("aclrtGetDeviceInfo", [&] {
-    return ReadDevice(deviceId, "value", value, [&](Runtime& runtime, Device& device, int64_t& out) {
-      return ReadAttribute(runtime.profile(), device, attr, out);
-    });
+    return ReadDevice(deviceId, "value", value,
+                      [&](core::Runtime& runtime, core::Device& device, int64_t& out) {
+                        return ReadAttribute(runtime.profile(), device, attr, out);
+                      });
   });
 }
 
@@ -195,7 +197,7 @@ aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, size_t* num) 
 
 aclError aclrtGetDeviceCapability(int32_t deviceId, aclrtDevFeatureType devFeatureType, int32_t* value) {
   return Guard("aclrtGetDeviceCapability", [&] {
-    return ReadDevice(deviceId, "value", value, [&](Runtime&, Device&, int32_t& out) -> Status {
+    return ReadDevice(deviceId, "value", value, [&](core::Runtime&, core::Device&, int32_t& out) -> Status {
       if (devFeatureType != ACL_FEATURE_TSCPU_TASK_UPDATE_SUPPORT_AIC_AIV &&
           devFeatureType != ACL_FEATURE_SYSTEM_MEMQ_EVENT_CROSS_DEV) {
         return {Code::kParamInvalid,
@@ -209,24 +211,26 @@ aclError aclrtGetDeviceCapability(int32_t deviceId, aclrtDevFeatureType devFeatu
 
 aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid) {
   return Guard("aclrtDeviceGetUuid", [&] {
-    return ReadDevice(deviceId, "uuid", uuid, [](Runtime&, Device& device, aclrtUuid& out) -> Status {
-      std::memset(out.bytes, 0, sizeof(out.bytes));
-      std::snprintf(out.bytes, sizeof(out.bytes), "SAMPAN-%04d", static_cast<int>(device.physical_id()));
-      return {};
-    });
+    return ReadDevice(
+        deviceId, "uuid", uuid, [](core::Runtime&, core::Device& device, aclrtUuid& out) -> Status {
+          std::memset(out.bytes, 0, sizeof(out.bytes));
+          std::snprintf(out.bytes, sizeof(out.bytes), "SAMPAN-%04d", static_cast<int>(device.physical_id()));
+          return {};
+        });
   });
 }
 
 aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char* pciBusId, int32_t len) {
   return Guard("aclrtDeviceGetPCIBusId", [&] {
-    return ReadDevice(deviceId, "pciBusId", pciBusId, [&](Runtime&, Device& device, char& out) -> Status {
-      const std::string bus_id = BusIdOf(device);
-      if (len < 0 || static_cast<std::size_t>(len) <= bus_id.size()) {
-        return {Code::kParamInvalid, Text("len ", len, " is too short for '", bus_id, "' and its end")};
-      }
-      std::memcpy(&out, bus_id.c_str(), bus_id.size() + 1);
-      return {};
-    });
+    return ReadDevice(
+        deviceId, "pciBusId", pciBusId, [&](core::Runtime&, core::Device& device, char& out) -> Status {
+          const std::string bus_id = BusIdOf(device);
+          if (len < 0 || static_cast<std::size_t>(len) <= bus_id.size()) {
+            return {Code::kParamInvalid, Text("len ", len, " is too short for '", bus_id, "' and its end")};
+          }
+          std::memcpy(&out, bus_id.c_str(), bus_id.size() + 1);
+          return {};
+        });
   });
 }
 
@@ -247,18 +251,20 @@ aclError aclrtDeviceGetByPCIBusId(const char* pciBusId, int32_t* deviceId) {
 
 aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t* value) {
   return Guard("aclrtGetDevicesTopo", [&] {
-    return ReadDevice(deviceId, "value", value, [&](Runtime& runtime, Device&, uint64_t& out) -> Status {
-      if (auto other = runtime.FindDevice(otherDeviceId); !other.ok()) return other.TakeStatus();
-      out = ACL_RT_DEVS_TOPOLOGY_HCCS;
-      return {};
-    });
+    return ReadDevice(deviceId, "value", value,
+                      [&](core::Runtime& runtime, core::Device&, uint64_t& out) -> Status {
+                        if (auto other = runtime.FindDevice(otherDeviceId); !other.ok())
+                          return other.TakeStatus();
+                        out = ACL_RT_DEVS_TOPOLOGY_HCCS;
+                        return {};
+                      });
   });
 }
 
 aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus* deviceStatus) {
   return Guard("aclrtQueryDeviceStatus", [&] {
     return ReadDevice(deviceId, "deviceStatus", deviceStatus,
-                      [](Runtime&, Device&, aclrtDeviceStatus& out) -> Status {
+                      [](core::Runtime&, core::Device&, aclrtDeviceStatus& out) -> Status {
                         out = ACL_RT_DEVICE_STATUS_NORMAL;  // an emulated device does not fail
                         return {};
                       });
@@ -268,7 +274,7 @@ aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus* deviceStatu
 aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo* utilizationInfo) {
   return Guard("aclrtGetDeviceUtilizationRate", [&] {
     return ReadDevice(deviceId, "utilizationInfo", utilizationInfo,
-                      [](Runtime&, Device& device, aclrtUtilizationInfo& out) -> Status {
+                      [](core::Runtime&, core::Device& device, aclrtUtilizationInfo& out) -> Status {
                         if (out.utilizationExtend != nullptr) {
                           return InvalidArgument("utilizationInfo->utilizationExtend must be NULL");
                         }

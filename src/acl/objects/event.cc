@@ -12,22 +12,22 @@
 namespace sampan::acl {
 namespace {
 
-constexpr std::uint32_t kCombinable =
-    EventFlags::kSync | EventFlags::kStreamProgress | EventFlags::kInnerSync | EventFlags::kTimeLine;
+constexpr std::uint32_t kCombinable = core::EventFlags::kSync | core::EventFlags::kStreamProgress |
+                                      core::EventFlags::kInnerSync | core::EventFlags::kTimeLine;
 
-Status Create(aclrtEvent* out, EventGeneration generation, std::uint32_t flags) {
+Status Create(aclrtEvent* out, core::EventGeneration generation, std::uint32_t flags) {
   if (Status present = RequireNonNull("event", out); !present.ok()) return present;
   const bool combined = flags != 0 && (flags & ~kCombinable) == 0;
-  const bool alone = generation == EventGeneration::kLegacy &&
-                     (flags == EventFlags::kDeviceUseOnly || flags == EventFlags::kExternal);
-  const bool shared = generation == EventGeneration::kEx && flags == EventFlags::kIpc;
+  const bool alone = generation == core::EventGeneration::kLegacy &&
+                     (flags == core::EventFlags::kDeviceUseOnly || flags == core::EventFlags::kExternal);
+  const bool shared = generation == core::EventGeneration::kEx && flags == core::EventFlags::kIpc;
   if (!combined && !alone && !shared)
-    return {Code::kParamInvalid,
-            Text("flag is ", flags,
-                 ": it must be ACL_EVENT_SYNC, ACL_EVENT_CAPTURE_STREAM_PROGRESS, 4 and "
-                 "ACL_EVENT_TIME_LINE in any combination, or alone ",
-                 generation == EventGeneration::kEx ? "ACL_EVENT_IPC"
-                                                    : "ACL_EVENT_DEVICE_USE_ONLY or ACL_EVENT_EXTERNAL")};
+    return {Code::kParamInvalid, Text("flag is ", flags,
+                                      ": it must be ACL_EVENT_SYNC, ACL_EVENT_CAPTURE_STREAM_PROGRESS, 4 and "
+                                      "ACL_EVENT_TIME_LINE in any combination, or alone ",
+                                      generation == core::EventGeneration::kEx
+                                          ? "ACL_EVENT_IPC"
+                                          : "ACL_EVENT_DEVICE_USE_ONLY or ACL_EVENT_EXTERNAL")};
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
   if (shared) {
@@ -40,7 +40,7 @@ Status Create(aclrtEvent* out, EventGeneration generation, std::uint32_t flags) 
   return {};
 }
 
-Result<std::shared_ptr<Event>> FindLiving(aclrtEvent handle, std::string_view argument = "event") {
+Result<std::shared_ptr<core::Event>> FindLiving(aclrtEvent handle, std::string_view argument = "event") {
   auto runtime = process::TheRuntime();
   if (!runtime.ok()) return runtime.TakeStatus();
   return FindEvent(**runtime, handle, argument);
@@ -77,11 +77,11 @@ Status WaitInStream(aclrtStream stream, aclrtEvent handle, std::uint32_t seconds
 }
 
 /// Says what the stream that records the event stands at.
-void ExplainLateEvent(Event& event, std::string& message) {
+void ExplainLateEvent(core::Event& event, std::string& message) {
   const Point recording = event.recording_point();
   if (recording.timeline == nullptr) return;
   message += Text(": task ", recording.number, " of ", recording.timeline->Describe(), " records it");
-  if (Runtime* const runtime = process::TheRuntimeIfMade()) {
+  if (core::Runtime* const runtime = process::TheRuntimeIfMade()) {
     const std::string why = runtime->stream_roster().Explain(*recording.timeline);
     if (!why.empty()) message += Text("; ", why);
   }
@@ -91,7 +91,7 @@ Status SynchronizeEvent(aclrtEvent handle, Deadline deadline) {
   if (Status present = RequireNonNull("event", handle); !present.ok()) return present;
   auto event = FindLiving(handle);
   if (!event.ok()) return event.TakeStatus();
-  if ((*event)->flags() == EventFlags::kExternal) {
+  if ((*event)->flags() == core::EventFlags::kExternal) {
     return {Code::kFeatureNotSupport, "the event is external: the host cannot wait for it"};
   }
   if (Status synced = (*event)->Synchronize(deadline); !synced.ok()) {
@@ -101,8 +101,8 @@ Status SynchronizeEvent(aclrtEvent handle, Deadline deadline) {
   return AfterSynchronize();
 }
 
-Status CheckHasTime(const Event& event, std::string_view argument) {
-  if (event.flags() != EventFlags::kExternal && event.flags() != EventFlags::kIpc) return {};
+Status CheckHasTime(const core::Event& event, std::string_view argument) {
+  if (event.flags() != core::EventFlags::kExternal && event.flags() != core::EventFlags::kIpc) return {};
   return {Code::kFeatureNotSupport,
           Text(argument, " is external or shared with other processes: it has no time")};
 }
@@ -122,17 +122,19 @@ using namespace sampan::acl;
 
 aclError aclrtCreateEvent(aclrtEvent* event) {
   return Guard("aclrtCreateEvent", [&] {
-    return Create(event, EventGeneration::kLegacy,
-                  EventFlags::kStreamProgress | EventFlags::kInnerSync | EventFlags::kTimeLine);
+    return Create(
+        event, core::EventGeneration::kLegacy,
+        core::EventFlags::kStreamProgress | core::EventFlags::kInnerSync | core::EventFlags::kTimeLine);
   });
 }
 
 aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag) {
-  return Guard("aclrtCreateEventWithFlag", [&] { return Create(event, EventGeneration::kLegacy, flag); });
+  return Guard("aclrtCreateEventWithFlag",
+               [&] { return Create(event, core::EventGeneration::kLegacy, flag); });
 }
 
 aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag) {
-  return Guard("aclrtCreateEventExWithFlag", [&] { return Create(event, EventGeneration::kEx, flag); });
+  return Guard("aclrtCreateEventExWithFlag", [&] { return Create(event, core::EventGeneration::kEx, flag); });
 }
 
 aclError aclrtDestroyEvent(aclrtEvent event) {
@@ -162,7 +164,7 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
     if (Status present = RequireNonNull("event", event); !present.ok()) return present;
     auto found = FindLiving(event);
     if (!found.ok()) return found.TakeStatus();
-    if ((*found)->flags() == EventFlags::kDeviceUseOnly) {
+    if ((*found)->flags() == core::EventFlags::kDeviceUseOnly) {
       return {Code::kParamInvalid, "the event is for use on the device only"};
     }
     auto call = FindOwnStreamCall(stream);
@@ -176,7 +178,7 @@ aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
     if (Status present = RequireNonNull("event", event, "status", status); !present.ok()) return present;
     auto found = FindLiving(event);
     if (!found.ok()) return found.TakeStatus();
-    if ((*found)->generation() == EventGeneration::kEx) {
+    if ((*found)->generation() == core::EventGeneration::kEx) {
       return {Code::kFeatureNotSupport,
               "events made by aclrtCreateEventExWithFlag take aclrtQueryEventStatus"};
     }
@@ -200,7 +202,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* statu
     if (Status present = RequireNonNull("event", event, "status", status); !present.ok()) return present;
     auto found = FindLiving(event);
     if (!found.ok()) return found.TakeStatus();
-    if ((*found)->generation() == EventGeneration::kEx) {
+    if ((*found)->generation() == core::EventGeneration::kEx) {
       return {Code::kFeatureNotSupport,
               "events made by aclrtCreateEventExWithFlag keep no state of their waits"};
     }

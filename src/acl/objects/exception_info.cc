@@ -8,7 +8,7 @@
 
 /// Opaque to programs.
 struct rtExceptionInfo {
-  sampan::TaskFailure failure;
+  sampan::core::TaskFailure failure;
 };
 
 namespace sampan::acl {
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
 
-void Tell(const TaskFailure& failure, void* function) {
+void Tell(const core::TaskFailure& failure, void* function) {
   rtExceptionInfo info{failure};
   reinterpret_cast<aclrtExceptionInfoCallback>(function)(&info);
 }
@@ -46,7 +46,7 @@ struct OnlyCallback {
   }
 };
 
-std::uint32_t Read(const aclrtExceptionInfo* info, std::uint32_t TaskFailure::*field) {
+std::uint32_t Read(const aclrtExceptionInfo* info, std::uint32_t core::TaskFailure::*field) {
   return info == nullptr ? kUnknown : info->failure.*field;
 }
 
@@ -88,21 +88,21 @@ aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callbac
 }
 
 uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo* info) {
-  return Read(info, &TaskFailure::task);
+  return Read(info, &core::TaskFailure::task);
 }
 
 uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo* info) {
-  return Read(info, &TaskFailure::stream);
+  return Read(info, &core::TaskFailure::stream);
 }
 
 uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo* info) {
-  return Read(info, &TaskFailure::thread);
+  return Read(info, &core::TaskFailure::thread);
 }
 
 uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo* info) {
-  return Read(info, &TaskFailure::device);
+  return Read(info, &core::TaskFailure::device);
 }
 
 uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo* info) {
-  return Read(info, &TaskFailure::code);
+  return Read(info, &core::TaskFailure::code);
 }

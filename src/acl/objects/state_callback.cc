@@ -12,9 +12,9 @@ namespace {
 
 /// Never destroyed, like the runtime. Programs may register before there is a runtime.
 struct StateCallbacks {
-  NamedCallbacks<aclrtDeviceStateCallback> device;
-  NamedCallbacks<aclrtStreamStateCallback> stream;
-  NamedCallbacks<aclrtDeviceTaskAbortCallback> abort;
+  core::NamedCallbacks<aclrtDeviceStateCallback> device;
+  core::NamedCallbacks<aclrtStreamStateCallback> stream;
+  core::NamedCallbacks<aclrtDeviceTaskAbortCallback> abort;
 
   static StateCallbacks& The() { return the; }
 
@@ -85,7 +85,7 @@ aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t timeout) {
     if (!runtime.ok()) return runtime.TakeStatus();
     auto device = (*runtime)->FindDevice(deviceId);
     if (!device.ok()) return device.TakeStatus();
-    const Device::Aborting aborting(**device);
+    const core::Device::Aborting aborting(**device);
     if (Status told = TellAbort(deviceId, ACL_RT_DEVICE_TASK_ABORT_PRE, timeout); !told.ok()) return told;
     (*runtime)->AbortDevice(**device);
     return TellAbort(deviceId, ACL_RT_DEVICE_TASK_ABORT_POST, timeout);

@@ -155,19 +155,20 @@ aclError aclrtStreamStop(aclrtStream stream) {
 
 aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId) {
   return Guard("aclrtStreamGetId", [&] {
-    return ReadStream(stream, "streamId", streamId, [](Stream& each) { return each.id(); });
+    return ReadStream(stream, "streamId", streamId, [](core::Stream& each) { return each.id(); });
   });
 }
 
 aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t* priority) {
   return Guard("aclrtStreamGetPriority", [&] {
-    return ReadStream(stream, "priority", priority, [](Stream& each) { return each.priority(); });
+    return ReadStream(stream, "priority", priority, [](core::Stream& each) { return each.priority(); });
   });
 }
 
 aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t* flags) {
-  return Guard("aclrtStreamGetFlags",
-               [&] { return ReadStream(stream, "flags", flags, [](Stream& each) { return each.flags(); }); });
+  return Guard("aclrtStreamGetFlags", [&] {
+    return ReadStream(stream, "flags", flags, [](core::Stream& each) { return each.flags(); });
+  });
 }
 
 aclError aclrtGetStreamAvailableNum(uint32_t* streamCount) {

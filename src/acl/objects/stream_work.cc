@@ -60,7 +60,7 @@ Status MoveBytes(StreamWork& work) {
 std::vector<EffectAccess> AccessesOf(const StreamWork& work) {
   std::vector<EffectAccess> all;
   for (const StreamWork::Access& each : work.Accesses())
-    all.push_back({AllocationOf(*each.held), each.engine, each.bytes, each.writes});
+    all.push_back({core::AllocationOf(*each.held), each.engine, each.bytes, each.writes});
   return all;
 }
 
@@ -202,7 +202,7 @@ class GoingAhead final : public Effect {
 
 /// Short work is over before an engine could wake, if the other ranks are there. Who judges the order of
 /// tasks is told of its waits.
-Result<Remaining> GoAhead(Stream& stream, const std::shared_ptr<StreamWork>& work) {
+Result<Remaining> GoAhead(core::Stream& stream, const std::shared_ptr<StreamWork>& work) {
   if (work->bytes() > kBytesAtOnce || !stream.LooksIdle()) return Remaining{Step::kTurn, work->rounds()};
   if (observe::On() && observe::AnyJudgesOrder()) return Remaining{Step::kTurn, work->rounds()};
   const auto ahead = std::make_shared<GoingAhead>(*work, stream.label());
@@ -210,7 +210,7 @@ Result<Remaining> GoAhead(Stream& stream, const std::shared_ptr<StreamWork>& wor
   return ahead->TakeRemaining();
 }
 
-Status Submit(Stream& stream, const std::shared_ptr<StreamWork>& work, std::chrono::seconds limit) {
+Status Submit(core::Stream& stream, const std::shared_ptr<StreamWork>& work, std::chrono::seconds limit) {
   using Hold = StreamWork::Hold;
   const auto hold = [&](Hold which) {
     return stream.Enqueue(GateTask{std::make_shared<WorkGate>(work, which, stream.label()), limit});
@@ -232,7 +232,7 @@ Status Submit(Stream& stream, const std::shared_ptr<StreamWork>& work, std::chro
   return queued;
 }
 
-Status FindRange(const MemoryArgument& argument, DeviceRange& range) {
+Status FindRange(const core::MemoryArgument& argument, DeviceRange& range) {
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
   return FindDeviceRange(caller->runtime.memory(), argument, caller->device().id(), range);
@@ -260,17 +260,17 @@ int sampanFindRange(const char* function, const char* argument, const void* addr
 }
 
 bool sampanCopyHere(void* dst, const void* src, std::uint64_t bytes, bool past_caches) noexcept {
-  Runtime* const runtime = process::TheRuntimeIfMade();
+  core::Runtime* const runtime = process::TheRuntimeIfMade();
   return runtime != nullptr &&
          runtime->backend().CopyHere(
              {static_cast<std::byte*>(dst), static_cast<const std::byte*>(src), bytes}, past_caches);
 }
 
 void sampanDescribeCode(std::int64_t process, std::uintptr_t instruction, std::string& text) {
-  text = DescribeCode(process, instruction);
+  text = core::DescribeCode(process, instruction);
 }
 
 SampanChipName sampanChipName() noexcept {
-  Runtime* const runtime = process::TheRuntimeIfMade();
+  core::Runtime* const runtime = process::TheRuntimeIfMade();
   return runtime == nullptr ? "" : runtime->profile().chip.data();
 }

@@ -20,7 +20,7 @@ Status QueuePlan(aclrtStream stream, MakePlan make_plan) {
   if (Status may = RequireSharing(call->runtime.profile()); !may.ok()) return may;
   auto device = call->target.context->device().Open();
   if (!device.ok()) return device.TakeStatus();
-  Plan plan;
+  core::Plan plan;
   if (Status planned = make_plan(call->runtime.PlanContextOf(*call->target.context), **device, plan);
       !planned.ok())
     return planned;
@@ -33,7 +33,7 @@ Status CheckCached(void* address, std::size_t bytes) {
   if (bytes == 0) return InvalidArgument("size is 0");
   auto caller = CallerWithContext();
   if (!caller.ok()) return caller.TakeStatus();
-  Location location;
+  core::Location location;
   if (Status located = Locate(caller->runtime.memory(), {"devPtr", address, bytes}, location); !located.ok())
     return located;
   if (location.place.on_device()) return {};
@@ -52,7 +52,7 @@ aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag, aclrtStre
     if (Status present = RequireNonNull("devAddr", devAddr); !present.ok()) return present;
     if (flag != 0) return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0")};
     const observe::SubjectScope subject(observe::TaskType::kValueWrite, 0);
-    return QueuePlan(stream, [&](PlanContext context, BackendDevice&, Plan& plan) {
+    return QueuePlan(stream, [&](core::PlanContext context, BackendDevice&, core::Plan& plan) {
       return PlanValueWrite(devAddr, value, context, plan);
     });
   });
@@ -64,9 +64,9 @@ aclError aclrtValueWait(void* devAddr, uint64_t value, uint32_t flag, aclrtStrea
     if (flag > ACL_STREAM_WAIT_VALUE_NOR)
       return {Code::kParamInvalid, Text("flag is ", flag, ", it must be 0 to 3")};
     const observe::SubjectScope subject(observe::TaskType::kValueWait, 0);
-    return QueuePlan(stream, [&](PlanContext context, BackendDevice& device, Plan& plan) {
+    return QueuePlan(stream, [&](core::PlanContext context, BackendDevice& device, core::Plan& plan) {
       context.backend().WatchGates();
-      return PlanValueWait({devAddr, value, static_cast<ValueCondition>(flag)}, context, device, plan);
+      return PlanValueWait({devAddr, value, static_cast<core::ValueCondition>(flag)}, context, device, plan);
     });
   });
 }

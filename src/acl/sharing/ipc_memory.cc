@@ -39,12 +39,12 @@ aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags) 
     if (Status checked = CheckShareFlags(flags, kWithPeerAccess); !checked.ok()) return checked;
     auto caller = CallerWithContext();
     if (!caller.ok()) return caller.TakeStatus();
-    Runtime& runtime = caller->runtime;
+    core::Runtime& runtime = caller->runtime;
     const std::int32_t current = caller->device().id();
     std::int32_t owner = current;
     auto address = runtime.sharing().Import(ReadKey(key), [&](std::int32_t physical_device) {
       owner = runtime.VisibleDevice(physical_device, current);
-      return MemorySharing::ImportPlace{{PlaceKind::kDevice, owner}, runtime.PhysicalDevice(owner)};
+      return core::MemorySharing::ImportPlace{{PlaceKind::kDevice, owner}, runtime.PhysicalDevice(owner)};
     });
     if (!address.ok()) return address.TakeStatus();
     if (flags == kWithPeerAccess && owner != current) runtime.peers().Enable(current, owner);
@@ -76,7 +76,7 @@ aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num) {
 aclError aclrtIpcMemImportPidInterServer(const char* key, aclrtServerPid* serverPids, size_t num) {
   return Guard("aclrtIpcMemImportPidInterServer", [&]() -> Status {
     if (Status present = RequireNonNull("key", key, "serverPids", serverPids); !present.ok()) return present;
-    return AdmitServers(serverPids, num, [&](Runtime& runtime, std::uint32_t server, auto processes) {
+    return AdmitServers(serverPids, num, [&](core::Runtime& runtime, std::uint32_t server, auto processes) {
       return runtime.sharing().AdmitOfServer(ReadKey(key), server, processes);
     });
   });

@@ -14,17 +14,17 @@
 namespace sampan::acl {
 namespace {
 
-Result<std::shared_ptr<Notify>> FindNotify(aclrtNotify handle, std::string_view argument = "notify") {
+Result<std::shared_ptr<core::Notify>> FindNotify(aclrtNotify handle, std::string_view argument = "notify") {
   if (Status present = RequireNonNull(argument, handle); !present.ok()) return present;
   auto caller = ThisCaller();
   if (!caller.ok()) return caller.TakeStatus();
   auto notify = caller->runtime.FindNotify(handle);
   if (notify != nullptr) return notify;
-  return DeadHandle(argument, "notify", handle);
+  return core::DeadHandle(argument, "notify", handle);
 }
 
 /// A notify of this process.
-Result<std::shared_ptr<Notify>> FindOwn(aclrtNotify handle) {
+Result<std::shared_ptr<core::Notify>> FindOwn(aclrtNotify handle) {
   auto notify = FindNotify(handle);
   if (!notify.ok() || !(*notify)->imported()) return notify;
   return Error{Code::kParamInvalid,
@@ -116,7 +116,7 @@ aclError aclrtNotifyBatchReset(aclrtNotify* notifies, size_t num) {
   return Guard("aclrtNotifyBatchReset", [&]() -> Status {
     if (Status present = RequireNonNull("notifies", notifies); !present.ok()) return present;
     if (num == 0) return {Code::kParamInvalid, "num is 0"};
-    std::vector<std::shared_ptr<Notify>> all;
+    std::vector<std::shared_ptr<core::Notify>> all;
     for (size_t i = 0; i < num; ++i) {
       auto found = FindNotify(notifies[i], Text("notifies[", i, "]"));
       if (!found.ok()) return found.TakeStatus();
@@ -178,7 +178,7 @@ aclError aclrtNotifySetImportPidInterServer(aclrtNotify notify, aclrtServerPid* 
       return present;
     auto found = FindOwn(notify);
     if (!found.ok()) return found.TakeStatus();
-    return AdmitServers(serverPids, num, [&](Runtime& runtime, std::uint32_t server, auto processes) {
+    return AdmitServers(serverPids, num, [&](core::Runtime& runtime, std::uint32_t server, auto processes) {
       return runtime.AdmitToNotify(**found, server, processes);
     });
   });

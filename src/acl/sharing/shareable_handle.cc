@@ -12,7 +12,7 @@
 namespace sampan::acl {
 namespace {
 
-Result<std::shared_ptr<PhysicalMemory>> FindToExport(aclrtDrvMemHandle handle, std::uint64_t flags) {
+Result<std::shared_ptr<core::PhysicalMemory>> FindToExport(aclrtDrvMemHandle handle, std::uint64_t flags) {
   constexpr std::uint64_t kForAllProcesses = ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION;
   if (Status checked = CheckShareFlags(flags, kForAllProcesses); !checked.ok()) return checked;
   return FindPhysical(handle);
@@ -62,15 +62,15 @@ Status Admit(std::uint64_t number, const std::int32_t* processes, std::size_t co
 }
 
 /// The form of a handle. A chip may have no handles for other machines.
-Result<ShareForm> FormOf(aclrtMemSharedHandleType type) {
+Result<core::ShareForm> FormOf(aclrtMemSharedHandleType type) {
   switch (type) {
     case ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT:
-      return ShareForm::kNumber;
+      return core::ShareForm::kNumber;
     case ACL_MEM_SHARE_HANDLE_TYPE_FABRIC: {
       auto caller = ThisCaller();
       if (!caller.ok()) return caller.TakeStatus();
-      const Profile& profile = caller->runtime.profile();
-      if (profile.fabric) return ShareForm::kFabric;
+      const core::Profile& profile = caller->runtime.profile();
+      if (profile.fabric) return core::ShareForm::kFabric;
       return Error{Code::kFeatureNotSupport,
                    Text("shareType FABRIC: ", profile.chip,
                         " shares memory between processes of one host only, set SAMPAN_PROFILE=ascend910c")};
@@ -86,10 +86,10 @@ std::uint64_t ReadNumber(const void* handle) {
   return number;
 }
 
-std::span<const std::byte, FabricHandle::kBytes> ReadFabric(const void* handle) {
-  static_assert(sizeof(aclrtMemFabricHandle) == FabricHandle::kBytes);
-  return std::span<const std::byte, FabricHandle::kBytes>(static_cast<const std::byte*>(handle),
-                                                          FabricHandle::kBytes);
+std::span<const std::byte, core::FabricHandle::kBytes> ReadFabric(const void* handle) {
+  static_assert(sizeof(aclrtMemFabricHandle) == core::FabricHandle::kBytes);
+  return std::span<const std::byte, core::FabricHandle::kBytes>(static_cast<const std::byte*>(handle),
+                                                                core::FabricHandle::kBytes);
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t fl
       return present;
     const auto form = FormOf(shareType);
     if (!form.ok()) return Error(form.error());
-    if (form.value() == ShareForm::kFabric) return ExportToFabric(handle, flags, shareableHandle);
+    if (form.value() == core::ShareForm::kFabric) return ExportToFabric(handle, flags, shareableHandle);
     return Export(handle, flags, static_cast<std::uint64_t*>(shareableHandle));
   });
 }
@@ -145,7 +145,7 @@ aclError aclrtMemImportFromShareableHandleV2(void* shareableHandle, aclrtMemShar
     auto caller = CallerWithContext();
     if (!caller.ok()) return caller.TakeStatus();
     const std::int32_t device = caller->device().id();
-    if (form.value() == ShareForm::kNumber) return Import(ReadNumber(shareableHandle), device, handle);
+    if (form.value() == core::ShareForm::kNumber) return Import(ReadNumber(shareableHandle), device, handle);
     auto imported = caller->runtime.ImportFromFabric(ReadFabric(shareableHandle), device);
     if (!imported.ok()) return imported.TakeStatus();
     *handle = *imported;
@@ -163,7 +163,7 @@ aclError aclrtMemSetPidToShareableHandleV2(void* shareableHandle, aclrtMemShared
     if (Status present = RequireNonNull("shareableHandle", shareableHandle); !present.ok()) return present;
     const auto form = FormOf(shareType);
     if (!form.ok()) return Error(form.error());
-    if (form.value() == ShareForm::kNumber) return Admit(ReadNumber(shareableHandle), pid, pidNum);
+    if (form.value() == core::ShareForm::kNumber) return Admit(ReadNumber(shareableHandle), pid, pidNum);
     if (Status named = CheckProcesses(pid, pidNum); !named.ok()) return named;
     auto caller = ThisCaller();
     if (!caller.ok()) return caller.TakeStatus();

@@ -40,14 +40,14 @@ inline std::string ReadKey(const char* key) {
 }
 
 /// Refuses chips without sharing.
-inline Status RequireSharing(const Profile& profile) {
+inline Status RequireSharing(const core::Profile& profile) {
   if (profile.sharing) return {};
   return {Code::kFeatureNotSupport,
           Text(profile.chip, " has no notifies, shared or mapped memory, pools or values")};
 }
 
 /// The same, and refuses backends without shared signals.
-inline Status RequireSignals(Runtime& runtime) {
+inline Status RequireSignals(core::Runtime& runtime) {
   if (Status has = RequireSharing(runtime.profile()); !has.ok()) return has;
   if (runtime.backend().has_signals()) return {};
   return {Code::kFeatureNotSupport, "streams of this backend have no notifies or shared events"};

@@ -14,7 +14,7 @@
 #include "core/copy/memory_location.h"
 #include "core/copy/peer_copy.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 [[gnu::cold, gnu::noinline]] Error AtEntry(std::size_t entry, std::string_view text) {
@@ -65,8 +65,8 @@ std::size_t AddRun(const BatchRequest& request, std::size_t first, std::size_t e
                                                  Direction batch_direction) {
   const Direction direction = DirectionBetween(src.place, dst.place);
   const std::size_t bytes = request.sizes[i];
-  const std::string dst_text = Describe({"dst", request.dsts[i], bytes}, dst.place, dst.memory);
-  const std::string src_text = Describe({"src", request.srcs[i], bytes}, src.place, src.memory);
+  const std::string dst_text = core::Describe({"dst", request.dsts[i], bytes}, dst.place, dst.memory);
+  const std::string src_text = core::Describe({"src", request.srcs[i], bytes}, src.place, src.memory);
   if (!Matches(claimed.dst, dst.place))
     return AtEntry(i, Text(dst_text, ", its attribute says ", Describe(claimed.dst)));
   if (!Matches(claimed.src, src.place))
@@ -257,4 +257,4 @@ namespace {
   return AddOtherEntries(request, context, ends, plan);
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -9,7 +9,7 @@
 #include "backend/api/task.h"
 #include "base/error/assert.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// Inlined into functions for several processors. Takes no 32-byte arguments, because the processor decides
@@ -170,4 +170,4 @@ bool ManySizesFit(std::span<const std::size_t> sizes, std::span<const std::size_
   return SizesFitByLanes<Two>(sizes, limits);
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

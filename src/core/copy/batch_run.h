@@ -12,7 +12,7 @@
 #include "backend/api/task.h"
 #include "base/error/status.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// The address range of an allocation. If it is empty, no entry fits.
 struct KnownRange {
@@ -108,4 +108,4 @@ inline bool SizesFit(std::span<const std::size_t> sizes, std::span<const std::si
   return fit;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

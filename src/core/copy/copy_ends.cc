@@ -8,7 +8,7 @@
 #include "base/error/assert.h"
 #include "base/error/text.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// A blocking copy has no stream and so no device. Inside one device it needs no permission.
@@ -86,4 +86,4 @@ void AddNeighbours(Task& task, std::unique_ptr<Uses> first, std::unique_ptr<Uses
   task.emplace<MultiAllocationTask>(std::move(multi));  // NOLINT(bugprone-use-after-move): a new content
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -12,14 +12,14 @@
 #include "core/copy/copy_rules.h"
 #include "core/copy/memory_location.h"
 
-namespace sampan {
+namespace sampan::core {
 
 struct Ends {
   Location dst, src;
 
   Direction direction() const { return DirectionBetween(src.place, dst.place); }
   CopyKind ResolveKind(CopyKind kind, const Profile& profile) const {
-    return sampan::ResolveKind(kind, src.place, dst.place, profile);
+    return core::ResolveKind(kind, src.place, dst.place, profile);
   }
   /// False where pageable memory takes part.
   bool known() const { return dst.use && src.use; }
@@ -101,4 +101,4 @@ Status ContradictingKind(CopyKind kind, const Ends& ends, const CopyRanges& rang
 /// Adds the uses of neighbours, if the task's memory consists of several allocations.
 void AddNeighbours(Task& task, std::unique_ptr<Uses> first, std::unique_ptr<Uses> second);
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -10,7 +10,7 @@
 #include "core/copy/peer_copy.h"
 #include "core/memory/peer_mapping.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// Probes the rows of pageable host memory. Whole pages between two rows are skipped, because they need not
@@ -112,4 +112,4 @@ Status PlanReduce(const ReduceRequest& request, PlanContext context, Plan& plan)
   return RouteToPeers(context, plan);
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -17,7 +17,7 @@
 #include "core/memory/peer_access.h"
 #include "core/objects/profile.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// What the plans of a process depend on.
 struct PlanParts {
@@ -123,4 +123,4 @@ struct DescriptorWrite {
 };
 Result<DescriptorWrite> PlanDescriptorWrite(const SetDescriptorRequest& request, PlanContext context);
 
-}  // namespace sampan
+}  // namespace sampan::core

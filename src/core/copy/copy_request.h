@@ -9,7 +9,7 @@
 #include "backend/api/place.h"
 #include "backend/api/task.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Has the values of the public header.
 enum class CopyKind : int {
@@ -102,4 +102,4 @@ struct ReduceRequest {
   ReduceElement element;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

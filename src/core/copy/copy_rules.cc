@@ -5,7 +5,7 @@
 
 #include "base/error/text.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 constexpr unsigned Accepts(std::initializer_list<CopyKind> kinds) {
@@ -52,4 +52,4 @@ CopyKind ResolvePageableKind(CopyKind kind, const Place& src, const Place& dst) 
   return real;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

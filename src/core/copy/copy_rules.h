@@ -6,7 +6,7 @@
 #include "core/copy/copy_request.h"
 #include "core/objects/profile.h"
 
-namespace sampan {
+namespace sampan::core {
 
 std::string Describe(CopyKind kind);
 
@@ -38,4 +38,4 @@ inline bool Matches(const ClaimedPlace& claim, const Place& place) {
   return claim.where == (place.on_device() ? place.device : ClaimedPlace::kHost);
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

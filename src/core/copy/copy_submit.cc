@@ -11,7 +11,7 @@
 #include "core/objects/observed_submit.h"
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 
 Status OfOtherContext(const Stream& stream) {
   return {Code::kStreamContext,
@@ -56,4 +56,4 @@ Status RunPlan(Device& device, Plan&& plan, const observe::BlockingReason& reaso
   return observe::On() ? RunObserved(device.id(), plan.task, reason, run) : run();
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

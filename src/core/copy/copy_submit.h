@@ -9,7 +9,7 @@
 #include "core/objects/stream.h"
 #include "observe/observer.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// The caller's context, and the stream of the copy.
 struct CopyTarget {
@@ -40,4 +40,4 @@ inline Status SubmitPlan(CopyTarget target, Plan&& plan) {
 /// For the blocking calls: done on return, outside every stream. The reason is for observers.
 Status RunPlan(Device& device, Plan&& plan, const observe::BlockingReason& reason = {});
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -9,7 +9,7 @@
 #include "base/error/text.h"
 #include "core/memory/peer_mapping.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 class HeldUses final : public HeldMemory {
@@ -61,4 +61,4 @@ const Allocation* AllocationOf(const HeldMemory& held) {
   return static_cast<const HeldUses&>(held).allocation();
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -8,7 +8,7 @@
 #include "base/platform_bridge.h"
 #include "core/copy/memory_location.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Finds the device memory of an argument that the device may write. Refuses host memory.
 Status FindDeviceRange(const MemoryRegistry& memory, const MemoryArgument& argument, std::int32_t device,
@@ -17,4 +17,4 @@ Status FindDeviceRange(const MemoryRegistry& memory, const MemoryArgument& argum
 /// The allocation in which a range lies that FindDeviceRange found.
 const Allocation* AllocationOf(const HeldMemory& held);
 
-}  // namespace sampan
+}  // namespace sampan::core

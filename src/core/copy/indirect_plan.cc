@@ -10,7 +10,7 @@
 #include "core/memory/peer_mapping.h"
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 constexpr std::size_t kDescriptorAlignment = 64;
@@ -116,4 +116,4 @@ Status DescriptorWrite::Apply(BackendDevice& device) && {
       CopyTask{{at, bytes.data(), layout.bytes}, std::move(memory), {}, Direction::kHostToDevice});
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -11,7 +11,7 @@
 #include "core/copy/peer_copy.h"
 #include "core/memory/peer_mapping.h"
 
-namespace sampan {
+namespace sampan::core {
 
 Status PlanLinearInFull(LinearRequest request, CopyForm form, PlanContext context, Plan& plan) {
   const NoCancellation no_cancellation;
@@ -68,4 +68,4 @@ Status PlanCaptured(LinearRequest request, PlanContext context, Ends ends, Plan&
   return {};
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -9,7 +9,7 @@
 #include "core/copy/copy_plan.h"
 #include "core/copy/copy_request.h"
 
-namespace sampan {
+namespace sampan::core {
 
 inline CopyRanges RangesOf(const LinearRequest& request) {
   return {request.dst, request.bytes, request.src, request.bytes};
@@ -72,4 +72,4 @@ inline Status PlanLinear(LinearRequest request, CopyForm form, PlanContext conte
   return PlanResolved(request, form, context, ends, plan);
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

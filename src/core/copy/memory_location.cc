@@ -15,7 +15,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-namespace sampan {
+namespace sampan::core {
 
 namespace {
 
@@ -164,4 +164,4 @@ Status HostProbe::Check(const MemoryArgument& argument, HostAccess access) {
                "the process cannot ", access == HostAccess::kRead ? "read" : "write")};
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

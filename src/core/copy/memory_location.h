@@ -11,7 +11,7 @@
 #include "core/memory/host_mappings.h"
 #include "core/memory/memory_registry.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// An argument that points to memory, and its name in messages.
 struct MemoryArgument {
@@ -92,4 +92,4 @@ inline Status ProbeHostMemory(const MemoryArgument& argument, HostAccess access)
   return HostProbe().Check(argument, access);
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -18,7 +18,7 @@
 #include "base/reduce/reduce_kernels.h"
 #include "core/memory/peer_mapping.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// A copy between two other hosts, and the source of a reduction, go through this many bytes here.
@@ -363,4 +363,4 @@ Status RunOutside(HostWork& work) {
   return std::move(*outcome);
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -4,7 +4,7 @@
 #include "base/error/status.h"
 #include "core/copy/copy_plan.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// If the plan's task touches memory of another host, replaces it by one that the network executes. The queue
 /// waits for it like for work of the host.
@@ -13,4 +13,4 @@ Status RouteToPeers(PlanContext context, Plan& plan);
 /// Executes such a task before it returns.
 Status RunOutside(HostWork& work);
 
-}  // namespace sampan
+}  // namespace sampan::core

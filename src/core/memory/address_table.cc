@@ -6,7 +6,7 @@
 #include "base/error/text.h"
 #include "core/memory/peer_mapping.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 constexpr std::size_t kUnit = VirtualMemory::kGranularity;
@@ -274,4 +274,4 @@ Result<std::shared_ptr<PhysicalMemory>> AddressTable::PhysicalAt(void* address) 
   return found->second.physical;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -11,7 +11,7 @@
 #include "core/memory/memory_registry.h"
 #include "core/memory/physical_memory.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Thread-safe. Unmapped addresses are reused when the last task queued on them has completed.
 class AddressTable {
@@ -51,4 +51,4 @@ class AddressTable {
   std::uint64_t next_id_ = 1;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -13,7 +13,7 @@
 
 #include "base/error/text.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 constexpr std::size_t kMaxFrames = 32;
@@ -68,4 +68,4 @@ std::string Backtraces::Current() {
   return text;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

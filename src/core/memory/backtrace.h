@@ -8,7 +8,7 @@
 
 #include "core/memory/source_lines.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Turns frames into text. Thread-safe.
 class Backtraces {
@@ -28,4 +28,4 @@ class Backtraces {
   std::unordered_map<std::uintptr_t, std::string> known_;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

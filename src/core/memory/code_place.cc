@@ -8,7 +8,7 @@
 #include "base/error/text.h"
 #include "core/memory/source_lines.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// The file that is mapped there, and the offset in it.
@@ -34,4 +34,4 @@ std::string DescribeCode(std::int64_t process, std::uintptr_t instruction) {
   return text.find(" at ") != std::string::npos ? text : DescribeMapping(process, instruction);
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <new>
 
-namespace sampan {
+namespace sampan::core {
 
 void FreedOrder::Freed(std::uintptr_t address, std::size_t bytes) noexcept {
   try {
@@ -39,4 +39,4 @@ void FreedOrder::TellFree(std::uintptr_t address, std::size_t bytes) noexcept {
   races::Accesses(&stack).Write(address, std::min(bytes, kMaxBytes));
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -8,7 +8,7 @@
 
 #include "base/threads/thread_sanitizer.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// What two owners do with the same addresses, one after the other, is no race. Used only where races are
 /// looked for. Not thread-safe.
@@ -31,4 +31,4 @@ class FreedOrder {
   std::map<std::uintptr_t, Range> freed_;  // by their beginnings; apart
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// Linux's struct procmap_query and its constants, which headers before 6.11 lack.
@@ -80,4 +80,4 @@ bool HostMappings::TextShows(std::uintptr_t first, std::uintptr_t last, HostAcce
   return false;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

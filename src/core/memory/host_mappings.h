@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace sampan {
+namespace sampan::core {
 
 enum class HostAccess { kRead, kWrite };
 
@@ -38,4 +38,4 @@ class HostMappings {
   bool readable_ = false, writable_ = false;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -11,7 +11,7 @@
 #include "base/error/text.h"
 #include "base/threads/thread_sanitizer.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 constexpr std::size_t kRounding = 32;
@@ -333,4 +333,4 @@ void MemoryPool::ResetUsedHigh() {
   usage_.used_high = usage_.used;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

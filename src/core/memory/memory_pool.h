@@ -15,7 +15,7 @@
 #include "core/memory/parked_blocks.h"
 #include "core/objects/stream.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Which blocks of other streams an allocation may get.
 struct PoolReuse {
@@ -123,4 +123,4 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   Usage usage_;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -11,7 +11,7 @@
 #include "core/memory/peer_mapping.h"
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 Status Overlap(std::uintptr_t address, std::size_t bytes) {
@@ -376,4 +376,4 @@ MemoryOrigin MemoryRegistry::OriginOf(const Allocation& allocation) const {
   return static_cast<const Record&>(allocation).origin.kind;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

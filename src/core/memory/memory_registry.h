@@ -20,7 +20,7 @@
 #include "core/memory/page_map.h"
 #include "observe/observer.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// How the memory was created. It decides which call may free it.
 enum class MemoryOrigin : std::uint8_t { kDevice, kPinned, kRegistered, kMapped, kImported, kPool };
@@ -199,4 +199,4 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   FreedOrder freed_;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -7,7 +7,7 @@
 
 #include "base/error/assert.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 struct PageRange {
@@ -111,4 +111,4 @@ void PageMap::Erase(Allocation& allocation) noexcept {
   Set(top_.get(), kTopShift, pages.first, pages.last, 0);
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

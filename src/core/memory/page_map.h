@@ -11,7 +11,7 @@
 
 #include "backend/api/allocation.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Every page belongs to at most one allocation, so allocations begin on page boundaries. Any number of
 /// readers run beside one writer. The caller serializes writers. Tables live as long as the map, because a
@@ -75,4 +75,4 @@ class PageMap {
   std::vector<std::unique_ptr<Table>> tables_;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

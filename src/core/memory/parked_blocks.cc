@@ -3,7 +3,7 @@
 
 #include "base/error/assert.h"
 
-namespace sampan {
+namespace sampan::core {
 
 void ParkedBlocks::Prepare(ParkableBlock& block, const Timeline* freed_on) {
   block.pending.Prepare();
@@ -54,4 +54,4 @@ ParkableBlock* ParkedBlocks::LastOfSize(std::size_t usable) {
   return recent_of_size_->first();
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -8,7 +8,7 @@
 #include "base/containers/linked_list.h"
 #include "core/memory/pending_points.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// What a pool needs to know of a block to park it.
 struct ParkableBlock {
@@ -93,4 +93,4 @@ class ParkedBlocks {
   std::size_t count_ = 0;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

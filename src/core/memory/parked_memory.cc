@@ -5,7 +5,7 @@
 #include "core/memory/memory_registry.h"
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 
 Allocation* MemoryRegistry::Revive(Allocation& parked, std::size_t asked_bytes, bool work_is_pending) {
   SAMPAN_ASSERT(parked.parked() && asked_bytes <= parked.facts.bytes);
@@ -53,4 +53,4 @@ void MemoryRegistry::RetireLingering(Allocation& lingering) noexcept {
   lingering.Retire();
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -7,7 +7,7 @@
 
 #include "base/error/assert.h"
 
-namespace sampan {
+namespace sampan::core {
 
 inline constexpr std::int32_t kMaxDevices = 64;
 
@@ -30,4 +30,4 @@ class PeerAccess {
   std::array<std::atomic<std::uint64_t>, kMaxDevices> bits_{};
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

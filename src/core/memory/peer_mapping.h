@@ -9,7 +9,7 @@
 #include "base/error/text.h"
 #include "core/memory/memory_registry.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// A keeper of mapped memory, which may be another host's.
 class PeerMapping : public MemoryKeeper {
@@ -39,4 +39,4 @@ inline Status RefusePeer(const MemoryRegistry& registry, const AllocationUse& us
   return {};
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -8,7 +8,7 @@
 #include "base/threads/thread_sanitizer.h"
 #include "core/objects/stream.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// The point of the last free, and earlier points that have not passed. A later point does not imply the
 /// earlier ones: an abort can drop the wait between them. Not thread-safe.
@@ -64,4 +64,4 @@ class PendingPoints {
   std::vector<Point> older_;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -12,7 +12,7 @@
 #include "core/sharing/lent_physical.h"
 #include "core/sharing/memory_sharing.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// The properties that the program gave, with the values of the public header.
 struct PhysicalProperties {
@@ -125,4 +125,4 @@ class PhysicalMemory {
   std::unique_ptr<Loan> loan_;  // of exported memory
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

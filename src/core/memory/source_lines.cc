@@ -17,7 +17,7 @@
 
 #include "base/error/text.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// "f(int)" for "_Z1fi"; a name that is not mangled stays.
@@ -125,11 +125,11 @@ std::string SourceLines::Describe(std::uintptr_t instruction) {
   return reader_ != nullptr ? reader_->Describe(instruction) : std::string();
 }
 
-}  // namespace sampan
+}  // namespace sampan::core
 
 #else
 
-namespace sampan {
+namespace sampan::core {
 
 class SourceLines::Reader {};
 
@@ -141,6 +141,6 @@ std::string SourceLines::Describe(std::uintptr_t) {
   return {};
 }
 
-}  // namespace sampan
+}  // namespace sampan::core
 
 #endif

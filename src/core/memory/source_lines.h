@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-namespace sampan {
+namespace sampan::core {
 
 /// The debug information of a process of this user. The constructor loads libdw; without that library every
 /// result is empty. Thread-safe.
@@ -27,4 +27,4 @@ class SourceLines {
   const std::unique_ptr<Reader> reader_;  // null without the library
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

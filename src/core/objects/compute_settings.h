@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace sampan {
+namespace sampan::core {
 
 /// The time limits of operators are whole numbers of this unit, 2^32 ns, and at most 254 of them.
 inline constexpr std::uint64_t kOperatorLimitUnitUs = 4'294'967;
@@ -28,4 +28,4 @@ struct OperatorBinary {
   std::uint64_t bytes;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

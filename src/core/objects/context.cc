@@ -7,7 +7,7 @@
 #include "core/objects/device.h"
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 
 Result<std::shared_ptr<Context>> Context::Create(Device& device, bool primary) {
   std::shared_ptr<Context> context(new Context(device, primary));
@@ -76,4 +76,4 @@ Context::Remains Context::Kill() noexcept {
   return std::move(owned_);
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

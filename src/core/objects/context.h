@@ -13,7 +13,7 @@
 #include "base/error/status.h"
 #include "core/objects/stream.h"
 
-namespace sampan {
+namespace sampan::core {
 
 class Device;
 
@@ -68,4 +68,4 @@ class Context : public std::enable_shared_from_this<Context> {
   Remains owned_;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace sampan {
+namespace sampan::core {
 
 enum class CoreKind : std::size_t { kCube = 0, kVector = 1 };
 
@@ -34,4 +34,4 @@ class CoreLimits {
   std::array<std::atomic<std::int64_t>, 2> limits_{kNone, kNone};
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -6,7 +6,7 @@
 #include "base/error/status.h"
 #include "base/error/text.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// `argument` is the name of the caller's argument, `kind` the expected kind of object.
 inline Error DeadHandle(std::string_view argument, std::string_view kind, const void* handle) {
@@ -14,4 +14,4 @@ inline Error DeadHandle(std::string_view argument, std::string_view kind, const 
                                      ": destroyed, of another kind, or never made")};
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

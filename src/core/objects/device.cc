@@ -5,7 +5,7 @@
 
 #include "base/error/text.h"
 
-namespace sampan {
+namespace sampan::core {
 
 Result<std::shared_ptr<Stream>> Device::CreateStream(std::shared_ptr<StickyFailure> context_failure,
                                                      const StreamOptions& options) {
@@ -21,4 +21,4 @@ Result<std::shared_ptr<Stream>> Device::CreateStream(std::shared_ptr<StickyFailu
   return Stream::Create(**device, std::move(context_failure), complete, std::move(*id));
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -18,7 +18,7 @@
 #include "core/objects/profile.h"
 #include "core/objects/stream.h"
 
-namespace sampan {
+namespace sampan::core {
 
 class MemoryPool;
 
@@ -99,4 +99,4 @@ class Device {
   CoreLimits core_limits_;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -9,7 +9,7 @@
 #include "base/threads/thread_sanitizer.h"
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 
 namespace {
 
@@ -196,4 +196,4 @@ Result<std::int64_t> Event::TimeNs(std::string_view name) {
   return time;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -17,7 +17,7 @@
 #include "core/objects/stream.h"
 #include "core/sharing/shared_event.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// The flags of the public header, plus an internal one of aclrtCreateEvent.
 struct EventFlags {
@@ -95,4 +95,4 @@ class Event {
   std::vector<Point> waits_;  // of legacy events, until they are completed
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -12,7 +12,7 @@
 #include "base/error/assert.h"
 #include "base/error/text.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// As the dynamic linker knows it: "fill_cache (/opt/app/server+0x11b2)".
@@ -121,4 +121,4 @@ void HostThreads::Loop() {
   }
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -10,7 +10,7 @@
 #include "backend/api/task.h"
 #include "base/threads/threads.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Host functions may wait for one another, so each running function has a thread of its own. Idle threads
 /// are reused. All have the same signal mask, RuntimeThreadMask. Thread-safe. The destructor waits for
@@ -40,4 +40,4 @@ class HostThreads {
   bool stopping_ = false;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -11,7 +11,7 @@
 #include "base/containers/reserve.h"
 #include "base/error/assert.h"
 
-namespace sampan {
+namespace sampan::core {
 
 class IdPool;
 
@@ -75,4 +75,4 @@ inline IdLease::~IdLease() {
   if (pool_ != nullptr) pool_->GiveBack(id_);
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -5,7 +5,7 @@
 
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 
 Result<std::uint64_t> SubmitObserved(Queue& queue, Task&& task) {
   const observe::Submission submission = observe::BeginSubmission(queue.label(), nullptr, task);
@@ -33,4 +33,4 @@ Status RunObserved(std::int32_t device_id, const Task& task, const observe::Bloc
   return status;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -9,7 +9,7 @@
 #include "base/error/status.h"
 #include "observe/observer.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Queue::Submit.
 Result<std::uint64_t> SubmitObserved(Queue& queue, Task&& task);
@@ -18,4 +18,4 @@ Result<std::uint64_t> SubmitObserved(Queue& queue, Task&& task);
 Status RunObserved(std::int32_t device_id, const Task& task, const observe::BlockingReason& reason,
                    const std::function<Status()>& run);
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -5,7 +5,7 @@
 
 #include "base/error/text.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// The part that asks for the limits of hardware.
@@ -107,4 +107,4 @@ std::string ProfileNames() {
   return text + "), and " + std::string(kRealLimits) + ", joined by commas";
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

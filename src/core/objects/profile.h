@@ -8,7 +8,7 @@
 
 #include "base/error/status.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// The offsets of the operands in a memory-copy descriptor.
 struct DescriptorLayout {
@@ -59,4 +59,4 @@ Result<Profile> FindProfile(std::string_view names);
 /// The accepted names, for messages.
 std::string ProfileNames();
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace sampan {
+namespace sampan::core {
 
 /// One per thread and kind of object. Not thread-safe. It keeps the memory of its objects, also of destroyed
 /// ones, until the thread uses others or exits. Their ids and places in the context become free earlier.
@@ -39,4 +39,4 @@ class RecentObjects {
   std::array<Entry, 16> entries_;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -11,7 +11,7 @@
 #include "base/log/log.h"
 #include "base/threads/thread_sanitizer.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// The interval at which a thread that waits for callbacks polls its busy streams.
@@ -207,4 +207,4 @@ Status ReportThreads::Process(std::uint64_t thread, Deadline deadline) {
   return {};
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

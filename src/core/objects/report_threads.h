@@ -12,7 +12,7 @@
 #include "base/error/status.h"
 #include "core/objects/stream.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Which thread serves which stream, and its pending callbacks. Thread-safe. Callbacks run with no lock held.
 class ReportThreads : public std::enable_shared_from_this<ReportThreads> {
@@ -62,4 +62,4 @@ class ReportThreads : public std::enable_shared_from_this<ReportThreads> {
   std::map<std::uint64_t, std::deque<Item>> items_;  // an entry per subscribed thread
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

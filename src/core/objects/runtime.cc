@@ -9,7 +9,7 @@
 #include "core/objects/dead_handle.h"
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 Status DeadContext() {
@@ -303,4 +303,4 @@ Status Runtime::DestroyEvent(void* handle) {
   return {};
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -36,7 +36,7 @@
 #include "core/sharing/notify.h"
 #include "core/sharing/share_board.h"
 
-namespace sampan {
+namespace sampan::core {
 
 struct RuntimeOptions {
   Profile profile;
@@ -199,4 +199,4 @@ class Runtime {
   const std::shared_ptr<ReportThreads> report_threads_ = std::make_shared<ReportThreads>();
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

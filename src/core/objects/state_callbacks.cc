@@ -9,7 +9,7 @@
 #include "base/error/assert.h"
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 constexpr std::chrono::seconds kPatienceWithListeners{1};
@@ -84,4 +84,4 @@ void FailureReports::Loop() {
   }
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

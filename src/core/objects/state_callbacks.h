@@ -15,7 +15,7 @@
 #include "base/threads/fork_lock.h"
 #include "base/threads/threads.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Functions by name; the last one registered under a name is used. Lives until the process exits.
 /// Thread-safe. Functions are called with no lock held, on the thread that causes the event.
@@ -96,4 +96,4 @@ class FailureReports {
   Thread thread_;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

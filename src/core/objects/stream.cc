@@ -13,7 +13,7 @@
 #include "core/objects/stream_roster.h"
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// Unique in the process, over all devices.
@@ -206,4 +206,4 @@ bool Stream::OnTaskFailed(std::uint64_t number, Status failure) noexcept {
   return false;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -16,7 +16,7 @@
 #include "core/objects/state_callbacks.h"
 #include "observe/observers.h"
 
-namespace sampan {
+namespace sampan::core {
 
 class StreamRoster;
 
@@ -144,4 +144,4 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   std::uint64_t last_failed_ = 0;  // the task
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

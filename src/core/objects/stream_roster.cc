@@ -13,7 +13,7 @@
 #include "base/error/text.h"
 #include "core/objects/stream.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// How often, and how far apart, a question tries to get the lock.
@@ -255,4 +255,4 @@ std::string StreamRoster::DescribeOthers(const Timeline& timeline) const {
   return text;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

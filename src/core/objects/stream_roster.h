@@ -13,7 +13,7 @@
 #include "backend/api/timeline.h"
 #include "base/error/status.h"
 
-namespace sampan {
+namespace sampan::core {
 
 class Stream;
 
@@ -67,4 +67,4 @@ class StreamRoster {
   std::unordered_map<const Stream*, std::weak_ptr<Stream>> streams_;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -13,7 +13,7 @@
 #include "core/memory/peer_mapping.h"
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// The lock keeps the memory while a thread reads the word. A backend's watch may check a gate that the
@@ -145,4 +145,4 @@ Status PlanValueWait(const ValueWaitRequest& request, PlanContext context, Backe
   return {};
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

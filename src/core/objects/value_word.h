@@ -7,7 +7,7 @@
 #include "base/error/status.h"
 #include "core/copy/copy_plan.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// How the word is compared with the value; the numbers of the public header.
 enum class ValueCondition : std::uint32_t { kAtLeast = 0, kEqual = 1, kAnd = 2, kNor = 3 };
@@ -22,4 +22,4 @@ Status PlanValueWrite(void* address, std::uint64_t value, PlanContext context, P
 /// The device polls the word. It must outlive the wait.
 Status PlanValueWait(const ValueWaitRequest& request, PlanContext context, BackendDevice& device, Plan& plan);
 
-}  // namespace sampan
+}  // namespace sampan::core

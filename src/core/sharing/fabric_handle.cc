@@ -5,7 +5,7 @@
 
 #include "base/error/text.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// The bytes of a handle. The last digit of the mark is the version of the layout.
@@ -69,4 +69,4 @@ Result<FabricHandle> FabricHandle::Decode(std::span<const std::byte, kBytes> byt
                       layout.address};
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -11,7 +11,7 @@
 #include "base/system/host_identity.h"
 #include "core/sharing/share_board.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// What a handle says about its memory.
 struct FabricHandle {
@@ -29,4 +29,4 @@ struct FabricHandle {
   static Result<FabricHandle> Decode(std::span<const std::byte, kBytes> bytes);
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -21,7 +21,7 @@
 #include "base/system/abstract_address.h"
 #include "base/time/clock.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// How long either side waits for an answer.
@@ -245,4 +245,4 @@ Result<Descriptor> ReceiveFile(std::int32_t process, std::uint64_t server, const
   return descriptor;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

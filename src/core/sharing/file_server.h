@@ -12,7 +12,7 @@
 #include "base/system/descriptor.h"
 #include "base/threads/threads.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// A request of another process: a cell of the server, and the secret that it read there.
 struct FileRequest {
@@ -59,4 +59,4 @@ class FileServer {
 /// Returns the descriptor that a process offers, or why there is none.
 Result<Descriptor> ReceiveFile(std::int32_t process, std::uint64_t server, const FileRequest& request);
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -24,7 +24,7 @@
 #define SYS_pidfd_open 434
 #endif
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 constexpr std::uint32_t kMinPageBytes = 4096, kMaxPageBytes = 1U << 30;
@@ -230,4 +230,4 @@ Result<std::shared_ptr<ForeignCell>> ForeignBoards::Import(const CellAddress& ad
                                          " with processes that it named, and ", self, " is not one of them")};
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -9,7 +9,7 @@
 #include "base/error/status.h"
 #include "core/sharing/share_board.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// The mapped board of another process. Stays readable after that process has exited. Thread-safe.
 class ForeignBoard {
@@ -81,4 +81,4 @@ class ForeignBoards {
   std::map<std::int32_t, std::shared_ptr<ForeignBoard>> boards_;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

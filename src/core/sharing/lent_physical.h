@@ -9,7 +9,7 @@
 #include "backend/api/virtual_memory.h"
 #include "core/sharing/share_board.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Maps the memory once for the network's threads.
 class LentPhysical : public LentMemory {
@@ -71,4 +71,4 @@ class Loan {
   const std::uint32_t cell_;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -10,7 +10,7 @@
 #include "core/memory/peer_mapping.h"
 #include "core/sharing/network_key.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// How many blocks an allocation checks. A check takes one system call for each key of the block.
@@ -299,4 +299,4 @@ bool MemorySharing::FreeReleased(Effort effort) noexcept {
   return parked_.size() < count;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -18,7 +18,7 @@
 #include "core/sharing/network_keys.h"
 #include "core/sharing/share_board.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Thread-safe. A block that other processes imported goes back to its source when the last of them has
 /// released it. Every later allocation checks some of these blocks, or all if memory is exhausted.
@@ -98,4 +98,4 @@ class MemorySharing final : public MemoryRegistry::SharedBlocks {
   std::uint64_t next_number_ = std::uint64_t{1} << 63;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -7,7 +7,7 @@
 #include "base/error/text.h"
 #include "base/system/host_identity.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 constexpr std::string_view kStart = "smp";  // then the kind's letter, then the bytes, 6 bits a character
@@ -118,4 +118,4 @@ Result<std::uint32_t> HostMark() {
   return static_cast<std::uint32_t>(HashOf(*host));
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

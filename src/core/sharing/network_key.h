@@ -9,7 +9,7 @@
 #include "base/error/status.h"
 #include "core/sharing/share_board.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// What such a key says.
 struct NetworkKey {
@@ -29,4 +29,4 @@ struct NetworkKey {
 /// 32 bits of the hash of this host.
 Result<std::uint32_t> HostMark();
 
-}  // namespace sampan
+}  // namespace sampan::core

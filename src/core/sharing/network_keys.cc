@@ -5,7 +5,7 @@
 #include "base/log/log.h"
 #include "core/sharing/network_key.h"
 
-namespace sampan {
+namespace sampan::core {
 
 std::string NetworkKeys::KeyOf(const OwnCell& cell, SharedKind kind) const {
   if (network_ == nullptr) return cell.Key();
@@ -64,4 +64,4 @@ Result<std::shared_ptr<PeerMemory>> NetworkKeys::Import(const PeerName& name, Sh
                     Describe(is_signal ? SharedKind::kNotify : SharedKind::kMemory), " under it")};
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

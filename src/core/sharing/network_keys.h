@@ -10,7 +10,7 @@
 #include "core/sharing/lent_physical.h"
 #include "core/sharing/share_board.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Thread-safe. Without a network, or on chips that share with one host only, all keys are for this host.
 class NetworkKeys {
@@ -39,4 +39,4 @@ class NetworkKeys {
   const bool chip_has_fabric_;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

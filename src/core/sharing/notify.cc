@@ -9,7 +9,7 @@
 #include "base/threads/thread_sanitizer.h"
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 constexpr std::uint32_t kClear = 0, kSet = 1;
@@ -191,4 +191,4 @@ void Notify::Reset() noexcept {
   if (observe::On()) observe::TellSignalCleared(&cell().signal);
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -14,7 +14,7 @@
 #include "core/sharing/network_keys.h"
 #include "core/sharing/share_board.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Thread-safe. Its handle and queued tasks share it. The signal is in a cell on the board of its creator.
 /// That process may live on another host.
@@ -56,4 +56,4 @@ class Notify {
   std::unique_ptr<Loan> loan_;  // under the mutex
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -10,7 +10,7 @@
 #include "core/sharing/network_key.h"
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 
 template <typename Table, typename Object>
 Result<void*> Runtime::InsertOwned(Table& table, std::shared_ptr<Object> object, Device& device,
@@ -347,4 +347,4 @@ void Runtime::AbortDevice(Device& device) {
   }
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -21,7 +21,7 @@
 #include "base/system/host_identity.h"
 #include "base/system/memory_file.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 // Numbers: 22 bits of process, 17 of index, 25 of secret. Cells found by number are anywhere in the upper
@@ -352,4 +352,4 @@ bool CellAddress::Matches(const SharedCell& cell, SharedKind kind) const {
   return cell.secret == secret;
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

@@ -20,7 +20,7 @@
 #include "base/system/descriptor.h"
 #include "core/sharing/file_server.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// The type of object that a cell shares.
 enum class SharedKind : std::uint32_t { kNotify = 1, kEvent, kMemory, kPhysical };
@@ -171,4 +171,4 @@ struct CellAddress {
   bool Matches(const SharedCell& cell, SharedKind kind) const;
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

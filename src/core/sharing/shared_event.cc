@@ -18,7 +18,7 @@
 #include "base/threads/thread_sanitizer.h"
 #include "observe/hooks.h"
 
-namespace sampan {
+namespace sampan::core {
 namespace {
 
 /// The interval at which a waiter checks that the recording process still runs.
@@ -257,4 +257,4 @@ bool SharedEvent::Recorded() {
   return EventGate(shared, recording, Own(recording)).TryPass();
 }
 
-}  // namespace sampan
+}  // namespace sampan::core

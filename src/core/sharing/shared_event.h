@@ -14,7 +14,7 @@
 #include "core/sharing/foreign_boards.h"
 #include "core/sharing/share_board.h"
 
-namespace sampan {
+namespace sampan::core {
 
 /// Thread-safe. A wait binds to the latest recording that any process has submitted so far.
 class SharedEvent {
@@ -54,4 +54,4 @@ class SharedEvent {
   Point last_point_;  // of last_own_; without a timeline while it is being queued
 };
 
-}  // namespace sampan
+}  // namespace sampan::core

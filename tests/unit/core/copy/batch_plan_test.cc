@@ -6,7 +6,7 @@
 #include "core/copy/copy_plan.h"
 #include "tests/unit/core/copy/plan_world.h"
 
-namespace sampan::batch_plan_test {
+namespace sampan::core::batch_plan_test {
 namespace {
 
 using namespace plan_tests;  // NOLINT(google-build-using-namespace)
@@ -369,4 +369,4 @@ TEST(BatchAttributes, Table) {
 }
 
 }  // namespace
-}  // namespace sampan::batch_plan_test
+}  // namespace sampan::core::batch_plan_test

@@ -9,7 +9,7 @@
 
 #include "backend/api/task.h"
 
-namespace sampan::batch_run_test {
+namespace sampan::core::batch_run_test {
 namespace {
 
 constexpr std::size_t kMaxBytes = BatchTask::kMaxSegmentBytes;
@@ -162,4 +162,4 @@ INSTANTIATE_TEST_SUITE_P(EveryLevel, BatchRun, testing::Values(BatchRunLevel::kP
                          });
 
 }  // namespace
-}  // namespace sampan::batch_run_test
+}  // namespace sampan::core::batch_run_test

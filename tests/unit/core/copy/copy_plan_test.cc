@@ -5,7 +5,7 @@
 
 #include "tests/unit/core/copy/plan_world.h"
 
-namespace sampan::copy_plan_test {
+namespace sampan::core::copy_plan_test {
 namespace {
 
 using namespace plan_tests;  // NOLINT(google-build-using-namespace)
@@ -366,4 +366,4 @@ TEST(ReducePlan, Table) {
 }
 
 }  // namespace
-}  // namespace sampan::copy_plan_test
+}  // namespace sampan::core::copy_plan_test

@@ -15,7 +15,7 @@
 #include "observe/observers.h"
 #include "tests/support/child_process.h"
 
-namespace sampan::copy_submit_test {
+namespace sampan::core::copy_submit_test {
 namespace {
 
 constexpr std::size_t kBytes = 100;
@@ -104,4 +104,4 @@ TEST(CopySubmit, TellsObserversOfBlockingCopiesOutsideTheDevice) {
 }
 
 }  // namespace
-}  // namespace sampan::copy_submit_test
+}  // namespace sampan::core::copy_submit_test

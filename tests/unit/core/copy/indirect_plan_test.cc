@@ -6,7 +6,7 @@
 #include "core/copy/copy_plan.h"
 #include "tests/unit/core/copy/plan_world.h"
 
-namespace sampan::indirect_plan_test {
+namespace sampan::core::indirect_plan_test {
 namespace {
 
 using namespace plan_tests;  // NOLINT(google-build-using-namespace)
@@ -174,4 +174,4 @@ TEST(OffsetPlan, Table) {
 }
 
 }  // namespace
-}  // namespace sampan::indirect_plan_test
+}  // namespace sampan::core::indirect_plan_test

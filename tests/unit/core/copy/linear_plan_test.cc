@@ -8,7 +8,7 @@
 
 #include "tests/unit/core/copy/plan_world.h"
 
-namespace sampan::linear_plan_test {
+namespace sampan::core::linear_plan_test {
 namespace {
 
 using namespace plan_tests;  // NOLINT(google-build-using-namespace)
@@ -681,4 +681,4 @@ TEST(LinearPlan, PlainEndsAreTheEndsInFull) {
 }
 
 }  // namespace
-}  // namespace sampan::linear_plan_test
+}  // namespace sampan::core::linear_plan_test

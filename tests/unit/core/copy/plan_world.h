@@ -14,7 +14,7 @@
 #include "base/error/fault.h"
 #include "core/copy/copy_plan.h"
 
-namespace sampan::plan_tests {
+namespace sampan::core::plan_tests {
 
 enum class Memory {
   kDevice,        ///< device 0
@@ -241,4 +241,4 @@ inline const Task& Inner(const Task& task, std::size_t& neighbours) {
   return span == nullptr ? task : span->content->task;
 }
 
-}  // namespace sampan::plan_tests
+}  // namespace sampan::core::plan_tests

@@ -9,7 +9,7 @@
 
 #include "backend/emulated/memory/arena.h"
 
-namespace sampan::memory_registry_test {
+namespace sampan::core::memory_registry_test {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
@@ -138,4 +138,4 @@ TEST_F(MemoryRegistryTest, FindersAndFreersAgree) {
 }
 
 }  // namespace
-}  // namespace sampan::memory_registry_test
+}  // namespace sampan::core::memory_registry_test

@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-namespace sampan::page_map_test {
+namespace sampan::core::page_map_test {
 namespace {
 
 constexpr std::size_t kPage = PageMap::kPageBytes;
@@ -98,4 +98,4 @@ TEST(PageMap, RefusesAddressesBeyondItsRange) {
 }
 
 }  // namespace
-}  // namespace sampan::page_map_test
+}  // namespace sampan::core::page_map_test

@@ -15,7 +15,7 @@
 #include "core/sharing/foreign_boards.h"
 #include "core/sharing/share_board.h"
 
-namespace sampan::file_server_test {
+namespace sampan::core::file_server_test {
 namespace {
 
 /// A memory file instead of a GPU's memory; counts how often it was exported.
@@ -168,4 +168,4 @@ TEST(SharedHandles, MemoryThatCannotBeExportedIsRefusedAtOnce) {
 }
 
 }  // namespace
-}  // namespace sampan::file_server_test
+}  // namespace sampan::core::file_server_test

@@ -211,7 +211,7 @@ class Program {
     calls = &noted;
     BatchTask batch(store_);
     batch.captured = std::make_unique<std::byte[]>(bytes);
-    EXPECT_TRUE(AppendEntry({At(kDeviceAt), batch.captured.get(), bytes}, 0, batch).ok());
+    EXPECT_TRUE(core::AppendEntry({At(kDeviceAt), batch.captured.get(), bytes}, 0, batch).ok());
     EXPECT_GT(batch.segments.size(), 1U);
     batch.direction = Direction::kHostToDevice;
     batch.memory.push_back(Use(kDeviceAt));
@@ -238,7 +238,7 @@ class Program {
                             .place = place,
                             .made_by = "the test",
                             .backtrace = {}},
-                           std::make_shared<MemoryKeeper>(), MemoryOrigin::kImported)
+                           std::make_shared<core::MemoryKeeper>(), core::MemoryOrigin::kImported)
                     .ok());
   }
   AllocationUse Use(std::uintptr_t address) const { return registry_.Find(address); }
@@ -267,7 +267,7 @@ class Program {
   std::unique_ptr<Gpu> gpu_;
   FaultPlan faults_;
   std::optional<ReservedMemory> pinned_;
-  MemoryRegistry registry_{false};
+  core::MemoryRegistry registry_{false};
   HeapSegmentPool store_;
   NoFailures listener_;
   HoldWatch watch_;
