@@ -13,6 +13,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/error/text.h"
 #include "base/system/environment.h"
 
 namespace sampan::check {
@@ -38,6 +39,7 @@ std::vector<std::string> OwnArguments() {
 
 std::vector<char*> Pointers(std::vector<std::string>& words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words)
     pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -59,7 +61,7 @@ ReportFile::ReportFile(const std::string& name) {
   // The command is not checked itself.
   for (const auto& [variable, value] : EnvironmentWithPrefix("")) {
     if (!variable.starts_with("SAMPAN_") && variable != "LD_PRELOAD")
-      variables_.push_back(variable + "=" + value);
+      variables_.push_back(Text(variable, "=", value));
   }
   arguments_ = Pointers(words_);
   environment_ = Pointers(variables_);
