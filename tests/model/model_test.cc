@@ -22,13 +22,12 @@
 namespace sampan::model {
 namespace {
 
-// Each schedule and number of engines has programs of its own, so that more are tried in all.
 #if defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kPrograms = 250, kProgramsOfAChoice = 80;
+constexpr std::uint64_t kPrograms = 250;
 #elif defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kPrograms = 800, kProgramsOfAChoice = 260;
+constexpr std::uint64_t kPrograms = 500;
 #else
-constexpr std::uint64_t kPrograms = 3000, kProgramsOfAChoice = kPrograms;
+constexpr std::uint64_t kPrograms = 3000;
 #endif
 constexpr std::uint64_t kProgramsPerReset = 100;
 constexpr std::uint64_t kProgramsPerSabotage = 400;
@@ -43,17 +42,10 @@ struct Seeds {
   std::uint64_t first, count;
 };
 
-/// Those of MODEL_SEED, or of MODEL_FIRST_SEED and MODEL_PROGRAMS, or of the settings of this process.
+/// That of MODEL_SEED, or those of MODEL_FIRST_SEED and MODEL_PROGRAMS.
 Seeds SeedsToRun() {
   if (std::getenv("MODEL_SEED") != nullptr) return {Setting("MODEL_SEED", 0), 1};
-  std::uint64_t choice = 0;
-  for (const char* name : {"SAMPAN_SCHEDULE", "SAMPAN_ENGINES"}) {
-    const char* const value = std::getenv(name);
-    for (const char* at = value == nullptr ? "" : value; *at != '\0'; ++at)
-      choice += static_cast<unsigned char>(*at);
-  }
-  return {Setting("MODEL_FIRST_SEED", choice * kPrograms + 1),
-          Setting("MODEL_PROGRAMS", choice == 0 ? kPrograms : kProgramsOfAChoice)};
+  return {Setting("MODEL_FIRST_SEED", 1), Setting("MODEL_PROGRAMS", kPrograms)};
 }
 
 /// What the reference admits of the program, as API calls.
