@@ -299,8 +299,13 @@ std::string StopAWriter() {
           return;
         }
         // The part of rank 1 is the second half.
-        for (u8 seen = 1; seen == 1;)
+        for (u8 seen = 1; seen == 1;) {
+          if (is_over->load() != 0) {  // rank 1 gave up, because this rank was not there in time
+            aclrtSynchronizeStream(world.stream);
+            throw collectives::Failure("late");
+          }
           Check(aclrtMemcpy(&seen, 1, block->at(kLongBytes / 2), 1, ACL_MEMCPY_DEVICE_TO_HOST));
+        }
         ::kill(writer->load(), SIGSTOP);
         const bool has_failed = aclrtSynchronizeStream(world.stream) != ACL_SUCCESS;
         const void* const place = block->at();
