@@ -74,6 +74,8 @@ constexpr Row kRows[] = {
     {"hccl_threads", kSchedule, 0, Effect::kLeaveOut, "GroupTest.*", "ranks that meet submit no tasks"},
     {"hccl_processes", kSchedule, 0, Effect::kOnly, "*Processes*",
      "the others are about ranks that are killed or late"},
+    {"libhccl_processes", kSchedule, 0, Effect::kLeaveOut, "*AStoppedRankDoesNotWriteIntoNewMemory*",
+     "a schedule may run a rank's tasks only when its host waits, and here it polls"},
     {"collectives_threads:collectives_processes", kSchedule, 0, Effect::kOnly, "*Schedule*",
      "these are made for schedules, with fewer ranks"},
     {"model", kSchedule, 0, Effect::kLeaveOut, "*Sabotage*",
