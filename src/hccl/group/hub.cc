@@ -49,6 +49,7 @@ struct Member {
   bool has_left = false;
   bool has_reported = false;  // that the group is broken
   bool is_closing = false;    // when all of its output is sent
+  bool is_reachable = true;   // as Flush found it
 };
 
 /// The exchange that is open. There is one at a time: a rank begins the next one when it has all parts.
@@ -147,7 +148,8 @@ class Hub {
       if (member->rank) throw;
       is_alive = false;  // it is a stranger
     }
-    if (!is_alive) Drop(member);
+    // One that has said goodbye is dropped by Flush, when the others were told.
+    if (!is_alive && !member->has_left) Drop(member);
   }
 
   /// Returns false if the member breaks the protocol.
@@ -273,11 +275,13 @@ class Hub {
     }
   }
 
+  /// Sends to all before it drops one: the process of rank 0 may exit when its connection is closed.
   void Flush() {
+    for (Member& each : members_)
+      each.is_reachable = each.socket.Send() && each.socket.output_bytes() <= kMaxOutputBytes;
     for (auto member = members_.begin(); member != members_.end();) {
       const auto current = member++;
-      const bool is_alive = current->socket.Send() && current->socket.output_bytes() <= kMaxOutputBytes;
-      if (!is_alive || (current->is_closing && !current->socket.has_output())) Drop(current);
+      if (!current->is_reachable || (current->is_closing && !current->socket.has_output())) Drop(current);
     }
   }
 
