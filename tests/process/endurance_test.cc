@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -36,7 +37,11 @@ std::set<std::string> LeftBehind() {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
       const std::string name = entry.path().filename();
-      const bool of_another = name.starts_with("sampan_test.") || name.starts_with("sampan-replay-");
+      // Those of commands and of other tests, which run meanwhile.
+      constexpr const char* kOfOthers[] = {"sampan_test.", "sampan-replay-", "sampan-run-", "sampan-check-",
+                                           "sampan-tool-"};
+      const bool of_another = std::any_of(std::begin(kOfOthers), std::end(kOfOthers),
+                                          [&](const char* prefix) { return name.starts_with(prefix); });
       if (name.find("sampan") != std::string::npos && !of_another) names.insert(entry.path());
     }
   }
