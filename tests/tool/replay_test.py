@@ -94,17 +94,23 @@ class SameCopiesTest(ReplayCase):
         self.assertEqual(sampan("replay", first, "--trace", second, "--speed", "asap").returncode, 0)
         self.assertEqual(signature(second)[:2], signature(self.original)[:2])
 
+    @staticmethod
+    def span(trace):
+        """Seconds from the first copy to the last one."""
+        begins = [copy["ts"] for copy in trace_file.copies(trace_file.events(trace))]
+        return (max(begins) - min(begins)) / 1e6
+
     def test_times_are_kept_or_not(self):
         """The program rests for 5 times 60 ms."""
         for words, kept in ([], True), (["--speed", "asap"], False):
             again = self.folder / "timed.json"
+            begin = time.monotonic()
             self.assertEqual(sampan("replay", self.original, "--trace", again, *words).returncode, 0)
-            copies = trace_file.copies(trace_file.events(again))
-            seconds = (max(copy["ts"] for copy in copies) - min(copy["ts"] for copy in copies)) / 1e6
-            if kept:  # where the machine is crowded the first copy may come late, the last one does not
-                self.assertGreaterEqual(seconds, 0.15)
+            whole = time.monotonic() - begin
+            if kept:  # on a busy machine the first copy may come late, also in the original; the last one does not come early
+                self.assertGreaterEqual(whole, min(0.24, 0.9 * self.span(self.original)))
             else:
-                self.assertLess(seconds, 0.24)
+                self.assertLess(self.span(again), 0.24)
 
     def test_both_summaries_are_printed(self):
         result = sampan("replay", self.original)
