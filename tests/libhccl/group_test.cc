@@ -167,7 +167,7 @@ TEST(Group, RefusesWhatCannotBeInIt) {
   Expect(HCCL_E_NOT_SUPPORT, "call HcclGroupStart first", HcclGroupEnd());
   Expect(HCCL_E_PTR, "isGroup is NULL", HcclGroupStatusGet(nullptr));
   ExpectNone(RunWorlds(2, Form::kThreads, [](World& world) {
-    const DeviceBlock block(std::vector<u8>(64, 1));
+    const DeviceBlock block(std::vector<u8>(64, 1)), received(64);
     const u32 peer = 1 - world.rank;
     HcclSendRecvItem item{HCCL_SEND, block.at(), 1, kByte, peer};
     Check(HcclGroupStart());
@@ -185,7 +185,7 @@ TEST(Group, RefusesWhatCannotBeInIt) {
            HcclSend(block.at(), 1, kByte, peer, world.comm, world.stream));
     Expect(HCCL_E_NOT_SUPPORT, "has messages", HcclBarrier(world.comm, world.stream));
     for (int i = 0; i < 64; ++i)
-      Check(HcclRecv(block.at(), 1, kByte, peer, world.comm, world.stream));
+      Check(HcclRecv(received.at(), 1, kByte, peer, world.comm, world.stream));
     Check(HcclGroupEnd());
     world.Synchronize();
   }));
