@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "base/system/open_to_read.h"
@@ -38,19 +39,19 @@ class WrongValue : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-const Json& Member(const Json& object, const std::string& place, const char* name) {
+const Json& Member(const Json& object, std::string_view place, const char* name) {
   if (!object.is_object() || !object.contains(name)) throw WrongValue(Text(place, " has no ", name));
   return object.at(name);
 }
 
-std::string TextMember(const Json& object, const std::string& place, const char* name) {
+std::string TextMember(const Json& object, std::string_view place, const char* name) {
   const Json& value = Member(object, place, name);
   if (!value.is_string()) throw WrongValue(Text(place, ".", name, " is no string"));
   return value.get<std::string>();
 }
 
 /// Numbers are strings in these files.
-u32 NumberMember(const Json& object, const std::string& place, const char* name) {
+u32 NumberMember(const Json& object, std::string_view place, const char* name) {
   const std::string text = TextMember(object, place, name);
   u32 number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -60,7 +61,7 @@ u32 NumberMember(const Json& object, const std::string& place, const char* name)
 }
 
 /// An optional member: a number in this range.
-void CheckPort(const Json& object, const std::string& place, const char* name) {
+void CheckPort(const Json& object, std::string_view place, const char* name) {
   constexpr u32 kMaxPort = 65535;
   if (!object.contains(name)) return;
   const u32 port = NumberMember(object, place, name);
@@ -69,7 +70,7 @@ void CheckPort(const Json& object, const std::string& place, const char* name) {
 }
 
 /// An optional member: an address of one of these families.
-void CheckAddress(const Json& object, const std::string& place, const char* name,
+void CheckAddress(const Json& object, std::string_view place, const char* name,
                   std::initializer_list<int> families) {
   if (!object.contains(name)) return;
   const std::string text = TextMember(object, place, name);
@@ -80,7 +81,7 @@ void CheckAddress(const Json& object, const std::string& place, const char* name
   throw WrongValue(Text(place, ".", name, " is '", text, "', it must be an address"));
 }
 
-const Json& ListMember(const Json& object, const std::string& place, const char* name) {
+const Json& ListMember(const Json& object, std::string_view place, const char* name) {
   const Json& value = Member(object, place, name);
   if (!value.is_array() || value.empty()) throw WrongValue(Text(place, ".", name, " is no list, or empty"));
   return value;
@@ -143,7 +144,7 @@ class RankReader {
   }
 
  private:
-  void CheckNetwork(const Json& device, const std::string& place) {
+  void CheckNetwork(const Json& device, std::string_view place) {
     for (const char* port : {"device_port", "host_port", "backup_device_port", "device_vnic_port"})
       CheckPort(device, place, port);
     for (const char* address : {"device_ip", "backup_device_ip"})
@@ -153,7 +154,7 @@ class RankReader {
     if (!addresses_.insert(address).second)
       throw WrongValue(Text(place, ".device_ip is '", address, "', as another one"));
   }
-  void CheckSuperDevice(const Json& device, const std::string& place) {
+  void CheckSuperDevice(const Json& device, std::string_view place) {
     if (!device.contains("super_device_id")) return;
     const std::string id = TextMember(device, place, "super_device_id");
     if (!super_devices_.insert(id).second)
