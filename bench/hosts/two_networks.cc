@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -76,8 +77,7 @@ OtherHost::OtherHost(const std::function<void(int socket)>& main) {
       SendAll(ends[1], &ready, 1);
       main(ends[1]);
     } catch (const std::exception& failure) {
-      ::write(STDERR_FILENO, failure.what(), std::strlen(failure.what()));
-      ::write(STDERR_FILENO, "\n", 1);
+      std::fprintf(stderr, "%s\n", failure.what());
       ::_exit(1);
     }
     ::_exit(0);
