@@ -52,7 +52,9 @@ class EventClock {
     std::int64_t ticks, ns;
   };
 
-  static std::int64_t Ticks() { return static_cast<std::int64_t>(ProcessorTicksInOrder()); }
+  static std::int64_t Ticks() {
+    return static_cast<std::int64_t>(ProcessorTicksInOrder());
+  }
   static Moment Look();
   void Set(const Moment& from, double rate);
 
