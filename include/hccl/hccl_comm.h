@@ -174,7 +174,7 @@ HCCL_PUBLIC_WEAK const char* HcclGetErrorString(HcclResult code);
 /** Gets what went wrong in the communicator so far. Cheap; any thread may call it while operators run.
  * @param comm A communicator.
  * @param asyncError Receives HCCL_SUCCESS; HCCL_E_REMOTE if a rank is gone; HCCL_E_TIMEOUT if a rank was
- *     waited for in vain; HCCL_E_PARA if ranks disagreed; HCCL_E_OOM if the host has no memory for one.
+ *     waited for too long; HCCL_E_PARA if ranks disagreed; HCCL_E_OOM if the host has no memory for one.
  * @async no
  * @error HCCL_E_PTR comm or asyncError is NULL.
  * @error HCCL_E_PARA comm is not a communicator.

@@ -7,10 +7,7 @@
 #include <cstdint>
 
 #include "base/time/clock.h"
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "base/time/ticks.h"
 
 namespace sampan::observe {
 
@@ -55,13 +52,9 @@ class EventClock {
     std::int64_t ticks, ns;
   };
 
-#if defined(__x86_64__)
-  /// Reads the counter after all earlier instructions have completed.
   static std::int64_t Ticks() {
-    _mm_lfence();
-    return static_cast<std::int64_t>(__rdtsc());
+    return static_cast<std::int64_t>(ProcessorTicksInOrder());
   }
-#endif
   static Moment Look();
   void Set(const Moment& from, double rate);
 

@@ -1,4 +1,4 @@
-# Programs of the suite under a trace, which is held against its format afterwards.
+# Programs of the suite under a trace, which is checked against its format afterwards.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 foreach(program conformance_stream conformance_sharing conformance_copy)

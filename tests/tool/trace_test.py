@@ -1,4 +1,4 @@
-"""sampan run --trace: every kind of task, every way to end, every kind of file, read back and held against the format."""
+"""sampan run --trace: every kind of task, every way to end, every kind of file, read back and checked against the format."""
 
 import collections
 import gzip

@@ -246,7 +246,8 @@ class Effect {
   virtual const void* target() const noexcept { return nullptr; }
   /// The memory whose bytes it moves, for the observer that judges their order.
   virtual std::vector<EffectAccess> Accesses() const { return {}; }
-  /// The memory that it writes, or that effects behind it do: held against the limit of memory before Apply.
+  /// The memory that it writes, or that effects behind it do: checked against the limit of memory before
+  /// Apply.
   virtual std::vector<EffectAccess> MemoryToWrite() const { return {}; }
   /// The limit refuses it: Apply is not called, and its task fails for that reason.
   virtual void NoteRefused(const Status& /*reason*/) noexcept {}

@@ -79,7 +79,7 @@ class Communicator {
   u64 next_collective = 1;
   std::vector<u64> next_send, next_receive;  // by peer
   /// How long a call may spin until the other ranks have called. Ranks that call one after the other do not
-  /// meet like that: after a call in vain, the next ones do not try.
+  /// meet like that: if no rank comes in that time, the next calls do not try.
   std::chrono::nanoseconds TakePatience() {
     if (calls_without_patience_ != 0) {
       --calls_without_patience_;

@@ -13,7 +13,7 @@ namespace sampan::collectives {
 
 /// The order of steps that all operators have. Derived classes say what a turn, the peers and the end are.
 /// The stream that executes it is one thread at a time; other threads only ask. If it is dropped before its
-/// end, the communicator breaks, because the other ranks would wait in vain.
+/// end, the communicator breaks, because the other ranks would wait for ever.
 class Operation : public StreamWork {
  public:
   Operation(std::shared_ptr<Communicator> communicator, const CallFacts& facts);

@@ -42,7 +42,7 @@ struct RowsRequest {
 };
 
 /// Where a batch attribute says that memory lies: the number of a device, or one of those below. In one word,
-/// because every entry is held against it.
+/// because every entry is checked against it.
 struct ClaimedPlace {
   static constexpr std::int64_t kHost = -1, kNowhere = -2;  ///< nowhere: a type that matches no memory
   std::int64_t where = kHost;

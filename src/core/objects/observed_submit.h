@@ -14,7 +14,7 @@ namespace sampan::core {
 /// Queue::Submit.
 Result<std::uint64_t> SubmitObserved(Queue& queue, Task&& task);
 
-/// Calls `run`, which executes the task before it returns, and tells of both.
+/// Calls `run`, which executes the task before it returns, and reports both to the observers.
 Status RunObserved(std::int32_t device_id, const Task& task, const observe::BlockingReason& reason,
                    const std::function<Status()>& run);
 

@@ -197,7 +197,7 @@ HcclResult LocalNotify::SetNotifyData(HcclSignalInfo& notifyInfo) {
   if (notify == nullptr) {
     return Fail(kFunction, HCCL_E_PARA,
                 Text("address ", Hex(static_cast<std::uintptr_t>(notifyInfo.addr)),
-                     " does not tell of a living notify of this process"));
+                     " is not the address of a notify of this process"));
   }
   if (const HcclResult result = Destroy(); result != HCCL_SUCCESS) return result;
   notify_ = notify;

@@ -1,5 +1,5 @@
-// With and without a trace, a queue on a GPU makes the same copies and launches: held against a driver of the
-// test's own. What a trace adds are events, for its clock and behind each task.
+// With and without a trace, a queue on a GPU makes the same copies and launches: checked against a driver of
+// the test's own. What a trace adds are events, for its clock and behind each task.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

@@ -96,6 +96,7 @@ TEST(WorkerProcess, AnInterruptEndsTheWait) {
         return std::string();
       };
     });
+    ::signal(SIGINT, SIG_DFL);  // a test that a shell started in the background inherits that it is ignored
     WatchForInterrupt();
     return process.Ask("?").has_value() ? 1 : Interrupted();
   });
