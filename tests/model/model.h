@@ -176,7 +176,8 @@ class Model {
   void NoteUsers(const Operation& op);
   /// The stream that the operation uses; null without one.
   Stream* StreamOf(const Operation& op);
-  /// Whether the other thread has ordered nothing behind what an abort of the stream may drop.
+  /// Whether the other thread has ordered nothing behind what an abort of the stream may drop, and aborted
+  /// nothing that waits for it.
   bool MayAbortBeside(const Stream& stream) const;
   /// Whether the other thread may have put tasks of its own before or behind it.
   bool IsInterleaved(const Task& task) const;

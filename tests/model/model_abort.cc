@@ -125,7 +125,7 @@ World Branch(const World& from, const std::vector<Task>& tasks, const std::vecto
   World world = from;
   std::set<int> dropped;
   for (std::size_t i = 0; i < pending.size(); ++i) {
-    world.depends.erase(pending[i].stream);
+    world.ForgetFailures(pending[i].stream);
     if (ran[i] > 0) world.over.Join(tasks[pending[i].tasks[ran[i] - 1]].clock);
     for (std::size_t k = ran[i]; k < pending[i].tasks.size(); ++k) {
       world.dropped[pending[i].tasks[k]] = code;
@@ -134,7 +134,6 @@ World Branch(const World& from, const std::vector<Task>& tasks, const std::vecto
                                           from.dropped[pending[i].tasks[k]] == ACL_SUCCESS);
     }
   }
-  std::erase_if(world.failures, [&](const World::Failure& each) { return dropped.contains(each.task); });
   FailDependants(world, tasks, std::move(dropped), code);
   return world;
 }

@@ -73,7 +73,8 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   Status Synchronize(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
   /// Returns true if all work that is queued so far is completed. Fails like Synchronize.
   Result<bool> Query();
-  /// Drops queued work and waits for the running task. Calls that wait for the stream get the code.
+  /// Drops queued work, and failures that were not reported, and waits for the running task. Calls that wait
+  /// for the stream get the code.
   void Abort(Code code = Code::kStreamAbort);
   /// The two halves of an abort, so that several streams drop their work before one of them continues. Drop
   /// returns the point at which the dropped work is over.
@@ -125,6 +126,8 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   static std::uint32_t CurrentThreadNumber();
   /// Makes waiters return this code, because work was dropped.
   void NoteDrop(Code code);
+  /// Keeps the failure for the next synchronization, if it is the first.
+  void KeepFailure(std::uint64_t number, Error&& error);
 
   const StreamOptions options_;
   const std::uint32_t id_;
@@ -141,7 +144,9 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   std::mutex mutex_;                 // guards what follows
   std::optional<IdLease> id_lease_;  // until the stream is closed
   std::optional<Error> failure_;
-  std::uint64_t last_failed_ = 0;  // the task
+  std::uint64_t first_failed_ = 0;  // the task of failure_
+  std::uint64_t last_failed_ = 0;   // the task
+  std::uint64_t forgotten_ = 0;     // no failure up to this task is reported: an abort dropped its work
 };
 
 }  // namespace sampan::core
