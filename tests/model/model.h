@@ -277,7 +277,8 @@ class Model {
   int context_ = 0;
   int thread_ = 0;
   bool forked_ = false;
-  int gate_thread_ = kNull;  ///< between fork and join: the thread that closed the gate
+  int gate_thread_ =
+      kNull;  ///< between fork and join: the thread that closed the gate or aborted what it held
   std::array<std::uint32_t, kThreads> host_ticks_{};
   int streams_made_ = 1;  ///< number 0 is the host
   std::uint64_t allocations_ = 0;

@@ -49,6 +49,16 @@ bool NeedsOperands(const Task& task, const Task& other) {
   });
 }
 
+/// Whether only the other one's place in its stream keeps the task behind work of its block's earlier owner:
+/// it finds its memory when it runs, so it does not wait itself (pool-7).
+bool LosesItsTurn(const Task& task, const Task& other) {
+  if (task.kind != Task::Kind::kIndirect || other.maybe.empty()) return false;
+  return std::any_of(task.uses.begin(), task.uses.end(), [&](const Use& own) {
+    return std::any_of(other.uses.begin(), other.uses.end(),
+                       [&](const Use& use) { return use.serial == own.serial; });
+  });
+}
+
 /// All ways in which each stream ran some of its tasks, none of them before what it waited for.
 class Choices {
  public:
@@ -157,7 +167,7 @@ bool Model::MayDrop(const std::vector<Stream*>& streams, const Clock& after, Ver
     // Streams that stay must not depend on whether a signal or new operands came.
     for (const Task& other : tasks) {
       if (!Contains(streams, other.stream) || host().Covers(other.track, other.tick)) continue;
-      if (NeedsSignal(task, other) || NeedsOperands(task, other))
+      if (NeedsSignal(task, other) || NeedsOperands(task, other) || LosesItsTurn(task, other))
         verdict.unordered_with.push_back(other.stream);
     }
   }
@@ -262,9 +272,18 @@ Verdict Model::Drop(const std::vector<Stream*>& streams, aclError code) {
   for (const Pending& each : pending)
     Forget(each.tasks);
   history_.TakeTasks(Severed(streams));
+  for (Stream* stream : streams) {
+    // A dropped wait orders nothing behind the signal that it waited for.
+    for (std::vector<int>& last : stream->last)
+      std::erase_if(last, [&](int id) { return tasks[id].stream != stream->number; });
+  }
   history_.Branch(std::move(worlds));
   host() = after;
-  EndHolds([&](const Hold& hold) { return Contains(streams, hold.stream); });
+  const auto ends = [&](const Hold& hold) { return Contains(streams, hold.stream); };
+  // The gate's function still runs: gates that the other thread opens would open it too, before the abort.
+  const auto ends_gate = [&](const Hold& hold) { return ends(hold) && hold.signal == kGate; };
+  if (forked_ && std::any_of(holds_.begin(), holds_.end(), ends_gate)) gate_thread_ = thread_;
+  EndHolds(ends);
   return Answer(ACL_SUCCESS);
 }
 

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "backend/api/task_memory.h"
 #include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/log/log.h"
@@ -66,8 +67,17 @@ Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
 Result<std::uint64_t> Stream::SubmitWatched(Task&& task) {
   const NoCancellation no_cancellation;
   if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
+  if (Status waits = AwaitHandovers(task); !waits.ok()) return waits;
   if (FailuresReported()) submitter_.store(CurrentThreadNumber());
   return observe::On() ? SubmitObserved(*queue_, std::move(task)) : queue_->Submit(std::move(task));
+}
+
+Status Stream::AwaitHandovers(const Task& task) {
+  if (!options_.memory->AnyHandover()) return {};
+  return VisitUses(task, [&](const AllocationUse& use) {
+    MemoryKeeper* const keeper = options_.memory->HandoverOf(use);
+    return keeper == nullptr ? Status() : keeper->AwaitHandover(*this);
+  });
 }
 
 Result<Point> Stream::EnqueueWithPoint(Task&& task) {
