@@ -56,10 +56,8 @@ bool History::Keep(const std::function<bool(std::size_t)>& fits) {
 }
 
 void History::Told(int stream) {
-  for (World& world : worlds_) {
-    std::erase_if(world.failures, [&](const World::Failure& failure) { return failure.stream == stream; });
-    world.depends.erase(stream);
-  }
+  for (World& world : worlds_)
+    world.ForgetFailures(stream);
 }
 
 aclError History::FirstFailure(const World& world, int stream) const {

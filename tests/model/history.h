@@ -74,6 +74,11 @@ struct World {
 
   /// The code with which waits for the task fail.
   aclError WaitCode(int task) const { return dropped[task] != ACL_SUCCESS ? dropped[task] : dependant[task]; }
+  /// The program was told of the stream's failures, or aborted the stream.
+  void ForgetFailures(int stream) {
+    std::erase_if(failures, [&](const Failure& failure) { return failure.stream == stream; });
+    depends.erase(stream);
+  }
 };
 
 /// All tasks in the order of their submission, and all worlds that are possible. Not thread-safe. Tasks that

@@ -176,7 +176,8 @@ class Model {
   void NoteUsers(const Operation& op);
   /// The stream that the operation uses; null without one.
   Stream* StreamOf(const Operation& op);
-  /// Whether the other thread has ordered nothing behind what an abort of the stream may drop.
+  /// Whether the other thread has ordered nothing behind what an abort of the stream may drop, and aborted
+  /// nothing that waits for it.
   bool MayAbortBeside(const Stream& stream) const;
   /// Whether the other thread may have put tasks of its own before or behind it.
   bool IsInterleaved(const Task& task) const;
@@ -276,7 +277,8 @@ class Model {
   int context_ = 0;
   int thread_ = 0;
   bool forked_ = false;
-  int gate_thread_ = kNull;  ///< between fork and join: the thread that closed the gate
+  int gate_thread_ =
+      kNull;  ///< between fork and join: the thread that closed the gate or aborted what it held
   std::array<std::uint32_t, kThreads> host_ticks_{};
   int streams_made_ = 1;  ///< number 0 is the host
   std::uint64_t allocations_ = 0;

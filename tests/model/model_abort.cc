@@ -49,6 +49,16 @@ bool NeedsOperands(const Task& task, const Task& other) {
   });
 }
 
+/// Whether only the other one's place in its stream keeps the task behind work of its block's earlier owner:
+/// it finds its memory when it runs, so it does not wait itself (pool-7).
+bool LosesItsTurn(const Task& task, const Task& other) {
+  if (task.kind != Task::Kind::kIndirect || other.maybe.empty()) return false;
+  return std::any_of(task.uses.begin(), task.uses.end(), [&](const Use& own) {
+    return std::any_of(other.uses.begin(), other.uses.end(),
+                       [&](const Use& use) { return use.serial == own.serial; });
+  });
+}
+
 /// All ways in which each stream ran some of its tasks, none of them before what it waited for.
 class Choices {
  public:
@@ -125,7 +135,7 @@ World Branch(const World& from, const std::vector<Task>& tasks, const std::vecto
   World world = from;
   std::set<int> dropped;
   for (std::size_t i = 0; i < pending.size(); ++i) {
-    world.depends.erase(pending[i].stream);
+    world.ForgetFailures(pending[i].stream);
     if (ran[i] > 0) world.over.Join(tasks[pending[i].tasks[ran[i] - 1]].clock);
     for (std::size_t k = ran[i]; k < pending[i].tasks.size(); ++k) {
       world.dropped[pending[i].tasks[k]] = code;
@@ -134,7 +144,6 @@ World Branch(const World& from, const std::vector<Task>& tasks, const std::vecto
                                           from.dropped[pending[i].tasks[k]] == ACL_SUCCESS);
     }
   }
-  std::erase_if(world.failures, [&](const World::Failure& each) { return dropped.contains(each.task); });
   FailDependants(world, tasks, std::move(dropped), code);
   return world;
 }
@@ -158,7 +167,7 @@ bool Model::MayDrop(const std::vector<Stream*>& streams, const Clock& after, Ver
     // Streams that stay must not depend on whether a signal or new operands came.
     for (const Task& other : tasks) {
       if (!Contains(streams, other.stream) || host().Covers(other.track, other.tick)) continue;
-      if (NeedsSignal(task, other) || NeedsOperands(task, other))
+      if (NeedsSignal(task, other) || NeedsOperands(task, other) || LosesItsTurn(task, other))
         verdict.unordered_with.push_back(other.stream);
     }
   }
@@ -263,9 +272,18 @@ Verdict Model::Drop(const std::vector<Stream*>& streams, aclError code) {
   for (const Pending& each : pending)
     Forget(each.tasks);
   history_.TakeTasks(Severed(streams));
+  for (Stream* stream : streams) {
+    // A dropped wait orders nothing behind the signal that it waited for.
+    for (std::vector<int>& last : stream->last)
+      std::erase_if(last, [&](int id) { return tasks[id].stream != stream->number; });
+  }
   history_.Branch(std::move(worlds));
   host() = after;
-  EndHolds([&](const Hold& hold) { return Contains(streams, hold.stream); });
+  const auto ends = [&](const Hold& hold) { return Contains(streams, hold.stream); };
+  // The gate's function still runs: gates that the other thread opens would open it too, before the abort.
+  const auto ends_gate = [&](const Hold& hold) { return ends(hold) && hold.signal == kGate; };
+  if (forked_ && std::any_of(holds_.begin(), holds_.end(), ends_gate)) gate_thread_ = thread_;
+  EndHolds(ends);
   return Answer(ACL_SUCCESS);
 }
 

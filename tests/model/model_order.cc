@@ -74,6 +74,11 @@ bool Model::MayQueue(const Stream& stream, const std::vector<Touch>& touches, Ve
     verdict.held = true;
     return false;
   }
+  // The other thread may wait for the stream.
+  const auto waits = [&](const Touch& touch) {
+    return HeldBeside(history_.LimitsOf(touch.buffer->earlier_frees));
+  };
+  if (forked_ && !MayBeHeld(stream) && std::any_of(touches.begin(), touches.end(), waits)) return false;
   return Ordered(touches, Next(stream), verdict);
 }
 
@@ -99,6 +104,9 @@ int Model::Queue(Stream& stream, const std::vector<Touch>& touches, Task task) {
   const int stop = contexts_[stream.context].stop;
   const bool behind_stop = stop >= 0 && history_.tasks()[stop].stream == stream.number;
   task.severed = behind_stop;
+  for (const Touch& touch : touches)
+    task.maybe.insert(task.maybe.end(), touch.buffer->earlier_frees.begin(),
+                      touch.buffer->earlier_frees.end());
   history_.RenewClock(task);
   NoteUses(task, touches);
   const bool stops = task.failure != ACL_SUCCESS && stream.stops && stop < 0;

@@ -25,13 +25,13 @@ Verdict Model::AllocateFromPool(const Operation& op) {
   buffer.reach = (op.bytes + 31) / 32 * 32;
   // Until the stream has filled it, what an earlier owner left is there.
   DoNow({}, [slot = op.slot, bytes = buffer.reach](Image& image) { SetUnknown(image, slot, bytes); });
-  Task task;
-  task.effect = Initial(op.slot, buffer.reach);
   for (std::size_t id = 0; id < history_.tasks().size(); ++id) {
     const Task& earlier = history_.tasks()[id];
     const bool over = host().Covers(earlier.track, earlier.tick);
-    if (earlier.kind == Task::Kind::kFree && !over) task.maybe.push_back(static_cast<int>(id));
+    if (earlier.kind == Task::Kind::kFree && !over) buffer.earlier_frees.push_back(static_cast<int>(id));
   }
+  Task task;
+  task.effect = Initial(op.slot, buffer.reach);
   buffer.made_by = Queue(*stream, {{&buffer, 0, buffer.reach, true}}, std::move(task));
   return Answer(ACL_SUCCESS);
 }

@@ -35,7 +35,9 @@ struct Buffer {
   std::uint64_t serial = 0;    ///< counts allocations
   std::uint64_t freed_at = 0;  ///< the newest serial when it was freed
   std::vector<Access> accesses;
-  int made_by = -1;       ///< kPool: the task behind which it can be used
+  int made_by = -1;  ///< kPool: the task behind which it can be used
+  std::vector<int>
+      earlier_frees;      ///< kPool: it may be the memory of one of these, and its uses wait for them
   bool lost = false;      ///< kPool: an abort dropped that task, so it can only be freed
   bool unmapped = false;  ///< kMapped: nothing is at its addresses
   std::array<Rights, kDevices> rights{Rights::kAll, Rights::kAll};  ///< kMapped

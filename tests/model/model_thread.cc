@@ -169,6 +169,9 @@ bool Model::MayAbortBeside(const Stream& stream) const {
     for (const Task& task : tasks) {
       const bool is_others = task.concurrent && task.track % kThreads == other;
       if (is_others && task.clock.Covers(dropped.track, dropped.tick)) return false;
+      // If this abort comes first, what the other thread aborts goes on and may run.
+      const bool aborted_beside = task.severed && !host().Covers(task.track, task.tick);
+      if (aborted_beside && history_.Behind(task.behind).Covers(dropped.track, dropped.tick)) return false;
     }
   }
   return true;

@@ -8,22 +8,17 @@
 #include <utility>
 
 #include "acl/acl.h"
-#include "acl/acl_rt_memory_soma.h"
-#include "tests/support/copy_fixture.h"
+#include "tests/support/pool_fixture.h"
 
 namespace sampan::test::descriptor_before_free_test {
 namespace {
 
 constexpr std::size_t kBytes = 4'096;
 
-class DescriptorBeforeFree : public CopyTest {
+class DescriptorBeforeFree : public PoolTest {
  protected:
   void SetUp() override {
-    CopyTest::SetUp();
-    aclrtMemPoolProps props = {};
-    props.allocType = ACL_MEM_ALLOCATION_TYPE_PINNED;
-    props.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
-    ASSERT_ACL(ACL_SUCCESS, aclrtMemPoolCreate(&pool_, &props));
+    PoolTest::SetUp();
     source_.emplace(kBytes);
     descriptor_.emplace(64);
     contents_ = random().Fill(kBytes);
@@ -33,18 +28,10 @@ class DescriptorBeforeFree : public CopyTest {
     EndPool();
     source_.reset();
     descriptor_.reset();
-    CopyTest::TearDown();
+    PoolTest::TearDown();
   }
 
-  void* Take(aclrtStream on, std::size_t bytes = kBytes) const {
-    void* memory = nullptr;
-    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolMallocAsync(&memory, bytes, pool_, on));
-    return memory;
-  }
-  void EndPool() {
-    if (pool_ == nullptr) return;
-    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolDestroy(std::exchange(pool_, nullptr)));
-  }
+  void* Take(aclrtStream on, std::size_t bytes = kBytes) const { return PoolTest::Take(on, bytes); }
   /// Queues a copy of the source into the memory, with its operands in a descriptor.
   void QueueCopy(void* memory, aclrtStream on) {
     EXPECT_ACL(ACL_SUCCESS, aclrtSetMemcpyDesc(descriptor_->data(), ACL_MEMCPY_INNER_DEVICE_TO_DEVICE,
@@ -58,7 +45,7 @@ class DescriptorBeforeFree : public CopyTest {
   /// Synchronizations leave the pool's memory where it is.
   void KeepFreedBlocks() const {
     std::uint64_t threshold = UINT64_MAX;
-    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolSetAttr(pool_, ACL_RT_MEM_POOL_ATTR_RELEASE_THRESHOLD, &threshold));
+    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolSetAttr(pool(), ACL_RT_MEM_POOL_ATTR_RELEASE_THRESHOLD, &threshold));
   }
   /// Queues a copy of the memory to the host.
   void QueueRead(PinnedBuffer& target, const void* memory, aclrtStream on) {
@@ -68,7 +55,6 @@ class DescriptorBeforeFree : public CopyTest {
   const Bytes& contents() const { return contents_; }
 
  private:
-  aclrtMemPool pool_ = nullptr;
   std::optional<DeviceBuffer> source_, descriptor_;
   Bytes contents_;
 };
@@ -100,6 +86,21 @@ TEST_F(DescriptorBeforeFree, FindsItsMemoryWhenTheFreeIsInAnotherStream) {
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream()));
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(freeing));
   EXPECT_TRUE(target.Read(0, kBytes) == contents());
+}
+
+TEST_F(DescriptorBeforeFree, FindsItsMemoryWhenAnotherStreamHasIt) {
+  PinnedBuffer target(kBytes);
+  const Stream next;
+  void* const memory = Take(stream());
+  Gate gate(stream());
+  QueueCopy(memory, stream());
+  QueueRead(target, memory, stream());
+  Free(memory, stream());
+  EXPECT_EQ(Take(next), memory) << "the block is not used again";
+  gate.Open();
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream()));
+  EXPECT_TRUE(target.Read(0, kBytes) == contents());
+  Free(memory, next);
 }
 
 TEST_F(DescriptorBeforeFree, FindsItsMemoryWhenTheNextOwnerHasIt) {

@@ -5,41 +5,30 @@
 #include <optional>
 
 #include "acl/acl.h"
-#include "acl/acl_rt_memory_soma.h"
-#include "tests/support/copy_fixture.h"
+#include "tests/support/pool_fixture.h"
 
 namespace sampan::test::pool_block_freed_at_once_test {
 namespace {
 
 constexpr std::size_t kBytes = 65'536;
-/// Long enough for a copy that is not held back.
-constexpr std::int32_t kShortWaitMs = 300;
 
-class PoolBlockFreedAtOnce : public CopyTest {
+class PoolBlockFreedAtOnce : public PoolTest {
  protected:
   void SetUp() override {
-    CopyTest::SetUp();
-    aclrtMemPoolProps props = {};
-    props.allocType = ACL_MEM_ALLOCATION_TYPE_PINNED;
-    props.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
-    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolCreate(&pool_, &props));
+    PoolTest::SetUp();
     source_.emplace(kBytes);
     descriptor_.emplace(64);
     contents_ = random().Fill(kBytes);
     source_->Write(0, contents_);
   }
   void TearDown() override {
-    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolDestroy(pool_));
+    EndPool();
     source_.reset();
     descriptor_.reset();
-    CopyTest::TearDown();
+    PoolTest::TearDown();
   }
 
-  void* Take(aclrtStream on) const {
-    void* memory = nullptr;
-    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolMallocAsync(&memory, kBytes, pool_, on));
-    return memory;
-  }
+  void* Take(aclrtStream on) const { return PoolTest::Take(on, kBytes); }
   void QueueCopy(void* memory, aclrtStream on) const {
     EXPECT_ACL(ACL_SUCCESS,
                aclrtMemcpyAsync(memory, kBytes, source_->data(), kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE, on));
@@ -58,14 +47,12 @@ class PoolBlockFreedAtOnce : public CopyTest {
   /// The bytes of the pool that belong to the program.
   std::uint64_t Used() const {
     std::uint64_t used = 0;
-    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolGetAttr(pool_, ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT, &used));
+    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolGetAttr(pool(), ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT, &used));
     return used;
   }
-  aclrtMemPool pool() const { return pool_; }
   const Bytes& contents() const { return contents_; }
 
  private:
-  aclrtMemPool pool_ = nullptr;
   std::optional<DeviceBuffer> source_, descriptor_;
   Bytes contents_;
 };

@@ -5,53 +5,36 @@
 #include <optional>
 
 #include "acl/acl.h"
-#include "acl/acl_rt_memory_soma.h"
-#include "tests/support/copy_fixture.h"
+#include "tests/support/pool_fixture.h"
 
 namespace sampan::test::pool_reuse_test {
 namespace {
 
 constexpr std::size_t kBytes = 65'536;
-/// Long enough for a copy that is not held back.
-constexpr std::int32_t kShortWaitMs = 300;
 
-class PoolReuse : public CopyTest {
+class PoolReuse : public PoolTest {
  protected:
   void SetUp() override {
-    CopyTest::SetUp();
-    aclrtMemPoolProps props = {};
-    props.allocType = ACL_MEM_ALLOCATION_TYPE_PINNED;
-    props.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
-    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolCreate(&pool_, &props));
+    PoolTest::SetUp();
     a_.emplace();
   }
   void TearDown() override {
     a_.reset();
-    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolDestroy(pool_));
-    CopyTest::TearDown();
-  }
-
-  void* Take(aclrtStream stream) const {
-    void* memory = nullptr;
-    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolMallocAsync(&memory, kBytes, pool_, stream));
-    return memory;
-  }
-  static void Free(void* memory, aclrtStream stream) {
-    EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolFreeAsync(memory, stream));
+    PoolTest::TearDown();
   }
 
   /// Stream a frees a block while its copy into it is held back.
   void FreeWithACopyHeldBack() {
     a_->late.Write(0, random().Fill(kBytes));
     a_->gate.emplace(a_->stream);
-    block_ = Take(a_->stream);
+    block_ = Take(a_->stream, kBytes);
     EXPECT_ACL(ACL_SUCCESS, aclrtMemcpyAsync(block_, kBytes, a_->late.data(), kBytes,
                                              ACL_MEMCPY_HOST_TO_DEVICE, a_->stream));
     Free(block_, a_->stream);
   }
   /// Stream b takes the block, behind a wait of the pool's, and frees it.
   void TakeAndFree(aclrtStream b) {
-    void* const memory = Take(b);
+    void* const memory = Take(b, kBytes);
     EXPECT_EQ(memory, block_) << "the pool's own wait is not tried";
     Free(memory, b);
   }
@@ -60,7 +43,7 @@ class PoolReuse : public CopyTest {
     PinnedBuffer data(kBytes), found(kBytes);
     const Bytes contents = random().Fill(kBytes);
     data.Write(0, contents);
-    void* const memory = Take(c);
+    void* const memory = Take(c, kBytes);
     EXPECT_ACL(ACL_SUCCESS,
                aclrtMemcpyAsync(memory, kBytes, data.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE, c));
     // Either the memory is another block, or c waits for the copy of a.
@@ -74,7 +57,6 @@ class PoolReuse : public CopyTest {
   }
 
  private:
-  aclrtMemPool pool_ = nullptr;
   struct OwnerA {
     PinnedBuffer late{kBytes};
     Stream stream;

@@ -9,6 +9,39 @@
 
 namespace sampan {
 
+/// Calls `visit` for each known use of the task, until one does not return success.
+template <typename Visit>
+Status VisitUses(const Task& task, const Visit& visit) {
+  Status visited;
+  const auto all = [&](const auto& uses) {
+    for (const AllocationUse& use : uses) {
+      if (visited.ok()) visited = visit(use);
+    }
+  };
+  const auto of_body = [&](const auto& body) {
+    if constexpr (requires {
+                    body.src;
+                    body.dst.get();
+                  }) {
+      visited = visit(body.dst);
+      if (visited.ok()) visited = visit(body.src);
+    } else if constexpr (requires { body.memory.get(); }) {
+      visited = visit(body.memory);
+    } else if constexpr (requires { body.memory.begin(); }) {
+      all(body.memory);
+    } else if constexpr (requires { body.content->operands_memory; }) {
+      all(body.content->operands_memory);
+    } else if constexpr (requires { body.content->uses; }) {
+      all(body.content->uses);
+      if (visited.ok()) visited = VisitUses(body.content->task, visit);
+    } else if constexpr (requires { body.work->device_task(); }) {
+      if (body.work->device_task() != nullptr) visited = VisitUses(*body.work->device_task(), visit);
+    }
+  };
+  std::visit(of_body, task);
+  return visited;
+}
+
 inline bool Live(const AllocationUse& use) {
   return !use || use->live();
 }

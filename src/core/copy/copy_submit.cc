@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "backend/api/task_memory.h"
 #include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/threads/threads.h"
@@ -21,7 +22,8 @@ Status OfOtherContext(const Stream& stream) {
 namespace {
 
 /// Waits for all work of the stream, before a copy of pageable memory.
-Status Drain(Stream& stream) {
+Status Drain(Stream& stream, const Task& task) {
+  if (Status waits = stream.AwaitHandovers(task); !waits.ok()) return waits;
   const observe::HostWait wait(observe::WaitReason::kPageable, stream.label());
   return stream.Synchronize(kNever);
 }
@@ -34,7 +36,8 @@ Status SubmitUnqueued(CopyTarget target, Plan&& plan) {
   if (plan.timing == Timing::kNothing) return {};
   Stream& stream = target.TheStream();
   const bool drains = plan.timing == Timing::kDrainThenNow;
-  if (Status ready = drains ? Drain(stream) : CheckStreamContext(target); !ready.ok()) return ready;
+  if (Status ready = drains ? Drain(stream, plan.task) : CheckStreamContext(target); !ready.ok())
+    return ready;
   return RunPlan(target.context->device(), std::move(plan),
                  {true, stream.label(),
                   drains ? "pageable host memory: the call waits for its stream and copies before it returns"
@@ -49,6 +52,10 @@ Status RunPlan(Device& device, Plan&& plan, const observe::BlockingReason& reaso
     const Task* const told = work.device_task() != nullptr ? work.device_task() : &plan.task;
     if (observe::On()) return RunObserved(device.id(), *told, reason, [&] { return RunOutside(work); });
     return RunOutside(work);
+  }
+  if (device.memory().AnyHandover()) [[unlikely]] {
+    const auto check = [&](const AllocationUse& use) { return device.memory().CheckHandover(use); };
+    if (Status checked = VisitUses(plan.task, check); !checked.ok()) return checked;
   }
   auto opened = device.Open();
   if (!opened.ok()) return opened.TakeStatus();

@@ -14,9 +14,10 @@ namespace {
 
 class HeldUses final : public HeldMemory {
  public:
-  HeldUses(AllocationUse use, std::unique_ptr<Uses> neighbours)
-      : use_(std::move(use)), neighbours_(std::move(neighbours)) {}
+  HeldUses(const MemoryRegistry& memory, AllocationUse use, std::unique_ptr<Uses> neighbours)
+      : memory_(memory), use_(std::move(use)), neighbours_(std::move(neighbours)) {}
   Status CheckLive() const override {
+    if (Status own = memory_.CheckHandover(use_); !own.ok()) return own;
     Status live = sampan::CheckLive(use_);
     if (!live.ok() || neighbours_ == nullptr) return live;
     return sampan::CheckLive(std::span<const AllocationUse>(*neighbours_));
@@ -25,6 +26,7 @@ class HeldUses final : public HeldMemory {
   const Allocation* allocation() const { return use_.get(); }
 
  private:
+  const MemoryRegistry& memory_;
   const AllocationUse use_;
   const std::unique_ptr<Uses> neighbours_;
 };
@@ -53,7 +55,7 @@ Status FindDeviceRange(const MemoryRegistry& memory, const MemoryArgument& argum
       range.file_offset = file->offset + (argument.begin() - allocation.facts.address);
     }
   }
-  range.held = std::make_shared<HeldUses>(std::move(found.use), std::move(found.neighbours));
+  range.held = std::make_shared<HeldUses>(memory, std::move(found.use), std::move(found.neighbours));
   return {};
 }
 

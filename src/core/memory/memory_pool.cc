@@ -52,6 +52,31 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
     pool->lingering_.PushBack(*this);
     return true;
   }
+  bool HandoverIsOver() override {
+    std::vector<Point> points;
+    {
+      const std::lock_guard lock(pool->mutex_);
+      points = pending.PendingFor(nullptr);
+    }
+    return std::all_of(points.begin(), points.end(), [](const Point& point) { return point.PassedByNow(); });
+  }
+  Status AwaitHandover(Stream& stream) override {
+    const HandoverWait wait{stream.label().number, stream.drops()};
+    std::vector<Point> points;
+    {
+      const std::lock_guard lock(pool->mutex_);
+      if (pending.AllPassed()) {
+        pool->memory_.EndHandover(*record);
+        return {};
+      }
+      if (std::find(waits.begin(), waits.end(), wait) != waits.end()) return {};
+      points = pending.PendingFor(stream.timeline());
+    }
+    if (Status queued = QueueWaits(std::move(points), stream); !queued.ok()) return queued;
+    const std::lock_guard lock(pool->mutex_);
+    waits.push_back(wait);
+    return {};
+  }
   void CountFreed() const noexcept {
     SAMPAN_ASSERT(pool->usage_.used >= usable);
     pool->usage_.used -= usable;
@@ -63,6 +88,12 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
   const std::shared_ptr<Chunk> chunk;
   const FreeRanges::Range range;
   Allocation* record = nullptr;
+  /// The streams that wait for the work of earlier owners. After an abort, a stream has to wait again.
+  struct HandoverWait {
+    std::uint64_t queue, drops;
+    bool operator==(const HandoverWait&) const = default;
+  };
+  std::vector<HandoverWait> waits;
   bool returned = false;  // the part belongs to its chunk again
   bool lingers = false;   // the program has freed it, while work before an earlier free is pending
 };
@@ -94,8 +125,8 @@ MemoryPool::Block* MemoryPool::TakeParked(std::size_t usable, Stream& stream, Re
   return chosen;
 }
 
-Status MemoryPool::QueueWaits(const Block& block, Stream& stream) {
-  for (Point& point : block.pending.PendingFor(stream.timeline())) {
+Status MemoryPool::QueueWaits(std::vector<Point>&& points, Stream& stream) {
+  for (Point& point : points) {
     if (Status queued = stream.Enqueue(WaitTask{std::move(point)}); !queued.ok()) return queued;
   }
   return {};
@@ -116,8 +147,9 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
   if (Block* const block = TakeParked(usable, stream, reuse_of_block)) {
     try {
       if (reuse_of_block == Reuse::kAfterWaits) {
+        block->waits = {{stream.label().number, stream.drops()}};
         lock.unlock();  // the block is in no list: no other thread has it
-        Status queued = QueueWaits(*block, stream);
+        Status queued = QueueWaits(block->pending.PendingFor(stream.timeline()), stream);
         lock.lock();
         if (!queued.ok()) {
           parked_.ParkAgain(*block);
@@ -125,6 +157,7 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
         }
       }
       block->record = memory_.Revive(*block->record, bytes, block->pending.AnyPending());
+      if (reuse_of_block == Reuse::kAfterWaits) memory_.BeginHandover(*block->record);
     } catch (...) {
       if (!lock.owns_lock()) lock.lock();
       parked_.ParkAgain(*block);
@@ -246,9 +279,7 @@ void MemoryPool::Retire(Block& block) noexcept {
 
 void MemoryPool::RetireReached() noexcept {
   parked_.TakePassed([&](ParkableBlock& block) { Retire(static_cast<Block&>(block)); });
-  RetireLingering([](const ParkableBlock& block) {
-    return block.pending.newest().Passed() && block.pending.OlderPassed();
-  });
+  RetireLingering([](const ParkableBlock& block) { return block.pending.AllPassed(); });
 }
 
 template <typename May>
@@ -274,6 +305,7 @@ Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream
             Text("ptr ", Hex(block.address()),
                  " was freed by another thread at the same time: ", Describe(*use.get()))};
   }
+  memory.EndHandover(*use.get());
   block.pending.AddFree(stream);
   block.CountFreed();
   pool.parked_.Park(block);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "backend/api/backend.h"
 #include "base/containers/free_ranges.h"
@@ -93,8 +94,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   enum class Reuse { kNo, kAfterWaits, kAtOnce };
   Reuse ReuseOf(const Block& block, const Timeline* stream) const;
   Block* TakeParked(std::size_t usable, Stream& stream, Reuse& reuse_of_chosen);
-  /// Makes the stream wait for all work that may still access the block.
-  static Status QueueWaits(const Block& block, Stream& stream);
+  static Status QueueWaits(std::vector<Point>&& points, Stream& stream);
   Result<std::shared_ptr<Block>> MakeBlock(std::size_t usable, Stream& stream);
   std::shared_ptr<Block> Carve(std::size_t usable, std::size_t span);
   Status Grow(std::size_t span);

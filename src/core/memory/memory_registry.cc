@@ -247,6 +247,7 @@ void MemoryRegistry::Reclaim(Allocation& allocation) noexcept {
   Record& record = static_cast<Record&>(allocation);
   // The addresses become free only now. Lookups do not find the record: it left the map when it was closed.
   Origin& origin = record.origin;
+  EndHandover(record);
   if (record.shared.exchange(false)) {
     shared_blocks_->Free(record.facts.serial, *origin.source, origin.block);
   } else if (origin.source != nullptr) {

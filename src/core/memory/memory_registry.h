@@ -25,6 +25,8 @@ namespace sampan::core {
 /// How the memory was created. It decides which call may free it.
 enum class MemoryOrigin : std::uint8_t { kDevice, kPinned, kRegistered, kMapped, kImported, kPool };
 
+class Stream;
+
 /// Owns the memory of an allocation that is not a block of a source. Destroyed with the last use, on the
 /// thread that releases it.
 class MemoryKeeper {
@@ -35,6 +37,11 @@ class MemoryKeeper {
   /// The program frees the memory at once, while work before an earlier free is pending. Returns false if it
   /// was freed meanwhile. May throw std::bad_alloc, and then changes nothing.
   virtual bool FreeBehindPending() { return false; }
+  // For memory that BeginHandover names: work of its earlier owner may still access it.
+  /// Returns true if that work is over.
+  virtual bool HandoverIsOver() { return true; }
+  /// Makes the stream wait for that work, unless it does already.
+  virtual Status AwaitHandover(Stream& /*stream*/) { return {}; }
 };
 
 /// Thread-safe. Find takes no lock. Freed memory goes back to its source when the last task that uses it
@@ -85,6 +92,19 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   void Retire(Allocation& allocation) noexcept;
   /// The same for what FreeAndLinger returned. Observers were told of the free.
   void RetireLingering(Allocation& lingering) noexcept;
+  /// Memory is live before the work of its earlier owner is over. Lasts until EndHandover, or until the
+  /// memory is freed at once.
+  void BeginHandover(Allocation& allocation) noexcept {
+    if (!static_cast<Record&>(allocation).in_handover.exchange(true)) handovers_.fetch_add(1);
+  }
+  void EndHandover(Allocation& allocation) noexcept {
+    if (static_cast<Record&>(allocation).in_handover.exchange(false)) handovers_.fetch_sub(1);
+  }
+  bool AnyHandover() const { return handovers_.load(std::memory_order_relaxed) != 0; }
+  /// The keeper of memory in such a handover; null for all other memory. The caller has a use of it.
+  MemoryKeeper* HandoverOf(const AllocationUse& use) const;
+  /// Refuses memory that work of its earlier owner may still access, for work that cannot wait.
+  Status CheckHandover(const AllocationUse& use) const;
   /// The serial number of the newest allocation.
   std::uint64_t Newest() const;
   /// Frees all memory of a device up to that number.
@@ -160,6 +180,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   struct Record : Allocation {
     Origin origin;
     std::atomic<bool> shared{false};
+    std::atomic<bool> in_handover{false};
   };
 
   /// Returns true if a copy may continue from an allocation into the next one.
@@ -187,6 +208,7 @@ class MemoryRegistry final : public AddressResolver, private AllocationOwner {
   void Reclaim(Allocation& allocation) noexcept override;
 
   const std::unique_ptr<Backtraces> backtraces_;  // null if the settings do not ask for them
+  std::atomic<std::size_t> handovers_{0};         // read with each submission
   PageMap pages_;
   mutable std::shared_mutex sources_mutex_;
   std::vector<const AddressOwner*> sources_;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/error/assert.h"
+#include "base/error/text.h"
 #include "core/memory/memory_registry.h"
 #include "observe/hooks.h"
 
@@ -40,6 +41,20 @@ Allocation* MemoryRegistry::FreeAndLinger(Allocation& allocation) {
   lingering.BeginParked(*this);
   pages_.Insert(lingering);  // does not throw: the tables of these pages exist
   return &lingering;
+}
+
+MemoryKeeper* MemoryRegistry::HandoverOf(const AllocationUse& use) const {
+  if (!use) return nullptr;
+  const Record& record = static_cast<const Record&>(*use.get());
+  return record.in_handover.load(std::memory_order_relaxed) ? record.origin.keeper.get() : nullptr;
+}
+
+Status MemoryRegistry::CheckHandover(const AllocationUse& use) const {
+  MemoryKeeper* const keeper = AnyHandover() ? HandoverOf(use) : nullptr;
+  if (keeper == nullptr || keeper->HandoverIsOver()) return {};
+  return {Code::kSdmaCopyError,
+          Text("queued work of an earlier owner still uses the memory: the stream that took it was aborted: ",
+               Describe(*use.get()))};
 }
 
 void MemoryRegistry::Retire(Allocation& allocation) noexcept {

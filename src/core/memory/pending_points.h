@@ -33,6 +33,7 @@ class PendingPoints {
     return std::all_of(older_.begin(), older_.end(),
                        [&](const Point& point) { return point.timeline.get() == except || point.Passed(); });
   }
+  bool AllPassed() const { return newest_.Passed() && OlderPassed(); }
   /// The points that new work on a timeline must wait for: those of other timelines that have not passed.
   std::vector<Point> PendingFor(const Timeline* timeline) const {
     std::vector<Point> pending;

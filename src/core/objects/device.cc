@@ -17,6 +17,7 @@ Result<std::shared_ptr<Stream>> Device::CreateStream(std::shared_ptr<StickyFailu
   complete.queue_depth = queue_depth_;
   complete.reports = &reports_;
   complete.roster = &roster_;
+  complete.memory = &memory_;
   complete.device = static_cast<std::uint32_t>(id_);
   return Stream::Create(**device, std::move(context_failure), complete, std::move(*id));
 }

@@ -26,10 +26,11 @@ class MemoryPool;
 class Device {
  public:
   Device(Backend& backend, std::int32_t id, std::int32_t physical_id, const Profile& profile,
-         FailureReports& reports, StreamRoster& roster)
+         FailureReports& reports, StreamRoster& roster, const MemoryRegistry& memory)
       : backend_(backend),
         reports_(reports),
         roster_(roster),
+        memory_(memory),
         id_(id),
         physical_id_(physical_id),
         queue_depth_(profile.queue_depth),
@@ -38,6 +39,7 @@ class Device {
         notifies_(std::make_shared<IdPool>(profile.max_notifies)) {}
 
   std::int32_t id() const { return id_; }
+  const MemoryRegistry& memory() const { return memory_; }
   std::int32_t physical_id() const { return physical_id_; }
   Result<BackendDevice*> Open() { return backend_.Device(physical_id_); }
 
@@ -89,6 +91,7 @@ class Device {
   Backend& backend_;
   FailureReports& reports_;
   StreamRoster& roster_;
+  const MemoryRegistry& memory_;
   const std::int32_t id_;
   const std::int32_t physical_id_;
   const std::uint64_t queue_depth_;

@@ -34,7 +34,7 @@ Runtime::Runtime(std::unique_ptr<Backend> backend, RuntimeOptions options)
   memory_.AddSource(backend_->pinned_memory_with_handles());
   for (const std::int32_t physical_id : options_.visible_devices) {
     devices_.push_back(std::make_unique<Device>(*backend_, device_count(), physical_id, options_.profile,
-                                                failure_reports_, stream_roster_));
+                                                failure_reports_, stream_roster_, memory_));
   }
 }
 

@@ -1,10 +1,12 @@
 // A stream: an in-order queue of a context, with the rules about failures.
 #include "core/objects/stream.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <unistd.h>
 
+#include "backend/api/task_memory.h"
 #include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/log/log.h"
@@ -65,8 +67,17 @@ Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
 Result<std::uint64_t> Stream::SubmitWatched(Task&& task) {
   const NoCancellation no_cancellation;
   if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
+  if (Status waits = AwaitHandovers(task); !waits.ok()) return waits;
   if (FailuresReported()) submitter_.store(CurrentThreadNumber());
   return observe::On() ? SubmitObserved(*queue_, std::move(task)) : queue_->Submit(std::move(task));
+}
+
+Status Stream::AwaitHandovers(const Task& task) {
+  if (!options_.memory->AnyHandover()) return {};
+  return VisitUses(task, [&](const AllocationUse& use) {
+    MemoryKeeper* const keeper = options_.memory->HandoverOf(use);
+    return keeper == nullptr ? Status() : keeper->AwaitHandover(*this);
+  });
 }
 
 Result<Point> Stream::EnqueueWithPoint(Task&& task) {
@@ -125,7 +136,11 @@ void Stream::NoteDrop(Code code) {
 
 Point Stream::Drop(Code code) {
   NoteDrop(code);
-  return {queue_->timeline(), queue_->Discard(code)};
+  const std::uint64_t last = queue_->Discard(code);
+  const std::lock_guard lock(mutex_);
+  forgotten_ = std::max(forgotten_, last);
+  if (failure_ && first_failed_ <= forgotten_) failure_.reset();
+  return {queue_->timeline(), last};
 }
 
 void Stream::PassDropped() {
@@ -193,17 +208,20 @@ bool Stream::OnTaskFailed(std::uint64_t number, Status failure) noexcept {
       context_failure_->Set(error);
       return true;
     }
-    const std::lock_guard lock(mutex_);
-    last_failed_ = number;
-    if (!failure_) failure_ = std::move(error);
+    KeepFailure(number, std::move(error));
   } catch (...) {
-    // Out of memory: keeps the code without a message.
-    const std::lock_guard lock(mutex_);
-    last_failed_ = number;
-    if (!failure_) failure_.emplace(Error{failure.code(), {}});
+    KeepFailure(number, {failure.code(), {}});  // out of memory: the code without a message
   }
-  failed_.store(true);
   return false;
+}
+
+void Stream::KeepFailure(std::uint64_t number, Error&& error) {
+  const std::lock_guard lock(mutex_);
+  last_failed_ = number;
+  if (failure_ || number <= forgotten_) return;
+  failure_ = std::move(error);
+  first_failed_ = number;
+  failed_.store(true);
 }
 
 }  // namespace sampan::core

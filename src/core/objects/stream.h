@@ -11,6 +11,7 @@
 #include "backend/api/backend.h"
 #include "backend/api/queue.h"
 #include "base/error/status.h"
+#include "core/memory/memory_registry.h"
 #include "core/objects/core_limits.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/state_callbacks.h"
@@ -42,6 +43,7 @@ struct StreamOptions {
   std::uint64_t queue_depth = 0;
   FailureReports* reports = nullptr;  ///< gets the failed tasks
   StreamRoster* roster = nullptr;     ///< the list of all streams
+  const MemoryRegistry* memory = nullptr;
   std::uint32_t device = 0;
   bool of_context = false;  ///< a context's own
 };
@@ -73,7 +75,8 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   Status Synchronize(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
   /// Returns true if all work that is queued so far is completed. Fails like Synchronize.
   Result<bool> Query();
-  /// Drops queued work and waits for the running task. Calls that wait for the stream get the code.
+  /// Drops queued work, and failures that were not reported, and waits for the running task. Calls that wait
+  /// for the stream get the code.
   void Abort(Code code = Code::kStreamAbort);
   /// The two halves of an abort, so that several streams drop their work before one of them continues. Drop
   /// returns the point at which the dropped work is over.
@@ -94,6 +97,10 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   bool Inspect(const std::function<void(std::uint64_t, const Task&)>& look) const {
     return queue_->Inspect(look);
   }
+  /// Makes the stream wait for queued work of earlier owners of the task's memory.
+  Status AwaitHandovers(const Task& task);
+  /// How often work of the stream was dropped.
+  std::uint64_t drops() const { return drops_.load(); }
   /// A queue with so many tasks blocks its submitters.
   std::uint64_t queue_depth() const { return options_.queue_depth; }
   std::uint64_t submitted() const { return queue_->submitted(); }
@@ -116,8 +123,11 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
  private:
   Stream(std::shared_ptr<StickyFailure> context_failure, const StreamOptions& options, IdLease id);
 
-  /// True if the context has failed, or failures or submissions are to be told.
-  bool is_watched() const { return context_failure_->is_set() || FailuresReported() || observe::On(); }
+  /// True if the context has failed, or failures or submissions are to be told, or memory is in handover.
+  bool is_watched() const {
+    return context_failure_->is_set() || FailuresReported() || observe::On() ||
+           options_.memory->AnyHandover();
+  }
   /// Queue::Submit of a stream that is watched.
   [[gnu::cold, gnu::noinline]] Result<std::uint64_t> SubmitWatched(Task&& task);
   bool OnTaskFailed(std::uint64_t number, Status failure) noexcept override;
@@ -125,6 +135,8 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   static std::uint32_t CurrentThreadNumber();
   /// Makes waiters return this code, because work was dropped.
   void NoteDrop(Code code);
+  /// Keeps the failure for the next synchronization, if it is the first.
+  void KeepFailure(std::uint64_t number, Error&& error);
 
   const StreamOptions options_;
   const std::uint32_t id_;
@@ -141,7 +153,9 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   std::mutex mutex_;                 // guards what follows
   std::optional<IdLease> id_lease_;  // until the stream is closed
   std::optional<Error> failure_;
-  std::uint64_t last_failed_ = 0;  // the task
+  std::uint64_t first_failed_ = 0;  // the task of failure_
+  std::uint64_t last_failed_ = 0;   // the task
+  std::uint64_t forgotten_ = 0;     // no failure up to this task is reported: an abort dropped its work
 };
 
 }  // namespace sampan::core
