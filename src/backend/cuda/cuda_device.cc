@@ -160,15 +160,31 @@ Status CudaDevice::CopyOutOfDevice(const Segment& segment) {
                           "cuMemcpyDtoH");
 }
 
-Status CudaDevice::RunNow(Task task) {
+Status CudaDevice::RunNow(Task submitted) {
   if (parts_.faults.ShouldFail(FaultKind::kQueue)) {
     return OrderedFailure("the copy could not be started");
   }
-  if (auto* multi = std::get_if<MultiAllocationTask>(&task)) {
+  auto* const multi = std::get_if<MultiAllocationTask>(&submitted);
+  if (multi != nullptr) {
     if (Status live = CheckLive(*multi); !live.ok()) return live;
-    return Run(multi->content->task);
   }
-  return Run(task);
+  Task& task = multi != nullptr ? multi->content->task : submitted;
+  if (auto done = TryOnHost(task)) return std::move(*done);
+  auto use = parts_.gpu.Use();
+  if (!use.ok()) return use.TakeStatus();
+  if (auto staged = std::visit([&](const auto& body) { return pageable_.TryCopy(body); }, task))
+    return std::move(*staged);
+  const auto* copy = std::get_if<CopyTask>(&task);
+  if (copy != nullptr && !copy->dst) {
+    if (Status live = CheckLive(copy->dst, copy->src); !live.ok()) return live;
+    return CopyOutOfDevice(copy->segment);
+  }
+  Status done = RunOnLane(task);
+  // The driver's asynchronous copy refuses pageable memory of which a part is registered.
+  if (done.code() == Code::kParamInvalid && copy != nullptr && !copy->src) {
+    if (auto staged = pageable_.TryCopy(*copy, true)) return std::move(*staged);
+  }
+  return done;
 }
 
 Result<std::uint64_t> CudaDevice::LoadWord(const std::byte* word) {
@@ -183,24 +199,6 @@ Result<std::uint64_t> CudaDevice::LoadWord(const std::byte* word) {
     return read;
   }
   return value;
-}
-
-Status CudaDevice::Run(Task& task) {
-  if (auto done = TryOnHost(task)) return std::move(*done);
-  auto use = parts_.gpu.Use();
-  if (!use.ok()) return use.TakeStatus();
-  if (auto staged = pageable_.TryRun(task)) return std::move(*staged);
-  const auto* copy = std::get_if<CopyTask>(&task);
-  if (copy != nullptr && !copy->dst) {
-    if (Status live = CheckLive(copy->dst, copy->src); !live.ok()) return live;
-    return CopyOutOfDevice(copy->segment);
-  }
-  Status done = RunOnLane(task);
-  // The driver's asynchronous copy refuses pageable memory of which a part is registered.
-  if (done.code() == Code::kParamInvalid && copy != nullptr && !copy->src) {
-    if (auto staged = pageable_.Stage(*copy)) return std::move(*staged);
-  }
-  return done;
 }
 
 }  // namespace sampan::cuda

@@ -83,7 +83,6 @@ class CudaDevice final : public BackendDevice {
   };
   LaunchSite Site() { return {parts_.gpu, *parts_.memory, parts_.pinned_memory, parts_.paths, &dense_}; }
   std::vector<std::shared_ptr<CudaQueue>> Queues();
-  Status Run(Task& task);
   // The caller must have a use of the context.
   Result<Lane> TakeLane();
   Status RunOnLane(Task& task);

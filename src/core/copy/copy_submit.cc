@@ -30,22 +30,22 @@ Status Drain(Stream& stream, const Task& task) {
 
 }  // namespace
 
-Status SubmitUnqueued(CopyTarget target, Plan&& plan) {
-  const NoCancellation no_cancellation;
-  SAMPAN_ASSERT(plan.timing != Timing::kQueued);
+Status RunPlan(Device& device, Plan&& plan, const std::optional<CopyTarget>& asynchronous) {
+  // The asynchronous calls have none of their own.
+  std::optional<NoCancellation> no_cancellation;
+  observe::BlockingReason reason;
   if (plan.timing == Timing::kNothing) return {};
-  Stream& stream = target.TheStream();
-  const bool drains = plan.timing == Timing::kDrainThenNow;
-  if (Status ready = drains ? Drain(stream, plan.task) : CheckStreamContext(target); !ready.ok())
-    return ready;
-  return RunPlan(target.context->device(), std::move(plan),
-                 {true, stream.label(),
-                  drains ? "pageable host memory: the call waits for its stream and copies before it returns"
-                         : "host memory: done before the call returns"});
-}
-
-Status RunPlan(Device& device, Plan&& plan, const observe::BlockingReason& reason) {
-  if (plan.timing == Timing::kNothing) return {};
+  if (asynchronous) {
+    SAMPAN_ASSERT(plan.timing != Timing::kQueued);
+    no_cancellation.emplace();
+    Stream& stream = asynchronous->TheStream();
+    const bool drains = plan.timing == Timing::kDrainThenNow;
+    if (Status ready = drains ? Drain(stream, plan.task) : CheckStreamContext(*asynchronous); !ready.ok())
+      return ready;
+    reason = {true, stream.label(),
+              drains ? "pageable host memory: the call waits for its stream and copies before it returns"
+                     : "host memory: done before the call returns"};
+  }
   SAMPAN_ASSERT(!std::holds_alternative<NoTask>(plan.task));
   if (const auto* outside = std::get_if<HostTask>(&plan.task)) {
     HostWork& work = *outside->work;

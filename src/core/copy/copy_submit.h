@@ -1,13 +1,13 @@
 // Executes plans: queued on a stream, or before the call returns.
 #pragma once
 
-#include <memory>
+#include <optional>
+#include <utility>
 
 #include "base/error/status.h"
 #include "core/copy/copy_plan.h"
 #include "core/objects/context.h"
 #include "core/objects/stream.h"
-#include "observe/observer.h"
 
 namespace sampan::core {
 
@@ -26,18 +26,19 @@ inline Status CheckStreamContext(CopyTarget target) {
   return target.context->Owns(stream) ? Status() : OfOtherContext(stream);
 }
 
-/// For the asynchronous calls. The plan's timing decides. SubmitUnqueued executes before it returns.
-[[gnu::noinline]] Status SubmitUnqueued(CopyTarget target, Plan&& plan);
+/// Executes the plan before it returns, outside every stream. For an asynchronous call it first checks the
+/// stream, or waits for it, as the plan's timing says.
+[[gnu::noinline]] Status RunPlan(Device& device, Plan&& plan,
+                                 const std::optional<CopyTarget>& asynchronous = std::nullopt);
+
+/// For the asynchronous calls. The plan's timing decides.
 inline Status SubmitPlan(CopyTarget target, Plan&& plan) {
   if (plan.timing != Timing::kQueued) [[unlikely]]
-    return SubmitUnqueued(target, std::move(plan));
+    return RunPlan(target.context->device(), std::move(plan), target);
   Stream& stream = target.TheStream();
   if (!target.context->Owns(stream)) [[unlikely]]
     return OfOtherContext(stream);
   return stream.Enqueue(std::move(plan.task));
 }
-
-/// For the blocking calls: done on return, outside every stream. The reason is for observers.
-Status RunPlan(Device& device, Plan&& plan, const observe::BlockingReason& reason = {});
 
 }  // namespace sampan::core

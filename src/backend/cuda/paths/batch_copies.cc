@@ -74,7 +74,10 @@ std::uint64_t BatchCopies::BusyUntil(const BatchTask& batch) const {
 }
 
 Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t sequence) {
-  if (batch.captured != nullptr) return CopyCaptured(batch, sequence);
+  if (batch.captured != nullptr) {
+    auto copy = TakeCaptured(batch, sequence);
+    return copy.ok() ? stream_.Copy(*copy, batch.direction, true) : copy.TakeStatus();
+  }
   // Adjacent allocations are separate for the driver, so their segments are not joined.
   const bool joins = batch.memory.size() == 2 && !batch.pageable;
   const std::span<const Segment> copies = joins ? Joined(batch) : batch.segments.all();
@@ -82,9 +85,28 @@ Status BatchCopies::Launch(const BatchTask& batch, std::uint64_t sequence) {
   NotePath(batch.direction, choice, "a batch of ", batch.segments.size(), " entries, ", batch.bytes,
            " bytes");
   if (choice.path == CopyPath::kBatchCall) return CopyByBatchCall(copies, batch.bytes);
-  if (choice.path == CopyPath::kKernel) return CopyByKernel(batch, sequence);
-  if (choice.path == CopyPath::kDense) return CopyDense(batch, sequence);
-  return CopySegments(copies, batch.direction);
+  if (choice.path == CopyPath::kDense) {
+    if (!dense_.others.empty()) {
+      if (Status copied = CopyPieces(batch, dense_.others, sequence); !copied.ok()) return copied;
+    }
+    // Behind the kernel, so that its completion words do not stand for the whole batch.
+    stream_.ForgetKernelCompletion();
+    Status copied = stream_.site().dense->Copy(stream_, batch.segments.all(), dense_.runs, batch.direction);
+    // An allocation of another thread may have taken the buffers since they were prepared.
+    if (copied.code() == Code::kMemoryAllocation) return CopyPieces(batch, dense_.runs, sequence);
+    return copied;
+  }
+  if (choice.path == CopyPath::kKernel) {
+    // The other kernel reads its pieces from the pinned segment store.
+    if (!batch.segments.in_store() || (batch.segments.size() <= kMaxInlinePieces && Balanced(batch)))
+      return CopyInline(batch.segments.all(), ShapeOverLink(batch), sequence);
+    const SegmentRange whole{0, batch.segments.size(), batch.bytes};
+    return CopyPieces(batch, {&whole, 1}, sequence);
+  }
+  for (const Segment& segment : copies) {
+    if (Status copied = stream_.Copy(segment, batch.direction, true); !copied.ok()) return copied;
+  }
+  return {};
 }
 
 PathChoice BatchCopies::Choose(const BatchTask& batch, std::size_t copies) {
@@ -126,13 +148,6 @@ std::span<const Segment> BatchCopies::Joined(const BatchTask& batch) {
   return JoinUpTo(batch.segments.all(), max_joined, joined_) ? joined_ : batch.segments.all();
 }
 
-Status BatchCopies::CopySegments(std::span<const Segment> segments, Direction direction) {
-  for (const Segment& segment : segments) {
-    if (Status copied = stream_.Copy(segment, direction, true); !copied.ok()) return copied;
-  }
-  return {};
-}
-
 Status BatchCopies::CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes) {
   const bool in_parts = stream_.site().paths.BatchCallInParts(segments.size(), bytes);
   BatchParts parts(segments.size(), bytes, in_parts);
@@ -170,43 +185,35 @@ PieceShape BatchCopies::ShapeOf(Direction direction, std::size_t entries, std::s
   return {blocks, PieceBytesFor(bytes, blocks)};
 }
 
-Status BatchCopies::CopyOnDevice(const Segment& segment, std::uint64_t sequence) {
+InlineShape BatchCopies::ShapeOnDevice(std::size_t bytes) const {
   const unsigned blocks =
-      stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, DivideUp(segment.bytes, kBlockBytes));
+      stream_.site().paths.BlocksForRows(Direction::kDeviceToDevice, DivideUp(bytes, kBlockBytes));
   constexpr unsigned kWholeBlock = std::bit_width(kThreadsPerBlock) - 1;
-  return LaunchInline({&segment, 1}, {blocks}, kWholeBlock, blocks, sequence);
+  return {{blocks}, kWholeBlock, blocks};
 }
 
-Status BatchCopies::CopyInline(const BatchTask& batch, std::uint64_t sequence) {
-  const std::span<const Segment> segments = batch.segments.all();
+InlineShape BatchCopies::ShapeOverLink(const BatchTask& batch) const {
   const unsigned blocks =
       stream_.site().paths.BlocksForPieces(batch.direction, DivideUp(batch.bytes, kLinkBlockBytes));
-  const auto max_each = std::max(blocks * kWarpsOfLinkBlock / static_cast<unsigned>(segments.size()), 1U);
+  const auto max_each =
+      std::max(blocks * kWarpsOfLinkBlock / static_cast<unsigned>(batch.segments.size()), 1U);
   const auto wanted_each =
       static_cast<unsigned>(std::min<std::size_t>(DivideUp(batch.longest, kWarpBytes), max_each));
-  return LaunchInline(segments, {blocks, kLinkThreads}, kMaxTeamBits, wanted_each, sequence);
+  return {{blocks, kLinkThreads}, kMaxTeamBits, wanted_each};
 }
 
-Status BatchCopies::LaunchInline(std::span<const Segment> segments, const Grid& grid, unsigned team_bits,
-                                 unsigned teams_each, std::uint64_t sequence) {
-  const Completion completion = stream_.KernelCompletion(sequence, grid.blocks);
+Status BatchCopies::CopyInline(std::span<const Segment> segments, const InlineShape& shape,
+                               std::uint64_t sequence) {
+  const Completion completion = stream_.KernelCompletion(sequence, shape.grid.blocks);
   InlinePiecesArgument argument;
-  argument.teams_each = teams_each;
-  argument.team_bits = team_bits;
+  argument.teams_each = shape.teams_each;
+  argument.team_bits = shape.team_bits;
   argument.count = static_cast<unsigned>(segments.size());
   argument.unused = 0;
   argument.completion = ArgumentOf(completion);
   std::memcpy(argument.pieces, segments.data(), segments.size_bytes());
   std::array<void*, 1> arguments = {&argument};
-  return stream_.Launch(stream_.gpu().kernels().inline_pieces, grid, arguments, completion);
-}
-
-Status BatchCopies::CopyByKernel(const BatchTask& batch, std::uint64_t sequence) {
-  // The other kernel reads its pieces from the pinned segment store.
-  if (!batch.segments.in_store() || (batch.segments.size() <= kMaxInlinePieces && Balanced(batch)))
-    return CopyInline(batch, sequence);
-  const SegmentRange whole{0, batch.segments.size(), batch.bytes};
-  return CopyPieces(batch, {&whole, 1}, sequence);
+  return stream_.Launch(stream_.gpu().kernels().inline_pieces, shape.grid, arguments, completion);
 }
 
 Status BatchCopies::CopyPieces(const BatchTask& batch, std::span<const SegmentRange> ranges,
@@ -235,25 +242,13 @@ Status BatchCopies::CopyPieces(const BatchTask& batch, std::span<const SegmentRa
   return stream_.Launch(stream_.gpu().kernels().pieces, {shape.blocks, kLinkThreads}, arguments, completion);
 }
 
-Status BatchCopies::CopyDense(const BatchTask& batch, std::uint64_t sequence) {
-  if (!dense_.others.empty()) {
-    if (Status copied = CopyPieces(batch, dense_.others, sequence); !copied.ok()) return copied;
-  }
-  // Behind the kernel, so that its completion words do not stand for the whole batch.
-  stream_.ForgetKernelCompletion();
-  Status copied = stream_.site().dense->Copy(stream_, batch.segments.all(), dense_.runs, batch.direction);
-  // An allocation of another thread may have taken the buffers since they were prepared.
-  if (copied.code() == Code::kMemoryAllocation) return CopyPieces(batch, dense_.runs, sequence);
-  return copied;
-}
-
-Status BatchCopies::CopyCaptured(const BatchTask& batch, std::uint64_t sequence) {
+Result<Segment> BatchCopies::TakeCaptured(const BatchTask& batch, std::uint64_t sequence) {
   auto memory = stream_.TakePinned(batch.bytes, sequence);
   if (!memory.ok()) return memory.TakeStatus();
   std::memcpy(*memory, batch.captured.get(), batch.bytes);
   // One linear copy: its segments follow each other on both sides.
   SAMPAN_ASSERT(batch.segments.front().src == batch.captured.get());
-  return stream_.Copy({batch.segments.front().dst, *memory, batch.bytes}, batch.direction, true);
+  return Segment{batch.segments.front().dst, *memory, batch.bytes};
 }
 
 }  // namespace sampan::cuda

@@ -22,6 +22,12 @@ struct PieceShape {
   }
 };
 
+/// How a kernel copies the pieces in its arguments: teams of 2^team_bits threads, `teams_each` to a piece.
+struct InlineShape {
+  Grid grid;
+  unsigned team_bits, teams_each;
+};
+
 /// As thread-safe as its stream. The stream must outlive it.
 class BatchCopies {
  public:
@@ -33,31 +39,28 @@ class BatchCopies {
   std::uint64_t BusyUntil(const BatchTask& batch) const;
   /// The batch's memory must be live.
   Status Launch(const BatchTask& batch, std::uint64_t sequence);
-  /// One copy inside the device, by a kernel.
-  Status CopyOnDevice(const Segment& segment, std::uint64_t sequence);
+  /// Copies few segments by a kernel that has them in its arguments.
+  Status CopyInline(std::span<const Segment> segments, const InlineShape& shape, std::uint64_t sequence);
+  /// The shape of a copy inside the device.
+  InlineShape ShapeOnDevice(std::size_t bytes) const;
 
  private:
   /// Joins adjacent segments between two allocations for an engine. If a kernel copies them anyway, returns
   /// the segments unchanged.
   std::span<const Segment> Joined(const BatchTask& batch);
   /// The path of a batch that takes the driver `copies` copies. Finds its dense runs and their buffers if
-  /// they matter, so the choice is final.
+  /// they matter, so the choice is final. A kernel copies what lies between the runs.
   PathChoice Choose(const BatchTask& batch, std::size_t copies);
   void FindRuns(const BatchTask& batch);
-  Status CopySegments(std::span<const Segment> segments, Direction direction);
   Status CopyByBatchCall(std::span<const Segment> segments, std::size_t bytes);
   Status CallBatch(std::span<const Segment> segments);
-  /// Copies by a kernel with the segments in its arguments, between host and device.
-  Status CopyInline(const BatchTask& batch, std::uint64_t sequence);
-  Status LaunchInline(std::span<const Segment> segments, const Grid& grid, unsigned team_bits,
-                      unsigned teams_each, std::uint64_t sequence);
+  /// The shape of a short batch between host and device.
+  InlineShape ShapeOverLink(const BatchTask& batch) const;
   PieceShape ShapeOf(Direction direction, std::size_t entries, std::size_t bytes) const;
-  Status CopyByKernel(const BatchTask& batch, std::uint64_t sequence);
   /// Copies these segments, which are in pinned memory, by the kernel that reads them there.
   Status CopyPieces(const BatchTask& batch, std::span<const SegmentRange> ranges, std::uint64_t sequence);
-  /// Copies the dense runs that were found, and the other segments by a kernel.
-  Status CopyDense(const BatchTask& batch, std::uint64_t sequence);
-  Status CopyCaptured(const BatchTask& batch, std::uint64_t sequence);
+  /// Moves the captured bytes to pinned memory, and returns the copy from there.
+  Result<Segment> TakeCaptured(const BatchTask& batch, std::uint64_t sequence);
 
   CudaStream& stream_;
   std::vector<Segment> joined_;

@@ -74,6 +74,11 @@ Status DenseCopies::Await(const std::shared_ptr<GpuEvent>& event, CuStream on) {
   return gpu_.Check(gpu_.driver().StreamWaitEvent(on, event->get(), 0), "cuStreamWaitEvent");
 }
 
+Status DenseCopies::Order(const std::shared_ptr<GpuEvent>& event, CuStream first, CuStream then) {
+  Status recorded = Record(event, first);
+  return recorded.ok() ? Await(event, then) : std::move(recorded);
+}
+
 Status DenseCopies::Copy(CudaStream& stream, std::span<const Segment> segments,
                          std::span<const SegmentRange> runs, Direction direction) {
   Way& way = WayOf(direction);
@@ -83,64 +88,43 @@ Status DenseCopies::Copy(CudaStream& stream, std::span<const Segment> segments,
   }
   Lane& lane = *way.lane;
   CutDenseRuns(segments, runs, direction, kParts, lane.parts);
-  Status status = CopyParts(stream, lane, segments, direction);
+  const bool out = direction == Direction::kDeviceToHost;
+  // One stream fills a buffer, the other one empties it.
+  const CuStream filling = out ? lane.second : stream.get(), emptying = out ? stream.get() : lane.second;
+  Status status;
+  if (lane.last != nullptr && lane.last != stream.get()) status = Await(lane.passed, stream.get());
+  // The second stream begins where the first one stands, so both buffers are free.
+  if (status.ok()) status = Order(lane.begun, stream.get(), lane.second);
+  for (std::size_t i = 0; status.ok() && i < lane.parts.size(); ++i) {
+    const SegmentRange& range = lane.parts[i];
+    const std::span<const Segment> part = segments.subspan(range.first, range.count);
+    Buffer& buffer = lane.buffers[i % lane.buffers.size()];
+    if (i >= lane.buffers.size()) status = Await(buffer.emptied, filling);
+    if (out) {
+      std::byte* const to = part.front().dst;
+      const CuAddress staged = StagedAt(buffer, to);
+      if (status.ok()) status = Rearrange(lane, part, range.bytes, staged - AddressOf(to), 0);
+      if (status.ok()) status = Order(buffer.filled, filling, emptying);
+      if (status.ok())
+        status =
+            stream.CopyOverLink({to, reinterpret_cast<const std::byte*>(staged), range.bytes}, direction);
+    } else {
+      const std::byte* const from = part.front().src;
+      const CuAddress staged = StagedAt(buffer, from);
+      if (status.ok())
+        status = stream.CopyOverLink({reinterpret_cast<std::byte*>(staged), from, range.bytes}, direction);
+      if (status.ok()) status = Order(buffer.filled, filling, emptying);
+      if (status.ok()) status = Rearrange(lane, part, range.bytes, 0, staged - AddressOf(from));
+    }
+    if (status.ok()) status = Record(buffer.emptied, emptying);
+  }
+  // The stream goes on when the last part is scattered. The second stream is in order.
+  if (status.ok() && !out)
+    status = Await(lane.buffers[(lane.parts.size() - 1) % lane.buffers.size()].emptied, stream.get());
   if (!status.ok()) gpu_.driver().StreamSynchronize(lane.second);  // nothing may be written behind a failure
   lane.last = stream.get();
   Status recorded = Record(lane.passed, stream.get());
   return status.ok() ? std::move(recorded) : std::move(status);
-}
-
-Status DenseCopies::CopyParts(CudaStream& stream, Lane& lane, std::span<const Segment> segments,
-                              Direction direction) {
-  const bool out = direction == Direction::kDeviceToHost;
-  if (lane.last != nullptr && lane.last != stream.get()) {
-    if (Status status = Await(lane.passed, stream.get()); !status.ok()) return status;
-  }
-  // The second stream begins where the first one stands, so both buffers are free.
-  if (Status status = Record(lane.begun, stream.get()); !status.ok()) return status;
-  if (Status status = Await(lane.begun, lane.second); !status.ok()) return status;
-  const std::vector<SegmentRange>& parts = lane.parts;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    Buffer& buffer = lane.buffers[i % lane.buffers.size()];
-    const std::span<const Segment> part = segments.subspan(parts[i].first, parts[i].count);
-    if (i >= lane.buffers.size()) {
-      if (Status status = Await(buffer.emptied, out ? lane.second : stream.get()); !status.ok())
-        return status;
-    }
-    Status copied = out ? CopyOut(stream, lane, part, parts[i].bytes, buffer)
-                        : CopyIn(stream, lane, part, parts[i].bytes, buffer);
-    if (!copied.ok()) return copied;
-  }
-  if (out) return {};
-  // The stream goes on when the last part is scattered. The second stream is in order.
-  return Await(lane.buffers[(parts.size() - 1) % lane.buffers.size()].emptied, stream.get());
-}
-
-Status DenseCopies::CopyOut(CudaStream& stream, Lane& lane, std::span<const Segment> part, std::size_t bytes,
-                            Buffer& buffer) {
-  std::byte* const to = part.front().dst;
-  const CuAddress staged = StagedAt(buffer, to);
-  Status status = Rearrange(lane, part, bytes, staged - AddressOf(to), 0);
-  if (status.ok()) status = Record(buffer.filled, lane.second);
-  if (status.ok()) status = Await(buffer.filled, stream.get());
-  if (status.ok())
-    status = stream.CopyOverLink({to, reinterpret_cast<const std::byte*>(staged), bytes},
-                                 Direction::kDeviceToHost);
-  if (status.ok()) status = Record(buffer.emptied, stream.get());
-  return status;
-}
-
-Status DenseCopies::CopyIn(CudaStream& stream, Lane& lane, std::span<const Segment> part, std::size_t bytes,
-                           Buffer& buffer) {
-  const std::byte* const from = part.front().src;
-  const CuAddress staged = StagedAt(buffer, from);
-  Status status =
-      stream.CopyOverLink({reinterpret_cast<std::byte*>(staged), from, bytes}, Direction::kHostToDevice);
-  if (status.ok()) status = Record(buffer.filled, stream.get());
-  if (status.ok()) status = Await(buffer.filled, lane.second);
-  if (status.ok()) status = Rearrange(lane, part, bytes, 0, staged - AddressOf(from));
-  if (status.ok()) status = Record(buffer.emptied, lane.second);
-  return status;
 }
 
 CuAddress DenseCopies::StagedAt(const Buffer& buffer, const std::byte* on_host) {

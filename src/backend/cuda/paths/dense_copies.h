@@ -77,11 +77,6 @@ class DenseCopies {
 
   Way& WayOf(Direction direction) { return ways_[direction == Direction::kHostToDevice ? 0 : 1]; }
   Status MakeLane(Way& way);
-  Status CopyParts(CudaStream& stream, Lane& lane, std::span<const Segment> segments, Direction direction);
-  Status CopyOut(CudaStream& stream, Lane& lane, std::span<const Segment> part, std::size_t bytes,
-                 Buffer& buffer);
-  Status CopyIn(CudaStream& stream, Lane& lane, std::span<const Segment> part, std::size_t bytes,
-                Buffer& buffer);
   /// Where a part lies in the buffer: aligned as on the host.
   static CuAddress StagedAt(const Buffer& buffer, const std::byte* on_host);
   /// The kernel between the buffer and the places on the device, on the second stream.
@@ -89,6 +84,8 @@ class DenseCopies {
                    CuAddress src_shift);
   Status Record(const std::shared_ptr<GpuEvent>& event, CuStream on);
   Status Await(const std::shared_ptr<GpuEvent>& event, CuStream on);
+  /// Makes the second stream wait until the first one is where it is now.
+  Status Order(const std::shared_ptr<GpuEvent>& event, CuStream first, CuStream then);
 
   Gpu& gpu_;
   ReservedMemory& memory_;

@@ -1,4 +1,4 @@
-// Launches reducing copies, value words and tasks on several allocations.
+// Launches reducing copies and value words.
 #include <array>
 
 #include "backend/api/task_memory.h"
@@ -32,11 +32,6 @@ Status TaskLauncher::LaunchBody(WordTask& task, std::uint64_t) {
   const auto address = reinterpret_cast<CuAddress>(task.word);
   return gpu().Check(stream_->driver().StreamWriteWord(stream(), address, task.value, 0),
                      "cuStreamWriteValue64");
-}
-
-Status TaskLauncher::LaunchBody(MultiAllocationTask& task, std::uint64_t sequence) {
-  if (Status live = CheckLive(task); !live.ok()) return live;
-  return Launch(task.content->task, sequence);
 }
 
 }  // namespace sampan::cuda

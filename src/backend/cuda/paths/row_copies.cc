@@ -1,12 +1,10 @@
-// Copies rows on a CUDA stream: by the driver's 2D copy, or by a kernel.
+// Ways to copy rows on a CUDA stream: the driver's 2D copy, or a kernel.
 #include "backend/cuda/paths/row_copies.h"
 
 #include <algorithm>
-#include <array>
 
 #include "backend/cuda/paths/copy_ends.h"
 #include "backend/cuda/paths/kernel_shape.h"
-#include "backend/cuda/paths/path_note.h"
 #include "base/containers/round.h"
 
 namespace sampan::cuda {
@@ -24,34 +22,6 @@ bool Dense(const Rows& rows) {
   return rows.dst_pitch == rows.width || rows.height == 1;
 }
 
-Status CopyByKernel(CudaStream& stream, const Rows& rows, Direction direction) {
-  RowsArgument argument{AddressOf(rows.dst), AddressOf(rows.src), rows.dst_pitch,
-                        rows.src_pitch,      rows.width,          rows.height};
-  const Kernels& kernels = stream.gpu().kernels();
-  const std::size_t unit = RowsUnit(rows);
-  std::array<void*, 2> arguments = {&argument};
-  const bool within = direction == Direction::kDeviceToDevice;
-  const unsigned threads = within ? kThreadsPerBlock : kLinkThreads;
-  const CopyPaths& paths = stream.site().paths;
-  // Over a link, whole vectors matter most; inside a GPU, few instructions.
-  if (Dense(rows) && (unit == 1 || (unit == kWordBytes && direction == Direction::kDeviceToHost))) {
-    const std::size_t vectors = DivideUp(rows.width * rows.height, kVectorBytes);
-    return stream.Launch(within ? kernels.pack_rows : kernels.link_pack_rows,
-                         {paths.BlocksForPacking(direction, DivideUp(vectors, threads)), threads}, arguments);
-  }
-  const std::size_t units = std::min<std::size_t>(rows.width / unit, threads);
-  const std::size_t rows_of_block = threads / std::max<std::size_t>(units, 1) * kRowsInFlight;
-  const Grid grid{paths.BlocksForRows(direction, DivideUp(rows.height, rows_of_block)), threads};
-  if (unit == kVectorBytes)
-    return stream.Launch(within ? kernels.rows_of_vectors : kernels.link_rows_of_vectors, grid, arguments);
-  if (unit == kWordBytes)
-    return stream.Launch(within ? kernels.rows_of_words : kernels.link_rows_of_words, grid, arguments);
-  if (within) return stream.Launch(kernels.rows_of_bytes, grid, arguments);
-  unsigned team_bits = TeamBitsFor(rows.width);
-  arguments[1] = &team_bits;
-  return stream.Launch(kernels.rows, grid, arguments);
-}
-
 }  // namespace
 
 PathChoice ChooseRows(const LaunchSite& site, const Rows& rows, Direction direction, bool reachable) {
@@ -65,8 +35,34 @@ PathChoice ChooseRows(const LaunchSite& site, const Rows& rows, Direction direct
                              .reachable = reachable});
 }
 
-Status CopyRows(CudaStream& stream, const Rows& rows, Direction direction, CopyPath path) {
-  if (path == CopyPath::kKernel) return CopyByKernel(stream, rows, direction);
+RowsKernel::RowsKernel(const LaunchSite& site, const Rows& rows, Direction direction)
+    : argument_{AddressOf(rows.dst), AddressOf(rows.src), rows.dst_pitch,
+                rows.src_pitch,      rows.width,          rows.height} {
+  const Kernels& kernels = site.gpu.kernels();
+  const std::size_t unit = RowsUnit(rows);
+  const bool within = direction == Direction::kDeviceToDevice;
+  const unsigned threads = within ? kThreadsPerBlock : kLinkThreads;
+  // Over a link, whole vectors matter most; inside a GPU, few instructions.
+  if (Dense(rows) && (unit == 1 || (unit == kWordBytes && direction == Direction::kDeviceToHost))) {
+    const std::size_t vectors = DivideUp(rows.width * rows.height, kVectorBytes);
+    function_ = within ? kernels.pack_rows : kernels.link_pack_rows;
+    grid_ = {site.paths.BlocksForPacking(direction, DivideUp(vectors, threads)), threads};
+    return;
+  }
+  const std::size_t units = std::min<std::size_t>(rows.width / unit, threads);
+  const std::size_t rows_of_block = threads / std::max<std::size_t>(units, 1) * kRowsInFlight;
+  grid_ = {site.paths.BlocksForRows(direction, DivideUp(rows.height, rows_of_block)), threads};
+  if (unit == kVectorBytes) {
+    function_ = within ? kernels.rows_of_vectors : kernels.link_rows_of_vectors;
+  } else if (unit == kWordBytes) {
+    function_ = within ? kernels.rows_of_words : kernels.link_rows_of_words;
+  } else {
+    function_ = within ? kernels.rows_of_bytes : kernels.rows;
+    team_bits_ = TeamBitsFor(rows.width);
+  }
+}
+
+Status CopyRowsByDriver(CudaStream& stream, const Rows& rows, Direction direction) {
   const bool within = direction == Direction::kDeviceToDevice;
   const bool dst_on_device = within || direction == Direction::kHostToDevice;
   const bool src_on_device = within || direction == Direction::kDeviceToHost;
@@ -82,15 +78,6 @@ Status CopyRows(CudaStream& stream, const Rows& rows, Direction direction, CopyP
   copy.width = rows.width;
   copy.height = rows.height;
   return stream.gpu().Check(stream.driver().Copy2d(&copy, stream.get()), "cuMemcpy2DAsync");
-}
-
-Status LaunchRows(CudaStream& stream, const RowsTask& task) {
-  const Rows& rows = task.rows;
-  const Direction direction = task.direction;
-  const bool reachable = KernelReaches(stream.gpu(), task.dst) && KernelReaches(stream.gpu(), task.src);
-  const PathChoice choice = ChooseRows(stream.site(), rows, direction, reachable);
-  NotePath(direction, choice, rows.height, " rows of ", rows.width, " bytes");
-  return CopyRows(stream, rows, direction, choice.path);
 }
 
 }  // namespace sampan::cuda

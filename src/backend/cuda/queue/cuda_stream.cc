@@ -14,7 +14,7 @@ CudaStream::CudaStream(ContextUse use, const LaunchSite& site, CuStream stream)
     : use_(std::move(use)),
       site_(site),
       stream_(stream),
-      graphs_(std::in_place, site.gpu.driver(), stream),
+      graphs_(std::in_place, site.gpu.driver()),
       ring_(site.pinned_memory),
       completion_words_(site.pinned_memory) {}
 
@@ -78,7 +78,19 @@ Status CudaStream::Copy(const Segment& segment, Direction direction, bool one_de
 Status CudaStream::Launch(CuFunction kernel, const Grid& grid, std::span<void*> arguments,
                           const Completion& completion) {
   observe::NoteKernel(std::min(grid.blocks, site_.gpu.facts().multiprocessors));
-  Status launched = site_.gpu.Check(graphs_->Launch(kernel, grid, arguments), "launching a kernel");
+  const CuKernelNode node{.function = kernel,
+                          .blocks = {grid.blocks, 1, 1},
+                          .threads = {grid.threads, 1, 1},
+                          .shared_bytes = 0,
+                          .arguments = arguments.data(),
+                          .extra = nullptr,
+                          .kernel = nullptr,
+                          .context = nullptr};
+  const CuGraphExec graph = graphs_->ReadyFor(node);
+  const CuResult result = graph != nullptr ? driver().GraphLaunch(graph, stream_)
+                                           : driver().LaunchKernel(kernel, grid.blocks, 1, 1, grid.threads, 1,
+                                                                   1, 0, stream_, arguments.data(), nullptr);
+  Status launched = site_.gpu.Check(result, "launching a kernel");
   if (launched.ok() && completion.count != 0) kernel_completion_ = completion;
   return launched;
 }

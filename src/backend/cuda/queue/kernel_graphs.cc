@@ -1,4 +1,4 @@
-// Launches kernels on one stream as graphs, which takes the driver half as long as a plain launch.
+// Graphs of one kernel each for a stream: the driver launches them in half the time of a plain launch.
 #include "backend/cuda/queue/kernel_graphs.h"
 
 #include <algorithm>
@@ -19,28 +19,18 @@ KernelGraphs::~KernelGraphs() {
     Destroy(graph);
 }
 
-CuResult KernelGraphs::Launch(CuFunction kernel, const Grid& grid, std::span<void*> arguments) {
-  const CuKernelNode node{.function = kernel,
-                          .blocks = {grid.blocks, 1, 1},
-                          .threads = {grid.threads, 1, 1},
-                          .shared_bytes = 0,
-                          .arguments = arguments.data(),
-                          .extra = nullptr,
-                          .kernel = nullptr,
-                          .context = nullptr};
-  Graph& graph = GraphOf(kernel);
+CuGraphExec KernelGraphs::ReadyFor(const CuKernelNode& node) {
+  Graph& graph = GraphOf(node.function);
   if (graph.executable != nullptr) {
-    // Earlier launches keep their arguments.
     const CuResult set = driver_.GraphSetKernel(graph.executable, graph.node, &node);
-    return set == cu::kSuccess ? driver_.GraphLaunch(graph.executable, stream_) : set;
+    return set == cu::kSuccess ? graph.executable : nullptr;
   }
   if (graph.plain_launches == 0) {
-    if (Make(graph, node)) return driver_.GraphLaunch(graph.executable, stream_);
+    if (Make(graph, node)) return graph.executable;
     graph.plain_launches = kAlwaysPlain;
   }
   if (graph.plain_launches != kAlwaysPlain) --graph.plain_launches;
-  return driver_.LaunchKernel(kernel, grid.blocks, 1, 1, grid.threads, 1, 1, 0, stream_, arguments.data(),
-                              nullptr);
+  return nullptr;
 }
 
 KernelGraphs::Graph& KernelGraphs::GraphOf(CuFunction kernel) {

@@ -1,7 +1,6 @@
-// Launches kernels on one stream as graphs, which takes the driver half as long as a plain launch.
+// Graphs of one kernel each for a stream: the driver launches them in half the time of a plain launch.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "backend/cuda/driver.h"
@@ -18,12 +17,14 @@ struct Grid {
 /// Not thread-safe. The GPU's context must be current, also in the destructor, unless Forget was called.
 class KernelGraphs {
  public:
-  KernelGraphs(const Driver& driver, CuStream stream) : driver_(driver), stream_(stream) {}
+  explicit KernelGraphs(const Driver& driver) : driver_(driver) {}
   ~KernelGraphs();
   KernelGraphs(const KernelGraphs&) = delete;
   KernelGraphs& operator=(const KernelGraphs&) = delete;
 
-  CuResult Launch(CuFunction kernel, const Grid& grid, std::span<void*> arguments);
+  /// A graph that is ready to launch this kernel with these arguments. Earlier launches keep theirs. Null for
+  /// a plain launch: the first launches of a kernel, or the driver cannot.
+  CuGraphExec ReadyFor(const CuKernelNode& node);
   /// Called when the context is destroyed, which destroys all graphs.
   void Forget() { graphs_.clear(); }
 
@@ -42,7 +43,6 @@ class KernelGraphs {
   void Destroy(Graph& graph) const;
 
   const Driver& driver_;
-  const CuStream stream_;
   std::vector<Graph> graphs_;  // one for each kernel that was launched
 };
 

@@ -34,28 +34,40 @@ Status TaskLauncher::Launch(Task& task, std::uint64_t sequence) {
     return stream_->CopyOverLink(copy->segment, copy->direction);
   }
   const ContextScope scope(gpu());
-  auto* const batch = std::get_if<BatchTask>(&task);
-  if (batch == nullptr) return std::visit([&](auto& body) { return LaunchBody(body, sequence); }, task);
+  auto* const multi = std::get_if<MultiAllocationTask>(&task);
+  if (multi != nullptr) {
+    if (Status live = CheckLive(*multi); !live.ok()) return live;
+  }
+  Task& one = multi != nullptr ? multi->content->task : task;
+  auto* const batch = std::get_if<BatchTask>(&one);
+  if (batch == nullptr) return std::visit([&](auto& body) { return LaunchBody(body, sequence); }, one);
   if (Status live = CheckLive(*batch); !live.ok()) return live;
   if (batch->segments.size() == 1 && batch->captured == nullptr)
     return stream_->CopyOverLink(batch->segments.front(), batch->direction);
   return batches_.Launch(*batch, sequence);
 }
 
-/// Not over the link: inside a device, between devices, or on an attached host.
+/// Inside a device, between devices, on an attached host, or in several allocations.
 Status TaskLauncher::LaunchBody(CopyTask& task, std::uint64_t sequence) {
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
   if (!OneDevice(task.dst, task.src) || !KernelReaches(stream_->site().gpu, task.dst))
     return stream_->Copy(task.segment, task.direction, false);
   const PathChoice choice = stream_->site().paths.ForDeviceCopy(task.segment.bytes);
   NotePath(task.direction, choice, task.segment.bytes, " bytes");
-  if (choice.path == CopyPath::kKernel) return batches_.CopyOnDevice(task.segment, sequence);
+  if (choice.path == CopyPath::kKernel)
+    return batches_.CopyInline({&task.segment, 1}, batches_.ShapeOnDevice(task.segment.bytes), sequence);
   return stream_->Copy(task.segment, task.direction, true);
 }
 
 Status TaskLauncher::LaunchBody(RowsTask& task, std::uint64_t) {
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
-  return LaunchRows(*stream_, task);
+  const Rows& rows = task.rows;
+  const bool reachable = KernelReaches(gpu(), task.dst) && KernelReaches(gpu(), task.src);
+  const PathChoice choice = ChooseRows(stream_->site(), rows, task.direction, reachable);
+  NotePath(task.direction, choice, rows.height, " rows of ", rows.width, " bytes");
+  if (choice.path != CopyPath::kKernel) return CopyRowsByDriver(*stream_, rows, task.direction);
+  RowsKernel kernel(stream_->site(), rows, task.direction);
+  return stream_->Launch(kernel.function(), kernel.grid(), kernel.arguments());
 }
 
 Status TaskLauncher::LaunchBody(FillTask& task, std::uint64_t) {

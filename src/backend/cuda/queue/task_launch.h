@@ -50,14 +50,13 @@ class TaskLauncher {
  private:
   explicit TaskLauncher(std::unique_ptr<CudaStream> stream);
 
-  // For each kind of task but batches and copies over the link, which Launch does itself.
+  // For each kind of task but batches, which Launch does itself.
   Status LaunchBody(CopyTask& task, std::uint64_t sequence);
   Status LaunchBody(RowsTask& task, std::uint64_t sequence);
   Status LaunchBody(FillTask& task, std::uint64_t sequence);
   Status LaunchBody(IndirectTask& task, std::uint64_t sequence);
   Status LaunchBody(ReduceTask& task, std::uint64_t sequence);
   Status LaunchBody(WordTask& task, std::uint64_t sequence);
-  Status LaunchBody(MultiAllocationTask& task, std::uint64_t sequence);
   template <typename Other>
   Status LaunchBody(Other&, std::uint64_t);
 

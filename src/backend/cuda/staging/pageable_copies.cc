@@ -21,15 +21,22 @@ bool Stages(const AllocationUse& dst, const AllocationUse& src) {
   return (OnDevice(dst) && !src) || (OnDevice(src) && !dst);
 }
 
+/// Tells the log and observers how a copy was done. Returns nothing if there was no room to stage it.
+template <typename... What>
+std::optional<Status> Noted(Status staged, Direction direction, const PathChoice& choice,
+                            const What&... what) {
+  const bool has_room = staged.code() != Code::kMemoryAllocation;
+  NotePath(direction,
+           has_room ? choice : PathChoice{CopyPath::kBlocking, "no pinned buffer is left to stage it"},
+           what...);
+  return has_room ? std::optional(std::move(staged)) : std::nullopt;
+}
+
 }  // namespace
 
 void PageableCopies::DropIdle() {
   in_.DropIdle();
   out_.DropIdle();
-}
-
-std::optional<Status> PageableCopies::TryRun(const Task& task) {
-  return std::visit([&](const auto& body) { return TryCopy(body); }, task);
 }
 
 PageableCopies::Plan PageableCopies::PlanFor(std::size_t bytes, std::size_t pieces) const {
@@ -38,39 +45,20 @@ PageableCopies::Plan PageableCopies::PlanFor(std::size_t bytes, std::size_t piec
   return {threads, StagingPartBytes(bytes, threads)};
 }
 
-template <typename... What>
-std::optional<Status> PageableCopies::Run(const StagedParts& parts, Direction direction, std::size_t threads,
-                                          const PathChoice& choice, const What&... what) {
-  Status status = (direction == Direction::kHostToDevice ? in_ : out_).Run(parts, threads);
-  if (status.code() == Code::kMemoryAllocation) {
-    NotePath(direction, {CopyPath::kBlocking, "no pinned buffer is left to stage it"}, what...);
-    return std::nullopt;
-  }
-  NotePath(direction, choice, what...);
-  return status;
-}
-
-std::optional<Status> PageableCopies::TryCopy(const CopyTask& task) {
+std::optional<Status> PageableCopies::TryCopy(const CopyTask& task, bool driver_refuses) {
   if (!Stages(task.dst, task.src)) return std::nullopt;
   const Direction direction = task.direction;
   if (Status live = CheckLive(task.dst, task.src); !live.ok()) return live;
   const std::size_t bytes = task.segment.bytes;
-  const Plan plan = PlanFor(bytes, 1);
-  const PathChoice choice = site_.paths.ForPageable(direction, bytes, plan.threads);
-  if (choice.path != CopyPath::kBlocking) return Stage(task, plan, choice);
-  NotePath(direction, choice, bytes, " bytes");
-  return std::nullopt;
-}
-
-std::optional<Status> PageableCopies::Stage(const CopyTask& task) {
-  const Plan plan = PlanFor(task.segment.bytes, 1);
-  return Stage(task, plan, CopyPaths::Staged(plan.threads));
-}
-
-std::optional<Status> PageableCopies::Stage(const CopyTask& task, const Plan& plan,
-                                            const PathChoice& choice) {
-  return Run(LinearParts(task.segment, task.direction, plan.part_bytes), task.direction, plan.threads, choice,
-             task.segment.bytes, " bytes");
+  const auto [threads, part_bytes] = PlanFor(bytes, 1);
+  const PathChoice choice =
+      driver_refuses ? CopyPaths::Staged(threads) : site_.paths.ForPageable(direction, bytes, threads);
+  if (choice.path == CopyPath::kBlocking) {
+    NotePath(direction, choice, bytes, " bytes");
+    return std::nullopt;
+  }
+  return Noted(StagedOf(direction).Run(LinearParts(task.segment, direction, part_bytes), threads), direction,
+               choice, bytes, " bytes");
 }
 
 std::optional<Status> PageableCopies::TryCopy(const RowsTask& task) {
@@ -80,20 +68,20 @@ std::optional<Status> PageableCopies::TryCopy(const RowsTask& task) {
   const Direction direction = task.direction;
   const bool reachable = KernelReaches(site_.gpu, OnDevice(task.dst) ? task.dst : task.src);
   const auto [threads, part_bytes] = PlanFor(rows.width * rows.height, rows.height);
-  const auto run = [&, used = threads](const StagedParts& parts) {
-    return Run(parts, direction, used, CopyPaths::Staged(used), rows.height, " rows of ", rows.width,
-               " bytes");
+  const auto noted = [&, choice = CopyPaths::Staged(threads)](Status status) {
+    return Noted(std::move(status), direction, choice, rows.height, " rows of ", rows.width, " bytes");
   };
+  StagedCopy& staged = StagedOf(direction);
   if (rows.width <= part_bytes) {
     const Rows packed = RowParts::Packed(rows, direction, nullptr);
     const CopyPath path = ChooseRows(site_, packed, direction, reachable).path;
-    return run(RowParts(rows, direction, path, part_bytes));
+    return noted(staged.Run(RowParts(rows, direction, path, part_bytes), threads));
   }
   std::vector<Segment> segments;
   segments.reserve(rows.height);
   for (std::size_t i = 0; i < rows.height; ++i)
     segments.push_back({rows.dst + i * rows.dst_pitch, rows.src + i * rows.src_pitch, rows.width});
-  return run(PieceParts(segments, direction, reachable, {.bytes = part_bytes}));
+  return noted(staged.Run(PieceParts(segments, direction, reachable, {.bytes = part_bytes}), threads));
 }
 
 std::optional<Status> PageableCopies::TryCopy(const BatchTask& batch) {
@@ -102,9 +90,9 @@ std::optional<Status> PageableCopies::TryCopy(const BatchTask& batch) {
   const bool reachable = std::all_of(batch.memory.begin(), batch.memory.end(),
                                      [&](const AllocationUse& use) { return KernelReaches(site_.gpu, use); });
   const auto [threads, part_bytes] = PlanFor(batch.bytes, batch.segments.size());
-  return Run(PieceParts(batch.segments.all(), batch.direction, reachable, {.bytes = part_bytes}),
-             batch.direction, threads, CopyPaths::Staged(threads), "a batch of ", batch.segments.size(),
-             " entries, ", batch.bytes, " bytes");
+  const PieceParts parts(batch.segments.all(), batch.direction, reachable, {.bytes = part_bytes});
+  return Noted(StagedOf(batch.direction).Run(parts, threads), batch.direction, CopyPaths::Staged(threads),
+               "a batch of ", batch.segments.size(), " entries, ", batch.bytes, " bytes");
 }
 
 }  // namespace sampan::cuda

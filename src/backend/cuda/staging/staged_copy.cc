@@ -32,7 +32,15 @@ void StagedCopy::DropIdle() {
 
 Status StagedCopy::Run(const StagedParts& parts, std::size_t threads) {
   const ContextScope scope(site_.gpu);
-  if (threads == 1) return RunSingle(parts);
+  if (threads == 1) {
+    auto single = TakeSingle();
+    if (!single.ok()) return single.TakeStatus();
+    std::atomic<std::size_t> next{0};
+    Status status = single->worker->Work(parts, direction_, next, *single->stream);
+    const std::lock_guard lock(idle_mutex_);  // so that DropIdle finds one that is kept
+    if (!site_.gpu.lost()) idle_.push_back(std::move(*single));
+    return status;
+  }
   const std::lock_guard one(one_at_a_time_);
   if (Status prepared = Prepare(threads); !prepared.ok()) return prepared;
   parts_ = &parts;
@@ -40,7 +48,7 @@ Status StagedCopy::Run(const StagedParts& parts, std::size_t threads) {
   next_part_.store(0);
   joined_.store(kOpen);
   WakeTwo(0);
-  Work(*own_worker_);
+  Note(own_worker_->Work(parts, direction_, next_part_, *stream_));
   joined_.fetch_and(~kOpen);
   while (const std::uint32_t joined = joined_.load())
     joined_.wait(joined);
@@ -64,16 +72,6 @@ Result<StagedCopy::Single> StagedCopy::TakeSingle() {
   auto stream = CudaStream::Create(site_);
   if (!stream.ok()) return stream.TakeStatus();
   return Single{std::move(place), std::move(*worker), std::make_unique<StagingStream>(std::move(*stream))};
-}
-
-Status StagedCopy::RunSingle(const StagedParts& parts) {
-  auto single = TakeSingle();
-  if (!single.ok()) return single.TakeStatus();
-  std::atomic<std::size_t> next{0};
-  Status status = single->worker->Work(parts, direction_, next, *single->stream);
-  const std::lock_guard lock(idle_mutex_);  // so that DropIdle finds one that is kept
-  if (!site_.gpu.lost()) idle_.push_back(std::move(*single));
-  return status;
 }
 
 Status StagedCopy::Prepare(std::size_t threads) {
@@ -115,7 +113,7 @@ void StagedCopy::Loop(Helper& self) {
     if (self.number < threads_) {  // otherwise it was called for an earlier copy
       WakeTwo(self.number);
       const ContextScope scope(site_.gpu);
-      Work(*self.worker);
+      Note(self.worker->Work(*parts_, direction_, next_part_, *stream_));
     }
     Leave();
   }
@@ -133,11 +131,10 @@ void StagedCopy::Leave() {
   if (joined_.fetch_sub(1) == 1) joined_.notify_one();
 }
 
-void StagedCopy::Work(StagingWorker& worker) {
-  Status status = worker.Work(*parts_, direction_, next_part_, *stream_);
-  if (status.ok()) return;
+void StagedCopy::Note(Status outcome) {
+  if (outcome.ok()) return;
   const std::lock_guard lock(failure_mutex_);
-  if (failure_.ok()) failure_ = std::move(status);
+  if (failure_.ok()) failure_ = std::move(outcome);
 }
 
 }  // namespace sampan::cuda

@@ -53,7 +53,6 @@ class StagedCopy {
 
   /// Fails with 207001 if there is no memory, or too many copies run.
   Result<Single> TakeSingle();
-  Status RunSingle(const StagedParts& parts);
   Status Prepare(std::size_t threads);
   /// Each thread wakes two others, as in a tree, so that the last one wakes early.
   void WakeTwo(std::size_t number);
@@ -61,7 +60,8 @@ class StagedCopy {
   /// False if the copy is completed already. A thread that wakes late does not delay the copy.
   bool Join();
   void Leave();
-  void Work(StagingWorker& worker);
+  /// Keeps the first failure of a thread.
+  void Note(Status outcome);
 
   const LaunchSite site_;
   const Direction direction_;

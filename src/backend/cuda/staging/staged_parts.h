@@ -65,8 +65,8 @@ class LinearParts final : public StagedParts {
   Status Launch(std::size_t part, const StagingBuffer& buffer, StagingStream& stream) const override {
     const auto [dst, src, bytes] = At(part);
     if (direction_ == Direction::kHostToDevice)
-      return stream.cuda->Copy({dst, buffer.bytes, bytes}, direction_, true);
-    return stream.cuda->Copy({buffer.bytes, src, bytes}, direction_, true);
+      return stream.cuda->CopyOverLink({dst, buffer.bytes, bytes}, direction_);
+    return stream.cuda->CopyOverLink({buffer.bytes, src, bytes}, direction_);
   }
 
  private:

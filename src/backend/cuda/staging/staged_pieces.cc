@@ -100,35 +100,37 @@ Status PieceParts::Launch(std::size_t part, const StagingBuffer& buffer, Staging
                                                                 .bytes = bytes,
                                                                 .reachable = reachable_,
                                                                 .has_batch_call = false});
-  if (choice.path == CopyPath::kKernel) return CopyByKernel(part, buffer, stream);
+  if (choice.path == CopyPath::kKernel) {
+    unsigned count = CutForKernel(part, buffer);
+    CuAddress first = AddressOf(buffer.pieces);
+    unsigned team_bits = TeamBitsFor(bytes / count);
+    CompletionArgument no_completion{};  // the caller writes one behind the kernel
+    CuAddress no_shift = 0;
+    std::array<void*, 6> arguments = {&first, &count, &team_bits, &no_shift, &no_shift, &no_completion};
+    const std::size_t warps_each = kLinkThreads >> kMaxTeamBits;
+    const unsigned blocks =
+        stream.cuda->site().paths.BlocksForPieces(direction_, DivideUp(count, warps_each));
+    const std::lock_guard lock(stream.kernels);
+    return stream.cuda->Launch(stream.cuda->gpu().kernels().pieces, {blocks, kLinkThreads}, arguments);
+  }
   for (std::size_t i = 0; i < runs; ++i) {
     const PieceArgument& run = buffer.pieces[i];
     const Segment segment{reinterpret_cast<std::byte*>(run.dst), reinterpret_cast<const std::byte*>(run.src),
                           run.bytes};
-    if (Status copied = stream.cuda->Copy(segment, direction_, true); !copied.ok()) return copied;
+    if (Status copied = stream.cuda->CopyOverLink(segment, direction_); !copied.ok()) return copied;
   }
   return {};
 }
 
-Status PieceParts::CopyByKernel(std::size_t part, const StagingBuffer& buffer, StagingStream& stream) const {
+unsigned PieceParts::CutForKernel(std::size_t part, const StagingBuffer& buffer) const {
   unsigned count = 0;
-  std::size_t bytes = 0;
   ForPieces(part, [&](const Placed& piece) {
     const auto [dst, src, length] = OnGpu(piece, buffer);
     for (std::size_t done = 0; done < length; done += kKernelPieceBytes)
       buffer.pieces[count++] = {dst + done, src + done,
                                 std::min<std::size_t>(kKernelPieceBytes, length - done)};
-    bytes += length;
   });
-  CuAddress first = AddressOf(buffer.pieces);
-  unsigned team_bits = TeamBitsFor(bytes / std::max(count, 1U));
-  CompletionArgument no_completion{};  // the caller writes one behind the kernel
-  CuAddress no_shift = 0;
-  std::array<void*, 6> arguments = {&first, &count, &team_bits, &no_shift, &no_shift, &no_completion};
-  const std::size_t warps_each = kLinkThreads >> kMaxTeamBits;
-  const unsigned blocks = stream.cuda->site().paths.BlocksForPieces(direction_, DivideUp(count, warps_each));
-  const std::lock_guard lock(stream.kernels);
-  return stream.cuda->Launch(stream.cuda->gpu().kernels().pieces, {blocks, kLinkThreads}, arguments);
+  return count;
 }
 
 }  // namespace sampan::cuda

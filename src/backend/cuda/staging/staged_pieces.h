@@ -53,7 +53,8 @@ class PieceParts final : public StagedParts {
   template <typename Each>
   void ForPieces(std::size_t part, Each each) const;
   PieceArgument OnGpu(const Placed& piece, const StagingBuffer& buffer) const;
-  Status CopyByKernel(std::size_t part, const StagingBuffer& buffer, StagingStream& stream) const;
+  /// Writes short pieces of the part behind the buffer. Returns how many.
+  unsigned CutForKernel(std::size_t part, const StagingBuffer& buffer) const;
 
   const std::span<const Segment> segments_;
   const Direction direction_;

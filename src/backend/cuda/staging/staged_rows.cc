@@ -63,9 +63,11 @@ void RowParts::CopyOnHost(std::size_t part, const StagingBuffer& buffer) const {
 Status RowParts::Launch(std::size_t part, const StagingBuffer& buffer, StagingStream& stream) const {
   const Rows rows = Packed(At(part), direction_, buffer.bytes);
   if (rows.dst_pitch == rows.src_pitch || rows.height == 1)  // no gaps on the device either
-    return stream.cuda->Copy({rows.dst, rows.src, rows.width * rows.height}, direction_, true);
+    return stream.cuda->CopyOverLink({rows.dst, rows.src, rows.width * rows.height}, direction_);
+  if (path_ != CopyPath::kKernel) return CopyRowsByDriver(*stream.cuda, rows, direction_);
+  RowsKernel kernel(stream.cuda->site(), rows, direction_);
   const std::lock_guard lock(stream.kernels);
-  return CopyRows(*stream.cuda, rows, direction_, path_);
+  return stream.cuda->Launch(kernel.function(), kernel.grid(), kernel.arguments());
 }
 
 }  // namespace sampan::cuda

@@ -42,19 +42,35 @@ StagingWorker::~StagingWorker() {
 
 Status StagingWorker::Work(const StagedParts& parts, Direction direction, std::atomic<std::size_t>& next,
                            StagingStream& stream) {
-  Status status =
-      direction == Direction::kHostToDevice ? CopyIn(parts, next, stream) : CopyOut(parts, next, stream);
-  if (status.ok()) return status;
+  const bool in = direction == Direction::kHostToDevice;
+  std::size_t under_way[kBuffers];
+  std::size_t first = 0, last = 0;  // pending turns: [first, last)
+  for (;;) {
+    for (std::size_t part; last - first < kBuffers && (part = next.fetch_add(1)) < parts.count(); ++last) {
+      const std::size_t at = last % kBuffers;
+      under_way[at] = part;
+      if (in) parts.CopyOnHost(part, buffers_[at]);
+      Status launched = parts.Launch(part, buffers_[at], stream);
+      if (launched.ok()) launched = MarkEnd(part + 1 == parts.count(), at, stream);
+      if (!launched.ok()) return Stop(std::move(launched), parts, next, stream);
+    }
+    if (first == last) return {};
+    const std::size_t at = first++ % kBuffers;
+    if (Status over = Wait(at, stream); !over.ok()) return Stop(std::move(over), parts, next, stream);
+    if (!in) parts.CopyOnHost(under_way[at], buffers_[at]);
+  }
+}
+
+Status StagingWorker::Stop(Status failure, const StagedParts& parts, std::atomic<std::size_t>& next,
+                           StagingStream& stream) {
   next.store(parts.count());
   // Reports the first failure, not those of the remaining copies.
   static_cast<void>(gpu_.Check(gpu_.driver().StreamSynchronize(stream.cuda->get()), "ending a staged copy"));
-  return status;
+  return failure;
 }
 
-Status StagingWorker::Launch(const StagedParts& parts, std::size_t part, std::size_t at,
-                             StagingStream& stream) {
-  if (Status launched = parts.Launch(part, buffers_[at], stream); !launched.ok()) return launched;
-  completions_[at] = part + 1 == parts.count() ? stream.WriteCompletion() : Completion{};
+Status StagingWorker::MarkEnd(bool is_last, std::size_t at, StagingStream& stream) {
+  completions_[at] = is_last ? stream.WriteCompletion() : Completion{};
   if (completions_[at].count != 0) return {};
   return gpu_.Check(gpu_.driver().EventRecord(events_[at], stream.cuda->get()), "cuEventRecord");
 }
@@ -64,36 +80,6 @@ Status StagingWorker::Wait(std::size_t at, StagingStream& stream) {
   return gpu_.Check(completions_[at].count != 0 ? gpu_.driver().StreamSynchronize(stream.cuda->get())
                                                 : gpu_.driver().EventSynchronize(events_[at]),
                     "a staged copy of pageable memory");
-}
-
-Status StagingWorker::CopyIn(const StagedParts& parts, std::atomic<std::size_t>& next,
-                             StagingStream& stream) {
-  std::size_t turn = 0;
-  for (std::size_t part = next.fetch_add(1); part < parts.count(); part = next.fetch_add(1), ++turn) {
-    const std::size_t at = turn % kBuffers;
-    if (turn >= kBuffers) {
-      if (Status over = Wait(at, stream); !over.ok()) return over;
-    }
-    parts.CopyOnHost(part, buffers_[at]);
-    if (Status launched = Launch(parts, part, at, stream); !launched.ok()) return launched;
-  }
-  return turn == 0 ? Status() : Wait((turn - 1) % kBuffers, stream);
-}
-
-Status StagingWorker::CopyOut(const StagedParts& parts, std::atomic<std::size_t>& next,
-                              StagingStream& stream) {
-  std::size_t under_way[kBuffers];
-  std::size_t first = 0, last = 0;  // pending turns: [first, last)
-  for (;;) {
-    for (std::size_t part; last - first < kBuffers && (part = next.fetch_add(1)) < parts.count(); ++last) {
-      under_way[last % kBuffers] = part;
-      if (Status launched = Launch(parts, part, last % kBuffers, stream); !launched.ok()) return launched;
-    }
-    if (first == last) return {};
-    if (Status over = Wait(first % kBuffers, stream); !over.ok()) return over;
-    parts.CopyOnHost(under_way[first % kBuffers], buffers_[first % kBuffers]);
-    ++first;
-  }
 }
 
 }  // namespace sampan::cuda

@@ -27,9 +27,11 @@ class StagingWorker {
 
   StagingWorker(ContextUse use, const LaunchSite& site, std::size_t part_bytes, const MemoryBlock& memory);
 
-  Status CopyIn(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream);
-  Status CopyOut(const StagedParts& parts, std::atomic<std::size_t>& next, StagingStream& stream);
-  Status Launch(const StagedParts& parts, std::size_t part, std::size_t at, StagingStream& stream);
+  /// After a failure: no thread gets further parts, and those in flight are over.
+  Status Stop(Status failure, const StagedParts& parts, std::atomic<std::size_t>& next,
+              StagingStream& stream);
+  /// Lets Wait find the end of the part in that buffer. `is_last`: of its copy.
+  Status MarkEnd(bool is_last, std::size_t at, StagingStream& stream);
   Status Wait(std::size_t at, StagingStream& stream);
 
   const ContextUse use_;
