@@ -1,7 +1,9 @@
 // What the checker costs: each measurement runs in a process without it and in one with it, in turn.
 //
-//   bench_check            a table of ratios
-//   bench_check --run CASE one case in this process: seconds and the growth of its memory
+//   bench_check            a table of ratios: of the time, and of the time of the processor, which other
+//   programs disturb less bench_check --run CASE one case in this process: seconds, seconds of the processor,
+//   the growth of its memory
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,6 +71,21 @@ void FillAndCopyRounds(const Buffers& buffers, std::size_t rounds, std::size_t c
   }
 }
 
+/// The host fills one slot after the other, while the copies of the others are in flight.
+void FillInTurns(const Buffers& buffers, std::size_t slots, std::size_t count, std::size_t bytes) {
+  std::vector<aclrtEvent> copied(slots);
+  for (aclrtEvent& event : copied)
+    bench::Require(aclrtCreateEvent(&event), "aclrtCreateEvent");
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t slot = i % slots;
+    if (i >= slots) bench::Require(aclrtSynchronizeEvent(copied[slot]), "aclrtSynchronizeEvent");
+    std::memset(static_cast<char*>(buffers.host) + slot * bytes, static_cast<int>(i), bytes);
+    buffers.Copy(slot * bytes, bytes);
+    bench::Require(aclrtRecordEvent(copied[slot], buffers.stream), "aclrtRecordEvent");
+  }
+  buffers.Synchronize();
+}
+
 void CopyBatch(const Buffers& buffers) {
   constexpr std::size_t kEntries = 8192, kBytes = 4096, kRounds = 8;
   std::vector<void*> dsts(kEntries), srcs(kEntries);
@@ -97,6 +114,8 @@ struct Case {
 constexpr std::array kCases = {
     Case{"1-MiB-copies", 4096, [](const Buffers& buffers) { CopyRounds(buffers, 512, 8, kMiB); }},
     Case{"1-MiB-refilled", 4096, [](const Buffers& buffers) { FillAndCopyRounds(buffers, 512, 8, kMiB); }},
+    Case{"1-MiB-in-2-slots", 4096, [](const Buffers& buffers) { FillInTurns(buffers, 2, 4096, kMiB); }},
+    Case{"1-MiB-in-16-slots", 4096, [](const Buffers& buffers) { FillInTurns(buffers, 16, 4096, kMiB); }},
     Case{"16-MiB-copies", 256, [](const Buffers& buffers) { CopyRounds(buffers, 64, 4, 16 * kMiB); }},
     Case{"10000-copies-of-4-KiB", 10000, [](const Buffers& buffers) { CopyRounds(buffers, 1, 10000, 4096); }},
     Case{"batch-of-8192-entries", 8, [](const Buffers& buffers) { CopyBatch(buffers); }},
@@ -111,6 +130,15 @@ std::uint64_t ResidentBytes() {
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
+double ProcessorSeconds() {
+  rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 int RunCase(std::string_view name) {
   for (const Case& each : kCases) {
     if (each.name != name) continue;
@@ -118,9 +146,12 @@ int RunCase(std::string_view name) {
     buffers.Copy(0, kBufferBytes);
     buffers.Synchronize();
     const std::uint64_t before = ResidentBytes();
+    const double processor_before = ProcessorSeconds();
     const double seconds = bench::SecondsOf([&] { each.run(buffers); });
+    const double processor = ProcessorSeconds() - processor_before;
     const std::uint64_t after = ResidentBytes();
-    std::printf("%.9f %llu\n", seconds, static_cast<unsigned long long>(after - std::min(before, after)));
+    std::printf("%.9f %.9f %llu\n", seconds, processor,
+                static_cast<unsigned long long>(after - std::min(before, after)));
     return 0;
   }
   std::fprintf(stderr, "bench_check: there is no case %s\n", std::string(name).c_str());
@@ -129,6 +160,7 @@ int RunCase(std::string_view name) {
 
 struct Outcome {
   double seconds = 0;
+  double processor = 0;  // seconds
   double grown_mib = 0;
 };
 
@@ -141,17 +173,17 @@ Outcome Measure(const Case& each, bool checked) {
   if (pipe == nullptr) throw bench::Failure("popen failed");
   Outcome outcome;
   unsigned long long grown = 0;
-  const int fields = std::fscanf(pipe, "%lf %llu", &outcome.seconds, &grown);
+  const int fields = std::fscanf(pipe, "%lf %lf %llu", &outcome.seconds, &outcome.processor, &grown);
   const int status = ::pclose(pipe);
-  if (fields != 2 || status != 0) throw bench::Failure("a measurement failed: " + command);
+  if (fields != 3 || status != 0) throw bench::Failure("a measurement failed: " + command);
   outcome.grown_mib = static_cast<double>(grown) / 1048576;
   return outcome;
 }
 
-double MedianSeconds(std::vector<Outcome> outcomes) {
+double Median(std::vector<Outcome> outcomes, double Outcome::*what) {
   std::sort(outcomes.begin(), outcomes.end(),
-            [](const Outcome& one, const Outcome& other) { return one.seconds < other.seconds; });
-  return outcomes[outcomes.size() / 2].seconds;
+            [&](const Outcome& one, const Outcome& other) { return one.*what < other.*what; });
+  return outcomes[outcomes.size() / 2].*what;
 }
 
 void Compare(const Case& each) {
@@ -162,9 +194,11 @@ void Compare(const Case& each) {
     checked.push_back(Measure(each, true));
   }
   const auto operations = static_cast<double>(each.operations);
-  const double with = MedianSeconds(checked), without = MedianSeconds(plain);
-  std::printf("%-24s %10.2f us %10.2f us %7.2fx %9.1f MiB\n", std::string(each.name).c_str(),
-              without / operations * 1e6, with / operations * 1e6, with / without, checked.back().grown_mib);
+  const double with = Median(checked, &Outcome::seconds), without = Median(plain, &Outcome::seconds);
+  const double work = Median(checked, &Outcome::processor) / Median(plain, &Outcome::processor);
+  std::printf("%-24s %10.2f us %10.2f us %7.2fx %9.2fx %9.1f MiB\n", std::string(each.name).c_str(),
+              without / operations * 1e6, with / operations * 1e6, with / without, work,
+              checked.back().grown_mib);
   std::fflush(stdout);
 }
 
@@ -173,7 +207,8 @@ void Compare(const Case& each) {
 int main(int count, char** arguments) {
   try {
     if (count == 3 && std::string_view(arguments[1]) == "--run") return RunCase(arguments[2]);
-    std::printf("%-24s %13s %13s %8s %13s\n", "case", "without", "checked", "ratio", "memory");
+    std::printf("%-24s %13s %13s %8s %10s %13s\n", "case", "without", "checked", "ratio", "processor",
+                "memory");
     for (const Case& each : kCases)
       Compare(each);
   } catch (const std::exception& failure) {

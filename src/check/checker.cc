@@ -340,21 +340,23 @@ void Checker::OnLostSignal(const LostSignal& lost) {
 // ---- what the program knows ----
 
 void Checker::HostLearned() {
-  if (!indirect_.empty()) return;  // their copies are judged against all that is not before them
-  std::erase_if(open_, [&](CheckedMemory* memory) {
-    memory->history.Forget(order_.settled());
-    memory->is_open = !memory->history.empty();
-    return !memory->is_open;
-  });
-  for (auto at = guarded_.begin(); at != guarded_.end();) {
-    CheckedMemory& memory = **at;
-    if (!memory.history.empty()) {
-      ++at;
-      continue;
-    }
-    Open(memory);
-    at = guarded_.erase(at);
+  // Copies whose ends are not known yet are judged against all that is not before them.
+  if (indirect_.empty()) {
+    std::erase_if(open_, [&](CheckedMemory* memory) {
+      memory->history.Forget(order_.settled());
+      memory->is_open = !memory->history.empty();
+      return !memory->is_open;
+    });
   }
+  std::erase_if(guarded_, [&](CheckedMemory* memory) {
+    if (memory->history.empty()) {
+      memory->guard.OpenAll();
+    } else {
+      memory->guard.OpenUnneeded(
+          [&](const Range& pages) { return NeededLevel(*memory, pages) != PageLevel::kAll; });
+    }
+    return memory->guard.is_empty();
+  });
 }
 
 void Checker::OnLearned(const Timeline& timeline, std::uint64_t task) noexcept {

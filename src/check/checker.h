@@ -208,6 +208,8 @@ class Checker final : public observe::Observer, private Order::Listener {
                  const OrderClock& before);
   void AddExecutedEnds(const observe::Execution& execution);
   void NoteFailure(const observe::Execution& execution, const SharedSite& site);
+  /// Without a stack: nothing, if a finding may need one.
+  std::optional<Fault> AnswerFault(const HostAccess& access, const Stacks::Captured* stack) noexcept;
   void HostLearned();
   void Freed(const observe::MemoryEvent& event);
   bool JudgeHost(CheckedMemory& memory, const HostAccess& access, std::uint32_t stack,
@@ -218,8 +220,6 @@ class Checker final : public observe::Observer, private Order::Listener {
   /// Keeps the pages of the task's accesses from the host: one change for each buffer.
   void NoteGuard(CheckedMemory& memory, const TaskAccess& access);
   void GuardNoted();
-  static void Open(CheckedMemory& memory) noexcept;
-  void GuardPages(CheckedMemory& memory, const Range& pages, PageLevel level);
   void AddToHistory(CheckedMemory& memory, const TaskAccess& access, const SharedSite& site);
   void ReportLeaks();
   void CountHeld(CheckedMemory& memory);

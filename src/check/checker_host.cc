@@ -60,35 +60,12 @@ void Checker::NoteGuard(CheckedMemory& memory, const TaskAccess& access) {
 }
 
 void Checker::GuardNoted() {
-  for (CheckedMemory* const memory : to_guard_)
-    GuardPages(*memory, memory->to_guard, std::exchange(memory->to_guard_level, PageLevel::kAll));
+  for (CheckedMemory* const memory : to_guard_) {
+    memory->hits = 0;
+    memory->guard.Keep(memory->to_guard, std::exchange(memory->to_guard_level, PageLevel::kAll));
+    guarded_.insert(memory);
+  }
   to_guard_.clear();
-}
-
-void Checker::GuardPages(CheckedMemory& memory, const Range& pages, PageLevel level) {
-  memory.hits = 0;
-  memory.probe.BeforeGuard(pages);
-  if (memory.level == PageLevel::kAll) {
-    memory.guarded = pages;
-    memory.level = level;
-    memory.has_holes = false;
-    SetPages(pages, level);
-    guarded_.insert(&memory);
-    return;
-  }
-  const bool known = memory.guarded.Holds(pages);
-  if (known && !memory.has_holes && level <= memory.level) return;
-  const PageLevel stronger = std::max(level, memory.level);
-  const Range all{std::min(memory.guarded.begin, pages.begin), std::max(memory.guarded.end, pages.end)};
-  if (stronger != memory.level || memory.has_holes) {
-    SetPages(all, stronger);
-    memory.has_holes = false;
-  } else {
-    if (pages.begin < memory.guarded.begin) SetPages({pages.begin, memory.guarded.begin}, stronger);
-    if (pages.end > memory.guarded.end) SetPages({memory.guarded.end, pages.end}, stronger);
-  }
-  memory.guarded = all;
-  memory.level = stronger;
 }
 
 bool Checker::JudgeHost(CheckedMemory& memory, const HostAccess& access, std::uint32_t stack,
@@ -109,8 +86,14 @@ bool Checker::JudgeHost(CheckedMemory& memory, const HostAccess& access, std::ui
 
 Checker::Fault Checker::OnFault(const HostAccess& access, std::uintptr_t instruction) noexcept {
   if (!active_.load() || IsInChecker()) return Fault::kForeign;
-  Stacks::Captured captured;
-  Stacks::CaptureAt(instruction, captured);
+  if (const auto answer = AnswerFault(access, nullptr)) return *answer;
+  Stacks::Captured stack;
+  Stacks::CaptureAt(instruction, stack);
+  return *AnswerFault(access, &stack);
+}
+
+std::optional<Checker::Fault> Checker::AnswerFault(const HostAccess& access,
+                                                   const Stacks::Captured* stack) noexcept {
   const StateLock lock(lock_);
   const std::uint32_t thread = ThisThreadMark().number;
   const char* const call = ThisThreadMark().calls != 0 ? ThisThreadMark().outer : nullptr;
@@ -119,30 +102,29 @@ Checker::Fault Checker::OnFault(const HostAccess& access, std::uintptr_t instruc
     const FreedMemory* const freed = memory_.FreedAt(access.address);
     if (freed == nullptr || freed->place.kind != PlaceKind::kPinned || freed->registered)
       return Fault::kForeign;
+    if (stack == nullptr) return std::nullopt;
     const std::uint64_t begin = access.address - freed->address;
     ReportUseAfterFree(*freed, {.call = call,
                                 .does = access.writes ? "write" : "read",
                                 .thread = thread,
                                 .range = {begin, begin + access.bytes},
-                                .stack = stacks_.Intern(captured)});
+                                .stack = stacks_.Intern(*stack)});
     return Fault::kFatal;
   }
   if (!guards_pages_ || !memory->can_guard()) return Fault::kForeign;
   const Range accessed = PagesAround({access.address, access.address + access.bytes});
-  const Range pages = memory->is_registered() ? Common(accessed, memory->guarded) : accessed;
+  const Range pages = memory->is_registered() ? Common(accessed, memory->guard.hull()) : accessed;
   if (pages.bytes() == 0) return Fault::kRetry;  // another thread opened them, or they were never ours
   const PageLevel needed = NeededLevel(*memory, pages);
-  const bool passes = needed == PageLevel::kAll || (needed == PageLevel::kRead && !access.writes);
-  if (passes) {
-    memory->has_holes = true;
-    SetPages(pages, needed);
+  if (needed == PageLevel::kAll || (needed == PageLevel::kRead && !access.writes)) {
+    memory->guard.OpenSome(pages, needed);
     return Fault::kRetry;
   }
-  if (JudgeHost(*memory, {access.address, access.bytes, access.writes, call}, stacks_.Intern(captured),
+  if (stack == nullptr) return std::nullopt;
+  if (JudgeHost(*memory, {access.address, access.bytes, access.writes, call}, stacks_.Intern(*stack),
                 thread) &&
       ++memory->hits > kMaxHits) {
-    memory->has_holes = true;
-    SetPages(pages, PageLevel::kAll);
+    memory->guard.OpenSome(pages, PageLevel::kAll);
     return Fault::kRetry;
   }
   SetPages(pages, PageLevel::kAll);
@@ -162,8 +144,7 @@ void Checker::ClosePages(const Range& pages) noexcept {
   const std::uint64_t page_bytes = HostPageBytes();
   for (std::uint64_t page = pages.begin; page < pages.end; page += page_bytes) {
     const CheckedMemory* const memory = memory_.At(page);
-    if (memory == nullptr || memory->level == PageLevel::kAll || !memory->guarded.Holds({page, page + 1}))
-      continue;
+    if (memory == nullptr || !memory->guard.Keeps(page)) continue;
     const PageLevel level = NeededLevel(*memory, {page, page + page_bytes});
     if (level != PageLevel::kAll) SetPages({page, page + page_bytes}, level);
   }
@@ -221,18 +202,11 @@ bool Checker::OnHostFreed(std::uintptr_t address, std::uint64_t bytes, const cha
                    .stack = stacks_.Intern(captured)});
     }
     // The addresses may soon be other memory of the program.
-    Open(memory);
+    memory.guard.OpenAll();
     guarded_.erase(&memory);
     memory.was_given_up = any = true;
   });
   return any;
-}
-
-void Checker::Open(CheckedMemory& memory) noexcept {
-  if (memory.level != PageLevel::kAll) SetPages(memory.guarded, PageLevel::kAll);
-  memory.guarded = {};
-  memory.level = PageLevel::kAll;
-  memory.has_holes = false;
 }
 
 }  // namespace sampan::check

@@ -103,7 +103,7 @@ void Checker::Freed(const observe::MemoryEvent& event) {
   if (keeps_out) {
     SetPages({event.address, memory->end()}, PageLevel::kNothing);
   } else {
-    Open(*memory);
+    memory->guard.OpenAll();
   }
   // A word that is made there later has other writes.
   order_.WordOverwritten(
@@ -163,7 +163,7 @@ void Checker::Finish() noexcept {
     // Ends with what was found.
   }
   for (CheckedMemory* const memory : guarded_)
-    SetPages(memory->guarded, PageLevel::kAll);
+    memory->guard.OpenAll();
   findings_.Finish("exit");
 }
 

@@ -1,7 +1,9 @@
 // Keeps pages of host memory from the program, while the engines use them at other addresses.
 #include "check/host/page_guard.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -25,6 +27,32 @@ bool SetPages(const Range& addresses, PageLevel level) noexcept {
   errno = error;
   if (changed) changes.fetch_add(1, std::memory_order_relaxed);
   return changed;
+}
+
+bool MovePages(const Range& pages, std::uint64_t to) noexcept {
+  const int error = errno;
+  const bool moved =
+      ::mremap(reinterpret_cast<void*>(pages.begin), pages.bytes(), pages.bytes(),
+               MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, reinterpret_cast<void*>(to)) != MAP_FAILED;
+  errno = error;
+  if (moved) changes.fetch_add(1, std::memory_order_relaxed);
+  return moved;
+}
+
+bool HasEntry(std::uint64_t address) noexcept {
+  static const int file = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  const int error = errno;
+  std::uint64_t entry = 0;
+  const auto offset = static_cast<off_t>(address / HostPageBytes() * sizeof entry);
+  const bool is_known = file >= 0 && ::pread(file, &entry, sizeof entry, offset) == sizeof entry;
+  errno = error;
+  return !is_known || entry >> 63 != 0;
+}
+
+void EmptyEntries(const Range& pages) noexcept {
+  const int error = errno;
+  ::madvise(reinterpret_cast<void*>(pages.begin), pages.bytes(), MADV_DONTNEED);
+  errno = error;
 }
 
 std::uint64_t PageChanges() noexcept {

@@ -7,19 +7,17 @@
 #include <memory>
 #include <unordered_map>
 
-#include "check/host/touch_probe.h"
+#include "check/host/guarded_pages.h"
 #include "check/memory/written_bytes.h"
 #include "check/order/access_history.h"
 #include "observe/observer.h"
 
 namespace sampan::check {
 
-/// How much of an allocation's pages the host may do.
-enum class PageLevel : std::uint8_t { kAll, kRead, kNothing };
-
 /// An allocation under check.
 struct CheckedMemory {
-  explicit CheckedMemory(const observe::MemoryEvent& event) : facts(event) {}
+  explicit CheckedMemory(const observe::MemoryEvent& event)
+      : facts(event), guard(PagesAround({facts.address, end()}), facts.kind == observe::MemoryKind::kOwn) {}
 
   const observe::MemoryEvent facts;
   std::uint32_t stack = 0, thread = 0;  ///< of the call that made it
@@ -27,16 +25,12 @@ struct CheckedMemory {
   WrittenBytes written;
   bool knows_writes = false;  ///< all writes to it are seen
   bool is_open = false;       ///< it is in the list of those with a history
-  /// The pages that the host may not use freely, by address.
-  Range guarded;
-  PageLevel level = PageLevel::kAll;
-  bool has_holes = false;  ///< some of these pages are open
+  GuardedPages guard;         ///< the pages that the host may not use freely
   /// What the task that is judged adds to them.
   Range to_guard;
   PageLevel to_guard_level = PageLevel::kAll;
-  std::uint32_t hits = 0;  ///< accesses that were reported
-  std::uint32_t held = 0;  ///< its counter, see HeldCounts
-  TouchProbe probe;
+  std::uint32_t hits = 0;     ///< accesses that were reported
+  std::uint32_t held = 0;     ///< its counter, see HeldCounts
   bool was_given_up = false;  ///< the program freed or unmapped what it had registered
 
   std::uintptr_t end() const { return facts.address + facts.usable_bytes; }
