@@ -122,6 +122,7 @@ ALLOWED_GLOBALS = {
     ("src/collectives/calls/call_group.cc", "group"): "a group of calls belongs to the thread that began it",
     ("src/collectives/comm/registry.cc", "registry"): "libhccl is a library of its own: it cannot reach process/",
     ("src/collectives/board/board.cc", "mapped_boards"): "the same",
+    ("src/collectives/comm/user_memory.cc", "memory"): "the same",
     ("src/acl/guard.cc", "hccl_watch_word"): "the one word that libhccl_plf tests when no one watches its calls",
     ("src/base/threads/fork_lock.cc", "mark"): "its pages are cleared in a forked child, which tells that it is one",
     ("src/base/threads/fork_lock.cc", "is_forked_child"): "the same where the system cannot clear pages",

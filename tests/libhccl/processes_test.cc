@@ -250,10 +250,13 @@ TEST(OperatorProcesses, TheLimitOfTheEnvironmentActs) {
     ADD_FAILURE() << "rank " << ending.rank << ": " << ending.failure;
 }
 
-/// collective-13: processes share memory of aclrtMalloc. Memory that the program maps itself is refused.
+/// collective-13, collective-26: processes share memory of aclrtMalloc. Memory that the program maps itself is refused.
 TEST(OperatorProcesses, MemoryThatTheProgramMapsIsRefused) {
   constexpr std::size_t kPiece = std::size_t{2} << 20;
-  const auto failed = RunWorlds(2, Form::kProcesses, [](World& world) {
+  SharedRootInfo root;
+  const auto failed = RunRanks({2, Form::kProcesses, 60}, [&](const Seat& seat) {
+    ::setenv("SAMPAN_PROFILE", "ascend910c", 1);  // which can activate memory
+    const World world(seat, root);
     int32_t device = 0;
     Check(aclrtGetDevice(&device));
     aclrtPhysicalMemProp prop = {};
@@ -264,6 +267,11 @@ TEST(OperatorProcesses, MemoryThatTheProgramMapsIsRefused) {
     Check(aclrtReserveMemAddress(&range, kPiece, 0, nullptr, 0));
     Check(aclrtMallocPhysical(&piece, kPiece, &prop, 0));
     Check(aclrtMapMem(range, kPiece, 0, piece, 0));
+    Check(HcclCommSetMemoryRange(world.comm, range, kPiece, 0, 0));
+    const HcclResult activated = HcclCommActivateCommMemory(world.comm, range, kPiece, 0, piece, 0);
+    const std::string why = aclGetRecentErrMsg();
+    if (activated != HCCL_E_NOT_SUPPORT || why.find("is another process") == std::string::npos)
+      throw Failure(std::to_string(activated) + " " + why);
     Check(
         HcclAllReduce(range, range, 10'000, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, world.comm, world.stream));
     const aclError code = aclrtSynchronizeStream(world.stream);
