@@ -250,7 +250,8 @@ TEST(OperatorProcesses, TheLimitOfTheEnvironmentActs) {
     ADD_FAILURE() << "rank " << ending.rank << ": " << ending.failure;
 }
 
-/// collective-13, collective-26: processes share memory of aclrtMalloc. Memory that the program maps itself is refused.
+/// collective-13, collective-26: processes share memory of aclrtMalloc. Memory that the program maps is
+/// refused.
 TEST(OperatorProcesses, MemoryThatTheProgramMapsIsRefused) {
   constexpr std::size_t kPiece = std::size_t{2} << 20;
   SharedRootInfo root;
