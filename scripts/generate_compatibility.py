@@ -94,7 +94,7 @@ def collectives_document(groups):
         "## HCCL's collectives",
         "",
         f"Of {len(entries)} functions of `libhccl.so`, {counts[SUPPORTED]} are supported and {counts[PARTLY]} in part, on",
-        f"emulated devices of one host. {counts[REFUSED]} are not there: they are not declared, and `dlsym` does not find them.",
+        f"emulated devices of one host. {counts[EMPTY]} are no-ops, {counts[REFUSED]} is refused with `HCCL_E_NOT_SUPPORT`.",
     ]
     for group, members in groups:
         lines += ["", f"### {capital(group)}", "", "| name | status | note |", "|---|---|---|"]
@@ -151,8 +151,7 @@ def main():
     hccl_groups = hccl_list.read_groups(HCCL_STATUSES)
     hccl_list.check(hccl_groups, hccl_list.declared())
     collectives = hccl_list.read_groups(HCCL_STATUSES, hccl_list.PUBLIC_LIST)
-    there = [(group, [entry for entry in entries if entry[1] != REFUSED]) for group, entries in collectives]
-    hccl_list.check(there, hccl_list.declared_public())
+    hccl_list.check(collectives, hccl_list.declared_public())
     briefs = {name: each.comment.brief for name, each in api_comments.acl_functions(arguments.headers).items()}
     text = document(groups, declared, defined, briefs) + collectives_document(collectives)
     text += hccl_document(hccl_groups)

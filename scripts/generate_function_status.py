@@ -23,13 +23,12 @@ def compiler_names(text):
 
 
 def hccl_statuses():
-    """The same of HCCL's C functions. Collectives that are not supported are not exported, so they are no rows."""
+    """The same of HCCL's C functions."""
     rows = {}
     for path in (hccl_list.LIST, hccl_list.PUBLIC_LIST):
         for _, members in hccl_list.read_groups(generate_compatibility.HCCL_STATUSES, path):
             rows.update({name: status in generate_compatibility.WORKS for name, status, _ in members
-                         if name.startswith("Hccl") and "::" not in name
-                         and (path == hccl_list.LIST or status in generate_compatibility.WORKS)})
+                         if name.startswith("Hccl") and "::" not in name})
     return rows
 
 

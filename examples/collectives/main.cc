@@ -1,53 +1,31 @@
-// Every collective on every type, ranks as processes and then as threads, each byte compared with a scalar
-// model. usage: collectives [seed] [ranks]
-#include <atomic>
+// Every operator of HCCL on every type, ranks as processes and then as threads, each byte compared with a
+// scalar model. usage: collectives [seed] [ranks]
 #include <chrono>
-#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 
-#include "launch.h"
-#include "verified_run.h"
+#include "operator_list.h"
 
 namespace {
 
 using namespace collectives;
 
-constexpr u64 kCount = 4099;
-constexpr HcclDataType kTypes[] = {HCCL_DATA_TYPE_INT8, HCCL_DATA_TYPE_INT16, HCCL_DATA_TYPE_INT32,
-                                   HCCL_DATA_TYPE_FP16, HCCL_DATA_TYPE_FP32,  HCCL_DATA_TYPE_BFP16};
-constexpr HcclReduceOp kOperations[] = {HCCL_REDUCE_SUM, HCCL_REDUCE_MAX, HCCL_REDUCE_MIN};
+constexpr u64 kMaxCount = 4099;
 
-std::vector<Case> AllCases(u32 ranks, u64 seed) {
-  std::vector<Case> cases;
-  for (const Collective collective : AllCollectives()) {
-    for (const HcclDataType type : kTypes) {
-      for (const HcclReduceOp operation : kOperations) {
-        if (operation != HCCL_REDUCE_SUM && !Reduces(collective)) continue;
-        cases.push_back(
-            {collective, kCount, {type, operation}, static_cast<u32>(seed % ranks), seed + cases.size()});
-      }
-    }
-  }
-  return cases;
-}
-
-/// Runs all cases; false when a rank failed.
-bool Show(const Launch& launch, const std::vector<Case>& cases) {
-  const char* const form = launch.form == Form::kThreads ? "threads" : "processes";
+/// Runs all cases in one communicator. Returns false if a rank failed.
+bool Show(u32 ranks, Form form, const std::vector<OperatorCase>& cases) {
+  const char* const name = form == Form::kThreads ? "threads" : "processes";
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<Ending> failed = RunRanks(launch, [&](const Seat& seat) {
-    Rank rank(seat, {launch.size * kCount * 4, launch.size * kCount * 4});
-    for (const Case& what : cases)
-      RunVerified(rank, what);
+  const std::vector<Ending> failed = RunWorlds(ranks, form, [&](World& world) {
+    for (const OperatorCase& what : cases)
+      RunVerified(what, world);
   });
   for (const Ending& ending : failed)
-    std::printf("  rank %u of %u %s failed: %s\n", ending.rank, launch.size, form, ending.failure.c_str());
+    std::printf("  rank %u of %u %s failed: %s\n", ending.rank, ranks, name, ending.failure.c_str());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (failed.empty())
-    std::printf("  %u ranks as %-9s  %zu collectives verified in %.2f s\n", launch.size, form, cases.size(),
-                seconds);
+    std::printf("  %u ranks as %-9s  %zu operators verified in %.2f s\n", ranks, name, cases.size(), seconds);
   return failed.empty();
 }
 
@@ -59,13 +37,12 @@ int main(int argc, char** argv) {
   const long asked = argc > 2 ? std::atol(argv[2]) : 4;
   const u32 ranks = asked >= 1 && asked <= 16 ? static_cast<u32>(asked) : 4;
   std::printf("seed %llu (repeat with: %s %llu %u)\n", seed, argv[0], seed, ranks);
-  const std::vector<Case> cases = AllCases(ranks, seed);
+  const std::vector<OperatorCase> cases = AllCases(ranks, seed, kMaxCount);
   // Processes first: they are forked, and this one has not used the runtime yet.
   for (const Form form : {Form::kProcesses, Form::kThreads}) {
-    if (!Show({ranks, form}, cases)) return 1;
+    if (!Show(ranks, form, cases)) return 1;
   }
-  std::printf(
-      "OK, %zu bytes verified: ring, mesh and tree collectives of %u ranks, as processes and as threads\n",
-      static_cast<std::size_t>(2 * cases.size() * ranks * ranks * kCount * 4), ranks);
+  std::printf("OK, %zu operators of %u ranks verified byte by byte, as processes and as threads\n",
+              cases.size(), ranks);
   return 0;
 }

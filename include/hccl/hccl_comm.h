@@ -237,6 +237,152 @@ HCCL_PUBLIC_WEAK HcclResult HcclCommResume(HcclComm comm);
 HCCL_PUBLIC_WEAK HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t* ranks, bool* useBackup,
                                                      uint32_t nRanks);
 
+/* ---- memory of the program ---- */
+
+/** Registers memory as a window of the communicator. Operators access all memory where it lies, so none of
+ * them needs it.
+ * @param comm A communicator.
+ * @param addr Device memory of the communicator's device.
+ * @param size Bytes, at least 1.
+ * @param handle Receives the window. It is valid until it is deregistered or comm is destroyed.
+ * @param flag 0.
+ * @async no
+ * @error HCCL_E_PTR comm, addr or handle is NULL.
+ * @error HCCL_E_PARA comm is not a communicator, flag is not 0, size is 0, or the memory is not that of the
+ *     device.
+ * @error HCCL_E_RUNTIME The calling thread has no current device.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommRegister(HcclComm comm, void* addr, uint64_t size, void** handle,
+                                             uint32_t flag);
+
+/** Removes a window.
+ * @param comm The communicator of the window.
+ * @param handle A window of HcclCommRegister.
+ * @async no
+ * @error HCCL_E_PTR comm or handle is NULL.
+ * @error HCCL_E_PARA comm is not a communicator, or handle is not a window of it.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommDeregister(HcclComm comm, void* handle);
+
+/** Makes a window known to other ranks. They can access it in any case: after the checks nothing changes.
+ * @param comm The communicator of the window.
+ * @param handle A window of HcclCommRegister.
+ * @param peerRanks The ranks.
+ * @param peerRankNum Their number, at least 1.
+ * @async Does not wait for the ranks.
+ * @error HCCL_E_PTR comm, handle or peerRanks is NULL.
+ * @error HCCL_E_PARA comm is not a communicator, handle is not a window of it, peerRankNum is 0 or more than
+ *     the ranks, or an entry is no rank.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommExchangeMem(HcclComm comm, void* handle, uint32_t* peerRanks,
+                                                uint32_t peerRankNum);
+
+/** Registers memory as a symmetric window. All ranks call it with one size. Operators access all memory where
+ * it lies, so none of them needs it.
+ * @param comm A communicator.
+ * @param addr Device memory of the communicator's device.
+ * @param size Bytes, 1 to hcclSymWinMaxMemSizePerRank GB.
+ * @param winHandle Receives the window. It is valid until it is deregistered or comm is destroyed.
+ * @param flag 1.
+ * @async Does not wait for the other ranks.
+ * @error HCCL_E_PTR comm, addr or winHandle is NULL.
+ * @error HCCL_E_NOT_SUPPORT The chip is not a 910C.
+ * @error HCCL_E_PARA comm is not a communicator, flag is not 1, size is 0 or too large, or the memory is not
+ *     that of the device.
+ * @error HCCL_E_RUNTIME The calling thread has no current device.
+ */
+HCCL_PUBLIC HcclResult HcclCommSymWinRegister(HcclComm comm, void* addr, uint64_t size,
+                                              HcclCommSymWindow* winHandle, uint32_t flag);
+
+/** Removes a symmetric window.
+ * @param winHandle A window of HcclCommSymWinRegister.
+ * @async no
+ * @error HCCL_E_PTR winHandle is NULL.
+ * @error HCCL_E_PARA winHandle is not a symmetric window.
+ */
+HCCL_PUBLIC HcclResult HcclCommSymWinDeregister(HcclCommSymWindow winHandle);
+
+/** Finds the symmetric window that holds memory.
+ * @param comm A communicator.
+ * @param ptr The memory.
+ * @param size Bytes, at least 1.
+ * @param winHandle Receives the window.
+ * @param offset Receives the bytes from its beginning to ptr.
+ * @async no
+ * @error HCCL_E_PTR comm, ptr, winHandle or offset is NULL.
+ * @error HCCL_E_NOT_SUPPORT The chip is not a 910C.
+ * @error HCCL_E_PARA comm is not a communicator, or size is 0.
+ * @error HCCL_E_NOT_FOUND No symmetric window of comm holds all of it.
+ */
+HCCL_PUBLIC HcclResult HcclCommSymWinGet(HcclComm comm, void* ptr, size_t size, HcclCommSymWindow* winHandle,
+                                         size_t* offset);
+
+/** Gets the address of another rank's window, for kernels on a device. The devices here run none.
+ * @param winHandle A window of HcclCommSymWinRegister.
+ * @param offset Bytes from its beginning.
+ * @param peerRank The rank.
+ * @param ptr Is not changed.
+ * @async no
+ * @error HCCL_E_PTR winHandle or ptr is NULL.
+ * @error HCCL_E_NOT_SUPPORT Always otherwise.
+ */
+HCCL_PUBLIC HcclResult HcclSymWinGetPeerPointer(HcclCommSymWindow winHandle, size_t offset, uint32_t peerRank,
+                                                void** ptr);
+
+/** Names reserved addresses whose memory may be activated. They are set for all communicators of the process.
+ * @param comm A communicator.
+ * @param baseVirPtr The addresses of aclrtReserveMemAddress.
+ * @param size Bytes, at least 1.
+ * @param alignment 0.
+ * @param flags 0.
+ * @async Does not wait for the other ranks.
+ * @error HCCL_E_PTR comm or baseVirPtr is NULL.
+ * @error HCCL_E_NOT_SUPPORT The chip is not a 910C.
+ * @error HCCL_E_PARA comm is not a communicator, alignment or flags is not 0, size is 0, or a range that is
+ *     set overlaps it.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommSetMemoryRange(HcclComm comm, void* baseVirPtr, size_t size,
+                                                   size_t alignment, uint64_t flags);
+
+/** Takes back HcclCommSetMemoryRange.
+ * @param comm A communicator.
+ * @param baseVirPtr The beginning of the range.
+ * @async no
+ * @error HCCL_E_PTR comm or baseVirPtr is NULL.
+ * @error HCCL_E_NOT_SUPPORT The chip is not a 910C.
+ * @error HCCL_E_PARA comm is not a communicator, no range begins there, or memory in it is active.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommUnsetMemoryRange(HcclComm comm, void* baseVirPtr);
+
+/** Activates memory that is mapped in a range. Operators of ranks in one process access it where it lies, so
+ * nothing changes for them. Ranks in other processes cannot access memory that the program maps.
+ * @param comm A communicator.
+ * @param virPtr The memory.
+ * @param size Bytes, at least 1.
+ * @param offset 0.
+ * @param handle The physical memory that is mapped there.
+ * @param flags 0.
+ * @async no
+ * @error HCCL_E_PTR comm, virPtr or handle is NULL.
+ * @error HCCL_E_NOT_SUPPORT The chip is not a 910C, or a rank of comm is another process.
+ * @error HCCL_E_PARA comm is not a communicator, offset or flags is not 0, size is 0, nothing is mapped
+ *     there, no range holds it, or active memory overlaps it.
+ * @error HCCL_E_RUNTIME The calling thread has no current device.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommActivateCommMemory(HcclComm comm, void* virPtr, size_t size,
+                                                       size_t offset, aclrtDrvMemHandle handle,
+                                                       uint64_t flags);
+
+/** Takes back HcclCommActivateCommMemory.
+ * @param comm A communicator.
+ * @param virPtr The beginning of the memory.
+ * @async no
+ * @error HCCL_E_PTR comm or virPtr is NULL.
+ * @error HCCL_E_NOT_SUPPORT The chip is not a 910C.
+ * @error HCCL_E_PARA comm is not a communicator, or no active memory begins there.
+ */
+HCCL_PUBLIC_WEAK HcclResult HcclCommDeactivateCommMemory(HcclComm comm, void* virPtr);
+
 /* ---- groups of calls ---- */
 
 /** Begins a group of calls of the calling thread. Groups nest. The calls are checked at once and take effect

@@ -10,10 +10,13 @@
 #include <fstream>
 #include <thread>
 
-#include "tests/libhccl/world.h"
 #include "tests/support/acl_expect.h"
+#include "world.h"
 
 namespace sampan::test {
+
+using namespace ::collectives;
+
 namespace {
 
 void ExpectCode(HcclResult expected, const std::string& message, HcclResult answer) {

@@ -70,8 +70,7 @@ void ExpectSumsByRankOrder(u32 ranks, u64 count) {
       world.Synchronize();
       const std::vector<u8> result = output.Read();
       if (std::memcmp(result.data(), sums.data(), bytes) != 0)
-        throw collectives::Failure("run " + std::to_string(run) +
-                                   " has other bits than the sum by rank order");
+        throw Failure("run " + std::to_string(run) + " has other bits than the sum by rank order");
     }
   }));
 }

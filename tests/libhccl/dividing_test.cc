@@ -16,8 +16,8 @@ HcclComm Divide(World& world, std::vector<uint32_t> ranks, uint64_t id, u32 own)
 
 void Expect(HcclResult expected, HcclResult answer) {
   if (answer != expected)
-    throw collectives::Failure("answered " + std::to_string(answer) + ", expected " +
-                               std::to_string(expected) + ": " + aclGetRecentErrMsg());
+    throw Failure("answered " + std::to_string(answer) + ", expected " + std::to_string(expected) + ": " +
+                  aclGetRecentErrMsg());
 }
 
 /// Even and odd ranks add up apart, in one communicator after the other with the same name.
@@ -31,16 +31,14 @@ TEST(SubCommunicators, WorkApartAndAgain) {
       Check(HcclAllReduce(block.at(), block.at(), 100, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, half,
                           world.stream));
       world.Synchronize();
-      if (block.Read() != std::vector<u8>(100, odd ? 6 : 9)) throw collectives::Failure("a wrong sum");
+      if (block.Read() != std::vector<u8>(100, odd ? 6 : 9)) throw Failure("a wrong sum");
       uint32_t rank = 9, size = 9;
       char name[128];
       Check(HcclGetRankId(half, &rank));
       Check(HcclGetRankSize(half, &size));
       Check(HcclGetCommName(half, name));
-      if (rank != world.rank / 2 || size != (odd ? 2U : 3U))
-        throw collectives::Failure("a wrong rank or size");
-      if (std::string(name).find(odd ? "_sub_7" : "_sub_8") == std::string::npos)
-        throw collectives::Failure(name);
+      if (rank != world.rank / 2 || size != (odd ? 2U : 3U)) throw Failure("a wrong rank or size");
+      if (std::string(name).find(odd ? "_sub_7" : "_sub_8") == std::string::npos) throw Failure(name);
       Check(HcclCommDestroy(half));
     }
   }));
@@ -63,7 +61,7 @@ TEST(SubCommunicators, OfOneIdMayHaveOtherMembersLater) {
                                 world.stream));
             world.Synchronize();
             if (block.Read() != std::vector<u8>(100, static_cast<u8>(2 + other)))
-              throw collectives::Failure("a wrong sum");
+              throw Failure("a wrong sum");
             Check(HcclCommDestroy(made));
           }
           Check(HcclBarrier(world.comm, world.stream));
@@ -81,10 +79,9 @@ TEST(SubCommunicators, NameAMemberThatDidNotMakeIt) {
       HcclComm made = nullptr;
       Check(HcclCreateSubCommConfig(&world.comm, 2, both, 5, 0, &config, &made));
       Check(HcclBarrier(made, world.stream));
-      if (aclrtSynchronizeStream(world.stream) == ACL_SUCCESS) throw collectives::Failure("it did not fail");
+      if (aclrtSynchronizeStream(world.stream) == ACL_SUCCESS) throw Failure("it did not fail");
       const std::string message = aclGetRecentErrMsg();
-      if (message.find("rank 1 has not made its communicator") == std::string::npos)
-        throw collectives::Failure(message);
+      if (message.find("rank 1 has not made its communicator") == std::string::npos) throw Failure(message);
       Check(HcclCommDestroy(made));
     }
   }));

@@ -92,11 +92,11 @@ TEST(Group, OfMessagesHasNoOrder) {
       Check(HcclRecv(fill(500 + 10 * peer, 7), 7, kByte, peer, world.comm, world.stream));
     }
     Check(HcclGroupEnd());
-    if (!HasGroup()) throw collectives::Failure("the inner end ended the outer group");
+    if (!HasGroup()) throw Failure("the inner end ended the outer group");
     Check(HcclGroupEnd());
-    if (HasGroup()) throw collectives::Failure("the group has not ended");
+    if (HasGroup()) throw Failure("the group has not ended");
     world.Synchronize();
-    if (block.Read() != expected) throw collectives::Failure("wrong contents");
+    if (block.Read() != expected) throw Failure("wrong contents");
   }));
 }
 
@@ -133,7 +133,7 @@ TEST(Group, TakesAMessageBeforeTheNextOneComes) {
           std::fill_n(expected.begin() + 12, 4, u8{3});
         }
         if (world.rank == 2) std::fill_n(expected.begin() + 4, 4, u8{2});
-        if (block.Read() != expected) throw collectives::Failure("wrong contents");
+        if (block.Read() != expected) throw Failure("wrong contents");
       },
       5));
 }
@@ -158,7 +158,7 @@ TEST(Batch, TakesMoreMessagesThanFitOnTheBoard) {
           Check(HcclBatchSendRecv(items.data(), kMessages, world.comm, world.stream));
         }
         world.Synchronize();
-        if (block.Read() != numbers) throw collectives::Failure("wrong contents");
+        if (block.Read() != numbers) throw Failure("wrong contents");
       },
       5));
 }
@@ -201,7 +201,7 @@ TEST(Group, EndsAtTheFirstFailure) {
     Check(HcclAllReduce(block.at(), block.at(), 64, kByte, HCCL_REDUCE_SUM, world.comm, world.stream));
     Expect(HCCL_E_RUNTIME, "stream", HcclGroupEnd());
     world.Synchronize();
-    if (block.Read() != std::vector<u8>(64, 2)) throw collectives::Failure("wrong contents");
+    if (block.Read() != std::vector<u8>(64, 2)) throw Failure("wrong contents");
     Check(HcclBarrier(world.comm, world.stream));
     world.Synchronize();
   }));

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <functional>
 
-#include "tests/libhccl/world.h"
+#include "world.h"
 
 // Behind the namespace of the examples, which has the same name.
 #include "collectives/board/region.h"
@@ -13,6 +13,7 @@
 namespace sampan::test::nonsense_test {
 namespace {
 
+using namespace ::collectives;
 using sampan::collectives::Region;
 
 constexpr uint64_t kCount = 10'000;  // too long to be posted
@@ -28,7 +29,7 @@ Region FindRegion(u32 ranks) {
         std::sscanf(line.c_str(), "%lx-", &begin) == 1)
       return {reinterpret_cast<std::byte*>(begin) + kDirectoryBytes, ranks};
   }
-  throw ::collectives::Failure("no board is mapped");
+  throw Failure("no board is mapped");
 }
 
 struct Nonsense {
@@ -122,7 +123,7 @@ TEST_P(NonsenseOnTheBoard, IsRefused) {
           Check(GetParam().call(world, block));
           GetParam().write(FindRegion(2), shared->process.load());
           shared->is_written.store(true);
-          if (aclrtSynchronizeStream(world.stream) == ACL_SUCCESS) throw ::collectives::Failure("no failure");
+          if (aclrtSynchronizeStream(world.stream) == ACL_SUCCESS) throw Failure("no failure");
           return;
         }
         shared->process.store(::getpid());
@@ -132,13 +133,13 @@ TEST_P(NonsenseOnTheBoard, IsRefused) {
         const aclError done = aclrtSynchronizeStream(world.stream);
         const std::string message = called == HCCL_SUCCESS && done == ACL_SUCCESS ? "" : aclGetRecentErrMsg();
         if (message.find(GetParam().expected) == std::string::npos)
-          throw ::collectives::Failure("another message: " + message);
+          throw Failure("another message: " + message);
         HcclResult error = HCCL_SUCCESS;
         Check(HcclGetCommAsyncError(world.comm, &error));
-        if (error == HCCL_SUCCESS) throw ::collectives::Failure("no asynchronous error");
+        if (error == HCCL_SUCCESS) throw Failure("no asynchronous error");
       },
       20);
-  for (const ::collectives::Ending& ending : failed)
+  for (const Ending& ending : failed)
     ADD_FAILURE() << "rank " << ending.rank << ": " << ending.failure;
   ::munmap(memory, sizeof(Shared));
 }

@@ -50,8 +50,7 @@ TEST(Observed, AnOperatorOfOneRankIsOverOnReturn) {
     for (const std::size_t bytes : {std::size_t{4096}, kReceiveAt}) {
       for (int round = 0; round < kRounds; ++round) {
         if (!IsOverOnReturn(world, block, bytes))
-          throw collectives::Failure("an operator of " + std::to_string(bytes) +
-                                     " bytes was left to an engine");
+          throw Failure("an operator of " + std::to_string(bytes) + " bytes was left to an engine");
       }
     }
   }));
@@ -72,7 +71,7 @@ TEST(Observed, TheLastRankIsOverOnReturn) {
         while (turn.load() != 2 * round + 1)
           std::this_thread::yield();
         if (!IsOverOnReturn(world, block, 4096))
-          throw collectives::Failure("the operator of the last rank was left to an engine");
+          throw Failure("the operator of the last rank was left to an engine");
         turn.store(2 * round + 2);
       }
       while (turn.load() != 2 * round + 2)

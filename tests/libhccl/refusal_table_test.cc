@@ -276,8 +276,8 @@ void ExpectInOrder(const Row& row, const Arguments& right) {
     const HcclResult answer = row.call(wrong);
     const std::string message = answer == HCCL_SUCCESS ? "" : RecentMessage();
     if (answer != code || message.find(text) == std::string::npos)
-      throw collectives::Failure(std::string(row.name) + ", step " + std::to_string(first) + " (" + text +
-                                 "): " + std::to_string(answer) + " " + message);
+      throw Failure(std::string(row.name) + ", step " + std::to_string(first) + " (" + text +
+                    "): " + std::to_string(answer) + " " + message);
   }
 }
 

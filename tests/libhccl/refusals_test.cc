@@ -3,10 +3,13 @@
 
 #include <functional>
 
-#include "tests/libhccl/world.h"
 #include "tests/support/acl_expect.h"
+#include "world.h"
 
 namespace sampan::test {
+
+using namespace ::collectives;
+
 namespace {
 
 constexpr HcclDataType kInt = HCCL_DATA_TYPE_INT32;
@@ -223,7 +226,7 @@ TEST(RefusalsOfMessages, ToItselfAndToNoRank) {
     if (HcclSend(block.at(), 1, kInt, world.rank, world.comm, world.stream) != HCCL_E_NOT_SUPPORT ||
         HcclRecv(block.at(), 1, kInt, 2, world.comm, world.stream) != HCCL_E_PARA ||
         HcclSend(block.at(), 17, kInt, 1 - world.rank, world.comm, world.stream) != HCCL_E_PARA)
-      throw collectives::Failure(aclGetRecentErrMsg());
+      throw Failure(aclGetRecentErrMsg());
     // Nothing was queued: the ranks still agree.
     Check(HcclBarrier(world.comm, world.stream));
     world.Synchronize();

@@ -120,7 +120,7 @@ TEST(OperatorThreads, BuffersMayBeChangedBehindIt) {
       send.Write(std::vector<u8>(kBlock * world.size, 0xEE));
       const std::vector<u8> received = receive.Read();
       for (u64 i = 0; i < received.size(); ++i) {
-        if (received[i] != static_cast<u8>(round + i / kBlock)) throw collectives::Failure("wrong contents");
+        if (received[i] != static_cast<u8>(round + i / kBlock)) throw Failure("wrong contents");
       }
     }
   }));

@@ -16,7 +16,7 @@ namespace {
 std::string FailureOf(World& world) {
   if (const aclError code = aclrtSynchronizeStream(world.stream); code != ACL_SUCCESS)
     return std::to_string(code) + " " + aclGetRecentErrMsg();
-  throw collectives::Failure("the stream did not fail");
+  throw Failure("the stream did not fail");
 }
 
 /// Rank 1 waits here until rank 0 has made its call, which a broken communicator would refuse.
@@ -33,7 +33,7 @@ class FirstCall {
 };
 
 void ExpectPart(const std::string& text, const std::string& part) {
-  if (text.find(part) == std::string::npos) throw collectives::Failure("'" + part + "' is not in: " + text);
+  if (text.find(part) == std::string::npos) throw Failure("'" + part + "' is not in: " + text);
 }
 
 /// Both calls are named: by file and line, or without debug information by module and offset.
@@ -45,7 +45,7 @@ void ExpectPlaces(const std::string& message) {
     return found;
   };
   if (count("operator_calls.cc:") + count("libhccl_calls+0x") < 2)
-    throw collectives::Failure("the places of the calls are not in: " + message);
+    throw Failure("the places of the calls are not in: " + message);
 }
 
 /// Two ranks call the operator with one difference. Both are told of it.
@@ -63,12 +63,12 @@ void ExpectDisagreement(const OperatorCase& first, const OperatorCase& second, c
     ExpectPart(message, "rank 0 (process " + std::to_string(::getpid()) + ") called Hccl");
     ExpectPart(message, "rank 1 (process " + std::to_string(::getpid()) + ") called Hccl");
     ExpectPlaces(message);
-    if (block.Read() != std::vector<u8>(64 << 10, 7)) throw collectives::Failure("memory was changed");
+    if (block.Read() != std::vector<u8>(64 << 10, 7)) throw Failure("memory was changed");
     HcclResult error = HCCL_SUCCESS;
     Check(HcclGetCommAsyncError(world.comm, &error));
-    if (error != HCCL_E_PARA) throw collectives::Failure("async error " + std::to_string(error));
+    if (error != HCCL_E_PARA) throw Failure("async error " + std::to_string(error));
     if (HcclBarrier(world.comm, world.stream) != HCCL_E_PARA)
-      throw collectives::Failure("a broken communicator accepts an operator");
+      throw Failure("a broken communicator accepts an operator");
   }));
 }
 
@@ -151,7 +151,7 @@ TEST(LateRank, IsNamedAtTheLimit) {
         ExpectPart(message, "has called 1 collective operators, its last call is HcclBroadcast of 5 int8");
         HcclResult error = HCCL_SUCCESS;
         Check(HcclGetCommAsyncError(world.comm, &error));
-        if (error != HCCL_E_TIMEOUT) throw collectives::Failure("async error " + std::to_string(error));
+        if (error != HCCL_E_TIMEOUT) throw Failure("async error " + std::to_string(error));
       },
       1));
 }
@@ -213,7 +213,7 @@ TEST(DroppedOperator, IsNamed) {
     first_call.Made();
     ExpectPart(FailureOf(world), "rank 1 dropped HcclAllReduce of 5 int8 (sum)");
     if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(30))
-      throw collectives::Failure("it took until the limit");
+      throw Failure("it took until the limit");
   }));
 }
 
@@ -232,7 +232,7 @@ TEST(DestroyedCommunicator, IsNamed) {
     ExpectPart(FailureOf(world), ") has destroyed its communicator");
     HcclResult error = HCCL_SUCCESS;
     Check(HcclGetCommAsyncError(world.comm, &error));
-    if (error != HCCL_E_REMOTE) throw collectives::Failure("async error " + std::to_string(error));
+    if (error != HCCL_E_REMOTE) throw Failure("async error " + std::to_string(error));
   }));
 }
 
@@ -271,7 +271,7 @@ void ExpectNoMemory(World& world) {
   ExpectPart(message, "SAMPAN_HOST_MEMORY");
   HcclResult error = HCCL_SUCCESS;
   Check(HcclGetCommAsyncError(world.comm, &error));
-  if (error != HCCL_E_OOM) throw collectives::Failure("async error " + std::to_string(error));
+  if (error != HCCL_E_OOM) throw Failure("async error " + std::to_string(error));
 }
 
 /// Ranks write each other's memory: what is more than devices may take is refused before any of them begins.
@@ -308,7 +308,7 @@ TEST(HostMemory, BoundsShortOperators) {
       std::size_t at = 0;
       while (at < kAll && aclrtMemset(taken.at(at), kSent, 1, kSent) == ACL_SUCCESS)
         at += kSent;
-      if (at == kAll) throw collectives::Failure("all of the memory was given");
+      if (at == kAll) throw Failure("all of the memory was given");
       Check(HcclAllGather(taken.at(), receive.at(), kSent, HCCL_DATA_TYPE_INT8, world.comm, world.stream));
       first_call.Made();
       return ExpectNoMemory(world);
@@ -316,7 +316,7 @@ TEST(HostMemory, BoundsShortOperators) {
     first_call.Await();
     if (HcclAllGather(taken.at(), receive.at(), kSent, HCCL_DATA_TYPE_INT8, world.comm, world.stream) !=
         HCCL_E_OOM)
-      throw collectives::Failure("a broken communicator accepts an operator");
+      throw Failure("a broken communicator accepts an operator");
   }));
 }
 
@@ -348,10 +348,10 @@ TEST(Barrier, HoldsTheStreamsUntilAllAreThere) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     Check(aclrtQueryEventStatus(event, &status));
     seen.Made();
-    if (status != ACL_EVENT_RECORDED_STATUS_NOT_READY) throw collectives::Failure("the barrier was passed");
+    if (status != ACL_EVENT_RECORDED_STATUS_NOT_READY) throw Failure("the barrier was passed");
     world.Synchronize();
     Check(aclrtQueryEventStatus(event, &status));
-    if (status != ACL_EVENT_RECORDED_STATUS_COMPLETE) throw collectives::Failure("the event is not complete");
+    if (status != ACL_EVENT_RECORDED_STATUS_COMPLETE) throw Failure("the event is not complete");
     Check(aclrtDestroyEvent(event));
   }));
 }
@@ -362,7 +362,7 @@ TEST(NetworkDevices, AreCheckedAndNotChosen) {
     bool backup[] = {true, false};
     const auto expect = [](HcclResult code, const std::string& part, HcclResult answer) {
       const std::string message = answer == HCCL_SUCCESS ? "" : aclGetRecentErrMsg();
-      if (answer != code) throw collectives::Failure(std::to_string(answer) + " " + message);
+      if (answer != code) throw Failure(std::to_string(answer) + " " + message);
       ExpectPart(message, part);
     };
     expect(HCCL_E_PTR, "comm is NULL", HcclCommWorkingDevNicSet(nullptr, nullptr, nullptr, 0));
@@ -380,7 +380,7 @@ TEST(Suspended, OperatorsAreRefusedUntilItIsResumed) {
   ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
     Check(HcclCommSuspend(world.comm));
     if (HcclBarrier(world.comm, world.stream) != HCCL_E_SUSPENDING)
-      throw collectives::Failure("a suspended communicator accepts an operator");
+      throw Failure("a suspended communicator accepts an operator");
     Check(HcclCommResume(world.comm));
     Check(HcclBarrier(world.comm, world.stream));
     world.Synchronize();

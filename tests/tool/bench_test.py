@@ -17,10 +17,6 @@ import xml.etree.ElementTree
 from tool import BUILD, PROGRAMS, SAMPAN, Terminal, environment, private_installation, sampan
 
 QUICK = ["--sizes", "4K,1M", "--time", "0.01"]
-COLLECTIVES = [(name, [1003 // 8 * 8]) for name in ("ring_all_gather", "mesh_all_gather")] + [
-    ("ring_all_reduce", [1003 // 4 * 4]), ("ring_reduce_scatter", [1003 // 8 * 8]), ("mesh_reduce_scatter", [1003 // 8 * 8]),
-    ("broadcast", [1003 // 4 * 4]), ("scatter", [1003 // 8 * 8]), ("all_to_all", [1003 // 8 * 8]),
-]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -55,10 +51,7 @@ class FormatTest(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         cases = [(entry["call"], entry["path"], entry["bytes"], entry["status"]) for entry in json.loads(result.stdout)["results"]]
         copies = [("HcclD2DMemcpyAsync", path, size, "verified") for path in ("within a rank", "rank to rank") for size in (1003, 65536)]
-        self.assertEqual(cases[:5], [*copies, ("Transport::PostReady", "rank to rank", 0, "verified")])
-        # Whole elements of single precision, as many for each rank.
-        everything = [("collectives of 2 ranks", name, size, "verified") for name, sizes in COLLECTIVES for size in (*sizes, 65536)]
-        self.assertEqual(cases[5:], everything)
+        self.assertEqual(cases, [*copies, ("Transport::PostReady", "rank to rank", 0, "verified")])
 
     def test_signals_have_times_and_no_rates(self):
         result = sampan("bench", "hccl", "--sizes", "4K", "--time", "0.01", "--format", "csv")
@@ -101,14 +94,13 @@ class FormatTest(unittest.TestCase):
 class FailureTest(unittest.TestCase):
     def test_wrong_bytes(self):
         env = environment(LD_PRELOAD=str(PROGRAMS / "libtool_wrong_copy.so"), WRONG_BYTES="-1")
-        for group, first, last in (("linear", "of the destination", "of the destination"),
-                                   ("hccl", "of the destination", "'s output is")):
+        for group in ("linear", "hccl"):
             result = sampan("bench", group, *QUICK, "--format", "json", env=env)
             self.assertEqual(result.returncode, 1)
             entries = json.loads(result.stdout)["results"]
             self.assertEqual({entry["status"] for entry in entries}, {"failed"})
-            self.assertIn(first, entries[0]["error"])
-            self.assertIn(last, entries[-1]["error"])
+            self.assertIn("of the destination", entries[0]["error"])
+            self.assertIn("of the destination", entries[-1]["error"])
         self.assertIn("FAILED", sampan("bench", "linear", *QUICK, env=env).stdout)
 
     def test_the_process_of_the_ranks_dies(self):
@@ -144,7 +136,7 @@ class FailureTest(unittest.TestCase):
             env=environment(), stdout=subprocess.PIPE, stderr=theirs, text=True,
         )
         progress = b""
-        while b"] 2/22" not in progress:
+        while b"] 2/14" not in progress:
             progress += os.read(ours, 4096)
         command.send_signal(signal.SIGINT)
         output, _ = command.communicate(timeout=30)
@@ -160,7 +152,7 @@ class FailureTest(unittest.TestCase):
         terminal.read_until("] 2/")
         terminal.type("\x03")
         self.assertEqual(os.waitstatus_to_exitcode(terminal.end()), -signal.SIGINT)
-        self.assertRegex(terminal.shown, r"Interrupted after \d+ of 22 cases\.")
+        self.assertRegex(terminal.shown, r"Interrupted after \d+ of 14 cases\.")
 
 
 class ReferenceTest(unittest.TestCase):

@@ -54,7 +54,7 @@ class BinaryTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertEqual(needs["working"], ["HcclGetRankSize", "aclrtFree", "aclrtMallocHost"])
         self.assertEqual(needs["refused"], ["aclrtLaunchKernel"])
-        self.assertEqual(needs["absent"], ["HcclCommSetMemoryRange"])
+        self.assertEqual(needs["absent"], ["HcclCreateComResource"])
         self.assertEqual([pathlib.Path(library).name for library in needs["libraries"]],
                          ["liblayered_kernel.so", "liblayered_memory.so"])
         self.assertEqual(needs["missing_libraries"], [])

@@ -3,7 +3,7 @@ __attribute__((visibility("default"))) int HcclGetRankSize(void);
 int HcclGetRankSize(void) {
   return 0;
 }
-__attribute__((visibility("default"))) int HcclCommSetMemoryRange(void);
-int HcclCommSetMemoryRange(void) {
+__attribute__((visibility("default"))) int HcclCreateComResource(void);
+int HcclCreateComResource(void) {
   return 0;
 }

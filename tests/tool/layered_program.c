@@ -4,10 +4,10 @@
 extern aclError StartKernel(void);
 extern int aclnnMyOperator(void);
 extern int HcclGetRankSize(void*, unsigned*);
-extern int HcclCommSetMemoryRange(void*, void*, unsigned long, unsigned long, unsigned long);
+extern int HcclCreateComResource(void*, void*, unsigned long, unsigned long, unsigned long);
 
 int main(void) {
   unsigned ranks = 0;
   return (int)StartKernel() + aclnnMyOperator() + HcclGetRankSize(0, &ranks) +
-         HcclCommSetMemoryRange(0, &ranks, 0, 0, 0) + aclrtFree(0);
+         HcclCreateComResource(0, &ranks, 0, 0, 0) + aclrtFree(0);
 }

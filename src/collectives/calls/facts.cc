@@ -5,6 +5,7 @@
 
 #include "acl/acl.h"
 #include "base/platform_bridge.h"
+#include "collectives/calls/with_communicator.h"
 #include "collectives/comm/joining.h"
 #include "hccl/hccl_comm.h"
 #include "hccl/report.h"
@@ -15,21 +16,6 @@ using sampan::hccl::Fail;
 using sampan::hccl::Guard;
 
 namespace {
-
-/// Finds the communicator, then calls `use` with it.
-template <typename Use>
-HcclResult WithCommunicator(const char* function, HcclComm comm, const char* name, const void* result,
-                            Use use) {
-  return Guard(function, [&]() -> HcclResult {
-    if (comm == nullptr) return Fail(function, HCCL_E_PTR, "EI0003: comm is NULL");
-    if (result == nullptr) return Fail(function, HCCL_E_PTR, Text("EI0003: ", name, " is NULL"));
-    const auto found = TheRegistry().Find(comm);
-    if (found == nullptr)
-      return Fail(function, HCCL_E_PARA,
-                  Text("EI0003: comm ", sampan::Hex(comm), " is no communicator, or it was destroyed"));
-    return use(*found);
-  });
-}
 
 constexpr std::array<const char*, 25> kErrorTexts = {
     "no error",
@@ -62,21 +48,21 @@ constexpr std::array<const char*, 25> kErrorTexts = {
 }  // namespace
 
 HcclResult HcclGetRankId(HcclComm comm, uint32_t* rank) {
-  return WithCommunicator("HcclGetRankId", comm, "rank", rank, [&](Communicator& found) {
+  return WithCommunicator("HcclGetRankId", comm, {{"rank", rank}}, [&](Communicator& found) {
     *rank = found.rank();
     return HCCL_SUCCESS;
   });
 }
 
 HcclResult HcclGetRankSize(HcclComm comm, uint32_t* rankSize) {
-  return WithCommunicator("HcclGetRankSize", comm, "rankSize", rankSize, [&](Communicator& found) {
+  return WithCommunicator("HcclGetRankSize", comm, {{"rankSize", rankSize}}, [&](Communicator& found) {
     *rankSize = found.size();
     return HCCL_SUCCESS;
   });
 }
 
 HcclResult HcclGetCommName(HcclComm comm, char* commName) {
-  return WithCommunicator("HcclGetCommName", comm, "commName", commName, [&](Communicator& found) {
+  return WithCommunicator("HcclGetCommName", comm, {{"commName", commName}}, [&](Communicator& found) {
     const std::string& name = found.facts().name;
     commName[name.copy(commName, COMM_NAME_MAX_LENGTH - 1)] = '\0';
     return HCCL_SUCCESS;
@@ -107,10 +93,11 @@ const char* HcclGetErrorString(HcclResult code) {
 }
 
 HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult* asyncError) {
-  return WithCommunicator("HcclGetCommAsyncError", comm, "asyncError", asyncError, [&](Communicator& found) {
-    *asyncError = found.async_error();
-    return HCCL_SUCCESS;
-  });
+  return WithCommunicator("HcclGetCommAsyncError", comm, {{"asyncError", asyncError}},
+                          [&](Communicator& found) {
+                            *asyncError = found.async_error();
+                            return HCCL_SUCCESS;
+                          });
 }
 
 uint32_t HcclGetCommConfigCapability() {
@@ -152,7 +139,7 @@ HcclResult HcclGetConfig(HcclConfig config, union HcclConfigValue* configValue) 
 
 HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t* ranks, bool* useBackup, uint32_t nRanks) {
   constexpr const char* kFunction = "HcclCommWorkingDevNicSet";
-  return WithCommunicator(kFunction, comm, "ranks", ranks, [&](Communicator& found) -> HcclResult {
+  return WithCommunicator(kFunction, comm, {{"ranks", ranks}}, [&](Communicator& found) -> HcclResult {
     const auto wrong = [&](const std::string& text) {
       return Fail(kFunction, HCCL_E_PARA, "EI0003: " + text);
     };
@@ -169,14 +156,14 @@ HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t* ranks, bool* useBac
 }
 
 HcclResult HcclCommSuspend(HcclComm comm) {
-  return WithCommunicator("HcclCommSuspend", comm, "comm", comm, [](Communicator& found) {
+  return WithCommunicator("HcclCommSuspend", comm, {}, [](Communicator& found) {
     found.suspended().store(true);
     return HCCL_SUCCESS;
   });
 }
 
 HcclResult HcclCommResume(HcclComm comm) {
-  return WithCommunicator("HcclCommResume", comm, "comm", comm, [](Communicator& found) {
+  return WithCommunicator("HcclCommResume", comm, {}, [](Communicator& found) {
     found.suspended().store(false);
     return HCCL_SUCCESS;
   });

@@ -187,6 +187,7 @@ HcclResult ApplyConfig(const char* function, const HcclCommConfig* config, CommO
   if (options.name.size() >= COMM_NAME_MAX_LENGTH)
     return wrong(Text("hcclCommName has no NUL in its ", COMM_NAME_MAX_LENGTH, " bytes"));
   options.free_text = TextOf(known.hcclUdi);
+  if (info.version >= 10) options.max_window_gb = known.hcclSymWinMaxMemSizePerRank;
   if (info.version >= 8 && known.hcclExecTimeOut != -1) {
     if (known.hcclExecTimeOut < 0)
       return wrong(Text("hcclExecTimeOut is ", known.hcclExecTimeOut, ", it must be 0 or more (seconds)"));

@@ -104,10 +104,9 @@ HcclResult JoinTogether(const char* function, const std::vector<GroupJoin>& join
 }
 
 HcclResult DestroyCommunicator(const char* function, HcclComm comm) {
-  const auto found = TheRegistry().Find(comm);
-  if (found == nullptr)
-    return Fail(function, HCCL_E_PARA,
-                Text("EI0003: comm ", Hex(comm), " is no communicator, or it was destroyed"));
+  std::shared_ptr<Communicator> found;
+  if (const HcclResult result = FindCommunicator(function, comm, found); result != HCCL_SUCCESS)
+    return result;
   if (const u32 pending = found->pending().load(); pending != 0) {
     return Fail(
         function, HCCL_E_AGAIN,

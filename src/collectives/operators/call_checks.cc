@@ -67,12 +67,16 @@ HcclResult CheckPointers(const char* function, std::initializer_list<NamedPointe
   return HCCL_SUCCESS;
 }
 
-HcclResult FindForOperator(const char* function, HcclComm handle, std::shared_ptr<Communicator>& found) {
+HcclResult FindCommunicator(const char* function, HcclComm handle, std::shared_ptr<Communicator>& found) {
   found = TheRegistry().Find(handle);
-  if (found == nullptr) {
-    return Fail(function, HCCL_E_PARA,
-                Text("EI0003: comm ", Hex(handle), " is no communicator, or it was destroyed"));
-  }
+  if (found != nullptr) return HCCL_SUCCESS;
+  return Fail(function, HCCL_E_PARA,
+              Text("EI0003: comm ", Hex(handle), " is no communicator, or it was destroyed"));
+}
+
+HcclResult FindForOperator(const char* function, HcclComm handle, std::shared_ptr<Communicator>& found) {
+  if (const HcclResult result = FindCommunicator(function, handle, found); result != HCCL_SUCCESS)
+    return result;
   if (found->suspended().load()) {
     return Fail(function, HCCL_E_SUSPENDING,
                 Text(found->Describe(), " is suspended: HcclCommResume continues it"));

@@ -23,7 +23,9 @@ struct NamedPointer {
 };
 /// HCCL_E_PTR for the first pointer that is NULL.
 HcclResult CheckPointers(const char* function, std::initializer_list<NamedPointer> pointers);
-/// HCCL_E_PARA for an unknown communicator; the codes of a suspended or broken one.
+/// HCCL_E_PARA for an unknown communicator.
+HcclResult FindCommunicator(const char* function, HcclComm handle, std::shared_ptr<Communicator>& found);
+/// The same, and the codes of a suspended or broken one.
 HcclResult FindForOperator(const char* function, HcclComm handle, std::shared_ptr<Communicator>& found);
 HcclResult CheckCount(const char* function, const char* name, u64 count);
 HcclResult CheckRank(const char* function, const char* name, u32 rank, u32 size);

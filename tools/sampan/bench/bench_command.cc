@@ -157,16 +157,12 @@ const Command& BenchCommand() {
                 "copies by a descriptor in device memory.",
                 "hccl: two ranks of HCCL's platform layer, one a device where there are two, as threads of a "
                 "process of their own whose emulated devices share the cores (SAMPAN_ENGINES). Copies of "
-                "HcclD2DMemcpyAsync, signals over a link, and the collectives of the examples, whose size is "
-                "the larger one of a rank's input and output and whose time is that of the slowest rank. The "
-                "alternative is memcpy between mappings that the ranks share, with a loop that adds where "
-                "sums are made, and no rank waits for another; for signals, a word that one thread changes "
-                "and another one sleeps on (std::atomic).",
+                "HcclD2DMemcpyAsync, and signals over a link. The time is that of the slowest rank. The "
+                "alternative is memcpy between mappings that the ranks share; for signals, a word that one "
+                "thread changes and another one sleeps on (std::atomic). hccl_bench measures collectives.",
                 "hccl with --backend cuda: ranks share a GPU where there is one only. The alternative is the "
-                "driver's copies of the same lengths in a stream for each rank; no rank waits for another, "
-                "and nothing added where sums are made, because the driver has no call for that; for "
-                "signals, "
-                "events that one stream records and the other one waits for.",
+                "driver's copies of the same lengths in a stream for each rank; for signals, events that one "
+                "stream records and the other one waits for.",
                 "The last line compares with reference results, where the installation has some "
                 "for this machine: files "
                 "of 'sampan bench --format json' below share/sampan/reference. It also says whether other "

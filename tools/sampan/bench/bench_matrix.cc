@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "tools/sampan/bench/ranks/collective_traffic.h"
 #include "tools/sampan/shared/output/quantities.h"
 
 namespace sampan::tool {
@@ -54,15 +53,7 @@ BenchCase CaseOf(std::string_view group, const bench::CopyPlan& plan) {
 }
 
 BenchCase CaseOf(const RankPlan& plan) {
-  const std::size_t bytes = plan.kind == RankPlan::Kind::kCollective
-                                ? DataSize(plan.collective_case(), RankPlan::kRanks)
-                                : plan.bytes;
-  return {kHccl, CallOf(plan), PathName(plan), bytes, bytes, 1, plan};
-}
-
-/// False for exchanges in which each rank has other lengths.
-bool HasOneSize(collectives::Collective collective) {
-  return collective != collectives::Collective::kAllToAllV;
+  return {kHccl, CallOf(plan), PathName(plan), plan.bytes, plan.bytes, 1, plan};
 }
 
 void AddRanks(const std::vector<std::size_t>& sizes, std::vector<BenchCase>& cases) {
@@ -72,11 +63,6 @@ void AddRanks(const std::vector<std::size_t>& sizes, std::vector<BenchCase>& cas
       cases.push_back(CaseOf({kind, bytes}));
   }
   cases.push_back(CaseOf({Kind::kSignal}));
-  for (const collectives::Collective collective : collectives::AllCollectives()) {
-    for (const std::size_t bytes : sizes) {
-      if (HasOneSize(collective)) cases.push_back(CaseOf({Kind::kCollective, bytes, collective}));
-    }
-  }
 }
 
 }  // namespace

@@ -6,9 +6,8 @@
 
 namespace sampan::tool {
 
-/// Each rank has a stream and buffers on the GPU of its device. Copies are cuMemcpyAsync. So are sums,
-/// because the driver has no call that adds. Signals are events that one stream records and the other waits
-/// for.
+/// Each rank has a stream and buffers on the GPU of its device. Copies are cuMemcpyAsync. Signals are events
+/// that one stream records and the other waits for.
 class DriverRanks final : public RankAlternative {
  public:
   /// Starts the runtime to get its number of devices. Throws a Failure if a call of the driver fails.

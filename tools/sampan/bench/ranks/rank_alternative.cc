@@ -54,8 +54,8 @@ std::unique_ptr<RankAlternative> MakeRankAlternative(std::string_view name, cons
 
 std::string_view RankAlternativeMeaning(std::string_view name) {
   if (name == bench::kDriver)
-    return "driver copies the same lengths, in a stream for each rank, without signals and without adding "
-           "where sums are made; for signals, the streams wait for events";
+    return "driver copies the same lengths, in a stream for each rank, without signals; for signals, the "
+           "streams wait for events";
   return "memcpy between mappings that they share, without signals, and for signals std::atomic";
 }
 

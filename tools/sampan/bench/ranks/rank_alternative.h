@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "bench/ranks/plain_traffic.h"
+#include "rank.h"
 
 namespace sampan::tool {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "case.h"
+#include "hccl/base.h"
 
 namespace sampan::tool {
 
@@ -13,19 +13,13 @@ struct RankPlan {
     kCopyLocal,   ///< inside a rank's memory
     kCopyToPeer,  ///< to the peer's memory
     kSignal,      ///< between the streams of two ranks
-    kCollective,  ///< reductions are sums in single precision
   };
 
   Kind kind;
-  std::size_t bytes = 0;  ///< of a copy, or the larger of a rank's input and output; 0 for a signal
-  collectives::Collective collective{};
+  std::size_t bytes = 0;  ///< of a copy; 0 for a signal
 
   /// The default number of devices.
   static constexpr u32 kRanks = 2;
-
-  bool is_copy() const { return kind == Kind::kCopyLocal || kind == Kind::kCopyToPeer; }
-  /// The collective with the number of elements that is closest to the size.
-  collectives::Case collective_case() const;
 };
 
 std::string CallOf(const RankPlan& plan);

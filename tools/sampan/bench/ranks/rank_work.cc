@@ -6,8 +6,6 @@
 #include "bench/copies/memory.h"
 #include "bench/ranks/ranks_together.h"
 #include "check.h"
-#include "tools/sampan/bench/ranks/collective_traffic.h"
-#include "verified_run.h"
 
 namespace sampan::tool {
 namespace {
@@ -22,9 +20,9 @@ constexpr int kUntouched = 0xA5;
 constexpr std::size_t kWords = 16;
 
 collectives::Room RoomOf(const RankPlan& plan) {
-  if (plan.is_copy()) return {plan.bytes + 2 * kRankMargin, plan.bytes + 2 * kRankMargin};
-  if (plan.kind == RankPlan::Kind::kSignal) return {kWords * sizeof(u64), kWords * sizeof(u64)};
-  return collectives::RoomFor(plan.collective_case(), RankPlan::kRanks);
+  const u64 bytes =
+      plan.kind == RankPlan::Kind::kSignal ? kWords * sizeof(u64) : plan.bytes + 2 * kRankMargin;
+  return {bytes, bytes};
 }
 
 void Upload(const hccl::DeviceMem& to, const bench::Bytes& contents) {
@@ -56,17 +54,6 @@ std::string Agree(Rank& rank, const std::string& mine) {
     if (!text.empty()) return text;
   }
   return "";
-}
-
-/// Runs the case. Why a result is wrong, the same on every rank, or an empty text.
-std::string WhyWrong(Rank& rank, const collectives::Case& what) {
-  std::string mine;
-  try {
-    collectives::RunVerified(rank, what);
-  } catch (const collectives::Mismatch& wrong) {
-    mine = wrong.what();
-  }
-  return Agree(rank, mine);
 }
 
 std::string FaultText(const bench::Bytes& found, const bench::Bytes& expected) {
@@ -185,38 +172,14 @@ class SignalWork final : public RankWork {
   const bool first_;
 };
 
-class CollectiveWork final : public RankWork {
- public:
-  CollectiveWork(Rank& rank, RankStage& stage)
-      : rank_(rank),
-        stage_(stage),
-        what_(stage.plan.collective_case()),
-        plain_(TransfersOf(what_, rank.rank(), stage.plain->buffers())) {}
-
-  void Run(u32 times) override {
-    for (u32 i = 0; i < times; ++i)
-      collectives::RunCase(rank_, what_);
-    rank_.Synchronize();
-  }
-  void RunPlain(u32 times) override { stage_.plain->Move(rank_.rank(), plain_, times); }
-  std::string FindFault() override { return WhyWrong(rank_, what_); }
-
- private:
-  Rank& rank_;
-  RankStage& stage_;
-  const collectives::Case what_;
-  const bench::Transfers plain_;
-};
-
 }  // namespace
 
 RankStage::RankStage(const RankPlan& wanted, std::string_view alternative)
     : plan(wanted), room(RoomOf(wanted)), plain(MakeRankAlternative(alternative, room)) {}
 
 std::unique_ptr<RankWork> MakeRankWork(Rank& rank, RankStage& stage) {
-  if (stage.plan.is_copy()) return std::make_unique<CopyWork>(rank, stage);
   if (stage.plan.kind == RankPlan::Kind::kSignal) return std::make_unique<SignalWork>(rank, stage);
-  return std::make_unique<CollectiveWork>(rank, stage);
+  return std::make_unique<CopyWork>(rank, stage);
 }
 
 }  // namespace sampan::tool

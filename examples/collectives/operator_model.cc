@@ -2,14 +2,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "case_layout.h"
 #include "hccl/dtype_common.h"
 #include "random.h"
-#include "tests/libhccl/case_layout.h"
 
-namespace sampan::test {
+namespace collectives {
 namespace {
-
-using collectives::Mixed;
 
 constexpr std::size_t kGuard = 128;
 constexpr u8 kUntouched = 0xA5;
@@ -161,12 +159,11 @@ void Compare(const OperatorCase& what, u32 rank, u32 ranks, const CaseMemory& me
   const std::vector<u8> found = block.Read();
   for (std::size_t at = 0; at < memory.after.size(); ++at) {
     if (found[at] == memory.after[at]) continue;
-    throw collectives::Mismatch(Describe(what) + ": byte " + std::to_string(at) + " of rank " +
-                                std::to_string(rank) + " of " + std::to_string(ranks) + " is " +
-                                std::to_string(found[at]) + ", expected " + std::to_string(memory.after[at]) +
-                                " (input at " + std::to_string(memory.send_at) + ", output at " +
-                                std::to_string(memory.receive_at) + ")");
+    throw Mismatch(Describe(what) + ": byte " + std::to_string(at) + " of rank " + std::to_string(rank) +
+                   " of " + std::to_string(ranks) + " is " + std::to_string(found[at]) + ", expected " +
+                   std::to_string(memory.after[at]) + " (input at " + std::to_string(memory.send_at) +
+                   ", output at " + std::to_string(memory.receive_at) + ")");
   }
 }
 
-}  // namespace sampan::test
+}  // namespace collectives

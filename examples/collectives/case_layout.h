@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "tests/libhccl/operator_case.h"
+#include "operator_case.h"
 
-namespace sampan::test {
+namespace collectives {
 
 class CaseLayout {
  public:
@@ -37,4 +37,4 @@ class CaseLayout {
   std::vector<Part> result_;
 };
 
-}  // namespace sampan::test
+}  // namespace collectives

@@ -15,11 +15,7 @@
 #include "hccl/hccl.h"
 #include "launch.h"
 
-namespace sampan::test {
-
-using collectives::Check;
-using collectives::Form;
-using collectives::Seat;
+namespace collectives {
 
 /// A root info that rank 0 makes and all ranks read, also ranks that are forked later. Made before the ranks.
 class SharedRootInfo {
@@ -116,14 +112,13 @@ class DeviceBlock {
 };
 
 /// Runs the body once for each rank, in a communicator of all of them. Returns what failed.
-inline std::vector<collectives::Ending> RunWorlds(u32 size, Form form,
-                                                  const std::function<void(World&)>& body,
-                                                  s32 limit_seconds = 60) {
+inline std::vector<Ending> RunWorlds(u32 size, Form form, const std::function<void(World&)>& body,
+                                     s32 limit_seconds = 60) {
   SharedRootInfo root;
-  return collectives::RunRanks({size, form, limit_seconds}, [&](const Seat& seat) {
+  return RunRanks({size, form, limit_seconds}, [&](const Seat& seat) {
     World world(seat, root);
     body(world);
   });
 }
 
-}  // namespace sampan::test
+}  // namespace collectives

@@ -1,10 +1,10 @@
 // Calls the operators with what a case says.
 #include <algorithm>
 
+#include "case_layout.h"
 #include "hccl/dtype_common.h"
-#include "tests/libhccl/case_layout.h"
 
-namespace sampan::test {
+namespace collectives {
 namespace {
 
 /// Everything that a call needs. The arrays die with it, right after the call.
@@ -155,4 +155,4 @@ void RunVerified(const OperatorCase& what, World& world) {
   Compare(what, world.rank, world.size, memory, block);
 }
 
-}  // namespace sampan::test
+}  // namespace collectives

@@ -1,8 +1,8 @@
 // Collectives as data.
 #include "case.h"
 
+#include "case_layout.h"
 #include "hccl/dtype_common.h"
-#include "random.h"
 
 namespace collectives {
 namespace {
@@ -13,21 +13,24 @@ enum class Extent { kOne, kAll };
 struct Traits {
   Collective collective;
   const char* name;
+  Op op;
   Extent input, output;
-  bool reduces, has_root;
+  bool has_root;
 };
 
 const Traits& TraitsOf(Collective collective) {
   static const Traits table[] = {
-      {Collective::kRingAllGather, "ring_all_gather", Extent::kOne, Extent::kAll, false, false},
-      {Collective::kMeshAllGather, "mesh_all_gather", Extent::kOne, Extent::kAll, false, false},
-      {Collective::kRingAllReduce, "ring_all_reduce", Extent::kOne, Extent::kOne, true, false},
-      {Collective::kRingReduceScatter, "ring_reduce_scatter", Extent::kAll, Extent::kAll, true, false},
-      {Collective::kMeshReduceScatter, "mesh_reduce_scatter", Extent::kAll, Extent::kOne, true, false},
-      {Collective::kBroadcast, "broadcast", Extent::kOne, Extent::kOne, false, true},
-      {Collective::kScatter, "scatter", Extent::kAll, Extent::kOne, false, true},
-      {Collective::kAllToAll, "all_to_all", Extent::kAll, Extent::kAll, false, false},
-      {Collective::kAllToAllV, "all_to_all_v", Extent::kAll, Extent::kAll, false, false}};
+      {Collective::kRingAllGather, "ring_all_gather", Op::kAllGather, Extent::kOne, Extent::kAll, false},
+      {Collective::kMeshAllGather, "mesh_all_gather", Op::kAllGather, Extent::kOne, Extent::kAll, false},
+      {Collective::kRingAllReduce, "ring_all_reduce", Op::kAllReduce, Extent::kOne, Extent::kOne, false},
+      {Collective::kRingReduceScatter, "ring_reduce_scatter", Op::kReduceScatter, Extent::kAll, Extent::kAll,
+       false},
+      {Collective::kMeshReduceScatter, "mesh_reduce_scatter", Op::kReduceScatter, Extent::kAll, Extent::kOne,
+       false},
+      {Collective::kBroadcast, "broadcast", Op::kBroadcast, Extent::kOne, Extent::kOne, true},
+      {Collective::kScatter, "scatter", Op::kScatter, Extent::kAll, Extent::kOne, true},
+      {Collective::kAllToAll, "all_to_all", Op::kAllToAll, Extent::kAll, Extent::kAll, false},
+      {Collective::kAllToAllV, "all_to_all_v", Op::kAllToAllV, Extent::kAll, Extent::kAll, false}};
   return table[static_cast<std::size_t>(collective)];
 }
 
@@ -45,7 +48,7 @@ std::string NameOf(Collective collective) {
   return TraitsOf(collective).name;
 }
 bool Reduces(Collective collective) {
-  return TraitsOf(collective).reduces;
+  return Reduces(TraitsOf(collective).op);
 }
 bool HasRoot(Collective collective) {
   return TraitsOf(collective).has_root;
@@ -58,6 +61,16 @@ std::string Describe(const Case& what, u32 ranks) {
          std::to_string(what.seed);
 }
 
+OperatorCase ModelOf(const Case& what) {
+  return {TraitsOf(what.collective).op,
+          what.reduction.type,
+          what.reduction.operation,
+          what.count,
+          what.root,
+          Placing::kApart,
+          what.seed};
+}
+
 Room RoomFor(const Case& what, u32 ranks) {
   const u64 bytes = what.count * HcclDataTypeBytes(what.reduction.type);
   const auto room = [&](Extent extent) { return extent == Extent::kAll ? bytes * ranks : bytes; };
@@ -66,16 +79,13 @@ Room RoomFor(const Case& what, u32 ranks) {
 }
 
 Exchange ExchangeOf(const Case& what, u32 rank, u32 ranks) {
-  const auto count = [&](u32 from, u32 to) { return Mixed(what.seed, from, to) % (what.count + 1); };
+  const OperatorCase model = ModelOf(what);
   Exchange exchange;
-  u64 sent = 0;
   for (u32 peer = 0; peer < ranks; ++peer) {
-    exchange.send_counts.push_back(count(rank, peer));
-    exchange.send_offsets.push_back(sent);
-    sent += exchange.send_counts.back();
-    exchange.receive_counts.push_back(count(peer, rank));
-    // From the last to the first, with gaps.
-    exchange.receive_offsets.push_back((ranks - 1 - peer) * what.count);
+    exchange.send_counts.push_back(CaseLayout::BlockCount(model, rank, peer));
+    exchange.send_offsets.push_back(CaseLayout::SendOffset(model, rank, peer));
+    exchange.receive_counts.push_back(CaseLayout::BlockCount(model, peer, rank));
+    exchange.receive_offsets.push_back(CaseLayout::ReceiveOffset(model, peer, rank, ranks));
   }
   return exchange;
 }

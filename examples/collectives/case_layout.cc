@@ -1,15 +1,15 @@
 // Which elements a rank has before an operator, and which it has afterwards.
-#include "tests/libhccl/case_layout.h"
+#include "case_layout.h"
 
 #include "random.h"
 
-namespace sampan::test {
+namespace collectives {
 
 u64 CaseLayout::BlockCount(const OperatorCase& what, u32 from, u32 to) {
   // A gathered block is the same for all, a scattered one from all.
   if (what.op == Op::kAllGatherV) to = 0;
   if (what.op == Op::kReduceScatterV) from = 0;
-  return collectives::Mixed(what.seed + 1, from, to) % (what.count + 1);
+  return Mixed(what.seed + 1, from, to) % (what.count + 1);
 }
 
 u64 CaseLayout::SendOffset(const OperatorCase& what, u32 from, u32 to) {
@@ -81,4 +81,4 @@ void CaseLayout::AddBlocks(const OperatorCase& what, u32 rank, u32 ranks) {
   }
 }
 
-}  // namespace sampan::test
+}  // namespace collectives

@@ -1,11 +1,11 @@
-// A collective with all its arguments, as data: for programs that run many of them.
+// A collective with all its arguments, as data.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "collectives.h"
+#include "operator_case.h"
 
 namespace collectives {
 
@@ -34,6 +34,9 @@ struct Case {
   u64 seed = 0;  // of the data, and of the counts of AllToAllV
 };
 std::string Describe(const Case& what, u32 ranks);
+
+/// The public operator with the same result, on buffers that are apart.
+OperatorCase ModelOf(const Case& what);
 
 /// How many bytes of the ranks' buffers a case uses.
 Room RoomFor(const Case& what, u32 ranks);

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "hccl/base.h"
-#include "tests/libhccl/world.h"
+#include "world.h"
 
-namespace sampan::test {
+namespace collectives {
 
 enum class Op {
   kAllReduce,
@@ -67,4 +67,4 @@ void Compare(const OperatorCase& what, u32 rank, u32 ranks, const CaseMemory& me
 /// Queues, waits and compares.
 void RunVerified(const OperatorCase& what, World& world);
 
-}  // namespace sampan::test
+}  // namespace collectives
