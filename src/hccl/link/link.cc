@@ -7,11 +7,11 @@
 
 namespace sampan::hccl {
 
-void GroupSignal::OnTimeout(const std::string& text) noexcept {
+void GroupSignal::Break(HcclResult code, const std::string& text) noexcept {
   try {
-    health_->BreakHere(HCCL_E_TIMEOUT, Text("rank ", rank_, ": ", text));
+    health_->BreakHere(code, Text("rank ", rank_, ": ", text));
   } catch (const std::exception&) {
-    health_->BreakHere(HCCL_E_TIMEOUT, {});
+    health_->BreakHere(code, {});
   }
 }
 

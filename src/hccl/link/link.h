@@ -21,9 +21,12 @@ class GroupSignal final : public SignalLink {
       : health_(std::move(health)), rank_(rank), description_(std::move(description)) {}
   Status Check() const override { return health_->Check(); }
   std::string Describe() const override { return description_; }
-  void OnTimeout(const std::string& text) noexcept override;
+  void OnTimeout(const std::string& text) noexcept override { Break(HCCL_E_TIMEOUT, text); }
+  void OnFailure(const std::string& text) noexcept override { Break(HCCL_E_REMOTE, text); }
 
  private:
+  void Break(HcclResult code, const std::string& text) noexcept;
+
   const std::shared_ptr<GroupHealth> health_;
   const u32 rank_;
   const std::string description_;
