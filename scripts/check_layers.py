@@ -61,7 +61,7 @@ OUTSIDE = {
     "tests/regression": {"base", "backend/api", "core", "tests/support", "tests/hccl", "<acl>", "<hccl>"},
     "tests/stress": {"tests/support", "<acl>"},
     "tests/hccl": {"tests/process", "tests/support", "<acl>", "<hccl>"},
-    "tests/hosts": {"backend/fabric", "tests/process", "tests/support", "<acl>"},
+    "tests/hosts": {"backend/fabric", "base", "tests/hccl", "tests/process", "tests/support", "<acl>", "<hccl>"},
     "tests/collectives": {"examples"},
     "tests/libhccl": {"collectives", "examples", "tests/support", "<hccl>"},
     "tests/fault": {"process", "tests/support", "<acl>"},

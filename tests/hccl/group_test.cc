@@ -214,6 +214,7 @@ TEST(GroupTest, APostBehindAFailedTaskIsWithheld) {
       EXPECT_ACL(ACL_SUCCESS, aclrtMemcpyAsync(memory.ptr(), 64, source, 64, ACL_MEMCPY_DEVICE_TO_DEVICE,
                                                world.stream.ptr()));
       EXPECT_HCCL(HCCL_SUCCESS, link.TxDataSignal(world.stream));
+      EXPECT_HCCL(HCCL_SUCCESS, world.group->Barrier());
       EXPECT_ACL(ACL_SUCCESS, aclrtFree(source));
       hccl::Stream other(hccl::StreamType::STREAM_TYPE_ONLINE, false);
       EXPECT_ACL(ACL_SUCCESS, aclrtRecordNotify(freed, other.ptr()));
@@ -221,6 +222,7 @@ TEST(GroupTest, APostBehindAFailedTaskIsWithheld) {
       EXPECT_ACL(ACL_SUCCESS, aclrtDestroyNotify(freed));
     } else {
       EXPECT_HCCL(HCCL_SUCCESS, link.RxDataSignal(world.stream));
+      EXPECT_HCCL(HCCL_SUCCESS, world.group->Barrier());
       EXPECT_EQ(aclrtSynchronizeStream(world.stream.ptr()), ACL_ERROR_RT_TASK_TIMEOUT) << "there is no data";
       EXPECT_TRUE(MessageHas("rank 0: task "));
     }

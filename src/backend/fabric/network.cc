@@ -192,8 +192,7 @@ Result<std::shared_ptr<PeerMemory>> Network::Import(const PeerName& name) {
     const std::lock_guard lock(starting_mutex_);
     if (Status started = Start(); !started.ok()) return started;
   }
-  const std::string peer =
-      Text("process ", name.process, " on host ", sampan::Describe(name.address));
+  const std::string peer = Text("process ", name.process, " on host ", sampan::Describe(name.address));
   auto admission = AskForAdmission(name, options_.limit, peer);
   if (!admission.ok()) return admission.TakeStatus();
   const PeerMemoryFacts facts = admission->welcome.facts;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,13 @@ class RemoteMemory {
   std::string key_;  // of the mapping
 };
 
+/// A process that may open keys of this one.
+struct Importer {
+  s32 process;
+  std::optional<u32> server;  ///< on another host: its server, as a device id in the super pod
+};
+HcclResult AdmitToNotify(HcclRtNotify notify, Importer importer);
+
 /// A key of this side's memory for one other process. The destructor closes the key and keeps the memory.
 class ExportedMemory {
  public:
@@ -71,7 +79,7 @@ class ExportedMemory {
   ExportedMemory(const ExportedMemory&) = delete;
   ExportedMemory& operator=(const ExportedMemory&) = delete;
 
-  HcclResult Export(const ::hccl::DeviceMem& memory, s64 process);
+  HcclResult Export(const ::hccl::DeviceMem& memory, Importer importer);
   const std::string& key() const { return key_; }
 
  private:
