@@ -62,7 +62,7 @@ OUTSIDE = {
     "tests/stress": {"tests/support", "<acl>"},
     "tests/hccl": {"tests/process", "tests/support", "<acl>", "<hccl>"},
     "tests/hosts": {"backend/fabric", "base", "tests/hccl", "tests/process", "tests/support", "<acl>", "<hccl>"},
-    "tests/collectives": {"examples"},
+    "tests/collectives": {"examples", "tests/hosts"},
     "tests/libhccl": {"collectives", "examples", "tests/support", "<hccl>"},
     "tests/fault": {"process", "tests/support", "<acl>"},
     "tests/gpu": {"base", "backend/api", "backend/cuda", "process", "tests/support", "<acl>"},

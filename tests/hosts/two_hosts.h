@@ -36,10 +36,12 @@ class TwoHosts {
   template <typename Body>
   void OnHostA(const Body& body) const {
     std::thread([&] {
-      Enter(a_);
+      GoToHostA();
       body();
     }).join();
   }
+  /// The calling thread lives on host a from then on.
+  void GoToHostA() const { Enter(a_); }
   bool CutCable() const { return Run("-n " + a_ + " link set sam0 down"); }
   bool MendCable() const { return Run("-n " + a_ + " link set sam0 up"); }
 
