@@ -39,6 +39,7 @@ Rank::Rank(const Seat& seat, const Room& room) : seat_(seat) {
   hccl::RankGroupConfig config;
   config.name = seat.group;
   config.token = seat.token;
+  config.address = seat.address;
   config.rank = seat.rank;
   config.rankSize = seat.size;
   config.timeout = std::chrono::seconds(seat.timeout_seconds);

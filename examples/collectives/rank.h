@@ -18,6 +18,7 @@ struct Seat {
   u32 rank = 0;
   u32 size = 1;
   s32 timeout_seconds = 60;
+  std::string address;  ///< of rank 0, if the ranks run on several hosts
 };
 
 /// The memory that a rank brings: its peers can read all of it.

@@ -25,6 +25,8 @@ class SignalLink {
   virtual std::string Describe() const = 0;
   /// A wait for the signal reached its limit; the text is the message.
   virtual void OnTimeout(const std::string& text) noexcept = 0;
+  /// A task before a record of the signal failed. The text is the failure.
+  virtual void OnFailure(const std::string& text) noexcept = 0;
 };
 
 /// Keeps device memory from being reused while work on it is pending.
@@ -118,7 +120,8 @@ using SampanWatchWord = const std::atomic<std::uint32_t>*;
 extern "C" {
 
 /// aclrtRecordNotify and aclrtWaitAndResetNotify for a signal of a connection. If the
-/// connection is broken, a record signals nothing, and both fail their stream.
+/// connection is broken, a record signals nothing, and both fail their stream. A record behind a failure that
+/// the program has not seen yet breaks the connection: what the signal announces may be missing.
 int sampanRecordLinked(void* notify, void* stream, const std::shared_ptr<sampan::SignalLink>& link);
 int sampanWaitLinked(void* notify, void* stream, std::uint32_t seconds,
                      const std::shared_ptr<sampan::SignalLink>& link);

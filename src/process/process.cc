@@ -76,9 +76,7 @@ std::shared_ptr<PeerNetwork> MakeNetwork([[maybe_unused]] const Settings& settin
 #ifdef SAMPAN_HAS_LIBFABRIC
   if (settings.backend != BackendKind::kEmulated) return nullptr;
   fabric::NetworkOptions options;
-  options.interface.address = EnvironmentValue("HCCL_IF_IP").value_or("");
-  options.interface.names = EnvironmentValue("HCCL_SOCKET_IFNAME").value_or("");
-  options.interface.family = EnvironmentValue("HCCL_SOCKET_FAMILY").value_or("");
+  options.interface = ReadInterfaceWish();
   options.limit = std::chrono::seconds(settings.peer_timeout_s);
   return std::make_shared<fabric::WideNetwork>(options);
 #else

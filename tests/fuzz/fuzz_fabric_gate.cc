@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backend/fabric/handshake.h"
-#include "backend/fabric/interface.h"
+#include "base/network/interface.h"
 #include "base/system/descriptor.h"
 #include "tests/fuzz/fuzz_fabric.h"
 #include "tests/fuzz/fuzz_input.h"
@@ -65,7 +65,7 @@ std::vector<std::byte> Listen(int socket, int patience_ms) {
 }
 
 void Knock(Input& input, const PeerName& name) {
-  const fabric::SocketAddress address = fabric::ToSocket(name.address);
+  const SocketAddress address = ToSocket(name.address);
   const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (::connect(socket.get(), address.get(), address.length) != 0)
     FailInput("the gate does not listen", errno);
@@ -81,7 +81,7 @@ void Knock(Input& input, const PeerName& name) {
   fabric::Welcome welcome;
   std::memcpy(&welcome, heard.data() + sizeof(fabric::Challenge), sizeof(welcome));
   if (welcome.code == 0) FailInput("a stranger is let in");
-  if (welcome.ticket != fabric::Key{} || welcome.port != 0) FailInput("a refusal tells where to connect");
+  if (welcome.ticket != Key{} || welcome.port != 0) FailInput("a refusal tells where to connect");
 }
 
 }  // namespace

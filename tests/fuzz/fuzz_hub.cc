@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,8 +14,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/network/connecting.h"
 #include "hccl/group/byte_stream.h"
 #include "hccl/group/hub.h"
+#include "hccl/group/introduction.h"
 #include "hccl/group/meeting_point.h"
 #include "tests/fuzz/fuzz_descriptors.h"
 #include "tests/fuzz/fuzz_failure.h"
@@ -34,7 +35,6 @@ using hccl::FrameSocket;
 constexpr u32 kRanks = 2;
 constexpr std::size_t kAttackers = 3;
 constexpr int kMaxSteps = 40;
-/// The seeds hold it too: connections that show it are ranks.
 constexpr std::string_view kToken = "0123456789abcdef0123456789abcdef";
 constexpr std::chrono::seconds kPatience{30};
 
@@ -42,22 +42,18 @@ constexpr std::chrono::seconds kPatience{30};
 class Address {
  public:
   explicit Address(const Descriptor& listener) {
-    bytes_ = sizeof(address_);
-    if (::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address_), &bytes_) != 0)
-      FailInput("getsockname", errno);
+    if (::getsockname(listener.get(), name_.get(), &name_.length) != 0) FailInput("getsockname", errno);
   }
   /// Empty if the hub no longer listens.
   Descriptor Connect() const {
-    Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    Descriptor socket(::socket(name_.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (socket.get() < 0) FailInput("socket", errno);
-    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address_), bytes_) != 0)
-      return Descriptor();
+    if (ConnectBy(socket.get(), name_, Clock::now() + kPatience) != 0) return Descriptor();
     return socket;
   }
 
  private:
-  sockaddr_un address_{};
-  socklen_t bytes_ = 0;
+  SocketAddress name_;
 };
 
 /// Returns when the hub has received what was sent, or no longer receives.
@@ -75,16 +71,46 @@ void Send(const Descriptor& socket, const void* data, std::size_t bytes) {
   AwaitReceipt(socket);
 }
 
+Key Secret() {
+  return hccl::SecretOf("fuzz", kToken);
+}
+
+hccl::Introduction IntroductionOf(u32 rank, u32 rank_size) {
+  auto process = ThisProcess();
+  if (!process.ok()) FailInput("ThisProcess");
+  return {rank, rank_size, *process};
+}
+
+/// The hub's challenge, which stays in the socket; zeros if it does not come.
+Key PeekChallenge(const Descriptor& socket) {
+  const std::size_t length =
+      hccl::Encode({FrameKind::kChallenge, 0, 0, 0, std::vector<u8>(sizeof(Key))})->size();
+  std::vector<u8> bytes(length);
+  pollfd watched{socket.get(), POLLIN, 0};
+  Key challenge{};
+  if (::poll(&watched, 1, 1000) > 0 &&
+      ::recv(socket.get(), bytes.data(), length, MSG_PEEK | MSG_DONTWAIT) == static_cast<ssize_t>(length))
+    std::memcpy(&challenge, bytes.data() + length - sizeof(challenge), sizeof(challenge));
+  return challenge;
+}
+
 /// A frame whose fields are small numbers, so that some of them are right.
-std::vector<u8> MakeFrame(Input& input, bool& shows_token) {
-  Frame frame{static_cast<FrameKind>(input.Below(10)),
+std::vector<u8> MakeFrame(Input& input, const Descriptor& socket, bool& shows_token) {
+  Frame frame{static_cast<FrameKind>(input.Below(12)),
               static_cast<u32>(input.Below(4)),
               static_cast<u32>(input.Below(4)),
               input.Below(3),
               {}};
-  if (input.Below(2) == 0) {
-    frame.content = Bytes(kToken);
+  const std::size_t content = input.Below(4);
+  if (content == 0) {
+    const auto rank = static_cast<u32>(input.Below(4)), rank_size = static_cast<u32>(input.Below(4));
+    const hccl::Introduction introduction = IntroductionOf(rank, rank_size);
+    frame.content = ContentOf(
+        hccl::Hello{introduction, hccl::ProofOfRank(Secret(), introduction, PeekChallenge(socket))});
     shows_token = true;
+  } else if (content == 1) {  // a hello without a right proof
+    hccl::Hello hello{IntroductionOf(static_cast<u32>(input.Below(4)), kRanks), {input.Long(), input.Long()}};
+    frame.content = ContentOf(hello);
   } else {
     frame.content.resize(input.Byte());
     for (u8& byte : frame.content)
@@ -112,15 +138,13 @@ Attack RunAttack(Input& input, const Address& hub) {
     if (choice == 14) {
       if (socket.get() >= 0) ::shutdown(socket.get(), SHUT_WR);
     } else if (choice >= 8) {
-      const std::vector<u8> frame = MakeFrame(input, attack.shows_token);
+      const std::vector<u8> frame = MakeFrame(input, socket, attack.shows_token);
       // The last part of a frame may be missing.
       Send(socket, frame.data(), choice == 8 ? frame.size() / 2 : frame.size());
     } else {
       std::vector<u8> bytes(input.Short() % 2048);
       for (u8& byte : bytes)
         byte = input.Byte();
-      const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      attack.shows_token = attack.shows_token || text.find(kToken.substr(0, 4)) != std::string_view::npos;
       Send(socket, bytes.data(), bytes.size());
     }
   }
@@ -132,7 +156,7 @@ class Rank {
  public:
   Rank(Descriptor connection, u32 rank)
       : socket_(std::move(connection), FrameSocket::kMaxFrameBytes), rank_(rank) {
-    socket_.Queue({FrameKind::kHello, rank, kRanks, 0, Bytes(kToken)});
+    is_closed_ = !Introduce(socket_, Secret(), IntroductionOf(rank, kRanks), Clock::now() + kPatience).ok();
   }
 
   void Say(FrameKind kind, std::vector<u8> content = {}) { socket_.Queue({kind, rank_, 0, 0, content}); }
@@ -161,7 +185,7 @@ class Rank {
 enum class Outcome { kServed, kTurnedAway, kGone };
 
 /// Both ranks join, exchange and leave.
-Outcome RunHonestGroup(const Address& hub) {
+Outcome RunHonestGroup(const Address& hub, const std::string& host) {
   std::array<Descriptor, kRanks> connections;
   for (Descriptor& connection : connections) {
     connection = hub.Connect();
@@ -170,14 +194,16 @@ Outcome RunHonestGroup(const Address& hub) {
   std::array<Rank, kRanks> ranks{Rank(std::move(connections[0]), 0), Rank(std::move(connections[1]), 1)};
   for (Rank& rank : ranks)
     rank.Push();
-  ByteWriter processes;
-  for (u32 rank = 0; rank < kRanks; ++rank)
-    processes.Put(static_cast<s64>(::getpid()));
-  const std::vector<u8> expected_processes = processes.Take();
+  ByteWriter places;
+  for (u32 rank = 0; rank < kRanks; ++rank) {
+    places.Put(IntroductionOf(rank, kRanks).process);
+    places.PutBytes(host);
+  }
+  const std::vector<u8> expected_places = places.Take();
   for (Rank& rank : ranks) {
     const auto welcome = rank.Await();
     if (!welcome || welcome->kind != FrameKind::kWelcome) return Outcome::kTurnedAway;
-    if (welcome->content != expected_processes) FailInput("the hub names other processes");
+    if (welcome->content != expected_places) FailInput("the hub names other processes");
   }
   const std::array<std::vector<u8>, kRanks> parts{std::vector<u8>{1, 2, 3}, std::vector<u8>{40, 50}};
   ByteWriter both;
@@ -202,19 +228,22 @@ Outcome RunHonestGroup(const Address& hub) {
 }
 
 void FuzzHub(Input input) {
-  const hccl::MeetingPoint meeting{"fuzz", "sampan-fuzz-hub-", std::string(kToken)};
+  const bool in_network = input.Below(2) == 1;
+  hccl::MeetingPoint meeting{"fuzz", "sampan-fuzz-hub-", Secret()};
+  if (in_network) meeting.address = ParseAddress("127.0.0.1");
   Descriptor listener = hccl::Listen(meeting);
   if (listener.get() < 0) FailInput("Listen", errno);
   const Address hub(listener);
-  hccl::StartHub(std::move(listener), {meeting.group, meeting.token, kRanks, kPatience});
+  const std::string host = in_network ? "127.0.0.1" : "";
+  hccl::StartHub(std::move(listener), {meeting.group, meeting.secret, kRanks, kPatience});
   const Attack attack = RunAttack(input, hub);
   // Those that showed the token may have begun the group themselves, or have been its ranks.
-  Outcome outcome = RunHonestGroup(hub);
+  Outcome outcome = RunHonestGroup(hub, host);
   if (!attack.shows_token && outcome != Outcome::kServed)
     FailInput("strangers without the token keep ranks out", static_cast<int>(outcome));
   for (int tries = 0; outcome == Outcome::kTurnedAway; ++tries) {
     if (tries == 20) FailInput("the hub turns every rank away");
-    outcome = RunHonestGroup(hub);
+    outcome = RunHonestGroup(hub, host);
   }
   CheckDescriptorCount();
 }

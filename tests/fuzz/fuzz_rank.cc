@@ -16,7 +16,7 @@ constexpr u32 kRank = 1, kRanks = 2;
 
 void FuzzRank(std::vector<u8> bytes) {
   const hccl::MeetingPoint meeting{"fuzz", Text("sampan-fuzz-rank-", ::getpid(), "-"),
-                                   "0123456789abcdef0123456789abcdef"};
+                                   hccl::SecretOf("fuzz", "0123456789abcdef")};
   const HostileHub hub(meeting, std::move(bytes));
   ::hccl::RankGroupConfig config;
   config.rank = kRank;

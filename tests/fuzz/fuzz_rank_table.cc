@@ -71,15 +71,21 @@ std::vector<u8> WithKeys(std::vector<u8> table) {
 
 /// What an honest hub sends, around the table of rank 0.
 std::vector<u8> HubBytes(const std::vector<u8>& table, bool same_process) {
-  ByteWriter processes, tables, results;
-  processes.Put(static_cast<s64>(same_process ? ::getpid() : peer));
-  processes.Put(static_cast<s64>(::getpid()));
+  ByteWriter places, tables, results;
+  auto own = ThisProcess();
+  if (!own.ok()) FailInput("ThisProcess");
+  ProcessIdentity other = *own;
+  if (!same_process) other.process = peer;
+  for (const ProcessIdentity& process : {other, *own}) {
+    places.Put(process);
+    places.PutBytes(std::string());
+  }
   tables.PutBytes(table);
   tables.PutBytes(std::vector<u8>{});
   for (u32 rank = 0; rank < kRanks; ++rank)
     results.PutBytes(std::vector<u8>(sizeof(u32), 0));
   std::vector<u8> bytes;
-  for (const auto& frame : {Encode({FrameKind::kWelcome, 0, kRanks, 0, processes.Take()}),
+  for (const auto& frame : {Encode({FrameKind::kWelcome, 0, 0, 0, places.Take()}),
                             Encode({FrameKind::kGathered, 0, 0, 0, tables.Take()}),
                             Encode({FrameKind::kGathered, 0, 0, 1, results.Take()})}) {
     bytes.insert(bytes.end(), frame->begin(), frame->end());
@@ -119,7 +125,7 @@ void FuzzTable(std::vector<u8> table) {
   const bool same_process = !table.empty() && table.front() % 8 == 7;
   if (!table.empty()) table.erase(table.begin());
   const hccl::MeetingPoint meeting{"fuzz", Text("sampan-fuzz-table-", ::getpid(), "-"),
-                                   "0123456789abcdef0123456789abcdef"};
+                                   hccl::SecretOf("fuzz", "0123456789abcdef")};
   const HostileHub hub(meeting, HubBytes(WithKeys(std::move(table)), same_process));
   ::hccl::RankGroupConfig config;
   config.rank = kRank;

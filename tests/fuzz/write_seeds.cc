@@ -61,7 +61,7 @@ void Append(std::vector<u8>& bytes, const Frame& frame) {
 }
 
 hccl::MeetingPoint Meeting(pid_t process) {
-  return {"seeds", Text("sampan-fuzz-seeds-", process, "-"), std::string(kToken)};
+  return {"seeds", Text("sampan-fuzz-seeds-", process, "-"), hccl::SecretOf("seeds", kToken)};
 }
 
 /// In a process of its own: rank 0 of a group, with links to rank 1, which fails.
@@ -93,7 +93,9 @@ class RecordingRank {
  public:
   explicit RecordingRank(const hccl::MeetingPoint& meeting)
       : socket_(Connect(meeting), FrameSocket::kMaxFrameBytes) {
-    socket_.Queue({FrameKind::kHello, 1, kRanks, 0, Bytes(kToken)});
+    auto process = ThisProcess();
+    if (!process.ok() || !Introduce(socket_, meeting.secret, {1, kRanks, *process}, kNever).ok())
+      FailInput("the hub does not admit the rank");
   }
   void Say(const Frame& frame) { socket_.Queue(frame); }
   /// The next frame; one without a kind at the end.
@@ -114,7 +116,7 @@ class RecordingRank {
  private:
   static Descriptor Connect(const hccl::MeetingPoint& meeting) {
     for (;;) {
-      if (hccl::FoundHub found = hccl::FindHub(meeting); found.connection.get() >= 0)
+      if (hccl::FoundHub found = hccl::FindHub(meeting, kNever); found.connection.get() >= 0)
         return std::move(found.connection);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -165,29 +167,48 @@ void WriteRankSeeds(const Corpus& corpus) {
   }
 }
 
-/// One message in the form of the target: connection, length, bytes.
-void AppendMessage(std::vector<u8>& seed, u8 connection, const Frame& frame) {
-  const auto encoded = Encode(frame);
-  for (const std::size_t byte :
-       {std::size_t{0}, std::size_t{connection}, encoded->size() & 255, encoded->size() >> 8})
-    seed.push_back(static_cast<u8>(byte));
-  seed.insert(seed.end(), encoded->begin(), encoded->end());
+/// One frame in the form of the target: what to do, connection, header, and how its content is made.
+void AppendFrame(std::vector<u8>& seed, u8 connection, FrameKind kind, std::initializer_list<u8> content) {
+  constexpr u8 kWholeFrame = 9;
+  for (const u8 byte : {kWholeFrame, connection, static_cast<u8>(kind), connection, u8{0}, u8{0}})
+    seed.push_back(byte);
+  seed.insert(seed.end(), content);
 }
 
 void WriteHubSeeds(const Corpus& corpus) {
-  std::vector<u8> whole, stranger, broken;
-  for (u8 rank = 0; rank < kRanks; ++rank)
-    AppendMessage(whole, rank, {FrameKind::kHello, rank, kRanks, 0, Bytes(kToken)});
-  broken = whole;
-  for (u8 rank = 0; rank < kRanks; ++rank)
-    AppendMessage(whole, rank, {FrameKind::kGather, rank, 0, 0, Bytes("a part")});
-  for (u8 rank = 0; rank < kRanks; ++rank)
-    AppendMessage(whole, rank, {FrameKind::kBye, rank, 0, 0, {}});
-  AppendMessage(broken, 1, {FrameKind::kBroken, 1, HCCL_E_TIMEOUT, 0, Bytes("a wait took too long")});
-  AppendMessage(stranger, 0, {FrameKind::kHello, 1, kRanks, 0, Bytes("another token, not the group's")});
-  corpus.Write("hub", "whole", whole);
-  corpus.Write("hub", "broken", broken);
-  corpus.Write("hub", "stranger", stranger);
+  constexpr u8 kProven = 0, kUnproven = 1, kBytes = 2;
+  for (const u8 in_network : {u8{0}, u8{1}}) {
+    std::vector<u8> whole = {in_network}, stranger = whole, broken;
+    for (u8 rank = 0; rank < kRanks; ++rank)
+      AppendFrame(whole, rank, FrameKind::kHello, {kProven, rank, kRanks});
+    broken = whole;
+    for (u8 rank = 0; rank < kRanks; ++rank)
+      AppendFrame(whole, rank, FrameKind::kGather, {kBytes, 2, 'a', 'b'});
+    for (u8 rank = 0; rank < kRanks; ++rank)
+      AppendFrame(whole, rank, FrameKind::kBye, {kBytes, 0});
+    AppendFrame(broken, 1, FrameKind::kBroken, {kBytes, 4, 'l', 'a', 't', 'e'});
+    AppendFrame(stranger, 0, FrameKind::kHello,
+                {kUnproven, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
+    const std::string where = in_network == 1 ? "_in_network" : "";
+    corpus.Write("hub", "whole" + where, whole);
+    corpus.Write("hub", "broken" + where, broken);
+    corpus.Write("hub", "stranger" + where, stranger);
+  }
+}
+
+/// What listens at the address of a group without its token, or with half of what it says.
+void WriteIntroductionSeeds(const Corpus& corpus) {
+  std::vector<u8> challenge, refused, admitted, large;
+  Append(challenge, {FrameKind::kChallenge, 0, 0, 0, hccl::ContentOf(Key{1, 2})});
+  refused = admitted = large = challenge;
+  Append(refused, {FrameKind::kRefused, 0, HCCL_E_PARA, 0, Bytes("the token is not the group's")});
+  Append(admitted, {FrameKind::kAdmitted, 0, 0, 0, hccl::ContentOf(Digest{3, 4})});
+  Append(large, {FrameKind::kAdmitted, 0, 0, 0, std::vector<u8>(5000)});
+  corpus.Write("introduction", "challenge", challenge);
+  corpus.Write("introduction", "refused", refused);
+  corpus.Write("introduction", "admitted", admitted);
+  corpus.Write("introduction", "large", large);
+  corpus.Write("introduction", "half", std::vector<u8>(challenge.begin(), challenge.end() - 9));
 }
 
 void WriteTableSeeds(const Corpus& corpus) {
@@ -264,6 +285,7 @@ int main(int argc, char** argv) {
   sampan::fuzz::WriteTraceSeeds(corpus);
   sampan::fuzz::WriteRankSeeds(corpus);
   sampan::fuzz::WriteHubSeeds(corpus);
+  sampan::fuzz::WriteIntroductionSeeds(corpus);
   sampan::fuzz::WriteTableSeeds(corpus);
   return 0;
 }

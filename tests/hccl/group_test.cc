@@ -1,4 +1,5 @@
 // hccl::RankGroup: who gets in, what is exchanged, and what happens when ranks do not come or do not fit.
+// Rules of docs/BEHAVIOUR.md: hccl-12.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -194,6 +195,42 @@ TEST(GroupTest, APostToARankThatLeftNamesIt) {
     EXPECT_HCCL(HCCL_E_RUNTIME, world.links[1]->TxAck(world.stream));
     EXPECT_TRUE(MessageHas("rank 1 has left"));
     EXPECT_TRUE(MessageHas("from rank 0 to rank 1"));
+  });
+}
+
+TEST(GroupTest, APostBehindAFailedTaskIsWithheld) {
+  RunRanks(2, [](RankWorld& world) {
+    hccl::MachinePara para;
+    hccl::DeviceMem memory = hccl::DeviceMem::alloc(64);
+    para.inputMem = para.outputMem = memory;
+    world.Connect(para);
+    hccl::Transport& link = *world.links[1 - world.rank];
+    if (world.rank == 0) {
+      aclrtNotify freed = nullptr;
+      void* source = nullptr;
+      ASSERT_ACL(ACL_SUCCESS, aclrtCreateNotify(&freed, 0));
+      ASSERT_ACL(ACL_SUCCESS, aclrtMalloc(&source, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+      EXPECT_ACL(ACL_SUCCESS, aclrtWaitAndResetNotify(freed, world.stream.ptr(), 60));
+      EXPECT_ACL(ACL_SUCCESS, aclrtMemcpyAsync(memory.ptr(), 64, source, 64, ACL_MEMCPY_DEVICE_TO_DEVICE,
+                                               world.stream.ptr()));
+      EXPECT_HCCL(HCCL_SUCCESS, link.TxDataSignal(world.stream));
+      EXPECT_HCCL(HCCL_SUCCESS, world.group->Barrier());
+      EXPECT_ACL(ACL_SUCCESS, aclrtFree(source));
+      hccl::Stream other(hccl::StreamType::STREAM_TYPE_ONLINE, false);
+      EXPECT_ACL(ACL_SUCCESS, aclrtRecordNotify(freed, other.ptr()));
+      EXPECT_NE(aclrtSynchronizeStream(world.stream.ptr()), ACL_SUCCESS);
+      EXPECT_ACL(ACL_SUCCESS, aclrtDestroyNotify(freed));
+    } else {
+      EXPECT_HCCL(HCCL_SUCCESS, link.RxDataSignal(world.stream));
+      EXPECT_HCCL(HCCL_SUCCESS, world.group->Barrier());
+      EXPECT_EQ(aclrtSynchronizeStream(world.stream.ptr()), ACL_ERROR_RT_TASK_TIMEOUT) << "there is no data";
+      EXPECT_TRUE(MessageHas("rank 0: task "));
+    }
+    while (world.group->Status() == HCCL_SUCCESS)
+      std::this_thread::sleep_for(milliseconds(1));
+    EXPECT_HCCL(HCCL_E_REMOTE, world.group->Status());
+    aclrtGetLastError(ACL_RT_THREAD_LEVEL);
+    world.links.clear();
   });
 }
 

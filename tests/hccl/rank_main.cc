@@ -65,6 +65,7 @@ class Rank {
     hccl::RankGroupConfig config;
     config.name = order_.name;
     config.token = order_.token;
+    config.address = order_.address;
     config.rank = rank_;
     config.rankSize = order_.size;
     config.timeout = std::chrono::milliseconds(order_.join_ms);
@@ -79,6 +80,7 @@ class Rank {
     if (!Do("connect", group_->Connect(dispatcher_, para, links_))) return 1;
     Say("connected");
     if (order_.scenario == "endless") return Endless();
+    if (order_.scenario == "links") return SayLinks();
     if (order_.scenario == "exit") return 0;
     for (std::uint64_t round = 0; round < 20; ++round) {
       if (!Gather(order_.seed + round) || !Check(order_.seed + round)) return 1;
@@ -106,6 +108,24 @@ class Rank {
       // No rank fills its slice for the next round before all ranks have read this round's.
       if (!Do("barrier", group_->Barrier())) return 1;
     }
+  }
+
+  /// Which links go to other hosts, and what they can do.
+  int SayLinks() {
+    std::string kinds;
+    for (const LINK& link : links_)
+      kinds += link == nullptr ? '-' : link->GetLinkType() == hccl::LinkType::LINK_HCCS_SW ? 'w' : 'm';
+    Say("links " + std::to_string(rank_) + " " + kinds);
+    for (const LINK& link : links_) {
+      if (link == nullptr || link->GetLinkType() != hccl::LinkType::LINK_HCCS_SW) continue;
+      void* theirs = nullptr;
+      if (!Do("memory", link->GetRemoteMem(UserMemType::OUTPUT_MEM, &theirs))) return 1;
+      hccl::Transport::Buffer there(theirs, 64), here(output_.ptr(), 64);
+      const HcclResult written =
+          link->WriteReduceAsync(there, here, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, stream_);
+      Say("reduces " + std::to_string(written) + " " + Message());
+    }
+    return Do("barrier", group_->Barrier()) ? 0 : 1;
   }
 
   bool Gather(std::uint64_t seed) {
@@ -162,6 +182,7 @@ int RunRanksHere(char** arguments) {
   order.seed = std::stoull(arguments[6]);
   order.join_ms = static_cast<std::uint32_t>(std::stoul(arguments[7]));
   order.wait_seconds = static_cast<std::uint32_t>(std::stoul(arguments[8]));
+  order.address = arguments[9];
   std::atomic<int> failures{0};
   std::vector<std::thread> threads;
   for (std::uint32_t i = 0; i < order.threads; ++i)
@@ -175,7 +196,7 @@ int RunRanksHere(char** arguments) {
 }  // namespace sampan::test
 
 int main(int argc, char** argv) {
-  if (argc == 11 && std::string(argv[1]) == "--rank") return sampan::test::RunRanksHere(argv + 2);
+  if (argc == 12 && std::string(argv[1]) == "--rank") return sampan::test::RunRanksHere(argv + 2);
   ::testing::InitGoogleTest(&argc, argv);
   return sampan::test::RunTestsThatApply();
 }

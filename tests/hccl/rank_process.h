@@ -27,6 +27,7 @@ struct RankOrder {
   std::uint64_t seed = 0;
   std::uint32_t join_ms = 20000;
   std::uint32_t wait_seconds = 20;
+  std::string address;  ///< of rank 0; empty: all ranks run on one host
 };
 
 /// Owns the process: it is killed, and waited for, at the end if it still runs. Not thread-safe.
@@ -48,7 +49,8 @@ class RankProcess {
                                           std::to_string(order.size),
                                           std::to_string(order.seed),
                                           std::to_string(order.join_ms),
-                                          std::to_string(order.wait_seconds)};
+                                          std::to_string(order.wait_seconds),
+                                          order.address};
     std::vector<std::string> environment = child_process::Environment({});
     EXPECT_EQ(
         ::posix_spawn(&process_, arguments[0].c_str(), &actions, nullptr,

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 namespace sampan::test {
 
@@ -17,7 +18,7 @@ class TwoHosts {
   TwoHosts() {
     made_ = Run("netns add " + a_) && Run("netns add " + b_) &&
             Run("-n " + a_ + " link add sam0 type veth peer name sam0 netns " + b_) &&
-            Raise(a_, "10.213.0.1") && Raise(b_, "10.213.0.2") && Enter();
+            Raise(a_, kAddressOfA) && Raise(b_, kAddressOfB) && Enter(b_);
   }
   ~TwoHosts() {
     Run("netns del " + a_);
@@ -29,6 +30,18 @@ class TwoHosts {
   /// False if the system does not allow it.
   bool made() const { return made_; }
   std::string path_of_a() const { return "/var/run/netns/" + a_; }
+  static constexpr const char* kAddressOfA = "10.213.0.1";
+  static constexpr const char* kAddressOfB = "10.213.0.2";
+  /// Runs something on host a, as a thread of this process; the processes that it starts live there.
+  template <typename Body>
+  void OnHostA(const Body& body) const {
+    std::thread([&] {
+      GoToHostA();
+      body();
+    }).join();
+  }
+  /// The calling thread lives on host a from then on.
+  void GoToHostA() const { Enter(a_); }
   bool CutCable() const { return Run("-n " + a_ + " link set sam0 down"); }
   bool MendCable() const { return Run("-n " + a_ + " link set sam0 up"); }
 
@@ -40,8 +53,8 @@ class TwoHosts {
     return Run("-n " + name + " addr add " + address + "/24 dev sam0") &&
            Run("-n " + name + " link set sam0 up") && Run("-n " + name + " link set lo up");
   }
-  bool Enter() const {
-    const int network = ::open(("/var/run/netns/" + b_).c_str(), O_RDONLY | O_CLOEXEC);
+  static bool Enter(const std::string& name) {
+    const int network = ::open(("/var/run/netns/" + name).c_str(), O_RDONLY | O_CLOEXEC);
     const bool entered = ::setns(network, CLONE_NEWNET) == 0;
     ::close(network);
     return entered;

@@ -1,5 +1,5 @@
-/* How ranks of one host find each other and get links. Sampan's own: the original keeps this in its
- * framework, above the platform. */
+/* How ranks of one host or of several find each other and get links. Sampan's own: the original keeps this in
+ * its framework, above the platform. */
 #ifndef SAMPAN_HCCL_PLATFORM_RANK_GROUP_H
 #define SAMPAN_HCCL_PLATFORM_RANK_GROUP_H
 
@@ -13,11 +13,12 @@
 namespace hccl {
 
 /* Ranks are threads of one process, processes of one user, or both. All of them have the same name, token and
- * size; or the same file, which contains the token. */
+ * size; or the same file, which contains the token. With the same address they may run on several hosts. */
 struct RankGroupConfig {
-  std::string name;  /* 1 to 64 characters */
-  std::string token; /* RankGroup::MakeToken, given to all ranks by their launcher */
-  std::string file;  /* instead of name and token: a file that RankGroup::MakeFile wrote */
+  std::string name;    /* 1 to 64 characters */
+  std::string token;   /* RankGroup::MakeToken, given to all ranks by their launcher */
+  std::string file;    /* instead of name and token: a file that RankGroup::MakeFile wrote */
+  std::string address; /* where rank 0 listens: RankGroup::MakeAddress; empty: all ranks run on one host */
   u32 rank = INVALID_VALUE_RANKID;
   u32 rankSize = 0;
   std::chrono::milliseconds timeout = std::chrono::seconds(120); /* of joining and of each call that waits */
@@ -42,11 +43,22 @@ class HCCL_PLF_VISIBILITY RankGroup {
    */
   static HcclResult MakeFile(const std::string& path);
 
+  /** Chooses where this process can listen as rank 0, as "10.0.0.1:60000": the interface by HCCL_IF_IP,
+   * HCCL_SOCKET_IFNAME and HCCL_SOCKET_FAMILY, the first free port by HCCL_HOST_SOCKET_PORT_RANGE and
+   * HCCL_IF_BASE_PORT. The launcher gives address to all ranks. The port is not kept until rank 0 joins.
+   * @error HCCL_E_PARA A variable is malformed, or no interface fits it.
+   * @error HCCL_E_UNAVAIL No port is free.
+   * @error HCCL_E_NOT_FOUND No network interface is up.
+   */
+  static HcclResult MakeAddress(std::string& address);
+
   /** Joins the group that config names, and returns in group when all ranks have joined. The calling thread
-   * must have a current device. config.timeout is in milliseconds.
+   * must have a current device. config.timeout is in milliseconds. config.address may be a numeric address
+   * with a port, or without one: then it is the first port of HCCL_HOST_SOCKET_PORT_RANGE, or
+   * HCCL_IF_BASE_PORT, or 60000. The token never travels, but what ranks exchange is not encrypted.
    * @error HCCL_E_PARA A field of config is not accepted, or differs from that of other ranks.
    * @error HCCL_E_OPEN_FILE_FAILURE config.file cannot be opened.
-   * @error HCCL_E_UNAVAIL Another process is rank 0 of a group with this name.
+   * @error HCCL_E_UNAVAIL Another process is rank 0 of a group with this name, or the port is taken.
    * @error HCCL_E_TIMEOUT Ranks are missing; the message names them.
    * @error HCCL_E_REMOTE A rank exited meanwhile.
    */
@@ -62,6 +74,7 @@ class HCCL_PLF_VISIBILITY RankGroup {
    * @error HCCL_E_PTR dispatcher is NULL or destroyed, or inputMem or outputMem is empty.
    * @error HCCL_E_PARA A field of machinePara or a peer is not accepted.
    * @error HCCL_E_REMOTE A rank exited or could not make its links. No rank has links then.
+   * @error HCCL_E_NOT_SUPPORT A peer runs on another host, which the chip or the backend cannot reach.
    * @error HCCL_E_TIMEOUT A rank did not call in time.
    */
   HcclResult Connect(HcclDispatcher dispatcher, const MachinePara& machinePara, const std::vector<u32>& peers,
@@ -84,7 +97,7 @@ class HCCL_PLF_VISIBILITY RankGroup {
   HcclResult Exchange(const std::vector<u8>& mine, std::vector<std::vector<u8>>& all);
 
   /** State of the group, with a text in reason (may be NULL). After a failure no link can be used.
-   * @error HCCL_E_REMOTE A rank has exited without leaving.
+   * @error HCCL_E_REMOTE A rank has exited without leaving, or its host cannot be reached.
    * @error HCCL_E_TIMEOUT A wait ran past its limit somewhere.
    */
   HcclResult Status(std::string* reason = nullptr) const;

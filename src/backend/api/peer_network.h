@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error/status.h"
+#include "base/network/peer_address.h"
 
 namespace sampan {
 
@@ -50,17 +51,6 @@ class PeerMemory {
   virtual void Help(const std::function<bool()>& enough) noexcept = 0;
   /// Text for messages: the owner's process and host.
   virtual std::string Describe() const = 0;
-};
-
-/// Where a process listens. All zeros: it does not.
-struct PeerAddress {
-  std::array<std::uint8_t, 16> host{};  ///< an IPv4 address takes the first four bytes
-  std::uint16_t second_port = 0;        ///< for the second connection of an import; 0: there is none
-  std::uint16_t reserved = 0;
-  std::uint16_t port = 0;
-  std::uint16_t version = 0;  ///< 4, 6, or 0: none
-
-  bool operator==(const PeerAddress&) const = default;
 };
 
 /// What an importer knows from a handle.

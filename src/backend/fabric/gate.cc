@@ -16,6 +16,7 @@
 #include "backend/fabric/wake_at.h"
 #include "base/error/system_error.h"
 #include "base/error/text.h"
+#include "base/network/connecting.h"
 #include "base/system/host_identity.h"
 
 namespace sampan::fabric {
@@ -50,12 +51,7 @@ Result<Gate> Gate::Open(PeerAddress& address) {
 
 void Gate::MakeRoom() {
   if (callers_.size() < kMaxCallers) return;
-  std::map<std::array<std::uint8_t, 16>, std::size_t> counts;
-  std::size_t most = 0;
-  for (const Caller& caller : callers_)
-    most = std::max(most, ++counts[caller.address.host]);
-  const auto oldest = std::find_if(callers_.begin(), callers_.end(),
-                                   [&](const Caller& caller) { return counts[caller.address.host] == most; });
+  const auto oldest = FindDisplaced(callers_, [](Caller& caller) { return &caller.address.host; });
   by_socket_.erase(oldest->socket.get());
   callers_.erase(oldest);
 }
@@ -146,10 +142,11 @@ class Call {
       socket_ = Descriptor(
           ::socket(socket.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
       if (socket_.get() < 0) return Unreachable("socket", errno);
-      const int error = ConnectTo(socket, std::min(deadline_, Clock::now() + each));
+      const int error = ConnectBy(socket_.get(), socket, std::min(deadline_, Clock::now() + each));
       if (error == 0) break;
       const bool no_route = error == EHOSTUNREACH || error == ENETUNREACH;
-      if ((error != kLate && !no_route) || attempt == kAttempts) return Unreachable("connect", error);
+      if ((error != kConnectedLate && !no_route) || attempt == kAttempts)
+        return Unreachable("connect", error);
       if (no_route) std::this_thread::sleep_for(each);
     }
     const int on = 1;
@@ -170,7 +167,7 @@ class Call {
       if (sent > 0) left = left.subspan(static_cast<std::size_t>(sent));
       if (sent > 0 || errno == EINTR) continue;
       if (errno != EAGAIN) return Unreachable("send", errno);
-      if (!WaitFor(POLLOUT, deadline_)) return Unreachable("send", kLate);
+      if (!AwaitSocket(socket_.get(), POLLOUT, deadline_)) return Unreachable("send", kConnectedLate);
     }
     return {};
   }
@@ -183,38 +180,18 @@ class Call {
       if (received == 0) return Unreachable("recv", ECONNRESET);
       if (received > 0 || errno == EINTR) continue;
       if (errno != EAGAIN) return Unreachable("recv", errno);
-      if (!WaitFor(POLLIN, deadline_)) return Unreachable("recv", kLate);
+      if (!AwaitSocket(socket_.get(), POLLIN, deadline_)) return Unreachable("recv", kConnectedLate);
     }
     return {};
   }
 
  private:
-  static constexpr int kLate = -1;  // in place of an error's number
-
-  /// Returns 0, an error, or kLate.
-  int ConnectTo(const SocketAddress& address, Deadline until) const {
-    if (::connect(socket_.get(), address.get(), address.length) == 0) return 0;
-    if (errno != EINPROGRESS && errno != EINTR) return errno;
-    if (!WaitFor(POLLOUT, until)) return kLate;
-    int error = 0;
-    socklen_t length = sizeof(error);
-    return ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
-  }
-  /// Returns false if the time is over.
-  bool WaitFor(short events, Deadline until) const {
-    for (;;) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-      if (left <= 0) return false;
-      pollfd waited = {socket_.get(), events, 0};
-      if (::poll(&waited, 1, static_cast<int>(left)) > 0) return true;
-    }
-  }
   Error Unreachable(const char* what, int error) const {
-    return {
-        Code::kLostHeartbeat,
-        Text(peer_, " cannot be reached: ", std::string_view(what), ": ",
-             error == kLate ? Text("no answer for ", limit_.count(), " ms") : std::string(SystemError(error)),
-             "; check that it runs, and that a connection to this address is allowed")};
+    return {Code::kLostHeartbeat,
+            Text(peer_, " cannot be reached: ", std::string_view(what), ": ",
+                 error == kConnectedLate ? Text("no answer for ", limit_.count(), " ms")
+                                         : std::string(SystemError(error)),
+                 "; check that it runs, and that a connection to this address is allowed")};
   }
 
   const std::chrono::milliseconds limit_;

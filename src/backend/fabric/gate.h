@@ -9,7 +9,7 @@
 #include <span>
 
 #include "backend/fabric/handshake.h"
-#include "backend/fabric/interface.h"
+#include "base/network/interface.h"
 #include "base/system/descriptor.h"
 #include "base/time/clock.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "backend/api/peer_network.h"
-#include "backend/fabric/keyed_hash.h"
+#include "base/network/keyed_hash.h"
 
 namespace sampan::fabric {
 

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <utility>
 
-#include "backend/fabric/interface.h"
 #include "backend/fabric/kept_sockets.h"
 #include "base/error/text.h"
+#include "base/network/interface.h"
 
 namespace sampan::fabric {
 namespace {
@@ -106,7 +106,7 @@ ImportLink::ImportLink(Port& port, const PeerName& name, Admission admission, st
     : port_(port), name_(name), admission_(std::move(admission)), limit_(limit), opened_(std::move(opened)) {}
 
 std::string ImportLink::Peer() const {
-  return Text("process ", name_.process, " on host ", sampan::fabric::Describe(name_.address));
+  return Text("process ", name_.process, " on host ", sampan::Describe(name_.address));
 }
 
 void ImportLink::Begin() {

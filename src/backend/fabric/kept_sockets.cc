@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-#include "backend/fabric/interface.h"
+#include "base/network/interface.h"
 
 namespace sampan::fabric {
 namespace {

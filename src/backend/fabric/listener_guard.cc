@@ -10,10 +10,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "backend/fabric/interface.h"
 #include "backend/fabric/kept_sockets.h"
 #include "base/error/system_error.h"
 #include "base/error/text.h"
+#include "base/network/connecting.h"
 
 namespace sampan::fabric {
 namespace {
@@ -56,14 +56,7 @@ Result<ListenerGuard> ListenerGuard::Find(const PeerAddress& bound) {
 }
 
 void ListenerGuard::LimitSilence(int limit_ms) const {
-  const auto set = [&](int level, int option, int value) {
-    ::setsockopt(socket_, level, option, &value, sizeof(value));
-  };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, 1);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, 1);
-  set(IPPROTO_TCP, TCP_KEEPCNT, std::max(1, limit_ms / 1000 - 1));
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, limit_ms);
+  sampan::LimitSilence(socket_, limit_ms);
 }
 
 Status ListenerGuard::Admit(std::span<const PeerAddress> importers) const {

@@ -86,7 +86,7 @@ class Network::Imported final : public PeerMemory {
   }
   void Help(const std::function<bool()>& enough) noexcept override { network_.Help(enough); }
   std::string Describe() const override {
-    return Text("process ", name_.process, " on host ", sampan::fabric::Describe(name_.address));
+    return Text("process ", name_.process, " on host ", sampan::Describe(name_.address));
   }
 
  private:
@@ -192,8 +192,7 @@ Result<std::shared_ptr<PeerMemory>> Network::Import(const PeerName& name) {
     const std::lock_guard lock(starting_mutex_);
     if (Status started = Start(); !started.ok()) return started;
   }
-  const std::string peer =
-      Text("process ", name.process, " on host ", sampan::fabric::Describe(name.address));
+  const std::string peer = Text("process ", name.process, " on host ", sampan::Describe(name.address));
   auto admission = AskForAdmission(name, options_.limit, peer);
   if (!admission.ok()) return admission.TakeStatus();
   const PeerMemoryFacts facts = admission->welcome.facts;

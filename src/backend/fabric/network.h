@@ -15,10 +15,10 @@
 #include "backend/api/peer_network.h"
 #include "backend/fabric/gate.h"
 #include "backend/fabric/import_link.h"
-#include "backend/fabric/interface.h"
 #include "backend/fabric/offer.h"
 #include "backend/fabric/port.h"
 #include "backend/fabric/serve_link.h"
+#include "base/network/interface.h"
 #include "base/system/descriptor.h"
 #include "base/threads/threads.h"
 

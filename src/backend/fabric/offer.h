@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "backend/api/peer_network.h"
-#include "backend/fabric/keyed_hash.h"
+#include "base/network/keyed_hash.h"
 
 namespace sampan::fabric {
 

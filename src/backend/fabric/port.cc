@@ -13,10 +13,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "backend/fabric/interface.h"
 #include "backend/fabric/wake_at.h"
 #include "base/error/system_error.h"
 #include "base/error/text.h"
+#include "base/network/interface.h"
 
 namespace sampan::fabric {
 namespace {

@@ -1,4 +1,4 @@
-// Which host the process runs on: one boot of a system, and one network of it.
+// Which host the process runs on: one boot of a system, and one network of it. Which process it is.
 #include "base/system/host_identity.h"
 
 #include <fcntl.h>
@@ -18,9 +18,18 @@ namespace {
 
 constexpr const char* kBootFile = "/proc/sys/kernel/random/boot_id";
 constexpr const char* kNetworkFile = "/proc/self/ns/net";
+constexpr const char* kProcessesFile = "/proc/self/ns/pid";
 
 Error CannotRead(const char* file) {
   return {Code::kInternalError, Text("the host has no name: ", file, ": ", SystemError(errno))};
+}
+
+/// The number of a namespace of this process.
+Status ReadNumber(const char* file, std::uint64_t& number) {
+  struct stat facts = {};
+  if (::stat(file, &facts) != 0) return CannotRead(file);
+  number = facts.st_ino;
+  return {};
 }
 
 /// Reads 32 hexadecimal digits, with dashes between some of them.
@@ -61,10 +70,16 @@ Result<HostIdentity> ThisHost() {
     errno = EINVAL;
     return CannotRead(kBootFile);
   }
-  struct stat facts = {};
-  if (::stat(kNetworkFile, &facts) != 0) return CannotRead(kNetworkFile);
-  host.network = facts.st_ino;
+  if (Status read = ReadNumber(kNetworkFile, host.network); !read.ok()) return read;
   return host;
+}
+
+Result<ProcessIdentity> ThisProcess() {
+  auto host = ThisHost();
+  if (!host.ok()) return host.TakeStatus();
+  ProcessIdentity identity{*host, ::getpid(), 0};
+  if (Status read = ReadNumber(kProcessesFile, identity.name_space); !read.ok()) return read;
+  return identity;
 }
 
 }  // namespace sampan

@@ -1,4 +1,4 @@
-// Which host the process runs on: one boot of a system, and one network of it.
+// Which host the process runs on: one boot of a system, and one network of it. Which process it is.
 #pragma once
 
 #include <array>
@@ -25,5 +25,15 @@ inline std::uint32_t ServerNumber(const HostIdentity& host) {
 
 /// The host of this process. A process may change its network namespace, so it is read each time.
 Result<HostIdentity> ThisHost();
+
+/// One process among those of all hosts. Plain data: ranks of other hosts get it.
+struct ProcessIdentity {
+  HostIdentity host;
+  std::int64_t process = 0;      ///< its number in its namespace
+  std::uint64_t name_space = 0;  ///< of the numbers of processes
+
+  bool operator==(const ProcessIdentity&) const = default;
+};
+Result<ProcessIdentity> ThisProcess();
 
 }  // namespace sampan

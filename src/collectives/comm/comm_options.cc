@@ -1,9 +1,6 @@
 // The settings of a communicator: HcclCommConfig, then the environment, then the defaults.
 #include "collectives/comm/comm_options.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -12,6 +9,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/network/peer_address.h"
+#include "base/network/port_ranges.h"
 #include "base/system/environment.h"
 #include "hccl/report.h"
 
@@ -82,20 +81,12 @@ bool AllParts(std::string_view text, const std::function<bool(std::string_view)>
 }
 
 bool IsAddress(std::string_view text) {
-  std::array<unsigned char, sizeof(in6_addr)> address{};
-  const std::string name(text);
-  return ::inet_pton(AF_INET, name.c_str(), address.data()) == 1 ||
-         ::inet_pton(AF_INET6, name.c_str(), address.data()) == 1;
+  const auto address = ParseAddress(text);
+  return address && address->port == 0 && !text.starts_with('[');
 }
 
-bool IsPortRange(std::string_view range) {
-  const std::size_t dash = range.find('-');
-  const auto first = ParseNumber(range.substr(0, dash));
-  const auto last = dash == std::string_view::npos ? first : ParseNumber(range.substr(dash + 1));
-  return first && last && *first >= 1 && *first <= *last && *last <= 65535;
-}
 bool IsPortRanges(std::string_view text) {
-  return text == "auto" || AllParts(text, IsPortRange);
+  return text == "auto" || ParsePortRanges(text).has_value();
 }
 
 /// "name:value" pairs; whether calls are compared is a choice of three.

@@ -187,6 +187,12 @@ Status Stream::TakeFailure() {
   return Status(*std::exchange(failure_, std::nullopt));
 }
 
+Status Stream::PendingFailure() const {
+  if (!failed_.load()) return {};
+  const std::lock_guard lock(mutex_);
+  return failure_ ? Status(*failure_) : Status();
+}
+
 bool Stream::OnTaskFailed(std::uint64_t number, Status failure) noexcept {
   SAMPAN_ASSERT(number != 0 && !failure.ok());
   if (options_.reports != nullptr) {

@@ -71,6 +71,8 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   Status Await(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
   /// Returns and clears the first failure since the last call. Callbacks have run by then.
   Status TakeFailure();
+  /// The same, which stays. A task calls it for the tasks before it in the stream.
+  Status PendingFailure() const;
   /// Await, then TakeFailure.
   Status Synchronize(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);
   /// Returns true if all work that is queued so far is completed. Fails like Synchronize.
@@ -150,7 +152,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   std::atomic<Code> drop_code_{Code::kOk};   // of the last one
   std::atomic<std::uint32_t> submitter_{0};  // the thread that submitted last, for callbacks
   std::atomic<bool> failed_{false};
-  std::mutex mutex_;                 // guards what follows
+  mutable std::mutex mutex_;         // guards what follows
   std::optional<IdLease> id_lease_;  // until the stream is closed
   std::optional<Error> failure_;
   std::uint64_t first_failed_ = 0;  // the task of failure_

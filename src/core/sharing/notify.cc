@@ -20,10 +20,17 @@ void Set(SleepWord& word) noexcept {
   if (word.sleepers.load(std::memory_order_seq_cst) != 0) FutexWake(word.value);
 }
 
-/// Fails if the link of a record is broken, which then sets nothing.
-Status CheckLink(const SignalLink* link, std::uint32_t id) noexcept {
+/// Fails if the link of a record is broken, which then sets nothing. A task before it that failed breaks the
+/// link: what the record announces may be missing.
+Status CheckLink(SignalLink* link, std::uint32_t id, const Stream& stream) noexcept {
   if (link == nullptr) return {};
   Status holds = link->Check();
+  if (holds.ok()) {
+    const Status failure = stream.PendingFailure();
+    if (failure.ok()) return holds;
+    link->OnFailure(failure.error().message);
+    holds = link->Check();
+  }
   if (holds.ok()) return holds;
   return {holds.code(),
           Text("notify ", id, ", ", link->Describe(), ", is withheld: ", holds.error().message)};
@@ -31,11 +38,11 @@ Status CheckLink(const SignalLink* link, std::uint32_t id) noexcept {
 
 class RecordEffect final : public Effect {
  public:
-  RecordEffect(std::shared_ptr<SleepWord> word, std::uint32_t id, std::shared_ptr<const SignalLink> link,
-               bool is_shared)
-      : word_(std::move(word)), id_(id), link_(std::move(link)), is_shared_(is_shared) {}
+  RecordEffect(std::shared_ptr<SleepWord> word, std::uint32_t id, const Stream& stream,
+               std::shared_ptr<SignalLink> link, bool is_shared)
+      : word_(std::move(word)), id_(id), stream_(stream), link_(std::move(link)), is_shared_(is_shared) {}
   Status Apply() noexcept override {
-    if (Status holds = CheckLink(link_.get(), id_); !holds.ok()) return holds;
+    if (Status holds = CheckLink(link_.get(), id_, stream_); !holds.ok()) return holds;
     races::Release(word_.get());
     if (is_shared_) races::Release(&races::other_processes);
     Set(*word_);
@@ -46,17 +53,19 @@ class RecordEffect final : public Effect {
  private:
   const std::shared_ptr<SleepWord> word_;
   const std::uint32_t id_;
-  const std::shared_ptr<const SignalLink> link_;
+  const Stream& stream_;  // that executes it
+  const std::shared_ptr<SignalLink> link_;
   const bool is_shared_;  // with other processes
 };
 
 /// The record of another host's notify: it is over when the owner has set it.
 class PeerRecord final : public HostWork {
  public:
-  PeerRecord(std::shared_ptr<PeerMemory> peer, std::uint32_t id, std::shared_ptr<const SignalLink> link)
-      : peer_(std::move(peer)), id_(id), link_(std::move(link)) {}
+  PeerRecord(std::shared_ptr<PeerMemory> peer, std::uint32_t id, const Stream& stream,
+             std::shared_ptr<SignalLink> link)
+      : peer_(std::move(peer)), id_(id), stream_(stream), link_(std::move(link)) {}
   void Start(std::function<void(Status)> resume) noexcept override {
-    if (Status holds = CheckLink(link_.get(), id_); !holds.ok()) return resume(std::move(holds));
+    if (Status holds = CheckLink(link_.get(), id_, stream_); !holds.ok()) return resume(std::move(holds));
     peer_->Start({PeerTransfer::Kind::kSignal, {}}, std::move(resume));
   }
   void Help(const std::function<bool()>& enough) noexcept override { peer_->Help(enough); }
@@ -68,7 +77,8 @@ class PeerRecord final : public HostWork {
  private:
   const std::shared_ptr<PeerMemory> peer_;
   const std::uint32_t id_;
-  const std::shared_ptr<const SignalLink> link_;
+  const Stream& stream_;  // that executes it
+  const std::shared_ptr<SignalLink> link_;
 };
 
 /// What processes of other hosts may do with a notify: set it.
@@ -164,15 +174,15 @@ Status Notify::Lend(const NetworkKeys& keys) {
   return {};
 }
 
-Status Notify::Record(Stream& stream, std::shared_ptr<const SignalLink> link) const {
+Status Notify::Record(Stream& stream, std::shared_ptr<SignalLink> link) const {
   if (peer_ != nullptr) {
     const observe::SubjectScope subject(observe::TaskType::kNotifyRecord, id(), true);
-    return stream.Enqueue(HostTask{std::make_shared<PeerRecord>(peer_, id(), std::move(link))});
+    return stream.Enqueue(HostTask{std::make_shared<PeerRecord>(peer_, id(), stream, std::move(link))});
   }
   const bool is_shared = (races::Watched() || observe::On()) && (imported() || own_->HeldElsewhere());
   const observe::SubjectScope subject(observe::TaskType::kNotifyRecord, id(), is_shared);
   return stream.Enqueue(
-      EffectTask{std::make_shared<RecordEffect>(SharedWord(), id(), std::move(link), is_shared)});
+      EffectTask{std::make_shared<RecordEffect>(SharedWord(), id(), stream, std::move(link), is_shared)});
 }
 
 Status Notify::WaitIn(Stream& stream, std::chrono::nanoseconds limit,

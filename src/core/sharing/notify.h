@@ -25,7 +25,7 @@ class Notify {
   explicit Notify(std::shared_ptr<PeerMemory> peer) : peer_(std::move(peer)) {}
 
   /// Sets it in stream order. Setting it twice has the effect of setting it once.
-  Status Record(Stream& stream, std::shared_ptr<const SignalLink> link = nullptr) const;
+  Status Record(Stream& stream, std::shared_ptr<SignalLink> link = nullptr) const;
   /// Holds the stream until it is set, and clears it. Refused for another host's. The limit counts from the
   /// time when the stream gets here. With a link, both fail if it is broken, and a record then sets nothing.
   Status WaitIn(Stream& stream, std::chrono::nanoseconds limit,

@@ -1,4 +1,4 @@
-// Frames over a Unix-domain socket: the messages between the ranks of a group and their hub.
+// Frames over a socket: the messages between the ranks of a group and their hub.
 #include "hccl/group/frame_socket.h"
 
 #include <sys/socket.h>
@@ -8,6 +8,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+
+#include "base/error/system_error.h"
+#include "base/error/text.h"
 
 namespace sampan::hccl {
 namespace {
@@ -58,13 +61,24 @@ void FrameSocket::Queue(EncodedFrame frame) {
   output_bytes_ += bytes;
 }
 
+bool FrameSocket::IsBusy() {
+  if (errno == EAGAIN || errno == EWOULDBLOCK) return true;
+  error_ = errno;
+  return false;
+}
+
+std::string FrameSocket::HowItEnded() const {
+  const bool is_lost = error_ == ETIMEDOUT || error_ == EHOSTUNREACH || error_ == ENETUNREACH;
+  return is_lost ? Text("cannot be reached any more (", SystemError(error_), "), without") : "ended without";
+}
+
 bool FrameSocket::Send() {
   while (has_output()) {
     const std::vector<u8>& frame = *output_.front();
     const ssize_t length = ::send(descriptor(), frame.data() + sent_bytes_, frame.size() - sent_bytes_,
                                   MSG_NOSIGNAL | MSG_DONTWAIT);
     if (length < 0 && errno == EINTR) continue;
-    if (length < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
+    if (length < 0) return IsBusy();
     sent_bytes_ += static_cast<std::size_t>(length);
     output_bytes_ -= static_cast<std::size_t>(length);
     if (sent_bytes_ < frame.size()) continue;
@@ -88,7 +102,7 @@ bool FrameSocket::Receive() {
     const std::size_t wanted = std::min(piece.size(), room - pending);
     const ssize_t length = ::recv(descriptor(), piece.data(), wanted, MSG_DONTWAIT);
     if (length < 0 && errno == EINTR) continue;
-    if (length < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
+    if (length < 0) return IsBusy();
     if (length == 0) return false;
     received += static_cast<std::size_t>(length);
     input_.insert(input_.end(), piece.begin(), piece.begin() + length);

@@ -1,4 +1,4 @@
-// Frames over a Unix-domain socket: the messages between the ranks of a group and their hub.
+// Frames over a socket: the messages between the ranks of a group and their hub.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@
 namespace sampan::hccl {
 
 enum class FrameKind : u32 {
-  kHello = 1,  ///< to the hub: token; rank and size of the group
+  kHello = 1,  ///< to the hub: a Hello (introduction.h)
   kWelcome,    ///< from the hub: all ranks have joined; their processes
   kRefused,    ///< from the hub: why this rank cannot join
   kGather,     ///< to the hub: this rank's part of an exchange
@@ -26,12 +26,14 @@ enum class FrameKind : u32 {
   kBroken,     ///< both ways: the group is broken, and why
   kBye,        ///< to the hub: this rank leaves
   kLeft,       ///< from the hub: a rank has left
+  kChallenge,  ///< from the hub, first of all: a Key for this connection alone
+  kAdmitted,   ///< from the hub: the proof that it knows the token
 };
 
 struct Frame {
   FrameKind kind{};
   u32 rank = 0;
-  u32 number = 0;  ///< size of the group, or a code
+  u32 number = 0;  ///< a code
   u64 sequence = 0;
   std::vector<u8> content;
 
@@ -49,7 +51,7 @@ inline std::vector<u8> Bytes(std::string_view text) {
   return {text.begin(), text.end()};
 }
 
-/// The user and the process at the other end of a connection.
+/// The user and the process at the other end of a connection of one host.
 std::optional<std::pair<uid_t, pid_t>> PeerOf(const Descriptor& socket);
 
 /// One end of a connection. Never blocks; not thread-safe.
@@ -67,6 +69,10 @@ class FrameSocket {
 
   void Queue(EncodedFrame frame);
   void Queue(const Frame& frame) { Queue(Encode(frame)); }
+  /// The number of the error that ended the connection; 0: the other end closed it, or broke the protocol.
+  int error() const { return error_; }
+  /// Text for messages: "ended without", or that the network lost the connection.
+  std::string HowItEnded() const;
   bool has_output() const { return !output_.empty(); }
   std::size_t output_bytes() const { return output_bytes_; }
   /// Sends what can be sent now. Returns false if the other end is gone.
@@ -78,8 +84,12 @@ class FrameSocket {
   std::optional<Frame> Next();
 
  private:
+  /// Returns true if the last call on the socket only found it busy.
+  bool IsBusy();
+
   Descriptor descriptor_;
   u64 max_frame_bytes_;
+  int error_ = 0;
   std::deque<EncodedFrame> output_;
   std::size_t output_bytes_ = 0, sent_bytes_ = 0;  // queued and not yet sent; sent of the first frame
   std::vector<u8> input_;

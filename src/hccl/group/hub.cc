@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error/text.h"
+#include "base/network/connecting.h"
 #include "base/threads/threads.h"
 #include "base/time/clock.h"
 #include "hccl/group/byte_stream.h"
@@ -23,8 +24,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// A stranger is a connection that has not shown the token yet. If there are more, the oldest one is closed:
-/// a rank shows its token as soon as it is connected.
+/// A stranger is a connection that has not proved that it knows the token. If there are more, one is closed.
+/// A rank introduces itself as soon as it is connected.
 constexpr std::size_t kMaxStrangers = 256;
 
 /// The hub accepts at most this many connections before it checks its deadline and its other connections.
@@ -40,12 +41,15 @@ constexpr u64 kMaxGatherBytes = FrameSocket::kMaxFrameBytes - (u64{1} << 20);
 constexpr std::size_t kMaxOutputBytes = 2 * FrameSocket::kMaxFrameBytes;
 
 struct Member {
-  explicit Member(Descriptor descriptor, pid_t its_process)
-      : socket(std::move(descriptor), kMaxTokenBytes), process(its_process) {}
+  Member(Descriptor descriptor, const PeerAddress& address)
+      : socket(std::move(descriptor), sizeof(Hello)), from(address) {}
 
   FrameSocket socket;
-  pid_t process;
-  std::optional<u32> rank;  // set when the token was right
+  const PeerAddress from;  // without a version if it is a socket of one host
+  Key challenge{};
+  const Deadline introduced_by = Clock::now() + kIntroductionLimit;
+  std::optional<u32> rank;  // set when the proof was right
+  RankPlace place;
   bool has_left = false;
   bool has_reported = false;  // that the group is broken
   bool is_closing = false;    // when all of its output is sent
@@ -91,6 +95,7 @@ class Hub {
   void RunRound() {
     const Deadline now = Clock::now();
     const bool accepts = !is_complete_ && now >= accepts_from_;
+    members_.remove_if([&](const Member& member) { return !member.rank && member.introduced_by <= now; });
     watched_.clear();
     if (accepts) watched_.push_back({listener_.get(), POLLIN, 0});
     for (const Member& member : members_) {
@@ -117,25 +122,35 @@ class Hub {
 
   void AcceptSome() {
     for (int accepted = 0; accepted < kMaxAcceptsPerRound; ++accepted) {
-      Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      SocketAddress name;
+      Descriptor socket(::accept4(listener_.get(), name.get(), &name.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (socket.get() < 0) {
         if (errno == EINTR || errno == ECONNABORTED) continue;
         // Without descriptors the connection stays in the queue, and polling would return at once.
         if (errno != EAGAIN && errno != EWOULDBLOCK) accepts_from_ = Clock::now() + kAcceptPause;
         return;
       }
-      const auto peer = PeerOf(socket);
-      if (!peer || peer->first != ::geteuid()) continue;
-      members_.emplace_back(std::move(socket), peer->second);
-      CloseOldStranger();
+      Challenge(std::move(socket), FromSocket(*name.get()));
     }
   }
 
-  void CloseOldStranger() {
-    const auto is_stranger = [](const Member& member) { return !member.rank; };
-    if (std::count_if(members_.begin(), members_.end(), is_stranger) <= static_cast<long>(kMaxStrangers))
-      return;
-    members_.erase(std::find_if(members_.begin(), members_.end(), is_stranger));
+  void Challenge(Descriptor socket, const PeerAddress& from) {
+    const bool is_of_this_host = from.version == 0;
+    const auto peer = is_of_this_host ? PeerOf(socket) : std::nullopt;
+    if (is_of_this_host && (!peer || peer->first != ::geteuid())) return;
+    auto challenge = RandomKey();
+    if (!challenge.ok()) return;
+    Member& member = members_.emplace_back(std::move(socket), from);
+    if (peer) member.place.process.process = peer->second;
+    member.challenge = *challenge;
+    member.socket.Queue({FrameKind::kChallenge, 0, 0, 0, ContentOf(member.challenge)});
+    DisplaceStranger();
+  }
+
+  void DisplaceStranger() {
+    const auto host_of = [](const Member& member) { return member.rank ? nullptr : &member.from.host; };
+    const auto stranger_count = std::count_if(members_.begin(), members_.end(), host_of);
+    if (stranger_count > static_cast<long>(kMaxStrangers)) members_.erase(FindDisplaced(members_, host_of));
   }
 
   void Serve(MemberPosition member) {
@@ -178,18 +193,27 @@ class Hub {
 
   void Join(Member& member, const Frame& frame) {
     if (member.rank || member.is_closing) return;
-    if (frame.text() != options_.token) return Refuse(member, "the token is not the group's");
-    if (frame.number != options_.rank_size) {
-      return Refuse(member, Text("rank ", frame.rank, " says that the group has ", frame.number,
+    const auto hello = DataIn<Hello>(frame.content);
+    if (!hello ||
+        !SameDigest(hello->proof, ProofOfRank(options_.secret, hello->introduction, member.challenge)))
+      return Refuse(member, "the token is not the group's");
+    const auto& [rank, rank_size, process, nonce] = hello->introduction;
+    const Digest proof = ProofOfHub(options_.secret, hello->introduction, member.challenge);
+    member.socket.Queue({FrameKind::kAdmitted, 0, 0, 0, ContentOf(proof)});
+    if (rank_size != options_.rank_size) {
+      return Refuse(member, Text("rank ", rank, " says that the group has ", rank_size,
                                  " ranks, rank 0 says ", options_.rank_size));
     }
-    if (frame.rank >= options_.rank_size || ranks_[frame.rank] != nullptr) {
-      return Refuse(member, Text("there is a rank ", frame.rank, " in the group already"));
-    }
-    member.rank = frame.rank;
+    if (rank >= options_.rank_size || ranks_[rank] != nullptr)
+      return Refuse(member, Text("there is a rank ", rank, " in the group already"));
+    const bool is_of_this_host = member.from.version == 0;
+    const s64 number = is_of_this_host ? member.place.process.process : process.process;
+    member.place = {process, is_of_this_host ? std::string() : HostText(member.from)};
+    member.place.process.process = number;  // the system's word counts more
+    member.rank = rank;
     member.socket.set_max_frame_bytes(FrameSocket::kMaxFrameBytes);
-    ranks_[frame.rank] = &member;
-    has_left_[frame.rank] = false;
+    ranks_[rank] = &member;
+    has_left_[rank] = false;
     if (std::all_of(ranks_.begin(), ranks_.end(), [](const Member* each) { return each != nullptr; }))
       Complete();
   }
@@ -197,10 +221,12 @@ class Hub {
   void Complete() {
     is_complete_ = true;
     listener_.Close();
-    ByteWriter processes;
-    for (const Member* each : ranks_)
-      processes.Put(static_cast<s64>(each->process));
-    Tell({FrameKind::kWelcome, 0, options_.rank_size, 0, processes.Take()});
+    ByteWriter places;
+    for (const Member* each : ranks_) {
+      places.Put(each->place.process);
+      places.PutBytes(each->place.host);
+    }
+    Tell({FrameKind::kWelcome, 0, 0, 0, places.Take()});
     for (Member& each : members_) {
       if (!each.rank) each.is_closing = true;
     }
@@ -261,8 +287,8 @@ class Hub {
       ranks_[rank] = nullptr;
       if (!member->has_left && is_complete_) {
         Tell({FrameKind::kBroken, rank, HCCL_E_REMOTE, 0,
-              Bytes(Text("rank ", rank, " (process ", member->process, ") ended without leaving the group '",
-                         options_.group, "'"))});
+              Bytes(Text(NameOf(rank, member->place), " ", member->socket.HowItEnded(),
+                         " leaving the group '", options_.group, "'"))});
       }
     }
     members_.erase(member);

@@ -1,17 +1,25 @@
-// The socket at which the ranks of a group meet. Another user cannot take its abstract name first.
+// The socket at which the ranks of a group meet: of one host, or in the network.
 #include "hccl/group/meeting_point.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <string_view>
 #include <vector>
 
+#include "base/error/text.h"
+#include "base/network/connecting.h"
 #include "base/system/abstract_address.h"
+#include "base/system/environment.h"
 #include "hccl/group/frame_socket.h"
 
 namespace sampan::hccl {
@@ -20,8 +28,60 @@ namespace {
 constexpr std::size_t kSaltBytes = 16;
 constexpr int kBacklog = 1024;
 
-Descriptor NewSocket() {
-  return Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+/// One attempt to reach a host. The system repeats a lost packet only after a second.
+constexpr std::chrono::milliseconds kAttempt{1000};
+
+Descriptor NewSocket(int family = AF_UNIX) {
+  return Descriptor(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+void SetOption(const Descriptor& socket, int level, int option) {
+  const int on = 1;
+  ::setsockopt(socket.get(), level, option, &on, sizeof(on));
+}
+
+/// After how long a silent host is lost: SAMPAN_PEER_TIMEOUT, which the runtime has checked. The system looks
+/// once a second, so less than a second is left for that.
+int SilenceMs() {
+  const std::string text = EnvironmentValue("SAMPAN_PEER_TIMEOUT").value_or("3");
+  int seconds = 0;
+  std::from_chars(text.data(), text.data() + text.size(), seconds);
+  return std::clamp(seconds, 1, 600) * 1000 - 500;
+}
+
+/// What connections have, and accepted ones inherit.
+void Prepare(const Descriptor& socket) {
+  SetOption(socket, SOL_SOCKET, SO_REUSEADDR);  // an earlier group's connections do not keep the port
+  SetOption(socket, IPPROTO_TCP, TCP_NODELAY);
+  LimitSilence(socket.get(), SilenceMs());
+}
+
+PeerAddress OwnEndOf(const Descriptor& socket) {
+  SocketAddress name;
+  static_cast<void>(::getsockname(socket.get(), name.get(), &name.length));
+  return FromSocket(*name.get());
+}
+
+Descriptor ListenAt(const PeerAddress& address) {
+  const SocketAddress name = ToSocket(address);
+  Descriptor listener = NewSocket(name.storage.ss_family);
+  Prepare(listener);
+  if (listener.get() < 0 || ::bind(listener.get(), name.get(), name.length) != 0 ||
+      ::listen(listener.get(), kBacklog) != 0)
+    return Descriptor();
+  return listener;
+}
+
+FoundHub ConnectTo(const PeerAddress& address, Deadline until) {
+  const SocketAddress name = ToSocket(address);
+  FoundHub found{NewSocket(name.storage.ss_family), errno};
+  if (found.connection.get() < 0) return found;
+  Prepare(found.connection);
+  found.error = ConnectBy(found.connection.get(), name, std::min(until, Clock::now() + kAttempt));
+  // While rank 0 does not listen, the system may choose its port for this end: then the socket meets itself.
+  if (found.error == 0 && OwnEndOf(found.connection) == FromSocket(*name.get())) found.error = ECONNREFUSED;
+  if (found.error != 0) found.connection.Close();
+  return found;
 }
 
 /// The system's list of Unix-domain sockets; empty, with errno set, if it cannot be read.
@@ -74,7 +134,28 @@ std::string RandomHex(std::size_t bytes) {
   return text;
 }
 
+std::string MeetingPoint::Describe() const {
+  return Text("group '", group, "'", address ? " at " : "", address ? sampan::Describe(*address) : "");
+}
+
+bool FoundHub::may_come() const {
+  switch (error) {
+    case kConnectedLate:
+    case ECONNREFUSED:
+    case ECONNRESET:
+    case EAGAIN:
+    case EINTR:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case ETIMEDOUT:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Descriptor Listen(const MeetingPoint& meeting) {
+  if (meeting.address) return ListenAt(*meeting.address);
   Descriptor listener = NewSocket();
   const AbstractAddress at(meeting.prefix + RandomHex(kSaltBytes));
   if (listener.get() < 0 ||
@@ -84,20 +165,20 @@ Descriptor Listen(const MeetingPoint& meeting) {
   return listener;
 }
 
-FoundHub FindHub(const MeetingPoint& meeting) {
+FoundHub FindHub(const MeetingPoint& meeting, Deadline until) {
+  if (meeting.address) return ConnectTo(*meeting.address, until);
   FoundHub found;
   const std::string list = SocketList();
-  if (list.empty()) return found;
-  int error = ECONNREFUSED;
+  found.error = list.empty() ? errno : ECONNREFUSED;
   for (const std::string& name : NamesWithPrefix(list, meeting.prefix)) {
     Descriptor socket = NewSocket();
     if (socket.get() < 0) {
-      error = errno;
+      found.error = errno;
       break;
     }
     const AbstractAddress at(name);
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&at.address), at.bytes) != 0) {
-      if (errno == EAGAIN) error = EAGAIN;  // its queue is full
+      if (errno == EAGAIN) found.error = EAGAIN;  // its queue is full
       continue;
     }
     const auto peer = PeerOf(socket);
@@ -107,7 +188,6 @@ FoundHub FindHub(const MeetingPoint& meeting) {
     }
     ++found.foreign_count;
   }
-  errno = error;
   return found;
 }
 

@@ -31,26 +31,41 @@ HcclResult FailureOf(u32 number) {
   return number > HCCL_SUCCESS && number < HCCL_E_RESERVED ? static_cast<HcclResult>(number) : HCCL_E_REMOTE;
 }
 
-/// Retries until rank 0 listens.
+/// Retries until rank 0 listens and has admitted this rank. What listens at an address in the network may be
+/// a stranger, or rank 0 of an earlier group.
 HcclResult Connect(const char* function, const MeetingPoint& meeting, const ::hccl::RankGroupConfig& config,
-                   Descriptor& connected) {
+                   std::optional<FrameSocket>& connected) {
+  auto process = ThisProcess();
+  if (!process.ok()) return Fail(function, HCCL_E_SYSCALL, process.error().message);
+  const Introduction introduction{config.rank, config.rankSize, *process};
   const Deadline deadline = Clock::now() + config.timeout;
+  std::string obstacle;
   for (auto pause = std::chrono::milliseconds(1);;
        pause = std::min(pause * 2, std::chrono::milliseconds(20))) {
-    FoundHub found = FindHub(meeting);
-    const int error = errno;
-    connected = std::move(found.connection);
-    if (connected.get() >= 0) return HCCL_SUCCESS;
-    if (error != ECONNREFUSED && error != EAGAIN && error != EINTR) {
+    FoundHub found = FindHub(meeting, deadline);
+    std::string seen;
+    if (found.connection.get() >= 0) {
+      connected.emplace(std::move(found.connection), kMaxReasonBytes);
+      const Status introduced = Introduce(*connected, meeting.secret, introduction,
+                                          std::min(deadline, Clock::now() + kIntroductionLimit));
+      if (introduced.ok()) return HCCL_SUCCESS;
+      seen = Text("what listens there: ", introduced.error().message);
+    } else if (!found.may_come()) {
       return Fail(function, HCCL_E_SYSCALL,
-                  Text("rank ", config.rank, " cannot connect to the group '", meeting.group,
-                       "': ", SystemError(error)));
+                  Text("rank ", config.rank, " cannot connect to the ", meeting.Describe(), ": ",
+                       SystemError(found.error)));
+    } else if (meeting.address) {
+      seen = found.error == kConnectedLate ? "no answer" : SystemError(found.error);
+    } else {
+      seen = Text(found.foreign_count, " sockets of this name belong to other users");
     }
-    if (Clock::now() >= deadline) {
+    const bool is_late = Clock::now() >= deadline;
+    // The last attempt was cut short: an earlier one says more.
+    if (obstacle.empty() || !is_late) obstacle = seen;
+    if (is_late) {
       return Fail(function, HCCL_E_TIMEOUT,
-                  Text("EI0015: rank ", config.rank, " did not find rank 0 of the group '", meeting.group,
-                       "' within ", config.timeout.count(), " ms (", found.foreign_count,
-                       " sockets of this name belong to other users)"));
+                  Text("EI0015: rank ", config.rank, " did not find rank 0 of the ", meeting.Describe(),
+                       " within ", config.timeout.count(), " ms (", obstacle, ")"));
     }
     std::this_thread::sleep_for(pause);
   }
@@ -58,19 +73,27 @@ HcclResult Connect(const char* function, const MeetingPoint& meeting, const ::hc
 
 HcclResult FailSecondRank0(const char* function, const MeetingPoint& meeting) {
   return Fail(function, HCCL_E_UNAVAIL,
-              Text("there is a rank 0 of the group '", meeting.group, "' with this token already"));
+              Text("there is a rank 0 of the ", meeting.Describe(), " with this token already"));
+}
+
+HcclResult FailToListen(const char* function, const MeetingPoint& meeting, int error) {
+  if (meeting.address && error == EADDRINUSE) {
+    return Fail(function, HCCL_E_UNAVAIL,
+                Text("EI0019: the ", meeting.Describe(), " cannot meet there: another socket has the port"));
+  }
+  return Fail(function, HCCL_E_SYSCALL,
+              Text("cannot listen for the ", meeting.Describe(), ": ", SystemError(error)));
 }
 
 HcclResult OpenHub(const char* function, const MeetingPoint& meeting, const ::hccl::RankGroupConfig& config) {
-  if (FindHub(meeting).connection.get() >= 0) return FailSecondRank0(function, meeting);
+  const bool on_one_host = !meeting.address;
+  if (on_one_host && FindHub(meeting, kNever).connection.get() >= 0)
+    return FailSecondRank0(function, meeting);
   Descriptor listener = Listen(meeting);
-  if (listener.get() < 0) {
-    return Fail(function, HCCL_E_SYSCALL,
-                Text("cannot listen for the group '", meeting.group, "': ", SystemError(errno)));
-  }
+  if (listener.get() < 0) return FailToListen(function, meeting, errno);
   // A second rank 0 that started at the same time has another name. Both of them fail.
-  if (HasRival(meeting, listener)) return FailSecondRank0(function, meeting);
-  StartHub(std::move(listener), {meeting.group, meeting.token, config.rankSize, config.timeout});
+  if (on_one_host && HasRival(meeting, listener)) return FailSecondRank0(function, meeting);
+  StartHub(std::move(listener), {meeting.group, meeting.secret, config.rankSize, config.timeout});
   return HCCL_SUCCESS;
 }
 
@@ -81,12 +104,11 @@ HcclResult Membership::Join(const char* function, const MeetingPoint& meeting,
   if (config.rank == 0) {
     if (const HcclResult result = OpenHub(function, meeting, config); result != HCCL_SUCCESS) return result;
   }
-  Descriptor connected;
-  if (const HcclResult result = Connect(function, meeting, config, connected); result != HCCL_SUCCESS)
+  std::optional<FrameSocket> socket;
+  if (const HcclResult result = Connect(function, meeting, config, socket); result != HCCL_SUCCESS)
     return result;
-  FrameSocket socket(std::move(connected), FrameSocket::kMaxFrameBytes);
-  socket.Queue({FrameKind::kHello, config.rank, config.rankSize, 0, Bytes(meeting.token)});
-  std::shared_ptr<Membership> membership(new Membership(meeting, config, std::move(socket)));
+  socket->set_max_frame_bytes(FrameSocket::kMaxFrameBytes);
+  std::shared_ptr<Membership> membership(new Membership(meeting, config, std::move(*socket)));
   if (const HcclResult result = membership->AwaitWelcome(function); result != HCCL_SUCCESS) return result;
   joined = std::move(membership);
   return HCCL_SUCCESS;
@@ -153,11 +175,12 @@ void Membership::QueueReport() {
 }
 
 void Membership::Listen() noexcept {
-  for (;;) {
+  for (bool is_first = true;; is_first = false) {
     try {
       {
         const std::lock_guard lock(mutex_);
         if (is_leaving_) return;
+        if (is_first) TakeFrames(true);  // what came with the hub's admission
       }
       ListenOnce();
     } catch (const std::exception&) {
@@ -180,7 +203,10 @@ void Membership::ListenOnce() {
   if (watched[0].revents != 0) health_->wake_up().Clear();
   if (count == 1 || watched[1].revents == 0) return;
   const std::lock_guard lock(mutex_);
-  bool is_alive = socket_.Receive();
+  TakeFrames(socket_.Receive());
+}
+
+void Membership::TakeFrames(bool is_alive) {
   while (const auto frame = socket_.Next())
     is_alive = Handle(*frame) && is_alive;
   if (!is_alive) {
@@ -190,20 +216,23 @@ void Membership::ListenOnce() {
   changed_.notify_all();
 }
 
-bool Membership::TakeProcesses(const std::vector<u8>& content) {
-  if (is_welcome_ || content.size() != rank_size_ * sizeof(s64)) return false;
-  ByteReader processes(content);
-  for (u32 rank = 0; rank < rank_size_; ++rank)
-    processes_.push_back(processes.Get<s64>());
+bool Membership::TakePlaces(const std::vector<u8>& content) {
+  if (is_welcome_) return false;
+  ByteReader in(content);
+  for (u32 rank = 0; rank < rank_size_ && in.ok(); ++rank) {
+    const auto process = in.Get<ProcessIdentity>();
+    places_.push_back({process, in.GetText()});
+  }
   // A number that no process can have would mean a group of processes, or all of them.
-  is_welcome_ = std::all_of(processes_.begin(), processes_.end(), [](s64 process) { return process > 0; });
+  is_welcome_ = in.ok() && std::all_of(places_.begin(), places_.end(),
+                                       [](const RankPlace& place) { return place.process.process > 0; });
   return is_welcome_;
 }
 
 bool Membership::Handle(const Frame& frame) {
   switch (frame.kind) {
     case FrameKind::kWelcome:
-      return TakeProcesses(frame.content);
+      return TakePlaces(frame.content);
     case FrameKind::kRefused:
       is_refused_ = true;
       refusal_code_ = FailureOf(frame.number);
@@ -226,9 +255,8 @@ bool Membership::Handle(const Frame& frame) {
 void Membership::OnClosed() {
   is_closed_ = true;
   if (!is_welcome_ || has_rank_0_left_ || is_refused_) return;
-  health_->Break(HCCL_E_REMOTE,
-                 Text("rank 0 (process ", processes_[0],
-                      "), which keeps the group together, ended without leaving the group '", group_, "'"));
+  health_->Break(HCCL_E_REMOTE, Text(Describe(0), ", which keeps the group together, ", socket_.HowItEnded(),
+                                     " leaving the group '", group_, "'"));
 }
 
 void Membership::OnOutOfMemory() noexcept {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/threads/threads.h"
-#include "hccl/group/frame_socket.h"
 #include "hccl/group/group_health.h"
+#include "hccl/group/introduction.h"
 #include "hccl/group/meeting_point.h"
 #include "hccl/platform/rank_group.h"
 
@@ -30,7 +30,13 @@ class Membership {
   u32 rank_size() const { return rank_size_; }
   const std::string& group() const { return group_; }
   const std::shared_ptr<GroupHealth>& health() const { return health_; }
-  s64 process_of(u32 rank) const { return processes_[rank]; }
+  s64 process_of(u32 rank) const { return places_[rank].process.process; }
+  const HostIdentity& host_of(u32 rank) const { return places_[rank].process.host; }
+  /// Whether the rank lives in this process, or on this host.
+  bool IsInThisProcess(u32 rank) const { return places_[rank].process == places_[rank_].process; }
+  bool IsOnThisHost(u32 rank) const { return host_of(rank) == host_of(rank_); }
+  /// "rank 1 (process 71 on 10.0.0.2)"
+  std::string Describe(u32 rank) const { return NameOf(rank, places_[rank]); }
 
   /// All ranks' parts, by rank. Every rank makes the same calls in the same order.
   HcclResult Exchange(const char* function, const std::vector<u8>& mine, std::vector<std::vector<u8>>& all);
@@ -43,9 +49,11 @@ class Membership {
   void ListenOnce();
   /// Tells the other ranks that this one broke the group, if they have not been told.
   void QueueReport();
+  /// Handles the frames that have come. The mutex is held.
+  void TakeFrames(bool is_alive);
   /// Returns false if the hub breaks the protocol. The mutex is held.
   bool Handle(const Frame& frame);
-  bool TakeProcesses(const std::vector<u8>& content);
+  bool TakePlaces(const std::vector<u8>& content);
   /// Called when the connection is closed, with the mutex held.
   void OnClosed();
   void OnOutOfMemory() noexcept;
@@ -55,9 +63,9 @@ class Membership {
   const u32 rank_, rank_size_;
   const std::chrono::milliseconds timeout_;
   const std::shared_ptr<GroupHealth> health_ = std::make_shared<GroupHealth>();
-  std::vector<s64> processes_;  // written before the first call that reads it
-  std::mutex exchange_mutex_;   // one exchange at a time
-  u64 next_sequence_ = 0;       // guarded by exchange_mutex_
+  std::vector<RankPlace> places_;  // written before the first call that reads it
+  std::mutex exchange_mutex_;      // one exchange at a time
+  u64 next_sequence_ = 0;          // guarded by exchange_mutex_
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -12,6 +12,7 @@
 #include "base/error/system_error.h"
 #include "hccl/group/hub.h"
 #include "hccl/group/membership.h"
+#include "hccl/group/network_place.h"
 #include "hccl/link/link_making.h"
 #include "hccl/report.h"
 
@@ -30,7 +31,7 @@ namespace {
 
 constexpr std::size_t kTokenBytes = 16;
 constexpr std::size_t kMaxNameBytes = 64;
-constexpr std::size_t kMinTokenBytes = 16;
+constexpr std::size_t kMinTokenBytes = 16, kMaxTokenBytes = 256;
 constexpr u32 kMaxRanks = 1024;
 constexpr u64 kMaxExchangeBytes = u64{32} << 20;
 
@@ -42,7 +43,7 @@ u64 Mix(std::string_view text) {
   return hash ^ (hash >> 29);
 }
 
-HcclResult ReadTokenFile(const char* function, const std::string& path, MeetingPoint& meeting,
+HcclResult ReadTokenFile(const char* function, const std::string& path, std::string& token,
                          std::string& place) {
   // Without O_NONBLOCK, opening a FIFO would wait for a writer.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -59,8 +60,7 @@ HcclResult ReadTokenFile(const char* function, const std::string& path, MeetingP
   const ssize_t length = ::read(file.get(), text.data(), text.size());
   if (length < 0)
     return Fail(function, HCCL_E_SYSCALL, Text("cannot read '", path, "': ", SystemError(errno)));
-  meeting.token.assign(text.data(), static_cast<std::size_t>(length));
-  meeting.group = path;
+  token.assign(text.data(), static_cast<std::size_t>(length));
   place = Text("file ", facts.st_dev, " ", facts.st_ino);
   return HCCL_SUCCESS;
 }
@@ -84,20 +84,21 @@ HcclResult CheckConfig(const char* function, const RankGroupConfig& config) {
 
 HcclResult FindMeeting(const char* function, const RankGroupConfig& config, MeetingPoint& meeting) {
   if (const HcclResult result = CheckConfig(function, config); result != HCCL_SUCCESS) return result;
-  std::string place = config.name;
-  if (config.file.empty()) {
-    meeting = {config.name, {}, config.token};
-  } else if (const HcclResult result = ReadTokenFile(function, config.file, meeting, place);
-             result != HCCL_SUCCESS) {
-    return result;
+  std::string place = config.name, token = config.token;
+  if (!config.file.empty()) {
+    if (const HcclResult result = ReadTokenFile(function, config.file, token, place); result != HCCL_SUCCESS)
+      return result;
   }
-  if (meeting.token.size() < kMinTokenBytes || meeting.token.size() > kMaxTokenBytes) {
+  if (token.size() < kMinTokenBytes || token.size() > kMaxTokenBytes) {
     return Fail(function, HCCL_E_PARA,
-                Text("the token has ", meeting.token.size(), " characters, it must have ", kMinTokenBytes,
-                     " to ", kMaxTokenBytes, ": RankGroup::MakeToken makes one"));
+                Text("the token has ", token.size(), " characters, it must have ", kMinTokenBytes, " to ",
+                     kMaxTokenBytes, ": RankGroup::MakeToken makes one"));
   }
-  meeting.prefix = Text("sampan-hccl-", ::geteuid(), "-", Mix(place), "-", Mix(meeting.token), "-");
-  return HCCL_SUCCESS;
+  meeting.group = config.file.empty() ? config.name : config.file;
+  meeting.prefix = Text("sampan-hccl-", ::geteuid(), "-", Mix(place), "-", Mix(token), "-");
+  meeting.secret = SecretOf(config.name, token);  // a file has another place on each host
+  if (config.address.empty()) return HCCL_SUCCESS;
+  return ReadPlace(function, config.address, meeting.address.emplace());
 }
 
 }  // namespace
@@ -122,6 +123,16 @@ HcclResult RankGroup::MakeFile(const std::string& path) {
                   Text("cannot write '", path, "': ", SystemError(errno)));
     }
     return HCCL_SUCCESS;
+  });
+}
+
+HcclResult RankGroup::MakeAddress(std::string& address) {
+  constexpr const char* kFunction = "RankGroup::MakeAddress";
+  return Guard(kFunction, [&] {
+    sampan::PeerAddress chosen;
+    const HcclResult result = ChoosePlace(kFunction, chosen);
+    if (result == HCCL_SUCCESS) address = Describe(chosen);
+    return result;
   });
 }
 

@@ -7,11 +7,11 @@
 
 namespace sampan::hccl {
 
-void GroupSignal::OnTimeout(const std::string& text) noexcept {
+void GroupSignal::Break(HcclResult code, const std::string& text) noexcept {
   try {
-    health_->BreakHere(HCCL_E_TIMEOUT, Text("rank ", rank_, ": ", text));
+    health_->BreakHere(code, Text("rank ", rank_, ": ", text));
   } catch (const std::exception&) {
-    health_->BreakHere(HCCL_E_TIMEOUT, {});
+    health_->BreakHere(code, {});
   }
 }
 
@@ -41,13 +41,29 @@ ExportedMemory::~ExportedMemory() {
   if (!key_.empty()) static_cast<void>(aclrtIpcMemClose(key_.c_str()));
 }
 
-HcclResult ExportedMemory::Export(const ::hccl::DeviceMem& memory, s64 process) {
+namespace {
+
+HcclResult CodeOf(aclError code) {
+  if (code == ACL_SUCCESS) return HCCL_SUCCESS;
+  return code == ACL_ERROR_RT_FEATURE_NOT_SUPPORT ? HCCL_E_NOT_SUPPORT : HCCL_E_RUNTIME;
+}
+
+}  // namespace
+
+HcclResult AdmitToNotify(HcclRtNotify notify, Importer importer) {
+  if (!importer.server) return CodeOf(aclrtNotifySetImportPid(notify, &importer.process, 1));
+  aclrtServerPid pair{*importer.server, &importer.process, 1};
+  return CodeOf(aclrtNotifySetImportPidInterServer(notify, &pair, 1));
+}
+
+HcclResult ExportedMemory::Export(const ::hccl::DeviceMem& memory, Importer importer) {
   std::array<char, kKeyBytes> key{};
   if (aclrtIpcMemGetExportKey(memory.ptr(), memory.size(), key.data(), key.size(), 0) != ACL_SUCCESS)
     return HCCL_E_RUNTIME;
   key_ = key.data();
-  s32 importer = static_cast<s32>(process);
-  return aclrtIpcMemSetImportPid(key_.c_str(), &importer, 1) == ACL_SUCCESS ? HCCL_SUCCESS : HCCL_E_RUNTIME;
+  if (!importer.server) return CodeOf(aclrtIpcMemSetImportPid(key_.c_str(), &importer.process, 1));
+  aclrtServerPid pair{*importer.server, &importer.process, 1};
+  return CodeOf(aclrtIpcMemImportPidInterServer(key_.c_str(), &pair, 1));
 }
 
 }  // namespace sampan::hccl

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,12 @@ class GroupSignal final : public SignalLink {
       : health_(std::move(health)), rank_(rank), description_(std::move(description)) {}
   Status Check() const override { return health_->Check(); }
   std::string Describe() const override { return description_; }
-  void OnTimeout(const std::string& text) noexcept override;
+  void OnTimeout(const std::string& text) noexcept override { Break(HCCL_E_TIMEOUT, text); }
+  void OnFailure(const std::string& text) noexcept override { Break(HCCL_E_REMOTE, text); }
 
  private:
+  void Break(HcclResult code, const std::string& text) noexcept;
+
   const std::shared_ptr<GroupHealth> health_;
   const u32 rank_;
   const std::string description_;
@@ -60,6 +64,13 @@ class RemoteMemory {
   std::string key_;  // of the mapping
 };
 
+/// A process that may open keys of this one.
+struct Importer {
+  s32 process;
+  std::optional<u32> server;  ///< on another host: its server, as a device id in the super pod
+};
+HcclResult AdmitToNotify(HcclRtNotify notify, Importer importer);
+
 /// A key of this side's memory for one other process. The destructor closes the key and keeps the memory.
 class ExportedMemory {
  public:
@@ -68,7 +79,7 @@ class ExportedMemory {
   ExportedMemory(const ExportedMemory&) = delete;
   ExportedMemory& operator=(const ExportedMemory&) = delete;
 
-  HcclResult Export(const ::hccl::DeviceMem& memory, s64 process);
+  HcclResult Export(const ::hccl::DeviceMem& memory, Importer importer);
   const std::string& key() const { return key_; }
 
  private:

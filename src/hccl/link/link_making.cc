@@ -111,21 +111,9 @@ HcclResult LinkMaking::PrepareLink(u32 peer) {
   link->remote_rank = peer;
   link->local_user = para_.localUserrank != INVALID_VALUE_RANKID ? para_.localUserrank : membership_->rank();
   link->reads = (para_.linkAttribute & ::hccl::LINK_ATTRIBUTE_READ) != 0;
-  const s64 process = membership_->process_of(peer);
-  if (!SameProcess(peer)) {
-    const std::array<const ::hccl::DeviceMem*, 2> memory = {&para_.inputMem, &para_.outputMem};
-    for (std::size_t i = 0; i < memory.size(); ++i) {
-      if (const HcclResult result = link->exported[i].Export(*memory[i], process); result != HCCL_SUCCESS)
-        return result;
-    }
-  }
   for (std::size_t i = 0; i < Link::kNumbered + para_.notifyNum; ++i) {
     auto signal = std::make_unique<LinkSignal>();
     if (const HcclResult result = signal->local.Init(); result != HCCL_SUCCESS) return result;
-    if (!SameProcess(peer)) {
-      if (const HcclResult result = signal->local.SetIpc(); result != HCCL_SUCCESS) return result;
-      if (const HcclResult result = signal->local.Grant(process); result != HCCL_SUCCESS) return result;
-    }
     const auto& health = membership_->health();
     signal->waited =
         std::make_shared<GroupSignal>(health, link->local_rank,
@@ -137,7 +125,35 @@ HcclResult LinkMaking::PrepareLink(u32 peer) {
                                            " of group '", membership_->group(), "'"));
     link->signals.push_back(std::move(signal));
   }
+  const HcclResult result = membership_->IsInThisProcess(peer) ? HCCL_SUCCESS : Export(*link);
   links_[peer] = std::move(link);
+  if (result != HCCL_E_NOT_SUPPORT) return result;
+  return Fail(
+      function_, result,
+      Text(
+          membership_->Describe(membership_->rank()), " and ", membership_->Describe(peer),
+          " are on different hosts: links between hosts need emulated devices of SAMPAN_PROFILE=ascend910c"));
+}
+
+Importer LinkMaking::ImporterOf(u32 peer) const {
+  const auto process = static_cast<s32>(membership_->process_of(peer));
+  if (membership_->IsOnThisHost(peer)) return {process, std::nullopt};
+  // The number of the server is that of its first device, divided by 1024.
+  return {process, ServerNumber(membership_->host_of(peer)) << 10};
+}
+
+HcclResult LinkMaking::Export(Link& link) const {
+  const Importer importer = ImporterOf(link.remote_rank);
+  const std::array<const ::hccl::DeviceMem*, 2> memory = {&para_.inputMem, &para_.outputMem};
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (const HcclResult result = link.exported[i].Export(*memory[i], importer); result != HCCL_SUCCESS)
+      return result;
+  }
+  for (const auto& signal : link.signals) {
+    if (const HcclResult result = signal->local.SetIpc(); result != HCCL_SUCCESS) return result;
+    if (const HcclResult result = AdmitToNotify(signal->local.ptr(), importer); result != HCCL_SUCCESS)
+      return result;
+  }
   return HCCL_SUCCESS;
 }
 
@@ -183,7 +199,7 @@ std::vector<u8> LinkMaking::WriteOffer() const {
 }
 
 HcclResult LinkMaking::TakeMemory(Link& link, const Offer& offer) const {
-  const bool same_process = SameProcess(link.remote_rank);
+  const bool same_process = membership_->IsInThisProcess(link.remote_rank);
   for (std::size_t i = 0; i < link.memory.size(); ++i) {
     if (same_process) {
       if (!IsKnownMemory(offer.address[i], offer.bytes[i])) {
@@ -201,7 +217,8 @@ HcclResult LinkMaking::TakeMemory(Link& link, const Offer& offer) const {
   // An import enables peer access. Inside one process there is no import, so this does it.
   if (same_process && offer.device != device_ && aclrtDeviceEnablePeerAccess(offer.device, 0) != ACL_SUCCESS)
     return HCCL_E_RUNTIME;
-  link.type = offer.physical_device == physical_device_
+  link.type = !membership_->IsOnThisHost(link.remote_rank) ? ::hccl::LinkType::LINK_HCCS_SW
+              : offer.physical_device == physical_device_
                   ? ::hccl::LinkType::LINK_ONCHIP
                   : LinkBetween(para_.inputMem.ptr(), link.memory[0].address())
                         .value_or(::hccl::LinkType::LINK_RESERVED);

@@ -31,9 +31,9 @@ class LinkMaking {
   HcclResult TakeOffer(Link& link, const std::vector<u8>& offer);
   HcclResult TakeMemory(Link& link, const Offer& offer) const;
   HcclResult Agree(HcclResult mine) const;
-  bool SameProcess(u32 peer) const {
-    return membership_->process_of(peer) == membership_->process_of(membership_->rank());
-  }
+  Importer ImporterOf(u32 peer) const;
+  /// Offers memory and notifies to a rank of another process.
+  HcclResult Export(Link& link) const;
 
   const char* const function_;
   const std::shared_ptr<Membership> membership_;

@@ -371,6 +371,12 @@ HcclResult Transport::ReadSync(Buffer& localBuf, Buffer& remoteBuf, Stream& stre
 HcclResult Transport::WriteReduceAsync(Buffer& remoteBuf, Buffer& localBuf, const HcclDataType datatype,
                                        HcclReduceOp redOp, Stream& stream) {
   const Call call{*link_, "Transport::WriteReduceAsync"};
+  if (!link_->membership->IsOnThisHost(link_->remote_rank)) {
+    return call.Refuse(
+        HCCL_E_NOT_SUPPORT,
+        Text(link_->membership->Describe(link_->remote_rank),
+             " is on another host, where no reduction can be written: let it read (ReadReduceSync)"));
+  }
   const HcclResult result = call.CheckRemote(remoteBuf);
   return result == HCCL_SUCCESS ? call.Reduce(remoteBuf, localBuf, remoteBuf, datatype, redOp, stream)
                                 : result;

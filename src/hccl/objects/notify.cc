@@ -1,5 +1,4 @@
 // hccl::LocalNotify and hccl::RemoteNotify.
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -13,6 +12,7 @@ namespace hccl {
 
 using sampan::Hex;
 using sampan::Text;
+using sampan::ThisProcess;
 using namespace sampan::hccl;
 
 namespace {
@@ -177,9 +177,9 @@ HcclResult LocalNotify::Serialize(std::vector<u8>& byteVector) {
   constexpr const char* kFunction = "LocalNotify::Serialize";
   return Guard(kFunction, [&]() -> HcclResult {
     if (const HcclResult result = RequireNotify(kFunction, notify_); result != HCCL_SUCCESS) return result;
-    NotifyKey key;
-    key.process = ::getpid();
-    key.handle = reinterpret_cast<u64>(notify_);
+    auto process = ThisProcess();
+    if (!process.ok()) return Fail(kFunction, HCCL_E_SYSCALL, process.error().message);
+    NotifyKey key{*process, reinterpret_cast<u64>(notify_)};
     if (ipc_ && aclrtNotifyGetExportKey(notify_, key.key.data(), key.key.size(), 0) != ACL_SUCCESS)
       return HCCL_E_RUNTIME;
     byteVector = key.Bytes();
@@ -231,11 +231,11 @@ HcclResult RemoteNotify::Init(const std::vector<u8>& byteVector) {
 }
 
 HcclResult RemoteNotify::Init(const HcclSignalInfo& notifyInfo, const NotifyLoadType) {
-  return Guard("RemoteNotify::Init", [&] {
-    NotifyKey key;
-    key.process = ::getpid();
-    key.handle = notifyInfo.addr;
-    const HcclResult result = Init(key.Bytes());
+  constexpr const char* kFunction = "RemoteNotify::Init";
+  return Guard(kFunction, [&]() -> HcclResult {
+    auto process = ThisProcess();
+    if (!process.ok()) return Fail(kFunction, HCCL_E_SYSCALL, process.error().message);
+    const HcclResult result = Init(NotifyKey{*process, notifyInfo.addr}.Bytes());
     return result == HCCL_SUCCESS ? Open() : result;
   });
 }
@@ -253,7 +253,7 @@ HcclResult RemoteNotify::Open() {
   }
   if (key->key[0] == 0) {
     return Fail(kFunction, HCCL_E_PARA,
-                Text("the notify of process ", key->process, " was serialised before SetIpc"));
+                Text("the notify of process ", key->process.process, " was serialised before SetIpc"));
   }
   if (aclrtNotifyImportByKey(&notify_, key->key.data(), 0) != ACL_SUCCESS) {
     notify_ = nullptr;

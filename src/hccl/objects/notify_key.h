@@ -1,14 +1,14 @@
 // The bytes by which another rank can open a notify.
 #pragma once
 
-#include <unistd.h>
-
 #include <array>
 #include <cstring>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "base/system/host_identity.h"
 #include "hccl/platform/hccl_common.h"
 
 namespace sampan::hccl {
@@ -17,14 +17,19 @@ inline constexpr std::size_t kKeyBytes = 65;  // of the runtime's keys, with the
 
 /// Ranks of the same process use the handle, ranks of other processes the runtime's key.
 struct NotifyKey {
-  s64 process = 0;
+  ProcessIdentity process;
   u64 handle = 0;
   std::array<char, kKeyBytes> key{};
+  std::array<char, 7> unused{};  // no bytes of this process's memory go to others
 
-  bool here() const { return process == ::getpid(); }
+  bool here() const {
+    auto own = ThisProcess();
+    return own.ok() && process == *own;
+  }
   HcclRtNotify notify() const { return reinterpret_cast<HcclRtNotify>(handle); }
 
   std::vector<u8> Bytes() const {
+    static_assert(std::has_unique_object_representations_v<NotifyKey>);
     std::vector<u8> bytes(sizeof(*this));
     std::memcpy(bytes.data(), this, sizeof(*this));
     return bytes;

@@ -1,12 +1,10 @@
 // What memory of other hosts needs here: libfabric, its provider, an interface.
 #include "tools/sampan/shared/process/fabric_facts.h"
 
-#include <cstdlib>
-
 #ifdef SAMPAN_HAS_LIBFABRIC
-#include "backend/fabric/interface.h"
 #include "backend/fabric/library.h"
 #include "backend/fabric/port.h"
+#include "base/network/interface.h"
 #endif
 
 namespace sampan::tool {
@@ -17,15 +15,6 @@ std::string FabricFacts::Text() const {
 }
 
 #ifdef SAMPAN_HAS_LIBFABRIC
-
-namespace {
-
-std::string ValueOf(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
-
-}  // namespace
 
 FabricFacts ReadFabricFacts() {
   FabricFacts facts;
@@ -42,11 +31,9 @@ FabricFacts ReadFabricFacts() {
     return facts;
   }
   facts.provider = (*port)->provider();
-  auto address = fabric::ChooseInterface(
-      {ValueOf("HCCL_IF_IP"), ValueOf("HCCL_SOCKET_IFNAME"), ValueOf("HCCL_SOCKET_FAMILY")},
-      fabric::UsableInterfaces());
+  auto address = ChooseInterface(ReadInterfaceWish(), UsableInterfaces());
   if (address.ok()) {
-    facts.address = fabric::HostText(*address);
+    facts.address = HostText(*address);
   } else {
     facts.reason = address.error().message;
   }

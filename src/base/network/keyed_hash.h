@@ -8,7 +8,7 @@
 
 #include "base/error/status.h"
 
-namespace sampan::fabric {
+namespace sampan {
 
 using Key = std::array<std::uint64_t, 2>;
 using Digest = std::array<std::uint64_t, 2>;
@@ -29,4 +29,4 @@ bool SameDigest(const Digest& one, const Digest& other);
 /// 128 bits of the system's random source.
 Result<Key> RandomKey();
 
-}  // namespace sampan::fabric
+}  // namespace sampan

@@ -1,5 +1,5 @@
 // A keyed hash: proves that one knows a secret without sending it.
-#include "backend/fabric/keyed_hash.h"
+#include "base/network/keyed_hash.h"
 
 #include <sys/random.h>
 
@@ -10,7 +10,7 @@
 #include "base/error/system_error.h"
 #include "base/error/text.h"
 
-namespace sampan::fabric {
+namespace sampan {
 namespace {
 
 struct State {
@@ -70,4 +70,4 @@ Result<Key> RandomKey() {
   return Error{Code::kInternalError, Text("the system gives no random bits: ", SystemError(errno))};
 }
 
-}  // namespace sampan::fabric
+}  // namespace sampan

@@ -1,20 +1,19 @@
 // The network interface that a process listens on.
-#include "backend/fabric/interface.h"
+#include "base/network/interface.h"
 
-#include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string_view>
 #include <tuple>
 
 #include "base/error/text.h"
+#include "base/system/environment.h"
 
-namespace sampan::fabric {
+namespace sampan {
 namespace {
 
 bool IsUsable(const ifaddrs& entry) {
@@ -53,38 +52,9 @@ int Rank(const std::string& name) {
 
 }  // namespace
 
-SocketAddress ToSocket(const PeerAddress& address) {
-  SocketAddress socket;
-  if (address.version == 6) {
-    auto& name = reinterpret_cast<sockaddr_in6&>(socket.storage);
-    name.sin6_family = AF_INET6;
-    name.sin6_port = htons(address.port);
-    std::memcpy(&name.sin6_addr, address.host.data(), 16);
-    socket.length = sizeof(name);
-  } else {
-    auto& name = reinterpret_cast<sockaddr_in&>(socket.storage);
-    name.sin_family = AF_INET;
-    name.sin_port = htons(address.port);
-    std::memcpy(&name.sin_addr, address.host.data(), 4);
-    socket.length = sizeof(name);
-  }
-  return socket;
-}
-
-PeerAddress FromSocket(const sockaddr& socket) {
-  PeerAddress address;
-  if (socket.sa_family == AF_INET) {
-    const auto& name = reinterpret_cast<const sockaddr_in&>(socket);
-    address.version = 4;
-    address.port = ntohs(name.sin_port);
-    std::memcpy(address.host.data(), &name.sin_addr, 4);
-  } else if (socket.sa_family == AF_INET6) {
-    const auto& name = reinterpret_cast<const sockaddr_in6&>(socket);
-    address.version = 6;
-    address.port = ntohs(name.sin6_port);
-    std::memcpy(address.host.data(), &name.sin6_addr, 16);
-  }
-  return address;
+InterfaceWish ReadInterfaceWish() {
+  return {EnvironmentValue("HCCL_IF_IP").value_or(""), EnvironmentValue("HCCL_SOCKET_IFNAME").value_or(""),
+          EnvironmentValue("HCCL_SOCKET_FAMILY").value_or("")};
 }
 
 std::vector<InterfaceAddress> UsableInterfaces() {
@@ -121,15 +91,4 @@ Result<PeerAddress> ChooseInterface(const InterfaceWish& wish, std::vector<Inter
   return Error{Code::kFeatureNotSupport, "no network interface is up"};
 }
 
-std::string HostText(const PeerAddress& address) {
-  char text[INET6_ADDRSTRLEN] = {};
-  ::inet_ntop(address.version == 6 ? AF_INET6 : AF_INET, address.host.data(), text, sizeof(text));
-  return text;
-}
-
-std::string Describe(const PeerAddress& address) {
-  const bool brackets = address.version == 6;
-  return Text(brackets ? "[" : "", HostText(address), brackets ? "]:" : ":", address.port);
-}
-
-}  // namespace sampan::fabric
+}  // namespace sampan

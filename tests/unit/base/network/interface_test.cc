@@ -1,6 +1,6 @@
 // Which interface a process listens on: a table of wishes.
 // Rules of docs/BEHAVIOUR.md: share-14.
-#include "backend/fabric/interface.h"
+#include "base/network/interface.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace sampan::fabric::interface_test {
+namespace sampan::interface_test {
 namespace {
 
 InterfaceAddress At(const std::string& name, const char* text) {
@@ -66,4 +66,4 @@ TEST(InterfaceTest, IsTheOneThatTheVariablesName) {
 }
 
 }  // namespace
-}  // namespace sampan::fabric::interface_test
+}  // namespace sampan::interface_test

@@ -1,15 +1,13 @@
 // The network interface that a process listens on.
 #pragma once
 
-#include <sys/socket.h>
-
 #include <string>
 #include <vector>
 
-#include "backend/api/peer_network.h"
 #include "base/error/status.h"
+#include "base/network/peer_address.h"
 
-namespace sampan::fabric {
+namespace sampan {
 
 /// What HCCL_IF_IP, HCCL_SOCKET_IFNAME and HCCL_SOCKET_FAMILY say; empty: unset.
 struct InterfaceWish {
@@ -17,6 +15,9 @@ struct InterfaceWish {
   std::string names;   ///< "eth" and "^eth" by prefix, "=eth0" and "^=eth0" by the whole name, with commas
   std::string family;  ///< AF_INET or AF_INET6
 };
+
+/// The wish of the environment.
+InterfaceWish ReadInterfaceWish();
 
 /// An address of an interface that is up.
 struct InterfaceAddress {
@@ -32,19 +33,4 @@ Result<PeerAddress> ChooseInterface(const InterfaceWish& wish, std::vector<Inter
 /// Those of this process's network. Addresses that are valid on one link only are left out.
 std::vector<InterfaceAddress> UsableInterfaces();
 
-/// An address as the system's calls take it.
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t length = sizeof(storage);
-
-  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
-};
-SocketAddress ToSocket(const PeerAddress& address);
-PeerAddress FromSocket(const sockaddr& socket);
-
-/// The address in digits, and with its port.
-std::string HostText(const PeerAddress& address);
-std::string Describe(const PeerAddress& address);
-
-}  // namespace sampan::fabric
+}  // namespace sampan
