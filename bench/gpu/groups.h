@@ -39,6 +39,7 @@ void RunPageable(World& world);
 void RunBothWays(World& world);
 void RunBatchesBothWays(World& world);
 void RunRowsSweep(World& world);
+void RunCold(World& world);
 void RunQuiet(World& world);
 void RunKnee(World& world);
 
@@ -46,18 +47,13 @@ struct Group {
   const char* name;
   void (*run)(World& world);
 };
-inline constexpr std::array kGroups = {Group{"linear", RunLinear},
-                                       Group{"submission", RunSubmission},
-                                       Group{"batch", RunBatch},
-                                       Group{"counts", RunCounts},
-                                       Group{"adjacent", RunAdjacent},
-                                       Group{"rows", RunRows},
-                                       Group{"indirect", RunIndirect},
-                                       Group{"pageable", RunPageable},
-                                       Group{"both_ways", RunBothWays},
-                                       Group{"batches_both_ways", RunBatchesBothWays},
-                                       Group{"rows_sweep", RunRowsSweep},
-                                       Group{"quiet", RunQuiet},
-                                       Group{"knee", RunKnee}};
+inline constexpr std::array kGroups = {
+    Group{"linear", RunLinear},        Group{"submission", RunSubmission},
+    Group{"batch", RunBatch},          Group{"counts", RunCounts},
+    Group{"adjacent", RunAdjacent},    Group{"rows", RunRows},
+    Group{"indirect", RunIndirect},    Group{"pageable", RunPageable},
+    Group{"both_ways", RunBothWays},   Group{"batches_both_ways", RunBatchesBothWays},
+    Group{"rows_sweep", RunRowsSweep}, Group{"cold", RunCold},
+    Group{"quiet", RunQuiet},          Group{"knee", RunKnee}};
 
 }  // namespace bench

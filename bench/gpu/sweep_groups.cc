@@ -1,4 +1,4 @@
-// Where a path may fall short: rows of many widths and pitches, and batches in both directions at once.
+// Where a path may fall short: rows of many widths and pitches, batches in both directions, and cold memory.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -83,6 +83,35 @@ void RunBatchesBothWays(World& world) {
          .ours = Rate(2 * kEntryBytes * kEntries, times[0]),
          .bar = 85,
          .bar_of_figure = true});
+  }
+}
+
+/// Batches whose host memory is in the processor's caches, against the same when it is not.
+void RunCold(World& world) {
+  constexpr std::size_t kBytes = 32 * kMiB, kLine = 64;
+  constexpr std::size_t kTurns = 15;
+  for (const Way way : {Way::kIn, Way::kOut}) {
+    for (const std::size_t entry_bytes : {kKiB, 4 * kKiB, 16 * kKiB, 36 * kKiB}) {
+      const std::size_t entries = kBytes / entry_bytes;
+      VerifyBatch(world, world.ours, way, entry_bytes, entries, Places::kRandom);
+      Scattered batch(world.ours, way, entry_bytes, entries, Places::kRandom);
+      const auto copy = [&] { SubmitOurs(world, batch, way), world.Synchronize(); };
+      const auto touch = [&] {
+        for (std::size_t at = 0; at < kBytes; at += kLine) {
+          auto* const byte = reinterpret_cast<volatile char*>(world.ours.host + at);
+          *byte = *byte;
+        }
+      };
+      const auto times = TakeTurns({[&] { return world.FlushHost(kBytes), SecondsOf(copy); },
+                                    [&] { return touch(), SecondsOf(copy); }},
+                                   [&](std::size_t done) { return done < kTurns; });
+      world.report.Add({.group = "cold batches, against those in the caches",
+                        .direction = Name(way),
+                        .entry_bytes = entry_bytes,
+                        .entries = entries,
+                        .ours = Rate(entries * entry_bytes, Median(times[0])),
+                        .call = Rate(entries * entry_bytes, Median(times[1]))});
+    }
   }
 }
 

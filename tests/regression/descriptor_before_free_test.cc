@@ -1,10 +1,12 @@
 // A descriptor copy that was queued before its memory was freed in stream order failed with 507013: its
 // operands were looked up when it ran, and the free had hidden them already.
-// Rules of docs/BEHAVIOUR.md: operand-6, pool-5.
+// Rules of docs/BEHAVIOUR.md: operand-6, pool-5, cuda-13.
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "acl/acl.h"
@@ -14,6 +16,11 @@ namespace sampan::test::descriptor_before_free_test {
 namespace {
 
 constexpr std::size_t kBytes = 4'096;
+
+bool OnGpu() {
+  const char* const backend = std::getenv("SAMPAN_BACKEND");
+  return backend != nullptr && std::string_view(backend) == "cuda";
+}
 
 class DescriptorBeforeFree : public PoolTest {
  protected:
@@ -134,7 +141,8 @@ TEST_F(DescriptorBeforeFree, FindsItsMemoryWhenThePoolIsGone) {
   EXPECT_GT(free_after, free_before) << "the memory of the destroyed pool is not given back";
 }
 
-// Memory that was freed in stream order is gone for work that is queued behind the free.
+// Memory that was freed in stream order is gone for work that is queued behind the free. A GPU finds it as
+// long as the pool keeps it.
 TEST_F(DescriptorBeforeFree, FindsNothingBehindTheFree) {
   KeepFreedBlocks();
   void* const memory = Take(stream());
@@ -142,7 +150,7 @@ TEST_F(DescriptorBeforeFree, FindsNothingBehindTheFree) {
   EXPECT_ACL(ACL_SUCCESS, aclrtMemPoolFreeAsync(memory, stream()));
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream()));
   QueueAgain(stream());
-  EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream()));
+  EXPECT_ACL(OnGpu() ? ACL_SUCCESS : ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream()));
 }
 
 }  // namespace

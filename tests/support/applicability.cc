@@ -60,6 +60,8 @@ constexpr Row kRows[] = {
     {"conformance_copy_rc_rules", kCuda, 0, Effect::kLeaveOut, "*LikeTheirOwn*",
      "programs cannot touch the memory of a GPU"},
     {"regression", kCuda, 0, Effect::kLeaveOut, "*LateSchedule*", "schedules are for emulated devices"},
+    {"model", kCuda, 0, Effect::kLeaveOut, "*SabotageTest*",
+     "they test the model, which is the same on every backend"},
     {"regression_edges", kCuda, 0, Effect::kOnly,
      "DroppedIpcRecording.*:IpcRecordingOrder.*:InitCallbackDeadlock.*:CancelledThread.*:OtherUsersMemory.*",
      "the others look at what a process is before it has a device, or at emulated memory"},

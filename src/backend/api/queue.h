@@ -21,6 +21,8 @@ class QueueListener {
   virtual ~QueueListener() = default;
   /// Returns true to drop the tasks behind the failed one.
   virtual bool OnTaskFailed(std::uint64_t task, Status failure) noexcept = 0;
+  /// Returns true if OnTaskFailed would drop them.
+  virtual bool stops_on_failure() const noexcept { return false; }
 };
 
 /// The options of a new queue.

@@ -67,6 +67,8 @@ class VirtualMemory : public AddressOwner {
   /// Changes the access, for copies that look up their operands when they execute.
   virtual void SetAccess(const AddressRange& /*part*/, MapAccess /*access*/) {}
   virtual void Unmap(const AddressRange& part) noexcept = 0;
+  /// Ends the uses of completed work that the backend has not noticed yet.
+  virtual void Sweep() {}
   /// Maps the file at new addresses. Its bytes may begin and end anywhere in a page.
   virtual Result<AddressRange> MapAnywhere(const MemoryFile& file) = 0;
   virtual void UnmapAnywhere(const AddressRange& range) noexcept = 0;

@@ -24,8 +24,9 @@ CudaBackend::CudaBackend(const CudaOptions& options, const Driver& driver, int g
       driver_(driver),
       sites_(static_cast<std::size_t>(gpus)),
       registrations_([this] { Sweep(); }),
-      mapped_(driver_, static_cast<std::size_t>(options.devices != 0 ? options.devices : gpus),
-              [this](std::int32_t device) { return AccessOf(device); }),
+      mapped_(
+          driver_, static_cast<std::size_t>(options.devices != 0 ? options.devices : gpus),
+          [this](std::int32_t device) { return AccessOf(device); }, [this] { Sweep(); }),
       devices_(static_cast<std::size_t>(options.devices != 0 ? options.devices : gpus)) {}
 
 CudaBackend::~CudaBackend() = default;

@@ -168,7 +168,12 @@ Status AddressTable::Map(void* address, std::size_t bytes, std::shared_ptr<Physi
                                       Hex(there->first), " already")};
   }
   const AddressRange part{start, bytes, reservation->range().engine_delta};
-  if (!reservation->Occupy(part)) {
+  bool occupied = reservation->Occupy(part);
+  if (!occupied) {
+    views_->Sweep();
+    occupied = reservation->Occupy(part);
+  }
+  if (!occupied) {
     return {Code::kParamInvalid, Text("[", Hex(address), ", +", bytes,
                                       " bytes]: work that is queued still uses what was mapped there")};
   }

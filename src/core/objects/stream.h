@@ -116,7 +116,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   bool SkipsSynchronize() const { return SkipsDeviceSynchronize() || (options_.flags & kCpuSchedule) != 0; }
   /// The same when the host waits for the whole device.
   bool SkipsDeviceSynchronize() const { return (options_.flags & (kDeviceUseOnly | kPersistent)) != 0; }
-  bool stops_on_failure() const { return stops_on_failure_.load(); }
+  bool stops_on_failure() const noexcept override { return stops_on_failure_.load(); }
   void StopOnFailure() { stops_on_failure_.store(true); }
   std::atomic<std::uint32_t>& tag() { return tag_; }
   std::atomic<bool>& overflow_check() { return overflow_check_; }

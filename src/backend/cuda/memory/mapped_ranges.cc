@@ -1,15 +1,23 @@
 // Addresses that programs reserve, and their mappings, by the driver's virtual memory management.
 #include "backend/cuda/memory/mapped_ranges.h"
 
+#include <chrono>
 #include <iterator>
 #include <mutex>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "backend/cuda/memory/gpu_memory.h"
 #include "base/error/text.h"
+#include "base/time/clock.h"
 
 namespace sampan::cuda {
 namespace {
+
+/// How long Map waits for kernels that may access what was mapped there, and the interval of checking.
+constexpr std::chrono::milliseconds kLongestUnmap{500};
+constexpr std::chrono::microseconds kUnmapInterval{50};
 
 /// The entry of an ordered map with the address in [key, +bytes), or the end.
 template <typename Map>
@@ -104,6 +112,7 @@ Result<std::shared_ptr<const MemoryHandle>> MappedRanges::Import(const Descripto
 }
 
 Status MappedRanges::Map(const AddressRange& part, const MemoryFile& file, MapAccess access) {
+  AwaitUnmapped(part);
   const std::shared_lock attaching(attaching_);
   Piece piece{.bytes = part.bytes, .seen = part, .device = file.device, .access = access};
   if (file.handle == nullptr || file.handle->bytes != part.bytes) {
@@ -118,12 +127,38 @@ Status MappedRanges::Map(const AddressRange& part, const MemoryFile& file, MapAc
   return MapPiece(part.address, piece, file);
 }
 
+MappedRanges::Pieces::const_iterator MappedRanges::PieceIn(std::uintptr_t address, std::size_t bytes) const {
+  if (const auto piece = EntryAt(pieces_, address); piece != pieces_.end()) return piece;
+  const auto behind = pieces_.lower_bound(address);
+  return behind != pieces_.end() && behind->first - address < bytes ? behind : pieces_.end();
+}
+
+// A kernel that was launched is completed soon: tasks that something holds are not launched.
+void MappedRanges::AwaitUnmapped(const AddressRange& part) {
+  for (std::optional<Deadline> until;;) {
+    std::int32_t device = -1;
+    {
+      const std::shared_lock lock(mutex_);
+      const auto piece = PieceIn(part.address, part.bytes);
+      if (piece == pieces_.end() || !piece->second.ending) return;
+      device = piece->second.device;
+    }
+    if (until) {
+      if (Clock::now() >= *until) return;
+      std::this_thread::sleep_for(kUnmapInterval);
+    } else {
+      until = Clock::now() + kLongestUnmap;
+    }
+    sweep_();
+    const std::shared_lock attaching(attaching_);
+    if (ReservedMemory* const table = TableOf(device)) table->ReleaseFreed();
+  }
+}
+
 Status MappedRanges::MapPiece(std::uintptr_t at, const Piece& piece, const MemoryFile& file) {
   {
     const std::lock_guard lock(mutex_);
-    const auto behind = pieces_.lower_bound(at);
-    if (EntryAt(pieces_, at) != pieces_.end() ||
-        (behind != pieces_.end() && behind->first - at < piece.bytes)) {
+    if (PieceIn(at, piece.bytes) != pieces_.end()) {
       return {Code::kParamInvalid, Text("[", Hex(at), ", +", piece.bytes,
                                         " bytes]: work that is queued still uses what was mapped there")};
     }

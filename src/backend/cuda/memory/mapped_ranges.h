@@ -20,8 +20,9 @@ class MappedRanges final : public VirtualMemory, private OutsideMemory {
  public:
   /// Who can access memory of a device (-1: host memory): which GPUs, and the host.
   using AccessOf = std::function<std::vector<CuAccess>(std::int32_t device)>;
-  MappedRanges(const Driver& driver, std::size_t devices, AccessOf access_of)
-      : driver_(driver), access_of_(std::move(access_of)), tables_(devices) {}
+  /// `sweep` retires completed tasks on all devices.
+  MappedRanges(const Driver& driver, std::size_t devices, AccessOf access_of, std::function<void()> sweep)
+      : driver_(driver), access_of_(std::move(access_of)), sweep_(std::move(sweep)), tables_(devices) {}
 
   /// Called when the device is open. From now on its memory knows the mappings.
   void Attach(std::int32_t device, ReservedMemory& memory);
@@ -31,6 +32,7 @@ class MappedRanges final : public VirtualMemory, private OutsideMemory {
   Status Map(const AddressRange& part, const MemoryFile& file, MapAccess access) override;
   void SetAccess(const AddressRange& part, MapAccess access) override;
   void Unmap(const AddressRange& seen) noexcept override;
+  void Sweep() override { sweep_(); }
   Result<AddressRange> MapAnywhere(const MemoryFile& file) override;
   void UnmapAnywhere(const AddressRange& range) noexcept override;
   Result<std::shared_ptr<const MemoryHandle>> Import(const Descriptor& descriptor,
@@ -66,14 +68,19 @@ class MappedRanges final : public VirtualMemory, private OutsideMemory {
   Status MapPiece(std::uintptr_t at, const Piece& piece, const MemoryFile& file);
   Status MapHandle(std::uintptr_t at, const Piece& piece, const MemoryFile& file);
   void Finish(std::uintptr_t address) noexcept override;
+  /// Waits while something is being unmapped there, up to half a second.
+  void AwaitUnmapped(const AddressRange& part);
   // Call it with the lock held.
+  /// The first piece that overlaps, or the end.
+  Pieces::const_iterator PieceIn(std::uintptr_t address, std::size_t bytes) const;
   Pieces::iterator PieceAt(std::uintptr_t address);
   /// Frees the addresses of a released range without mappings.
   void FreeIfUnused(Ranges::iterator range) noexcept;
 
   const Driver& driver_;
   const AccessOf access_of_;
-  std::shared_mutex attaching_;  // taken before all other locks
+  const std::function<void()> sweep_;  // may unmap: called without a lock of this class
+  std::shared_mutex attaching_;        // taken before all other locks
   std::vector<ReservedMemory*> tables_;
   mutable std::shared_mutex mutex_;  // taken after a table's lock
   Ranges ranges_;

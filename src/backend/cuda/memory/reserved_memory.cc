@@ -181,6 +181,11 @@ void ReservedMemory::ReleaseUnheld() noexcept {
   epoch_->freed_.clear();
 }
 
+void ReservedMemory::ReleaseFreed() noexcept {
+  const std::lock_guard lock(mutex_);
+  ReleaseUnheld();
+}
+
 std::shared_ptr<ReservedMemory::Epoch> ReservedMemory::HoldFreed() {
   std::shared_ptr<Epoch> old;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);

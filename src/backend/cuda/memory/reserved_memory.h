@@ -79,6 +79,8 @@ class ReservedMemory final : public MemorySource {
   /// access it.
   class Epoch;
   std::shared_ptr<Epoch> HoldFreed();
+  /// Releases what was freed and is held no longer. Every allocation does that too.
+  void ReleaseFreed() noexcept;
 
   /// A range that may only be read has the highest bit of its end set.
   struct Range {

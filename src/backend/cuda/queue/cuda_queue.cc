@@ -72,6 +72,8 @@ void CudaQueue::HandOver(Lock& lock) {
   while (handed_ < ring_.tail()) {
     const std::uint64_t number = handed_ + 1;
     if (discarded_.Holds(number)) break;
+    if (held_ == Held::kNo && DependsOnOutcome(number)) [[unlikely]]
+      held_ = Held::kByOutcome;
     if (held_ == Held::kNo && observed_.on()) observed_.Begin(number);
     if (held_ == Held::kNo) {
       if (Discarded(number)) {
@@ -89,10 +91,12 @@ void CudaQueue::HandOver(Lock& lock) {
     }
     if (held_ != Held::kNo) {
       look_again_ = false;
+      const bool at_the_task = held_ != Held::kByOutcome;
       const bool over = HoldIsOver(lock);
       if (!over && look_again_) continue;
       if (!over) break;
       held_ = Held::kNo;
+      if (!at_the_task) continue;
       if (observed_.on()) observed_.Passed(number);
     }
     if (observed_.on() && Discarded(number)) observed_.Dropped(number);
@@ -121,6 +125,7 @@ bool CudaQueue::IsToLaunch(Lock& lock, Task& task, std::uint64_t number) {
     HandOverMark(lock, *mark, number);
     return false;
   }
+  if (launcher_->CanFailOnDevice(task)) last_fallible_ = number;
   // The task is gone when the GPU was lost meanwhile; it counts as discarded then.
   for (std::uint64_t busy = 0; !Discarded(number) && (busy = launcher_->BusyUntil(task)) != 0;)
     WaitUntilDone(lock, busy, kNever);

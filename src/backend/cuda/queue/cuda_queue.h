@@ -75,7 +75,8 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
     std::uint64_t number;
     std::weak_ptr<CudaQueue> queue;
   };
-  enum class Held { kNo, kByHost, kByWait, kByGate, kByEffect };
+  /// kByOutcome: nothing behind a task that can fail on the GPU goes there before its outcome is known.
+  enum class Held { kNo, kByHost, kByWait, kByGate, kByEffect, kByOutcome };
 
   CudaQueue(std::unique_ptr<TaskLauncher> launcher, const QueueOptions& options, HoldWatch& watch,
             FaultPlan& faults);
@@ -96,6 +97,10 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   bool MarkerIsDue(std::uint64_t number) const { return IntervalIsOver(number) || observed_.on(); }
   /// What follows a launch that failed, or one that a marker is due behind.
   void AfterLaunch(Lock& lock, std::uint64_t number, Status launched);
+  /// Returns true if a failure of a task that the GPU has would drop this one.
+  bool DependsOnOutcome(std::uint64_t number) const {
+    return last_fallible_ > done() && !Discarded(number) && listener_.stops_on_failure();
+  }
   /// What holds a queue at a task of this kind.
   static Held HeldBy(const Task& task);
   void HandOverMark(Lock& lock, const MarkTask& task, std::uint64_t number);
@@ -166,6 +171,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   std::uint64_t retired_ = 0;         // tasks over, though perhaps not yet told
   std::uint64_t last_marker_ = 0;     // the number of the newest there was
   std::uint64_t launched_ticks_ = 0;  // when a task last went to the driver
+  std::uint64_t last_fallible_ = 0;   // the last task that can fail on the GPU
 
   ObservedTasks observed_{TaskRing::kSlots};
   std::condition_variable_any changed_;

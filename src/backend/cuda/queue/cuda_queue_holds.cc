@@ -205,13 +205,15 @@ bool CudaQueue::HoldIsOver(Lock& lock) {
       return GateIsOver(lock, number);
     case Held::kByEffect:
       return EffectIsOver(lock, number);
+    case Held::kByOutcome:
+      return HasArrived(lock, number);
   }
   return true;
 }
 
 bool CudaQueue::Inspect(const std::function<void(std::uint64_t, const Task&)>& look) {
   const Lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || handing_ || held_ == Held::kNo) return false;
+  if (!lock.owns_lock() || handing_ || held_ == Held::kNo || held_ == Held::kByOutcome) return false;
   for (std::uint64_t number = handed_ + 1; number <= ring_.tail(); ++number)
     look(number, ring_.At(number));
   return true;

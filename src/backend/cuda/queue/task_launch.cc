@@ -28,6 +28,11 @@ std::uint64_t TaskLauncher::BusyUntil(const Task& task) const {
   return multi != nullptr ? BusyUntil(multi->content->task) : 0;
 }
 
+bool TaskLauncher::CanFailOnDevice(const Task& task) {
+  const auto* const multi = std::get_if<MultiAllocationTask>(&task);
+  return std::holds_alternative<IndirectTask>(multi != nullptr ? multi->content->task : task);
+}
+
 Status TaskLauncher::Launch(Task& task, std::uint64_t sequence) {
   if (auto* copy = std::get_if<CopyTask>(&task); copy != nullptr && IsOverLink(copy->direction)) [[likely]] {
     if (Status live = CheckLive(copy->dst, copy->src); !live.ok()) return live;

@@ -27,6 +27,8 @@ class TaskLauncher {
 
   /// Returns the task that must complete before this task can be launched; 0 if it can be launched now.
   std::uint64_t BusyUntil(const Task& task) const;
+  /// Returns true if the task can fail after it was launched, because the GPU reads its operands.
+  static bool CanFailOnDevice(const Task& task);
   /// Launches copies and fills; refuses all other tasks. What the task refers to must stay alive until it is
   /// retired.
   Status Launch(Task& task, std::uint64_t sequence);

@@ -1,6 +1,7 @@
 // Mapped memory of GPUs without a GPU: what the driver is asked to do, and when.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -106,7 +107,8 @@ class MappedRangesTest : public ::testing::Test {
                          .capacity_bytes = 16 * kUnit,
                          .faults = &faults},
                         std::make_unique<NoBacking>()};
-  MappedRanges mapped{driver, 2, [](std::int32_t) { return std::vector<CuAccess>(1); }};
+  std::function<void()> sweep = [] {};
+  MappedRanges mapped{driver, 2, [](std::int32_t) { return std::vector<CuAccess>(1); }, [this] { sweep(); }};
 };
 
 TEST_F(MappedRangesTest, ReservesMapsAndGivesBack) {
@@ -197,6 +199,23 @@ TEST_F(MappedRangesTest, WhatKernelsMayTouchStaysMapped) {
   EXPECT_TRUE(memory.Allocate(4096, Pages::kBySize).ok());  // the next allocation releases it
   EXPECT_TRUE(notes.mapped.empty());
   EXPECT_TRUE(notes.reserved.empty());
+}
+
+/// A kernel that is about to complete, also one that has nothing to do with what is unmapped.
+TEST_F(MappedRangesTest, MappingAgainWaitsForKernels) {
+  mapped.Attach(0, memory);
+  const AddressRange range = Reserved(kUnit);
+  ASSERT_TRUE(mapped.Map(range, Memory(kUnit), MapAccess::kReadWrite).ok());
+  auto held = memory.HoldFreed();
+  mapped.Unmap(range);
+  int sweeps = 0;
+  sweep = [&] {
+    if (++sweeps == 3) held = nullptr;
+  };
+  EXPECT_TRUE(mapped.Map(range, Memory(kUnit), MapAccess::kReadWrite).ok());
+  EXPECT_EQ(sweeps, 3);
+  mapped.Unmap(range);
+  mapped.Release(range);
 }
 
 TEST_F(MappedRangesTest, ImportsAreMappedWholeAndSeenInPart) {

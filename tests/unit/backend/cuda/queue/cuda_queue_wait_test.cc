@@ -26,7 +26,7 @@ constexpr std::size_t kUnit = ReservedMemory::kUnitBytes;
 struct Gpu0 {
   std::atomic<bool> done = false;
   std::atomic<bool> writes_words = false;  ///< at once
-  std::atomic<int> words = 0, stream_waits = 0;
+  std::atomic<int> words = 0, stream_waits = 0, copies = 0;
 };
 Gpu0* gpu0 = nullptr;
 
@@ -54,7 +54,16 @@ Driver DriverOfGpu0() {
   driver.EventRecord = [](CuEvent, CuStream) { return cu::kSuccess; };
   driver.EventQuery = [](CuEvent) { return State(); };
   driver.EventSynchronize = [](CuEvent) { return UntilDone(); };
-  driver.CopyAny = [](CuAddress, CuAddress, std::size_t, CuStream) { return cu::kSuccess; };
+  driver.CopyAny = [](CuAddress, CuAddress, std::size_t, CuStream) { return ++gpu0->copies, cu::kSuccess; };
+  driver.MemAlloc = [](CuAddress*, std::size_t) { return cu::kSuccess; };
+  driver.MemFree = [](CuAddress) { return cu::kSuccess; };
+  driver.CopyHostToDevice = [](CuAddress, const void*, std::size_t, CuStream) { return cu::kSuccess; };
+  driver.LaunchKernel = [](CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                           CuStream, void** arguments, void**) {
+    const auto* const argument = static_cast<IndirectArgument*>(arguments[0]);
+    reinterpret_cast<IndirectRecord*>(argument->record)->failed = 1;
+    return cu::kSuccess;
+  };
   return driver;
 }
 
@@ -71,15 +80,29 @@ class MappedBacking final : public Backing {
 class Listener final : public QueueListener {
  public:
   bool OnTaskFailed(std::uint64_t number, Status) noexcept override {
-    ADD_FAILURE() << "task " << number;
-    return false;
+    failed.push_back(number);
+    return stops;
   }
+  bool stops_on_failure() const noexcept override { return stops; }
+
+  std::vector<std::uint64_t> failed;
+  bool stops = false;
+};
+
+/// Knows no memory.
+class NoMemory final : public AddressResolver, public AllocationOwner {
+ public:
+  Result<Resolved> ResolveDevice(std::uintptr_t, std::size_t, std::int32_t, Access) override {
+    return Error{Code::kSdmaCopyError, "no memory"};
+  }
+  void Reclaim(Allocation&) noexcept override {}
 };
 
 class CudaQueueWaitTest : public ::testing::Test {
  protected:
   CudaQueueWaitTest() : mapping_(::mmap(nullptr, 3 * kUnit, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
     gpu0 = &gpu0_;
+    descriptor_.Begin(no_memory_);
     auto opened = Gpu::Open(driver_, 0);
     EXPECT_TRUE(opened.ok());
     gpu_ = std::move(*opened);
@@ -101,6 +124,7 @@ class CudaQueueWaitTest : public ::testing::Test {
     gpu0_.done = true;
     queue_->Close();
     queue_.reset();
+    EXPECT_EQ(listener_.failed, expected_failures_);
     pinned_.reset();
     ::munmap(mapping_, 3 * kUnit);
   }
@@ -109,6 +133,15 @@ class CudaQueueWaitTest : public ::testing::Test {
     auto number = queue_->Submit(CopyTask{{nullptr, nullptr, 64}, {}, {}, Direction::kHostToHost});
     EXPECT_TRUE(number.ok());
     return number.ok() ? *number : 0;
+  }
+  /// A copy whose operands are wrong, which the GPU finds out.
+  void WrongIndirectCopy() {
+    IndirectTask task{std::make_unique<IndirectTask::Content>()};
+    ASSERT_TRUE(descriptor_.TryUse());
+    task.content->operands_memory[0] = AllocationUse(&descriptor_);
+    task.content->resolver = &no_memory_;
+    EXPECT_TRUE(queue_->Submit(std::move(task)).ok());
+    expected_failures_.push_back(queue_->submitted());
   }
   bool WaitFor(std::uint64_t number, milliseconds limit) {
     return queue_->timeline()->Wait(number, Clock::now() + limit);
@@ -120,7 +153,10 @@ class CudaQueueWaitTest : public ::testing::Test {
   std::unique_ptr<Gpu> gpu_;
   std::optional<ReservedMemory> pinned_;
   const CopyPaths paths_{"", 1, {}};
+  NoMemory no_memory_;
+  Allocation descriptor_;
   Listener listener_;
+  std::vector<std::uint64_t> expected_failures_;
   HoldWatch watch_;
   FaultPlan faults_;
   std::shared_ptr<CudaQueue> queue_;
@@ -175,6 +211,27 @@ TEST_F(CudaQueueWaitTest, WithoutALimitTheDriverWaits) {
   EXPECT_EQ(gpu0_.words, 1);
   EXPECT_EQ(gpu0_.stream_waits, 1);
   later.join();
+}
+
+/// A task that the GPU has cannot be dropped. So it does not get one that a failure would drop (rule
+/// cuda-14).
+TEST_F(CudaQueueWaitTest, BehindACopyThatCanFailAStreamThatStopsWaitsForTheOutcome) {
+  listener_.stops = true;
+  WrongIndirectCopy();
+  const std::uint64_t behind = Copy();
+  EXPECT_FALSE(WaitFor(behind, milliseconds(20)));
+  EXPECT_EQ(gpu0_.copies, 0);
+  gpu0_.done = true;
+  EXPECT_TRUE(WaitFor(behind, milliseconds(20000)));
+  EXPECT_EQ(gpu0_.copies, 0) << "dropped";
+  EXPECT_TRUE(WaitFor(Copy(), milliseconds(20000)));
+  EXPECT_EQ(gpu0_.copies, 1) << "the stream goes on";
+}
+
+TEST_F(CudaQueueWaitTest, BehindACopyThatCanFailAStreamThatGoesOnDoesNotWait) {
+  WrongIndirectCopy();
+  Copy();
+  EXPECT_EQ(gpu0_.copies, 1);
 }
 
 TEST_F(CudaQueueWaitTest, ManyThreadsWaitEachInItsWay) {
