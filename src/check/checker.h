@@ -208,6 +208,9 @@ class Checker final : public observe::Observer, private Order::Listener {
                  const OrderClock& before);
   void AddExecutedEnds(const observe::Execution& execution);
   void NoteFailure(const observe::Execution& execution, const SharedSite& site);
+  /// For a handler of another signal that has interrupted the checker on this thread: nothing can be looked
+  /// up.
+  Fault OpenUnjudged(const HostAccess& access) const noexcept;
   /// Without a stack: nothing, if a finding may need one.
   std::optional<Fault> AnswerFault(const HostAccess& access, const Stacks::Captured* stack) noexcept;
   void HostLearned();
@@ -249,6 +252,8 @@ class Checker final : public observe::Observer, private Order::Listener {
   SpinLock lock_;
   std::atomic<bool> active_{false};
   std::atomic<bool> has_registered_{false};  // once and for all
+  std::atomic<std::uintptr_t> guardable_begin_{~std::uintptr_t{0}},
+      guardable_end_{0};  // of all memory so far
   bool guards_pages_ = false, finds_unwritten_ = false;
   Stacks stacks_;
   Findings findings_;

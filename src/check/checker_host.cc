@@ -85,11 +85,18 @@ bool Checker::JudgeHost(CheckedMemory& memory, const HostAccess& access, std::ui
 }
 
 Checker::Fault Checker::OnFault(const HostAccess& access, std::uintptr_t instruction) noexcept {
-  if (!active_.load() || IsInChecker()) return Fault::kForeign;
+  if (!active_.load()) return Fault::kForeign;
+  if (IsInChecker()) return OpenUnjudged(access);
   if (const auto answer = AnswerFault(access, nullptr)) return *answer;
   Stacks::Captured stack;
   Stacks::CaptureAt(instruction, stack);
   return *AnswerFault(access, &stack);
+}
+
+Checker::Fault Checker::OpenUnjudged(const HostAccess& access) const noexcept {
+  const Range accessed{access.address, access.address + access.bytes};
+  const bool may_be_ours = guardable_begin_.load() <= accessed.begin && accessed.end <= guardable_end_.load();
+  return may_be_ours && SetPages(accessed, PageLevel::kAll) ? Fault::kRetry : Fault::kForeign;
 }
 
 std::optional<Checker::Fault> Checker::AnswerFault(const HostAccess& access,

@@ -1,5 +1,6 @@
 // The checker's part for memory, streams and failed tasks, and for the end of the process.
 // process.
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <string_view>
@@ -69,8 +70,11 @@ void Checker::OnMemory(const observe::MemoryEvent& event) noexcept {
     const bool own = event.kind == observe::MemoryKind::kOwn || event.kind == observe::MemoryKind::kPool;
     memory.knows_writes = own && event.place.on_device() && finds_unwritten_;
     if (event.kind == observe::MemoryKind::kRegistered) has_registered_.store(true);
-    if (guards_pages_ && memory.can_guard() && event.kind == observe::MemoryKind::kOwn)
-      SetPages({event.address, memory.end()}, PageLevel::kAll);
+    if (guards_pages_ && memory.can_guard()) {
+      guardable_begin_.store(std::min(guardable_begin_.load(), event.address));
+      guardable_end_.store(std::max(guardable_end_.load(), memory.end()));
+      if (event.kind == observe::MemoryKind::kOwn) SetPages({event.address, memory.end()}, PageLevel::kAll);
+    }
     CountHeld(memory);
   } catch (const std::exception&) {
     // Without memory for it the allocation is not judged.

@@ -42,11 +42,11 @@ std::string FirstLine(const std::filesystem::path& file) {
   return line;
 }
 
-/// The names that the NVIDIA driver gives to its threads: cuda-EvtHandlr, and cuda with a number.
+/// The names that the NVIDIA driver gives to its threads: cuda-EvtHandlr, and cuda with a hexadecimal number.
 bool IsDriversThread(std::string_view name) {
-  if (name == "cuda-EvtHandlr") return true;
+  if (name.starts_with("cuda-")) return true;
   return name.size() > 8 && name.starts_with("cuda") &&
-         name.find_first_not_of("0123456789", 4) == std::string_view::npos;
+         name.find_first_not_of("0123456789abcdefABCDEF", 4) == std::string_view::npos;
 }
 
 /// The threads of the runtime and of the driver wait for work; those of host functions run the program's

@@ -49,10 +49,12 @@ Result<std::unique_ptr<Backend>> AsBackend(Result<Made> made) {
 }
 
 Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
+  const std::size_t gap_bytes = settings.check || !settings.check_json.empty() ? kGapBytes : 0;
   if (settings.backend == BackendKind::kCuda) {
     races::Stop();  // ThreadSanitizer sees none of a GPU's accesses
     return AsBackend(cuda::CudaBackend::Create({.devices = settings.devices,
                                                 .device_bytes = settings.device_bytes,
+                                                .gap_bytes = gap_bytes,
                                                 .paths = settings.copy_paths,
                                                 .fresh_byte = settings.fresh_byte,
                                                 .aliases = check::Aliases(),
@@ -64,7 +66,7 @@ Result<std::unique_ptr<Backend>> MakeBackend(const Settings& settings) {
        .host_bytes = settings.host_bytes,
        .engines = settings.engines,
        .schedule = settings.schedule,
-       .gap_bytes = settings.check || !settings.check_json.empty() ? kGapBytes : 0,
+       .gap_bytes = gap_bytes,
        .fresh_byte = settings.fresh_byte,
        .host_is_device = !settings.profile.attached,
        .faults = &Faults(),

@@ -76,6 +76,24 @@ CASE(pools_piece_and_its_neighbour) {
   OK(aclrtMemPoolDestroy(pool));
 }
 
+CASE(copy_into_the_next_piece_of_a_pool) {
+  aclrtMemPoolProps props = {};
+  props.allocType = ACL_MEM_ALLOCATION_TYPE_PINNED;
+  props.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  aclrtMemPool pool = nullptr;
+  aclrtStream a = s.Stream();
+  void *one = nullptr, *other = nullptr;
+  OK(aclrtMemPoolCreate(&pool, &props));
+  OK(aclrtMemPoolMallocAsync(&one, kBytes, pool, a));
+  OK(aclrtMemPoolMallocAsync(&other, kBytes, pool, a));
+  char* const block = static_cast<char*>(one) + (right ? 0 : kBytes);
+  aclrtMemcpyAsync(block, kBytes, s.Pinned(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE, a);  //! 1 out-of-bounds
+  OK(aclrtMemPoolFreeAsync(one, a));
+  OK(aclrtMemPoolFreeAsync(other, a));
+  SYNC(a);
+  OK(aclrtMemPoolDestroy(pool));
+}
+
 CASE(read_of_fresh_memory) {
   char *block = s.Fresh(), *back = s.Pinned();
   aclrtStream a = s.Stream();

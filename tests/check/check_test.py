@@ -18,6 +18,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,11 @@ MARK = re.compile(r"//! (.+)$")
 COMMENT = re.compile(r"//.*$")
 FOUND_STATUS = 99
 PATIENCE = 60  # seconds; a process needs less than one
+NOT_ON_CUDA = {  # a file or a case, and why
+    "collective_cases.cc": "collectives need emulated devices",
+    "registered_heap_memory_and_what_lies_behind_it": "host accesses are judged if registered memory begins and ends with a page",
+    "one_copy_into_two_registrations": "for a GPU they are not one range: the copy is made at once",
+}
 
 
 class Case:
@@ -103,6 +109,34 @@ def lines_of(finding):
     return tuple(place_of(stack) for stack in stacks_of(finding))
 
 
+class StillRuns(Exception):
+    """What the threads of the program wait for."""
+
+
+def threads_below(process):
+    """A line for each thread of the children of a process: its name, and the call of the system in which it is."""
+    lines = []
+    for task in sorted(pathlib.Path("/proc").glob("[0-9]*/task/[0-9]*")):
+        try:
+            parent = re.search(r"^PPid:\s*(\d+)", (task / "status").read_text(), re.MULTILINE)
+            if int(parent[1]) == process:
+                lines.append(f"  {task.name} {(task / 'comm').read_text().strip()}: {(task / 'syscall').read_text().strip()}")
+        except OSError as gone:
+            lines.append(f"  {task}: {gone}")
+    return "\n".join(lines)
+
+
+def run_patiently(words, environment):
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            out, errors = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            threads = threads_below(process.pid)
+            os.killpg(process.pid, signal.SIGKILL)
+            raise StillRuns(threads) from None
+    return subprocess.CompletedProcess(words, process.returncode, out, errors)
+
+
 class Checker:
     def __init__(self, options):
         self.options = options
@@ -123,10 +157,9 @@ class Checker:
                 kept["SAMPAN_CHECK_UNWRITTEN"] = "1"  # the cases have no kernels
             what = f"{form} {name or 'all'}"
             try:
-                result = subprocess.run([*words, *([name] if name else [])], env={**kept, "ASCEND_GLOBAL_LOG_LEVEL": "4"}, timeout=PATIENCE,
-                                        capture_output=True, text=True, check=False)
-            except subprocess.TimeoutExpired:
-                self.fail(f"{what}: still runs after {PATIENCE} s")
+                result = run_patiently([*words, *([name] if name else [])], {**kept, "ASCEND_GLOBAL_LOG_LEVEL": "4"})
+            except StillRuns as still:
+                self.fail(f"{what}: still runs after {PATIENCE} s\n{still}")
                 return []
             if not report.exists():
                 self.fail(f"{what}: no report, status {result.returncode}\n{result.stderr}")
@@ -189,6 +222,8 @@ def main():
     options = parser.parse_args()
     options.form = options.form or ["wrong", "right"]
     cases = [case for case in read_cases() if not options.case or case.name in options.case]
+    if options.backend == "cuda":
+        cases = [case for case in cases if not {case.file, case.name} & NOT_ON_CUDA.keys()]
     if not cases or any(not case.places for case in cases):
         print("no cases, or a case without a mark:", [case.name for case in cases if not case.places])
         return 1

@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -63,6 +64,10 @@ def main():
         result = run(program, SAMPAN_CHECK="1", SAMPAN_CHECK_JSON=str(folder / "%p.json"))
         test.equal(result.stderr.splitlines()[-1:], ["1 errors, 0 warnings"], "the last line")
         test.equal(len([file for file in folder.glob("*.json") if file.stem.isdigit()]), 1, "files named for the process")
+
+        result = run(program, SAMPAN_CHECK="1")
+        places = [line.strip() for line in result.stderr.splitlines() if re.match(r" +/\S+\+0x", line)]
+        test.equal([place for place in places if "/libacl_rt.so" in place or not places], [], "places in our own library")
 
         for case, does in {"copy_past_the_end": "write", "copy_past_the_end_of_its_source": "read"}.items():
             report = folder / "does.json"

@@ -7,9 +7,11 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -221,6 +223,28 @@ void ForkedChild() {
   OK(aclrtHostUnregister(own));
 }
 
+/// The handler interrupts calls of the runtime too, and the checker within them.
+void HandlerOfATimerThatUsesPagesInUse() {
+  const Ring ring;
+  ring.CopyAndUseTheRest();
+  static std::atomic<char*> counter;
+  counter = ring.pages + 80;  // no copy uses it
+  struct sigaction action = {};
+  action.sa_handler = [](int) { ++*counter; };
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGALRM, &action, nullptr);
+  itimerval often{{0, 300}, {0, 300}};
+  ::setitimer(ITIMER_REAL, &often, nullptr);
+  for (int round = 0; round < 400; ++round) {
+    OK(aclrtMemcpyAsync(ring.pages, 64, ring.block, 64, ACL_MEMCPY_DEVICE_TO_HOST, ring.stream));
+    ring.pages[100] = 2;
+    OK(aclrtSynchronizeStream(ring.stream));
+  }
+  often = {};
+  ::setitimer(ITIMER_REAL, &often, nullptr);
+  CHECK(*counter != 0);
+}
+
 struct Program {
   std::string_view name;
   void (*run)();
@@ -233,6 +257,7 @@ constexpr Program kPrograms[] = {
     {"handler_that_serves_once", &HandlerThatServesOnce},
     {"handler_that_jumps", &HandlerThatJumps},
     {"handler_that_uses_pages_in_use", &HandlerThatUsesPagesInUse},
+    {"handler_of_a_timer_that_uses_pages_in_use", &HandlerOfATimerThatUsesPagesInUse},
     {"many_rounds_with_a_page_between_copies", &ManyRoundsWithAPageBetweenCopies},
     {"receive_that_waits", &ReceiveThatWaits},
     {"forked_child", &ForkedChild},

@@ -35,6 +35,8 @@ class MemorySource : public AddressOwner {
   virtual Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) = 0;
   virtual void Free(const MemoryBlock& block) noexcept = 0;
   virtual MemoryInfo Info() const = 0;
+  /// The addresses behind each block that no block has.
+  virtual std::size_t gap_bytes() const { return 0; }
   /// How other processes access the block. Fails with 207000 if they cannot.
   virtual Result<MemoryFile> FileOf(const MemoryBlock& /*block*/) const {
     return Error{Code::kFeatureNotSupport, "memory of this backend cannot be shared or mapped"};

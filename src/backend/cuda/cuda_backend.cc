@@ -43,6 +43,7 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::Create(const CudaOptions& opti
   if (Status made = backend->MakePinned({.name = "pinned host memory",
                                          .capacity_bytes = host_bytes / 4 * 3,
                                          .host_visible = true,
+                                         .gap_bytes = options.gap_bytes,
                                          .faults = options.faults});
       !made.ok())
     return made;
@@ -160,6 +161,7 @@ Result<BackendDevice*> CudaBackend::Device(std::int32_t physical_id) {
   auto memory = MakeDeviceMemory(gpu,
                                  {.name = Text("device ", physical_id, " on ", gpu.facts().name),
                                   .capacity_bytes = (*site)->device_bytes,
+                                  .gap_bytes = options_.gap_bytes,
                                   .faults = options_.faults},
                                  ReachableFrom(gpu.facts().ordinal));
   if (!memory.ok()) return memory.TakeStatus();

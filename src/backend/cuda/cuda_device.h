@@ -32,6 +32,7 @@ class SweptMemory final : public MemorySource {
   Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
   void Free(const MemoryBlock& block) noexcept override { memory_.Free(block); }
   MemoryInfo Info() const override;
+  std::size_t gap_bytes() const override { return memory_.gap_bytes(); }
   Result<MemoryFile> FileOf(const MemoryBlock& block) const override { return memory_.FileOf(block); }
   void Hide(const MemoryBlock& block) override { memory_.Hide(block); }
   bool Owns(std::uintptr_t address) const override { return memory_.Owns(address); }

@@ -22,22 +22,23 @@ struct CodeRange {
     return address >= begin.load(std::memory_order_relaxed) && address < end.load(std::memory_order_relaxed);
   }
 };
-/// libacl_rt, libhccl_plf and libhccl.
-constinit std::array<CodeRange, 3> own_code;
+constexpr std::array<std::string_view, 4> kOwnLibraries = {"libacl_rt.so", "libascendcl.so", "libhccl_plf.so",
+                                                           "libhccl.so"};
+constinit std::array<CodeRange, kOwnLibraries.size()> own_code;
 /// The C library, whose memcpy accesses memory for the program.
 constinit CodeRange c_library;
 
 int FindOwnModule(dl_phdr_info* module, std::size_t /*bytes*/, void* /*argument*/) {
   std::string_view name = module->dlpi_name;
   name.remove_prefix(name.rfind('/') + 1);
-  const bool runtime = name.starts_with("libacl_rt.so") || name.starts_with("libascendcl.so");
   const bool c = name.starts_with("libc.so");
-  const bool collectives = name.starts_with("libhccl.so");
-  if (!runtime && !c && !collectives && !name.starts_with("libhccl_plf.so")) return 0;
+  const auto* const own = std::find_if(kOwnLibraries.begin(), kOwnLibraries.end(),
+                                       [&](std::string_view each) { return name.starts_with(each); });
+  if (!c && own == kOwnLibraries.end()) return 0;
   for (int i = 0; i < module->dlpi_phnum; ++i) {
     const auto& segment = module->dlpi_phdr[i];
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    CodeRange& range = c ? c_library : own_code[runtime ? 0 : collectives ? 2 : 1];
+    CodeRange& range = c ? c_library : own_code[static_cast<std::size_t>(own - kOwnLibraries.begin())];
     range.begin.store(module->dlpi_addr + segment.p_vaddr);
     range.end.store(module->dlpi_addr + segment.p_vaddr + segment.p_memsz);
   }

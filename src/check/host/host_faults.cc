@@ -139,6 +139,8 @@ void Install(WatchedSignal& signal, void (*handler)(int, siginfo_t*, void*)) {
   SystemSigaction(signal.number, nullptr, &signal.program);
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  // A handler of another signal may access kept pages. It waits: a fault within our handlers would be fatal.
+  ::sigfillset(&action.sa_mask);
   signal.watched.store(true, std::memory_order_release);
   SystemSigaction(signal.number, &action, nullptr);
 }

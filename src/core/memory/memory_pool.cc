@@ -166,7 +166,7 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
     CountUsed(usable);
     return reinterpret_cast<void*>(block->address());
   }
-  auto made = MakeBlock(usable, stream);
+  auto made = MakeBlock(usable);
   if (!made.ok()) return made.TakeStatus();
   Block& block = **made;
   const auto publish = [&] {
@@ -198,8 +198,16 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
   return reinterpret_cast<void*>(block.address());
 }
 
-Result<std::shared_ptr<MemoryPool::Block>> MemoryPool::MakeBlock(std::size_t usable, Stream& /*stream*/) {
+Result<std::shared_ptr<MemoryPool::Block>> MemoryPool::MakeBlock(std::size_t usable) {
   const std::size_t span = RoundUp(usable, kDevicePageBytes);
+  if (const std::size_t gap = options_.source.gap_bytes(); gap != 0) {
+    auto block = MakeBlock(usable, span + gap);
+    if (block.ok()) return block;  // otherwise there is no room for a gap
+  }
+  return MakeBlock(usable, span);
+}
+
+Result<std::shared_ptr<MemoryPool::Block>> MemoryPool::MakeBlock(std::size_t usable, std::size_t span) {
   if (auto block = Carve(usable, span)) return block;
   if (parked_.count() > 0 || !lingering_.empty()) {
     RetireReached();

@@ -95,7 +95,9 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   Reuse ReuseOf(const Block& block, const Timeline* stream) const;
   Block* TakeParked(std::size_t usable, Stream& stream, Reuse& reuse_of_chosen);
   static Status QueueWaits(std::vector<Point>&& points, Stream& stream);
-  Result<std::shared_ptr<Block>> MakeBlock(std::size_t usable, Stream& stream);
+  Result<std::shared_ptr<Block>> MakeBlock(std::size_t usable);
+  /// `span`: the bytes that the block takes from the pool.
+  Result<std::shared_ptr<Block>> MakeBlock(std::size_t usable, std::size_t span);
   std::shared_ptr<Block> Carve(std::size_t usable, std::size_t span);
   Status Grow(std::size_t span);
   /// Turns parked blocks with completed work into free space.

@@ -35,7 +35,7 @@ Result<MemoryBlock> ReservedMemory::Allocate(std::size_t bytes, Pages pages) {
   const std::size_t whole = RoundUp(bytes, shares ? kPageBytes : kUnitBytes);
   if (whole > options_.capacity_bytes - used_bytes_) return OutOfMemory(bytes, "the capacity is used up");
   ReserveDoubling(epoch_->freed_, live_.size() + 1);  // so that freeing does not allocate
-  auto address = shares ? TakePages(whole / kPageBytes) : TakeOwn(whole);
+  auto address = shares ? TakePages(PagesFor(whole)) : TakeOwn(whole);
   if (!address.ok()) {
     Status failure = address.TakeStatus();
     if (failure.code() == Code::kMemoryAllocation) return OutOfMemory(bytes, failure.error().message);
@@ -76,7 +76,7 @@ void ReservedMemory::ReturnUnits(std::size_t first, std::size_t count) noexcept 
 }
 
 Result<std::uintptr_t> ReservedMemory::TakeOwn(std::size_t bytes) {
-  const std::size_t count = bytes / kUnitBytes;
+  const std::size_t count = UnitsFor(bytes);
   std::size_t first = 0;
   if (!TakeUnits(count, UnitState::kOwn, &first))
     return Error{Code::kMemoryAllocation, "no addresses are left"};
@@ -129,7 +129,7 @@ Result<std::uintptr_t> ReservedMemory::TakePages(std::size_t pages) {
     unit = shared_.emplace(index, SharedUnit{.index = index}).first;
   } catch (...) {
     backing_->Decommit(*address, kUnitBytes);
-    ReturnUnits(index, 1);
+    ReturnUnits(index, UnitsFor(kUnitBytes));
     throw;
   }
   units_[index] = UnitState::kShared;
@@ -160,18 +160,18 @@ void ReservedMemory::Release(const MemoryBlock& block) noexcept {
   const auto found = shared_.find(index);
   if (found == shared_.end()) {
     backing_->Decommit(block.address, block.bytes);
-    ReturnUnits(index, block.bytes / kUnitBytes);
+    ReturnUnits(index, UnitsFor(block.bytes));
     return;
   }
   SharedUnit& unit = found->second;
   const std::size_t page = (block.address - AddressOf(index)) / kPageBytes;
-  const std::size_t pages = block.bytes / kPageBytes;
+  const std::size_t pages = PagesFor(block.bytes);
   std::fill_n(unit.taken.begin() + static_cast<std::ptrdiff_t>(page), pages, false);
   unit.used_pages -= pages;
   if (unit.used_pages != 0 || shared_.size() == 1) return;  // keeps the last one for the next small block
   backing_->Decommit(AddressOf(index), kUnitBytes);
   shared_.erase(found);
-  ReturnUnits(index, 1);
+  ReturnUnits(index, UnitsFor(kUnitBytes));
 }
 
 void ReservedMemory::ReleaseUnheld() noexcept {

@@ -53,6 +53,7 @@ struct ReservedMemoryOptions {
   std::size_t capacity_bytes = 0;   ///< memory
   bool host_visible = false;        ///< the program may read and write it
   std::ptrdiff_t engine_delta = 0;  ///< the engines' address minus the program's
+  std::size_t gap_bytes = 0;        ///< addresses behind each block that no block has, in whole pages
   FaultPlan* faults = nullptr;
 };
 
@@ -69,6 +70,7 @@ class ReservedMemory final : public MemorySource {
   Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
   void Free(const MemoryBlock& block) noexcept override;
   MemoryInfo Info() const override;
+  std::size_t gap_bytes() const override { return options_.gap_bytes; }
   Result<MemoryFile> FileOf(const MemoryBlock& block) const override;
   void Hide(const MemoryBlock& block) override;
   bool Owns(std::uintptr_t address) const override {
@@ -131,6 +133,10 @@ class ReservedMemory final : public MemorySource {
   /// Releases the addresses and the memory of a freed block.
   void Release(const MemoryBlock& block) noexcept;
   void ReleaseUnheld() noexcept;
+  std::size_t UnitsFor(std::size_t bytes) const {
+    return (bytes + options_.gap_bytes + kUnitBytes - 1) / kUnitBytes;
+  }
+  std::size_t PagesFor(std::size_t bytes) const { return (bytes + options_.gap_bytes) / kPageBytes; }
   std::uintptr_t AddressOf(std::size_t unit) const { return options_.base + unit * kUnitBytes; }
 
   const ReservedMemoryOptions options_;

@@ -40,6 +40,7 @@ class Arena final : public MemorySource {
   Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) override;
   void Free(const MemoryBlock& block) noexcept override;
   MemoryInfo Info() const override;
+  std::size_t gap_bytes() const override { return options_.gap_bytes; }
   Result<MemoryFile> FileOf(const MemoryBlock& block) const override {
     return MemoryFile{.descriptor = file_.get(),
                       .offset = block.address - user_base_,
