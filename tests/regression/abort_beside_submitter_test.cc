@@ -18,7 +18,8 @@
 namespace sampan::test::abort_beside_submitter_test {
 namespace {
 
-constexpr std::uint64_t kSubmissions = 100'000;
+/// Either thread goes on until both have done so much.
+constexpr std::uint64_t kSubmissions = 10'000, kAborts = 1'000;
 constexpr std::chrono::seconds kLongestRun{30};
 constexpr std::uint64_t kNever = 0x5EED, kClosed = 0xC105ED;
 
@@ -46,7 +47,7 @@ TEST_F(AbortBesideSubmitter, Returns) {
   });
   std::future<void> aborts = std::async(std::launch::async, [&] {
     EXPECT_ACL(ACL_SUCCESS, aclrtSetDevice(0));
-    while (submitted < kSubmissions && !stopping)
+    for (std::uint64_t i = 0; (i < kAborts || submitted < kSubmissions) && !stopping; ++i)
       EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(stream));
     EXPECT_ACL(ACL_SUCCESS, aclrtResetDevice(0));
   });

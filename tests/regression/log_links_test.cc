@@ -5,8 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
+#include <iomanip>
+#include <sstream>
 #include <string>
+#include <thread>
 
 #include "acl/acl.h"
 #include "tests/support/child_process.h"
@@ -71,6 +77,40 @@ TEST(LogLinks, OfAnotherUserAreNotFollowed) {
   if (LoggedInChild()) return;
   ExpectNotFollowed("debug", MakeSecondUsersLink);
   ExpectNotFollowed("debug/plog", MakeSecondUsersLink);
+}
+
+/// Puts a link at each name that a log file of this process may get in a tenth of a second, and waits for
+/// that.
+void LinkComingNames(const fs::path& folder, const fs::path& target) {
+  using Clock = std::chrono::system_clock;
+  using Ms = std::chrono::milliseconds;
+  fs::create_directories(folder);
+  Clock::time_point begin;
+  do {
+    begin = std::chrono::floor<Ms>(Clock::now()) + Ms(500);
+    for (Ms after{0}; after < Ms(100); ++after) {
+      const std::time_t second = Clock::to_time_t(begin + after);
+      std::tm parts{};
+      ::localtime_r(&second, &parts);
+      std::ostringstream name;
+      name << "plog-" << ::getpid() << '_' << std::put_time(&parts, "%Y%m%d%H%M%S") << std::setw(3)
+           << std::setfill('0') << (begin + after).time_since_epoch() / Ms(1) % 1'000 << ".log";
+      fs::create_symlink(target, folder / name.str());
+    }
+  } while (Clock::now() > begin);  // the machine is busy: for a later tenth
+  std::this_thread::sleep_until(begin);
+}
+
+TEST(LogLinks, OfTheFilesAreNotFollowed) {
+  if (InChild()) {
+    const fs::path root = std::getenv("ASCEND_PROCESS_LOG_PATH");
+    LinkComingNames(root / "debug" / "plog", root / "victim");
+  }
+  if (LoggedInChild()) return;
+  const TemporaryFolder root;
+  const ChildResult child = LogALine(root.path());
+  EXPECT_TRUE(child.Passed()) << child;
+  EXPECT_FALSE(fs::exists(root.path() + "/victim")) << "the log went through a link";
 }
 
 TEST(LogFiles, CannotBeReadOrWrittenByAnotherUser) {

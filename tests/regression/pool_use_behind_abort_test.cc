@@ -2,6 +2,7 @@
 // used the block next came before that work, with every code 0. Rules of docs/BEHAVIOUR.md: pool-7.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <optional>
 
 #include "acl/acl.h"
@@ -40,6 +41,7 @@ class PoolUseBehindAbort : public PoolTest {
   aclrtStream first() const { return scene_->first; }
   aclrtStream second() const { return scene_->second; }
   void* block() const { return block_; }
+  const Bytes& scene_contents() const { return scene_->contents; }
   const void* other_contents() const { return scene_->other.data(); }
   void AbortTheOwner() const { EXPECT_ACL(ACL_SUCCESS, aclrtStreamAbort(second())); }
   /// Lets the first owner's copy run, after what does not wait for it.
@@ -106,6 +108,17 @@ TEST_F(PoolUseBehindAbort, OfAFillAndABatch) {
                                                 &fail, stream()));
   LetGo(second());
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream()));
+}
+
+TEST_F(PoolUseBehindAbort, OfAValueWait) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, scene_contents().data(), sizeof(word));
+  AbortTheOwner();
+  EXPECT_ACL(ACL_SUCCESS, aclrtValueWait(block(), word, ACL_STREAM_WAIT_VALUE_EQ, second()));
+  EXPECT_ACL(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeStreamWithTimeout(second(), 20))
+      << "it passed on the first owner's bytes";
+  LetGo(second());
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(second()));
 }
 
 TEST_F(PoolUseBehindAbort, OfABlockingCopyIsRefused) {

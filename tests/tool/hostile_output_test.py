@@ -75,6 +75,17 @@ class OutputPlaceTest(RecordedCase):
             link.unlink()
         self.assertEqual(target.read_text(), "of another user")
 
+    def test_a_page_does_not_replace_its_trace(self):
+        trace = self.folder / "trace.html"
+        trace.write_bytes(self.original.read_bytes())
+        same = self.folder / "same"
+        os.link(trace, same)
+        for output in (("-o", trace), ("-o", same), ()):
+            result = sampan("report", self.original, trace, *output) if output else sampan("report", trace)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(f"the page would replace the trace {trace}; name another file with -o", result.stderr)
+        self.assertEqual(trace.read_bytes(), self.original.read_bytes())
+
     def test_a_file_keeps_its_mode(self):
         page = self.folder / "private.html"
         for mode in (0o600, 0o664):

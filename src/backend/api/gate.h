@@ -11,6 +11,8 @@
 
 namespace sampan {
 
+class AllocationUse;
+
 /// Thread-safe. Holds a queue until TryPass succeeds.
 class Gate {
  public:
@@ -28,6 +30,8 @@ class Gate {
   /// Called when the task is completed: releases memory. Other threads may still check the gate, and find it
   /// open.
   virtual void Release() noexcept {}
+  /// The memory that it reads; null: none of a program's. Only before it is submitted.
+  virtual const AllocationUse* memory() const noexcept { return nullptr; }
   /// Text for messages: what the gate waits for.
   virtual std::string Describe() const = 0;
   /// How long a thread that executes the queue spins in front of the closed gate before it leaves. For gates

@@ -34,6 +34,8 @@ Status VisitUses(const Task& task, const Visit& visit) {
     } else if constexpr (requires { body.content->uses; }) {
       all(body.content->uses);
       if (visited.ok()) visited = VisitUses(body.content->task, visit);
+    } else if constexpr (requires { body.gate->memory(); }) {
+      if (body.gate->memory() != nullptr) visited = visit(*body.gate->memory());
     } else if constexpr (requires { body.work->device_task(); }) {
       if (body.work->device_task() != nullptr) visited = VisitUses(*body.work->device_task(), visit);
     }

@@ -49,6 +49,7 @@ class ValueGate final : public Gate {
     const std::lock_guard lock(mutex_);
     std::swap(ended, use_);
   }
+  const AllocationUse* memory() const noexcept override { return &use_; }
   SleepWord* word() const noexcept override { return nullptr; }
   const void* target() const noexcept override { return word_; }
   std::string Describe() const override {

@@ -35,9 +35,20 @@ std::string Joined(const ReportRequest& request, const char* between, bool only_
   return text;
 }
 
+/// Refuses a page that would replace a trace.
+void CheckIsNoTrace(const std::filesystem::path& page, const ReportRequest& request) {
+  for (const std::filesystem::path& trace : request.traces) {
+    std::error_code missing;
+    if (std::filesystem::equivalent(page, trace, missing))
+      throw Failure(kBadUsage, "report: the page would replace the trace " + trace.string() +
+                                   "; name another file with -o");
+  }
+}
+
 int Execute(const Arguments& arguments) {
   const ReportRequest request = RequestOf(arguments);
   const std::filesystem::path page = arguments.ValueOr("--output", PageFor(request.traces.front()).string());
+  CheckIsNoTrace(page, request);
   WatchForInterrupt();
   OutputFile output(page);
   std::string html;
