@@ -15,6 +15,7 @@
 #include "tests/hccl/rank_process.h"
 #include "tests/hosts/hosts_fixture.h"
 #include "tests/support/random_bytes.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sampan::test::rank_groups_test {
 namespace {
@@ -105,6 +106,7 @@ TEST_P(RankGroups, ARingOfBothHosts) {
 }
 
 TEST_P(RankGroups, WritingAndThreads) {
+  if (!OverCable() && two_hosts->made()) GTEST_SKIP() << "it has run over the cable";
   order.threads = 2;
   Start("write", 6);
   ExpectAllWell();
@@ -221,6 +223,25 @@ TEST_P(RankGroups, StrangersDoNotKeepRanksOut) {
   }
   ASSERT_NO_FATAL_FAILURE(AwaitLinks());
   ExpectAllWell();
+}
+
+/// As mpirun starts the example on two hosts, with what its document says.
+TEST_P(RankGroups, TheExampleForMpirunAddsUp) {
+  if (!OverCable() && two_hosts->made()) GTEST_SKIP() << "it has run over the cable";
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/ring.token";
+  ASSERT_EQ(hccl::RankGroup::MakeFile(file), HCCL_SUCCESS);
+  std::vector<std::thread> started;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    started.emplace_back([&, rank] {
+      if (OverCable() && IsOnA(rank)) two_hosts->GoToHostA();
+      const std::string command = "OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=" + std::to_string(rank) +
+                                  " " + RING_OF_RANKS + " " + order.address + " " + file + " >/dev/null";
+      EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    });
+  }
+  for (std::thread& each : started)
+    each.join();
 }
 
 TEST_P(RankGroups, OtherChipsHaveNoLinksBetweenHosts) {
