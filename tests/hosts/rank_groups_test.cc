@@ -78,13 +78,17 @@ class RankGroups : public HostsFixture {
     for (const auto& rank : ranks)
       ASSERT_EQ(rank->Line(30s), "connected");
   }
-  void ExpectAllWell() {
+  /// Returns what all of them said.
+  std::string ExpectAllWell() {
+    std::string all;
     for (const auto& rank : ranks) {
       std::string said, line;
       while (!(line = rank->Line(60s)).empty())
         said += line + "\n";
       EXPECT_EQ(rank->Wait(), 0) << said;
+      all += said;
     }
+    return all;
   }
   static Failure AwaitFailure(RankProcess& rank, Clock::time_point since) {
     for (;;) {
@@ -101,8 +105,13 @@ INSTANTIATE_TEST_SUITE_P(By, RankGroups, ::testing::Values(Way::kCable, Way::kLo
                          [](const auto& way) { return NameOf(way.param); });
 
 TEST_P(RankGroups, ARingOfBothHosts) {
+  ::setenv("ASCEND_GLOBAL_LOG_LEVEL", "2", 1);
+  ::setenv("ASCEND_SLOG_PRINT_TO_STDOUT", "1", 1);
   Start("read", 4);
-  ExpectAllWell();
+  ::setenv("ASCEND_GLOBAL_LOG_LEVEL", "4", 1);
+  ::unsetenv("ASCEND_SLOG_PRINT_TO_STDOUT");
+  const std::string said = ExpectAllWell();
+  EXPECT_EQ(said.find("[WARNING]"), std::string::npos) << said;
 }
 
 TEST_P(RankGroups, WritingAndThreads) {
