@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 build=${1:-build/product}
 examples=(first_copy matrix_tiles kv_cache_offload descriptor_chain overlap growing_arena two_processes
-  data_parallel collectives/collectives)
+  data_parallel ring_of_ranks collectives/collectives)
 summary=()
 failed=0
 

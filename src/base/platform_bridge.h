@@ -145,6 +145,8 @@ int sampanFindRange(const char* function, const char* argument, const void* addr
 bool sampanCopyHere(void* dst, const void* src, std::uint64_t bytes, bool past_caches) noexcept;
 /// The place of an instruction of a process in words; empty if it is not known. Slow.
 void sampanDescribeCode(std::int64_t process, std::uintptr_t instruction, std::string& text);
+/// Whether the address is memory of another host, which counts as memory of the current device.
+bool sampanIsOnOtherHost(const void* address) noexcept;
 /// The chip of the profile.
 SampanChipName sampanChipName() noexcept;
 

@@ -15,6 +15,7 @@
 #include "tests/hccl/rank_process.h"
 #include "tests/hosts/hosts_fixture.h"
 #include "tests/support/random_bytes.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sampan::test::rank_groups_test {
 namespace {
@@ -77,13 +78,17 @@ class RankGroups : public HostsFixture {
     for (const auto& rank : ranks)
       ASSERT_EQ(rank->Line(30s), "connected");
   }
-  void ExpectAllWell() {
+  /// Returns what all of them said.
+  std::string ExpectAllWell() {
+    std::string all;
     for (const auto& rank : ranks) {
       std::string said, line;
       while (!(line = rank->Line(60s)).empty())
         said += line + "\n";
       EXPECT_EQ(rank->Wait(), 0) << said;
+      all += said;
     }
+    return all;
   }
   static Failure AwaitFailure(RankProcess& rank, Clock::time_point since) {
     for (;;) {
@@ -100,11 +105,17 @@ INSTANTIATE_TEST_SUITE_P(By, RankGroups, ::testing::Values(Way::kCable, Way::kLo
                          [](const auto& way) { return NameOf(way.param); });
 
 TEST_P(RankGroups, ARingOfBothHosts) {
+  ::setenv("ASCEND_GLOBAL_LOG_LEVEL", "2", 1);
+  ::setenv("ASCEND_SLOG_PRINT_TO_STDOUT", "1", 1);
   Start("read", 4);
-  ExpectAllWell();
+  ::setenv("ASCEND_GLOBAL_LOG_LEVEL", "4", 1);
+  ::unsetenv("ASCEND_SLOG_PRINT_TO_STDOUT");
+  const std::string said = ExpectAllWell();
+  EXPECT_EQ(said.find("[WARNING]"), std::string::npos) << said;
 }
 
 TEST_P(RankGroups, WritingAndThreads) {
+  if (!OverCable() && two_hosts->made()) GTEST_SKIP() << "it has run over the cable";
   order.threads = 2;
   Start("write", 6);
   ExpectAllWell();
@@ -221,6 +232,25 @@ TEST_P(RankGroups, StrangersDoNotKeepRanksOut) {
   }
   ASSERT_NO_FATAL_FAILURE(AwaitLinks());
   ExpectAllWell();
+}
+
+/// As mpirun starts the example on two hosts, with what its document says.
+TEST_P(RankGroups, TheExampleForMpirunAddsUp) {
+  if (!OverCable() && two_hosts->made()) GTEST_SKIP() << "it has run over the cable";
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/ring.token";
+  ASSERT_EQ(hccl::RankGroup::MakeFile(file), HCCL_SUCCESS);
+  std::vector<std::thread> started;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    started.emplace_back([&, rank] {
+      if (OverCable() && IsOnA(rank)) two_hosts->GoToHostA();
+      const std::string command = "OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=" + std::to_string(rank) +
+                                  " " + RING_OF_RANKS + " " + order.address + " " + file + " >/dev/null";
+      EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    });
+  }
+  for (std::thread& each : started)
+    each.join();
 }
 
 TEST_P(RankGroups, OtherChipsHaveNoLinksBetweenHosts) {

@@ -12,6 +12,7 @@
 #include "base/threads/spin.h"
 #include "core/copy/device_range.h"
 #include "core/memory/code_place.h"
+#include "core/memory/peer_mapping.h"
 #include "observe/hooks.h"
 
 namespace sampan::acl {
@@ -268,6 +269,13 @@ bool sampanCopyHere(void* dst, const void* src, std::uint64_t bytes, bool past_c
 
 void sampanDescribeCode(std::int64_t process, std::uintptr_t instruction, std::string& text) {
   text = core::DescribeCode(process, instruction);
+}
+
+bool sampanIsOnOtherHost(const void* address) noexcept {
+  core::Runtime* const runtime = process::TheRuntimeIfMade();
+  if (runtime == nullptr) return false;
+  const AllocationUse use = runtime->memory().Find(reinterpret_cast<std::uintptr_t>(address));
+  return use && core::PeerOf(runtime->memory(), *use.get()) != nullptr;
 }
 
 SampanChipName sampanChipName() noexcept {

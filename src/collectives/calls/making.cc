@@ -13,6 +13,7 @@
 
 using namespace sampan::collectives;
 using sampan::Text;
+using sampan::ThisHost;
 using sampan::hccl::Fail;
 using sampan::hccl::Guard;
 
@@ -56,6 +57,12 @@ HcclResult InitByRootInfo(const char* function, const RootJoin& join, HcclComm* 
     const auto info = Decode(*join.root_info);
     if (!info)
       return Fail(function, HCCL_E_PARA, "EI0003: rootInfo does not have the bytes of HcclGetRootInfo");
+    if (auto here = ThisHost(); !here.ok() || info->host != *here) {
+      return Fail(function, HCCL_E_NOT_SUPPORT,
+                  Text("rank ", join.rank,
+                       " runs on another host, or in another network namespace, than the root: a "
+                       "communicator has ranks of one host. hccl::RankGroup has ranks of several hosts"));
+    }
     request.meeting = info->name;
     request.token = info->token;
     return JoinNowOrAtEnd(function, request, comm);
@@ -129,7 +136,9 @@ HcclResult HcclGetRootInfo(HcclRootInfo* rootInfo) {
     if (rootInfo == nullptr) return Fail(kFunction, HCCL_E_PTR, "EI0003: rootInfo is NULL");
     s32 device = 0;
     if (const HcclResult result = CurrentDevice(kFunction, device); result != HCCL_SUCCESS) return result;
-    *rootInfo = Encode(MakeRootInfo());
+    auto info = MakeRootInfo();
+    if (!info.ok()) return Fail(kFunction, HCCL_E_SYSCALL, info.error().message);
+    *rootInfo = Encode(*info);
     return HCCL_SUCCESS;
   });
 }
@@ -166,10 +175,11 @@ HcclResult HcclCommInitAll(uint32_t ndev, int32_t* devices, HcclComm* comms) {
       return Fail(kFunction, HCCL_E_PARA, Text("EI0003: devices names device ", *twice, " twice"));
     CommOptions options;
     if (const HcclResult result = ReadEnvironment(kFunction, options); result != HCCL_SUCCESS) return result;
-    const RootInfo info = MakeRootInfo();
+    auto info = MakeRootInfo();
+    if (!info.ok()) return Fail(kFunction, HCCL_E_SYSCALL, info.error().message);
     std::vector<GroupJoin> joins;
     for (u32 rank = 0; rank < ndev; ++rank)
-      joins.push_back({kFunction, {info.name, info.token, rank, ndev, all[rank], options}, &comms[rank]});
+      joins.push_back({kFunction, {info->name, info->token, rank, ndev, all[rank], options}, &comms[rank]});
     return JoinTogether(kFunction, joins);
   });
 }

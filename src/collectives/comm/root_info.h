@@ -4,19 +4,22 @@
 #include <optional>
 #include <string>
 
+#include "base/error/status.h"
+#include "base/system/host_identity.h"
 #include "hccl/base.h"
 #include "hccl/hccl_types.h"
 
 namespace sampan::collectives {
 
-/// Where the ranks meet. Ranks of other hosts would need the address of the root besides.
+/// Where the ranks meet: on one host.
 struct RootInfo {
   std::string name;   ///< of the communicator, if the configuration has none
   std::string token;  ///< proves that a rank belongs to it
+  HostIdentity host;  ///< of the root
 };
 
 /// A new one, with random bits that no other process can guess.
-RootInfo MakeRootInfo();
+Result<RootInfo> MakeRootInfo();
 HcclRootInfo Encode(const RootInfo& info);
 /// Nothing if the bytes are no root info.
 std::optional<RootInfo> Decode(const HcclRootInfo& bytes);

@@ -2,6 +2,7 @@
 #include "hccl/dispatcher/route.h"
 
 #include "acl/acl_rt.h"
+#include "base/platform_bridge.h"
 
 namespace sampan::hccl {
 namespace {
@@ -32,6 +33,8 @@ std::optional<::hccl::LinkType> LinkBetween(const void* dst, const void* src) {
   const auto to = DeviceOf(dst);
   const auto from = to ? DeviceOf(src) : std::nullopt;
   if (!from) return std::nullopt;
+  // As the original for ranks of other servers of the super pod.
+  if (sampanIsOnOtherHost(dst) || sampanIsOnOtherHost(src)) return ::hccl::LinkType::LINK_HCCS_SW;
   return LinkBetween(*to, *from);
 }
 

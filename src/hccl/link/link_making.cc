@@ -217,8 +217,7 @@ HcclResult LinkMaking::TakeMemory(Link& link, const Offer& offer) const {
   // An import enables peer access. Inside one process there is no import, so this does it.
   if (same_process && offer.device != device_ && aclrtDeviceEnablePeerAccess(offer.device, 0) != ACL_SUCCESS)
     return HCCL_E_RUNTIME;
-  link.type = !membership_->IsOnThisHost(link.remote_rank) ? ::hccl::LinkType::LINK_HCCS_SW
-              : offer.physical_device == physical_device_
+  link.type = offer.physical_device == physical_device_ && membership_->IsOnThisHost(link.remote_rank)
                   ? ::hccl::LinkType::LINK_ONCHIP
                   : LinkBetween(para_.inputMem.ptr(), link.memory[0].address())
                         .value_or(::hccl::LinkType::LINK_RESERVED);
