@@ -14,7 +14,7 @@ namespace sampan::test {
 namespace {
 
 constexpr int kRounds = 30;
-constexpr std::size_t kReceiveAt = 32 << 10, kBlock = 64 << 10;
+constexpr std::size_t kReceiveAt = 512 << 10, kBlock = 1 << 20;
 
 /// An all-reduce, and whether it was over when its call returned. Not in place: one rank would have nothing
 /// to do.
