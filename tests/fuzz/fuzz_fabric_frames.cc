@@ -89,10 +89,8 @@ class RawImporter final : public fabric::Endpoint::Owner {
     }
   }
   void Poll() {
-    for (fabric::ConnectionEvent event; Port().ReadEvent(event);) {
-      if (event.endpoint != endpoint_->id()) continue;
-      (event.kind == fabric::ConnectionEvent::Kind::kConnected ? connected_ : broken_) = true;
-    }
+    for (fabric::ConnectionEvent event; Port().ReadEvent(event);)
+      fabric::Endpoint::Tell(event);
     std::array<fabric::Completion, 8> completions;
     while (const std::size_t count = Port().ReadCompletions(completions)) {
       for (std::size_t i = 0; i < count; ++i)
@@ -108,6 +106,9 @@ class RawImporter final : public fabric::Endpoint::Owner {
   void OnSent() override {}
   void OnBytesSent() override { sent_ = true; }
   void OnBroken(int) override { broken_ = true; }
+  void OnConnected() override { connected_ = true; }
+  void OnRefused(int) override { broken_ = true; }
+  void OnShutDown() override { broken_ = true; }
 
   std::unique_ptr<fabric::Endpoint> endpoint_;
   bool connected_ = false, broken_ = false, sent_ = false, answered_ = false, received_ = false;

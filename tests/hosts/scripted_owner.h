@@ -75,7 +75,7 @@ class ScriptedOwner final : public Endpoint::Owner {
     std::memcpy(&request, frame.data(), sizeof(request));
     const FrameHeader answer = answer_(request);
     std::memcpy(endpoint_->free_slot()->bytes, &answer, sizeof(answer));
-    EXPECT_EQ(endpoint_->Send(sizeof(answer) + answer.payload_bytes), 0);
+    EXPECT_EQ(endpoint_->SendAnswer(sizeof(answer) + answer.payload_bytes), 0);
     EXPECT_EQ(endpoint_->ReceiveFrame(), 0);
   }
   void OnBytes(std::size_t) override {}

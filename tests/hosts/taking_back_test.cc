@@ -60,7 +60,8 @@ class StuckReader final : public Endpoint::Owner {
     std::byte* const frame = endpoint_->free_slot()->bytes;
     std::memcpy(frame, &header, sizeof(header));
     std::memcpy(frame + sizeof(header), &piece, sizeof(piece));
-    EXPECT_EQ(endpoint_->Send(sizeof(header) + sizeof(piece)), 0);
+    Endpoint::Slot* used = nullptr;
+    EXPECT_EQ(endpoint_->SendRequest(sizeof(header) + sizeof(piece), used), 0);
   }
 
   std::optional<Library> library_;

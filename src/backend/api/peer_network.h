@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,8 @@ struct PeerTransfer {
   Kind kind = Kind::kWrite;
   std::vector<PeerPiece> pieces;  ///< none is empty
   std::uint32_t pattern = 0;      ///< of a fill: four bytes, from the first one in each piece
+  /// Counts what it sends and receives. Null, or it stays until the end.
+  std::atomic<std::uint64_t>* wire_bytes = nullptr;
 };
 
 /// What the owner says about its memory. The values are those of the public header.

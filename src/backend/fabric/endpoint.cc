@@ -14,8 +14,8 @@
 namespace sampan::fabric {
 
 Result<std::unique_ptr<Endpoint>> Endpoint::Make(Port& port, fi_info& info, Owner& owner) {
-  std::unique_ptr<Endpoint> endpoint(new Endpoint(owner));
-  auto made = port.MakeEndpoint(info, nullptr);
+  std::unique_ptr<Endpoint> endpoint(new Endpoint(port, owner, info.tx_attr->inject_size));
+  auto made = port.MakeEndpoint(info, endpoint.get());
   if (!made.ok()) return made.TakeStatus();
   endpoint->endpoint_ = std::move(*made);
   if (Status prepared = endpoint->Prepare(); !prepared.ok()) return prepared;
@@ -55,19 +55,41 @@ int Endpoint::Accept(std::span<const std::byte> data) {
   return ::fi_accept(endpoint_.get(), data.data(), data.size());
 }
 
-int Endpoint::Send(std::size_t bytes) {
-  SAMPAN_ASSERT(!free_.empty() && !is_closed() && bytes <= kMaxFrameBytes);
-  Slot* const slot = free_.back();
-  const auto sent =
-      static_cast<int>(::fi_send(endpoint_.get(), slot->bytes, bytes, nullptr, FI_ADDR_UNSPEC, slot));
-  if (sent == 0) free_.pop_back();
-  return sent;
+int Endpoint::Send(Slot& slot, std::size_t bytes, std::uint64_t flags, bool& copied) {
+  SAMPAN_ASSERT(!is_closed() && bytes <= kMaxFrameBytes);
+  copied = bytes <= inject_bytes_;
+  if (copied) return static_cast<int>(::fi_inject(endpoint_.get(), slot.bytes, bytes, FI_ADDR_UNSPEC));
+  const iovec part = {slot.bytes, bytes};
+  return SendParts({&part, 1}, &slot, flags);
+}
+
+int Endpoint::SendRequest(std::size_t bytes, Slot*& used) {
+  bool copied = false;
+  const int error = Send(*free_.back(), bytes, 0, copied);
+  used = copied ? nullptr : free_.back();
+  if (!copied) free_.pop_back();
+  return error;
+}
+
+int Endpoint::SendAnswer(std::size_t bytes) {
+  bool copied = false;
+  const int error = Send(*free_.back(), bytes, FI_COMPLETION, copied);
+  if (!copied) free_.pop_back();
+  return error;
+}
+
+int Endpoint::SendParts(std::span<const iovec> parts, Slot* slot, std::uint64_t flags) {
+  fi_msg message = {};
+  message.msg_iov = parts.data();
+  message.iov_count = parts.size();
+  message.addr = FI_ADDR_UNSPEC;
+  message.context = slot;
+  return static_cast<int>(::fi_sendmsg(endpoint_.get(), &message, flags));
 }
 
 int Endpoint::SendBytes(std::span<const iovec> parts) {
   SAMPAN_ASSERT(!is_closed() && parts.size() <= kMaxDirectPieces);
-  return static_cast<int>(
-      ::fi_sendv(endpoint_.get(), parts.data(), nullptr, parts.size(), FI_ADDR_UNSPEC, &bytes_out_));
+  return SendParts(parts, &bytes_out_, FI_COMPLETION);
 }
 
 int Endpoint::ReceiveFrame() {
@@ -80,6 +102,14 @@ int Endpoint::ReceiveBytes(std::span<const iovec> parts) {
   SAMPAN_ASSERT(!is_closed() && parts.size() <= kMaxDirectPieces);
   return static_cast<int>(
       ::fi_recvv(endpoint_.get(), parts.data(), nullptr, parts.size(), FI_ADDR_UNSPEC, &bytes_in_));
+}
+
+void Endpoint::Tell(const ConnectionEvent& event) {
+  if (event.context == nullptr) return;
+  Owner& owner = static_cast<Endpoint*>(event.context)->owner_;
+  if (event.kind == ConnectionEvent::Kind::kConnected) return owner.OnConnected();
+  if (event.kind == ConnectionEvent::Kind::kRefused) return owner.OnRefused(event.error);
+  owner.OnShutDown();
 }
 
 void Endpoint::Complete(const Completion& completion) {

@@ -40,7 +40,7 @@ inline constexpr std::size_t kMaxFrameBytes =
 /// than their system calls.
 inline constexpr std::uint64_t kMinDirectBytes = 16384;
 inline constexpr std::size_t kMaxDirectPieces = 4;
-inline constexpr std::size_t kMaxDirectBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxDirectBytes = std::size_t{4} << 20;
 /// A fill sends no bytes. Its frames are bounded so that other requests get their turn.
 inline constexpr std::uint64_t kMaxFillBytes = std::uint64_t{4} << 20;
 

@@ -44,7 +44,9 @@ Result<Gate> Gate::Open(PeerAddress& address) {
   if (::getsockname(listener.get(), socket.get(), &socket.length) != 0) return failure("getsockname");
   Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (epoll.get() < 0) return failure("epoll_create1");
-  if (Status watched = WakeAt(epoll, listener.get()); !watched.ok()) return watched;
+  if (Status watched = WakeAt(epoll, listener.get(), static_cast<std::uint32_t>(listener.get()));
+      !watched.ok())
+    return watched;
   address.port = FromSocket(*socket.get()).port;
   return Gate(std::move(listener), std::move(epoll));
 }
@@ -62,7 +64,7 @@ void Gate::Accept() {
     Descriptor socket(::accept4(listener_.get(), from.get(), &from.length, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.get() < 0) return;
     MakeRoom();
-    if (!WakeAt(epoll_, socket.get()).ok()) continue;
+    if (!WakeAt(epoll_, socket.get(), static_cast<std::uint32_t>(socket.get())).ok()) continue;
     auto nonce = RandomKey();
     if (!nonce.ok()) continue;
     const int number = socket.get();

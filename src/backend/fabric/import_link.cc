@@ -15,8 +15,8 @@
 namespace sampan::fabric {
 namespace {
 
-/// Requests without an answer: 8 MiB of long pieces.
-constexpr std::size_t kMaxInFlight = 8;
+/// Long pieces travel in messages of this length over a slow network.
+constexpr std::uint64_t kMinDirectMessage = std::uint64_t{1} << 20;
 
 /// The next pieces of a transfer, as many as a frame holds.
 struct FrameLoad {
@@ -25,7 +25,7 @@ struct FrameLoad {
   bool direct = true;
 };
 
-FrameLoad TakeLoad(PendingTransfer& pending) {
+FrameLoad TakeLoad(PendingTransfer& pending, std::uint64_t max_direct_bytes) {
   FrameLoad load;
   const auto& pieces = pending.transfer.pieces;
   load.direct = false;
@@ -33,7 +33,7 @@ FrameLoad TakeLoad(PendingTransfer& pending) {
   const bool fill = pending.transfer.kind == PeerTransfer::Kind::kFill;
   const auto left = [&] { return pieces[pending.piece].bytes - pending.in_piece; };
   load.direct = !fill && left() >= kMinDirectBytes;
-  const std::uint64_t max_bytes = fill ? kMaxFillBytes : load.direct ? kMaxDirectBytes : kMaxPayloadBytes;
+  const std::uint64_t max_bytes = fill ? kMaxFillBytes : load.direct ? max_direct_bytes : kMaxPayloadBytes;
   const std::size_t max_pieces = load.direct ? kMaxDirectPieces : kMaxPieces;
   while (load.bytes < max_bytes && load.pieces.size() < max_pieces && !pending.is_sent()) {
     if (!fill && (left() >= kMinDirectBytes) != load.direct) break;
@@ -101,9 +101,15 @@ std::string MeaningOf(Code code) {
 
 }  // namespace
 
-ImportLink::ImportLink(Port& port, const PeerName& name, Admission admission, std::chrono::milliseconds limit,
-                       Opened opened)
-    : port_(port), name_(name), admission_(std::move(admission)), limit_(limit), opened_(std::move(opened)) {}
+ImportLink::ImportLink(Port& port, ClosedEndpoints& closed, const PeerName& name, Admission admission,
+                       std::chrono::milliseconds limit, Opened opened)
+    : port_(port),
+      closed_(closed),
+      name_(name),
+      admission_(std::move(admission)),
+      limit_(limit),
+      opened_(std::move(opened)),
+      max_direct_bytes_(kMinDirectMessage) {}
 
 std::string ImportLink::Peer() const {
   return Text("process ", name_.process, " on host ", sampan::Describe(name_.address));
@@ -141,12 +147,6 @@ void ImportLink::Close() {
   closed_.push_back(std::move(endpoint_));
 }
 
-void ImportLink::MoveClosed(std::vector<std::unique_ptr<Endpoint>>& closed) {
-  for (auto& each : closed_)
-    closed.push_back(std::move(each));
-  closed_.clear();
-}
-
 void ImportLink::OnConnected() {
   heard_ = Clock::now();
   is_open_ = true;
@@ -165,8 +165,8 @@ void ImportLink::Start(PeerTransfer transfer, std::function<void(Status)> done) 
 }
 
 void ImportLink::SendFrames() {
-  while (is_open_ && !waiting_.empty() && in_flight_.size() < kMaxInFlight &&
-         endpoint_->free_slot() != nullptr) {
+  while (is_open_ && !waiting_.empty() && in_flight_.size() < Endpoint::kSlots &&
+         bytes_in_flight_ <= kMaxDirectBytes) {
     // A frame of each in turn, so that a long transfer does not hold up a short one.
     const std::shared_ptr<PendingTransfer> transfer = std::move(waiting_.front());
     waiting_.pop_front();
@@ -179,7 +179,7 @@ void ImportLink::SendFrames() {
 }
 
 int ImportLink::SendFrame(const std::shared_ptr<PendingTransfer>& pending) {
-  FrameLoad load = TakeLoad(*pending);
+  FrameLoad load = TakeLoad(*pending, max_direct_bytes_);
   const bool write = pending->transfer.kind == PeerTransfer::Kind::kWrite;
   std::byte* const frame = endpoint_->free_slot()->bytes;
   FrameHeader header;
@@ -201,21 +201,32 @@ int ImportLink::SendFrame(const std::shared_ptr<PendingTransfer>& pending) {
     end += piece.bytes;
   }
   if (in_flight_.empty()) heard_ = Clock::now();
+  bytes_in_flight_ += load.bytes;
   ++pending->frames_out;
-  int error = endpoint_->Send(static_cast<std::size_t>(end - frame));
+  Endpoint::Slot* slot = nullptr;
+  int error = endpoint_->SendRequest(static_cast<std::size_t>(end - frame), slot);
   if (error == 0 && write && load.direct) error = endpoint_->SendBytes(LocalParts(load.pieces).get());
   if (pending->transfer.kind != PeerTransfer::Kind::kRead) load.pieces.clear();
-  in_flight_.push_back({pending, std::move(load.pieces), load.bytes, load.direct});
+  std::uint64_t wire_bytes = static_cast<std::uint64_t>(end - frame) + sizeof(FrameHeader);  // of the answer
+  if (pending->transfer.kind == PeerTransfer::Kind::kRead || (write && load.direct)) wire_bytes += load.bytes;
+  in_flight_.push_back({pending, std::move(load.pieces), load.bytes, wire_bytes, load.direct, slot});
   return error;
 }
 
+void ImportLink::Hear() {
+  const Deadline now = Clock::now();
+  // A message is not longer than what arrives well within the limit.
+  max_direct_bytes_ = now - heard_ < limit_ / 32 ? kMaxDirectBytes : kMinDirectMessage;
+  heard_ = now;
+}
+
 void ImportLink::OnFrame(std::span<const std::byte> frame) {
-  heard_ = Clock::now();
+  Hear();
   if (!Answer(frame)) Fail("it does not keep to the protocol");
 }
 
 void ImportLink::OnBytes(std::size_t count) {
-  heard_ = Clock::now();
+  Hear();
   if (in_flight_.empty() || count != in_flight_.front().bytes)
     return Fail("it does not keep to the protocol");
   EndOldest(Code::kOk);
@@ -254,8 +265,11 @@ bool ImportLink::Answer(std::span<const std::byte> frame) {
 void ImportLink::EndOldest(Code code) {
   const InFlight request = std::move(in_flight_.front());
   in_flight_.pop_front();
+  bytes_in_flight_ -= request.bytes;
+  if (request.slot != nullptr && endpoint_ != nullptr) endpoint_->Free(request.slot);
   PendingTransfer& pending = *request.transfer;
   --pending.frames_out;
+  if (pending.transfer.wire_bytes != nullptr) *pending.transfer.wire_bytes += request.wire_bytes;
   if (code != Code::kOk) {
     if (pending.failure.ok())
       pending.failure = {code, Text(SubjectOf(pending.transfer), Peer(), ": ", MeaningOf(code))};
@@ -297,6 +311,7 @@ void ImportLink::Fail(std::string why) {
     ended.push_back(std::move(each.transfer));
   waiting_.clear();
   in_flight_.clear();
+  bytes_in_flight_ = 0;
   for (const auto& each : ended) {
     if (each->done == nullptr) continue;
     std::exchange(each->done,

@@ -31,43 +31,43 @@ struct PendingTransfer {
 class ImportLink final : public Endpoint::Owner {
  public:
   using Opened = std::function<void(Status)>;
-  /// `opened` is called once: when it is connected, or when that fails.
-  ImportLink(Port& port, const PeerName& name, Admission admission, std::chrono::milliseconds limit,
-             Opened opened);
+  /// `opened` is called once: when it is connected, or when that fails. Its endpoint moves to `closed` when
+  /// it is given up.
+  ImportLink(Port& port, ClosedEndpoints& closed, const PeerName& name, Admission admission,
+             std::chrono::milliseconds limit, Opened opened);
 
   /// Connects. A failure is told to `opened`.
   void Begin();
   void Start(PeerTransfer transfer, std::function<void(Status)> done);
   bool is_open() const { return is_open_; }
 
-  fid_t id() const { return endpoint_ != nullptr ? endpoint_->id() : nullptr; }
-  void OnConnected();
-  void OnRefused(int error) { Fail(port_.ErrorText(error)); }
-  void OnShutDown() { Fail("the process has exited, or closed the connection"); }
   /// When the peer must have answered.
   Deadline deadline() const;
   void OnTimeOver();
   /// Gives the connection up. No transfer may be pending.
   void Close();
-  /// Moves endpoints that were given up to `closed`. They may be destroyed after the completions were read
-  /// once more.
-  void MoveClosed(std::vector<std::unique_ptr<Endpoint>>& closed);
 
   void OnFrame(std::span<const std::byte> frame) override;
   void OnBytes(std::size_t count) override;
-  void OnBytesSent() override { heard_ = Clock::now(); }  // the other side takes bytes
-  void OnSent() override { SendFrames(); }
+  void OnBytesSent() override { Hear(); }  // the other side takes bytes
+  void OnSent() override {}                // it sends no answers
   void OnBroken(int error) override { Fail(port_.ErrorText(error)); }
+  void OnConnected() override;
+  void OnRefused(int error) override { Fail(port_.ErrorText(error)); }
+  void OnShutDown() override { Fail("the process has exited, or closed the connection"); }
 
  private:
   struct InFlight {
     std::shared_ptr<PendingTransfer> transfer;
     std::vector<PeerPiece> pieces;  // of a read
-    std::uint64_t bytes;
+    std::uint64_t bytes, wire_bytes;
     bool direct;
+    Endpoint::Slot* slot;  // of the request's frame, or null
   };
 
   Status Connect();
+  /// The peer has given a sign.
+  void Hear();
   void SendFrames();
   /// Sends the next frame of the transfer. Returns 0 or an error.
   int SendFrame(const std::shared_ptr<PendingTransfer>& transfer);
@@ -83,17 +83,18 @@ class ImportLink final : public Endpoint::Owner {
   std::string Peer() const;
 
   Port& port_;
+  ClosedEndpoints& closed_;
   const PeerName name_;
   Admission admission_;
   const std::chrono::milliseconds limit_;
   Opened opened_;
   std::unique_ptr<Endpoint> endpoint_;
-  std::vector<std::unique_ptr<Endpoint>> closed_;
   bool is_open_ = false;
   std::string broken_;  // why; empty: it is not
   Deadline heard_{};    // the last sign of the peer, or when the oldest request was sent
   std::deque<std::shared_ptr<PendingTransfer>> waiting_;
   std::deque<InFlight> in_flight_;
+  std::uint64_t bytes_in_flight_ = 0, max_direct_bytes_ = 0;
   std::uint64_t next_request_ = 1, next_answer_ = 1;
 };
 

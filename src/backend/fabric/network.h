@@ -1,6 +1,7 @@
 // The network of peers: one thread that serves what this process lends and sends what it copies.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "backend/api/peer_network.h"
@@ -70,13 +72,21 @@ class Network final : public PeerNetwork {
   bool TryHelp(const std::function<bool()>& enough) noexcept;
 
   // With the turn.
-  /// Does what there is to do. Returns false if that was nothing.
-  bool Work();
+  /// Does what the signs of the port ask for, and what the time does.
+  void Work(std::uint32_t signs);
   void RunCommands();
+  void ReadCompletions();
+  /// An import is to answer within the limit from now on.
+  void ExpectAnswer() { overdue_at_ = std::min(overdue_at_, Clock::now() + options_.limit); }
+  void FailOverdue();
+  /// Ends an import that no caller uses any more.
+  void Drop(std::uint64_t import);
+
+  // With the turn, for the owner's side.
   /// Ends the connections that move bytes of the offer now.
   void BreakPinned(const Offer& offer);
-  void OnEvent(ConnectionEvent& event);
   Status OpenGate(PeerAddress& address);
+  void ServeCallers();
   void OnRequest(fi_info& info, std::span<const std::byte> data);
   /// Answers a caller of the gate.
   Welcome Judge(const Hello& hello, const Challenge& challenge, const Proof& proof, const PeerAddress& from);
@@ -86,12 +96,7 @@ class Network final : public PeerNetwork {
   /// Lets libfabric's listener hear the processes that are expected.
   bool AdmitExpected();
   void ForgetLate();
-  ImportLink* ImportOf(fid_t endpoint);
-  /// Ends an import that no caller uses any more.
-  void Drop(std::uint64_t import);
   void BuryBroken();
-  /// Fails what is overdue. Returns when to look again.
-  Deadline FailOverdue();
 
   const NetworkOptions options_;
   std::mutex starting_mutex_;
@@ -109,16 +114,18 @@ class Network final : public PeerNetwork {
   Descriptor wake_;
   std::atomic<bool> stopping_{false};
   std::atomic<Deadline> sleeps_until_{Deadline{}};  // long ago while the thread is awake
-  std::atomic<int> helpers_{0};
 
   std::mutex offers_mutex_;
   std::map<std::uint32_t, std::shared_ptr<Offer>> offers_;  // by cell
 
   // With the turn.
   std::map<std::uint64_t, std::unique_ptr<ImportLink>> imports_;
-  std::vector<std::unique_ptr<ServeLink>> served_;
-  std::vector<std::unique_ptr<Endpoint>> closed_;
+  std::unordered_map<const ServeLink*, std::unique_ptr<ServeLink>> served_;
+  ServeLink::Broken broken_;
+  ClosedEndpoints closed_;
+  Deadline overdue_at_ = kNever;  // no answer of an import is overdue before
   std::optional<Gate> gate_;
+  Deadline callers_at_ = kNever;   // the gate has something to do
   std::uint16_t fabric_port_ = 0;  // of libfabric's listener
   /// An importer that has proven that it knows the secret, and connects now.
   struct Expected {
@@ -129,7 +136,6 @@ class Network final : public PeerNetwork {
   };
   std::vector<Expected> expected_;
   std::atomic<std::uint64_t> next_import_{1};
-  Deadline next_overdue_{};
 };
 
 }  // namespace sampan::fabric

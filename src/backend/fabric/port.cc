@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <rdma/fi_errno.h>
 #include <sys/epoll.h>
 
@@ -84,15 +85,12 @@ Status Port::OpenQueues() {
     return Failure("fi_control", error);
   if (const int error = ::fi_control(&completions->fid, FI_GETWAIT, &completion_wait_); error != 0)
     return Failure("fi_control", error);
-  sleep_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
-  muted_sleep_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
-  if (sleep_.get() < 0 || muted_sleep_.get() < 0)
-    return {Code::kResourceAllocFail, Text("epoll_create1: ", SystemError(errno))};
+  signs_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  if (signs_.get() < 0) return {Code::kResourceAllocFail, Text("epoll_create1: ", SystemError(errno))};
   ::fcntl(event_wait, F_SETFD, FD_CLOEXEC);
   ::fcntl(completion_wait_, F_SETFD, FD_CLOEXEC);
-  if (Status woken = WakeBy(event_wait); !woken.ok()) return woken;
-  if (Status woken = WakeAt(muted_sleep_, completion_wait_); !woken.ok()) return woken;
-  return WakeBy(completion_wait_);
+  if (Status woken = WakeBy(event_wait, kEvents); !woken.ok()) return woken;
+  return WakeBy(completion_wait_, kCompletions);
 }
 
 Status Port::Listen(PeerAddress& address, std::chrono::milliseconds limit) {
@@ -140,14 +138,30 @@ Result<Owned<fid_ep>> Port::MakeEndpoint(fi_info& info, void* context) {
   Owned<fid_ep> owned(endpoint);
   if (const int error = ::fi_ep_bind(endpoint, &events_->fid, 0); error != 0)
     return Failure("fi_ep_bind", error);
-  if (const int error = ::fi_ep_bind(endpoint, &completions_->fid, FI_TRANSMIT | FI_RECV); error != 0)
+  // A send has a completion only if it asks for one.
+  constexpr std::uint64_t kSends = FI_TRANSMIT | FI_SELECTIVE_COMPLETION;
+  if (const int error = ::fi_ep_bind(endpoint, &completions_->fid, kSends); error != 0)
+    return Failure("fi_ep_bind", error);
+  if (const int error = ::fi_ep_bind(endpoint, &completions_->fid, FI_RECV); error != 0)
     return Failure("fi_ep_bind", error);
   if (const int error = ::fi_enable(endpoint); error != 0) return Failure("fi_enable", error);
+  contexts_[&endpoint->fid] = context;
   return owned;
+}
+
+void Port::Close(Owned<fid_ep>& endpoint) {
+  if (endpoint == nullptr) return;
+  contexts_.erase(&endpoint->fid);
+  endpoint.reset();
 }
 
 void Port::Refuse(fi_info& info) {
   ::fi_reject(listener_.get(), info.handle, nullptr, 0);
+}
+
+void* Port::ContextOf(fid_t endpoint) const {
+  const auto found = contexts_.find(endpoint);
+  return found != contexts_.end() ? found->second : nullptr;
 }
 
 bool Port::ReadEvent(ConnectionEvent& event) {
@@ -161,14 +175,14 @@ bool Port::ReadEvent(ConnectionEvent& event) {
     const std::size_t bytes = std::min<std::size_t>(failure.err_data_size, sizeof(event_bytes_));
     const auto* const data = static_cast<const std::byte*>(failure.err_data);
     event.kind = ConnectionEvent::Kind::kRefused;
-    event.endpoint = failure.fid;
+    event.context = ContextOf(failure.fid);
     event.error = failure.err;
     event.data = {data, data != nullptr ? bytes : 0};
     return true;
   }
   if (length < static_cast<ssize_t>(sizeof(fi_eq_cm_entry))) return false;
   const auto& entry = *reinterpret_cast<const fi_eq_cm_entry*>(event_bytes_);
-  event.endpoint = entry.fid;
+  event.context = ContextOf(entry.fid);
   event.error = 0;
   event.data = {};
   if (static_cast<std::size_t>(length) > sizeof(entry))
@@ -204,14 +218,14 @@ std::size_t Port::ReadCompletions(std::span<Completion> completions) {
   return static_cast<std::size_t>(count);
 }
 
-Status Port::WakeBy(int descriptor) {
-  return WakeAt(sleep_, descriptor);
+Status Port::WakeBy(int descriptor, Sign sign) {
+  return WakeAt(signs_, descriptor, sign);
 }
 
-void Port::SleepMuted(std::chrono::microseconds at_most) const {
-  epoll_event event;
+void Port::WaitMuted(std::chrono::microseconds at_most) const {
+  pollfd completions = {completion_wait_, POLLIN, 0};
   const timespec time = {0, std::chrono::nanoseconds(at_most).count()};
-  ::epoll_pwait2(muted_sleep_.get(), &event, 1, &time, nullptr);
+  ::ppoll(&completions, 1, &time, nullptr);
 }
 
 bool Port::MaySleep() {
@@ -219,21 +233,25 @@ bool Port::MaySleep() {
   return ::fi_trywait(fabric_.get(), waited, 2) == 0;
 }
 
-void Port::Sleep(Deadline until) const {
+std::uint32_t Port::Wait(Deadline until) const {
   int timeout_ms = -1;
   if (until != kNever) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
     timeout_ms = static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
   }
-  epoll_event event;
-  ::epoll_wait(sleep_.get(), &event, 1, timeout_ms);
+  std::array<epoll_event, 4> events;
+  const int count = ::epoll_wait(signs_.get(), events.data(), events.size(), timeout_ms);
+  std::uint32_t signs = 0;
+  for (int i = 0; i < count; ++i)
+    signs |= events[static_cast<std::size_t>(i)].data.u32;
+  return signs;
 }
 
 void Port::MuteCompletions(bool muted) {
   epoll_event event = {};
   event.events = muted ? 0U : std::uint32_t{EPOLLIN};
-  event.data.fd = completion_wait_;
-  ::epoll_ctl(sleep_.get(), EPOLL_CTL_MOD, completion_wait_, &event);
+  event.data.u32 = kCompletions;
+  ::epoll_ctl(signs_.get(), EPOLL_CTL_MOD, completion_wait_, &event);
 }
 
 }  // namespace sampan::fabric

@@ -8,10 +8,12 @@
 #include <rdma/fi_eq.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 
 #include "backend/api/peer_network.h"
 #include "backend/fabric/kept_sockets.h"
@@ -47,15 +49,18 @@ struct Completion {
 /// Something that happened to a connection.
 struct ConnectionEvent {
   enum class Kind { kRequest, kConnected, kShutDown, kRefused } kind{};
-  fid_t endpoint = nullptr;
+  void* context = nullptr;          ///< of the endpoint; null: it was closed
   Info info{nullptr, nullptr};      ///< of a request
   std::span<const std::byte> data;  ///< of the other side, valid until the next event is read
   int error = 0;                    ///< why it was refused
 };
 
-/// Used by one thread at a time, apart from Sleep.
+/// Used by one thread at a time, apart from Wait.
 class Port {
  public:
+  /// Signs that there is something to do.
+  enum Sign : std::uint32_t { kCommands = 1, kEvents = 2, kCompletions = 4, kCallers = 8, kAll = 15 };
+
   static Result<std::unique_ptr<Port>> Open(const Library& library);
 
   /// Listens at any port of the address, for admitted importers. Sets the address's port.
@@ -65,6 +70,8 @@ class Port {
   /// How to reach the address from a local one.
   Result<Info> Route(const PeerAddress& address, const PeerAddress& local) const;
   Result<Owned<fid_ep>> MakeEndpoint(fi_info& info, void* context);
+  /// Its events have no context from now on.
+  void Close(Owned<fid_ep>& endpoint);
   void Refuse(fi_info& info);
   /// Programs that this process starts do not inherit connections that were accepted. To be called for each.
   void KeepAccepted() const { KeepFromChildren(listens_at_); }
@@ -73,16 +80,17 @@ class Port {
   bool ReadEvent(ConnectionEvent& event);
   /// Returns how many completions were read.
   std::size_t ReadCompletions(std::span<Completion> completions);
-  /// Wakes Sleep when the descriptor is readable.
-  Status WakeBy(int descriptor);
-  /// Returns false if there is something to read. To be asked before Sleep.
+  /// Wait returns the sign while the descriptor is readable.
+  Status WakeBy(int descriptor, Sign sign);
+  /// Returns false if there is something to read. To be asked before Wait.
   bool MaySleep();
-  /// Sleeps until something may have happened or the time is over. May run beside all other calls.
-  void Sleep(Deadline until) const;
-  /// While muted, completions do not wake Sleep: a thread that has the turn reads them, and sleeps by
-  /// SleepMuted.
+  /// Waits for signs, at most until the deadline. Returns what has happened, or 0. May run beside all other
+  /// calls.
+  std::uint32_t Wait(Deadline until) const;
+  /// While muted, completions are no sign: a thread that has the turn reads them, and waits for them by
+  /// WaitMuted.
   void MuteCompletions(bool muted);
-  void SleepMuted(std::chrono::microseconds at_most) const;
+  void WaitMuted(std::chrono::microseconds at_most) const;
 
   std::string ErrorText(int error) const { return library_.error_text(error < 0 ? -error : error); }
   std::string provider() const { return info_->fabric_attr->prov_name; }
@@ -91,6 +99,7 @@ class Port {
   explicit Port(const Library& library) : library_(library), info_(nullptr, library.free_info) {}
   Status OpenQueues();
   Result<Info> GetInfo(const char* node, const char* service, std::uint64_t flags) const;
+  void* ContextOf(fid_t endpoint) const;
   Status Failure(const char* what, int error) const;
 
   const Library& library_;
@@ -102,7 +111,8 @@ class Port {
   Owned<fid_pep> listener_;
   std::optional<ListenerGuard> guard_;
   PeerAddress listens_at_;
-  Descriptor sleep_, muted_sleep_;  // epolls
+  Descriptor signs_;                           // an epoll
+  std::unordered_map<fid_t, void*> contexts_;  // of open endpoints
   int completion_wait_ = -1;
   alignas(fi_eq_cm_entry) std::byte event_bytes_[sizeof(fi_eq_cm_entry) + 256] = {};
 };

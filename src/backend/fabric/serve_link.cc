@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "backend/api/allocation.h"
 #include "base/error/text.h"
@@ -54,13 +55,17 @@ Status ServeLink::Accept(Port& port, fi_info& info) {
   return {};
 }
 
-std::unique_ptr<Endpoint> ServeLink::Close() {
-  is_broken_ = true;
-  if (endpoint_ == nullptr) return nullptr;
+void ServeLink::Break() {
+  if (!std::exchange(is_broken_, true)) broken_.push_back(this);
+}
+
+void ServeLink::Close() {
+  Break();
+  if (endpoint_ == nullptr) return;
   endpoint_->Close();
   while (pins_ != 0)
     Unpin();
-  return std::move(endpoint_);
+  closed_.push_back(std::move(endpoint_));
 }
 
 void ServeLink::OnFrame(std::span<const std::byte> frame) {
@@ -70,7 +75,7 @@ void ServeLink::OnFrame(std::span<const std::byte> frame) {
 
 void ServeLink::OnSent() {
   if (is_broken_ || waiting_.empty() || endpoint_->free_slot() == nullptr) return;
-  if (!Serve(std::exchange(waiting_, {}))) is_broken_ = true;
+  if (!Serve(std::exchange(waiting_, {}))) Break();
 }
 
 bool ServeLink::Serve(std::span<const std::byte> frame) {
@@ -91,15 +96,16 @@ bool ServeLink::ReceiveDirect(const Request& request) {
   direct_pinned_ = parts.ok();
   direct_bytes_ = request.header.payload_bytes;
   if (parts.ok()) return endpoint_->ReceiveBytes(*parts) == 0;
-  const iovec waste = {endpoint_->waste(), request.header.payload_bytes};
-  return endpoint_->ReceiveBytes({&waste, 1}) == 0;
+  const std::span<std::byte> waste = endpoint_->waste();
+  parts_.fill({waste.data(), waste.size()});
+  return endpoint_->ReceiveBytes(parts_) == 0;
 }
 
 void ServeLink::OnBytes(std::size_t count) {
   if (std::exchange(direct_pinned_, false)) Unpin();
   if (count != direct_bytes_ || !Answer(FrameKind::kDone, direct_code_, 0, true) ||
       endpoint_->ReceiveFrame() != 0) {
-    is_broken_ = true;
+    Break();
   }
 }
 
@@ -117,7 +123,7 @@ bool ServeLink::Answer(FrameKind kind, Code code, std::uint64_t payload_bytes, b
   header.code = static_cast<std::int32_t>(code);
   header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
   std::memcpy(endpoint_->free_slot()->bytes, &header, sizeof(header));
-  return endpoint_->Send(sizeof(header) + (payload_in_slot ? payload_bytes : 0)) == 0;
+  return endpoint_->SendAnswer(sizeof(header) + (payload_in_slot ? payload_bytes : 0)) == 0;
 }
 
 Result<std::span<const iovec>> ServeLink::Pin(const Request& request) {

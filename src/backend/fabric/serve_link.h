@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "backend/fabric/endpoint.h"
 #include "backend/fabric/offer.h"
@@ -14,23 +15,25 @@ namespace sampan::fabric {
 /// Used by the thread that has the network's turn. Every request is checked against the offer as it is then.
 class ServeLink final : public Endpoint::Owner {
  public:
-  explicit ServeLink(std::shared_ptr<Offer> offer) : offer_(std::move(offer)) {}
+  using Broken = std::vector<const ServeLink*>;
+  /// Adds itself to `broken` when the connection is of no use any more. Its endpoint moves to `closed`.
+  ServeLink(std::shared_ptr<Offer> offer, Broken& broken, ClosedEndpoints& closed)
+      : offer_(std::move(offer)), broken_(broken), closed_(closed) {}
   ~ServeLink() override { SAMPAN_ASSERT(pins_ == 0); }
 
   Status Accept(Port& port, fi_info& info);
-  fid_t id() const { return endpoint_ != nullptr ? endpoint_->id() : nullptr; }
   const Offer* offer() const { return offer_.get(); }
-  bool is_broken() const { return is_broken_; }
-  void Break() { is_broken_ = true; }
-  /// Closes the connection: the offer's memory is not touched any more. The endpoint is to be destroyed after
-  /// the completions were read once more; null if it was taken before.
-  std::unique_ptr<Endpoint> Close();
+  void Break();
+  /// Closes the connection: the offer's memory is not touched any more.
+  void Close();
 
   void OnFrame(std::span<const std::byte> frame) override;
   void OnBytes(std::size_t count) override;
   void OnSent() override;
   void OnBytesSent() override { Unpin(); }
-  void OnBroken(int) override { is_broken_ = true; }
+  void OnBroken(int) override { Break(); }
+  void OnRefused(int) override { Break(); }
+  void OnShutDown() override { Break(); }
 
  private:
   /// Answers the request, or begins to. Returns false if the importer does not keep to the rules of frames.
@@ -45,6 +48,8 @@ class ServeLink final : public Endpoint::Owner {
   bool Answer(FrameKind kind, Code code, std::uint64_t payload_bytes, bool payload_in_slot);
 
   const std::shared_ptr<Offer> offer_;
+  Broken& broken_;
+  ClosedEndpoints& closed_;
   std::unique_ptr<Endpoint> endpoint_;
   std::span<const std::byte> waiting_;  // a frame, until a slot for its answer is free
   std::array<iovec, kMaxDirectPieces> parts_{};

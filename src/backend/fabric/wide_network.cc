@@ -35,7 +35,7 @@ class Halves {
 /// Moves the second half of the bytes to another transfer. The pattern of a fill begins at a multiple of its
 /// length.
 PeerTransfer CutInHalf(PeerTransfer& transfer, std::uint64_t bytes) {
-  PeerTransfer second{transfer.kind, {}, transfer.pattern};
+  PeerTransfer second{transfer.kind, {}, transfer.pattern, transfer.wire_bytes};
   std::uint64_t left = bytes / 2 / 4096 * 4096;
   std::size_t at = 0;
   while (left >= transfer.pieces[at].bytes)
