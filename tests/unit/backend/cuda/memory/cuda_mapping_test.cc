@@ -91,6 +91,14 @@ class MappedRangesTest : public ::testing::Test {
     EXPECT_TRUE(range.ok());
     return *range;
   }
+  /// A range of a device in which something was mapped.
+  AddressRange MappedAndUnmapped() {
+    mapped.Attach(0, memory);
+    const AddressRange range = Reserved(kUnit);
+    EXPECT_TRUE(mapped.Map(range, Memory(kUnit), MapAccess::kReadWrite).ok());
+    mapped.Unmap(range);
+    return range;
+  }
   std::vector<ReservedMemory::Range> Table() {
     std::vector<ReservedMemory::Range> ranges;
     memory.CopyRanges(ranges);
@@ -185,11 +193,8 @@ TEST_F(MappedRangesTest, ADeviceThatOpensLaterKnowsWhatIsMapped) {
 }
 
 TEST_F(MappedRangesTest, WhatKernelsMayTouchStaysMapped) {
-  mapped.Attach(0, memory);
-  const AddressRange range = Reserved(kUnit);
-  ASSERT_TRUE(mapped.Map(range, Memory(kUnit), MapAccess::kReadWrite).ok());
   auto held = memory.HoldFreed();
-  mapped.Unmap(range);
+  const AddressRange range = MappedAndUnmapped();
   EXPECT_TRUE(Table().empty());
   EXPECT_EQ(notes.mapped.size(), 1u);
   EXPECT_EQ(mapped.Map(range, Memory(kUnit), MapAccess::kReadWrite).code(), Code::kParamInvalid);
@@ -203,11 +208,8 @@ TEST_F(MappedRangesTest, WhatKernelsMayTouchStaysMapped) {
 
 /// A kernel that is about to complete, also one that has nothing to do with what is unmapped.
 TEST_F(MappedRangesTest, MappingAgainWaitsForKernels) {
-  mapped.Attach(0, memory);
-  const AddressRange range = Reserved(kUnit);
-  ASSERT_TRUE(mapped.Map(range, Memory(kUnit), MapAccess::kReadWrite).ok());
   auto held = memory.HoldFreed();
-  mapped.Unmap(range);
+  const AddressRange range = MappedAndUnmapped();
   int sweeps = 0;
   sweep = [&] {
     if (++sweeps == 3) held = nullptr;
