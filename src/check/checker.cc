@@ -203,7 +203,8 @@ void Checker::OnSubmitted(const observe::Submission& submission, std::uint64_t n
     const StateLock lock(lock_);
     auto site = std::make_shared<const TaskSite>(
         TaskSite{submission.queue, number, ++sites_, pending.call, ThisThreadMark().number, pending.stack});
-    if (pending.indirect && execution == nullptr && !order_.IsOver(key.first, number)) indirect_[key] = site;
+    if (pending.indirect && execution == nullptr && !order_.IsOver(key.first, number))
+      indirect_[key].site = site;
     if (execution == nullptr && !order_.IsOver(key.first, number)) in_queues_[key] = site;
     const auto failed = failures_.find(key);
     if (failed != failures_.end() && failed->second.site == nullptr) failed->second.site = site;
@@ -211,7 +212,7 @@ void Checker::OnSubmitted(const observe::Submission& submission, std::uint64_t n
     if (execution != nullptr && execution->code != 0) NoteFailure(*execution, site);
     order_.Submitted({site, pending.step, std::move(pending.accesses.all)});
     if (reads_operands) {
-      indirect_[key] = site;
+      indirect_[key].site = site;
       AddExecutedEnds(*execution);
     }
     if (execution != nullptr) order_.Executed(key.first, number, false);
@@ -229,44 +230,15 @@ void Checker::OnExecuted(const observe::Execution& execution) noexcept {
       NoteFailure(execution, task == in_queues_.end() ? nullptr : task->second);
     }
     order_.Executed(key.first, key.second, execution.discarded);
-    if (execution.knows_ends) AddExecutedEnds(execution);
-    if (indirect_.erase(key) != 0 && indirect_.empty()) HostLearned();
+    if (execution.knows_ends) {
+      AddExecutedEnds(execution);
+    } else if (indirect_.erase(key) != 0 && indirect_.empty()) {
+      HostLearned();
+    }
     in_queues_.erase(key);
   } catch (const std::exception&) {
     // As above.
   }
-}
-
-void Checker::AddExecutedEnds(const observe::Execution& execution) {
-  const std::pair key(execution.task.queue.number, execution.task.number);
-  const auto found = indirect_.find(key);
-  if (found == indirect_.end()) return;
-  const SharedSite site = found->second;
-  indirect_.erase(found);
-  const OrderClock before = order_.Before(key.first, key.second);
-  const Acting acting{site.get(), site->call, site->stack, site->thread, site->queue.device};
-  for (std::size_t side = 0; side < execution.ends.size(); ++side) {
-    const observe::MemoryEnd& end = execution.ends[side];
-    if (end.allocation == 0 || execution.bytes == 0) continue;
-    const TaskAccess access{
-        end.allocation, {{end.offset, end.offset + execution.bytes}}, side == 0 ? Use::kWrite : Use::kRead};
-    JudgeLate(access, acting, site, before);
-  }
-  if (indirect_.empty()) HostLearned();
-}
-
-void Checker::JudgeLate(const TaskAccess& access, const Acting& acting, const SharedSite& site,
-                        const OrderClock& before) {
-  CheckedMemory* const memory = memory_.Find(access.allocation);
-  if (memory == nullptr) return;
-  const std::uint64_t queue = site->queue.number;
-  const Conflict other =
-      memory->history.FindConflict(access, queue, site->number, before, [&](const TaskSite& each) {
-        return order_.Before(each.queue.number, each.number).At(queue) >= site->number;
-      });
-  if (other.site != nullptr) ReportConflict(*memory, other, access, acting, false);
-  if (access.use == Use::kWrite && memory->knows_writes) memory->written.Add(access.shape);
-  AddToHistory(*memory, access, site);
 }
 
 void Checker::AddToHistory(CheckedMemory& memory, const TaskAccess& access, const SharedSite& site) {
@@ -280,6 +252,8 @@ void Checker::OnStep(const OrderedTask& task, const OrderClock& before) {
   const Acting acting{&site, site.call, site.stack, site.thread, site.queue.device};
   for (const TaskAccess& access : task.accesses)
     Judge(access, acting, task.site, before, false);
+  const auto copy = indirect_.find({site.queue.number, site.number});
+  if (copy != indirect_.end() && copy->second.has_run) JudgeEnds(copy, before);
   GuardNoted();
   if (task.step.kind == OrderStep::Kind::kWord) {
     const auto engine = reinterpret_cast<std::uintptr_t>(task.step.target);

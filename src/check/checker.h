@@ -206,7 +206,16 @@ class Checker final : public observe::Observer, private Order::Listener {
   /// An access that only the execution could tell. Others were judged before it.
   void JudgeLate(const TaskAccess& access, const Acting& acting, const SharedSite& site,
                  const OrderClock& before);
+  /// A copy with a descriptor or with offsets, until it was judged.
+  struct Indirect {
+    SharedSite site;
+    std::array<observe::MemoryEnd, 2> ends{};
+    std::uint64_t bytes = 0;
+    bool has_run = false;  ///< its ends are known
+  };
+  using Indirects = std::map<std::pair<std::uint64_t, std::uint64_t>, Indirect>;
   void AddExecutedEnds(const observe::Execution& execution);
+  void JudgeEnds(Indirects::iterator at, const OrderClock& before);
   void NoteFailure(const observe::Execution& execution, const SharedSite& site);
   /// For a handler of another signal that has interrupted the checker on this thread: nothing can be looked
   /// up.
@@ -265,7 +274,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   std::unordered_set<CheckedMemory*> guarded_;  // with pages that the host may not use freely
   std::map<std::uint64_t, LivingStream> streams_;
   std::map<const void*, LivingObject> objects_;                              // by handle
-  std::map<std::pair<std::uint64_t, std::uint64_t>, SharedSite> indirect_;   // until their operands are read
+  Indirects indirect_;                                                       // by queue and task
   std::map<std::pair<std::uint64_t, std::uint64_t>, SharedSite> in_queues_;  // tasks that have not ended
   std::map<std::pair<std::uint64_t, std::uint64_t>, Failure> failures_;
   std::array<WaitingCall, 64> waiting_{};

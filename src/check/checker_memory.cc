@@ -20,6 +20,7 @@ void Checker::OnStream(const observe::StreamEvent& event) noexcept {
         memory->history.ForgetQueue(event.queue.number);
       HostLearned();
       order_.RemoveQueue(event.queue);
+      std::erase_if(indirect_, [&](const auto& copy) { return copy.first.first == event.queue.number; });
       if (const auto stream = streams_.find(event.queue.number); stream != streams_.end()) {
         held_.Remove(stream->second.held);
         streams_.erase(stream);

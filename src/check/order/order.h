@@ -95,6 +95,11 @@ class Order {
     const QueueState* const state = Find(queue);
     return state == nullptr || state->really >= task;
   }
+  /// True if the task is executed in the model.
+  bool IsExecuted(std::uint64_t queue, std::uint64_t task) const {
+    const QueueState* const state = Find(queue);
+    return state == nullptr || state->executed >= task;
+  }
   bool tracks_words() const { return !words_.empty(); }
 
  private:
