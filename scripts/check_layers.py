@@ -63,7 +63,7 @@ OUTSIDE = {
     "tests/hccl": {"tests/process", "tests/support", "<acl>", "<hccl>"},
     "tests/hosts": {"backend/fabric", "base", "tests/hccl", "tests/process", "tests/support", "<acl>", "<hccl>"},
     "tests/collectives": {"examples", "tests/hosts", "<hccl>"},
-    "tests/libhccl": {"collectives", "examples", "tests/support", "<hccl>"},
+    "tests/libhccl": {"collectives", "examples", "tests/support", "<acl>", "<hccl>"},
     "tests/fault": {"process", "tests/support", "<acl>"},
     "tests/gpu": {"base", "backend/api", "backend/cuda", "process", "tests/support", "<acl>"},
     "tests/unit": {"base", "backend/api", "observe", "trace", "check", "backend/emulated", "backend/cuda", "core",

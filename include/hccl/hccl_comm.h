@@ -33,8 +33,8 @@ HCCL_PUBLIC_WEAK HcclResult HcclGetRootInfo(HcclRootInfo* rootInfo);
  * @error HCCL_E_PARA nRanks is 0, rank is not less than nRanks, rootInfo is not one, or an HCCL_* variable
  *     has a wrong value. The ranks do not agree on nRanks, or two of them have one number.
  * @error HCCL_E_PTR comm or rootInfo is NULL.
- * @error HCCL_E_NOT_SUPPORT nRanks is more than 128, the chip has no collectives, or the host cannot reach
- *     the memory of the devices.
+ * @error HCCL_E_NOT_SUPPORT nRanks is more than 128, the chip has no collectives, or the devices are GPUs and
+ *     a rank is another process.
  * @error HCCL_E_TIMEOUT Ranks are missing; the message names them.
  * @error HCCL_E_UNAVAIL The root info is used by another communicator.
  * @error HCCL_E_REMOTE A rank exited meanwhile.

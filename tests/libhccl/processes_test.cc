@@ -250,6 +250,17 @@ TEST(OperatorProcesses, TheLimitOfTheEnvironmentActs) {
     ADD_FAILURE() << "rank " << ending.rank << ": " << ending.failure;
 }
 
+/// cuda-11
+TEST(OperatorProcesses, RanksAreRefusedOnAGpu) {
+  const auto failed = RunWorlds(2, Form::kProcesses, [](World&) {});
+  ASSERT_EQ(failed.size(), 2U);
+  for (const Ending& ending : failed) {
+    EXPECT_EQ(ending.failure.find("HcclResult 5"), 0U) << ending.failure;
+    EXPECT_NE(ending.failure.find("all ranks have to be threads of one process"), std::string::npos)
+        << ending.failure;
+  }
+}
+
 /// collective-13, collective-26: processes share memory of aclrtMalloc. Memory that the program maps is
 /// refused.
 TEST(OperatorProcesses, MemoryThatTheProgramMapsIsRefused) {

@@ -66,6 +66,10 @@ constexpr Row kRows[] = {
      "DroppedIpcRecording.*:IpcRecordingOrder.*:InitCallbackDeadlock.*:CancelledThread.*:OtherUsersMemory.*",
      "the others look at what a process is before it has a device, or at emulated memory"},
     {"regression_edges", kCuda, 0, Effect::kLeaveOut, "*LateSchedule*", "schedules are for emulated devices"},
+    {"libhccl_calls", kCuda, 0, Effect::kLeaveOut, "Observed.*:HostMemory.*",
+     "they are about operators that the host executes, and about the host's memory"},
+    {"libhccl_processes", kCuda, 0, Effect::kOnly, "*OnAGpu*", "ranks are threads of one process there"},
+    {"libhccl_processes", 0, kCuda, Effect::kLeaveOut, "*OnAGpu*", "it needs a GPU"},
     {"collectives_processes", kCuda, 0, Effect::kOnly,
      "*Schedule*:Processes.*:*KilledRank*:MissingRank.*:*EveryNumberOfProcesses.*/"
      "2:*EveryNumberOfProcesses.*/4",

@@ -2,10 +2,13 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
+#include "base/platform_bridge.h"
 #include "process/process.h"
 #include "process/thread_state.h"
 
@@ -33,6 +36,23 @@ Status WriteOption(Result<std::atomic<std::int64_t>*> option, std::int64_t value
   (*option)->store(value);
   return {};
 }
+
+/// Gives the thread its earlier contexts back at its end.
+class EnteredContext {
+ public:
+  explicit EnteredContext(std::shared_ptr<core::Context> context)
+      : explicit_(std::exchange(ThisThread().explicit_context, std::move(context))),
+        primary_(std::exchange(ThisThread().primary_context, nullptr)) {}
+  ~EnteredContext() {
+    ThisThread().explicit_context = std::move(explicit_);
+    ThisThread().primary_context = std::move(primary_);
+  }
+  EnteredContext(const EnteredContext&) = delete;
+  EnteredContext& operator=(const EnteredContext&) = delete;
+
+ private:
+  std::shared_ptr<core::Context> explicit_, primary_;
+};
 
 /// The options of the process.
 core::SystemOptions process_options{};
@@ -82,6 +102,12 @@ aclError aclrtSetCurrentContext(aclrtContext context) {
     ThisThread().primary_context = nullptr;
     return {};
   });
+}
+
+void sampanEnterContext(void* context, std::shared_ptr<void>& scope) {
+  core::Runtime* const runtime = process::TheRuntimeIfMade();
+  auto found = runtime == nullptr ? nullptr : runtime->FindContext(context);
+  if (found != nullptr) scope = std::make_shared<EnteredContext>(std::move(found));
 }
 
 aclError aclrtGetCurrentContext(aclrtContext* context) {

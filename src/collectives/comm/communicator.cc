@@ -69,15 +69,19 @@ HcclResult Membership::Join(const char* function, const Place& place, const Comm
   config.timeout = options.connect_limit;
   auto membership = std::make_shared<Membership>();
   HcclResult result = ::hccl::RankGroup::Join(config, membership->group_);
-  if (result == HCCL_SUCCESS) result = membership->ShareBoard(function, options);
+  std::vector<s32> devices;
+  if (result == HCCL_SUCCESS) result = membership->ShareBoard(function, place.device, options, devices);
+  if (result == HCCL_SUCCESS && !HostReachesDevices()) result = membership->OpenDevices(function, devices);
   if (result == HCCL_SUCCESS) joined = std::move(membership);
   return result;
 }
 
-HcclResult Membership::ShareBoard(const char* function, const CommOptions& options) {
+HcclResult Membership::ShareBoard(const char* function, s32 device, const CommOptions& options,
+                                  std::vector<s32>& devices) {
   const u32 size = group_->RankSize();
   const bool is_creator = rank() == 0;
   ByteWriter mine;
+  mine.Put(device);
   mine.Put(options.deterministic);
   mine.Put(static_cast<u64>(options.exec_limit.count()));
   if (is_creator) {
@@ -88,7 +92,10 @@ HcclResult Membership::ShareBoard(const char* function, const CommOptions& optio
   }
   std::vector<std::vector<u8>> all;
   if (const HcclResult result = group_->Exchange(mine.Take(), all); result != HCCL_SUCCESS) return result;
+  for (const std::vector<u8>& each : all)
+    devices.push_back(ByteReader(each).Get<s32>());
   ByteReader first(all[0]);
+  first.Get<s32>();
   const u32 deterministic = first.Get<u32>();
   const u64 limit = first.Get<u64>();
   const auto address = first.Get<Board::Address>();
@@ -108,6 +115,27 @@ HcclResult Membership::ShareBoard(const char* function, const CommOptions& optio
   return HCCL_SUCCESS;
 }
 
+HcclResult Membership::OpenDevices(const char* function, const std::vector<s32>& devices) {
+  for (u32 other = 0; other < devices.size(); ++other) {
+    const s64 process = board_->whole().cell(other).process.load();
+    if (process != ::getpid()) {
+      return Fail(
+          function, HCCL_E_NOT_SUPPORT,
+          Text("rank ", other, " is process ", process,
+               ": the host does not reach these devices' memory, so all ranks have to be threads of one "
+               "process"));
+    }
+    if (devices[other] != devices[rank()] && aclrtDeviceEnablePeerAccess(devices[other], 0) != ACL_SUCCESS)
+      return HCCL_E_RUNTIME;
+  }
+  const Status made = DeviceMoves::Make(device_moves_);
+  return made.ok() ? HCCL_SUCCESS : Fail(function, HCCL_E_RUNTIME, made.error().message);
+}
+
+bool HostReachesDevices() {
+  return sampanCopyHere(nullptr, nullptr, 0, false);
+}
+
 Communicator::Communicator(Facts facts, std::shared_ptr<Membership> membership, Region region)
     : next_send(facts.size, 1),
       next_receive(facts.size, 1),
@@ -116,6 +144,7 @@ Communicator::Communicator(Facts facts, std::shared_ptr<Membership> membership, 
       membership_(std::move(membership)),
       region_(region),
       has_neighbours_(HasNeighbours(*board_)),
+      host_moves_(membership_->device_moves() == nullptr),
       patience_(facts_.size <= std::thread::hardware_concurrency() ? kPatience
                                                                    : std::chrono::nanoseconds(0)) {
   own_cell().process.store(::getpid());

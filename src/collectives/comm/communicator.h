@@ -15,6 +15,7 @@
 #include "collectives/board/own_range.h"
 #include "collectives/board/peer_memory.h"
 #include "collectives/comm/comm_options.h"
+#include "collectives/operators/device_moves.h"
 #include "hccl/platform/rank_group.h"
 
 namespace sampan::collectives {
@@ -27,23 +28,33 @@ class Membership {
     std::string token;
     u32 rank;
     u32 size;
+    s32 device;
   };
   static HcclResult Join(const char* function, const Place& place, const CommOptions& options,
                          std::shared_ptr<Membership>& joined);
 
   const std::shared_ptr<Board>& board() const { return board_; }
   PeerMemory& peer_memory() { return peer_memory_; }
+  /// Null if the host reaches the devices' memory.
+  DeviceMoves* device_moves() const { return device_moves_.get(); }
   u32 rank() const { return group_->Rank(); }
   /// HCCL_SUCCESS, or why the ranks are no longer together.
   HcclResult Health(std::string* reason) const { return group_->Status(reason); }
 
  private:
-  HcclResult ShareBoard(const char* function, const CommOptions& options);
+  HcclResult ShareBoard(const char* function, s32 device, const CommOptions& options,
+                        std::vector<s32>& devices);
+  /// Lets this rank's device access the memory of the other devices.
+  HcclResult OpenDevices(const char* function, const std::vector<s32>& devices);
 
   std::shared_ptr<::hccl::RankGroup> group_;
   std::shared_ptr<Board> board_;
   PeerMemory peer_memory_;
+  std::unique_ptr<DeviceMoves> device_moves_;
 };
+
+/// Whether the host reaches the memory of the backend's devices.
+bool HostReachesDevices();
 
 /// Thread-safe. Queued operators share it.
 class Communicator {
@@ -91,6 +102,8 @@ class Communicator {
   void NoteMet() { calls_without_patience_ = 0; }
 
   std::shared_ptr<Membership> membership() const;
+  /// Whether the host moves the bytes of operators, and not the rank's device.
+  bool host_moves() const { return host_moves_; }
   /// Announces memory of this rank: others may access it as long as the result exists. Processes find it by
   /// its file.
   OwnRange Announce(const DeviceRange& range, u64 bytes) const {
@@ -139,6 +152,7 @@ class Communicator {
   u32 calls_without_patience_ = 0;  // under it
   std::map<u64, u64> generations_;  // under it
   const bool has_neighbours_;       // other ranks in this process
+  const bool host_moves_;
   const std::chrono::nanoseconds patience_;
   std::mutex inode_mutex_;
   std::vector<std::pair<int, u64>> inodes_;  // of this process's memory files

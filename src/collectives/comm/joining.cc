@@ -28,11 +28,6 @@ HcclResult JoinCommunicator(const char* function, const JoinRequest& request, Hc
   }
   if (!ChipHasCollectives())
     return Fail(function, HCCL_E_NOT_SUPPORT, Text(std::string(sampanChipName()), " has no collectives"));
-  if (!sampanCopyHere(nullptr, nullptr, 0, false)) {
-    return Fail(
-        function, HCCL_E_NOT_SUPPORT,
-        "collectives need emulated devices: the host cannot reach the memory of this backend's devices");
-  }
   Communicator::Facts facts{.name = request.options.name.empty() ? request.meeting : request.options.name,
                             .rank = request.rank,
                             .size = request.size,
@@ -44,7 +39,7 @@ HcclResult JoinCommunicator(const char* function, const JoinRequest& request, Hc
                 Text("EI0003: device ", facts.device, " has a communicator '", facts.name, "' already"));
   }
   std::shared_ptr<Membership> membership;
-  const Membership::Place place{request.meeting, request.token, request.rank, request.size};
+  const Membership::Place place{request.meeting, request.token, request.rank, request.size, request.device};
   if (const HcclResult joined = Membership::Join(function, place, request.options, membership);
       joined != HCCL_SUCCESS)
     return joined;

@@ -129,6 +129,8 @@ HcclResult FindBuffer(const char* function, const Communicator& communicator, co
   const s32 device = communicator.facts().device;
   switch (sampanFindRange(function, name, address, bytes, range)) {
     case 0:
+      if (!communicator.host_moves())  // the device moves by the program's addresses
+        range.engine = static_cast<std::byte*>(const_cast<void*>(address));
       if (range.device == device) return HCCL_SUCCESS;
       return Fail(function, HCCL_E_PARA,
                   Text("EI0003: ", communicator.Describe(), " belongs to device ", device,

@@ -80,8 +80,8 @@ Status Collective::Publish() {
   entry.facts = call_.facts;
   if (posted_bytes_ != 0)
     Post();
-  else
-    PublishBuffers(entry);
+  else if (Status published = PublishBuffers(entry); !published.ok())
+    return published;
   RankCell& cell = communicator().own_cell();
   if (cell.begun.load(std::memory_order_relaxed) < number_)
     cell.begun.store(number_, std::memory_order_relaxed);
@@ -90,15 +90,20 @@ Status Collective::Publish() {
   return {};
 }
 
-void Collective::PublishBuffers(Entry& entry) {
-  if (NeedsStaging() && IsPushed(static_cast<OperatorKind>(facts().kind)))
-    staging_.assign(call_.send.engine, call_.send.engine + call_.send_bytes);
+Status Collective::PublishBuffers(Entry& entry) {
+  if (NeedsStaging() && IsPushed(static_cast<OperatorKind>(facts().kind))) {
+    staging_.resize(call_.send_bytes);
+    std::byte* const staging = staging_.data();
+    Status staged = CopyToAll(call_.send.engine, Places(&staging, 1), call_.send_bytes, false);
+    if (!staged.ok()) return staged;
+  }
   entry.send = Shared(call_.send, call_.send_bytes);
   entry.receive = Shared(call_.receive, call_.receive_bytes);
   const auto pieces = communicator().region().pieces(number_, rank());
   std::copy(call_.published.begin(), call_.published.end(), pieces.begin());
   announced_ = {communicator().Announce(call_.send, call_.send_bytes),
                 communicator().Announce(call_.receive, call_.receive_bytes)};
+  return {};
 }
 
 bool Collective::PeersCame() const noexcept {
@@ -262,7 +267,7 @@ Status Collective::MoveData() {
     if (Status may = access.Check(); !may.ok()) return may;
     auto buffers = FindBuffers();
     if (!buffers.ok()) return buffers.TakeStatus();
-    Run(*buffers);
+    if (Status moved = Run(*buffers); !moved.ok()) return moved;
   }
   EntryOf(rank()).ended.store(number_, std::memory_order_seq_cst);
   communicator().WakeAll();
@@ -284,7 +289,10 @@ KeptMemory Collective::TakeMemory() {
 }
 
 void Collective::Finish() noexcept {
-  if (staged_output_ != nullptr) std::memcpy(staged_output_, staging_.data(), staging_.size());
+  if (staged_output_ != nullptr) {
+    const Status placed = CopyToAll(staging_.data(), Places(&staged_output_, 1), staging_.size(), false);
+    if (!placed.ok()) communicator().Break(HCCL_E_RUNTIME, placed.error().message);
+  }
   staged_output_ = nullptr;
   announced_ = {};
   call_.send.held.reset();

@@ -66,7 +66,7 @@ class Collective final : public Operation {
   Result<std::byte*> Resolve(u32 other, const SharedRange& range, u64 needed) const;
   Result<Buffers> FindBuffers() const;
   /// Tells where this rank's buffers are.
-  void PublishBuffers(Entry& entry);
+  Status PublishBuffers(Entry& entry);
   /// The elements of a rank's buffer that are for this rank.
   Piece PieceOf(u32 rank) const;
   SharedRange Shared(const DeviceRange& range, u64 bytes);
@@ -78,13 +78,13 @@ class Collective final : public Operation {
   /// Whether this rank's buffers overlap in a way that direct access would disturb.
   bool NeedsStaging() const;
 
-  void Run(const Buffers& buffers);
-  void ReduceShare(const Buffers& buffers, Places outputs);
-  void ReduceOwnBlock(const Buffers& buffers);
-  void PushOwnBlock(const Buffers& buffers);
-  void PushSlice(const Buffers& buffers);
-  void FetchBlocks(const Buffers& buffers);
-  void FetchOwnBlock(const Buffers& buffers);
+  Status Run(const Buffers& buffers);
+  Status ReduceShare(const Buffers& buffers, Places outputs);
+  Status ReduceOwnBlock(const Buffers& buffers);
+  Status PushOwnBlock(const Buffers& buffers);
+  Status PushSlice(const Buffers& buffers);
+  Status FetchBlocks(const Buffers& buffers);
+  Status FetchOwnBlock(const Buffers& buffers);
   /// This rank's output, or the copy of it that Finish puts into place.
   std::byte* Output(const Buffers& buffers) const;
 

@@ -6,7 +6,7 @@
 
 namespace sampan::collectives {
 
-void Collective::Run(const Buffers& buffers) {
+Status Collective::Run(const Buffers& buffers) {
   switch (static_cast<OperatorKind>(facts().kind)) {
     case OperatorKind::kAllReduce:
       return ReduceShare(buffers, buffers.receive);
@@ -27,13 +27,13 @@ void Collective::Run(const Buffers& buffers) {
     case OperatorKind::kAllToAllVC:
       return FetchBlocks(buffers);
     default:
-      return;  // a barrier
+      return {};  // a barrier
   }
 }
 
-void Collective::ReduceShare(const Buffers& buffers, Places outputs) {
+Status Collective::ReduceShare(const Buffers& buffers, Places outputs) {
   const auto [begin, end] = ShareOf(facts().count, call_.element_bytes, rank(), size());
-  if (begin == end) return;
+  if (begin == end) return {};
   const u64 offset = begin * call_.element_bytes;
   std::vector<const std::byte*> from;
   std::vector<std::byte*> to;
@@ -43,16 +43,16 @@ void Collective::ReduceShare(const Buffers& buffers, Places outputs) {
     to.push_back(output + offset);
   // Not the own output: only the root of a reduce has one.
   const u64 all_bytes = facts().count * call_.element_bytes;
-  Combine(from, to, end - begin, call_.how, all_bytes >= kPastCachesFromBytes);
+  return Combine(from, to, end - begin, call_.how, all_bytes >= kPastCachesFromBytes);
 }
 
 std::byte* Collective::Output(const Buffers& buffers) const {
   return staged_output_ != nullptr ? const_cast<std::byte*>(staging_.data()) : buffers.receive[rank()];
 }
 
-void Collective::ReduceOwnBlock(const Buffers& buffers) {
+Status Collective::ReduceOwnBlock(const Buffers& buffers) {
   const u64 count = buffers.pieces[rank()].count;
-  if (count == 0) return;
+  if (count == 0) return {};
   if (NeedsStaging()) {
     staging_.resize(count * call_.element_bytes);
     staged_output_ = buffers.receive[rank()];
@@ -61,12 +61,12 @@ void Collective::ReduceOwnBlock(const Buffers& buffers) {
   for (u32 other = 0; other < size(); ++other)
     from.push_back(buffers.send[other] + buffers.pieces[other].offset * call_.element_bytes);
   std::byte* const to = Output(buffers);
-  Combine(from, Places(&to, 1), count, call_.how, call_.receive_bytes >= kPastCachesFromBytes);
+  return Combine(from, Places(&to, 1), count, call_.how, call_.receive_bytes >= kPastCachesFromBytes);
 }
 
-void Collective::PushOwnBlock(const Buffers& buffers) {
+Status Collective::PushOwnBlock(const Buffers& buffers) {
   const u64 bytes = call_.send_bytes;
-  if (bytes == 0) return;
+  if (bytes == 0) return {};
   const std::byte* const from = staging_.empty() ? buffers.send[rank()] : staging_.data();
   std::vector<std::byte*> to;
   // Each rank begins at another place, so that the ranks do not write to one place at a time.
@@ -74,44 +74,46 @@ void Collective::PushOwnBlock(const Buffers& buffers) {
     const u32 other = (rank() + step) % size();
     to.push_back(buffers.receive[other] + buffers.pieces[other].offset * call_.element_bytes);
   }
-  CopyToAll(from, to, bytes, call_.receive_bytes >= kPastCachesFromBytes);
+  return CopyToAll(from, to, bytes, call_.receive_bytes >= kPastCachesFromBytes);
 }
 
-void Collective::PushSlice(const Buffers& buffers) {
+Status Collective::PushSlice(const Buffers& buffers) {
   const auto [begin, end] = ShareOf(facts().count, call_.element_bytes, rank(), size());
-  if (begin == end) return;
+  if (begin == end) return {};
   const u64 offset = begin * call_.element_bytes;
   std::vector<std::byte*> to;
   for (u32 step = 0; step < size(); ++step) {
     const u32 other = (rank() + step) % size();
     if (other != facts().root) to.push_back(buffers.receive[other] + offset);
   }
-  if (to.empty()) return;
-  CopyToAll(buffers.receive[facts().root] + offset, to, (end - begin) * call_.element_bytes,
-            call_.receive_bytes >= kPastCachesFromBytes);
+  if (to.empty()) return {};
+  return CopyToAll(buffers.receive[facts().root] + offset, to, (end - begin) * call_.element_bytes,
+                   call_.receive_bytes >= kPastCachesFromBytes);
 }
 
-void Collective::FetchOwnBlock(const Buffers& buffers) {
+Status Collective::FetchOwnBlock(const Buffers& buffers) {
   const u64 bytes = call_.receive_bytes;
   if (NeedsStaging()) {
     staging_.resize(bytes);
     staged_output_ = buffers.receive[rank()];
   }
   std::byte* const to = Output(buffers);
-  CopyToAll(buffers.send[facts().root] + rank() * bytes, Places(&to, 1), bytes,
-            bytes >= kPastCachesFromBytes);
+  return CopyToAll(buffers.send[facts().root] + rank() * bytes, Places(&to, 1), bytes,
+                   bytes >= kPastCachesFromBytes);
 }
 
-void Collective::FetchBlocks(const Buffers& buffers) {
+Status Collective::FetchBlocks(const Buffers& buffers) {
   for (u32 step = 0; step < size(); ++step) {
     const u32 other = (rank() + step) % size();
     const Piece& there = buffers.pieces[other];
     const u64 here = call_.expected.empty() ? other * facts().count : call_.expected[other].offset;
     if (there.count == 0) continue;
     std::byte* const to = buffers.receive[rank()] + here * call_.element_bytes;
-    CopyToAll(buffers.send[other] + there.offset * call_.element_bytes, Places(&to, 1),
-              there.count * call_.element_bytes, call_.receive_bytes >= kPastCachesFromBytes);
+    Status copied = CopyToAll(buffers.send[other] + there.offset * call_.element_bytes, Places(&to, 1),
+                              there.count * call_.element_bytes, call_.receive_bytes >= kPastCachesFromBytes);
+    if (!copied.ok()) return copied;
   }
+  return {};
 }
 
 }  // namespace sampan::collectives

@@ -8,7 +8,7 @@
 namespace sampan::collectives {
 
 u64 Collective::BytesToPost() const {
-  if (size() == 1) return 0;
+  if (size() == 1 || !communicator().host_moves()) return 0;
   const u64 one = facts().count * call_.element_bytes;
   u64 bytes = 0;
   switch (static_cast<OperatorKind>(facts().kind)) {

@@ -120,7 +120,8 @@ Status Exchange::Take(const Parcel& parcel) {
   auto source = communicator().Resolve(parcel.peer, send);
   if (!source.ok()) return source.TakeStatus();
   std::byte* const to = parcel.range.engine;
-  CopyToAll(*source, Places(&to, 1), parcel.bytes, parcel.bytes >= kPastCachesFromBytes);
+  Status copied = CopyToAll(*source, Places(&to, 1), parcel.bytes, parcel.bytes >= kPastCachesFromBytes);
+  if (!copied.ok()) return copied;
   message.taken.store(parcel.number, std::memory_order_seq_cst);
   communicator().Wake(parcel.peer);
   return {};
@@ -130,7 +131,9 @@ Status Exchange::MoveData() {
   for (const OwnParcel& parcel : own_) {
     if (has_moved_own_) break;
     std::byte* const to = parcel.to.engine;
-    CopyToAll(parcel.from.engine, Places(&to, 1), parcel.bytes, parcel.bytes >= kPastCachesFromBytes);
+    Status copied =
+        CopyToAll(parcel.from.engine, Places(&to, 1), parcel.bytes, parcel.bytes >= kPastCachesFromBytes);
+    if (!copied.ok()) return copied;
   }
   has_moved_own_ = true;
   for (const Parcel& parcel : parcels_) {

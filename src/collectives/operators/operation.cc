@@ -15,6 +15,21 @@ Operation::Operation(std::shared_ptr<Communicator> communicator, const CallFacts
   communicator_->pending().fetch_add(1);
 }
 
+Status Operation::Combine(ConstPlaces inputs, Places outputs, u64 count, Combination how,
+                          bool past_caches) const {
+  if (!communicator_->host_moves())
+    return communicator_->membership()->device_moves()->Combine(inputs, outputs, count, how);
+  collectives::Combine(inputs, outputs, count, how, past_caches);
+  return {};
+}
+
+Status Operation::CopyToAll(const std::byte* source, Places places, u64 bytes, bool past_caches) const {
+  if (!communicator_->host_moves())
+    return communicator_->membership()->device_moves()->CopyToAll(source, places, bytes);
+  collectives::CopyToAll(source, places, bytes, past_caches);
+  return {};
+}
+
 void Operation::Drop() noexcept {
   try {
     if (counts_.load() && communicator_->async_error() == HCCL_SUCCESS) {

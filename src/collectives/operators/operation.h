@@ -7,6 +7,7 @@
 
 #include "base/platform_bridge.h"
 #include "collectives/comm/registry.h"
+#include "collectives/operators/data_moves.h"
 #include "collectives/operators/kinds.h"
 
 namespace sampan::collectives {
@@ -42,6 +43,9 @@ class Operation : public StreamWork {
  protected:
   Communicator& communicator() const { return *communicator_; }
   const CallFacts& facts() const { return facts_; }
+  // As the functions of data_moves.h, by the host or by the rank's device.
+  Status Combine(ConstPlaces inputs, Places outputs, u64 count, Combination how, bool past_caches) const;
+  Status CopyToAll(const std::byte* source, Places places, u64 bytes, bool past_caches) const;
   u32 rank() const { return communicator_->rank(); }
   u32 size() const { return communicator_->size(); }
   /// The first thing that derived destructors do. An operator that is dropped before its end breaks the
