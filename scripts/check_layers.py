@@ -58,7 +58,7 @@ OUTSIDE = {
     "tests/model": {"tests/support", "<acl>"},
     "tests/clients": {"tests/support", "<acl>"},
     "tests/hazards": {"tests/support", "<acl>"},
-    "tests/regression": {"base", "backend/api", "core", "tests/support", "tests/hccl", "<acl>", "<hccl>"},
+    "tests/regression": {"base", "backend/api", "core", "hccl", "tests/support", "tests/hccl", "<acl>", "<hccl>"},
     "tests/stress": {"tests/support", "<acl>"},
     "tests/hccl": {"tests/process", "tests/support", "<acl>", "<hccl>"},
     "tests/hosts": {"backend/fabric", "base", "tests/hccl", "tests/process", "tests/support", "<acl>", "<hccl>"},

@@ -17,12 +17,6 @@ using hccl::RankGroup;
 using hccl::RankGroupConfig;
 using std::chrono::milliseconds;
 
-HcclResult Join(RankGroupConfig config, u32 rank) {
-  std::shared_ptr<RankGroup> group;
-  config.rank = rank;
-  return RankGroup::Join(config, group);
-}
-
 TEST(GroupTest, ConfigurationsAreChecked) {
   const RankGroupConfig good = GroupOf(1);
   EXPECT_HCCL(HCCL_SUCCESS, Join(good, 0));

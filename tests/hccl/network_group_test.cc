@@ -2,12 +2,12 @@
 // Rules of docs/BEHAVIOUR.md: hccl-13.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "tests/hccl/rank_threads.h"
+#include "tests/support/environment_variable.h"
 
 namespace sampan::test::network_group_test {
 namespace {
@@ -16,29 +16,12 @@ using hccl::RankGroup;
 using hccl::RankGroupConfig;
 using std::chrono::milliseconds;
 
-/// A variable of HCCL during a test.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
-  ~Variable() { ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* const name_;
-};
-
 RankGroupConfig LoopbackGroup(std::uint32_t size) {
-  const Variable interface("HCCL_SOCKET_IFNAME", "=lo"), ports("HCCL_HOST_SOCKET_PORT_RANGE", "auto");
+  const EnvironmentVariable interface("HCCL_SOCKET_IFNAME", "=lo"),
+      ports("HCCL_HOST_SOCKET_PORT_RANGE", "auto");
   RankGroupConfig config = GroupOf(size);
   EXPECT_HCCL(HCCL_SUCCESS, RankGroup::MakeAddress(config.address));
   return config;
-}
-
-HcclResult Join(RankGroupConfig config, u32 rank) {
-  std::shared_ptr<RankGroup> group;
-  config.rank = rank;
-  return RankGroup::Join(config, group);
 }
 
 TEST(NetworkGroupTest, RanksMeetExchangeAndLeave) {
@@ -79,21 +62,21 @@ TEST(NetworkGroupTest, AddressesAreChecked) {
 TEST(NetworkGroupTest, VariablesChooseThePort) {
   std::string address;
   {
-    const Variable wrong("HCCL_IF_IP", "192.0.2.1");
+    const EnvironmentVariable wrong("HCCL_IF_IP", "192.0.2.1");
     EXPECT_HCCL(HCCL_E_PARA, RankGroup::MakeAddress(address));
   }
-  const Variable interface("HCCL_IF_IP", "127.0.0.1");
+  const EnvironmentVariable interface("HCCL_IF_IP", "127.0.0.1");
   {
-    const Variable wrong("HCCL_HOST_SOCKET_PORT_RANGE", "9-8");
+    const EnvironmentVariable wrong("HCCL_HOST_SOCKET_PORT_RANGE", "9-8");
     EXPECT_HCCL(HCCL_E_PARA, RankGroup::MakeAddress(address));
   }
   {
-    const Variable wrong("HCCL_IF_BASE_PORT", "1023");
+    const EnvironmentVariable wrong("HCCL_IF_BASE_PORT", "1023");
     EXPECT_HCCL(HCCL_E_PARA, RankGroup::MakeAddress(address));
   }
   RankGroupConfig config = LoopbackGroup(1);
   const std::string port = config.address.substr(config.address.find(':') + 1);
-  const Variable only("HCCL_HOST_SOCKET_PORT_RANGE", port.c_str());
+  const EnvironmentVariable only("HCCL_HOST_SOCKET_PORT_RANGE", port.c_str());
   config.address = "127.0.0.1";  // the port is the first of the range
   config.rankSize = 2;
   config.timeout = std::chrono::seconds(20);

@@ -85,6 +85,13 @@ inline hccl::RankGroupConfig GroupOf(std::uint32_t size) {
   return config;
 }
 
+/// Joins as this rank, and leaves.
+inline HcclResult Join(hccl::RankGroupConfig config, u32 rank) {
+  std::shared_ptr<hccl::RankGroup> group;
+  config.rank = rank;
+  return hccl::RankGroup::Join(config, group);
+}
+
 /// Runs the body once for each rank, each in its thread.
 inline void RunRanks(std::uint32_t size, const std::function<void(RankWorld&)>& body) {
   const hccl::RankGroupConfig shared = GroupOf(size);

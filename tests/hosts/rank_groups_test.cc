@@ -14,6 +14,7 @@
 #include "hccl/platform/rank_group.h"
 #include "tests/hccl/rank_process.h"
 #include "tests/hosts/hosts_fixture.h"
+#include "tests/support/environment_variable.h"
 #include "tests/support/random_bytes.h"
 #include "tests/support/temporary_folder.h"
 
@@ -39,11 +40,9 @@ class RankGroups : public HostsFixture {
     order.address = std::string(TwoHosts::kAddressOfA) + ":60000";
     if (!OverCable()) {
       // In the network of the test, other programs may listen.
-      ::setenv("HCCL_SOCKET_IFNAME", "=lo", 1);
-      ::setenv("HCCL_HOST_SOCKET_PORT_RANGE", "auto", 1);
+      const EnvironmentVariable interface("HCCL_SOCKET_IFNAME", "=lo"),
+          ports("HCCL_HOST_SOCKET_PORT_RANGE", "auto");
       EXPECT_EQ(hccl::RankGroup::MakeAddress(order.address), HCCL_SUCCESS);
-      ::unsetenv("HCCL_SOCKET_IFNAME");
-      ::unsetenv("HCCL_HOST_SOCKET_PORT_RANGE");
     }
   }
   static bool OverCable() { return GetParam() == Way::kCable; }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/support/acl_expect.h"
+#include "tests/support/environment_variable.h"
 #include "world.h"
 
 namespace sampan::test {
@@ -25,18 +26,6 @@ void ExpectCode(HcclResult expected, const std::string& message, HcclResult answ
     EXPECT_NE(RecentMessage().find(message), std::string::npos) << RecentMessage();
   }
 }
-
-/// A variable of the environment for one test.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
-  ~Variable() { ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* const name_;
-};
 
 class Communicators : public testing::Test {
  protected:
@@ -141,7 +130,7 @@ TEST_F(Communicators, RefuseWrongVariables) {
       {"HCCL_DFS_CONFIG", "cluster_heartbeat:on,inconsistent_check:maybe"},
       {"SAMPAN_HCCL_CONNECT_TIMEOUT", "0"}};
   for (const auto& [name, value] : wrong) {
-    const Variable variable(name, value);
+    const EnvironmentVariable variable(name, value);
     ExpectCode(HCCL_E_PARA, std::string("EI0001: ") + name + " is '" + value + "'",
                HcclCommInitRootInfo(1, &info_, 0, &comm_));
   }
@@ -165,7 +154,7 @@ TEST_F(Communicators, AcceptTheDocumentedVariables) {
       {"HCCL_OP_RETRY_ENABLE", "L1:0,L2:0"}};
   for (const auto& [name, value] : right) {
     SCOPED_TRACE(name);
-    const Variable variable(name, value);
+    const EnvironmentVariable variable(name, value);
     HcclRootInfo info;
     Check(HcclGetRootInfo(&info));
     ExpectCode(HCCL_SUCCESS, "", HcclCommInitRootInfo(1, &info, 0, &comm_));
@@ -240,12 +229,12 @@ TEST_F(Communicators, OfAllDevicesRefuseWrongLists) {
   ExpectCode(HCCL_E_PTR, "devices is NULL", HcclCommInitAll(2, nullptr, comms));
   ExpectCode(HCCL_E_PTR, "comms is NULL", HcclCommInitAll(2, twice, nullptr));
   ExpectCode(HCCL_E_PARA, "device 1 twice", HcclCommInitAll(2, twice, comms));
-  const Variable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "1");
+  const EnvironmentVariable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "1");
   EXPECT_NE(HcclCommInitAll(2, none, comms), HCCL_SUCCESS);
 }
 
 TEST_F(Communicators, NameMissingRanks) {
-  const Variable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "1");
+  const EnvironmentVariable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "1");
   ExpectCode(HCCL_E_TIMEOUT, "1, 2", HcclCommInitRootInfo(3, &info_, 0, &comm_));
 }
 
@@ -269,7 +258,7 @@ std::vector<std::pair<HcclResult, std::string>> JoinAtOnce(
 }
 
 TEST_F(Communicators, NameMissingRanksOnAllThatJoined) {
-  const Variable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "2");
+  const EnvironmentVariable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "2");
   for (const auto& [code, message] : JoinAtOnce(info_, {{4, 0}, {4, 2}})) {
     EXPECT_EQ(code, HCCL_E_TIMEOUT) << message;
     EXPECT_NE(message.find("EI0015"), std::string::npos) << message;
@@ -278,14 +267,14 @@ TEST_F(Communicators, NameMissingRanksOnAllThatJoined) {
 }
 
 TEST_F(Communicators, RefuseRanksThatDoNotAgreeOnTheirNumber) {
-  const Variable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "2");
+  const EnvironmentVariable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "2");
   const auto answers = JoinAtOnce(info_, {{2, 0}, {3, 1}});
   EXPECT_EQ(answers[1].first, HCCL_E_PARA) << answers[1].second;
   EXPECT_NE(answers[0].first, HCCL_SUCCESS) << answers[0].second;
 }
 
 TEST_F(Communicators, RefuseTwoRanksWithOneNumber) {
-  const Variable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "2");
+  const EnvironmentVariable limit("SAMPAN_HCCL_CONNECT_TIMEOUT", "2");
   const auto answers = JoinAtOnce(info_, {{3, 0}, {3, 1}, {3, 1}});
   EXPECT_TRUE(answers[1].first == HCCL_E_PARA || answers[2].first == HCCL_E_PARA)
       << answers[1].second << answers[2].second;
@@ -364,7 +353,7 @@ TEST_F(Communicators, AnswerQuestionsAboutSettings) {
   value.value = 3;
   ExpectCode(HCCL_E_PARA, "the value is 3", HcclSetConfig(HCCL_DETERMINISTIC, value));
   ExpectCode(HCCL_E_PTR, "configValue is NULL", HcclGetConfig(HCCL_DETERMINISTIC, nullptr));
-  const Variable set("HCCL_DETERMINISTIC", "false");
+  const EnvironmentVariable set("HCCL_DETERMINISTIC", "false");
   value.value = 0;
   ExpectCode(HCCL_SUCCESS, "", HcclSetConfig(HCCL_DETERMINISTIC, value));
   ExpectCode(HCCL_SUCCESS, "", HcclGetConfig(HCCL_DETERMINISTIC, &value));

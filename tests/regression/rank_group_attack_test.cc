@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "hccl/group/introduction.h"
 #include "hccl/platform/rank_group.h"
 #include "tests/hccl/hccl_expect.h"
 #include "tests/support/child_process.h"
@@ -76,8 +77,8 @@ bool MustFail(std::size_t bytes) {
 namespace sampan::test::rank_group_attack_test {
 namespace {
 
-using hccl::RankGroup;
-using hccl::RankGroupConfig;
+using ::hccl::RankGroup;
+using ::hccl::RankGroupConfig;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPatience{20000};
@@ -175,6 +176,15 @@ bool SendAll(int socket, const void* data, std::size_t bytes) {
   return true;
 }
 
+/// Shows the token as a rank does. Returns false if the hub does not admit it.
+bool IntroduceAs(u32 rank, const RankGroupConfig& config, int socket) {
+  sampan::hccl::FrameSocket frames(Descriptor(::dup(socket)), sampan::hccl::kMaxReasonBytes);
+  auto process = ThisProcess();
+  return process.ok() && Introduce(frames, sampan::hccl::SecretOf(config.name, config.token),
+                                   {rank, config.rankSize, *process}, Clock::now() + kPatience)
+                             .ok();
+}
+
 /// Reads until the other end closes; false if it does not within the socket's limit.
 bool IsClosedByPeer(int socket) {
   std::array<char, 4096> piece;
@@ -227,13 +237,7 @@ TEST(RankGroupAttack, AnotherUserWithTheTokenIsNotLetIn) {
   {
     const SecondUser thief([&](int ready) {
       const int socket = ConnectTo(name);
-      FrameHeader hello;
-      hello.kind = kHello;
-      hello.rank = 1;
-      hello.number = 2;
-      hello.bytes = config.token.size();
-      SendAll(socket, &hello, sizeof(hello));
-      SendAll(socket, config.token.data(), config.token.size());
+      if (IntroduceAs(1, config, socket)) return;
       if (IsClosedByPeer(socket) && ::write(ready, "r", 1) == 1) ::pause();
     });
   }
@@ -359,13 +363,7 @@ TEST(RankGroupAttack, ARankCannotOpenExchangesOutOfTurn) {
   ASSERT_FALSE(name.empty());
   const int rank = ConnectTo(name);
   ASSERT_GE(rank, 0);
-  FrameHeader hello;
-  hello.kind = kHello;
-  hello.rank = 1;
-  hello.number = 2;
-  hello.bytes = config.token.size();
-  ASSERT_TRUE(SendAll(rank, &hello, sizeof(hello)) &&
-              SendAll(rank, config.token.data(), config.token.size()));
+  ASSERT_TRUE(IntroduceAs(1, config, rank));
   zero.join();
   FrameHeader gather;
   gather.kind = kGather;
