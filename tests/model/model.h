@@ -179,6 +179,8 @@ class Model {
   /// Whether the other thread has ordered nothing behind what an abort of the stream may drop, and aborted
   /// nothing that waits for it.
   bool MayAbortBeside(const Stream& stream) const;
+  /// Whether the other thread has used the stream since the fork.
+  bool IsOthersToo(int stream) const;
   /// Whether the other thread may have put tasks of its own before or behind it.
   bool IsInterleaved(const Task& task) const;
   // model_copy.cc: copies of plain ranges.

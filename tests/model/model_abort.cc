@@ -185,8 +185,10 @@ bool Model::MayFailDependants(const std::vector<Stream*>& streams, Verdict& verd
     if (Contains(streams, task.stream)) {
       lost.insert(static_cast<int>(i));
     } else if (waits || failing.contains(task.stream)) {
-      // What stops is dropped in turn; of two threads' tasks it is open which come behind the wait.
-      if ((waits && StopsAt(task)) || IsInterleaved(task)) verdict.unordered_with.push_back(task.stream);
+      // What stops is dropped in turn; of two threads' tasks it is open which come behind the wait, and which
+      // thread is told.
+      const bool open = (waits && StopsAt(task)) || IsInterleaved(task) || IsOthersToo(task.stream);
+      if (open) verdict.unordered_with.push_back(task.stream);
       failing.insert(task.stream);
       lost.insert(static_cast<int>(i));
     }

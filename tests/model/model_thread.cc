@@ -177,6 +177,14 @@ bool Model::MayAbortBeside(const Stream& stream) const {
   return true;
 }
 
+bool Model::IsOthersToo(int stream) const {
+  const auto is_others = [&](const Stream& each) {
+    return each.created && each.number == stream && (each.users & 1U << (1 - thread_)) != 0;
+  };
+  return forked_ && (std::any_of(streams_.begin(), streams_.end(), is_others) ||
+                     std::any_of(defaults_.begin(), defaults_.end(), is_others));
+}
+
 bool Model::IsInterleaved(const Task& task) const {
   if (!task.concurrent) return false;
   return std::any_of(history_.tasks().begin(), history_.tasks().end(), [&](const Task& other) {

@@ -74,8 +74,9 @@ TEST(CopySubmit, TellsObserversOfBlockingCopiesOutsideTheDevice) {
       {.devices = 1, .device_bytes = std::size_t{1} << 20, .engines = 1, .schedule = {}, .faults = &faults}));
   FailureReports reports;
   StreamRoster roster;
+  const MemoryRegistry memory(false);
   const Profile profile = *FindProfile("ascend910c");
-  Device device(*backend, 0, 0, profile, reports, roster);
+  Device device(*backend, 0, 0, profile, reports, roster, memory);
   const auto run = [&](Status outcome) {
     const auto work = std::make_shared<Elsewhere>(std::move(outcome));
     Plan plan;
