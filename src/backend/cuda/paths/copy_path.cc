@@ -15,8 +15,6 @@ constexpr const char* kForced = "SAMPAN_COPY_PATH says so";
 constexpr const char* kQuietChoice = "SAMPAN_COPY_QUIET is quiet: no kernel beside the program's";
 constexpr const char* kKernelCannot =
     "a kernel cannot touch pageable memory, nor that of a GPU without peer access";
-/// Looking up memory costs a copy 0.1 to 0.2 us, a batch call 0.3 to 1 us.
-constexpr std::size_t kMaxSingleCopies = 4;
 /// If SAMPAN_COPY_PATH asks for runs, any will do.
 constexpr std::size_t kMinForcedRun = 1;
 /// A shorter run is gathered and copied no faster than a kernel copies it over the link.
@@ -103,21 +101,14 @@ PathChoice CopyPaths::WantedForBatch(const BatchShape& batch) const {
   if (is_quiet()) return {CopyPath::kBatchCall, kQuietChoice};
   if (batch.dense_room && dense_bytes >= limits_.dense_from && dense_bytes >= bytes - dense_bytes)
     return {CopyPath::kDense, "short entries, adjacent on the host: gathered on the device for an engine"};
-  if (entries < KernelFrom(direction, bytes / entries)) {
-    if (entries <= kMaxSingleCopies) return {CopyPath::kEngine, "so few copies start soonest one by one"};
-    return {CopyPath::kBatchCall, "a kernel takes longer to start than so few entries"};
-  }
+  const bool is_short = bytes / entries < kShortEntry;
+  std::size_t from = is_short ? limits_.batch_h2d_short_from : limits_.batch_h2d_from;
+  if (direction == Direction::kDeviceToHost)
+    from = is_short ? limits_.batch_d2h_short_from : limits_.batch_d2h_from;
+  if (entries < from) return {CopyPath::kBatchCall, "a kernel takes longer to start than so few entries"};
   if (bytes / entries < KernelBelow(direction, bytes))
     return {CopyPath::kKernel, "short entries cost an engine more to start than to copy"};
   return {CopyPath::kBatchCall, "an engine is as fast on long entries, and leaves the GPU to the program"};
-}
-
-std::size_t CopyPaths::KernelFrom(Direction direction, std::size_t entry_bytes) const {
-  if (entry_bytes >= kLongEntry) return limits_.batch_long_from;
-  const bool is_short = entry_bytes < kShortEntry;
-  if (direction == Direction::kDeviceToHost)
-    return is_short ? limits_.batch_d2h_short_from : limits_.batch_d2h_from;
-  return is_short ? limits_.batch_h2d_short_from : limits_.batch_h2d_from;
 }
 
 bool CopyPaths::AsksForDensity(const BatchShape& batch) const {
@@ -142,8 +133,7 @@ std::size_t CopyPaths::MaxJoined(Direction direction, std::size_t bytes) const {
     return ForcedPath() == CopyPath::kKernel || ForcedPath() == CopyPath::kDense ? 1 : SIZE_MAX;
   if (is_quiet()) return SIZE_MAX;
   return std::max({bytes / KernelBelow(direction, bytes), limits_.batch_h2d_short_from,
-                   limits_.batch_h2d_from, limits_.batch_d2h_short_from, limits_.batch_d2h_from,
-                   limits_.batch_long_from});
+                   limits_.batch_h2d_from, limits_.batch_d2h_short_from, limits_.batch_d2h_from});
 }
 
 PathChoice CopyPaths::ForDeviceCopy(std::size_t bytes) const {

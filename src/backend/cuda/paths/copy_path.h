@@ -107,8 +107,6 @@ class CopyPaths {
   bool is_quiet() const { return settings_.quietness == Quietness::kQuiet; }
   /// The path of a batch that any path can copy.
   PathChoice WantedForBatch(const BatchShape& batch) const;
-  /// A kernel copies at least this many entries of that length.
-  std::size_t KernelFrom(Direction direction, std::size_t entry_bytes) const;
   /// A kernel copies a batch of `bytes` if its mean entry is shorter than this.
   std::size_t KernelBelow(Direction direction, std::size_t bytes) const;
   /// A kernel copies rows of such a shape up to this width.

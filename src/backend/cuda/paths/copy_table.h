@@ -30,7 +30,6 @@ struct PathLimits {
   std::size_t dense_below, dense_from;
   std::size_t batch_h2d_short_from, batch_h2d_from;
   std::size_t batch_d2h_short_from, batch_d2h_from;
-  std::size_t batch_long_from;
   std::size_t batch_parts_from;
   RowLimits rows_h2d, rows_d2h, rows_d2d;
   std::size_t rows_pitch_to;
@@ -44,10 +43,8 @@ struct PathLimits {
   bool operator==(const PathLimits&) const = default;
 };
 
-/// Entries below kShortEntry are short, those from kLongEntry on are long. Batches from kLongBatch on are
-/// long.
-inline constexpr std::size_t kShortEntry = 2048, kLongEntry = std::size_t{32} << 10,
-                             kLongBatch = std::size_t{8} << 20;
+/// Entries below kShortEntry are short. Batches from kLongBatch on are long.
+inline constexpr std::size_t kShortEntry = 2048, kLongBatch = std::size_t{8} << 20;
 
 /// A limit by its name in files.
 struct LimitField {
