@@ -1,8 +1,8 @@
 // What the checker costs: each measurement runs in a process without it and in one with it, in turn.
 //
-//   bench_check            a table of ratios: of the time, and of the time of the processor, which other
-//   programs disturb less bench_check --run CASE one case in this process: seconds, seconds of the processor,
-//   the growth of its memory
+//   bench_check            ratios of the time and of the processor's time, which other programs disturb less.
+//   bench_check --run CASE one case in this process: seconds, the processor's seconds, the growth of its
+//   memory.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

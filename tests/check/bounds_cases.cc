@@ -57,41 +57,42 @@ CASE(batch_entry_past_the_end) {
                         s.Stream());  //! 1 out-of-bounds
 }
 
-CASE(pools_piece_and_its_neighbour) {
-  aclrtMemPoolProps props = {};
-  props.allocType = ACL_MEM_ALLOCATION_TYPE_PINNED;
-  props.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+/// Two pieces of a pool, one behind the other.
+struct TwoPieces {
+  explicit TwoPieces(aclrtStream of_pieces) : stream(of_pieces) {
+    aclrtMemPoolProps props = {};
+    props.allocType = ACL_MEM_ALLOCATION_TYPE_PINNED;
+    props.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    OK(aclrtMemPoolCreate(&pool, &props));
+    OK(aclrtMemPoolMallocAsync(&one, kBytes, pool, stream));
+    OK(aclrtMemPoolMallocAsync(&other, kBytes, pool, stream));
+  }
+  ~TwoPieces() {
+    OK(aclrtMemPoolFreeAsync(one, stream));
+    OK(aclrtMemPoolFreeAsync(other, stream));
+    SYNC(stream);
+    OK(aclrtMemPoolDestroy(pool));
+  }
+  TwoPieces(const TwoPieces&) = delete;
+  TwoPieces& operator=(const TwoPieces&) = delete;
+
+  aclrtStream stream;
   aclrtMemPool pool = nullptr;
-  aclrtStream a = s.Stream();
   void *one = nullptr, *other = nullptr;
-  OK(aclrtMemPoolCreate(&pool, &props));
-  OK(aclrtMemPoolMallocAsync(&one, kBytes, pool, a));
-  OK(aclrtMemPoolMallocAsync(&other, kBytes, pool, a));
+};
+
+CASE(pools_piece_and_its_neighbour) {
+  const TwoPieces pieces(s.Stream());
   const std::size_t bytes = right ? kBytes : kBytes + 512;
-  aclrtMemcpyAsync(one, 2 * kBytes, s.Pinned(2 * kBytes), bytes, ACL_MEMCPY_HOST_TO_DEVICE,
-                   a);  //! 1 out-of-bounds
-  OK(aclrtMemPoolFreeAsync(one, a));
-  OK(aclrtMemPoolFreeAsync(other, a));
-  SYNC(a);
-  OK(aclrtMemPoolDestroy(pool));
+  aclrtMemcpyAsync(pieces.one, 2 * kBytes, s.Pinned(2 * kBytes), bytes, ACL_MEMCPY_HOST_TO_DEVICE,
+                   pieces.stream);  //! 1 out-of-bounds
 }
 
 CASE(copy_into_the_next_piece_of_a_pool) {
-  aclrtMemPoolProps props = {};
-  props.allocType = ACL_MEM_ALLOCATION_TYPE_PINNED;
-  props.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
-  aclrtMemPool pool = nullptr;
-  aclrtStream a = s.Stream();
-  void *one = nullptr, *other = nullptr;
-  OK(aclrtMemPoolCreate(&pool, &props));
-  OK(aclrtMemPoolMallocAsync(&one, kBytes, pool, a));
-  OK(aclrtMemPoolMallocAsync(&other, kBytes, pool, a));
-  char* const block = static_cast<char*>(one) + (right ? 0 : kBytes);
-  aclrtMemcpyAsync(block, kBytes, s.Pinned(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE, a);  //! 1 out-of-bounds
-  OK(aclrtMemPoolFreeAsync(one, a));
-  OK(aclrtMemPoolFreeAsync(other, a));
-  SYNC(a);
-  OK(aclrtMemPoolDestroy(pool));
+  const TwoPieces pieces(s.Stream());
+  char* const block = static_cast<char*>(pieces.one) + (right ? 0 : kBytes);
+  aclrtMemcpyAsync(block, kBytes, s.Pinned(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE,
+                   pieces.stream);  //! 1 out-of-bounds
 }
 
 CASE(read_of_fresh_memory) {

@@ -24,7 +24,7 @@ struct CodeRange {
 };
 constexpr std::array<std::string_view, 4> kOwnLibraries = {"libacl_rt.so", "libascendcl.so", "libhccl_plf.so",
                                                            "libhccl.so"};
-constinit std::array<CodeRange, kOwnLibraries.size()> own_code;
+constinit std::array<CodeRange, 4> own_code;  // of these
 /// The C library, whose memcpy accesses memory for the program.
 constinit CodeRange c_library;
 

@@ -10,11 +10,11 @@
 
 namespace sampan::check {
 
-/// Pieces that are kept and opened apart, so that the program may fill one part of a buffer while copies use
-/// another. Not thread-safe.
+/// Pieces that are kept and opened apart: the program may fill one part of a buffer while copies use another.
+/// Not thread-safe.
 ///
 /// Changing the rights of a page that is in the page table costs about 0.1 us. So the entries of longer
-/// pieces are first moved to addresses of our own, whole tables at a time, and back when the piece opens.
+/// pieces move to addresses of our own first, whole tables at a time. They move back when the piece opens.
 /// If the program leaves the buffer alone, they stay there, and no processor has to forget them. A page
 /// without an entry tells: at times one is left out, and whether the program has used it is seen at the next
 /// Keep.
