@@ -6,7 +6,7 @@
 #include "base/error/status.h"
 #include "core/copy/copy_plan.h"
 #include "core/objects/context.h"
-#include "core/objects/stream.h"
+#include "core/streams/stream.h"
 #include "observe/observer.h"
 
 namespace sampan::core {
