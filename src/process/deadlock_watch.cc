@@ -20,7 +20,7 @@
 #include "base/log/log.h"
 #include "base/threads/threads.h"
 #include "check/session.h"
-#include "core/objects/stream_roster.h"
+#include "core/streams/stream_roster.h"
 
 namespace sampan::process {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/objects/runtime.h"
-#include "core/objects/stream_roster.h"
+#include "core/streams/stream_roster.h"
 
 namespace sampan::process {
 

@@ -20,7 +20,7 @@
 #include "base/threads/futex.h"
 #include "base/threads/threads.h"
 #include "base/time/clock.h"
-#include "core/objects/stream_roster.h"
+#include "core/streams/stream_roster.h"
 #include "process/deadlock_watch.h"
 #include "process/exit_calls.h"
 #include "trace/session.h"

@@ -4,7 +4,7 @@
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "base/threads/thread_sanitizer.h"
-#include "core/objects/state_callbacks.h"
+#include "core/callbacks/state_callbacks.h"
 #include "process/process.h"
 
 namespace sampan::acl {

@@ -6,7 +6,7 @@
 #include "acl/guard.h"
 #include "acl/sharing/shared_key.h"
 #include "core/copy/memory_location.h"
-#include "core/objects/value_word.h"
+#include "core/streams/value_word.h"
 #include "observe/hooks.h"
 
 namespace sampan::acl {

@@ -9,7 +9,7 @@
 #include "base/threads/threads.h"
 #include "core/copy/peer_copy.h"
 #include "core/objects/device.h"
-#include "core/objects/observed_submit.h"
+#include "core/streams/observed_submit.h"
 #include "observe/hooks.h"
 
 namespace sampan::core {

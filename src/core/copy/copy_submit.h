@@ -7,7 +7,7 @@
 #include "base/error/status.h"
 #include "core/copy/copy_plan.h"
 #include "core/objects/context.h"
-#include "core/objects/stream.h"
+#include "core/streams/stream.h"
 
 namespace sampan::core {
 

@@ -14,7 +14,7 @@
 #include "base/error/status.h"
 #include "core/memory/memory_registry.h"
 #include "core/memory/parked_blocks.h"
-#include "core/objects/stream.h"
+#include "core/streams/stream.h"
 
 namespace sampan::core {
 

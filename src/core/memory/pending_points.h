@@ -6,7 +6,7 @@
 
 #include "backend/api/timeline.h"
 #include "base/threads/thread_sanitizer.h"
-#include "core/objects/stream.h"
+#include "core/streams/stream.h"
 
 namespace sampan::core {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error/status.h"
-#include "core/objects/stream.h"
+#include "core/streams/stream.h"
 
 namespace sampan::core {
 

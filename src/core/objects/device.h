@@ -16,7 +16,7 @@
 #include "core/objects/core_limits.h"
 #include "core/objects/id_pool.h"
 #include "core/objects/profile.h"
-#include "core/objects/stream.h"
+#include "core/streams/stream.h"
 
 namespace sampan::core {
 

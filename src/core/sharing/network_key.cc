@@ -13,13 +13,13 @@ namespace {
 constexpr std::string_view kStart = "smp";  // then the kind's letter, then the bytes, 6 bits a character
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr unsigned kBitsPerDigit = 6;
-constexpr std::size_t kBytes = 45;
-static_assert(kStart.size() + 1 + kBytes * 8 / kBitsPerDigit == NetworkKey::kCharacters);
+constexpr std::size_t kKeyBytes = 45;
+static_assert(kStart.size() + 1 + kKeyBytes * 8 / kBitsPerDigit == NetworkKey::kCharacters);
 
 constexpr unsigned kCellBits = 17;
 static_assert(ShareBoard::kCells == 1U << kCellBits);
 
-using Bytes = std::array<std::uint8_t, kBytes>;
+using Bytes = std::array<std::uint8_t, kKeyBytes>;
 
 /// Puts values into the bytes, or takes them out, in one order.
 class Cursor {

@@ -9,10 +9,10 @@
 #include "base/error/status.h"
 #include "base/platform_bridge.h"
 #include "core/objects/id_pool.h"
-#include "core/objects/stream.h"
 #include "core/sharing/foreign_boards.h"
 #include "core/sharing/network_keys.h"
 #include "core/sharing/share_board.h"
+#include "core/streams/stream.h"
 
 namespace sampan::core {
 

@@ -10,9 +10,9 @@
 
 #include "backend/api/timeline.h"
 #include "base/error/status.h"
-#include "core/objects/stream.h"
 #include "core/sharing/foreign_boards.h"
 #include "core/sharing/share_board.h"
+#include "core/streams/stream.h"
 
 namespace sampan::core {
 

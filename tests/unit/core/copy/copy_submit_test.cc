@@ -11,7 +11,7 @@
 #include "backend/emulated/emulated_backend.h"
 #include "base/error/fault.h"
 #include "core/objects/device.h"
-#include "core/objects/stream_roster.h"
+#include "core/streams/stream_roster.h"
 #include "observe/observers.h"
 #include "tests/support/child_process.h"
 

@@ -1,5 +1,5 @@
 // The program's callbacks for events of devices, streams and tasks.
-#include "core/objects/state_callbacks.h"
+#include "core/callbacks/state_callbacks.h"
 
 #include <algorithm>
 #include <chrono>

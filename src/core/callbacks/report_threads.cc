@@ -1,5 +1,5 @@
 // Callbacks that the program's own threads run, after they subscribed to streams.
-#include "core/objects/report_threads.h"
+#include "core/callbacks/report_threads.h"
 
 #include <algorithm>
 #include <iterator>

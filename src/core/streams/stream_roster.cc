@@ -1,5 +1,5 @@
 // All streams of a process, and what each of them waits for.
-#include "core/objects/stream_roster.h"
+#include "core/streams/stream_roster.h"
 
 #include <algorithm>
 #include <chrono>
@@ -11,7 +11,7 @@
 #include "backend/api/task.h"
 #include "base/error/assert.h"
 #include "base/error/text.h"
-#include "core/objects/stream.h"
+#include "core/streams/stream.h"
 
 namespace sampan::core {
 namespace {

@@ -14,8 +14,8 @@
 #include "base/error/assert.h"
 #include "base/error/status.h"
 #include "core/objects/id_pool.h"
-#include "core/objects/stream.h"
 #include "core/sharing/shared_event.h"
+#include "core/streams/stream.h"
 
 namespace sampan::core {
 

@@ -1,5 +1,5 @@
 // A 64-bit word of device memory that streams write and wait for.
-#include "core/objects/value_word.h"
+#include "core/streams/value_word.h"
 
 #include <mutex>
 #include <string_view>

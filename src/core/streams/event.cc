@@ -1,5 +1,5 @@
 // An event: the points at which it was last recorded, and the rules of its two generations.
-#include "core/objects/event.h"
+#include "core/streams/event.h"
 
 #include <algorithm>
 #include <utility>

@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "base/error/status.h"
-#include "core/objects/stream.h"
+#include "core/streams/stream.h"
 
 namespace sampan::core {
 

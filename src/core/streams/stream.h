@@ -11,10 +11,10 @@
 #include "backend/api/backend.h"
 #include "backend/api/queue.h"
 #include "base/error/status.h"
+#include "core/callbacks/state_callbacks.h"
 #include "core/memory/memory_registry.h"
 #include "core/objects/core_limits.h"
 #include "core/objects/id_pool.h"
-#include "core/objects/state_callbacks.h"
 #include "observe/observers.h"
 
 namespace sampan::core {

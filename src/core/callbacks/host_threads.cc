@@ -1,5 +1,5 @@
 // Threads of the runtime that run a program's host functions.
-#include "core/objects/host_threads.h"
+#include "core/callbacks/host_threads.h"
 
 #include <dlfcn.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Hands tasks over while there are observers, and tells these.
-#include "core/objects/observed_submit.h"
+#include "core/streams/observed_submit.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // A stream: an in-order queue of a context, with the rules about failures.
-#include "core/objects/stream.h"
+#include "core/streams/stream.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,8 +11,8 @@
 #include "base/error/text.h"
 #include "base/log/log.h"
 #include "base/threads/threads.h"
-#include "core/objects/observed_submit.h"
-#include "core/objects/stream_roster.h"
+#include "core/streams/observed_submit.h"
+#include "core/streams/stream_roster.h"
 #include "observe/hooks.h"
 
 namespace sampan::core {
