@@ -34,7 +34,7 @@ enum class Sabotage {
   kWaitBeforeForce,  ///< the same before a forced destroy
   kWaitBeforeDeviceAbort,
   kOmitStopMode,    ///< streams go on behind a failure
-  kTakeOutOfOrder,  ///< memory is taken from a pool in the order of another stream
+  kGiveOutOfOrder,  ///< memory is given back to a pool in the order of another stream
   kOmitNotifyWaits,
   kOmitWordWaits,
   kOmitSecondThread,        ///< the second thread only allocates and frees
@@ -88,7 +88,7 @@ class Executor {
   };
   struct RealPool {
     aclrtMemPool pool = nullptr;
-    aclrtStream idle = nullptr;  ///< for kTakeOutOfOrder
+    aclrtStream idle = nullptr;  ///< for kGiveOutOfOrder
   };
   struct RealTable {
     void* memory = nullptr;

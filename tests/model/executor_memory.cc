@@ -95,17 +95,7 @@ aclError Executor::PreparePool(int device) {
 aclError Executor::TakeFromPool(RealBuffer& made, const Operation& op) {
   made.device = model_.current_device();
   if (const aclError code = PreparePool(made.device); code != ACL_SUCCESS) return code;
-  RealPool& own = pools_[made.device];
-  // Only what would have succeeded is led astray: the missing order must show in the bytes.
-  const bool good = op.stream != kNull && model_.stream(op.stream).live &&
-                    model_.stream(op.stream).context == made.device &&
-                    model_.current_context() == made.device;
-  if (sabotage_ != Sabotage::kTakeOutOfOrder || !good)
-    return aclrtMemPoolMallocAsync(&made.address, op.bytes, own.pool, StreamAt(op.stream));
-  if (own.idle == nullptr) {
-    if (const aclError code = aclrtCreateStream(&own.idle); code != ACL_SUCCESS) return code;
-  }
-  return aclrtMemPoolMallocAsync(&made.address, op.bytes, own.pool, own.idle);
+  return aclrtMemPoolMallocAsync(&made.address, op.bytes, pools_[made.device].pool, StreamAt(op.stream));
 }
 
 aclError Executor::FillInOrder(const RealBuffer& made, const std::vector<std::uint8_t>& initial,
@@ -122,7 +112,18 @@ aclError Executor::FillInOrder(const RealBuffer& made, const std::vector<std::ui
 }
 
 aclError Executor::GiveToPool(void* address, const Operation& op) {
-  return op.value != 0 ? aclrtFree(address) : aclrtMemPoolFreeAsync(address, StreamAt(op.stream));
+  if (op.value != 0) return aclrtFree(address);
+  const int device = model_.current_device();
+  // Only what would have succeeded is led astray: the missing order must show in the bytes.
+  const bool good = op.stream != kNull && model_.stream(op.stream).live &&
+                    model_.stream(op.stream).context == device && model_.current_context() == device;
+  if (sabotage_ != Sabotage::kGiveOutOfOrder || !good)
+    return aclrtMemPoolFreeAsync(address, StreamAt(op.stream));
+  RealPool& own = pools_[device];
+  if (own.idle == nullptr) {
+    if (const aclError code = aclrtCreateStream(&own.idle); code != ACL_SUCCESS) return code;
+  }
+  return aclrtMemPoolFreeAsync(address, own.idle);
 }
 
 aclError Executor::Map(RealBuffer& made, std::size_t bytes) {

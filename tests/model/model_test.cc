@@ -73,7 +73,7 @@ std::optional<Failure> Run(const Program& program, Sabotage sabotage, std::uint6
 /// What is rare in random programs comes often where it is sabotaged.
 Generator::Theme ThemeOf(Sabotage sabotage) {
   switch (sabotage) {
-    case Sabotage::kTakeOutOfOrder:
+    case Sabotage::kGiveOutOfOrder:
       return Generator::Theme::kPools;
     case Sabotage::kShortenFloods:
       return Generator::Theme::kFloods;
@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(Model, SabotageTest,
                          ::testing::Values(Sabotage::kOmitEventWaits, Sabotage::kOmitStreamSyncs,
                                            Sabotage::kShortenCopies, Sabotage::kWaitBeforeAbort,
                                            Sabotage::kWaitBeforeForce, Sabotage::kWaitBeforeDeviceAbort,
-                                           Sabotage::kOmitStopMode, Sabotage::kTakeOutOfOrder,
+                                           Sabotage::kOmitStopMode, Sabotage::kGiveOutOfOrder,
                                            Sabotage::kOmitNotifyWaits, Sabotage::kOmitWordWaits,
                                            Sabotage::kOmitSecondThread, Sabotage::kWaitBeforeSectionAbort,
                                            Sabotage::kShortenLongBatches, Sabotage::kShortenFloods,
