@@ -132,7 +132,7 @@ class ContentTest(TraceTest):
         self.assertIn(f"and {len(over) - len(moved)} signals", result.stderr)
 
     def test_operators_over_their_copies(self):
-        for size, algorithm in (("1K", "posted with the facts"), ("1M", "one pass, a chunk a rank")):
+        for size, algorithm in (("1K", "posted with the facts"), ("2M", "one pass, a chunk a rank")):
             with self.subTest(size=size):
                 result = sampan("run", "--trace", self.file, "--", SAMPAN.parent / "hccl_bench", "all_reduce",
                                 "-b", size, "-e", size, "-n", "3", "-w", "1", "-c", "0", "-p", "2")
@@ -144,7 +144,7 @@ class ContentTest(TraceTest):
                 for each in operators:
                     args = each["args"]
                     self.assertEqual((args["algorithm"], args["ranks"]), (algorithm, 2))
-                    self.assertEqual(args["size(B)"], 1024 if size == "1K" else 1 << 20)
+                    self.assertEqual(args["size(B)"], 1024 if size == "1K" else 2 << 20)
                     self.assertIn(args["slowest rank"], (0, 1))
                     parts = trace.parts_of(each)
                     self.assertEqual([part["name"] for part in parts], [
