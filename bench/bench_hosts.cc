@@ -1,6 +1,7 @@
 // Memory of another host against a plain program with sockets, between two network namespaces.
 //
 //   bench_hosts [SECONDS]   a table of ratios; each case is measured in turn with its alternative
+//   bench_hosts group       what 2 to 16 hosts cost, and many imports
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -8,9 +9,11 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "acl/acl.h"
+#include "bench/hosts/many_hosts.h"
 #include "bench/hosts/plain_sockets.h"
 #include "bench/hosts/two_networks.h"
 #include "bench/measure/acl_call.h"
@@ -195,6 +198,10 @@ int main(int count, char** arguments) {
   ::setenv("SAMPAN_PROFILE", "ascend910c", 1);
   ::setenv("SAMPAN_DEVICES", "1", 0);
   try {
+    if (count > 1 && std::string_view(arguments[1]) == "group") {
+      bench::MeasureManyHosts();
+      return 0;
+    }
     const bench::OtherHost other(BeOwner);
     Invitation invitation;
     bench::ReceiveAll(other.socket(), &invitation, sizeof(invitation));

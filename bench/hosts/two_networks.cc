@@ -1,4 +1,4 @@
-// Two network namespaces joined by a cable: this process is one host, its child the other.
+// Hosts on one machine: processes in network namespaces that are joined by cables.
 #include "bench/hosts/two_networks.h"
 
 #include <sched.h>
@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <tuple>
 
 #include "bench/measure/failure.h"
 
@@ -58,14 +59,17 @@ void ReceiveAll(int socket, void* bytes, std::size_t count) {
   }
 }
 
-OtherHost::OtherHost(const std::function<void(int socket)>& main) {
+namespace {
+
+/// A child in a namespace of its own. It waits until the parent has laid its cable, and raises the address.
+std::pair<pid_t, int> StartHost(const std::function<void(int socket)>& main, const char* address) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw Failure("socketpair failed");
   const pid_t here = ::getpid();
-  child_ = ::fork();
-  if (child_ < 0) throw Failure("fork failed");
+  const pid_t child = ::fork();
+  if (child < 0) throw Failure("fork failed");
   char ready = 1;
-  if (child_ == 0) {
+  if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != here) ::_exit(1);
     ::close(ends[0]);
@@ -73,7 +77,7 @@ OtherHost::OtherHost(const std::function<void(int socket)>& main) {
       EnterNetwork();
       SendAll(ends[1], &ready, 1);     // the parent lays the cable
       ReceiveAll(ends[1], &ready, 1);  // and has done so
-      Raise(kThere);
+      Raise(address);
       SendAll(ends[1], &ready, 1);
       main(ends[1]);
     } catch (const std::exception& failure) {
@@ -83,19 +87,55 @@ OtherHost::OtherHost(const std::function<void(int socket)>& main) {
     ::_exit(0);
   }
   ::close(ends[1]);
-  socket_ = ends[0];
+  ReceiveAll(ends[0], &ready, 1);
+  return {child, ends[0]};
+}
+
+/// The cable is laid.
+void GoOn(int socket) {
+  char ready = 1;
+  SendAll(socket, &ready, 1);
+  ReceiveAll(socket, &ready, 1);
+}
+
+void EndHost(pid_t child, int socket) {
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ::close(socket);
+}
+
+}  // namespace
+
+OtherHost::OtherHost(const std::function<void(int socket)>& main) {
+  std::tie(child_, socket_) = StartHost(main, kThere);
   EnterNetwork();
-  ReceiveAll(socket_, &ready, 1);
   RunIp("link add sam0 type veth peer name sam0 netns " + std::to_string(child_));
   Raise(kHere);
-  SendAll(socket_, &ready, 1);
-  ReceiveAll(socket_, &ready, 1);
+  GoOn(socket_);
 }
 
 OtherHost::~OtherHost() {
-  ::kill(child_, SIGKILL);
-  ::waitpid(child_, nullptr, 0);
-  ::close(socket_);
+  EndHost(child_, socket_);
+}
+
+HostGroup::HostGroup(std::size_t count, const std::function<void(std::size_t index, int socket)>& main) {
+  EnterNetwork();
+  RunIp("link add bridge0 type bridge");
+  RunIp("link set bridge0 up");
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string name = "sam" + std::to_string(i);
+    const std::string address = "10.215.0." + std::to_string(i + 1);
+    const auto [child, socket] = StartHost([&](int told) { main(i, told); }, address.c_str());
+    hosts_.emplace_back(child, socket);
+    RunIp("link add " + name + " type veth peer name sam0 netns " + std::to_string(child));
+    RunIp("link set " + name + " master bridge0 up");
+    GoOn(socket);
+  }
+}
+
+HostGroup::~HostGroup() {
+  for (const auto& [child, socket] : hosts_)
+    EndHost(child, socket);
 }
 
 }  // namespace bench

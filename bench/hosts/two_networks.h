@@ -1,10 +1,13 @@
-// Two network namespaces joined by a cable: this process is one host, its child the other.
+// Hosts on one machine: processes in network namespaces that are joined by cables.
 #pragma once
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace bench {
 
@@ -27,6 +30,23 @@ class OtherHost {
  private:
   pid_t child_ = -1;
   int socket_ = -1;
+};
+
+/// Child processes on a host each, at one bridge, and a socket to each of them.
+class HostGroup {
+ public:
+  /// Runs `main` in each child. As OtherHost otherwise.
+  HostGroup(std::size_t count, const std::function<void(std::size_t index, int socket)>& main);
+  /// Kills the children.
+  ~HostGroup();
+  HostGroup(const HostGroup&) = delete;
+  HostGroup& operator=(const HostGroup&) = delete;
+
+  std::size_t size() const { return hosts_.size(); }
+  int socket(std::size_t index) const { return hosts_[index].second; }
+
+ private:
+  std::vector<std::pair<pid_t, int>> hosts_;
 };
 
 /// Sends or receives all bytes. Throws a Failure if the other side is gone.

@@ -31,10 +31,14 @@ enum class Path : std::uint8_t {
   kBatchCall,
   kKernel,
   kStaged,
-  kDense
+  kDense,
+  kNetwork
 };
 
 enum class Memory : std::uint8_t { kNone, kPageable, kPinned, kDevice };
+
+/// What a transfer with another host does.
+enum class TransferKind : std::uint8_t { kWrite, kRead, kFill, kSignal };
 
 /// What a call waits for.
 enum class Awaited : std::uint8_t { kNothing, kStream, kEvent, kDevice };

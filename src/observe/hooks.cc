@@ -95,6 +95,10 @@ void TellOperator(const OperatorEvent& event) noexcept {
   Tell([&](Observer& observer) { observer.OnOperator(event); });
 }
 
+void TellTransfer(const TransferEvent& event) noexcept {
+  Tell([&](Observer& observer) { observer.OnTransfer(event); });
+}
+
 void EndShare(const TaskKey& task, std::int64_t begin_ns) noexcept {
   Tell([&](Observer& observer) { observer.OnHelped(task, begin_ns); });
 }

@@ -155,6 +155,7 @@ inline TaskKey ShareExecution() {
 }
 /// Only while On.
 void TellOperator(const OperatorEvent& event) noexcept;
+void TellTransfer(const TransferEvent& event) noexcept;
 /// The calling thread helped with it since then.
 void EndShare(const TaskKey& task, std::int64_t begin_ns) noexcept;
 

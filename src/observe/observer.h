@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "backend/api/place.h"
 #include "backend/api/queue_label.h"
@@ -119,6 +120,16 @@ struct OperatorEvent {
   std::int64_t end_ns;    ///< all ranks it depends on had
 };
 
+/// A transfer with a process of another host, which is over.
+struct TransferEvent {
+  TransferKind kind;
+  std::string_view peer;  ///< its process and address
+  std::uint64_t bytes;
+  std::uint64_t wire_bytes;  ///< both ways, with the headers of frames
+  std::int64_t begin_ns, end_ns;
+  std::int32_t code;  ///< of its failure
+};
+
 /// What became of memory.
 enum class MemoryChange : std::uint8_t {
   kMade,
@@ -212,6 +223,9 @@ class Observer {
 
   /// The thread that executes the stream has ended an operator.
   virtual void OnOperator(const OperatorEvent& /*event*/) noexcept {}
+
+  /// Told by the thread that heard of the end.
+  virtual void OnTransfer(const TransferEvent& /*event*/) noexcept {}
 
   virtual void OnMemory(const MemoryEvent& event) noexcept = 0;
   virtual void OnStream(const StreamEvent& event) noexcept = 0;

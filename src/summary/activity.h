@@ -14,6 +14,7 @@ using observe::Awaited;
 using observe::Memory;
 using observe::Path;
 using observe::TaskType;
+using observe::TransferKind;
 using observe::WaitReason;
 
 enum class Form : std::uint8_t {
@@ -62,6 +63,14 @@ struct Task {
 
   /// True if the work was done. Only then it counts as copied, and in a rate.
   bool succeeded() const { return status == 0 && !discarded; }
+};
+
+/// A transfer with a process of another host.
+struct Transfer {
+  std::string_view peer;
+  std::int32_t code = 0;
+  std::uint64_t bytes = 0, wire_bytes = 0;  ///< of memory, and both ways with headers
+  std::int64_t begin_ns = 0, end_ns = 0;
 };
 
 /// A public call that has returned.

@@ -26,8 +26,8 @@ template <>
 inline constexpr std::array<std::string_view, 6> kWords<Operation> = {
     "none", "host to host", "host to device", "device to host", "device to device", "fill"};
 template <>
-inline constexpr std::array<std::string_view, 9> kWords<Path> = {
-    "none", "engine", "shared", "at once", "blocking", "batch", "kernel", "staged", "dense"};
+inline constexpr std::array<std::string_view, 10> kWords<Path> = {
+    "none", "engine", "shared", "at once", "blocking", "batch", "kernel", "staged", "dense", "network"};
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<Memory> = {"none", "pageable", "pinned", "device"};
 template <>
@@ -36,6 +36,9 @@ template <>
 inline constexpr std::array<std::string_view, 2> kWords<WaitReason> = {"queue full", "pageable"};
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<Condition> = {"at least", "equal", "and", "nor"};
+template <>
+inline constexpr std::array<std::string_view, 4> kWords<TransferKind> = {"PEER_WRITE", "PEER_READ",
+                                                                         "PEER_FILL", "PEER_SIGNAL"};
 template <>
 inline constexpr auto kWords<ReduceOperation> = NamesOfRows(kReduceOperationRows);
 template <>

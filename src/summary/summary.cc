@@ -120,6 +120,18 @@ void Summary::Add(const Call& call) {
   if (call.awaited != Awaited::kNothing) counted_.synchronize_ns += call.end_ns - call.begin_ns;
 }
 
+void Summary::Add(const Transfer& transfer) {
+  NoteTime(transfer.begin_ns, transfer.end_ns);
+  auto found = peers_.find(transfer.peer);
+  if (found == peers_.end()) found = peers_.emplace(transfer.peer, PeerRow{std::string(transfer.peer)}).first;
+  PeerRow& row = found->second;
+  row.wire_bytes += transfer.wire_bytes;
+  (transfer.code == 0 ? row.transfers : row.failed) += 1;
+  if (transfer.code != 0) return;
+  row.bytes += transfer.bytes;
+  row.time_ns += transfer.end_ns - transfer.begin_ns;
+}
+
 void Summary::Add(const Wait& wait) {
   NoteTime(wait.begin_ns, wait.end_ns);
   (wait.reason == WaitReason::kQueueFull ? counted_.queue_full_ns : counted_.pageable_wait_ns) +=
@@ -175,6 +187,8 @@ Report Summary::MakeReport() const {
     report.rows.push_back(row);
   for (const auto& [link, row] : links_)
     report.links.push_back(row);
+  for (const auto& [peer, row] : peers_)
+    report.peers.push_back(row);
   report.host_wait_ns = report.synchronize_ns + report.queue_full_ns + report.pageable_wait_ns;
   report.span_ns = last_ns_ > first_ns_ ? last_ns_ - first_ns_ : 0;
   AdviseBatch(report);

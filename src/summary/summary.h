@@ -35,6 +35,14 @@ struct LinkRow {
   std::uint64_t signals = 0;
 };
 
+/// The traffic with a process of another host.
+struct PeerRow {
+  std::string peer;
+  std::uint64_t transfers = 0, failed = 0;
+  std::uint64_t bytes = 0, wire_bytes = 0;  ///< of those that succeeded, and of all
+  std::int64_t time_ns = 0;                 ///< the sum of the durations of those that succeeded
+};
+
 /// Tasks that were asked for and not done. They are in no row and in no rate.
 struct LostWork {
   std::uint64_t tasks = 0;
@@ -66,6 +74,7 @@ struct Report {
   std::uint64_t kernel_copies = 0;  ///< copies and fills by kernels of a GPU
   double multiprocessor_ns = 0;     ///< their multiprocessors times their durations: at most so much
   std::vector<LinkRow> links;       ///< by name
+  std::vector<PeerRow> peers;       ///< by name
   std::int64_t span_ns = 0;         ///< from the first to the last event
   std::vector<std::string> advice;  ///< a sentence or two each, with the figures that show it
 };
@@ -76,6 +85,7 @@ class Summary {
  public:
   void Add(const Task& task);
   void Add(const Call& call);
+  void Add(const Transfer& transfer);
   void Add(const Wait& wait);
   void Add(const Depth& depth);
   void Add(const Unfinished& unfinished);
@@ -118,6 +128,7 @@ class Summary {
   std::map<std::pair<Operation, Path>, Row> rows_;
   std::map<std::pair<std::int32_t, std::int64_t>, StreamFacts> streams_;
   std::map<std::string, LinkRow, std::less<>> links_;
+  std::map<std::string, PeerRow, std::less<>> peers_;
   Volume pageable_, pinned_;  // copies between host and device, by the host's memory
   Report counted_;
   std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;

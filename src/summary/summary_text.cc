@@ -53,6 +53,19 @@ std::string PlatformText(const Report& report) {
   return text + "\n";
 }
 
+std::string PeersText(const Report& report) {
+  std::string text;
+  for (const PeerRow& row : report.peers) {
+    text += Text("  ", row.peer, ": ", row.transfers, row.transfers == 1 ? " transfer, " : " transfers, ",
+                 BytesText(static_cast<double>(row.bytes)), " in ", TimeText(row.time_ns), " (",
+                 RateText(row.bytes, row.time_ns), "), ", BytesText(static_cast<double>(row.wire_bytes)),
+                 " on the wire");
+    if (row.failed != 0) text += Text(", and ", row.failed, " failed");
+    text += '\n';
+  }
+  return text;
+}
+
 /// "failed: 50 tasks, among them 50 copies of together 50 MiB (50 with 507013); in no rate"
 std::string LostText(std::string_view what, const LostWork& lost) {
   if (lost.tasks == 0) return {};
@@ -84,7 +97,7 @@ std::string TerminalText(const Report& report) {
   text += '\n';
   const std::string lost =
       LostText("failed", report.failed) + LostText("dropped", report.dropped) + UnfinishedText(report);
-  if (report.rows.empty()) return text + "  nothing was copied\n" + lost;
+  if (report.rows.empty()) return text + "  nothing was copied\n" + lost + PeersText(report);
   std::vector<Cells> lines = {{"operation", "path", "copies", "bytes", "time", "bandwidth"}};
   for (const Row& row : report.rows) {
     lines.push_back({std::string(WordOf(row.operation)), std::string(WordOf(row.path)), Text(row.calls),
@@ -98,6 +111,7 @@ std::string TerminalText(const Report& report) {
                  " multiprocessor-milliseconds of GPUs\n");
   }
   if (report.platform_calls != 0 || !report.links.empty()) text += PlatformText(report);
+  text += PeersText(report);
   if (report.pageable_copies != 0) {
     text += Text("  asynchronous copies with pageable memory: ", report.pageable_copies, ", of which ",
                  report.pageable_copies_blocked, " (",

@@ -126,6 +126,8 @@ void Assembler::Take(const ThreadBuffer& thread, const RecordHead& record) {
     case RecordKind::kOperator:
       if (events_) events_->AddOperator(As<OperatorRecord>(record));
       return;
+    case RecordKind::kTransfer:
+      return TakeTransfer(As<TransferRecord>(record));
     case RecordKind::kFiller:
       return;
   }
@@ -147,7 +149,7 @@ void Assembler::TakeTask(const ThreadBuffer& thread, const TaskRecord& task) {
     counters_.Change(Kind::kBytesInFlight, task.queue, task.submitted_ns,
                      static_cast<std::int64_t>(task.bytes));
     counters_.Change(Kind::kBytesInFlight, task.queue, task.end_ns, -static_cast<std::int64_t>(task.bytes));
-    const std::uint64_t row = BlockingLane(task.queue.device, task.begin_ns, task.end_ns);
+    const std::uint64_t row = kBlockingRow + TakeLane(lanes_[task.queue.device], task.begin_ns, task.end_ns);
     return Finished({task, Behind(task), thread.thread(), row, "caller", false, true});
   }
   if ((task.head.flags & TaskRecord::kExecuted) != 0) {  // it was never in the queue
@@ -354,12 +356,22 @@ void Assembler::Finished(const FinishedTask& task) {
   if (events_) events_->AddTask(task);
 }
 
-std::uint64_t Assembler::BlockingLane(std::int32_t device, std::int64_t begin_ns, std::int64_t end_ns) {
-  std::vector<std::int64_t>& lanes = lanes_[device];
+void Assembler::TakeTransfer(const TransferRecord& transfer) {
+  summary_.Add(summary::Transfer{transfer.peer(), transfer.head.code, transfer.bytes, transfer.wire_bytes,
+                                 transfer.begin_ns, transfer.end_ns});
+  auto found = peers_.find(transfer.peer());
+  if (found == peers_.end())
+    found = peers_.emplace(std::string(transfer.peer()), PeerRows{.number = peers_.size()}).first;
+  PeerRows& rows = found->second;
+  if (events_)
+    events_->AddTransfer(rows.number + TakeLane(rows.lanes, transfer.begin_ns, transfer.end_ns), transfer);
+}
+
+std::uint64_t Assembler::TakeLane(Lanes& lanes, std::int64_t begin_ns, std::int64_t end_ns) {
   auto lane = std::find_if(lanes.begin(), lanes.end(), [&](std::int64_t free) { return free <= begin_ns; });
   if (lane == lanes.end()) lane = lanes.insert(lanes.end(), 0);
   *lane = end_ns;
-  return kBlockingRow + static_cast<std::uint64_t>(lane - lanes.begin()) * kLaneStep;
+  return static_cast<std::uint64_t>(lane - lanes.begin()) * kLaneStep;
 }
 
 }  // namespace sampan::trace

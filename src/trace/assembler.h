@@ -80,15 +80,22 @@ class Assembler {
   static summary::Unfinished UnfinishedOf(const ThreadBuffer& thread, const OpenCall& call,
                                           std::int64_t now_ns);
   static summary::Unfinished UnfinishedOf(const OpenTask& open, std::int64_t now_ns, std::string_view why);
-  /// Takes the first row of blocking copies that is free at `begin_ns`, until `end_ns`.
-  std::uint64_t BlockingLane(std::int32_t device, std::int64_t begin_ns, std::int64_t end_ns);
+  void TakeTransfer(const TransferRecord& transfer);
+  using Lanes = std::vector<std::int64_t>;  // rows of things that overlap: when each becomes free
+  /// Takes the first row that is free at `begin_ns`, until `end_ns`. Returns its number in rows.
+  static std::uint64_t TakeLane(Lanes& lanes, std::int64_t begin_ns, std::int64_t end_ns);
 
   std::optional<EventText> events_;  // nothing without a file
   summary::Summary& summary_;
   Counters counters_;
   std::unordered_map<TaskId, Submitted, TaskIdHash> submitted_;
   std::unordered_map<TaskId, Executed, TaskIdHash> executed_;
-  std::map<std::int32_t, std::vector<std::int64_t>> lanes_;    // of blocking copies: when each becomes free
+  std::map<std::int32_t, Lanes> lanes_;  // of blocking copies
+  struct PeerRows {
+    std::uint64_t number = 0;
+    Lanes lanes;
+  };
+  std::map<std::string, PeerRows, std::less<>> peers_;         // of other hosts
   std::unordered_map<std::uint64_t, std::int64_t> last_ends_;  // of the tasks of each living queue
 };
 

@@ -384,6 +384,24 @@ void EventText::AddOperator(const OperatorRecord& record) {
   end();
 }
 
+void EventText::AddTransfer(std::uint64_t row, const TransferRecord& record) {
+  NameArea(PeersArea(), "Other hosts", "network");
+  const std::uint64_t lane = row / kLaneStep;
+  NameRow(PeersArea(), row, Text(record.peer(), lane != 0 ? Text(" (", lane + 1, ")") : ""));
+  BeginSlice("", WordOf(record.kind), PeersArea(), row,
+             {record.begin_ns, record.end_ns, record.head.code != 0})
+      .Add("\"level\":\"peer\",\"peer\":", Quoted{record.peer()}, ",\"size(B)\":", record.bytes,
+           ",\"on the wire(B)\":", record.wire_bytes);
+  if (record.head.code != 0) {
+    line_.Add(",\"code\":", record.head.code);
+  } else if (record.bytes != 0) {
+    const std::uint64_t rate = Megabytes(record.bytes, record.end_ns - record.begin_ns);
+    line_.Add(",\"bandwidth(GB/s)\":", Microseconds{static_cast<std::int64_t>(rate)});
+  }
+  line_.Add("}}");
+  Emit();
+}
+
 void EventText::AddQueueDepth(const QueueLabel& queue, std::int64_t time_ns, std::int64_t tasks) {
   NameDeviceRow(queue.device, queue.stream);
   line_.Add("{\"name\":\"Stream ", queue.stream,

@@ -52,6 +52,8 @@ class EventText {
   void AddEnginePart(std::uint32_t engine, const ShareRecord& part, const char* part_name);
   /// An operator over its tasks, on a row of its own: its waits and its copies are inside.
   void AddOperator(const OperatorRecord& record);
+  /// A transfer, on a row of its peer.
+  void AddTransfer(std::uint64_t row, const TransferRecord& record);
   void AddQueueDepth(const QueueLabel& queue, std::int64_t time_ns, std::int64_t tasks);
   void AddBytesInFlight(std::int32_t device, std::int64_t time_ns, std::int64_t bytes);
 
@@ -60,6 +62,7 @@ class EventText {
   std::uint64_t DeviceArea(std::int32_t device) const {
     return process_ * 128 + 1 + static_cast<std::uint64_t>(device);
   }
+  std::uint64_t PeersArea() const { return process_ * 128 + 127; }
   void NameArea(std::uint64_t area, const char* name, const std::string& label);
   void NameRow(std::uint64_t area, std::uint64_t row, const std::string& name);
   void NameThread(std::uint64_t thread, const std::string& name);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "observe/observer.h"
 #include "summary/activity.h"
@@ -19,7 +20,8 @@ enum class RecordKind : std::uint8_t {
   kWait,
   kMemory,
   kStream,
-  kOperator
+  kOperator,
+  kTransfer
 };
 
 /// Every record begins with it. Lengths are in words of eight bytes.
@@ -178,6 +180,18 @@ struct OperatorRecord {
   std::uint64_t bytes;
   std::uint32_t rank, ranks, slowest;
   std::int64_t begin_ns, met_ns, moved_ns, end_ns;
+};
+
+/// A transfer with another host.
+struct TransferRecord {
+  RecordHead head;
+  std::int64_t begin_ns, end_ns;
+  std::uint64_t bytes, wire_bytes;
+  std::array<char, 95> peer_text;  ///< longer ones are cut
+  std::uint8_t peer_bytes;
+  alignas(8) summary::TransferKind kind;
+
+  std::string_view peer() const { return {peer_text.data(), peer_bytes}; }
 };
 
 struct MemoryRecord {

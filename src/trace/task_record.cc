@@ -197,6 +197,13 @@ void FillBody(const MultiAllocationTask& task, TaskDescription& description) {
 }  // namespace
 
 void FillRecord(const Task& task, TaskDescription& description) {
+  const auto* const host = std::get_if<HostTask>(&task);
+  if (const Task* const copy = host != nullptr ? host->work->device_task() : nullptr) {
+    FillRecord(*copy, description);
+    description.record.path = summary::Path::kNetwork;
+    description.record.reason = "memory of another host";
+    return;
+  }
   description.record.type = observe::TypeOf(task);
   std::visit([&](const auto& body) { FillBody(body, description); }, task);
 }

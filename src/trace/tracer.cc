@@ -275,6 +275,22 @@ void Tracer::OnOperator(const observe::OperatorEvent& event) noexcept {
   thread->buffer->Push(RecordKind::kOperator, record);
 }
 
+void Tracer::OnTransfer(const observe::TransferEvent& event) noexcept {
+  ThreadState* const thread = ThisThread();
+  if (thread == nullptr) return;
+  TransferRecord record{.head = {.code = event.code},
+                        .begin_ns = event.begin_ns,
+                        .end_ns = event.end_ns,
+                        .bytes = event.bytes,
+                        .wire_bytes = event.wire_bytes,
+                        .peer_text = {},
+                        .peer_bytes = 0,
+                        .kind = event.kind};
+  record.peer_bytes =
+      static_cast<std::uint8_t>(event.peer.copy(record.peer_text.data(), record.peer_text.size()));
+  thread->buffer->Push(RecordKind::kTransfer, record);
+}
+
 void Tracer::OnMemory(const observe::MemoryEvent& event) noexcept {
   ThreadState* const thread = ThisThread();
   if (thread == nullptr) return;

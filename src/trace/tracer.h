@@ -60,6 +60,7 @@ class Tracer final : public observe::Observer {
   void OnExecuted(const observe::Execution& execution) noexcept override;
   void OnHelped(const observe::TaskKey& task, std::int64_t begin_ns) noexcept override;
   void OnOperator(const observe::OperatorEvent& event) noexcept override;
+  void OnTransfer(const observe::TransferEvent& event) noexcept override;
   void OnMemory(const observe::MemoryEvent& event) noexcept override;
   void OnStream(const observe::StreamEvent& event) noexcept override;
 };

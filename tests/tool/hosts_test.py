@@ -1,9 +1,13 @@
 """sampan hosts check: two hosts, which are network namespaces; one host; and what it says when that fails."""
 
+import collections
+import itertools
 import json
 import os
+import pathlib
 import re
 import subprocess
+import tempfile
 import unittest
 
 from tool import SAMPAN, SANITIZED, environment, sampan
@@ -38,11 +42,12 @@ class Owner:
 
 
 class HostsTest(unittest.TestCase):
-    def check(self, address, *before):
-        return subprocess.run([*before, SAMPAN, "hosts", "check", address], env=environment(**DEVICES), stdin=subprocess.DEVNULL,
+    def check(self, address, *before, **more):
+        return subprocess.run([*before, SAMPAN, "hosts", "check", address], env=environment(**DEVICES, **more), stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=120, check=False)
 
-    def test_two_hosts(self):
+    def two_hosts(self):
+        """The names of two namespaces, joined by a cable."""
         first, second = (f"sampan-tool-{os.getpid()}-{name}" for name in "ab")
         self.addCleanup(ip, "netns", "del", first)
         self.addCleanup(ip, "netns", "del", second)
@@ -52,6 +57,10 @@ class HostsTest(unittest.TestCase):
             made = made and ip("-n", name, "addr", "add", address, "dev", "sam0") and ip("-n", name, "link", "set", "sam0", "up")
         if not made:
             self.skipTest("network namespaces cannot be made here: root and the command ip are needed")
+        return first, second
+
+    def test_two_hosts(self):
+        first, second = self.two_hosts()
         owner = Owner("ip", "netns", "exec", first)
         self.addCleanup(owner.kill)
         self.assertTrue(owner.address)
@@ -69,6 +78,42 @@ class HostsTest(unittest.TestCase):
         self.assertEqual((late.returncode, late.stdout), (1, ""))
         self.assertIn("10.214.0.1:", late.stderr)
         self.assertIn("cannot be reached", late.stderr)
+
+    def test_the_other_host_is_a_lane_of_the_trace(self):
+        first, second = self.two_hosts()
+        owner = Owner("ip", "netns", "exec", first)
+        self.addCleanup(owner.kill)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        trace = pathlib.Path(folder.name) / "peer.json"
+        result = self.check(owner.address, "ip", "netns", "exec", second, SAMPAN_TRACE=str(trace), SAMPAN_SUMMARY="1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        events = json.loads(trace.read_text())
+        area = next(event["pid"] for event in events if event["name"] == "process_name" and event["args"]["name"] == "Other hosts")
+        rows = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name" and event["pid"] == area}
+        name = f"process {owner.process.pid} on host 10.214.0.1"
+        transfers = [event for event in events if event["ph"] == "X" and event["pid"] == area]
+        self.assertEqual({event["name"] for event in transfers}, {"PEER_WRITE", "PEER_READ"})
+        for event in transfers:
+            facts = event["args"]
+            self.assertTrue(facts["peer"].startswith(name), facts)
+            self.assertTrue(rows[event["tid"]].startswith(facts["peer"]))
+            frames = facts["on the wire(B)"] - facts["size(B)"]  # at least a header there and one back
+            self.assertTrue(64 <= frames <= 80 + facts["size(B)"] // 1024, facts)
+        for one, other in itertools.combinations(sorted((e["tid"], e["ts"], e["dur"]) for e in transfers)[:2000], 2):
+            if one[0] == other[0]:
+                self.assertLessEqual(one[1] + one[2], other[1] + 0.002)
+                break
+        tasks = [event for event in events if event["ph"] == "X" and "Task Type" in event["args"]]
+        through = [event for event in tasks if event["args"].get("path") == "network"]
+        sizes = collections.Counter(event["args"]["size(B)"] for event in through if event["name"] == "MEMCPY_ASYNC")
+        word = 8  # that tells the owner of the end
+        self.assertEqual(sizes, collections.Counter(e["args"]["size(B)"] for e in transfers if e["args"]["size(B)"] != word))
+        self.assertNotIn("HOST_FUNC", {event["name"] for event in tasks})
+        line = rf"(?m)^  {re.escape(name)}\S*.*: {len(transfers)} transfers, \S+ \S+ in .*, \S+ \S+ on the wire$"
+        self.assertRegex(result.stderr, line)
+        page = sampan("report", trace)
+        self.assertEqual(page.returncode, 0, page.stderr)
 
     def test_one_host(self):
         owner = Owner()

@@ -5,7 +5,7 @@ import json
 import pathlib
 import zlib
 
-PATHS = {"engine", "shared", "at once", "blocking", "batch", "kernel", "staged", "dense"}
+PATHS = {"engine", "shared", "at once", "blocking", "batch", "kernel", "staged", "dense", "network"}
 OPERATIONS = {"host to host", "host to device", "device to host", "device to device", "fill"}
 FORMS = {"linear", "rows", "batch", "descriptor", "offset", "captured", "fill", "reduce"}
 TASKS = {

@@ -17,6 +17,7 @@
 #include "base/error/text.h"
 #include "base/reduce/reduce_kernels.h"
 #include "core/memory/peer_mapping.h"
+#include "core/memory/peer_transfer.h"
 
 namespace sampan::core {
 namespace {
@@ -287,7 +288,7 @@ class PeerWork final : public HostWork, public std::enable_shared_from_this<Peer
       std::vector<PeerShare> shares = std::move(steps_[next_++].shares);
       shares_left_.store(shares.size());
       for (PeerShare& share : shares) {
-        share.peer->Start(std::move(share.transfer), [self = shared_from_this()](Status status) {
+        StartObserved(share.peer, std::move(share.transfer), [self = shared_from_this()](Status status) {
           if (!status.ok()) self->Fail(std::move(status));
           if (self->shares_left_.fetch_sub(1) == 1) self->RunStep();
         });

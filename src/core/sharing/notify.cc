@@ -7,6 +7,7 @@
 #include "base/error/text.h"
 #include "base/threads/futex.h"
 #include "base/threads/thread_sanitizer.h"
+#include "core/memory/peer_transfer.h"
 #include "observe/hooks.h"
 
 namespace sampan::core {
@@ -66,7 +67,7 @@ class PeerRecord final : public HostWork {
       : peer_(std::move(peer)), id_(id), stream_(stream), link_(std::move(link)) {}
   void Start(std::function<void(Status)> resume) noexcept override {
     if (Status holds = CheckLink(link_.get(), id_, stream_); !holds.ok()) return resume(std::move(holds));
-    peer_->Start({PeerTransfer::Kind::kSignal, {}}, std::move(resume));
+    StartObserved(peer_, {PeerTransfer::Kind::kSignal, {}}, std::move(resume));
   }
   void Help(const std::function<bool()>& enough) noexcept override { peer_->Help(enough); }
   bool takes_help() const override { return true; }

@@ -15,6 +15,21 @@
 namespace sampan::tool {
 namespace {
 
+/// Transfers look like the copies that they belong to.
+Tint TransferTint(summary::TransferKind kind) {
+  switch (kind) {
+    case summary::TransferKind::kWrite:
+      return Tint::kHostToDevice;
+    case summary::TransferKind::kRead:
+      return Tint::kDeviceToHost;
+    case summary::TransferKind::kFill:
+      return Tint::kFill;
+    case summary::TransferKind::kSignal:
+      return Tint::kOther;
+  }
+  return Tint::kOther;
+}
+
 /// A page with this many items is still fast.
 constexpr std::size_t kMaxItems = 160'000;
 constexpr std::size_t kMaxTracks = 4'000;
@@ -231,6 +246,7 @@ void Gatherer::AddSlice(const TraceEvent& event) {
       AddRate(event, *operation, *item.bytes);
     }
   }
+  if (const auto kind = summary::Parse<summary::TransferKind>(event.name)) tint = TransferTint(*kind);
   if (dropped) tint = Tint::kDropped;
   if (failed) tint = Tint::kFailed;
   if (IsUnfinished(event)) tint = Tint::kUnfinished;

@@ -92,6 +92,16 @@ void AddHostSlice(summary::Summary& summary, const TraceEvent& event) {
                             .end_ns = end_ns});
 }
 
+void AddTransfer(summary::Summary& summary, const TraceEvent& event) {
+  const std::string peer(event.Text("peer"));
+  summary.Add(summary::Transfer{.peer = peer,
+                                .code = static_cast<std::int32_t>(event.Number("code")),
+                                .bytes = static_cast<std::uint64_t>(event.Count("size(B)")),
+                                .wire_bytes = static_cast<std::uint64_t>(event.Count("on the wire(B)")),
+                                .begin_ns = event.begin_ns,
+                                .end_ns = event.begin_ns + event.duration_ns});
+}
+
 }  // namespace
 
 std::int32_t DeviceOf(const TraceEvent& event) {
@@ -115,6 +125,8 @@ void AddTo(summary::Summary& summary, const TraceEvent& event) {
     AddUnfinished(summary, event);
   } else if (IsTask(event)) {
     summary.Add(TaskOf(event));
+  } else if (event.phase == 'X' && event.Text("level") == "peer") {
+    AddTransfer(summary, event);
   } else if (event.phase == 'X' && DeviceOf(event) < 0) {
     AddHostSlice(summary, event);
   } else if (event.phase == 'C') {
