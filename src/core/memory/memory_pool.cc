@@ -200,7 +200,8 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
 
 Result<std::shared_ptr<MemoryPool::Block>> MemoryPool::MakeBlock(std::size_t usable) {
   const std::size_t span = RoundUp(usable, kDevicePageBytes);
-  if (const std::size_t gap = options_.source.gap_bytes(); gap != 0) {
+  // Gaps would fill a bounded pool before the program does.
+  if (const std::size_t gap = options_.source.gap_bytes(); gap != 0 && options_.max_bytes == 0) {
     auto block = MakeBlock(usable, span + gap);
     if (block.ok()) return block;  // otherwise there is no room for a gap
   }
