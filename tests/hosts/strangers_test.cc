@@ -3,13 +3,17 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <future>
+#include <iostream>
 #include <list>
 #include <memory>
 #include <string>
@@ -118,6 +122,32 @@ TEST_F(StrangersTest, SilentSlowAndWrongOnesDoNotStopHonestOnes) {
       ASSERT_TRUE(HonestImportWorks()) << "after " << i << " strangers";
     }
   }
+}
+
+TEST(GateTest, SleepsWhileTheProcessHasNoDescriptorLeft) {
+  PeerAddress address;
+  address.version = 4;
+  address.host = {127, 0, 0, 1};
+  auto gate = Gate::Open(address);
+  ASSERT_TRUE(gate.ok()) << gate.error().message;
+  const auto refuse = [](const auto&...) { return Welcome{}; };
+  const Descriptor caller = Knock(address);
+  Say(caller, "hello", 5);
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = ::dup(0);
+  ::close(next);
+  const rlimit none = {static_cast<rlim_t>(next), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  pollfd ready = {gate->descriptor(), POLLIN, 0};
+  const int knocked = ::poll(&ready, 1, 20'000);
+  const Deadline again = gate->Serve(refuse);
+  const int wakes = ::poll(&ready, 1, 0);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(knocked, 1);
+  EXPECT_EQ(wakes, 0) << "it wakes the thread again and again";
+  std::this_thread::sleep_until(std::min(again, sampan::Clock::now() + 1s));
+  EXPECT_LT(gate->Serve(refuse), kNever) << "the caller is not heard";
 }
 
 TEST_F(StrangersTest, NoneReachesTheEngineBehindTheGate) {

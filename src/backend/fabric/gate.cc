@@ -25,6 +25,9 @@ namespace {
 /// Accepted in a row, so that a flood leaves time for transfers.
 constexpr int kAcceptedAtOnce = 8;
 constexpr int kEventsAtOnce = 32;
+/// The pause of accepting after the process or the system ran out of descriptors or memory. The caller stays
+/// in the system's queue, so the listener would wake the thread again at once.
+constexpr std::chrono::milliseconds kAcceptPause{20};
 
 }  // namespace
 
@@ -58,11 +61,22 @@ void Gate::MakeRoom() {
   callers_.erase(oldest);
 }
 
+void Gate::Listen(bool listens) {
+  epoll_event event = {};
+  event.events = listens ? std::uint32_t{EPOLLIN} : 0U;
+  event.data.u32 = static_cast<std::uint32_t>(listener_.get());
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listener_.get(), &event);
+}
+
 void Gate::Accept() {
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
     SocketAddress from;
     Descriptor socket(::accept4(listener_.get(), from.get(), &from.length, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (socket.get() < 0) return;
+    if (socket.get() < 0) {
+      if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
+      listens_at_ = Clock::now() + kAcceptPause;
+      return Listen(false);
+    }
     MakeRoom();
     if (!WakeAt(epoll_, socket.get(), static_cast<std::uint32_t>(socket.get())).ok()) continue;
     auto nonce = RandomKey();
@@ -117,13 +131,19 @@ Deadline Gate::Serve(const Judge& judge) {
       callers_.erase(caller);
     }
   }
-  if (knocks) Accept();
   const Deadline now = Clock::now();
+  if (listens_at_ != Deadline{} && listens_at_ <= now) {
+    listens_at_ = {};
+    Listen(true);
+    knocks = true;
+  }
+  if (knocks) Accept();
   while (!callers_.empty() && callers_.front().deadline <= now) {
     by_socket_.erase(callers_.front().socket.get());
     callers_.pop_front();
   }
-  return callers_.empty() ? kNever : callers_.front().deadline;
+  const Deadline next = listens_at_ != Deadline{} ? listens_at_ : kNever;
+  return callers_.empty() ? next : std::min(next, callers_.front().deadline);
 }
 
 namespace {
