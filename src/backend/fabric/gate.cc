@@ -152,7 +152,8 @@ namespace {
 /// no wait.
 class Call {
  public:
-  Call(std::chrono::milliseconds limit, std::string peer) : limit_(limit), peer_(std::move(peer)) {}
+  Call(std::chrono::milliseconds limit, Deadline deadline, std::string peer)
+      : limit_(limit), deadline_(deadline), peer_(std::move(peer)) {}
 
   Status Connect(const PeerAddress& address) {
     // Several attempts: the system repeats a lost first packet only after a second. A host is found again
@@ -217,7 +218,7 @@ class Call {
   }
 
   const std::chrono::milliseconds limit_;
-  const Deadline deadline_ = Clock::now() + limit_;
+  const Deadline deadline_;
   const std::string peer_;
   Descriptor socket_;
 };
@@ -237,11 +238,8 @@ Result<Descriptor> TakePort(PeerAddress& local) {
   return bound;
 }
 
-}  // namespace
-
-Result<Admission> AskForAdmission(const PeerName& name, std::chrono::milliseconds limit,
-                                  const std::string& peer) {
-  Call call(limit, peer);
+/// One call. Sets `crowded` if the owner has no place at this moment.
+Result<Admission> AskOnce(const PeerName& name, Call call, const std::string& peer, bool& crowded) {
   if (Status connected = call.Connect(name.address); !connected.ok()) return connected;
   auto local = call.LocalAddress();
   if (!local.ok()) return local.TakeStatus();
@@ -264,6 +262,8 @@ Result<Admission> AskForAdmission(const PeerName& name, std::chrono::millisecond
   if (Status sent = call.Send(Proof{ProofOfImporter(name.secret, hello, challenge)}); !sent.ok()) return sent;
   if (Status heard = call.Receive(welcome); !heard.ok()) return heard;
   const auto code = static_cast<Code>(welcome.code);
+  crowded = welcome.code == kCrowded;
+  if (crowded) return Error{Code::kLostHeartbeat, Text(peer, " lets in too many others at this time")};
   if (code == Code::kNoPermission) {
     return Error{code, Text(peer, " shares this with processes that it named, and ", ::getpid(),
                             " is not one of them")};
@@ -280,6 +280,20 @@ Result<Admission> AskForAdmission(const PeerName& name, std::chrono::millisecond
   Admission admission{welcome, name.address, *local, std::move(*place)};
   admission.fabric.port = static_cast<std::uint16_t>(welcome.port);
   return admission;
+}
+
+}  // namespace
+
+Result<Admission> AskForAdmission(const PeerName& name, std::chrono::milliseconds limit,
+                                  const std::string& peer) {
+  const Deadline deadline = Clock::now() + limit;
+  constexpr std::chrono::milliseconds kMaxPause{50};
+  for (std::chrono::milliseconds pause{1};; pause = std::min(pause * 2, kMaxPause)) {
+    bool crowded = false;
+    auto admission = AskOnce(name, Call(limit, deadline, peer), peer, crowded);
+    if (!crowded || Clock::now() + pause >= deadline) return admission;
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 }  // namespace sampan::fabric
