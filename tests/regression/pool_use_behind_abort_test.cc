@@ -127,5 +127,12 @@ TEST_F(PoolUseBehindAbort, OfABlockingCopyIsRefused) {
              aclrtMemcpy(block(), kBytes, other_contents(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE));
 }
 
+TEST_F(PoolUseBehindAbort, OfADescriptorIsRefused) {
+  const DeviceBuffer from(64), to(64);
+  AbortTheOwner();
+  EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSetMemcpyDesc(block(), ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, from.data(),
+                                                      to.data(), 64, nullptr));
+}
+
 }  // namespace
 }  // namespace sampan::test::pool_use_behind_abort_test
