@@ -23,7 +23,7 @@ namespace {
 
 /// Waits for all work of the stream, before a copy of pageable memory.
 Status Drain(Stream& stream, const Task& task) {
-  if (Status waits = stream.AwaitHandovers(task); !waits.ok()) return waits;
+  if (auto waits = stream.AwaitHandovers(task); !waits.ok()) return waits.TakeStatus();
   const observe::HostWait wait(observe::WaitReason::kPageable, stream.label());
   return stream.Synchronize(kNever);
 }

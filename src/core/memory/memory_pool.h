@@ -94,7 +94,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   enum class Reuse { kNo, kAfterWaits, kAtOnce };
   Reuse ReuseOf(const Block& block, const Timeline* stream) const;
   Block* TakeParked(std::size_t usable, Stream& stream, Reuse& reuse_of_chosen);
-  static Status QueueWaits(std::vector<Point>&& points, Stream& stream);
+  /// Returns the number of the first wait; 0 if there are no points.
+  static Result<std::uint64_t> QueueWaits(std::vector<Point>&& points, Stream& stream);
   Result<std::shared_ptr<Block>> MakeBlock(std::size_t usable);
   /// `span`: the bytes that the block takes from the pool.
   Result<std::shared_ptr<Block>> MakeBlock(std::size_t usable, std::size_t span);
