@@ -32,6 +32,7 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
     if (returned) return;
     // Freed immediately, by aclrtFree or by a reset.
     const std::lock_guard lock(pool->mutex_);
+    LeaveHandedOver();
     if (!lingers) CountFreed();
     pool->ReturnPart(*chunk, range);
   }
@@ -46,6 +47,7 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
     const std::lock_guard lock(pool->mutex_);
     Allocation* const lingering = pool->memory_.FreeAndLinger(*record);
     if (lingering == nullptr) return false;
+    LeaveHandedOver();
     record = lingering;
     lingers = true;
     CountFreed();
@@ -66,7 +68,7 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
     {
       const std::lock_guard lock(pool->mutex_);
       if (pending.AllPassed()) {
-        pool->memory_.EndHandover(memory);
+        EndHandover(memory);
         return std::uint64_t{0};
       }
       const auto known = std::find_if(waits.begin(), waits.end(), is_of_stream);
@@ -79,6 +81,19 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
     std::erase_if(waits, is_of_stream);
     waits.push_back({stream.label().number, *first});
     return first;
+  }
+  void BeginHandover() noexcept {
+    pool->memory_.BeginHandover(*record);
+    pool->handed_over_.PushBack(*this);
+    in_handover = true;
+  }
+  /// `memory`: the record that the caller uses.
+  void EndHandover(Allocation& memory) noexcept {
+    pool->memory_.EndHandover(memory);
+    LeaveHandedOver();
+  }
+  void LeaveHandedOver() noexcept {
+    if (std::exchange(in_handover, false)) pool->handed_over_.Remove(*this);
   }
   void CountFreed() const noexcept {
     SAMPAN_ASSERT(pool->usage_.used >= usable);
@@ -98,6 +113,7 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
   };
   std::vector<HandoverWait> waits;
   bool returned = false;     // the part belongs to its chunk again
+  bool in_handover = false;  // and so in that list of the pool
   bool lingers = false;      // the program has freed it, while work before an earlier free is pending
 };
 
@@ -164,7 +180,7 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
         if (*first != 0) block->waits.push_back({stream.label().number, *first});
       }
       block->record = memory_.Revive(*block->record, bytes, block->pending.AnyPending());
-      if (reuse_of_block == Reuse::kAfterWaits) memory_.BeginHandover(*block->record);
+      if (reuse_of_block == Reuse::kAfterWaits) block->BeginHandover();
     } catch (...) {
       if (!lock.owns_lock()) lock.lock();
       parked_.ParkAgain(*block);
@@ -309,6 +325,14 @@ void MemoryPool::RetireLingering(May may) noexcept {
   }
 }
 
+void MemoryPool::EndReachedHandovers() noexcept {
+  for (ParkableBlock* next = handed_over_.first(); next != nullptr;) {
+    Block& block = static_cast<Block&>(*next);
+    next = ParkableBlock::ByAge::Behind(block);
+    if (!block.pending.AnyPending()) block.EndHandover(*block.record);
+  }
+}
+
 Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream& stream) {
   // The use keeps the record alive, and so the block.
   Block& block = static_cast<Block&>(*memory.KeeperOf(*use.get()));
@@ -320,7 +344,7 @@ Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream
             Text("ptr ", Hex(block.address()),
                  " was freed by another thread at the same time: ", Describe(*use.get()))};
   }
-  memory.EndHandover(*use.get());
+  block.EndHandover(*use.get());
   block.pending.AddFree(stream);
   block.CountFreed();
   pool.parked_.Park(block);
@@ -345,6 +369,7 @@ void MemoryPool::TrimLocked(std::size_t keep_bytes) noexcept {
 
 void MemoryPool::TrimTo(std::size_t keep_bytes) noexcept {
   const std::lock_guard lock(mutex_);
+  EndReachedHandovers();
   TrimLocked(keep_bytes);
 }
 

@@ -104,6 +104,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   /// Turns parked blocks with completed work into free space.
   void RetireReached() noexcept;
   void Retire(Block& block) noexcept;
+  /// Ends the handovers whose work is over: while there is one, each submission costs more.
+  void EndReachedHandovers() noexcept;
   /// Ends the lingering blocks for which `may` is true.
   template <typename May>
   void RetireLingering(May may) noexcept;
@@ -122,6 +124,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   ParkedBlocks parked_;  // their records own them
   /// Freed by aclrtFree while work before an earlier free was pending. No one gets them before it is over.
   ParkableBlock::ByAge lingering_;
+  ParkableBlock::ByAge handed_over_;  // blocks in use whose earlier owners' work may be pending
   bool ended_ = false;
   Usage usage_;
 };
