@@ -23,7 +23,7 @@ namespace {
 
 /// Waits for all work of the stream, before a copy of pageable memory.
 Status Drain(Stream& stream, const Task& task) {
-  if (Status waits = stream.AwaitHandovers(task); !waits.ok()) return waits;
+  if (auto waits = stream.AwaitHandovers(task); !waits.ok()) return waits.TakeStatus();
   const observe::HostWait wait(observe::WaitReason::kPageable, stream.label());
   return stream.Synchronize(kNever);
 }
@@ -47,15 +47,15 @@ Status RunPlan(Device& device, Plan&& plan, const std::optional<CopyTarget>& asy
                      : "host memory: done before the call returns"};
   }
   SAMPAN_ASSERT(!std::holds_alternative<NoTask>(plan.task));
+  if (device.memory().AnyHandover()) [[unlikely]] {
+    const auto check = [&](const AllocationUse& use) { return device.memory().CheckHandover(use); };
+    if (Status checked = VisitUses(plan.task, check); !checked.ok()) return checked;
+  }
   if (const auto* outside = std::get_if<HostTask>(&plan.task)) {
     HostWork& work = *outside->work;
     const Task* const told = work.device_task() != nullptr ? work.device_task() : &plan.task;
     if (observe::On()) return RunObserved(device.id(), *told, reason, [&] { return RunOutside(work); });
     return RunOutside(work);
-  }
-  if (device.memory().AnyHandover()) [[unlikely]] {
-    const auto check = [&](const AllocationUse& use) { return device.memory().CheckHandover(use); };
-    if (Status checked = VisitUses(plan.task, check); !checked.ok()) return checked;
   }
   auto opened = device.Open();
   if (!opened.ok()) return opened.TakeStatus();
