@@ -5,7 +5,6 @@
 
 #include "backend/api/task_memory.h"
 #include "base/error/assert.h"
-#include "base/error/text.h"
 #include "base/threads/threads.h"
 #include "core/copy/peer_copy.h"
 #include "core/objects/device.h"
@@ -13,12 +12,6 @@
 #include "observe/hooks.h"
 
 namespace sampan::core {
-
-Status OfOtherContext(const Stream& stream) {
-  return {Code::kStreamContext,
-          Text("stream ", stream.id(), " belongs to another context than the calling thread's")};
-}
-
 namespace {
 
 /// Waits for all work of the stream, before a copy of pageable memory.
@@ -40,8 +33,8 @@ Status RunPlan(Device& device, Plan&& plan, const std::optional<CopyTarget>& asy
     no_cancellation.emplace();
     Stream& stream = asynchronous->TheStream();
     const bool drains = plan.timing == Timing::kDrainThenNow;
-    if (Status ready = drains ? Drain(stream, plan.task) : CheckStreamContext(*asynchronous); !ready.ok())
-      return ready;
+    Status ready = drains ? Drain(stream, plan.task) : asynchronous->context->CheckOwns(stream);
+    if (!ready.ok()) return ready;
     reason = {true, stream.label(),
               drains ? "pageable host memory: the call waits for its stream and copies before it returns"
                      : "host memory: done before the call returns"};
