@@ -11,11 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "backend/fabric/endpoint.h"
-#include "backend/fabric/frames.h"
-#include "backend/fabric/gate.h"
-#include "backend/fabric/library.h"
-#include "backend/fabric/port.h"
+#include "backend/fabric/gate/gate.h"
+#include "backend/fabric/links/endpoint.h"
+#include "backend/fabric/links/frames.h"
+#include "backend/fabric/provider/library.h"
+#include "backend/fabric/provider/port.h"
 #include "tests/fuzz/fuzz_fabric.h"
 #include "tests/fuzz/fuzz_input.h"
 

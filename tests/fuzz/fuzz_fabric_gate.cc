@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "backend/fabric/handshake.h"
+#include "backend/fabric/gate/handshake.h"
 #include "base/network/interface.h"
 #include "base/system/descriptor.h"
 #include "tests/fuzz/fuzz_fabric.h"

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "backend/api/peer_network.h"
-#include "backend/fabric/gate.h"
-#include "backend/fabric/import_link.h"
-#include "backend/fabric/offer.h"
-#include "backend/fabric/port.h"
-#include "backend/fabric/serve_link.h"
+#include "backend/fabric/gate/gate.h"
+#include "backend/fabric/links/import_link.h"
+#include "backend/fabric/links/offer.h"
+#include "backend/fabric/links/serve_link.h"
+#include "backend/fabric/provider/port.h"
 #include "base/network/interface.h"
 #include "base/system/descriptor.h"
 #include "base/threads/threads.h"

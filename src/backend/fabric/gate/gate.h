@@ -8,7 +8,7 @@
 #include <map>
 #include <span>
 
-#include "backend/fabric/handshake.h"
+#include "backend/fabric/gate/handshake.h"
 #include "base/network/interface.h"
 #include "base/system/descriptor.h"
 #include "base/time/clock.h"

@@ -1,5 +1,5 @@
 // Where importers prove what they know, before libfabric sees a connection.
-#include "backend/fabric/gate.h"
+#include "backend/fabric/gate/gate.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <thread>
 
-#include "backend/fabric/wake_at.h"
+#include "backend/fabric/provider/wake_at.h"
 #include "base/error/system_error.h"
 #include "base/error/text.h"
 #include "base/network/connecting.h"
