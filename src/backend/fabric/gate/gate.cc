@@ -37,7 +37,7 @@ Result<Gate> Gate::Open(PeerAddress& address) {
   Descriptor listener(
       ::socket(socket.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
   if (listener.get() < 0) return failure("socket");
-  const int seconds = static_cast<int>(kPatience.count());
+  const int seconds = static_cast<int>(kHandshakeTimeout.count());
   ::setsockopt(listener.get(), IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof(seconds));
   if (::bind(listener.get(), socket.get(), socket.length) != 0) return failure("bind");
   if (::listen(listener.get(), SOMAXCONN) != 0) return failure("listen");
@@ -71,7 +71,7 @@ void Gate::Accept() {
     Caller& caller = callers_.emplace_back();
     caller.socket = std::move(socket);
     caller.address = FromSocket(*from.get());
-    caller.deadline = Clock::now() + kPatience;
+    caller.deadline = Clock::now() + kHandshakeTimeout;
     caller.challenge.nonce = *nonce;
     by_socket_[number] = std::prev(callers_.end());
   }
