@@ -182,13 +182,14 @@ void Network::Work(std::uint32_t signs) {
       Endpoint::Tell(event);
     }
   }
+  if (gate_ && ((signs & Port::kCallers) != 0 || callers_at_ <= Clock::now())) ServeCallers();
   do {
     const ClosedEndpoints ended = std::exchange(closed_, {});
     ReadCompletions();
     if (overdue_at_ <= Clock::now()) FailOverdue();
     BuryBroken();
+    RunCommands();  // a transfer that ended may have started the next one, which wakes no thread
   } while (!closed_.empty());
-  if (gate_ && ((signs & Port::kCallers) != 0 || callers_at_ <= Clock::now())) ServeCallers();
 }
 
 void Network::ReadCompletions() {
@@ -226,6 +227,7 @@ bool Network::TryHelp(const std::function<bool()>& enough) noexcept {
   const Deadline until = Clock::now() + kHelp;
   const auto done = [&] {
     ReadCompletions();
+    RunCommands();
     return enough();
   };
   port_->MuteCompletions(true);

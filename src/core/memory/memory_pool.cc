@@ -139,7 +139,8 @@ void MemoryPool::CountUsed(std::size_t usable) {
 }
 
 Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
-  if (bytes > std::numeric_limits<std::size_t>::max() - kChunkUnit)  // all rounding adds less than this
+  // Rounding and a gap add less than two chunks.
+  if (bytes > std::numeric_limits<std::size_t>::max() - 2 * kChunkUnit)
     return Error{Code::kMemoryAllocation, Text("size ", bytes, " is too large")};
   const std::size_t usable = RoundUp(bytes, kRounding);
   Reuse reuse_of_block = Reuse::kNo;
@@ -200,7 +201,9 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
 
 Result<std::shared_ptr<MemoryPool::Block>> MemoryPool::MakeBlock(std::size_t usable) {
   const std::size_t span = RoundUp(usable, kDevicePageBytes);
-  if (const std::size_t gap = options_.source.gap_bytes(); gap != 0) {
+  // Gaps would fill a bounded pool before the program does. A piece of whole chunks has the device's gap.
+  const bool has_room = options_.max_bytes == 0 && span % kChunkUnit != 0;
+  if (const std::size_t gap = options_.source.gap_bytes(); gap != 0 && has_room) {
     auto block = MakeBlock(usable, span + gap);
     if (block.ok()) return block;  // otherwise there is no room for a gap
   }
