@@ -13,7 +13,7 @@
 
 #include "backend/fabric/endpoint.h"
 #include "backend/fabric/frames.h"
-#include "backend/fabric/gate.h"
+#include "backend/fabric/gate/gate.h"
 #include "backend/fabric/library.h"
 #include "backend/fabric/port.h"
 

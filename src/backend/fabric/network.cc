@@ -224,7 +224,7 @@ bool Network::TryHelp(const std::function<bool()>& enough) noexcept {
   std::unique_lock lock(turn_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
   const Turn turn(*this, std::move(lock));
-  const Deadline patience = Clock::now() + kHelp;
+  const Deadline until = Clock::now() + kHelp;
   const auto done = [&] {
     ReadCompletions();
     RunCommands();
@@ -232,7 +232,7 @@ bool Network::TryHelp(const std::function<bool()>& enough) noexcept {
   };
   port_->MuteCompletions(true);
   RunCommands();
-  while (!done() && Clock::now() < patience) {
+  while (!done() && Clock::now() < until) {
     if (port_->MaySleep()) port_->WaitMuted(kHelp);
   }
   RunCommands();

@@ -1,5 +1,5 @@
 // One connection: buffers for frames, and sending and receiving them.
-#include "backend/fabric/endpoint.h"
+#include "backend/fabric/links/endpoint.h"
 
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>

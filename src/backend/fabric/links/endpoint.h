@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "backend/fabric/frames.h"
-#include "backend/fabric/port.h"
+#include "backend/fabric/links/frames.h"
+#include "backend/fabric/provider/port.h"
 #include "base/error/status.h"
 
 namespace sampan::fabric {

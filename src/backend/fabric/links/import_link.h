@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/fabric/endpoint.h"
-#include "backend/fabric/gate.h"
+#include "backend/fabric/gate/gate.h"
+#include "backend/fabric/links/endpoint.h"
 #include "base/time/clock.h"
 
 namespace sampan::fabric {

@@ -1,5 +1,5 @@
 // Where importers prove what they know, before libfabric sees a connection.
-#include "backend/fabric/gate.h"
+#include "backend/fabric/gate/gate.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <thread>
 
-#include "backend/fabric/wake_at.h"
+#include "backend/fabric/provider/wake_at.h"
 #include "base/error/system_error.h"
 #include "base/error/text.h"
 #include "base/network/connecting.h"
@@ -40,7 +40,7 @@ Result<Gate> Gate::Open(PeerAddress& address) {
   Descriptor listener(
       ::socket(socket.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
   if (listener.get() < 0) return failure("socket");
-  const int seconds = static_cast<int>(kPatience.count());
+  const int seconds = static_cast<int>(kHandshakeTimeout.count());
   ::setsockopt(listener.get(), IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof(seconds));
   if (::bind(listener.get(), socket.get(), socket.length) != 0) return failure("bind");
   if (::listen(listener.get(), SOMAXCONN) != 0) return failure("listen");
@@ -85,7 +85,7 @@ void Gate::Accept() {
     Caller& caller = callers_.emplace_back();
     caller.socket = std::move(socket);
     caller.address = FromSocket(*from.get());
-    caller.deadline = Clock::now() + kPatience;
+    caller.deadline = Clock::now() + kHandshakeTimeout;
     caller.challenge.nonce = *nonce;
     by_socket_[number] = std::prev(callers_.end());
   }

@@ -1,5 +1,5 @@
 // The importer's side of a connection: transfers in frames.
-#include "backend/fabric/import_link.h"
+#include "backend/fabric/links/import_link.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "backend/fabric/kept_sockets.h"
+#include "backend/fabric/provider/kept_sockets.h"
 #include "base/error/text.h"
 #include "base/network/interface.h"
 
