@@ -211,6 +211,28 @@ TEST_F(NetworkTest, AnAnswerThatBreaksTheRulesFailsTheCopy) {
   EXPECT_EQ(code_after(Kind::kRead, {.kind = FrameKind::kDone, .request = 2}), Code::kLostHeartbeat);
 }
 
+TEST_F(NetworkTest, ACopyDoesNotEndWhileItsBytesAreStillRead) {
+  constexpr std::size_t kLong = std::size_t{16} << 20;  // more than the system's buffers hold
+  constexpr std::uint64_t kAnswers = 20;
+  PeerMemoryFacts facts;
+  facts.bytes = kLong;
+  const test::ScriptedOwner liar(
+      name, facts,
+      [](const FrameHeader& request) {
+        return FrameHeader{.kind = FrameKind::kDone, .request = request.request};
+      },
+      kAnswers);
+  NetworkOptions options = test::Loopback();
+  options.limit = std::chrono::seconds(1);
+  Network impatient(options);
+  auto peer = impatient.Import(liar.name());
+  ASSERT_TRUE(peer.ok()) << peer.error().message;
+  Bytes local(kLong);
+  EXPECT_EQ(Run(**peer, {PeerTransfer::Kind::kWrite, {{local.data(), 0, local.size()}}}),
+            Code::kLostHeartbeat)
+      << "all of it was answered, and most of it is not sent";
+}
+
 TEST(KeyedHashTest, GivesThePublishedValues) {
   const Key key = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
   EXPECT_EQ(KeyedHash(key, {}), (Digest{0xe6a825ba047f81a3, 0x930255c71472f66d}));

@@ -146,7 +146,7 @@ void Network::Post(std::function<void()> command) {
     const Turn own(*this, std::move(turn));
     RunCommands();
     // A peer that was sent something now has to answer within the limit.
-    if (closed_.empty() && sleeps_until_.load() <= overdue_at_) return;
+    if (sleeps_until_.load() <= overdue_at_) return;
   }
   Wake();
 }

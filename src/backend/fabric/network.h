@@ -37,7 +37,7 @@ class Network final : public PeerNetwork {
  public:
   /// Connections that others may have to this process. One more is refused.
   static constexpr std::size_t kMaxServed = 1024;
-  /// Importers between the gate and libfabric's listener.
+  /// Importers between the gate and libfabric's listener. Later ones knock again.
   static constexpr std::size_t kMaxExpected = 64;
 
   explicit Network(NetworkOptions options) : options_(std::move(options)) {}
@@ -92,9 +92,9 @@ class Network final : public PeerNetwork {
   void OnRequest(fi_info& info, std::span<const std::byte> data);
   /// Answers a caller of the gate.
   Welcome Judge(const Hello& hello, const Challenge& challenge, const Proof& proof, const PeerAddress& from);
-  /// Checks the proof. Returns the code of a refusal.
-  Code Check(const Hello& hello, const Challenge& challenge, const Proof& proof,
-             std::shared_ptr<Offer>& offer, PeerMemoryFacts& facts);
+  /// Checks the proof. Returns the code of a refusal, or kCrowded.
+  std::int32_t Check(const Hello& hello, const Challenge& challenge, const Proof& proof,
+                     std::shared_ptr<Offer>& offer, PeerMemoryFacts& facts);
   /// Lets libfabric's listener hear the processes that are expected.
   bool AdmitExpected();
   void ForgetLate();

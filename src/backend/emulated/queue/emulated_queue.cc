@@ -125,10 +125,10 @@ inline std::uint64_t EmulatedQueue::TryAtOnce(Task& task) {
     const std::lock_guard lock(submit_lock_);
     if (const std::uint64_t number = TryAtOnce(task); number != 0) return number;
   }
-  return SubmitInFull(task);
+  return SubmitInFull(task, 0);
 }
 
-Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
+Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task, std::uint64_t earlier) {
   const NoCancellation no_cancellation;
   if (faults_.ShouldFail(FaultKind::kQueue)) return OrderedFailure("the task could not be queued");
   races::CallStack stack;
@@ -141,6 +141,7 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
     {
       const std::lock_guard lock(submit_lock_);
       if (closed_) return IsClosed();
+      if (earlier != 0 && Discarded(earlier)) return std::uint64_t{0};
       number = is_for_submitter ? 0 : TryAtOnce(task);
       if (number != 0) return number;
       was_idle = state_.load(std::memory_order_acquire) == kIdle;
@@ -422,6 +423,7 @@ void EmulatedQueue::Fail(std::uint64_t number, Status failure) {
 }
 
 std::uint64_t EmulatedQueue::Discard(Code reason) {
+  const std::lock_guard lock(submit_lock_);  // no task comes behind one that SubmitBehind found alive
   const std::uint64_t last = submitted();
   discarded_.Raise(last, reason);
   dropped_input_.EndBehind(last, last);

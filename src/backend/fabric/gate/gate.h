@@ -47,11 +47,14 @@ class Gate {
 
   Gate(Descriptor listener, Descriptor epoll) : listener_(std::move(listener)), epoll_(std::move(epoll)) {}
   void Accept();
+  /// Whether the listener is a reason to wake up.
+  void Listen(bool listens);
   void MakeRoom();
   /// Returns false when the caller is to be closed.
   bool Hear(Caller& caller, const Judge& judge);
 
   Descriptor listener_, epoll_;
+  Deadline listens_at_{};  // accepts no callers before
   Callers callers_;
   std::map<int, Callers::iterator> by_socket_;
 };
