@@ -102,6 +102,8 @@ class Checker final : public observe::Observer, private Order::Listener {
   SystemPiece PieceForSystem(const Range& range) noexcept;
   /// A system call has accessed the bytes.
   void OnSystemCall(const HostAccess& access) noexcept;
+  /// True if memory in the range is registered.
+  bool HasRegistered(const Range& addresses) noexcept;
   bool has_registered() const { return has_registered_.load(std::memory_order_relaxed); }
   /// The program is about to unmap or free host memory.
   /// True if some of it is registered.

@@ -191,6 +191,16 @@ void Checker::OnSystemCall(const HostAccess& access) noexcept {
   });
 }
 
+bool Checker::HasRegistered(const Range& addresses) noexcept {
+  if (!active_.load(std::memory_order_relaxed) || IsInChecker()) return false;
+  bool any = false;
+  const StateLock lock(lock_);
+  memory_.ForAllIn(addresses, [&](const CheckedMemory& memory) {
+    any = any || (memory.is_registered() && !memory.was_given_up);
+  });
+  return any;
+}
+
 bool Checker::OnHostFreed(std::uintptr_t address, std::uint64_t bytes, const char* call) noexcept {
   if (!active_.load(std::memory_order_relaxed) || IsInChecker()) return false;
   bool any = false;

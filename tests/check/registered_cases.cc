@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "tests/check/scene.h"
 
@@ -112,6 +114,22 @@ CASE(registered_memory_freed_in_flight) {
   std::free(memory);  //! 2 freed-in-flight
   SYNC(a);
   OK(aclrtHostUnregister(memory));
+}
+
+CASE(registered_memory_grown_in_flight) {
+  void* memory = nullptr;
+  if (::posix_memalign(&memory, kBytes, 4 * kBytes) != 0) std::abort();
+  char *block = s.Device(), *bytes = static_cast<char*>(memory);
+  bytes[1] = 7;
+  aclrtStream a = s.Stream();
+  Register(memory, kBytes);
+  H2D(block, memory, kBytes, a);  //! 1 freed-in-flight
+  if (right) SYNC(a);
+  char* const grown = static_cast<char*>(std::realloc(memory, 64 * kBytes));  //! 2 freed-in-flight
+  Expect(grown != nullptr && grown[1] == 7 ? ACL_SUCCESS : ACL_ERROR_FAILURE, "the bytes that moved");
+  SYNC(a);
+  OK(aclrtHostUnregister(memory));
+  std::free(grown);
 }
 
 CASE(registered_memory_stays_what_it_was) {
