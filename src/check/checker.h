@@ -222,9 +222,13 @@ class Checker final : public observe::Observer, private Order::Listener {
   /// For a handler of another signal that has interrupted the checker on this thread: nothing can be looked
   /// up.
   Fault OpenUnjudged(const HostAccess& access) const noexcept;
-  /// Without a stack: nothing, if a finding may need one.
-  std::optional<Fault> AnswerFault(const HostAccess& access, const Stacks::Captured* stack) noexcept;
-  void HostLearned();
+  /// Without a stack: nothing, if a finding may need one. The access is judged only if queued work writes all
+  /// bytes of `must_be_written`: it may touch more than the program asked for.
+  std::optional<Fault> AnswerFault(const HostAccess& access, const Range& must_be_written,
+                                   const Stacks::Captured* stack) noexcept;
+  bool IsAllWritten(const CheckedMemory& memory, const Range& addresses) const noexcept;
+  /// `teller`: the task that told the host; null: the thread's call did.
+  void HostLearned(const TaskSite* teller = nullptr);
   void Freed(const observe::MemoryEvent& event);
   bool JudgeHost(CheckedMemory& memory, const HostAccess& access, std::uint32_t stack,
                  std::uint32_t thread) noexcept;

@@ -4,6 +4,7 @@
 
 #include "check/checker.h"
 #include "check/host/page_guard.h"
+#include "check/host/string_functions.h"
 
 namespace sampan::check {
 namespace {
@@ -68,6 +69,16 @@ void Checker::GuardNoted() {
   to_guard_.clear();
 }
 
+bool Checker::IsAllWritten(const CheckedMemory& memory, const Range& addresses) const noexcept {
+  const std::uint64_t address = memory.facts.address;
+  for (std::uint64_t at = std::max(addresses.begin, address); at < std::min(addresses.end, memory.end());
+       ++at) {
+    const TaskAccess byte{0, {{at - address, at - address + 1}}, Use::kRead};
+    if (memory.history.FindConflict(byte, 0, 0, order_.host()).site == nullptr) return false;
+  }
+  return true;
+}
+
 bool Checker::JudgeHost(CheckedMemory& memory, const HostAccess& access, std::uint32_t stack,
                         std::uint32_t thread) noexcept {
   const std::uint64_t begin = std::max(access.address, memory.facts.address) - memory.facts.address;
@@ -87,10 +98,14 @@ bool Checker::JudgeHost(CheckedMemory& memory, const HostAccess& access, std::ui
 Checker::Fault Checker::OnFault(const HostAccess& access, std::uintptr_t instruction) noexcept {
   if (!active_.load()) return Fault::kForeign;
   if (IsInChecker()) return OpenUnjudged(access);
-  if (const auto answer = AnswerFault(access, nullptr)) return *answer;
+  constexpr std::uint64_t kMinVectorBytes = 16;
+  Range must_be_written;
+  if (!access.writes && access.bytes >= kMinVectorBytes && MayReadTooMuch(instruction))
+    must_be_written = VectorsAround(access.address, access.bytes);
+  if (const auto answer = AnswerFault(access, must_be_written, nullptr)) return *answer;
   Stacks::Captured stack;
   Stacks::CaptureAt(instruction, stack);
-  return *AnswerFault(access, &stack);
+  return *AnswerFault(access, must_be_written, &stack);
 }
 
 Checker::Fault Checker::OpenUnjudged(const HostAccess& access) const noexcept {
@@ -99,7 +114,7 @@ Checker::Fault Checker::OpenUnjudged(const HostAccess& access) const noexcept {
   return may_be_ours && SetPages(accessed, PageLevel::kAll) ? Fault::kRetry : Fault::kForeign;
 }
 
-std::optional<Checker::Fault> Checker::AnswerFault(const HostAccess& access,
+std::optional<Checker::Fault> Checker::AnswerFault(const HostAccess& access, const Range& must_be_written,
                                                    const Stacks::Captured* stack) noexcept {
   const StateLock lock(lock_);
   const std::uint32_t thread = ThisThreadMark().number;
@@ -127,8 +142,10 @@ std::optional<Checker::Fault> Checker::AnswerFault(const HostAccess& access,
     memory->guard.OpenSome(pages, needed);
     return Fault::kRetry;
   }
-  if (stack == nullptr) return std::nullopt;
-  if (JudgeHost(*memory, {access.address, access.bytes, access.writes, call}, stacks_.Intern(*stack),
+  const bool is_judged = IsAllWritten(*memory, must_be_written);
+  if (is_judged && stack == nullptr) return std::nullopt;
+  if (is_judged &&
+      JudgeHost(*memory, {access.address, access.bytes, access.writes, call}, stacks_.Intern(*stack),
                 thread) &&
       ++memory->hits > kMaxHits) {
     memory->guard.OpenSome(pages, PageLevel::kAll);
