@@ -1,5 +1,4 @@
 // The checker's part for memory, streams and failed tasks, and for the end of the process.
-// process.
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -10,6 +9,12 @@
 #include "check/host/system_calls.h"
 
 namespace sampan::check {
+namespace {
+
+/// Failures that the program saw before their execution was told. More of them are old: it was told long ago.
+constexpr std::size_t kMaxToldFailures = 4096;
+
+}  // namespace
 
 void Checker::OnStream(const observe::StreamEvent& event) noexcept {
   try {
@@ -124,9 +129,13 @@ void Checker::Freed(const observe::MemoryEvent& event) {
 // ---- failures ----
 
 void Checker::NoteFailure(const observe::Execution& execution, const SharedSite& site) {
-  Failure& failure = failures_[{execution.task.queue.number, execution.task.number}];
-  failure.code = execution.code;
-  failure.site = site;
+  const auto failure = failures_.try_emplace({execution.task.queue.number, execution.task.number}).first;
+  if (failure->second.was_told) {
+    failures_.erase(failure);
+  } else {
+    failure->second.code = execution.code;
+    failure->second.site = site;
+  }
 }
 
 void Checker::OnFailureSeen(const QueueLabel& queue, std::uint64_t task) noexcept {
@@ -135,8 +144,17 @@ void Checker::OnFailureSeen(const QueueLabel& queue, std::uint64_t task) noexcep
     std::erase_if(failures_, [&](const auto& failure) { return failure.first.first == queue.number; });
     return;
   }
+  const auto known = failures_.find({queue.number, task});
+  if (known != failures_.end() && !known->second.was_told) {
+    failures_.erase(known);
+    return;
+  }
   try {
-    failures_[{queue.number, task}].was_told = true;  // its execution may be told later
+    failures_[{queue.number, task}].was_told = true;  // its execution is told later
+    if (failures_.size() <= kMaxToldFailures) return;
+    std::erase_if(failures_, [&](const auto& each) {
+      return each.second.was_told && (each.first.first != queue.number || each.first.second != task);
+    });
   } catch (const std::exception&) {
     // Without memory for it the failure is reported at the end.
   }
