@@ -23,15 +23,13 @@ Range Common(const Range& one, const Range& other) {
   return {begin, std::max(begin, std::min(one.end, other.end))};
 }
 
-/// The pages that may be kept from the program: of registered memory whole pages alone, because the program
-/// has other things behind its end.
+}  // namespace
+
 Range GuardablePages(const CheckedMemory& memory) {
   const Range all{memory.facts.address, memory.end()};
   if (!memory.is_registered()) return PagesAround(all);
   return {all.begin, (all.begin + memory.facts.bytes) / HostPageBytes() * HostPageBytes()};
 }
-
-}  // namespace
 
 PageLevel Checker::NeededLevel(const CheckedMemory& memory, const Range& pages) const noexcept {
   const std::uint64_t address = memory.facts.address;
@@ -86,6 +84,7 @@ bool Checker::JudgeHost(CheckedMemory& memory, const HostAccess& access, std::ui
   const TaskAccess host{0, {{begin, end}}, access.writes ? Use::kWrite : Use::kRead};
   const Conflict earlier = memory.history.FindConflict(host, 0, 0, order_.host());
   if (earlier.site == nullptr) return false;
+  if (access.writes) memory.sources.Drop(host.shape);  // found once
   ReportHost(memory, earlier,
              {.call = access.call,
               .does = access.writes ? "write" : "read",
@@ -202,7 +201,7 @@ void Checker::OnSystemCall(const HostAccess& access) noexcept {
   captured.count = 0;
   const StateLock lock(lock_);
   memory_.ForAllIn({access.address, access.address + access.bytes}, [&](CheckedMemory& memory) {
-    if (!guards_pages_ || !memory.can_guard() || memory.history.empty()) return;
+    if (!guards_pages_ || !memory.is_pinned() || memory.was_given_up || memory.history.empty()) return;
     if (captured.count == 0) Stacks::Capture(captured);
     JudgeHost(memory, access, stacks_.Intern(captured), ThisThreadMark().number);
   });

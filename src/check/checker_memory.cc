@@ -24,6 +24,10 @@ void Checker::OnStream(const observe::StreamEvent& event) noexcept {
       for (CheckedMemory* const memory : open_)
         memory->history.ForgetQueue(event.queue.number);
       HostLearned();
+      std::erase_if(summed_, [&](CheckedMemory* memory) {
+        memory->sources.ForgetQueue(event.queue.number);
+        return memory->sources.empty();
+      });
       order_.RemoveQueue(event.queue);
       std::erase_if(indirect_, [&](const auto& copy) { return copy.first.first == event.queue.number; });
       if (const auto stream = streams_.find(event.queue.number); stream != streams_.end()) {
@@ -68,6 +72,7 @@ void Checker::OnMemory(const observe::MemoryEvent& event) noexcept {
   // Files that were loaded in the meantime may hand this memory to the system.
   if (guards_pages_ && !event.freed() && !event.place.on_device()) WatchSystemCalls();
   try {
+    const bool may_be_summed = sums_sources_ && !event.freed() && MayBeSummed(event);
     const StateLock lock(lock_);
     if (event.freed()) return Freed(event);
     CheckedMemory& memory = memory_.Add(event);
@@ -81,6 +86,7 @@ void Checker::OnMemory(const observe::MemoryEvent& event) noexcept {
       guardable_end_.store(std::max(guardable_end_.load(), memory.end()));
       if (event.kind == observe::MemoryKind::kOwn) SetPages({event.address, memory.end()}, PageLevel::kAll);
     }
+    if (may_be_summed) NoteUnguarded(memory);
     CountHeld(memory);
   } catch (const std::exception&) {
     // Without memory for it the allocation is not judged.
@@ -122,6 +128,7 @@ void Checker::Freed(const observe::MemoryEvent& event) {
   held_.Remove(memory->held);
   std::erase(open_, memory);
   std::erase(to_guard_, memory);
+  std::erase(summed_, memory);
   guarded_.erase(memory);
   memory_.Remove(*memory);
 }

@@ -93,6 +93,7 @@ Result<observe::Observer*> Start(const Options& options) {
   if (!checker->Start(
           {.file = file, .text = options.on && !has_command},
           {.guards_pages = options.guards_pages && CanWatchHostFaults(),
+           .sums_sources = options.guards_pages,
            .finds_unwritten = options.finds_unwritten,
            .held_counts = has_command ? HeldCountsPath(options.findings, ::getpid()) : std::string()})) {
     return Error{Code::kDeviceSetupError, "SAMPAN_CHECK: there is no memory for the checker"};
