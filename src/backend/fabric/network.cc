@@ -146,7 +146,7 @@ void Network::Post(std::function<void()> command) {
     const Turn own(*this, std::move(turn));
     RunCommands();
     // A peer that was sent something now has to answer within the limit.
-    if (closed_.empty() && sleeps_until_.load() <= overdue_at_) return;
+    if (sleeps_until_.load() <= overdue_at_) return;
   }
   Wake();
 }
@@ -182,13 +182,14 @@ void Network::Work(std::uint32_t signs) {
       Endpoint::Tell(event);
     }
   }
+  if (gate_ && ((signs & Port::kCallers) != 0 || callers_at_ <= Clock::now())) ServeCallers();
   do {
     const ClosedEndpoints ended = std::exchange(closed_, {});
     ReadCompletions();
     if (overdue_at_ <= Clock::now()) FailOverdue();
     BuryBroken();
+    RunCommands();  // a transfer that ended may have started the next one, which wakes no thread
   } while (!closed_.empty());
-  if (gate_ && ((signs & Port::kCallers) != 0 || callers_at_ <= Clock::now())) ServeCallers();
 }
 
 void Network::ReadCompletions() {
@@ -223,14 +224,15 @@ bool Network::TryHelp(const std::function<bool()>& enough) noexcept {
   std::unique_lock lock(turn_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
   const Turn turn(*this, std::move(lock));
-  const Deadline patience = Clock::now() + kHelp;
+  const Deadline until = Clock::now() + kHelp;
   const auto done = [&] {
     ReadCompletions();
+    RunCommands();
     return enough();
   };
   port_->MuteCompletions(true);
   RunCommands();
-  while (!done() && Clock::now() < patience) {
+  while (!done() && Clock::now() < until) {
     if (port_->MaySleep()) port_->WaitMuted(kHelp);
   }
   RunCommands();

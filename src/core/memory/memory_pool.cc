@@ -32,6 +32,7 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
     if (returned) return;
     // Freed immediately, by aclrtFree or by a reset.
     const std::lock_guard lock(pool->mutex_);
+    LeaveHandedOver();
     if (!lingers) CountFreed();
     pool->ReturnPart(*chunk, range);
   }
@@ -46,6 +47,7 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
     const std::lock_guard lock(pool->mutex_);
     Allocation* const lingering = pool->memory_.FreeAndLinger(*record);
     if (lingering == nullptr) return false;
+    LeaveHandedOver();
     record = lingering;
     lingers = true;
     CountFreed();
@@ -60,22 +62,38 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
     }
     return std::all_of(points.begin(), points.end(), [](const Point& point) { return point.PassedByNow(); });
   }
-  Status AwaitHandover(Stream& stream) override {
-    const HandoverWait wait{stream.label().number, stream.drops()};
+  Result<std::uint64_t> AwaitHandover(Stream& stream, Allocation& memory) override {
+    const auto is_of_stream = [&](const HandoverWait& wait) { return wait.queue == stream.label().number; };
     std::vector<Point> points;
     {
       const std::lock_guard lock(pool->mutex_);
       if (pending.AllPassed()) {
-        pool->memory_.EndHandover(*record);
-        return {};
+        EndHandover(memory);
+        return std::uint64_t{0};
       }
-      if (std::find(waits.begin(), waits.end(), wait) != waits.end()) return {};
+      const auto known = std::find_if(waits.begin(), waits.end(), is_of_stream);
+      if (known != waits.end() && !stream.Discarded(known->first)) return known->first;
       points = pending.PendingFor(stream.timeline());
     }
-    if (Status queued = QueueWaits(std::move(points), stream); !queued.ok()) return queued;
+    auto first = QueueWaits(std::move(points), stream);
+    if (!first.ok() || *first == 0) return first;
     const std::lock_guard lock(pool->mutex_);
-    waits.push_back(wait);
-    return {};
+    std::erase_if(waits, is_of_stream);
+    waits.push_back({stream.label().number, *first});
+    return first;
+  }
+  void BeginHandover() noexcept {
+    pool->memory_.BeginHandover(*record);
+    pool->handed_over_.PushBack(*this);
+    in_handover = true;
+  }
+  /// `memory`: the record that the caller uses.
+  void EndHandover(Allocation& memory) noexcept {
+    pool->memory_.EndHandover(memory);
+    LeaveHandedOver();
+  }
+  void LeaveHandedOver() noexcept {
+    if (std::exchange(in_handover, false)) pool->handed_over_.Remove(*this);
   }
   void CountFreed() const noexcept {
     SAMPAN_ASSERT(pool->usage_.used >= usable);
@@ -88,14 +106,15 @@ class MemoryPool::Block final : public MemoryKeeper, public ParkableBlock {
   const std::shared_ptr<Chunk> chunk;
   const FreeRanges::Range range;
   Allocation* record = nullptr;
-  /// The streams that wait for the work of earlier owners. After an abort, a stream has to wait again.
+  /// The streams that wait for the work of earlier owners, and their first waits. When an abort has dropped
+  /// that, a stream has to wait again.
   struct HandoverWait {
-    std::uint64_t queue, drops;
-    bool operator==(const HandoverWait&) const = default;
+    std::uint64_t queue, first;
   };
   std::vector<HandoverWait> waits;
-  bool returned = false;  // the part belongs to its chunk again
-  bool lingers = false;   // the program has freed it, while work before an earlier free is pending
+  bool returned = false;     // the part belongs to its chunk again
+  bool in_handover = false;  // and so in that list of the pool
+  bool lingers = false;      // the program has freed it, while work before an earlier free is pending
 };
 
 MemoryPool::Reuse MemoryPool::ReuseOf(const Block& block, const Timeline* stream) const {
@@ -125,11 +144,14 @@ MemoryPool::Block* MemoryPool::TakeParked(std::size_t usable, Stream& stream, Re
   return chosen;
 }
 
-Status MemoryPool::QueueWaits(std::vector<Point>&& points, Stream& stream) {
+Result<std::uint64_t> MemoryPool::QueueWaits(std::vector<Point>&& points, Stream& stream) {
+  std::uint64_t first = 0;
   for (Point& point : points) {
-    if (Status queued = stream.Enqueue(WaitTask{std::move(point)}); !queued.ok()) return queued;
+    auto queued = stream.EnqueueWithPoint(WaitTask{std::move(point)});
+    if (!queued.ok()) return queued.TakeStatus();
+    if (first == 0) first = queued->number;
   }
-  return {};
+  return first;
 }
 
 void MemoryPool::CountUsed(std::size_t usable) {
@@ -139,7 +161,8 @@ void MemoryPool::CountUsed(std::size_t usable) {
 }
 
 Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
-  if (bytes > std::numeric_limits<std::size_t>::max() - kChunkUnit)  // all rounding adds less than this
+  // Rounding and a gap add less than two chunks.
+  if (bytes > std::numeric_limits<std::size_t>::max() - 2 * kChunkUnit)
     return Error{Code::kMemoryAllocation, Text("size ", bytes, " is too large")};
   const std::size_t usable = RoundUp(bytes, kRounding);
   Reuse reuse_of_block = Reuse::kNo;
@@ -147,17 +170,18 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
   if (Block* const block = TakeParked(usable, stream, reuse_of_block)) {
     try {
       if (reuse_of_block == Reuse::kAfterWaits) {
-        block->waits = {{stream.label().number, stream.drops()}};
         lock.unlock();  // the block is in no list: no other thread has it
-        Status queued = QueueWaits(block->pending.PendingFor(stream.timeline()), stream);
+        auto first = QueueWaits(block->pending.PendingFor(stream.timeline()), stream);
         lock.lock();
-        if (!queued.ok()) {
+        if (!first.ok()) {
           parked_.ParkAgain(*block);
-          return queued;
+          return first.TakeStatus();
         }
+        block->waits.clear();
+        if (*first != 0) block->waits.push_back({stream.label().number, *first});
       }
       block->record = memory_.Revive(*block->record, bytes, block->pending.AnyPending());
-      if (reuse_of_block == Reuse::kAfterWaits) memory_.BeginHandover(*block->record);
+      if (reuse_of_block == Reuse::kAfterWaits) block->BeginHandover();
     } catch (...) {
       if (!lock.owns_lock()) lock.lock();
       parked_.ParkAgain(*block);
@@ -200,7 +224,9 @@ Result<void*> MemoryPool::Allocate(std::size_t bytes, Stream& stream) {
 
 Result<std::shared_ptr<MemoryPool::Block>> MemoryPool::MakeBlock(std::size_t usable) {
   const std::size_t span = RoundUp(usable, kDevicePageBytes);
-  if (const std::size_t gap = options_.source.gap_bytes(); gap != 0) {
+  // Gaps would fill a bounded pool before the program does. A piece of whole chunks has the device's gap.
+  const bool has_room = options_.max_bytes == 0 && span % kChunkUnit != 0;
+  if (const std::size_t gap = options_.source.gap_bytes(); gap != 0 && has_room) {
     auto block = MakeBlock(usable, span + gap);
     if (block.ok()) return block;  // otherwise there is no room for a gap
   }
@@ -302,6 +328,14 @@ void MemoryPool::RetireLingering(May may) noexcept {
   }
 }
 
+void MemoryPool::EndReachedHandovers() noexcept {
+  for (ParkableBlock* next = handed_over_.first(); next != nullptr;) {
+    Block& block = static_cast<Block&>(*next);
+    next = ParkableBlock::ByAge::Behind(block);
+    if (!block.pending.AnyPending()) block.EndHandover(*block.record);
+  }
+}
+
 Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream& stream) {
   // The use keeps the record alive, and so the block.
   Block& block = static_cast<Block&>(*memory.KeeperOf(*use.get()));
@@ -313,7 +347,7 @@ Status MemoryPool::Free(MemoryRegistry& memory, const AllocationUse& use, Stream
             Text("ptr ", Hex(block.address()),
                  " was freed by another thread at the same time: ", Describe(*use.get()))};
   }
-  memory.EndHandover(*use.get());
+  block.EndHandover(*use.get());
   block.pending.AddFree(stream);
   block.CountFreed();
   pool.parked_.Park(block);
@@ -338,6 +372,7 @@ void MemoryPool::TrimLocked(std::size_t keep_bytes) noexcept {
 
 void MemoryPool::TrimTo(std::size_t keep_bytes) noexcept {
   const std::lock_guard lock(mutex_);
+  EndReachedHandovers();
   TrimLocked(keep_bytes);
 }
 

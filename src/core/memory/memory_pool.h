@@ -94,7 +94,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   enum class Reuse { kNo, kAfterWaits, kAtOnce };
   Reuse ReuseOf(const Block& block, const Timeline* stream) const;
   Block* TakeParked(std::size_t usable, Stream& stream, Reuse& reuse_of_chosen);
-  static Status QueueWaits(std::vector<Point>&& points, Stream& stream);
+  /// Returns the number of the first wait; 0 if there are no points.
+  static Result<std::uint64_t> QueueWaits(std::vector<Point>&& points, Stream& stream);
   Result<std::shared_ptr<Block>> MakeBlock(std::size_t usable);
   /// `span`: the bytes that the block takes from the pool.
   Result<std::shared_ptr<Block>> MakeBlock(std::size_t usable, std::size_t span);
@@ -103,6 +104,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   /// Turns parked blocks with completed work into free space.
   void RetireReached() noexcept;
   void Retire(Block& block) noexcept;
+  /// Ends the handovers whose work is over: while there is one, each submission costs more.
+  void EndReachedHandovers() noexcept;
   /// Ends the lingering blocks for which `may` is true.
   template <typename May>
   void RetireLingering(May may) noexcept;
@@ -121,6 +124,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   ParkedBlocks parked_;  // their records own them
   /// Freed by aclrtFree while work before an earlier free was pending. No one gets them before it is over.
   ParkableBlock::ByAge lingering_;
+  ParkableBlock::ByAge handed_over_;  // blocks in use whose earlier owners' work may be pending
   bool ended_ = false;
   Usage usage_;
 };

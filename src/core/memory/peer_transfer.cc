@@ -2,6 +2,7 @@
 #include "core/memory/peer_transfer.h"
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,9 @@ observe::TransferKind KindOf(PeerTransfer::Kind kind) {
 }
 
 struct ObservedTransfer {
+  ObservedTransfer(std::string peer_name, observe::TransferKind transfer_kind,
+                   std::function<void(Status)> tell)
+      : peer(std::move(peer_name)), kind(transfer_kind), begin_ns(observe::NowNs()), done(std::move(tell)) {}
   const std::string peer;
   const observe::TransferKind kind;
   const std::int64_t begin_ns;
@@ -44,8 +48,8 @@ struct ObservedTransfer {
 void StartObserved(const std::shared_ptr<PeerMemory>& peer, PeerTransfer transfer,
                    std::function<void(Status)> done) noexcept {
   if (!observe::On()) return peer->Start(std::move(transfer), std::move(done));
-  const std::shared_ptr<ObservedTransfer> observed(
-      new ObservedTransfer{peer->Describe(), KindOf(transfer.kind), observe::NowNs(), std::move(done)});
+  const auto observed =
+      std::make_shared<ObservedTransfer>(peer->Describe(), KindOf(transfer.kind), std::move(done));
   for (const PeerPiece& piece : transfer.pieces)
     observed->bytes += piece.bytes;
   transfer.wire_bytes = &observed->wire_bytes;

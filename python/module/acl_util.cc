@@ -8,7 +8,7 @@
 namespace sampan::python {
 namespace {
 
-/// The exception of a helper: "<function>: <what is wrong>".
+/// The exception of a function of acl.util: "<function>: <what is wrong>".
 PyObject* RefuseValue(const Place& place, const std::string& what) {
   PyErr_SetString(PyExc_ValueError, (std::string(place.function) + ": " + what).c_str());
   return nullptr;
@@ -80,7 +80,7 @@ PyObject* AddressOf(PyObject* array) {
   return Object::Share(PyTuple_GetItem(data, 0)).Release();
 }
 
-/// Each of the three helpers for arrays is deprecated in pyACL.
+/// Each of the three functions for arrays is deprecated in pyACL.
 bool WarnOfAge(const char* replacement) {
   return PyErr_WarnEx(PyExc_DeprecationWarning, replacement, 1) == 0;
 }
@@ -240,7 +240,7 @@ PyObject* StopThread(PyObject*, PyObject* arguments) {
 
 }  // namespace
 
-Rows HelperRows() {
+Rows AclUtilRows() {
   return {
       {"bytes_to_ptr", BytesToPtr, METH_VARARGS,
        "bytes_to_ptr(bytes, /)\n--\n\nbytes_to_ptr(bytes: bytes, /) -> int\n"

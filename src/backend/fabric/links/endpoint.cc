@@ -1,5 +1,5 @@
 // One connection: buffers for frames, and sending and receiving them.
-#include "backend/fabric/endpoint.h"
+#include "backend/fabric/links/endpoint.h"
 
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
@@ -55,27 +55,28 @@ int Endpoint::Accept(std::span<const std::byte> data) {
   return ::fi_accept(endpoint_.get(), data.data(), data.size());
 }
 
-int Endpoint::Send(Slot& slot, std::size_t bytes, std::uint64_t flags, bool& copied) {
+int Endpoint::SendCopy(std::size_t bytes) {
+  SAMPAN_ASSERT(!is_closed());
+  return static_cast<int>(::fi_inject(endpoint_.get(), free_.back()->bytes, bytes, FI_ADDR_UNSPEC));
+}
+
+int Endpoint::SendSlot(std::size_t bytes, std::uint64_t flags) {
   SAMPAN_ASSERT(!is_closed() && bytes <= kMaxFrameBytes);
-  copied = bytes <= inject_bytes_;
-  if (copied) return static_cast<int>(::fi_inject(endpoint_.get(), slot.bytes, bytes, FI_ADDR_UNSPEC));
-  const iovec part = {slot.bytes, bytes};
-  return SendParts({&part, 1}, &slot, flags);
+  Slot* const slot = free_.back();
+  free_.pop_back();
+  const iovec part = {slot->bytes, bytes};
+  return SendParts({&part, 1}, slot, flags);
 }
 
 int Endpoint::SendRequest(std::size_t bytes, Slot*& used) {
-  bool copied = false;
-  const int error = Send(*free_.back(), bytes, 0, copied);
-  used = copied ? nullptr : free_.back();
-  if (!copied) free_.pop_back();
-  return error;
+  used = bytes <= inject_bytes_ ? nullptr : free_.back();
+  return used == nullptr ? SendCopy(bytes) : SendSlot(bytes, 0);
 }
 
 int Endpoint::SendAnswer(std::size_t bytes) {
-  bool copied = false;
-  const int error = Send(*free_.back(), bytes, FI_COMPLETION, copied);
-  if (!copied) free_.pop_back();
-  return error;
+  if (bytes > inject_bytes_ || copied_answers_ == kMaxCopiedAnswers) return SendSlot(bytes, FI_COMPLETION);
+  ++copied_answers_;
+  return SendCopy(bytes);
 }
 
 int Endpoint::SendParts(std::span<const iovec> parts, Slot* slot, std::uint64_t flags) {
@@ -127,6 +128,7 @@ void Endpoint::Complete(const Completion& completion) {
       return endpoint.owner_.OnBytesSent();
     case Slot::Use::kFrameOut:
       endpoint.free_.push_back(slot);
+      endpoint.copied_answers_ = 0;
       return endpoint.owner_.OnSent();
   }
 }

@@ -1,5 +1,5 @@
 // The owner's side of a connection: serves requests on one piece of memory.
-#include "backend/fabric/serve_link.h"
+#include "backend/fabric/links/serve_link.h"
 
 #include <atomic>
 #include <cstring>

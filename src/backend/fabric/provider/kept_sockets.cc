@@ -1,5 +1,5 @@
 // Sockets that libfabric makes: finds them, and keeps them out of programs that this process starts.
-#include "backend/fabric/kept_sockets.h"
+#include "backend/fabric/provider/kept_sockets.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>

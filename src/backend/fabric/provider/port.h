@@ -16,9 +16,9 @@
 #include <unordered_map>
 
 #include "backend/api/peer_network.h"
-#include "backend/fabric/kept_sockets.h"
-#include "backend/fabric/library.h"
-#include "backend/fabric/listener_guard.h"
+#include "backend/fabric/provider/kept_sockets.h"
+#include "backend/fabric/provider/library.h"
+#include "backend/fabric/provider/listener_guard.h"
 #include "base/error/status.h"
 #include "base/system/descriptor.h"
 #include "base/time/clock.h"

@@ -1,5 +1,5 @@
 // libfabric, loaded when it is needed.
-#include "backend/fabric/library.h"
+#include "backend/fabric/provider/library.h"
 
 #include <dlfcn.h>
 #include <signal.h>

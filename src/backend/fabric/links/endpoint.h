@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "backend/fabric/frames.h"
-#include "backend/fabric/port.h"
+#include "backend/fabric/links/frames.h"
+#include "backend/fabric/provider/port.h"
 #include "base/error/status.h"
 
 namespace sampan::fabric {
@@ -67,7 +67,8 @@ class Endpoint {
   /// Sends the first bytes of the free slot as one frame. Sets `used` to the slot if it is in use until the
   /// answer comes, which must Free it. A completion of each would cost more than a short frame.
   int SendRequest(std::size_t bytes, Slot*& used);
-  /// The same for an answer: OnSent tells when the slot is free again. Short ones are copied at once.
+  /// The same for an answer: OnSent tells when the slot is free again. Short ones are copied at once, some in
+  /// a row. So a peer that reads nothing soon has all slots.
   int SendAnswer(std::size_t bytes);
   /// Sends at most kMaxDirectPieces as one message. The memory must stay until OnBytesSent or Close.
   int SendBytes(std::span<const iovec> parts);
@@ -81,6 +82,7 @@ class Endpoint {
   static void Complete(const Completion& completion);
 
  private:
+  static constexpr std::size_t kMaxCopiedAnswers = 16;
   static constexpr std::size_t kSlotBytes = (kMaxFrameBytes + 4095) / 4096 * 4096;
   static constexpr std::size_t kWasteAt = (kSlots + 1) * kSlotBytes;
   static constexpr std::size_t kMemoryBytes = kWasteAt + kMaxDirectBytes / kMaxDirectPieces;
@@ -88,8 +90,10 @@ class Endpoint {
   Endpoint(Port& port, Owner& owner, std::size_t inject_bytes)
       : port_(port), owner_(owner), inject_bytes_(inject_bytes) {}
   Status Prepare();
-  /// Sends the frame in the slot. Sets `copied` if the slot is free already.
-  int Send(Slot& slot, std::size_t bytes, std::uint64_t flags, bool& copied);
+  /// Sends the frame in the free slot. The system copies it, so the slot stays free.
+  int SendCopy(std::size_t bytes);
+  /// Sends the frame in the free slot, which is taken.
+  int SendSlot(std::size_t bytes, std::uint64_t flags);
   int SendParts(std::span<const iovec> parts, Slot* slot, std::uint64_t flags);
 
   Port& port_;
@@ -99,6 +103,7 @@ class Endpoint {
   std::byte* memory_ = nullptr;
   Slot frames_out_[kSlots], bytes_out_, frame_in_, bytes_in_;
   std::vector<Slot*> free_;
+  std::size_t copied_answers_ = 0;  // since the last one that has left
 };
 
 /// Endpoints that were closed. They may be destroyed after the completions were read once more.

@@ -8,7 +8,7 @@
 #include <map>
 #include <span>
 
-#include "backend/fabric/handshake.h"
+#include "backend/fabric/gate/handshake.h"
 #include "base/network/interface.h"
 #include "base/system/descriptor.h"
 #include "base/time/clock.h"
@@ -21,7 +21,7 @@ class Gate {
  public:
   static constexpr std::size_t kMaxCallers = 256;
   /// A handshake takes at most this long.
-  static constexpr std::chrono::seconds kPatience{2};
+  static constexpr std::chrono::seconds kHandshakeTimeout{2};
   /// Answers a caller whose Proof has arrived. `from` is its address, with the port that it named.
   using Judge = std::function<Welcome(const Hello&, const Challenge&, const Proof&, const PeerAddress& from)>;
 
@@ -47,11 +47,14 @@ class Gate {
 
   Gate(Descriptor listener, Descriptor epoll) : listener_(std::move(listener)), epoll_(std::move(epoll)) {}
   void Accept();
+  /// Whether the listener is a reason to wake up.
+  void Listen(bool listens);
   void MakeRoom();
   /// Returns false when the caller is to be closed.
   bool Hear(Caller& caller, const Judge& judge);
 
   Descriptor listener_, epoll_;
+  Deadline listens_at_{};  // accepts no callers before
   Callers callers_;
   std::map<int, Callers::iterator> by_socket_;
 };

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "backend/fabric/endpoint.h"
-#include "backend/fabric/offer.h"
+#include "backend/fabric/links/endpoint.h"
+#include "backend/fabric/links/offer.h"
 #include "base/error/assert.h"
 
 namespace sampan::fabric {

@@ -40,9 +40,12 @@ struct Proof {
   Digest digest{};
 };
 
+/// In place of a code: others connect at this moment, and the importer is to knock again.
+inline constexpr std::int32_t kCrowded = 1;
+
 struct Welcome {
   std::uint32_t mark = kHandshakeMark;
-  std::int32_t code = 0;  ///< of the public API
+  std::int32_t code = 0;  ///< of the public API, or kCrowded
   Digest proof{};
   Key ticket{};
   PeerMemoryFacts facts;

@@ -1,5 +1,5 @@
 // Keeps strangers away from libfabric's listening socket.
-#include "backend/fabric/listener_guard.h"
+#include "backend/fabric/provider/listener_guard.h"
 
 #include <linux/filter.h>
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "backend/fabric/kept_sockets.h"
+#include "backend/fabric/provider/kept_sockets.h"
 #include "base/error/system_error.h"
 #include "base/error/text.h"
 #include "base/network/connecting.h"

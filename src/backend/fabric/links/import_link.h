@@ -6,11 +6,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "backend/fabric/endpoint.h"
-#include "backend/fabric/gate.h"
+#include "backend/fabric/gate/gate.h"
+#include "backend/fabric/links/endpoint.h"
 #include "base/time/clock.h"
 
 namespace sampan::fabric {
@@ -49,8 +50,8 @@ class ImportLink final : public Endpoint::Owner {
 
   void OnFrame(std::span<const std::byte> frame) override;
   void OnBytes(std::size_t count) override;
-  void OnBytesSent() override { Hear(); }  // the other side takes bytes
-  void OnSent() override {}                // it sends no answers
+  void OnBytesSent() override;
+  void OnSent() override {}  // it sends no answers
   void OnBroken(int error) override { Fail(port_.ErrorText(error)); }
   void OnConnected() override;
   void OnRefused(int error) override { Fail(port_.ErrorText(error)); }
@@ -62,7 +63,9 @@ class ImportLink final : public Endpoint::Owner {
     std::vector<PeerPiece> pieces;  // of a read
     std::uint64_t bytes, wire_bytes;
     bool direct;
-    Endpoint::Slot* slot;  // of the request's frame, or null
+    Endpoint::Slot* slot;      // of the request's frame, or null
+    bool is_sending;           // its bytes are read from the transfer's memory
+    std::optional<Code> code;  // of an answer that came meanwhile
   };
 
   Status Connect();

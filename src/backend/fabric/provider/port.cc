@@ -1,5 +1,5 @@
 // The process's place in libfabric: a listener, and the queues of events and completions of all endpoints.
-#include "backend/fabric/port.h"
+#include "backend/fabric/provider/port.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "backend/fabric/wake_at.h"
+#include "backend/fabric/provider/wake_at.h"
 #include "base/error/system_error.h"
 #include "base/error/text.h"
 #include "base/network/interface.h"

@@ -1,5 +1,5 @@
 // Where importers prove what they know, before libfabric sees a connection.
-#include "backend/fabric/gate.h"
+#include "backend/fabric/gate/gate.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <thread>
 
-#include "backend/fabric/wake_at.h"
+#include "backend/fabric/provider/wake_at.h"
 #include "base/error/system_error.h"
 #include "base/error/text.h"
 #include "base/network/connecting.h"
@@ -25,6 +25,9 @@ namespace {
 /// Accepted in a row, so that a flood leaves time for transfers.
 constexpr int kAcceptedAtOnce = 8;
 constexpr int kEventsAtOnce = 32;
+/// The pause of accepting after the process or the system ran out of descriptors or memory. The caller stays
+/// in the system's queue, so the listener would wake the thread again at once.
+constexpr std::chrono::milliseconds kAcceptPause{20};
 
 }  // namespace
 
@@ -37,7 +40,7 @@ Result<Gate> Gate::Open(PeerAddress& address) {
   Descriptor listener(
       ::socket(socket.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
   if (listener.get() < 0) return failure("socket");
-  const int seconds = static_cast<int>(kPatience.count());
+  const int seconds = static_cast<int>(kHandshakeTimeout.count());
   ::setsockopt(listener.get(), IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof(seconds));
   if (::bind(listener.get(), socket.get(), socket.length) != 0) return failure("bind");
   if (::listen(listener.get(), SOMAXCONN) != 0) return failure("listen");
@@ -58,11 +61,22 @@ void Gate::MakeRoom() {
   callers_.erase(oldest);
 }
 
+void Gate::Listen(bool listens) {
+  epoll_event event = {};
+  event.events = listens ? std::uint32_t{EPOLLIN} : 0U;
+  event.data.u32 = static_cast<std::uint32_t>(listener_.get());
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listener_.get(), &event);
+}
+
 void Gate::Accept() {
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
     SocketAddress from;
     Descriptor socket(::accept4(listener_.get(), from.get(), &from.length, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (socket.get() < 0) return;
+    if (socket.get() < 0) {
+      if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
+      listens_at_ = Clock::now() + kAcceptPause;
+      return Listen(false);
+    }
     MakeRoom();
     if (!WakeAt(epoll_, socket.get(), static_cast<std::uint32_t>(socket.get())).ok()) continue;
     auto nonce = RandomKey();
@@ -71,7 +85,7 @@ void Gate::Accept() {
     Caller& caller = callers_.emplace_back();
     caller.socket = std::move(socket);
     caller.address = FromSocket(*from.get());
-    caller.deadline = Clock::now() + kPatience;
+    caller.deadline = Clock::now() + kHandshakeTimeout;
     caller.challenge.nonce = *nonce;
     by_socket_[number] = std::prev(callers_.end());
   }
@@ -117,13 +131,19 @@ Deadline Gate::Serve(const Judge& judge) {
       callers_.erase(caller);
     }
   }
-  if (knocks) Accept();
   const Deadline now = Clock::now();
+  if (listens_at_ != Deadline{} && listens_at_ <= now) {
+    listens_at_ = {};
+    Listen(true);
+    knocks = true;
+  }
+  if (knocks) Accept();
   while (!callers_.empty() && callers_.front().deadline <= now) {
     by_socket_.erase(callers_.front().socket.get());
     callers_.pop_front();
   }
-  return callers_.empty() ? kNever : callers_.front().deadline;
+  const Deadline next = listens_at_ != Deadline{} ? listens_at_ : kNever;
+  return callers_.empty() ? next : std::min(next, callers_.front().deadline);
 }
 
 namespace {
@@ -132,7 +152,8 @@ namespace {
 /// no wait.
 class Call {
  public:
-  Call(std::chrono::milliseconds limit, std::string peer) : limit_(limit), peer_(std::move(peer)) {}
+  Call(std::chrono::milliseconds limit, Deadline deadline, std::string peer)
+      : limit_(limit), deadline_(deadline), peer_(std::move(peer)) {}
 
   Status Connect(const PeerAddress& address) {
     // Several attempts: the system repeats a lost first packet only after a second. A host is found again
@@ -197,7 +218,7 @@ class Call {
   }
 
   const std::chrono::milliseconds limit_;
-  const Deadline deadline_ = Clock::now() + limit_;
+  const Deadline deadline_;
   const std::string peer_;
   Descriptor socket_;
 };
@@ -217,11 +238,8 @@ Result<Descriptor> TakePort(PeerAddress& local) {
   return bound;
 }
 
-}  // namespace
-
-Result<Admission> AskForAdmission(const PeerName& name, std::chrono::milliseconds limit,
-                                  const std::string& peer) {
-  Call call(limit, peer);
+/// One call. Sets `crowded` if the owner has no place at this moment.
+Result<Admission> AskOnce(const PeerName& name, Call call, const std::string& peer, bool& crowded) {
   if (Status connected = call.Connect(name.address); !connected.ok()) return connected;
   auto local = call.LocalAddress();
   if (!local.ok()) return local.TakeStatus();
@@ -244,6 +262,8 @@ Result<Admission> AskForAdmission(const PeerName& name, std::chrono::millisecond
   if (Status sent = call.Send(Proof{ProofOfImporter(name.secret, hello, challenge)}); !sent.ok()) return sent;
   if (Status heard = call.Receive(welcome); !heard.ok()) return heard;
   const auto code = static_cast<Code>(welcome.code);
+  crowded = welcome.code == kCrowded;
+  if (crowded) return Error{Code::kLostHeartbeat, Text(peer, " lets in too many others at this time")};
   if (code == Code::kNoPermission) {
     return Error{code, Text(peer, " shares this with processes that it named, and ", ::getpid(),
                             " is not one of them")};
@@ -260,6 +280,20 @@ Result<Admission> AskForAdmission(const PeerName& name, std::chrono::millisecond
   Admission admission{welcome, name.address, *local, std::move(*place)};
   admission.fabric.port = static_cast<std::uint16_t>(welcome.port);
   return admission;
+}
+
+}  // namespace
+
+Result<Admission> AskForAdmission(const PeerName& name, std::chrono::milliseconds limit,
+                                  const std::string& peer) {
+  const Deadline deadline = Clock::now() + limit;
+  constexpr std::chrono::milliseconds kMaxPause{50};
+  for (std::chrono::milliseconds pause{1};; pause = std::min(pause * 2, kMaxPause)) {
+    bool crowded = false;
+    auto admission = AskOnce(name, Call(limit, deadline, peer), peer, crowded);
+    if (!crowded || Clock::now() + pause >= deadline) return admission;
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 }  // namespace sampan::fabric

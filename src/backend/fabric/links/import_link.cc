@@ -1,5 +1,5 @@
 // The importer's side of a connection: transfers in frames.
-#include "backend/fabric/import_link.h"
+#include "backend/fabric/links/import_link.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "backend/fabric/kept_sockets.h"
+#include "backend/fabric/provider/kept_sockets.h"
 #include "base/error/text.h"
 #include "base/network/interface.h"
 
@@ -205,11 +205,13 @@ int ImportLink::SendFrame(const std::shared_ptr<PendingTransfer>& pending) {
   ++pending->frames_out;
   Endpoint::Slot* slot = nullptr;
   int error = endpoint_->SendRequest(static_cast<std::size_t>(end - frame), slot);
-  if (error == 0 && write && load.direct) error = endpoint_->SendBytes(LocalParts(load.pieces).get());
+  const bool sends_direct = write && load.direct;
+  if (error == 0 && sends_direct) error = endpoint_->SendBytes(LocalParts(load.pieces).get());
   if (pending->transfer.kind != PeerTransfer::Kind::kRead) load.pieces.clear();
   std::uint64_t wire_bytes = static_cast<std::uint64_t>(end - frame) + sizeof(FrameHeader);  // of the answer
-  if (pending->transfer.kind == PeerTransfer::Kind::kRead || (write && load.direct)) wire_bytes += load.bytes;
-  in_flight_.push_back({pending, std::move(load.pieces), load.bytes, wire_bytes, load.direct, slot});
+  if (pending->transfer.kind == PeerTransfer::Kind::kRead || sends_direct) wire_bytes += load.bytes;
+  in_flight_.push_back(
+      {pending, std::move(load.pieces), load.bytes, wire_bytes, load.direct, slot, sends_direct, {}});
   return error;
 }
 
@@ -233,12 +235,23 @@ void ImportLink::OnBytes(std::size_t count) {
   GoOn();
 }
 
+void ImportLink::OnBytesSent() {
+  Hear();  // the other side takes bytes
+  const auto sent = std::find_if(in_flight_.begin(), in_flight_.end(),
+                                 [](const InFlight& each) { return each.is_sending; });
+  if (sent == in_flight_.end()) return;
+  sent->is_sending = false;
+  if (!sent->code) return;
+  EndOldest(*sent->code);
+  GoOn();
+}
+
 bool ImportLink::Answer(std::span<const std::byte> frame) {
   FrameHeader header;
   if (frame.size() < sizeof(header) || in_flight_.empty()) return false;
   std::memcpy(&header, frame.data(), sizeof(header));
   if (header.request != next_answer_++) return false;
-  const InFlight& request = in_flight_.front();
+  InFlight& request = in_flight_.front();
   const auto code = static_cast<Code>(header.code);
   const std::span<const std::byte> payload = frame.subspan(sizeof(header));
   const bool has_data = code == Code::kOk && request.transfer->transfer.kind == PeerTransfer::Kind::kRead;
@@ -256,6 +269,11 @@ bool ImportLink::Answer(std::span<const std::byte> frame) {
       std::memcpy(piece.local, from, piece.bytes);
       from += piece.bytes;
     }
+  }
+  // An owner may lie: memory that is still read from must not be given back to the program.
+  if (request.is_sending) {
+    request.code = code;
+    return true;
   }
   EndOldest(code);
   GoOn();

@@ -1,5 +1,5 @@
 // The frames of a connection: a header, a table of pieces, the bytes of the pieces.
-#include "backend/fabric/frames.h"
+#include "backend/fabric/links/frames.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // How an importer proves that it knows a handle's secret, before libfabric sees anything of it.
-#include "backend/fabric/handshake.h"
+#include "backend/fabric/gate/handshake.h"
 
 namespace sampan::fabric {
 namespace {
