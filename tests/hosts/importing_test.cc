@@ -12,7 +12,7 @@
 #include <list>
 #include <memory>
 
-#include "backend/fabric/gate.h"
+#include "backend/fabric/gate/gate.h"
 #include "backend/fabric/network.h"
 #include "tests/hosts/lent_bytes.h"
 #include "tests/support/random_bytes.h"

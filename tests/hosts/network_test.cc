@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/fabric/frames.h"
+#include "backend/fabric/links/frames.h"
 #include "tests/hosts/lent_bytes.h"
 #include "tests/hosts/scripted_owner.h"
 #include "tests/support/random_bytes.h"

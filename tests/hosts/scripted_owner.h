@@ -13,11 +13,11 @@
 #include <thread>
 #include <utility>
 
-#include "backend/fabric/endpoint.h"
-#include "backend/fabric/frames.h"
-#include "backend/fabric/gate.h"
-#include "backend/fabric/library.h"
-#include "backend/fabric/port.h"
+#include "backend/fabric/gate/gate.h"
+#include "backend/fabric/links/endpoint.h"
+#include "backend/fabric/links/frames.h"
+#include "backend/fabric/provider/library.h"
+#include "backend/fabric/provider/port.h"
 
 namespace sampan::fabric::test {
 

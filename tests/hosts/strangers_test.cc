@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "backend/fabric/gate.h"
+#include "backend/fabric/gate/gate.h"
 #include "backend/fabric/network.h"
 #include "tests/hosts/lent_bytes.h"
 #include "tests/support/random_bytes.h"

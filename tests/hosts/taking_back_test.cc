@@ -8,8 +8,8 @@
 #include <memory>
 #include <thread>
 
-#include "backend/fabric/endpoint.h"
-#include "backend/fabric/frames.h"
+#include "backend/fabric/links/endpoint.h"
+#include "backend/fabric/links/frames.h"
 #include "backend/fabric/wide_network.h"
 #include "tests/hosts/lent_bytes.h"
 #include "tests/hosts/raw_importer.h"

@@ -25,8 +25,8 @@ constexpr int kRounds = 500;
 /// Returns true when the thread is asleep and will look for an overdue answer in time. The machine may be
 /// busy.
 bool SleepsInTime(const Network& network) {
-  const Deadline patience = Clock::now() + 5s;
-  while (Clock::now() < patience) {
+  const Deadline latest = Clock::now() + 5s;
+  while (Clock::now() < latest) {
     const Deadline until = network.sleeps_until();
     if (until != Deadline{} && until <= Clock::now() + kLimit) return true;
     std::this_thread::yield();

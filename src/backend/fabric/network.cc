@@ -224,10 +224,10 @@ bool Network::TryHelp(const std::function<bool()>& enough) noexcept {
   std::unique_lock lock(turn_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
   const Turn turn(*this, std::move(lock));
-  const Deadline patience = Clock::now() + kHelp;
+  const Deadline until = Clock::now() + kHelp;
   port_->MuteCompletions(true);
   RunCommands();
-  while (!enough() && Clock::now() < patience) {
+  while (!enough() && Clock::now() < until) {
     port_->WaitMuted(kHelp);
     do {
       ReadCompletions();

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "backend/api/peer_network.h"
-#include "backend/fabric/gate.h"
-#include "backend/fabric/import_link.h"
-#include "backend/fabric/offer.h"
-#include "backend/fabric/port.h"
-#include "backend/fabric/serve_link.h"
+#include "backend/fabric/gate/gate.h"
+#include "backend/fabric/links/import_link.h"
+#include "backend/fabric/links/offer.h"
+#include "backend/fabric/links/serve_link.h"
+#include "backend/fabric/provider/port.h"
 #include "base/network/interface.h"
 #include "base/system/descriptor.h"
 #include "base/threads/threads.h"
@@ -46,11 +46,13 @@ class Network final : public PeerNetwork {
   Result<PeerAddress> Listen() override;
   void Lend(std::uint32_t cell, const std::array<std::uint64_t, 2>& secret,
             std::shared_ptr<LentMemory> memory) override;
-  void TakeBack(std::uint32_t cell) noexcept override { TakeBack(cell, HasTurn() ? Deadline{} : Patience()); }
-  /// Bytes that move now may do so for a while, until `patience`. Deadline{}: the caller has the turn of a
+  void TakeBack(std::uint32_t cell) noexcept override {
+    TakeBack(cell, HasTurn() ? Deadline{} : TakeBackDeadline());
+  }
+  /// Waits for bytes that move now, at most until `until`. Deadline{}: the caller has the turn of a
   /// network and never waits.
-  void TakeBack(std::uint32_t cell, Deadline patience) noexcept;
-  Deadline Patience() const { return Clock::now() + options_.limit; }
+  void TakeBack(std::uint32_t cell, Deadline until) noexcept;
+  Deadline TakeBackDeadline() const { return Clock::now() + options_.limit; }
   /// Returns true if this thread has the turn.
   bool HasTurn() const { return turn_owner_.load() == std::this_thread::get_id(); }
   Result<std::shared_ptr<PeerMemory>> Import(const PeerName& name) override;

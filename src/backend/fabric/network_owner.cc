@@ -27,7 +27,7 @@ void Network::Lend(std::uint32_t cell, const std::array<std::uint64_t, 2>& secre
   offers_[cell] = std::move(offer);
 }
 
-void Network::TakeBack(std::uint32_t cell, Deadline patience) noexcept {
+void Network::TakeBack(std::uint32_t cell, Deadline until) noexcept {
   std::shared_ptr<Offer> offer;
   {
     const std::lock_guard lock(offers_mutex_);
@@ -42,8 +42,8 @@ void Network::TakeBack(std::uint32_t cell, Deadline patience) noexcept {
   const auto unpinned = [&] { return offer->pins == 0; };
   if (unpinned()) return;
   // The thread that moves the bytes cannot wait for itself, nor hold up one network for another.
-  const bool may_wait = patience != Deadline{};
-  if (may_wait && offer->unpinned.wait_until(lock, patience, unpinned)) return;
+  const bool may_wait = until != Deadline{};
+  if (may_wait && offer->unpinned.wait_until(lock, until, unpinned)) return;
   lock.unlock();
   if (HasTurn()) return BreakPinned(*offer);
   // The memory stays mapped until its connections are closed.
