@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -151,6 +152,16 @@ void ImportLink::OnConnected() {
   heard_ = Clock::now();
   is_open_ = true;
   Opening({});
+}
+
+void ImportLink::OnShutDown() {
+  Fail("the process has exited, or closed the connection");
+}
+
+void ImportLink::OnBroken(int error) {
+  // Cancelled by libfabric, because the connection is closed.
+  if (error == ECANCELED) return OnShutDown();
+  Fail(port_.ErrorText(error));
 }
 
 void ImportLink::Start(PeerTransfer transfer, std::function<void(Status)> done) {
