@@ -281,7 +281,7 @@ bool ImportLink::Answer(std::span<const std::byte> frame) {
       from += piece.bytes;
     }
   }
-  // An owner may lie: memory that is still read from must not be given back to the program.
+  // A hostile owner may answer early. Memory that is still read must not be given back to the program.
   if (request.is_sending) {
     request.code = code;
     return true;
