@@ -11,8 +11,8 @@ constexpr aclrtMemcpyKind kInner = ACL_MEMCPY_INNER_DEVICE_TO_DEVICE;  // the on
 constexpr std::size_t kPieces = 200;
 constexpr std::size_t kPieceBytes = 3001;  // odd on purpose
 constexpr std::size_t kAlignment = 64;     // a descriptor's address must be a multiple of this
-// A descriptor of 32 bytes is a header of 12, which the runtime writes when a copy is submitted, followed by
-// the operands: length, source, destination.
+// A descriptor of 32 bytes begins with a header of 12, which the runtime writes when a copy is submitted. The
+// operands follow: length, source, destination.
 constexpr std::size_t kDescriptorBytes = 32;
 constexpr std::size_t kHeaderBytes = 12;
 
@@ -58,8 +58,8 @@ int main(int argc, char** argv) {
   CHECK_ACL(aclrtMemcpy(source, kBytes, original.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE));
 
   // First, the chain. Images of 200 descriptors lie in device memory; only one descriptor is ever launched.
-  // Between two launches a copy in the same stream puts the next image's operands into it, so that piece i
-  // goes to place[i].
+  // Between two launches a copy in the same stream puts the next image's operands into it. So piece i goes to
+  // place[i].
   std::vector<std::size_t> place(kPieces);
   for (std::size_t i = 0; i < kPieces; ++i)
     place[i] = i;

@@ -1,6 +1,8 @@
 // An all-reduce around a ring of ranks, on links of the platform layer. Alone, the program forks four ranks.
 // Under mpirun each process is a rank, also on several hosts:
-//   mpirun -n 4 -host a:2,b:2 -x SAMPAN_PROFILE=ascend910c ring_of_ranks 10.0.0.1 /home/me/ring.token
+//
+//     mpirun -n 4 -host a:2,b:2 -x SAMPAN_PROFILE=ascend910c ring_of_ranks 10.0.0.1 /home/me/ring.token
+//
 // The address is that of the host of rank 0, and the file holds a token. docs/HCCL.md says how to make it.
 #include <hccl/platform/rank_group.h>
 #include <sys/wait.h>

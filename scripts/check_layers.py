@@ -2,7 +2,7 @@
 """Checks the layers: a folder under src/ is a layer, and a layer includes only what the table allows.
 
 Also refused: reading the environment outside base/system/environment.cc, starting a thread outside base/threads/threads.h, a
-source file whose first line is not a comment, a folder that the table does not know. Prints file:line and the reason for each finding; exits 1 if there are any.
+source file whose first line is not a comment, a folder that the table does not know, a folder of tests/unit that mirrors none. Prints file:line and the reason for each finding; exits 1 if there are any.
 """
 
 import argparse
@@ -271,6 +271,15 @@ def check_outside(sources, root):
                 yield path, line, f"{owner} must not include {included} of {other}; besides itself it may include: {allowed}"
 
 
+def check_unit_tests(sources, root):
+    """Unit tests whose folder mirrors none of src/ or tools/."""
+    for path in sources:
+        folder = path.relative_to(root).parent.as_posix()
+        mirrored = folder.removeprefix("tests/unit/")
+        if mirrored != folder and not any((root / top / mirrored).is_dir() for top in ("src", "")):
+            yield path, 1, f"tests/unit mirrors src/ and tools/: there is no src/{mirrored}"
+
+
 def check_rows(sources, root):
     """Rows and entries of the table that no source needs."""
     used = {}
@@ -326,6 +335,7 @@ def findings(root):
     inside = sources_below(root, ["src"])
     outside = sources_below(root, OUTSIDE_FOLDERS)
     yield from check_outside(outside, root)
+    yield from check_unit_tests(outside, root)
     yield from check_rows(inside + outside, root)
     yield from check_globals((path for path in inside + sources_below(root, ["tools"])
                              if not path.is_relative_to(source_folder / GLOBALS_LAYER)), root)

@@ -43,7 +43,7 @@ Usage UsageNow() {
   return usage;
 }
 
-/// What a process tells of itself.
+/// The figures of one process.
 struct Told {
   Usage alone, joined;
   double import_seconds = 0;  // of each
@@ -84,7 +84,7 @@ class Copier {
     BENCH_ACL(aclrtMemcpyAsync(there, bytes, here_, bytes, ACL_MEMCPY_HOST_TO_DEVICE, stream_));
     BENCH_ACL(aclrtSynchronizeStream(stream_));
   }
-  /// The mean of copies that go to all in turn.
+  /// The mean time of a short copy. The copies go to all hosts in turn.
   double ShortSeconds(const std::vector<std::byte*>& there) {
     return SecondsOf([&] {
              for (std::size_t i = 0; i < kShortCopies; ++i)

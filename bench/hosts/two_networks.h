@@ -32,10 +32,10 @@ class OtherHost {
   int socket_ = -1;
 };
 
-/// Child processes on a host each, at one bridge, and a socket to each of them.
+/// Child processes with a socket to each of them. Each has a host of its own; one bridge joins the hosts.
 class HostGroup {
  public:
-  /// Runs `main` in each child. As OtherHost otherwise.
+  /// Runs `main` in each child. Otherwise like OtherHost.
   HostGroup(std::size_t count, const std::function<void(std::size_t index, int socket)>& main);
   /// Kills the children.
   ~HostGroup();

@@ -1,4 +1,4 @@
-// Every operator of HCCL on every type, ranks as processes and then as threads, each byte compared with a
+// Every operator of HCCL on every type, ranks as processes and then as threads. Each byte is compared with a
 // scalar model. usage: collectives [seed] [ranks]
 #include <chrono>
 #include <cstdio>

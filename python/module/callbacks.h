@@ -16,7 +16,7 @@
 
 namespace sampan::python {
 
-/// The Python functions that streams have still to call, by number, and the gate between the runtime's
+/// The Python functions that streams have still to call, by number. Also the gate between the runtime's
 /// threads and the interpreter: after Close no thread enters Python. One for the process, never destroyed.
 /// Thread-safe. No thread asks for the GIL while it holds the lock.
 class PythonCalls {

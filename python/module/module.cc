@@ -75,8 +75,8 @@ bool Fill(PyObject* module) {
                                                SettingRows, KernelRows, AllocatorRows})) {
     return false;
   }
-  PyObject* const helpers = AddPart(module, "util", "Addresses of bytes and numpy arrays, threads.");
-  if (helpers == nullptr || !AddRows(helpers, {HelperRows})) return false;
+  PyObject* const util = AddPart(module, "util", "Addresses of bytes and numpy arrays, threads.");
+  if (util == nullptr || !AddRows(util, {AclUtilRows})) return false;
   for (const char* const name : {"mdl", "op", "media", "blas", "prof", "himpi", "fv"}) {
     if (!AddRefusingPart(module, name)) return false;
   }

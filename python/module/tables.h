@@ -16,6 +16,6 @@ Rows SettingRows();    ///< acl.rt: limits and modes that are remembered
 Rows TensorRows();     ///< acl: tensor descriptions, which the C library refuses
 Rows KernelRows();     ///< acl.rt: binaries and kernels, which it refuses
 Rows AllocatorRows();  ///< acl.rt: allocators and the task scheduler, which it refuses
-Rows HelperRows();     ///< acl.util: bytes, numpy, threads
+Rows AclUtilRows();    ///< acl.util: bytes, numpy, threads
 
 }  // namespace sampan::python

@@ -32,6 +32,11 @@ Status DeadStream(void* handle) {
   return core::DeadHandle("stream", "stream", handle);
 }
 
+Status NoDefaultStream() {
+  return {Code::kParamInvalid,
+          "stream is NULL, and the calling thread has no context whose default stream it could mean"};
+}
+
 Result<std::shared_ptr<core::Event>> FindEvent(core::Runtime& runtime, void* handle,
                                                std::string_view argument) {
   auto event = runtime.FindEvent(handle);

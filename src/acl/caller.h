@@ -62,6 +62,8 @@ inline Result<Caller> CallerWithContext() {
 
 /// The error for a destroyed or invalid handle: 107017.
 [[gnu::cold, gnu::noinline]] Status DeadStream(void* handle);
+/// The error for a null stream of a thread without a context: 107000.
+[[gnu::cold, gnu::noinline]] Status NoDefaultStream();
 /// The stream of a handle. The thread keeps it alive during the call. Null means the default stream and stays
 /// null.
 inline Result<core::Stream*> FindStream(const Caller& caller, void* handle) {
@@ -96,7 +98,7 @@ inline Result<StreamCall> FindStreamCall(void* handle) {
 inline Result<StreamCall> FindOwnStreamCall(const Caller& caller, void* handle) {
   auto call = FindStreamCall(caller, handle);
   if (!call.ok()) return call;
-  if (Status own = CheckStreamContext(call->target); !own.ok()) return own;
+  if (Status own = call->target.context->CheckOwns(call->stream()); !own.ok()) return own;
   return call;
 }
 inline Result<StreamCall> FindOwnStreamCall(void* handle) {

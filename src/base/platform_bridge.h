@@ -78,7 +78,7 @@ class StreamWork {
     std::int64_t begin_ns = 0, met_ns = 0, moved_ns = 0;
   } times;
   /// How long the thread that submits it may spin at a wait, instead of leaving it to the stream.
-  virtual std::chrono::nanoseconds patience() noexcept { return {}; }
+  virtual std::chrono::nanoseconds max_spin() noexcept { return {}; }
   /// Whether that thread may execute it. Not if it waits for the network.
   virtual bool may_go_ahead() const noexcept { return true; }
 

@@ -40,6 +40,7 @@ bool Checker::Start(const Findings::Options& options, const Scope& scope) {
   if (!stacks_.Start()) return false;
   guards_pages_ = scope.guards_pages;
   finds_unwritten_ = scope.finds_unwritten;
+  sums_sources_ = scope.sums_sources;
   findings_.Start(options, stacks_);
   if (!scope.held_counts.empty()) held_.Start(scope.held_counts);
   active_.store(true);
@@ -69,6 +70,10 @@ void Checker::OnCallEnded(const char* name, std::int32_t code) noexcept {
   if (thread.waits) NoteGoesOn();
   if (thread.calls != 0) --thread.calls;
   thread.inner = thread.calls == 0 ? nullptr : thread.outer;
+  if (thread.submits_writes) {  // the task was refused
+    const StateLock lock(lock_);
+    EndWrites();
+  }
   if (code != 0) return;
   if (EndsWork(name) || HidesWrites(name)) {
     const StateLock lock(lock_);
@@ -151,6 +156,7 @@ void Checker::OnSubmitting(const observe::Submission& submission, const Task& ta
     Stacks::Capture(stack);
     const StateLock lock(lock_);
     pending.stack = stacks_.Intern(stack);
+    BeginWrites(pending);
     if (submission.blocking != nullptr) JudgeBlocking(pending, submission);
   } catch (const std::exception&) {
     // Without memory for it the task is not judged.
@@ -196,11 +202,13 @@ void Checker::JudgeEntries(const Submitting& task, const QueueLabel& queue) {
 
 void Checker::OnSubmitted(const observe::Submission& submission, std::uint64_t number,
                           const observe::Execution* execution) noexcept {
-  if (submission.blocking != nullptr) return;
+  if (submission.blocking != nullptr && !ThisThreadMark().submits_writes) return;
   try {
     Submitting& pending = Pending();
     const std::pair key(submission.queue.number, number);
     const StateLock lock(lock_);
+    EndWrites();
+    if (submission.blocking != nullptr) return;
     auto site = std::make_shared<const TaskSite>(
         TaskSite{submission.queue, number, ++sites_, pending.call, ThisThreadMark().number, pending.stack});
     if (pending.indirect && execution == nullptr && !order_.IsOver(key.first, number))
@@ -286,6 +294,7 @@ void Checker::Judge(const TaskAccess& access, const Acting& acting, const Shared
     ReportUnwritten(*memory, access, acting);
   }
   if (site == nullptr) return;
+  SumSource(*memory, access, site);
   AddToHistory(*memory, access, site);
   if (guards_pages_ && memory->can_guard()) NoteGuard(*memory, access);
 }
@@ -313,7 +322,8 @@ void Checker::OnLostSignal(const LostSignal& lost) {
 
 // ---- what the program knows ----
 
-void Checker::HostLearned() {
+void Checker::HostLearned(const TaskSite* teller) {
+  JudgeSources(teller);
   // Copies whose ends are not known yet are judged against all that is not before them.
   if (indirect_.empty()) {
     std::erase_if(open_, [&](CheckedMemory* memory) {
@@ -348,7 +358,8 @@ void Checker::OnHostCode(const observe::TaskKey& task) noexcept {
   try {
     const StateLock lock(lock_);
     order_.Learned(task.queue.number, task.number - 1);
-    HostLearned();
+    const auto site = in_queues_.find({task.queue.number, task.number});
+    HostLearned(site == in_queues_.end() ? nullptr : site->second.get());
   } catch (const std::exception&) {
     active_.store(false);
   }
@@ -360,8 +371,9 @@ void Checker::OnHostWrote(const observe::MemoryEnd& begin, std::uint64_t bytes) 
     const ThreadMark& thread = ThisThreadMark();
     const Acting acting{
         .call = thread.outer, .stack = CaptureStack(), .thread = thread.number, .device = begin.device};
-    Judge({begin.allocation, {{begin.offset, begin.offset + bytes}}, Use::kWrite}, acting, nullptr,
-          order_.host(), false);
+    const TaskAccess access{begin.allocation, {{begin.offset, begin.offset + bytes}}, Use::kWrite};
+    if (CheckedMemory* const memory = memory_.Find(begin.allocation)) memory->sources.Drop(access.shape);
+    Judge(access, acting, nullptr, order_.host(), false);
   } catch (const std::exception&) {
     // Without memory for it the write is not judged.
   }

@@ -34,6 +34,7 @@ struct ThreadMark {
   bool waits = false;           ///< one of the calls is in the list of those that wait
   bool in_hccl = false;         ///< the outermost call is one of HCCL's
   bool takes_faults = false;    ///< it does not block the checker's signals
+  bool submits_writes = false;  ///< it submits a task that writes memory whose sources are summed
   std::uint32_t calls = 0;      ///< that have not ended
   const char* outer = nullptr;  ///< the outermost call
   const char* inner = nullptr;  ///< the innermost call
@@ -59,6 +60,10 @@ class StateLock {
   SpinLock& lock_;
 };
 
+/// The pages that may be kept from the program: of registered memory whole pages alone, because the program
+/// has other things behind its end.
+Range GuardablePages(const CheckedMemory& memory);
+
 /// An access of the host, by its own instructions or by a system call.
 struct HostAccess {
   std::uintptr_t address = 0;
@@ -73,6 +78,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   Checker() = default;
   struct Scope {
     bool guards_pages = true;     ///< accesses of the host to pinned memory are judged
+    bool sums_sources = true;     ///< its writes to other host memory are, by checksums
     bool finds_unwritten = true;  ///< all writes to device memory are seen
     std::string held_counts;      ///< the file of the counters; empty: none
   };
@@ -102,6 +108,8 @@ class Checker final : public observe::Observer, private Order::Listener {
   SystemPiece PieceForSystem(const Range& range) noexcept;
   /// A system call has accessed the bytes.
   void OnSystemCall(const HostAccess& access) noexcept;
+  /// True if memory in the range is registered.
+  bool HasRegistered(const Range& addresses) noexcept;
   bool has_registered() const { return has_registered_.load(std::memory_order_relaxed); }
   /// The program is about to unmap or free host memory.
   /// True if some of it is registered.
@@ -220,9 +228,13 @@ class Checker final : public observe::Observer, private Order::Listener {
   /// For a handler of another signal that has interrupted the checker on this thread: nothing can be looked
   /// up.
   Fault OpenUnjudged(const HostAccess& access) const noexcept;
-  /// Without a stack: nothing, if a finding may need one.
-  std::optional<Fault> AnswerFault(const HostAccess& access, const Stacks::Captured* stack) noexcept;
-  void HostLearned();
+  /// Without a stack: nothing, if a finding may need one. The access is judged only if queued work writes all
+  /// bytes of `must_be_written`: it may touch more than the program asked for.
+  std::optional<Fault> AnswerFault(const HostAccess& access, const Range& must_be_written,
+                                   const Stacks::Captured* stack) noexcept;
+  bool IsAllWritten(const CheckedMemory& memory, const Range& addresses) const noexcept;
+  /// `teller`: the task that told the host; null: the thread's call did.
+  void HostLearned(const TaskSite* teller = nullptr);
   void Freed(const observe::MemoryEvent& event);
   bool JudgeHost(CheckedMemory& memory, const HostAccess& access, std::uint32_t stack,
                  std::uint32_t thread) noexcept;
@@ -238,6 +250,17 @@ class Checker final : public observe::Observer, private Order::Listener {
   void CountHeld(LivingStream& stream);
   void CountHeld(LivingObject& object);
 
+  // checker_sources.cc: the host's writes to the sources of copies, where its accesses are not seen
+
+  /// The program alone can write to the memory, and some of it may not be kept from the program. Allocates.
+  static bool MayBeSummed(const observe::MemoryEvent& memory);
+  void NoteUnguarded(CheckedMemory& memory);
+  /// The calling thread submits the task, from now to EndWrites.
+  void BeginWrites(const Submitting& task);
+  void EndWrites() noexcept;
+  void SumSource(CheckedMemory& memory, const TaskAccess& access, const SharedSite& site);
+  void JudgeSources(const TaskSite* teller);
+
   // checker_reports.cc
   BufferReport BufferOf(const CheckedMemory& memory) const;
   static AccessReport ReportOf(const Conflict& conflict);
@@ -247,6 +270,8 @@ class Checker final : public observe::Observer, private Order::Listener {
   void ReportHost(const CheckedMemory& memory, const Conflict& earlier, const AccessReport& host) noexcept;
   void ReportFreed(const CheckedMemory& memory, const Conflict& earlier,
                    const AccessReport& freeing) noexcept;
+  /// `told`: by what the host learned that the copy is over.
+  void ReportChanged(const CheckedMemory& memory, const SourceSums::Change& change, const Acting& told);
   void ReportUseAfterFree(const FreedMemory& freed, const AccessReport& use) noexcept;
   void ReportUnwritten(const CheckedMemory& memory, const TaskAccess& access, const Acting& acting);
   void ReportOne(FindingKind kind, std::string_view message, std::string_view fix, const AccessReport& access,
@@ -263,7 +288,7 @@ class Checker final : public observe::Observer, private Order::Listener {
   std::atomic<bool> has_registered_{false};  // once and for all
   std::atomic<std::uintptr_t> guardable_begin_{~std::uintptr_t{0}},
       guardable_end_{0};  // of all memory so far
-  bool guards_pages_ = false, finds_unwritten_ = false;
+  bool guards_pages_ = false, finds_unwritten_ = false, sums_sources_ = false;
   Stacks stacks_;
   Findings findings_;
   HeldCounts held_;
@@ -272,6 +297,9 @@ class Checker final : public observe::Observer, private Order::Listener {
   std::vector<CheckedMemory*> open_;            // with a history
   std::vector<CheckedMemory*> to_guard_;        // by the task that is judged
   std::unordered_set<CheckedMemory*> guarded_;  // with pages that the host may not use freely
+  std::vector<CheckedMemory*> summed_;          // with sources of copies
+  bool has_unguarded_ = false;                  // there was memory whose sources are summed
+  std::uint32_t submitted_writes_ = 0;          // threads that submit tasks that write such memory
   std::map<std::uint64_t, LivingStream> streams_;
   std::map<const void*, LivingObject> objects_;                              // by handle
   Indirects indirect_;                                                       // by queue and task

@@ -4,6 +4,7 @@
 
 #include "check/checker.h"
 #include "check/host/page_guard.h"
+#include "check/host/string_functions.h"
 
 namespace sampan::check {
 namespace {
@@ -22,15 +23,13 @@ Range Common(const Range& one, const Range& other) {
   return {begin, std::max(begin, std::min(one.end, other.end))};
 }
 
-/// The pages that may be kept from the program: of registered memory whole pages alone, because the program
-/// has other things behind its end.
+}  // namespace
+
 Range GuardablePages(const CheckedMemory& memory) {
   const Range all{memory.facts.address, memory.end()};
   if (!memory.is_registered()) return PagesAround(all);
   return {all.begin, (all.begin + memory.facts.bytes) / HostPageBytes() * HostPageBytes()};
 }
-
-}  // namespace
 
 PageLevel Checker::NeededLevel(const CheckedMemory& memory, const Range& pages) const noexcept {
   const std::uint64_t address = memory.facts.address;
@@ -68,6 +67,16 @@ void Checker::GuardNoted() {
   to_guard_.clear();
 }
 
+bool Checker::IsAllWritten(const CheckedMemory& memory, const Range& addresses) const noexcept {
+  const std::uint64_t address = memory.facts.address;
+  for (std::uint64_t at = std::max(addresses.begin, address); at < std::min(addresses.end, memory.end());
+       ++at) {
+    const TaskAccess byte{0, {{at - address, at - address + 1}}, Use::kRead};
+    if (memory.history.FindConflict(byte, 0, 0, order_.host()).site == nullptr) return false;
+  }
+  return true;
+}
+
 bool Checker::JudgeHost(CheckedMemory& memory, const HostAccess& access, std::uint32_t stack,
                         std::uint32_t thread) noexcept {
   const std::uint64_t begin = std::max(access.address, memory.facts.address) - memory.facts.address;
@@ -75,6 +84,7 @@ bool Checker::JudgeHost(CheckedMemory& memory, const HostAccess& access, std::ui
   const TaskAccess host{0, {{begin, end}}, access.writes ? Use::kWrite : Use::kRead};
   const Conflict earlier = memory.history.FindConflict(host, 0, 0, order_.host());
   if (earlier.site == nullptr) return false;
+  if (access.writes) memory.sources.Drop(host.shape);  // found once
   ReportHost(memory, earlier,
              {.call = access.call,
               .does = access.writes ? "write" : "read",
@@ -87,10 +97,14 @@ bool Checker::JudgeHost(CheckedMemory& memory, const HostAccess& access, std::ui
 Checker::Fault Checker::OnFault(const HostAccess& access, std::uintptr_t instruction) noexcept {
   if (!active_.load()) return Fault::kForeign;
   if (IsInChecker()) return OpenUnjudged(access);
-  if (const auto answer = AnswerFault(access, nullptr)) return *answer;
+  constexpr std::uint64_t kMinVectorBytes = 16;
+  Range must_be_written;
+  if (!access.writes && access.bytes >= kMinVectorBytes && MayReadTooMuch(instruction))
+    must_be_written = VectorsAround(access.address, access.bytes);
+  if (const auto answer = AnswerFault(access, must_be_written, nullptr)) return *answer;
   Stacks::Captured stack;
   Stacks::CaptureAt(instruction, stack);
-  return *AnswerFault(access, &stack);
+  return *AnswerFault(access, must_be_written, &stack);
 }
 
 Checker::Fault Checker::OpenUnjudged(const HostAccess& access) const noexcept {
@@ -99,7 +113,7 @@ Checker::Fault Checker::OpenUnjudged(const HostAccess& access) const noexcept {
   return may_be_ours && SetPages(accessed, PageLevel::kAll) ? Fault::kRetry : Fault::kForeign;
 }
 
-std::optional<Checker::Fault> Checker::AnswerFault(const HostAccess& access,
+std::optional<Checker::Fault> Checker::AnswerFault(const HostAccess& access, const Range& must_be_written,
                                                    const Stacks::Captured* stack) noexcept {
   const StateLock lock(lock_);
   const std::uint32_t thread = ThisThreadMark().number;
@@ -127,8 +141,10 @@ std::optional<Checker::Fault> Checker::AnswerFault(const HostAccess& access,
     memory->guard.OpenSome(pages, needed);
     return Fault::kRetry;
   }
-  if (stack == nullptr) return std::nullopt;
-  if (JudgeHost(*memory, {access.address, access.bytes, access.writes, call}, stacks_.Intern(*stack),
+  const bool is_judged = IsAllWritten(*memory, must_be_written);
+  if (is_judged && stack == nullptr) return std::nullopt;
+  if (is_judged &&
+      JudgeHost(*memory, {access.address, access.bytes, access.writes, call}, stacks_.Intern(*stack),
                 thread) &&
       ++memory->hits > kMaxHits) {
     memory->guard.OpenSome(pages, PageLevel::kAll);
@@ -185,10 +201,20 @@ void Checker::OnSystemCall(const HostAccess& access) noexcept {
   captured.count = 0;
   const StateLock lock(lock_);
   memory_.ForAllIn({access.address, access.address + access.bytes}, [&](CheckedMemory& memory) {
-    if (!guards_pages_ || !memory.can_guard() || memory.history.empty()) return;
+    if (!guards_pages_ || !memory.is_pinned() || memory.was_given_up || memory.history.empty()) return;
     if (captured.count == 0) Stacks::Capture(captured);
     JudgeHost(memory, access, stacks_.Intern(captured), ThisThreadMark().number);
   });
+}
+
+bool Checker::HasRegistered(const Range& addresses) noexcept {
+  if (!active_.load(std::memory_order_relaxed) || IsInChecker()) return false;
+  bool any = false;
+  const StateLock lock(lock_);
+  memory_.ForAllIn(addresses, [&](const CheckedMemory& memory) {
+    any = any || (memory.is_registered() && !memory.was_given_up);
+  });
+  return any;
 }
 
 bool Checker::OnHostFreed(std::uintptr_t address, std::uint64_t bytes, const char* call) noexcept {

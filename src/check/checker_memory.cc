@@ -1,5 +1,4 @@
 // The checker's part for memory, streams and failed tasks, and for the end of the process.
-// process.
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -10,6 +9,12 @@
 #include "check/host/system_calls.h"
 
 namespace sampan::check {
+namespace {
+
+/// Failures that the program saw before their execution was told. More of them are old: it was told long ago.
+constexpr std::size_t kMaxToldFailures = 4096;
+
+}  // namespace
 
 void Checker::OnStream(const observe::StreamEvent& event) noexcept {
   try {
@@ -19,6 +24,10 @@ void Checker::OnStream(const observe::StreamEvent& event) noexcept {
       for (CheckedMemory* const memory : open_)
         memory->history.ForgetQueue(event.queue.number);
       HostLearned();
+      std::erase_if(summed_, [&](CheckedMemory* memory) {
+        memory->sources.ForgetQueue(event.queue.number);
+        return memory->sources.empty();
+      });
       order_.RemoveQueue(event.queue);
       std::erase_if(indirect_, [&](const auto& copy) { return copy.first.first == event.queue.number; });
       if (const auto stream = streams_.find(event.queue.number); stream != streams_.end()) {
@@ -63,6 +72,7 @@ void Checker::OnMemory(const observe::MemoryEvent& event) noexcept {
   // Files that were loaded in the meantime may hand this memory to the system.
   if (guards_pages_ && !event.freed() && !event.place.on_device()) WatchSystemCalls();
   try {
+    const bool may_be_summed = sums_sources_ && !event.freed() && MayBeSummed(event);
     const StateLock lock(lock_);
     if (event.freed()) return Freed(event);
     CheckedMemory& memory = memory_.Add(event);
@@ -76,6 +86,7 @@ void Checker::OnMemory(const observe::MemoryEvent& event) noexcept {
       guardable_end_.store(std::max(guardable_end_.load(), memory.end()));
       if (event.kind == observe::MemoryKind::kOwn) SetPages({event.address, memory.end()}, PageLevel::kAll);
     }
+    if (may_be_summed) NoteUnguarded(memory);
     CountHeld(memory);
   } catch (const std::exception&) {
     // Without memory for it the allocation is not judged.
@@ -117,6 +128,7 @@ void Checker::Freed(const observe::MemoryEvent& event) {
   held_.Remove(memory->held);
   std::erase(open_, memory);
   std::erase(to_guard_, memory);
+  std::erase(summed_, memory);
   guarded_.erase(memory);
   memory_.Remove(*memory);
 }
@@ -124,9 +136,13 @@ void Checker::Freed(const observe::MemoryEvent& event) {
 // ---- failures ----
 
 void Checker::NoteFailure(const observe::Execution& execution, const SharedSite& site) {
-  Failure& failure = failures_[{execution.task.queue.number, execution.task.number}];
-  failure.code = execution.code;
-  failure.site = site;
+  const auto failure = failures_.try_emplace({execution.task.queue.number, execution.task.number}).first;
+  if (failure->second.was_told) {
+    failures_.erase(failure);
+  } else {
+    failure->second.code = execution.code;
+    failure->second.site = site;
+  }
 }
 
 void Checker::OnFailureSeen(const QueueLabel& queue, std::uint64_t task) noexcept {
@@ -135,8 +151,17 @@ void Checker::OnFailureSeen(const QueueLabel& queue, std::uint64_t task) noexcep
     std::erase_if(failures_, [&](const auto& failure) { return failure.first.first == queue.number; });
     return;
   }
+  const auto known = failures_.find({queue.number, task});
+  if (known != failures_.end() && !known->second.was_told) {
+    failures_.erase(known);
+    return;
+  }
   try {
-    failures_[{queue.number, task}].was_told = true;  // its execution may be told later
+    failures_[{queue.number, task}].was_told = true;  // its execution is told later
+    if (failures_.size() <= kMaxToldFailures) return;
+    std::erase_if(failures_, [&](const auto& each) {
+      return each.second.was_told && (each.first.first != queue.number || each.first.second != task);
+    });
   } catch (const std::exception&) {
     // Without memory for it the failure is reported at the end.
   }

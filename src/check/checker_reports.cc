@@ -136,6 +136,31 @@ void Checker::ReportHost(const CheckedMemory& memory, const Conflict& earlier,
                     .accesses = accesses});
 }
 
+void Checker::ReportChanged(const CheckedMemory& memory, const SourceSums::Change& change,
+                            const Acting& told) {
+  const BufferReport buffer = BufferOf(memory);
+  const TaskSite& site = *change.site;
+  AccessReport copy = ReportOf({change.site, change.all, change.changed, Use::kRead, change.entry});
+  const std::array accesses = {copy, AccessReport{.call = told.call,
+                                                  .does = "wait",
+                                                  .device = site.queue.device,
+                                                  .stream = site.queue.stream,
+                                                  .thread = told.thread,
+                                                  .range = change.changed,
+                                                  .stack = told.stack}};
+  MessageText message;
+  message.Add("the host has changed what the copy of {0} reads, before {1} told it that the copy is over: ");
+  AddBytes(message, change.changed);
+  AddBuffer(message, buffer);
+  findings_.Report({.kind = FindingKind::kHostWriteInFlight,
+                    .message = message.text(),
+                    .fix = "synchronize the stream of {0} before the host writes the buffer, or use another "
+                           "buffer",
+                    .buffer = &buffer,
+                    .overlap = &change.changed,
+                    .accesses = accesses});
+}
+
 void Checker::ReportFreed(const CheckedMemory& memory, const Conflict& earlier,
                           const AccessReport& freeing) noexcept {
   const BufferReport buffer = BufferOf(memory);

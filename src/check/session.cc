@@ -21,6 +21,7 @@
 #include "check/findings/report_file.h"
 #include "check/host/host_aliases.h"
 #include "check/host/host_faults.h"
+#include "check/host/string_functions.h"
 #include "check/host/system_calls.h"
 #include "observe/observers.h"
 
@@ -92,11 +93,15 @@ Result<observe::Observer*> Start(const Options& options) {
   if (!checker->Start(
           {.file = file, .text = options.on && !has_command},
           {.guards_pages = options.guards_pages && CanWatchHostFaults(),
+           .sums_sources = options.guards_pages,
            .finds_unwritten = options.finds_unwritten,
            .held_counts = has_command ? HeldCountsPath(options.findings, ::getpid()) : std::string()})) {
     return Error{Code::kDeviceSetupError, "SAMPAN_CHECK: there is no memory for the checker"};
   }
-  if (options.guards_pages && CanWatchHostFaults()) the_aliases = new HostAliases;
+  if (options.guards_pages && CanWatchHostFaults()) {
+    FindStringFunctions();
+    the_aliases = new HostAliases;
+  }
   the_checker.store(checker);
   ::pthread_atfork(nullptr, nullptr, &AbandonInChild);
   return checker;

@@ -53,8 +53,7 @@ class SignalSafeLine {
 /// The program's address of a copy's end. Engines access registered memory at the program's address, device
 /// memory at another.
 std::uintptr_t ProgramAddress(const std::byte* engine, const AllocationUse& use) {
-  const auto address = reinterpret_cast<std::uintptr_t>(engine);
-  return use ? address - static_cast<std::uintptr_t>(use->facts.engine_delta) : address;
+  return use ? use->ProgramView(engine) : reinterpret_cast<std::uintptr_t>(engine);
 }
 
 void AddEnds(SignalSafeLine& line, std::size_t bytes, std::uintptr_t dst, std::uintptr_t src) {

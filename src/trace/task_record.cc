@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "backend/api/batch_entries.h"
 #include "observe/hooks.h"
 #include "observe/memory_end.h"
 
@@ -25,50 +26,15 @@ void SetEnds(TaskDescription& description, Form form, std::size_t bytes, const M
   record.operation = OperationOf(dst, src);
 }
 
-/// Finds the allocations of a batch's entries; neighbours mostly lie in the same ones.
-class SideFinder {
- public:
-  explicit SideFinder(const BatchTask::Memory& memory) : memory_(memory) {}
-
-  const Allocation* Find(const std::byte* engine) {
-    if (last_ != nullptr && Holds(*last_, engine)) return last_;
-    const auto found = std::find_if(memory_.begin(), memory_.end(), [&](const AllocationUse& use) {
-      return use && Holds(*use.get(), engine);
-    });
-    last_ = found == memory_.end() ? nullptr : found->get();
-    return last_;
-  }
-
- private:
-  static bool Holds(const Allocation& allocation, const std::byte* engine) {
-    return allocation.Contains(reinterpret_cast<std::uintptr_t>(engine) -
-                               static_cast<std::uintptr_t>(allocation.facts.engine_delta));
-  }
-
-  const BatchTask::Memory& memory_;
-  const Allocation* last_ = nullptr;
-};
-
-/// Calls `each(segment)` for the entries of a batch as the program gave them.
-template <typename Each>
-void ForEntries(std::span<const Segment> segments, Each each) {
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    Segment entry = segments[i];
-    while (entry.bytes % BatchTask::kMaxSegmentBytes == 0 && i + 1 < segments.size() &&
-           segments[i + 1].dst == entry.dst + entry.bytes && segments[i + 1].src == entry.src + entry.bytes) {
-      entry.bytes += segments[++i].bytes;
-    }
-    each(entry);
-  }
-}
-
 void FillPieces(const BatchTask& batch, TaskDescription& description) {
-  SideFinder dsts(batch.memory);
-  SideFinder srcs(batch.memory);
+  const Allocation* dst_memory = nullptr;
+  const Allocation* src_memory = nullptr;
   std::size_t count = 0;
   ForEntries(batch.segments.all(), [&](const Segment& entry) {
-    const MemoryEnd dst = EndOf(entry.dst, dsts.Find(entry.dst));
-    const MemoryEnd src = EndOf(entry.src, srcs.Find(entry.src));
+    dst_memory = AllocationAt(batch.memory, entry.dst, dst_memory);
+    src_memory = AllocationAt(batch.memory, entry.src, src_memory);
+    const MemoryEnd dst = EndOf(entry.dst, dst_memory);
+    const MemoryEnd src = EndOf(entry.src, src_memory);
     description.pieces[count++] = {dst.allocation, dst.offset, src.allocation, src.offset, entry.bytes};
   });
   description.record.entries = static_cast<std::uint32_t>(count);
@@ -103,8 +69,8 @@ class ExtentFinder {
 /// Counts the entries, too.
 void FillOutline(const BatchTask& batch, TaskDescription& description) {
   const Segment& first = batch.segments.front();
-  ExtentFinder dsts(description.record.dst, first.dst, SideFinder(batch.memory).Find(first.dst));
-  ExtentFinder srcs(description.record.src, first.src, SideFinder(batch.memory).Find(first.src));
+  ExtentFinder dsts(description.record.dst, first.dst, AllocationAt(batch.memory, first.dst, nullptr));
+  ExtentFinder srcs(description.record.src, first.src, AllocationAt(batch.memory, first.src, nullptr));
   BatchOutline& outline = description.outline;
   outline.runs = 0;
   BatchOutline::SizeRun run{};
@@ -161,8 +127,8 @@ void FillBody(const BatchTask& batch, TaskDescription& description) {
   const Segment& first = batch.segments.front();
   const bool captured = batch.captured != nullptr;
   SetEnds(description, captured ? Form::kCaptured : Form::kBatch, batch.bytes,
-          EndOf(first.dst, SideFinder(batch.memory).Find(first.dst)),
-          EndOf(first.src, SideFinder(batch.memory).Find(first.src)));
+          EndOf(first.dst, AllocationAt(batch.memory, first.dst, nullptr)),
+          EndOf(first.src, AllocationAt(batch.memory, first.src, nullptr)));
   if (captured) {
     description.record.reason = "the source was taken at submission";
     return;

@@ -301,6 +301,14 @@ class Documents(unittest.TestCase):
         self.assertEqual(found, ["a.h:9: a sentence"])
         self.assertEqual(len(list(check_sentences.findings("a.h", text.replace("ten", "ten eleven")))), 4)
 
+    def test_long_sentences_of_pages(self):
+        words = "one two three four five six seven eight nine ten"
+        text = (f"# {words} {words} 21\n\n{words} {words}.\n{words}: {words}\n{words} 21\n\n"
+                f"- **rule-1** {words} {words}\n- {words}\n  {words} [21](a_page.md)\n\n"
+                f"| {words} | {words} 21 |\n\n    {words} {words} 21\n\n```\n{words} {words} 21\n```\n{words} · {words} 21\n")
+        found = [each.split(" has ")[0] for each in check_sentences.page_findings("a.md", text)]
+        self.assertEqual(found, ["a.md:3: a sentence", "a.md:8: a sentence"])
+
     def test_picture(self):
         table = {"acl": {"core", "base"}, "core": {"base"}, "base": set()}
         self.assertEqual(draw_layers.arrows(table), [("acl", "core"), ("core", "base")])

@@ -67,6 +67,13 @@ class LayersTest(unittest.TestCase):
         (self.root / "tests/new/one_test.cc").write_text("// A test.\n")
         self.expect("tests/new/one_test.cc", "has no row")
 
+    def test_unit_test_in_a_folder_of_its_own(self):
+        folder = self.root / "tests/unit/core/rooms"
+        folder.mkdir()
+        self.addCleanup(shutil.rmtree, folder)
+        (folder / "room_test.cc").write_text("// A test.\n", encoding="utf-8")
+        self.expect("tests/unit/core/rooms/room_test.cc", "there is no src/core/rooms")
+
     def test_entry_that_nothing_needs(self):
         for path in (self.root / "tests/fault").glob("*.cc"):
             self.replace(path.relative_to(self.root), '#include "process/', '#include "not/')

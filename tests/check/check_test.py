@@ -28,7 +28,7 @@ BEGIN = re.compile(r"CASE(_ALONE)?\((\w+)\)")
 MARK = re.compile(r"//! (.+)$")
 COMMENT = re.compile(r"//.*$")
 FOUND_STATUS = 99
-PATIENCE = 60  # seconds; a process needs less than one
+TIMEOUT_S = 60  # seconds; a process needs less than one
 NOT_ON_CUDA = {  # a file or a case, and why
     "collective_cases.cc": "collectives need emulated devices",
     "registered_heap_memory_and_what_lies_behind_it": "host accesses are judged if registered memory begins and ends with a page",
@@ -129,7 +129,7 @@ def threads_below(process):
 def run_patiently(words, environment):
     with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
-            out, errors = process.communicate(timeout=PATIENCE)
+            out, errors = process.communicate(timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired:
             threads = threads_below(process.pid)
             os.killpg(process.pid, signal.SIGKILL)
@@ -159,7 +159,7 @@ class Checker:
             try:
                 result = run_patiently([*words, *([name] if name else [])], {**kept, "ASCEND_GLOBAL_LOG_LEVEL": "4"})
             except StillRuns as still:
-                self.fail(f"{what}: still runs after {PATIENCE} s\n{still}")
+                self.fail(f"{what}: still runs after {TIMEOUT_S} s\n{still}")
                 return []
             if not report.exists():
                 self.fail(f"{what}: no report, status {result.returncode}\n{result.stderr}")

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-PATIENCE = 280  # seconds
+TIMEOUT_S = 280  # seconds
 FOUND_STATUS = 99
 
 
@@ -35,7 +35,7 @@ def failure_of(options, schedule, program):
         report = pathlib.Path(folder) / "report.json"
         only = ["--only", options.only] if options.only else []
         words = [options.sampan, "check", "--schedule", schedule, "--json", report, "--leaks=no", *only, "--", *program]
-        result = subprocess.run(words, env={**os.environ, "ASCEND_GLOBAL_LOG_LEVEL": "4"}, timeout=PATIENCE, capture_output=True, text=True,
+        result = subprocess.run(words, env={**os.environ, "ASCEND_GLOBAL_LOG_LEVEL": "4"}, timeout=TIMEOUT_S, capture_output=True, text=True,
                                 errors="replace", check=False)
         findings = json.loads(report.read_text())["findings"] if report.exists() else None
     if options.wrong and result.returncode == FOUND_STATUS and findings:

@@ -14,12 +14,12 @@ import sys
 import tempfile
 
 CASES = {"destination_read_early": 0, "notify_that_nothing_records": 99, "host_reads_freed_pinned_memory": 99, "device_memory_left": 0}
-PATIENCE = 60  # seconds
+TIMEOUT_S = 60  # seconds
 
 
 def run(words, **settings):
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("SAMPAN_", "ASCEND_"))}
-    return subprocess.run(words, env={**kept, "ASCEND_GLOBAL_LOG_LEVEL": "4", **settings}, timeout=PATIENCE, capture_output=True, text=True,
+    return subprocess.run(words, env={**kept, "ASCEND_GLOBAL_LOG_LEVEL": "4", **settings}, timeout=TIMEOUT_S, capture_output=True, text=True,
                           check=False)
 
 

@@ -33,6 +33,26 @@ CASE(receive_that_waits_beside_copies) {
   ::close(ends[1]);
 }
 
+// The C library looks for the end of a text in aligned vectors, and so reads bytes behind it.
+CASE(text_that_ends_before_bytes_in_flight) {
+  char *block = s.Device(), *back = s.Pinned();
+  aclrtStream a = s.Stream();
+  constexpr std::size_t kText = 3300, kEnd = 3500;
+  back[kEnd - 1] = 0;
+  D2H(back + kEnd, block, kBytes - kEnd, a);  //! 1 host-read-before-sync
+  char copy[kEnd - kText];
+  for (std::size_t begin = kText; begin < kEnd; ++begin) {
+    const char* const text = back + begin;
+    const bool whole = std::strlen(text) == kEnd - 1 - begin && std::strchr(text, 'x') == nullptr &&
+                       std::memchr(text, 0, kEnd - begin) == back + kEnd - 1 &&
+                       std::strcmp(std::strcpy(copy, text), text) == 0 && ::strnlen(text, kBytes) < kBytes;
+    Expect(whole ? ACL_SUCCESS : ACL_ERROR_FAILURE, "functions for texts");
+  }
+  if (right) return;
+  const std::size_t early = ::strnlen(back + kEnd, kBytes - kEnd);  //! 2 host-read-before-sync
+  Expect(early != 0 ? ACL_SUCCESS : ACL_ERROR_FAILURE, "a text in flight");
+}
+
 /// A part of the buffer is registered.
 CASE(file_read_into_memory_that_is_registered_in_part) {
   char text[kBytes + 64], *block = s.Device();

@@ -8,8 +8,8 @@
 
 namespace collectives {
 
-/// Every collective, every type of the reduce list with every operation, every root, and counts around the
-/// places where something changes: 0, 1, next to the number of ranks, not divisible by it.
+/// Every collective, every type of the reduce list with every operation, and every root. Counts are around
+/// the places where something changes: 0, 1, next to the number of ranks, not divisible by it.
 std::vector<Case> ManyCases(u32 ranks, u64 seed);
 /// A few of each collective.
 std::vector<Case> SampleCases(u32 ranks, u64 seed);

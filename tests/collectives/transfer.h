@@ -1,10 +1,10 @@
 // What all algorithms here are made of: handing data over between two ranks, and moving it.
 //
-// A handover goes one way over a link. The receiver says that it is there (TxAck), the giver waits for that
-// (RxAck) and says that its data is there (TxDataSignal), the receiver waits for that (RxDataSignal).
-// Notifies are binary, and this order never records one that has not been waited for: handovers may follow
-// one another without end, in any collective. Data is read between two of them, because the receiver arrives
-// at the second one only when it has read: then the giver may change what it gave.
+// A handover goes one way over a link. The receiver says that it is there (TxAck), and the giver waits for
+// that (RxAck). The giver says that its data is there (TxDataSignal), and the receiver waits for that
+// (RxDataSignal). Notifies are binary. This order never records one whose last record was not waited for. So
+// any number of handovers may follow one another. Data is read between two of them. The receiver arrives at
+// the second one only when it has read: then the giver may change its data.
 #pragma once
 
 #include "rank.h"

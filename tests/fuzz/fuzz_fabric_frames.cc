@@ -11,11 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "backend/fabric/endpoint.h"
-#include "backend/fabric/frames.h"
-#include "backend/fabric/gate.h"
-#include "backend/fabric/library.h"
-#include "backend/fabric/port.h"
+#include "backend/fabric/gate/gate.h"
+#include "backend/fabric/links/endpoint.h"
+#include "backend/fabric/links/frames.h"
+#include "backend/fabric/provider/library.h"
+#include "backend/fabric/provider/port.h"
 #include "tests/fuzz/fuzz_fabric.h"
 #include "tests/fuzz/fuzz_input.h"
 
@@ -27,13 +27,13 @@ using fabric::FrameKind;
 using fabric::FramePiece;
 
 constexpr std::size_t kMaxFrames = 64;
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kTimeout{20};
 
 /// The connection of an importer that sends any messages.
 class RawImporter final : public fabric::Endpoint::Owner {
  public:
   explicit RawImporter(const PeerName& name) {
-    auto admission = fabric::AskForAdmission(name, kPatience, "the owner");
+    auto admission = fabric::AskForAdmission(name, kTimeout, "the owner");
     if (!admission.ok()) FailInput(admission.error().message.c_str());
     auto route = Port().Route(admission->fabric, admission->local);
     endpoint_ = std::move(*fabric::Endpoint::Make(Port(), **route, *this));
@@ -81,7 +81,7 @@ class RawImporter final : public fabric::Endpoint::Owner {
   }
   template <typename Enough>
   void WaitUntil(Enough enough) {
-    const Deadline end = Clock::now() + kPatience;
+    const Deadline end = Clock::now() + kTimeout;
     while (!enough()) {
       if (Clock::now() > end) FailInput("the owner neither answers nor closes the connection");
       Poll();

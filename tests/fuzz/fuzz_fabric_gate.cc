@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "backend/fabric/handshake.h"
+#include "backend/fabric/gate/handshake.h"
 #include "base/network/interface.h"
 #include "base/system/descriptor.h"
 #include "tests/fuzz/fuzz_fabric.h"
@@ -52,11 +52,11 @@ std::vector<std::byte> MakeWords(Input& input, const PeerName& name) {
 }
 
 /// Returns all that the gate says until it closes the connection, at most for the time.
-std::vector<std::byte> Listen(int socket, int patience_ms) {
+std::vector<std::byte> Listen(int socket, int timeout_ms) {
   std::vector<std::byte> heard;
   for (;;) {
     pollfd waited = {socket, POLLIN, 0};
-    if (::poll(&waited, 1, patience_ms) <= 0) return heard;
+    if (::poll(&waited, 1, timeout_ms) <= 0) return heard;
     std::byte bytes[256];
     const ssize_t count = ::recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT);
     if (count <= 0) return heard;

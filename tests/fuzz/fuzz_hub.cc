@@ -36,7 +36,7 @@ constexpr u32 kRanks = 2;
 constexpr std::size_t kAttackers = 3;
 constexpr int kMaxSteps = 40;
 constexpr std::string_view kToken = "0123456789abcdef0123456789abcdef";
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kTimeout{30};
 
 /// The address of a hub, and connections to it.
 class Address {
@@ -48,7 +48,7 @@ class Address {
   Descriptor Connect() const {
     Descriptor socket(::socket(name_.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (socket.get() < 0) FailInput("socket", errno);
-    if (ConnectBy(socket.get(), name_, Clock::now() + kPatience) != 0) return Descriptor();
+    if (ConnectBy(socket.get(), name_, Clock::now() + kTimeout) != 0) return Descriptor();
     return socket;
   }
 
@@ -108,7 +108,7 @@ std::vector<u8> MakeFrame(Input& input, const Descriptor& socket, bool& shows_to
     frame.content = ContentOf(
         hccl::Hello{introduction, hccl::ProofOfRank(Secret(), introduction, PeekChallenge(socket))});
     shows_token = true;
-  } else if (content == 1) {  // a hello without a right proof
+  } else if (content == 1) {  // a hello with a wrong proof
     hccl::Hello hello{IntroductionOf(static_cast<u32>(input.Below(4)), kRanks), {input.Long(), input.Long()}};
     frame.content = ContentOf(hello);
   } else {
@@ -156,14 +156,14 @@ class Rank {
  public:
   Rank(Descriptor connection, u32 rank)
       : socket_(std::move(connection), FrameSocket::kMaxFrameBytes), rank_(rank) {
-    is_closed_ = !Introduce(socket_, Secret(), IntroductionOf(rank, kRanks), Clock::now() + kPatience).ok();
+    is_closed_ = !Introduce(socket_, Secret(), IntroductionOf(rank, kRanks), Clock::now() + kTimeout).ok();
   }
 
   void Say(FrameKind kind, std::vector<u8> content = {}) { socket_.Queue({kind, rank_, 0, 0, content}); }
 
   /// The next frame; empty when the hub has closed the connection.
   std::optional<Frame> Await() {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    const auto deadline = std::chrono::steady_clock::now() + kTimeout;
     for (;;) {
       if (const auto frame = socket_.Next()) return frame;
       if (is_closed_) return std::nullopt;
@@ -235,7 +235,7 @@ void FuzzHub(Input input) {
   if (listener.get() < 0) FailInput("Listen", errno);
   const Address hub(listener);
   const std::string host = in_network ? "127.0.0.1" : "";
-  hccl::StartHub(std::move(listener), {meeting.group, meeting.secret, kRanks, kPatience});
+  hccl::StartHub(std::move(listener), {meeting.group, meeting.secret, kRanks, kTimeout});
   const Attack attack = RunAttack(input, hub);
   // Those that showed the token may have begun the group themselves, or have been its ranks.
   Outcome outcome = RunHonestGroup(hub, host);

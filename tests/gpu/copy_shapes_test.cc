@@ -239,7 +239,7 @@ TEST_F(CopyShapes, WhatWasWaitedForIsThere) {
   }
 }
 
-/// In runs of so many entries, behind which there is a gap at the source, at the destination or at both.
+/// In runs of so many entries. Behind each run there is a gap at the source, at the destination or at both.
 TEST_F(CopyShapes, EntriesThatContinueOneAnother) {
   struct Case {
     std::size_t entries, bytes, run, src_gap, dst_gap;

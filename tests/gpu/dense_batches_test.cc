@@ -1,4 +1,4 @@
-// Batches whose entries are adjacent on the host, in long runs or in part, and what they do on a full device.
+// Batches whose entries are adjacent on the host, in long runs or in part; the same on a full device.
 #include <gtest/gtest.h>
 
 #include <cstring>

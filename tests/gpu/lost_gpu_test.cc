@@ -155,8 +155,8 @@ void CopyWhileItWorks(const Bytes& contents, const std::atomic<bool>& stop, std:
   EXPECT_ACL(ACL_SUCCESS, aclrtFreeHost(pinned));  // the device's own went with its context, or will
 }
 
-/// Nothing that was created before the loss is used after it, even if threads are in the middle of a copy at
-/// the loss and at the reset. The child process is killed if this takes too long.
+/// Nothing that was created before the loss is used after it. Threads are in the middle of a copy at the loss
+/// and at the reset. The child process is killed if this takes too long.
 TEST(LostGpu, IsLostAndResetWhileThreadsCopy) {
   if (DoneInChild({{"ASCEND_GLOBAL_LOG_LEVEL", "4"}, {"SAMPAN_COPY_PATH", "kernel"}})) return;
   constexpr int kThreads = 4, kRounds = 12;
@@ -182,7 +182,7 @@ TEST(LostGpu, IsLostAndResetWhileThreadsCopy) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return happened();
   };
-  // While others still have a queue on the lost GPU, or the device is being reset, it is not to be had.
+  // aclrtSetDevice fails while others have a queue on the lost GPU, or while the device is being reset.
   aclError answer = ACL_SUCCESS;
   const auto answered = [&] {
     answer = aclrtSetDevice(0);

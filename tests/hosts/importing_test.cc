@@ -9,9 +9,10 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <list>
 #include <memory>
 
-#include "backend/fabric/gate.h"
+#include "backend/fabric/gate/gate.h"
 #include "backend/fabric/network.h"
 #include "tests/hosts/lent_bytes.h"
 #include "tests/support/random_bytes.h"
@@ -75,6 +76,22 @@ TEST_F(ImportingTest, NoOtherSocketGetsThePortThatTheOwnerExpects) {
   EXPECT_NE(::bind(other.get(), local.get(), local.length), 0) << Describe(admission->local) << " is free";
   admission->place.Close();
   EXPECT_EQ(::bind(other.get(), local.get(), local.length), 0) << "it is kept for too long";
+}
+
+TEST_F(ImportingTest, ImportersWaitWhileTooManyOthersConnect) {
+  NetworkOptions options = test::Loopback();
+  options.limit = std::chrono::milliseconds(500);  // as long as a place is kept
+  Network crowded(options);
+  name.address = *crowded.Listen();
+  crowded.Lend(name.cell, name.secret, std::make_shared<test::LentBytes>(memory));
+  std::list<Admission> places;
+  for (std::size_t i = 0; i < Network::kMaxExpected; ++i) {
+    auto admission = AskForAdmission(name, std::chrono::seconds(20), "the owner");
+    ASSERT_TRUE(admission.ok()) << i << ": " << admission.error().message;
+    places.push_back(std::move(*admission));
+  }
+  auto imported = importer.Import(name);
+  EXPECT_TRUE(imported.ok()) << imported.error().message;
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace sampan::test::integrity_test {
 namespace {
 
 constexpr std::uint64_t kForAll = ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION;
-constexpr std::uint32_t kPatience_s = 30;
+constexpr std::uint32_t kTimeout_s = 30;
 
 std::uint64_t RoundCount() {
   const char* const wish = std::getenv("HOSTS_ROUNDS");
@@ -87,7 +87,7 @@ TEST_P(HostIntegrity, WhatASignalTellsOfIsThere) {
     const Round round(number);
     Write(round, imported.at(0), bytes, stream);
     EXPECT_ACL(ACL_SUCCESS, aclrtRecordNotify(record, stream));
-    EXPECT_ACL(ACL_SUCCESS, aclrtWaitAndResetNotify(wait, stream, kPatience_s));
+    EXPECT_ACL(ACL_SUCCESS, aclrtWaitAndResetNotify(wait, stream, kTimeout_s));
     const bool reads = number % 7 == 0;
     if (reads) {
       EXPECT_ACL(ACL_SUCCESS, aclrtMemcpyAsync(back.data(), kPiece, imported.at(0), round.extent,

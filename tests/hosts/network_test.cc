@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/fabric/frames.h"
+#include "backend/fabric/links/frames.h"
 #include "tests/hosts/lent_bytes.h"
 #include "tests/hosts/scripted_owner.h"
 #include "tests/support/random_bytes.h"
@@ -209,6 +209,28 @@ TEST_F(NetworkTest, AnAnswerThatBreaksTheRulesFailsTheCopy) {
   EXPECT_EQ(code_after(Kind::kWrite, {.kind = FrameKind::kDone, .request = 1}), Code::kOk);
   EXPECT_EQ(code_after(Kind::kWrite, right), Code::kLostHeartbeat);
   EXPECT_EQ(code_after(Kind::kRead, {.kind = FrameKind::kDone, .request = 2}), Code::kLostHeartbeat);
+}
+
+TEST_F(NetworkTest, ACopyDoesNotEndWhileItsBytesAreStillRead) {
+  constexpr std::size_t kLong = std::size_t{16} << 20;  // more than the system's buffers hold
+  constexpr std::uint64_t kAnswers = 20;
+  PeerMemoryFacts facts;
+  facts.bytes = kLong;
+  const test::ScriptedOwner liar(
+      name, facts,
+      [](const FrameHeader& request) {
+        return FrameHeader{.kind = FrameKind::kDone, .request = request.request};
+      },
+      kAnswers);
+  NetworkOptions options = test::Loopback();
+  options.limit = std::chrono::seconds(1);
+  Network impatient(options);
+  auto peer = impatient.Import(liar.name());
+  ASSERT_TRUE(peer.ok()) << peer.error().message;
+  Bytes local(kLong);
+  EXPECT_EQ(Run(**peer, {PeerTransfer::Kind::kWrite, {{local.data(), 0, local.size()}}}),
+            Code::kLostHeartbeat)
+      << "all of it was answered, and most of it is not sent";
 }
 
 TEST(KeyedHashTest, GivesThePublishedValues) {

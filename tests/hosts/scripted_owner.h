@@ -13,11 +13,11 @@
 #include <thread>
 #include <utility>
 
-#include "backend/fabric/endpoint.h"
-#include "backend/fabric/frames.h"
-#include "backend/fabric/gate.h"
-#include "backend/fabric/library.h"
-#include "backend/fabric/port.h"
+#include "backend/fabric/gate/gate.h"
+#include "backend/fabric/links/endpoint.h"
+#include "backend/fabric/links/frames.h"
+#include "backend/fabric/provider/library.h"
+#include "backend/fabric/provider/port.h"
 
 namespace sampan::fabric::test {
 
@@ -27,8 +27,9 @@ class ScriptedOwner final : public Endpoint::Owner {
   /// The answer's header to a request. Its payload are bytes of any value.
   using Answer = std::function<FrameHeader(const FrameHeader& request)>;
 
-  ScriptedOwner(const PeerName& name, PeerMemoryFacts facts, Answer answer)
-      : name_(name), facts_(facts), answer_(std::move(answer)) {
+  /// With `ahead` it answers so many requests after the first one before they come, and receives no more.
+  ScriptedOwner(const PeerName& name, PeerMemoryFacts facts, Answer answer, std::uint64_t ahead = 0)
+      : name_(name), facts_(facts), answer_(std::move(answer)), ahead_(ahead) {
     auto library = LoadLibrary();
     library_ = *library;
     port_ = std::move(*Port::Open(*library_));
@@ -73,10 +74,15 @@ class ScriptedOwner final : public Endpoint::Owner {
   void OnFrame(std::span<const std::byte> frame) override {
     FrameHeader request;
     std::memcpy(&request, frame.data(), sizeof(request));
-    const FrameHeader answer = answer_(request);
-    std::memcpy(endpoint_->free_slot()->bytes, &answer, sizeof(answer));
-    EXPECT_EQ(endpoint_->SendAnswer(sizeof(answer) + answer.payload_bytes), 0);
-    EXPECT_EQ(endpoint_->ReceiveFrame(), 0);
+    const std::uint64_t last = request.request + ahead_;
+    for (; request.request <= last; ++request.request) {
+      const FrameHeader answer = answer_(request);
+      std::memcpy(endpoint_->free_slot()->bytes, &answer, sizeof(answer));
+      EXPECT_EQ(endpoint_->SendAnswer(sizeof(answer) + answer.payload_bytes), 0);
+    }
+    if (ahead_ == 0) {
+      EXPECT_EQ(endpoint_->ReceiveFrame(), 0);
+    }
   }
   void OnBytes(std::size_t) override {}
   void OnBytesSent() override {}
@@ -86,6 +92,7 @@ class ScriptedOwner final : public Endpoint::Owner {
   PeerName name_;
   const PeerMemoryFacts facts_;
   const Answer answer_;
+  const std::uint64_t ahead_;
   std::optional<Library> library_;
   std::unique_ptr<Port> port_;
   std::optional<Gate> gate_;

@@ -3,20 +3,24 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <future>
+#include <iostream>
 #include <list>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "backend/fabric/gate.h"
+#include "backend/fabric/gate/gate.h"
 #include "backend/fabric/network.h"
 #include "tests/hosts/lent_bytes.h"
 #include "tests/support/random_bytes.h"
@@ -120,6 +124,32 @@ TEST_F(StrangersTest, SilentSlowAndWrongOnesDoNotStopHonestOnes) {
   }
 }
 
+TEST(GateTest, SleepsWhileTheProcessHasNoDescriptorLeft) {
+  PeerAddress address;
+  address.version = 4;
+  address.host = {127, 0, 0, 1};
+  auto gate = Gate::Open(address);
+  ASSERT_TRUE(gate.ok()) << gate.error().message;
+  const auto refuse = [](const auto&...) { return Welcome{}; };
+  const Descriptor caller = Knock(address);
+  Say(caller, "hello", 5);
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = ::dup(0);
+  ::close(next);
+  const rlimit none = {static_cast<rlim_t>(next), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  pollfd ready = {gate->descriptor(), POLLIN, 0};
+  const int knocked = ::poll(&ready, 1, 20'000);
+  const Deadline again = gate->Serve(refuse);
+  const int wakes = ::poll(&ready, 1, 0);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(knocked, 1);
+  EXPECT_EQ(wakes, 0) << "it wakes the thread again and again";
+  std::this_thread::sleep_until(std::min(again, sampan::Clock::now() + 1s));
+  EXPECT_LT(gate->Serve(refuse), kNever) << "the caller is not heard";
+}
+
 TEST_F(StrangersTest, NoneReachesTheEngineBehindTheGate) {
   const PeerAddress engine = BehindTheGate();
   ASSERT_NE(engine.port, name.address.port);
@@ -158,20 +188,32 @@ TEST_F(StrangersTest, AStolenPlaceInFrontOfTheGateIsOfNoUse) {
 TEST_F(StrangersTest, HonestTrafficGoesOnBesideAFlood) {
   auto peer = importer.Import(name);
   ASSERT_TRUE(peer.ok());
+  std::atomic<int> strangers{0};
   std::atomic<bool> over{false};
+  /// Reads per second, while `goes_on(reads)`.
+  const auto rate_while = [&](const auto& goes_on) {
+    const auto begin = sampan::Clock::now();
+    int reads = 0;
+    for (; goes_on(reads); ++reads)
+      EXPECT_TRUE(HonestReadWorks(**peer));
+    return reads / std::chrono::duration<double>(sampan::Clock::now() - begin).count();
+  };
+  const double alone = rate_while([](int reads) { return reads < 100; });
   std::thread flood([&] {
     Random noise_source;
-    while (!over.load()) {
+    for (; !over.load(); ++strangers) {
       const Descriptor stranger = Knock(name.address);
       const Bytes noise = noise_source.Fill(sizeof(Hello));
       Say(stranger, noise.data(), noise.size());
     }
   });
-  for (int i = 0; i < 100; ++i)
-    EXPECT_TRUE(HonestReadWorks(**peer));
+  const int count = StrangerCount();
+  const double beside = rate_while([&](int reads) { return reads < 100 || strangers.load() < count; });
   EXPECT_TRUE(HonestImportWorks());
   over.store(true);
   flood.join();
+  std::cout << strangers.load() << " strangers; honest reads go on at " << beside / alone
+            << " of their rate\n";
 }
 
 }  // namespace

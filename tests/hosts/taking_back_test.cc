@@ -2,22 +2,17 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
-#include <cstring>
 #include <functional>
 #include <future>
 #include <memory>
-#include <optional>
 #include <thread>
 
-#include "backend/fabric/endpoint.h"
-#include "backend/fabric/frames.h"
-#include "backend/fabric/gate.h"
-#include "backend/fabric/library.h"
-#include "backend/fabric/port.h"
+#include "backend/fabric/links/endpoint.h"
+#include "backend/fabric/links/frames.h"
 #include "backend/fabric/wide_network.h"
 #include "tests/hosts/lent_bytes.h"
+#include "tests/hosts/raw_importer.h"
 #include "tests/support/random_bytes.h"
 
 namespace sampan::fabric::taking_back_test {
@@ -29,44 +24,20 @@ constexpr auto kLimit = 2s;
 constexpr std::uint32_t kCell = 7, kSignalCell = 8;
 
 /// An importer that asks for bytes and receives none, so that the owner's system never ends sending them.
-class StuckReader final : public Endpoint::Owner {
+class StuckReader {
  public:
-  explicit StuckReader(const PeerName& name) {
-    library_ = *LoadLibrary();
-    port_ = std::move(*Port::Open(*library_));
-    auto admission = AskForAdmission(name, kLimit, "the owner");
-    EXPECT_TRUE(admission.ok()) << admission.error().message;
-    auto route = port_->Route(admission->fabric, admission->local);
-    endpoint_ = std::move(*Endpoint::Make(*port_, **route, *this));
-    EXPECT_EQ(endpoint_->Connect(**route, std::as_bytes(std::span(&admission->welcome.ticket, 1))), 0);
-    ConnectionEvent event;
-    while (!port_->ReadEvent(event) || event.kind != ConnectionEvent::Kind::kConnected)
-      std::this_thread::sleep_for(1ms);
-    for (std::uint64_t request = 1; request <= Endpoint::kSlots; ++request)
-      Ask(request);
+  explicit StuckReader(const PeerName& name) : importer_(name, kLimit) {
+    const FramePiece piece{0, kMaxDirectBytes};
+    for (std::uint64_t request = 1; request <= Endpoint::kSlots; ++request) {
+      importer_.Send(
+          {.kind = FrameKind::kRead, .pieces = 1, .request = request, .payload_bytes = kMaxDirectBytes},
+          piece);
+    }
     std::this_thread::sleep_for(100ms);  // until the owner sends
   }
-  void OnFrame(std::span<const std::byte>) override {}
-  void OnBytes(std::size_t) override {}
-  void OnSent() override {}
-  void OnBytesSent() override {}
-  void OnBroken(int) override {}
 
  private:
-  void Ask(std::uint64_t request) {
-    const FrameHeader header{
-        .kind = FrameKind::kRead, .pieces = 1, .request = request, .payload_bytes = kMaxDirectBytes};
-    const FramePiece piece{0, kMaxDirectBytes};
-    std::byte* const frame = endpoint_->free_slot()->bytes;
-    std::memcpy(frame, &header, sizeof(header));
-    std::memcpy(frame + sizeof(header), &piece, sizeof(piece));
-    Endpoint::Slot* used = nullptr;
-    EXPECT_EQ(endpoint_->SendRequest(sizeof(header) + sizeof(piece), used), 0);
-  }
-
-  std::optional<Library> library_;
-  std::unique_ptr<Port> port_;
-  std::unique_ptr<Endpoint> endpoint_;
+  test::RawImporter importer_;
 };
 
 /// Does something when it is set, on the network's thread.
@@ -144,6 +115,20 @@ TEST_F(TakingBackTest, ByAThreadOfOneNetworkDoesNotWaitForTheOther) {
   for (int i = 0; i < 1000 && !alive.expired(); ++i)
     std::this_thread::sleep_for(5ms);
   EXPECT_TRUE(alive.expired()) << "the memory is kept";
+}
+
+TEST_F(TakingBackTest, AnOwnerDoesNotServeWithoutEndWhatIsNotRead) {
+  memory[0] = std::byte{1};
+  test::RawImporter importer(first, kLimit);
+  std::uint64_t request = 1;
+  const auto ask = [&](FrameKind kind, std::uint32_t bytes) {
+    importer.Send({.kind = kind, .pieces = 1, .request = request++, .payload_bytes = bytes}, {0, bytes});
+  };
+  for (int i = 0; i < 2000; ++i)
+    ask(FrameKind::kRead, kMaxDirectBytes);
+  ask(FrameKind::kFill, 1);  // writes 0
+  std::this_thread::sleep_for(200ms);
+  EXPECT_NE(memory[0], std::byte{}) << "it has queued bytes for 2000 requests";
 }
 
 TEST_F(TakingBackTest, ANetworkMayGoWhileBytesMove) {

@@ -1,13 +1,16 @@
-// The network's thread sleeps, but never past the time by which a peer must have answered.
+// The network's thread sleeps, but never past what is left to do.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "backend/fabric/network.h"
 #include "tests/hosts/lent_bytes.h"
+#include "tests/hosts/raw_importer.h"
 #include "tests/hosts/scripted_owner.h"
 #include "tests/support/random_bytes.h"
 
@@ -22,8 +25,8 @@ constexpr int kRounds = 500;
 /// Returns true when the thread is asleep and will look for an overdue answer in time. The machine may be
 /// busy.
 bool SleepsInTime(const Network& network) {
-  const Deadline patience = Clock::now() + 5s;
-  while (Clock::now() < patience) {
+  const Deadline latest = Clock::now() + 5s;
+  while (Clock::now() < latest) {
     const Deadline until = network.sleeps_until();
     if (until != Deadline{} && until <= Clock::now() + kLimit) return true;
     std::this_thread::yield();
@@ -31,14 +34,20 @@ bool SleepsInTime(const Network& network) {
   return false;
 }
 
-TEST(WakingTest, AThreadThatFallsAsleepKnowsOfTransfersThatBeginThen) {
+PeerName SomeName() {
   sampan::test::Random random;
-  Network importer(test::Loopback());
   PeerName name;
   name.address.version = 4;
   name.address.host = {127, 0, 0, 1};
   name.process = ::getpid();
   name.secret = {random.Next(), random.Next()};
+  return name;
+}
+
+TEST(WakingTest, AThreadThatFallsAsleepKnowsOfTransfersThatBeginThen) {
+  sampan::test::Random random;
+  Network importer(test::Loopback());
+  const PeerName name = SomeName();
   PeerMemoryFacts facts;
   facts.bytes = 4096;
   std::atomic<int> answered{0};  // the owner holds later answers back, so that no answer wakes the thread
@@ -63,11 +72,58 @@ TEST(WakingTest, AThreadThatFallsAsleepKnowsOfTransfersThatBeginThen) {
     while (ended.load() < 0) {
     }
     ASSERT_EQ(ended.load(), 0);
-    // The thread polls for 30 us after the answer, then it falls asleep.
+    // The thread falls asleep soon after the answer.
     const Deadline next = Clock::now() + std::chrono::nanoseconds(random.Next() % 100'000);
     while (Clock::now() < next) {
     }
   }
+}
+
+/// A process that lends and imports: the thread that waits for a copy also hears its importers.
+TEST(WakingTest, AConnectionThatAHelperFoundBrokenIsClosed) {
+  NetworkOptions options = test::Loopback();
+  options.limit = 60s;  // so that no overdue answer wakes the thread
+  Network network(options);
+  PeerMemoryFacts facts;
+  facts.bytes = 4096;
+  std::atomic<bool> answers{false};
+  const test::ScriptedOwner slow(SomeName(), facts, [&](const FrameHeader& request) {
+    while (!answers.load())
+      std::this_thread::sleep_for(1ms);
+    return FrameHeader{.kind = FrameKind::kDone, .request = request.request};
+  });
+  auto peer = network.Import(slow.name());
+  ASSERT_TRUE(peer.ok()) << peer.error().message;
+  PeerName own = SomeName();
+  own.address = *network.Listen();
+  sampan::test::Bytes memory(4096);
+  network.Lend(own.cell, own.secret, std::make_shared<test::LentBytes>(memory));
+  std::vector<std::unique_ptr<test::RawImporter>> importers;
+  for (int i = 0; i < 8; ++i)
+    importers.push_back(std::make_unique<test::RawImporter>(own, 20s));
+  std::atomic<bool> ended{false}, over{false};
+  std::byte byte{};
+  (*peer)->Start({PeerTransfer::Kind::kWrite, {{&byte, 0, 1}}}, [&](Status) { ended.store(true); });
+  std::thread helper([&] {
+    while (!over.load())
+      (*peer)->Help([&] { return over.load(); });
+  });
+  for (const auto& importer : importers) {
+    importer->Send({.kind = FrameKind::kDone, .request = 1}, {});  // which only owners send
+    std::this_thread::sleep_for(3ms);
+  }
+  std::this_thread::sleep_for(20ms);
+  over.store(true);
+  helper.join();
+  const Deadline patience = Clock::now() + 10s;
+  for (const auto& importer : importers) {
+    while (!importer->IsOwnerGone() && Clock::now() < patience)
+      std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(importer->IsOwnerGone()) << "the connection stays open";
+  }
+  answers.store(true);
+  while (!ended.load())
+    std::this_thread::sleep_for(1ms);
 }
 
 }  // namespace

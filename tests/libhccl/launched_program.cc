@@ -41,11 +41,11 @@ struct Rank {
     OK(HcclAllReduce(memory, memory, 4, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, comms[communicator], stream));
   }
   void Run() const {
-    const bool crosses = rank == 1 && (mode == "queued_crossing" || mode == "awaited_crossing");
-    Reduce(crosses ? 1 : 0);
-    if (mode == "awaited" || mode == "awaited_crossing") OK(aclrtSynchronizeStream(stream));
+    const bool reversed = rank == 1 && (mode == "queued_reversed" || mode == "awaited_reversed");
+    Reduce(reversed ? 1 : 0);
+    if (mode == "awaited" || mode == "awaited_reversed") OK(aclrtSynchronizeStream(stream));
     if (mode == "late" && rank == 1) ::usleep(1'500'000);
-    Reduce(crosses ? 0 : 1);
+    Reduce(reversed ? 0 : 1);
     OK(aclrtSynchronizeStream(stream));
   }
 };

@@ -158,8 +158,8 @@ TEST(OperatorProcesses, ARankThatLeavesHandsTheReasonOn) {
   }
 }
 
-/// collective-24: a sub-communicator goes on when a rank has exited that is not in it, also rank 0, which
-/// keeps the ranks together. When a member exits, it breaks.
+/// collective-24: a sub-communicator goes on when a rank that is not in it has exited. That may be rank 0,
+/// which keeps the ranks together. When a member exits, the sub-communicator breaks.
 TEST(OperatorProcesses, ARankThatExitsBreaksItsOwnCommunicatorsOnly) {
   for (const u32 outsider : {0U, 2U}) {
     SCOPED_TRACE(outsider);
@@ -300,7 +300,7 @@ TEST(OperatorProcesses, MemoryThatTheProgramMapsIsRefused) {
 
 constexpr std::size_t kLongBytes = std::size_t{128} << 20;
 
-/// Rank 1 is stopped while it writes into the memory of rank 0, which gives up, frees the memory, and writes
+/// Rank 1 is stopped while it writes into the memory of rank 0. Rank 0 gives up, frees the memory, and writes
 /// to new memory. Then rank 1 goes on. The failure is "late" if it was stopped too late.
 std::string StopAWriter() {
   const SharedWord<pid_t> writer;

@@ -27,8 +27,8 @@ class Dice {
 /// Whether the library can map memory at reserved addresses here.
 bool MapsMemory();
 
-/// Builds one program. Where an operation would race, it first orders it behind the other one, by an event or
-/// a wait of the host.
+/// Builds one program. If an operation would race with another one, it first orders it behind that one: by an
+/// event, or by a wait of the host.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed) : dice_(seed) {}

@@ -176,8 +176,8 @@ class Model {
   void NoteUsers(const Operation& op);
   /// The stream that the operation uses; null without one.
   Stream* StreamOf(const Operation& op);
-  /// Whether the other thread has ordered nothing behind what an abort of the stream may drop, and aborted
-  /// nothing that waits for it.
+  /// False if the other thread has ordered work behind tasks that an abort of the stream may drop. Also if it
+  /// has aborted work that waits for such tasks.
   bool MayAbortBeside(const Stream& stream) const;
   /// Whether the other thread has used the stream since the fork.
   bool IsOthersToo(int stream) const;

@@ -14,7 +14,7 @@ bool Contains(const std::vector<Stream*>& streams, int number) {
                      [&](const Stream* stream) { return stream->number == number; });
 }
 
-/// The tasks of one stream that an abort may find unfinished, in order, and how many of them may have run.
+/// The tasks of one stream that an abort may find unfinished, in order. At most `max_executed` have run.
 struct Pending {
   int stream = 0;
   std::vector<int> tasks;
@@ -86,9 +86,9 @@ class Choices {
     for (std::size_t count = Covered(pending_[at].tasks, tasks_, *over_); count <= pending_[at].max_executed;
          ++count) {
       chosen.push_back(count);
-      const bool few = Extend(chosen);
+      const bool is_within_limits = Extend(chosen);
       chosen.pop_back();
-      if (!few) return false;
+      if (!is_within_limits) return false;
     }
     return true;
   }

@@ -14,11 +14,11 @@ namespace sampan::test {
 /// with the round in `first`.
 inline int TakeRounds(void* memory, aclrtNotify full, aclrtNotify empty, std::uint64_t& first,
                       std::uint64_t count, aclrtStream stream) {
-  constexpr std::uint32_t kPatience_s = 30;
+  constexpr std::uint32_t kTimeout_s = 30;
   std::vector<std::byte> seen(std::size_t{2} << 20);
   for (const std::uint64_t end = first + count; first < end; ++first) {
     const Round round(first);
-    int code = aclrtWaitAndResetNotify(full, stream, kPatience_s);
+    int code = aclrtWaitAndResetNotify(full, stream, kTimeout_s);
     if (code == ACL_SUCCESS) {
       code =
           aclrtMemcpyAsync(seen.data(), seen.size(), memory, round.extent, ACL_MEMCPY_DEVICE_TO_HOST, stream);

@@ -1,6 +1,6 @@
 // A record was reclaimed while in use: a thread counted the uses of one life and then reclaimed the next one.
-// One thread plays both sides: it executes the last release of a life instruction by instruction, and between
-// two instructions it does what another thread would do.
+// One thread plays both sides. It executes the last release of a life instruction by instruction. Between two
+// instructions it does what another thread would do.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -29,8 +29,8 @@ int steps = 0;        // instructions executed so far
 int interrupted = 0;  // before which the other thread comes, or 0
 bool second_life = false;
 
-/// The other thread looks for the memory, which ends the life if nothing is left of it, and begins the next
-/// one, uses it and frees it. The use stays.
+/// The other thread looks for the memory, which ends the life if nothing is left of it. It begins the next
+/// life, uses it and frees it. The use stays.
 void OtherThread() {
   EXPECT_FALSE(allocation->TryUse()) << "it was freed";
   if (owner->reclaimed != 1) return;

@@ -1,5 +1,4 @@
-// The program's own handler of SIGSEGV lost its flags and its mask once the runtime had put its own before
-// it.
+// The program's handler of SIGSEGV lost its flags and its mask once the runtime had put its own before it.
 #include <gtest/gtest.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-// A forked child's first call waited for ever for a lock that a thread of its parent held, instead of
-// answering 507033.
+// A forked child's first call waited for ever for a lock that a thread of its parent held. It must answer
+// 507033.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -14,7 +14,7 @@
 namespace sampan::test::init_callback_deadlock_test {
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kTimeout{10};
 
 /// Runs a call on another thread; ACL_ERROR_FAILURE when it does not return.
 template <typename Call>
@@ -22,7 +22,7 @@ aclError OnAnotherThread(Call call) {
   std::packaged_task<aclError()> task(call);
   auto answer = task.get_future();
   std::thread(std::move(task)).detach();
-  return answer.wait_for(kPatience) == std::future_status::ready ? answer.get() : ACL_ERROR_FAILURE;
+  return answer.wait_for(kTimeout) == std::future_status::ready ? answer.get() : ACL_ERROR_FAILURE;
 }
 
 /// A call without a context, which asks for the default device.

@@ -1,5 +1,5 @@
-// A log file could have more than 20 MB: threads went on writing into it while one made the next, and so did
-// a forked child, with a count of its own.
+// A log file could have more than 20 MB: threads went on writing into it while one made the next. So did a
+// forked child, with a count of its own.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

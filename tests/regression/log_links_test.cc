@@ -79,8 +79,8 @@ TEST(LogLinks, OfAnotherUserAreNotFollowed) {
   ExpectNotFollowed("debug/plog", MakeSecondUsersLink);
 }
 
-/// Puts a link at each name that a log file of this process may get in a tenth of a second, and waits for
-/// that.
+/// Puts a link at each name that a log file of this process may get in the next tenth second. Waits until
+/// that time is over.
 void LinkComingNames(const fs::path& folder, const fs::path& target) {
   using Clock = std::chrono::system_clock;
   using Ms = std::chrono::milliseconds;

@@ -1,5 +1,5 @@
-// A collective used a pool's block before the queued work of the block's earlier owner, after an abort of the
-// stream that took it. Rules of docs/BEHAVIOUR.md: pool-7.
+// A collective used a pool's block before the queued work of the block's earlier owner. That happened after
+// an abort of the stream that took the block. Rules of docs/BEHAVIOUR.md: pool-7.
 #include <gtest/gtest.h>
 
 #include "acl/acl.h"

@@ -2,8 +2,10 @@
 // used the block next came before that work, with every code 0. Rules of docs/BEHAVIOUR.md: pool-7.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <optional>
+#include <thread>
 
 #include "acl/acl.h"
 #include "tests/support/pool_fixture.h"
@@ -121,10 +123,39 @@ TEST_F(PoolUseBehindAbort, OfAValueWait) {
   EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(second()));
 }
 
+// The call waits for room, behind the stream's wait for the first owner. The abort drops that wait, and the
+// copy was queued without it.
+TEST_F(PoolUseBehindAbort, OfACallThatWaitsForRoom) {
+  constexpr int kQueueDepth = 1792;  // of which the pool's wait takes one
+  PinnedBuffer small(64);
+  DeviceBuffer other(64);
+  for (int i = 1; i < kQueueDepth; ++i)
+    EXPECT_ACL(ACL_SUCCESS,
+               aclrtMemcpyAsync(other.data(), 64, small.data(), 64, ACL_MEMCPY_HOST_TO_DEVICE, second()));
+  aclrtContext context = nullptr;
+  EXPECT_ACL(ACL_SUCCESS, aclrtGetCurrentContext(&context));
+  std::thread submitter([&] {
+    EXPECT_ACL(ACL_SUCCESS, aclrtSetCurrentContext(context));
+    QueueWrite(second());
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  AbortTheOwner();
+  submitter.join();
+  LetGo(second());
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(second()));
+}
+
 TEST_F(PoolUseBehindAbort, OfABlockingCopyIsRefused) {
   AbortTheOwner();
   EXPECT_ACL(ACL_ERROR_RT_SYS_DMA,
              aclrtMemcpy(block(), kBytes, other_contents(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE));
+}
+
+TEST_F(PoolUseBehindAbort, OfADescriptorIsRefused) {
+  const DeviceBuffer from(64), to(64);
+  AbortTheOwner();
+  EXPECT_ACL(ACL_ERROR_RT_SYS_DMA, aclrtSetMemcpyDesc(block(), ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, from.data(),
+                                                      to.data(), 64, nullptr));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Rank groups in hostile surroundings: a socket name taken by another user, floods of connections,
-// connections that send too much, and a process without memory or descriptors.
+// Rank groups in hostile surroundings: a socket name taken by another user, floods of connections, and
+// connections that send too much. Also a process without memory or descriptors.
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ using ::hccl::RankGroup;
 using ::hccl::RankGroupConfig;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPatience{20000};
+constexpr milliseconds kTimeout{20000};
 
 RankGroupConfig GroupOf(u32 size, milliseconds timeout) {
   RankGroupConfig config;
@@ -127,7 +127,7 @@ std::string ListeningName() {
 }
 
 std::string AwaitListeningName() {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   std::string name;
   while ((name = ListeningName()).empty() && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(milliseconds(1));
@@ -181,7 +181,7 @@ bool IntroduceAs(u32 rank, const RankGroupConfig& config, int socket) {
   sampan::hccl::FrameSocket frames(Descriptor(::dup(socket)), sampan::hccl::kMaxReasonBytes);
   auto process = ThisProcess();
   return process.ok() && Introduce(frames, sampan::hccl::SecretOf(config.name, config.token),
-                                   {rank, config.rankSize, *process}, Clock::now() + kPatience)
+                                   {rank, config.rankSize, *process}, Clock::now() + kTimeout)
                              .ok();
 }
 
@@ -217,7 +217,7 @@ TEST(RankGroupAttack, ANameThatAnotherUserTookDoesNotStopTheNextStart) {
     ::pause();
   });
   RankGroupConfig again = config;
-  again.timeout = kPatience;
+  again.timeout = kTimeout;
   std::thread other([&] {
     std::shared_ptr<RankGroup> group;
     EXPECT_HCCL(HCCL_SUCCESS, Join(again, 1, group));
@@ -229,7 +229,7 @@ TEST(RankGroupAttack, ANameThatAnotherUserTookDoesNotStopTheNextStart) {
 
 TEST(RankGroupAttack, AnotherUserWithTheTokenIsNotLetIn) {
   REQUIRE_SECOND_USER();
-  const RankGroupConfig config = GroupOf(2, kPatience);
+  const RankGroupConfig config = GroupOf(2, kTimeout);
   std::shared_ptr<RankGroup> first, second;
   std::thread zero([&] { EXPECT_HCCL(HCCL_SUCCESS, Join(config, 0, first)); });
   const std::string name = AwaitListeningName();
@@ -277,7 +277,7 @@ TEST(RankGroupAttack, AFloodOfConnectionsDoesNotMoveTheDeadline) {
   {
     const SecondUser first(flood), second(flood), third(flood), fourth(flood);
     alone.join();
-    const auto limit = std::chrono::steady_clock::now() + kPatience;
+    const auto limit = std::chrono::steady_clock::now() + kTimeout;
     while (!ListeningName().empty() && std::chrono::steady_clock::now() < limit)
       std::this_thread::sleep_for(milliseconds(10));
     EXPECT_EQ(ListeningName(), "") << "the hub still accepts connections, long after its deadline";
@@ -285,7 +285,7 @@ TEST(RankGroupAttack, AFloodOfConnectionsDoesNotMoveTheDeadline) {
 }
 
 TEST(RankGroupAttack, AConnectionWithoutTheTokenCannotFillTheMemory) {
-  const RankGroupConfig config = GroupOf(2, kPatience);
+  const RankGroupConfig config = GroupOf(2, kTimeout);
   std::shared_ptr<RankGroup> first, second;
   std::thread zero([&] { EXPECT_HCCL(HCCL_SUCCESS, Join(config, 0, first)); });
   const std::string name = AwaitListeningName();
@@ -307,7 +307,7 @@ TEST(RankGroupAttack, AConnectionWithoutTheTokenCannotFillTheMemory) {
 
 // The first frame is whole and short; what comes behind it has to stay with the system.
 TEST(RankGroupAttack, AConnectionWithoutTheTokenCostsNoMoreThanOne) {
-  const RankGroupConfig config = GroupOf(2, kPatience);
+  const RankGroupConfig config = GroupOf(2, kTimeout);
   std::shared_ptr<RankGroup> first, second;
   std::thread zero([&] { EXPECT_HCCL(HCCL_SUCCESS, Join(config, 0, first)); });
   const std::string name = AwaitListeningName();
@@ -332,7 +332,7 @@ TEST(RankGroupAttack, AConnectionWithoutTheTokenCostsNoMoreThanOne) {
 }
 
 TEST(RankGroupAttack, StrangersThatSayNothingDoNotKeepRanksOut) {
-  const RankGroupConfig config = GroupOf(2, kPatience);
+  const RankGroupConfig config = GroupOf(2, kTimeout);
   std::shared_ptr<RankGroup> first, second;
   std::thread zero([&] { EXPECT_HCCL(HCCL_SUCCESS, Join(config, 0, first)); });
   const std::string name = AwaitListeningName();
@@ -356,7 +356,7 @@ TEST(RankGroupAttack, StrangersThatSayNothingDoNotKeepRanksOut) {
 }
 
 TEST(RankGroupAttack, ARankCannotOpenExchangesOutOfTurn) {
-  const RankGroupConfig config = GroupOf(2, kPatience);
+  const RankGroupConfig config = GroupOf(2, kTimeout);
   std::shared_ptr<RankGroup> first;
   std::thread zero([&] { EXPECT_HCCL(HCCL_SUCCESS, Join(config, 0, first)); });
   const std::string name = AwaitListeningName();
@@ -403,7 +403,7 @@ TEST(RankGroupAttack, AHubWithoutDescriptorsWaitsAndGoesOn) {
     EXPECT_TRUE(child.Passed()) << child;
     return;
   }
-  const RankGroupConfig config = GroupOf(2, kPatience);
+  const RankGroupConfig config = GroupOf(2, kTimeout);
   std::shared_ptr<RankGroup> first, second;
   std::thread zero([&] { EXPECT_HCCL(HCCL_SUCCESS, Join(config, 0, first)); });
   const std::string name = AwaitListeningName();

@@ -1,5 +1,5 @@
-// The time limit of a stream's wait for an event counted from the call, so that a wait behind slow work ran
-// past its limit before the stream stood there.
+// The time limit of a stream's wait for an event counted from the call. So a wait behind slow work ran past
+// its limit before the stream came to it.
 // Rule of docs/BEHAVIOUR.md: event-4.
 #include <gtest/gtest.h>
 

@@ -118,8 +118,8 @@ class Memory {
   bool pinned_ = false;
 };
 
-/// Holds streams until it is opened, and opens when it goes. Thread-safe. A stream that is destroyed by force
-/// does not wait for the function that stands here, so what it looks at is kept until the program ends.
+/// Holds streams until it is opened, and opens when it is destroyed. Thread-safe. A stream that is destroyed
+/// by force does not wait for the function that it called here. So the state is kept until the program ends.
 class Barrier {
  public:
   Barrier() : state_(MakeState()) {}

@@ -12,8 +12,8 @@
 
 namespace sampan::test {
 
-/// Keeps a stream busy from where it was placed and gives the call under test some time to return too early.
-/// A call that waits always passes, one that does not is caught. Thread-safe.
+/// Keeps a stream busy from where it was placed: the call under test has time to return too early. A call
+/// that waits always passes, one that does not is caught. Thread-safe.
 class ReturnWatch {
  public:
   explicit ReturnWatch(aclrtStream stream) : state_(MakeState()) {
@@ -32,7 +32,7 @@ class ReturnWatch {
   }
 
  private:
-  static constexpr std::chrono::milliseconds kPatience{40};
+  static constexpr std::chrono::milliseconds kTimeout{40};
 
   struct State {
     std::mutex mutex;
@@ -44,7 +44,7 @@ class ReturnWatch {
   static void Watch(void* argument) {
     State& state = *static_cast<State*>(argument);
     std::unique_lock lock(state.mutex);
-    state.changed.wait_for(lock, kPatience, [&] { return state.returned; });
+    state.changed.wait_for(lock, kTimeout, [&] { return state.returned; });
     state.over = !state.returned;
   }
   /// States live as long as the process: a function that the runtime runs late must find its own.

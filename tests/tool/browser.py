@@ -14,7 +14,7 @@ import time
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 # In seconds. It starts slowly on a machine that is busy otherwise.
-PATIENCE = 120
+TIMEOUT_S = 120
 
 KEYS = {"Enter": 13, "Escape": 27, "Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 
@@ -71,7 +71,7 @@ class Browser:
         if self.session:
             request["sessionId"] = self.session
         os.write(self.requests, json.dumps(request).encode() + b"\0")
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT_S
         while True:
             answer = self.receive(end)
             if answer.get("id") != number:
@@ -99,7 +99,7 @@ class Browser:
             raise AssertionError(answer["exceptionDetails"])
         return answer["result"].get("value")
 
-    def wait_for(self, expression, seconds=PATIENCE):
+    def wait_for(self, expression, seconds=TIMEOUT_S):
         end = time.monotonic() + seconds
         while not (value := self.evaluate(expression)):
             if time.monotonic() > end:

@@ -1,7 +1,10 @@
-/* Copies a little, leaves memory and a stream behind, and ends as its argument says: exit, _exit, _Exit,
-   quick_exit, system (a system call of its own), abort, fault, signal N, handler (a signal handler calls
-   _exit), reset (of the device, then _exit), children (two of them end by _exit and abort, the program
-   exits), again (executes itself, which then exits), wait. */
+/* Copies a little, leaves memory and a stream behind, and ends as its argument says:
+   exit, _exit, _Exit, quick_exit, abort, fault, signal N, wait;
+   system: by a system call of its own;
+   handler: a signal handler calls _exit;
+   reset: of the device, then _exit;
+   children: two of them end by _exit and abort, then the program exits;
+   again: it executes itself, and that program exits. */
 #define _GNU_SOURCE
 #include <acl/acl.h>
 #include <signal.h>

@@ -128,9 +128,8 @@ class AmountTest(HostileCase):
             result = sampan("report", trace, "-o", self.folder / "rows.html")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             return cpu_s() - begin
-        few = min(seconds(ROWS // 8) for _ in range(3))
-        many = seconds(ROWS)
-        self.assertLess(many, 24 * few, "CPU seconds of all rows, and of an eighth of them")
+        eighth = min(seconds(ROWS // 8) for _ in range(3))
+        self.assertLess(seconds(ROWS), 24 * eighth, "CPU seconds of all rows, and of an eighth of them")
         model = model_of(self.folder / "rows.html")
         self.assertLessEqual(len(model["tracks"]), 4001)
         self.assertEqual(sum(track["slices"] for track in model["tracks"]), ROWS)

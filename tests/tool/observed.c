@@ -1,5 +1,5 @@
-/* A user's program that tells of each copy whether it was over when its call returned: a line for each case,
- * with its name, how many copies were made and whether one was seen that was not over. */
+/* A user's program that tells of each copy whether it was over when its call returned. A line for each case
+ * has its name, the number of copies, and whether one of them was not over. */
 #define _DEFAULT_SOURCE
 #include <acl/acl.h>
 #include <stdio.h>

@@ -303,8 +303,7 @@ static void* Fill(void* unused) {
   return unused;
 }
 
-/* Five streams that stand at five kinds of waits, a thread before a full queue, and one that waits for a
- * stream. */
+/* Five streams that stand at five kinds of waits, a thread before a full queue, and one that synchronises. */
 static void Hanging(void) {
   aclrtStream before_event, before_notify, before_value, in_function;
   aclrtEvent event;

@@ -56,7 +56,9 @@ Status SetDescriptor(const core::SetDescriptorRequest& request, aclrtMemcpyKind 
   auto write = PlanDescriptorWrite(request, PlanContextOf(calling_thread->runtime, caller));
   if (!write.ok()) return write.TakeStatus();
   if (!caller.ok()) return caller.TakeStatus();
-  auto device = caller->device().Open();
+  core::Device& of_caller = caller->device();
+  if (Status own = of_caller.memory().CheckHandover(write->memory); !own.ok()) return own;
+  auto device = of_caller.Open();
   if (!device.ok()) return device.TakeStatus();
   return std::move(*write).Apply(**device);
 }

@@ -74,10 +74,7 @@ Status CopyAsync(const core::RowsRequest& request, aclrtStream stream_handle) {
   auto stream = FindStream(*calling_thread, stream_handle);
   if (!stream.ok()) return stream.TakeStatus();
   auto caller = CallerWithContext();
-  if (!caller.ok() && stream_handle == nullptr) {
-    return {Code::kParamInvalid,
-            "stream is NULL, and the calling thread has no context whose default stream it could mean"};
-  }
+  if (!caller.ok() && stream_handle == nullptr) return NoDefaultStream();
   const core::Profile& profile = calling_thread->runtime.profile();
   if (Status checked = CheckRules(request, core::CopyForm::kAsynchronous, profile); !checked.ok())
     return checked;

@@ -69,10 +69,7 @@ Status SetFailureMode(aclrtStream handle, std::uint64_t mode) {
   if (!caller.ok()) return caller.TakeStatus();
   auto stream = FindStream(*caller, handle);
   if (!stream.ok()) return stream.TakeStatus();
-  if (handle == nullptr && !RequireContext(*caller).ok()) {
-    return {Code::kParamInvalid,
-            "stream is NULL, and the calling thread has no context whose default stream it could mean"};
-  }
+  if (handle == nullptr && !RequireContext(*caller).ok()) return NoDefaultStream();
   auto call = FindOwnStreamCall(handle);
   if (!call.ok()) return call.TakeStatus();
   const bool stop = (mode & 1) == ACL_STOP_ON_FAILURE;

@@ -11,20 +11,20 @@
 #include "base/platform_bridge.h"
 #include "base/threads/spin.h"
 #include "core/copy/device_range.h"
-#include "core/memory/code_place.h"
-#include "core/memory/peer_mapping.h"
+#include "core/memory/mapped/peer_mapping.h"
+#include "core/memory/origin/code_place.h"
 #include "observe/hooks.h"
 
 namespace sampan::acl {
 namespace {
 
 /// A collective of processes that run at the same time takes some microseconds.
-constexpr std::chrono::microseconds kPatience{50};
+constexpr std::chrono::microseconds kMaxSpin{50};
 /// From more bytes on, moving them takes longer than waking an engine. That costs up to 48 us if ranks keep
 /// all cores busy. 1 MiB takes 17 us on the calling thread, and 65 us on an engine (bench_hccl).
 constexpr std::uint64_t kBytesAtOnce = 1 << 20;
-/// From more bytes on, a call in vain costs less than an engine that wakes for the rest: more patience pays.
-constexpr std::uint64_t kBytesWorthPatience = 64 << 10;
+/// From more bytes on, a long spin costs less than waking an engine for the rest, even if it fails.
+constexpr std::uint64_t kBytesWorthLongSpin = 64 << 10;
 
 /// Tells observers of the work when its last step is over.
 void NotePassed(StreamWork& work, StreamWork::Hold hold, const QueueLabel& queue) {
@@ -82,7 +82,7 @@ class WorkGate final : public Gate {
   }
   Status Check() const override { return work_->Check(hold_); }
   SleepWord* word() const noexcept override { return &work_->word(); }
-  std::chrono::nanoseconds patience() const noexcept override { return kPatience; }
+  std::chrono::nanoseconds max_spin() const noexcept override { return kMaxSpin; }
   std::string Describe() const override { return work_->Describe(hold_); }
   const void* target() const noexcept override { return nullptr; }
   std::string Signaller() const override { return work_->Missing(hold_); }
@@ -147,8 +147,8 @@ class GoingAhead final : public Effect {
     if (!work_.IsOpen(Hold::kTurn)) return {};
     Pass(work_, Hold::kTurn, queue_);
     next_ = Step::kAnnounce;
-    patience_ = work_.patience();
-    if (patience_.count() != 0 && bytes_ > kBytesWorthPatience) patience_ = kPatience;
+    max_spin_ = work_.max_spin();
+    if (max_spin_.count() != 0 && bytes_ > kBytesWorthLongSpin) max_spin_ = kMaxSpin;
     if (Status announced = Did(work_.Announce(), Step::kPeers); !announced.ok()) return announced;
     for (; rounds_ != 0; --rounds_) {
       if (!Passes(Hold::kPeers, Step::kMove)) return {};
@@ -185,9 +185,9 @@ class GoingAhead final : public Effect {
   bool Passes(StreamWork::Hold hold, Step next) {
     const auto open = [&] { return work_.IsOpen(hold); };
     // The clock is slow beside what is awaited.
-    for (int check = 0; patience_.count() != 0 && check < kChecksWithoutClock && !open(); ++check)
+    for (int check = 0; max_spin_.count() != 0 && check < kChecksWithoutClock && !open(); ++check)
       CpuRelax();
-    if (!open() && (patience_.count() == 0 || !SpinFor<1>(patience_, open))) return false;
+    if (!open() && (max_spin_.count() == 0 || !SpinFor<1>(max_spin_, open))) return false;
     Pass(work_, hold, queue_);
     next_ = next;
     return true;
@@ -201,7 +201,7 @@ class GoingAhead final : public Effect {
   std::uint32_t rounds_;
   const std::thread::id submitter_;
   bool was_submitted_ = false;
-  std::chrono::nanoseconds patience_{0};
+  std::chrono::nanoseconds max_spin_{0};
   Step next_ = Step::kTurn;
 };
 

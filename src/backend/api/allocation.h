@@ -72,6 +72,11 @@ class Allocation {
     return reinterpret_cast<std::byte*>(address + static_cast<std::uintptr_t>(facts.engine_delta));
   }
 
+  /// The program's address of what is at an engine's address.
+  std::uintptr_t ProgramView(const std::byte* engine) const {
+    return reinterpret_cast<std::uintptr_t>(engine) - static_cast<std::uintptr_t>(facts.engine_delta);
+  }
+
   /// Returns true if tasks that are queued on it may run: false after the program has freed it. Memory that
   /// was freed in stream order stays valid for earlier tasks.
   bool live() const {

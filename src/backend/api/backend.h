@@ -35,7 +35,7 @@ class MemorySource : public AddressOwner {
   virtual Result<MemoryBlock> Allocate(std::size_t bytes, Pages pages) = 0;
   virtual void Free(const MemoryBlock& block) noexcept = 0;
   virtual MemoryInfo Info() const = 0;
-  /// The addresses behind each block that no block has.
+  /// Unused addresses behind each block.
   virtual std::size_t gap_bytes() const { return 0; }
   /// How other processes access the block. Fails with 207000 if they cannot.
   virtual Result<MemoryFile> FileOf(const MemoryBlock& /*block*/) const {

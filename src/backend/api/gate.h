@@ -36,7 +36,7 @@ class Gate {
   virtual std::string Describe() const = 0;
   /// How long a thread that executes the queue spins in front of the closed gate before it leaves. For gates
   /// that usually open within microseconds.
-  virtual std::chrono::nanoseconds patience() const noexcept { return {}; }
+  virtual std::chrono::nanoseconds max_spin() const noexcept { return {}; }
   /// The object that opens the gate when it is written, as Effect::target names it. Compared, never
   /// dereferenced.
   virtual const void* target() const noexcept { return word(); }

@@ -17,10 +17,9 @@ inline std::string DescribeOperand(const IndirectTask::Content& content, Address
   const std::string_view name = access == Access::kWrite ? "dst" : "src";
   const bool descriptor = content.form == IndirectTask::Content::Form::kDescriptor;
   const int cell = descriptor || access == Access::kWrite ? 0 : 1;
-  const auto engine = reinterpret_cast<std::uintptr_t>(content.operands[cell]);
-  const auto delta = static_cast<std::uintptr_t>(content.operands_memory[cell]->facts.engine_delta);
-  if (descriptor) return Text(name, " of the descriptor ", Hex(engine - delta));
-  return Text(name, " of the cell ", Hex(engine - delta), " with offset ",
+  const std::uintptr_t address = content.operands_memory[cell]->ProgramView(content.operands[cell]);
+  if (descriptor) return Text(name, " of the descriptor ", Hex(address));
+  return Text(name, " of the cell ", Hex(address), " with offset ",
               access == Access::kWrite ? content.dst_offset : content.src_offset);
 }
 

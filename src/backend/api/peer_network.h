@@ -28,7 +28,7 @@ struct PeerTransfer {
   Kind kind = Kind::kWrite;
   std::vector<PeerPiece> pieces;  ///< none is empty
   std::uint32_t pattern = 0;      ///< of a fill: four bytes, from the first one in each piece
-  /// Counts what it sends and receives. Null, or it stays until the end.
+  /// Counts the bytes that it sends and receives. Null, or valid until the transfer is over.
   std::atomic<std::uint64_t>* wire_bytes = nullptr;
 };
 

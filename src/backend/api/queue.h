@@ -42,6 +42,9 @@ class Queue {
   /// Appends the task, or executes it at once where that is cheaper; blocks while the queue is full. Returns
   /// the task's number, which its timeline reaches with the task's end.
   virtual Result<std::uint64_t> Submit(Task&& task) = 0;
+  /// The same for a task that must not come before the task with the number `earlier`. If that one was
+  /// discarded, returns 0 and leaves the task alone. 0: there is no such task.
+  virtual Result<std::uint64_t> SubmitBehind(Task& task, std::uint64_t earlier) = 0;
   virtual const std::shared_ptr<Timeline>& timeline() const = 0;
   /// The number of the last task submitted.
   virtual std::uint64_t submitted() const = 0;
@@ -49,6 +52,8 @@ class Queue {
   /// timeline stays before it until PassDiscarded: several queues can be discarded before one of them moves.
   /// Waits for recordings among them, or for recordings that depend on them, fail with the reason.
   virtual std::uint64_t Discard(Code reason) = 0;
+  /// True if the task was submitted before the last Discard. It may be completed.
+  virtual bool Discarded(std::uint64_t number) const = 0;
   /// Lets the timeline pass the dropped tasks.
   virtual void PassDiscarded() = 0;
   /// The program was told of the failures up to the task with this number. What is queued from now on does

@@ -24,7 +24,7 @@ namespace sampan::cuda {
 struct CudaOptions {
   std::int32_t devices = 0;      ///< 0: one per GPU; more devices share the GPUs, round robin
   std::size_t device_bytes = 0;  ///< 0: the GPU's free memory, divided by the devices on it
-  std::size_t gap_bytes = 0;     ///< addresses behind each block of memory that no block has
+  std::size_t gap_bytes = 0;     ///< unused addresses behind each block of memory
   PathSettings paths;
   std::optional<std::byte> fresh_byte;  ///< fills new device memory; otherwise it has what was there
   /// Gives registered memory a second address; null: host memory has one address.

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "backend/api/peer_network.h"
-#include "backend/fabric/gate.h"
-#include "backend/fabric/import_link.h"
-#include "backend/fabric/offer.h"
-#include "backend/fabric/port.h"
-#include "backend/fabric/serve_link.h"
+#include "backend/fabric/gate/gate.h"
+#include "backend/fabric/links/import_link.h"
+#include "backend/fabric/links/offer.h"
+#include "backend/fabric/links/serve_link.h"
+#include "backend/fabric/provider/port.h"
 #include "base/network/interface.h"
 #include "base/system/descriptor.h"
 #include "base/threads/threads.h"
@@ -37,7 +37,7 @@ class Network final : public PeerNetwork {
  public:
   /// Connections that others may have to this process. One more is refused.
   static constexpr std::size_t kMaxServed = 1024;
-  /// Importers between the gate and libfabric's listener.
+  /// Importers between the gate and libfabric's listener. Later ones knock again.
   static constexpr std::size_t kMaxExpected = 64;
 
   explicit Network(NetworkOptions options) : options_(std::move(options)) {}
@@ -46,11 +46,13 @@ class Network final : public PeerNetwork {
   Result<PeerAddress> Listen() override;
   void Lend(std::uint32_t cell, const std::array<std::uint64_t, 2>& secret,
             std::shared_ptr<LentMemory> memory) override;
-  void TakeBack(std::uint32_t cell) noexcept override { TakeBack(cell, HasTurn() ? Deadline{} : Patience()); }
-  /// Bytes that move now may do so for a while, until `patience`. Deadline{}: the caller has the turn of a
+  void TakeBack(std::uint32_t cell) noexcept override {
+    TakeBack(cell, HasTurn() ? Deadline{} : TakeBackDeadline());
+  }
+  /// Waits for bytes that move now, at most until `until`. Deadline{}: the caller has the turn of a
   /// network and never waits.
-  void TakeBack(std::uint32_t cell, Deadline patience) noexcept;
-  Deadline Patience() const { return Clock::now() + options_.limit; }
+  void TakeBack(std::uint32_t cell, Deadline until) noexcept;
+  Deadline TakeBackDeadline() const { return Clock::now() + options_.limit; }
   /// Returns true if this thread has the turn.
   bool HasTurn() const { return turn_owner_.load() == std::this_thread::get_id(); }
   Result<std::shared_ptr<PeerMemory>> Import(const PeerName& name) override;
@@ -72,9 +74,10 @@ class Network final : public PeerNetwork {
   bool TryHelp(const std::function<bool()>& enough) noexcept;
 
   // With the turn.
-  /// Does what the signs of the port ask for, and what the time does.
-  void Work(std::uint32_t signs);
-  void RunCommands();
+  /// Does what the signs of the port ask for, and what the time does. Returns true if nothing is left to do.
+  bool Work(std::uint32_t signs);
+  /// Returns true if there were some.
+  bool RunCommands();
   void ReadCompletions();
   /// An import is to answer within the limit from now on.
   void ExpectAnswer() { overdue_at_ = std::min(overdue_at_, Clock::now() + options_.limit); }
@@ -90,9 +93,9 @@ class Network final : public PeerNetwork {
   void OnRequest(fi_info& info, std::span<const std::byte> data);
   /// Answers a caller of the gate.
   Welcome Judge(const Hello& hello, const Challenge& challenge, const Proof& proof, const PeerAddress& from);
-  /// Checks the proof. Returns the code of a refusal.
-  Code Check(const Hello& hello, const Challenge& challenge, const Proof& proof,
-             std::shared_ptr<Offer>& offer, PeerMemoryFacts& facts);
+  /// Checks the proof. Returns the code of a refusal, or kCrowded.
+  std::int32_t Check(const Hello& hello, const Challenge& challenge, const Proof& proof,
+                     std::shared_ptr<Offer>& offer, PeerMemoryFacts& facts);
   /// Lets libfabric's listener hear the processes that are expected.
   bool AdmitExpected();
   void ForgetLate();

@@ -27,7 +27,7 @@ void Network::Lend(std::uint32_t cell, const std::array<std::uint64_t, 2>& secre
   offers_[cell] = std::move(offer);
 }
 
-void Network::TakeBack(std::uint32_t cell, Deadline patience) noexcept {
+void Network::TakeBack(std::uint32_t cell, Deadline until) noexcept {
   std::shared_ptr<Offer> offer;
   {
     const std::lock_guard lock(offers_mutex_);
@@ -42,8 +42,8 @@ void Network::TakeBack(std::uint32_t cell, Deadline patience) noexcept {
   const auto unpinned = [&] { return offer->pins == 0; };
   if (unpinned()) return;
   // The thread that moves the bytes cannot wait for itself, nor hold up one network for another.
-  const bool may_wait = patience != Deadline{};
-  if (may_wait && offer->unpinned.wait_until(lock, patience, unpinned)) return;
+  const bool may_wait = until != Deadline{};
+  if (may_wait && offer->unpinned.wait_until(lock, until, unpinned)) return;
   lock.unlock();
   if (HasTurn()) return BreakPinned(*offer);
   // The memory stays mapped until its connections are closed.
@@ -58,49 +58,51 @@ void Network::BreakPinned(const Offer& offer) {
   }
 }
 
-Code Network::Check(const Hello& hello, const Challenge& challenge, const Proof& proof,
-                    std::shared_ptr<Offer>& offer, PeerMemoryFacts& facts) {
+std::int32_t Network::Check(const Hello& hello, const Challenge& challenge, const Proof& proof,
+                            std::shared_ptr<Offer>& offer, PeerMemoryFacts& facts) {
+  const auto refusal = [](Code code) { return static_cast<std::int32_t>(code); };
   {
     const std::lock_guard lock(offers_mutex_);
     const auto found = offers_.find(hello.cell);
-    if (found == offers_.end()) return Code::kParamInvalid;
+    if (found == offers_.end()) return refusal(Code::kParamInvalid);
     offer = found->second;
   }
-  if (!SameDigest(proof.digest, ProofOfImporter(offer->secret, hello, challenge))) return Code::kParamInvalid;
+  if (!SameDigest(proof.digest, ProofOfImporter(offer->secret, hello, challenge)))
+    return refusal(Code::kParamInvalid);
   const std::lock_guard lock(offer->mutex);
-  if (offer->memory == nullptr) return Code::kParamInvalid;
-  if (!offer->memory->Admits({hello.server, hello.process})) return Code::kNoPermission;
-  if (served_.size() + expected_.size() >= kMaxServed || expected_.size() >= kMaxExpected)
-    return Code::kResourceAllocFail;
+  if (offer->memory == nullptr) return refusal(Code::kParamInvalid);
+  if (!offer->memory->Admits({hello.server, hello.process})) return refusal(Code::kNoPermission);
+  if (served_.size() >= kMaxServed) return refusal(Code::kResourceAllocFail);
+  if (expected_.size() >= std::min(kMaxExpected, kMaxServed - served_.size())) return kCrowded;
   if (offer->begin == nullptr) {
     auto mapped = offer->memory->Map();
-    if (!mapped.ok()) return mapped.code();
+    if (!mapped.ok()) return refusal(mapped.code());
     offer->begin = *mapped;
   }
   facts = offer->memory->facts();
-  return Code::kOk;
+  return refusal(Code::kOk);
 }
 
 Welcome Network::Judge(const Hello& hello, const Challenge& challenge, const Proof& proof,
                        const PeerAddress& from) {
-  const auto refusal = [](Code code) {
-    Welcome welcome;
-    welcome.code = static_cast<std::int32_t>(code);
-    return welcome;
-  };
   std::shared_ptr<Offer> offer;
   Welcome welcome;
-  if (const Code code = Check(hello, challenge, proof, offer, welcome.facts); code != Code::kOk)
-    return refusal(code);
+  welcome.code = Check(hello, challenge, proof, offer, welcome.facts);
+  if (welcome.code != 0) return welcome;
+  const auto refuse = [] {
+    Welcome refusal;
+    refusal.code = static_cast<std::int32_t>(Code::kResourceAllocFail);
+    return refusal;
+  };
   auto ticket = RandomKey();
-  if (!ticket.ok()) return refusal(Code::kResourceAllocFail);
+  if (!ticket.ok()) return refuse();
   welcome.proof = ProofOfOwner(offer->secret, hello, challenge);
   welcome.ticket = *ticket;
   welcome.port = fabric_port_;
   expected_.push_back({*ticket, from, std::move(offer), Clock::now() + options_.limit});
   if (AdmitExpected()) return welcome;
   expected_.pop_back();
-  return refusal(Code::kResourceAllocFail);
+  return refuse();
 }
 
 bool Network::AdmitExpected() {

@@ -16,7 +16,11 @@ class Network::Turn {
   Turn(Network& network, std::unique_lock<std::mutex> lock) : network_(network), lock_(std::move(lock)) {
     network_.turn_owner_.store(std::this_thread::get_id());
   }
-  ~Turn() { network_.turn_owner_.store({}); }
+  ~Turn() {
+    // Connections that ended in this turn are buried by the network's thread, which may be asleep.
+    if (!network_.closed_.empty() || !network_.broken_.empty()) network_.Wake();
+    network_.turn_owner_.store({});
+  }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 

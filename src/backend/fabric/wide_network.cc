@@ -99,9 +99,9 @@ void WideNetwork::Lend(std::uint32_t cell, const std::array<std::uint64_t, 2>& s
 void WideNetwork::TakeBack(std::uint32_t cell) noexcept {
   // A thread of one network must not wait for the other's turn, whose owner may wait for this one's.
   const bool may_wait = !first_.HasTurn() && !second_.HasTurn();
-  const Deadline patience = may_wait ? first_.Patience() : Deadline{};
-  first_.TakeBack(cell, patience);
-  second_.TakeBack(cell, patience);
+  const Deadline until = may_wait ? first_.TakeBackDeadline() : Deadline{};
+  first_.TakeBack(cell, until);
+  second_.TakeBack(cell, until);
 }
 
 Result<std::shared_ptr<PeerMemory>> WideNetwork::Import(const PeerName& name) {

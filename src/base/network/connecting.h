@@ -11,7 +11,7 @@
 namespace sampan {
 
 /// Waits until a socket is ready. Returns false if the time is over. A signal handler that runs meanwhile
-/// ends no wait.
+/// does not end the wait.
 bool AwaitSocket(int socket, short events, Deadline until);
 
 /// In place of an error's number: no answer came in time.

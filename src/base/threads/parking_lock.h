@@ -34,8 +34,8 @@ class ParkingLock {
   static constexpr std::uint32_t kFree = 0, kTaken = 1, kAwaited = 2;
 
   [[gnu::noinline]] void LockLater() noexcept {
-    constexpr int kPatience = 128;
-    for (int look = 0; look < kPatience; ++look) {
+    constexpr int kMaxSpins = 128;
+    for (int look = 0; look < kMaxSpins; ++look) {
       if (state_.load(std::memory_order_relaxed) == kFree && try_lock()) return;
       CpuRelax();
     }

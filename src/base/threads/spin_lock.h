@@ -23,9 +23,9 @@ class SpinLock {
 
  private:
   [[gnu::noinline]] void WaitUntilFree() noexcept {
-    constexpr int kPatience = 128;
+    constexpr int kMaxSpins = 128;
     for (int look = 0; taken_.load(std::memory_order_relaxed); ++look) {
-      if (look < kPatience) {
+      if (look < kMaxSpins) {
         CpuRelax();
       } else {
         ::sched_yield();

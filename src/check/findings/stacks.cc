@@ -128,8 +128,10 @@ bool Stacks::Start() noexcept {
   slots_ = Reserve<std::uint32_t>(2 * kMaxStacks);
   words_ = Reserve<std::uintptr_t>(kMaxWords);
   FindOwnLibraries();
-  Captured first;  // the first one loads the unwinder, which allocates
-  Capture(first);
+  // The C library loads its unwinder at the first use, which allocates; CaptureAt runs in handlers of
+  // signals.
+  std::array<void*, 1> frame{};
+  ::backtrace(frame.data(), static_cast<int>(frame.size()));
   return entries_ != nullptr && slots_ != nullptr && words_ != nullptr;
 }
 

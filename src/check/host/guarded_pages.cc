@@ -94,7 +94,7 @@ bool GuardedPages::MoveAway(const Range& pages) noexcept {
     if (!may_move_) return false;
     const auto begin = reinterpret_cast<std::uint64_t>(reserved);
     reserved_ = {begin, begin + bytes};
-    // Whole tables move if both addresses lie alike in them.
+    // Whole tables move only if both addresses have the same offset in a table.
     home_ = begin + (buffer_.begin - begin) % kTableBytes;
   }
   return MovePages(pages, pages.begin - buffer_.begin + home_);

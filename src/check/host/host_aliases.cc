@@ -195,6 +195,19 @@ std::ptrdiff_t HostAliases::EngineDelta(const void* address) const {
                                                                      : 0;
 }
 
+bool HostAliases::IsPrivate(const Range& addresses) const {
+  const std::vector<Mapping> mappings = MappingsIn(PagesAround(addresses));
+  const std::lock_guard lock(lock_);
+  const auto is_private = [&](const Mapping& mapping) {
+    if (!mapping.shared) return true;
+    return std::any_of(aliases_.begin(), aliases_.end(), [&](const auto& each) {
+      const Alias& alias = each.second;  // its file has what was private
+      return !alias.moved.empty() && mapping.device == alias.device && mapping.inode == alias.inode;
+    });
+  };
+  return !mappings.empty() && std::all_of(mappings.begin(), mappings.end(), is_private);
+}
+
 void HostAliases::Unregister(void* address) noexcept {
   const std::lock_guard lock(lock_);
   const auto found = aliases_.find(reinterpret_cast<std::uintptr_t>(address));

@@ -29,6 +29,9 @@ class HostAliases final : public HostRegistrar {
   /// Makes the memory of a forked child its own.
   void LeaveInChild() noexcept;
 
+  /// True if no other process has the pages around the addresses. Allocates.
+  bool IsPrivate(const Range& addresses) const;
+
   /// Waits while the page is moved. False if it is not. Async-signal-safe.
   static bool WaitForMove(std::uintptr_t address) noexcept;
 

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
@@ -307,6 +308,22 @@ void Free(void* memory) {
   std::free(memory);
 }
 
+/// Registered memory that grows always moves, so that work that is queued does not meet what lies there next.
+void* Reallocate(void* memory, std::size_t bytes) {
+  Checker* const checker = TheChecker();
+  const bool may_be_ours = memory != nullptr && checker != nullptr && checker->has_registered();
+  const std::size_t room = may_be_ours ? ::malloc_usable_size(memory) : 0;
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  if (bytes <= room || !may_be_ours || !checker->HasRegistered({address, address + room}))
+    return std::realloc(memory, bytes);
+  void* const moved = std::malloc(bytes);
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, memory, room);
+  GiveUp(memory, room, "realloc");
+  std::free(memory);
+  return moved;
+}
+
 /// A handler of the program must not run with our signals blocked: its accesses are judged as well.
 int Sigaction(int signal, const struct sigaction* action, struct sigaction* before) {
   if (action == nullptr) {
@@ -378,6 +395,7 @@ void WatchSystemCalls() noexcept {
                                           To("__fread_chk", &CheckedFileRead),
                                           To("munmap", &Unmap),
                                           To("free", &Free),
+                                          To("realloc", &Reallocate),
                                           To("sigaction", &Sigaction),
                                           To("signal", &Signal),
                                           To("pthread_sigmask", &ThreadMask),

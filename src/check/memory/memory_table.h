@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "check/host/guarded_pages.h"
+#include "check/memory/source_sums.h"
 #include "check/memory/written_bytes.h"
 #include "check/order/access_history.h"
 #include "observe/observer.h"
@@ -29,6 +30,9 @@ struct CheckedMemory {
   /// What the task that is judged adds to them.
   Range to_guard;
   PageLevel to_guard_level = PageLevel::kAll;
+  /// What copies read of the bytes that cannot be kept from the host.
+  SourceSums sources;
+  Range unguarded;            ///< these bytes, if the program alone can write there; empty: none
   std::uint32_t hits = 0;     ///< accesses that were reported
   std::uint32_t held = 0;     ///< its counter, see HeldCounts
   bool was_given_up = false;  ///< the program freed or unmapped what it had registered

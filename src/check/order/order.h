@@ -1,6 +1,7 @@
 // The order of the tasks of all queues, from what the API promises alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -88,6 +89,16 @@ class Order {
   OrderClock Before(std::uint64_t queue, std::uint64_t task) const;
   /// A task that uses a word of the allocation and is not executed in the model; null: there is none.
   const OrderedTask* WaitingForWordIn(std::uint64_t allocation) const;
+  /// True if `test(access)` is, for an access of a task that is not executed in the model.
+  template <typename Test>
+  bool AnyWaiting(Test test) const {
+    for (const std::uint64_t number : blocked_) {
+      for (const auto& [task, waiting] : Find(number)->waiting) {
+        if (std::any_of(waiting.accesses.begin(), waiting.accesses.end(), test)) return true;
+      }
+    }
+    return false;
+  }
   /// The first task of the queue that is not executed in the model; null: there is none.
   const OrderedTask* Head(std::uint64_t queue) const;
   /// True if the queue has really executed the task.

@@ -5,7 +5,7 @@
 #include <span>
 #include <variant>
 
-#include "backend/api/allocation.h"
+#include "backend/api/batch_entries.h"
 
 namespace sampan::check {
 namespace {
@@ -25,28 +25,21 @@ class Collector {
     AddRows(task.dst.get(), rows.dst, rows.dst_pitch, rows, Use::kWrite);
   }
   void operator()(const BatchTask& task) {
-    const std::span<const AllocationUse> uses(task.memory.data(), task.memory.size());
+    more_ = task.memory;
     if (task.pageable) accesses_.pageable = true;
     const std::span<const Segment> segments = task.segments.all();
     accesses_.all.reserve(2 * segments.size());
     const Allocation* dst = nullptr;
     const Allocation* src = nullptr;
-    std::int32_t entry = -1;
-    for (std::size_t i = 0; i < segments.size(); ++i) {
-      Segment whole = segments[i];  // an entry, put together from the pieces that it was cut into
-      while (whole.bytes % BatchTask::kMaxSegmentBytes == 0 && i + 1 < segments.size() &&
-             segments[i + 1].dst == whole.dst + whole.bytes &&
-             segments[i + 1].src == whole.src + whole.bytes) {
-        whole.bytes += segments[++i].bytes;
-      }
-      ++entry;
-      entry_ = is_batch_call_ ? entry : -1;
-      dst = Find(uses, whole.dst, dst);
-      src = Find(uses, whole.src, src);
-      more_ = uses;
-      if (task.captured == nullptr) Add(src, whole.src, whole.bytes, Use::kRead);
-      Add(dst, whole.dst, whole.bytes, Use::kWrite);
-    }
+    std::int32_t number = -1;
+    ForEntries(segments, [&](const Segment& entry) {
+      ++number;
+      entry_ = is_batch_call_ ? number : -1;
+      dst = AllocationAt(task.memory, entry.dst, dst);
+      src = AllocationAt(task.memory, entry.src, src);
+      if (task.captured == nullptr) Add(src, entry.src, entry.bytes, Use::kRead);
+      Add(dst, entry.dst, entry.bytes, Use::kWrite);
+    });
   }
   void operator()(const FillTask& task) {
     accesses_.fills = true;
@@ -72,21 +65,6 @@ class Collector {
   void operator()(const Other&) {}
 
  private:
-  static bool Holds(const Allocation& memory, const std::byte* engine) {
-    return memory.Contains(Address(memory, engine));
-  }
-  static std::uintptr_t Address(const Allocation& memory, const std::byte* engine) {
-    return reinterpret_cast<std::uintptr_t>(engine) - static_cast<std::uintptr_t>(memory.facts.engine_delta);
-  }
-  static const Allocation* Find(std::span<const AllocationUse> uses, const std::byte* engine,
-                                const Allocation* before) {
-    if (before != nullptr && Holds(*before, engine)) return before;
-    for (const AllocationUse& use : uses) {
-      if (use && Holds(*use.get(), engine)) return use.get();
-    }
-    return nullptr;
-  }
-
   void Copy(const Segment& segment, const Allocation* dst, const Allocation* src) {
     Add(src, segment.src, segment.bytes, Use::kRead);
     Add(dst, segment.dst, segment.bytes, Use::kWrite);
@@ -98,13 +76,13 @@ class Collector {
       return;
     }
     while (memory != nullptr && bytes != 0) {
-      const std::uintptr_t address = Address(*memory, engine);
+      const std::uintptr_t address = memory->ProgramView(engine);
       const std::uint64_t inside = std::min<std::uint64_t>(bytes, memory->BytesFrom(address));
       const std::uint64_t begin = address - memory->facts.address;
       accesses_.all.push_back({memory->facts.serial, {{begin, begin + inside}}, use, entry_});
       engine += inside;
       bytes -= inside;
-      memory = bytes == 0 ? nullptr : Find(more_, engine, nullptr);
+      memory = bytes == 0 ? nullptr : AllocationAt(more_, engine, nullptr);
     }
   }
   void AddRows(const Allocation* memory, const std::byte* first, std::size_t pitch, const Rows& rows,
@@ -113,7 +91,7 @@ class Collector {
       accesses_.pageable = true;
       return;
     }
-    const std::uint64_t begin = Address(*memory, first) - memory->facts.address;
+    const std::uint64_t begin = memory->ProgramView(first) - memory->facts.address;
     const std::uint64_t end = begin + (rows.height - 1) * pitch + rows.width;
     if (pitch == rows.width || rows.height == 1) return Add(memory, first, end - begin, use);
     if (end <= memory->facts.bytes) {
@@ -122,7 +100,7 @@ class Collector {
     }
     for (std::size_t row = 0; row < rows.height; ++row) {
       const std::byte* const at = first + row * pitch;
-      Add(Find(more_, at, memory), at, rows.width, use);
+      Add(AllocationAt(more_, at, memory), at, rows.width, use);
     }
   }
 

@@ -66,7 +66,7 @@ HcclResult RemoveWindow(const char* function, void* handle, HcclComm comm, bool 
   return found;
 }
 
-/// Of memory that the program maps, other processes see nothing.
+/// Other processes cannot access memory that the program maps.
 HcclResult CheckOneProcess(const char* function, const Communicator& communicator) {
   for (u32 rank = 0; rank < communicator.size(); ++rank) {
     if (!communicator.IsElsewhere(rank)) continue;

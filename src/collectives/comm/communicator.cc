@@ -24,7 +24,7 @@ namespace sampan::collectives {
 namespace {
 
 /// Ranks that call at the same time are this close together.
-constexpr std::chrono::microseconds kPatience{10};
+constexpr std::chrono::microseconds kMaxSpin{10};
 
 enum class ProcessState { kRuns, kStopped, kGone };
 
@@ -66,8 +66,7 @@ Communicator::Communicator(Facts facts, std::shared_ptr<Membership> membership, 
       region_(region),
       has_neighbours_(HasNeighbours(*membership_)),
       host_moves_(membership_->device_moves() == nullptr),
-      patience_(facts_.size <= std::thread::hardware_concurrency() ? kPatience
-                                                                   : std::chrono::nanoseconds(0)) {
+      max_spin_(facts_.size <= std::thread::hardware_concurrency() ? kMaxSpin : std::chrono::nanoseconds(0)) {
   own_cell().process.store(::getpid());
   for (u32 other = 0; other < size(); ++other) {
     is_far_.push_back(membership_->far_ranks().IsFar(WholeRank(other)));

@@ -66,15 +66,15 @@ class Communicator {
   std::vector<u64> next_send, next_receive;  // by peer
   /// How long a call may spin until the other ranks have called. Ranks that call one after the other do not
   /// meet like that: if no rank comes in that time, the next calls do not try.
-  std::chrono::nanoseconds TakePatience() {
-    if (calls_without_patience_ != 0) {
-      --calls_without_patience_;
+  std::chrono::nanoseconds TakeMaxSpin() {
+    if (calls_without_spin_ != 0) {
+      --calls_without_spin_;
       return {};
     }
-    calls_without_patience_ = kCallsWithoutPatience;
-    return patience_;
+    calls_without_spin_ = kCallsWithoutSpin;
+    return max_spin_;
   }
-  void NoteMet() { calls_without_patience_ = 0; }
+  void NoteMet() { calls_without_spin_ = 0; }
 
   std::shared_ptr<Membership> membership() const;
   /// Whether the host moves the bytes of operators, and not the rank's device.
@@ -114,7 +114,7 @@ class Communicator {
   void Leave();
 
  private:
-  static constexpr u32 kCallsWithoutPatience = 7;
+  static constexpr u32 kCallsWithoutSpin = 7;
 
   /// What the membership knows. The ranks outside of a sub-communicator do not matter to it.
   HcclResult MembersHealth(std::string* reason) const;
@@ -128,11 +128,11 @@ class Communicator {
   std::shared_ptr<Membership> membership_;
   const Region region_;
   std::mutex call_mutex_;
-  u32 calls_without_patience_ = 0;  // under it
+  u32 calls_without_spin_ = 0;      // under it
   std::map<u64, u64> generations_;  // under it
   const bool has_neighbours_;       // other ranks in this process
   const bool host_moves_;
-  const std::chrono::nanoseconds patience_;
+  const std::chrono::nanoseconds max_spin_;
   std::vector<u32> far_;      // members on other hosts, by their ranks in the whole communicator
   std::vector<bool> is_far_;  // by rank
   mutable std::mutex telling_mutex_;

@@ -9,15 +9,13 @@
 namespace sampan::collectives {
 namespace {
 
-/// Handles look like addresses, but are none.
-constexpr std::uintptr_t kHandleBits = 0xC011EC7000000000;
-constexpr std::uintptr_t kHandleStep = 16;
+constexpr std::uintptr_t kCommHandleBits = 0xC011EC7000000000;
 
 }  // namespace
 
 HcclComm CommRegistry::Add(std::shared_ptr<Communicator> communicator) {
   const std::lock_guard lock(mutex_);
-  const auto handle = reinterpret_cast<HcclComm>(kHandleBits + kHandleStep * next_++);
+  const auto handle = reinterpret_cast<HcclComm>(kCommHandleBits + kHandleStep * next_++);
   communicators_.emplace(handle, std::move(communicator));
   return handle;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <map>
@@ -17,6 +18,9 @@
 #include "collectives/comm/communicator.h"
 
 namespace sampan::collectives {
+
+/// Handles look like addresses, but are none. They are this far apart.
+inline constexpr std::uintptr_t kHandleStep = 16;
 
 /// Memory of an operator that failed. Other ranks may still be accessing it.
 struct KeptMemory {

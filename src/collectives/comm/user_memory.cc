@@ -10,9 +10,7 @@
 namespace sampan::collectives {
 namespace {
 
-/// Handles look like addresses, but are none.
-constexpr std::uintptr_t kHandleBits = 0xC0330113D0000000;
-constexpr std::uintptr_t kHandleStep = 16;
+constexpr std::uintptr_t kWindowHandleBits = 0xC0330113D0000000;
 
 std::string Describe(const Extent& extent) {
   return Text("[", Hex(std::uintptr_t{extent.begin}), ", +", extent.bytes, " bytes]");
@@ -39,7 +37,7 @@ void UserMemory::DropOldWindows() {
 void* UserMemory::AddWindow(const Window& window) {
   const std::lock_guard lock(mutex_);
   DropOldWindows();
-  auto* const handle = reinterpret_cast<void*>(kHandleBits + kHandleStep * next_window_++);
+  auto* const handle = reinterpret_cast<void*>(kWindowHandleBits + kHandleStep * next_window_++);
   windows_.emplace(handle, window);
   return handle;
 }

@@ -12,7 +12,7 @@
 namespace sampan::core {
 namespace {
 
-constexpr std::chrono::seconds kPatienceWithListeners{1};
+constexpr std::chrono::seconds kMaxWaitForListeners{1};
 
 }  // namespace
 
@@ -59,7 +59,7 @@ void FailureReports::Await() noexcept {
   if (!any_.load(std::memory_order_relaxed)) return;
   std::unique_lock lock(mutex_);
   if (thread_.IsCaller()) return;
-  changed_.wait_for(lock, kPatienceWithListeners, [&] { return (news_.empty() && !telling_) || stopping_; });
+  changed_.wait_for(lock, kMaxWaitForListeners, [&] { return (news_.empty() && !telling_) || stopping_; });
 }
 
 void FailureReports::Loop() {

@@ -5,7 +5,6 @@
 
 #include "backend/api/task_memory.h"
 #include "base/error/assert.h"
-#include "base/error/text.h"
 #include "base/threads/threads.h"
 #include "core/copy/peer_copy.h"
 #include "core/objects/device.h"
@@ -13,17 +12,11 @@
 #include "observe/hooks.h"
 
 namespace sampan::core {
-
-Status OfOtherContext(const Stream& stream) {
-  return {Code::kStreamContext,
-          Text("stream ", stream.id(), " belongs to another context than the calling thread's")};
-}
-
 namespace {
 
 /// Waits for all work of the stream, before a copy of pageable memory.
 Status Drain(Stream& stream, const Task& task) {
-  if (Status waits = stream.AwaitHandovers(task); !waits.ok()) return waits;
+  if (auto waits = stream.AwaitHandovers(task); !waits.ok()) return waits.TakeStatus();
   const observe::HostWait wait(observe::WaitReason::kPageable, stream.label());
   return stream.Synchronize(kNever);
 }
@@ -40,22 +33,22 @@ Status RunPlan(Device& device, Plan&& plan, const std::optional<CopyTarget>& asy
     no_cancellation.emplace();
     Stream& stream = asynchronous->TheStream();
     const bool drains = plan.timing == Timing::kDrainThenNow;
-    if (Status ready = drains ? Drain(stream, plan.task) : CheckStreamContext(*asynchronous); !ready.ok())
-      return ready;
+    Status ready = drains ? Drain(stream, plan.task) : asynchronous->context->CheckOwns(stream);
+    if (!ready.ok()) return ready;
     reason = {true, stream.label(),
               drains ? "pageable host memory: the call waits for its stream and copies before it returns"
                      : "host memory: done before the call returns"};
   }
   SAMPAN_ASSERT(!std::holds_alternative<NoTask>(plan.task));
+  if (device.memory().AnyHandover()) [[unlikely]] {
+    const auto check = [&](const AllocationUse& use) { return device.memory().CheckHandover(use); };
+    if (Status checked = VisitUses(plan.task, check); !checked.ok()) return checked;
+  }
   if (const auto* outside = std::get_if<HostTask>(&plan.task)) {
     HostWork& work = *outside->work;
     const Task* const told = work.device_task() != nullptr ? work.device_task() : &plan.task;
     if (observe::On()) return RunObserved(device.id(), *told, reason, [&] { return RunOutside(work); });
     return RunOutside(work);
-  }
-  if (device.memory().AnyHandover()) [[unlikely]] {
-    const auto check = [&](const AllocationUse& use) { return device.memory().CheckHandover(use); };
-    if (Status checked = VisitUses(plan.task, check); !checked.ok()) return checked;
   }
   auto opened = device.Open();
   if (!opened.ok()) return opened.TakeStatus();

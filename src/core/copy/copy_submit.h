@@ -19,13 +19,6 @@ struct CopyTarget {
   Stream& TheStream() const { return stream != nullptr ? *stream : *context->default_stream(); }
 };
 
-/// The error for a stream of another context.
-[[gnu::cold, gnu::noinline]] Status OfOtherContext(const Stream& stream);
-inline Status CheckStreamContext(CopyTarget target) {
-  const Stream& stream = target.TheStream();
-  return target.context->Owns(stream) ? Status() : OfOtherContext(stream);
-}
-
 /// Executes the plan before it returns, outside every stream. For an asynchronous call it first checks the
 /// stream, or waits for it, as the plan's timing says.
 [[gnu::noinline]] Status RunPlan(Device& device, Plan&& plan,
@@ -36,8 +29,8 @@ inline Status SubmitPlan(CopyTarget target, Plan&& plan) {
   if (plan.timing != Timing::kQueued) [[unlikely]]
     return RunPlan(target.context->device(), std::move(plan), target);
   Stream& stream = target.TheStream();
-  if (!target.context->Owns(stream)) [[unlikely]]
-    return OfOtherContext(stream);
+  if (Status own = target.context->CheckOwns(stream); !own.ok()) [[unlikely]]
+    return own;
   return stream.Enqueue(std::move(plan.task));
 }
 

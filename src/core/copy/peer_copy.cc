@@ -16,8 +16,8 @@
 #include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/reduce/reduce_kernels.h"
-#include "core/memory/peer_mapping.h"
-#include "core/memory/peer_transfer.h"
+#include "core/memory/mapped/peer_mapping.h"
+#include "core/memory/mapped/peer_transfer.h"
 
 namespace sampan::core {
 namespace {
@@ -37,17 +37,14 @@ struct PeerRange {
 /// Finds the memory of other hosts among the uses of a task.
 class PeerRanges {
  public:
-  explicit PeerRanges(const MemoryRegistry& registry) : registry_(registry) {}
-
-  void Add(const AllocationUse& use) {
-    if (!use || !use->facts.open_to_peers) return;
-    const std::byte* const begin = use->EngineView(use->facts.address);
-    for (const PeerRange& range : ranges_) {
-      if (range.begin == begin) return;  // a batch has a use for each of its entries
-    }
-    auto peer = PeerOf(registry_, *use.get());
-    if (peer != nullptr) ranges_.push_back({begin, use->facts.bytes, std::move(peer)});
+  PeerRanges(const MemoryRegistry& registry, const Task& task) : registry_(registry) {
+    const auto add = [this](const AllocationUse& use) {
+      Add(use);
+      return Status();
+    };
+    static_cast<void>(VisitUses(task, add));  // each succeeds
   }
+
   bool empty() const { return ranges_.empty(); }
   /// Text for messages: the first peer.
   std::string Describe() const { return first()->Describe(); }
@@ -65,32 +62,19 @@ class PeerRanges {
   }
 
  private:
+  void Add(const AllocationUse& use) {
+    if (!use || !use->facts.open_to_peers) return;
+    const std::byte* const begin = use->EngineView(use->facts.address);
+    for (const PeerRange& range : ranges_) {
+      if (range.begin == begin) return;  // a batch has a use for each of its entries
+    }
+    auto peer = PeerOf(registry_, *use.get());
+    if (peer != nullptr) ranges_.push_back({begin, use->facts.bytes, std::move(peer)});
+  }
+
   const MemoryRegistry& registry_;
   std::vector<PeerRange> ranges_;
 };
-
-void AddUses(const Task& task, PeerRanges& ranges) {
-  if (const auto* copy = std::get_if<CopyTask>(&task)) {
-    ranges.Add(copy->dst);
-    ranges.Add(copy->src);
-  } else if (const auto* rows = std::get_if<RowsTask>(&task)) {
-    ranges.Add(rows->dst);
-    ranges.Add(rows->src);
-  } else if (const auto* batch = std::get_if<BatchTask>(&task)) {
-    for (std::size_t i = 0; i < batch->memory.size(); ++i)
-      ranges.Add(batch->memory.data()[i]);
-  } else if (const auto* fill = std::get_if<FillTask>(&task)) {
-    ranges.Add(fill->memory);
-  } else if (const auto* word = std::get_if<WordTask>(&task)) {
-    ranges.Add(word->memory);
-  } else if (const auto* reduce = std::get_if<ReduceTask>(&task)) {
-    ranges.Add(reduce->src);
-  } else if (const auto* multi = std::get_if<MultiAllocationTask>(&task)) {
-    AddUses(multi->content->task, ranges);
-    for (const AllocationUse& use : multi->content->uses)
-      ranges.Add(use);
-  }
-}
 
 std::size_t BytesOf(const Task& task) {
   if (const auto* copy = std::get_if<CopyTask>(&task)) return copy->segment.bytes;
@@ -100,18 +84,6 @@ std::size_t BytesOf(const Task& task) {
   if (std::holds_alternative<WordTask>(task)) return sizeof(std::uint64_t);
   if (const auto* reduce = std::get_if<ReduceTask>(&task)) return reduce->segment.bytes;
   return BytesOf(std::get<MultiAllocationTask>(task).content->task);
-}
-
-Status CheckTask(const Task& task) {
-  if (const auto* copy = std::get_if<CopyTask>(&task)) return CheckLive(copy->dst, copy->src);
-  if (const auto* rows = std::get_if<RowsTask>(&task)) return CheckLive(rows->dst, rows->src);
-  if (const auto* batch = std::get_if<BatchTask>(&task)) return CheckLive(*batch);
-  if (const auto* fill = std::get_if<FillTask>(&task)) return CheckLive(fill->memory);
-  if (const auto* word = std::get_if<WordTask>(&task)) return CheckLive(word->memory);
-  if (const auto* reduce = std::get_if<ReduceTask>(&task)) return CheckLive(reduce->dst, reduce->src);
-  const auto& multi = std::get<MultiAllocationTask>(task);
-  if (Status live = CheckLive(multi); !live.ok()) return live;
-  return CheckTask(multi.content->task);
 }
 
 /// What goes to or comes from one peer, in parallel to the others of its step.
@@ -268,12 +240,12 @@ class PeerWork final : public HostWork, public std::enable_shared_from_this<Peer
 
  private:
   void Prepare() {
-    if (Status live = CheckTask(task_); !live.ok()) {
+    const auto check = [](const AllocationUse& use) { return CheckLive(use); };
+    if (Status live = VisitUses(task_, check); !live.ok()) {
       Fail(std::move(live));
       return End();
     }
-    PeerRanges ranges(registry_);
-    AddUses(task_, ranges);
+    const PeerRanges ranges(registry_, task_);
     Steps steps(ranges);
     steps.AddTask(task_);
     bounce_ = steps.TakeBounce();
@@ -338,8 +310,7 @@ class PeerWork final : public HostWork, public std::enable_shared_from_this<Peer
 
 Status RouteToPeers(PlanContext context, Plan& plan) {
   if (plan.timing == Timing::kNothing) return {};
-  PeerRanges ranges(context.registry());
-  AddUses(plan.task, ranges);
+  const PeerRanges ranges(context.registry(), plan.task);
   if (ranges.empty()) return {};
   Task task = std::move(plan.task);
   auto work = std::make_shared<PeerWork>(context.registry(), std::move(task), ranges);

@@ -15,8 +15,8 @@
 #include "backend/api/task.h"
 #include "base/error/assert.h"
 #include "base/error/status.h"
-#include "core/memory/backtrace.h"
 #include "core/memory/freed_order.h"
+#include "core/memory/origin/backtrace.h"
 #include "core/memory/page_map.h"
 #include "observe/observer.h"
 
@@ -40,8 +40,11 @@ class MemoryKeeper {
   // For memory that BeginHandover names: work of its earlier owner may still access it.
   /// Returns true if that work is over.
   virtual bool HandoverIsOver() { return true; }
-  /// Makes the stream wait for that work, unless it does already.
-  virtual Status AwaitHandover(Stream& /*stream*/) { return {}; }
+  /// Makes the stream wait for that work, unless it does already. Returns the first of its waits, 0 if there
+  /// is none. `memory` is the record that the caller uses.
+  virtual Result<std::uint64_t> AwaitHandover(Stream& /*stream*/, Allocation& /*memory*/) {
+    return std::uint64_t{0};
+  }
 };
 
 /// Thread-safe. Find takes no lock. Freed memory goes back to its source when the last task that uses it

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error/assert.h"
+#include "base/error/text.h"
 #include "core/objects/device.h"
 #include "observe/hooks.h"
 
@@ -16,6 +17,11 @@ Result<std::shared_ptr<Context>> Context::Create(Device& device, bool primary) {
   context->default_stream_ = std::move(*stream);
   SAMPAN_ASSERT(context->Owns(*context->default_stream_));
   return context;
+}
+
+Status Context::OfOtherContext(const Stream& stream) {
+  return {Code::kStreamContext,
+          Text("stream ", stream.id(), " belongs to another context than the calling thread's")};
 }
 
 bool Context::AddStream(void* handle, std::shared_ptr<Stream> stream) {

@@ -41,6 +41,8 @@ class Context : public std::enable_shared_from_this<Context> {
   bool AddEvent(void* handle);
   void RemoveEvent(void* handle);
   bool Owns(const Stream& stream) const { return stream.context_failure() == failure_; }
+  /// Refuses streams of other contexts.
+  Status CheckOwns(const Stream& stream) const { return Owns(stream) ? Status() : OfOtherContext(stream); }
 
   /// All streams, the default one last.
   std::vector<std::shared_ptr<Stream>> Streams() const;
@@ -58,6 +60,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
  private:
   Context(Device& device, bool primary) : device_(device), primary_(primary) {}
+  [[gnu::cold, gnu::noinline]] static Status OfOtherContext(const Stream& stream);
 
   Device& device_;
   const bool primary_;

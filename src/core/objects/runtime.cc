@@ -245,10 +245,7 @@ Status Runtime::MayDestroyStream(void* handle, const Context* caller) const {
   const auto stream = streams_.Find(handle);
   if (stream == nullptr) return DeadHandle("stream", "stream", handle);
   if (caller == nullptr) return {Code::kContextNull, "the calling thread has no context"};
-  if (!caller->Owns(*stream)) {
-    return {Code::kStreamContext,
-            Text("stream ", stream->id(), " belongs to another context than the calling thread's")};
-  }
+  if (Status own = caller->CheckOwns(*stream); !own.ok()) return own;
   if (handle == caller->default_stream_handle) {
     return {Code::kParamInvalid, "the default stream of a context cannot be destroyed"};
   }

@@ -25,10 +25,10 @@ namespace sampan::core {
 namespace {
 
 /// How long either side waits for an answer.
-constexpr timeval kPatience{10, 0};
+constexpr timeval kTransferTimeout{10, 0};
 /// How long a connected process may be silent, and how many may be silent at a time. One more replaces the
 /// oldest. A silent process does not delay others.
-constexpr std::chrono::seconds kPatienceForRequest{1};
+constexpr std::chrono::seconds kRequestTimeout{1};
 constexpr std::size_t kMaxSilent = 64;
 
 AbstractAddress NameOf(std::int32_t process, std::uint64_t server) {
@@ -51,9 +51,9 @@ bool SameUser(const Descriptor& connection) {
          peer.uid == ::geteuid();
 }
 
-void SetPatience(const Descriptor& connection) {
-  ::setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
-  ::setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
+void SetTimeouts(const Descriptor& connection) {
+  ::setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &kTransferTimeout, sizeof(kTransferTimeout));
+  ::setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &kTransferTimeout, sizeof(kTransferTimeout));
 }
 
 /// A message of one byte with a descriptor attached.
@@ -152,7 +152,7 @@ struct FileServer::Silent {
   void Add(Descriptor connection) {
     if (count == kMaxSilent) Remove(0);
     connections[count] = std::move(connection);
-    until[count++] = Clock::now() + kPatienceForRequest;
+    until[count++] = Clock::now() + kRequestTimeout;
   }
   void Remove(std::size_t index) {
     std::move(connections.begin() + static_cast<std::ptrdiff_t>(index) + 1,
@@ -234,7 +234,7 @@ Result<Descriptor> ReceiveFile(std::int32_t process, std::uint64_t server, const
   };
   const Descriptor socket = NewSocket();
   if (socket.get() < 0) return CannotStart("a socket");
-  SetPatience(socket);
+  SetTimeouts(socket);
   const AbstractAddress name = NameOf(process, server);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0 ||
       !SameUser(socket) || ::send(socket.get(), &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request)) {

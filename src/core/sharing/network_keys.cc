@@ -19,7 +19,7 @@ std::string NetworkKeys::KeyOf(const OwnCell& cell, SharedKind kind) const {
 
 Result<std::unique_ptr<Loan>> NetworkKeys::Lend(const OwnCell& cell, std::shared_ptr<LentMemory> lent) const {
   if (Status has = RequireServers(); !has.ok()) return has;
-  if (network_ == nullptr) return Error{Code::kFeatureNotSupport, "this backend has no network of peers"};
+  if (network_ == nullptr) return Error{Code::kFeatureNotSupport, kNoPeerNetwork};
   if (auto listening = network_->Listen(); !listening.ok()) return listening.TakeStatus();
   const CellAddress own = cell.Address();
   auto loan = std::make_unique<Loan>(*network_, own.index);
@@ -52,8 +52,7 @@ Result<std::shared_ptr<PeerMemory>> NetworkKeys::Import(const PeerName& name, Sh
   if (Status has = RequireServers(); !has.ok()) return has;
   if (network_ == nullptr) {
     return Error{Code::kFeatureNotSupport,
-                 Text("the key was made by process ", name.process,
-                      " on another host, and this backend has no network of peers")};
+                 Text("the key was made by process ", name.process, " on another host: ", kNoPeerNetwork)};
   }
   auto peer = network_->Import(name);
   if (!peer.ok()) return peer;

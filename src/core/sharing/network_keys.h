@@ -12,6 +12,10 @@
 
 namespace sampan::core {
 
+/// For messages: why there is no network.
+inline constexpr const char* kNoPeerNetwork =
+    "only emulated devices reach other hosts (SAMPAN_BACKEND=emulated), in a build with libfabric's headers";
+
 /// Thread-safe. Without a network, or on chips that share with one host only, all keys are for this host.
 class NetworkKeys {
  public:

@@ -219,7 +219,7 @@ Result<FabricHandle::Bytes> Runtime::ExportToFabric(const std::shared_ptr<Physic
 }
 
 Result<PeerAddress> Runtime::Lend(PhysicalMemory& physical, const std::shared_ptr<OwnCell>& cell) {
-  if (network_ == nullptr) return Error{Code::kFeatureNotSupport, "this backend has no network of peers"};
+  if (network_ == nullptr) return Error{Code::kFeatureNotSupport, kNoPeerNetwork};
   auto address = network_->Listen();
   if (!address.ok()) return address;
   const PeerMemoryFacts facts{.bytes = physical.bytes(),
@@ -248,9 +248,10 @@ Result<void*> Runtime::ImportFromPeer(const FabricHandle& handle, std::int32_t d
     return Error{Code::kFeatureNotSupport, Text("shareableHandle was made by process ", handle.cell.process,
                                                 " on another host or in another network namespace: ", why)};
   };
-  if (network_ == nullptr) return refuse("this backend has no network of peers");
+  if (network_ == nullptr) return refuse(kNoPeerNetwork);
   if (handle.address.version == 0)
-    return refuse("its owner had no network; it needs libfabric (Debian: libfabric1)");
+    return refuse(
+        "its owner had no network: its devices are GPUs, or libfabric (Debian: libfabric1) is not there");
   auto peer = network_->Import({handle.address, handle.cell.process, handle.cell.index, handle.cell.secret});
   if (!peer.ok()) return peer.TakeStatus();
   const PeerMemoryFacts& facts = (*peer)->facts();

@@ -7,10 +7,10 @@
 
 namespace sampan::core {
 
-Result<std::uint64_t> SubmitObserved(Queue& queue, Task&& task) {
+Result<std::uint64_t> SubmitObserved(Queue& queue, Task& task, std::uint64_t earlier) {
   const observe::Submission submission = observe::BeginSubmission(queue.label(), nullptr, task);
-  auto number = queue.Submit(std::move(task));
-  if (number.ok()) observe::EndSubmission(submission, *number);
+  auto number = queue.SubmitBehind(task, earlier);
+  if (number.ok() && *number != 0) observe::EndSubmission(submission, *number);
   return number;
 }
 

@@ -11,8 +11,8 @@
 
 namespace sampan::core {
 
-/// Queue::Submit.
-Result<std::uint64_t> SubmitObserved(Queue& queue, Task&& task);
+/// Queue::SubmitBehind.
+Result<std::uint64_t> SubmitObserved(Queue& queue, Task& task, std::uint64_t earlier);
 
 /// Calls `run`, which executes the task before it returns, and reports both to the observers.
 Status RunObserved(std::int32_t device_id, const Task& task, const observe::BlockingReason& reason,

@@ -66,18 +66,31 @@ Result<std::shared_ptr<Stream>> Stream::Create(BackendDevice& device,
 
 Result<std::uint64_t> Stream::SubmitWatched(Task&& task) {
   const NoCancellation no_cancellation;
-  if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
-  if (Status waits = AwaitHandovers(task); !waits.ok()) return waits;
-  if (FailuresReported()) submitter_.store(CurrentThreadNumber());
-  return observe::On() ? SubmitObserved(*queue_, std::move(task)) : queue_->Submit(std::move(task));
+  for (;;) {
+    if (Status sticky = context_failure_->Check(); !sticky.ok()) return sticky;
+    auto wait = AwaitHandovers(task);
+    if (!wait.ok()) return wait;
+    if (FailuresReported()) submitter_.store(CurrentThreadNumber());
+    if (*wait == 0 && !observe::On()) return queue_->Submit(std::move(task));
+    auto number = observe::On() ? SubmitObserved(*queue_, task, *wait) : queue_->SubmitBehind(task, *wait);
+    if (!number.ok() || *number != 0) return number;
+    // Another thread's abort dropped the wait.
+  }
 }
 
-Status Stream::AwaitHandovers(const Task& task) {
-  if (!options_.memory->AnyHandover()) return {};
-  return VisitUses(task, [&](const AllocationUse& use) {
+Result<std::uint64_t> Stream::AwaitHandovers(const Task& task) {
+  std::uint64_t first = 0;
+  if (!options_.memory->AnyHandover()) return first;
+  Status waits = VisitUses(task, [&](const AllocationUse& use) -> Status {
     MemoryKeeper* const keeper = options_.memory->HandoverOf(use);
-    return keeper == nullptr ? Status() : keeper->AwaitHandover(*this);
+    if (keeper == nullptr) return {};
+    auto wait = keeper->AwaitHandover(*this, *use.get());
+    if (!wait.ok()) return wait.TakeStatus();
+    if (*wait != 0 && (first == 0 || *wait < first)) first = *wait;
+    return {};
   });
+  if (!waits.ok()) return waits;
+  return first;
 }
 
 Result<Point> Stream::EnqueueWithPoint(Task&& task) {

@@ -99,10 +99,11 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
   bool Inspect(const std::function<void(std::uint64_t, const Task&)>& look) const {
     return queue_->Inspect(look);
   }
-  /// Makes the stream wait for queued work of earlier owners of the task's memory.
-  Status AwaitHandovers(const Task& task);
-  /// How often work of the stream was dropped.
-  std::uint64_t drops() const { return drops_.load(); }
+  /// Makes the stream wait for queued work of earlier owners of the task's memory. Returns the first of its
+  /// waits, which must not be dropped before the task is submitted; 0: there are none.
+  Result<std::uint64_t> AwaitHandovers(const Task& task);
+  /// True if work up to this task was dropped.
+  bool Discarded(std::uint64_t number) const { return queue_->Discarded(number); }
   /// A queue with so many tasks blocks its submitters.
   std::uint64_t queue_depth() const { return options_.queue_depth; }
   std::uint64_t submitted() const { return queue_->submitted(); }

@@ -1,4 +1,5 @@
-// Encodes values as bytes for another process of the same machine. The reader checks every length.
+// Encodes values as bytes for another process, whose machine has the same order of bytes. The reader checks
+// every length.
 #pragma once
 
 #include <cstring>

@@ -89,7 +89,7 @@ class FrameSocket {
   std::optional<Frame> Next();
 
  private:
-  /// Returns true if the last call on the socket only found it busy.
+  /// Returns true if the last call on the socket would have blocked.
   bool IsBusy();
 
   Descriptor descriptor_;

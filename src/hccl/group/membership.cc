@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error/system_error.h"
+#include "base/network/connecting.h"
 #include "base/time/clock.h"
 #include "hccl/group/byte_stream.h"
 #include "hccl/group/hub.h"

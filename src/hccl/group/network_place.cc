@@ -48,8 +48,8 @@ HcclResult ReadPorts(const char* function, std::vector<PortRange>& ports) {
   return HCCL_SUCCESS;
 }
 
-/// Whether a process can listen there now. Sets a port that is 0. It does not listen itself: that would be in
-/// the way of a rank 0 in another process.
+/// Returns true if a process can listen there now. Sets a port that is 0. It does not listen itself: that
+/// could refuse a rank 0 that begins to listen.
 bool IsFree(PeerAddress& address) {
   SocketAddress name = ToSocket(address);
   const Descriptor socket(::socket(name.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));

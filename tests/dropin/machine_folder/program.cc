@@ -1,4 +1,4 @@
-// Sends blocks of a cache in one batch, and gets the same ones back by a loop where there is no batch.
+// Sends blocks of a cache in one batch, and gets them back by a loop where there is no batch.
 #include <acl/acl.h>
 
 #include <array>

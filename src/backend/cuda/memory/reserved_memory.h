@@ -53,7 +53,7 @@ struct ReservedMemoryOptions {
   std::size_t capacity_bytes = 0;   ///< memory
   bool host_visible = false;        ///< the program may read and write it
   std::ptrdiff_t engine_delta = 0;  ///< the engines' address minus the program's
-  std::size_t gap_bytes = 0;        ///< addresses behind each block that no block has, in whole pages
+  std::size_t gap_bytes = 0;        ///< unused addresses behind each block, in whole pages
   FaultPlan* faults = nullptr;
 };
 

@@ -52,6 +52,16 @@ Result<std::uint64_t> CudaQueue::Submit(Task&& task) {
   return number;
 }
 
+Result<std::uint64_t> CudaQueue::SubmitBehind(Task& task, std::uint64_t earlier) {
+  if (faults_.ShouldFail(FaultKind::kQueue)) return OrderedFailure("the task could not be queued");
+  Lock lock(mutex_);
+  if (Status room = AwaitRoom(lock); !room.ok()) return room;
+  if (earlier != 0 && Discarded(earlier)) return std::uint64_t{0};
+  const std::uint64_t number = ring_.Put(std::move(task));
+  if (!handing_ && held_ == Held::kNo) HandOver(lock);
+  return number;
+}
+
 Status CudaQueue::AwaitRoom(Lock& lock) {
   const NoCancellation no_cancellation;
   for (;;) {

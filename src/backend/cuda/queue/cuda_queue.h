@@ -46,9 +46,11 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   ~CudaQueue() override;
 
   Result<std::uint64_t> Submit(Task&& task) override;
+  Result<std::uint64_t> SubmitBehind(Task& task, std::uint64_t earlier) override;
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return ring_.submitted(); }
   std::uint64_t Discard(Code reason) override;
+  bool Discarded(std::uint64_t number) const override { return discarded_.Covers(number); }
   void PassDiscarded() override;
   void NoteTold(std::uint64_t failed) override { dropped_input_.EndBehind(submitted(), failed); }
   void Close() override;
@@ -116,7 +118,6 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
   bool HasArrived(Lock& lock, std::uint64_t number);
   /// Continues the hand-over, or makes the thread that is doing it check again.
   void GoOn(Lock& lock);
-  bool Discarded(std::uint64_t number) const { return discarded_.Covers(number); }
   void Fail(Lock& lock, std::uint64_t number, Status failure);
   /// The task passed its wait. Fails if what it waited for depends on dropped work.
   void FinishWait(Lock& lock, std::uint64_t number, Status outcome);

@@ -9,12 +9,12 @@ namespace sampan::cuda {
 
 StagedCopy::~StagedCopy() {
   stopping_ = true;
-  for (const auto& helper : helpers_) {
-    helper->calls.fetch_add(1);
-    helper->calls.notify_one();
+  for (const auto& thread : other_threads_) {
+    thread->calls.fetch_add(1);
+    thread->calls.notify_one();
   }
-  for (const auto& helper : helpers_)
-    helper->thread.Join();
+  for (const auto& thread : other_threads_)
+    thread->thread.Join();
 }
 
 void StagedCopy::DropIdle() {
@@ -24,8 +24,8 @@ void StagedCopy::DropIdle() {
   }
   const std::unique_lock one(one_at_a_time_, std::try_to_lock);
   if (!one.owns_lock()) return;
-  for (const auto& helper : helpers_)
-    helper->worker = nullptr;
+  for (const auto& thread : other_threads_)
+    thread->worker = nullptr;
   own_worker_ = nullptr;
   stream_ = nullptr;
 }
@@ -80,14 +80,14 @@ Status StagedCopy::Prepare(std::size_t threads) {
     if (!stream.ok()) return stream.TakeStatus();
     stream_ = std::make_unique<StagingStream>(std::move(*stream));
   }
-  helpers_.reserve(threads);
-  while (helpers_.size() + 1 < threads) {
-    auto helper = std::make_unique<Helper>(helpers_.size() + 1);
-    helper->thread = StartThread("sampan-staging", [this, &self = *helper] { Loop(self); });
-    helpers_.push_back(std::move(helper));  // only with its thread; the memory is reserved
+  other_threads_.reserve(threads);
+  while (other_threads_.size() + 1 < threads) {
+    auto other = std::make_unique<StagingThread>(other_threads_.size() + 1);
+    other->thread = StartThread("sampan-staging", [this, &self = *other] { Loop(self); });
+    other_threads_.push_back(std::move(other));  // only with its thread; the memory is reserved
   }
   for (std::size_t number = 0; number < threads; ++number) {
-    std::unique_ptr<StagingWorker>& worker = number == 0 ? own_worker_ : helpers_[number - 1]->worker;
+    std::unique_ptr<StagingWorker>& worker = number == 0 ? own_worker_ : other_threads_[number - 1]->worker;
     if (worker != nullptr) continue;
     auto made = StagingWorker::Create(site_, StagingBuffer::kBytes);
     if (!made.ok()) return made.TakeStatus();
@@ -98,12 +98,12 @@ Status StagedCopy::Prepare(std::size_t threads) {
 
 void StagedCopy::WakeTwo(std::size_t number) {
   for (std::size_t next = 2 * number + 1; next <= 2 * number + 2 && next < threads_; ++next) {
-    helpers_[next - 1]->calls.fetch_add(1);
-    helpers_[next - 1]->calls.notify_one();
+    other_threads_[next - 1]->calls.fetch_add(1);
+    other_threads_[next - 1]->calls.notify_one();
   }
 }
 
-void StagedCopy::Loop(Helper& self) {
+void StagedCopy::Loop(StagingThread& self) {
   std::uint32_t seen = 0;
   for (;;) {
     self.calls.wait(seen);

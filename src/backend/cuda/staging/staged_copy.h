@@ -42,9 +42,9 @@ class StagedCopy {
   };
   /// The maximum number of running and idle single-thread copies. Each has 2 MiB of pinned memory.
   static constexpr std::size_t kMaxSingles = 32;
-  /// A thread that helps the calling thread. It sleeps until its number of calls changes.
-  struct Helper {
-    explicit Helper(std::size_t its_number) : number(its_number) {}
+  /// A thread besides the calling one. It sleeps until its number of calls changes.
+  struct StagingThread {
+    explicit StagingThread(std::size_t its_number) : number(its_number) {}
     const std::size_t number;  // the calling thread's is 0
     std::unique_ptr<StagingWorker> worker;
     std::atomic<std::uint32_t> calls{0};
@@ -56,7 +56,7 @@ class StagedCopy {
   Status Prepare(std::size_t threads);
   /// Each thread wakes two others, as in a tree, so that the last one wakes early.
   void WakeTwo(std::size_t number);
-  void Loop(Helper& self);
+  void Loop(StagingThread& self);
   /// False if the copy is completed already. A thread that wakes late does not delay the copy.
   bool Join();
   void Leave();
@@ -73,7 +73,7 @@ class StagedCopy {
   std::mutex one_at_a_time_;
   std::unique_ptr<StagingStream> stream_;  // one for all, because an engine loses time between streams
   std::unique_ptr<StagingWorker> own_worker_;
-  std::vector<std::unique_ptr<Helper>> helpers_;
+  std::vector<std::unique_ptr<StagingThread>> other_threads_;
   bool stopping_ = false;
 
   // The copy in progress.
@@ -81,7 +81,7 @@ class StagedCopy {
   std::size_t threads_ = 0;
   std::atomic<std::size_t> next_part_{0};
   static constexpr std::uint32_t kOpen = std::uint32_t{1} << 31;
-  std::atomic<std::uint32_t> joined_{0};  // working helpers; with kOpen while more may join
+  std::atomic<std::uint32_t> joined_{0};  // other threads at work; with kOpen while more may join
   std::mutex failure_mutex_;
   Status failure_;
 };

@@ -18,7 +18,7 @@ namespace sampan::emulated {
 namespace {
 
 /// How long a submitter waits until a quarter of a full queue is free.
-constexpr std::chrono::milliseconds kPatience{1};
+constexpr std::chrono::milliseconds kMaxWaitForRoom{1};
 /// How far ahead slots are prefetched.
 constexpr std::uint64_t kSlotsAhead = 4;
 /// How many short tasks the thread executes that detects an open gate.
@@ -125,10 +125,10 @@ inline std::uint64_t EmulatedQueue::TryAtOnce(Task& task) {
     const std::lock_guard lock(submit_lock_);
     if (const std::uint64_t number = TryAtOnce(task); number != 0) return number;
   }
-  return SubmitInFull(task);
+  return SubmitInFull(task, 0);
 }
 
-Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
+Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task, std::uint64_t earlier) {
   const NoCancellation no_cancellation;
   if (faults_.ShouldFail(FaultKind::kQueue)) return OrderedFailure("the task could not be queued");
   races::CallStack stack;
@@ -141,6 +141,7 @@ Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task) {
     {
       const std::lock_guard lock(submit_lock_);
       if (closed_) return IsClosed();
+      if (earlier != 0 && Discarded(earlier)) return std::uint64_t{0};
       number = is_for_submitter ? 0 : TryAtOnce(task);
       if (number != 0) return number;
       was_idle = state_.load(std::memory_order_acquire) == kIdle;
@@ -177,7 +178,7 @@ void EmulatedQueue::WaitForRoom() {
   // because the one place may be all that comes until this thread goes on.
   SAMPAN_ASSERT(submitted() >= ring_.depth());
   const std::uint64_t full_at = submitted() - ring_.depth();
-  if (timeline_->Wait(full_at + ring_.depth() / 4, Clock::now() + kPatience)) return;
+  if (timeline_->Wait(full_at + ring_.depth() / 4, Clock::now() + kMaxWaitForRoom)) return;
   timeline_->Wait(full_at + 1, kNever);
 }
 
@@ -346,10 +347,10 @@ std::optional<Status> EmulatedQueue::TryPass(Gate& gate, std::chrono::nanosecond
 }
 
 void EmulatedQueue::SpinAt(const Gate& gate, std::uint64_t number) const {
-  const std::chrono::nanoseconds patience = gate.patience();
+  const std::chrono::nanoseconds max_spin = gate.max_spin();
   // The watch has other gates to look at, and a chosen schedule has one thread for all queues.
-  if (patience.count() == 0 || !short_tasks_at_once_ || gates_.IsWatch()) return;
-  SpinFor<1>(patience, [&] { return gate.Open() || Discarded(number); });
+  if (max_spin.count() == 0 || !short_tasks_at_once_ || gates_.IsWatch()) return;
+  SpinFor<1>(max_spin, [&] { return gate.Open() || Discarded(number); });
 }
 
 bool EmulatedQueue::ExecuteGate(GateTask& task, std::uint64_t number) {
@@ -422,6 +423,7 @@ void EmulatedQueue::Fail(std::uint64_t number, Status failure) {
 }
 
 std::uint64_t EmulatedQueue::Discard(Code reason) {
+  const std::lock_guard lock(submit_lock_);  // no task comes behind one that SubmitBehind found alive
   const std::uint64_t last = submitted();
   discarded_.Raise(last, reason);
   dropped_input_.EndBehind(last, last);

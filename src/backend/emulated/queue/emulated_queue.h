@@ -27,9 +27,13 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   ~EmulatedQueue() override;
 
   Result<std::uint64_t> Submit(Task&& task) override;
+  Result<std::uint64_t> SubmitBehind(Task& task, std::uint64_t earlier) override {
+    return SubmitInFull(task, earlier);
+  }
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return ring_.submitted(); }
   std::uint64_t Discard(Code reason) override;
+  bool Discarded(std::uint64_t number) const override { return discarded_.Covers(number); }
   void PassDiscarded() override;
   void NoteTold(std::uint64_t failed) override { dropped_input_.EndBehind(submitted(), failed); }
   void Close() override;
@@ -78,8 +82,8 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   /// thread continues it.
   bool TakeFromBlocked() noexcept;
 
-  /// Continues Submit if the task is not executed at once.
-  [[gnu::noinline]] Result<std::uint64_t> SubmitInFull(Task& task);
+  /// Continues Submit if the task is not executed at once. `earlier`: as for SubmitBehind.
+  [[gnu::noinline]] Result<std::uint64_t> SubmitInFull(Task& task, std::uint64_t earlier);
   // With the submit lock, for both.
   /// Executes a short task on the calling thread while the queue is idle: sooner than an engine could wake.
   /// A gate is passed then. Returns the task's number, or 0 if nothing was done.
@@ -116,7 +120,6 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   [[gnu::noinline]] void Fail(std::uint64_t number, Status failure);
   /// The task passed its wait. Fails if what it waited for depends on dropped work.
   void FinishWait(std::uint64_t number, Status outcome);
-  bool Discarded(std::uint64_t number) const { return discarded_.Covers(number); }
   /// Gives up the turn; true when it could be taken back because `over` holds already.
   template <typename Over>
   bool BlockUnless(Over over);

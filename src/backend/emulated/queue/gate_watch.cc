@@ -132,9 +132,9 @@ void GateWatch::Sleep() {
       if (word == nullptr || waits.size() == kMaxFutexWaits) {
         // The interval grows while no gate opens.
         const auto now = Clock::now();
-        const auto patience =
+        const auto interval =
             std::clamp<Clock::duration>((now - each.since) / 8, kGatePollInterval, kIdleGatePollInterval);
-        until = std::min(until, now + patience);
+        until = std::min(until, now + interval);
         continue;
       }
       gates.push_back(each.gate);

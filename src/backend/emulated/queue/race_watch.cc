@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "backend/api/batch_entries.h"
 #include "backend/api/task_memory.h"
 #include "backend/emulated/queue/task_execution.h"
 #include "base/error/text.h"
@@ -29,8 +30,8 @@ class Teller {
     const Allocation* dst = nullptr;
     const Allocation* src = nullptr;
     for (const Segment& segment : task.segments.all()) {
-      dst = Find(task, segment.dst, dst);
-      src = Find(task, segment.src, src);
+      dst = AllocationAt(task.memory, segment.dst, dst);
+      src = AllocationAt(task.memory, segment.src, src);
       Copy(segment, dst, src);
     }
   }
@@ -63,19 +64,7 @@ class Teller {
   static constexpr std::size_t kDescriptorBytes = 32;
 
   static std::uintptr_t ProgramView(const std::byte* engine, const Allocation* memory) {
-    const std::ptrdiff_t delta = memory == nullptr ? 0 : memory->facts.engine_delta;
-    return reinterpret_cast<std::uintptr_t>(engine) - static_cast<std::uintptr_t>(delta);
-  }
-  static bool Holds(const Allocation& memory, const std::byte* engine) {
-    return memory.Contains(ProgramView(engine, &memory));
-  }
-  /// The allocation of a batch that an engine's address lies in; most often that of the segment before.
-  static const Allocation* Find(const BatchTask& task, const std::byte* engine, const Allocation* before) {
-    if (before != nullptr && Holds(*before, engine)) return before;
-    for (const AllocationUse& use : task.memory) {
-      if (use && Holds(*use.get(), engine)) return use.get();
-    }
-    return nullptr;
+    return memory == nullptr ? reinterpret_cast<std::uintptr_t>(engine) : memory->ProgramView(engine);
   }
   void Copy(const Segment& segment, const Allocation* dst, const Allocation* src) {
     accesses_.Read(ProgramView(segment.src, src), segment.bytes);

@@ -96,8 +96,8 @@ TEST(GuardedPages, HolesCloseWithTheNextKeep) {
   EXPECT_EQ(views.LevelOf(5), PageLevel::kNothing);
 }
 
-// Random pieces against a level for each page: none of the pages is open that has to be kept, neighbours
-// stay usable, and what the program writes is what the engines read.
+// Random pieces against a level for each page. No page is open that has to be kept, and neighbours stay
+// usable. What the program writes is what the engines read.
 TEST(GuardedPages, RandomPiecesKeepWhatIsAskedFor) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE(seed);

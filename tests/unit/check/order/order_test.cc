@@ -55,7 +55,7 @@ TEST_F(OrderTest, AWaitComesAfterItsSignal) {
 }
 
 TEST_F(OrderTest, ToldSignalsComeBeforeTheirWaitsWhereOneIsNotTold) {
-  // Queue 1 waits for a signal whose thread has not told it, and gives the signal for which queue 2 waits.
+  // Queue 1 waits for a signal whose thread has not told it. It gives the signal for which queue 2 waits.
   Tell(2, 1, Kind::kGate, &other_);
   Tell(2, 2, Kind::kWork);
   Tell(1, 1, Kind::kGate, &one_);

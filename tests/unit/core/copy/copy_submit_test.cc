@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "backend/emulated/emulated_backend.h"
+#include "base/containers/round.h"
 #include "base/error/fault.h"
 #include "core/objects/device.h"
 #include "core/streams/stream_roster.h"
@@ -53,7 +55,9 @@ class Witness final : public observe::Observer {
 /// A copy that another thing than the device does.
 class Elsewhere final : public HostWork {
  public:
-  explicit Elsewhere(Status outcome) : outcome_(std::move(outcome)) {}
+  explicit Elsewhere(Status outcome, AllocationUse dst = {})
+      : task_(CopyTask{{nullptr, nullptr, kBytes}, std::move(dst), {}, Direction::kHostToDevice}),
+        outcome_(std::move(outcome)) {}
   void Start(std::function<void(Status)> resume) noexcept override {
     ++started;
     resume(std::move(outcome_));
@@ -63,25 +67,35 @@ class Elsewhere final : public HostWork {
   int started = 0;
 
  private:
-  const Task task_ = CopyTask{{nullptr, nullptr, kBytes}, {}, {}, Direction::kHostToDevice};
+  const Task task_;
   Status outcome_;
+};
+
+/// A device, and all that it needs.
+struct World {
+  FaultPlan faults;
+  const std::unique_ptr<Backend> backend = std::move(*emulated::EmulatedBackend::Create(
+      {.devices = 1, .device_bytes = std::size_t{1} << 20, .engines = 1, .schedule = {}, .faults = &faults}));
+  FailureReports reports;
+  StreamRoster roster;
+  MemoryRegistry memory{false};
+  const Profile profile = *FindProfile("ascend910c");
+  Device device{*backend, 0, 0, profile, reports, roster, memory};
+
+  /// Runs the work as a blocking copy.
+  Status Run(const std::shared_ptr<Elsewhere>& work) {
+    Plan plan;
+    plan.Make<HostTask>(HostTask{work});
+    return RunPlan(device, std::move(plan));
+  }
 };
 
 TEST(CopySubmit, TellsObserversOfBlockingCopiesOutsideTheDevice) {
   if (test::DoneInChild()) return;
-  FaultPlan faults;
-  auto backend = std::move(*emulated::EmulatedBackend::Create(
-      {.devices = 1, .device_bytes = std::size_t{1} << 20, .engines = 1, .schedule = {}, .faults = &faults}));
-  FailureReports reports;
-  StreamRoster roster;
-  const MemoryRegistry memory(false);
-  const Profile profile = *FindProfile("ascend910c");
-  Device device(*backend, 0, 0, profile, reports, roster, memory);
+  World world;
   const auto run = [&](Status outcome) {
     const auto work = std::make_shared<Elsewhere>(std::move(outcome));
-    Plan plan;
-    plan.Make<HostTask>(HostTask{work});
-    Status status = RunPlan(device, std::move(plan));
+    Status status = world.Run(work);
     EXPECT_EQ(work->started, 1);
     return status;
   };
@@ -102,6 +116,36 @@ TEST(CopySubmit, TellsObserversOfBlockingCopiesOutsideTheDevice) {
   EXPECT_EQ(run({Code::kSdmaCopyError, "the other host is gone"}).code(), Code::kSdmaCopyError);
   EXPECT_EQ(witness.execution->code, static_cast<std::int32_t>(Code::kSdmaCopyError));
   observe::Detach(witness);
+}
+
+// Such a copy wrote a pool's block before the work of the block's earlier owner. Rules of docs/BEHAVIOUR.md:
+// pool-7.
+TEST(CopySubmit, RefusesBlockingCopiesElsewhereBeforeMemoryIsHandedOver) {
+  struct Owner final : MemoryKeeper {
+    bool HandoverIsOver() override { return is_over; }
+    bool is_over = false;
+  };
+  alignas(kDevicePageBytes) static std::array<std::byte, kDevicePageBytes> bytes;
+  World world;
+  const auto owner = std::make_shared<Owner>();
+  Allocation* const block = *world.memory.Adopt({.address = reinterpret_cast<std::uintptr_t>(bytes.data()),
+                                                 .bytes = bytes.size(),
+                                                 .asked_bytes = bytes.size(),
+                                                 .place = {PlaceKind::kDevice, 0},
+                                                 .made_by = "the test",
+                                                 .backtrace = {}},
+                                                owner, MemoryOrigin::kPool);
+  world.memory.BeginHandover(*block);
+  const auto run = [&] {
+    const auto work =
+        std::make_shared<Elsewhere>(Status(), world.memory.Find(reinterpret_cast<std::uintptr_t>(&bytes)));
+    const Status status = world.Run(work);
+    EXPECT_EQ(work->started, status.ok() ? 1 : 0);
+    return status.code();
+  };
+  EXPECT_EQ(run(), Code::kSdmaCopyError);
+  owner->is_over = true;
+  EXPECT_EQ(run(), Code::kOk);
 }
 
 }  // namespace

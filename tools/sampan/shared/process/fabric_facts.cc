@@ -2,8 +2,8 @@
 #include "tools/sampan/shared/process/fabric_facts.h"
 
 #ifdef SAMPAN_HAS_LIBFABRIC
-#include "backend/fabric/library.h"
-#include "backend/fabric/port.h"
+#include "backend/fabric/provider/library.h"
+#include "backend/fabric/provider/port.h"
 #include "base/network/interface.h"
 #endif
 

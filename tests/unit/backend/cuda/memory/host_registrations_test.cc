@@ -1,5 +1,5 @@
-// Registered host memory without a GPU: what the driver is asked to do before there is a context, while it is
-// lost, and in the next one.
+// Registered host memory without a GPU: the calls of the driver before there is a context, while the context
+// is lost, and in the next one.
 #include "backend/cuda/memory/host_registrations.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// How a queue on a GPU is waited for, with a driver of the test's own in place of the GPU's: by the words
-// that a stream writes, with a time limit and without, and by asking the driver where no word comes.
+// Waits for a queue on a GPU, with a driver of the test's own in place of the GPU's. They look at the words
+// that a stream writes, with a time limit and without. Where no word comes, they ask the driver.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
