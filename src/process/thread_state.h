@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error/status.h"
-#include "core/memory/memory_pool.h"
+#include "core/memory/pools/memory_pool.h"
 #include "core/objects/context.h"
 #include "core/objects/recent_objects.h"
 #include "core/objects/runtime.h"

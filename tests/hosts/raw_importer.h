@@ -11,11 +11,11 @@
 #include <span>
 #include <thread>
 
-#include "backend/fabric/endpoint.h"
-#include "backend/fabric/frames.h"
 #include "backend/fabric/gate/gate.h"
-#include "backend/fabric/library.h"
-#include "backend/fabric/port.h"
+#include "backend/fabric/links/endpoint.h"
+#include "backend/fabric/links/frames.h"
+#include "backend/fabric/provider/library.h"
+#include "backend/fabric/provider/port.h"
 
 namespace sampan::fabric::test {
 

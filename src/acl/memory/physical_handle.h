@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "acl/acl_rt.h"
-#include "core/memory/physical_memory.h"
+#include "core/memory/mapped/physical_memory.h"
 
 namespace sampan::acl {
 

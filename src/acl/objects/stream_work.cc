@@ -11,8 +11,8 @@
 #include "base/platform_bridge.h"
 #include "base/threads/spin.h"
 #include "core/copy/device_range.h"
-#include "core/memory/code_place.h"
-#include "core/memory/peer_mapping.h"
+#include "core/memory/mapped/peer_mapping.h"
+#include "core/memory/origin/code_place.h"
 #include "observe/hooks.h"
 
 namespace sampan::acl {

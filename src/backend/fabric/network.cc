@@ -156,20 +156,20 @@ void Network::Wake() {
   [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof(one));
 }
 
-void Network::RunCommands() {
-  for (;;) {
+bool Network::RunCommands() {
+  for (bool ran = false;; ran = true) {
     std::vector<std::function<void()>> commands;
     {
       const std::lock_guard lock(commands_mutex_);
       commands.swap(commands_);
     }
-    if (commands.empty()) return;
+    if (commands.empty()) return ran;
     for (auto& command : commands)
       command();
   }
 }
 
-void Network::Work(std::uint32_t signs) {
+bool Network::Work(std::uint32_t signs) {
   if ((signs & Port::kCommands) != 0) {
     std::uint64_t count = 0;
     [[maybe_unused]] const ssize_t length = ::read(wake_.get(), &count, sizeof(count));
@@ -188,8 +188,9 @@ void Network::Work(std::uint32_t signs) {
     ReadCompletions();
     if (overdue_at_ <= Clock::now()) FailOverdue();
     BuryBroken();
-    RunCommands();  // a transfer that ended may have started the next one, which wakes no thread
-  } while (!closed_.empty());
+    // A transfer that ended may have started the next one, which wakes no thread.
+  } while (RunCommands() || !closed_.empty());
+  return port_->MaySleep(signs);
 }
 
 void Network::ReadCompletions() {
@@ -206,9 +207,8 @@ void Network::Loop() noexcept {
     Deadline next{};
     {
       const Turn turn(*this);
-      Work(signs);
       // With the turn: a Post that takes it next has to know that this thread does not look before `next`.
-      if (port_->MaySleep()) sleeps_until_.store(next = std::min(overdue_at_, callers_at_));
+      if (Work(signs)) sleeps_until_.store(next = std::min(overdue_at_, callers_at_));
     }
     // It does not poll before it sleeps: a peer on the same core would have to wait for that (bench_hosts).
     signs = next != Deadline{} ? port_->Wait(next) : std::uint32_t{Port::kAll};
@@ -225,17 +225,16 @@ bool Network::TryHelp(const std::function<bool()>& enough) noexcept {
   if (!lock.owns_lock()) return false;
   const Turn turn(*this, std::move(lock));
   const Deadline until = Clock::now() + kHelp;
-  const auto done = [&] {
-    ReadCompletions();
-    RunCommands();
-    return enough();
-  };
   port_->MuteCompletions(true);
   RunCommands();
-  while (!done() && Clock::now() < until) {
-    if (port_->MaySleep()) port_->WaitMuted(kHelp);
+  while (!enough() && Clock::now() < until) {
+    port_->WaitMuted(kHelp);
+    do {
+      ReadCompletions();
+    } while (RunCommands());
+    // What was read must not wake the network's thread too, nor end the next wait.
+    if (!port_->MaySleep(Port::kCompletions)) Wake();
   }
-  RunCommands();
   port_->MuteCompletions(false);
   return true;
 }

@@ -74,9 +74,10 @@ class Network final : public PeerNetwork {
   bool TryHelp(const std::function<bool()>& enough) noexcept;
 
   // With the turn.
-  /// Does what the signs of the port ask for, and what the time does.
-  void Work(std::uint32_t signs);
-  void RunCommands();
+  /// Does what the signs of the port ask for, and what the time does. Returns true if nothing is left to do.
+  bool Work(std::uint32_t signs);
+  /// Returns true if there were some.
+  bool RunCommands();
   void ReadCompletions();
   /// An import is to answer within the limit from now on.
   void ExpectAnswer() { overdue_at_ = std::min(overdue_at_, Clock::now() + options_.limit); }

@@ -8,7 +8,7 @@
 #include "base/system/page_size.h"
 #include "core/copy/copy_ends.h"
 #include "core/copy/peer_copy.h"
-#include "core/memory/peer_mapping.h"
+#include "core/memory/mapped/peer_mapping.h"
 
 namespace sampan::core {
 namespace {

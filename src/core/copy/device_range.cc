@@ -7,7 +7,7 @@
 
 #include "backend/api/task_memory.h"
 #include "base/error/text.h"
-#include "core/memory/peer_mapping.h"
+#include "core/memory/mapped/peer_mapping.h"
 
 namespace sampan::core {
 namespace {

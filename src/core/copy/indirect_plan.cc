@@ -7,7 +7,7 @@
 #include "base/error/text.h"
 #include "core/copy/copy_ends.h"
 #include "core/copy/copy_plan.h"
-#include "core/memory/peer_mapping.h"
+#include "core/memory/mapped/peer_mapping.h"
 #include "observe/hooks.h"
 
 namespace sampan::core {

@@ -9,7 +9,7 @@
 #include "base/threads/threads.h"
 #include "core/copy/batch_run.h"
 #include "core/copy/peer_copy.h"
-#include "core/memory/peer_mapping.h"
+#include "core/memory/mapped/peer_mapping.h"
 
 namespace sampan::core {
 

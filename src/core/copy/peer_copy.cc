@@ -16,8 +16,8 @@
 #include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/reduce/reduce_kernels.h"
-#include "core/memory/peer_mapping.h"
-#include "core/memory/peer_transfer.h"
+#include "core/memory/mapped/peer_mapping.h"
+#include "core/memory/mapped/peer_transfer.h"
 
 namespace sampan::core {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/error/assert.h"
 #include "base/error/text.h"
 #include "base/threads/thread_sanitizer.h"
-#include "core/memory/peer_mapping.h"
+#include "core/memory/mapped/peer_mapping.h"
 #include "observe/hooks.h"
 
 namespace sampan::core {

@@ -15,8 +15,8 @@
 #include "backend/api/task.h"
 #include "base/error/assert.h"
 #include "base/error/status.h"
-#include "core/memory/backtrace.h"
 #include "core/memory/freed_order.h"
+#include "core/memory/origin/backtrace.h"
 #include "core/memory/page_map.h"
 #include "observe/observer.h"
 

@@ -7,7 +7,7 @@
 #include "base/containers/round.h"
 #include "base/error/text.h"
 #include "core/copy/memory_location.h"
-#include "core/memory/peer_mapping.h"
+#include "core/memory/mapped/peer_mapping.h"
 #include "core/sharing/network_key.h"
 
 namespace sampan::core {

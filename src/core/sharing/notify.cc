@@ -7,7 +7,7 @@
 #include "base/error/text.h"
 #include "base/threads/futex.h"
 #include "base/threads/thread_sanitizer.h"
-#include "core/memory/peer_transfer.h"
+#include "core/memory/mapped/peer_transfer.h"
 #include "observe/hooks.h"
 
 namespace sampan::core {

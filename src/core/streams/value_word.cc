@@ -10,7 +10,7 @@
 #include "base/threads/thread_sanitizer.h"
 #include "core/copy/memory_location.h"
 #include "core/copy/peer_copy.h"
-#include "core/memory/peer_mapping.h"
+#include "core/memory/mapped/peer_mapping.h"
 #include "observe/hooks.h"
 
 namespace sampan::core {

@@ -228,9 +228,9 @@ void Port::WaitMuted(std::chrono::microseconds at_most) const {
   ::ppoll(&completions, 1, &time, nullptr);
 }
 
-bool Port::MaySleep() {
-  fid_t waited[] = {&events_->fid, &completions_->fid};
-  return ::fi_trywait(fabric_.get(), waited, 2) == 0;
+bool Port::MaySleep(std::uint32_t signs) {
+  fid_t waited[] = {&completions_->fid, &events_->fid};
+  return ::fi_trywait(fabric_.get(), waited, (signs & kEvents) != 0 ? 2 : 1) == 0;
 }
 
 std::uint32_t Port::Wait(Deadline until) const {

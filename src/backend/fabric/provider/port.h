@@ -82,8 +82,9 @@ class Port {
   std::size_t ReadCompletions(std::span<Completion> completions);
   /// Wait returns the sign while the descriptor is readable.
   Status WakeBy(int descriptor, Sign sign);
-  /// Returns false if there is something to read. To be asked before Wait.
-  bool MaySleep();
+  /// Returns false if there is something to read. To be asked before Wait, with the signs that the last Wait
+  /// returned: only events that were read have to be looked for again, which costs a system call.
+  bool MaySleep(std::uint32_t signs);
   /// Waits for signs, at most until the deadline. Returns what has happened, or 0. May run beside all other
   /// calls.
   std::uint32_t Wait(Deadline until) const;

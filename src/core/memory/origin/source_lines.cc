@@ -1,5 +1,5 @@
 // Names the source line of an instruction.
-#include "core/memory/source_lines.h"
+#include "core/memory/origin/source_lines.h"
 
 #if defined(SAMPAN_HAS_LIBDWFL)
 

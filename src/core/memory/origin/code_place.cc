@@ -1,12 +1,12 @@
 // Names the place of an instruction, in this process or another one.
-#include "core/memory/code_place.h"
+#include "core/memory/origin/code_place.h"
 
 #include <fstream>
 #include <sstream>
 #include <string_view>
 
 #include "base/error/text.h"
-#include "core/memory/source_lines.h"
+#include "core/memory/origin/source_lines.h"
 
 namespace sampan::core {
 namespace {

@@ -1,5 +1,5 @@
 // Names the place in the program that a call came from.
-#include "core/memory/backtrace.h"
+#include "core/memory/origin/backtrace.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

@@ -1,5 +1,5 @@
 // A pool of device memory that is allocated and freed in stream order.
-#include "core/memory/memory_pool.h"
+#include "core/memory/pools/memory_pool.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,10 +1,10 @@
 // Reserved addresses and the physical memory that is mapped there.
-#include "core/memory/address_table.h"
+#include "core/memory/mapped/address_table.h"
 
 #include <utility>
 
 #include "base/error/text.h"
-#include "core/memory/peer_mapping.h"
+#include "core/memory/mapped/peer_mapping.h"
 
 namespace sampan::core {
 namespace {

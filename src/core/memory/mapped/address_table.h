@@ -8,8 +8,8 @@
 
 #include "backend/api/backend.h"
 #include "base/error/status.h"
+#include "core/memory/mapped/physical_memory.h"
 #include "core/memory/memory_registry.h"
-#include "core/memory/physical_memory.h"
 
 namespace sampan::core {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "core/memory/source_lines.h"
+#include "core/memory/origin/source_lines.h"
 
 namespace sampan::core {
 

@@ -1,5 +1,5 @@
 // Blocks of a pool that were freed in stream order, found by size and by age.
-#include "core/memory/parked_blocks.h"
+#include "core/memory/pools/parked_blocks.h"
 
 #include "base/error/assert.h"
 

@@ -6,7 +6,7 @@
 
 #include "backend/api/timeline.h"
 #include "base/containers/linked_list.h"
-#include "core/memory/pending_points.h"
+#include "core/memory/pools/pending_points.h"
 
 namespace sampan::core {
 

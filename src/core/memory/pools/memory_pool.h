@@ -13,7 +13,7 @@
 #include "base/containers/linked_list.h"
 #include "base/error/status.h"
 #include "core/memory/memory_registry.h"
-#include "core/memory/parked_blocks.h"
+#include "core/memory/pools/parked_blocks.h"
 #include "core/streams/stream.h"
 
 namespace sampan::core {

@@ -1,5 +1,5 @@
 // Transfers with memory of other hosts, as observers see them.
-#include "core/memory/peer_transfer.h"
+#include "core/memory/mapped/peer_transfer.h"
 
 #include <atomic>
 #include <memory>

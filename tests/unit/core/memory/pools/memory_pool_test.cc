@@ -1,5 +1,5 @@
 // Blocks that a pool hands out before the work of their earlier owners is over.
-#include "core/memory/memory_pool.h"
+#include "core/memory/pools/memory_pool.h"
 
 #include <gtest/gtest.h>
 
