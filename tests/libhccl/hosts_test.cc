@@ -1,5 +1,5 @@
-// The operators with ranks as processes of two hosts, which are network namespaces, and over loopback with a
-// rank table of two servers. This process forks them, so it makes no call of the runtime itself.
+// The operators with ranks on two hosts, which are network namespaces. The same over loopback, with a rank
+// table of two servers. This process forks them, so it makes no call of the runtime itself.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
