@@ -57,6 +57,12 @@ void TakeHead(const Task& task, StreamView& view) {
   }
 }
 
+/// True if the queue has yet to notice that it may go on: the thread that tells it is late.
+bool IsWaitOver(const StreamView& view) {
+  if (view.stand == StreamStand::kEvent) return view.awaited.timeline->completed() >= view.awaited.number;
+  return view.stand == StreamStand::kGate && view.gate->Open();
+}
+
 StreamView ViewOf(std::shared_ptr<Stream> stream) {
   StreamView view{.stream = std::move(stream)};
   view.stream->Inspect([&](std::uint64_t number, const Task& task) {
@@ -71,6 +77,7 @@ StreamView ViewOf(std::shared_ptr<Stream> stream) {
       view.signals.push_back({word->word, number, Text("writes ", Hex(word->value), " there")});
     }
   });
+  if (IsWaitOver(view)) view.stand = StreamStand::kWorks;
   return view;
 }
 
