@@ -164,6 +164,21 @@ class CudaQueueWaitTest : public ::testing::Test {
   std::shared_ptr<CudaQueue> queue_;
 };
 
+TEST_F(CudaQueueWaitTest, TakesNoTaskBehindOneThatWasDropped) {
+  const std::uint64_t dropped = Copy();
+  queue_->Discard(Code::kStreamAbort);
+  queue_->PassDiscarded();
+  Task copy = CopyTask{{nullptr, nullptr, 64}, {}, {}, Direction::kHostToHost};
+  auto refused = queue_->Submit(copy, dropped);
+  ASSERT_TRUE(refused.ok());
+  EXPECT_EQ(*refused, 0U);
+  const std::uint64_t later = Copy();
+  EXPECT_EQ(later, dropped + 1);
+  auto taken = queue_->Submit(copy, later);
+  ASSERT_TRUE(taken.ok());
+  EXPECT_EQ(*taken, later + 1);
+}
+
 TEST_F(CudaQueueWaitTest, AWordIsEnoughForEitherWait) {
   gpu0_.writes_words = true;  // the driver never notices that its stream is empty
   EXPECT_TRUE(WaitFor(Copy(), milliseconds(20000)));
