@@ -40,11 +40,10 @@ class Queue {
   virtual ~Queue() = default;
 
   /// Appends the task, or executes it at once where that is cheaper; blocks while the queue is full. Returns
-  /// the task's number, which its timeline reaches with the task's end.
-  virtual Result<std::uint64_t> Submit(Task&& task) = 0;
-  /// The same for a task that must not come before the task with the number `earlier`. If that one was
-  /// discarded, returns 0 and leaves the task alone. 0: there is no such task.
-  virtual Result<std::uint64_t> SubmitBehind(Task& task, std::uint64_t earlier) = 0;
+  /// the task's number, which its timeline reaches with the task's end. Takes the task over. It must not come
+  /// before the task with the number `earlier`: if that one was discarded, returns 0 and leaves the task
+  /// alone. 0: there is no such task.
+  virtual Result<std::uint64_t> Submit(Task& task, std::uint64_t earlier) = 0;
   virtual const std::shared_ptr<Timeline>& timeline() const = 0;
   /// The number of the last task submitted.
   virtual std::uint64_t submitted() const = 0;

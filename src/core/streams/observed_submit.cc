@@ -9,7 +9,7 @@ namespace sampan::core {
 
 Result<std::uint64_t> SubmitObserved(Queue& queue, Task& task, std::uint64_t earlier) {
   const observe::Submission submission = observe::BeginSubmission(queue.label(), nullptr, task);
-  auto number = queue.SubmitBehind(task, earlier);
+  auto number = queue.Submit(task, earlier);
   if (number.ok() && *number != 0) observe::EndSubmission(submission, *number);
   return number;
 }

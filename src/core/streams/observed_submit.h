@@ -11,7 +11,7 @@
 
 namespace sampan::core {
 
-/// Queue::SubmitBehind.
+/// Queue::Submit.
 Result<std::uint64_t> SubmitObserved(Queue& queue, Task& task, std::uint64_t earlier);
 
 /// Calls `run`, which executes the task before it returns, and reports both to the observers.

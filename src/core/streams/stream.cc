@@ -71,8 +71,7 @@ Result<std::uint64_t> Stream::SubmitWatched(Task&& task) {
     auto wait = AwaitHandovers(task);
     if (!wait.ok()) return wait;
     if (FailuresReported()) submitter_.store(CurrentThreadNumber());
-    if (*wait == 0 && !observe::On()) return queue_->Submit(std::move(task));
-    auto number = observe::On() ? SubmitObserved(*queue_, task, *wait) : queue_->SubmitBehind(task, *wait);
+    auto number = observe::On() ? SubmitObserved(*queue_, task, *wait) : queue_->Submit(task, *wait);
     if (!number.ok() || *number != 0) return number;
     // Another thread's abort dropped the wait.
   }
@@ -94,7 +93,7 @@ Result<std::uint64_t> Stream::AwaitHandovers(const Task& task) {
 }
 
 Result<Point> Stream::EnqueueWithPoint(Task&& task) {
-  auto number = is_watched() ? SubmitWatched(std::move(task)) : queue_->Submit(std::move(task));
+  auto number = is_watched() ? SubmitWatched(std::move(task)) : queue_->Submit(task, 0);
   if (!number.ok()) return number.TakeStatus();
   SAMPAN_ASSERT(*number != 0 && *number <= queue_->submitted());
   return Point{queue_->timeline(), *number};

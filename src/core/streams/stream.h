@@ -60,7 +60,7 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
 
   /// Submits a task. Its point is reached when the task is completed.
   Status Enqueue(Task&& task) {
-    auto number = is_watched() ? SubmitWatched(std::move(task)) : queue_->Submit(std::move(task));
+    auto number = is_watched() ? SubmitWatched(std::move(task)) : queue_->Submit(task, 0);
     return number.ok() ? Status() : number.TakeStatus();
   }
   Result<Point> EnqueueWithPoint(Task&& task);

@@ -38,27 +38,19 @@ CudaQueue::~CudaQueue() {
   if (!closed_) Close();
 }
 
-Result<std::uint64_t> CudaQueue::Submit(Task&& task) {
+Result<std::uint64_t> CudaQueue::Submit(Task& task, std::uint64_t earlier) {
   if (faults_.ShouldFail(FaultKind::kQueue)) [[unlikely]]
     return OrderedFailure("the task could not be queued");
   Lock lock(mutex_);
   if (closed_ || gpu_.lost() || ring_.IsFull(retired_)) [[unlikely]] {
     if (Status room = AwaitRoom(lock); !room.ok()) return room;
   }
+  if (earlier != 0 && Discarded(earlier)) [[unlikely]]
+    return std::uint64_t{0};
   const std::uint64_t number = ring_.Put(std::move(task));
   if (!handing_ && held_ == Held::kNo) HandOver(lock);
   ring_.PrefetchToWrite(number + 1);
   lock.release()->unlock();  // in line, which the lock's destructor is not
-  return number;
-}
-
-Result<std::uint64_t> CudaQueue::SubmitBehind(Task& task, std::uint64_t earlier) {
-  if (faults_.ShouldFail(FaultKind::kQueue)) return OrderedFailure("the task could not be queued");
-  Lock lock(mutex_);
-  if (Status room = AwaitRoom(lock); !room.ok()) return room;
-  if (earlier != 0 && Discarded(earlier)) return std::uint64_t{0};
-  const std::uint64_t number = ring_.Put(std::move(task));
-  if (!handing_ && held_ == Held::kNo) HandOver(lock);
   return number;
 }
 

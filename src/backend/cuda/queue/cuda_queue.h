@@ -45,8 +45,7 @@ class CudaQueue final : public Queue, public std::enable_shared_from_this<CudaQu
                                                    HoldWatch& watch, FaultPlan& faults);
   ~CudaQueue() override;
 
-  Result<std::uint64_t> Submit(Task&& task) override;
-  Result<std::uint64_t> SubmitBehind(Task& task, std::uint64_t earlier) override;
+  Result<std::uint64_t> Submit(Task& task, std::uint64_t earlier) override;
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return ring_.submitted(); }
   std::uint64_t Discard(Code reason) override;

@@ -120,12 +120,12 @@ inline std::uint64_t EmulatedQueue::TryAtOnce(Task& task) {
 }
 
 /// Inlined: all that a short copy on an idle queue needs.
-[[gnu::flatten]] Result<std::uint64_t> EmulatedQueue::Submit(Task&& task) {
-  if (!faults_.Armed(FaultKind::kQueue)) [[likely]] {
+[[gnu::flatten]] Result<std::uint64_t> EmulatedQueue::Submit(Task& task, std::uint64_t earlier) {
+  if (earlier == 0 && !faults_.Armed(FaultKind::kQueue)) [[likely]] {
     const std::lock_guard lock(submit_lock_);
     if (const std::uint64_t number = TryAtOnce(task); number != 0) return number;
   }
-  return SubmitInFull(task, 0);
+  return SubmitInFull(task, earlier);
 }
 
 Result<std::uint64_t> EmulatedQueue::SubmitInFull(Task& task, std::uint64_t earlier) {
@@ -423,7 +423,7 @@ void EmulatedQueue::Fail(std::uint64_t number, Status failure) {
 }
 
 std::uint64_t EmulatedQueue::Discard(Code reason) {
-  const std::lock_guard lock(submit_lock_);  // no task comes behind one that SubmitBehind found alive
+  const std::lock_guard lock(submit_lock_);  // a submitter looks whether an earlier task was discarded
   const std::uint64_t last = submitted();
   discarded_.Raise(last, reason);
   dropped_input_.EndBehind(last, last);

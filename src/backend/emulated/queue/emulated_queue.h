@@ -26,10 +26,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
                                                const QueueOptions& options, FaultPlan& faults);
   ~EmulatedQueue() override;
 
-  Result<std::uint64_t> Submit(Task&& task) override;
-  Result<std::uint64_t> SubmitBehind(Task& task, std::uint64_t earlier) override {
-    return SubmitInFull(task, earlier);
-  }
+  Result<std::uint64_t> Submit(Task& task, std::uint64_t earlier) override;
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return ring_.submitted(); }
   std::uint64_t Discard(Code reason) override;
@@ -82,7 +79,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   /// thread continues it.
   bool TakeFromBlocked() noexcept;
 
-  /// Continues Submit if the task is not executed at once. `earlier`: as for SubmitBehind.
+  /// Continues Submit if the task is not executed at once.
   [[gnu::noinline]] Result<std::uint64_t> SubmitInFull(Task& task, std::uint64_t earlier);
   // With the submit lock, for both.
   /// Executes a short task on the calling thread while the queue is idle: sooner than an engine could wake.

@@ -242,7 +242,7 @@ class Program {
                     .ok());
   }
   AllocationUse Use(std::uintptr_t address) const { return registry_.Find(address); }
-  void Submit(Task task) { EXPECT_TRUE(queue_->Submit(std::move(task)).ok()); }
+  void Submit(Task task) { EXPECT_TRUE(queue_->Submit(task, 0).ok()); }
   void SubmitBatch(const BatchShape& shape) {
     BatchTask batch(store_);
     EXPECT_TRUE(batch.segments.Reserve(shape.entries).ok());

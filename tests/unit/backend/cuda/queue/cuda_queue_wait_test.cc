@@ -130,17 +130,19 @@ class CudaQueueWaitTest : public ::testing::Test {
   }
 
   std::uint64_t Copy() {
-    auto number = queue_->Submit(CopyTask{{nullptr, nullptr, 64}, {}, {}, Direction::kHostToHost});
+    Task copy = CopyTask{{nullptr, nullptr, 64}, {}, {}, Direction::kHostToHost};
+    auto number = queue_->Submit(copy, 0);
     EXPECT_TRUE(number.ok());
     return number.ok() ? *number : 0;
   }
   /// A copy whose operands are wrong, which the GPU finds out.
   void WrongIndirectCopy() {
-    IndirectTask task{std::make_unique<IndirectTask::Content>()};
+    IndirectTask indirect{std::make_unique<IndirectTask::Content>()};
     ASSERT_TRUE(descriptor_.TryUse());
-    task.content->operands_memory[0] = AllocationUse(&descriptor_);
-    task.content->resolver = &no_memory_;
-    EXPECT_TRUE(queue_->Submit(std::move(task)).ok());
+    indirect.content->operands_memory[0] = AllocationUse(&descriptor_);
+    indirect.content->resolver = &no_memory_;
+    Task task = std::move(indirect);
+    EXPECT_TRUE(queue_->Submit(task, 0).ok());
     expected_failures_.push_back(queue_->submitted());
   }
   bool WaitFor(std::uint64_t number, milliseconds limit) {
@@ -161,6 +163,21 @@ class CudaQueueWaitTest : public ::testing::Test {
   FaultPlan faults_;
   std::shared_ptr<CudaQueue> queue_;
 };
+
+TEST_F(CudaQueueWaitTest, TakesNoTaskBehindOneThatWasDropped) {
+  const std::uint64_t dropped = Copy();
+  queue_->Discard(Code::kStreamAbort);
+  queue_->PassDiscarded();
+  Task copy = CopyTask{{nullptr, nullptr, 64}, {}, {}, Direction::kHostToHost};
+  auto refused = queue_->Submit(copy, dropped);
+  ASSERT_TRUE(refused.ok());
+  EXPECT_EQ(*refused, 0U);
+  const std::uint64_t later = Copy();
+  EXPECT_EQ(later, dropped + 1);
+  auto taken = queue_->Submit(copy, later);
+  ASSERT_TRUE(taken.ok());
+  EXPECT_EQ(*taken, later + 1);
+}
 
 TEST_F(CudaQueueWaitTest, AWordIsEnoughForEitherWait) {
   gpu0_.writes_words = true;  // the driver never notices that its stream is empty
